@@ -26,7 +26,7 @@
 #define GROUP_FILES_KEPT_MAX 512
 
 /* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
-bool status_is_of(struct scan status, pid_t pid)
+bool host_status_is_of(struct scan status, pid_t pid)
 {
 	struct scan line;
 	uint64_t here;
@@ -41,7 +41,7 @@ static bool shows_own_namespace(const struct host *h)
 {
 	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
 
-	return status_is_of(SCAN(h->scratch, n > 0 ? n : 0), getpid());
+	return host_status_is_of(SCAN(h->scratch, n > 0 ? n : 0), getpid());
 }
 
 /* Too few for all processes that may be kept open are none: the rest would not be worth it. */
@@ -116,7 +116,7 @@ void host_close(struct host *h)
 	tree_free(h->root);
 	tree_free(h->root_sys);
 	free(h->scratch);
-	host_text_free(h->text);
+	kernel_file_text_free(h->text);
 	free(h->processes_kept);
 	free(h->group_files);
 	free(h->root_ends);

@@ -14,12 +14,12 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
-struct delay_reader; /* collectors/process/delays.h */
-struct gpus;         /* collectors/gpu/gpu.h */
-struct host_text;    /* collectors/kernel_file.h */
-struct jobs;         /* collectors/followed/jobs.h */
-struct mount_watch;  /* collectors/mounts.h */
-struct run_members;  /* collectors/process/member_limit.h */
+struct delay_reader;     /* collectors/process/delays.h */
+struct gpus;             /* collectors/gpu/gpu.h */
+struct kernel_file_text; /* collectors/kernel_file.h */
+struct jobs;             /* collectors/followed/jobs.h */
+struct mount_watch;      /* collectors/mounts.h */
+struct member_limit;     /* collectors/process/member_limit.h */
 
 /* Descriptors of one kind that runs keep open, all of them together, and the most that they may. */
 struct descriptors {
@@ -72,12 +72,13 @@ struct host {
 	unsigned *processes_kept, processes_kept_max;
 	/* Files of control groups: those beyond are opened for each reading. And what tells of ends of roots (pidfd). */
 	struct descriptors *group_files, *root_ends;
-	struct run_members
+	struct member_limit
 		*members; /* of all runs (collectors/process/member_limit.h); NULL = no bound */
 	struct mount_watch *mounts; /* NULL: what is mounted is read whenever it matters */
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
-	struct host_text *text; /* of a file that several read in a tick; NULL = each reads it */
+	struct kernel_file_text
+		*text; /* of a file that several read in a tick; NULL = each reads it */
 };
 
 /* Largest file that is read whole through scratch; a longer one is -EFBIG. */
@@ -98,6 +99,6 @@ void host_look(struct host *h);
  * Is this the /proc/PID/status of the process that has this number in the PID namespace that /proc shows, and in none
  * below it? By its NSpid (proc_pid_status(5)).
  */
-bool status_is_of(struct scan status, pid_t pid);
+bool host_status_is_of(struct scan status, pid_t pid);
 
 #endif

@@ -7,19 +7,19 @@
 
 #include "collectors/base/mem.h"
 
-void source_open(struct source *s, struct tree *tree, const char *path)
+void kernel_file_open(struct kernel_file *s, struct tree *tree, const char *path)
 {
-	*s = (struct source){.tree = tree, .path = path, .kept = KEPT_NONE};
+	*s = (struct kernel_file){.tree = tree, .path = path, .kept = KEPT_NONE};
 }
 
-void source_close(struct source *s)
+void kernel_file_close(struct kernel_file *s)
 {
 	if (s->tree)
 		kept_done(&s->kept);
-	*s = (struct source){.kept = KEPT_NONE};
+	*s = (struct kernel_file){.kept = KEPT_NONE};
 }
 
-void source_by_path(struct source *s)
+void kernel_file_by_path(struct kernel_file *s)
 {
 	s->tried = true;
 }
@@ -29,8 +29,8 @@ static const char *tree_name(const struct host *host, const struct tree *t)
 	return t == host->proc ? "proc/" : t == host->sys ? "sys/" : "/";
 }
 
-static int result(const struct host *host, const struct tree *tree, const char *path, ssize_t n,
-	struct scan *ret, struct err *e)
+static int text_of_read(const struct host *host, const struct tree *tree, const char *path,
+	ssize_t n, struct scan *ret, struct err *e)
 {
 	if (n < 0)
 		return err_system(e, (int)n, "read %s%s", tree_name(host, tree), path);
@@ -40,17 +40,17 @@ static int result(const struct host *host, const struct tree *tree, const char *
 
 /* ---- a text for all who read it in a tick ---- */
 
-static bool is_kept(const struct host *host, const struct source *s)
+static bool is_kept(const struct host *host, const struct kernel_file *s)
 {
-	const struct host_text *t = host->text;
+	const struct kernel_file_text *t = host->text;
 
 	return t && t->tree == s->tree && t->at.ns == host->now.mono.ns &&
 	       strcmp(t->path, s->path) == 0;
 }
 
-static void keep(const struct host *host, const struct source *s, struct scan text)
+static void keep_text(const struct host *host, const struct kernel_file *s, struct scan text)
 {
-	struct host_text *t = host->text;
+	struct kernel_file_text *t = host->text;
 	size_t n = (size_t)(text.end - text.at);
 
 	if (t->room < n) {
@@ -64,7 +64,7 @@ static void keep(const struct host *host, const struct source *s, struct scan te
 	t->at = host->now.mono;
 }
 
-void host_text_free(struct host_text *t)
+void kernel_file_text_free(struct kernel_file_text *t)
 {
 	if (t)
 		free(t->data);
@@ -73,7 +73,8 @@ void host_text_free(struct host_text *t)
 
 /* ---- reading ---- */
 
-static int read_anew(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+static int read_anew(struct kernel_file *s, const struct host *host, struct scan *ret,
+	struct err *e)
 {
 	if (!s->tried)
 		s->kept = tree_keep(s->tree, s->path);
@@ -85,10 +86,11 @@ static int read_anew(struct source *s, const struct host *host, struct scan *ret
 		s->kept = tree_keep(s->tree, s->path);
 		n = kept_read(&s->kept, s->tree, s->path, host->scratch, host->scratch_size);
 	}
-	return result(host, s->tree, s->path, n, ret, e);
+	return text_of_read(host, s->tree, s->path, n, ret, e);
 }
 
-int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+int kernel_file_read(struct kernel_file *s, const struct host *host, struct scan *ret,
+	struct err *e)
 {
 	if (!is_kept(host, s))
 		return read_anew(s, host, ret, e);
@@ -98,37 +100,38 @@ int source_read(struct source *s, const struct host *host, struct scan *ret, str
 	return 0;
 }
 
-int source_read_for_all(struct source *s, const struct host *host, struct scan *ret, struct err *e)
+int kernel_file_read_shared(struct kernel_file *s, const struct host *host, struct scan *ret,
+	struct err *e)
 {
 	int code = read_anew(s, host, ret, e);
 
 	if (host->text)
 		host->text->tree = NULL;
 	if (host->text && code == 0 && ret->at < ret->end)
-		keep(host, s, *ret);
+		keep_text(host, s, *ret);
 	return code;
 }
 
-int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
-	struct err *e)
+int kernel_file_read_once(const struct host *host, struct tree *tree, const char *path,
+	struct scan *ret, struct err *e)
 {
 	ssize_t n = tree_read_records(tree, path, host->scratch, host->scratch_size);
 
-	return result(host, tree, path, n, ret, e);
+	return text_of_read(host, tree, path, n, ret, e);
 }
 
-bool code_means_absent(int code)
+bool kernel_file_absent(int code)
 {
 	/* PSI switched off answers EOPNOTSUPP, a file of a removed cgroup ENODEV. */
 	return code == -ENOENT || code == -ESRCH || code == -ENODEV || code == -EOPNOTSUPP;
 }
 
-uint64_t number_read(const struct host *host, struct tree *tree, const char *path)
+uint64_t kernel_file_number(const struct host *host, struct tree *tree, const char *path)
 {
 	struct scan text;
 	uint64_t v;
 
-	if (host_read(host, tree, path, &text, NULL) < 0 || !scan_u64(&text, &v))
+	if (kernel_file_read_once(host, tree, path, &text, NULL) < 0 || !scan_u64(&text, &v))
 		return NUMBER_UNKNOWN;
 	return v;
 }

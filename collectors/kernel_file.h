@@ -16,50 +16,52 @@
 #include "collectors/host.h"
 
 /* A file whose descriptor stays open, from its first reading on. tree and path are borrowed. */
-struct source {
+struct kernel_file {
 	struct tree *tree;
 	const char *path;
 	struct kept kept;
 	bool tried; /* to open it */
 };
 
-void source_open(struct source *s, struct tree *tree, const char *path);
-void source_close(struct source *s); /* zeroed memory: nothing */
-/* Right after source_open: no descriptor stays open, it is opened for each reading. */
-void source_by_path(struct source *s);
+void kernel_file_open(struct kernel_file *s, struct tree *tree, const char *path);
+void kernel_file_close(struct kernel_file *s); /* zeroed memory: nothing */
+/* Right after kernel_file_open: no descriptor stays open, it is opened for each reading. */
+void kernel_file_by_path(struct kernel_file *s);
 
 /*
  * The whole file in host->scratch, valid until the next read. A descriptor that fails is opened
  * anew once. The error names the file.
  */
-int source_read(struct source *s, const struct host *host, struct scan *ret, struct err *e);
+int kernel_file_read(struct kernel_file *s, const struct host *host, struct scan *ret,
+	struct err *e);
 
 /*
  * The same for a file that others read in the same tick as well: /proc/stat takes the kernel longer the more CPUs there
- * are. It is read, whatever was kept of it, and source_read of any source of that file gives that text until host->now
+ * are. It is read, whatever was kept of it, and kernel_file_read of any source of that file gives that text until host->now
  * goes on.
  */
-int source_read_for_all(struct source *s, const struct host *host, struct scan *ret, struct err *e);
+int kernel_file_read_shared(struct kernel_file *s, const struct host *host, struct scan *ret,
+	struct err *e);
 
 /* What host->text keeps. */
-struct host_text {
+struct kernel_file_text {
 	const struct tree *tree; /* NULL: nothing */
 	const char *path;
 	struct mono at;
 	char *data;
 	size_t n, room;
 };
-void host_text_free(struct host_text *t);
+void kernel_file_text_free(struct kernel_file_text *t);
 
 /* The same for a file that is read now and then. Neither is for files with records longer than TREE_RECORD_MAX. */
-int host_read(const struct host *host, struct tree *tree, const char *path, struct scan *ret,
-	struct err *e);
+int kernel_file_read_once(const struct host *host, struct tree *tree, const char *path,
+	struct scan *ret, struct err *e);
 
 /* The code of a read that says "this kernel has no such thing", not "something is wrong". */
-bool code_means_absent(int code);
+bool kernel_file_absent(int code);
 
 /* A file that holds a single number; unknown when it holds anything else, such as "max". */
-uint64_t number_read(const struct host *host, struct tree *tree, const char *path);
+uint64_t kernel_file_number(const struct host *host, struct tree *tree, const char *path);
 
 /*
  * A kernel counter that never falls here. Some do in the kernel: idle and iowait when a CPU comes

@@ -87,7 +87,7 @@ static void unescape(char *s)
  * The next word as text of its own: what follows it in the line is overwritten with a NUL, then
  * skipped.
  */
-static bool word(struct mounts *m, struct scan *line, const char **ret)
+static bool next_word(struct mounts *m, struct scan *line, const char **ret)
 {
 	struct slice w;
 
@@ -113,16 +113,17 @@ static bool parse_line(struct mounts *m, struct scan *line, struct mount *ret)
 	const char *skip;
 
 	if (!scan_u64(line, &ret->id) || !scan_u64(line, &ret->parent) || !scan_u64(line, &major) ||
-		!scan_char(line, ':') || !scan_u64(line, &minor) || !word(m, line, &ret->root) ||
-		!word(m, line, &ret->point) || !word(m, line, &skip))
+		!scan_char(line, ':') || !scan_u64(line, &minor) ||
+		!next_word(m, line, &ret->root) || !next_word(m, line, &ret->point) ||
+		!next_word(m, line, &skip))
 		return false;
 	do {
-		if (!word(m, line, &skip))
+		if (!next_word(m, line, &skip))
 			return false;
 	} while (strcmp(skip, "-") != 0);
-	if (!word(m, line, &ret->type) || !word(m, line, &ret->source))
+	if (!next_word(m, line, &ret->type) || !next_word(m, line, &ret->source))
 		return false;
-	if (!word(m, line, &ret->options))
+	if (!next_word(m, line, &ret->options))
 		ret->options = "";
 	ret->device = makedev((unsigned)major, (unsigned)minor);
 	return true;
@@ -173,8 +174,8 @@ bool mount_holds(const struct mount *m, const char *path)
 }
 
 /* A mount on parent that a walk to path meets before it gets to child. */
-static bool covered(const struct mounts *all, const struct mount *parent, const struct mount *child,
-	const char *path)
+static bool is_covered(const struct mounts *all, const struct mount *parent,
+	const struct mount *child, const char *path)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct mount *m = &all->mount[i];
@@ -201,7 +202,7 @@ bool mounts_reach(const struct mounts *all, const struct mount *m)
 	/* A hostile table may have loops: no honest walk is longer than the table. */
 	for (size_t i = 0; m && i < all->n; i++) {
 		if (mount_kind_of(m) == MOUNT_REMOTE ||
-			covered(all, m, child, child ? child->point : m->point))
+			is_covered(all, m, child, child ? child->point : m->point))
 			return false;
 		child = m;
 		m = by_id(all, m->parent);
@@ -238,10 +239,10 @@ void mount_watch_free(struct mount_watch *w)
 
 uint64_t mount_watch_changes(struct mount_watch *w)
 {
-	int told = w ? kept_changed(&w->table) : -EOPNOTSUPP;
+	int change = w ? kept_changed(&w->table) : -EOPNOTSUPP;
 
-	if (told < 0)
+	if (change < 0)
 		return 0;
-	w->changes += (uint64_t)told;
+	w->changes += (uint64_t)change;
 	return w->changes;
 }

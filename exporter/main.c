@@ -96,7 +96,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 		.columns = &app->columns,
 		.limits = limits_of(app->options, app->self != NULL),
 		.here = self->here,
-		.alive = process_alive,
+		.alive = identity_is_alive,
 		.upkeep_waits = app->self != NULL,
 	};
 
@@ -128,15 +128,15 @@ static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 }
 
 /* Also where what watches did not end, and may go on. */
-static void do_last(const struct leaving *l)
+static void do_last(const struct exit_plan *l)
 {
 	if (l->app->self)
-		ending_close_runs(l->app, l->app->self);
+		shutdown_close_runs(l->app, l->app->self);
 	stop_forwarder(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
 /* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
-static void stop_history(const struct leaving *l)
+static void stop_history(const struct exit_plan *l)
 {
 	int stuck = stop_forwarder(l->context, l->app, l->app->options->forward_timeout);
 
@@ -149,19 +149,19 @@ static void stop_history(const struct leaving *l)
 }
 
 /* An answer that is still in the disk uses all that would be freed next. */
-static void stop_watching(struct http *h, struct leave *begun, const struct leaving *l)
+static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);
 
 	if (!stuck) {
 		if (l->app->sampler)
-			leave_works(begun, sampler_thread(l->app->sampler));
+			exit_deadline_works(begun, sampler_thread(l->app->sampler));
 		sampler_stop(l->app->sampler);
-		outlooks_stop(l->app->outlooks);
+		run_forecasts_stop(l->app->run_forecasts);
 	}
-	leave_reached(begun);
+	exit_deadline_reached(begun);
 	if (stuck)
-		leave_now(l);
+		exit_deadline_leave(l);
 }
 
 /* ---- serve ---- */
@@ -200,24 +200,24 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct err e = {0};
 	struct follower *follower = NULL;
 	struct forwarder *forwarder = NULL;
-	struct costs *costs = NULL;
+	struct job_costs *job_costs = NULL;
 	struct http *http = NULL;
-	struct service *service = NULL;
+	struct systemd_service *systemd_service = NULL;
 	struct begun begun = {app, now_read().mono};
 	struct job_rules *rules = NULL;
 	AUTO(closep) int lock = -1;
 
-	allowance_begin(app->options);
-	int code = machine_start(&app->machine, app->options, &e);
+	memory_budget_begin(app->options);
+	int code = this_server_start(&app->machine, app->options, &e);
 
 	if (code == 0)
 		code = start_historian(app, self, &e);
 	if (code == 0)
 		code = server_lock(&lock, app->history_path, &self->here, &e);
 	if (code == 0)
-		code = outlooks_start(&app->outlooks, app, &e);
+		code = run_forecasts_start(&app->run_forecasts, app, &e);
 	if (code == 0)
-		code = rules_begin(app->options, &rules, &e);
+		code = rules_reload_begin(app->options, &rules, &e);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, rules, &e);
 	if (code == 0)
@@ -229,27 +229,27 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = start_forwarder(&forwarder, app, &e);
 	if (code == 0)
-		code = costs_start(&costs, app, &e);
+		code = job_costs_start(&job_costs, app, &e);
 	if (code == 0)
-		code = service_start(&service, is_healthy, &begun, &e);
+		code = systemd_start(&systemd_service, is_healthy, &begun, &e);
 	if (code == 0) {
-		log_line(LOG_LEVEL_INFO, "stopping", "reason", ending_wait(app, set), NULL);
-		service_notify("STOPPING=1");
-		ending_linger(app, set);
+		log_line(LOG_LEVEL_INFO, "stopping", "reason", shutdown_wait(app, set), NULL);
+		systemd_notify("STOPPING=1");
+		shutdown_linger(app, set);
 	} else {
 		cannot_serve(code, &e);
 	}
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
-	const struct leaving leaving = {app, exit_code, do_last, forwarder};
-	struct leave *leave = leave_begin(&leaving);
+	const struct exit_plan exit_plan = {app, exit_code, do_last, forwarder};
+	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
 
-	service_stop(service);
-	costs_stop(costs);
+	systemd_stop(systemd_service);
+	job_costs_stop(job_costs);
 	follower_stop(follower);
-	stop_watching(http, leave, &leaving);
-	ending_close_runs(app, self);
-	stop_history(&leaving);
-	machine_stop(app->machine);
+	stop_watching(http, exit_deadline, &exit_plan);
+	shutdown_close_runs(app, self);
+	stop_history(&exit_plan);
+	this_server_stop(app->machine);
 	return code;
 }
 
@@ -264,7 +264,7 @@ static void warn_of_tokens(const struct options *o)
 			"--forward.token-file and --forward.ca-file do nothing without "
 			"--forward.url",
 			NULL);
-	if (o->changes_token_file && token_read(o->changes_token_file, token, &e))
+	if (o->changes_token_file && bearer_token_read(o->changes_token_file, token, &e))
 		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until there is a token",
 			"err", e.text, NULL);
 	explicit_bzero(token, sizeof token);
@@ -293,7 +293,7 @@ static int serve_main(int argc, char **argv)
 		options_done(&o);
 		return usage_error("serve", &e);
 	}
-	variables_check(COMMAND_SERVE, warn_of_variable);
+	option_variables_check(COMMAND_SERVE, warn_of_variable);
 	warn_of_tokens(&o);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
@@ -303,28 +303,28 @@ static int serve_main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* A file that is as large as a limit allows is a full disk: the write says so. */
 	signal(SIGXFSZ, SIG_IGN);
-	allowance_descriptors();
+	memory_budget_descriptors();
 	identity_read(&self);
 	app.options = &o;
 	app.self = &self;
 	app.refreshes_catalogue = true;
 	app.results = result_cache_new();
-	app.n_sockets = service_sockets();
+	app.n_sockets = systemd_sockets();
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL, *cache = NULL;
-	int code = history_default_path(&path, o.history_path, &e);
+	int code = path_default_history(&path, o.history_path, &e);
 
 	app.history_path = path;
 	/* Where it is goes by who begins. Without a place for it there is no cache. */
 	if (o.security_user && o.catalogue_refresh &&
-		cache_default_path(&cache, o.catalogue_cache, NULL) == 0)
+		path_default_cache(&cache, o.catalogue_cache, NULL) == 0)
 		o.catalogue_cache = cache;
 	if (code == 0)
 		code = privileges_drop(&o, path, &e);
 	code = code ? cannot_serve(code, &e) : serve_until_signal(&app, &self, &set);
 	columns_done(&app.columns);
-	app_done(&app);
+	app_caches_done(&app);
 	options_done(&o);
 	return code ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -336,7 +336,7 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 	struct err *e)
 {
 	if (app->options->listen_addresses.n)
-		allowance_begin(app->options);
+		memory_budget_begin(app->options);
 	int code = start_historian(app, self, e);
 
 	if (code) {
@@ -345,10 +345,10 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
-	if (code == 0 && machine_start(&app->machine, app->options, e) < 0)
+	if (code == 0 && this_server_start(&app->machine, app->options, e) < 0)
 		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
 	if (code == 0 && app->options->listen_addresses.n &&
-		outlooks_start(&app->outlooks, app, e) < 0)
+		run_forecasts_start(&app->run_forecasts, app, e) < 0)
 		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, NULL, e);
@@ -378,11 +378,11 @@ static int run_job(struct app *app, char **command)
 	if (start_forwarder(&forwarder, app, &e))
 		log_line(LOG_LEVEL_WARN, "the run is not handed on", "err", e.text, NULL);
 	code = wrapper_run(app, &self, command);
-	const struct leaving leaving = {app, code, do_last, forwarder};
+	const struct exit_plan exit_plan = {app, code, do_last, forwarder};
 
-	stop_watching(http, leave_begin(&leaving), &leaving);
-	stop_history(&leaving);
-	machine_stop(app->machine);
+	stop_watching(http, exit_deadline_begin(&exit_plan), &exit_plan);
+	stop_history(&exit_plan);
+	this_server_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
 }
@@ -423,7 +423,7 @@ static int run_main(int argc, char **argv)
 	}
 	AUTO(freep) char *path = NULL;
 
-	if (history_default_path(&path, o.history_path, &e)) {
+	if (path_default_history(&path, o.history_path, &e)) {
 		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "err", e.text, NULL);
 		path = xstrdup(":memory:");
 	}
@@ -432,7 +432,7 @@ static int run_main(int argc, char **argv)
 	app.options = &o;
 	int code = run_job(&app, o.rest);
 
-	app_done(&app);
+	app_caches_done(&app);
 	options_done(&o);
 	return code;
 }
@@ -461,7 +461,7 @@ static int query(const struct route *route, int argc, char **argv)
 	int code = EXIT_FAILURE;
 
 	app.options = &o;
-	if (history_default_path(&path, o.history_path, &e)) {
+	if (path_default_history(&path, o.history_path, &e)) {
 		fprintf(stderr, "rightsize-exporter %s: %s\n", route->command, e.text);
 	} else {
 		app.history_path = path;
@@ -469,7 +469,7 @@ static int query(const struct route *route, int argc, char **argv)
 		code = query_main(&app, route, own, argv);
 		columns_done(&app.columns);
 	}
-	app_done(&app);
+	app_caches_done(&app);
 	options_done(&o);
 	return code;
 }
@@ -480,18 +480,18 @@ int main(int argc, char **argv)
 	const struct route *route = query_route(word);
 
 	hold_standard_descriptors();
-	trim_setup();
+	memory_trim_setup();
 	history_setup();
 	if (manual_wanted(argc, argv))
 		return manual_main(argc, argv);
 	if (route)
 		return query(route, argc - 2, argv + 2);
 	if (strcmp(word, "catalogue") == 0)
-		return catalogue_main(argc - 2, argv + 2);
+		return catalogue_command_main(argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
 	if (strcmp(word, "rules") == 0)
-		return rules_main(argc - 2, argv + 2);
+		return rules_command_main(argc - 2, argv + 2);
 	if (strcmp(word, "serve") == 0)
 		return serve_main(argc - 2, argv + 2);
 	return serve_main(argc - 1, argv + 1);

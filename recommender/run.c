@@ -13,12 +13,12 @@ static const char *const outcome_names[OUTCOME_COUNT] = {
 	[OUTCOME_UNKNOWN] = "unknown",
 };
 
-const char *outcome_name(enum outcome o)
+const char *run_outcome_name(enum outcome o)
 {
 	return outcome_names[o];
 }
 
-bool outcome_parse(const char *name, enum outcome *ret)
+bool run_outcome_parse(const char *name, enum outcome *ret)
 {
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
 		if (strcmp(name, outcome_names[i]) == 0) {

@@ -24,8 +24,8 @@ enum outcome {
 	OUTCOME_COUNT,
 };
 
-const char *outcome_name(enum outcome o); /* "running", "succeeded", ... */
-bool outcome_parse(const char *name, enum outcome *ret);
+const char *run_outcome_name(enum outcome o); /* "running", "succeeded", ... */
+bool run_outcome_parse(const char *name, enum outcome *ret);
 
 /*
  * Over time, each value weighted by how long it held. Percentiles are the smallest value that at least
@@ -128,9 +128,9 @@ size_t stats_of_series(const struct series *s, struct arena *arena, struct colum
  * The distribution of n values that held for weight[i] >= 0 each, or all alike when weight is NULL. NaN values
  * are left out; without any value n is 0 and the rest NaN.
  */
-struct distribution distribution_of(const double *value, const double *weight, size_t n);
+struct distribution stats_distribution(const double *value, const double *weight, size_t n);
 
 /* For qsort, of doubles and of structs that begin with one. */
-int ascending_doubles(const void *left, const void *right);
+int stats_ascending(const void *left, const void *right);
 
 #endif

@@ -26,7 +26,7 @@ struct held {
 	double value, weight;
 };
 
-int ascending_doubles(const void *left, const void *right)
+int stats_ascending(const void *left, const void *right)
 {
 	const double *a = left, *b = right;
 
@@ -66,7 +66,7 @@ static size_t gather(const double *value, const double *weight, size_t n, struct
 	return known;
 }
 
-struct distribution distribution_of(const double *value, const double *weight, size_t n)
+struct distribution stats_distribution(const double *value, const double *weight, size_t n)
 {
 	struct distribution d = {0, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 	AUTO(freep) struct held *held = xmalloc(n * sizeof *held);
@@ -81,7 +81,7 @@ struct distribution distribution_of(const double *value, const double *weight, s
 		total += held[i].weight;
 		weighted += held[i].value * held[i].weight;
 	}
-	qsort(held, d.n, sizeof *held, ascending_doubles);
+	qsort(held, d.n, sizeof *held, stats_ascending);
 	d.mean = weighted / total;
 	d.min = percentile(held, d.n, total, 0);
 	d.max = held[d.n - 1].value;
@@ -98,7 +98,7 @@ static double shortest_interval(const struct series *s)
 
 	for (size_t i = 0; i < s->n; i++)
 		known[i] = s->duration[i] > 0 ? s->duration[i] : NAN;
-	return distribution_of(known, NULL, s->n).p50 / 2;
+	return stats_distribution(known, NULL, s->n).p50 / 2;
 }
 
 struct rates {
@@ -153,7 +153,7 @@ static struct distribution distribution_of_rates(const struct series *s, const d
 	struct rates r = {.rate = rate, .held = held};
 
 	add_rates(&r, s, growth, shortest);
-	struct distribution d = distribution_of(rate, held, r.n);
+	struct distribution d = stats_distribution(rate, held, r.n);
 
 	if (r.time > 0)
 		d.mean = r.growth / r.time;
@@ -193,7 +193,7 @@ size_t stats_of_series(const struct series *s, struct arena *arena, struct colum
 		const struct derived *rate = derived_from(s->columns[i]);
 
 		add_stats(stats, &n, s->columns[i],
-			distribution_of(s->values[i], s->duration, s->n), arena);
+			stats_distribution(s->values[i], s->duration, s->n), arena);
 		if (rate)
 			add_stats(stats, &n, rate->column,
 				distribution_of_rates(s, s->values[i], shortest), arena);

@@ -36,13 +36,13 @@ static void ratio_add(struct ratio *r, double part, double whole)
 	}
 }
 
-static double share(const struct ratio *r)
+static double ratio_share(const struct ratio *r)
 {
 	return r->whole > 0 ? r->part / r->whole : NAN;
 }
 
 /* Waiting as the threads counted it, or else the time in which some task of the group waited. */
-static double waited(const struct run *r, const char *delay, const char *pressure)
+static double waited_seconds(const struct run *r, const char *delay, const char *pressure)
 {
 	double v = run_total(r, delay);
 
@@ -72,10 +72,10 @@ static enum wait_verdict verdict_of(const struct waits *w)
 	return isnan(w->cpu_share) ? WAITED_UNKNOWN : WAITED_LITTLE;
 }
 
-double run_cpu_wanted(const struct run *r)
+double waits_cpu_wanted(const struct run *r)
 {
 	double ran = run_total(r, "cpu_seconds");
-	double for_cpu = waited(r, "cpu_wait_seconds", "cpu_pressure_seconds");
+	double for_cpu = waited_seconds(r, "cpu_wait_seconds", "cpu_pressure_seconds");
 
 	if (!(ran > 0 && for_cpu > CPU_SECONDS_MUCH && for_cpu / (ran + for_cpu) > CPU_SHARE_MUCH))
 		return 1;
@@ -89,22 +89,23 @@ struct waits waits_of(const struct run *const *runs, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct run *r = runs[i];
 		double took = run_duration(r);
-		double for_cpu = waited(r, "cpu_wait_seconds", "cpu_pressure_seconds");
+		double for_cpu = waited_seconds(r, "cpu_wait_seconds", "cpu_pressure_seconds");
 
 		ratio_add(&cpu, for_cpu, run_total(r, "cpu_seconds") + for_cpu);
-		ratio_add(&memory, waited(r, "memory_wait_seconds", "memory_pressure_seconds"),
+		ratio_add(&memory,
+			waited_seconds(r, "memory_wait_seconds", "memory_pressure_seconds"), took);
+		ratio_add(&storage, waited_seconds(r, "io_wait_seconds", "io_pressure_seconds"),
 			took);
-		ratio_add(&storage, waited(r, "io_wait_seconds", "io_pressure_seconds"), took);
 		ratio_add(&idle, idle_of(r, for_cpu), took);
 		ratio_add(&throttled, run_total(r, "cpu_throttled_seconds"), took);
 	}
 	struct waits w = {
 		.cpu_seconds = cpu.whole > 0 ? cpu.part : NAN,
-		.cpu_share = share(&cpu),
+		.cpu_share = ratio_share(&cpu),
 		.throttled_seconds = throttled.whole > 0 ? throttled.part : NAN,
-		.memory_share = share(&memory),
-		.storage_share = share(&storage),
-		.idle_share = share(&idle),
+		.memory_share = ratio_share(&memory),
+		.storage_share = ratio_share(&storage),
+		.idle_share = ratio_share(&idle),
 	};
 
 	w.verdict = verdict_of(&w);

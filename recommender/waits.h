@@ -32,6 +32,6 @@ struct waits {
 struct waits waits_of(const struct run *const *runs, size_t n);
 
 /* CPU time that a run wanted / that it got: 1 when it waited little or that is unknown. */
-double run_cpu_wanted(const struct run *r);
+double waits_cpu_wanted(const struct run *r);
 
 #endif

@@ -39,9 +39,9 @@ enum cpu_source {
 
 struct accounts {
 	struct exit_events *events;
-	struct ends_groups ends_groups;
+	struct exit_cost_groups ends_groups;
 	bool events_tried;
-	struct source stat;         /* of the machine, opened at the first tick */
+	struct kernel_file stat;    /* of the machine, opened at the first tick */
 	struct machine_cpu machine; /* at the last tick */
 	struct machine_steal steal;
 	bool machine_known;
@@ -55,14 +55,14 @@ struct account {
 	bool has_group;
 	struct cgroup own;
 	bool has_own, from_now;
-	struct run_group own_group;
+	struct run_group run_group;
 	/* Of the own group, when that is older than the run: CPU time of others, and the run's at most of that; or 0. */
 	double older_seconds, older_missed;
-	uint64_t vanished;        /* members of the tree, as of the last look */
-	struct cgroup_rest *rest; /* NULL: it has its own, or is not to be told from others */
-	double most_seconds;      /* by that, or by exit accounting; NaN = unknown */
+	uint64_t vanished;            /* members of the tree, as of the last look */
+	struct group_remainder *rest; /* NULL: it has its own, or is not to be told from others */
+	double most_seconds;          /* by that, or by exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
-	struct quota quota;
+	struct cpu_quota quota;
 	unsigned looks, events_run;
 	bool has_events;
 	const struct task_clock *clock;
@@ -72,7 +72,7 @@ struct account {
 	double known[SOURCES]; /* seconds; NaN = not there */
 	double total, system, user;
 	struct lineage_tally tally; /* of exit accounting */
-	struct run_ends ends;
+	struct exit_cost ends;
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;
@@ -99,7 +99,7 @@ void accounts_free(struct accounts *a)
 	if (!a)
 		return;
 	exit_events_stop(a->events);
-	source_close(&a->stat);
+	kernel_file_close(&a->stat);
 	machine_steal_done(&a->steal);
 	free(a);
 }
@@ -109,8 +109,8 @@ void accounts_tick(struct accounts *a, const struct host *h)
 	struct scan text;
 
 	if (!a->stat.tree)
-		source_open(&a->stat, h->proc, "stat");
-	int code = source_read_for_all(&a->stat, h, &text, NULL);
+		kernel_file_open(&a->stat, h->proc, "stat");
+	int code = kernel_file_read_shared(&a->stat, h, &text, NULL);
 	struct now now = h->clock ? h->clock() : h->now;
 
 	a->machine_known =
@@ -122,10 +122,10 @@ void accounts_tick(struct accounts *a, const struct host *h)
 	a->own_seconds = machine_cpu_own_seconds();
 	if (!a->events)
 		return;
-	ends_groups_read(&a->ends_groups, h);
+	exit_cost_groups_read(&a->ends_groups, h);
 	exit_events_lock(a->events);
 	exit_events_settle(a->events);
-	ends_groups_measure(&a->ends_groups, a->events, h);
+	exit_cost_groups_measure(&a->ends_groups, a->events, h);
 	exit_events_unlock(a->events);
 }
 
@@ -167,21 +167,21 @@ static bool counts_cpu(const struct cgroup *c)
 }
 
 static void find_rest(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct group_members *members, struct cgroup_rest **opened)
+	const struct group_members *members, struct group_remainder **opened)
 {
 	if (opened && *opened) {
 		a->rest = *opened;
 		*opened = NULL;
 		return;
 	}
-	struct cgroup_rest_spec spec = {
-		a->root, &a->group, *members, .start = cgroup_rest_start(&a->group, h)};
+	struct group_remainder_spec spec = {
+		a->root, &a->group, *members, .start = group_remainder_start(&a->group, h)};
 	struct tree_now now;
 
 	process_tree_look(tree, h, 0, &now);
 	spec.known_seconds = (double)process_tree_cpu_ns(tree) / 1e9;
 	spec.orphans_ours = process_tree_reaper(tree) != 0;
-	a->rest = cgroup_rest_open(h, &spec);
+	a->rest = group_remainder_open(h, &spec);
 }
 
 /*
@@ -191,7 +191,7 @@ static void find_rest(struct account *a, const struct host *h, struct process_tr
  */
 static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
 {
-	double used = group_cpu_seconds(&a->own, h);
+	double used = cgroup_cpu_seconds(&a->own, h);
 	double known = (double)process_tree_cpu_ns(tree) / 1e9 - a->forked_seconds;
 	double age = (double)h->now.mono.ns / 1e9 -
 		     (double)tree->start_ticks / (double)h->ticks_per_second;
@@ -203,17 +203,17 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 		return;
 	a->older_seconds = unknown;
 	a->older_missed = most;
-	run_group_count_from(&a->own_group, h, unknown);
+	run_group_count_from(&a->run_group, h, unknown);
 }
 
 /* A group that the run has for itself, or shares with few. */
 static void find_own(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct group_members *members, struct cgroup_rest **rest)
+	const struct group_members *members, struct group_remainder **rest)
 {
 	a->own = a->group;
 	a->has_own = cgroup_keep_own(&a->own, h, a->root, members);
 	if (a->has_own)
-		run_group_open(&a->own_group, &a->own, h);
+		run_group_open(&a->run_group, &a->own, h);
 	if (!counts_cpu(&a->own)) {
 		find_rest(a, h, tree, members, rest);
 		return;
@@ -221,11 +221,11 @@ static void find_own(struct account *a, const struct host *h, struct process_tre
 	find_older(a, h, tree);
 	/* What its root used before it entered the group is none of the group's, nor of the run's. */
 	a->forked_seconds = fmax(a->forked_seconds,
-		(double)process_tree_cpu_ns(tree) / 1e9 - group_cpu_seconds(&a->own, h));
+		(double)process_tree_cpu_ns(tree) / 1e9 - cgroup_cpu_seconds(&a->own, h));
 }
 
 static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct quota *earlier, struct cgroup_rest **rest)
+	const struct cpu_quota *earlier, struct group_remainder **rest)
 {
 	static const struct cgroup_place none = {0};
 	struct family family = {h, tree};
@@ -237,10 +237,10 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 	if (!a->from_now)
 		find_own(a, h, tree, &members, rest);
 	a->limits = cgroup_limits_read(&a->group, h);
-	a->quota = quota_find(&a->group, h);
-	quota_count_from(&a->quota, earlier,
+	a->quota = cpu_quota_find(&a->group, h);
+	cpu_quota_count_from(&a->quota, earlier,
 		a->older_seconds > 0 ? &none : &a->own.place[CGROUP_CPU]);
-	missed_cpu_group(&a->missed, group_cpu_seconds(&a->group, h));
+	missed_cpu_group(&a->missed, cgroup_cpu_seconds(&a->group, h));
 	memory_kills_group(&a->kills, &a->group, a->own.place[CGROUP_MEMORY].version > 0, &members,
 		h);
 	if (a->older_seconds > 0)
@@ -282,7 +282,7 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	a->has_events = true;
 	/* At once: of a run that is inside another, those who end until the next look would be the other's. */
 	add_members(a, tree);
-	run_ends_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
+	exit_cost_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
 		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
 	exit_events_unlock(shared->events);
 }
@@ -294,7 +294,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
  */
 static bool needs_clock(const struct account *a)
 {
-	return !counts_cpu(&a->own) && !a->has_events && !(a->rest && cgroup_rest_is_sure(a->rest));
+	return !counts_cpu(&a->own) && !a->has_events &&
+	       !(a->rest && group_remainder_is_sure(a->rest));
 }
 
 struct account *account_open(struct accounts *shared, const struct host *h,
@@ -336,17 +337,17 @@ void account_close(struct account *a)
 
 		exit_events_lock(events);
 		lineage_forget(exit_events_book(events), a->events_run);
-		run_ends_done(&a->ends, &a->shared->ends_groups, events);
+		exit_cost_done(&a->ends, &a->shared->ends_groups, events);
 		exit_events_unlock(events);
 	}
-	run_group_close(&a->own_group);
-	cgroup_rest_close(a->rest);
+	run_group_close(&a->run_group);
+	group_remainder_close(a->rest);
 	free(a);
 }
 
 void account_let_go(struct account *a)
 {
-	run_group_close(&a->own_group);
+	run_group_close(&a->run_group);
 }
 
 /* ---- who belongs to it ---- */
@@ -358,10 +359,10 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL, NULL);
-	if (a->has_own && run_group_due(&a->own_group, accounts_births(a->shared)))
+	if (a->has_own && run_group_due(&a->run_group, accounts_births(a->shared)))
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->rest)
-		cgroup_rest_processes(a->rest, h, pids_add, &found);
+		group_remainder_processes(a->rest, h, pids_add, &found);
 	if (a->has_events) {
 		exit_events_lock(a->shared->events);
 		lineage_living(exit_events_book(a->shared->events), a->events_run, pids_add,
@@ -391,7 +392,7 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 	exit_events_lock(a->shared->events);
 	lineage_tally(exit_events_book(a->shared->events), a->events_run, &a->tally);
 	if (!a->ends.group)
-		run_ends_estimate(&a->ends, t);
+		exit_cost_estimate(&a->ends, t);
 	add_members(a, tree);
 	exit_events_unlock(a->shared->events);
 	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
@@ -417,7 +418,7 @@ static double look_at_group(struct account *a, const struct host *h, double valu
 {
 	double v[CGROUP_VALUES];
 
-	run_group_read(&a->own_group, h, value, v);
+	run_group_read(&a->run_group, h, value, v);
 	a->known[SOURCE_CGROUP] = fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS]);
 	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
 	return v[CGROUP_CPU_SYSTEM_SECONDS];
@@ -432,11 +433,11 @@ static double at_least(double before, double growth)
 /* What was held back since the run began; the last reading holds when the group is gone. */
 static void look_at_quota(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
-	const struct quota *first = &a->quota;
+	const struct cpu_quota *first = &a->quota;
 
 	if (!first->place.version)
 		return;
-	struct quota now = quota_read(&first->place, h);
+	struct cpu_quota now = cpu_quota_read(&first->place, h);
 
 	value[RUN_CPU_PERIODS] = at_least(value[RUN_CPU_PERIODS], now.periods - first->periods);
 	value[RUN_CPU_THROTTLED_PERIODS] = at_least(value[RUN_CPU_THROTTLED_PERIODS],
@@ -476,7 +477,7 @@ static double group_seconds(const struct account *a, const struct host *h)
 {
 	double own = a->known[SOURCE_CGROUP];
 
-	return isnan(own) ? group_cpu_seconds(&a->group, h) : own + a->older_seconds;
+	return isnan(own) ? cgroup_cpu_seconds(&a->group, h) : own + a->older_seconds;
 }
 
 static void bound_missed(struct account *a, const struct host *h, const struct process_tree *tree,
@@ -507,7 +508,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	double forked = value[RUN_CPU_SECONDS], tree_total = as_command(a, forked);
 	double system = forked > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / forked : 0;
 	double best = tree_total;
-	struct cgroup_rest_reading rest = {NAN, NAN};
+	struct group_remainder_reading rest = {NAN, NAN};
 	double group_system = NAN;
 
 	a->known[SOURCE_PROC] = tree_total;
@@ -518,7 +519,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	if (a->has_own)
 		group_system = look_at_group(a, h, value);
 	if (a->rest)
-		rest = cgroup_rest_read(a->rest, h, forked);
+		rest = group_remainder_read(a->rest, h, forked);
 	a->known[SOURCE_CGROUP_REST] = as_command(a, rest.seconds);
 	a->most_seconds = as_command(a, rest.most);
 	look_at_quota(a, h, value);

@@ -42,13 +42,13 @@ struct account_spec {
 	/* Opened for it, or NULL. Borrowed until account_close where it is used, see account_note; else for this call. */
 	const struct task_clock *clock;
 	double forked_seconds; /* CPU time of the root before it became the command: none of the run's */
-	const struct quota
+	const struct cpu_quota
 		*quota; /* that holds for it, as it was before it began; NULL = not read */
 	/* It begins in the middle of its root's life, and ends there: what the kernel counts over that life is not used. */
 	bool from_now;
 	bool ours; /* a wrapper waits for its processes: exit accounting adds nothing */
 	/* Opened before it began, if it has no group of its own: taken, and set to NULL, when it is used. NULL = none. */
-	struct cgroup_rest **rest;
+	struct group_remainder **rest;
 };
 
 /* tree: of the run, just begun; may be looked at. Never fails: what is not there is not used. */

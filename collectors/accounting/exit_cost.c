@@ -13,11 +13,11 @@
 /* Where it could not begin, because of groups below, it is tried again after so many ticks. */
 #define RETRY_TICKS 10
 
-struct ends_group {
+struct exit_cost_group {
 	struct cgroup group;
 	unsigned others; /* by exit_events */
-	struct run_ends *runs;
-	/* As of the last ends_groups_read. */
+	struct exit_cost *runs;
+	/* As of the last exit_cost_groups_read. */
 	bool listed;
 	struct pids present;
 	uint64_t listed_at_ns;
@@ -36,20 +36,20 @@ static double seconds_between(uint64_t earlier_ns, uint64_t later_ns)
 
 /* ---- runs ---- */
 
-void run_ends_estimate(struct run_ends *r, const struct lineage_tally *now)
+void exit_cost_estimate(struct exit_cost *r, const struct lineage_tally *now)
 {
 	r->seconds += seconds_between(r->last.ends_ns, now->ends_ns);
 	r->missed_seconds += seconds_between(r->last.unseen_ns, now->unseen_ns);
 	r->last = *now;
 }
 
-static void estimate_all(struct ends_group *g, struct exit_events *x)
+static void estimate_all(struct exit_cost_group *g, struct exit_events *x)
 {
-	for (struct run_ends *r = g->runs; r; r = r->next) {
+	for (struct exit_cost *r = g->runs; r; r = r->next) {
 		struct lineage_tally now;
 
 		lineage_tally(exit_events_book(x), r->run, &now);
-		run_ends_estimate(r, &now);
+		exit_cost_estimate(r, &now);
 	}
 }
 
@@ -59,7 +59,7 @@ struct measured {
 };
 
 /* No end cost more than it took, neither the run's nor another's. */
-static void take_share(struct run_ends *r, const struct lineage_tally *now,
+static void take_share(struct exit_cost *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
 	double weight = seconds_between(r->before.ends_weight_ns, now->ends_weight_ns);
@@ -76,18 +76,18 @@ static void take_share(struct run_ends *r, const struct lineage_tally *now,
 
 /* ---- groups ---- */
 
-static void list_group(struct ends_group *g, const struct host *h)
+static void list_group(struct exit_cost_group *g, const struct host *h)
 {
 	clock_read(CLOCK_MONOTONIC, &g->listed_at_ns);
 	g->present.n = 0;
 	g->listed = cgroup_place_processes(cgroup_cpu_place(&g->group), h, pids_add, &g->present) ==
 			    0 &&
-		    g->present.n <= ENDS_PROCESSES_MAX;
+		    g->present.n <= EXIT_COST_PROCESSES_MAX;
 	for (size_t i = 0; i < g->present.n; i++)
 		g->listed = g->listed && g->present.pid[i];
 }
 
-static enum lineage_change compare(struct ends_group *g, struct exit_events *x)
+static enum lineage_change compare_group(struct exit_cost_group *g, struct exit_events *x)
 {
 	struct lineage_listing listing = {g->present, g->listed_at_ns};
 
@@ -95,7 +95,7 @@ static enum lineage_change compare(struct ends_group *g, struct exit_events *x)
 }
 
 /* The clocks are read before the group's: what is in neither of them at the beginning cannot be taken for an end later. */
-static void begin(struct ends_group *g, struct exit_events *x, const struct host *h)
+static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, const struct host *h)
 {
 	g->measuring = false;
 	if (g->wait_ticks > 0) {
@@ -106,15 +106,15 @@ static void begin(struct ends_group *g, struct exit_events *x, const struct host
 	if (cgroup_has_groups_below(cgroup_cpu_place(&g->group), cgroup_cpu_place(&g->group)))
 		return;
 	list_group(g, h);
-	if (!g->listed || compare(g, x) == LINEAGE_RUN_ELSEWHERE)
+	if (!g->listed || compare_group(g, x) == LINEAGE_RUN_ELSEWHERE)
 		return;
 	g->wait_ticks = 0;
 	exit_events_settle(x);
 	lineage_group(exit_events_book(x), g->others, &g->before);
 	estimate_all(g, x);
-	g->usage_before = group_cpu_seconds(&g->group, h);
+	g->usage_before = cgroup_cpu_seconds(&g->group, h);
 	g->measuring = !isnan(g->usage_before);
-	for (struct run_ends *r = g->runs; r; r = r->next) {
+	for (struct exit_cost *r = g->runs; r; r = r->next) {
 		r->before = r->last;
 		r->seconds_before = r->seconds;
 		r->missed_before = r->missed_seconds;
@@ -125,35 +125,35 @@ static void begin(struct ends_group *g, struct exit_events *x, const struct host
  * False: it cannot be what ends cost. Somebody came into the group and was gone between two ticks, or somebody of it did
  * something elsewhere, and less than half of what ends usually cost is left.
  */
-static bool measure(const struct ends_group *g, const struct lineage_group *now,
+static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {
-	double told = seconds_between(g->before.cpu_ns, now->cpu_ns);
+	double recorded = seconds_between(g->before.cpu_ns, now->cpu_ns);
 
 	ret->most = seconds_between(g->before.ends_most_ns, now->ends_most_ns);
-	ret->seconds = g->usage_seconds - g->usage_before - told;
+	ret->seconds = g->usage_seconds - g->usage_before - recorded;
 	ret->weight = seconds_between(g->before.ends_weight_ns, now->ends_weight_ns);
 	return ret->weight > 0 && ret->seconds >= ret->weight / 2 && ret->seconds <= ret->most;
 }
 
-static void measure_group(struct ends_group *g, struct exit_events *x, const struct host *h)
+static void measure_group(struct exit_cost_group *g, struct exit_events *x, const struct host *h)
 {
 	struct lineage_group now;
 	struct measured m;
-	bool same = g->measuring && g->listed && compare(g, x) == LINEAGE_SAME;
+	bool same = g->measuring && g->listed && compare_group(g, x) == LINEAGE_SAME;
 
 	lineage_group(exit_events_book(x), g->others, &now);
 	if (!same || now.breaks != g->before.breaks) {
 		estimate_all(g, x);
-		begin(g, x, h);
+		begin_measuring(g, x, h);
 		return;
 	}
-	if (!measure(g, &now, &m)) {
+	if (!measure_ends(g, &now, &m)) {
 		estimate_all(g, x);
 		return;
 	}
-	m.more_seconds = fmax(group_cpu_seconds(&g->group, h) - g->usage_seconds, 0);
-	for (struct run_ends *r = g->runs; r; r = r->next) {
+	m.more_seconds = fmax(cgroup_cpu_seconds(&g->group, h) - g->usage_seconds, 0);
+	for (struct exit_cost *r = g->runs; r; r = r->next) {
 		struct lineage_tally tally;
 
 		lineage_tally(exit_events_book(x), r->run, &tally);
@@ -161,19 +161,20 @@ static void measure_group(struct ends_group *g, struct exit_events *x, const str
 	}
 }
 
-void ends_groups_read(struct ends_groups *all, const struct host *h)
+void exit_cost_groups_read(struct exit_cost_groups *all, const struct host *h)
 {
 	for (size_t i = 0; i < all->n; i++) {
-		struct ends_group *g = all->group[i];
+		struct exit_cost_group *g = all->group[i];
 
 		if (!g->measuring)
 			continue;
 		list_group(g, h);
-		g->usage_seconds = group_cpu_seconds(&g->group, h);
+		g->usage_seconds = cgroup_cpu_seconds(&g->group, h);
 	}
 }
 
-void ends_groups_measure(struct ends_groups *all, struct exit_events *x, const struct host *h)
+void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *x,
+	const struct host *h)
 {
 	for (size_t i = 0; i < all->n; i++)
 		measure_group(all->group[i], x, h);
@@ -190,7 +191,7 @@ static bool is_counted(const struct cgroup_place *p)
 	       (p->version == 2 && tree_size(p->tree, cgroup_file(p, "cgroup.type", file)) >= 0);
 }
 
-static struct ends_group *group_of(struct ends_groups *all, struct exit_events *x,
+static struct exit_cost_group *group_of(struct exit_cost_groups *all, struct exit_events *x,
 	const struct cgroup *group)
 {
 	const struct cgroup_place *place = cgroup_cpu_place(group);
@@ -202,29 +203,30 @@ static struct ends_group *group_of(struct ends_groups *all, struct exit_events *
 			return all->group[i];
 	}
 	GROW(all->group, all->n, all->room);
-	struct ends_group *g = all->group[all->n++] = xcalloc(1, sizeof *g);
+	struct exit_cost_group *g = all->group[all->n++] = xcalloc(1, sizeof *g);
 
 	g->group = *group;
 	g->others = lineage_begin_others(exit_events_book(x));
 	return g;
 }
 
-void run_ends_begin(struct run_ends *r, struct ends_groups *all, struct exit_events *x,
+void exit_cost_begin(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x,
 	unsigned run, const struct cgroup *group, const struct host *h)
 {
-	*r = (struct run_ends){.run = run};
+	*r = (struct exit_cost){.run = run};
 	if (!group || !is_counted(cgroup_cpu_place(group)))
 		return;
-	struct ends_group *g = r->group = group_of(all, x, group);
+	struct exit_cost_group *g = r->group = group_of(all, x, group);
 
 	r->next = g->runs;
 	g->runs = r;
 	lineage_share(exit_events_book(x), run, g->others);
 	g->wait_ticks = 0;
-	begin(g, x, h);
+	begin_measuring(g, x, h);
 }
 
-static void group_free(struct ends_groups *all, struct ends_group *g, struct exit_events *x)
+static void group_free(struct exit_cost_groups *all, struct exit_cost_group *g,
+	struct exit_events *x)
 {
 	size_t n = 0;
 
@@ -234,25 +236,25 @@ static void group_free(struct ends_groups *all, struct ends_group *g, struct exi
 	all->n = n;
 	if (n == 0) {
 		free(all->group);
-		*all = (struct ends_groups){0};
+		*all = (struct exit_cost_groups){0};
 	}
 	lineage_forget(exit_events_book(x), g->others);
 	pids_done(&g->present);
 	free(g);
 }
 
-void run_ends_done(struct run_ends *r, struct ends_groups *all, struct exit_events *x)
+void exit_cost_done(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x)
 {
-	struct ends_group *g = r->group;
+	struct exit_cost_group *g = r->group;
 
 	if (!g)
 		return;
-	for (struct run_ends **at = &g->runs; *at; at = &(*at)->next)
+	for (struct exit_cost **at = &g->runs; *at; at = &(*at)->next)
 		if (*at == r) {
 			*at = r->next;
 			break;
 		}
 	if (!g->runs)
 		group_free(all, g, x);
-	*r = (struct run_ends){0};
+	*r = (struct exit_cost){0};
 }

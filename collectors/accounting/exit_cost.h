@@ -11,40 +11,41 @@
 #include "collectors/accounting/exit_events.h"
 
 /* Most processes in a group that is measured: their clocks are read at each tick. */
-#define ENDS_PROCESSES_MAX 512
+#define EXIT_COST_PROCESSES_MAX 512
 
-struct ends_group; /* one for each control group, however many runs are in it */
+struct exit_cost_group; /* one for each control group, however many runs are in it */
 
-struct ends_groups {
+struct exit_cost_groups {
 	size_t n, room;
-	struct ends_group **group;
+	struct exit_cost_group **group;
 };
 
-struct run_ends {
-	struct ends_group *group; /* NULL = not measured */
-	struct run_ends *next;    /* in the same group */
-	unsigned run;             /* by exit_events */
-	double seconds;           /* what they cost, as of the last tick; may fall */
-	double missed_seconds;    /* they may have cost so much more */
+struct exit_cost {
+	struct exit_cost_group *group; /* NULL = not measured */
+	struct exit_cost *next;        /* in the same group */
+	unsigned run;                  /* by exit_events */
+	double seconds;                /* what they cost, as of the last tick; may fall */
+	double missed_seconds;         /* they may have cost so much more */
 	/* When measuring began, or began anew; and the estimates of then, and of the last tick. */
 	double seconds_before, missed_before;
 	struct lineage_tally before, last;
 };
 
 /* Here and below the book of x is the caller's (exit_events_lock). A run of it that was just begun. group: that its root is in; NULL = none. */
-void run_ends_begin(struct run_ends *r, struct ends_groups *all, struct exit_events *x,
+void exit_cost_begin(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x,
 	unsigned run, const struct cgroup *group, const struct host *h);
 /* After the run was forgotten. Zeroed memory: nothing. */
-void run_ends_done(struct run_ends *r, struct ends_groups *all, struct exit_events *x);
+void exit_cost_done(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x);
 
 /*
  * Once per tick before exit_events_settle, and after it: so what is measured is too little by what the group did between
  * the two, rather than too much.
  */
-void ends_groups_read(struct ends_groups *all, const struct host *h);
-void ends_groups_measure(struct ends_groups *all, struct exit_events *x, const struct host *h);
+void exit_cost_groups_read(struct exit_cost_groups *all, const struct host *h);
+void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *x,
+	const struct host *h);
 
 /* For a run without a group, instead of that. */
-void run_ends_estimate(struct run_ends *r, const struct lineage_tally *now);
+void exit_cost_estimate(struct exit_cost *r, const struct lineage_tally *now);
 
 #endif

@@ -85,7 +85,7 @@ static void enter_event(void *context, const struct process_event *event)
 }
 
 /* One datagram of a socket that does not block; false when there is none. */
-static bool receive(struct exit_events *x, int fd, struct bytes *ret)
+static bool receive_datagram(struct exit_events *x, int fd, struct bytes *ret)
 {
 	for (;;) {
 		ssize_t n = recv(fd, x->buffer, sizeof x->buffer, MSG_DONTWAIT);
@@ -108,7 +108,7 @@ static void read_records(struct exit_events *x)
 	struct bytes datagram;
 	size_t refused = 0;
 
-	while (x->n_held < RECORDS_MAX && receive(x, x->records, &datagram))
+	while (x->n_held < RECORDS_MAX && receive_datagram(x, x->records, &datagram))
 		taskstats_parse(datagram, x->family, hold_record, x, &refused);
 	if (refused) {
 		x->health.refused += refused;
@@ -127,8 +127,8 @@ void exit_events_update(struct exit_events *x)
 	do {
 		x->n_held = 0;
 		read_records(x);
-		while (receive(x, x->events, &datagram))
-			process_events_parse(datagram, enter_event, x);
+		while (receive_datagram(x, x->events, &datagram))
+			proc_connector_parse(datagram, enter_event, x);
 		for (size_t i = 0; i < x->n_held; i++)
 			lineage_record(x->lineage, &x->held[i]);
 	} while (x->n_held >= RECORDS_MAX);
@@ -187,32 +187,33 @@ static int open_socket(int protocol, uint32_t groups, int *ret, struct err *e)
 	return 0;
 }
 
-static int send_request(int fd, const struct netlink_request *r, const char *what, struct err *e)
+static int send_request(int fd, const struct netlink_request *r, const char *purpose, struct err *e)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 
 	if (sendto(fd, r->data, r->len, 0, (const struct sockaddr *)&kernel, sizeof kernel) < 0)
-		return err_system(e, -errno, "%s", what);
+		return err_system(e, -errno, "%s", purpose);
 	return 0;
 }
 
 /* The next datagram, which is waited for. */
-static int await(struct exit_events *x, int fd, struct bytes *ret, const char *what, struct err *e)
+static int await_answer(struct exit_events *x, int fd, struct bytes *ret, const char *purpose,
+	struct err *e)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
 
-	if (poll(&ready, 1, ANSWER_MS) != 1 || !receive(x, fd, ret))
-		return err_set(e, -ETIMEDOUT, "%s: the kernel does not answer", what);
+	if (poll(&ready, 1, ANSWER_MS) != 1 || !receive_datagram(x, fd, ret))
+		return err_set(e, -ETIMEDOUT, "%s: the kernel does not answer", purpose);
 	return 0;
 }
 
 static int ask_taskstats(struct exit_events *x, const struct netlink_request *r, struct bytes *ret,
-	const char *what, struct err *e)
+	const char *purpose, struct err *e)
 {
-	int code = send_request(x->records, r, what, e);
+	int code = send_request(x->records, r, purpose, e);
 
 	if (code == 0)
-		code = await(x, x->records, ret, what, e);
+		code = await_answer(x, x->records, ret, purpose, e);
 	if (code)
 		return code;
 
@@ -220,7 +221,7 @@ static int ask_taskstats(struct exit_events *x, const struct netlink_request *r,
 	struct netlink_message m;
 
 	if (netlink_next(&rest, &m) && netlink_error(&m, &code) && code)
-		return err_system(e, code, "%s", what);
+		return err_system(e, code, "%s", purpose);
 	return 0;
 }
 
@@ -244,17 +245,17 @@ static int listen_to_records(struct exit_events *x, struct err *e)
 /* Events that come before the answer are of nobody who is followed yet. */
 static int listen_to_events(struct exit_events *x, struct err *e)
 {
-	static const char what[] = "process events";
+	static const char purpose[] = "process events";
 	struct netlink_request r;
 	struct bytes datagram = {0};
 	int code = open_socket(NETLINK_CONNECTOR, CN_IDX_PROC, &x->events, e), refusal = 0;
 
-	process_events_ask(&r);
+	proc_connector_request(&r);
 	if (code == 0)
-		code = send_request(x->events, &r, what, e);
-	while (code == 0 && !process_events_answer(datagram, &refusal))
-		code = await(x, x->events, &datagram, what, e);
-	return code == 0 && refusal ? err_system(e, refusal, "%s", what) : code;
+		code = send_request(x->events, &r, purpose, e);
+	while (code == 0 && !proc_connector_answer(datagram, &refusal))
+		code = await_answer(x, x->events, &datagram, purpose, e);
+	return code == 0 && refusal ? err_system(e, refusal, "%s", purpose) : code;
 }
 
 static void exit_events_free(struct exit_events *x)

@@ -18,7 +18,7 @@
 /* Times of children that were waited for: user and system time, each in whole ticks of /proc. */
 #define WAITED_TICKS 2
 
-struct other {
+struct group_other {
 	pid_t pid, parent;
 	uint64_t start_ticks, faults;
 	uint64_t clock;      /* CPU clock at the last look; 0 = it has none */
@@ -36,7 +36,7 @@ struct other {
 	bool in_ticks, has_waited;
 };
 
-static struct other *other_of(struct others *o, pid_t pid)
+static struct group_other *other_of(struct group_others *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (o->other[i].pid == pid)
@@ -78,14 +78,14 @@ static double waited_of(const struct host *h, const struct process_stat *s)
 
 static int compare_ages(const void *a, const void *b)
 {
-	const struct other *p = a, *q = b;
+	const struct group_other *p = a, *q = b;
 
 	if (p->start_ticks != q->start_ticks)
 		return p->start_ticks < q->start_ticks ? -1 : 1;
 	return pids_compare(&p->pid, &q->pid);
 }
 
-static bool list_group(const struct others *o, const struct host *h, struct pids *ret)
+static bool list_group(const struct group_others *o, const struct host *h, struct pids *ret)
 {
 	if (cgroup_place_processes(o->place, h, pids_add, ret) < 0)
 		return false;
@@ -94,7 +94,7 @@ static bool list_group(const struct others *o, const struct host *h, struct pids
 }
 
 /* All that a newcomer used, it used here. */
-static bool add_other(struct others *o, const struct host *h, pid_t pid, bool newcomer)
+static bool add_other(struct group_others *o, const struct host *h, pid_t pid, bool newcomer)
 {
 	uint64_t clock = process_cpu_clock(h, pid);
 	struct process_stat s;
@@ -107,7 +107,7 @@ static bool add_other(struct others *o, const struct host *h, pid_t pid, bool ne
 	double used = used_of(h, clock, &s), waited = waited_of(h, &s);
 
 	GROW(o->other, o->n, o->room);
-	o->other[o->n++] = (struct other){
+	o->other[o->n++] = (struct group_other){
 		.pid = pid,
 		.parent = s.ppid,
 		.start_ticks = s.start_ticks,
@@ -134,7 +134,7 @@ static enum kin {
 	KIN_GONE,
 	KIN_RUN,
 	KIN_OTHER
-} kin_of(struct others *o, const struct host *h, pid_t pid)
+} kin_of(struct group_others *o, const struct host *h, pid_t pid)
 {
 	struct process_stat s;
 
@@ -153,12 +153,12 @@ static enum kin {
 	return o->orphans_ours ? KIN_OTHER : KIN_RUN;
 }
 
-bool others_have(struct others *o, const struct host *h, pid_t pid)
+bool group_others_have(struct group_others *o, const struct host *h, pid_t pid)
 {
 	return kin_of(o, h, pid) == KIN_OTHER;
 }
 
-static void find_newcomers(struct others *o, const struct host *h)
+static void find_newcomers(struct group_others *o, const struct host *h)
 {
 	struct pids found = {0}, run = {0};
 	size_t before = o->n;
@@ -181,14 +181,15 @@ static void find_newcomers(struct others *o, const struct host *h)
 	o->run = run;
 }
 
-bool others_init(struct others *o, const struct host *h, const struct others_spec *spec)
+bool group_others_init(struct group_others *o, const struct host *h,
+	const struct group_others_spec *spec)
 {
-	struct process_stat root = {.ppid = others_own_pid(h)};
+	struct process_stat root = {.ppid = group_others_own_pid(h)};
 	struct pids found = {0};
 
-	*o = (struct others){
+	*o = (struct group_others){
 		.place = spec->place,
-		.ours = others_own_pid(h),
+		.ours = group_others_own_pid(h),
 		.root = spec->root,
 		.orphans_ours = spec->orphans_ours,
 	};
@@ -211,7 +212,7 @@ bool others_init(struct others *o, const struct host *h, const struct others_spe
 		qsort(o->other, o->n, sizeof *o->other, compare_ages);
 	pids_done(&found);
 
-	struct other *ours = other_of(o, o->ours);
+	struct group_other *ours = other_of(o, o->ours);
 
 	o->ours_inside = ours != NULL;
 	if (ours && !isnan(spec->ours_seconds)) {
@@ -221,7 +222,7 @@ bool others_init(struct others *o, const struct host *h, const struct others_spe
 	return apart;
 }
 
-bool others_wait(const struct others *o)
+bool group_others_wait(const struct group_others *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (o->other[i].pid != o->ours && o->other[i].ignores_children)
@@ -229,17 +230,17 @@ bool others_wait(const struct others *o)
 	return true;
 }
 
-void others_done(struct others *o)
+void group_others_done(struct group_others *o)
 {
 	free(o->other);
 	pids_done(&o->run);
-	*o = (struct others){0};
+	*o = (struct group_others){0};
 }
 
 /* ---- the living ---- */
 
 /* A parent has its child's times before the child is gone from /proc. */
-static bool root_ended(const struct others *o, const struct host *h)
+static bool root_ended(const struct group_others *o, const struct host *h)
 {
 	struct process_stat s;
 	int code = process_read_stat(h, o->root, &s);
@@ -250,12 +251,12 @@ static bool root_ended(const struct others *o, const struct host *h)
 }
 
 /* Does what it waits for tell of the run, too? Orphans of the run come to this exporter, or to the namespace's first. */
-static bool waits_for_run(const struct others *o, pid_t pid)
+static bool waits_for_run(const struct group_others *o, pid_t pid)
 {
 	return pid == o->ours || pid == 1 || pid == o->parent;
 }
 
-static void take_waited(struct others *o, const struct host *h, struct other *p,
+static void take_waited(struct group_others *o, const struct host *h, struct group_other *p,
 	const struct process_stat *s)
 {
 	if (s->waited_minor_faults == p->waited_faults)
@@ -273,7 +274,7 @@ static void take_waited(struct others *o, const struct host *h, struct other *p,
 }
 
 /* False: it is gone. */
-static bool look_at(struct others *o, const struct host *h, struct other *p)
+static bool look_at(struct group_others *o, const struct host *h, struct group_other *p)
 {
 	uint64_t clock = process_cpu_clock(h, p->pid);
 	struct process_stat s;
@@ -300,9 +301,9 @@ static bool look_at(struct others *o, const struct host *h, struct other *p)
 /* ---- those that ended ---- */
 
 /* Who has its times now: its parent, if that waited for it, or an ancestor. NULL: nobody who tells. */
-static struct other *heir_of(struct others *o, const struct other *gone)
+static struct group_other *heir_of(struct group_others *o, const struct group_other *gone)
 {
-	struct other *p = other_of(o, gone->parent);
+	struct group_other *p = other_of(o, gone->parent);
 
 	for (int i = 0; p && p->gone && i < GENERATIONS_MAX; i++)
 		p = other_of(o, p->parent);
@@ -313,9 +314,10 @@ static struct other *heir_of(struct others *o, const struct other *gone)
  * What it used is in the times of whoever waited for it, all of it. Else what it did last is not known. It ended after it
  * was looked at last, and thus after its heir was, which came first.
  */
-static void settle(struct others *o, const struct host *h, const struct other *gone)
+static void settle_gone(struct group_others *o, const struct host *h,
+	const struct group_other *gone)
 {
-	struct other *heir = heir_of(o, gone);
+	struct group_other *heir = heir_of(o, gone);
 
 	while (heir && !look_at(o, h, heir)) {
 		heir->gone = true;
@@ -340,19 +342,19 @@ static void settle(struct others *o, const struct host *h, const struct other *g
 	heir->in_ticks = heir->in_ticks || gone->waited_before > 0;
 }
 
-static void settle_ended(struct others *o, const struct host *h)
+static void settle_ended(struct group_others *o, const struct host *h)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n; i++)
 		if (o->other[i].gone)
-			settle(o, h, &o->other[i]);
+			settle_gone(o, h, &o->other[i]);
 	for (size_t i = 0; i < o->n; i++)
 		if (!o->other[i].gone)
 			o->other[n++] = o->other[i];
 	o->n = n;
 	for (size_t i = 0; i < o->n; i++) {
-		struct other *p = &o->other[i];
+		struct group_other *p = &o->other[i];
 
 		/* One left its parent behind, and was waited for by somebody else. */
 		if (p->expected > p->waited - p->last.seconds + seconds_of(h, WAITED_TICKS))
@@ -363,7 +365,7 @@ static void settle_ended(struct others *o, const struct host *h)
 
 /* ---- what others ask ---- */
 
-pid_t others_own_pid(const struct host *h)
+pid_t group_others_own_pid(const struct host *h)
 {
 	char self[16];
 	uint64_t pid;
@@ -373,7 +375,7 @@ pid_t others_own_pid(const struct host *h)
 	return scan_u64(&text, &pid) && pid <= INT32_MAX ? (pid_t)pid : -1;
 }
 
-double others_cpu_seconds(const struct host *h, pid_t pid)
+double group_others_cpu_seconds(const struct host *h, pid_t pid)
 {
 	struct process_stat s;
 
@@ -381,10 +383,10 @@ double others_cpu_seconds(const struct host *h, pid_t pid)
 						    (double)NAN;
 }
 
-static void look_at_all(struct others *o, const struct host *h)
+static void look_at_all(struct group_others *o, const struct host *h)
 {
 	for (size_t i = 0; i < o->n; i++) {
-		struct other *p = &o->other[i];
+		struct group_other *p = &o->other[i];
 
 		p->last = p->now;
 		p->gone = !look_at(o, h, p);
@@ -392,16 +394,16 @@ static void look_at_all(struct others *o, const struct host *h)
 	}
 }
 
-struct others_used others_look(struct others *o, const struct host *h)
+struct group_others_used group_others_look(struct group_others *o, const struct host *h)
 {
-	struct others_used ret = {0};
+	struct group_others_used ret = {0};
 
 	o->certain = true;
 	look_at_all(o, h);
 	settle_ended(o, h);
 	find_newcomers(o, h);
 	for (size_t i = 0; i < o->n; i++) {
-		const struct other *p = &o->other[i];
+		const struct group_other *p = &o->other[i];
 		double seconds = p->used + p->waited - p->waited_before;
 
 		if (p->pid == o->ours) {

@@ -17,9 +17,9 @@
 #include "collectors/cgroup/find.h"
 #include "collectors/process/pids.h"
 
-struct other;
+struct group_other;
 
-struct others {
+struct group_others {
 	const struct cgroup_place *place; /* borrowed */
 	pid_t ours;                       /* this exporter */
 	bool ours_inside;                 /* it is in the group */
@@ -29,13 +29,13 @@ struct others {
 	bool orphans_ours;
 	bool certain; /* at this look; see below */
 	size_t n, room;
-	struct other *other; /* elders first */
-	struct pids run;     /* who else was in the group at the last look; ascending */
+	struct group_other *other; /* elders first */
+	struct pids run;           /* who else was in the group at the last look; ascending */
 	/* By those whose ends nobody told of, as they were seen; and so much they may have used unseen. */
 	double ended_seconds, doubtful_seconds;
 };
 
-struct others_spec {
+struct group_others_spec {
 	const struct cgroup_place *place;
 	pid_t root; /* 0: the run has not begun, and this exporter will start it */
 	struct group_members members;
@@ -43,11 +43,12 @@ struct others_spec {
 	double ours_seconds; /* what this exporter had used; NaN = unknown */
 };
 
-/* False: they are too many, or some are not shown here. Zeroed memory is a good begin. others_done either way. */
-bool others_init(struct others *o, const struct host *h, const struct others_spec *spec);
-void others_done(struct others *o);
+/* False: they are too many, or some are not shown here. Zeroed memory is a good begin. group_others_done either way. */
+bool group_others_init(struct group_others *o, const struct host *h,
+	const struct group_others_spec *spec);
+void group_others_done(struct group_others *o);
 
-struct others_used {
+struct group_others_used {
 	double ours, seconds; /* by this exporter, and by others: what is most likely */
 	unsigned in_ticks;    /* so many of the latter are told in ticks, each off by two at most */
 	bool certain;         /* all that others spent since the last look is in here, but for: */
@@ -60,17 +61,17 @@ struct others_used {
  * times to nobody's. It took page faults then, as whoever has called fork(2) does at its next write; vfork(2) is not
  * seen.
  */
-struct others_used others_look(struct others *o, const struct host *h);
+struct group_others_used group_others_look(struct group_others *o, const struct host *h);
 
 /* Nobody of them ignores SIGCHLD, so that all that they use will be told. */
-bool others_wait(const struct others *o);
+bool group_others_wait(const struct group_others *o);
 
 /* Is it an other, or a child of one? False, too, when it is gone. */
-bool others_have(struct others *o, const struct host *h, pid_t pid);
+bool group_others_have(struct group_others *o, const struct host *h, pid_t pid);
 
 /* This exporter's own number; -1, which nobody has, when it is not told. */
-pid_t others_own_pid(const struct host *h);
+pid_t group_others_own_pid(const struct host *h);
 /* CPU seconds of a process, to the instant where its CPU clock may be read. */
-double others_cpu_seconds(const struct host *h, pid_t pid);
+double group_others_cpu_seconds(const struct host *h, pid_t pid);
 
 #endif

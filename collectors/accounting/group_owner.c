@@ -28,7 +28,8 @@ static int read_procs(const struct cgroup_place *p, const struct host *host, str
 {
 	char path[CGROUP_FILE_MAX];
 
-	return host_read(host, p->tree, cgroup_file(p, "cgroup.procs", path), ret, NULL);
+	return kernel_file_read_once(host, p->tree, cgroup_file(p, "cgroup.procs", path), ret,
+		NULL);
 }
 
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
@@ -135,12 +136,12 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 /* ---- is it the run's own? ---- */
 
 /* Membership of a process as one text, so that others can be compared with it. */
-struct membership {
+struct process_membership {
 	char text[4 * CGROUP_PATH_MAX];
 	size_t len;
 };
 
-static bool membership_read(struct membership *m, const struct host *host, const char *pid)
+static bool membership_read(struct process_membership *m, const struct host *host, const char *pid)
 {
 	char path[PROCESS_PATH_MAX];
 
@@ -152,7 +153,8 @@ static bool membership_read(struct membership *m, const struct host *host, const
 }
 
 /* Unknown is not different. */
-static bool differs(const struct membership *a, const struct membership *b, const char *controller)
+static bool differs_in(const struct process_membership *a, const struct process_membership *b,
+	const char *controller)
 {
 	struct slice x, y;
 
@@ -175,7 +177,7 @@ static bool only_members(const struct cgroup_place *p, const struct host *host,
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	const struct group_members *members)
 {
-	struct membership own, others[3];
+	struct process_membership own, others[3];
 	struct process_stat stat;
 	char number[16], parent[16];
 	size_t n = 0;
@@ -198,7 +200,7 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 		bool keep = known && p->version;
 
 		for (size_t k = 0; k < n && keep; k++)
-			keep = differs(&own, &others[k],
+			keep = differs_in(&own, &others[k],
 				p->version == 1 ? cgroup_controllers[i] : "");
 		if (!keep || !only_members(p, host, members))
 			*p = (struct cgroup_place){0};

@@ -19,45 +19,47 @@
 #include "collectors/cgroup/find.h"
 
 /* CPU time of a group since it was made; NaN = not counted here. */
-double group_cpu_seconds(const struct cgroup *c, const struct host *h);
+double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h);
 
-struct cgroup_rest;
+struct group_remainder;
 
 /* What the group had used, and this exporter, at the same instant; NaN = unknown. */
-struct cgroup_rest_start {
+struct group_remainder_start {
 	double usage_seconds, ours_seconds;
 };
 
-struct cgroup_rest_start cgroup_rest_start(const struct cgroup *group, const struct host *h);
+struct group_remainder_start group_remainder_start(const struct cgroup *group,
+	const struct host *h);
 
-struct cgroup_rest_spec {
+struct group_remainder_spec {
 	pid_t root; /* 0: it has not begun, and this exporter will start it in the group */
 	const struct cgroup *group; /* that it is in */
 	struct group_members members;
 	/* First the group, and then what the run had used: what it did between the two must not be taken off it. */
-	struct cgroup_rest_start start;
+	struct group_remainder_start start;
 	double known_seconds;
 	bool orphans_ours; /* orphans of the run come to this exporter */
 };
 
 /* NULL: there are groups below it, some in it are not shown, or they are too many: more than 16, or 512 of orphans_ours. */
-struct cgroup_rest *cgroup_rest_open(const struct host *h, const struct cgroup_rest_spec *spec);
-void cgroup_rest_close(struct cgroup_rest *r); /* NULL does nothing */
+struct group_remainder *group_remainder_open(const struct host *h,
+	const struct group_remainder_spec *spec);
+void group_remainder_close(struct group_remainder *r); /* NULL does nothing */
 
 /* Nobody is known who might spend what nobody is told of: it needs no other account, unless somebody comes who does. */
-bool cgroup_rest_is_sure(const struct cgroup_rest *r);
+bool group_remainder_is_sure(const struct group_remainder *r);
 
-struct cgroup_rest_reading {
+struct group_remainder_reading {
 	double seconds; /* CPU time of the run, or less; see above */
 	double most;    /* it is not more than that */
 };
 
 /* known_seconds: what is known of the run by other accounts. */
-struct cgroup_rest_reading cgroup_rest_read(struct cgroup_rest *r, const struct host *h,
+struct group_remainder_reading group_remainder_read(struct group_remainder *r, const struct host *h,
 	double known_seconds);
 
 /* Calls each with the processes of the group that are the run's, by what is known at this moment. */
-void cgroup_rest_processes(struct cgroup_rest *r, const struct host *h,
+void group_remainder_processes(struct group_remainder *r, const struct host *h,
 	void (*each)(void *context, pid_t pid), void *context);
 
 #endif

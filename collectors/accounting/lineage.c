@@ -14,7 +14,7 @@
 /* Around a run that is in none. */
 #define LINEAGE_NO_RUN UINT32_MAX
 
-struct entry {
+struct lineage_entry {
 	pid_t pid;
 	unsigned run;
 	uint64_t clock_ns; /* last reading */
@@ -30,7 +30,7 @@ struct entry {
 };
 
 struct run_book {
-	bool taken;
+	bool in_use;
 	pid_t root;      /* 0 = none; or once the pid belongs to somebody else */
 	unsigned others; /* in its control group, as a run: its own number if that is what it is */
 	uint64_t base_ns;
@@ -43,7 +43,7 @@ struct run_book {
 
 struct lineage {
 	size_t n, room;
-	struct entry *entry;
+	struct lineage_entry *entry;
 	struct pid_map index; /* of each entry, by pid */
 	size_t n_recorded;
 	size_t n_runs, runs_room;
@@ -96,16 +96,16 @@ static void break_group(struct lineage *l, unsigned run)
 }
 
 /* Something of the run is not told. */
-static void lack(struct lineage *l, unsigned run)
+static void mark_incomplete(struct lineage *l, unsigned run)
 {
 	l->run[run].past.whole = false;
 	break_group(l, run);
 }
 
-static void add(struct lineage *l, const struct entry *e)
+static void add_entry(struct lineage *l, const struct lineage_entry *e)
 {
 	if (l->n == LINEAGE_MAX) {
-		lack(l, e->run);
+		mark_incomplete(l, e->run);
 		return;
 	}
 	GROW(l->entry, l->n, l->room);
@@ -119,13 +119,13 @@ static unsigned take_number(struct lineage *l)
 {
 	size_t i = 0;
 
-	while (i < l->n_runs && l->run[i].taken)
+	while (i < l->n_runs && l->run[i].in_use)
 		i++;
 	if (i == l->n_runs) {
 		GROW(l->run, l->n_runs, l->runs_room);
 		l->n_runs++;
 	}
-	l->run[i] = (struct run_book){.taken = true,
+	l->run[i] = (struct run_book){.in_use = true,
 		.others = LINEAGE_NO_OTHERS,
 		.outer = LINEAGE_NO_RUN,
 		.past.whole = true};
@@ -193,7 +193,7 @@ static void leave(struct lineage *l, unsigned run)
 	struct run_book *r = &l->run[run];
 
 	for (unsigned i = 0; i < l->n_runs; i++)
-		if (l->run[i].taken && l->run[i].outer == run)
+		if (l->run[i].in_use && l->run[i].outer == run)
 			put_into(l, i, r->outer);
 	if (r->outer == LINEAGE_NO_RUN)
 		return;
@@ -239,7 +239,7 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	size_t i = find_entry(l, pid);
 
 	if (i == LINEAGE_NONE) {
-		add(l, &(struct entry){.pid = pid, .run = run});
+		add_entry(l, &(struct lineage_entry){.pid = pid, .run = run});
 		return;
 	}
 	unsigned *owner = &l->entry[i].run;
@@ -255,8 +255,8 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	*owner = run;
 }
 
-static void remove_where(struct lineage *l, bool (*goes)(const struct entry *e, unsigned run),
-	unsigned run)
+static void remove_where(struct lineage *l,
+	bool (*goes)(const struct lineage_entry *e, unsigned run), unsigned run)
 {
 	size_t n = 0;
 
@@ -272,7 +272,7 @@ static void remove_where(struct lineage *l, bool (*goes)(const struct entry *e, 
 	index_rebuild(l);
 }
 
-static bool is_of_run(const struct entry *e, unsigned run)
+static bool is_of_run(const struct lineage_entry *e, unsigned run)
 {
 	return e->run == run;
 }
@@ -282,13 +282,13 @@ void lineage_forget(struct lineage *l, unsigned run)
 	break_group(l, run);
 	leave(l, run);
 	remove_where(l, is_of_run, run);
-	l->run[run].taken = false;
+	l->run[run].in_use = false;
 }
 
 void lineage_lost(struct lineage *l)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {
-		lack(l, i);
+		mark_incomplete(l, i);
 		/* The end of the last thread may be among what was lost. */
 		if (find_entry(l, l->run[i].root) != LINEAGE_NONE)
 			l->run[i].past.status_heard = false;
@@ -306,17 +306,17 @@ void lineage_lost(struct lineage *l)
 /* What follows the event of an end until nothing is left of it, at most. */
 #define AFTER_NS 100000
 
-static uint64_t pages_of(const struct entry *e)
+static uint64_t pages_of(const struct lineage_entry *e)
 {
 	return e->record.peak_bytes / 4096;
 }
 
-static uint64_t end_at_most(const struct entry *e)
+static uint64_t end_at_most(const struct lineage_entry *e)
 {
 	return LINEAGE_END_NS + pages_of(e) * LINEAGE_END_PAGE_NS;
 }
 
-static uint64_t usual_end(const struct entry *e)
+static uint64_t usual_end(const struct lineage_entry *e)
 {
 	return END_NS + pages_of(e) * END_PAGE_NS;
 }
@@ -325,7 +325,7 @@ static uint64_t usual_end(const struct entry *e)
  * A record is made before the memory is taken down, the event after that. What is between them is the end's time,
  * unless others had the CPU meanwhile. The usual is a median, so that it makes no difference how long they had it.
  */
-static void price(struct lineage *l, struct entry *e)
+static void price_end(struct lineage *l, struct lineage_entry *e)
 {
 	uint64_t record_at = e->born_ns + e->record.elapsed_ns;
 
@@ -346,15 +346,15 @@ static void price(struct lineage *l, struct entry *e)
 		e->end_ns = end_at_most(e);
 }
 
-static void tally_entry(struct lineage_tally *t, const struct entry *e)
+static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 {
 	const struct task_record *r = &e->record;
 	/* A first thread that ended before the others left a record of its own time only. */
-	uint64_t told = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
+	uint64_t counted = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
 	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
 
-	t->cpu_ns += told;
-	t->ends_ns += with_end > told ? with_end - told : 0;
+	t->cpu_ns += counted;
+	t->ends_ns += with_end > counted ? with_end - counted : 0;
 	t->cpu_wait_ns += r->cpu_wait_ns;
 	t->io_wait_ns += r->io_wait_ns;
 	t->memory_wait_ns += r->memory_wait_ns;
@@ -368,16 +368,16 @@ static void tally_entry(struct lineage_tally *t, const struct entry *e)
 }
 
 /* Moves an entry's worth into its run's past; the entry is worth nothing afterwards. */
-static void bury(struct lineage *l, struct entry *e)
+static void bury_entry(struct lineage *l, struct lineage_entry *e)
 {
 	struct lineage_tally *past = &l->run[e->run].past;
 
-	price(l, e);
+	price_end(l, e);
 	tally_entry(past, e);
 	past->ended++;
 	/* What was added when it was already gone left its record before. */
 	if (!e->recorded && e->seen)
-		lack(l, e->run);
+		mark_incomplete(l, e->run);
 }
 
 /* ---- events ---- */
@@ -395,7 +395,7 @@ static void forked(struct lineage *l, const struct process_event *event)
 	}
 	/* The number is used again: its former owner is gone. */
 	if (old != LINEAGE_NONE) {
-		bury(l, &l->entry[old]);
+		bury_entry(l, &l->entry[old]);
 		l->n_recorded -= l->entry[old].recorded;
 		l->entry[old] = l->entry[--l->n];
 		index_rebuild(l);
@@ -409,8 +409,10 @@ static void forked(struct lineage *l, const struct process_event *event)
 	if (of == LINEAGE_NONE)
 		return;
 	l->run[l->entry[of].run].past.born++;
-	add(l, &(struct entry){
-		       .pid = pid, .run = l->entry[of].run, .born_ns = event->at_ns, .seen = true});
+	add_entry(l, &(struct lineage_entry){.pid = pid,
+			     .run = l->entry[of].run,
+			     .born_ns = event->at_ns,
+			     .seen = true});
 }
 
 static void ended(struct lineage *l, const struct process_event *event)
@@ -421,7 +423,7 @@ static void ended(struct lineage *l, const struct process_event *event)
 	if (i != LINEAGE_NONE)
 		l->entry[i].ended_ns = event->at_ns;
 	for (i = 0; i < l->n_runs; i++)
-		if (l->run[i].taken && l->run[i].root == event->pid) {
+		if (l->run[i].in_use && l->run[i].root == event->pid) {
 			l->run[i].past.status_heard = true;
 			l->run[i].past.status = event->status;
 		}
@@ -442,7 +444,7 @@ void lineage_event(struct lineage *l, const struct process_event *event)
 void lineage_record(struct lineage *l, const struct task_record *record)
 {
 	size_t i = find_entry(l, record->id);
-	struct entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
+	struct lineage_entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 
 	/* Of a thread that is not its process's first nothing is needed: the sum comes with the last. */
 	if (!e || (e->recorded && e->record.whole))
@@ -477,7 +479,7 @@ size_t lineage_ended(const struct lineage *l)
 void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		struct entry *e = &l->entry[i];
+		struct lineage_entry *e = &l->entry[i];
 		uint64_t ns;
 
 		/* One that runs backwards is somebody else's. */
@@ -490,7 +492,7 @@ void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 	}
 }
 
-static bool is_gone(const struct entry *e, unsigned run)
+static bool is_gone(const struct lineage_entry *e, unsigned run)
 {
 	(void)run;
 	return e->gone;
@@ -500,12 +502,12 @@ void lineage_settle(struct lineage *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->entry[i].gone)
-			bury(l, &l->entry[i]);
+			bury_entry(l, &l->entry[i]);
 	remove_where(l, is_gone, 0);
 	for (size_t i = 0; i < l->n_runs; i++)
 		l->run[i].all = l->run[i].past;
 	for (size_t i = 0; i < l->n; i++) {
-		price(l, &l->entry[i]);
+		price_end(l, &l->entry[i]);
 		tally_entry(&l->run[l->entry[i].run].all, &l->entry[i]);
 	}
 }
@@ -524,7 +526,7 @@ void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *
 	for (unsigned i = 0; i < l->n_runs && l->any_inner; i++) {
 		const struct run_book *r = &l->run[i];
 
-		if (i != run && r->taken && r->outer != LINEAGE_NO_RUN && is_within(l, i, run))
+		if (i != run && r->in_use && r->outer != LINEAGE_NO_RUN && is_within(l, i, run))
 			add_growth(ret, &r->all, &r->before);
 	}
 }
@@ -545,7 +547,7 @@ void lineage_share(struct lineage *l, unsigned run, unsigned others)
 	break_group(l, run);
 }
 
-static bool is_of_group(const struct lineage *l, const struct entry *e, unsigned others)
+static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, unsigned others)
 {
 	return l->run[e->run].others == others;
 }
@@ -558,13 +560,13 @@ static bool is_of_group(const struct lineage *l, const struct entry *e, unsigned
  */
 #define NEWBORN_NS 1000000000
 
-static bool is_outside(const struct entry *e, const struct lineage_listing *listing)
+static bool is_outside(const struct lineage_entry *e, const struct lineage_listing *listing)
 {
 	return !e->gone && !e->recorded && e->born_ns + NEWBORN_NS < listing->at_ns &&
 	       !pids_has(&listing->pids, e->pid);
 }
 
-static bool has_left(const struct entry *e, unsigned others)
+static bool has_left(const struct lineage_entry *e, unsigned others)
 {
 	return e->run == others && e->outside;
 }
@@ -596,7 +598,7 @@ static bool reaches_out(const struct lineage *l, unsigned others)
 	for (unsigned i = 0; i < l->n_runs; i++) {
 		const struct run_book *r = &l->run[i];
 
-		if (r->taken && r->outer != LINEAGE_NO_RUN && r->others != others &&
+		if (r->in_use && r->outer != LINEAGE_NO_RUN && r->others != others &&
 			l->run[r->outer].others == others)
 			return true;
 	}
@@ -613,7 +615,7 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	if (take_in(l, others, listing, clock, context))
 		ret = LINEAGE_OTHERS_CHANGED;
 	for (size_t i = 0; i < l->n; i++) {
-		struct entry *e = &l->entry[i];
+		struct lineage_entry *e = &l->entry[i];
 
 		e->outside = is_of_group(l, e, others) && is_outside(e, listing);
 		if (e->outside && e->run != others)
@@ -645,6 +647,6 @@ void lineage_group(const struct lineage *l, unsigned others, struct lineage_grou
 {
 	*ret = (struct lineage_group){.breaks = l->run[others].breaks};
 	for (size_t i = 0; i < l->n_runs; i++)
-		if (l->run[i].taken && l->run[i].others == others)
+		if (l->run[i].in_use && l->run[i].others == others)
 			add_run(ret, &l->run[i]);
 }

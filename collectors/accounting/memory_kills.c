@@ -18,7 +18,7 @@ static double machine_kills(const struct host *h)
 {
 	struct scan text;
 
-	return host_read(h, h->proc, "vmstat", &text, NULL) < 0 ?
+	return kernel_file_read_once(h, h->proc, "vmstat", &text, NULL) < 0 ?
 		       (double)NAN :
 		       number_value(number_find(text, "oom_kill"));
 }
@@ -26,18 +26,18 @@ static double machine_kills(const struct host *h)
 /* In v1 of this very group. */
 static double group_kills(const struct cgroup_place *p, const struct host *h)
 {
-	return group_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
+	return cgroup_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
 		"oom_kill");
 }
 
 static double limit_met(const struct cgroup_place *p, const struct host *h)
 {
-	return p->version == 1 ? (double)NAN : group_number(p, h, "memory.events", "oom");
+	return p->version == 1 ? (double)NAN : cgroup_number(p, h, "memory.events", "oom");
 }
 
 static double mark_of(const struct cgroup_place *p, const struct host *h)
 {
-	return group_number(p, h, p->version == 1 ? "memory.max_usage_in_bytes" : "memory.peak",
+	return cgroup_number(p, h, p->version == 1 ? "memory.max_usage_in_bytes" : "memory.peak",
 		NULL);
 }
 

@@ -13,7 +13,7 @@ void missed_cpu_group(struct missed_cpu *m, double group_seconds)
 	m->group_before = group_seconds - m->possible_seconds;
 }
 
-static void add(struct missed_cpu *m, double missed)
+static void add_missed(struct missed_cpu *m, double missed)
 {
 	m->seconds += missed;
 	if (!(m->seconds > 0))
@@ -45,10 +45,10 @@ void missed_cpu_add(struct missed_cpu *m, const struct missed_cpu_look *look)
 
 	m->possible_seconds = possible;
 	if (missed <= 0 || (look->orphans_hidden ? m->any_changes : look->changes))
-		add(m, missed);
+		add_missed(m, missed);
 }
 
 void missed_cpu_found(struct missed_cpu *m, double seconds)
 {
-	add(m, -seconds);
+	add_missed(m, -seconds);
 }

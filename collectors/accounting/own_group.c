@@ -80,7 +80,7 @@ static bool is_user_scope(const char *path, size_t mount)
 	       is_alone(path);
 }
 
-bool run_cgroup_allowed(const char *directory, size_t mount, bool under_systemd)
+bool own_group_allowed(const char *directory, size_t mount, bool under_systemd)
 {
 	char path[PATH_SIZE];
 	size_t len = strlen(directory);
@@ -160,16 +160,16 @@ static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigne
 /* ---- making ---- */
 
 /* The number finds leftovers; the rest keeps apart those who have the same number in other PID namespaces. */
-static void make_name(char out[RUN_CGROUP_NAME_MAX])
+static void make_name(char out[OWN_GROUP_NAME_MAX])
 {
 	uint32_t random = 0;
 
 	if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
 		random = (uint32_t)now_read().mono.ns;
-	snprintf(out, RUN_CGROUP_NAME_MAX, PREFIX "%d-%08x", (int)getpid(), random);
+	snprintf(out, OWN_GROUP_NAME_MAX, PREFIX "%d-%08x", (int)getpid(), random);
 }
 
-static int open_files(struct run_cgroup *g, struct err *e)
+static int open_files(struct own_group *g, struct err *e)
 {
 	g->self = openat(g->parent, g->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (g->self < 0)
@@ -184,9 +184,9 @@ static int open_files(struct run_cgroup *g, struct err *e)
 	return 0;
 }
 
-int run_cgroup_make(struct run_cgroup *ret, const char *directory, int version, struct err *e)
+int own_group_make(struct own_group *ret, const char *directory, int version, struct err *e)
 {
-	struct run_cgroup g = RUN_CGROUP_NONE;
+	struct own_group g = OWN_GROUP_NONE;
 
 	g.version = version;
 	make_name(g.name);
@@ -204,16 +204,16 @@ int run_cgroup_make(struct run_cgroup *ret, const char *directory, int version, 
 	uint64_t used;
 
 	if (code == 0)
-		code = run_cgroup_cpu_ns(&g, &used);
+		code = own_group_cpu_ns(&g, &used);
 	if (code) {
-		run_cgroup_remove(&g);
+		own_group_remove(&g);
 		return code;
 	}
 	*ret = g;
 	return 0;
 }
 
-bool run_cgroup_enter(const struct run_cgroup *g)
+bool own_group_enter(const struct own_group *g)
 {
 	return g->procs >= 0 && write(g->procs, "0", 1) == 1;
 }
@@ -228,7 +228,7 @@ static bool read_text(int fd, char *text, struct scan *ret)
 	return n >= 0;
 }
 
-int run_cgroup_cpu_ns(const struct run_cgroup *g, uint64_t *ret)
+int own_group_cpu_ns(const struct own_group *g, uint64_t *ret)
 {
 	char text[TEXT_SIZE];
 	struct scan s, line;
@@ -248,7 +248,7 @@ int run_cgroup_cpu_ns(const struct run_cgroup *g, uint64_t *ret)
 /* ---- removing ---- */
 
 /* Sends whoever is in the group up by one; false when nobody was. */
-static bool send_home(const struct run_cgroup *g, int home)
+static bool send_home(const struct own_group *g, int home)
 {
 	char text[TEXT_SIZE];
 	struct scan s;
@@ -266,7 +266,7 @@ static bool send_home(const struct run_cgroup *g, int home)
 }
 
 /* False when nothing changed: to try again would not help. */
-static bool clear_out(const struct run_cgroup *g, int home)
+static bool clear_out(const struct own_group *g, int home)
 {
 	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);
 	bool sent = home >= 0 && send_home(g, home);
@@ -274,7 +274,7 @@ static bool clear_out(const struct run_cgroup *g, int home)
 	return removed > 0 || sent;
 }
 
-void run_cgroup_remove(struct run_cgroup *g)
+void own_group_remove(struct own_group *g)
 {
 	if (g->parent >= 0) {
 		AUTO(closep) int home = openat(g->parent, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -290,5 +290,5 @@ void run_cgroup_remove(struct run_cgroup *g)
 	closep(&g->self);
 	closep(&g->procs);
 	closep(&g->usage);
-	*g = RUN_CGROUP_NONE;
+	*g = OWN_GROUP_NONE;
 }

@@ -21,40 +21,40 @@
 
 #include "collectors/base/err.h"
 
-#define RUN_CGROUP_NAME_MAX 64
+#define OWN_GROUP_NAME_MAX 64
 
-struct run_cgroup {
+struct own_group {
 	int parent, self; /* directories; -1 = none */
 	int procs;        /* cgroup.procs, for writing */
 	int usage;        /* cpu.stat or cpuacct.usage */
 	int version;
-	char name[RUN_CGROUP_NAME_MAX];
+	char name[OWN_GROUP_NAME_MAX];
 };
 
-#define RUN_CGROUP_NONE ((struct run_cgroup){-1, -1, -1, -1, 0, ""})
+#define OWN_GROUP_NONE ((struct own_group){-1, -1, -1, -1, 0, ""})
 
 /*
  * May this group be divided by somebody who only runs in it? directory: of the group; mount: length of the part
  * that is the mount point; under_systemd: that is the init here.
  */
-bool run_cgroup_allowed(const char *directory, size_t mount, bool under_systemd);
+bool own_group_allowed(const char *directory, size_t mount, bool under_systemd);
 
 /*
  * Makes "rightsize-PID-RANDOM" in directory. version: 1 (cpuacct) or 2. Negative errno where it is not permitted or not
  * possible: the reason is for debugging only. Leftovers of others that are gone are removed on the way.
  */
-int run_cgroup_make(struct run_cgroup *ret, const char *directory, int version, struct err *e);
+int own_group_make(struct own_group *ret, const char *directory, int version, struct err *e);
 
 /* The calling process enters. In the child, before it executes the job: signal-safe; false when refused. */
-bool run_cgroup_enter(const struct run_cgroup *g);
+bool own_group_enter(const struct own_group *g);
 
 /* CPU time of all that was ever in it. */
-int run_cgroup_cpu_ns(const struct run_cgroup *g, uint64_t *ret);
+int own_group_cpu_ns(const struct own_group *g, uint64_t *ret);
 
 /*
  * Puts whoever is left back into the group above, removes the group with the empty ones that the job made in it, and closes
- * everything. A group in which others made one that is in use stays; the next run_cgroup_make after its end removes it.
+ * everything. A group in which others made one that is in use stays; the next own_group_make after its end removes it.
  */
-void run_cgroup_remove(struct run_cgroup *g);
+void own_group_remove(struct own_group *g);
 
 #endif

@@ -18,7 +18,7 @@ static bool event_read(const struct netlink_message *m, struct proc_event *ret)
 	if ((m->type != NLMSG_DONE && m->type < NLMSG_MIN_TYPE) || body.len < sizeof head)
 		return false;
 	memcpy(&head, body.data, sizeof head);
-	bytes_skip(&body, sizeof head);
+	netlink_skip(&body, sizeof head);
 	if (head.id.idx != CN_IDX_PROC || head.id.val != CN_VAL_PROC)
 		return false;
 	/* Not aligned: 20 bytes of head after 16 of netlink's. */
@@ -51,7 +51,7 @@ static bool translate(const struct proc_event *e, struct process_event *ret)
 	}
 }
 
-void process_events_parse(struct bytes datagram,
+void proc_connector_parse(struct bytes datagram,
 	void (*each)(void *context, const struct process_event *event), void *context)
 {
 	struct netlink_message m;
@@ -63,7 +63,7 @@ void process_events_parse(struct bytes datagram,
 			each(context, &event);
 }
 
-bool process_events_answer(struct bytes datagram, int *ret)
+bool proc_connector_answer(struct bytes datagram, int *ret)
 {
 	struct netlink_message m;
 	struct proc_event e;
@@ -78,7 +78,7 @@ bool process_events_answer(struct bytes datagram, int *ret)
 	return false;
 }
 
-void process_events_ask(struct netlink_request *ret)
+void proc_connector_request(struct netlink_request *ret)
 {
 	enum proc_cn_mcast_op op = PROC_CN_MCAST_LISTEN;
 	struct cn_msg head = {.id = {CN_IDX_PROC, CN_VAL_PROC}, .len = sizeof op};

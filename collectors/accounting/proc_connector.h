@@ -25,11 +25,11 @@ struct process_event {
 };
 
 /* Calls each with the events of a datagram. */
-void process_events_parse(struct bytes datagram,
+void proc_connector_parse(struct bytes datagram,
 	void (*each)(void *context, const struct process_event *event), void *context);
 
 /* Asks for the events; the answer, among events that may come before it, is 0 or a negative errno. */
-void process_events_ask(struct netlink_request *ret);
-bool process_events_answer(struct bytes datagram, int *ret);
+void proc_connector_request(struct netlink_request *ret);
+bool proc_connector_answer(struct bytes datagram, int *ret);
 
 #endif

@@ -19,7 +19,7 @@
 /* Each costs some calls; folders of jobs are less deep. */
 #define FOREIGN_DEPTH_MAX 64
 
-struct walk {
+struct foreign_walk {
 	const struct foreign *f;
 	int at;
 	uint64_t mount;
@@ -43,7 +43,7 @@ static int mount_of(int fd, uint64_t *ret)
 }
 
 /* Takes fd. It holds its mount, so that its number is no other's by now. */
-static int arrive(struct walk *w, int fd)
+static int open_end(struct foreign_walk *w, int fd)
 {
 	uint64_t mount = 0;
 	int before = w->at;
@@ -60,31 +60,31 @@ static int arrive(struct walk *w, int fd)
 	return fstat(fd, &w->st) < 0 ? -errno : 0;
 }
 
-static bool may(const struct walk *w, mode_t owner, mode_t others)
+static bool may_enter(const struct foreign_walk *w, mode_t owner, mode_t others)
 {
 	return (w->st.st_mode & (w->st.st_uid == w->f->uid ? owner : others)) != 0;
 }
 
 /* O_NOFOLLOW: of a link the link itself, which is no folder. Without O_DIRECTORY nothing is mounted by itself. */
-static int enter(struct walk *w, struct slice name)
+static int enter_folder(struct foreign_walk *w, struct slice name)
 {
 	char text[NAME_MAX + 1];
 
 	if (!S_ISDIR(w->st.st_mode) || name.len >= sizeof text || slice_is(name, "..") ||
 		++w->depth > FOREIGN_DEPTH_MAX)
 		return -ENOENT;
-	w->searchable = w->searchable && may(w, S_IXUSR, S_IXOTH);
+	w->searchable = w->searchable && may_enter(w, S_IXUSR, S_IXOTH);
 	slice_copy(name, text, sizeof text);
 	int fd = openat(w->at, text, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? -errno : arrive(w, fd);
+	return fd < 0 ? -errno : open_end(w, fd);
 }
 
-static int walk(struct walk *w, int top)
+static int walk_path(struct foreign_walk *w, int top)
 {
 	struct scan s = SCAN(w->f->path, strlen(w->f->path));
 	int fd = openat(top, w->f->folder, O_PATH | O_CLOEXEC);
-	int code = fd < 0 ? -errno : arrive(w, fd);
+	int code = fd < 0 ? -errno : open_end(w, fd);
 
 	while (code == 0 && !scan_end(&s)) {
 		struct slice name = {s.at, strcspn(s.at, "/")};
@@ -92,22 +92,23 @@ static int walk(struct walk *w, int top)
 		s.at += name.len;
 		s.at += strspn(s.at, "/");
 		if (name.len && !slice_is(name, "."))
-			code = enter(w, name);
+			code = enter_folder(w, name);
 	}
 	return code;
 }
 
 /* Its own file is nothing new to it, wherever it lies; another's only where it gets to it, and may read it. */
-static bool is_known_to_process(const struct walk *w)
+static bool is_known_to_process(const struct foreign_walk *w)
 {
-	return w->st.st_uid == w->f->uid ? may(w, S_IRUSR, 0) : w->searchable && may(w, 0, S_IROTH);
+	return w->st.st_uid == w->f->uid ? may_enter(w, S_IRUSR, 0) :
+					   w->searchable && may_enter(w, 0, S_IROTH);
 }
 
 ssize_t foreign_head(int top, const struct foreign *f, char *buf, size_t size)
 {
-	struct walk w = {.f = f, .at = -1, .searchable = true};
+	struct foreign_walk w = {.f = f, .at = -1, .searchable = true};
 	char same[sizeof "/proc/self/fd/" + 16];
-	int code = walk(&w, top);
+	int code = walk_path(&w, top);
 	AUTO(closep) int found = w.at;
 
 	if (code < 0)

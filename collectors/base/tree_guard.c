@@ -92,7 +92,7 @@ static bool has_waited_enough(struct guard *g, enum asks_kind kind)
 }
 
 /* As asks_do. What comes at once may come as often as it likes. */
-static int ask(struct guard *g, enum asks_kind kind, bool calm, pid_t pid,
+static int ask_within_budget(struct guard *g, enum asks_kind kind, bool calm, pid_t pid,
 	const struct tree_request *r, int64_t *ret)
 {
 	double idle_seconds;
@@ -116,7 +116,7 @@ static bool is_in_exec(const struct guard *g, const char *process)
 }
 
 /* What it says does not matter, but that it does. */
-static bool gives(struct guard *g, pid_t pid, const char *file)
+static bool answers_read(struct guard *g, pid_t pid, const char *file)
 {
 	char path[PATH_SIZE], first;
 	const struct tree_request r = {.call = TREE_PART, .path = path, .out = &first, .size = 1};
@@ -140,7 +140,7 @@ static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 		if (!is_in_exec(g, process))
 			return DIRECTLY;
 	}
-	if (!gives(g, pid, "stat") || !gives(g, pid, "io"))
+	if (!answers_read(g, pid, "stat") || !answers_read(g, pid, "io"))
 		return NOT_NOW;
 	return is_in_exec(g, process) ? BY_THREAD : DIRECTLY;
 }
@@ -153,10 +153,10 @@ static enum way way_past_exec(struct guard *g, const char *process, pid_t pid)
 		return DIRECTLY;
 	if (has_waited_enough(g, ASKS_LOCKS))
 		return NOT_NOW;
-	struct mono begin = now_read().mono;
+	struct mono begin_call = now_read().mono;
 	enum way ret = after_naps(g, process, pid);
 
-	g->budget[ASKS_LOCKS].waited_seconds += mono_seconds_between(begin, now_read().mono);
+	g->budget[ASKS_LOCKS].waited_seconds += mono_seconds_between(begin_call, now_read().mono);
 	return ret;
 }
 
@@ -174,7 +174,7 @@ static bool may_be_mapping(const struct guard *g, const char *of, bool *waits)
 	return n >= 0 && status_may_map(SCAN(text, n), waits);
 }
 
-struct threads {
+struct guard_threads {
 	const struct guard *guard;
 	const char *folder;
 	unsigned n;
@@ -182,7 +182,7 @@ struct threads {
 
 static int find_waiting(void *context, const char *name)
 {
-	struct threads *t = context;
+	struct guard_threads *t = context;
 	char of[PATH_SIZE];
 	bool waits;
 
@@ -195,7 +195,7 @@ static int find_waiting(void *context, const char *name)
 static bool is_calm(const struct guard *g, pid_t pid)
 {
 	char folder[PATH_SIZE];
-	struct threads threads = {g, folder, 0};
+	struct guard_threads threads = {g, folder, 0};
 
 	snprintf(folder, sizeof folder, "%d/task", (int)pid);
 	return tree_list(g->inner, folder, find_waiting, &threads) == 0;
@@ -267,11 +267,12 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;
-	int code =
-		has_waited_enough(g, ASKS_LOCKS) ? -ENOSPC : ask(g, ASKS_LOCKS, false, pid, r, &n);
+	int code = has_waited_enough(g, ASKS_LOCKS) ?
+			   -ENOSPC :
+			   ask_within_budget(g, ASKS_LOCKS, false, pid, r, &n);
 
 	if (code == -ENOSPC && is_calm(g, pid))
-		code = ask(g, ASKS_LOCKS, true, pid, r, &n);
+		code = ask_within_budget(g, ASKS_LOCKS, true, pid, r, &n);
 	if (code == -EAGAIN && is_calm(g, pid))
 		return tree_get(g->inner, r);
 	return code ? -ETIMEDOUT : n;
@@ -282,7 +283,7 @@ static int64_t read_its_files(struct guard *g, pid_t pid, const struct tree_requ
 	int64_t n;
 
 	if (asks_waits(g->asks, ASKS_LOCKS, pid) || has_waited_enough(g, ASKS_FILES) ||
-		ask(g, ASKS_FILES, false, pid, r, &n))
+		ask_within_budget(g, ASKS_FILES, false, pid, r, &n))
 		return -ETIMEDOUT;
 	return n;
 }

@@ -22,14 +22,14 @@
 struct asks {
 	struct tree *tree;
 	pthread_mutex_t lock; /* guards all below */
-	pthread_cond_t told;
+	pthread_cond_t changed;
 	unsigned users;
 	pid_t waits_for[ASKS_KINDS][PLACES]; /* by thread; 0: there is none */
 	uint64_t worked_ns;
 };
 
 /* One question; of whoever asks until that leaves, then of the thread. */
-struct question {
+struct guard_question {
 	struct asks *asks;
 	pid_t *waits_for;
 	pthread_t thread;
@@ -40,7 +40,7 @@ struct question {
 	int64_t n;
 	uint64_t worked_ns;
 	/* What the thread wants to know: may files on this mount be asked for? */
-	bool wonders, allowed;
+	bool asks_mount, allowed;
 	uint64_t mount;
 };
 
@@ -54,7 +54,7 @@ static int add_name(void *context, const char *name)
 	return names->full ? -EFBIG : 0;
 }
 
-static int tell_names(const struct question *q, const struct tree_request *r)
+static int tell_names(const struct guard_question *q, const struct tree_request *r)
 {
 	const char *at = buf_text(&q->names), *end = at + q->names.len;
 	int code = (int)q->n;
@@ -68,25 +68,25 @@ static int tell_names(const struct question *q, const struct tree_request *r)
 
 static bool ask_back(void *context, uint64_t mount)
 {
-	struct question *q = context;
+	struct guard_question *q = context;
 	struct asks *a = q->asks;
 
 	pthread_mutex_lock(&a->lock);
 	q->mount = mount;
-	q->wonders = !q->left;
+	q->asks_mount = !q->left;
 	q->allowed = false;
-	pthread_cond_broadcast(&a->told);
-	while (q->wonders)
-		pthread_cond_wait(&a->told, &a->lock);
+	pthread_cond_broadcast(&a->changed);
+	while (q->asks_mount)
+		pthread_cond_wait(&a->changed, &a->lock);
 	bool ret = q->allowed;
 
 	pthread_mutex_unlock(&a->lock);
 	return ret;
 }
 
-static struct question *question_of(struct asks *a, const struct tree_request *r)
+static struct guard_question *question_of(struct asks *a, const struct tree_request *r)
 {
-	struct question *q = xcalloc(1, sizeof *q);
+	struct guard_question *q = xcalloc(1, sizeof *q);
 
 	q->asks = a;
 	q->request = *r;
@@ -108,7 +108,7 @@ static struct question *question_of(struct asks *a, const struct tree_request *r
 	return q;
 }
 
-static void question_free(struct question *q)
+static void question_free(struct guard_question *q)
 {
 	free((char *)(uintptr_t)q->request.path);
 	free((char *)(uintptr_t)q->foreign.path);
@@ -118,7 +118,7 @@ static void question_free(struct question *q)
 }
 
 /* Nobody waits for what was found. */
-static void question_drop(struct question *q)
+static void question_drop(struct guard_question *q)
 {
 	int fd = q->request.call == TREE_KEEP && q->n >= 0 ? (int)q->n : -1;
 
@@ -129,7 +129,7 @@ static void question_drop(struct question *q)
 /* ---- the threads ---- */
 
 /* Locked; unlocks. */
-static void leave(struct asks *a)
+static void leave_asks(struct asks *a)
 {
 	bool last = --a->users == 0;
 
@@ -137,7 +137,7 @@ static void leave(struct asks *a)
 	if (!last)
 		return;
 	tree_free(a->tree);
-	pthread_cond_destroy(&a->told);
+	pthread_cond_destroy(&a->changed);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
@@ -146,7 +146,7 @@ struct asks *asks_new(struct tree *t)
 {
 	struct asks *a = xcalloc(1, sizeof *a);
 
-	thread_cond_init(&a->told);
+	thread_cond_init(&a->changed);
 	pthread_mutex_init(&a->lock, NULL);
 	a->tree = t;
 	a->users = 1;
@@ -156,12 +156,12 @@ struct asks *asks_new(struct tree *t)
 void asks_done(struct asks *a)
 {
 	pthread_mutex_lock(&a->lock);
-	leave(a);
+	leave_asks(a);
 }
 
-static void *answer(void *context)
+static void *answer_thread(void *context)
 {
-	struct question *q = context;
+	struct guard_question *q = context;
 	struct asks *a = q->asks;
 
 	q->n = tree_get(a->tree, &q->request);
@@ -172,8 +172,8 @@ static void *answer(void *context)
 	q->answered = true;
 	if (q->left)
 		question_drop(q);
-	pthread_cond_broadcast(&a->told);
-	leave(a);
+	pthread_cond_broadcast(&a->changed);
+	leave_asks(a);
 	return NULL;
 }
 
@@ -196,7 +196,7 @@ static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 }
 
 /* Locked, but not while the caller's function is asked. */
-static void tell_mount(struct asks *a, struct question *q, const struct foreign *f)
+static void tell_mount(struct asks *a, struct guard_question *q, const struct foreign *f)
 {
 	uint64_t mount = q->mount;
 
@@ -205,12 +205,12 @@ static void tell_mount(struct asks *a, struct question *q, const struct foreign 
 
 	pthread_mutex_lock(&a->lock);
 	q->allowed = allowed;
-	q->wonders = false;
-	pthread_cond_broadcast(&a->told);
+	q->asks_mount = false;
+	pthread_cond_broadcast(&a->changed);
 }
 
 /* Locked; it has not answered, and so is there. */
-static uint64_t worked_by(const struct question *q)
+static uint64_t worked_by(const struct guard_question *q)
 {
 	clockid_t clock;
 	uint64_t ns;
@@ -219,7 +219,7 @@ static uint64_t worked_by(const struct question *q)
 }
 
 /* Locked. 0: it was answered, and q is the caller's. -ETIMEDOUT: q is the thread's. */
-static int await(struct asks *a, struct question *q, const struct tree_request *r)
+static int await_answer(struct asks *a, struct guard_question *q, const struct tree_request *r)
 {
 	uint64_t worked = 0, before;
 	int code = 0;
@@ -228,9 +228,9 @@ static int await(struct asks *a, struct question *q, const struct tree_request *
 		struct timespec until = monotonic_after(TREE_GUARD_SECONDS);
 
 		code = 0;
-		while (!q->answered && !q->wonders && !code)
-			code = pthread_cond_timedwait(&a->told, &a->lock, &until);
-		if (q->wonders)
+		while (!q->answered && !q->asks_mount && !code)
+			code = pthread_cond_timedwait(&a->changed, &a->lock, &until);
+		if (q->asks_mount)
 			tell_mount(a, q, r->foreign);
 		else if (!q->answered) {
 			before = worked;
@@ -242,29 +242,29 @@ static int await(struct asks *a, struct question *q, const struct tree_request *
 }
 
 /* Locked. As asks_do; after -ETIMEDOUT q is the thread's. */
-static int begin(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, struct question *q,
-	const struct tree_request *r)
+static int begin_call(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
+	struct guard_question *q, const struct tree_request *r)
 {
 	int code = find_place(a, kind, calm, pid, &q->waits_for);
 
 	if (code)
 		return code;
-	if (thread_start(&q->thread, "asks a process", answer, q, NULL))
+	if (thread_start(&q->thread, "asks a process", answer_thread, q, NULL))
 		return -EAGAIN;
 	pthread_detach(q->thread);
 	*q->waits_for = pid;
 	a->users++;
-	return await(a, q, r);
+	return await_answer(a, q, r);
 }
 
 int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds)
 {
-	struct question *q = question_of(a, r);
+	struct guard_question *q = question_of(a, r);
 	struct mono start = now_read().mono;
 
 	pthread_mutex_lock(&a->lock);
-	int code = begin(a, kind, calm, pid, q, r);
+	int code = begin_call(a, kind, calm, pid, q, r);
 
 	pthread_mutex_unlock(&a->lock);
 	*idle_seconds = mono_seconds_between(start, now_read().mono);

@@ -69,7 +69,7 @@ enum { CGROUP_METRICS(METRIC_ID) CGROUP_N_METRICS };
 static const struct metric cgroup_metrics[] = {CGROUP_METRICS(METRIC_ROW)};
 
 /* Unit: of the whole number that is counted; 0 = that of CPU time, which the kernel counts in ns (v1) or us (v2). */
-static const struct row {
+static const struct cgroup_number {
 	unsigned id;
 	enum cgroup_value value;
 	double unit;
@@ -101,8 +101,8 @@ static const struct row {
 #define LIMITS_SECONDS 10
 #define FIND_SECONDS   60
 
-struct state {
-	struct ration find, read_limits;
+struct cgroup_state {
+	struct ration find_group, read_limits;
 	int found; /* 0, or why there is no group */
 	struct cgroup group;
 	struct cgroup_limits limits;
@@ -110,7 +110,7 @@ struct state {
 	struct counter counter[CGROUP_N_METRICS];
 };
 
-static void open_files(struct state *s)
+static void open_files(struct cgroup_state *s)
 {
 	uint32_t wanted = 0;
 
@@ -129,7 +129,7 @@ static bool same_group(const struct cgroup *a, const struct cgroup *b)
 }
 
 /* Counters go on when the exporter was moved to another group, so that they never fall. */
-static int find(struct state *s, const struct host *host, struct err *e)
+static int find_group(struct cgroup_state *s, const struct host *host, struct err *e)
 {
 	struct cgroup found = {0};
 	int code = cgroup_find(&found, host, "self", e);
@@ -142,11 +142,12 @@ static int find(struct state *s, const struct host *host, struct err *e)
 			open_files(s);
 	}
 	if (code < 0 && code != -ENOENT)
-		s->find = (struct ration){0}; /* again at the next tick */
+		s->find_group = (struct ration){0}; /* again at the next tick */
 	return code;
 }
 
-static void add_value(struct state *s, const struct row *r, double value, struct block *out)
+static void add_value(struct cgroup_state *s, const struct cgroup_number *r, double value,
+	struct block *out)
 {
 	double cpu_unit = cgroup_cpu_place(&s->group)->version == 1 ? 1e-9 : 1e-6;
 	double unit = r->unit > 0 ? r->unit : cpu_unit;
@@ -170,11 +171,11 @@ static const char *version_name(const struct cgroup *c)
 
 static int cgroup_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
-	struct state *s = state;
+	struct cgroup_state *s = state;
 	double v[CGROUP_VALUES];
 
-	if (ration_due(&s->find, host->now.mono, FIND_SECONDS))
-		s->found = find(s, host, e);
+	if (ration_due(&s->find_group, host->now.mono, FIND_SECONDS))
+		s->found = find_group(s, host, e);
 	if (s->found < 0)
 		return s->found;
 	if (ration_due(&s->read_limits, host->now.mono, LIMITS_SECONDS))
@@ -196,13 +197,13 @@ static int cgroup_start(void **ret, struct host *host, struct err *e)
 {
 	(void)host;
 	(void)e;
-	*ret = xcalloc(1, sizeof(struct state));
+	*ret = xcalloc(1, sizeof(struct cgroup_state));
 	return 0;
 }
 
 static void cgroup_stop(void *state)
 {
-	struct state *s = state;
+	struct cgroup_state *s = state;
 
 	cgroup_files_close(&s->files);
 	free(s);

@@ -7,14 +7,15 @@
 #include "collectors/cgroup/files.h"
 #include "collectors/kernel_file.h"
 
-double group_number(const struct cgroup_place *p, const struct host *h, const char *file,
+double cgroup_number(const struct cgroup_place *p, const struct host *h, const char *file,
 	const char *key)
 {
 	char path[CGROUP_FILE_MAX];
 	struct scan text;
 	uint64_t v;
 
-	if (!p->version || host_read(h, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
+	if (!p->version ||
+		kernel_file_read_once(h, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
 		return NAN;
 	if (key)
 		return number_value(number_find(text, key));
@@ -24,17 +25,18 @@ double group_number(const struct cgroup_place *p, const struct host *h, const ch
 static bool has_quota(const struct cgroup_place *p, const struct host *h)
 {
 	/* "max 100000" of v2 and -1 of v1 are no numbers here. */
-	return group_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
+	return cgroup_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
 }
 
-struct quota quota_read(const struct cgroup_place *p, const struct host *h)
+struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host *h)
 {
-	struct quota q = {*p, NAN, NAN, NAN};
+	struct cpu_quota q = {*p, NAN, NAN, NAN};
 	char path[CGROUP_FILE_MAX];
 	struct scan text;
 	bool v1 = p->version == 1;
 
-	if (!p->version || host_read(h, p->tree, cgroup_file(p, "cpu.stat", path), &text, NULL) < 0)
+	if (!p->version || kernel_file_read_once(h, p->tree, cgroup_file(p, "cpu.stat", path),
+				   &text, NULL) < 0)
 		return q;
 	q.periods = number_value(number_find(text, "nr_periods"));
 	q.throttled_periods = number_value(number_find(text, "nr_throttled"));
@@ -44,17 +46,17 @@ struct quota quota_read(const struct cgroup_place *p, const struct host *h)
 	return q;
 }
 
-struct quota quota_find(const struct cgroup *c, const struct host *h)
+struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h)
 {
 	struct cgroup_place p = c->place[CGROUP_CPU];
 
 	if (!p.version)
-		return (struct quota){0};
+		return (struct cpu_quota){0};
 	do
 		if (has_quota(&p, h))
-			return quota_read(&p, h);
+			return cpu_quota_read(&p, h);
 	while (cgroup_parent(&p));
-	return (struct quota){0};
+	return (struct cpu_quota){0};
 }
 
 static bool same_group(const struct cgroup_place *a, const struct cgroup_place *b)
@@ -63,7 +65,8 @@ static bool same_group(const struct cgroup_place *a, const struct cgroup_place *
 	       strcmp(a->path, b->path) == 0;
 }
 
-void quota_count_from(struct quota *q, const struct quota *earlier, const struct cgroup_place *own)
+void cpu_quota_count_from(struct cpu_quota *q, const struct cpu_quota *earlier,
+	const struct cgroup_place *own)
 {
 	if (same_group(&q->place, own))
 		q->periods = q->throttled_periods = q->throttled_seconds = 0;

@@ -15,7 +15,7 @@ enum how {
 	DEVICES,  /* "MAJOR:MINOR ... key=number ...", or "MAJOR:MINOR key number" in v1: the sum */
 };
 
-struct row {
+struct cgroup_file_row {
 	enum cgroup_value id;
 	enum cgroup_controller controller;
 	int version;
@@ -25,7 +25,7 @@ struct row {
 };
 
 /* Rows of the same file follow one another; it is then read once. A later row of the same id wins. */
-static const struct row rows[] = {
+static const struct cgroup_file_row rows[] = {
 	{CGROUP_CPU_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "usage_usec", 1e-6},
 	{CGROUP_CPU_USER_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "user_usec", 1e-6},
 	{CGROUP_CPU_SYSTEM_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "system_usec", 1e-6},
@@ -75,10 +75,10 @@ static const struct row rows[] = {
 struct cgroup_file {
 	size_t row, n_rows; /* of the table */
 	char path[CGROUP_FILE_MAX];
-	struct source source;
+	struct kernel_file source;
 };
 
-static bool same_file(const struct row *a, const struct row *b)
+static bool same_file(const struct cgroup_file_row *a, const struct cgroup_file_row *b)
 {
 	return a->version == b->version && a->controller == b->controller &&
 	       strcmp(a->file, b->file) == 0;
@@ -100,7 +100,8 @@ void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uin
 			continue;
 		f->row = i;
 		f->n_rows = next - i;
-		source_open(&f->source, place->tree, cgroup_file(place, rows[i].file, f->path));
+		kernel_file_open(&f->source, place->tree,
+			cgroup_file(place, rows[i].file, f->path));
 		ret->n++;
 	}
 }
@@ -108,13 +109,13 @@ void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uin
 void cgroup_files_by_path(struct cgroup_files *f)
 {
 	for (size_t i = 0; i < f->n; i++)
-		source_by_path(&f->file[i].source);
+		kernel_file_by_path(&f->file[i].source);
 }
 
 void cgroup_files_close(struct cgroup_files *f)
 {
 	for (size_t i = 0; i < f->n; i++)
-		source_close(&f->file[i].source);
+		kernel_file_close(&f->file[i].source);
 	free(f->file);
 	*f = (struct cgroup_files){0};
 }
@@ -154,7 +155,7 @@ static double devices_sum(struct scan text, const char *key)
 	return sum;
 }
 
-static double row_value(const struct row *r, struct scan text)
+static double row_value(const struct cgroup_file_row *r, struct scan text)
 {
 	uint64_t v;
 
@@ -181,14 +182,14 @@ int cgroup_files_read(struct cgroup_files *f, const struct host *host, double re
 	for (size_t i = 0; i < f->n; i++) {
 		struct scan text;
 		struct err why;
-		int code = source_read(&f->file[i].source, host, &text, &why);
+		int code = kernel_file_read(&f->file[i].source, host, &text, &why);
 
-		if (code < 0 && !code_means_absent(code))
+		if (code < 0 && !kernel_file_absent(code))
 			failed = err_set(e, code, "%s", why.text);
 		if (code < 0)
 			continue;
 		for (size_t k = 0; k < f->file[i].n_rows; k++) {
-			const struct row *r = &rows[f->file[i].row + k];
+			const struct cgroup_file_row *r = &rows[f->file[i].row + k];
 
 			ret[r->id] = row_value(r, text);
 		}

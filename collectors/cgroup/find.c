@@ -61,7 +61,7 @@ static bool usable_path_in(struct scan text, const char *controller, char out[CG
 }
 
 /* What of path is below root; NULL when it is not. Both begin with a slash. */
-static const char *below(const char *path, const char *root)
+static const char *path_below(const char *path, const char *root)
 {
 	size_t len = strlen(root);
 
@@ -80,7 +80,7 @@ static const char *below(const char *path, const char *root)
 static void try_mount(struct cgroup_place *place, const struct host *host, const struct mount *m,
 	int version, const char *path)
 {
-	const char *rest = below(path, m->root);
+	const char *rest = path_below(path, m->root);
 	bool in_sys = strncmp(m->point, "/sys/", 5) == 0;
 	struct cgroup_place found = {.tree = in_sys ? host->sys : host->root, .version = version};
 
@@ -129,12 +129,12 @@ int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, st
 	bool any = false;
 
 	snprintf(path, sizeof path, "%s/cgroup", pid);
-	int code = host_read(host, host->proc, path, &text, &why);
+	int code = kernel_file_read_once(host, host->proc, path, &text, &why);
 
 	if (code == 0)
 		code = mounts_read(&mounts, host->proc, "self/mountinfo", &why);
 	if (code < 0)
-		return code_means_absent(code) ? -ENOENT : err_set(e, code, "%s", why.text);
+		return kernel_file_absent(code) ? -ENOENT : err_set(e, code, "%s", why.text);
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
 		find_place(&c.place[i], host, text, &mounts, cgroup_controllers[i]);
 		any = any || c.place[i].version;
@@ -173,7 +173,7 @@ static uint64_t file_number(const struct cgroup_place *p, const struct host *hos
 {
 	char path[CGROUP_FILE_MAX];
 
-	return number_read(host, p->tree, cgroup_file(p, name, path));
+	return kernel_file_number(host, p->tree, cgroup_file(p, name, path));
 }
 
 /* A quota of "max" (v2) or -1 (v1) is none. */
@@ -186,7 +186,8 @@ static double cpu_cores(const struct cgroup_place *p, const struct host *host)
 	if (p->version == 1) {
 		quota = file_number(p, host, "cpu.cfs_quota_us");
 		period = file_number(p, host, "cpu.cfs_period_us");
-	} else if (host_read(host, p->tree, cgroup_file(p, "cpu.max", path), &text, NULL) == 0) {
+	} else if (kernel_file_read_once(host, p->tree, cgroup_file(p, "cpu.max", path), &text,
+			   NULL) == 0) {
 		if (!scan_u64(&text, &quota) || !scan_u64(&text, &period))
 			return NAN;
 	}
@@ -214,7 +215,7 @@ static double tasks(const struct cgroup_place *p, const struct host *host)
 	return number_value(file_number(p, host, "pids.max"));
 }
 
-static double smallest(struct cgroup_place p, const struct host *host,
+static double smallest_limit(struct cgroup_place p, const struct host *host,
 	double (*limit)(const struct cgroup_place *, const struct host *))
 {
 	double least = NAN;
@@ -233,8 +234,8 @@ static double hierarchical_memory_limit(const struct cgroup_place *p, const stru
 	char path[CGROUP_FILE_MAX];
 	struct scan text;
 
-	if (p->version != 1 ||
-		host_read(host, p->tree, cgroup_file(p, "memory.stat", path), &text, NULL) < 0)
+	if (p->version != 1 || kernel_file_read_once(host, p->tree,
+				       cgroup_file(p, "memory.stat", path), &text, NULL) < 0)
 		return NAN;
 	return memory_limit(number_find(text, "hierarchical_memory_limit"));
 }
@@ -244,9 +245,9 @@ struct cgroup_limits cgroup_limits_read(const struct cgroup *c, const struct hos
 	const struct cgroup_place *memory = &c->place[CGROUP_MEMORY];
 
 	return (struct cgroup_limits){
-		.cpu_cores = smallest(c->place[CGROUP_CPU], host, cpu_cores),
-		.memory_bytes = fmin(smallest(*memory, host, cgroup_memory_limit),
+		.cpu_cores = smallest_limit(c->place[CGROUP_CPU], host, cpu_cores),
+		.memory_bytes = fmin(smallest_limit(*memory, host, cgroup_memory_limit),
 			hierarchical_memory_limit(memory, host)),
-		.tasks = smallest(c->place[CGROUP_PIDS], host, tasks),
+		.tasks = smallest_limit(c->place[CGROUP_PIDS], host, tasks),
 	};
 }

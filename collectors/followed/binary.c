@@ -38,7 +38,7 @@ static const struct {
 	{EM_386, "i386", "i386"},
 };
 
-const char *elf_architecture(const unsigned char *head, size_t len)
+const char *run_binary_architecture(const unsigned char *head, size_t len)
 {
 	const size_t at = offsetof(Elf64_Ehdr, e_machine); /* the same with 32 bits */
 
@@ -53,7 +53,7 @@ const char *elf_architecture(const unsigned char *head, size_t len)
 	return NULL;
 }
 
-const char *emulated_architecture(const char *path)
+const char *run_binary_emulated(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
@@ -95,25 +95,25 @@ static const char *level_of(uint32_t needed)
 
 static const char *level_of_note(struct bytes note)
 {
-	if (note.len < NOTE_HEADER || bytes_u32(note, 0) != 4 ||
-		bytes_u32(note, 8) != PROPERTY_NOTE || memcmp(note.data + 12, "GNU", 4) != 0)
+	if (note.len < NOTE_HEADER || netlink_u32(note, 0) != 4 ||
+		netlink_u32(note, 8) != PROPERTY_NOTE || memcmp(note.data + 12, "GNU", 4) != 0)
 		return NULL;
-	bytes_skip(&note, NOTE_HEADER);
+	netlink_skip(&note, NOTE_HEADER);
 	while (note.len >= PROPERTY_HEADER + 4) {
-		uint64_t size = bytes_u32(note, 4);
+		uint64_t size = netlink_u32(note, 4);
 
-		if (bytes_u32(note, 0) == X86_ISA_NEEDED)
-			return level_of(bytes_u32(note, PROPERTY_HEADER));
+		if (netlink_u32(note, 0) == X86_ISA_NEEDED)
+			return level_of(netlink_u32(note, PROPERTY_HEADER));
 		size += PROPERTY_HEADER + PROPERTY_ALIGNMENT - 1;
 		size -= size % PROPERTY_ALIGNMENT;
 		if (size > note.len)
 			return NULL;
-		bytes_skip(&note, (size_t)size);
+		netlink_skip(&note, (size_t)size);
 	}
 	return NULL;
 }
 
-const char *elf_cpu_level(const unsigned char *head, size_t len)
+const char *run_binary_cpu_level(const unsigned char *head, size_t len)
 {
 	Elf64_Ehdr elf;
 	Elf64_Phdr segment;
@@ -175,7 +175,7 @@ static void read_head(struct run_binary *b, const struct host *h, const char *ex
 	unsigned char head[HEAD_SIZE];
 	ssize_t n = tree_head(h->proc, exe, (char *)head, sizeof head);
 	size_t len = n < 0 ? 0 : (size_t)n;
-	const char *found = elf_architecture(head, len);
+	const char *found = run_binary_architecture(head, len);
 
 	if (n == -ETIMEDOUT)
 		put_off(b, h);
@@ -184,7 +184,7 @@ static void read_head(struct run_binary *b, const struct host *h, const char *ex
 	if (!found)
 		return;
 	b->architecture = found;
-	b->cpu_level = elf_cpu_level(head, len);
+	b->cpu_level = run_binary_cpu_level(head, len);
 }
 
 /* The end of a path, where programs differ. */
@@ -209,7 +209,7 @@ static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
 	if (b->architecture && strcmp(b->tail, tail_of(path)) == 0)
 		return;
 	text_copy(tail_of(path), b->tail, sizeof b->tail);
-	found = emulated_architecture(path);
+	found = run_binary_emulated(path);
 	if (!found && !may_hang(h, pid, path)) {
 		read_head(b, h, exe);
 		return;

@@ -19,24 +19,25 @@ struct run_binary {           /* zeroed memory: nothing seen yet */
 	const char *
 		architecture; /* as the catalogue calls it, "x86_64", "arm64", "i386"; NULL = unknown */
 	char tail[RUN_BINARY_TAIL]; /* the end of the path of what was read; "" = unknown */
-	int64_t pause_ns;      /* until it is asked again, since it did not answer; 0 = it did */
-	struct mono due;       /* when that is over */
-	const char *cpu_level; /* of that architecture, see elf_cpu_level; NULL = it does not say */
+	int64_t pause_ns; /* until it is asked again, since it did not answer; 0 = it did */
+	struct mono due;  /* when that is over */
+	const char *
+		cpu_level; /* of that architecture, see run_binary_cpu_level; NULL = it does not say */
 };
 
 void run_binary_look(struct run_binary *b, const struct host *h, const struct process_tree *tree);
 
 /* From the first bytes of an executable; NULL: no ELF, or for another processor. */
-const char *elf_architecture(const unsigned char *head, size_t len);
+const char *run_binary_architecture(const unsigned char *head, size_t len);
 
 /*
  * The level of the x86-64 psABI whose instructions an executable says it needs: "x86-64", "x86-64-v2", -v3 or -v4, from
  * the first bytes of it. NULL: it does not say; one that asks the processor at run time (libraries of numerics do) says
  * the least.
  */
-const char *elf_cpu_level(const unsigned char *head, size_t len);
+const char *run_binary_cpu_level(const unsigned char *head, size_t len);
 
 /* From the path of an executable: "/usr/bin/qemu-aarch64-static" is arm64; NULL = no emulator. */
-const char *emulated_architecture(const char *path);
+const char *run_binary_emulated(const char *path);
 
 #endif

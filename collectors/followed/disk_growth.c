@@ -54,7 +54,7 @@ static bool has_device(const struct run_disk *d, uint64_t device)
 	return false;
 }
 
-static void add(struct run_disk *d, struct run_filesystem f, const char *path)
+static void add_filesystem(struct run_disk *d, struct run_filesystem f, const char *path)
 {
 	f.path = xstrdup(path);
 	d->filesystem[d->n++] = f;
@@ -67,7 +67,7 @@ static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 	d->hash = 0;
 	for (size_t i = 0; i < before->n; i++)
 		if (before->filesystem[i].device == m->device)
-			add(d, before->filesystem[i], path);
+			add_filesystem(d, before->filesystem[i], path);
 }
 
 /* What was in use when the run was first seen is that of the same file system before. */
@@ -98,7 +98,7 @@ static void add_mount(struct run_disk *d, const struct host *h, const struct mou
 		if (before->filesystem[i].device == f.device &&
 			before->filesystem[i].size == f.size)
 			f.used_before = before->filesystem[i].used_before;
-	add(d, f, path);
+	add_filesystem(d, f, path);
 }
 
 static void free_paths(struct run_disk *d)
@@ -164,7 +164,7 @@ static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
 }
 
 /* NaN: not all of them answer, so that nobody knows. */
-static double grown(const struct run_disk *d, const struct host *h)
+static double grown_bytes(const struct run_disk *d, const struct host *h)
 {
 	double sum = 0;
 
@@ -186,7 +186,7 @@ double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, double
 {
 	if (!still_good(d, h, pid) || d->n == 0 || d->hash == 0 || isnan(written))
 		return NAN;
-	double now = grown(d, h);
+	double now = grown_bytes(d, h);
 
 	if (isnan(now))
 		return NAN;

@@ -19,10 +19,10 @@
 #define MEMBERS_MAX  100000
 #define OUTCOMES_MAX 8
 
-struct job {
+struct followed_job {
 	char name[JOB_NAME_MAX];
 	double finished[RUN_N_METRICS]; /* counters: sums over the runs that were dropped */
-	double told[RUN_N_METRICS];     /* counters: the last value that was given out */
+	double reported[RUN_N_METRICS]; /* counters: the last value that was given out */
 	double peak[RUN_N_METRICS]; /* of the last ended run, until the next begins; NaN = none */
 	size_t n_outcomes;
 	struct {
@@ -31,19 +31,19 @@ struct job {
 	} outcome[OUTCOMES_MAX];
 	double last_end;
 	uint64_t last_use, active_at; /* by jobs.uses */
-	struct tracked *runs;         /* as the points were last made */
+	struct followed_run *runs;    /* as the points were last made */
 };
 
-struct tracked {
+struct followed_run {
 	char run_id[RUN_ID_MAX];
-	struct job *job;
-	struct tracked *next_of_job;
+	struct followed_job *job;
+	struct followed_run *next_of_job;
 	struct wall started_at;
 	struct mono started_mono;
 	struct process_tree tree;
 	struct account *account;
 	struct run_place place;
-	struct ending ending;
+	struct exit_watch exit_watch;
 	struct tree_now now; /* of this look, like alive: how many of its processes there are */
 	size_t alive;
 	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
@@ -58,16 +58,16 @@ struct tracked {
 
 struct jobs {
 	size_t n_runs, runs_room;
-	struct tracked **run;
+	struct followed_run **run;
 	size_t n_jobs, jobs_room;
-	struct job **job;
+	struct followed_job **job;
 	uint64_t name_hash[JOBS_MAX]; /* of job[], so that to find one of many is no matter */
 	uint64_t uses;
 	struct wall read_at; /* 0 = not yet */
 	struct accounts *accounts;
-	struct endings endings;
+	struct exit_watches exit_watches;
 	struct host *host; /* that has these while the jobs are there; or NULL */
-	struct run_members members;
+	struct member_limit members;
 };
 
 struct jobs *jobs_new(struct host *host)
@@ -75,7 +75,7 @@ struct jobs *jobs_new(struct host *host)
 	struct jobs *j = xcalloc(1, sizeof *j);
 
 	j->accounts = accounts_new();
-	endings_init(&j->endings);
+	exit_watches_init(&j->exit_watches);
 	j->host = host;
 	j->members.most = MEMBERS_MAX;
 	if (host) {
@@ -85,10 +85,10 @@ struct jobs *jobs_new(struct host *host)
 	return j;
 }
 
-static void tracked_free(struct tracked *t)
+static void tracked_free(struct followed_run *t)
 {
 	account_close(t->account);
-	ending_done(&t->ending);
+	exit_watch_done(&t->exit_watch);
 	run_place_done(&t->place);
 	process_tree_done(&t->tree);
 	free(t);
@@ -103,8 +103,8 @@ void jobs_free(struct jobs *j)
 	for (size_t i = 0; i < j->n_jobs; i++)
 		free(j->job[i]);
 	accounts_free(j->accounts);
-	endings_done(&j->endings);
-	run_members_done(&j->members);
+	exit_watches_done(&j->exit_watches);
+	member_limit_done(&j->members);
 	if (j->host) {
 		delay_reader_free(j->host->delays);
 		j->host->delays = NULL;
@@ -115,7 +115,7 @@ void jobs_free(struct jobs *j)
 	free(j);
 }
 
-static struct tracked *find_run(const struct jobs *j, const char *run_id)
+static struct followed_run *find_run(const struct jobs *j, const char *run_id)
 {
 	for (size_t i = 0; i < j->n_runs; i++)
 		if (strcmp(j->run[i]->run_id, run_id) == 0)
@@ -143,7 +143,7 @@ static size_t place_for_job(struct jobs *j)
 	return oldest;
 }
 
-static struct job *find_job(const struct jobs *j, const char *name, uint64_t hash)
+static struct followed_job *find_job(const struct jobs *j, const char *name, uint64_t hash)
 {
 	for (size_t i = 0; i < j->n_jobs; i++)
 		if (j->name_hash[i] == hash && strcmp(j->job[i]->name, name) == 0)
@@ -151,15 +151,15 @@ static struct job *find_job(const struct jobs *j, const char *name, uint64_t has
 	return NULL;
 }
 
-static struct job *add_job(struct jobs *j, const char *name, uint64_t hash)
+static struct followed_job *add_job(struct jobs *j, const char *name, uint64_t hash)
 {
 	size_t at = place_for_job(j);
 
 	if (at == j->n_jobs)
 		return NULL;
-	struct job *job = j->job[at];
+	struct followed_job *job = j->job[at];
 
-	*job = (struct job){.last_end = NAN};
+	*job = (struct followed_job){.last_end = NAN};
 	text_copy(name, job->name, sizeof job->name);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		job->peak[i] = NAN;
@@ -168,10 +168,10 @@ static struct job *add_job(struct jobs *j, const char *name, uint64_t hash)
 }
 
 /* NULL when every job there may be has active runs. */
-static struct job *find_or_add_job(struct jobs *j, const char *name)
+static struct followed_job *find_or_add_job(struct jobs *j, const char *name)
 {
 	uint64_t hash = hash_bytes(name, strnlen(name, JOB_NAME_MAX - 1));
-	struct job *job = find_job(j, name, hash);
+	struct followed_job *job = find_job(j, name, hash);
 
 	if (!job)
 		job = add_job(j, name, hash);
@@ -182,7 +182,7 @@ static struct job *find_or_add_job(struct jobs *j, const char *name)
 
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs)
 {
-	struct job *job = find_or_add_job(j, job_name);
+	struct followed_job *job = find_or_add_job(j, job_name);
 	size_t i = 0;
 
 	if (!job)
@@ -201,14 +201,14 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at)
 {
-	struct job *job = isnan(at) ? NULL : find_or_add_job(j, job_name);
+	struct followed_job *job = isnan(at) ? NULL : find_or_add_job(j, job_name);
 
 	if (job)
 		job->last_end = fmax(job->last_end, at);
 }
 
 static void begin_account(struct jobs *j, const struct host *host, const struct run_spec *spec,
-	struct tracked *t)
+	struct followed_run *t)
 {
 	struct account_spec account = {
 		.root = spec->pid,
@@ -221,30 +221,31 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 	};
 
 	t->account = account_open(j->accounts, host, &account, &t->tree);
-	t->ending = (struct ending){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
+	t->exit_watch = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
 	if (!spec->awaits_conclusion)
-		ending_begin(&t->ending, &j->endings, host, spec->pid, t->tree.start_ticks);
+		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, spec->pid,
+			t->tree.start_ticks);
 }
 
 /* Who is there has started: a time that is still to come, as by another clock than ours, is taken for now. */
-static struct mono start_of(const struct host *h, struct mono told, uint64_t ticks)
+static struct mono start_of(const struct host *h, struct mono reported, uint64_t ticks)
 {
 	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
 	uint64_t now = (uint64_t)h->now.mono.ns;
-	uint64_t ns = told.ns                   ? (uint64_t)told.ns :
+	uint64_t ns = reported.ns               ? (uint64_t)reported.ns :
 		      ticks > now / ns_per_tick ? now :
 						  ticks * ns_per_tick;
 
 	return (struct mono){(int64_t)(ns < now ? ns : now)};
 }
 
-static int no_room(const struct run_members *m, pid_t pid, struct err *e)
+static int no_room(const struct member_limit *m, pid_t pid, struct err *e)
 {
 	if (m->n >= m->most)
 		return err_set(e, -EDQUOT,
 			"all runs together have %zu processes, the most there may be", m->n);
 	return err_set(e, -EDQUOT, "process %d is in %d other runs, the most there may be",
-		(int)pid, RUN_MEMBERS_NESTED_MAX);
+		(int)pid, MEMBER_LIMIT_NESTED_MAX);
 }
 
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
@@ -253,12 +254,13 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 		return err_set(e, -EEXIST, "run %s is followed already", spec->run_id);
 	if (j->n_runs >= JOBS_RUNS_MAX)
 		jobs_drop_ended(j, host, UINT64_MAX, 0);
-	struct job *job = j->n_runs < JOBS_RUNS_MAX ? find_or_add_job(j, spec->job_name) : NULL;
+	struct followed_job *job =
+		j->n_runs < JOBS_RUNS_MAX ? find_or_add_job(j, spec->job_name) : NULL;
 
 	if (!job)
 		return err_set(e, -ENOSPC, "%d runs are followed already, the most there may be",
 			JOBS_RUNS_MAX);
-	struct tracked *t = xcalloc(1, sizeof *t);
+	struct followed_run *t = xcalloc(1, sizeof *t);
 	int code =
 		process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
 
@@ -287,7 +289,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 
 void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid)
 {
-	struct tracked *t = find_run(j, run_id);
+	struct followed_run *t = find_run(j, run_id);
 
 	if (t && !t->ended)
 		process_tree_adopt(&t->tree, host, pid);
@@ -296,7 +298,7 @@ void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind)
 {
-	struct tracked *t = find_run(j, run_id);
+	struct followed_run *t = find_run(j, run_id);
 
 	if (!t)
 		return;
@@ -305,7 +307,7 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	memcpy(t->final, final, sizeof t->final);
 }
 
-static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h)
+static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct host *h)
 {
 	struct gpu_use use = gpus_of_run(gpus, h, &t->tree);
 	double *peak = &t->value[RUN_VRAM_PEAK_BYTES];
@@ -318,17 +320,17 @@ static void take_gpus(struct tracked *t, struct gpus *gpus, const struct host *h
 }
 
 /* Has a run that nobody concludes ended? How its root did may be known only when somebody has waited for it. */
-static bool is_over(const struct tracked *t, const struct host *h)
+static bool is_over(const struct followed_run *t, const struct host *h)
 {
 	double empty = mono_seconds_between(t->empty_since, h->now.mono);
 
 	if (t->empty_since.ns == 0 || empty < t->grace_seconds)
 		return false;
-	return t->ending.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
+	return t->exit_watch.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
 }
 
 /* As long as it had processes. */
-static double duration_of(struct tracked *t, const struct host *h)
+static double duration_of(struct followed_run *t, const struct host *h)
 {
 	if (t->alive > 0)
 		t->empty_since.ns = 0;
@@ -339,7 +341,7 @@ static double duration_of(struct tracked *t, const struct host *h)
 }
 
 /* False: it was seen to be empty just now. */
-static bool walk(struct tracked *t, const struct host *h, uint64_t births)
+static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)
 		return true;
@@ -368,18 +370,18 @@ static void walk_all(struct jobs *j, const struct host *h)
 }
 
 /* Nothing of it is read any more. A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
-static void let_go(struct tracked *t)
+static void let_go(struct followed_run *t)
 {
-	ending_done(&t->ending);
+	exit_watch_done(&t->exit_watch);
 	account_let_go(t->account);
 	process_tree_let_go(&t->tree);
 }
 
-static void look_at_run(struct jobs *j, struct tracked *t, const struct host *h)
+static void look_at_run(struct jobs *j, struct followed_run *t, const struct host *h)
 {
 	if (t->ended)
 		return;
-	ending_look(&t->ending, &j->endings);
+	exit_watch_look(&t->exit_watch, &j->exit_watches);
 	run_values_read(t->value, &t->tree, &t->now, h->delays);
 	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
 	t->value[RUN_DURATION_SECONDS] = duration_of(t, h);
@@ -410,7 +412,7 @@ void jobs_tell(const struct jobs *j, struct snapshot *s)
 	struct run_reading *r = arena_alloc(&s->arena, (j->n_runs + 1) * sizeof *r);
 
 	for (size_t i = 0; i < j->n_runs; i++) {
-		const struct tracked *t = j->run[i];
+		const struct followed_run *t = j->run[i];
 
 		text_copy(t->run_id, r[i].run_id, sizeof r[i].run_id);
 		r[i].job_name = arena_text(&s->arena, t->job->name, strlen(t->job->name));
@@ -428,7 +430,7 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	if (j->n_runs)
 		walk_all(j, host);
 	for (size_t i = 0; i < j->n_runs; i++) {
-		struct tracked *t = j->run[i];
+		struct followed_run *t = j->run[i];
 		bool had_ended = t->ended;
 
 		look_at_run(j, t, host);
@@ -441,7 +443,7 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s)
 	jobs_tell(j, s);
 }
 
-static const char *memory_source_of(const struct tracked *t, const struct account_note *note)
+static const char *memory_source_of(const struct followed_run *t, const struct account_note *note)
 {
 	double peak = t->value[RUN_MEMORY_PEAK_BYTES];
 
@@ -457,7 +459,7 @@ static const char *memory_source_of(const struct tracked *t, const struct accoun
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret)
 {
-	const struct tracked *t = find_run(j, run_id);
+	const struct followed_run *t = find_run(j, run_id);
 
 	if (!t)
 		return false;
@@ -466,16 +468,16 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	ret->network_source = t->place.network.source;
 	ret->architecture = t->place.binary.architecture;
 	ret->cpu_level = t->place.binary.cpu_level;
-	if (t->ending.known == EXIT_STATUS_KNOWN) {
+	if (t->exit_watch.known == EXIT_STATUS_KNOWN) {
 		ret->status_known = true;
-		ret->status = t->ending.status;
+		ret->status = t->exit_watch.status;
 	}
 	return true;
 }
 
 int jobs_ending_fd(const struct jobs *j)
 {
-	return j->endings.epoll;
+	return j->exit_watches.epoll;
 }
 
 void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds)
@@ -483,7 +485,7 @@ void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, dou
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->n_runs; i++) {
-		struct tracked *t = j->run[i];
+		struct followed_run *t = j->run[i];
 
 		if (!t->ended ||
 			(t->ended_generation > seen &&
@@ -520,21 +522,21 @@ static double combine(enum run_combine how, double a, double b)
  * The same parts added up in another order may differ in the last bit, and a counter that falls by so little was reset
  * to whoever reads it, who then counts all of it anew.
  */
-static double not_fallen(double *told, double value)
+static double not_fallen(double *reported, double value)
 {
-	if (!(value < *told))
-		*told = value;
-	return *told;
+	if (!(value < *reported))
+		*reported = value;
+	return *reported;
 }
 
-static void add_points(struct job *job, struct block *out)
+static void add_points(struct followed_job *job, struct block *out)
 {
 	double v[RUN_N_METRICS];
 	size_t active = 0;
 
 	for (size_t k = 0; k < RUN_N_METRICS; k++)
 		v[k] = run_metrics[k].fold == FOLD_PEAK ? job->peak[k] : NAN;
-	for (const struct tracked *t = job->runs; t; t = t->next_of_job) {
+	for (const struct followed_run *t = job->runs; t; t = t->next_of_job) {
 		active += !t->ended;
 		for (size_t k = 0; k < RUN_N_METRICS; k++)
 			v[k] = combine(run_combines[k], v[k], t->value[k]);
@@ -546,7 +548,7 @@ static void add_points(struct job *job, struct block *out)
 		if (counter && job->finished[k] > 0)
 			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
 		if (counter && !isnan(v[k]))
-			v[k] = not_fallen(&job->told[k], v[k]);
+			v[k] = not_fallen(&job->reported[k], v[k]);
 		POINT(out, (unsigned)k, v[k], job->name);
 	}
 	POINT(out, JOB_ACTIVE_RUNS, (double)active, job->name);

@@ -40,9 +40,9 @@ struct run_spec {
 	const struct task_clock
 		*clock; /* counts for it; NULL = none; borrowed until the run ended if it is used */
 	double forked_seconds; /* CPU time of the root before it became the command: not counted */
-	const struct quota
+	const struct cpu_quota
 		*quota; /* as it was before the command; borrowed for the call; NULL = not read */
-	struct cgroup_rest **rest; /* as in struct account_spec */
+	struct group_remainder **rest; /* as in struct account_spec */
 };
 
 /*

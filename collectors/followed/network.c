@@ -23,7 +23,8 @@ static int read_traffic(const struct host *h, pid_t pid, struct traffic *ret)
 	char path[PROCESS_PATH_MAX], name[NAMESPACE_NAME_MAX];
 	struct scan text, line;
 
-	int code = host_read(h, h->proc, process_path(path, pid, "net/dev"), &text, NULL);
+	int code =
+		kernel_file_read_once(h, h->proc, process_path(path, pid, "net/dev"), &text, NULL);
 
 	while (code == 0 && scan_line(&text, &line)) {
 		uint64_t field[INTERFACE_FIELDS];
@@ -74,10 +75,10 @@ static void find_namespace(struct run_network *n, const struct host *h, pid_t pi
 {
 	char path[PROCESS_PATH_MAX], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];
 	char machine[NAMESPACE_NAME_MAX];
-	int told = machine_network_space(h, machine);
+	int reported = machine_network_space(h, machine);
 
 	process_path(path, pid, "ns/net");
-	if (told == -ETIMEDOUT || tree_link(h->proc, path, theirs, sizeof theirs) < 0 ||
+	if (reported == -ETIMEDOUT || tree_link(h->proc, path, theirs, sizeof theirs) < 0 ||
 		tree_link(h->proc, "self/ns/net", ours, sizeof ours) < 0)
 		return;
 	n->pid = pid;
@@ -86,7 +87,7 @@ static void find_namespace(struct run_network *n, const struct host *h, pid_t pi
 	text_copy(theirs, n->space, sizeof n->space);
 	n->followed = false;
 	n->received = n->sent = (struct counter){0};
-	if (told == 0 && strcmp(theirs, machine) == 0)
+	if (reported == 0 && strcmp(theirs, machine) == 0)
 		n->source = NULL;
 	else if (strcmp(theirs, ours) != 0)
 		n->source = "own";
@@ -102,7 +103,7 @@ static bool is_due(struct run_network *n, pid_t pid)
 	return pid != n->pid || (looks & (looks - 1)) == 0 || looks % LOOKS_MAX == 0;
 }
 
-static void follow(struct run_network *n, const struct traffic *t)
+static void follow_traffic(struct run_network *n, const struct traffic *t)
 {
 	double received = n->received.value, sent = n->sent.value;
 
@@ -125,7 +126,7 @@ void run_network_look(struct run_network *n, const struct host *h, pid_t pid, do
 	if (!n->source)
 		return;
 	if (pid && read_traffic(h, pid, &t) == 0)
-		follow(n, &t);
+		follow_traffic(n, &t);
 	*ret_received = n->received_bytes;
 	*ret_sent = n->sent_bytes;
 }

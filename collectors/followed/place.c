@@ -12,7 +12,7 @@ static pid_t first_living(const struct process_tree *tree)
 }
 
 /* What goes to a file in memory (tmpfs) is written without reaching storage, what is mapped the other way round. */
-static double written(const double v[RUN_N_METRICS])
+static double written_bytes(const double v[RUN_N_METRICS])
 {
 	if (v[RUN_UNREADABLE_PROCESSES] > 0)
 		return NAN;
@@ -26,7 +26,7 @@ void run_place_look(struct run_place *p, const struct host *h, const struct proc
 
 	run_network_look(&p->network, h, pid, &v[RUN_NETWORK_RECEIVED_BYTES],
 		&v[RUN_NETWORK_SENT_BYTES]);
-	double disk = run_disk_look(&p->disk, h, pid, written(v));
+	double disk = run_disk_look(&p->disk, h, pid, written_bytes(v));
 
 	if (!isnan(disk))
 		v[RUN_DISK_GROWN_BYTES] = disk;

@@ -13,7 +13,7 @@
 #define PATH_SIZE 192
 
 /* A number of sysfs, in a file below class/drm/cardN or its hwmon directory. */
-struct source {
+struct drm_file {
 	enum { IN_CARD, IN_HWMON } where;
 	const char *file;
 	double unit;
@@ -28,7 +28,7 @@ struct source {
  * kernel's Documentation/ABI/testing sysfs-driver-intel-{i915,xe}-hwmon. The first that can be read
  * wins.
  */
-static const struct source sources[] = {
+static const struct drm_file sources[] = {
 	{IN_CARD, "device/gpu_busy_percent", 0.01, VALUE(GPU_UTILIZATION)},
 	{IN_CARD, "device/mem_busy_percent", 0.01, VALUE(GPU_MEMORY_BUSY)},
 	{IN_CARD, "device/mem_info_vram_used", 1, VALUE(GPU_MEMORY_USED)},
@@ -135,14 +135,14 @@ static void read_text(const struct host *h, const struct card *c, const char *fi
 		slice_copy(line, out, size);
 }
 
-struct search {
+struct card_search {
 	struct gpu_drm *d;
 	const struct host *h;
 };
 
 static int look_at_card(void *context, const char *name)
 {
-	const struct search *s = context;
+	const struct card_search *s = context;
 	struct scan number = SCAN(name, strlen(name));
 	uint64_t ignored;
 	char path[PATH_SIZE];
@@ -178,7 +178,7 @@ static int by_name(const void *a, const void *b)
 int gpu_drm_open(struct gpu_drm **ret, const struct host *h)
 {
 	AUTO(freep) struct gpu_drm *d = xcalloc(1, sizeof *d);
-	struct search s = {d, h};
+	struct card_search s = {d, h};
 
 	tree_list(h->sys, "class/drm", look_at_card, &s);
 	if (d->n == 0)

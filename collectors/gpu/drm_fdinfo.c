@@ -15,17 +15,17 @@
 /*
  * How the bytes of a region were told; the better one wins: resident is what lies there right now.
  */
-enum told { TOLD_NOT, TOLD_TOTAL, TOLD_MEMORY, TOLD_RESIDENT };
+enum memory_key { KEY_NONE, KEY_TOTAL, KEY_MEMORY, KEY_RESIDENT };
 
-struct region {
+struct memory_region {
 	struct slice name;
-	enum told told;
+	enum memory_key kind;
 	uint64_t bytes;
 };
 
-struct regions {
+struct memory_regions {
 	size_t n;
-	struct region region[REGIONS_MAX];
+	struct memory_region region[REGIONS_MAX];
 };
 
 /* What follows the prefix in key; false when key does not begin with it or nothing follows. */
@@ -86,15 +86,15 @@ static void take_engine(struct drm_fdinfo *f, struct slice key, uint64_t value)
 	}
 }
 
-static bool region_key(struct slice key, struct slice *ret_name, enum told *ret_told)
+static bool region_key(struct slice key, struct slice *ret_name, enum memory_key *ret_kind)
 {
 	static const struct {
 		const char *prefix;
-		enum told told;
+		enum memory_key kind;
 	} keys[] = {
-		{"drm-resident-", TOLD_RESIDENT},
-		{"drm-memory-", TOLD_MEMORY},
-		{"drm-total-", TOLD_TOTAL},
+		{"drm-resident-", KEY_RESIDENT},
+		{"drm-memory-", KEY_MEMORY},
+		{"drm-total-", KEY_TOTAL},
 	};
 	struct slice cycles;
 
@@ -102,19 +102,20 @@ static bool region_key(struct slice key, struct slice *ret_name, enum told *ret_
 		return false;
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (after_prefix(key, keys[i].prefix, ret_name)) {
-			*ret_told = keys[i].told;
+			*ret_kind = keys[i].kind;
 			return true;
 		}
 	return false;
 }
 
-static void take_region(struct regions *r, struct slice key, uint64_t value, struct scan rest)
+static void take_region(struct memory_regions *r, struct slice key, uint64_t value,
+	struct scan rest)
 {
 	struct slice name, unit = {"", 0};
-	enum told told;
+	enum memory_key kind;
 	size_t i = 0;
 
-	if (!region_key(key, &name, &told))
+	if (!region_key(key, &name, &kind))
 		return;
 	scan_word(&rest, &unit);
 	unsigned shift = slice_is(unit, "KiB") ? 10 : slice_is(unit, "MiB") ? 20 : 0;
@@ -126,9 +127,9 @@ static void take_region(struct regions *r, struct slice key, uint64_t value, str
 	if (i == REGIONS_MAX)
 		return;
 	if (i == r->n)
-		r->region[r->n++] = (struct region){.name = name};
-	if (told >= r->region[i].told) {
-		r->region[i].told = told;
+		r->region[r->n++] = (struct memory_region){.name = name};
+	if (kind >= r->region[i].kind) {
+		r->region[i].kind = kind;
 		r->region[i].bytes = value << shift;
 	}
 }
@@ -137,11 +138,11 @@ static void take_region(struct regions *r, struct slice key, uint64_t value, str
  * Regions of the GPU's own memory: "vram" (amdgpu), "vram0" (xe), "local0" (i915); others are the
  * system's.
  */
-static void sum_vram(struct drm_fdinfo *f, const struct regions *r)
+static void sum_vram(struct drm_fdinfo *f, const struct memory_regions *r)
 {
 	f->vram_known = r->n > 0;
 	for (size_t i = 0; i < r->n; i++) {
-		const struct region *region = &r->region[i];
+		const struct memory_region *region = &r->region[i];
 
 		if (!slice_starts(region->name, "vram") && !slice_starts(region->name, "local"))
 			continue;
@@ -156,7 +157,7 @@ static void sum_vram(struct drm_fdinfo *f, const struct regions *r)
 bool drm_fdinfo_parse(struct scan s, struct drm_fdinfo *ret)
 {
 	struct drm_fdinfo f = {0};
-	struct regions regions = {0};
+	struct memory_regions regions = {0};
 	struct scan line;
 	bool any = false;
 
@@ -193,7 +194,8 @@ static const struct drm_engine *same_engine(const struct drm_fdinfo *f, const st
 	return NULL;
 }
 
-double drm_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now, double seconds)
+double drm_fdinfo_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now,
+	double seconds)
 {
 	double most = NAN;
 
@@ -220,7 +222,7 @@ double drm_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now, 
 	return most;
 }
 
-bool drm_has_worked(const struct drm_fdinfo *f)
+bool drm_fdinfo_has_worked(const struct drm_fdinfo *f)
 {
 	for (size_t i = 0; i < f->n_engines; i++)
 		if (f->engine[i].busy_ns > 0 || f->engine[i].cycles > 0)

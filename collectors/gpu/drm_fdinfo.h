@@ -40,9 +40,10 @@ bool drm_fdinfo_parse(struct scan text, struct drm_fdinfo *ret);
  * to 1; NaN when that cannot be told. A counter that fell is taken as not having moved, as the
  * specification asks; now is corrected to what was seen before.
  */
-double drm_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now, double seconds);
+double drm_fdinfo_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now,
+	double seconds);
 
 /* Has any engine ever worked for it? */
-bool drm_has_worked(const struct drm_fdinfo *f);
+bool drm_fdinfo_has_worked(const struct drm_fdinfo *f);
 
 #endif

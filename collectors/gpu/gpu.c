@@ -103,7 +103,7 @@ static int by_pid(const void *a, const void *b)
 	return (p->pid > q->pid) - (p->pid < q->pid);
 }
 
-static void attribute(struct gpus *g, const struct host *h)
+static void attribute_users(struct gpus *g, const struct host *h)
 {
 	const struct nvml_table *t = g->table;
 
@@ -161,12 +161,12 @@ static void take_news(struct gpus *g, const struct host *h)
 		return;
 	g->nvml_code = gpu_nvml_table(g->nvml, h->now.mono, &t, &g->nvml_error);
 	if (t && t == g->table) { /* the same as at the tick before, held already */
-		nvml_table_drop(t);
+		gpu_nvml_table_drop(t);
 		return;
 	}
-	nvml_table_drop(g->table);
+	gpu_nvml_table_drop(g->table);
 	g->table = t;
-	attribute(g, h);
+	attribute_users(g, h);
 	/* Its driver was unloaded, to be replaced perhaps: we neither stand in the way nor
 	 * complain. */
 	if (g->nvml_code < 0 && g->nvml_code != -EINPROGRESS && !driver_is_loaded(h)) {
@@ -352,7 +352,7 @@ static void gpu_stop(void *state)
 		return;
 	if (g->host)
 		g->host->gpus = NULL;
-	nvml_table_drop(g->table);
+	gpu_nvml_table_drop(g->table);
 	gpu_nvml_stop(g->nvml);
 	gpu_drm_close(g->drm);
 	gpu_users_free(g->users);

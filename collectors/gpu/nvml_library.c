@@ -158,7 +158,8 @@ static void prepare(struct nvml_processes *p, size_t records)
 }
 
 /* Fills the buffer; *ret is how many records there are. */
-static int fetch(nvml_list_function *list, void *device, struct nvml_processes *p, unsigned *ret)
+static int fetch_list(nvml_list_function *list, void *device, struct nvml_processes *p,
+	unsigned *ret)
 {
 	unsigned room = 32;
 
@@ -182,7 +183,7 @@ static int fetch(nvml_list_function *list, void *device, struct nvml_processes *
 	return NVML_TOO_SMALL;
 }
 
-static bool written(const struct nvml_processes *p, size_t from, size_t to)
+static bool is_written(const struct nvml_processes *p, size_t from, size_t to)
 {
 	for (size_t i = from; i < to && i < p->buffer_size; i++)
 		if (p->buffer[i] != PATTERN)
@@ -214,8 +215,8 @@ static size_t record_size(const struct nvml_processes *p, size_t n)
 {
 	if (n < 2)
 		return RECORD; /* the first one begins at the start, whatever its length */
-	bool past_short = written(p, n * RECORD, n * RECORD_535);
-	bool past_long = written(p, n * RECORD_535, p->buffer_size);
+	bool past_short = is_written(p, n * RECORD, n * RECORD_535);
+	bool past_long = is_written(p, n * RECORD_535, p->buffer_size);
 	size_t size = past_short ? RECORD_535 : RECORD;
 
 	/* Who writes past all records has cleared the buffer first: nothing follows from it. */
@@ -246,7 +247,7 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 
 		if (!list)
 			continue;
-		code = fetch(list, device, p, &found);
+		code = fetch_list(list, device, p, &found);
 		if (code == NVML_NO_FUNCTION)
 			continue;
 		if (code != NVML_OK)

@@ -51,7 +51,7 @@ static int by_driver_pid(const void *a, const void *b)
 	return (p->driver_pid > q->driver_pid) - (p->driver_pid < q->driver_pid);
 }
 
-static struct gpu_pid *find(const struct gpu_pids *m, uint32_t driver_pid)
+static struct gpu_pid *find_pid(const struct gpu_pids *m, uint32_t driver_pid)
 {
 	struct gpu_pid key = {.driver_pid = driver_pid};
 
@@ -64,7 +64,7 @@ pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid)
 
 	if (m->same_numbers)
 		return driver_pid <= INT32_MAX ? (pid_t)driver_pid : 0;
-	p = find(m, driver_pid);
+	p = find_pid(m, driver_pid);
 	return p ? p->pid : 0;
 }
 
@@ -80,7 +80,7 @@ static void keep_wanted(struct gpu_pids *m, const uint32_t *driver_pid, size_t n
 		 * The sorted part is searched; what is new is appended, as often as it is listed.
 		 */
 		struct gpu_pids sorted = {.n = known, .map = m->map};
-		struct gpu_pid *p = find(&sorted, driver_pid[i]);
+		struct gpu_pid *p = find_pid(&sorted, driver_pid[i]);
 
 		if (p) {
 			p->wanted = true;
@@ -102,14 +102,14 @@ static void keep_wanted(struct gpu_pids *m, const uint32_t *driver_pid, size_t n
 
 /* ---- numbers of inner namespaces ---- */
 
-struct search {
+struct pid_search {
 	struct gpu_pids *map;
 	const struct host *host;
 };
 
 static void look_at(void *context, pid_t pid)
 {
-	const struct search *s = context;
+	const struct pid_search *s = context;
 	struct scan line;
 	uint64_t number;
 
@@ -117,7 +117,8 @@ static void look_at(void *context, pid_t pid)
 	if (!process_status_line(s->host, pid, "NSpid:", &line) || !scan_u64(&line, &number))
 		return;
 	while (scan_u64(&line, &number)) {
-		struct gpu_pid *p = number <= UINT32_MAX ? find(s->map, (uint32_t)number) : NULL;
+		struct gpu_pid *p =
+			number <= UINT32_MAX ? find_pid(s->map, (uint32_t)number) : NULL;
 
 		if (p && !p->pid && has_nvidia_open(s->host, pid))
 			p->pid = pid;
@@ -145,7 +146,7 @@ bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h)
 
 void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid, size_t n)
 {
-	struct search search = {m, h};
+	struct pid_search search = {m, h};
 
 	if (gpu_pids_are_same(m, h))
 		return;

@@ -21,7 +21,7 @@
  */
 #define SAMPLES_WINDOW_US 2500000
 
-struct reading {
+struct nvml_reading {
 	const struct nvml *nvml;
 	struct nvml_progress *progress;
 	struct nvml_table *table;
@@ -29,12 +29,12 @@ struct reading {
 	bool lost, answered; /* the GPU that is being read */
 };
 
-static void about_to(struct reading *r, const char *what)
+static void about_to(struct nvml_reading *r, const char *call_name)
 {
-	atomic_store(&r->progress->call, what);
+	atomic_store(&r->progress->call, call_name);
 }
 
-static int note(struct reading *r, int code)
+static int note_answer(struct nvml_reading *r, int code)
 {
 	r->lost = r->lost || code == NVML_LOST;
 	r->answered = r->answered || code == NVML_OK;
@@ -42,8 +42,8 @@ static int note(struct reading *r, int code)
 }
 
 /* After a GPU is lost nothing more is asked of it. */
-#define STEP(r, what, expression)                                                                  \
-	((r)->lost ? (int)NVML_LOST : (about_to((r), (what)), note((r), (expression))))
+#define STEP(r, call_name, expression)                                                             \
+	((r)->lost ? (int)NVML_LOST : (about_to((r), (call_name)), note_answer((r), (expression))))
 
 #define CALL(r, field, ...)                                                                        \
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
@@ -55,7 +55,7 @@ static double scaled(int code, const unsigned *value, double unit)
 	return code == NVML_OK ? (double)*value * unit : NAN;
 }
 
-static void read_clocks(struct reading *r, void *handle, struct gpu_device *d)
+static void read_clocks(struct nvml_reading *r, void *handle, struct gpu_device *d)
 {
 	unsigned long long count, bits;
 	unsigned u = 0;
@@ -72,7 +72,7 @@ static void read_clocks(struct reading *r, void *handle, struct gpu_device *d)
 			d->ecc_errors[i] = (double)count;
 }
 
-static void read_numbers(struct reading *r, void *handle, struct gpu_device *d)
+static void read_numbers(struct nvml_reading *r, void *handle, struct gpu_device *d)
 {
 	struct nvml_rates rates;
 	uint64_t used, total;
@@ -96,7 +96,7 @@ static void read_numbers(struct reading *r, void *handle, struct gpu_device *d)
 }
 
 /* Lists who uses the GPU or slice; false when nobody may know. */
-static bool list_users(struct reading *r, void *handle)
+static bool list_users(struct nvml_reading *r, void *handle)
 {
 	static const char *const calls[] = {
 		"compute processes", "graphics processes", "MPS processes"};
@@ -111,7 +111,7 @@ static bool list_users(struct reading *r, void *handle)
 	return known;
 }
 
-static void read_slice(struct reading *r, void *handle, size_t device)
+static void read_slice(struct nvml_reading *r, void *handle, size_t device)
 {
 	struct nvml_table *t = r->table;
 	struct gpu_slice s = {.device = device, .used_bytes = NAN, .total_bytes = NAN};
@@ -132,7 +132,7 @@ static void read_slice(struct reading *r, void *handle, size_t device)
 }
 
 /* Users of a GPU that is split up are told slice by slice, and without a privilege only so. */
-static bool read_slices(struct reading *r, void *handle, size_t device)
+static bool read_slices(struct nvml_reading *r, void *handle, size_t device)
 {
 	unsigned n = 0;
 	bool known = true;
@@ -150,7 +150,7 @@ static bool read_slices(struct reading *r, void *handle, size_t device)
 	return known;
 }
 
-static void read_users(struct reading *r, void *handle, size_t device)
+static void read_users(struct nvml_reading *r, void *handle, size_t device)
 {
 	struct nvml_table *t = r->table;
 	struct gpu_device *d = &t->device[device];
@@ -178,7 +178,7 @@ static void read_users(struct reading *r, void *handle, size_t device)
 	}
 }
 
-static void read_gpu(struct reading *r, const struct nvml_gpu *gpu, size_t device)
+static void read_gpu(struct nvml_reading *r, const struct nvml_gpu *gpu, size_t device)
 {
 	struct nvml_table *t = r->table;
 	struct gpu_device *d = &t->device[device];
@@ -212,7 +212,7 @@ static void table_release(struct shared *shared)
 	free(t);
 }
 
-void nvml_table_drop(const struct nvml_table *t)
+void gpu_nvml_table_drop(const struct nvml_table *t)
 {
 	if (t)
 		shared_drop((struct shared *)(uintptr_t)&t->shared);
@@ -222,7 +222,7 @@ struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *p
 	const struct nvml_gpu *gpu, size_t n_gpus)
 {
 	struct nvml_table *t = xcalloc(1, sizeof *t);
-	struct reading r = {.nvml = n, .progress = progress, .table = t};
+	struct nvml_reading r = {.nvml = n, .progress = progress, .table = t};
 
 	shared_init(&t->shared, table_release);
 	t->device = xcalloc(n_gpus + 1, sizeof *t->device);
@@ -241,10 +241,10 @@ static void pci_text(const struct nvml_pci *pci, char *out, size_t size)
 	snprintf(out, size, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);
 }
 
-int nvml_find_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
+int nvml_read_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
 	size_t *ret_n)
 {
-	struct reading r = {.nvml = n, .progress = progress};
+	struct nvml_reading r = {.nvml = n, .progress = progress};
 	char version[sizeof((struct gpu_device *)0)->driver_version] = "";
 	unsigned count = 0;
 	int code = CALL(&r, count, &count);

@@ -18,7 +18,7 @@
 /* How long stopping waits for a call to return. */
 #define STOP_SECONDS 1.0
 
-enum state {
+enum nvml_state {
 	STARTING,
 	WORKING,
 	FAILED, /* with an error that may pass */
@@ -34,10 +34,10 @@ struct gpu_nvml {
 
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
-	enum state state;
+	enum nvml_state state;
 	struct err failure;
 	bool stop, ended, abandoned;
-	uint64_t asked, served; /* tables asked for, by number */
+	uint64_t requested, served; /* tables asked for, by number */
 };
 
 static void worker_free(struct gpu_nvml *w)
@@ -57,14 +57,14 @@ static bool wait_for_change(struct gpu_nvml *w, const struct timespec *deadline)
 
 /* ---- the thread ---- */
 
-struct connection {        /* between init and shutdown of the library */
+struct nvml_connection {   /* between init and shutdown of the library */
 	bool open, worked; /* worked: a GPU answered once */
 	struct mono last_answer;
 	struct nvml_gpu *gpu;
 	size_t n_gpus;
 };
 
-static void set_state(struct gpu_nvml *w, enum state state, int code)
+static void set_state(struct gpu_nvml *w, enum nvml_state state, int code)
 {
 	struct err failure = {0};
 
@@ -77,7 +77,7 @@ static void set_state(struct gpu_nvml *w, enum state state, int code)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void connection_close(struct gpu_nvml *w, struct connection *s)
+static void connection_close(struct gpu_nvml *w, struct nvml_connection *s)
 {
 	if (!s->open)
 		return;
@@ -91,7 +91,7 @@ static void connection_close(struct gpu_nvml *w, struct connection *s)
 }
 
 /* False when there is nothing to work with and never will be. */
-static bool connection_open(struct gpu_nvml *w, struct connection *s)
+static bool connection_open(struct gpu_nvml *w, struct nvml_connection *s)
 {
 	atomic_store(&w->progress.call, "init");
 	int code = w->nvml.init();
@@ -99,7 +99,7 @@ static bool connection_open(struct gpu_nvml *w, struct connection *s)
 	if (code == NVML_OK) {
 		s->open = true;
 		s->last_answer = now_read().mono;
-		code = nvml_find_gpus(&w->nvml, &w->progress, &s->gpu, &s->n_gpus);
+		code = nvml_read_gpus(&w->nvml, &w->progress, &s->gpu, &s->n_gpus);
 		if (code != NVML_OK || s->n_gpus == 0)
 			connection_close(w, s);
 	}
@@ -116,7 +116,7 @@ static bool connection_open(struct gpu_nvml *w, struct connection *s)
 	return !absent;
 }
 
-static void connection_read(struct gpu_nvml *w, struct connection *s)
+static void connection_read(struct gpu_nvml *w, struct nvml_connection *s)
 {
 	struct nvml_table *t = nvml_read_table(&w->nvml, &w->progress, s->gpu, s->n_gpus);
 
@@ -125,10 +125,10 @@ static void connection_read(struct gpu_nvml *w, struct connection *s)
 			s->worked = true;
 			s->last_answer = t->at;
 		}
-	bool silent = mono_seconds_between(s->last_answer, t->at) > RESTART_SECONDS;
+	bool is_silent = mono_seconds_between(s->last_answer, t->at) > RESTART_SECONDS;
 
 	latest_set(&w->latest, &t->shared);
-	if (silent)
+	if (is_silent)
 		connection_close(w, s);
 }
 
@@ -137,22 +137,22 @@ static bool next_turn(struct gpu_nvml *w, double pause)
 {
 	struct timespec deadline = monotonic_after(pause);
 
-	while (!w->stop && w->asked == w->served && wait_for_change(w, &deadline))
+	while (!w->stop && w->requested == w->served && wait_for_change(w, &deadline))
 		;
 	return !w->stop;
 }
 
-static void *work(void *context)
+static void *nvml_loop(void *context)
 {
 	struct gpu_nvml *w = context;
-	struct connection s = {0};
+	struct nvml_connection s = {0};
 	bool going = true;
 
 	while (going) {
 		struct mono begin = now_read().mono;
 
 		pthread_mutex_lock(&w->lock);
-		uint64_t asked = w->asked;
+		uint64_t requested = w->requested;
 
 		pthread_mutex_unlock(&w->lock);
 		bool refused = false;
@@ -170,7 +170,7 @@ static void *work(void *context)
 		if (refused)
 			pause = RESTART_SECONDS;
 		pthread_mutex_lock(&w->lock);
-		w->served = asked;
+		w->served = requested;
 		pthread_cond_broadcast(&w->changed);
 		going = going && next_turn(w, pause < PAUSE_SECONDS ? PAUSE_SECONDS : pause);
 		pthread_mutex_unlock(&w->lock);
@@ -202,7 +202,7 @@ int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e)
 	w->started = now_read().mono;
 	pthread_mutex_init(&w->lock, NULL);
 	thread_cond_init(&w->changed);
-	code = -pthread_create(&w->thread, NULL, work, w);
+	code = -pthread_create(&w->thread, NULL, nvml_loop, w);
 	if (code < 0) {
 		worker_free(w);
 		return err_system(e, code, "start the thread for NVML");
@@ -211,7 +211,7 @@ int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e)
 	return 0;
 }
 
-static int silent(struct gpu_nvml *w, double seconds, struct err *e)
+static int is_silent(struct gpu_nvml *w, double seconds, struct err *e)
 {
 	const char *call = atomic_load(&w->progress.call);
 
@@ -223,7 +223,7 @@ int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table 
 	struct err *e)
 {
 	pthread_mutex_lock(&w->lock);
-	enum state state = w->state;
+	enum nvml_state state = w->state;
 	struct err failure = w->failure;
 
 	pthread_mutex_unlock(&w->lock);
@@ -239,8 +239,8 @@ int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table 
 		*ret = t;
 		return 0;
 	}
-	nvml_table_drop(t);
-	return t || age > NVML_STALE_SECONDS ? silent(w, age, e) : -EINPROGRESS;
+	gpu_nvml_table_drop(t);
+	return t || age > NVML_STALE_SECONDS ? is_silent(w, age, e) : -EINPROGRESS;
 }
 
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds)
@@ -248,7 +248,7 @@ bool gpu_nvml_wait(struct gpu_nvml *w, double seconds)
 	struct timespec deadline = monotonic_after(seconds);
 
 	pthread_mutex_lock(&w->lock);
-	uint64_t number = ++w->asked;
+	uint64_t number = ++w->requested;
 
 	pthread_cond_broadcast(&w->changed);
 	while (w->served < number && !w->ended && wait_for_change(w, &deadline))

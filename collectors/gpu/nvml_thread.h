@@ -47,7 +47,7 @@ int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
  */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
 	struct err *e);
-void nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
+void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
 
 /* Asks for a new table and waits until it is there; false after so many seconds. */
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
@@ -72,7 +72,7 @@ struct nvml_gpu {
 };
 
 /* The GPUs of an initialised library; *ret is the caller's to free. Returns an nvml code. */
-int nvml_find_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
+int nvml_read_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
 	size_t *ret_n);
 
 /* Reads all numbers of all GPUs. */

@@ -76,7 +76,7 @@ struct gpu_users *gpu_users_new(void)
 	return u;
 }
 
-static void forget(struct gpu_users *u, struct user **place)
+static void forget_user(struct gpu_users *u, struct user **place)
 {
 	struct user *p = *place;
 
@@ -91,7 +91,7 @@ void gpu_users_free(struct gpu_users *u)
 	if (!u)
 		return;
 	while (u->all)
-		forget(u, &u->all);
+		forget_user(u, &u->all);
 	free(u);
 }
 
@@ -99,7 +99,7 @@ void gpu_users_begin(struct gpu_users *u)
 {
 	for (struct user **p = &u->all; *p;)
 		if ((*p)->tick < u->tick)
-			forget(u, p);
+			forget_user(u, p);
 		else
 			p = &(*p)->next;
 	u->tick++;
@@ -108,7 +108,7 @@ void gpu_users_begin(struct gpu_users *u)
 
 /* ---- searching ---- */
 
-struct found {
+struct client_search {
 	const struct gpu_drm *d;
 	const struct host *h;
 	struct user *user;
@@ -139,7 +139,7 @@ static bool same_client(const struct client *c, size_t device, const struct drm_
 
 static int look_at_fd(void *context, int fd, const char *target)
 {
-	const struct found *s = context;
+	const struct client_search *s = context;
 	struct user *p = s->user;
 	struct drm_fdinfo f;
 
@@ -184,10 +184,10 @@ static int look_at_fd(void *context, int fd, const char *target)
 	return 0;
 }
 
-static void search(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
+static void search_links(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	struct user *p, const struct member *m)
 {
-	struct found s = {.d = d, .h = h, .user = p, .before = *p};
+	struct client_search s = {.d = d, .h = h, .user = p, .before = *p};
 	bool whole_budget = u->links_left == GPU_LINKS_PER_TICK;
 
 	p->n = p->room = 0;
@@ -240,7 +240,7 @@ static bool read_client(struct client *c, const struct host *h, const struct use
 		f.client_id != c->last.client_id)
 		return false;
 	c->utilization =
-		drm_utilization(&c->last, &f, mono_seconds_between(c->read_at, h->now.mono));
+		drm_fdinfo_utilization(&c->last, &f, mono_seconds_between(c->read_at, h->now.mono));
 	if (p->computes)
 		c->utilization = NAN;
 	c->last = f;
@@ -251,7 +251,7 @@ static bool read_client(struct client *c, const struct host *h, const struct use
 static void add_client(const struct client *c, size_t first, struct gpu_sum *sum)
 {
 	double vram = c->last.vram_known ? (double)c->last.vram_bytes : NAN;
-	bool in_use = drm_has_worked(&c->last) || vram >= IDLE_VRAM_BYTES;
+	bool in_use = drm_fdinfo_has_worked(&c->last) || vram >= IDLE_VRAM_BYTES;
 
 	if (!in_use)
 		return;
@@ -296,13 +296,13 @@ bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct h
 	p->tick = u->tick;
 	p->shown_by = member_shown_by(m);
 	if (search_due(p, h, m) && u->links_left)
-		search(u, d, h, p, m);
+		search_links(u, d, h, p, m);
 	for (size_t i = 0; i < p->n; i++)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): search() gave p other clients when it freed these */
 		if (read_due(&p->client[i], h, m))
 			moved = !read_client(&p->client[i], h, p) || moved;
 	if (moved && u->links_left)
-		search(u, d, h, p, m);
+		search_links(u, d, h, p, m);
 	sum->unknown = sum->unknown || !p->ever_searched || p->unknown;
 	for (size_t i = 0; i < p->n; i++)
 		add_client(&p->client[i], first, sum);

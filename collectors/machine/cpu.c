@@ -68,7 +68,7 @@ struct stat_file {
 #define USAGE_WINDOW_SECONDS 0.25
 
 struct cpu {
-	struct source stat;
+	struct kernel_file stat;
 	struct counter mode[MODES], ctxt, processes;
 	bool has_reference;
 	struct mono reference_at;
@@ -134,7 +134,7 @@ static int cpu_collect(void *state, const struct host *host, struct block *out, 
 	struct cpu *c = state;
 	struct scan text;
 	struct stat_file f;
-	int code = source_read(&c->stat, host, &text, e);
+	int code = kernel_file_read(&c->stat, host, &text, e);
 
 	if (code < 0)
 		return code;
@@ -166,7 +166,7 @@ static int cpu_start(void **ret, struct host *host, struct err *e)
 	struct cpu *c = xcalloc(1, sizeof *c);
 
 	(void)e;
-	source_open(&c->stat, host->proc, "stat");
+	kernel_file_open(&c->stat, host->proc, "stat");
 	c->usage = NAN;
 	*ret = c;
 	return 0;
@@ -176,7 +176,7 @@ static void cpu_stop(void *state)
 {
 	struct cpu *c = state;
 
-	source_close(&c->stat);
+	kernel_file_close(&c->stat);
 	free(c);
 }
 

@@ -8,7 +8,7 @@
 #include "collectors/base/utf8.h"
 
 /* The kernel lists devices in the same order each time: the search begins where the last ended. */
-static struct device *find(struct devices *d, const char *name)
+static struct device *find_device(struct devices *d, const char *name)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		size_t at = (d->expected + i) % d->n;
@@ -26,7 +26,7 @@ struct device *devices_see(struct devices *d, struct slice name)
 	char clean[DEVICE_NAME_MAX];
 
 	utf8_clean(name.data, name.len, clean, sizeof clean);
-	struct device *found = find(d, clean);
+	struct device *found = find_device(d, clean);
 
 	if (!found) {
 		if (d->n == DEVICES_MAX)

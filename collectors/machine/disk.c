@@ -63,7 +63,7 @@ _Static_assert((unsigned)DISK_N_METRICS <= (unsigned)DEVICE_COUNTERS_MAX, "room 
 #define SYS_TARGET_MAX   512
 
 struct disk {
-	struct source diskstats;
+	struct kernel_file diskstats;
 	struct devices devices;
 	struct ration classify;
 };
@@ -147,7 +147,7 @@ static bool is_physical(const struct host *host, const struct devices *all, cons
 	if (tree_size(host->sys, path) >= 0)
 		return false;
 	snprintf(path + len, sizeof path - (size_t)len, "/hidden");
-	return number_read(host, host->sys, path) != 1;
+	return kernel_file_number(host, host->sys, path) != 1;
 }
 
 static void parse_diskstats(struct disk *d, struct scan text)
@@ -172,7 +172,7 @@ static int disk_collect(void *state, const struct host *host, struct block *out,
 	struct disk *d = state;
 	struct devices *all = &d->devices;
 	struct scan text;
-	int code = source_read(&d->diskstats, host, &text, e);
+	int code = kernel_file_read(&d->diskstats, host, &text, e);
 
 	if (code < 0)
 		return code;
@@ -196,7 +196,7 @@ static int disk_start(void **ret, struct host *host, struct err *e)
 	struct disk *d = xcalloc(1, sizeof *d);
 
 	(void)e;
-	source_open(&d->diskstats, host->proc, "diskstats");
+	kernel_file_open(&d->diskstats, host->proc, "diskstats");
 	*ret = d;
 	return 0;
 }
@@ -205,7 +205,7 @@ static void disk_stop(void *state)
 {
 	struct disk *d = state;
 
-	source_close(&d->diskstats);
+	kernel_file_close(&d->diskstats);
 	devices_done(&d->devices);
 	free(d);
 }

@@ -52,7 +52,7 @@ static uint64_t read_number(const struct host *host, const struct zone *z, const
 	char path[PATH_SIZE];
 
 	snprintf(path, sizeof path, FOLDER "/%s/%s", z->folder, file);
-	return number_read(host, host->sys, path);
+	return kernel_file_number(host, host->sys, path);
 }
 
 /* What never changes, as far as it could not be read before. */
@@ -62,7 +62,7 @@ static void read_facts(const struct host *host, struct zone *z)
 	struct scan text, line;
 
 	snprintf(path, sizeof path, FOLDER "/%s/name", z->folder);
-	if (!z->name[0] && host_read(host, host->sys, path, &text, NULL) == 0 &&
+	if (!z->name[0] && kernel_file_read_once(host, host->sys, path, &text, NULL) == 0 &&
 		scan_line(&text, &line))
 		slice_copy(scan_rest(&line), z->name, sizeof z->name);
 	/* "psys" is the whole board, packages included. */
@@ -72,7 +72,7 @@ static void read_facts(const struct host *host, struct zone *z)
 		z->range = read_number(host, z, "max_energy_range_uj");
 }
 
-struct finding {
+struct zone_search {
 	struct energy *energy;
 	const struct host *host;
 	bool readable;
@@ -80,7 +80,7 @@ struct finding {
 
 static int add_zone(void *context, const char *folder)
 {
-	struct finding *f = context;
+	struct zone_search *f = context;
 	struct zone *z = &f->energy->zone[f->energy->n];
 
 	if (strncmp(folder, PREFIX, strlen(PREFIX)) != 0 || strlen(folder) >= sizeof z->folder ||
@@ -104,7 +104,7 @@ static int by_folder(const void *a, const void *b)
 static int energy_start(void **ret, struct host *host, struct err *e)
 {
 	struct energy *energy = xcalloc(1, sizeof *energy);
-	struct finding f = {energy, host, false};
+	struct zone_search f = {energy, host, false};
 
 	(void)e;
 	tree_list(host->sys, FOLDER, add_zone, &f);
@@ -118,7 +118,7 @@ static int energy_start(void **ret, struct host *host, struct err *e)
 }
 
 /* A counter that fell has started again once: at full load it takes minutes at least. */
-static void follow(struct zone *z, uint64_t now)
+static void follow_counter(struct zone *z, uint64_t now)
 {
 	if (z->last == NUMBER_UNKNOWN)
 		z->last = now;
@@ -146,7 +146,7 @@ static int energy_collect(void *state, const struct host *host, struct block *ou
 			whole = whole && !z->package;
 			continue;
 		}
-		follow(z, now);
+		follow_counter(z, now);
 		POINT(out, ZONE, z->joules, z->folder, z->name);
 		known = known || z->package;
 		packages += z->package ? z->joules : 0;

@@ -67,7 +67,7 @@ struct filesystem {
 	bool readable;
 };
 
-struct state {
+struct filesystem_state {
 	struct mono looked; /* at the table */
 	const char *table;  /* which file of host->proc is the mount table; NULL = not known yet */
 	struct kept watch;  /* of that file, to be told of changes */
@@ -144,7 +144,7 @@ static bool same_label(const struct filesystem *a, const struct filesystem *b)
 	return strcmp(x, y) == 0;
 }
 
-static bool in_list(const struct state *s, const struct filesystem *f)
+static bool in_list(const struct filesystem_state *s, const struct filesystem *f)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct filesystem *other = &s->list[i];
@@ -157,7 +157,7 @@ static bool in_list(const struct state *s, const struct filesystem *f)
 	return false;
 }
 
-static void add_candidate(struct state *s, struct filesystem f, const struct host *host)
+static void add_candidate(struct filesystem_state *s, struct filesystem f, const struct host *host)
 {
 	if (in_list(s, &f))
 		return;
@@ -175,7 +175,7 @@ static void add_candidate(struct state *s, struct filesystem f, const struct hos
 		s->list[s->n++] = f;
 }
 
-static void make_list(struct state *s, const struct host *host)
+static void make_list(struct filesystem_state *s, const struct host *host)
 {
 	s->n = s->n_candidates = 0;
 	for (size_t i = 0; i < SKIPS; i++)
@@ -210,7 +210,8 @@ static bool shows_root(const struct mounts *m, const struct host *host)
 }
 
 /* A new watch first, so that no change after it is missed. It holds the mount namespace, which process 1 and we do, too. */
-static int read_from(struct state *s, const struct host *host, const char *table, struct err *e)
+static int read_from(struct filesystem_state *s, const struct host *host, const char *table,
+	struct err *e)
 {
 	kept_done(&s->watch);
 	s->watch = tree_keep(host->proc, table);
@@ -222,7 +223,7 @@ static int read_from(struct state *s, const struct host *host, const char *table
  * The mount points must mean something below host->root. In a container that looks at its machine
  * (--path.rootfs) the table of process 1 does, and our own does not.
  */
-static int find_table(struct state *s, const struct host *host, struct err *e)
+static int find_table(struct filesystem_state *s, const struct host *host, struct err *e)
 {
 	static const char own[] = "self/mountinfo", first[] = "1/mountinfo";
 
@@ -233,7 +234,7 @@ static int find_table(struct state *s, const struct host *host, struct err *e)
 	return read_from(s, host, own, e);
 }
 
-static int look(struct state *s, const struct host *host, struct err *e)
+static int look_at_mounts(struct filesystem_state *s, const struct host *host, struct err *e)
 {
 	int code = s->table ? mounts_read(&s->mounts, host->proc, s->table, e) :
 			      find_table(s, host, e);
@@ -254,16 +255,16 @@ static int look(struct state *s, const struct host *host, struct err *e)
 	return 0;
 }
 
-static bool look_due(struct state *s, struct mono now)
+static bool look_due(struct filesystem_state *s, struct mono now)
 {
 	int64_t pause = (int64_t)(s->mounts.n / MOUNTS_PER_PAUSE_SECOND) * NS_PER_S;
-	int told = kept_changed(&s->watch);
+	int change = kept_changed(&s->watch);
 
-	if (told > 0)
+	if (change > 0)
 		s->changed = true;
 	if (s->stale)
 		return true;
-	if (!s->changed && told == 0 && !s->skipped[SKIP_UNREADABLE])
+	if (!s->changed && change == 0 && !s->skipped[SKIP_UNREADABLE])
 		return false;
 	if (!s->changed)
 		pause += LOOK_SECONDS * NS_PER_S;
@@ -324,10 +325,10 @@ static void add_totals(struct block *out, const struct filesystem *list, size_t 
 static int filesystem_collect(void *state, const struct host *host, struct block *out,
 	struct err *e)
 {
-	struct state *s = state;
+	struct filesystem_state *s = state;
 
 	if (look_due(s, host->now.mono)) {
-		int code = look(s, host, e);
+		int code = look_at_mounts(s, host, e);
 
 		if (code < 0)
 			return code;
@@ -351,7 +352,7 @@ static int filesystem_collect(void *state, const struct host *host, struct block
 
 static int filesystem_start(void **ret, struct host *host, struct err *e)
 {
-	struct state *s = xcalloc(1, sizeof *s);
+	struct filesystem_state *s = xcalloc(1, sizeof *s);
 
 	(void)host;
 	(void)e;
@@ -363,7 +364,7 @@ static int filesystem_start(void **ret, struct host *host, struct err *e)
 
 static void filesystem_stop(void *state)
 {
-	struct state *s = state;
+	struct filesystem_state *s = state;
 
 	kept_done(&s->watch);
 	mounts_done(&s->mounts);

@@ -34,7 +34,7 @@ static const struct metric load_metrics[] = {LOAD_METRICS(METRIC_ROW)};
 #define PROCESSES_PER_PAUSE_SECOND 100
 
 struct load {
-	struct source loadavg;
+	struct kernel_file loadavg;
 	struct ration count;
 	double processes;
 };
@@ -83,7 +83,7 @@ static int add_loadavg(struct load *l, const struct host *host, struct block *ou
 {
 	struct scan text;
 	struct loadavg f;
-	int code = source_read(&l->loadavg, host, &text, e);
+	int code = kernel_file_read(&l->loadavg, host, &text, e);
 
 	if (code < 0)
 		return code;
@@ -113,7 +113,7 @@ static int load_start(void **ret, struct host *host, struct err *e)
 	struct load *l = xcalloc(1, sizeof *l);
 
 	(void)e;
-	source_open(&l->loadavg, host->proc, "loadavg");
+	kernel_file_open(&l->loadavg, host->proc, "loadavg");
 	l->processes = NAN;
 	*ret = l;
 	return 0;
@@ -123,7 +123,7 @@ static void load_stop(void *state)
 {
 	struct load *l = state;
 
-	source_close(&l->loadavg);
+	kernel_file_close(&l->loadavg);
 	free(l);
 }
 

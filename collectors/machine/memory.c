@@ -94,7 +94,7 @@ static int memory_collect(void *state, const struct host *host, struct block *ou
 {
 	struct scan text;
 	double value[MEMORY_N_METRICS];
-	int code = source_read(state, host, &text, e);
+	int code = kernel_file_read(state, host, &text, e);
 
 	if (code < 0)
 		return code;
@@ -108,17 +108,17 @@ static int memory_collect(void *state, const struct host *host, struct block *ou
 
 static int memory_start(void **ret, struct host *host, struct err *e)
 {
-	struct source *meminfo = xcalloc(1, sizeof *meminfo);
+	struct kernel_file *meminfo = xcalloc(1, sizeof *meminfo);
 
 	(void)e;
-	source_open(meminfo, host->proc, "meminfo");
+	kernel_file_open(meminfo, host->proc, "meminfo");
 	*ret = meminfo;
 	return 0;
 }
 
 static void memory_stop(void *state)
 {
-	source_close(state);
+	kernel_file_close(state);
 	free(state);
 }
 

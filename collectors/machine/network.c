@@ -67,12 +67,12 @@ _Static_assert(NET_COUNTERS <= DEVICE_COUNTERS_MAX, "room for each counter");
 
 #define SYS_PATH_MAX INTERFACE_PATH_MAX
 
-struct network {
-	struct source dev;
+struct network_state {
+	struct kernel_file dev;
 	bool elsewhere;   /* the machine's namespace is not ours */
 	struct tree *sys; /* that tells of its interfaces; NULL = not known yet */
 	struct devices devices;
-	struct ration classify;
+	struct ration classify_devices;
 };
 
 /* DEVTYPE of /sys/class/net/NAME/uevent. */
@@ -95,7 +95,7 @@ static bool kind_by_type(const struct host *host, const char *name, enum interfa
 	struct slice type;
 
 	snprintf(path, sizeof path, "class/net/%s/uevent", name);
-	if (host_read(host, host->sys, path, &text, NULL) < 0)
+	if (kernel_file_read_once(host, host->sys, path, &text, NULL) < 0)
 		return false;
 	if (!scan_line_of(&text, "DEVTYPE=", &line) || !scan_word(&line, &type))
 		return false;
@@ -143,7 +143,7 @@ static enum interface_kind kind_of(const struct host *host, const char *name)
 	return tree_size(host->sys, path) >= 0 ? INTERFACE_TUNNEL : interface_kind_by_name(name);
 }
 
-static void classify(struct devices *all, const struct host *host)
+static void classify_devices(struct devices *all, const struct host *host)
 {
 	unsigned char kind[DEVICES_MAX];
 	unsigned char best = INTERFACE_INNER;
@@ -175,7 +175,7 @@ static void parse_net_dev(struct devices *all, struct scan text)
 }
 
 /* It stays the same for as long as we run: process 1 does not move. */
-static int find_machine(struct network *n, const struct host *host, struct err *e)
+static int find_machine(struct network_state *n, const struct host *host, struct err *e)
 {
 	char space[NAMESPACE_NAME_MAX];
 
@@ -186,11 +186,11 @@ static int find_machine(struct network *n, const struct host *host, struct err *
 	if (code == -ETIMEDOUT)
 		return err_system(e, code, "find the machine's network");
 	n->elsewhere = code == 0;
-	source_open(&n->dev, host->proc, n->elsewhere ? "1/net/dev" : "net/dev");
+	kernel_file_open(&n->dev, host->proc, n->elsewhere ? "1/net/dev" : "net/dev");
 	return 0;
 }
 
-static int classify_machine(struct network *n, const struct host *host, struct err *e)
+static int classify_machine(struct network_state *n, const struct host *host, struct err *e)
 {
 	struct host seen = *host;
 
@@ -201,24 +201,24 @@ static int classify_machine(struct network *n, const struct host *host, struct e
 			return err_system(e, code, "find what the machine's interfaces are");
 		seen.sys = n->sys;
 	}
-	classify(&n->devices, &seen);
+	classify_devices(&n->devices, &seen);
 	return 0;
 }
 
 static int network_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
-	struct network *n = state;
+	struct network_state *n = state;
 	struct devices *all = &n->devices;
 	struct scan text;
 	size_t left_out = 0;
 	int code = find_machine(n, host, e);
 
 	if (code == 0)
-		code = source_read(&n->dev, host, &text, e);
+		code = kernel_file_read(&n->dev, host, &text, e);
 	if (code < 0)
 		return code;
 	parse_net_dev(all, text);
-	if (ration_due(&n->classify, host->now.mono, CLASSIFY_SECONDS) || all->changed) {
+	if (ration_due(&n->classify_devices, host->now.mono, CLASSIFY_SECONDS) || all->changed) {
 		code = classify_machine(n, host, e);
 		if (code < 0)
 			return code;
@@ -237,7 +237,7 @@ static int network_collect(void *state, const struct host *host, struct block *o
 
 static int network_start(void **ret, struct host *host, struct err *e)
 {
-	struct network *n = xcalloc(1, sizeof *n);
+	struct network_state *n = xcalloc(1, sizeof *n);
 
 	(void)host;
 	(void)e;
@@ -247,9 +247,9 @@ static int network_start(void **ret, struct host *host, struct err *e)
 
 static void network_stop(void *state)
 {
-	struct network *n = state;
+	struct network_state *n = state;
 
-	source_close(&n->dev);
+	kernel_file_close(&n->dev);
 	devices_done(&n->devices);
 	free(n);
 }

@@ -43,7 +43,7 @@ static const struct {
 };
 
 struct pressure {
-	struct source source[ARRAY_LEN(files)];
+	struct kernel_file source[ARRAY_LEN(files)];
 	struct counter counter[PRESSURE_N_METRICS];
 };
 
@@ -55,9 +55,9 @@ static int pressure_collect(void *state, const struct host *host, struct block *
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		struct scan text;
 		struct err why = {0};
-		int code = source_read(&p->source[i], host, &text, &why);
+		int code = kernel_file_read(&p->source[i], host, &text, &why);
 
-		if (code_means_absent(code))
+		if (kernel_file_absent(code))
 			continue;
 		if (code < 0)
 			return err_set(e, code, "%s", why.text);
@@ -82,7 +82,7 @@ static int pressure_start(void **ret, struct host *host, struct err *e)
 
 	(void)e;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		source_open(&p->source[i], host->proc, files[i].path);
+		kernel_file_open(&p->source[i], host->proc, files[i].path);
 	*ret = p;
 	return 0;
 }
@@ -92,7 +92,7 @@ static void pressure_stop(void *state)
 	struct pressure *p = state;
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		source_close(&p->source[i]);
+		kernel_file_close(&p->source[i]);
 	free(p);
 }
 

@@ -41,9 +41,9 @@ static const struct metric server_metrics[] = {SERVER_METRICS(METRIC_ROW)};
 /* /proc/cpuinfo has 1 to 2 KB for each CPU: 150 and more do not fit into the host's scratch. */
 #define CPUINFO_MAX (4u * 1024 * 1024)
 
-struct server {
+struct server_state {
 	char arch[LABEL_VALUE_MAX], kernel[LABEL_VALUE_MAX], cpu_model[LABEL_VALUE_MAX];
-	struct ration look;
+	struct ration read_server;
 	double cpus, cores, memory;
 };
 
@@ -78,7 +78,7 @@ static void read_line(const struct host *host, const char *path, char out[LABEL_
 {
 	struct scan text;
 
-	if (host_read(host, host->proc, path, &text, NULL) == 0)
+	if (kernel_file_read_once(host, host->proc, path, &text, NULL) == 0)
 		first_line(text, out);
 }
 
@@ -116,7 +116,7 @@ static uint64_t online_cpus(const struct host *host)
 {
 	struct scan text;
 
-	if (host_read(host, host->sys, "devices/system/cpu/online", &text, NULL) < 0)
+	if (kernel_file_read_once(host, host->sys, "devices/system/cpu/online", &text, NULL) < 0)
 		return NUMBER_UNKNOWN;
 	return count_cpu_list(text);
 }
@@ -125,14 +125,14 @@ static double total_memory(const struct host *host)
 {
 	struct scan text;
 
-	if (host_read(host, host->proc, "meminfo", &text, NULL) < 0)
+	if (kernel_file_read_once(host, host->proc, "meminfo", &text, NULL) < 0)
 		return NAN;
 	uint64_t kib = number_find(text, "MemTotal");
 
 	return kib == NUMBER_UNKNOWN ? NAN : number_value(number_from_kib(kib));
 }
 
-static void look(struct server *s, const struct host *host)
+static void read_server(struct server_state *s, const struct host *host)
 {
 	struct cgroup group;
 	struct cgroup_limits limits = {NAN, NAN, NAN};
@@ -150,11 +150,11 @@ static void look(struct server *s, const struct host *host)
 
 static int server_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
-	struct server *s = state;
+	struct server_state *s = state;
 
 	(void)e;
-	if (ration_due(&s->look, host->now.mono, LOOK_SECONDS))
-		look(s, host);
+	if (ration_due(&s->read_server, host->now.mono, LOOK_SECONDS))
+		read_server(s, host);
 	POINT(out, SERVER_CPUS, s->cpus, NULL);
 	POINT(out, SERVER_CORES, s->cores, NULL);
 	POINT(out, SERVER_MEMORY, s->memory, NULL);
@@ -169,7 +169,7 @@ static int server_collect(void *state, const struct host *host, struct block *ou
 
 static int server_start(void **ret, struct host *host, struct err *e)
 {
-	struct server *s = xcalloc(1, sizeof *s);
+	struct server_state *s = xcalloc(1, sizeof *s);
 
 	(void)e;
 	read_line(host, "sys/kernel/osrelease", s->kernel);

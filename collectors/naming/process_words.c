@@ -19,22 +19,22 @@ static int compare_name(const void *key, const void *row)
 }
 
 /* The first of several values of a variable is the one that programs see. */
-static void take_variable(struct words *w, struct slice text)
+static void take_variable(struct process_words *w, struct slice text)
 {
 	const char *equals = memchr(text.data, '=', text.len);
 	struct slice name = {text.data, equals ? (size_t)(equals - text.data) : 0};
 
 	if (name.len == 0)
 		return;
-	const char *const *row = bsearch(&name, variable_names, VARIABLE_COUNT,
-		sizeof variable_names[0], compare_name);
+	const char *const *row = bsearch(&name, naming_variables, VARIABLE_COUNT,
+		sizeof naming_variables[0], compare_name);
 
-	if (row && !w->variable[row - variable_names].data && equals + 1 < text.data + text.len)
-		w->variable[row - variable_names] =
+	if (row && !w->variable[row - naming_variables].data && equals + 1 < text.data + text.len)
+		w->variable[row - naming_variables] =
 			(struct slice){equals + 1, text.len - name.len - 1};
 }
 
-void words_take_apart(const struct process_text *text, struct words *w)
+void process_words_split(const struct process_text *text, struct process_words *w)
 {
 	struct scan environment = scan_slice(text->environment);
 	struct scan arguments = scan_slice(text->command_line);
@@ -72,7 +72,7 @@ static struct slice part(struct slice s, int index)
 	return piece.len ? piece : nothing;
 }
 
-struct slice last_part(struct slice s, char separator)
+struct slice naming_last_part(struct slice s, char separator)
 {
 	const char *at = s.data ? memrchr(s.data, separator, s.len) : NULL;
 
@@ -138,7 +138,7 @@ static bool is_one_of(struct slice a, const char *words)
 }
 
 /* Where the words of a program stand: the index of the last one; n_arguments when nowhere. */
-static size_t find_program(const struct words *w, const char *words)
+static size_t find_program(const struct process_words *w, const char *words)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
 		struct scan s = SCAN(words, strlen(words));
@@ -156,7 +156,7 @@ static size_t find_program(const struct words *w, const char *words)
 }
 
 /* Where its index-th argument stands that is neither an option nor the value of one. */
-static size_t find_argument(const struct words *w, const struct program *p, int index)
+static size_t find_argument(const struct process_words *w, const struct program *p, int index)
 {
 	size_t i = find_program(w, p->name);
 
@@ -168,7 +168,7 @@ static size_t find_argument(const struct words *w, const struct program *p, int 
 	return i < w->n_arguments ? i : w->n_arguments;
 }
 
-static struct slice argument(const struct words *w, const struct program *p, int index)
+static struct slice argument(const struct process_words *w, const struct program *p, int index)
 {
 	size_t at = find_argument(w, p, index);
 
@@ -176,7 +176,7 @@ static struct slice argument(const struct words *w, const struct program *p, int
 }
 
 /* The value of the first such option that begins with this. */
-static struct slice option(const struct words *w, const struct from *f, const char *begin)
+static struct slice option(const struct process_words *w, const struct from *f, const char *begin)
 {
 	const struct program *p = f->program;
 	size_t n = strlen(f->text), i = p ? find_program(w, p->name) + 1 : 0;
@@ -197,29 +197,29 @@ static struct slice option(const struct words *w, const struct from *f, const ch
 	return nothing;
 }
 
-bool ends_in(struct slice s, const char *ending)
+bool naming_ends_in(struct slice s, const char *ending)
 {
 	size_t n = strlen(ending);
 
 	return s.len > n && memcmp(s.data + s.len - n, ending, n) == 0;
 }
 
-static struct slice script(const struct words *w, const struct from *f)
+static struct slice script(const struct process_words *w, const struct from *f)
 {
 	size_t i = f->program ? find_argument(w, f->program, 1) : 0;
 	size_t end = f->program && i < w->n_arguments ? i + 1 : w->n_arguments;
 
 	for (; i < end; i++) {
-		struct slice name = last_part(w->argument[i], '/');
+		struct slice name = naming_last_part(w->argument[i], '/');
 
-		if (ends_in(name, f->text))
+		if (naming_ends_in(name, f->text))
 			return (struct slice){name.data, name.len - strlen(f->text)};
 	}
 	return nothing;
 }
 
 /* A title is one string with blanks, padded with NULs, or the first argument alone. */
-static struct slice title(const struct words *w, const char *begin, int index)
+static struct slice title(const struct process_words *w, const char *begin, int index)
 {
 	struct slice line = w->n_arguments ? w->argument[0] : nothing;
 	struct slice word = nothing;
@@ -234,7 +234,7 @@ static struct slice title(const struct words *w, const char *begin, int index)
 	return word;
 }
 
-static struct slice worker(const struct words *w, const char *begin, const char *idle)
+static struct slice worker(const struct process_words *w, const char *begin, const char *idle)
 {
 	struct slice line = w->n_arguments ? w->argument[0] : nothing;
 
@@ -249,12 +249,12 @@ static struct slice worker(const struct words *w, const char *begin, const char 
 }
 
 /* RULE of "/tmp/snakejob.RULE.12.sh". */
-static struct slice middle(const struct words *w, const char *begin)
+static struct slice middle(const struct process_words *w, const char *begin)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
-		struct slice name = last_part(w->argument[i], '/');
+		struct slice name = naming_last_part(w->argument[i], '/');
 
-		if (!ends_in(name, ".sh"))
+		if (!naming_ends_in(name, ".sh"))
 			continue;
 		name.len -= strlen(".sh");
 		if (!slice_starts(name, begin))
@@ -276,7 +276,7 @@ static struct slice up_to_last(struct slice s, char c)
 	return at ? (struct slice){s.data, (size_t)(at - s.data)} : s;
 }
 
-static struct slice file_line(const struct words *w, const char *begin)
+static struct slice file_line(const struct process_words *w, const char *begin)
 {
 	const struct slice begin_text = {begin, strlen(begin)};
 
@@ -285,12 +285,12 @@ static struct slice file_line(const struct words *w, const char *begin)
 	struct scan s = scan_slice(w->file), line;
 
 	if (scan_line_of(&s, begin, &line))
-		return ends_in(begin_text, "'") ? up_to_last(scan_rest(&line), '\'') :
-						  scan_rest(&line);
+		return naming_ends_in(begin_text, "'") ? up_to_last(scan_rest(&line), '\'') :
+							 scan_rest(&line);
 	return nothing;
 }
 
-static struct slice pod_value(const struct words *w, const char *key)
+static struct slice pod_value(const struct process_words *w, const char *key)
 {
 	size_t n = strlen(key);
 	struct slice piece;
@@ -306,7 +306,7 @@ static struct slice pod_value(const struct words *w, const char *key)
 }
 
 /* What the labels of the pod tell of its owner: those that Kubernetes adds by itself. */
-static struct slice pod_name(const struct words *w)
+static struct slice pod_name(const struct process_words *w)
 {
 	struct slice name = pod_value(w, "pod.name"), piece;
 	struct pod_owner owner = {
@@ -321,10 +321,10 @@ static struct slice pod_name(const struct words *w)
 
 	while (scan_piece(&s, '\0', &piece))
 		owner.labels_known = owner.labels_known || !slice_starts(piece, "pod.");
-	return without_replica(name, &owner);
+	return stable_name_without_replica(name, &owner);
 }
 
-static struct slice source(const struct words *w, const struct from *f)
+static struct slice source(const struct process_words *w, const struct from *f)
 {
 	struct slice value = w->variable[f->variable];
 
@@ -336,7 +336,7 @@ static struct slice source(const struct words *w, const struct from *f)
 	case FROM_PART:
 		return value.data ? part(value, f->index) : nothing;
 	case FROM_LAST_PART:
-		return last_part(value, ':');
+		return naming_last_part(value, ':');
 	case FROM_JSON:
 		return json_member(value, f->member);
 	case FROM_OPTION:
@@ -369,7 +369,8 @@ static struct slice source(const struct words *w, const struct from *f)
 	return nothing;
 }
 
-const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret)
+const struct from *process_words_read(const struct process_words *w, const struct word *word,
+	struct slice *ret)
 {
 	for (size_t i = 0; i < SOURCES_MAX; i++) {
 		struct slice value = source(w, &word->from[i]);
@@ -396,17 +397,17 @@ static void add_line(const struct from *f, const char *value, struct buf *out)
 {
 	struct slice begin = {f->text, strlen(f->text)};
 
-	buf_addf(out, "%s%s%s\n", f->text, value, ends_in(begin, "'") ? "'" : "");
+	buf_addf(out, "%s%s%s\n", f->text, value, naming_ends_in(begin, "'") ? "'" : "");
 }
 
 /* Of all sources of this kind that have something. */
-static void add_parts(const struct words *w, enum from_kind kind,
+static void add_parts(const struct process_words *w, enum from_kind kind,
 	void (*add)(const struct from *f, const char *value, struct buf *out), struct buf *out)
 {
 	char text[PART_MAX + 32];
 
-	for (const struct job_system *s = job_systems; s->name; s++)
-		for (size_t i = 0; i < WORDS_MAX * SOURCES_MAX; i++) {
+	for (const struct job_system *s = naming_systems; s->name; s++)
+		for (size_t i = 0; i < SYSTEM_WORDS_MAX * SOURCES_MAX; i++) {
 			const struct from *f = &s->words[i / SOURCES_MAX].from[i % SOURCES_MAX];
 			struct slice value =
 				f->kind == kind ? source(w, f) : (struct slice){NULL, 0};
@@ -419,7 +420,7 @@ static void add_parts(const struct words *w, enum from_kind kind,
 
 void recognise_file_part(struct slice file, struct buf *out)
 {
-	const struct words w = {.file = file};
+	const struct process_words w = {.file = file};
 	size_t before = out->len;
 
 	add_parts(&w, FROM_FILE, add_line, out);
@@ -429,14 +430,14 @@ void recognise_file_part(struct slice file, struct buf *out)
 
 void recognise_value_part(struct slice name, struct slice value, struct buf *out)
 {
-	struct words w = {.n_arguments = 0};
+	struct process_words w = {.n_arguments = 0};
 	bool whole = true;
 
 	for (size_t i = 0; i < VARIABLE_COUNT; i++)
-		if (slice_is(name, variable_names[i]))
+		if (slice_is(name, naming_variables[i]))
 			w.variable[i] = value;
-	for (const struct job_system *s = job_systems; s->name; s++)
-		for (size_t i = 0; i < WORDS_MAX * SOURCES_MAX; i++) {
+	for (const struct job_system *s = naming_systems; s->name; s++)
+		for (size_t i = 0; i < SYSTEM_WORDS_MAX * SOURCES_MAX; i++) {
 			const struct from *f = &s->words[i / SOURCES_MAX].from[i % SOURCES_MAX];
 
 			whole = whole && !(f->kind == FROM_JSON && w.variable[f->variable].data);

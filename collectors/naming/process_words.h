@@ -9,18 +9,19 @@
 #define ARGUMENTS_MAX 256
 
 /* The texts of one process, taken apart once. */
-struct words {
+struct process_words {
 	struct slice variable[VARIABLE_COUNT]; /* data NULL: not set */
 	size_t n_arguments;
 	struct slice argument[ARGUMENTS_MAX];
 	struct slice command_line, file, pod;
 };
 
-void words_take_apart(const struct process_text *text, struct words *ret);
+void process_words_split(const struct process_text *text, struct process_words *ret);
 /* The first source that has something; NULL when none has. */
-const struct from *words_read(const struct words *w, const struct word *word, struct slice *ret);
+const struct from *process_words_read(const struct process_words *w, const struct word *word,
+	struct slice *ret);
 
-struct slice last_part(struct slice s, char separator); /* all of it without one */
-bool ends_in(struct slice s, const char *ending);       /* and is longer */
+struct slice naming_last_part(struct slice s, char separator); /* all of it without one */
+bool naming_ends_in(struct slice s, const char *ending);       /* and is longer */
 
 #endif

@@ -56,7 +56,7 @@ static size_t blanks_before(struct slice s, size_t end)
 /* "test: [a, b]", "test 3/5" and "test 3 / 5" without what tells parallel jobs apart; what looks otherwise is of the name. */
 static struct slice without_total(struct slice s)
 {
-	const char *list = ends_in(s, "]") ? memmem(s.data, s.len, ": [", 3) : NULL;
+	const char *list = naming_ends_in(s, "]") ? memmem(s.data, s.len, ": [", 3) : NULL;
 	size_t total = digits_before(s, s.len), slash = s.len - total;
 
 	if (list && list > s.data)
@@ -73,13 +73,13 @@ static struct slice without_total(struct slice s)
 /* "app/PR-12", a job that Jenkins makes for each change that is proposed, and "app/PR-12-merge". */
 static struct slice without_change(struct slice s)
 {
-	struct slice change = last_part(s, '/');
+	struct slice change = naming_last_part(s, '/');
 	size_t end = change.len;
 
 	if (change.len == s.len || (!slice_starts(change, "PR-") && !slice_starts(change, "MR-")))
 		return s;
-	if (ends_in(change, "-head") || ends_in(change, "-merge"))
-		end -= ends_in(change, "-head") ? strlen("-head") : strlen("-merge");
+	if (naming_ends_in(change, "-head") || naming_ends_in(change, "-merge"))
+		end -= naming_ends_in(change, "-head") ? strlen("-head") : strlen("-merge");
 	size_t number = digits_before(change, end), folder = s.len - change.len - 1;
 
 	return number && number + strlen("PR-") == end && folder ? (struct slice){s.data, folder} :
@@ -97,29 +97,29 @@ static struct slice trimmed(struct slice s, enum trim trim)
 {
 	switch (trim) {
 	case TRIM_NOTHING:
-		return steady_name(s);
+		return stable_name(s);
 	case TRIM_GENERATED:
-		return without_generated(s);
+		return stable_name_without_generated(s);
 	case TRIM_NODE:
-		return without_node(s);
+		return stable_name_without_node(s);
 	case TRIM_SCHEDULE:
-		return without_schedule(s);
+		return stable_name_without_schedule(s);
 	case TRIM_BRACKETS:
-		return steady_name(up_to(s, "[("));
+		return stable_name(up_to(s, "[("));
 	case TRIM_MAPPED:
-		return steady_name(up_to(s, "[-"));
+		return stable_name(up_to(s, "[-"));
 	case TRIM_TRAINING:
-		return without_training(s);
+		return stable_name_without_training(s);
 	case TRIM_COLON:
-		return steady_name(up_to(s, ":"));
+		return stable_name(up_to(s, ":"));
 	case TRIM_METHOD:
-		return steady_name(up_to(s, ".("));
+		return stable_name(up_to(s, ".("));
 	case TRIM_EXECUTOR:
-		return steady_name(without_begin(s, "exec-"));
+		return stable_name(without_begin(s, "exec-"));
 	case TRIM_CHANGE:
-		return steady_name(without_change(s));
+		return stable_name(without_change(s));
 	case TRIM_OF_TOTAL:
-		return steady_name(without_total(s));
+		return stable_name(without_total(s));
 	}
 	return s;
 }
@@ -155,8 +155,8 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 
 	if (word->is & WORD_NAME) {
 		clean(trimmed(value, trim), text, sizeof text);
-		drop_dates_inside(text);
-		if (!is_unsteady((struct slice){text, strlen(text)}))
+		stable_name_drop_dates(text);
+		if (!stable_name_only_dates((struct slice){text, strlen(text)}))
 			add_to_name(name, size, text);
 	} else {
 		clean(value, text, sizeof text);
@@ -181,21 +181,22 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 	((struct recognised){                                                                      \
 		.attempt = NAN, .cpu_cores = NAN, .memory_bytes = NAN, .input_bytes = NAN})
 
-static bool take_system(const struct words *w, const struct job_system *s, struct recognised *ret)
+static bool take_system(const struct process_words *w, const struct job_system *s,
+	struct recognised *ret)
 {
-	char name[WORDS_MAX * JOB_WORD_MAX] = "";
-	const struct from *from[WORDS_MAX];
-	struct slice value[WORDS_MAX];
+	char name[SYSTEM_WORDS_MAX * JOB_WORD_MAX] = "";
+	const struct from *from[SYSTEM_WORDS_MAX];
+	struct slice value[SYSTEM_WORDS_MAX];
 
-	for (size_t i = 0; i < WORDS_MAX; i++) {
-		from[i] = words_read(w, &s->words[i], &value[i]);
+	for (size_t i = 0; i < SYSTEM_WORDS_MAX; i++) {
+		from[i] = process_words_read(w, &s->words[i], &value[i]);
 		if (!from[i] && s->words[i].is & WORD_NEEDED)
 			return false;
 	}
 	*ret = RECOGNISED_NONE;
 	ret->system = s->name;
 	ret->grace_seconds = s->grace_seconds;
-	for (size_t i = 0; i < WORDS_MAX; i++) {
+	for (size_t i = 0; i < SYSTEM_WORDS_MAX; i++) {
 		if (!from[i])
 			continue;
 		enum trim trim = from[i]->trim ? from[i]->trim : s->words[i].trim;
@@ -210,15 +211,15 @@ static bool take_system(const struct words *w, const struct job_system *s, struc
 	return true;
 }
 
-static bool find_system(const struct words *w, struct recognised *ret)
+static bool find_system(const struct process_words *w, struct recognised *ret)
 {
-	for (const struct job_system *s = job_systems; s->name; s++)
+	for (const struct job_system *s = naming_systems; s->name; s++)
 		if (take_system(w, s, ret))
 			return true;
 	return false;
 }
 
-static struct slice words_own_name(const struct words *w)
+static struct slice words_own_name(const struct process_words *w)
 {
 	static const struct word own = {NULL, 0,
 		{{.kind = FROM_ENVIRONMENT, .variable = VARIABLE_RIGHTSIZE_JOB_NAME},
@@ -226,12 +227,12 @@ static struct slice words_own_name(const struct words *w)
 		TRIM_NOTHING};
 	struct slice name = {NULL, 0};
 
-	words_read(w, &own, &name);
+	process_words_read(w, &own, &name);
 	return name;
 }
 
 /* What whoever started it says in our own variables, or on its pod. */
-static void take_own(const struct words *w, struct recognised *r)
+static void take_own(const struct process_words *w, struct recognised *r)
 {
 	struct slice name = words_own_name(w);
 	struct slice run = w->variable[VARIABLE_RIGHTSIZE_RUN_ID];
@@ -253,9 +254,9 @@ static void take_own(const struct words *w, struct recognised *r)
 bool recognise(const struct process_text *text, struct recognised *ret)
 {
 	struct recognised r = RECOGNISED_NONE;
-	struct words w;
+	struct process_words w;
 
-	words_take_apart(text, &w);
+	process_words_split(text, &w);
 	if (!find_system(&w, &r)) {
 		if (!words_own_name(&w).data)
 			return false;
@@ -267,10 +268,10 @@ bool recognise(const struct process_text *text, struct recognised *ret)
 	return true;
 }
 
-static bool nextflow_file(const struct words *w, char *path, size_t size)
+static bool nextflow_file(const struct process_words *w, char *path, size_t size)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
-		struct slice a = w->argument[i], name = last_part(a, '/');
+		struct slice a = w->argument[i], name = naming_last_part(a, '/');
 		size_t folder = a.len - name.len;
 
 		if (!slice_is(name, NEXTFLOW_FILE) && !slice_is(name, NEXTFLOW_CALL))
@@ -286,9 +287,9 @@ static bool nextflow_file(const struct words *w, char *path, size_t size)
 
 bool recognise_file(const struct process_text *text, size_t i, char *path, size_t size)
 {
-	struct words w;
+	struct process_words w;
 
-	words_take_apart(text, &w);
+	process_words_split(text, &w);
 	if (i == 0 && nextflow_file(&w, path, size))
 		return true;
 	if (i >= ARRAY_LEN(argo_files) || strlen(argo_files[i]) >= size ||
@@ -310,19 +311,19 @@ bool recognised_same(const struct recognised *a, const struct recognised *b)
 	       (isnan(a->attempt) || isnan(b->attempt) || a->attempt == b->attempt);
 }
 
-bool is_exporter_command(struct slice command_line)
+bool recognise_is_exporter(struct slice command_line)
 {
 	struct scan s = scan_slice(command_line);
 	struct slice program;
 
 	return command_line.data && scan_piece(&s, '\0', &program) &&
-	       slice_is(last_part(program, '/'), "rightsize-exporter");
+	       slice_is(naming_last_part(program, '/'), "rightsize-exporter");
 }
 
-bool is_worker_title(struct slice command_line)
+bool recognise_is_worker(struct slice command_line)
 {
-	for (const struct job_system *s = job_systems; s->name && command_line.data; s++)
-		for (size_t i = 0; i < WORDS_MAX * SOURCES_MAX; i++) {
+	for (const struct job_system *s = naming_systems; s->name && command_line.data; s++)
+		for (size_t i = 0; i < SYSTEM_WORDS_MAX * SOURCES_MAX; i++) {
 			const struct from *f = &s->words[i / SOURCES_MAX].from[i % SOURCES_MAX];
 
 			if (f->kind == FROM_WORKER && slice_starts(command_line, f->text))
@@ -331,10 +332,10 @@ bool is_worker_title(struct slice command_line)
 	return false;
 }
 
-bool is_recognised_variable(struct slice name)
+bool recognise_is_variable(struct slice name)
 {
 	for (size_t i = 0; i < VARIABLE_COUNT; i++)
-		if (slice_is(name, variable_names[i]))
+		if (slice_is(name, naming_variables[i]))
 			return true;
 	return false;
 }

@@ -68,13 +68,13 @@ bool recognise_file(const struct process_text *text, size_t i, char *path, size_
 bool recognised_same(const struct recognised *a, const struct recognised *b);
 
 /* Is this an exporter: a server, or a wrapper, which records what it starts by itself? */
-bool is_exporter_command(struct slice command_line);
+bool recognise_is_exporter(struct slice command_line);
 
 /* Is this the title of a worker, at work or not, so that it may be another at any time? */
-bool is_worker_title(struct slice command_line);
+bool recognise_is_worker(struct slice command_line);
 
 /* Is this the name of a variable that is looked at? */
-bool is_recognised_variable(struct slice name);
+bool recognise_is_variable(struct slice name);
 
 /*
  * For those who take processes along: of the file above, and of the value of such a variable, what recognise looks at,

@@ -115,7 +115,7 @@ static struct slice without_tail(struct slice name)
 	return name;
 }
 
-struct slice steady_name(struct slice name)
+struct slice stable_name(struct slice name)
 {
 	size_t before;
 
@@ -150,21 +150,21 @@ static bool is_tail(struct slice name)
 	return false;
 }
 
-bool is_unsteady(struct slice name)
+bool stable_name_only_dates(struct slice name)
 {
-	return is_tail(steady_name(name));
+	return is_tail(stable_name(name));
 }
 
-struct slice without_generated(struct slice name)
+struct slice stable_name_without_generated(struct slice name)
 {
-	return steady_name(without_suffix(steady_name(name), GENERATED_LETTERS, GENERATED_LENGTH,
+	return stable_name(without_suffix(stable_name(name), GENERATED_LETTERS, GENERATED_LENGTH,
 		GENERATED_LENGTH));
 }
 
-struct slice without_node(struct slice name)
+struct slice stable_name_without_node(struct slice name)
 {
 	/* FNV-1a of 32 bits: shorter ones are rare, and numbers that people choose are short. */
-	return without_generated(without_suffix(name, "0123456789", 6, 10));
+	return stable_name_without_generated(without_suffix(name, "0123456789", 6, 10));
 }
 
 /* "-28868640": minutes since 1970 begin with 2 from 2008 on, and with 3 until 2046. */
@@ -173,12 +173,12 @@ static struct slice without_minutes(struct slice name)
 	struct slice rest = without_suffix(name, "0123456789", 8, 8);
 	char first = rest.len < name.len ? name.data[rest.len + 1] : '\0';
 
-	return (first == '2' || first == '3') && steady_name(name).len == name.len ? rest : name;
+	return (first == '2' || first == '3') && stable_name(name).len == name.len ? rest : name;
 }
 
-struct slice without_schedule(struct slice name)
+struct slice stable_name_without_schedule(struct slice name)
 {
-	return without_generated(without_minutes(name));
+	return stable_name_without_generated(without_minutes(name));
 }
 
 /* ---- pods ---- */
@@ -209,18 +209,18 @@ static struct slice without_owner(struct slice name, const struct pod_owner *own
 	return rest;
 }
 
-struct slice without_replica(struct slice name, const struct pod_owner *owner)
+struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner)
 {
 	struct slice rest = name;
 
 	if (!owner->stateful_set)
 		rest = without_suffix(name, GENERATED_LETTERS, GENERATED_LENGTH, GENERATED_LENGTH);
 	if (rest.len < name.len)
-		return steady_name(without_owner(rest, owner));
-	rest = steady_name(name);
+		return stable_name(without_owner(rest, owner));
+	rest = stable_name(name);
 	if (owner->stateful_set || (!owner->labels_known && rest.len == name.len))
 		rest = without_suffix(name, "0123456789", 1, 10);
-	return steady_name(rest);
+	return stable_name(rest);
 }
 
 /* ---- SageMaker ---- */
@@ -261,7 +261,7 @@ static bool is_short_time(struct slice text)
 	       digits(text.data + 8, 2) < 24 && digits(text.data + 10, 2) < 60;
 }
 
-struct slice without_training(struct slice name)
+struct slice stable_name_without_training(struct slice name)
 {
 	struct slice rest = pipeline_step(name);
 	size_t n = tail_of(rest, "-ddd-xxxxxxxx");
@@ -271,7 +271,7 @@ struct slice without_training(struct slice name)
 	n = tail_of(rest, "-dddddd-dddd");
 	if (n && n < rest.len && is_short_time((struct slice){rest.data + rest.len - n, n}))
 		rest.len -= n;
-	return steady_name(rest);
+	return stable_name(rest);
 }
 
 /* ---- before the end ---- */
@@ -299,7 +299,7 @@ static size_t date_here(const char *at)
 	return longest;
 }
 
-void drop_dates_inside(char *name)
+void stable_name_drop_dates(char *name)
 {
 	char *to = name, *from = name;
 

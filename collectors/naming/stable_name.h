@@ -12,25 +12,25 @@
  * Without what changes at the end of a name: dates and times (2026-11-21, 20261121T084512, Unix seconds), UUIDs,
  * and the - or _ before them. A name that is nothing else stays as it is.
  */
-struct slice steady_name(struct slice name);
+struct slice stable_name(struct slice name);
 
 /* Is it nothing but dates, times and UUIDs? */
-bool is_unsteady(struct slice name);
+bool stable_name_only_dates(struct slice name);
 
 /* As Kubernetes makes names out of a prefix (generateName): also without "-" and 5 of its letters. */
-struct slice without_generated(struct slice name);
+struct slice stable_name_without_generated(struct slice name);
 
 /* As Argo numbers the nodes of a workflow: without "-" and a hash in decimal, then as generated. */
-struct slice without_node(struct slice name);
+struct slice stable_name_without_node(struct slice name);
 
 /* Of a Job: without the minutes since 1970 that its CronJob added, else as generated. */
-struct slice without_schedule(struct slice name);
+struct slice stable_name_without_schedule(struct slice name);
 
 /* As SageMaker names the training jobs of its pipelines, of tuning jobs and of its SDK: the part that was chosen. */
-struct slice without_training(struct slice name);
+struct slice stable_name_without_training(struct slice name);
 
 /* Without dates, times and UUIDs that stand by themselves before the end: "2026-11-21-load-eu". In place. */
-void drop_dates_inside(char *name);
+void stable_name_drop_dates(char *name);
 
 /* What the labels of a pod tell of the part of its name that its owner added; data NULL = they do not. */
 struct pod_owner {
@@ -43,6 +43,6 @@ struct pod_owner {
  * Of a pod: without what its ReplicaSet, Job, CronJob, StatefulSet or indexed Job added. A number at the end is of the
  * name, unless it is known to be an index, or nothing but a StatefulSet is known to make such names.
  */
-struct slice without_replica(struct slice name, const struct pod_owner *owner);
+struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
 #endif

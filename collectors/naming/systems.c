@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #define VARIABLE_NAME(name) #name,
-const char *const variable_names[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
+const char *const naming_variables[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
 
 /* Sources of a word: see enum from_kind. */
 /* clang-format off */
@@ -59,7 +59,7 @@ static const struct program spark_submit = {"org.apache.spark.deploy.SparkSubmit
 	true};
 
 /* clang-format off */
-const struct job_system job_systems[] = {
+const struct job_system naming_systems[] = {
 	/*
 	 * Netflix/metaflow d2dd7f9: mflog/__init__.py exports MF_*; plugins/argo/argo_workflows.py, airflow/airflow.py and
 	 * aws/step_functions/step_functions.py set METAFLOW_*; plugins/kubernetes the annotations; runtime.py the command.

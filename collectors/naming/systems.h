@@ -86,7 +86,7 @@ X(TRAINING_JOB_NAME)
 #define VARIABLE_ID(name) VARIABLE_##name,
 enum variable { RECOGNISED_VARIABLES(VARIABLE_ID) VARIABLE_COUNT };
 
-extern const char *const variable_names[VARIABLE_COUNT];
+extern const char *const naming_variables[VARIABLE_COUNT];
 
 enum from_kind {
 	FROM_NOTHING,
@@ -152,8 +152,8 @@ enum word_is {
 	WORD_HIDDEN = 256,    /* no label */
 };
 
-#define SOURCES_MAX 7
-#define WORDS_MAX   9
+#define SOURCES_MAX      7
+#define SYSTEM_WORDS_MAX 9
 
 struct word {
 	const char *label;
@@ -165,9 +165,10 @@ struct word {
 struct job_system {
 	const char *name;
 	double grace_seconds;
-	struct word words[WORDS_MAX];
+	struct word words[SYSTEM_WORDS_MAX];
 };
 
-extern const struct job_system job_systems[]; /* name NULL ends; the first that has all it needs */
+extern const struct job_system
+	naming_systems[]; /* name NULL ends; the first that has all it needs */
 
 #endif

@@ -24,7 +24,8 @@ struct delay_reader {
 };
 
 /* The kernel answers before send returns; so an answer is there, or there will be none. */
-static bool ask(struct delay_reader *r, const struct netlink_request *request, struct bytes *ret)
+static bool ask_kernel(struct delay_reader *r, const struct netlink_request *request,
+	struct bytes *ret)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 
@@ -55,7 +56,7 @@ static bool ask_process(struct delay_reader *r, pid_t pid, struct task_record *r
 
 	taskstats_ask_process(&request, r->family, pid);
 	*ret = (struct task_record){0};
-	return ask(r, &request, &answer) &&
+	return ask_kernel(r, &request, &answer) &&
 	       taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
 }
 
@@ -71,7 +72,7 @@ static void try_netlink(struct delay_reader *r, const struct host *host)
 		return;
 	r->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
 	taskstats_ask_family(&request);
-	if (r->fd >= 0 && ask(r, &request, &answer))
+	if (r->fd >= 0 && ask_kernel(r, &request, &answer))
 		r->family = taskstats_family(answer);
 	if (r->family && ask_process(r, getpid(), &ourselves))
 		return;
@@ -85,8 +86,8 @@ struct delay_reader *delay_reader_new(const struct host *host)
 
 	r->fd = -1;
 	try_netlink(r, host);
-	r->counts_all =
-		r->fd >= 0 && number_read(host, host->proc, "sys/kernel/task_delayacct") == 1;
+	r->counts_all = r->fd >= 0 &&
+			kernel_file_number(host, host->proc, "sys/kernel/task_delayacct") == 1;
 	return r;
 }
 
@@ -110,7 +111,7 @@ static int add_schedstat(const struct host *host, const char *path, uint64_t *su
 {
 	struct scan s;
 	uint64_t ran, waited;
-	int code = host_read(host, host->proc, path, &s, NULL);
+	int code = kernel_file_read_once(host, host->proc, path, &s, NULL);
 
 	if (code < 0)
 		return code;
@@ -120,7 +121,7 @@ static int add_schedstat(const struct host *host, const char *path, uint64_t *su
 	return 0;
 }
 
-struct threads {
+struct delay_threads {
 	const struct host *host;
 	pid_t pid;
 	uint64_t sum;
@@ -128,7 +129,7 @@ struct threads {
 
 static int add_thread(void *context, const char *tid)
 {
-	struct threads *t = context;
+	struct delay_threads *t = context;
 	char path[96];
 
 	snprintf(path, sizeof path, "%d/task/%.20s/schedstat", (int)t->pid, tid);
@@ -140,7 +141,7 @@ static int add_thread(void *context, const char *tid)
 
 static int read_files(const struct host *host, pid_t pid, uint64_t threads, struct delays *ret)
 {
-	struct threads t = {.host = host, .pid = pid};
+	struct delay_threads t = {.host = host, .pid = pid};
 	char path[PROCESS_PATH_MAX];
 	int code;
 

@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct info) == 64, "layout of the kernel's first version"
 #define GET_INFO  _IOWR(0xff, 11, struct info)
 #define INFO_EXIT (UINT64_C(1) << 3)
 
-int exit_status_open(pid_t pid)
+int exit_watch_open(pid_t pid)
 {
 	long fd = syscall(SYS_pidfd_open, pid, 0);
 
@@ -40,12 +40,12 @@ static short state_of(int pidfd)
 	return poll(&p, 1, 0) > 0 ? p.revents : 0;
 }
 
-bool exit_status_ended(int pidfd)
+bool exit_watch_ended(int pidfd)
 {
 	return state_of(pidfd) & (POLLIN | POLLHUP);
 }
 
-enum exit_status exit_status_read(int pidfd, int *ret)
+enum exit_status exit_watch_status(int pidfd, int *ret)
 {
 	struct info info = {.mask = INFO_EXIT};
 
@@ -62,26 +62,26 @@ enum exit_status exit_status_read(int pidfd, int *ret)
 
 /* ---- all that are watched ---- */
 
-void endings_init(struct endings *e)
+void exit_watches_init(struct exit_watches *e)
 {
 	e->epoll = epoll_create1(EPOLL_CLOEXEC);
 }
 
-void endings_done(struct endings *e)
+void exit_watches_done(struct exit_watches *e)
 {
 	closep(&e->epoll);
 	e->epoll = -1;
 }
 
-void ending_begin(struct ending *ret, const struct endings *e, const struct host *host, pid_t pid,
-	uint64_t start_ticks)
+void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, const struct host *host,
+	pid_t pid, uint64_t start_ticks)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	struct process_stat stat;
 	bool may = host->own_pid_namespace && e->epoll >= 0 && descriptors_take(host->root_ends, 1);
-	int fd = may ? exit_status_open(pid) : -1;
+	int fd = may ? exit_watch_open(pid) : -1;
 
-	*ret = (struct ending){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
+	*ret = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
 	/* The number may have changed hands before the descriptor was there. */
 	if (fd >= 0 &&
 		(process_read_stat(host, pid, &stat) < 0 || stat.start_ticks != start_ticks ||
@@ -98,27 +98,27 @@ void ending_begin(struct ending *ret, const struct endings *e, const struct host
 	ret->known = EXIT_STATUS_LATER;
 }
 
-void ending_look(struct ending *x, const struct endings *e)
+void exit_watch_look(struct exit_watch *x, const struct exit_watches *e)
 {
 	struct epoll_event only_hangup = {0};
 
 	if (x->pidfd < 0 || x->waited_for)
 		return;
-	if (!x->ended && exit_status_ended(x->pidfd)) {
+	if (!x->ended && exit_watch_ended(x->pidfd)) {
 		x->ended = true;
 		/* It stays readable: from now on only that somebody waited for it is news. */
 		epoll_ctl(e->epoll, EPOLL_CTL_MOD, x->pidfd, &only_hangup);
 	}
 	if (!x->ended)
 		return;
-	x->known = exit_status_read(x->pidfd, &x->status);
+	x->known = exit_watch_status(x->pidfd, &x->status);
 	if (x->known == EXIT_STATUS_LATER)
 		return;
 	x->waited_for = true;
 	epoll_ctl(e->epoll, EPOLL_CTL_DEL, x->pidfd, NULL);
 }
 
-void ending_done(struct ending *x)
+void exit_watch_done(struct exit_watch *x)
 {
 	if (x->pidfd < 0)
 		return;

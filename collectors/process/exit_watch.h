@@ -16,10 +16,10 @@
  * A pidfd of a process in our own PID namespace, close-on-exec; negative errno. Whoever wants a certain process
  * compares its start time after this, because the number may just have been used again.
  */
-int exit_status_open(pid_t pid);
+int exit_watch_open(pid_t pid);
 
 /* Has it ended (it may still be a zombie)? */
-bool exit_status_ended(int pidfd);
+bool exit_watch_ended(int pidfd);
 
 enum exit_status {
 	EXIT_STATUS_KNOWN,
@@ -28,29 +28,29 @@ enum exit_status {
 };
 
 /* *ret as wait(2) gives it, when known. */
-enum exit_status exit_status_read(int pidfd, int *ret);
+enum exit_status exit_watch_status(int pidfd, int *ret);
 
-struct endings {
+struct exit_watches {
 	int epoll; /* readable when endings_look has something to see; -1: nothing can be watched */
 };
 
-void endings_init(struct endings *e);
-void endings_done(struct endings *e); /* after every ending_done */
+void exit_watches_init(struct exit_watches *e);
+void exit_watches_done(struct exit_watches *e); /* after every exit_watch_done */
 
-struct ending {
+struct exit_watch {
 	int pidfd;              /* -1: not watched */
 	bool ended, waited_for; /* seen so far; never true when it is not watched */
 	enum exit_status known;
 	int status;               /* as wait(2) gives it, when known */
-	struct descriptors *kept; /* that pidfd is taken of; borrowed until ending_done */
+	struct descriptors *kept; /* that pidfd is taken of; borrowed until exit_watch_done */
 };
 
 /* Watches a process, if it is still the one that started then and can be watched at all, as many as host->root_ends allows. */
-void ending_begin(struct ending *ret, const struct endings *e, const struct host *host, pid_t pid,
-	uint64_t start_ticks);
+void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, const struct host *host,
+	pid_t pid, uint64_t start_ticks);
 
 /* Brings it up to date. Once per tick. */
-void ending_look(struct ending *x, const struct endings *e);
-void ending_done(struct ending *x);
+void exit_watch_look(struct exit_watch *x, const struct exit_watches *e);
+void exit_watch_done(struct exit_watch *x);
 
 #endif

@@ -103,7 +103,7 @@ static bool is_wanted(const struct facts_reader *r, struct slice variable)
 	if (!equals)
 		return false;
 	variable.len = (size_t)(equals - variable.data);
-	return is_recognised_variable(variable) || (r->wants && r->wants(r->context, variable));
+	return recognise_is_variable(variable) || (r->wants && r->wants(r->context, variable));
 }
 
 /* What is kept stands in front, what was read behind it. */
@@ -113,7 +113,7 @@ struct sieve {
 };
 
 /* Takes whole variables out of what was read; the beginning of one stays. */
-static void sift(const struct facts_reader *r, struct sieve *s)
+static void sift_environment(const struct facts_reader *r, struct sieve *s)
 {
 	char *text = r->environment, *nul;
 	size_t at = s->kept;
@@ -150,7 +150,7 @@ static struct slice read_wanted(const struct facts_reader *r, const struct host 
 		if (n <= 0)
 			break;
 		s.end += (size_t)n;
-		sift(r, &s);
+		sift_environment(r, &s);
 	}
 	return (struct slice){r->environment, s.kept};
 }
@@ -200,7 +200,7 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-void container_of_cgroup(struct slice cgroup, char out[CONTAINER_ID_MAX])
+void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX])
 {
 	size_t n = 0;
 
@@ -286,7 +286,7 @@ void facts_complete(struct facts_reader *r, const struct host *h, unsigned which
 	if (which & FACT_CGROUP) {
 		read_text(h, pid, "cgroup", r->cgroup, sizeof r->cgroup, &text);
 		facts->cgroup = path_of_cgroup(text);
-		container_of_cgroup(facts->cgroup, facts->container);
+		facts_container(facts->cgroup, facts->container);
 	}
 	if (which & FACT_USER)
 		read_user(h, pid, facts->user);

@@ -54,6 +54,6 @@ void facts_complete(struct facts_reader *r, const struct host *h, unsigned which
 	struct process_facts *facts);
 
 /* The container of a cgroup path, "" when there is none: docker-ID.scope, cri-containerd-ID.scope, /ID. */
-void container_of_cgroup(struct slice cgroup, char out[CONTAINER_ID_MAX]);
+void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX]);
 
 #endif

@@ -12,18 +12,18 @@
 #include "collectors/base/pid_map.h"
 
 /* Runs that a process may be in: a pod, a batch job, a workflow, its step, and what that calls by a wrapper are five. */
-#define RUN_MEMBERS_NESTED_MAX 8
+#define MEMBER_LIMIT_NESTED_MAX 8
 
-struct run_members {
+struct member_limit {
 	size_t n, most;      /* who is in several runs counts in each */
 	struct pid_map runs; /* in how many each is */
 };
 
 /* Takes a process into one more run; false: it is in as many as it may be, or all are. */
-bool run_members_enter(struct run_members *m, pid_t pid);
+bool member_limit_enter(struct member_limit *m, pid_t pid);
 /* Who entered leaves as often. */
-void run_members_leave(struct run_members *m, pid_t pid);
+void member_limit_leave(struct member_limit *m, pid_t pid);
 /* All have left, or it does not matter any more. */
-void run_members_done(struct run_members *m);
+void member_limit_done(struct member_limit *m);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define PATH_ROOM (2 * PATH_MAX)
 
-struct asked {
+struct file_query {
 	const struct host *host;
 	pid_t pid;
 	char table[32]; /* the mounts, by the names that links of the process have for us */
@@ -20,7 +20,7 @@ struct asked {
 };
 
 /* A mount in a user namespace may be of layers that are in it: an overlay of a FUSE of the same user. */
-static bool is_harmless(const struct asked *a, const struct mount *m)
+static bool is_harmless(const struct file_query *a, const struct mount *m)
 {
 	enum mount_kind kind = mount_kind_of(m);
 
@@ -31,7 +31,7 @@ static bool is_harmless(const struct asked *a, const struct mount *m)
 /* The table is read anew: since it was last read the number may have become another mount's. */
 static bool allows(void *context, uint64_t mount)
 {
-	struct asked *a = context;
+	struct file_query *a = context;
 
 	if (mounts_read(&a->mounts, a->host->proc, a->table, NULL) < 0)
 		return false;
@@ -45,7 +45,7 @@ static bool allows(void *context, uint64_t mount)
  * Links of /proc are shown as we see them. In our mount namespace our own table has the same names; that of another
  * process has, when its root is that of its namespace.
  */
-static bool find_table(struct asked *a)
+static bool find_table(struct file_query *a)
 {
 	char path[32], root[4];
 
@@ -62,7 +62,7 @@ static bool find_table(struct asked *a)
  * Is there anything on the way that may never answer? Of NFS even the opening of a link of /proc asks the server. By names
  * alone another mount may hide it, so that each counts; and a process may hide it by other names: then the number tells.
  */
-static bool may_block(struct asked *a, const char *path)
+static bool may_block(struct file_query *a, const char *path)
 {
 	if (mounts_read(&a->mounts, a->host->proc, a->table, NULL) < 0)
 		return true;
@@ -96,7 +96,7 @@ static bool add_names(char *to, size_t size, const char *path)
 	}
 }
 
-static ssize_t ask(struct asked *a, struct foreign *f, char *buf, size_t size)
+static ssize_t ask_file(struct file_query *a, struct foreign *f, char *buf, size_t size)
 {
 	char whole[PATH_ROOM];
 	ssize_t n = tree_link(a->host->proc, f->folder, whole, PATH_MAX);
@@ -111,14 +111,14 @@ static ssize_t ask(struct asked *a, struct foreign *f, char *buf, size_t size)
 ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
 	char *buf, size_t size)
 {
-	struct asked a = {.host = h, .pid = pid};
+	struct file_query a = {.host = h, .pid = pid};
 	size_t first = strcspn(path, "/");
 	char folder[32];
 	struct foreign f = {folder, path + first, uid, allows, &a};
 
 	snprintf(folder, sizeof folder, "%d/%.*s", (int)pid, (int)first, path);
 	f.path += strspn(f.path, "/");
-	ssize_t n = ask(&a, &f, buf, size);
+	ssize_t n = ask_file(&a, &f, buf, size);
 
 	mounts_done(&a.mounts);
 	return n;

@@ -6,7 +6,7 @@
 #include <linux/netlink.h>
 #include <string.h>
 
-bool bytes_skip(struct bytes *b, size_t len)
+bool netlink_skip(struct bytes *b, size_t len)
 {
 	if (len > b->len)
 		return false;
@@ -21,7 +21,7 @@ static void number_at(struct bytes b, size_t offset, void *out, size_t size)
 		memcpy(out, b.data + offset, size);
 }
 
-uint16_t bytes_u16(struct bytes b, size_t offset)
+uint16_t netlink_u16(struct bytes b, size_t offset)
 {
 	uint16_t v = 0;
 
@@ -29,7 +29,7 @@ uint16_t bytes_u16(struct bytes b, size_t offset)
 	return v;
 }
 
-uint32_t bytes_u32(struct bytes b, size_t offset)
+uint32_t netlink_u32(struct bytes b, size_t offset)
 {
 	uint32_t v = 0;
 
@@ -37,7 +37,7 @@ uint32_t bytes_u32(struct bytes b, size_t offset)
 	return v;
 }
 
-uint64_t bytes_u64(struct bytes b, size_t offset)
+uint64_t netlink_u64(struct bytes b, size_t offset)
 {
 	uint64_t v = 0;
 
@@ -45,29 +45,29 @@ uint64_t bytes_u64(struct bytes b, size_t offset)
 	return v;
 }
 
-static size_t padded(size_t len)
+static size_t padded_length(size_t len)
 {
 	return (len + NLMSG_ALIGNTO - 1) & ~(size_t)(NLMSG_ALIGNTO - 1);
 }
 
 /* Moves rest behind a piece of len bytes and its padding; the last piece may lack the padding. */
-static void step(struct bytes *rest, size_t len)
+static void skip_padded(struct bytes *rest, size_t len)
 {
-	len = padded(len);
-	bytes_skip(rest, len < rest->len ? len : rest->len);
+	len = padded_length(len);
+	netlink_skip(rest, len < rest->len ? len : rest->len);
 }
 
 bool netlink_next(struct bytes *rest, struct netlink_message *ret)
 {
-	size_t len = bytes_u32(*rest, offsetof(struct nlmsghdr, nlmsg_len));
+	size_t len = netlink_u32(*rest, offsetof(struct nlmsghdr, nlmsg_len));
 
 	if (len < NLMSG_HDRLEN || len > rest->len)
 		return false;
 	*ret = (struct netlink_message){
-		.type = bytes_u16(*rest, offsetof(struct nlmsghdr, nlmsg_type)),
+		.type = netlink_u16(*rest, offsetof(struct nlmsghdr, nlmsg_type)),
 		.body = {rest->data + NLMSG_HDRLEN, len - NLMSG_HDRLEN},
 	};
-	step(rest, len);
+	skip_padded(rest, len);
 	return true;
 }
 
@@ -75,7 +75,7 @@ bool netlink_error(const struct netlink_message *m, int *ret)
 {
 	if (m->type != NLMSG_ERROR || m->body.len < sizeof(int32_t))
 		return false;
-	*ret = (int)(int32_t)bytes_u32(m->body, 0);
+	*ret = (int)(int32_t)netlink_u32(m->body, 0);
 	return true;
 }
 
@@ -84,15 +84,15 @@ bool netlink_error(const struct netlink_message *m, int *ret)
 
 bool netlink_attribute(struct bytes *rest, struct netlink_attribute *ret)
 {
-	size_t len = bytes_u16(*rest, offsetof(struct nlattr, nla_len));
+	size_t len = netlink_u16(*rest, offsetof(struct nlattr, nla_len));
 
 	if (len < ATTRIBUTE_HEADER || len > rest->len)
 		return false;
 	*ret = (struct netlink_attribute){
-		.type = bytes_u16(*rest, offsetof(struct nlattr, nla_type)) & ATTRIBUTE_TYPE,
+		.type = netlink_u16(*rest, offsetof(struct nlattr, nla_type)) & ATTRIBUTE_TYPE,
 		.value = {rest->data + ATTRIBUTE_HEADER, len - ATTRIBUTE_HEADER},
 	};
-	step(rest, len);
+	skip_padded(rest, len);
 	return true;
 }
 
@@ -107,7 +107,7 @@ void netlink_generic(struct netlink_request *ret, const struct netlink_command *
 	struct nlattr a = {.nla_len = (uint16_t)(ATTRIBUTE_HEADER + len), .nla_type = attribute};
 	size_t start = NLMSG_HDRLEN + GENL_HDRLEN;
 
-	*ret = (struct netlink_request){.len = start + padded(ATTRIBUTE_HEADER + len)};
+	*ret = (struct netlink_request){.len = start + padded_length(ATTRIBUTE_HEADER + len)};
 	assert(ret->len <= sizeof ret->data);
 	header.nlmsg_len = (uint32_t)ret->len;
 	memcpy(ret->data, &header, sizeof header);

@@ -34,12 +34,12 @@ struct netlink_attribute {
 bool netlink_attribute(struct bytes *rest, struct netlink_attribute *ret);
 
 /* Drops len bytes at the start; false, and nothing done, when there are fewer. */
-bool bytes_skip(struct bytes *b, size_t len);
+bool netlink_skip(struct bytes *b, size_t len);
 
 /* Native-endian numbers at an offset; 0 where there is none. */
-uint16_t bytes_u16(struct bytes b, size_t offset);
-uint32_t bytes_u32(struct bytes b, size_t offset);
-uint64_t bytes_u64(struct bytes b, size_t offset);
+uint16_t netlink_u16(struct bytes b, size_t offset);
+uint32_t netlink_u32(struct bytes b, size_t offset);
+uint64_t netlink_u64(struct bytes b, size_t offset);
 
 /* ---- a generic netlink request with one attribute ---- */
 #define NETLINK_REQUEST_MAX 256

@@ -19,7 +19,7 @@
 
 struct process_book {
 	size_t n, room;
-	struct booked *process; /* sorted by pid */
+	struct booked_process *process; /* sorted by pid */
 	uint64_t looks;
 	uint64_t last_pid; /* the number that the kernel gave out last; 0 = not known */
 	/* Numbers that may be new, of the look at hand. */
@@ -62,7 +62,7 @@ static size_t place_of(const struct process_book *b, pid_t pid)
 	return low;
 }
 
-struct booked *process_book_find(const struct process_book *b, pid_t pid)
+struct booked_process *process_book_find(const struct process_book *b, pid_t pid)
 {
 	size_t i = place_of(b, pid);
 
@@ -100,7 +100,7 @@ static uint64_t last_pid(const struct host *h)
 static void note_listed(void *context, pid_t pid)
 {
 	struct process_book *b = context;
-	struct booked *p = process_book_find(b, pid);
+	struct booked_process *p = process_book_find(b, pid);
 
 	if (p)
 		p->listed = true;
@@ -108,8 +108,8 @@ static void note_listed(void *context, pid_t pid)
 		pids_add(&b->new, pid);
 }
 
-static void remove_unlisted(struct process_book *b, void (*forget)(void *context, struct booked *p),
-	void *context)
+static void remove_unlisted(struct process_book *b,
+	void (*forget)(void *context, struct booked_process *p), void *context)
 {
 	size_t n = 0;
 
@@ -124,7 +124,7 @@ static void remove_unlisted(struct process_book *b, void (*forget)(void *context
 
 /* Fills new. When the row of numbers began anew, any number may have changed hands. */
 static void find_new(struct process_book *b, const struct host *h,
-	void (*forget)(void *context, struct booked *p), void *context)
+	void (*forget)(void *context, struct booked_process *p), void *context)
 {
 	uint64_t last = last_pid(h), before = b->last_pid;
 
@@ -149,7 +149,7 @@ static void find_new(struct process_book *b, const struct host *h,
 
 /* ---- who is due ---- */
 
-static void add_due(struct process_book *b, const struct booked *p)
+static void add_due(struct process_book *b, const struct booked_process *p)
 {
 	GROW(b->due, b->n_due, b->due_room);
 	b->due[b->n_due++] = (struct due){p->start_ticks, p->pid};
@@ -168,7 +168,7 @@ static struct mono next_look(const struct host *h, uint64_t start_ticks)
  * An entry with its start time and parent as they are now. -ESRCH and others: the process is gone, but for one that does not
  * answer.
  */
-static int read_entry(const struct host *h, struct booked *p)
+static int read_entry(const struct host *h, struct booked_process *p)
 {
 	struct process_stat s;
 	int code = process_read_stat(h, p->pid, &s);
@@ -189,7 +189,7 @@ static void enter_new(struct process_book *b, const struct host *h)
 	size_t room = b->room;
 
 	for (size_t i = 0; i < b->new.n && b->n < PROCESS_BOOK_MAX; i++) {
-		struct booked p = {.pid = b->new.pid[i]};
+		struct booked_process p = {.pid = b->new.pid[i]};
 		size_t at = place_of(b, p.pid);
 
 		if (at < b->n && b->process[at].pid == p.pid)
@@ -212,12 +212,12 @@ static void enter_new(struct process_book *b, const struct host *h)
 
 /* Who is due again; a number that has changed hands is entered anew. */
 static void look_again(struct process_book *b, const struct host *h,
-	void (*forget)(void *context, struct booked *p), void *context)
+	void (*forget)(void *context, struct booked_process *p), void *context)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->n; i++) {
-		struct booked *p = &b->process[i];
+		struct booked_process *p = &b->process[i];
 		bool is_due = p->look_at.ns <= h->now.mono.ns;
 		int code = is_due ? read_entry(h, p) : 0;
 
@@ -227,7 +227,7 @@ static void look_again(struct process_book *b, const struct host *h,
 		}
 		if (code) {
 			forget(context, p);
-			*p = (struct booked){.pid = p->pid};
+			*p = (struct booked_process){.pid = p->pid};
 			if (read_entry(h, p))
 				continue;
 		}
@@ -248,8 +248,8 @@ static int compare_due(const void *a, const void *b)
 }
 
 size_t process_book_look(struct process_book *b, const struct host *h,
-	void (*look)(void *context, struct booked *p),
-	void (*forget)(void *context, struct booked *p), void *context)
+	void (*look)(void *context, struct booked_process *p),
+	void (*forget)(void *context, struct booked_process *p), void *context)
 {
 	b->n_due = 0;
 	find_new(b, h, forget, context);
@@ -258,7 +258,7 @@ size_t process_book_look(struct process_book *b, const struct host *h,
 	if (b->n_due)
 		qsort(b->due, b->n_due, sizeof *b->due, compare_due);
 	for (size_t i = 0; i < b->n_due; i++) {
-		struct booked *p = process_book_find(b, b->due[i].pid);
+		struct booked_process *p = process_book_find(b, b->due[i].pid);
 
 		if (p)
 			look(context, p);

@@ -18,7 +18,7 @@
 /* More are not entered. */
 #define PROCESS_BOOK_MAX 100000
 
-struct booked {
+struct booked_process {
 	pid_t pid, ppid; /* ppid as of the last look */
 	pid_t shown_by;  /* by whose files it is to be read then: see struct process_stat */
 	uint64_t start_ticks;
@@ -41,11 +41,11 @@ void process_book_free(struct process_book *b);
  * process_book_find; entries are valid until the next call. Returns how many are in the book.
  */
 size_t process_book_look(struct process_book *b, const struct host *h,
-	void (*look)(void *context, struct booked *p),
-	void (*forget)(void *context, struct booked *p), void *context);
+	void (*look)(void *context, struct booked_process *p),
+	void (*forget)(void *context, struct booked_process *p), void *context);
 
 /* NULL when it is not in the book. */
-struct booked *process_book_find(const struct process_book *b, pid_t pid);
+struct booked_process *process_book_find(const struct process_book *b, pid_t pid);
 
 /* All without a note are due at the next look, as if they were new: other rules are in force. */
 void process_book_again(struct process_book *b);

@@ -227,7 +227,7 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 /* So many threads are tried: one that is ending has no memory any more. */
 #define THREADS_TRIED 16
 
-struct threads {
+struct process_threads {
 	const struct host *host;
 	struct process_stat *stat;
 	unsigned tried;
@@ -235,7 +235,7 @@ struct threads {
 
 static int look_at_thread(void *context, const char *name)
 {
-	struct threads *t = context;
+	struct process_threads *t = context;
 	struct process_stat *p = t->stat, s;
 	pid_t thread = process_of_name(name);
 	struct scan text;
@@ -257,7 +257,7 @@ int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 {
 	struct scan text;
 	int code = read_file(h, pid, "stat", k, &text);
-	struct threads threads = {.host = h, .stat = ret};
+	struct process_threads threads = {.host = h, .stat = ret};
 	char path[PROCESS_PATH_MAX];
 
 	if (code)

@@ -25,23 +25,24 @@ enum {
 
 static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record *ret)
 {
-	if (b.len < LEAST_SIZE || bytes_u16(b, AT_VERSION) == VERSION_WITH_FIELDS_MOVED)
+	if (b.len < LEAST_SIZE || netlink_u16(b, AT_VERSION) == VERSION_WITH_FIELDS_MOVED)
 		return false;
 	/* A field past the end of an older kernel's record reads as 0. */
-	uint64_t swapin = bytes_u64(b, AT_SWAPIN_DELAY),
-		 thrashing = bytes_u64(b, AT_THRASHING_DELAY);
+	uint64_t swapin = netlink_u64(b, AT_SWAPIN_DELAY),
+		 thrashing = netlink_u64(b, AT_THRASHING_DELAY);
 
 	*ret = (struct task_record){
 		.id = id,
 		.whole = whole,
-		.cpu_ns = bytes_u64(b, AT_CPU_VIRTUAL),
-		.elapsed_ns = whole ? 0 : bytes_u64(b, AT_ELAPSED_US) * 1000,
-		.peak_bytes = bytes_u64(b, AT_HIWATER_RSS_KIB) * 1024,
-		.cpu_wait_ns = bytes_u64(b, AT_CPU_DELAY),
-		.io_wait_ns = bytes_u64(b, AT_IO_DELAY),
+		.cpu_ns = netlink_u64(b, AT_CPU_VIRTUAL),
+		.elapsed_ns = whole ? 0 : netlink_u64(b, AT_ELAPSED_US) * 1000,
+		.peak_bytes = netlink_u64(b, AT_HIWATER_RSS_KIB) * 1024,
+		.cpu_wait_ns = netlink_u64(b, AT_CPU_DELAY),
+		.io_wait_ns = netlink_u64(b, AT_IO_DELAY),
 		/* A page that is swapped in again soon counts as both: mm/page_io.c swap_read_folio. */
 		.memory_wait_ns = (swapin > thrashing ? swapin : thrashing) +
-				  bytes_u64(b, AT_FREEPAGES_DELAY) + bytes_u64(b, AT_COMPACT_DELAY),
+				  netlink_u64(b, AT_FREEPAGES_DELAY) +
+				  netlink_u64(b, AT_COMPACT_DELAY),
 	};
 	return true;
 }
@@ -54,7 +55,7 @@ static bool aggregate_read(struct bytes b, bool whole, struct task_record *ret)
 
 	while (netlink_attribute(&b, &a)) {
 		if (a.type == (whole ? TASKSTATS_TYPE_TGID : TASKSTATS_TYPE_PID))
-			id = bytes_u32(a.value, 0);
+			id = netlink_u32(a.value, 0);
 		if (a.type == TASKSTATS_TYPE_STATS)
 			return id > 0 && id <= INT32_MAX &&
 			       record_read(a.value, (pid_t)id, whole, ret);
@@ -72,7 +73,7 @@ size_t taskstats_parse(struct bytes datagram, uint16_t family,
 		struct netlink_attribute a;
 		struct task_record r;
 
-		if (m.type != family || !bytes_skip(&m.body, GENL_HDRLEN))
+		if (m.type != family || !netlink_skip(&m.body, GENL_HDRLEN))
 			continue;
 		while (netlink_attribute(&m.body, &a)) {
 			if (a.type != TASKSTATS_TYPE_AGGR_PID && a.type != TASKSTATS_TYPE_AGGR_TGID)
@@ -102,11 +103,11 @@ uint16_t taskstats_family(struct bytes datagram)
 	struct netlink_attribute a;
 
 	while (netlink_next(&datagram, &m)) {
-		if (m.type != GENL_ID_CTRL || !bytes_skip(&m.body, GENL_HDRLEN))
+		if (m.type != GENL_ID_CTRL || !netlink_skip(&m.body, GENL_HDRLEN))
 			continue;
 		while (netlink_attribute(&m.body, &a))
 			if (a.type == CTRL_ATTR_FAMILY_ID)
-				return bytes_u16(a.value, 0);
+				return netlink_u16(a.value, 0);
 	}
 	return 0;
 }

@@ -48,7 +48,7 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
  * The same, unless it is known, or may not be in one more run: then nothing of it is read. False: it could not be read this
  * time.
  */
-static bool adopt(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
+static bool adopt_process(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	int code = 0;
 
@@ -77,7 +77,7 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 	bool all = !is_passing(code);
 
 	for (size_t k = 0; k < f->n; k++)
-		all = adopt(t, h, f->pid[k], pid) && all;
+		all = adopt_process(t, h, f->pid[k], pid) && all;
 	return all;
 }
 
@@ -117,7 +117,7 @@ static bool find_by_scan(struct process_tree *t, const struct host *h, struct pi
 				continue;
 			size_t before = t->n;
 
-			all = adopt(t, h, unknown[i].pid, unknown[i].ppid) && all;
+			all = adopt_process(t, h, unknown[i].pid, unknown[i].ppid) && all;
 			unknown[i].pid = 0;
 			again = again || t->n > before;
 		}
@@ -134,11 +134,12 @@ static void find_new(struct process_tree *t, const struct host *h)
 	/* Who has not run has no new children, except those that the kernel gives to a reaper. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
-		bool asked = m->children_due || m->reaper;
+		bool children_sought = m->children_due || m->reaper;
 
 		m->children_due = false;
 		/* A zombie of several threads is the first of them; the others may have children. */
-		if (asked && (!m->zombie || m->threads > 1) && !find_children_of(t, h, i, &f)) {
+		if (children_sought && (!m->zombie || m->threads > 1) &&
+			!find_children_of(t, h, i, &f)) {
 			t->member[i].children_due = true;
 			all = false;
 		}
@@ -259,7 +260,7 @@ void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid)
 	struct pids f = {0};
 	size_t i = t->n;
 
-	adopt(t, h, pid, 0);
+	adopt_process(t, h, pid, 0);
 	for (; i < t->n && !t->no_children_file; i++)
 		if (!t->member[i].zombie)
 			find_children_of(t, h, i, &f);

@@ -40,7 +40,7 @@ struct process_tree {
 	bool any_vanished; /* at the last look: what these used after the look before may be unknown */
 	uint64_t vanished; /* members that ever did */
 	uint64_t births;   /* of the machine, before the last look; 0 = unknown */
-	struct run_members
+	struct member_limit
 		*all;  /* that its members are counted in, but for the reaper; NULL = none are */
 	bool left_out; /* some, ever: they are in too many runs, or all runs have too many */
 	bool no_children_file; /* a kernel without CONFIG_PROC_CHILDREN: scan /proc instead */

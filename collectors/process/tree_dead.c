@@ -23,8 +23,8 @@ struct burial {
 	bool reads;             /* of a pool: is to be read again */
 	bool read;              /* was, in this pass */
 	bool ended;             /* was found to be a zombie then */
-	bool doubted; /* may be in what was read, though it was there when it was read itself */
-	bool asked;   /* vanished, and who may have got its time was read since */
+	bool doubted;    /* may be in what was read, though it was there when it was read itself */
+	bool heirs_read; /* vanished, and who may have got its time was read since */
 };
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
@@ -107,7 +107,7 @@ static void find_heirs(const struct process_tree *t, struct burial *b)
 
 /* ---- until all is sure ---- */
 
-static void vanishes(struct process_tree *t, struct member *m)
+static void set_vanished(struct process_tree *t, struct member *m)
 {
 	m->vanished = t->any_vanished = true;
 	t->vanished++;
@@ -122,9 +122,9 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 	for (size_t i = 0; i < t->n; i++)
 		b[i].reads = b[i].read = b[i].ended = false;
 	for (size_t i = 0; i < t->n; i++) {
-		if (!t->member[i].vanished || b[i].asked)
+		if (!t->member[i].vanished || b[i].heirs_read)
 			continue;
-		b[i].asked = true;
+		b[i].heirs_read = true;
 		if (b[i].heir != PROCESS_TREE_NONE)
 			b[pool_of(b, b[i].heir)].reads = true;
 	}
@@ -138,13 +138,13 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 		b[i].read = true;
 		b[i].ended = !m->zombie;
 		if (!member_read(m, h, false))
-			vanishes(t, m);
+			set_vanished(t, m);
 		b[i].ended = b[i].ended && m->zombie;
 	}
 	/* Its children may have gone to others before that, who are asked in the next pass. */
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
-			b[i].asked = false;
+			b[i].heirs_read = false;
 }
 
 /*
@@ -160,14 +160,14 @@ static void find_vanished_below(struct process_tree *t, const struct host *h, st
 		b[i].doubted = parent != PROCESS_TREE_NONE &&
 			       (parent > i || b[parent].read || b[parent].doubted);
 		if (b[i].doubted && !m->vanished && !member_exists(m, h))
-			vanishes(t, m);
+			set_vanished(t, m);
 	}
 }
 
 static bool all_asked(const struct process_tree *t, const struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (t->member[i].vanished && !b[i].asked)
+		if (t->member[i].vanished && !b[i].heirs_read)
 			return false;
 	return true;
 }
@@ -179,8 +179,8 @@ static void doubt_below_unasked(const struct process_tree *t, struct burial *b)
 		size_t parent = parent_of(t, i);
 
 		if (t->member[i].vanished && parent != PROCESS_TREE_NONE &&
-			t->member[parent].vanished && (parent > i || !b[parent].asked))
-			b[i].asked = false;
+			t->member[parent].vanished && (parent > i || !b[parent].heirs_read))
+			b[i].heirs_read = false;
 	}
 }
 
@@ -189,7 +189,7 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (!member_exists(&t->member[i], h))
-			vanishes(t, &t->member[i]);
+			set_vanished(t, &t->member[i]);
 }
 
 /* ---- what is kept ---- */
@@ -252,7 +252,7 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 		/* What one that vanished since had got is in what it left, too. */
 		x->got_faults += m->waited_faults - m->credited_faults;
 		x->got_ns += m->waited_ns - m->credited_ns;
-		if (m->vanished && b[i].asked) {
+		if (m->vanished && b[i].heirs_read) {
 			x->left_faults += m->counter[TREE_MINOR_FAULTS];
 			x->left_ns += m->counter[TREE_CPU_NS];
 		}
@@ -267,11 +267,11 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 
 	if (heir == PROCESS_TREE_NONE || !passes_to(&t->member[heir], counter))
 		return 1;
-	return b[i].asked ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
+	return b[i].heirs_read ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
 }
 
 /* Keeps what nobody got. */
-static void bury(struct process_tree *t, const struct host *h, struct burial *b)
+static void bury_vanished(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
 
@@ -307,7 +307,7 @@ static void remove_vanished(struct process_tree *t, const struct burial *b)
 		if (t->member[i].vanished)
 			process_tree_expect_orphans(t, i);
 	for (size_t i = 0; i < t->n; i++) {
-		if (t->member[i].vanished && b[i].asked) {
+		if (t->member[i].vanished && b[i].heirs_read) {
 			process_tree_drop(t, i);
 			continue;
 		}
@@ -332,7 +332,7 @@ static void settle_dead(struct process_tree *t, const struct host *h)
 	if (!all_asked(t, b))
 		doubt_below_unasked(t, b);
 	find_heirs(t, b);
-	bury(t, h, b);
+	bury_vanished(t, h, b);
 	remove_vanished(t, b);
 }
 

@@ -19,13 +19,13 @@ void process_tree_reindex(struct process_tree *t)
 
 bool process_tree_enter(struct process_tree *t, pid_t pid)
 {
-	return !t->all || run_members_enter(t->all, pid);
+	return !t->all || member_limit_enter(t->all, pid);
 }
 
 void process_tree_leave(struct process_tree *t, pid_t pid)
 {
 	if (t->all)
-		run_members_leave(t->all, pid);
+		member_limit_leave(t->all, pid);
 }
 
 void process_tree_drop(struct process_tree *t, size_t i)

@@ -9,23 +9,23 @@
 /* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 4 MiB. */
 #define IDLE_SECONDS 600.0
 
-void app_tidy(struct app *app)
+void app_caches_tidy(struct app *app)
 {
-	pthread_mutex_lock(&app->shelf_lock);
-	struct shelf *s = app->shelf;
+	pthread_mutex_lock(&app->catalogue_lock);
+	struct current_catalogue *s = app->current_catalogue;
 
-	pthread_mutex_unlock(&app->shelf_lock);
-	shelf_tidy(s, IDLE_SECONDS);
+	pthread_mutex_unlock(&app->catalogue_lock);
+	current_catalogue_tidy(s, IDLE_SECONDS);
 	result_cache_tidy(app->results, IDLE_SECONDS);
 }
 
-void app_done(struct app *app)
+void app_caches_done(struct app *app)
 {
 	result_cache_free(app->results);
 	app->results = NULL;
-	shelf_free(app->shelf);
+	current_catalogue_free(app->current_catalogue);
 	free(app->cache_path);
-	app->shelf = NULL;
+	app->current_catalogue = NULL;
 	app->cache_path = NULL;
-	pthread_mutex_destroy(&app->shelf_lock);
+	pthread_mutex_destroy(&app->catalogue_lock);
 }

@@ -5,9 +5,9 @@
 #include "exporter/core/app.h"
 
 /* Frees a catalogue, and sizings, that no answer used in the last minutes. Any thread. */
-void app_tidy(struct app *app);
+void app_caches_tidy(struct app *app);
 
 /* After all threads have ended. Frees them all. */
-void app_done(struct app *app);
+void app_caches_done(struct app *app);
 
 #endif

@@ -49,7 +49,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 
 		if (runs->run[i].outcome != OUTCOME_SUCCEEDED)
 			continue;
-		if (allowance_over())
+		if (memory_budget_is_over())
 			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
 		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
@@ -65,12 +65,13 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 }
 
 /* The server on which one such step costs least. */
-static struct step cheapest(const struct catalogue *c, const struct phase *p,
+static struct split_step cheapest(const struct catalogue *c, const struct phase *p,
 	enum architecture architecture, struct arena *arena)
 {
 	struct demand d = p->demand;
-	struct profile profile = profile_of_duration(p->seconds);
-	struct pick_options options = usual_options(&(struct server_job){&profile, architecture});
+	struct job_profile profile = forecast_profile(p->seconds);
+	struct pick_options options =
+		server_parameters_usual(&(struct server_job){&profile, architecture});
 	struct picks picks = {0};
 
 	d.duration_seconds = p->seconds;
@@ -78,8 +79,8 @@ static struct step cheapest(const struct catalogue *c, const struct phase *p,
 	options.limit = 1;
 	pick_servers(c, &d, &options, arena, &picks);
 	if (!picks.n)
-		return (struct step){.pick.forecast_cost = NAN};
-	return (struct step){picks.pick[0], picks.currency};
+		return (struct split_step){.pick.forecast_cost = NAN};
+	return (struct split_step){picks.pick[0], picks.currency};
 }
 
 /* The needs of all parts at once. */
@@ -103,8 +104,9 @@ static struct phase together(const struct phases *p)
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
 	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
-	const struct catalogue *c = app_catalogue(app, use, NULL) == 0 ? use->catalogue : NULL;
-	struct step *steps = arena_alloc(arena, (split->parts.n + 1) * sizeof *steps);
+	const struct catalogue *c =
+		catalogue_use_begin(app, use, NULL) == 0 ? use->catalogue : NULL;
+	struct split_step *steps = arena_alloc(arena, (split->parts.n + 1) * sizeof *steps);
 	struct phase whole = together(&split->parts);
 	double apart = 0;
 
@@ -112,7 +114,7 @@ static void price_split(struct app *app, struct catalogue_use *use, const struct
 		const struct phase *p = i < split->parts.n ? &split->parts.phase[i] : &whole;
 
 		steps[i] = c ? cheapest(c, p, architecture, arena) :
-			       (struct step){.pick.forecast_cost = NAN};
+			       (struct split_step){.pick.forecast_cost = NAN};
 		if (i < split->parts.n)
 			apart += steps[i].pick.forecast_cost;
 	}
@@ -124,7 +126,7 @@ static void price_split(struct app *app, struct catalogue_use *use, const struct
 }
 
 static void add_phases(struct app *app, struct catalogue_use *use, const struct runs *runs,
-	const struct past *past, struct arena *arena, struct behaviour *b)
+	const struct behaviour_past *past, struct arena *arena, struct behaviour *b)
 {
 	struct split *split = arena_alloc(arena, sizeof *split);
 
@@ -136,7 +138,7 @@ static void add_phases(struct app *app, struct catalogue_use *use, const struct 
 
 struct past_result {
 	struct result result;
-	struct past past;
+	struct behaviour_past past;
 };
 
 /* The state: each run, and how it ended; a run that goes on does not change what is past. */
@@ -156,15 +158,16 @@ static void past_key(const struct runs *runs, char key[PAST_KEY_MAX], char state
 	snprintf(state, 24, "%016" PRIx64, hash_bytes(all.data, all.len));
 }
 
-static void copy_past(const struct past *from, struct arena *arena, struct past *ret)
+static void copy_past(const struct behaviour_past *from, struct arena *arena,
+	struct behaviour_past *ret)
 {
 	*ret = *from;
 	for (size_t i = 0; i < from->n_phases; i++)
 		copy_phases(&ret->phases[i], arena);
 }
 
-bool past_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
-	struct past *ret)
+bool result_cache_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
+	struct behaviour_past *ret)
 {
 	char key[PAST_KEY_MAX], state[24];
 
@@ -178,7 +181,8 @@ bool past_find(struct result_cache *c, const struct runs *runs, struct arena *ar
 	return true;
 }
 
-void past_keep(struct result_cache *c, const struct runs *runs, const struct past *past)
+void result_cache_keep(struct result_cache *c, const struct runs *runs,
+	const struct behaviour_past *past)
 {
 	char key[PAST_KEY_MAX], state[24];
 	struct past_result *r = (struct past_result *)(void *)result_new(sizeof *r);
@@ -190,16 +194,16 @@ void past_keep(struct result_cache *c, const struct runs *runs, const struct pas
 }
 
 static int look_back(struct app *app, struct history *h, const struct runs *runs,
-	struct arena *arena, struct past *ret, struct err *e)
+	struct arena *arena, struct behaviour_past *ret, struct err *e)
 {
-	if (past_find(app->results, runs, arena, ret))
+	if (result_cache_find(app->results, runs, arena, ret))
 		return 0;
-	*ret = (struct past){0};
-	prospect_of(runs, NAN, &ret->prospect);
+	*ret = (struct behaviour_past){0};
+	running_prospect(runs, NAN, &ret->prospect);
 	int code = read_phases(h, runs, arena, ret->phases, &ret->n_phases, e);
 
 	if (code == 0)
-		past_keep(app->results, runs, ret);
+		result_cache_keep(app->results, runs, ret);
 	return code;
 }
 
@@ -221,12 +225,12 @@ static double recorded_mark_at_half(struct history *h, const char *run_id)
 		mark[i] = (struct memory_mark){seconds, s.values[0][i]};
 		seconds += s.duration[i];
 	}
-	return mark_at_half(mark, s.n, seconds);
+	return running_mark_at_half(mark, s.n, seconds);
 }
 
-static struct progress progress_of(struct history *h, const struct run *r)
+static struct running_progress progress_of(struct history *h, const struct run *r)
 {
-	return (struct progress){
+	return (struct running_progress){
 		.started_at = r->started_at,
 		.seconds = run_duration(r),
 		.peak_bytes = run_peak(r, "memory_peak_bytes"),
@@ -252,12 +256,12 @@ static int add_running(struct history *h, const struct runs *runs, struct arena 
 	if (code)
 		return code;
 	for (size_t i = 0; i < open.n; i++) {
-		struct progress now = progress_of(h, &open.run[i]);
+		struct running_progress now = progress_of(h, &open.run[i]);
 		struct prospect own;
 		bool announced = open.run[i].input_bytes > 0;
 
 		if (announced)
-			prospect_of(runs, open.run[i].input_bytes, &own);
+			running_prospect(runs, open.run[i].input_bytes, &own);
 		running[i].run_id = open.run[i].run_id;
 		running_outlook(announced ? &own : &b->prospect, &now, &running[i].outlook);
 	}
@@ -269,11 +273,11 @@ static int add_running(struct history *h, const struct runs *runs, struct arena 
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
 	struct arena *arena, struct behaviour *ret, struct err *e)
 {
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	struct behaviour b = {0};
-	struct past past;
+	struct behaviour_past past;
 	struct change *changes;
-	int code = app_history(app, &h, e);
+	int code = answer_open_history(app, &h, e);
 
 	if (code)
 		return code;

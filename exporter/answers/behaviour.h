@@ -19,16 +19,17 @@ int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *
 #define PAST_PHASES 5 /* runs whose phases are looked at */
 
 /* What all ended runs of a job and the samples of the newest tell: most of the work of /stats of a long history. */
-struct past {
+struct behaviour_past {
 	struct prospect prospect;
 	size_t n_phases;
 	struct phases phases[PAST_PHASES]; /* newest run first */
 };
 
 /* Of the runs: true when it is known from before, with its phases copied into arena. NULL as a cache: never. */
-bool past_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
-	struct past *ret);
+bool result_cache_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
+	struct behaviour_past *ret);
 /* Keeps a copy, in place of what was kept of that job. NULL as a cache does nothing. */
-void past_keep(struct result_cache *c, const struct runs *runs, const struct past *past);
+void result_cache_keep(struct result_cache *c, const struct runs *runs,
+	const struct behaviour_past *past);
 
 #endif

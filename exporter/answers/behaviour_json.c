@@ -67,7 +67,7 @@ static json_t *phases_json(const struct phases *p)
 	return a;
 }
 
-static json_t *server_json(const struct step *s)
+static json_t *server_json(const struct split_step *s)
 {
 	json_t *o;
 
@@ -125,7 +125,7 @@ static json_t *running_json(const struct running_run *run)
 	return o;
 }
 
-void put_behaviour(json_t *o, const struct behaviour *b)
+void behaviour_json_put(json_t *o, const struct behaviour *b)
 {
 	json_t *running = json_array();
 

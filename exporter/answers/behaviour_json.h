@@ -12,7 +12,7 @@
 #include "recommender/behaviour/running.h"
 
 /* A part of a proposed split on the server that costs least; pick.server NULL = none is known. */
-struct step {
+struct split_step {
 	struct pick pick;
 	const char *currency;
 };
@@ -25,15 +25,15 @@ struct running_run {
 struct behaviour {
 	size_t n_changes;
 	const struct change *changes;
-	struct prospect prospect;         /* of the next run */
-	struct phases phases;             /* of the newest successful run; n 0 = unknown */
-	const struct split *split;        /* NULL = none is proposed */
-	const struct step *whole, *steps; /* of the split: in one step, and one a part */
+	struct prospect prospect;               /* of the next run */
+	struct phases phases;                   /* of the newest successful run; n 0 = unknown */
+	const struct split *split;              /* NULL = none is proposed */
+	const struct split_step *whole, *steps; /* of the split: in one step, and one a part */
 	size_t n_running;
 	const struct running_run *running;
 };
 
 /* Adds its keys to an object. */
-void put_behaviour(json_t *o, const struct behaviour *b);
+void behaviour_json_put(json_t *o, const struct behaviour *b);
 
 #endif

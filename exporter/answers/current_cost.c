@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct server *machine_server(const struct catalogue *c, const struct machine *m)
+const struct server *current_cost_find_server(const struct catalogue *c, const struct machine *m)
 {
 	return *m->vendor_id && *m->instance_type ?
 		       catalogue_find(c, m->vendor_id, m->instance_type) :
@@ -15,7 +15,7 @@ const struct server *machine_server(const struct catalogue *c, const struct mach
 }
 
 /* The options under which the current server is priced: its own region, and how it was bought. */
-static struct pick_options own_options(const struct today_question *q, const bool *regions)
+static struct pick_options own_options(const struct current_cost_question *q, const bool *regions)
 {
 	struct pick_options o = *q->options;
 
@@ -28,7 +28,7 @@ static struct pick_options own_options(const struct today_question *q, const boo
 	return o;
 }
 
-static const bool *own_region(const struct today_question *q, struct arena *arena)
+static const bool *own_region(const struct current_cost_question *q, struct arena *arena)
 {
 	char name[sizeof q->machine->vendor_id + sizeof q->machine->region + 1];
 	const char *const words[] = {name};
@@ -37,12 +37,14 @@ static const bool *own_region(const struct today_question *q, struct arena *aren
 	if (!*q->machine->region)
 		return NULL;
 	snprintf(name, sizeof name, "%s~%s", q->machine->vendor_id, q->machine->region);
-	if (places_find(q->catalogue, &(struct places){.regions = {1, words}}, arena, &ret, NULL))
+	if (regions_find(q->catalogue, &(struct region_filter){.regions = {1, words}}, arena, &ret,
+		    NULL))
 		return NULL;
 	return ret;
 }
 
-static void price(const struct today_question *q, struct arena *arena, struct today *t)
+static void price(const struct current_cost_question *q, struct arena *arena,
+	struct current_cost *t)
 {
 	const bool *regions = own_region(q, arena);
 	struct pick_options o = own_options(q, regions);
@@ -92,7 +94,7 @@ static struct run_server server_of(const struct run *r)
 		r->vendor_id, r->instance_type, r->region, r->zone, r->allocation};
 }
 
-struct machine machine_of_job(const struct runs *runs, const struct machine *here)
+struct machine current_cost_machine(const struct runs *runs, const struct machine *here)
 {
 	struct machine newest = *here;
 
@@ -108,61 +110,63 @@ struct machine machine_of_job(const struct runs *runs, const struct machine *her
 	return newest;
 }
 
-bool same_offer(const struct machine *a, const struct machine *b)
+bool current_cost_same_terms(const struct machine *a, const struct machine *b)
 {
 	return strcmp(a->vendor_id, b->vendor_id) == 0 &&
 	       strcmp(a->instance_type, b->instance_type) == 0 &&
 	       strcmp(a->region, b->region) == 0 && a->allocation == b->allocation;
 }
 
-static double cost_at(const struct today_question *q, const struct today *at,
+static double cost_at(const struct current_cost_question *q, const struct current_cost *at,
 	const struct past_run *r)
 {
 	struct forecast took = {r->seconds, r->seconds, r->seconds, FORECAST_SAME};
 	struct demand held = {NAN, NAN, NAN, NAN, r->disk_bytes, r->seconds};
 	const char *code = q->options->currency ? q->options->currency : "USD";
 	const struct currency *currency = catalogue_currency(q->catalogue, code);
-	struct profile profile = profile_of_duration(r->seconds);
+	struct job_profile profile = forecast_profile(r->seconds);
 	struct cost_terms terms = {.currency = currency, .ipv4 = q->options->ipv4};
 
 	if (!at->priced || !currency)
 		return NAN;
 	profile.sent_bytes = r->sent_bytes;
-	return cost_of_run(q->catalogue, at->server, at->current.priced, &took, &held, &profile,
-		&terms)
+	return forecast_cost_of(q->catalogue, at->server, at->current.priced, &took, &held,
+		&profile, &terms)
 		.amount;
 }
 
-double past_cost(const struct today_question *q, const struct past_run *r, struct arena *arena,
-	struct today *at)
+double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
+	struct arena *arena, struct current_cost *at)
 {
 	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
 	struct machine m = machine_at(r->host, &r->server, q->here);
-	struct today_question own = *q;
+	struct current_cost_question own = *q;
 
 	own.machine = &m;
 	own.demand = &nothing;
-	if (!same_offer(&m, &at->machine)) {
-		*at = (struct today){.machine = m, .server = machine_server(q->catalogue, &m)};
+	if (!current_cost_same_terms(&m, &at->machine)) {
+		*at = (struct current_cost){
+			.machine = m, .server = current_cost_find_server(q->catalogue, &m)};
 		if (at->server)
 			price(&own, arena, at);
 	}
 	return cost_at(q, at, r);
 }
 
-static struct run_cost cost_of_past(const struct today_question *q, const struct run *r,
-	struct arena *arena, struct today *at)
+static struct run_cost cost_of_past(const struct current_cost_question *q, const struct run *r,
+	struct arena *arena, struct current_cost *at)
 {
 	struct past_run past = {r->host, server_of(r), r->duration_seconds,
 		run_total(r, "network_sent_bytes"), run_peak(r, "disk_grown_bytes")};
-	double amount = past_cost(q, &past, arena, at);
+	double amount = current_cost_of_run(q, &past, arena, at);
 
 	return (struct run_cost){r, at->priced ? at->current.price : (double)NAN, amount};
 }
 
-static void past_runs(const struct today_question *q, struct arena *arena, struct today *t)
+static void past_runs(const struct current_cost_question *q, struct arena *arena,
+	struct current_cost *t)
 {
-	struct today at = {0};
+	struct current_cost at = {0};
 
 	t->run = arena_alloc(arena, (q->runs->n + 1) * sizeof *t->run);
 	for (size_t i = 0; i < q->runs->n; i++)
@@ -171,7 +175,7 @@ static void past_runs(const struct today_question *q, struct arena *arena, struc
 }
 
 /* What the newest run was given, where that is known; else the server is the job's own. */
-static void given(const struct today_question *q, struct today *t)
+static void set_given(const struct current_cost_question *q, struct current_cost *t)
 {
 	for (size_t i = 0; i < q->runs->n; i++) {
 		const struct run *r = &q->runs->run[i];
@@ -189,28 +193,30 @@ static void given(const struct today_question *q, struct today *t)
 	t->given_memory_bytes = t->server->memory_amount * 1048576;
 }
 
-static double above(double have, double need)
+static double surplus(double have, double need)
 {
 	return isnan(have) || isnan(need) ? (double)NAN : fmax(have - need, 0);
 }
 
-static void needless(const struct today_question *q, struct today *t)
+static void set_needless(const struct current_cost_question *q, struct current_cost *t)
 {
-	given(q, t);
-	t->needless_cores = above(t->given_cores, q->demand->cpu_cores);
-	t->needless_memory_bytes = above(t->given_memory_bytes, q->demand->memory_bytes);
+	set_given(q, t);
+	t->needless_cores = surplus(t->given_cores, q->demand->cpu_cores);
+	t->needless_memory_bytes = surplus(t->given_memory_bytes, q->demand->memory_bytes);
 	if (!t->server)
 		return;
-	t->needless_share = share_of_server(t->server, t->needless_cores, t->needless_memory_bytes);
+	t->needless_share =
+		forecast_server_share(t->server, t->needless_cores, t->needless_memory_bytes);
 	if (t->priced)
 		t->needless_cost = t->current.cost.amount * t->needless_share;
 }
 
-void today_of(const struct today_question *q, struct arena *arena, struct today *ret)
+void current_cost_of(const struct current_cost_question *q, struct arena *arena,
+	struct current_cost *ret)
 {
-	*ret = (struct today){.machine = *q->machine,
+	*ret = (struct current_cost){.machine = *q->machine,
 		.here = strcmp(q->machine->host, q->here->host) == 0,
-		.server = machine_server(q->catalogue, q->machine),
+		.server = current_cost_find_server(q->catalogue, q->machine),
 		.given_cores = NAN,
 		.given_memory_bytes = NAN,
 		.needless_cores = NAN,
@@ -221,6 +227,6 @@ void today_of(const struct today_question *q, struct arena *arena, struct today 
 		price(q, arena, ret);
 	if (q->runs) {
 		past_runs(q, arena, ret);
-		needless(q, ret);
+		set_needless(q, ret);
 	}
 }

@@ -21,7 +21,7 @@ struct past_run {
 	double seconds, sent_bytes, disk_bytes;
 };
 
-struct today {
+struct current_cost {
 	struct machine machine;      /* all but its host empty = not known */
 	bool here;                   /* it is this machine */
 	const struct server *server; /* in the catalogue; NULL = it is not there, or not known */
@@ -37,7 +37,7 @@ struct today {
 	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* of a run */
 };
 
-struct today_question {
+struct current_cost_question {
 	const struct catalogue *catalogue;
 	const struct machine *here;    /* this one */
 	const struct machine *machine; /* of the job */
@@ -46,25 +46,26 @@ struct today_question {
 	const struct runs *runs;            /* NULL = no job is asked about */
 };
 
-void today_of(const struct today_question *q, struct arena *arena, struct today *ret);
+void current_cost_of(const struct current_cost_question *q, struct arena *arena,
+	struct current_cost *ret);
 
 /*
  * The server where a job runs: that of its newest run of which it is known (it may have been on another machine than
  * this one). A run that does not say it was on the server that this is, if it ran on this machine; else it is unknown.
  */
-struct machine machine_of_job(const struct runs *runs, const struct machine *here);
+struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
 /*
  * The price of a run where it was; NaN = unknown. Of q, catalogue, here and options count. at: the server of the run
  * before, which is mostly the same; all zero at first.
  */
-double past_cost(const struct today_question *q, const struct past_run *r, struct arena *arena,
-	struct today *at);
+double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
+	struct arena *arena, struct current_cost *at);
 
 /* The server in the catalogue; NULL = not known, or not there. */
-const struct server *machine_server(const struct catalogue *c, const struct machine *m);
+const struct server *current_cost_find_server(const struct catalogue *c, const struct machine *m);
 
 /* The same server on the same terms: what it costs is the same, too. */
-bool same_offer(const struct machine *a, const struct machine *b);
+bool current_cost_same_terms(const struct machine *a, const struct machine *b);
 
 #endif

@@ -8,7 +8,8 @@
 #include "recommender/servers/job_profile.h"
 #include "recommender/catalogue/catalogue.h"
 
-const char *const offer_name[OFFERS] = {[OFFER_CURRENT] = "current", [OFFER_BEST] = "best"};
+const char *const job_cost_offer_name[OFFERS] = {
+	[OFFER_CURRENT] = "current", [OFFER_BEST] = "best"};
 
 static struct offer offer_of(const struct pick *p)
 {
@@ -16,13 +17,13 @@ static struct offer offer_of(const struct pick *p)
 		.vendor_id = p->server->vendor_id,
 		.instance_type = p->server->api_reference,
 		.region_id = p->region_id,
-		.allocation = allocation_name[p->priced->allocation],
+		.allocation = catalogue_allocation_name[p->priced->allocation],
 		.price = p->price,
 		.seconds = p->forecast.seconds,
 		.amount = p->cost.amount};
 }
 
-static void past_runs(const struct today *t, struct arena *arena, struct job_cost *ret)
+static void past_runs(const struct current_cost *t, struct arena *arena, struct job_cost *ret)
 {
 	ret->run = arena_alloc(arena, (t->n_runs + 1) * sizeof *ret->run);
 	ret->n_runs = t->n_runs;
@@ -34,26 +35,27 @@ void job_cost_of(const struct catalogue *c, const struct machine *here, const st
 	const struct demand *demand, struct arena *arena, struct job_cost *ret)
 {
 	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
-	struct profile profile = profile_of_job(runs);
+	struct job_profile profile = job_profile_of(runs);
 	struct pick_options o =
-		usual_options(&(struct server_job){&profile, runs_architecture(runs)});
-	struct today today;
+		server_parameters_usual(&(struct server_job){&profile, runs_architecture(runs)});
+	struct current_cost current_cost;
 	struct picks picks;
 
 	*ret = (struct job_cost){0};
-	struct machine m = machine_of_job(runs, here);
+	struct machine m = current_cost_machine(runs, here);
 
-	profile.reference = machine_server(c, &m);
+	profile.reference = current_cost_find_server(c, &m);
 	o.objective = objective_find("cost");
 	o.currency = "USD";
 	o.limit = 1;
-	today_of(&(struct today_question){c, here, &m, demand ? demand : &nothing, &o, runs}, arena,
-		&today);
-	past_runs(&today, arena, ret);
+	current_cost_of(&(struct current_cost_question){c, here, &m, demand ? demand : &nothing, &o,
+				runs},
+		arena, &current_cost);
+	past_runs(&current_cost, arena, ret);
 	if (!demand)
 		return;
-	if (today.priced)
-		ret->offer[OFFER_CURRENT] = offer_of(&today.current);
+	if (current_cost.priced)
+		ret->offer[OFFER_CURRENT] = offer_of(&current_cost.current);
 	pick_servers(c, demand, &o, arena, &picks);
 	if (picks.n)
 		ret->offer[OFFER_BEST] = offer_of(&picks.pick[0]);

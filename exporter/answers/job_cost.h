@@ -16,7 +16,7 @@ struct offer {
 };
 
 enum { OFFER_CURRENT, OFFER_BEST, OFFERS };
-extern const char *const offer_name[OFFERS];
+extern const char *const job_cost_offer_name[OFFERS];
 
 struct job_cost {
 	struct offer offer[OFFERS];

@@ -11,22 +11,22 @@
 #include "exporter/text/suggest.h"
 #include "exporter/core/json.h"
 
-void history_done(struct history **h)
+void answer_close_history(struct history **h)
 {
 	if (*h)
 		history_close(*h);
 }
 
-int app_history(struct app *app, struct history **ret, struct err *e)
+int answer_open_history(struct app *app, struct history **ret, struct err *e)
 {
 	int code = history_open(ret, app->history_path, HISTORY_READ, &app->columns, NULL, e);
 
 	if (code == 0)
-		history_give_up_when(*ret, allowance_over);
+		history_give_up_when(*ret, memory_budget_is_over);
 	return code;
 }
 
-int reply_no_history(struct app *app, struct reply *reply)
+int answer_no_history(struct app *app, struct reply *reply)
 {
 
 	return reply_error(reply, 404, "no_history", "there is no history yet at %s",
@@ -47,7 +47,7 @@ static int reply_unknown_job(struct reply *reply, struct history *h, const char 
 
 	for (size_t i = 0; i < n; i++)
 		names[i] = jobs[i].job_name;
-	closest(job_name, names, n, near);
+	suggest_closest(job_name, names, n, near);
 	if (near[0])
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 			"no job \"%s\" is known", job_name);
@@ -74,11 +74,11 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e)
 {
-	AUTO(history_done) struct history *h = NULL;
-	int code = app_history(app, &h, e);
+	AUTO(answer_close_history) struct history *h = NULL;
+	int code = answer_open_history(app, &h, e);
 
 	if (code == -ENOENT)
-		return reply_no_history(app, reply);
+		return answer_no_history(app, reply);
 	if (code)
 		return code;
 	return job_runs_of(h, job_name, limit, open_stats, arena, ret, reply, e);
@@ -92,7 +92,7 @@ static void add_window(struct buf *out, double days)
 	buf_adds(out, days == 1 ? "day" : " days");
 }
 
-int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
+int answer_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
 	double window_days)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(1024);
@@ -111,13 +111,13 @@ int reply_no_successful_run(struct reply *reply, const char *job_name, const str
 		if (!count[o])
 			continue;
 		buf_addf(&message, "%s %zu %s", first ? "" : ",", count[o],
-			outcome_name((enum outcome)o));
+			run_outcome_name((enum outcome)o));
 		first = false;
 	}
 	return reply_error(reply, 404, "no_successful_run", "%s", buf_text(&message));
 }
 
-int reply_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
+int answer_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
 	double window_days)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(1024);
@@ -133,7 +133,7 @@ int reply_no_recent_run(struct reply *reply, const char *job_name, const struct 
 
 /* ---- one run ---- */
 
-bool span_asked_for(const struct arguments *a, struct span *ret, struct reply *reply)
+bool answer_read_span(const struct arguments *a, struct span *ret, struct reply *reply)
 {
 	const char *dashes = a->flags ? "--" : "";
 
@@ -150,10 +150,10 @@ int run_found(struct app *app, const struct run_query *q, struct history **h, st
 	const struct run **ret, struct reply *reply, struct err *e)
 {
 	struct runs found = {0};
-	int code = app_history(app, h, e);
+	int code = answer_open_history(app, h, e);
 
 	if (code == -ENOENT)
-		return reply_no_history(app, reply);
+		return answer_no_history(app, reply);
 	if (code == 0)
 		code = history_runs(*h, q, arena, &found, e);
 	if (code)
@@ -166,7 +166,7 @@ int run_found(struct app *app, const struct run_query *q, struct history **h, st
 	return 1;
 }
 
-int run_asked_for(struct app *app, const struct arguments *a, struct history **h,
+int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e)
 {
 	struct run_query query = {

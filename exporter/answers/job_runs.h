@@ -9,12 +9,12 @@
 #include "exporter/history/history.h"
 
 /*
- * A read-only handle for one answer: 0.4 ms. -ENOENT is no failure: reply_no_history then fills
+ * A read-only handle for one answer: 0.4 ms. -ENOENT is no failure: answer_no_history then fills
  * the reply and returns 0.
  */
-int app_history(struct app *app, struct history **ret, struct err *e);
-int reply_no_history(struct app *app, struct reply *reply);
-void history_done(struct history **h); /* for AUTO */
+int answer_open_history(struct app *app, struct history **ret, struct err *e);
+int answer_no_history(struct app *app, struct reply *reply);
+void answer_close_history(struct history **h); /* for AUTO */
 
 /* The parameter that names the job; most of a route's tables begin with it. */
 #define JOB_NAME_PARAMETER                                                                         \
@@ -47,11 +47,11 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
  * The error "no_successful_run", with the counts of what there is instead in the last window_days; NaN = in all time.
  * Returns 0.
  */
-int reply_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
+int answer_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
 	double window_days);
 
 /* The error "no_recent_run": none of all, of which there is one at least, started in the last window_days. Returns 0. */
-int reply_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
+int answer_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
 	double window_days);
 
 /* The parameters that name the run. */
@@ -92,13 +92,13 @@ struct span {
  * Opens the history and finds the run, with its statistics (so far, while it runs), in arena. 1: both are
  * filled; the caller closes *h. 0: reply says that there is none, or that neither parameter was given.
  */
-int run_asked_for(struct app *app, const struct arguments *a, struct history **h,
+int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
 /* The same of a query of one run. */
 int run_found(struct app *app, const struct run_query *q, struct history **h, struct arena *arena,
 	const struct run **ret, struct reply *reply, struct err *e);
 
 /* False: reply says that it would end before it begins. */
-bool span_asked_for(const struct arguments *a, struct span *ret, struct reply *reply);
+bool answer_read_span(const struct arguments *a, struct span *ret, struct reply *reply);
 
 #endif

@@ -40,7 +40,7 @@ struct result_cache *result_cache_new(void)
 }
 
 /* With the lock. */
-static void drop(struct result_cache *c, struct result *r)
+static void drop_entry(struct result_cache *c, struct result *r)
 {
 	TAILQ_REMOVE(&c->results, r, link);
 	c->n--;
@@ -53,7 +53,7 @@ void result_cache_free(struct result_cache *c)
 	if (!c)
 		return;
 	while (!TAILQ_EMPTY(&c->results))
-		drop(c, TAILQ_FIRST(&c->results));
+		drop_entry(c, TAILQ_FIRST(&c->results));
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
@@ -68,7 +68,7 @@ void result_cache_tidy(struct result_cache *c, double seconds)
 	pthread_mutex_lock(&c->lock);
 	while ((last = TAILQ_LAST(&c->results, results)) != NULL &&
 		mono_seconds_between(last->used, now) > seconds)
-		drop(c, last);
+		drop_entry(c, last);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -122,11 +122,11 @@ void result_keep(struct result_cache *c, struct result *r, const char *key, cons
 	struct result *before = kept_by(c, key);
 
 	if (before)
-		drop(c, before);
+		drop_entry(c, before);
 	TAILQ_INSERT_HEAD(&c->results, r, link);
 	c->n++;
 	c->bytes += bytes;
 	while (c->n > RESULTS_MAX || c->bytes > RESULTS_BYTES_MAX)
-		drop(c, TAILQ_LAST(&c->results, results));
+		drop_entry(c, TAILQ_LAST(&c->results, results));
 	pthread_mutex_unlock(&c->lock);
 }

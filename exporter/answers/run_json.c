@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const struct headline headlines[] = {
+const struct headline run_json_headlines[] = {
 	{"cpu_seconds", "cpu_seconds", HEADLINE_TOTAL},
 	{"cpu_user_seconds", "cpu_user_seconds", HEADLINE_TOTAL},
 	{"cpu_system_seconds", "cpu_system_seconds", HEADLINE_TOTAL},
@@ -56,7 +56,7 @@ const struct headline headlines[] = {
 	{0},
 };
 
-const struct distribution *run_level(const struct run *r, const char *column)
+const struct distribution *run_json_level(const struct run *r, const char *column)
 {
 	const struct distribution *d = run_column(r, column);
 
@@ -65,12 +65,12 @@ const struct distribution *run_level(const struct run *r, const char *column)
 
 static double peak(const struct run *r, const char *column)
 {
-	const struct distribution *d = run_level(r, column);
+	const struct distribution *d = run_json_level(r, column);
 
 	return d ? d->max : (double)NAN;
 }
 
-double headline_value(const struct headline *h, const struct run *r)
+double run_json_headline(const struct headline *h, const struct run *r)
 {
 	switch (h->kind) {
 	case HEADLINE_TOTAL:
@@ -125,11 +125,11 @@ json_t *run_json(const struct run *r)
 	json_put(o, "started_at", json_time(r->started_at));
 	json_put(o, "ended_at", json_time(r->ended_at));
 	json_put(o, "duration_seconds", json_num(r->duration_seconds));
-	json_put(o, "outcome", json_text(outcome_name(r->outcome)));
+	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	json_put(o, "exit_code", json_num(r->exit_code));
 	json_put(o, "exit_signal", json_num(r->exit_signal));
-	for (const struct headline *h = headlines; h->key; h++)
-		json_put(o, h->key, json_num(headline_value(h, r)));
+	for (const struct headline *h = run_json_headlines; h->key; h++)
+		json_put(o, h->key, json_num(run_json_headline(h, r)));
 	put_given(o, "requested_cpu_cores", r->requested_cpu_cores);
 	put_given(o, "requested_memory_bytes", r->requested_memory_bytes);
 	put_given(o, "memory_limit_bytes", r->memory_limit_bytes);
@@ -150,7 +150,7 @@ json_t *run_json(const struct run *r)
 	return o;
 }
 
-json_t *runs_json(const char *job_name, const struct runs *runs)
+json_t *run_json_list(const char *job_name, const struct runs *runs)
 {
 	json_t *o = json_object(), *array = json_array();
 

@@ -15,17 +15,17 @@ struct headline {
 	enum headline_kind kind;
 };
 
-extern const struct headline headlines[]; /* key NULL ends */
+extern const struct headline run_json_headlines[]; /* key NULL ends */
 
 /* As run_column, but NULL as well where it says that a run had no process: it had ended before the first look. */
-const struct distribution *run_level(const struct run *r, const char *column);
+const struct distribution *run_json_level(const struct run *r, const char *column);
 
-double headline_value(const struct headline *h, const struct run *r); /* NaN when unknown */
+double run_json_headline(const struct headline *h, const struct run *r); /* NaN when unknown */
 
 /* When, how long, how it ended, the headline numbers, where from. */
 json_t *run_json(const struct run *r);
 
 /* {"job_name": ..., "runs": [...]}, in their order. */
-json_t *runs_json(const char *job_name, const struct runs *runs);
+json_t *run_json_list(const char *job_name, const struct runs *runs);
 
 #endif

@@ -56,7 +56,7 @@ void series_csv_rows(struct buf *out, const struct series *s)
 
 /* ---- resource-tracker ---- */
 
-enum peer_kind {
+enum tracker_kind {
 	PEER_UNKNOWN,  /* not kept here */
 	PEER_VALUE,    /* at the end of the interval */
 	PEER_CHILDREN, /* of a number of processes, all but the first */
@@ -65,9 +65,9 @@ enum peer_kind {
 };
 
 /* clang-format off */
-static const struct peer {
+static const struct tracker_column {
 	const char *name;
-	enum peer_kind kind;
+	enum tracker_kind kind;
 	int decimals;
 	double scale;
 	const char *column, *plus; /* of the history; plus: added to it */
@@ -124,7 +124,7 @@ static double growth(const struct series *s, const double *v, size_t i)
 	return sum;
 }
 
-static double peer_value(const struct series *s, const struct peer *p, size_t i)
+static double peer_value(const struct series *s, const struct tracker_column *p, size_t i)
 {
 	const double *v = series_column(s, p->column), *plus = series_column(s, p->plus);
 

@@ -14,28 +14,28 @@
 
 #define VIEW_MAX 64
 
-static size_t rows_of(const struct passes_question *q)
+static size_t rows_of(const struct series_passes_question *q)
 {
 	return q->samples < HISTORY_SERIES_MAX ? q->samples + 1 : HISTORY_SERIES_MAX;
 }
 
 /* How many columns a pass has room for: at least one. */
-static size_t width_of(const struct passes_question *q, size_t columns)
+static size_t width_of(const struct series_passes_question *q, size_t columns)
 {
-	size_t bytes = allowance()->making / rows_of(q);
+	size_t bytes = memory_budget()->making / rows_of(q);
 	size_t n = bytes > ROW_BYTES ? (bytes - ROW_BYTES) / COLUMN_BYTES : 0;
 
 	return n < 1 ? 1 : n < columns ? n : columns;
 }
 
-static struct series drawn(const struct series *raw, const struct passes_question *q,
+static struct series drawn(const struct series *raw, const struct series_passes_question *q,
 	struct arena *arena)
 {
-	struct series view = view_of(raw, arena);
+	struct series view = series_view_of(raw, arena);
 
-	view = view_between(&view, isnan(q->from) ? -INFINITY : q->from,
+	view = series_view_between(&view, isnan(q->from) ? -INFINITY : q->from,
 		isnan(q->to) ? INFINITY : q->to, arena);
-	return view_thinned(&view, q->points, arena);
+	return series_view_thinned(&view, q->points, arena);
 }
 
 /* Copies what phases are, not what they are found by. */
@@ -59,7 +59,7 @@ static double *copied(const double *v, size_t n, struct arena *arena)
 	return n ? memcpy(ret, v, n * sizeof *ret) : ret;
 }
 
-struct gathered {
+struct gathered_series {
 	size_t n, n_columns;
 	const double *at, *duration;
 	const char *name[VIEW_MAX];
@@ -67,7 +67,7 @@ struct gathered {
 };
 
 /* The points of all passes are at the same times: they go by those of the samples alone. */
-static void add_columns(struct gathered *to, const struct series *view, struct arena *arena)
+static void add_columns(struct gathered_series *to, const struct series *view, struct arena *arena)
 {
 	if (!to->at) {
 		to->n = view->n;
@@ -80,7 +80,7 @@ static void add_columns(struct gathered *to, const struct series *view, struct a
 	}
 }
 
-static struct series series_of(const struct gathered *g, struct arena *arena)
+static struct series series_of(const struct gathered_series *g, struct arena *arena)
 {
 	const char **names = arena_alloc(arena, sizeof g->name);
 	double **values = arena_alloc(arena, sizeof g->value);
@@ -90,8 +90,8 @@ static struct series series_of(const struct gathered *g, struct arena *arena)
 	return (struct series){g->n, g->n_columns, names, g->at, g->duration, values};
 }
 
-static int read_phases(struct history *h, const struct passes_question *q, struct arena *arena,
-	struct passes *ret, struct err *e)
+static int read_phases(struct history *h, const struct series_passes_question *q,
+	struct arena *arena, struct series_passes *ret, struct err *e)
 {
 	AUTO(arena_done) struct arena pass = {0};
 	struct series raw = {0};
@@ -105,8 +105,8 @@ static int read_phases(struct history *h, const struct passes_question *q, struc
 	return 0;
 }
 
-static int read_some(struct history *h, const struct passes_question *q, const char *const *columns,
-	struct arena *arena, struct gathered *ret, struct err *e)
+static int read_some(struct history *h, const struct series_passes_question *q,
+	const char *const *columns, struct arena *arena, struct gathered_series *ret, struct err *e)
 {
 	AUTO(arena_done) struct arena pass = {0};
 	struct series raw = {0};
@@ -121,14 +121,14 @@ static int read_some(struct history *h, const struct passes_question *q, const c
 	return 0;
 }
 
-static int read_in_passes(struct history *h, const struct passes_question *q,
-	const char *const *columns, size_t n, struct arena *arena, struct passes *ret,
+static int read_in_passes(struct history *h, const struct series_passes_question *q,
+	const char *const *columns, size_t n, struct arena *arena, struct series_passes *ret,
 	struct err *e)
 {
 	size_t width = width_of(q, n), rows = rows_of(q);
 	size_t points = q->points < rows ? q->points : rows;
-	struct gathered all = {0};
-	int code = points > allowance()->making / ((n + 2) * sizeof(double)) ?
+	struct gathered_series all = {0};
+	int code = points > memory_budget()->making / ((n + 2) * sizeof(double)) ?
 			   err_set(e, -E2BIG, "%zu points are too many", points) :
 			   history_hold(h, e);
 
@@ -138,23 +138,23 @@ static int read_in_passes(struct history *h, const struct passes_question *q,
 		const char *some[VIEW_MAX + 1] = {0};
 
 		memcpy(some, columns + i, (n - i < width ? n - i : width) * sizeof *some);
-		code = allowance_over() ? err_set(e, -ENOMEM, "samples: no memory is left") :
-					  read_some(h, q, some, arena, &all, e);
+		code = memory_budget_is_over() ? err_set(e, -ENOMEM, "samples: no memory is left") :
+						 read_some(h, q, some, arena, &all, e);
 	}
 	ret->view = series_of(&all, arena);
 	return code;
 }
 
-int passes_read(struct history *h, const struct passes_question *q, struct arena *arena,
-	struct passes *ret, struct err *e)
+int series_passes_read(struct history *h, const struct series_passes_question *q,
+	struct arena *arena, struct series_passes *ret, struct err *e)
 {
-	const char *const *columns = view_sources(arena);
+	const char *const *columns = series_view_sources(arena);
 	struct series raw = {0};
 	size_t n = 0;
 
 	while (n < VIEW_MAX && columns[n])
 		n++;
-	*ret = (struct passes){0};
+	*ret = (struct series_passes){0};
 	if (width_of(q, n) < n)
 		return read_in_passes(h, q, columns, n, arena, ret, e);
 	int code = history_series_after(h, q->run_id, &ret->position, 0, columns, arena, &raw, e);

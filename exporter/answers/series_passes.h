@@ -8,14 +8,14 @@
 #include "exporter/history/history.h"
 #include "recommender/behaviour/phases.h"
 
-struct passes_question {
+struct series_passes_question {
 	const char *run_id;
 	size_t samples;  /* of the run, or more */
 	double from, to; /* NaN = no bound */
 	size_t points;   /* most */
 };
 
-struct passes {
+struct series_passes {
 	struct series view;   /* as exporter/answers/series_view.h says */
 	struct phases phases; /* of the whole run; none of a run without samples */
 	int64_t position;     /* behind the last sample */
@@ -23,7 +23,7 @@ struct passes {
 };
 
 /* Into arena. -E2BIG: not even the points asked for fit. Else as history_series_after. */
-int passes_read(struct history *h, const struct passes_question *q, struct arena *arena,
-	struct passes *ret, struct err *e);
+int series_passes_read(struct history *h, const struct series_passes_question *q,
+	struct arena *arena, struct series_passes *ret, struct err *e);
 
 #endif

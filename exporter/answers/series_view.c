@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct view_column {
+static const struct series_view_column {
 	const char *name, *from; /* of the answer, of the history */
 	bool rate;               /* growth divided by the time it took */
-} view_columns[] = {
+} series_view_columns[] = {
 	{"cpu_cores", "cpu_seconds", true},
 	{"cpu_throttled_cores", "cpu_throttled_seconds", true},
 	{"memory_bytes", "memory_bytes", false},
@@ -39,14 +39,14 @@ static const struct view_column {
 };
 /* clang-format on */
 
-#define VIEW_COLUMNS (ARRAY_LEN(view_columns) - 1)
+#define VIEW_COLUMNS (ARRAY_LEN(series_view_columns) - 1)
 
-const char *const *view_sources(struct arena *arena)
+const char *const *series_view_sources(struct arena *arena)
 {
 	const char **names = arena_alloc(arena, (VIEW_COLUMNS + 1) * sizeof *names);
 
 	for (size_t i = 0; i < VIEW_COLUMNS; i++)
-		names[i] = view_columns[i].from;
+		names[i] = series_view_columns[i].from;
 	return names;
 }
 
@@ -73,7 +73,7 @@ static double shortest_interval(const struct series *s, struct arena *arena)
 
 	for (size_t i = 0; i < s->n; i++)
 		known[i] = s->duration[i] > 0 ? s->duration[i] : NAN;
-	return distribution_of(known, NULL, s->n).p50 / 2;
+	return stats_distribution(known, NULL, s->n).p50 / 2;
 }
 
 static double *rates(const struct series *s, const double *growth, double shortest,
@@ -102,14 +102,14 @@ static double *rates(const struct series *s, const double *growth, double shorte
 	return rate;
 }
 
-struct series view_of(const struct series *s, struct arena *arena)
+struct series series_view_of(const struct series *s, struct arena *arena)
 {
 	double shortest = shortest_interval(s, arena);
 	const char **names = arena_alloc(arena, (VIEW_COLUMNS + 1) * sizeof *names);
 	double **values = arena_alloc(arena, (VIEW_COLUMNS + 1) * sizeof *values);
 	size_t n = 0;
 
-	for (const struct view_column *c = view_columns; c->name; c++) {
+	for (const struct series_view_column *c = series_view_columns; c->name; c++) {
 		const double *from = series_column(s, c->from);
 
 		if (!from || !any_known(from, s->n))
@@ -125,7 +125,8 @@ struct series view_of(const struct series *s, struct arena *arena)
 	return (struct series){s->n, n, names, s->at, s->duration, values};
 }
 
-struct series view_between(const struct series *s, double from, double to, struct arena *arena)
+struct series series_view_between(const struct series *s, double from, double to,
+	struct arena *arena)
 {
 	double **values = arena_alloc(arena, (s->n_columns + 1) * sizeof *values);
 	size_t first = 0, end = s->n;
@@ -161,14 +162,14 @@ static void two_of(const double *v, size_t first, size_t end, double ret[2])
 	ret[1] = v[low < high ? high : low];
 }
 
-struct thinning {
+struct view_thinning {
 	const struct series *from;
 	size_t n;
 	double *at, *duration, **values;
 };
 
 /* A stretch of one or two samples is taken as it is. */
-static void add_stretch(struct thinning *t, size_t first, size_t end)
+static void add_stretch(struct view_thinning *t, size_t first, size_t end)
 {
 	const struct series *s = t->from;
 	size_t points = end - first < 2 ? 1 : 2;
@@ -191,13 +192,13 @@ static void add_stretch(struct thinning *t, size_t first, size_t end)
 	t->n += points;
 }
 
-struct series view_thinned(const struct series *s, size_t points, struct arena *arena)
+struct series series_view_thinned(const struct series *s, size_t points, struct arena *arena)
 {
 	size_t stretches = points / 2;
 
 	if (s->n <= points || stretches == 0)
 		return *s;
-	struct thinning t = {.from = s,
+	struct view_thinning t = {.from = s,
 		.at = arena_alloc(arena, points * sizeof(double)),
 		.duration = arena_alloc(arena, points * sizeof(double)),
 		.values = arena_alloc(arena, (s->n_columns + 1) * sizeof(double *))};
@@ -234,13 +235,13 @@ static void add_number(struct buf *out, double v, bool rate)
 
 static bool is_rate(const char *name)
 {
-	for (const struct view_column *c = view_columns; c->name; c++)
+	for (const struct series_view_column *c = series_view_columns; c->name; c++)
 		if (strcmp(c->name, name) == 0)
 			return c->rate;
 	return false;
 }
 
-void view_json(struct buf *out, const struct series *s)
+void series_view_json(struct buf *out, const struct series *s)
 {
 	buf_addf(out, "{\"n\": %zu, \"at\": [", s->n);
 	for (size_t i = 0; i < s->n; i++)

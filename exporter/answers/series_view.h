@@ -13,26 +13,27 @@
 const double *series_column(const struct series *s, const char *name);
 
 /* What to read from the history for it: NULL-terminated, in arena. */
-const char *const *view_sources(struct arena *arena);
+const char *const *series_view_sources(struct arena *arena);
 
 /*
  * The columns of the table that have a known value, over the same times. s has the columns of
- * view_sources. An interval much shorter than usual has no rate of its own: what grew in it belongs to
+ * series_view_sources. An interval much shorter than usual has no rate of its own: what grew in it belongs to
  * the next one.
  */
-struct series view_of(const struct series *s, struct arena *arena);
+struct series series_view_of(const struct series *s, struct arena *arena);
 
 /* Only what was taken from..to, seconds since 1970 UTC; NaN = no bound. Shares the values of s. */
-struct series view_between(const struct series *s, double from, double to, struct arena *arena);
+struct series series_view_between(const struct series *s, double from, double to,
+	struct arena *arena);
 
 /*
  * At most so many points: equal stretches of time give two each, the lowest and the highest value of
  * every column in the order in which they came, so that no peak is lost and all columns share their
  * times.
  */
-struct series view_thinned(const struct series *s, size_t points, struct arena *arena);
+struct series series_view_thinned(const struct series *s, size_t points, struct arena *arena);
 
 /* {"n": ..., "at": [...], "columns": {"cpu_cores": [...], ...}}: unknown is null. */
-void view_json(struct buf *out, const struct series *s);
+void series_view_json(struct buf *out, const struct series *s);
 
 #endif

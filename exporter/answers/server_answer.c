@@ -7,7 +7,7 @@
 #include "recommender/servers/job_profile.h"
 
 /* A run that takes so long computes in proportion: it is as busy as the others. */
-static void scale_to(struct profile *p, double seconds)
+static void scale_to(struct job_profile *p, double seconds)
 {
 	double longer = seconds / p->duration_seconds;
 
@@ -19,9 +19,10 @@ static void scale_to(struct profile *p, double seconds)
 }
 
 /* The profile of a job: what its runs say, on the server where they ran. */
-static struct profile profile_of(const struct server_question *q, const struct server *reference)
+static struct job_profile profile_of(const struct server_question *q,
+	const struct server *reference)
 {
-	struct profile p = profile_of_job(q->runs);
+	struct job_profile p = job_profile_of(q->runs);
 
 	if (isnan(p.duration_seconds))
 		p.duration_seconds = q->demand->duration_seconds;
@@ -34,13 +35,14 @@ static struct profile profile_of(const struct server_question *q, const struct s
 static void about_job(struct server_answer *s, const struct machine *here, const struct machine *m,
 	const struct runs *runs, struct arena *arena)
 {
-	struct habits habits = habits_of_job(runs, arena);
+	struct job_habits habits = job_profile_habits(runs, arena);
 	struct pick_options options = s->options;
 
 	options.currency = s->picks.currency;
-	today_of(&(struct today_question){s->use.catalogue, here, m, &s->demand, &options, runs},
-		arena, &s->today);
-	s->n_related = benchmarks_related(s->use.catalogue, &habits, s->related);
+	current_cost_of(&(struct current_cost_question){s->use.catalogue, here, m, &s->demand,
+				&options, runs},
+		arena, &s->current_cost);
+	s->n_related = related_benchmarks_find(s->use.catalogue, &habits, s->related);
 }
 
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
@@ -48,20 +50,21 @@ int server_answer(struct app *app, const struct arguments *a, const struct serve
 {
 	const struct runs *runs = q->runs;
 	struct machine here, m;
-	int code = app_catalogue(app, &ret->use, e);
+	int code = catalogue_use_begin(app, &ret->use, e);
 
 	if (code)
 		return code;
-	machine_now(app, &here);
-	m = runs ? machine_of_job(runs, &here) : here;
+	this_server_now(app, &here);
+	m = runs ? current_cost_machine(runs, &here) : here;
 	ret->of_job = runs;
 	ret->demand = *q->demand;
 	if (runs)
-		ret->profile = profile_of(q, machine_server(ret->use.catalogue, &m));
+		ret->profile = profile_of(q, current_cost_find_server(ret->use.catalogue, &m));
 	struct server_job job = {
 		&ret->profile, runs ? runs_architecture(runs) : ARCHITECTURE_UNKNOWN};
 
-	if (!server_options(a, ret->use.catalogue, runs ? &job : NULL, arena, &ret->options, r))
+	if (!server_parameters_read(a, ret->use.catalogue, runs ? &job : NULL, arena, &ret->options,
+		    r))
 		return 0;
 	pick_servers(ret->use.catalogue, q->demand, &ret->options, arena, &ret->picks);
 	if (runs)
@@ -71,5 +74,5 @@ int server_answer(struct app *app, const struct arguments *a, const struct serve
 
 void server_answer_done(struct server_answer *s)
 {
-	app_catalogue_done(&s->use);
+	catalogue_use_done(&s->use);
 }

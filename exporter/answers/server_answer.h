@@ -13,12 +13,12 @@
 struct server_answer {
 	struct catalogue_use use;
 	struct demand demand;
-	struct profile profile;
+	struct job_profile profile;
 	struct pick_options options;
 	struct picks picks;
 	bool of_job; /* else the rest is empty */
-	struct today today;
-	struct related related[RELATED_MAX];
+	struct current_cost current_cost;
+	struct related_benchmark related[RELATED_MAX];
 	size_t n_related;
 };
 
@@ -40,7 +40,7 @@ void server_answer_done(struct server_answer *s); /* for AUTO; of zeroed memory 
 void server_answer_put(json_t *o, const struct server_answer *s);
 
 /* Parts of it, which other answers have, too. */
-json_t *catalogue_json(const struct catalogue_use *use);
-json_t *related_json(const struct related *related, size_t n);
+json_t *server_answer_catalogue_json(const struct catalogue_use *use);
+json_t *server_answer_related_json(const struct related_benchmark *related, size_t n);
 
 #endif

@@ -23,13 +23,13 @@
 
 /* ---- choices: a word, and the bits of struct pick_options that it stands for; 0 = any ---- */
 
-struct choice {
+struct word_choice {
 	const char *word;
 	unsigned bits;
 };
 
 /* Where it is not known what a job's programs were built for, it is what this program was built for, too. */
-static const struct choice architectures[] = {
+static const struct word_choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},
 	{"x86_64", 1u << ARCHITECTURE_X86_64},
@@ -40,7 +40,7 @@ static const struct choice architectures[] = {
 	{0},
 };
 
-static const struct choice cpu_allocations[] = {
+static const struct word_choice cpu_allocations[] = {
 	{"any", 0},
 	{"Dedicated", 1u << CPU_DEDICATED},
 	{"Burstable", 1u << CPU_BURSTABLE},
@@ -48,48 +48,48 @@ static const struct choice cpu_allocations[] = {
 	{0},
 };
 
-static const struct choice allocations[] = {
+static const struct word_choice allocations[] = {
 	{"ondemand", ALLOCATION_BIT(ALLOCATION_ONDEMAND)},
 	{"spot", ALLOCATION_BIT(ALLOCATION_SPOT)},
 	{"any", ALLOCATION_BIT(ALLOCATION_ONDEMAND) | ALLOCATION_BIT(ALLOCATION_SPOT)},
 	{0},
 };
 
-const char *architecture_choice(size_t i)
+const char *server_parameter_architecture(size_t i)
 {
 	return architectures[i].word;
 }
 
-const char *cpu_allocation_choice(size_t i)
+const char *server_parameter_cpu_allocation(size_t i)
 {
 	return cpu_allocations[i].word;
 }
 
-const char *allocation_choice(size_t i)
+const char *server_parameter_allocation(size_t i)
 {
 	return allocations[i].word;
 }
 
-const char *objective_choice(size_t i)
+const char *server_parameter_objective(size_t i)
 {
 	return objectives[i].name;
 }
 
-const char *reserve_choice(size_t i)
+const char *server_parameter_reserve(size_t i)
 {
-	return reserves[i].name;
+	return system_reserves[i].name;
 }
 
 /* All words of a parameter together; "any" among them is any. unset: when there are none. */
-static unsigned bits_of(const struct arguments *a, const char *name, const struct choice *choices,
-	unsigned unset)
+static unsigned bits_of(const struct arguments *a, const char *name,
+	const struct word_choice *choices, unsigned unset)
 {
 	const char *const *word;
 	size_t n = argument_texts(a, name, &word);
 	unsigned bits = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct choice *c = choices;
+		const struct word_choice *c = choices;
 
 		while (strcmp(c->word, word[i]) != 0)
 			c++;
@@ -209,7 +209,7 @@ static void refuse(struct reply *r, const char *parameter, const char *word,
 		reply_error_list(r, 400, "bad_parameter", "accepted", all, "%s", message);
 		return;
 	}
-	closest(word, all, n, near);
+	suggest_closest(word, all, n, near);
 	if (!near[0])
 		snprintf(message + strlen(message), sizeof message - strlen(message),
 			", nor is any of its %zu like it", n);
@@ -229,7 +229,7 @@ static bool is_name(const struct catalogue *c, const char *word,
 
 static const struct {
 	const char *name;
-	size_t offset; /* of a struct words in struct pick_options */
+	size_t offset; /* of a struct text_list in struct pick_options */
 	const char *(*known)(const struct catalogue *c, size_t i);
 } lists[] = {
 	{"vendor", offsetof(struct pick_options, vendors), vendor_name},
@@ -240,9 +240,9 @@ static const struct {
 	{"storage_type", offsetof(struct pick_options, storage_types), server_storage_type},
 };
 
-static struct words words_of(const struct arguments *a, const char *name)
+static struct text_list words_of(const struct arguments *a, const char *name)
 {
-	struct words w;
+	struct text_list w;
 
 	w.n = argument_texts(a, name, &w.text);
 	return w;
@@ -252,14 +252,14 @@ static bool read_lists(const struct arguments *a, const struct catalogue *c,
 	struct pick_options *ret, struct reply *r)
 {
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-		struct words w = words_of(a, lists[i].name);
+		struct text_list w = words_of(a, lists[i].name);
 
 		for (size_t k = 0; k < w.n; k++)
 			if (!is_name(c, w.text[k], lists[i].known)) {
 				refuse(r, lists[i].name, w.text[k], c, lists[i].known);
 				return false;
 			}
-		*(struct words *)(void *)((char *)ret + lists[i].offset) = w;
+		*(struct text_list *)(void *)((char *)ret + lists[i].offset) = w;
 	}
 	return true;
 }
@@ -298,7 +298,7 @@ static bool read_servers(const struct arguments *a, const struct catalogue *c,
 {
 	const struct {
 		const char *name;
-		struct words *words;
+		struct text_list *words;
 	} both[] = {{"include", &ret->include}, {"exclude", &ret->exclude}};
 
 	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
@@ -316,11 +316,11 @@ static bool read_servers(const struct arguments *a, const struct catalogue *c,
 static bool read_places(const struct arguments *a, const struct catalogue *c, struct arena *arena,
 	struct pick_options *ret, struct reply *r)
 {
-	struct places places = {
+	struct region_filter region_filter = {
 		words_of(a, "regions"), words_of(a, "countries"), words_of(a, "continents")};
 	struct err e = {0};
 
-	if (places_find(c, &places, arena, &ret->regions, &e) == 0)
+	if (regions_find(c, &region_filter, arena, &ret->regions, &e) == 0)
 		return true;
 	reply_error(r, 400, "bad_parameter", "%s", e.text);
 	return false;
@@ -374,21 +374,21 @@ static bool read_objective(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-struct pick_options usual_options(const struct server_job *job)
+struct pick_options server_parameters_usual(const struct server_job *job)
 {
 	unsigned known = job->architecture == ARCHITECTURE_UNKNOWN ? 0 : 1u << job->architecture;
 
 	return (struct pick_options){.architectures = known ? known : architectures[0].bits,
-		.cpu_allocations = usual_cpu_allocations(job->profile),
-		.reserve = reserves,
+		.cpu_allocations = pick_usual_cpu_allocations(job->profile),
+		.reserve = system_reserves,
 		.profile = job->profile};
 }
 
-bool server_options(const struct arguments *a, const struct catalogue *c,
+bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r)
 {
-	*ret = job ? usual_options(job) : (struct pick_options){0};
+	*ret = job ? server_parameters_usual(job) : (struct pick_options){0};
 	ret->limit = argument_count(a, "limit");
 	ret->page = argument_count(a, "page");
 	ret->architectures = bits_of(a, "architecture", architectures, ret->architectures);
@@ -396,7 +396,7 @@ bool server_options(const struct arguments *a, const struct catalogue *c,
 	ret->allocations = bits_of(a, "allocation", allocations, 0);
 	ret->with_inactive = !argument_flag(a, "only_active");
 	ret->ipv4 = argument_flag(a, "ipv4");
-	ret->reserve = reserve_find(argument_text(a, "reserve"));
+	ret->reserve = system_reserve_find(argument_text(a, "reserve"));
 	return read_numbers(a, ret, r) && read_lists(a, c, ret, r) &&
 	       read_compliance(a, c, ret, r) && read_servers(a, c, ret, r) &&
 	       read_places(a, c, arena, ret, r) && read_currency(a, c, ret, r) &&

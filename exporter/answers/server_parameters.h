@@ -11,11 +11,11 @@
 #include "exporter/api/route.h"
 #include "recommender/servers/pick.h"
 
-const char *objective_choice(size_t i);
-const char *architecture_choice(size_t i);
-const char *cpu_allocation_choice(size_t i);
-const char *allocation_choice(size_t i);
-const char *reserve_choice(size_t i);
+const char *server_parameter_objective(size_t i);
+const char *server_parameter_architecture(size_t i);
+const char *server_parameter_cpu_allocation(size_t i);
+const char *server_parameter_allocation(size_t i);
+const char *server_parameter_reserve(size_t i);
 
 /* clang-format off */
 #define SERVER_PARAMETERS \
@@ -23,7 +23,7 @@ const char *reserve_choice(size_t i);
 		.help = "Most servers to give, best first"}, \
 	{.name = "page", .kind = PARAMETER_COUNT, .fallback = "1", .least = 1, .most = 1000000, \
 		.help = "Which page of so many servers"}, \
-	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = objective_choice, \
+	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = server_parameter_objective, \
 		.help = "What is best; by default deadline or benchmark where that is given, else " \
 			"cheapest"}, \
 	{.name = "deadline", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e9, .unit = "seconds", \
@@ -45,10 +45,10 @@ const char *reserve_choice(size_t i);
 	{.name = "compliance_framework", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only vendors that comply with it, for example hipaa or soc2t2; with each of " \
 			"several"}, \
-	{.name = "architecture", .kind = PARAMETER_CHOICE, .repeats = true, .choice = architecture_choice, \
+	{.name = "architecture", .kind = PARAMETER_CHOICE, .repeats = true, .choice = server_parameter_architecture, \
 		.help = "CPU architecture; by default that of the job's programs, and any without a job; native is " \
 			"what this program was built for"}, \
-	{.name = "cpu_allocation", .kind = PARAMETER_CHOICE, .repeats = true, .choice = cpu_allocation_choice, \
+	{.name = "cpu_allocation", .kind = PARAMETER_CHOICE, .repeats = true, .choice = server_parameter_cpu_allocation, \
 		.help = "How CPUs are sold; by default any for a job that keeps them busy for less than " \
 			"a tenth of its time, else all but Shared and Burstable"}, \
 	{.name = "vcpus_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "vCPUs", \
@@ -76,7 +76,7 @@ const char *reserve_choice(size_t i);
 		.help = "Least local storage of the server in GB"}, \
 	{.name = "storage_type", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only this kind of local storage, for example ssd"}, \
-	{.name = "allocation", .kind = PARAMETER_CHOICE, .fallback = "ondemand", .choice = allocation_choice, \
+	{.name = "allocation", .kind = PARAMETER_CHOICE, .fallback = "ondemand", .choice = server_parameter_allocation, \
 		.help = "Which prices count"}, \
 	{.name = "spot_interruptions", .kind = PARAMETER_NUMBER, .fallback = "0.05", .least = 0, .most = 60, \
 		.help = "How often an hour of a spot server is assumed to end a run, which then starts " \
@@ -86,7 +86,7 @@ const char *reserve_choice(size_t i);
 			"have"}, \
 	{.name = "ipv4", .kind = PARAMETER_FLAG, .fallback = "false", \
 		.help = "A public IPv4 address is part of the cost"}, \
-	{.name = "reserve", .kind = PARAMETER_CHOICE, .fallback = "system", .choice = reserve_choice, \
+	{.name = "reserve", .kind = PARAMETER_CHOICE, .fallback = "system", .choice = server_parameter_reserve, \
 		.help = "What of a server is not left for the job"}, \
 	{.name = "include", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 128, \
 		.help = "Only this server or family: its id, its name, or vendor~name"}, \
@@ -98,20 +98,20 @@ const char *reserve_choice(size_t i);
 
 /* The job that servers are for: it decides what is not given. */
 struct server_job {
-	const struct profile *profile;
+	const struct job_profile *profile;
 	enum architecture
 		architecture; /* that its programs were built for; UNKNOWN = as this one */
 };
 
 /* What is asked for a job when nobody says anything. */
-struct pick_options usual_options(const struct server_job *job);
+struct pick_options server_parameters_usual(const struct server_job *job);
 
 /*
  * What the arguments ask for. Their texts live as long as the arguments, the rest in arena or in the catalogue.
  * job: NULL = none is asked about. False: r says which value is not
  * known, and what is.
  */
-bool server_options(const struct arguments *a, const struct catalogue *c,
+bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r);
 

@@ -25,7 +25,7 @@ static double rate_of(const struct server_answer *a, const struct server *s)
 	const struct currency *from = catalogue_currency(a->use.catalogue, s->currency);
 	const struct currency *to = catalogue_currency(a->use.catalogue, a->picks.currency);
 
-	return from && to ? currency_rate(from, to) : (double)NAN;
+	return from && to ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
 static void put_specification(json_t *o, const struct server_answer *a, const struct server *s)
@@ -41,7 +41,7 @@ static void put_specification(json_t *o, const struct server_answer *a, const st
 	json_put(o, "memory_amount", json_num(s->memory_amount));
 	json_put(o, "memory_for_jobs", json_num(floor(a->options.reserve->memory(s))));
 	json_put(o, "cpu_architecture", known_text(architecture_name[s->cpu_architecture]));
-	json_put(o, "cpu_allocation", known_text(cpu_allocation_name[s->cpu_allocation]));
+	json_put(o, "cpu_allocation", known_text(catalogue_cpu_allocation_name[s->cpu_allocation]));
 	json_put(o, "gpu_count", json_num(s->gpu_count));
 	json_put(o, "gpu_manufacturer", known_text(s->gpu_manufacturer));
 	json_put(o, "gpu_model", known_text(s->gpu_model));
@@ -77,7 +77,7 @@ static json_t *cost_json(const struct cost *c)
 static void put_offer(json_t *o, const struct pick *p, const char *currency)
 {
 	json_put(o, "region_id", known_text(p->region_id));
-	json_put(o, "allocation", json_text(allocation_name[p->priced->allocation]));
+	json_put(o, "allocation", json_text(catalogue_allocation_name[p->priced->allocation]));
 	json_put(o, "price", json_num(p->price));
 	json_put(o, "currency", json_text(currency));
 	json_put(o, "forecast_basis", json_text(forecast_basis_name[p->forecast.basis]));
@@ -94,9 +94,9 @@ static void put_offer(json_t *o, const struct pick *p, const char *currency)
 /* Against what a run costs today; negative: it would cost more. */
 static void put_saving(json_t *o, const struct server_answer *s, const struct pick *p)
 {
-	double now = s->today.current.cost.amount, saving = now - p->cost.amount;
+	double now = s->current_cost.current.cost.amount, saving = now - p->cost.amount;
 
-	if (!s->of_job || !s->today.priced || isnan(saving))
+	if (!s->of_job || !s->current_cost.priced || isnan(saving))
 		return;
 	json_put(o, "saving", json_num(saving));
 	json_put(o, "saving_percent", json_num(now > 0 ? 100 * saving / now : (double)NAN));
@@ -133,7 +133,7 @@ static json_t *servers_json(const struct server_answer *s)
 	return a;
 }
 
-json_t *catalogue_json(const struct catalogue_use *use)
+json_t *server_answer_catalogue_json(const struct catalogue_use *use)
 {
 	const struct catalogue *c = use->catalogue;
 	json_t *o = json_object();
@@ -158,11 +158,11 @@ static json_t *filtered_json(const struct picks *p)
 
 	for (unsigned i = 0; i < EXCLUSION_COUNT; i++)
 		if (p->excluded[i])
-			json_put(o, exclusion_name[i], json_num((double)p->excluded[i]));
+			json_put(o, pick_exclusion_name[i], json_num((double)p->excluded[i]));
 	return o;
 }
 
-json_t *related_json(const struct related *related, size_t n)
+json_t *server_answer_related_json(const struct related_benchmark *related, size_t n)
 {
 	json_t *a = json_array();
 
@@ -182,7 +182,7 @@ json_t *related_json(const struct related *related, size_t n)
 #define NOTE_MAX 1024
 #define MIB      1048576.0
 
-/* "124 ..." of each: a sentence for people, where exclusion_name is a key for programs. */
+/* "124 ..." of each: a sentence for people, where pick_exclusion_name is a key for programs. */
 static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "cannot be had now",
 	[EXCLUDED_VENDOR] = "are of other vendors",
@@ -286,7 +286,7 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 {
 	const struct catalogue *c = s->use.catalogue;
 	const struct picks *p = &s->picks;
-	const struct currency *asked = catalogue_currency(c, p->currency);
+	const struct currency *requested = catalogue_currency(c, p->currency);
 	const char *one = first_unrated(c);
 
 	if (!p->excluded[EXCLUDED_CURRENCY])
@@ -294,7 +294,7 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	buf_addf(b,
 		"%zu servers are left out, for there is no exchange rate to %s for their prices",
 		p->excluded[EXCLUDED_CURRENCY], p->currency);
-	if (asked && isnan(asked->usd)) {
+	if (requested && isnan(requested->usd)) {
 		buf_addf(b, ": start with --catalogue.rate=%s=DOLLARS, US dollars for one %s",
 			p->currency, p->currency);
 	} else if (one) {
@@ -308,7 +308,7 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
-static json_t *notes_json(const struct server_answer *s)
+static json_t *server_answer_notes_json(const struct server_answer *s)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(NOTE_MAX);
 	const struct picks *p = &s->picks;
@@ -333,7 +333,7 @@ static json_t *notes_json(const struct server_answer *s)
 
 /* ---- what it costs today ---- */
 
-static json_t *server_now_json(const struct today *t, const char *currency)
+static json_t *server_now_json(const struct current_cost *t, const char *currency)
 {
 	static const char *const allocations[] = {
 		[MACHINE_ALLOCATION_UNKNOWN] = NULL,
@@ -352,12 +352,13 @@ static json_t *server_now_json(const struct today *t, const char *currency)
 		json_put(o, "price", json_num(t->current.price));
 		json_put(o, "currency", json_text(currency));
 		json_put(o, "priced_in", known_text(t->current.region_id));
-		json_put(o, "priced_as", json_text(allocation_name[t->current.priced->allocation]));
+		json_put(o, "priced_as",
+			json_text(catalogue_allocation_name[t->current.priced->allocation]));
 	}
 	return o;
 }
 
-static json_t *past_json(const struct today *t)
+static json_t *past_json(const struct current_cost *t)
 {
 	json_t *a = json_array();
 
@@ -368,7 +369,7 @@ static json_t *past_json(const struct today *t)
 		json_put(o, "run_id", json_text(r->run_id));
 		json_put(o, "started_at", json_time(r->started_at));
 		json_put(o, "duration_seconds", json_num(r->duration_seconds));
-		json_put(o, "outcome", json_text(outcome_name(r->outcome)));
+		json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 		json_put(o, "price", json_num(t->run[i].price));
 		json_put(o, "cost", json_num(t->run[i].amount));
 		json_push(a, o);
@@ -376,14 +377,14 @@ static json_t *past_json(const struct today *t)
 	return a;
 }
 
-static const char *what_was_given(const struct today *t)
+static const char *what_was_given(const struct current_cost *t)
 {
 	if (t->given_all)
 		return "the whole server";
 	return isnan(t->given_cores) && isnan(t->given_memory_bytes) ? NULL : "the request";
 }
 
-static json_t *needless_json(const struct today *t)
+static json_t *needless_json(const struct current_cost *t)
 {
 	json_t *o = json_object();
 
@@ -395,7 +396,7 @@ static json_t *needless_json(const struct today *t)
 	return o;
 }
 
-static const char *not_known(const struct today *t)
+static const char *not_known(const struct current_cost *t)
 {
 	if (t->here)
 		return "the current server is not known: --server.vendor and --server.type say it";
@@ -404,7 +405,7 @@ static const char *not_known(const struct today *t)
 				  "it is not known on which machine the job ran";
 }
 
-static const char *not_in_its_region(const struct today *t)
+static const char *not_in_its_region(const struct current_cost *t)
 {
 	return *t->machine.region ?
 		       "its own region has no price in the catalogue: the lowest of all regions is "
@@ -414,7 +415,7 @@ static const char *not_in_its_region(const struct today *t)
 }
 
 /* It has prices, but none for how it is rented. */
-static const char *not_so_rented(const struct today *t)
+static const char *not_so_rented(const struct current_cost *t)
 {
 	if (t->machine.allocation == MACHINE_SPOT)
 		return t->elsewhere ? "it has no spot price in the catalogue" :
@@ -424,7 +425,7 @@ static const char *not_so_rented(const struct today *t)
 }
 
 /* Why there is no price, or another one; NULL = there is its own. */
-static const char *not_priced(const struct today *t)
+static const char *not_priced(const struct current_cost *t)
 {
 	if (t->priced)
 		return t->elsewhere ? not_in_its_region(t) : NULL;
@@ -440,7 +441,7 @@ static const char *not_priced(const struct today *t)
 
 static json_t *today_json(const struct server_answer *s)
 {
-	const struct today *t = &s->today;
+	const struct current_cost *t = &s->current_cost;
 	json_t *o = json_object();
 
 	json_put(o, "server",
@@ -460,10 +461,10 @@ void server_answer_put(json_t *o, const struct server_answer *s)
 	json_put(o, "servers", servers_json(s));
 	json_put(o, "servers_fitting", json_num((double)s->picks.fitting));
 	json_put(o, "filtered", filtered_json(&s->picks));
-	json_put(o, "notes", notes_json(s));
+	json_put(o, "notes", server_answer_notes_json(s));
 	if (s->of_job) {
 		json_put(o, "today", today_json(s));
-		json_put(o, "benchmarks", related_json(s->related, s->n_related));
+		json_put(o, "benchmarks", server_answer_related_json(s->related, s->n_related));
 	}
-	json_put(o, "catalogue", catalogue_json(&s->use));
+	json_put(o, "catalogue", server_answer_catalogue_json(&s->use));
 }

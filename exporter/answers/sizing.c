@@ -10,7 +10,7 @@
 #include "exporter/answers/sizing_parameters.h"
 
 /* All that a result depends on. */
-struct question {
+struct sizing_question {
 	const char *job_name;
 	const struct strategy *strategy;
 	struct sizing_options options;
@@ -25,7 +25,7 @@ struct question {
  * The question without the time: a window that moved, but lets the same runs in, is the same. What the history held of
  * the job is the mark.
  */
-static void key_of(const struct question *q, char key[KEY_MAX], char state[KEY_MAX])
+static void key_of(const struct sizing_question *q, char key[KEY_MAX], char state[KEY_MAX])
 {
 	const struct sizing_options *o = &q->options;
 	const struct job_mark *m = &q->mark;
@@ -39,27 +39,27 @@ static void key_of(const struct question *q, char key[KEY_MAX], char state[KEY_M
 
 static size_t bytes_of(const struct runs *runs)
 {
-	size_t bytes = sizeof(struct sized) + 2 * runs->n * sizeof *runs->run;
+	size_t bytes = sizeof(struct sizing_result) + 2 * runs->n * sizeof *runs->run;
 
 	for (size_t i = 0; i < runs->n; i++)
 		bytes += runs->run[i].n_stats * sizeof *runs->run[i].stats;
 	return bytes;
 }
 
-static int reply_no_demand(struct reply *r, const struct question *q, const struct runs *all,
+static int reply_no_demand(struct reply *r, const struct sizing_question *q, const struct runs *all,
 	const struct runs *runs, const struct err *why)
 {
 	if (!runs->n)
-		return reply_no_recent_run(r, q->job_name, all, q->window_days);
+		return answer_no_recent_run(r, q->job_name, all, q->window_days);
 	for (size_t i = 0; i < runs->n; i++)
 		if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
 			return reply_error(r, 404, "no_data", "%s", why->text);
-	return reply_no_successful_run(r, q->job_name, runs, q->window_days);
+	return answer_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 
-/* As sized_job. */
-static int size(struct history *h, const struct question *q, struct sized *s, size_t *ret_bytes,
-	struct reply *r, struct err *e)
+/* As sizing_of_job. */
+static int size(struct history *h, const struct sizing_question *q, struct sizing_result *s,
+	size_t *ret_bytes, struct reply *r, struct err *e)
 {
 	struct arena *arena = &s->result.arena;
 	struct err why = {0};
@@ -68,7 +68,7 @@ static int size(struct history *h, const struct question *q, struct sized *s, si
 
 	if (code <= 0)
 		return code;
-	s->runs = runs_since(&all, q->since);
+	s->runs = sizing_parameters_runs(&all, q->since);
 	code = q->strategy->size(&s->runs, &q->options, arena, &s->sizing, &why);
 	if (code == -ENODATA)
 		return reply_no_demand(r, q, &all, &s->runs, &why);
@@ -78,35 +78,35 @@ static int size(struct history *h, const struct question *q, struct sized *s, si
 	return 1;
 }
 
-int sized_job(struct app *app, const struct arguments *a, struct sized **ret, struct reply *reply,
-	struct err *e)
+int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
+	struct reply *reply, struct err *e)
 {
-	struct question q = {
+	struct sizing_question q = {
 		.job_name = argument_text(a, "job_name"),
-		.strategy = sizing_strategy(a),
-		.since = sizing_since(a, wall_seconds(now_read().wall)),
+		.strategy = sizing_parameters_strategy(a),
+		.since = sizing_parameters_since(a, wall_seconds(now_read().wall)),
 		.window_days = argument_number(a, "window_days"),
 	};
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	char key[KEY_MAX], state[KEY_MAX];
 	size_t bytes = 0;
 	int code;
 
 	if (!sizing_options(a, &q.options, reply))
 		return 0;
-	code = app_history(app, &h, e);
+	code = answer_open_history(app, &h, e);
 	if (code == -ENOENT)
-		return reply_no_history(app, reply);
+		return answer_no_history(app, reply);
 	/* Before the runs are read: what changes in between makes the result old, not wrong. */
 	if (code == 0 && app->results)
 		code = history_job_mark(h, q.job_name, q.since, &q.mark, e);
 	if (code)
 		return code;
 	key_of(&q, key, state);
-	*ret = (struct sized *)(void *)result_find(app->results, key, state, INFINITY);
+	*ret = (struct sizing_result *)(void *)result_find(app->results, key, state, INFINITY);
 	if (*ret)
 		return 1;
-	struct sized *s = (struct sized *)(void *)result_new(sizeof *s);
+	struct sizing_result *s = (struct sizing_result *)(void *)result_new(sizeof *s);
 
 	code = size(h, &q, s, &bytes, reply, e);
 	if (code > 0) {
@@ -118,7 +118,7 @@ int sized_job(struct app *app, const struct arguments *a, struct sized **ret, st
 	return code;
 }
 
-void sized_done(struct sized **s)
+void sizing_result_done(struct sizing_result **s)
 {
 	if (*s)
 		shared_drop(&(*s)->result.shared);

@@ -12,7 +12,7 @@
 #include "recommender/sizing/sizing.h"
 
 /* Immutable; what it points to lives as long as it does. */
-struct sized {
+struct sizing_result {
 	struct result result;
 	struct runs
 		runs; /* that the question lets in, newest first; open ones without statistics */
@@ -24,8 +24,8 @@ struct sized {
  * no such job, no run to go by, or a parameter that the strategy does not know, and reply says so. Negative: the
  * history could not be read. Any thread.
  */
-int sized_job(struct app *app, const struct arguments *a, struct sized **ret, struct reply *reply,
-	struct err *e);
-void sized_done(struct sized **s); /* for AUTO; lets go */
+int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
+	struct reply *reply, struct err *e);
+void sizing_result_done(struct sizing_result **s); /* for AUTO; lets go */
 
 #endif

@@ -15,7 +15,7 @@ static json_t *based_on_json(const struct sizing *s)
 	json_put(o, "first", json_time(s->first));
 	json_put(o, "last", json_time(s->last));
 	json_put(o, "samples", json_num((double)s->samples));
-	json_put(o, "confidence", json_text(confidence_name(s->confidence)));
+	json_put(o, "confidence", json_text(sizing_confidence_name(s->confidence)));
 	json_put(o, "memory_source", json_text(s->memory_source));
 	return o;
 }
@@ -32,7 +32,7 @@ static json_t *resources_json(const struct resources *r)
 	return o;
 }
 
-json_t *demand_json(const struct demand *d)
+json_t *sizing_json_demand(const struct demand *d)
 {
 	json_t *o = json_object();
 
@@ -78,7 +78,7 @@ static json_t *memory_json(const struct sizing *s)
 	json_t *o = json_object(), *risks = json_object();
 
 	for (unsigned i = 0; i < RISK_COUNT; i++)
-		json_put(risks, risk_name((enum risk)i), json_num(s->memory_at_risk[i]));
+		json_put(risks, sizing_risk_name((enum risk)i), json_num(s->memory_at_risk[i]));
 	json_put(o, "too_small_probability", json_num(s->memory_too_small));
 	json_put(o, "expected_waste_ratio", json_num(s->memory_expected_waste));
 	json_put(o, "expected_low_bytes", json_num(s->memory_low));
@@ -126,12 +126,12 @@ static json_t *explain_json(const struct sizing *s)
 	return a;
 }
 
-void put_sizing(json_t *o, const struct sizing *s)
+void sizing_json_put(json_t *o, const struct sizing *s)
 {
 	json_put(o, "summary", json_text(s->summary));
 	json_put(o, "based_on", based_on_json(s));
 	json_put(o, "resources", resources_json(&s->resources));
-	json_put(o, "demand", demand_json(&s->demand));
+	json_put(o, "demand", sizing_json_demand(&s->demand));
 	json_put(o, "limits", limits_json(s));
 	json_put(o, "memory", memory_json(s));
 	json_put(o, "cpu", cpu_json(s));
@@ -148,7 +148,7 @@ json_t *recommend_json(const struct recommendation *r)
 	json_put(o, "job_name", json_text(r->job_name));
 	json_put(o, "generated_at", json_time(r->generated_at));
 	json_put(o, "strategy", json_text(r->strategy));
-	put_sizing(o, r->sizing);
+	sizing_json_put(o, r->sizing);
 	server_answer_put(o, r->servers);
 	return o;
 }

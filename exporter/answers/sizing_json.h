@@ -9,10 +9,10 @@
 #include "recommender/sizing/sizing.h"
 
 /* Adds the half that is about the job. Unknown numbers are null. */
-void put_sizing(json_t *o, const struct sizing *s);
+void sizing_json_put(json_t *o, const struct sizing *s);
 
 /* What is asked for, also where no strategy was asked. */
-json_t *demand_json(const struct demand *d);
+json_t *sizing_json_demand(const struct demand *d);
 
 /* All of a recommendation: the job, then the servers. */
 struct recommendation {

@@ -8,17 +8,17 @@
 
 #define SECONDS_PER_DAY 86400
 
-const char *strategy_choice(size_t i)
+const char *sizing_parameter_strategy(size_t i)
 {
 	return strategies[i].name;
 }
 
-const char *risk_choice(size_t i)
+const char *sizing_parameter_risk(size_t i)
 {
-	return i < RISK_COUNT ? risk_name((enum risk)i) : NULL;
+	return i < RISK_COUNT ? sizing_risk_name((enum risk)i) : NULL;
 }
 
-const struct strategy *sizing_strategy(const struct arguments *a)
+const struct strategy *sizing_parameters_strategy(const struct arguments *a)
 {
 	return strategy_find(argument_text(a, "strategy"));
 }
@@ -67,22 +67,22 @@ bool sizing_options(const struct arguments *a, struct sizing_options *ret, struc
 		.attempt = argument_count(a, "attempt"),
 	};
 
-	if (!all_are_used(a, sizing_strategy(a), r))
+	if (!all_are_used(a, sizing_parameters_strategy(a), r))
 		return false;
 	if (risk)
-		risk_parse(risk, &o.risk);
+		sizing_risk_parse(risk, &o.risk);
 	*ret = o;
 	return true;
 }
 
-double sizing_since(const struct arguments *a, double now)
+double sizing_parameters_since(const struct arguments *a, double now)
 {
 	double days = argument_number(a, "window_days");
 
 	return isnan(days) ? -INFINITY : now - days * SECONDS_PER_DAY;
 }
 
-struct runs runs_since(const struct runs *runs, double since)
+struct runs sizing_parameters_runs(const struct runs *runs, double since)
 {
 	struct runs ret = *runs;
 

@@ -9,19 +9,19 @@
 #include "exporter/api/route.h"
 #include "recommender/sizing/sizing.h"
 
-const char *strategy_choice(size_t i);
-const char *risk_choice(size_t i);
+const char *sizing_parameter_strategy(size_t i);
+const char *sizing_parameter_risk(size_t i);
 
 /* clang-format off */
 #define SIZING_PARAMETERS \
 	{.name = "strategy", \
 		.kind = PARAMETER_CHOICE, \
 		.fallback = "auto", \
-		.choice = strategy_choice, \
+		.choice = sizing_parameter_strategy, \
 		.help = "How the next run's demand follows from earlier ones"}, \
 	{.name = "risk", \
 		.kind = PARAMETER_CHOICE, \
-		.choice = risk_choice, \
+		.choice = sizing_parameter_risk, \
 		.help = "How dear a first attempt is that fails for lack of memory (strategy auto; " \
 			"balanced when not given)"}, \
 	{.name = "runs", \
@@ -65,7 +65,7 @@ const char *risk_choice(size_t i);
 /* clang-format on */
 
 /* The strategy that was asked for. */
-const struct strategy *sizing_strategy(const struct arguments *a);
+const struct strategy *sizing_parameters_strategy(const struct arguments *a);
 
 /*
  * What the arguments ask of it. False: r says which of them that strategy does not know.
@@ -73,8 +73,8 @@ const struct strategy *sizing_strategy(const struct arguments *a);
 bool sizing_options(const struct arguments *a, struct sizing_options *ret, struct reply *r);
 
 /* The arguments let in what started then or later; -INFINITY = all. */
-double sizing_since(const struct arguments *a, double now);
+double sizing_parameters_since(const struct arguments *a, double now);
 /* Those of runs, newest first. */
-struct runs runs_since(const struct runs *runs, double since);
+struct runs sizing_parameters_runs(const struct runs *runs, double since);
 
 #endif

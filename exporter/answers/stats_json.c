@@ -49,9 +49,9 @@ struct spread {
 	double mean, min, max;
 };
 
-struct window window_of(const struct runs *all, size_t most, struct arena *arena)
+struct stats_window stats_json_window(const struct runs *all, size_t most, struct arena *arena)
 {
-	struct window w = {.run = arena_alloc(arena, (all->n + 1) * sizeof *w.run)};
+	struct stats_window w = {.run = arena_alloc(arena, (all->n + 1) * sizeof *w.run)};
 	size_t others = 0;
 
 	for (size_t i = 0; i < all->n && w.n < most; i++) {
@@ -125,15 +125,15 @@ static json_t *level_json(const struct distribution *d)
 	return o;
 }
 
-static bool any_run_has(const struct window *w, const char *column)
+static bool any_run_has(const struct stats_window *w, const char *column)
 {
 	for (size_t i = 0; i < w->n; i++)
-		if (run_level(w->run[i], column))
+		if (run_json_level(w->run[i], column))
 			return true;
 	return false;
 }
 
-static json_t *level_over_runs(const struct window *w, const char *column, double *scratch)
+static json_t *level_over_runs(const struct stats_window *w, const char *column, double *scratch)
 {
 	if (!any_run_has(w, column))
 		return json_null();
@@ -141,8 +141,8 @@ static json_t *level_over_runs(const struct window *w, const char *column, doubl
 
 	for (size_t k = 0; k < ARRAY_LEN(statistics); k++) {
 		for (size_t i = 0; i < w->n; i++)
-			scratch[i] =
-				distribution_value(run_level(w->run[i], column), &statistics[k]);
+			scratch[i] = distribution_value(run_json_level(w->run[i], column),
+				&statistics[k]);
 		struct spread s = spread_of(scratch, w->n);
 
 		json_put(o, statistics[k].key, json_num(statistics[k].extreme ? s.max : s.mean));
@@ -159,14 +159,14 @@ static json_t *run_stats(const struct run *r)
 	json_put(o, "duration_seconds", json_num(r->duration_seconds));
 	json_put(o, "samples", json_num((double)r->samples));
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
-		json_put(o, levels[i], level_json(run_level(r, levels[i])));
-	for (const struct headline *h = headlines; h->key; h++)
+		json_put(o, levels[i], level_json(run_json_level(r, levels[i])));
+	for (const struct headline *h = run_json_headlines; h->key; h++)
 		if (beside_levels(h))
-			json_put(o, h->key, json_num(headline_value(h, r)));
+			json_put(o, h->key, json_num(run_json_headline(h, r)));
 	return o;
 }
 
-static json_t *over_runs(const struct window *w)
+static json_t *over_runs(const struct stats_window *w)
 {
 	AUTO(freep) double *scratch = xcalloc(w->n, sizeof *scratch);
 	json_t *o = json_object();
@@ -176,18 +176,18 @@ static json_t *over_runs(const struct window *w)
 	json_put(o, "duration_seconds", spread_json(scratch, w->n));
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
 		json_put(o, levels[i], level_over_runs(w, levels[i], scratch));
-	for (const struct headline *h = headlines; h->key; h++) {
+	for (const struct headline *h = run_json_headlines; h->key; h++) {
 		if (!beside_levels(h))
 			continue;
 		for (size_t i = 0; i < w->n; i++)
-			scratch[i] = headline_value(h, w->run[i]);
+			scratch[i] = run_json_headline(h, w->run[i]);
 		json_put(o, h->key, spread_json(scratch, w->n));
 	}
 	return o;
 }
 
 /* Too few cores, or nothing to do? Each number is in recommender/waits.h. */
-static json_t *waits_json(const struct window *w)
+static json_t *waits_json(const struct stats_window *w)
 {
 	struct waits all = waits_of(w->run, w->n);
 	json_t *o = json_object();
@@ -200,7 +200,7 @@ static json_t *waits_json(const struct window *w)
 	return o;
 }
 
-json_t *stats_json(const char *job_name, const struct window *w, double now)
+json_t *stats_json(const char *job_name, const struct stats_window *w, double now)
 {
 	json_t *o = json_object(), *runs = json_array();
 
@@ -219,7 +219,7 @@ json_t *stats_json(const char *job_name, const struct window *w, double now)
 }
 
 /* resource-tracker's default statistics. */
-static const struct peer {
+static const struct tracker_statistic {
 	const char *key, *statistic, *column;
 	double (*get)(const struct run *, const char *column);
 	double scale;
@@ -248,7 +248,7 @@ static double rounded(double v, int decimals)
 	return nearbyint(v * scale) / scale;
 }
 
-static void put_peer(json_t *o, const struct peer *p, double v)
+static void put_peer(json_t *o, const struct tracker_statistic *p, double v)
 {
 	json_t *inner = json_object_get(o, p->key);
 
@@ -259,15 +259,15 @@ static void put_peer(json_t *o, const struct peer *p, double v)
 	json_put(inner, p->statistic, json_num(rounded(v, p->decimals)));
 }
 
-json_t *stats_json_resource_tracker(const struct window *w)
+json_t *stats_json_resource_tracker(const struct stats_window *w)
 {
-	static const struct peer duration = {
+	static const struct tracker_statistic duration = {
 		.key = "timestamp", .statistic = "duration", .decimals = 2};
 	AUTO(freep) double *scratch = xcalloc(w->n, sizeof *scratch);
 	json_t *o = json_object();
 
 	for (size_t k = 0; k < ARRAY_LEN(peers); k++) {
-		const struct peer *p = &peers[k];
+		const struct tracker_statistic *p = &peers[k];
 
 		for (size_t i = 0; i < w->n; i++)
 			scratch[i] = p->get(w->run[i], p->column) / p->scale;

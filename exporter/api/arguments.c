@@ -40,7 +40,7 @@ static bool is_name(const struct parameter *p, const char *name)
 	return false;
 }
 
-const struct parameter *parameter_find(const struct parameter *parameters, const char *name)
+const struct parameter *route_parameter_find(const struct parameter *parameters, const char *name)
 {
 	for (const struct parameter *p = parameters; p->name; p++)
 		if (is_name(p, name))
@@ -48,7 +48,7 @@ const struct parameter *parameter_find(const struct parameter *parameters, const
 	return NULL;
 }
 
-void parameter_accepts(const struct parameter *p, struct buf *out)
+void route_parameter_accepts(const struct parameter *p, struct buf *out)
 {
 	const char *word;
 
@@ -93,7 +93,7 @@ static int bad_value(const struct arguments *a, const struct parameter *p, const
 	struct buf accepts AUTO(buf_done) = BUF_MAX(sizeof e->text);
 	char name[SHOWN], shown[SHOWN];
 
-	parameter_accepts(p, &accepts);
+	route_parameter_accepts(p, &accepts);
 	utf8_clean(value, strlen(value), shown, sizeof shown);
 	return err_set(e, -EINVAL, "%s: \"%s\" is not accepted: give %s", called(a, p, name), shown,
 		buf_text(&accepts));
@@ -187,11 +187,11 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 		names[n++] = p->name;
 		buf_addf(&known, "%s%s", p == a->parameters ? "" : ", ", called(a, p, shown));
 	}
-	slip = closest_slip(name, names, n);
+	slip = suggest_slip(name, names, n);
 	utf8_clean(name, strlen(name), shown, sizeof shown);
 	if (slip)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
-			shown, called(a, parameter_find(a->parameters, slip), meant));
+			shown, called(a, route_parameter_find(a->parameters, slip), meant));
 	/* A list that ends in the middle would hide what it lacks. */
 	if (known.full)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
@@ -203,7 +203,7 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e)
 {
-	const struct parameter *p = parameter_find(a->parameters, name);
+	const struct parameter *p = route_parameter_find(a->parameters, name);
 
 	if (!p)
 		return unknown_name(a, name, e);
@@ -227,7 +227,7 @@ int arguments_finish(struct arguments *a, struct err *e)
 			struct buf accepts AUTO(buf_done) = BUF_MAX(sizeof e->text);
 			char name[SHOWN];
 
-			parameter_accepts(p, &accepts);
+			route_parameter_accepts(p, &accepts);
 			return err_set(e, -EINVAL, "%s is missing: give %s", called(a, p, name),
 				buf_text(&accepts));
 		}

@@ -16,7 +16,7 @@ static bool refuse(struct reply *r, struct buf *message)
 	return false;
 }
 
-json_t *body_parse(struct slice body, struct reply *r)
+json_t *json_body_parse(struct slice body, struct reply *r)
 {
 	struct buf message = BUF_MAX(MESSAGE_MAX);
 	json_error_t e = {0};
@@ -36,7 +36,7 @@ json_t *body_parse(struct slice body, struct reply *r)
 	return NULL;
 }
 
-static void add_accepted(struct buf *out, const struct body_key *k)
+static void add_accepted(struct buf *out, const struct json_body_key *k)
 {
 	switch (k->kind) {
 	case BODY_TEXT:
@@ -55,7 +55,7 @@ static void add_accepted(struct buf *out, const struct body_key *k)
 	}
 }
 
-static bool take(const struct body_key *k, const json_t *value, void *field)
+static bool take_value(const struct json_body_key *k, const json_t *value, void *field)
 {
 	double v = json_is_number(value) ? json_number_value(value) : (double)NAN;
 	const char *text = json_string_value(value);
@@ -80,20 +80,20 @@ static bool take(const struct body_key *k, const json_t *value, void *field)
 	return false;
 }
 
-static bool refuse_unknown(const char *what, const char *name, const struct body_key *keys,
+static bool refuse_unknown(const char *subject, const char *name, const struct json_body_key *keys,
 	struct reply *r)
 {
 	struct buf message = BUF_MAX(MESSAGE_MAX);
 	char shown[64];
 
 	utf8_clean(name, strlen(name), shown, sizeof shown);
-	buf_addf(&message, "%s has no key \"%s\"; there are:", what, shown);
-	for (const struct body_key *k = keys; k->name; k++)
+	buf_addf(&message, "%s has no key \"%s\"; there are:", subject, shown);
+	for (const struct json_body_key *k = keys; k->name; k++)
 		buf_addf(&message, "%s %s", k == keys ? "" : ",", k->name);
 	return refuse(r, &message);
 }
 
-static const struct body_key *find(const struct body_key *keys, const char *name)
+static const struct json_body_key *find_key(const struct json_body_key *keys, const char *name)
 {
 	for (; keys->name; keys++)
 		if (strcmp(keys->name, name) == 0)
@@ -101,8 +101,8 @@ static const struct body_key *find(const struct body_key *keys, const char *name
 	return NULL;
 }
 
-bool body_read(const json_t *object, const char *what, const struct body_key *keys, void *into,
-	struct reply *r)
+bool json_body_read(const json_t *object, const char *subject, const struct json_body_key *keys,
+	void *into, struct reply *r)
 {
 	struct buf message = BUF_MAX(MESSAGE_MAX);
 	const char *name;
@@ -110,19 +110,19 @@ bool body_read(const json_t *object, const char *what, const struct body_key *ke
 
 	json_object_foreach(all, name, value)
 	{
-		if (!find(keys, name))
-			return refuse_unknown(what, name, keys, r);
+		if (!find_key(keys, name))
+			return refuse_unknown(subject, name, keys, r);
 	}
-	for (const struct body_key *k = keys; k->name; k++) {
+	for (const struct json_body_key *k = keys; k->name; k++) {
 		value = json_object_get(object, k->name);
 		if (json_is_null(value) || !value) {
 			if (!k->required)
 				continue;
-			buf_addf(&message, "%s needs %s: ", what, k->name);
-		} else if (take(k, value, (char *)into + k->offset)) {
+			buf_addf(&message, "%s needs %s: ", subject, k->name);
+		} else if (take_value(k, value, (char *)into + k->offset)) {
 			continue;
 		} else {
-			buf_addf(&message, "%s of %s: accepted is ", k->name, what);
+			buf_addf(&message, "%s of %s: accepted is ", k->name, subject);
 		}
 		add_accepted(&message, k);
 		return refuse(r, &message);

@@ -10,26 +10,26 @@
 
 #include "exporter/api/route.h"
 
-enum body_kind {
+enum json_body_kind {
 	BODY_TEXT,   /* const char *: UTF-8 without control characters, least..most bytes */
 	BODY_NUMBER, /* double, least..most */
 	BODY_WHOLE,  /* the same without a fraction */
 	BODY_OBJECT, /* json_t *, borrowed */
 };
 
-struct body_key {
+struct json_body_key {
 	const char *name; /* NULL ends a table */
-	enum body_kind kind;
+	enum json_body_kind kind;
 	bool required;
 	double least, most;
 	size_t offset; /* of what it fills; untouched when absent or null */
 };
 
 /* Parses the body of a request; NULL when r was filled with the error. json_decref. */
-json_t *body_parse(struct slice body, struct reply *r);
+json_t *json_body_parse(struct slice body, struct reply *r);
 
 /* what: "the body", or the key that the object stands at. False when r was filled with the error. */
-bool body_read(const json_t *object, const char *what, const struct body_key *keys, void *into,
-	struct reply *r);
+bool json_body_read(const json_t *object, const char *subject, const struct json_body_key *keys,
+	void *into, struct reply *r);
 
 #endif

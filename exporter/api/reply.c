@@ -16,7 +16,7 @@ int reply_json(struct reply *r, int status, json_t *take)
 	if (!r->body.max)
 		r->body.max = REPLY_BODY_MAX;
 	buf_reset(&r->body);
-	if (!allowance_gave_up())
+	if (!memory_budget_gave_up())
 		json_write(&r->body, take);
 	json_decref(take);
 	return 0;

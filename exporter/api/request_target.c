@@ -18,7 +18,7 @@ static int hex_digit(char c)
 }
 
 /* Decodes s over itself. plus: "+" is a space, as forms write it in a query. */
-static int decode(char *s, bool plus, const char *what, struct err *e)
+static int decode(char *s, bool plus, const char *subject, struct err *e)
 {
 	char *out = s;
 
@@ -37,15 +37,15 @@ static int decode(char *s, bool plus, const char *what, struct err *e)
 			return err_set(e, -EINVAL,
 				"%.60s: a %% must be followed by two hexadecimal digits (%%25 for "
 				"itself)",
-				what);
+				subject);
 		if (high == 0 && low == 0)
-			return err_set(e, -EINVAL, "%.60s: %%00 is not accepted", what);
+			return err_set(e, -EINVAL, "%.60s: %%00 is not accepted", subject);
 		*out++ = (char)(high * 16 + low);
 		in += 2;
 	}
 	*out = '\0';
 	if (!utf8_valid(s, (size_t)(out - s)))
-		return err_set(e, -EINVAL, "%.60s is not valid UTF-8", what);
+		return err_set(e, -EINVAL, "%.60s is not valid UTF-8", subject);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static char *without_authority(char *raw)
 	return raw + 7 + strcspn(raw + 7, "/?");
 }
 
-int target_split(char *raw, struct target *ret, struct err *e)
+int request_target_split(char *raw, struct request_target *ret, struct err *e)
 {
 	char *path = without_authority(raw), *query = strchr(path, '?');
 
@@ -67,11 +67,11 @@ int target_split(char *raw, struct target *ret, struct err *e)
 
 	if (code)
 		return code;
-	*ret = (struct target){path, query ? query : path + strlen(path)};
+	*ret = (struct request_target){path, query ? query : path + strlen(path)};
 	return 0;
 }
 
-int target_next(struct target *t, char **name, char **value, struct err *e)
+int request_target_next(struct request_target *t, char **name, char **value, struct err *e)
 {
 	while (*t->query == '&')
 		t->query++;

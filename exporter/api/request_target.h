@@ -7,18 +7,18 @@
 
 #include "collectors/base/err.h"
 
-struct target {
+struct request_target {
 	char *path;  /* decoded; "" when there is none */
-	char *query; /* still encoded, for target_next; "" when there is none */
+	char *query; /* still encoded, for request_target_next; "" when there is none */
 };
 
 /* raw is edited, and ret points into it. -EINVAL: bad percent-encoding or no UTF-8 in the path. */
-int target_split(char *raw, struct target *ret, struct err *e);
+int request_target_split(char *raw, struct request_target *ret, struct err *e);
 
 /*
  * The next name and value of the query, decoded; a name without "=" has the value "". 1, 0 at the
  * end, or -EINVAL.
  */
-int target_next(struct target *t, char **name, char **value, struct err *e);
+int request_target_next(struct request_target *t, char **name, char **value, struct err *e);
 
 #endif

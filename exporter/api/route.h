@@ -87,10 +87,10 @@ int arguments_finish(struct arguments *a, struct err *e); /* fallbacks, required
  * The parameter that a query key (also with [] when it repeats) or a flag without its -- stands
  * for, or NULL.
  */
-const struct parameter *parameter_find(const struct parameter *parameters, const char *name);
+const struct parameter *route_parameter_find(const struct parameter *parameters, const char *name);
 
 /* "a whole number from 1 to 1000", "a number of MiB from 0 to 1000000000": what is accepted, in words. */
-void parameter_accepts(const struct parameter *p, struct buf *out);
+void route_parameter_accepts(const struct parameter *p, struct buf *out);
 
 #define REPLY_BODY_MAX (64u << 20)
 

@@ -123,7 +123,7 @@ static int create_tables(const struct catalogue_cache *k, struct err *e)
 }
 
 /* Of several who find no tables, all but the first find them here: only now nobody else writes. */
-static int cache_create_tables(const struct catalogue_cache *k, struct err *e)
+static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct err *e)
 {
 	int64_t version = 0;
 	int code = sql_exec(&k->file, "BEGIN IMMEDIATE", "write", e);
@@ -152,11 +152,11 @@ static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 	sql_close(&k->file);
 	buf_done(&k->aside);
 	k->aside = (struct buf)BUF_MAX(PATH_BUF_MAX);
-	int code = moved ? 0 : aside_move(&k->aside, k->path, e);
+	int code = moved ? 0 : quarantine_file(&k->aside, k->path, e);
 
 	if (code == 0)
 		code = open_file(k, e);
-	return code ? code : cache_create_tables(k, e);
+	return code ? code : catalogue_cache_create_tables(k, e);
 }
 
 /* A database of something else has tables, but not ours. */
@@ -208,7 +208,7 @@ static int open_or_begin(struct catalogue_cache *k, struct err *e)
 		return code;
 	if (damage || (version && version != CATALOGUE_CACHE_VERSION))
 		return cache_begin_anew(k, e);
-	return version ? 0 : cache_create_tables(k, e);
+	return version ? 0 : catalogue_cache_create_tables(k, e);
 }
 
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e)
@@ -275,7 +275,7 @@ static int read_origin(const struct sql_file *f, struct cache_origin *ret, struc
 		if (strcmp(key, "hash") == 0)
 			utf8_clean(value, strlen(value), ret->hash, sizeof ret->hash);
 		if (strcmp(key, "asked") == 0)
-			utf8_clean(value, strlen(value), ret->asked, sizeof ret->asked);
+			utf8_clean(value, strlen(value), ret->source_text, sizeof ret->source_text);
 		double at = sql_double(&q);
 
 		/* A catalogue that was saved at no time was not saved. */
@@ -580,7 +580,7 @@ static int save_metadata(const struct catalogue_cache *k, const struct catalogue
 	struct sql q = sql_prepare(&k->file, "INSERT INTO _metadata VALUES (?, ?)", e);
 	char saved_at[DOUBLE_TEXT_MAX];
 	const char *const pairs[][2] = {{"published_at", c->as_of}, {"published_by", c->note},
-		{"source", o->source}, {"hash", o->hash}, {"asked", o->asked},
+		{"source", o->source}, {"hash", o->hash}, {"asked", o->source_text},
 		{"saved_at", saved_at}};
 	int code = 0;
 

@@ -26,15 +26,15 @@ void catalogue_cache_close(struct catalogue_cache *cache);
 /* Was what was there set aside? Then *ret says so: -EUCLEAN. */
 bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 
-#define CATALOGUE_ASKED_MAX 512
+#define CATALOGUE_SOURCE_TEXT_MAX 512
 
 /* Where a saved catalogue came from. */
 struct cache_origin {
 	char source[256]; /* URL or path */
 	char hash[128];   /* of the Keeper's database, "" = not known */
-	char asked
-		[CATALOGUE_ASKED_MAX]; /* for which regions and benchmarks, "" = for none in particular */
-	struct wall at;                /* when it was fetched, or last found unchanged */
+	char source_text
+		[CATALOGUE_SOURCE_TEXT_MAX]; /* for which regions and benchmarks, "" = for none in particular */
+	struct wall at;                      /* when it was fetched, or last found unchanged */
 };
 
 /* Puts a catalogue in the place of the one before, at once or not at all. */

@@ -19,32 +19,32 @@
 #define STALE_REFRESHES 3.0
 
 /* By which a change of a file shows. */
-struct stamp {
+struct catalogue_stamp {
 	dev_t device;
 	ino_t inode;
 	off_t size;
 	int64_t modified_ns;
 };
 
-struct shelf {
-	struct shelf_config config;
+struct current_catalogue {
+	struct current_catalogue_config config;
 	pthread_mutex_t lock; /* guards the rest */
 	struct catalogue *catalogue;
-	struct stamp stamp;         /* of the file it was read from; all 0 = of none */
-	struct cache_origin origin; /* of a cached one; at 0 = of none */
+	struct catalogue_stamp stamp; /* of the file it was read from; all 0 = of none */
+	struct cache_origin origin;   /* of a cached one; at 0 = of none */
 	struct mono used;
 	bool silent; /* the file is a pipe that brought nothing */
 	struct fetcher *fetcher;
 	struct err no_fetcher; /* why there is none */
 };
 
-static struct stamp stamp_of(const char *path)
+static struct catalogue_stamp stamp_of(const char *path)
 {
 	struct stat st;
 
 	if (!path || stat(path, &st) != 0)
-		return (struct stamp){0};
-	return (struct stamp){st.st_dev, st.st_ino, st.st_size,
+		return (struct catalogue_stamp){0};
+	return (struct catalogue_stamp){st.st_dev, st.st_ino, st.st_size,
 		st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec};
 }
 
@@ -55,22 +55,22 @@ static bool is_kind(const char *path, mode_t kind)
 	return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
-static bool same_stamp(const struct stamp *a, const struct stamp *b)
+static bool same_stamp(const struct catalogue_stamp *a, const struct catalogue_stamp *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
 	       a->modified_ns == b->modified_ns;
 }
 
-struct shelf *shelf_new(const struct shelf_config *config)
+struct current_catalogue *current_catalogue_new(const struct current_catalogue_config *config)
 {
-	struct shelf *s = xcalloc(1, sizeof *s);
+	struct current_catalogue *s = xcalloc(1, sizeof *s);
 
 	s->config = *config;
 	pthread_mutex_init(&s->lock, NULL);
 	return s;
 }
 
-void shelf_free(struct shelf *s)
+void current_catalogue_free(struct current_catalogue *s)
 {
 	if (!s)
 		return;
@@ -81,7 +81,7 @@ void shelf_free(struct shelf *s)
 }
 
 /* Puts a catalogue that nobody else has yet in the place of the one before. */
-static int put(struct shelf *s, struct catalogue *take, struct err *e)
+static int put_catalogue(struct current_catalogue *s, struct catalogue *take, struct err *e)
 {
 	int code = catalogue_set_rates(take, &s->config.fetcher.rates, e);
 
@@ -94,9 +94,9 @@ static int put(struct shelf *s, struct catalogue *take, struct err *e)
 	return 0;
 }
 
-static int load_file(struct shelf *s, struct err *e)
+static int load_file(struct current_catalogue *s, struct err *e)
 {
-	struct stamp now = stamp_of(s->config.path);
+	struct catalogue_stamp now = stamp_of(s->config.path);
 	struct catalogue *c = NULL;
 	int code;
 
@@ -111,14 +111,14 @@ static int load_file(struct shelf *s, struct err *e)
 	code = catalogue_from_file(&c, s->config.path, NULL, e);
 	s->silent = pipe && code;
 	if (code == 0)
-		code = put(s, c, e);
+		code = put_catalogue(s, c, e);
 	if (code == 0)
 		s->stamp = now;
 	return code;
 }
 
 /* A cache that cannot be read just now is no reason to answer from older prices than those that are there. */
-static int go_on_without_cache(const struct shelf *s, int code)
+static int go_on_without_cache(const struct current_catalogue *s, int code)
 {
 	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
 }
@@ -127,10 +127,10 @@ static int go_on_without_cache(const struct shelf *s, int code)
  * The cache changes with every page that is fetched, the catalogue in it only at the end, and its age also when it was
  * found to be unchanged. -ENOENT: there is none.
  */
-static int load_cache(struct shelf *s)
+static int load_cache(struct current_catalogue *s)
 {
 	const char *path = s->config.fetcher.source.cache_path;
-	struct stamp now = stamp_of(path);
+	struct catalogue_stamp now = stamp_of(path);
 	struct cache_origin origin;
 	struct catalogue *c = NULL;
 
@@ -146,12 +146,12 @@ static int load_cache(struct shelf *s)
 		     strcmp(origin.source, s->origin.source) == 0 &&
 		     (origin.at.ns == s->origin.at.ns ||
 			     (*origin.hash && strcmp(origin.hash, s->origin.hash) == 0 &&
-				     strcmp(origin.asked, s->origin.asked) == 0));
+				     strcmp(origin.source_text, s->origin.source_text) == 0));
 
 	if (!known)
 		code = catalogue_cache_load(&c, &origin, path, NULL);
 	if (code == 0 && c)
-		code = put(s, c, NULL);
+		code = put_catalogue(s, c, NULL);
 	if (code)
 		return go_on_without_cache(s, code);
 	s->origin = origin;
@@ -159,7 +159,7 @@ static int load_cache(struct shelf *s)
 	return 0;
 }
 
-static int load_built_in(struct shelf *s, struct err *e)
+static int load_built_in(struct current_catalogue *s, struct err *e)
 {
 	struct catalogue *c = NULL;
 
@@ -168,14 +168,14 @@ static int load_built_in(struct shelf *s, struct err *e)
 	int code = catalogue_built_in(&c, e);
 
 	if (code == 0)
-		code = put(s, c, e);
+		code = put_catalogue(s, c, e);
 	if (code == 0)
 		s->origin = (struct cache_origin){0};
 	return code;
 }
 
 /* What was fetched but could not be written to the cache is only in memory. */
-static bool take_fetched(struct shelf *s)
+static bool take_fetched(struct current_catalogue *s)
 {
 	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;
 	struct fetcher_state state;
@@ -193,7 +193,7 @@ static bool take_fetched(struct shelf *s)
 	return true;
 }
 
-static int load(struct shelf *s, struct err *e)
+static int load_catalogue(struct current_catalogue *s, struct err *e)
 {
 	if (s->config.path)
 		return load_file(s, e);
@@ -219,13 +219,13 @@ static double date_seconds(const char *date)
 	return (double)timegm(&at);
 }
 
-static void tell(struct shelf *s, struct shelf_state *ret)
+static void fill_state(struct current_catalogue *s, struct current_catalogue_state *ret)
 {
 	double now = wall_seconds(now_read().wall);
 	struct fetcher_state fetcher = {0};
 	bool fetched = !s->config.path && s->origin.at.ns && catalogue_is_url(s->origin.source);
 
-	*ret = (struct shelf_state){
+	*ret = (struct current_catalogue_state){
 		.fetched_at = fetched ? wall_seconds(s->origin.at) : (double)NAN};
 	ret->age_seconds = now - (fetched ? ret->fetched_at : date_seconds(s->catalogue->as_of));
 	ret->stale =
@@ -237,22 +237,22 @@ static void tell(struct shelf *s, struct shelf_state *ret)
 		s->fetcher ? fetcher.error : s->no_fetcher.text);
 }
 
-static void forget(struct shelf *s)
+static void forget_catalogue(struct current_catalogue *s)
 {
 	catalogue_free(s->catalogue);
 	s->catalogue = NULL;
 	s->origin = (struct cache_origin){0};
 }
 
-static void start_fetcher(struct shelf *s)
+static void start_fetcher(struct current_catalogue *s)
 {
 	if (!s->config.path && s->config.refresh && s->config.fetcher.source.cache_path &&
 		!s->fetcher)
 		fetcher_start(&s->fetcher, &s->config.fetcher, &s->no_fetcher);
 }
 
-int shelf_catalogue(struct shelf *s, bool keep, struct catalogue **ret, struct shelf_state *state,
-	struct err *e)
+int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
+	struct current_catalogue_state *state, struct err *e)
 {
 	pthread_mutex_lock(&s->lock);
 	bool had = s->catalogue;
@@ -260,26 +260,26 @@ int shelf_catalogue(struct shelf *s, bool keep, struct catalogue **ret, struct s
 
 	if (keep)
 		start_fetcher(s);
-	code = load(s, e);
+	code = load_catalogue(s, e);
 	if (code == 0) {
 		catalogue_hold(s->catalogue);
 		*ret = s->catalogue;
-		tell(s, state);
+		fill_state(s, state);
 		if (keep)
 			s->used = now_read().mono;
 		else if (!had)
-			forget(s);
+			forget_catalogue(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return code;
 }
 
-void shelf_tidy(struct shelf *s, double seconds)
+void current_catalogue_tidy(struct current_catalogue *s, double seconds)
 {
 	if (!s)
 		return;
 	pthread_mutex_lock(&s->lock);
 	if (s->catalogue && mono_seconds_between(s->used, now_read().mono) > seconds)
-		forget(s);
+		forget_catalogue(s);
 	pthread_mutex_unlock(&s->lock);
 }

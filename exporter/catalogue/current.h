@@ -15,9 +15,9 @@
 #include "exporter/catalogue/fetcher.h"
 #include "recommender/catalogue/catalogue.h"
 
-struct shelf;
+struct current_catalogue;
 
-struct shelf_config {
+struct current_catalogue_config {
 	const char *path; /* NULL = the cache or the built-in one */
 	bool refresh;
 	struct fetcher_options
@@ -25,7 +25,7 @@ struct shelf_config {
 };
 
 /* What an answer says of the catalogue beside what stands in it. */
-struct shelf_state {
+struct current_catalogue_state {
 	double fetched_at;  /* seconds since 1970 UTC; NaN = it was not fetched */
 	double age_seconds; /* since then, or since its as_of; NaN = unknown */
 	bool stale;
@@ -33,18 +33,18 @@ struct shelf_state {
 };
 
 /* config is copied, what it points to must outlive the shelf. */
-struct shelf *shelf_new(const struct shelf_config *config);
-void shelf_free(struct shelf *s); /* stops the thread; NULL does nothing */
+struct current_catalogue *current_catalogue_new(const struct current_catalogue_config *config);
+void current_catalogue_free(struct current_catalogue *s); /* stops the thread; NULL does nothing */
 
 /*
  * The catalogue, held for the caller (catalogue_free lets go). A negative errno with a sentence when --catalogue.path
  * cannot be read: nothing else answers in its place. Without keep it is not kept for the next question, and is not
  * the question that starts the thread. Any thread.
  */
-int shelf_catalogue(struct shelf *s, bool keep, struct catalogue **ret, struct shelf_state *state,
-	struct err *e);
+int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
+	struct current_catalogue_state *state, struct err *e);
 
 /* Lets go of a catalogue that was not asked for in that many seconds; the next question loads it again. */
-void shelf_tidy(struct shelf *s, double seconds);
+void current_catalogue_tidy(struct current_catalogue *s, double seconds);
 
 #endif

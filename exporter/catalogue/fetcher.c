@@ -53,7 +53,7 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 }
 
 /* Notes how an attempt ended, and says it when that changed. */
-static void note(struct fetcher *f, const char *error)
+static void note_result(struct fetcher *f, const char *error)
 {
 	pthread_mutex_lock(&f->lock);
 	bool failed = f->state.error[0] != '\0', changed = failed != (*error != '\0');
@@ -68,7 +68,7 @@ static void note(struct fetcher *f, const char *error)
 			*error ? error : "the catalogue is up to date");
 }
 
-static int update(struct fetcher *f)
+static int update_cache(struct fetcher *f)
 {
 	struct catalogue *c = NULL;
 	struct keeper_report report;
@@ -81,12 +81,12 @@ static int update(struct fetcher *f)
 		return code;
 	if (code == 0)
 		publish(f, c, notice.code == 0 || notice.code == -EUCLEAN);
-	note(f, code ? e.text : notice.text);
+	note_result(f, code ? e.text : notice.text);
 	return code;
 }
 
 /* Seconds until it is time to fetch: another process may have done so, into the same cache. */
-static double left(struct fetcher *f)
+static double seconds_left(struct fetcher *f)
 {
 	const struct catalogue_source *source = &f->options->source;
 	double refresh = f->options->refresh_seconds;
@@ -97,7 +97,7 @@ static double left(struct fetcher *f)
 		!catalogue_is_url(origin.source))
 		return refresh; /* imported by hand */
 	pthread_mutex_lock(&f->lock);
-	if (catalogue_is_asked(source, &origin) && origin.at.ns > f->state.fetched_at.ns)
+	if (catalogue_is_from(source, &origin) && origin.at.ns > f->state.fetched_at.ns)
 		f->state.fetched_at = origin.at;
 	state = f->state;
 	pthread_mutex_unlock(&f->lock);
@@ -119,10 +119,10 @@ static double run(void *context)
 	struct fetcher *f = context;
 
 	note_next(f, 0);
-	double wait = left(f);
+	double wait = seconds_left(f);
 
 	if (!(wait > 0)) {
-		int code = update(f);
+		int code = update_cache(f);
 
 		if (code == -ECANCELED)
 			return WORKER_END;

@@ -11,7 +11,7 @@ struct fetcher;
 
 struct fetcher_options {
 	struct catalogue_source source;
-	struct words rates;     /* of catalogues that are only in memory: see rates.h */
+	struct text_list rates; /* of catalogues that are only in memory: see rates.h */
 	double refresh_seconds; /* age at which the catalogue is fetched again */
 	/* What a person should read in the log: once when it begins to fail, once when it works again. Own thread. */
 	void (*say)(void *context, bool works, const char *text);

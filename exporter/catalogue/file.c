@@ -32,7 +32,7 @@ static const struct {
 	{"PK\x03\x04", 4, "unzip -p"},
 };
 
-struct input {
+struct file_input {
 	const char *path;
 	gzFile file; /* reads plain files, too */
 	const struct catalogue_file_options *options;
@@ -46,7 +46,7 @@ static void gzclosep(gzFile *f)
 		gzclose(*f);
 }
 
-static int read_error(struct input *in, struct err *e)
+static int read_error(struct file_input *in, struct err *e)
 {
 	int number = 0;
 	const char *words = gzerror(in->file, &number);
@@ -56,7 +56,7 @@ static int read_error(struct input *in, struct err *e)
 	return err_set(e, -EINVAL, "read %s: %s", in->path, words);
 }
 
-static int read_chunk(struct input *in, char *out, size_t *n, struct err *e)
+static int read_chunk(struct file_input *in, char *out, size_t *n, struct err *e)
 {
 	int got = gzread(in->file, out, CHUNK);
 
@@ -69,12 +69,12 @@ static int read_chunk(struct input *in, char *out, size_t *n, struct err *e)
 	return 0;
 }
 
-static bool begins(const struct input *in, const char *text, size_t n)
+static bool begins(const struct file_input *in, const char *text, size_t n)
 {
 	return in->n_first >= n && memcmp(in->first, text, n) == 0;
 }
 
-static const char *first_word(const struct input *in)
+static const char *first_word(const struct file_input *in)
 {
 	const char *at = in->first, *end = in->first + in->n_first;
 
@@ -85,7 +85,7 @@ static const char *first_word(const struct input *in)
 	return at < end ? at : "";
 }
 
-static bool is_dump(const struct input *in)
+static bool is_dump(const struct file_input *in)
 {
 	static const char *const words[] = {"PRAGMA ", "BEGIN", "CREATE TABLE", "-- "};
 	const char *at = first_word(in);
@@ -98,7 +98,7 @@ static bool is_dump(const struct input *in)
 }
 
 /* Hands all of the input to take, piece by piece. */
-static int each_chunk(struct input *in,
+static int each_chunk(struct file_input *in,
 	int (*take)(void *to, const char *data, size_t n, struct err *e), void *to, struct err *e)
 {
 	AUTO(freep) char *chunk = xmalloc(CHUNK);
@@ -122,7 +122,7 @@ static int add_text(void *to, const char *data, size_t n, struct err *e)
 	return text->full ? err_set(e, -EFBIG, "more than %u MiB", CATALOGUE_TEXT_MAX >> 20) : 0;
 }
 
-static int from_text(struct catalogue **ret, struct input *in, struct err *e)
+static int from_text(struct catalogue **ret, struct file_input *in, struct err *e)
 {
 	struct buf text = BUF_MAX(CATALOGUE_TEXT_MAX);
 	int code = each_chunk(in, add_text, &text, e);
@@ -139,12 +139,12 @@ static int from_text(struct catalogue **ret, struct input *in, struct err *e)
 /* ---- what has to be a file of its own: a database from standard input, a dump as a database ----
  */
 
-struct scratch {
+struct scratch_database {
 	char path[4096];
 	int fd;
 };
 
-static int scratch_begin(struct scratch *s, const struct input *in, struct err *e)
+static int scratch_begin(struct scratch_database *s, const struct file_input *in, struct err *e)
 {
 	const char *where = in->options && in->options->scratch ? in->options->scratch :
 								  "/tmp/rightsize-exporter";
@@ -157,7 +157,7 @@ static int scratch_begin(struct scratch *s, const struct input *in, struct err *
 	return s->fd < 0 ? err_system(e, -errno, "create %s", s->path) : 0;
 }
 
-static void scratch_end(struct scratch *s)
+static void scratch_end(struct scratch_database *s)
 {
 	char journal[sizeof s->path + 16];
 
@@ -171,7 +171,7 @@ static void scratch_end(struct scratch *s)
 
 static int add_bytes(void *to, const char *data, size_t n, struct err *e)
 {
-	const struct scratch *s = to;
+	const struct scratch_database *s = to;
 
 	while (n) {
 		ssize_t done = write(s->fd, data, n);
@@ -186,7 +186,7 @@ static int add_bytes(void *to, const char *data, size_t n, struct err *e)
 	return 0;
 }
 
-static int copy_to(struct input *in, struct scratch *s, struct err *e)
+static int copy_to(struct file_input *in, struct scratch_database *s, struct err *e)
 {
 	return each_chunk(in, add_bytes, s, e);
 }
@@ -196,7 +196,7 @@ static int add_sql(void *to, const char *data, size_t n, struct err *e)
 	return catalogue_dump_add(to, data, n, e);
 }
 
-static int run_dump(struct input *in, struct scratch *s, struct err *e)
+static int run_dump(struct file_input *in, struct scratch_database *s, struct err *e)
 {
 	struct catalogue_dump *dump = NULL;
 	int code = catalogue_dump_open(&dump, s->path, e);
@@ -208,10 +208,11 @@ static int run_dump(struct input *in, struct scratch *s, struct err *e)
 	return code ? code : closed;
 }
 
-static int from_scratch(struct catalogue **ret, struct input *in,
-	int (*fill)(struct input *in, struct scratch *s, struct err *e), struct err *e)
+static int from_scratch(struct catalogue **ret, struct file_input *in,
+	int (*fill)(struct file_input *in, struct scratch_database *s, struct err *e),
+	struct err *e)
 {
-	struct scratch s = {.fd = -1};
+	struct scratch_database s = {.fd = -1};
 	int code = scratch_begin(&s, in, e);
 
 	if (code == 0)
@@ -222,7 +223,7 @@ static int from_scratch(struct catalogue **ret, struct input *in,
 	return code;
 }
 
-static int from_packed(const struct input *in, struct err *e)
+static int from_packed(const struct file_input *in, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(packed); i++)
 		if (begins(in, packed[i].magic, packed[i].len))
@@ -233,7 +234,7 @@ static int from_packed(const struct input *in, struct err *e)
 	return 0;
 }
 
-static int from_input(struct catalogue **ret, struct input *in, struct err *e)
+static int from_input(struct catalogue **ret, struct file_input *in, struct err *e)
 {
 	int code = read_chunk(in, in->first, &in->n_first, e);
 
@@ -253,7 +254,7 @@ static int from_input(struct catalogue **ret, struct input *in, struct err *e)
 int catalogue_from_file(struct catalogue **ret, const char *path,
 	const struct catalogue_file_options *o, struct err *e)
 {
-	AUTO(freep) struct input *in = xcalloc(1, sizeof *in);
+	AUTO(freep) struct file_input *in = xcalloc(1, sizeof *in);
 	bool standard = strcmp(path, "-") == 0;
 	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : file_open(path, e);
 

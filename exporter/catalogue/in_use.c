@@ -14,20 +14,20 @@ static void say(void *context, bool works, const char *text)
 		works ? "state" : "err", text, NULL);
 }
 
-static struct words words_of(const struct texts *t)
+static struct text_list words_of(const struct texts *t)
 {
-	return (struct words){t->n, t->text};
+	return (struct text_list){t->n, t->text};
 }
 
-static struct shelf *make_shelf(struct app *app)
+static struct current_catalogue *make_current_catalogue(struct app *app)
 {
 	const struct options *o = app->options;
 	struct machine m;
 
 	/* Without a place for it there is no cache, and so nothing to refresh. */
-	cache_default_path(&app->cache_path, o->catalogue_cache, NULL);
-	machine_now(app, &m);
-	return shelf_new(&(struct shelf_config){
+	path_default_cache(&app->cache_path, o->catalogue_cache, NULL);
+	this_server_now(app, &m);
+	return current_catalogue_new(&(struct current_catalogue_config){
 		.path = o->catalogue_path,
 		.refresh = app->refreshes_catalogue && o->catalogue_refresh,
 		.fetcher = {.source = {.url = o->catalogue_url,
@@ -43,30 +43,32 @@ static struct shelf *make_shelf(struct app *app)
 	});
 }
 
-static struct shelf *shelf_of(struct app *app)
+static struct current_catalogue *current_catalogue_of(struct app *app)
 {
-	pthread_mutex_lock(&app->shelf_lock);
-	if (!app->shelf)
-		app->shelf = make_shelf(app);
-	struct shelf *s = app->shelf;
+	pthread_mutex_lock(&app->catalogue_lock);
+	if (!app->current_catalogue)
+		app->current_catalogue = make_current_catalogue(app);
+	struct current_catalogue *s = app->current_catalogue;
 
-	pthread_mutex_unlock(&app->shelf_lock);
+	pthread_mutex_unlock(&app->catalogue_lock);
 	return s;
 }
 
-int app_catalogue(struct app *app, struct catalogue_use *ret, struct err *e)
+int catalogue_use_begin(struct app *app, struct catalogue_use *ret, struct err *e)
 {
 	*ret = (struct catalogue_use){0};
-	return shelf_catalogue(shelf_of(app), true, &ret->catalogue, &ret->state, e);
+	return current_catalogue_hold(current_catalogue_of(app), true, &ret->catalogue, &ret->state,
+		e);
 }
 
-int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e)
+int catalogue_use_once(struct app *app, struct catalogue_use *ret, struct err *e)
 {
 	*ret = (struct catalogue_use){0};
-	return shelf_catalogue(shelf_of(app), false, &ret->catalogue, &ret->state, e);
+	return current_catalogue_hold(current_catalogue_of(app), false, &ret->catalogue,
+		&ret->state, e);
 }
 
-void app_catalogue_done(struct catalogue_use *u)
+void catalogue_use_done(struct catalogue_use *u)
 {
 	catalogue_free(u->catalogue);
 }

@@ -8,16 +8,16 @@
 #include "exporter/catalogue/current.h"
 
 /*
- * The catalogue in use (exporter/catalogue/current.h), held until app_catalogue_done. A negative errno with a sentence when
+ * The catalogue in use (exporter/catalogue/current.h), held until catalogue_use_done. A negative errno with a sentence when
  * it cannot be read; the next call tries again. Any thread.
  */
 struct catalogue_use {
 	struct catalogue *catalogue;
-	struct shelf_state state;
+	struct current_catalogue_state state;
 };
-int app_catalogue(struct app *app, struct catalogue_use *ret, struct err *e);
+int catalogue_use_begin(struct app *app, struct catalogue_use *ret, struct err *e);
 /* The same for one look: nothing is kept for the next one, and nothing fetched because of it. */
-int app_catalogue_once(struct app *app, struct catalogue_use *ret, struct err *e);
-void app_catalogue_done(struct catalogue_use *u); /* for AUTO; of zeroed memory nothing */
+int catalogue_use_once(struct app *app, struct catalogue_use *ret, struct err *e);
+void catalogue_use_done(struct catalogue_use *u); /* for AUTO; of zeroed memory nothing */
 
 #endif

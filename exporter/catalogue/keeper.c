@@ -31,12 +31,12 @@ struct keeper {
 	struct catalogue_cache *cache;
 	struct keeper_report *report;
 	struct keeper_progress progress;
-	struct answer answer;  /* of the last call */
-	struct buf body;       /* of the last page, from the network or the cache */
-	struct wall next_call; /* not before */
+	struct http_response answer; /* of the last call */
+	struct buf body;             /* of the last page, from the network or the cache */
+	struct wall next_call;       /* not before */
 };
 
-static void keeper_begin(struct keeper *k, const struct keeper_options *o,
+static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
 	const struct keeper_transport *t, struct catalogue_cache *cache, struct keeper_report *r)
 {
 	*k = (struct keeper){.options = o, .transport = t, .cache = cache, .report = r};
@@ -46,7 +46,7 @@ static void keeper_begin(struct keeper *k, const struct keeper_options *o,
 	k->next_call = t->now(t->context);
 }
 
-static void keeper_end(struct keeper *k)
+static void keeper_call_end(struct keeper *k)
 {
 	buf_done(&k->answer.body);
 	buf_done(&k->body);
@@ -145,7 +145,7 @@ static void keep(struct keeper *k, const char *url, const char etag[], const str
 		catalogue_cache_keep_page(k->cache, url, &page, body, NULL);
 }
 
-struct call {
+struct keeper_request {
 	const char *url;
 	double credits;
 	int (*check)(void *context, const struct buf *body, struct err *e);
@@ -155,13 +155,13 @@ struct call {
 
 /* One attempt: 0 when k->body is the page, else the error; whether it may be tried again is another
  * question. */
-static int attempt_call(struct keeper *k, const struct call *c, struct err *e)
+static int attempt_call(struct keeper *k, const struct keeper_request *c, struct err *e)
 {
 	int code = wait_for(k, seconds_until(k, k->next_call), "the pace that is allowed", e);
 
 	if (code)
 		return code;
-	answer_clear(&k->answer);
+	response_headers_clear(&k->answer);
 	k->report->calls++;
 	code = k->transport->get(k->transport->context, c->url, c->known.etag, &k->answer, e);
 	pace(k, c->credits);
@@ -198,19 +198,19 @@ static bool is_fresh(struct keeper *k, const struct cached_page *p)
  * The body of a path ("/servers?...") into k->body. credits: what the call costs of the 60 a minute. check, when
  * not NULL, says whether the body is what it should be: one that is not is not kept, and asked for again.
  */
-static int keeper_page(struct keeper *k, const char *path, double credits,
+static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	int (*check)(void *context, const struct buf *body, struct err *e), void *context,
 	struct err *e)
 {
 	struct buf url = BUF_MAX(4096);
-	struct call c = {.credits = credits, .check = check, .context = context};
+	struct keeper_request c = {.credits = credits, .check = check, .context = context};
 	int code = 0;
 
 	buf_addf(&url, "%s%s", k->options->url, path);
 	c.url = buf_text(&url);
 	k->report->pages++;
 	k->progress.pages++;
-	answer_clear(&k->answer); /* what it says below is of this page */
+	response_headers_clear(&k->answer); /* what it says below is of this page */
 	tell(k, 0, NULL);
 	if (k->cache && catalogue_cache_page(k->cache, c.url, &c.known, &k->body, NULL) == 0 &&
 		check && check(context, &k->body, NULL))
@@ -250,7 +250,7 @@ struct fetching {
 };
 
 /* A body read as an array into a builder of its own, or into f->b. */
-struct reading {
+struct keeper_reading {
 	struct catalogue_builder *b; /* NULL = only look whether it can be read */
 	const struct json_reading *how;
 	size_t objects;
@@ -258,7 +258,7 @@ struct reading {
 
 static int read_array(void *context, const struct buf *body, struct err *e)
 {
-	struct reading *r = context;
+	struct keeper_reading *r = context;
 	struct catalogue_builder *b = r->b ? r->b : catalogue_builder_new();
 	int code = catalogue_read_json(b, buf_text(body), body->len, r->how, &r->objects, e);
 
@@ -274,8 +274,8 @@ static int read_array(void *context, const struct buf *body, struct err *e)
 static int fetch_array(struct fetching *f, const char *path, double credits,
 	const struct json_reading *how, struct catalogue_builder *b, size_t *objects, struct err *e)
 {
-	struct reading look = {NULL, how, 0}, add = {b, how, 0};
-	int code = keeper_page(&f->k, path, credits, read_array, &look, e);
+	struct keeper_reading look = {NULL, how, 0}, add = {b, how, 0};
+	int code = keeper_call_page(&f->k, path, credits, read_array, &look, e);
 
 	if (code == 0)
 		code = read_array(&add, &f->k.body, e);
@@ -323,7 +323,7 @@ static int fetch_health(struct fetching *f, struct err *e)
 
 	f->k.progress.doing = "the state of the Keeper";
 	f->k.cache = NULL;
-	int code = keeper_page(&f->k, "/healthcheck", OTHER_CREDITS, is_json, &object, e);
+	int code = keeper_call_page(&f->k, "/healthcheck", OTHER_CREDITS, is_json, &object, e);
 
 	f->k.cache = cache;
 	if (code)
@@ -342,9 +342,9 @@ static const struct {
 	const char *path, *doing;
 	struct json_reading how;
 } tables[] = {
-	{"/table/country", "countries", {.what = READ_COUNTRIES, .lenient = true}},
-	{"/table/vendor", "vendors", {.what = READ_VENDORS, .lenient = true}},
-	{"/table/region", "regions", {.what = READ_REGIONS, .lenient = true}},
+	{"/table/country", "countries", {.kind = READ_COUNTRIES, .lenient = true}},
+	{"/table/vendor", "vendors", {.kind = READ_VENDORS, .lenient = true}},
+	{"/table/region", "regions", {.kind = READ_REGIONS, .lenient = true}},
 };
 
 /* Vendors and regions: into the catalogue, and as one of their own, to know their names at once. */
@@ -354,7 +354,7 @@ static int fetch_tables(struct fetching *f, struct err *e)
 	int code = 0;
 
 	for (size_t i = 0; code == 0 && i < ARRAY_LEN(tables); i++) {
-		struct reading again = {places, &tables[i].how, 0};
+		struct keeper_reading again = {places, &tables[i].how, 0};
 
 		f->k.progress.doing = tables[i].doing;
 		code = fetch_array(f, tables[i].path, OTHER_CREDITS, &tables[i].how, f->b, NULL, e);
@@ -371,12 +371,12 @@ static int fetch_tables(struct fetching *f, struct err *e)
 /* The benchmarks that will be asked for, from the table of all. */
 static int fetch_benchmarks(struct fetching *f, struct err *e)
 {
-	const struct words *wanted = &f->k.options->benchmarks;
+	const struct text_list *wanted = &f->k.options->benchmarks;
 	json_type array = JSON_ARRAY;
 	int code;
 
 	f->k.progress.doing = "benchmarks";
-	code = keeper_page(&f->k, "/table/benchmark", OTHER_CREDITS, is_json, &array, e);
+	code = keeper_call_page(&f->k, "/table/benchmark", OTHER_CREDITS, is_json, &array, e);
 	if (code)
 		return code;
 	json_t *list = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL), *v;
@@ -392,7 +392,7 @@ static int fetch_benchmarks(struct fetching *f, struct err *e)
 			unit ? unit : "", !json_is_false(json_object_get(v, "higher_is_better")),
 			NULL};
 
-		if (id && (strcmp(id, SINGLE_CORE) == 0 || words_have(wanted, id)))
+		if (id && (strcmp(id, SINGLE_CORE) == 0 || text_list_has(wanted, id)))
 			catalogue_add_benchmark(f->b, &b, NULL);
 	}
 	json_decref(list);
@@ -541,7 +541,7 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 	struct fetching f = {.b = catalogue_builder_new(), .path = BUF_MAX(2048)};
 	struct wall start = t->now(t->context);
 
-	keeper_begin(&f.k, o, t, cache, r);
+	keeper_call_begin(&f.k, o, t, cache, r);
 	catalogue_set_note(f.b, "Spare Cores, CC BY-SA 4.0");
 	int code = fetch_all(&f, e);
 
@@ -554,7 +554,7 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 			NULL);
 	catalogue_free(f.places);
 	catalogue_builder_free(f.b);
-	keeper_end(&f.k);
+	keeper_call_end(&f.k);
 	buf_done(&f.path);
 	return code;
 }

@@ -15,7 +15,7 @@
 
 struct keeper_transport {
 	void *context;
-	int (*get)(void *context, const char *url, const char *etag, struct answer *ret,
+	int (*get)(void *context, const char *url, const char *etag, struct http_response *ret,
 		struct err *e);
 	bool (*wait)(void *context, double seconds); /* false: stop */
 	struct wall (*now)(void *context);
@@ -36,10 +36,10 @@ struct keeper_options {
 	 * Regions whose own prices are wanted, by any name ("vendor~name" or name): one more pass each. Without,
 	 * the lowest price of all regions is known of each server.
 	 */
-	struct words regions;
+	struct text_list regions;
 	const char *
 		home; /* where this machine is, "vendor~name": another one, if the Keeper knows it; "" = unknown */
-	struct words benchmarks; /* beside SCore: one more pass each */
+	struct text_list benchmarks; /* beside SCore: one more pass each */
 	/* Of the database that is cached already; NULL = fetch in any case. */
 	const char *known_hash;
 	/* NULL = nobody listens. */

@@ -7,7 +7,7 @@
 
 static int set_rate(struct catalogue *c, const char *text, struct err *e)
 {
-	struct currency_rate r;
+	struct catalogue_currency_rate r;
 
 	if (!currency_rate_parse(&r, text))
 		return err_set(e, -EINVAL, "--catalogue.rate=%.40s: accepted is %s", text,
@@ -15,7 +15,7 @@ static int set_rate(struct catalogue *c, const char *text, struct err *e)
 	return catalogue_set_usd(c, r.currency, r.usd, e);
 }
 
-int catalogue_set_rates(struct catalogue *c, const struct words *texts, struct err *e)
+int catalogue_set_rates(struct catalogue *c, const struct text_list *texts, struct err *e)
 {
 	int code = 0;
 

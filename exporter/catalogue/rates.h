@@ -9,6 +9,6 @@
 #include "recommender/catalogue/regions.h"
 
 /* texts: "EUR=1.16", US dollars for one unit. Only while nobody else holds the catalogue. -EINVAL names the wrong one. */
-int catalogue_set_rates(struct catalogue *c, const struct words *texts, struct err *e);
+int catalogue_set_rates(struct catalogue *c, const struct text_list *texts, struct err *e);
 
 #endif

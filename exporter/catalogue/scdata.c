@@ -17,17 +17,17 @@
 #define PAGE_CACHE                                                                                 \
 	"PRAGMA cache_size = -4096" /* KiB: the file may be large, this process must not be */
 
-struct reader {
+struct scdata_reader {
 	struct sql_file file;
 	struct catalogue_builder *b;
 };
 
 /* One row of a query whose columns are fields: sets them, then hands the row over. */
-struct table {
+struct scdata_table {
 	const char *name;
 	enum field_part part;
 	const char *where; /* NULL = all rows */
-	int (*add)(struct reader *r, struct row *row, struct sql *q, struct err *e);
+	int (*add)(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e);
 	const char *more; /* further columns of the query, for add; NULL = none */
 };
 
@@ -45,7 +45,7 @@ static void set_text(enum field_part part, const char *name, void *object, const
 	field_set_text(field_of(part, name), object, text, NULL);
 }
 
-static bool has_table(const struct reader *r, const char *table)
+static bool has_table(const struct scdata_reader *r, const char *table)
 {
 	AUTO(sql_done)
 	struct sql q = sql_prepare(&r->file,
@@ -55,7 +55,7 @@ static bool has_table(const struct reader *r, const char *table)
 	return sql_row(&q, NULL) > 0;
 }
 
-static bool has_column(const struct reader *r, const char *table, const char *column)
+static bool has_column(const struct scdata_reader *r, const char *table, const char *column)
 {
 	AUTO(sql_done)
 	struct sql q =
@@ -67,7 +67,7 @@ static bool has_column(const struct reader *r, const char *table, const char *co
 }
 
 /* The fields of a part that are columns of a table. */
-static int columns_of(const struct reader *r, const struct table *t,
+static int columns_of(const struct scdata_reader *r, const struct scdata_table *t,
 	const struct field *ret[COLUMNS_MAX])
 {
 	AUTO(sql_done)
@@ -101,7 +101,7 @@ static void set_field(const struct field *f, void *object, struct sql *q)
 	}
 }
 
-static int read_table(struct reader *r, const struct table *t, struct err *e)
+static int read_table(struct scdata_reader *r, const struct scdata_table *t, struct err *e)
 {
 	const struct field *field[COLUMNS_MAX];
 	struct buf text AUTO(buf_done) = BUF_MAX(16384);
@@ -115,11 +115,11 @@ static int read_table(struct reader *r, const struct table *t, struct err *e)
 	AUTO(sql_done) struct sql q = sql_prepare(&r->file, buf_text(&text), e);
 
 	while ((code = sql_row(&q, e)) > 0) {
-		struct row row;
+		struct field_row row;
 
-		row_clear(&row);
+		field_row_clear(&row);
 		for (int i = 0; i < n; i++)
-			set_field(field[i], row_part(&row, t->part), &q);
+			set_field(field[i], field_row_part(&row, t->part), &q);
 		code = t->add(r, &row, &q, e);
 		if (code)
 			break;
@@ -133,7 +133,7 @@ static int tolerate(int code)
 	return code == -E2BIG ? code : 0;
 }
 
-static int add_vendor(struct reader *r, struct row *row, struct sql *q, struct err *e)
+static int add_vendor(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e)
 {
 	set_text(PART_VENDOR, "compliance", &row->vendor, text_of(q));
 	return tolerate(catalogue_add_vendor(r->b, &row->vendor, e));
@@ -154,7 +154,7 @@ static void join_aliases(const char *json, struct buf *out)
 	json_decref(list);
 }
 
-static int add_region(struct reader *r, struct row *row, struct sql *q, struct err *e)
+static int add_region(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e)
 {
 	struct buf aliases = BUF_MAX(FIELD_TEXT_MAX - 1);
 
@@ -168,13 +168,13 @@ static int add_region(struct reader *r, struct row *row, struct sql *q, struct e
 	return code;
 }
 
-static int add_server(struct reader *r, struct row *row, struct sql *q, struct err *e)
+static int add_server(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e)
 {
 	(void)q;
 	return tolerate(catalogue_add_server(r->b, &row->server, e));
 }
 
-static int add_price(struct reader *r, struct row *row, struct sql *q, struct err *e)
+static int add_price(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e)
 {
 	(void)q;
 	return tolerate(catalogue_add_price(r->b, &row->price, e));
@@ -182,13 +182,13 @@ static int add_price(struct reader *r, struct row *row, struct sql *q, struct er
 
 #define ACTIVE(table) "lower(" table ".status) = 'active'"
 
-static const struct table vendors = {"vendor", PART_VENDOR, NULL, add_vendor,
+static const struct scdata_table vendors = {"vendor", PART_VENDOR, NULL, add_vendor,
 	"(SELECT group_concat(compliance_framework_id, ' ') FROM vendor_compliance_link AS l"
 	" WHERE l.vendor_id = vendor.vendor_id AND " ACTIVE("l") ")"};
-static const struct table regions = {"region", PART_REGION, NULL, add_region,
+static const struct scdata_table regions = {"region", PART_REGION, NULL, add_region,
 	"(SELECT continent FROM country WHERE country.country_id = region.country_id)"};
-static const struct table servers = {"server", PART_SERVER, NULL, add_server, NULL};
-static const struct table prices = {"server_price", PART_PRICE,
+static const struct scdata_table servers = {"server", PART_SERVER, NULL, add_server, NULL};
+static const struct scdata_table prices = {"server_price", PART_PRICE,
 	"WHERE " ACTIVE(
 		"server_price") " AND lower(unit) = 'hour' AND "
 				"lower(coalesce(operating_system, '')) NOT LIKE '%windows%'",
@@ -196,7 +196,7 @@ static const struct table prices = {"server_price", PART_PRICE,
 
 /* What is paid beside a server: one query each, of vendor_id, region_id, currency and the lowest
  * price. */
-static const struct extra {
+static const struct scdata_extra {
 	const char *table, *field;
 	const char *sql;
 } extras[] = {
@@ -215,7 +215,7 @@ static const struct extra {
 			"ipv4_price") " GROUP BY 1, 2, 3"},
 };
 
-static int read_extra(struct reader *r, const struct extra *x, struct err *e)
+static int read_extra(struct scdata_reader *r, const struct scdata_extra *x, struct err *e)
 {
 	const struct field *f = field_of(PART_REGION, x->field);
 	int code;
@@ -225,9 +225,9 @@ static int read_extra(struct reader *r, const struct extra *x, struct err *e)
 	AUTO(sql_done) struct sql q = sql_prepare(&r->file, x->sql, e);
 
 	while ((code = sql_row(&q, e)) > 0) {
-		struct row row;
+		struct field_row row;
 
-		row_clear(&row);
+		field_row_clear(&row);
 		set_text(PART_REGION, "vendor_id", &row.region, text_of(&q));
 		set_text(PART_REGION, "region_id", &row.region, text_of(&q));
 		set_text(PART_REGION, "extras_currency", &row.region, text_of(&q));
@@ -240,8 +240,8 @@ static int read_extra(struct reader *r, const struct extra *x, struct err *e)
 }
 
 /* Calls add for each row of a query; a file without such a table has none. */
-static int each_row(struct reader *r, const char *table, const char *text,
-	int (*add)(struct reader *r, struct sql *q, struct err *e), struct err *e)
+static int each_row(struct scdata_reader *r, const char *table, const char *text,
+	int (*add)(struct scdata_reader *r, struct sql *q, struct err *e), struct err *e)
 {
 	int code;
 
@@ -264,7 +264,7 @@ static void clean_text(struct sql *q, char *ret, size_t size)
 	utf8_clean(text, strlen(text), ret, size);
 }
 
-static int add_benchmark(struct reader *r, struct sql *q, struct err *e)
+static int add_benchmark(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	char text[4][FIELD_TEXT_MAX];
 
@@ -276,7 +276,7 @@ static int add_benchmark(struct reader *r, struct sql *q, struct err *e)
 }
 
 /* The best of all configurations is among the highest and the lowest. */
-static int add_scores(struct reader *r, struct sql *q, struct err *e)
+static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *vendor_id = text_of(q), *server_id = text_of(q), *benchmark_id = text_of(q);
 
@@ -286,7 +286,7 @@ static int add_scores(struct reader *r, struct sql *q, struct err *e)
 	return 0;
 }
 
-static int add_rate(struct reader *r, struct sql *q, struct err *e)
+static int add_rate(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *currency = text_of(q);
 
@@ -294,7 +294,7 @@ static int add_rate(struct reader *r, struct sql *q, struct err *e)
 }
 
 /* The first ten characters of a date and time. */
-static void set_day(struct reader *r, const char *at)
+static void set_day(struct scdata_reader *r, const char *at)
 {
 	char day[16];
 	size_t n = strlen(at);
@@ -304,7 +304,7 @@ static void set_day(struct reader *r, const char *at)
 		catalogue_set_as_of(r->b, day);
 }
 
-static int add_metadata(struct reader *r, struct sql *q, struct err *e)
+static int add_metadata(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *key = text_of(q);
 	char value[FIELD_TEXT_MAX];
@@ -319,16 +319,16 @@ static int add_metadata(struct reader *r, struct sql *q, struct err *e)
 	return 0;
 }
 
-static int add_observed(struct reader *r, struct sql *q, struct err *e)
+static int add_observed(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	(void)e;
 	set_day(r, text_of(q));
 	return 0;
 }
 
-static int read_all(struct reader *r, struct err *e)
+static int read_all(struct scdata_reader *r, struct err *e)
 {
-	static const struct table *const required[] = {&servers, &prices};
+	static const struct scdata_table *const required[] = {&servers, &prices};
 	int code = 0;
 
 	/* Reads the header of the file: the first that fails when it is no database. */
@@ -377,7 +377,7 @@ static int read_all(struct reader *r, struct err *e)
 int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const char *source,
 	struct err *e)
 {
-	struct reader r = {.file = {.path = path, .kind = ""}};
+	struct scdata_reader r = {.file = {.path = path, .kind = ""}};
 	int code = sql_open(&r.file, path, SQLITE_OPEN_READONLY, BUSY_MS, e);
 
 	if (code == 0) {

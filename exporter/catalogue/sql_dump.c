@@ -129,7 +129,7 @@ static bool left_out(const char *statement)
 	return !is_needed(table, strcspn(table, "\"`] (\t\r\n"));
 }
 
-static int run(struct catalogue_dump *d, struct err *e)
+static int run_statement(struct catalogue_dump *d, struct err *e)
 {
 	char *message = NULL;
 	int code = 0;
@@ -188,7 +188,7 @@ int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, s
 		i += n;
 		if (!newline)
 			break;
-		int code = ends_statement(d) ? run(d, e) : 0;
+		int code = ends_statement(d) ? run_statement(d, e) : 0;
 
 		if (code)
 			return code;
@@ -204,7 +204,7 @@ int catalogue_dump_close(struct catalogue_dump *d, struct err *e)
 	if (!d)
 		return 0;
 	if (e)
-		code = ends_statement(d) ? run(d, e) :
+		code = ends_statement(d) ? run_statement(d, e) :
 					   err_set(e, -EINVAL, "SQL dump: ends within a statement");
 	sqlite3_set_authorizer(d->db, NULL, NULL);
 	sqlite3_progress_handler(d->db, 0, NULL, NULL);

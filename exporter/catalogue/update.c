@@ -14,24 +14,24 @@
 #define TOTAL_SECONDS   60.0
 #define ASKED_MAX       (4u << 20) /* more than a command line can hold */
 
-struct network {
+struct update_network {
 	struct download *download;
 	struct worker *worker;
 };
 
-static int network_get(void *context, const char *url, const char *etag, struct answer *ret,
+static int network_get(void *context, const char *url, const char *etag, struct http_response *ret,
 	struct err *e)
 {
-	struct network *n = context;
+	struct update_network *n = context;
 
-	if (allowance_short(0))
+	if (memory_budget_is_short(0))
 		return err_set(e, -ENOMEM, "the catalogue does not fit into the memory limit");
 	return download_get(n->download, url, etag, ret, e);
 }
 
 static bool network_wait(void *context, double seconds)
 {
-	struct network *n = context;
+	struct update_network *n = context;
 
 	return worker_wait(n->worker, seconds);
 }
@@ -63,7 +63,7 @@ static bool is_of(const char *source, const char *url)
 	return length_without_slashes(source) == n && strncmp(source, url, n) == 0;
 }
 
-void catalogue_asked(const struct catalogue_source *s, char ret[CATALOGUE_ASKED_MAX])
+void catalogue_source_text(const struct catalogue_source *s, char ret[CATALOGUE_SOURCE_TEXT_MAX])
 {
 	struct buf b = BUF_MAX(ASKED_MAX);
 
@@ -73,16 +73,16 @@ void catalogue_asked(const struct catalogue_source *s, char ret[CATALOGUE_ASKED_
 		buf_addf(&b, "%s%s", b.len ? " " : "", s->home);
 	for (size_t i = 0; i < s->benchmarks.n; i++)
 		buf_addf(&b, "%s%s", b.len ? " " : "", s->benchmarks.text[i]);
-	utf8_clean(buf_text(&b), b.len, ret, CATALOGUE_ASKED_MAX);
+	utf8_clean(buf_text(&b), b.len, ret, CATALOGUE_SOURCE_TEXT_MAX);
 	buf_done(&b);
 }
 
-bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_origin *o)
+bool catalogue_is_from(const struct catalogue_source *s, const struct cache_origin *o)
 {
 	struct cache_origin own;
 
-	catalogue_asked(s, own.asked);
-	return is_of(o->source, s->url) && strcmp(own.asked, o->asked) == 0;
+	catalogue_source_text(s, own.source_text);
+	return is_of(o->source, s->url) && strcmp(own.source_text, o->source_text) == 0;
 }
 
 const char *catalogue_home(const char *vendor_id, const char *region, char out[CATALOGUE_HOME_MAX])
@@ -110,11 +110,11 @@ static double network_random(void *context)
 static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
 {
 	*ret = (struct cache_origin){0};
-	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_asked(s, ret))
+	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_from(s, ret))
 		*ret = (struct cache_origin){0}; /* of another Keeper, imported, or of less */
 }
 
-static int save(const struct catalogue_source *s, struct catalogue_cache *cache,
+static int save_catalogue(const struct catalogue_source *s, struct catalogue_cache *cache,
 	const struct catalogue *c, const char *url, const struct keeper_report *report,
 	struct err *e)
 {
@@ -122,13 +122,14 @@ static int save(const struct catalogue_source *s, struct catalogue_cache *cache,
 
 	utf8_clean(url, strlen(url), origin.source, sizeof origin.source);
 	snprintf(origin.hash, sizeof origin.hash, "%s", report->hash);
-	catalogue_asked(s, origin.asked);
+	catalogue_source_text(s, origin.source_text);
 	return c ? catalogue_cache_save(cache, c, &origin, e) :
 		   catalogue_cache_confirm(cache, origin.at, e);
 }
 
-static int fetch(const struct catalogue_source *s, const char *url, struct network *n,
-	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e)
+static int fetch_catalogue(const struct catalogue_source *s, const char *url,
+	struct update_network *n, struct catalogue **ret, struct keeper_report *report,
+	struct err *notice, struct err *e)
 {
 	struct keeper_transport transport = {
 		n, network_get, network_wait, network_now, network_random};
@@ -147,7 +148,7 @@ static int fetch(const struct catalogue_source *s, const char *url, struct netwo
 	int code = keeper_fetch(&o, &transport, cache, ret, report, e);
 
 	if (code == 0 && !no_cache)
-		no_cache = save(s, cache, *ret, url, report, notice);
+		no_cache = save_catalogue(s, cache, *ret, url, report, notice);
 	/* Also where nothing was fetched: who comes next finds one that was begun anew. */
 	if (!no_cache)
 		catalogue_cache_aside(cache, notice);
@@ -162,10 +163,10 @@ int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 		.ca_file = s->ca_file,
 		.connect_seconds = CONNECT_SECONDS,
 		.total_seconds = TOTAL_SECONDS,
-		.max_bytes = allowance()->page,
+		.max_bytes = memory_budget()->page,
 		.stop = &worker->stop};
 	AUTO(freep) char *url = xstrdup(s->url);
-	struct network n = {.worker = worker};
+	struct update_network n = {.worker = worker};
 	int code;
 
 	if (!catalogue_is_url(url))
@@ -174,7 +175,7 @@ int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 	code = download_open(&n.download, &options, e);
 	url[length_without_slashes(url)] = '\0';
 	if (code == 0)
-		code = fetch(s, url, &n, ret, report, notice, e);
+		code = fetch_catalogue(s, url, &n, ret, report, notice, e);
 	download_close(n.download);
 	return code;
 }

@@ -13,9 +13,9 @@ struct catalogue_source {
 	const char *cache_path; /* of the cache */
 	/* Certificates to trust instead of the system's; NULL = the system's. */
 	const char *ca_file;
-	struct words regions, benchmarks; /* as in struct keeper_options */
-	const char *home;                 /* likewise; NULL = unknown */
-	bool force;                       /* fetch even what is known to be unchanged */
+	struct text_list regions, benchmarks; /* as in struct keeper_options */
+	const char *home;                     /* likewise; NULL = unknown */
+	bool force;                           /* fetch even what is known to be unchanged */
 	/* NULL = nobody listens. */
 	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;
@@ -33,10 +33,10 @@ int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 bool catalogue_is_url(const char *source);
 
 /* The regions and benchmarks as one text; a long one is cut, and ends in a hash of all of it (utf8_clean). */
-void catalogue_asked(const struct catalogue_source *s, char ret[CATALOGUE_ASKED_MAX]);
+void catalogue_source_text(const struct catalogue_source *s, char ret[CATALOGUE_SOURCE_TEXT_MAX]);
 
 /* Is that what s would fetch? */
-bool catalogue_is_asked(const struct catalogue_source *s, const struct cache_origin *o);
+bool catalogue_is_from(const struct catalogue_source *s, const struct cache_origin *o);
 
 /* "aws~us-east-1" in out; NULL = one of the two is not known (""). */
 #define CATALOGUE_HOME_MAX 100

@@ -25,7 +25,7 @@
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
-struct command {
+struct catalogue_command {
 	struct options options;
 	const char *operand; /* NULL = none was given */
 };
@@ -79,7 +79,7 @@ static void add_vendor(struct buf *out, const struct catalogue *c, size_t vendor
 		active, priced, scored, prices);
 }
 
-void catalogue_info(struct buf *out, const struct catalogue *c, double age_seconds)
+void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds)
 {
 	buf_addf(out, "source      %s\n", c->source);
 	if (*c->note)
@@ -109,7 +109,7 @@ static bool contains(const struct server *s, const char *text)
 	       strcasestr(s->display_name, text) || strcasestr(s->family, text);
 }
 
-struct found {
+struct found_server {
 	const struct server *server;
 	double usd; /* per hour; NaN = not known */
 };
@@ -117,7 +117,7 @@ struct found {
 /* By price, unknown ones last; then as in the catalogue. */
 static int by_price(const void *left, const void *right)
 {
-	const struct found *a = left, *b = right;
+	const struct found_server *a = left, *b = right;
 
 	if (isnan(a->usd) || isnan(b->usd)) {
 		if (!isnan(a->usd) || !isnan(b->usd))
@@ -151,20 +151,21 @@ static void add_server(struct buf *out, const struct server *s)
 	add_number(out, 5, s->gpu_count);
 	buf_addf(out, " %-12s %-7s %-10s", *s->gpu_model ? s->gpu_model : "-",
 		s->cpu_architecture ? architecture_name[s->cpu_architecture] : "-",
-		s->cpu_allocation ? cpu_allocation_name[s->cpu_allocation] : "-");
+		s->cpu_allocation ? catalogue_cpu_allocation_name[s->cpu_allocation] : "-");
 	add_number(out, 9, s->score);
 	add_number(out, 10, s->min_price_ondemand);
 	buf_addf(out, " %s %s\n", s->currency, *s->region_id ? s->region_id : "(lowest)");
 }
 
-size_t catalogue_search(struct buf *out, const struct catalogue *c, const char *text, size_t limit)
+size_t catalogue_command_search(struct buf *out, const struct catalogue *c, const char *text,
+	size_t limit)
 {
-	AUTO(freep) struct found *found = xcalloc(c->n, sizeof *found);
+	AUTO(freep) struct found_server *found = xcalloc(c->n, sizeof *found);
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		if (c->server[i].active && contains(&c->server[i], text))
-			found[n++] = (struct found){&c->server[i], usd_of(c, &c->server[i])};
+			found[n++] = (struct found_server){&c->server[i], usd_of(c, &c->server[i])};
 	qsort(found, n, sizeof *found, by_price);
 	buf_addf(out, "%-10s %-28s %6s %9s %5s %-12s %-7s %-10s %9s %10s\n", "vendor", "server",
 		"vCPUs", "MiB", "GPUs", "GPU", "arch", "CPU", "SCore", "per hour");
@@ -175,18 +176,18 @@ size_t catalogue_search(struct buf *out, const struct catalogue *c, const char *
 
 /* ---- progress: one line that is written over on a terminal, few lines elsewhere ---- */
 
-struct progress {
+struct fetch_progress {
 	bool terminal;
 	char doing[128];
 	size_t bytes;
 };
 
-static struct progress progress_begin(void)
+static struct fetch_progress progress_begin(void)
 {
-	return (struct progress){.terminal = isatty(STDERR_FILENO)};
+	return (struct fetch_progress){.terminal = isatty(STDERR_FILENO)};
 }
 
-static void progress_end(const struct progress *p)
+static void progress_end(const struct fetch_progress *p)
 {
 	if (p->terminal)
 		fputs("\r\033[K", stderr);
@@ -203,7 +204,7 @@ static void add_state(struct buf *out, const struct keeper_progress *k)
 
 static void show_fetching(void *context, const struct keeper_progress *k)
 {
-	struct progress *p = context;
+	struct fetch_progress *p = context;
 	struct buf line AUTO(buf_done) = BUF_MAX(512);
 
 	add_state(&line, k);
@@ -219,7 +220,7 @@ static void show_fetching(void *context, const struct keeper_progress *k)
 
 static void show_reading(void *context, size_t bytes)
 {
-	struct progress *p = context;
+	struct fetch_progress *p = context;
 
 	if (!p->terminal || bytes - p->bytes < MIB)
 		return;
@@ -238,45 +239,45 @@ static int print(struct buf *text)
 	return ok ? EXIT_OK : EXIT_FAILED;
 }
 
-static int with_catalogue(struct command *c,
-	int (*then)(struct command *c, const struct catalogue_use *use))
+static int with_catalogue(struct catalogue_command *c,
+	int (*then)(struct catalogue_command *c, const struct catalogue_use *use))
 {
 	struct app app = APP_INIT;
 	struct catalogue_use use;
 	struct err e = {0};
 
 	app.options = &c->options;
-	int code = app_catalogue(&app, &use, &e);
+	int code = catalogue_use_begin(&app, &use, &e);
 
 	code = code ? failed(&e) : then(c, &use);
-	app_catalogue_done(&use);
-	app_done(&app);
+	catalogue_use_done(&use);
+	app_caches_done(&app);
 	return code;
 }
 
-static int print_info(struct command *c, const struct catalogue_use *use)
+static int print_info(struct catalogue_command *c, const struct catalogue_use *use)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(TEXT_MAX);
 
 	(void)c;
-	catalogue_info(&text, use->catalogue,
+	catalogue_command_info(&text, use->catalogue,
 		isnan(use->state.fetched_at) ? (double)NAN : use->state.age_seconds);
 	if (use->state.stale)
 		buf_adds(&text, "\nIt is stale: \"" PROGRAM " update\" fetches a newer one.\n");
 	return print(&text);
 }
 
-static int info(struct command *c)
+static int info(struct catalogue_command *c)
 {
 	return with_catalogue(c, print_info);
 }
 
 /* ---- search ---- */
 
-static int print_found(struct command *c, const struct catalogue_use *use)
+static int print_found(struct catalogue_command *c, const struct catalogue_use *use)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(TEXT_MAX);
-	size_t n = catalogue_search(&text, use->catalogue, c->operand, SEARCH_LINES);
+	size_t n = catalogue_command_search(&text, use->catalogue, c->operand, SEARCH_LINES);
 
 	if (n == 0) {
 		fprintf(stderr,
@@ -290,16 +291,16 @@ static int print_found(struct command *c, const struct catalogue_use *use)
 	return print(&text);
 }
 
-static int search(struct command *c)
+static int search(struct catalogue_command *c)
 {
 	return with_catalogue(c, print_found);
 }
 
 /* ---- update ---- */
 
-static struct words words_of(const struct texts *t)
+static struct text_list words_of(const struct texts *t)
 {
-	return (struct words){t->n, t->text};
+	return (struct text_list){t->n, t->text};
 }
 
 static void say_fetched(const struct catalogue *c, const struct keeper_report *r, const char *path)
@@ -311,11 +312,11 @@ static void say_fetched(const struct catalogue *c, const struct keeper_report *r
 	fprintf(stderr, "; kept in %s\n", path);
 }
 
-static int update(struct command *c)
+static int update(struct catalogue_command *c)
 {
 	const struct options *o = &c->options;
 	AUTO(freep) char *path = NULL;
-	struct progress progress = progress_begin();
+	struct fetch_progress progress = progress_begin();
 	struct catalogue *fetched = NULL;
 	struct keeper_report report = {0};
 	struct err e = {0}, notice = {0};
@@ -323,9 +324,9 @@ static int update(struct command *c)
 	struct machine m;
 	char home[CATALOGUE_HOME_MAX];
 
-	if (cache_default_path(&path, o->catalogue_cache, &e))
+	if (path_default_cache(&path, o->catalogue_cache, &e))
 		return failed(&e);
-	machine_find(o, &m);
+	this_server_find(o, &m);
 	struct catalogue_source source = {.url = o->catalogue_url,
 		.cache_path = path,
 		.regions = words_of(&o->catalogue_regions),
@@ -368,18 +369,18 @@ static int save(const struct catalogue *c, const char *path, struct err *e)
 	return code;
 }
 
-static int import(struct command *c)
+static int import(struct catalogue_command *c)
 {
-	struct progress progress = progress_begin();
+	struct fetch_progress progress = progress_begin();
 	AUTO(freep) char *path = NULL;
 	struct catalogue *read = NULL;
 	struct err e = {0};
-	int code = cache_default_path(&path, c->options.catalogue_cache, &e);
+	int code = path_default_cache(&path, c->options.catalogue_cache, &e);
 	struct catalogue_file_options how = {
 		.scratch = path, .progress = show_reading, .progress_context = &progress};
 
 	if (code == 0)
-		code = make_folder_of(path, &e);
+		code = path_make_folder(path, &e);
 	if (code == 0)
 		code = catalogue_from_file(&read, c->operand, &how, &e);
 	progress_end(&progress);
@@ -396,9 +397,9 @@ static int import(struct command *c)
 
 /* ---- which ---- */
 
-static const struct verb {
+static const struct catalogue_verb {
 	const char *word, *operand, *help;
-	int (*run)(struct command *c);
+	int (*run)(struct catalogue_command *c);
 } verbs[] = {
 	{"info", NULL,
 		"Says where servers and prices come from, how old they are, and what there is",
@@ -415,12 +416,12 @@ static const struct verb {
 		search},
 };
 
-void catalogue_help(struct buf *out)
+void catalogue_command_help(struct buf *out)
 {
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
 		buf_addf(out, "  " PROGRAM " %s%s%s [OPTION...]\n", verbs[i].word,
 			verbs[i].operand ? " " : "", verbs[i].operand ? verbs[i].operand : "");
-		wrap_add(out, verbs[i].help, 6);
+		line_wrap_add(out, verbs[i].help, 6);
 	}
 }
 
@@ -430,7 +431,7 @@ static int usage_error(const struct err *e)
 	return EXIT_USAGE;
 }
 
-static const struct verb *verb_of(const char *word)
+static const struct catalogue_verb *verb_of(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
 		if (strcmp(verbs[i].word, word) == 0)
@@ -439,8 +440,8 @@ static const struct verb *verb_of(const char *word)
 }
 
 /* The operand may stand before or behind the options. */
-static int read_command(struct command *c, const struct verb *v, int argc, char **argv,
-	struct err *e)
+static int read_command(struct catalogue_command *c, const struct catalogue_verb *v, int argc,
+	char **argv, struct err *e)
 {
 	bool first = argc > 0 && (argv[0][0] != '-' || strcmp(argv[0], "-") == 0);
 	int code;
@@ -472,10 +473,10 @@ static int read_command(struct command *c, const struct verb *v, int argc, char 
 	return code;
 }
 
-int catalogue_main(int argc, char **argv)
+int catalogue_command_main(int argc, char **argv)
 {
-	const struct verb *v = verb_of(argc > 0 ? argv[0] : "");
-	struct command c = {0};
+	const struct catalogue_verb *v = verb_of(argc > 0 ? argv[0] : "");
+	struct catalogue_command c = {0};
 	struct err e = {0};
 
 	if (!v) {

@@ -62,7 +62,7 @@ static void help_of_all(struct buf *out)
 		if (all_routes[i]->command)
 			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
 				all_routes[i]->command, all_routes[i]->help);
-	catalogue_help(out);
+	catalogue_command_help(out);
 	buf_adds(out,
 		"\nrightsize-exporter COMMAND --help lists the options of a command. Each option "
 		"can also be\n"
@@ -81,7 +81,7 @@ static void help_of_word(struct buf *out, const char *word)
 		return;
 	}
 	if (strcmp(word, "catalogue") == 0) {
-		catalogue_help(out);
+		catalogue_command_help(out);
 		buf_addc(out, '\n');
 		options_help(out, COMMAND_QUERY);
 		return;
@@ -107,7 +107,7 @@ static void metrics_of(struct buf *out, const struct metric *metrics, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct metric *m = &metrics[i];
-		const struct metric_words *words = &metric_words[m->type];
+		const struct exposition_words *words = &exposition_words[m->type];
 
 		buf_addf(out, "| `%s%s` | %s | ", m->name, words->suffix, words->openmetrics);
 		for (size_t k = 0; k < METRIC_LABELS_MAX && m->labels[k]; k++)
@@ -121,9 +121,10 @@ static void metrics_markdown(struct buf *out)
 	buf_adds(out, "| metric | type | labels | what it is |\n|---|---|---|---|\n");
 	for (size_t i = 0; all_collectors[i]; i++)
 		metrics_of(out, all_collectors[i]->metrics, all_collectors[i]->n_metrics);
-	for (size_t i = 0; own_collectors[i]; i++)
-		metrics_of(out, own_collectors[i]->metrics, own_collectors[i]->n_metrics);
-	metrics_of(out, health_metrics, HEALTH_N_METRICS);
+	for (size_t i = 0; enabled_collectors_own[i]; i++)
+		metrics_of(out, enabled_collectors_own[i]->metrics,
+			enabled_collectors_own[i]->n_metrics);
+	metrics_of(out, exposition_health, HEALTH_N_METRICS);
 }
 
 static void route_markdown(struct buf *out, const char *method, const struct route *r)

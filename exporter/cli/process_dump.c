@@ -48,7 +48,7 @@ static json_t *variable(struct slice key, struct slice value, const struct job_r
 
 	if (rules && job_rules_reads(rules, key))
 		return text(value);
-	if (!is_recognised_variable(key))
+	if (!recognise_is_variable(key))
 		return NULL;
 	recognise_value_part(key, value, &part);
 	return text((struct slice){buf_text(&part), part.len});
@@ -85,7 +85,7 @@ static json_t *file(struct slice of_process)
 	return text((struct slice){buf_text(&part), part.len});
 }
 
-json_t *captured_json(const struct process_facts *f, const struct job_rules *rules)
+json_t *process_dump_json(const struct process_facts *f, const struct job_rules *rules)
 {
 	json_t *o = json_object();
 
@@ -119,8 +119,8 @@ static void copy_member(const json_t *o, const char *key, char *out, size_t size
 		utf8_clean(s.data, s.len, out, size);
 }
 
-static void take(const json_t *o, void (*each)(void *context, const struct process_facts *facts),
-	void *context)
+static void take_process(const json_t *o,
+	void (*each)(void *context, const struct process_facts *facts), void *context)
 {
 	struct buf command_line AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
 	struct buf environment AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
@@ -156,7 +156,7 @@ static void take(const json_t *o, void (*each)(void *context, const struct proce
 	each(context, &f);
 }
 
-int captured_read(const char *file, pid_t pid,
+int process_dump_read(const char *file, pid_t pid,
 	void (*each)(void *context, const struct process_facts *facts), void *context,
 	struct err *e)
 {
@@ -177,7 +177,7 @@ int captured_read(const char *file, pid_t pid,
 	{
 		if (pid && json_integer_value(json_object_get(process, "pid")) != pid)
 			continue;
-		take(process, each, context);
+		take_process(process, each, context);
 		taken++;
 	}
 	json_decref(document);

@@ -16,10 +16,10 @@
 #include "exporter/discovery/rules.h"
 
 /* rules: whose variables are kept, too; may be NULL. */
-json_t *captured_json(const struct process_facts *facts, const struct job_rules *rules);
+json_t *process_dump_json(const struct process_facts *facts, const struct job_rules *rules);
 
 /* Calls each with the processes of a file, or with the one of that pid (0 = all); -ESRCH when it is not there. */
-int captured_read(const char *file, pid_t pid,
+int process_dump_read(const char *file, pid_t pid,
 	void (*each)(void *context, const struct process_facts *facts), void *context,
 	struct err *e);
 

@@ -61,7 +61,7 @@ static int belongs(const struct route *route, int argc, char **argv)
 		return value || argc < 2 ? 1 : 2;
 	if (!flag_parse(argv[0], name, &value))
 		return 0;
-	const struct parameter *p = parameter_find(route->parameters, name);
+	const struct parameter *p = route_parameter_find(route->parameters, name);
 
 	/* Options of the program have a dot. Any other flag is meant for the route, which knows what it might be. */
 	if (!p)
@@ -104,8 +104,8 @@ void query_help(struct buf *out, const struct route *route)
 			buf_addf(out, "  (default %s)", p->fallback);
 		buf_addc(out, '\n');
 		buf_addf(&help, "%s%s: ", p->help, p->repeats ? "; repeatable" : "");
-		parameter_accepts(p, &help);
-		wrap_add(out, buf_text(&help), 6);
+		route_parameter_accepts(p, &help);
+		line_wrap_add(out, buf_text(&help), 6);
 	}
 	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or "
 		      "not at all, instead of to stdout\n");
@@ -161,7 +161,7 @@ static int usage_error(const struct route *route, const char *text)
 /* A word alone is mostly the job that is asked about. */
 static int no_flag(const struct route *route, const char *word, struct err *e)
 {
-	bool job = word[0] != '-' && parameter_find(route->parameters, "job_name");
+	bool job = word[0] != '-' && route_parameter_find(route->parameters, "job_name");
 
 	return err_set(e, -EINVAL, "\"%s\" is not a flag: %s%s%s", word,
 		job ? "did you mean --job-name=" : "give --NAME VALUE or --NAME=VALUE",
@@ -191,7 +191,7 @@ static int read_flags(const struct route *route, struct arguments *a, int argc, 
 		}
 		if (!flag_parse(argv[i], name, &value))
 			return no_flag(route, argv[i], e);
-		const struct parameter *p = parameter_find(a->parameters, name);
+		const struct parameter *p = route_parameter_find(a->parameters, name);
 
 		if (p && !value && p->kind == PARAMETER_FLAG)
 			value = "";
@@ -220,7 +220,7 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 		print_error(route, r);
 		return r->status == 400 ? EXIT_USAGE : EXIT_NO_ANSWER;
 	}
-	if (output && output_write(output, &r->body, &e) != 0) {
+	if (output && user_file_write(output, &r->body, &e) != 0) {
 		fprintf(stderr, PROGRAM " %s: %s\n", route->command, e.text);
 		return EXIT_NO_ANSWER;
 	}
@@ -274,7 +274,7 @@ int query_save(struct app *app, const char *command, const char *const pairs[][2
 	if (code == 0 && r.body.full)
 		code = err_set(e, -EFBIG, TOO_LARGE);
 	else if (code == 0)
-		code = r.status < 400 ? output_write(path, &r.body, e) : refused(&r, e);
+		code = r.status < 400 ? user_file_write(path, &r.body, e) : refused(&r, e);
 	buf_done(&r.body);
 	return code;
 }

@@ -21,7 +21,7 @@
 #define OUTPUT_MAX  ((size_t)64 << 20)
 #define COMMAND_MAX 60
 
-struct session {
+struct rules_session {
 	struct options options;
 	struct job_rules *rules; /* NULL = none */
 	struct host host;
@@ -68,7 +68,7 @@ static void add_labels(struct buf *out, const struct recognised *r)
 }
 
 /* "PID  NAME  by rule 2 (line 9): flow=a step=b", or what else there is to say. */
-static void describe(struct session *s, const struct process_facts *facts)
+static void describe(struct rules_session *s, const struct process_facts *facts)
 {
 	struct buf explanation AUTO(buf_done) = BUF_MAX(OUTPUT_MAX);
 	struct rule_finding found = {0};
@@ -77,7 +77,7 @@ static void describe(struct session *s, const struct process_facts *facts)
 	bool ruled = s->rules && !(known && is.own_name) &&
 		     job_rules_match(s->rules, facts, &found, s->explain ? &explanation : NULL);
 
-	if (is_exporter_command(facts->text.command_line))
+	if (recognise_is_exporter(facts->text.command_line))
 		known = ruled = false;
 	buf_addf(&s->out, "%d ", (int)facts->pid);
 	add_command(&s->out, facts->text.command_line);
@@ -102,10 +102,10 @@ static void describe(struct session *s, const struct process_facts *facts)
 	buf_addc(&s->out, '\n');
 }
 
-static void take(struct session *s, const struct process_facts *facts)
+static void print_process(struct rules_session *s, const struct process_facts *facts)
 {
 	if (s->captured)
-		json_push(s->captured, captured_json(facts, s->rules));
+		json_push(s->captured, process_dump_json(facts, s->rules));
 	else
 		describe(s, facts);
 }
@@ -116,23 +116,23 @@ static void take(struct session *s, const struct process_facts *facts)
 
 static bool is_of_rules(const void *session, struct slice variable)
 {
-	const struct session *s = session;
+	const struct rules_session *s = session;
 
 	return s->rules && job_rules_reads(s->rules, variable);
 }
 
-static bool take_process(struct session *s, pid_t pid)
+static bool take_process(struct rules_session *s, pid_t pid)
 {
 	struct process_facts facts;
 
 	if (!facts_begin(s->reader, &s->host, pid, &facts))
 		return false;
 	facts_complete(s->reader, &s->host, EVERYTHING, &facts);
-	take(s, &facts);
+	print_process(s, &facts);
 	return true;
 }
 
-static int take_machine(struct session *s, struct err *e)
+static int take_machine(struct rules_session *s, struct err *e)
 {
 	struct pids p = {0};
 	int code = process_list(&s->host, pids_add, &p);
@@ -145,16 +145,16 @@ static int take_machine(struct session *s, struct err *e)
 
 static void take_captured(void *context, const struct process_facts *facts)
 {
-	take(context, facts);
+	print_process(context, facts);
 }
 
-static int take_all(struct session *s, struct err *e)
+static int take_all(struct rules_session *s, struct err *e)
 {
 	pid_t pid = (pid_t)s->options.rules_pid;
 
 	s->explain = pid > 0;
 	if (s->options.rules_processes)
-		return captured_read(s->options.rules_processes, pid, take_captured, s, e);
+		return process_dump_read(s->options.rules_processes, pid, take_captured, s, e);
 	if (!pid)
 		return take_machine(s, e);
 	return take_process(s, pid) ? 0 : err_set(e, -ESRCH, "there is no process %d", (int)pid);
@@ -162,7 +162,7 @@ static int take_all(struct session *s, struct err *e)
 
 /* ---- commands ---- */
 
-static int check(struct session *s, struct err *e)
+static int check(struct rules_session *s, struct err *e)
 {
 	(void)e;
 	size_t n = job_rules_count(s->rules);
@@ -171,7 +171,7 @@ static int check(struct session *s, struct err *e)
 	return 0;
 }
 
-static int capture(struct session *s, struct err *e)
+static int capture(struct rules_session *s, struct err *e)
 {
 	json_t *document = json_object();
 
@@ -186,11 +186,11 @@ static int capture(struct session *s, struct err *e)
 
 static const struct {
 	const char *word;
-	int (*run)(struct session *s, struct err *e);
+	int (*run)(struct rules_session *s, struct err *e);
 	bool needs_rules;
 } commands[] = {{"test", take_all}, {"check", check, .needs_rules = true}, {"capture", capture}};
 
-static int run(struct session *s, size_t command, struct err *e)
+static int run(struct rules_session *s, size_t command, struct err *e)
 {
 	const struct host_paths paths = {"/proc", "/sys", "/"};
 	int code = s->options.jobs_rules ? job_rules_read(&s->rules, s->options.jobs_rules, e) : 0;
@@ -204,9 +204,9 @@ static int run(struct session *s, size_t command, struct err *e)
 	return code;
 }
 
-int rules_main(int argc, char **argv)
+int rules_command_main(int argc, char **argv)
 {
-	struct session s = {.out = BUF_MAX(OUTPUT_MAX)};
+	struct rules_session s = {.out = BUF_MAX(OUTPUT_MAX)};
 	struct err e = {0};
 	size_t command = 0;
 

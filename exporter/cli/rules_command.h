@@ -11,6 +11,6 @@
 #define EXPORTER_CLI_RULES_COMMAND_H
 
 /* Arguments after the word rules; the exit code. */
-int rules_main(int argc, char **argv);
+int rules_command_main(int argc, char **argv);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "collectors/base/mem.h"
 
-int token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
+int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 {
 	/* Nobody who is to answer waits for the other end of a FIFO. */
 	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -38,11 +38,11 @@ static unsigned differences(const char *shown, const char *token)
 	return found;
 }
 
-int token_matches(const char *path, const char *authorization, struct err *e)
+int bearer_token_matches(const char *path, const char *authorization, struct err *e)
 {
 	static const char scheme[] = "Bearer ";
 	char token[TOKEN_MAX] = "";
-	int code = token_read(path, token, e);
+	int code = bearer_token_read(path, token, e);
 
 	if (code)
 		return code;

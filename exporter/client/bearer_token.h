@@ -9,12 +9,12 @@
 #define TOKEN_MAX 8192 /* bytes with the NUL */
 
 /* The first line of the file, not empty. */
-int token_read(const char *path, char ret[TOKEN_MAX], struct err *e);
+int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e);
 
 /*
  * 0 when the header says "Bearer " and the token; -EACCES: something else, or no header (NULL). How long it takes
  * says nothing about the token.
  */
-int token_matches(const char *path, const char *authorization, struct err *e);
+int bearer_token_matches(const char *path, const char *authorization, struct err *e);
 
 #endif

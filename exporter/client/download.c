@@ -46,7 +46,7 @@ struct download {
 	struct calls call;
 	CURL *curl;
 	const struct download_options *options;
-	struct answer *answer; /* of the transfer under way */
+	struct http_response *answer; /* of the transfer under way */
 	char reason[CURL_ERROR_SIZE];
 };
 
@@ -83,8 +83,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
 	struct download *d = context;
 
 	if (size * n > 5 && memcmp(line, "HTTP/", 5) == 0)
-		answer_clear(d->answer); /* of a redirect before */
-	answer_header(d->answer, line, size * n);
+		response_headers_clear(d->answer); /* of a redirect before */
+	response_headers_read(d->answer, line, size * n);
 	return size * n;
 }
 
@@ -203,10 +203,10 @@ static bool is_pipe(const char *path)
 static int perform(struct download *d, const char *url, struct curl_slist *headers, struct err *e)
 {
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
-	struct answer *ret = d->answer;
+	struct http_response *ret = d->answer;
 	long status = 0;
 
-	answer_clear(ret);
+	response_headers_clear(ret);
 	ret->body.max = d->options->max_bytes;
 	d->reason[0] = '\0';
 	if (d->options->ca_file && is_pipe(d->options->ca_file)) {
@@ -230,7 +230,7 @@ static int perform(struct download *d, const char *url, struct curl_slist *heade
 		d->reason[0] ? d->reason : d->call.curl_easy_strerror(result));
 }
 
-int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
+int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e)
 {
 	d->answer = ret;
@@ -238,7 +238,7 @@ int download_get(struct download *d, const char *url, const char *etag, struct a
 }
 
 int download_post(struct download *d, const char *url, const char *bearer, const char *body,
-	size_t len, struct answer *ret, struct err *e)
+	size_t len, struct http_response *ret, struct err *e)
 {
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
 	struct buf line AUTO(buf_done) = BUF_MAX(BEARER_MAX);

@@ -29,7 +29,7 @@ int download_open(struct download **ret, const struct download_options *o, struc
 void download_close(struct download *d);
 
 /* What came back. Numbers that the answer does not tell are NaN. */
-struct answer {
+struct http_response {
 	int status;
 	char etag[256];             /* "" = none */
 	double max_age_seconds;     /* Cache-Control; 0 when it must not be kept */
@@ -38,20 +38,20 @@ struct answer {
 	double total_count;                           /* X-Total-Count */
 	struct buf body; /* the caller's: reused from answer to answer, in the end buf_done */
 };
-void answer_clear(struct answer *a); /* body emptied, its room kept */
+void response_headers_clear(struct http_response *a); /* body emptied, its room kept */
 
 /* Reads one header line ("Name: value") into a; others are ignored. */
-void answer_header(struct answer *a, const char *line, size_t len);
+void response_headers_read(struct http_response *a, const char *line, size_t len);
 
 /*
  * 0 when an answer came, whatever its status. etag NULL or "": without If-None-Match. -ECANCELED: stop was set;
  * -E2BIG: longer than max_bytes; -ETIMEDOUT, -EIO, ...: none, or not whole; the sentence says why.
  */
-int download_get(struct download *d, const char *url, const char *etag, struct answer *ret,
+int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 
 /* The same for a JSON document; bearer: a token for the header Authorization, or NULL. Follows no redirect. */
 int download_post(struct download *d, const char *url, const char *bearer, const char *body,
-	size_t len, struct answer *ret, struct err *e);
+	size_t len, struct http_response *ret, struct err *e);
 
 #endif

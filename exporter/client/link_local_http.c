@@ -109,7 +109,7 @@ static int unfinished(bool ended)
 	return ended ? -EBADMSG : 0;
 }
 
-int http_answer_read(char *data, size_t len, bool ended, struct http_answer *ret)
+int link_local_http_read(char *data, size_t len, bool ended, struct link_local_answer *ret)
 {
 	char *end = memmem(data, len, "\r\n\r\n", 4);
 	struct headers h;
@@ -118,7 +118,7 @@ int http_answer_read(char *data, size_t len, bool ended, struct http_answer *ret
 		return unfinished(ended);
 	if (!read_headers(SCAN(data, end + 2 - data), &h))
 		return -EBADMSG;
-	struct http_answer a = {.status = h.status, .body = end + 4};
+	struct link_local_answer a = {.status = h.status, .body = end + 4};
 	size_t there = len - (size_t)(a.body - data);
 
 	if (h.chunked) {

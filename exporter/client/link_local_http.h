@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct http_answer {
+struct link_local_answer {
 	int status;
 	char *body; /* in data */
 	size_t len;
@@ -18,6 +18,6 @@ struct http_answer {
  * data: all that came so far; ended: nothing more will. 1: the answer is whole (a chunked body was joined in place, so
  * do not call again). 0: more is needed. -EBADMSG: it is no answer, or ended too early.
  */
-int http_answer_read(char *data, size_t len, bool ended, struct http_answer *ret);
+int link_local_http_read(char *data, size_t len, bool ended, struct link_local_answer *ret);
 
 #endif

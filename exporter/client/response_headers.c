@@ -9,12 +9,12 @@
 
 #define LONGEST_RETRY_AFTER 86400.0 /* seconds; who says more would switch us off */
 
-void answer_clear(struct answer *a)
+void response_headers_clear(struct http_response *a)
 {
 	struct buf body = a->body;
 
 	buf_reset(&body);
-	*a = (struct answer){.max_age_seconds = NAN,
+	*a = (struct http_response){.max_age_seconds = NAN,
 		.retry_after_seconds = NAN,
 		.rate_limit = NAN,
 		.rate_cost = NAN,
@@ -59,14 +59,14 @@ static void read_cache_control(struct scan value, double *ret)
 
 static const struct {
 	const char *name;
-	size_t offset; /* of a double in struct answer */
+	size_t offset; /* of a double in struct http_response */
 	double most;
 } numbers[] = {
-	{"retry-after", offsetof(struct answer, retry_after_seconds), LONGEST_RETRY_AFTER},
-	{"x-ratelimit-limit", offsetof(struct answer, rate_limit), INFINITY},
-	{"x-ratelimit-cost", offsetof(struct answer, rate_cost), INFINITY},
-	{"x-ratelimit-remaining", offsetof(struct answer, rate_remaining), INFINITY},
-	{"x-total-count", offsetof(struct answer, total_count), INFINITY},
+	{"retry-after", offsetof(struct http_response, retry_after_seconds), LONGEST_RETRY_AFTER},
+	{"x-ratelimit-limit", offsetof(struct http_response, rate_limit), INFINITY},
+	{"x-ratelimit-cost", offsetof(struct http_response, rate_cost), INFINITY},
+	{"x-ratelimit-remaining", offsetof(struct http_response, rate_remaining), INFINITY},
+	{"x-total-count", offsetof(struct http_response, total_count), INFINITY},
 };
 
 static bool name_is(struct slice name, const char *wanted)
@@ -84,7 +84,7 @@ static void read_etag(struct slice value, char *ret, size_t size)
 		slice_copy(value, ret, size);
 }
 
-void answer_header(struct answer *a, const char *line, size_t len)
+void response_headers_read(struct http_response *a, const char *line, size_t len)
 {
 	struct scan value = SCAN(line, len);
 	struct slice name;

@@ -31,7 +31,7 @@ static bool row_is(size_t i, const char *handler)
 	       strcmp(free_row, handler) == 0;
 }
 
-void http_count(const char *handler, int status)
+void counters_http_add(const char *handler, int status)
 {
 	size_t code = 0;
 
@@ -44,7 +44,8 @@ void http_count(const char *handler, int status)
 		}
 }
 
-void http_count_each(void (*each)(void *context, const char *handler, const char *code, uint64_t n),
+void counters_http_each(void (*each)(void *context, const char *handler, const char *code,
+				uint64_t n),
 	void *context)
 {
 	for (size_t i = 0; i < HANDLERS_MAX; i++) {
@@ -70,17 +71,17 @@ static const char *const found_names[FOUND_PROBLEMS] = {
 
 static atomic_uint_least64_t found_counts[FOUND_PROBLEMS];
 
-const char *found_problem_name(enum found_problem p)
+const char *counters_found_name(enum found_problem p)
 {
 	return found_names[p];
 }
 
-void found_count(enum found_problem p, uint64_t n)
+void counters_found_add(enum found_problem p, uint64_t n)
 {
 	atomic_fetch_add_explicit(&found_counts[p], n, memory_order_relaxed);
 }
 
-uint64_t found_counted(enum found_problem p)
+uint64_t counters_found(enum found_problem p)
 {
 	return atomic_load_explicit(&found_counts[p], memory_order_relaxed);
 }

@@ -8,10 +8,11 @@
  * Requests that were answered: rightsize_http_requests_total. handler is the path of what answered, one of a few, and must live as long as
  * the program.
  */
-void http_count(const char *handler, int status);
+void counters_http_add(const char *handler, int status);
 
 /* Calls each for every pair that was counted at least once. */
-void http_count_each(void (*each)(void *context, const char *handler, const char *code, uint64_t n),
+void counters_http_each(void (*each)(void *context, const char *handler, const char *code,
+				uint64_t n),
 	void *context);
 
 /* ---- what went wrong when runs were looked for ---- */
@@ -23,9 +24,9 @@ enum found_problem {
 	FOUND_PROBLEMS,
 };
 
-const char *found_problem_name(enum found_problem p); /* "too_many_jobs", ... */
+const char *counters_found_name(enum found_problem p); /* "too_many_jobs", ... */
 
-void found_count(enum found_problem p, uint64_t n);
-uint64_t found_counted(enum found_problem p);
+void counters_found_add(enum found_problem p, uint64_t n);
+uint64_t counters_found(enum found_problem p);
 
 #endif

@@ -22,7 +22,7 @@ static size_t read_small(const char *path, char *buf, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-uint64_t process_start_ticks(pid_t pid)
+uint64_t identity_start_ticks(pid_t pid)
 {
 	char path[64], text[STAT_MAX];
 	struct process_stat s;
@@ -33,10 +33,10 @@ uint64_t process_start_ticks(pid_t pid)
 	return process_stat_parse(SCAN(text, n), &s) ? s.start_ticks : 0;
 }
 
-bool process_alive(void *context, pid_t pid, uint64_t start_ticks)
+bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks)
 {
 	(void)context;
-	return start_ticks && process_start_ticks(pid) == start_ticks;
+	return start_ticks && identity_start_ticks(pid) == start_ticks;
 }
 
 void identity_read(struct identity *ret)
@@ -45,7 +45,7 @@ void identity_read(struct identity *ret)
 	struct utsname u;
 
 	*ret = (struct identity){.pid = getpid()};
-	ret->start_ticks = process_start_ticks(ret->pid);
+	ret->start_ticks = identity_start_ticks(ret->pid);
 	if (stat("/proc/self/ns/pid", &st) == 0)
 		ret->here.pid_namespace = st.st_ino;
 	read_small("/proc/sys/kernel/random/boot_id", ret->here.boot_id, sizeof ret->here.boot_id);
@@ -54,7 +54,7 @@ void identity_read(struct identity *ret)
 		snprintf(ret->host, sizeof ret->host, "%s", u.nodename);
 }
 
-void run_id_make(char out[RUN_ID_MAX], struct wall started_at)
+void identity_make_run_id(char out[RUN_ID_MAX], struct wall started_at)
 {
 	char text[WALL_TEXT_MAX];
 	uint32_t random = 0;

@@ -34,12 +34,12 @@ struct identity {
 void identity_read(struct identity *ret);
 
 /* Start time (field 22 of /proc/PID/stat) of a process of our namespace; 0 = no such process. */
-uint64_t process_start_ticks(pid_t pid);
+uint64_t identity_start_ticks(pid_t pid);
 
 /* For historian_config.alive. */
-bool process_alive(void *context, pid_t pid, uint64_t start_ticks);
+bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks);
 
 /* "20261121T084512Z-3f9a0c1d": the start in UTC, so that ids sort by time, and 32 random bits. */
-void run_id_make(char out[RUN_ID_MAX], struct wall started_at);
+void identity_make_run_id(char out[RUN_ID_MAX], struct wall started_at);
 
 #endif

@@ -72,7 +72,8 @@ void json_push(json_t *array, json_t *take)
 {
 	static _Thread_local unsigned pushes;
 
-	if (allowance_gave_up() || (++pushes % PUSHES_BETWEEN == 0 && allowance_over())) {
+	if (memory_budget_gave_up() ||
+		(++pushes % PUSHES_BETWEEN == 0 && memory_budget_is_over())) {
 		json_decref(take);
 		return;
 	}

@@ -158,7 +158,7 @@ void log_line(enum log_level level, const char *message, ...)
 	buf_done(&b);
 }
 
-bool complaint_due(struct complaint *c)
+bool log_complaint_due(struct complaint *c)
 {
 	unsigned long n = ++c->times;
 
@@ -167,7 +167,7 @@ bool complaint_due(struct complaint *c)
 	return n == 1;
 }
 
-bool complaint_over(struct complaint *c)
+bool log_complaint_over(struct complaint *c)
 {
 	bool said = c->times > 0;
 

@@ -28,12 +28,12 @@ bool log_write(const char *text, size_t len, int patience_ms);
 
 /*
  * For complaints that may repeat every tick: true when this one is to be said. Says the 1st, then backs off:
- * the 10th, 100th, ... in a row. complaint_over: it works again (true when something had been said).
+ * the 10th, 100th, ... in a row. log_complaint_over: it works again (true when something had been said).
  */
 struct complaint {
 	unsigned long times;
 };
-bool complaint_due(struct complaint *c);
-bool complaint_over(struct complaint *c);
+bool log_complaint_due(struct complaint *c);
+bool log_complaint_over(struct complaint *c);
 
 #endif

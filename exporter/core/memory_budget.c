@@ -41,12 +41,12 @@
 #define IDLE_MOST  ((size_t)16 << 20)
 #define IDLE_PARTS 8
 
-#define ALLOWANCE_MOST(field, most, parts, unit, said) .field = (most),
-static struct allowance current = {.heap = SIZE_MAX, ALLOWANCES(ALLOWANCE_MOST)};
+#define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
+static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
 static bool of_addresses; /* the limit is one of what is given out, written to or not */
 
-static size_t share(size_t heap, size_t most, size_t parts, size_t unit)
+static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
 {
 	size_t n = heap / parts / unit;
 
@@ -61,30 +61,31 @@ static size_t socket_of(uint64_t limit, size_t connections)
 	return each < SOCKET_LEAST ? SOCKET_LEAST : each < SOCKET_USUAL ? (size_t)each : 0;
 }
 
-struct allowance allowance_of(uint64_t limit)
+struct memory_budget memory_budget_of(uint64_t limit)
 {
-	struct allowance a = {.limit = limit, .heap = SIZE_MAX};
+	struct memory_budget a = {.limit = limit, .heap = SIZE_MAX};
 
 	if (limit) {
 		uint64_t heap = limit > 2 * OWN_BYTES ? (limit - OWN_BYTES) / 8 * 5 : limit / 4;
 
 		a.heap = heap < SIZE_MAX ? (size_t)heap : SIZE_MAX;
 	}
-#define ALLOWANCE_SHARE(field, most, parts, unit, said) a.field = share(a.heap, most, parts, unit);
-	ALLOWANCES(ALLOWANCE_SHARE)
+#define MEMORY_BUDGET_SHARE(field, most, parts, unit, log_name)                                    \
+	a.field = share_of_heap(a.heap, most, parts, unit);
+	MEMORY_BUDGETS(MEMORY_BUDGET_SHARE)
 	if (limit)
 		a.socket = socket_of(limit, a.connections);
 	return a;
 }
 
-const struct allowance *allowance(void)
+const struct memory_budget *memory_budget(void)
 {
 	return &current;
 }
 
-void allowance_set(uint64_t limit)
+void memory_budget_set(uint64_t limit)
 {
-	current = allowance_of(limit);
+	current = memory_budget_of(limit);
 }
 
 /* ---- the limit ---- */
@@ -131,28 +132,29 @@ static double process_limit(void)
 		room_below(RLIMIT_DATA, (double)number[5]));
 }
 
-void allowance_words(struct buf *out, uint64_t bytes)
+void memory_budget_words(struct buf *out, uint64_t bytes)
 {
 	buf_add_double(out, round((double)bytes / (double)MIB * 10) / 10);
 	buf_adds(out, " MiB");
 }
 
-static void add_bound(struct buf *out, const char *said, size_t unit, size_t bound)
+static void add_bound(struct buf *out, const char *log_name, size_t unit, size_t bound)
 {
-	buf_addf(out, out->len ? ", %s " : "%s ", said);
+	buf_addf(out, out->len ? ", %s " : "%s ", log_name);
 	if (unit == 1)
-		allowance_words(out, bound);
+		memory_budget_words(out, bound);
 	else
 		buf_add_u64(out, bound);
 }
 
-static void say(const struct allowance *a)
+static void log_budget(const struct memory_budget *a)
 {
 	struct buf limit AUTO(buf_done) = BUF_MAX(64), bounds AUTO(buf_done) = BUF_MAX(512);
 
-	allowance_words(&limit, a->limit);
-#define ALLOWANCE_SAY(field, most, parts, unit, said) add_bound(&bounds, said, unit, a->field);
-	ALLOWANCES(ALLOWANCE_SAY)
+	memory_budget_words(&limit, a->limit);
+#define MEMORY_BUDGET_SAY(field, most, parts, unit, log_name)                                      \
+	add_bound(&bounds, log_name, unit, a->field);
+	MEMORY_BUDGETS(MEMORY_BUDGET_SAY)
 	log_line(LOG_LEVEL_INFO, "memory", "limit", buf_text(&limit), "held", buf_text(&bounds),
 		NULL);
 	if (a->limit < ENOUGH_BYTES)
@@ -162,18 +164,18 @@ static void say(const struct allowance *a)
 			"limit", buf_text(&limit), NULL);
 }
 
-void allowance_begin(const struct options *o)
+void memory_budget_begin(const struct options *o)
 {
 	double addresses = process_limit(), limit = fmin(group_limit(o), addresses);
 
 	if (isnan(limit) || limit >= 0x1p62)
 		return;
 	of_addresses = limit == addresses;
-	allowance_set(limit < 1 ? 1 : (uint64_t)limit);
-	say(&current);
+	memory_budget_set(limit < 1 ? 1 : (uint64_t)limit);
+	log_budget(&current);
 }
 
-void allowance_descriptors(void)
+void memory_budget_descriptors(void)
 {
 	struct rlimit l;
 
@@ -207,7 +209,7 @@ static size_t written_to(void)
 	return kib < SIZE_MAX / 1024 ? (size_t)kib * 1024 : SIZE_MAX;
 }
 
-bool allowance_short(size_t more)
+bool memory_budget_is_short(size_t more)
 {
 	size_t heap = current.heap;
 
@@ -217,7 +219,7 @@ bool allowance_short(size_t more)
 	       (given_out() >= heap - more && (of_addresses || written_to() >= heap - more));
 }
 
-void allowance_tidy(void)
+void memory_budget_tidy(void)
 {
 	size_t most = current.heap / IDLE_PARTS < IDLE_MOST ? current.heap / IDLE_PARTS : IDLE_MOST;
 
@@ -231,25 +233,25 @@ static _Thread_local struct {
 	bool making, over;
 } answer;
 
-void allowance_making(void)
+void memory_budget_begin_answer(void)
 {
 	answer.making = true;
 	answer.over = false;
 }
 
-bool allowance_over(void)
+bool memory_budget_is_over(void)
 {
 	if (answer.making && !answer.over)
-		answer.over = allowance_short(0);
+		answer.over = memory_budget_is_short(0);
 	return answer.over;
 }
 
-bool allowance_gave_up(void)
+bool memory_budget_gave_up(void)
 {
 	return answer.over;
 }
 
-bool allowance_end(void)
+bool memory_budget_end_answer(void)
 {
 	bool over = answer.over;
 

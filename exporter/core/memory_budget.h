@@ -21,7 +21,7 @@
  * cannot give back.
  */
 /* clang-format off */
-#define ALLOWANCES(X) \
+#define MEMORY_BUDGETS(X) \
 X(answer, (size_t)64 << 20, 5, 1, "an answer") /* the body of one */ \
 X(of_samples, (size_t)64 << 20, 8, 1, "unread samples") /* of the desk for these: with so many no other is made */ \
 X(of_history, (size_t)16 << 20, 16, 1, "other unread answers from the history") /* of the other desk */ \
@@ -29,51 +29,51 @@ X(answers, (size_t)192 << 20, 2, 1, "all unread answers") /* all: with more who 
 X(changes, (size_t)16 << 20, 16, 1, "bodies of changes") /* bodies of requests that are kept */ \
 X(making, (size_t)128 << 20, 3, 1, "for making an answer") /* what one answer may take while it is made: exporter/answers/series_passes.c */ \
 X(page, (size_t)64 << 20, 16, 1, "a page of a catalogue") /* of a catalogue, as it is fetched; its JSON takes ten times as much */ \
-X(streams, 32, 8, (size_t)512 << 10, "streams") /* number of streams, of LIVE_TEXT_MAX each */ \
+X(streams, 32, 8, (size_t)512 << 10, "streams") /* number of streams, of EVENT_STREAM_TEXT_MAX each */ \
 X(connections, 65536, 1, (size_t)240 << 10, "connections") /* at the same time, besides --web.max-connections */
 /* clang-format on */
 
-struct allowance {
+struct memory_budget {
 	uint64_t limit; /* 0: none is known, and all are as large as they may be */
 	size_t heap;    /* SIZE_MAX: likewise */
 	size_t socket;  /* the kernel's buffers of a connection, each way; 0: as it likes */
-#define ALLOWANCE_FIELD(field, most, parts, unit, said) size_t field;
-	ALLOWANCES(ALLOWANCE_FIELD)
+#define MEMORY_BUDGET_FIELD(field, most, parts, unit, log_name) size_t field;
+	MEMORY_BUDGETS(MEMORY_BUDGET_FIELD)
 };
 
 /* What a limit comes to; 0 = none. */
-struct allowance allowance_of(uint64_t limit);
+struct memory_budget memory_budget_of(uint64_t limit);
 
 /* Looks at the limits, takes up what they come to, and says so in the log. Once, before threads start. */
-void allowance_begin(const struct options *o);
+void memory_budget_begin(const struct options *o);
 
 /*
  * As many open files as the process may have, up to enough: the usual 1024 are for the sake of programs that use select(2). Only
  * where no job is ever started, which would inherit them.
  */
-void allowance_descriptors(void);
+void memory_budget_descriptors(void);
 
-/* What holds; before allowance_begin that of no limit. Any thread. */
-const struct allowance *allowance(void);
-void allowance_set(uint64_t limit); /* in place of allowance_begin */
+/* What holds; before memory_budget_begin that of no limit. Any thread. */
+const struct memory_budget *memory_budget(void);
+void memory_budget_set(uint64_t limit); /* in place of memory_budget_begin */
 
 /* Would so many bytes more be too many? Any thread. */
-bool allowance_short(size_t more);
+bool memory_budget_is_short(size_t more);
 
 /* After an answer that was large: what it left behind in the heap is given back. */
-void allowance_tidy(void);
+void memory_budget_tidy(void);
 
 /*
- * Between the two this thread makes an answer that takes what it takes: allowance_over looks whether it is to be given up
- * because memory is short, and goes on saying so. Outside of them it never is. allowance_gave_up: did it say so? That costs
- * nothing. allowance_end says it for the last time.
+ * Between the two this thread makes an answer that takes what it takes: memory_budget_is_over looks whether it is to be given up
+ * because memory is short, and goes on saying so. Outside of them it never is. memory_budget_gave_up: did it say so? That costs
+ * nothing. memory_budget_end_answer says it for the last time.
  */
-void allowance_making(void);
-bool allowance_over(void);
-bool allowance_gave_up(void);
-bool allowance_end(void);
+void memory_budget_begin_answer(void);
+bool memory_budget_is_over(void);
+bool memory_budget_gave_up(void);
+bool memory_budget_end_answer(void);
 
 /* "6 MiB" */
-void allowance_words(struct buf *out, uint64_t bytes);
+void memory_budget_words(struct buf *out, uint64_t bytes);
 
 #endif

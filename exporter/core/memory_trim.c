@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 /* Whole pages of a segment that nothing is written to, relocations neither: what is dropped is read again as it was. */
-static void drop(const struct dl_phdr_info *object, const ElfW(Phdr) * segment, uintptr_t page)
+static void drop_pages(const struct dl_phdr_info *object, const ElfW(Phdr) * segment,
+	uintptr_t page)
 {
 	uintptr_t begin = object->dlpi_addr + segment->p_vaddr, end = begin + segment->p_memsz;
 
@@ -41,12 +42,12 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
 		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
 
 		if (segment->p_type == PT_LOAD && segment->p_flags == (PF_R | PF_X))
-			drop(object, segment, *(const uintptr_t *)context);
+			drop_pages(object, segment, *(const uintptr_t *)context);
 	}
 	return 0;
 }
 
-void trim_setup(void)
+void memory_trim_setup(void)
 {
 	mallopt(M_ARENA_MAX, 1);
 	/*
@@ -57,7 +58,7 @@ void trim_setup(void)
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
-void trim_start(void)
+void memory_trim_start(void)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 

@@ -3,7 +3,7 @@
 #define EXPORTER_CORE_MEMORY_TRIM_H
 
 /* Before any thread but the first: one heap for the few threads there are; one for each would cost memory and gain nothing. */
-void trim_setup(void);
+void memory_trim_setup(void);
 
 /*
  * Memory that only the start needed, given back: freed heap, and pages of programs and libraries that hold code alone.
@@ -12,6 +12,6 @@ void trim_setup(void);
  *
  * A breakpoint that a debugger has set by then is lost. Any thread, once; others may run.
  */
-void trim_start(void);
+void memory_trim_start(void);
 
 #endif

@@ -15,16 +15,16 @@
 #define PATH_TEXT_MAX 4096
 
 /* Where a file is, by who says so: systemd's variable, the system's place for root, XDG's variable, below home. */
-struct place {
-	const char *systemd, *system, *xdg, *home, *name, *what, *option;
+struct default_place {
+	const char *systemd, *system, *xdg, *home, *name, *subject, *option;
 };
 
-static const struct place history_place = {"STATE_DIRECTORY", "/var/lib", "XDG_STATE_HOME",
+static const struct default_place history_place = {"STATE_DIRECTORY", "/var/lib", "XDG_STATE_HOME",
 	".local/state", "history.db", "history", "--history.path"};
-static const struct place cache_place = {"CACHE_DIRECTORY", "/var/cache", "XDG_CACHE_HOME",
+static const struct default_place cache_place = {"CACHE_DIRECTORY", "/var/cache", "XDG_CACHE_HOME",
 	".cache", "catalogue.db", "cache of the catalogue", "--catalogue.cache"};
 
-static int default_path(char **ret, const struct place *p, const char *given, struct err *e)
+static int default_path(char **ret, const struct default_place *p, const char *given, struct err *e)
 {
 	const char *systemd = getenv(p->systemd), *xdg = getenv(p->xdg), *home = getenv("HOME");
 	struct buf b = BUF_MAX(PATH_TEXT_MAX);
@@ -43,18 +43,18 @@ static int default_path(char **ret, const struct place *p, const char *given, st
 		buf_addf(&b, "%s/%s/rightsize-exporter/%s", home, p->home, p->name);
 	else
 		return err_set(e, -ENOENT,
-			"no place for the %s: neither %s, %s nor HOME is set; give %s", p->what,
+			"no place for the %s: neither %s, %s nor HOME is set; give %s", p->subject,
 			p->systemd, p->xdg, p->option);
 	*ret = buf_take(&b);
 	return 0;
 }
 
-int history_default_path(char **ret, const char *given, struct err *e)
+int path_default_history(char **ret, const char *given, struct err *e)
 {
 	return default_path(ret, &history_place, given, e);
 }
 
-int cache_default_path(char **ret, const char *given, struct err *e)
+int path_default_cache(char **ret, const char *given, struct err *e)
 {
 	return default_path(ret, &cache_place, given, e);
 }
@@ -70,7 +70,7 @@ static void give_to_parents_owner(const char *folder)
 		return; /* it is root's then, which is said when somebody else wants in */
 }
 
-int make_folder_of(const char *path, struct err *e)
+int path_make_folder(const char *path, struct err *e)
 {
 	AUTO(freep) char *folder = xstrdup(path);
 
@@ -87,7 +87,7 @@ int make_folder_of(const char *path, struct err *e)
 	return 0;
 }
 
-void give_to_folders_owner(const char *path)
+void path_give_to_owner(const char *path)
 {
 	char folder[PATH_TEXT_MAX];
 	struct stat st;

@@ -9,21 +9,21 @@
  * /var/lib/rightsize-exporter for root, or in $XDG_STATE_HOME/rightsize-exporter or
  * ~/.local/state/rightsize-exporter. The caller frees it.
  */
-int history_default_path(char **ret, const char *given, struct err *e);
+int path_default_history(char **ret, const char *given, struct err *e);
 
 /* The cache of the catalogue, likewise: catalogue.db in $CACHE_DIRECTORY, /var/cache, $XDG_CACHE_HOME or ~/.cache. */
-int cache_default_path(char **ret, const char *given, struct err *e);
+int path_default_cache(char **ret, const char *given, struct err *e);
 
 /*
  * Makes the folder of a file with mode 0700, and those above it; what root makes belongs to whom the folder above it
  * does. ":memory:" needs none.
  */
-int make_folder_of(const char *path, struct err *e);
+int path_make_folder(const char *path, struct err *e);
 
 /*
  * For root: a file that is not there yet is made, empty, for the owner of its folder. Else a command of root's would
  * take the history of a service from it that runs as a user of its own.
  */
-void give_to_folders_owner(const char *path);
+void path_give_to_owner(const char *path);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "collectors/base/mem.h"
 
-void end_signals(sigset_t *ret)
+void signals_end(sigset_t *ret)
 {
 	static const int ends[] = {SIGTERM, SIGINT, SIGQUIT};
 

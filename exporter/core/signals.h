@@ -7,6 +7,6 @@
 
 #include <signal.h>
 
-void end_signals(sigset_t *ret);
+void signals_end(sigset_t *ret);
 
 #endif

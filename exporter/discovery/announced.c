@@ -10,11 +10,11 @@
 
 static const char announced_system[] = "announced";
 
-static struct named *announced_at(const struct finder *f, const char *job_name, pid_t pid,
+static struct named_process *announced_at(const struct finder *f, const char *job_name, pid_t pid,
 	uint64_t start_ticks)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		struct named *n = f->named[i];
+		struct named_process *n = f->named[i];
 
 		if (n->open && n->is.system == announced_system && n->root.pid == pid &&
 			n->root.start_ticks == start_ticks && strcmp(n->is.job_name, job_name) == 0)
@@ -23,9 +23,9 @@ static struct named *announced_at(const struct finder *f, const char *job_name, 
 	return NULL;
 }
 
-static struct named *named_by(const struct announcement *a)
+static struct named_process *named_by(const struct announcement *a)
 {
-	struct named *n = xcalloc(1, sizeof *n);
+	struct named_process *n = xcalloc(1, sizeof *n);
 
 	n->is = (struct recognised){
 		.system = announced_system,
@@ -41,7 +41,7 @@ static struct named *named_by(const struct announcement *a)
 }
 
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
-	struct announced *ret, struct err *e)
+	struct announced_run *ret, struct err *e)
 {
 	struct process_stat stat;
 
@@ -58,7 +58,7 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 	if (process && process != a->pid)
 		return err_set(e, -ESRCH, "%d is a thread of process %d", (int)a->pid,
 			(int)process);
-	struct named *n = announced_at(f, a->job_name, a->pid, stat.start_ticks);
+	struct named_process *n = announced_at(f, a->job_name, a->pid, stat.start_ticks);
 	bool known = n != NULL;
 
 	if (!n) {
@@ -73,7 +73,7 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 	return 0;
 }
 
-static struct named *open_of_id(const struct finder *f, const char *run_id)
+static struct named_process *open_of_id(const struct finder *f, const char *run_id)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (f->named[i]->open && strcmp(f->named[i]->run_id, run_id) == 0)
@@ -82,9 +82,9 @@ static struct named *open_of_id(const struct finder *f, const char *run_id)
 }
 
 /* A run that was announced to the exporter before us, and to us not yet. */
-static struct named *take_up(struct finder *f, const struct host *host, const char *run_id)
+static struct named_process *take_up(struct finder *f, const struct host *host, const char *run_id)
 {
-	const struct earlier_run *r = earlier_of_id(f->earlier, run_id);
+	const struct left_open_run *r = left_open_find_id(f->left_open, run_id);
 	struct process_stat stat;
 
 	if (!r || r->recorded_elsewhere || process_read_stat(host, r->root.pid, &stat) < 0 ||
@@ -98,7 +98,7 @@ static struct named *take_up(struct finder *f, const struct host *host, const ch
 		.input_bytes = NAN,
 		.attempt = NAN,
 	};
-	struct named *n = named_by(&a);
+	struct named_process *n = named_by(&a);
 
 	f->host = host;
 	return finder_begin(f, a.pid, stat.start_ticks, n, NULL) ? NULL : n;
@@ -107,14 +107,14 @@ static struct named *take_up(struct finder *f, const struct host *host, const ch
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code)
 {
-	struct named *n = open_of_id(f, run_id);
+	struct named_process *n = open_of_id(f, run_id);
 
 	if (!n)
 		n = take_up(f, host, run_id);
 	if (!n)
 		return -ENOENT;
-	n->told_outcome = outcome;
-	n->told_exit_code = exit_code;
+	n->reported_outcome = outcome;
+	n->reported_exit_code = exit_code;
 	finder_conclude(host, n);
 	return 0;
 }

@@ -24,16 +24,16 @@ static bool is_of_rules(const void *finder, struct slice variable)
 	return f->rules && job_rules_reads(f->rules, variable);
 }
 
-struct finder *finder_new(struct app *app, struct fold *fold)
+struct finder *finder_new(struct app *app, struct sample_rows *sample_rows)
 {
 	struct finder *f = xcalloc(1, sizeof *f);
 
 	f->app = app;
-	f->fold = fold;
-	f->earlier = earlier_read(app);
+	f->sample_rows = sample_rows;
+	f->left_open = left_open_read(app);
 	f->book = process_book_new();
-	f->names.max = (size_t)app->options->jobs_max;
-	finder_read_pod(f);
+	f->quota.max = (size_t)app->options->jobs_max;
+	identify_pod(f);
 	f->reader = facts_reader_new();
 	facts_reader_wants(f->reader, is_of_rules, f);
 	return f;
@@ -46,21 +46,21 @@ void finder_free(struct finder *f)
 	for (size_t i = 0; i < f->n; i++)
 		free(f->named[i]);
 	free(f->named);
-	earlier_free(f->earlier);
+	left_open_free(f->left_open);
 	process_book_free(f->book);
 	facts_reader_free(f->reader);
 	job_rules_free(f->rules);
-	job_names_done(&f->names);
+	name_quota_done(&f->quota);
 	free(f->pod);
 	buf_done(&f->pod_text);
 	free(f);
 }
 
-static struct named *of_ancestor(const struct finder *f, const struct booked *p,
+static struct named_process *of_ancestor(const struct finder *f, const struct booked_process *p,
 	const struct recognised *r)
 {
 	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {
-		const struct named *n = p->note;
+		const struct named_process *n = p->note;
 
 		if (n && recognised_same(&n->is, r))
 			return p->note;
@@ -69,7 +69,7 @@ static struct named *of_ancestor(const struct finder *f, const struct booked *p,
 	return NULL;
 }
 
-static struct named *of_same_run(const struct finder *f, const struct recognised *r)
+static struct named_process *of_same_run(const struct finder *f, const struct recognised *r)
 {
 	for (size_t i = 0; i < f->n && r->run[0]; i++)
 		if (f->named[i]->open && f->named[i]->is.run[0] &&
@@ -78,9 +78,9 @@ static struct named *of_same_run(const struct finder *f, const struct recognised
 	return NULL;
 }
 
-static void leave(struct finder *f, struct booked *p)
+static void leave_run(struct finder *f, struct booked_process *p)
 {
-	struct named *n = p->note;
+	struct named_process *n = p->note;
 
 	(void)f;
 	p->note = NULL;
@@ -88,16 +88,16 @@ static void leave(struct finder *f, struct booked *p)
 		n->processes--;
 }
 
-static void join(struct finder *f, struct booked *p, struct named *n)
+static void join_run(struct finder *f, struct booked_process *p, struct named_process *n)
 {
 	if (p->note == n)
 		return;
-	leave(f, p);
+	leave_run(f, p);
 	p->note = n;
 	n->processes++;
 }
 
-static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct named *n)
+static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
 {
 	const struct host *h = f->host;
 	int64_t age = h->now.mono.ns -
@@ -112,15 +112,15 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
-		run_id_make(n->run_id, n->started_at);
+		identity_make_run_id(n->run_id, n->started_at);
 		return;
 	}
-	n->earlier = earlier_find(f->earlier, n->is.job_name, pid, start_ticks);
-	if (n->earlier) {
-		n->started_at = wall_from_seconds(n->earlier->started_at);
-		text_copy(n->earlier->run_id, n->run_id, sizeof n->run_id);
+	n->left_open = left_open_find(f->left_open, n->is.job_name, pid, start_ticks);
+	if (n->left_open) {
+		n->started_at = wall_from_seconds(n->left_open->started_at);
+		text_copy(n->left_open->run_id, n->run_id, sizeof n->run_id);
 	} else {
-		run_id_make(n->run_id, n->started_at);
+		identity_make_run_id(n->run_id, n->started_at);
 	}
 }
 
@@ -135,22 +135,23 @@ static uint64_t user_of(const struct host *h, pid_t pid)
 	return number_find(SCAN(text, n > 0 ? n : 0), "Uid");
 }
 
-int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named *take,
+int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *take,
 	struct err *e)
 {
-	struct named *n = take;
+	struct named_process *n = take;
 
 	GROW(f->named, f->n, f->room);
 	f->named[f->n++] = n;
 	root_at(f, pid, start_ticks, n);
-	if (n->earlier && n->earlier->recorded_elsewhere)
+	if (n->left_open && n->left_open->recorded_elsewhere)
 		return err_set(e, -EEXIST, "another exporter records it as run %s", n->run_id);
-	if (!job_names_admit(&f->names, n->is.job_name, user_of(f->host, pid), f->host->now.mono)) {
-		found_count(FOUND_TOO_MANY_JOBS, 1);
+	if (!name_quota_admit(&f->quota, n->is.job_name, user_of(f->host, pid),
+		    f->host->now.mono)) {
+		counters_found_add(FOUND_TOO_MANY_JOBS, 1);
 		return err_set(e, -EDQUOT,
 			"there are %zu different jobs already; --jobs.max lets in more, but a name "
 			"should not change from run to run",
-			f->names.max);
+			f->quota.max);
 	}
 
 	struct run_spec spec = {
@@ -166,17 +167,18 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 
 	n->open = code == 0;
 	if (!n->open)
-		job_names_ended(&f->names, n->is.job_name);
-	if (n->open && n->earlier)
-		earlier_continue(f->earlier, n->earlier);
-	found_count(FOUND_NOT_FOLLOWED, code && code != -ESRCH);
+		name_quota_ended(&f->quota, n->is.job_name);
+	if (n->open && n->left_open)
+		left_open_continue(f->left_open, n->left_open);
+	counters_found_add(FOUND_NOT_FOLLOWED, code && code != -ESRCH);
 	return code;
 }
 
 /* A run that begins with this process; what an exporter is told to run is recorded by itself. */
-static struct named *name_at(struct finder *f, const struct booked *p, const struct finding *found)
+static struct named_process *name_at(struct finder *f, const struct booked_process *p,
+	const struct process_finding *found)
 {
-	struct named *n = xcalloc(1, sizeof *n);
+	struct named_process *n = xcalloc(1, sizeof *n);
 	struct err e = {0};
 
 	n->is = found->is;
@@ -186,39 +188,40 @@ static struct named *name_at(struct finder *f, const struct booked *p, const str
 	}
 	int code = finder_begin(f, p->pid, p->start_ticks, n, &e);
 
-	if (code && code != -ESRCH && code != -EEXIST && complaint_due(&f->not_followed))
+	if (code && code != -ESRCH && code != -EEXIST && log_complaint_due(&f->not_followed))
 		log_line(LOG_LEVEL_WARN, "run not followed", "job_name", n->is.job_name, "err",
 			e.text, NULL);
 	return n;
 }
 
 /* The process is of the run that it names: of a known one, or it begins it. */
-static void enter(struct finder *f, struct booked *p, const struct finding *found)
+static void enter_run(struct finder *f, struct booked_process *p,
+	const struct process_finding *found)
 {
-	struct named *n = of_ancestor(f, p, &found->is);
+	struct named_process *n = of_ancestor(f, p, &found->is);
 
 	if (!n && !found->is.passing && (n = of_same_run(f, &found->is)))
 		jobs_adopt(f->host->jobs, f->host, n->run_id, p->pid);
 	if (!n)
 		n = name_at(f, p, found);
-	join(f, p, n);
+	join_run(f, p, n);
 }
 
 /* Ancestors may have executed what they are now only after they were looked at: from the top down. */
-static void look_at_ancestors(struct finder *f, const struct booked *p)
+static void look_at_ancestors(struct finder *f, const struct booked_process *p)
 {
-	struct booked *chain[ANCESTORS_MAX];
-	struct finding found;
+	struct booked_process *chain[ANCESTORS_MAX];
+	struct process_finding found;
 	size_t n = 0;
 
 	while (n < ANCESTORS_MAX && p->ppid && (chain[n] = process_book_find(f->book, p->ppid)))
 		p = chain[n++];
 	while (n-- > 0)
-		if (!chain[n]->note && finder_read(f, chain[n], &found))
-			enter(f, chain[n], &found);
+		if (!chain[n]->note && identify_process(f, chain[n], &found))
+			enter_run(f, chain[n], &found);
 }
 
-void finder_conclude(const struct host *h, const struct named *n)
+void finder_conclude(const struct host *h, const struct named_process *n)
 {
 	double unknown[RUN_N_METRICS];
 
@@ -228,39 +231,39 @@ void finder_conclude(const struct host *h, const struct named *n)
 }
 
 /* Of a worker whose title is another now: what it was titled by is over. */
-static void end_passing(struct finder *f, struct booked *p)
+static void end_passing(struct finder *f, struct booked_process *p)
 {
-	struct named *n = p->note;
+	struct named_process *n = p->note;
 
 	if (!n || !n->is.passing || n->root.pid != p->pid)
 		return;
 	if (n->open)
 		finder_conclude(f->host, n);
-	leave(f, p);
+	leave_run(f, p);
 }
 
-static void look(void *context, struct booked *p)
+static void look_at_process(void *context, struct booked_process *p)
 {
 	struct finder *f = context;
-	const struct named *before = p->note;
+	const struct named_process *before = p->note;
 	uint64_t program = p->program;
-	struct finding found;
-	bool names = finder_read(f, p, &found);
+	struct process_finding found;
+	bool quota = identify_process(f, p, &found);
 
-	if (p->program != program && before && !(names && recognised_same(&before->is, &found.is)))
+	if (p->program != program && before && !(quota && recognised_same(&before->is, &found.is)))
 		end_passing(f, p);
-	if (!names)
+	if (!quota)
 		return;
 	if (!of_ancestor(f, p, &found.is)) {
 		look_at_ancestors(f, p);
-		finder_name_again(f, &found.is);
+		identify_again(f, &found.is);
 	}
-	enter(f, p, &found);
+	enter_run(f, p, &found);
 }
 
-static void forget(void *context, struct booked *p)
+static void forget_process(void *context, struct booked_process *p)
 {
-	leave(context, p);
+	leave_run(context, p);
 }
 
 static void drop_unused(struct finder *f)
@@ -280,7 +283,7 @@ void finder_look(struct finder *f, const struct host *host)
 {
 	f->host = host;
 	if (f->app->options->jobs_recognise || f->pod)
-		process_book_look(f->book, host, look, forget, f);
+		process_book_look(f->book, host, look_at_process, forget_process, f);
 	drop_unused(f);
 }
 

@@ -26,7 +26,7 @@ struct finder;
 struct job_rules; /* exporter/discovery/rules.h */
 
 /* fold is borrowed. */
-struct finder *finder_new(struct app *app, struct fold *fold);
+struct finder *finder_new(struct app *app, struct sample_rows *sample_rows);
 void finder_free(struct finder *f); /* NULL does nothing */
 
 /* The rules of the site from now on, or NULL; runs that are open go on under their names. */
@@ -49,7 +49,7 @@ struct announcement {
 	struct job_label label[JOB_LABELS_MAX];
 };
 
-struct announced {
+struct announced_run {
 	char run_id[RUN_ID_MAX];
 	bool known; /* it was announced before */
 };
@@ -59,7 +59,7 @@ struct announced {
  * it is announced. -ESRCH: no such process; -ENOSPC: too many runs.
  */
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
-	struct announced *ret, struct err *e);
+	struct announced_run *ret, struct err *e);
 
 /*
  * A run that is found here is over, and this is how it ended; also one that the exporter before us left open. -ENOENT:

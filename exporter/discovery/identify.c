@@ -29,7 +29,7 @@ static void note_refused(struct finder *f, pid_t pid, const struct process_facts
 {
 	char number[16];
 
-	found_count(FOUND_UNREADABLE, facts->refused);
+	counters_found_add(FOUND_UNREADABLE, facts->refused);
 	if (!facts->refused || f->refused_said || f->pod)
 		return;
 	f->refused_said = true;
@@ -47,13 +47,13 @@ static unsigned wanted_facts(const struct finder *f)
 	       (f->pod && f->app->options->jobs_per_container ? FACT_CGROUP : 0);
 }
 
-static bool read_process(struct finder *f, struct booked *p, struct process_facts *ret)
+static bool read_process(struct finder *f, struct booked_process *p, struct process_facts *ret)
 {
 	if (!facts_begin(f->reader, f->host, p->shown_by, ret))
 		return false;
 	uint64_t program = fingerprint(ret->text.command_line);
 
-	if (is_worker_title(ret->text.command_line))
+	if (recognise_is_worker(ret->text.command_line))
 		p->look_at.ns = 0;
 	if (program == p->program)
 		return false;
@@ -80,7 +80,7 @@ static void warn_of_pod(const struct options *o)
 			e.text, NULL);
 }
 
-void finder_read_pod(struct finder *f)
+void identify_pod(struct finder *f)
 {
 	const struct options *o = f->app->options;
 	struct recognised is;
@@ -104,7 +104,7 @@ void finder_read_pod(struct finder *f)
 		"system", is.system, NULL);
 }
 
-static bool is_own(const struct finder *f, const struct booked *p)
+static bool is_own(const struct finder *f, const struct booked_process *p)
 {
 	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {
 		if (p->pid == f->app->self->pid)
@@ -165,7 +165,7 @@ static void name_container(const struct finder *f, const struct process_facts *f
 	utf8_clean(name, strlen(name), r->job_name, sizeof r->job_name);
 }
 
-void finder_name_again(const struct finder *f, struct recognised *r)
+void identify_again(const struct finder *f, struct recognised *r)
 {
 	const struct recognised *known;
 
@@ -182,11 +182,11 @@ void finder_name_again(const struct finder *f, struct recognised *r)
  */
 static bool is_runtime(struct slice command_line)
 {
-	static const char *const names[] = {"runc", "crun", "youki"};
+	static const char *const quota[] = {"runc", "crun", "youki"};
 	struct slice program = program_of(command_line);
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(program, names[i]))
+	for (size_t i = 0; i < ARRAY_LEN(quota); i++)
+		if (slice_is(program, quota[i]))
 			return true;
 	return false;
 }
@@ -195,12 +195,12 @@ static bool is_runtime(struct slice command_line)
  * In the shared namespace of a pod, number 1 is the process that holds it (pause). What an exporter started is not
  * told apart from it.
  */
-static bool is_of_pod(const struct finder *f, const struct booked *p)
+static bool is_of_pod(const struct finder *f, const struct booked_process *p)
 {
 	return f->pod && p->pid != 1 && !is_own(f, p);
 }
 
-static bool name_by_pod(const struct finder *f, const struct booked *p,
+static bool name_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_facts *facts, struct recognised *ret)
 {
 	if (!is_of_pod(f, p) || is_runtime(facts->text.command_line))
@@ -215,7 +215,7 @@ static bool name_by_pod(const struct finder *f, const struct booked *p,
  * A process of the pod that names its job is told more about by the pod's labels where both are of the same system: in
  * a driver of Spark the command line has a class of Spark's own, and the label the name that people gave.
  */
-static void complete_by_pod(const struct finder *f, const struct booked *p,
+static void complete_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text, struct recognised *r)
 {
 	struct process_text both = *text;
@@ -245,7 +245,7 @@ static void bound_numbers(struct recognised *r)
 }
 
 /* Our own variable, then the rules of the site, then what is built in. */
-static bool name_process(struct finder *f, const struct booked *p,
+static bool name_process(struct finder *f, const struct booked_process *p,
 	const struct process_facts *facts, struct recognised *ret, bool *ignored)
 {
 	struct rule_finding found;
@@ -257,8 +257,8 @@ static bool name_process(struct finder *f, const struct booked *p,
 		return known;
 	bool ruled = job_rules_match(f->rules, facts, &found, NULL);
 
-	found_count(FOUND_PATTERN_GAVE_UP, found.gave_up);
-	if (found.gave_up && complaint_due(&f->patterns_given_up))
+	counters_found_add(FOUND_PATTERN_GAVE_UP, found.gave_up);
+	if (found.gave_up && log_complaint_due(&f->patterns_given_up))
 		log_line(LOG_LEVEL_WARN, "a pattern of the rules takes too long and is given up",
 			NULL);
 	if (!ruled)
@@ -269,14 +269,14 @@ static bool name_process(struct finder *f, const struct booked *p,
 	return !found.ignored;
 }
 
-static bool is_exporter(const struct finder *f, const struct booked *p,
+static bool is_exporter(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text)
 {
 	return (p->pid == f->app->self->pid && f->host->own_pid_namespace) ||
-	       is_exporter_command(text->command_line);
+	       recognise_is_exporter(text->command_line);
 }
 
-static bool read_and_name(struct finder *f, struct booked *p, struct finding *ret)
+static bool read_and_name(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	struct process_facts facts;
 	bool ignored = false;
@@ -292,7 +292,7 @@ static bool read_and_name(struct finder *f, struct booked *p, struct finding *re
 }
 
 /* What was left out, since it did not answer, may be what names it. */
-bool finder_read(struct finder *f, struct booked *p, struct finding *ret)
+bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	uint64_t left_out = tree_waits(f->host->proc).left_out;
 	int64_t soon = f->host->now.mono.ns + LEFT_OUT_NS;

@@ -12,9 +12,9 @@
 #include "exporter/core/log.h"
 #include "recommender/run.h"
 
-struct earlier {
+struct left_open {
 	size_t n, room;
-	struct earlier_run *run;
+	struct left_open_run *run;
 };
 
 static bool is_here(const struct run_root *root, const struct run_root *here)
@@ -24,7 +24,7 @@ static bool is_here(const struct run_root *root, const struct run_root *here)
 	       strcmp(root->boot_id, here->boot_id) == 0;
 }
 
-static void read_totals(struct history *h, struct earlier_run *r)
+static void read_totals(struct history *h, struct left_open_run *r)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct run_query q = {.run_id = r->run_id, .limit = 1, .open_stats = true};
@@ -41,25 +41,25 @@ static void read_totals(struct history *h, struct earlier_run *r)
 	}
 }
 
-static void take(struct earlier *a, struct history *h, const struct open_run *o)
+static void add_open_run(struct left_open *a, struct history *h, const struct open_run *o)
 {
 	GROW(a->run, a->n, a->room);
-	struct earlier_run *r = &a->run[a->n++];
+	struct left_open_run *r = &a->run[a->n++];
 
-	*r = (struct earlier_run){
+	*r = (struct left_open_run){
 		.started_at = o->started_at,
 		.last_sample_at = o->last_sample_at,
 		.root = o->root,
-		.recorded_elsewhere = process_alive(NULL, o->owner_pid, o->owner_start_ticks),
+		.recorded_elsewhere = identity_is_alive(NULL, o->owner_pid, o->owner_start_ticks),
 	};
 	text_copy(o->run_id, r->run_id, sizeof r->run_id);
 	text_copy(o->job_name, r->job_name, sizeof r->job_name);
 	read_totals(h, r);
 }
 
-struct earlier *earlier_read(struct app *app)
+struct left_open *left_open_read(struct app *app)
 {
-	struct earlier *a = xcalloc(1, sizeof *a);
+	struct left_open *a = xcalloc(1, sizeof *a);
 	AUTO(history_closep) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	struct open_run *open;
@@ -74,11 +74,11 @@ struct earlier *earlier_read(struct app *app)
 			e.text, NULL);
 	for (size_t i = 0; code == 0 && i < n; i++)
 		if (is_here(&open[i].root, &app->self->here))
-			take(a, h, &open[i]);
+			add_open_run(a, h, &open[i]);
 	return a;
 }
 
-void earlier_free(struct earlier *a)
+void left_open_free(struct left_open *a)
 {
 	if (!a)
 		return;
@@ -86,8 +86,8 @@ void earlier_free(struct earlier *a)
 	free(a);
 }
 
-const struct earlier_run *earlier_find(const struct earlier *a, const char *job_name, pid_t pid,
-	uint64_t start_ticks)
+const struct left_open_run *left_open_find(const struct left_open *a, const char *job_name,
+	pid_t pid, uint64_t start_ticks)
 {
 	for (size_t i = 0; i < a->n; i++)
 		if (!a->run[i].continued && a->run[i].root.pid == pid &&
@@ -97,7 +97,7 @@ const struct earlier_run *earlier_find(const struct earlier *a, const char *job_
 	return NULL;
 }
 
-const struct earlier_run *earlier_of_id(const struct earlier *a, const char *run_id)
+const struct left_open_run *left_open_find_id(const struct left_open *a, const char *run_id)
 {
 	for (size_t i = 0; i < a->n; i++)
 		if (!a->run[i].continued && strcmp(a->run[i].run_id, run_id) == 0)
@@ -105,7 +105,7 @@ const struct earlier_run *earlier_of_id(const struct earlier *a, const char *run
 	return NULL;
 }
 
-void earlier_continue(struct earlier *a, const struct earlier_run *r)
+void left_open_continue(struct left_open *a, const struct left_open_run *r)
 {
 	a->run[r - a->run].continued = true;
 }

@@ -9,9 +9,9 @@
 #include "exporter/core/app.h"
 #include "exporter/history/history.h"
 
-struct earlier;
+struct left_open;
 
-struct earlier_run {
+struct left_open_run {
 	char run_id[RUN_ID_MAX];
 	double started_at, last_sample_at;
 	struct run_root root;
@@ -22,17 +22,17 @@ struct earlier_run {
 };
 
 /* Without a history there are none. */
-struct earlier *earlier_read(struct app *app);
-void earlier_free(struct earlier *a);
+struct left_open *left_open_read(struct app *app);
+void left_open_free(struct left_open *a);
 
 /* The open run of a job that is rooted at this process, or NULL. */
-const struct earlier_run *earlier_find(const struct earlier *a, const char *job_name, pid_t pid,
-	uint64_t start_ticks);
+const struct left_open_run *left_open_find(const struct left_open *a, const char *job_name,
+	pid_t pid, uint64_t start_ticks);
 
 /* The open run of this id, or NULL. */
-const struct earlier_run *earlier_of_id(const struct earlier *a, const char *run_id);
+const struct left_open_run *left_open_find_id(const struct left_open *a, const char *run_id);
 
 /* It goes on: the next run of the same job at the same process is another one. */
-void earlier_continue(struct earlier *a, const struct earlier_run *r);
+void left_open_continue(struct left_open *a, const struct left_open_run *r);
 
 #endif

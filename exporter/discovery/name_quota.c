@@ -7,7 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-static struct job_name *find(const struct job_names *j, const char *name)
+static struct quota_name *find_name(const struct name_quota *j, const char *name)
 {
 	for (size_t i = 0; i < j->n; i++)
 		if (strcmp(j->name[i].name, name) == 0)
@@ -15,7 +15,7 @@ static struct job_name *find(const struct job_names *j, const char *name)
 	return NULL;
 }
 
-static size_t places(const struct job_names *j)
+static size_t places(const struct name_quota *j)
 {
 	size_t n = 0;
 
@@ -24,7 +24,7 @@ static size_t places(const struct job_names *j)
 	return n;
 }
 
-static size_t places_of(const struct job_names *j, uint64_t user)
+static size_t places_of(const struct name_quota *j, uint64_t user)
 {
 	for (size_t i = 0; i < j->n; i++)
 		if (j->name[i].held && j->name[i].user == user)
@@ -32,21 +32,21 @@ static size_t places_of(const struct job_names *j, uint64_t user)
 	return 0;
 }
 
-static void set_places(struct job_names *j, uint64_t user, size_t held)
+static void set_places(struct name_quota *j, uint64_t user, size_t held)
 {
 	for (size_t i = 0; i < j->n; i++)
 		if (j->name[i].held && j->name[i].user == user)
 			j->name[i].held = held;
 }
 
-static void give_place(struct job_names *j, struct job_name *to, uint64_t user)
+static void give_place(struct name_quota *j, struct quota_name *to, uint64_t user)
 {
 	to->user = user;
 	to->held = places_of(j, user) + 1;
 	set_places(j, user, to->held);
 }
 
-static void take_place(struct job_names *j, struct job_name *from)
+static void take_place(struct name_quota *j, struct quota_name *from)
 {
 	size_t left = from->held - 1;
 
@@ -55,12 +55,12 @@ static void take_place(struct job_names *j, struct job_name *from)
 }
 
 /* Of those with a place, or of those without, the one whose last run began first; NULL: there is none. */
-static struct job_name *oldest(const struct job_names *j, bool with_place)
+static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
-	struct job_name *ret = NULL;
+	struct quota_name *ret = NULL;
 
 	for (size_t i = 0; i < j->n; i++) {
-		struct job_name *n = &j->name[i];
+		struct quota_name *n = &j->name[i];
 
 		if ((n->held > 0) == with_place && (!ret || n->used.ns < ret->used.ns))
 			ret = n;
@@ -68,18 +68,18 @@ static struct job_name *oldest(const struct job_names *j, bool with_place)
 	return ret;
 }
 
-static bool rests(const struct job_name *n, struct mono now)
+static bool rests(const struct quota_name *n, struct mono now)
 {
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
 /* The oldest without a run of this user, or NULL = of the user who has most places of those who have such a one. */
-static struct job_name *idle(const struct job_names *j, const uint64_t *user)
+static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
-	struct job_name *ret = NULL;
+	struct quota_name *ret = NULL;
 
 	for (size_t i = 0; i < j->n; i++) {
-		struct job_name *n = &j->name[i];
+		struct quota_name *n = &j->name[i];
 
 		if (!n->held || n->runs || (user && n->user != *user))
 			continue;
@@ -95,11 +95,11 @@ static struct job_name *idle(const struct job_names *j, const uint64_t *user)
  * anybody's, as it gave its own to somebody. A new one has to be of a user who has no more than that one then, and of names
  * without a place no more are kept than there are places: so there are no ever new names.
  */
-static struct job_name *who_makes_room(const struct job_names *j, const struct job_name *known,
+static struct quota_name *who_makes_room(const struct name_quota *j, const struct quota_name *known,
 	uint64_t user, struct mono now)
 {
-	struct job_name *last = oldest(j, true), *most = idle(j, NULL);
-	struct job_name *own = known && known->user == user ? idle(j, &user) : NULL;
+	struct quota_name *last = oldest(j, true), *most = idle(j, NULL);
+	struct quota_name *own = known && known->user == user ? idle(j, &user) : NULL;
 
 	if (rests(last, now))
 		return last;
@@ -110,33 +110,33 @@ static struct job_name *who_makes_room(const struct job_names *j, const struct j
 	return most && most->held > places_of(j, user) + 1 ? most : NULL;
 }
 
-static struct job_name *add(struct job_names *j, const char *name, struct mono now)
+static struct quota_name *add_name(struct name_quota *j, const char *name, struct mono now)
 {
-	struct job_name *ret = oldest(j, false);
+	struct quota_name *ret = oldest(j, false);
 
 	if (!rests(ret, now)) {
 		GROW(j->name, j->n, j->room);
 		ret = &j->name[j->n++];
 	}
-	*ret = (struct job_name){0};
+	*ret = (struct quota_name){0};
 	text_copy(name, ret->name, JOB_NAME_MAX);
 	return ret;
 }
 
-bool job_names_admit(struct job_names *j, const char *name, uint64_t user, struct mono now)
+bool name_quota_admit(struct name_quota *j, const char *name, uint64_t user, struct mono now)
 {
-	struct job_name *n = find(j, name);
+	struct quota_name *n = find_name(j, name);
 
 	if (!n || !n->held) {
 		if (places(j) >= j->max) {
-			struct job_name *from = who_makes_room(j, n, user, now);
+			struct quota_name *from = who_makes_room(j, n, user, now);
 
 			if (!from)
 				return false;
 			take_place(j, from);
 		}
 		if (!n)
-			n = add(j, name, now);
+			n = add_name(j, name, now);
 		give_place(j, n, user);
 	}
 	n->used = now;
@@ -144,16 +144,16 @@ bool job_names_admit(struct job_names *j, const char *name, uint64_t user, struc
 	return true;
 }
 
-void job_names_ended(struct job_names *j, const char *name)
+void name_quota_ended(struct name_quota *j, const char *name)
 {
-	struct job_name *n = find(j, name);
+	struct quota_name *n = find_name(j, name);
 
 	if (n && n->runs)
 		n->runs--;
 }
 
-void job_names_done(struct job_names *j)
+void name_quota_done(struct name_quota *j)
 {
 	free(j->name);
-	*j = (struct job_names){0};
+	*j = (struct name_quota){0};
 }

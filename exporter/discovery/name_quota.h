@@ -20,7 +20,7 @@
 
 #define JOB_NAME_REST_SECONDS 86400
 
-struct job_name {
+struct quota_name {
 	char name[JOB_NAME_MAX];
 	uint64_t user; /* of whose process the run was that it got its place for */
 	struct mono used;
@@ -28,17 +28,17 @@ struct job_name {
 	size_t held; /* places of this user; 0: this name has none itself */
 };
 
-struct job_names {
+struct name_quota {
 	size_t n, room, max;
-	struct job_name *name;
+	struct quota_name *name;
 };
 
 /*
  * A run of this job begins, of a process of this user, any number where that is not known; false when there are too many
- * jobs already. Otherwise it goes on until job_names_ended, also where it could not be followed.
+ * jobs already. Otherwise it goes on until name_quota_ended, also where it could not be followed.
  */
-bool job_names_admit(struct job_names *j, const char *name, uint64_t user, struct mono now);
-void job_names_ended(struct job_names *j, const char *name);
-void job_names_done(struct job_names *j);
+bool name_quota_admit(struct name_quota *j, const char *name, uint64_t user, struct mono now);
+void name_quota_ended(struct name_quota *j, const char *name);
+void name_quota_done(struct name_quota *j);
 
 #endif

@@ -29,11 +29,11 @@ static char *labels_text(const struct recognised *r)
 /* Where runs run, as far as it is known by now. */
 static struct run_server server_now(struct finder *f)
 {
-	return machine_of_run(f->app, &f->machine);
+	return this_server_of_run(f->app, &f->machine);
 }
 
 static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
-	struct named *n)
+	struct named_process *n)
 {
 	const struct identity *self = f->app->self;
 	AUTO(freep) char *labels = labels_text(&n->is);
@@ -60,14 +60,14 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
 	begin.server = server_now(f);
-	if (n->earlier)
-		fold_continue(f->fold, n->run_id, s, n->earlier->total,
-			fmax(0, wall_seconds(s->at.wall) - n->earlier->last_sample_at));
+	if (n->left_open)
+		sample_rows_continue(f->sample_rows, n->run_id, s, n->left_open->total,
+			fmax(0, wall_seconds(s->at.wall) - n->left_open->last_sample_at));
 	else
-		fold_begin(f->fold, n->run_id, s);
+		sample_rows_begin(f->sample_rows, n->run_id, s);
 	historian_run_begin(f->app->historian, &begin);
 	n->begun = true;
-	log_line(LOG_LEVEL_INFO, n->earlier ? "run continued" : "run found", "job_name",
+	log_line(LOG_LEVEL_INFO, n->left_open ? "run continued" : "run found", "job_name",
 		n->is.job_name, "run_id", n->run_id, "system", n->is.system, NULL);
 }
 
@@ -80,7 +80,7 @@ static const struct run_reading *reading_of(const struct snapshot *s, const char
 }
 
 static void record_end(struct finder *f, const struct host *h, const struct snapshot *s,
-	const struct run_reading *reading, struct named *n)
+	const struct run_reading *reading, struct named_process *n)
 {
 	const struct sample *rows;
 	struct account_note note = {.oom_kills = NAN, .shared_oom_kills = NAN};
@@ -95,30 +95,31 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 		.cpu_missed_seconds = NAN,
 		.memory_source = "vmhwm",
 	};
-	size_t n_rows = fold_rows(f->fold, s, n->run_id, &rows);
+	size_t n_rows = sample_rows_read(f->sample_rows, s, n->run_id, &rows);
 
 	if (n_rows)
 		historian_samples(f->app->historian, rows, n_rows);
-	fold_end(f->fold, n->run_id);
+	sample_rows_end(f->sample_rows, n->run_id);
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		outcome_note(&finish, &note);
-	if (n->told_outcome != OUTCOME_RUNNING) {
-		finish.outcome = outcome_told(n->told_outcome, n->told_exit_code, &note);
-		finish.exit_code = n->told_exit_code;
+	if (n->reported_outcome != OUTCOME_RUNNING) {
+		finish.outcome =
+			outcome_as_reported(n->reported_outcome, n->reported_exit_code, &note);
+		finish.exit_code = n->reported_exit_code;
 		finish.exit_signal = NAN;
 	}
 	finish.server = server_now(f);
 	historian_run_finish(f->app->historian, &finish);
 	n->open = false;
-	job_names_ended(&f->names, n->is.job_name);
+	name_quota_ended(&f->quota, n->is.job_name);
 	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->is.job_name, "run_id", n->run_id,
-		"outcome", outcome_name(finish.outcome), NULL);
+		"outcome", run_outcome_name(finish.outcome), NULL);
 }
 
 void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		struct named *n = f->named[i];
+		struct named_process *n = f->named[i];
 		const struct run_reading *reading = n->open ? reading_of(s, n->run_id) : NULL;
 
 		if (reading && !n->begun)

@@ -23,7 +23,7 @@
 #define SUBJECT_MAX 4096
 #define GROUPS_MAX  32
 
-enum condition_kind {
+enum rule_condition_kind {
 	CONDITION_COMMAND_LINE,
 	CONDITION_EXECUTABLE,
 	CONDITION_WORKING_DIRECTORY,
@@ -33,30 +33,30 @@ enum condition_kind {
 	CONDITION_VARIABLE,
 };
 
-struct condition {
-	enum condition_kind kind;
+struct rule_condition {
+	enum rule_condition_kind kind;
 	const char *variable;
 	pcre2_code *code;
 };
 
-struct rule_label {
+struct job_rule_label {
 	const char *name, *value;
 };
 
-struct rule {
+struct job_rule {
 	size_t line;
 	const char *name, *job_name, *run, *attempt; /* NULL when not given */
 	bool ignore;
 	size_t n;
-	struct condition condition[RULE_CONDITIONS_MAX];
+	struct rule_condition condition[RULE_CONDITIONS_MAX];
 	size_t n_labels;
-	struct rule_label label[JOB_LABELS_MAX];
+	struct job_rule_label label[JOB_LABELS_MAX];
 };
 
 struct job_rules {
 	struct arena arena;
 	size_t n;
-	struct rule *rule[JOB_RULES_MAX];
+	struct job_rule *rule[JOB_RULES_MAX];
 };
 
 static const char *const condition_names[] = {
@@ -92,8 +92,8 @@ void job_rules_free(struct job_rules *r)
 
 /* ---- one rule ---- */
 
-static int add_condition(struct yaml *y, yaml_node_t *value, struct rule *rule,
-	enum condition_kind kind, const char *variable, struct err *e)
+static int add_condition(struct yaml *y, yaml_node_t *value, struct job_rule *rule,
+	enum rule_condition_kind kind, const char *variable, struct err *e)
 {
 	const char *pattern = "";
 	PCRE2_SIZE offset;
@@ -117,7 +117,7 @@ static int add_condition(struct yaml *y, yaml_node_t *value, struct rule *rule,
 			variable ? variable : condition_names[kind], (const char *)why,
 			(size_t)offset);
 	}
-	rule->condition[rule->n++] = (struct condition){kind, variable, compiled};
+	rule->condition[rule->n++] = (struct rule_condition){kind, variable, compiled};
 	return 0;
 }
 
@@ -135,13 +135,13 @@ READ_CONDITION(read_container, CONDITION_CONTAINER)
 READ_CONDITION(read_user, CONDITION_USER)
 
 /* A mapping whose keys are names: each is called with its name and value. */
-static int each_pair(struct yaml *y, yaml_node_t *node, const char *what,
-	int (*each)(struct yaml *y, const char *name, yaml_node_t *value, struct rule *rule,
+static int each_pair(struct yaml *y, yaml_node_t *node, const char *subject,
+	int (*each)(struct yaml *y, const char *name, yaml_node_t *value, struct job_rule *rule,
 		struct err *e),
-	struct rule *rule, struct err *e)
+	struct job_rule *rule, struct err *e)
 {
 	if (node->type != YAML_MAPPING_NODE)
-		return yaml_error(y, node, e, "%s must be keys with values (key: value)", what);
+		return yaml_error(y, node, e, "%s must be keys with values (key: value)", subject);
 	for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
 		p++) {
 		const char *name = "";
@@ -155,8 +155,8 @@ static int each_pair(struct yaml *y, yaml_node_t *node, const char *what,
 	return 0;
 }
 
-static int read_variable(struct yaml *y, const char *name, yaml_node_t *value, struct rule *rule,
-	struct err *e)
+static int read_variable(struct yaml *y, const char *name, yaml_node_t *value,
+	struct job_rule *rule, struct err *e)
 {
 	return add_condition(y, value, rule, CONDITION_VARIABLE, name, e);
 }
@@ -166,7 +166,7 @@ static int read_environment(struct yaml *y, yaml_node_t *value, void *into, stru
 	return each_pair(y, value, "environment", read_variable, into, e);
 }
 
-static int read_label(struct yaml *y, const char *name, yaml_node_t *value, struct rule *rule,
+static int read_label(struct yaml *y, const char *name, yaml_node_t *value, struct job_rule *rule,
 	struct err *e)
 {
 	if (rule->n_labels == JOB_LABELS_MAX)
@@ -181,7 +181,7 @@ static int read_labels(struct yaml *y, yaml_node_t *value, void *into, struct er
 }
 
 static const struct yaml_key rule_keys[] = {
-	{"name", yaml_text, offsetof(struct rule, name)},
+	{"name", yaml_text, offsetof(struct job_rule, name)},
 	{"command_line", read_command_line, 0},
 	{"executable", read_executable, 0},
 	{"working_directory", read_working_directory, 0},
@@ -189,17 +189,17 @@ static const struct yaml_key rule_keys[] = {
 	{"container", read_container, 0},
 	{"user", read_user, 0},
 	{"environment", read_environment, 0},
-	{"job_name", yaml_text, offsetof(struct rule, job_name)},
-	{"run", yaml_text, offsetof(struct rule, run)},
-	{"attempt", yaml_text, offsetof(struct rule, attempt)},
+	{"job_name", yaml_text, offsetof(struct job_rule, job_name)},
+	{"run", yaml_text, offsetof(struct job_rule, run)},
+	{"attempt", yaml_text, offsetof(struct job_rule, attempt)},
 	{"labels", read_labels, 0},
-	{"ignore", yaml_flag, offsetof(struct rule, ignore)},
+	{"ignore", yaml_flag, offsetof(struct job_rule, ignore)},
 	{0},
 };
 
 /* ---- checks of a whole rule ---- */
 
-static bool has_group(const struct rule *rule, struct slice name)
+static bool has_group(const struct job_rule *rule, struct slice name)
 {
 	char text[RULE_PATTERN_MAX];
 
@@ -214,7 +214,7 @@ static bool has_group(const struct rule *rule, struct slice name)
 	return false;
 }
 
-static void add_groups(const struct rule *rule, struct buf *out)
+static void add_groups(const struct job_rule *rule, struct buf *out)
 {
 	for (size_t i = 0; i < rule->n; i++) {
 		uint32_t n = 0, size = 0;
@@ -229,7 +229,7 @@ static void add_groups(const struct rule *rule, struct buf *out)
 	}
 }
 
-static int check_template(struct yaml *y, yaml_node_t *node, const struct rule *rule,
+static int check_template(struct yaml *y, yaml_node_t *node, const struct job_rule *rule,
 	const char *text, struct err *e)
 {
 	struct buf known AUTO(buf_done) = BUF_MAX(400);
@@ -254,7 +254,7 @@ static int check_template(struct yaml *y, yaml_node_t *node, const struct rule *
 	return 0;
 }
 
-static int check_rule(struct yaml *y, yaml_node_t *node, const struct rule *rule, struct err *e)
+static int check_rule(struct yaml *y, yaml_node_t *node, const struct job_rule *rule, struct err *e)
 {
 	if (rule->n == 0)
 		return yaml_error(y, node, e,
@@ -282,7 +282,7 @@ static int read_rule(struct yaml *y, yaml_node_t *node, struct job_rules *r, str
 	if (r->n == JOB_RULES_MAX)
 		return yaml_error(y, node, e, "more than %d rules", JOB_RULES_MAX);
 	/* In the list before it is whole, so that what it has is freed. */
-	struct rule *rule = r->rule[r->n++] = arena_alloc(&r->arena, sizeof *rule);
+	struct job_rule *rule = r->rule[r->n++] = arena_alloc(&r->arena, sizeof *rule);
 
 	rule->line = node->start_mark.line + 1;
 	if (node->type != YAML_MAPPING_NODE)
@@ -367,7 +367,7 @@ void job_rules_name(const struct job_rules *r, size_t rule, struct buf *out)
 /* ---- matching ---- */
 
 /* What the named groups of the rule at hand found. */
-struct groups {
+struct rule_groups {
 	size_t n;
 	struct {
 		const char *name;
@@ -375,18 +375,18 @@ struct groups {
 	} group[GROUPS_MAX];
 };
 
-struct matching {
+struct rule_matching {
 	const struct process_facts *facts;
 	char command_line[SUBJECT_MAX];
 	size_t command_line_len;
 	pcre2_match_context *context;
-	struct groups groups;
+	struct rule_groups groups;
 	unsigned gave_up;
 };
 
 /* ---- texts ---- */
 
-static void join_arguments(struct matching *m)
+static void join_arguments(struct rule_matching *m)
 {
 	struct slice s = m->facts->text.command_line;
 	size_t n = s.len < SUBJECT_MAX ? s.len : SUBJECT_MAX;
@@ -416,7 +416,7 @@ static struct slice variable(const struct process_facts *f, const char *name)
 }
 
 /* data NULL: not known, which matches nothing. */
-static struct slice subject(const struct matching *m, const struct condition *c)
+static struct slice subject(const struct rule_matching *m, const struct rule_condition *c)
 {
 	const struct process_facts *f = m->facts;
 
@@ -441,7 +441,7 @@ static struct slice subject(const struct matching *m, const struct condition *c)
 
 /* ---- patterns ---- */
 
-static void take_groups(struct matching *m, const pcre2_code *code, pcre2_match_data *data,
+static void take_groups(struct rule_matching *m, const pcre2_code *code, pcre2_match_data *data,
 	struct slice text)
 {
 	uint32_t n = 0, size = 0;
@@ -464,7 +464,7 @@ static void take_groups(struct matching *m, const pcre2_code *code, pcre2_match_
 	}
 }
 
-static bool is_met(struct matching *m, const struct condition *c)
+static bool is_met(struct rule_matching *m, const struct rule_condition *c)
 {
 	struct slice text = subject(m, c);
 
@@ -483,7 +483,7 @@ static bool is_met(struct matching *m, const struct condition *c)
 }
 
 /* The first condition that is not met; n when all are. */
-static size_t try_rule(struct matching *m, const struct rule *rule)
+static size_t try_rule(struct rule_matching *m, const struct job_rule *rule)
 {
 	size_t i = 0;
 
@@ -495,7 +495,7 @@ static size_t try_rule(struct matching *m, const struct rule *rule)
 
 /* ---- names ---- */
 
-static struct slice group(const struct groups *g, struct slice name)
+static struct slice group(const struct rule_groups *g, struct slice name)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (slice_is(name, g->group[i].name) && g->group[i].text.len)
@@ -504,7 +504,8 @@ static struct slice group(const struct groups *g, struct slice name)
 }
 
 /* Fills the braces, and makes the result fit to show. */
-static void fill(const struct groups *g, const char *template, bool steady, char *out, size_t size)
+static void fill(const struct rule_groups *g, const char *template, bool steady, char *out,
+	size_t size)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(JOB_NAME_MAX * 16);
 	struct scan s = SCAN(template, strlen(template));
@@ -514,7 +515,7 @@ static void fill(const struct groups *g, const char *template, bool steady, char
 		struct slice value = group(g, name);
 
 		if (steady)
-			value = steady_name(value);
+			value = stable_name(value);
 		buf_add(&text, before.data, before.len);
 		buf_add(&text, value.data, value.len);
 	}
@@ -533,7 +534,7 @@ static double number(const char *text)
 	return scan_u64(&s, &v) && scan_end(&s) ? (double)v : (double)NAN;
 }
 
-static void name_run(const struct rule *rule, const struct groups *g, struct recognised *r)
+static void name_run(const struct job_rule *rule, const struct rule_groups *g, struct recognised *r)
 {
 	char attempt[32] = "";
 
@@ -558,9 +559,9 @@ static void name_run(const struct rule *rule, const struct groups *g, struct rec
 }
 
 static void explain_failure(const struct job_rules *r, size_t rule, size_t condition,
-	struct matching *m, struct buf *out)
+	struct rule_matching *m, struct buf *out)
 {
-	const struct condition *c = &r->rule[rule]->condition[condition];
+	const struct rule_condition *c = &r->rule[rule]->condition[condition];
 
 	if (!out)
 		return;
@@ -574,7 +575,7 @@ static void explain_failure(const struct job_rules *r, size_t rule, size_t condi
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain)
 {
-	struct matching m = {.facts = facts, .context = pcre2_match_context_create(NULL)};
+	struct rule_matching m = {.facts = facts, .context = pcre2_match_context_create(NULL)};
 	size_t rule = 0, failed;
 
 	pcre2_set_match_limit(m.context, MATCH_STEPS);

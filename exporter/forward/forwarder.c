@@ -41,12 +41,12 @@ struct forwarder {
 	char *url, user_agent[64];
 	struct download_options download_options;
 	struct download *download; /* from the first run on: libcurl costs five megabytes */
-	struct answer answer;
+	struct http_response answer;
 	struct history *history;
 	int64_t version;   /* of the history when nothing was left to do */
 	unsigned failures; /* in a row, that say nothing about one run */
 	struct complaint complaint;
-	struct setbacks setbacks;
+	struct retry_list retry_list;
 	double longest_delay; /* of runs that were set aside */
 	struct worker worker;
 	atomic_bool stop;  /* the end begins */
@@ -96,7 +96,7 @@ static const struct {
 	{413, "too_large"},
 };
 
-bool forward_is_refusal(const struct answer *a)
+bool forward_is_refusal(const struct http_response *a)
 {
 	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
 	const char *code = json_string_value(json_object_get(json_object_get(o, "error"), "code"));
@@ -109,17 +109,18 @@ bool forward_is_refusal(const struct answer *a)
 	return ret;
 }
 
-bool forward_is_accepted(const struct answer *a, const char *run_id)
+bool forward_is_accepted(const struct http_response *a, const char *run_id)
 {
 	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
-	const char *kept = json_string_value(json_object_get(o, "run_id"));
-	bool ret = (a->status == 200 || a->status == 201) && kept && strcmp(kept, run_id) == 0;
+	const char *kept_id = json_string_value(json_object_get(o, "run_id"));
+	bool ret =
+		(a->status == 200 || a->status == 201) && kept_id && strcmp(kept_id, run_id) == 0;
 
 	json_decref(o);
 	return ret;
 }
 
-const char *forward_answer_text(struct answer *a)
+const char *forward_answer_text(struct http_response *a)
 {
 	if (a->body.len > ANSWER_LOGGED)
 		a->body.data[ANSWER_LOGGED] = '\0';
@@ -128,7 +129,7 @@ const char *forward_answer_text(struct answer *a)
 
 /* ---- one run ---- */
 
-static int post(struct forwarder *f, const struct run *r, struct err *e)
+static int post_run(struct forwarder *f, const struct run *r, struct err *e)
 {
 	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
 	char token[TOKEN_MAX] = "";
@@ -136,7 +137,7 @@ static int post(struct forwarder *f, const struct run *r, struct err *e)
 	int code = 0;
 
 	if (path)
-		code = token_read(path, token, e);
+		code = bearer_token_read(path, token, e);
 
 	if (code == 0 && !f->download)
 		code = download_open(&f->download, &f->download_options, e);
@@ -152,30 +153,30 @@ static int post(struct forwarder *f, const struct run *r, struct err *e)
 	return code;
 }
 
-struct mark {
+struct forward_mark {
 	const char *run_id;
 	enum outcome outcome;
 	double at;
 };
 
-static int mark(struct history *h, void *context, struct err *e)
+static int mark_forwarded(struct history *h, void *context, struct err *e)
 {
-	const struct mark *m = context;
+	const struct forward_mark *m = context;
 
 	return history_run_forwarded(h, m->run_id, m->outcome, m->at, e);
 }
 
 static int note_handed_on(struct forwarder *f, const struct run *r, struct err *e)
 {
-	struct mark m = {r->run_id, r->outcome, wall_seconds(now_read().wall)};
+	struct forward_mark m = {r->run_id, r->outcome, wall_seconds(now_read().wall)};
 
-	return historian_do(f->options.historian, mark, &m, e);
+	return historian_do(f->options.historian, mark_forwarded, &m, e);
 }
 
 /* 0: it is settled, whatever that means for the run. */
 static int hand_on_run(struct forwarder *f, const struct run *r, struct err *e)
 {
-	int code = post(f, r, e), status = f->answer.status;
+	int code = post_run(f, r, e), status = f->answer.status;
 
 	if (code)
 		return code;
@@ -208,7 +209,7 @@ static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *
 	struct run_query q = {.run_id = run_id, .limit = 1};
 	struct runs runs = {0};
 
-	answer_clear(&f->answer);
+	response_headers_clear(&f->answer);
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
 	/* Gone meanwhile: the history has limits. */
@@ -220,18 +221,18 @@ static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *
 static void note_calm(struct forwarder *f)
 {
 	f->failures = 0;
-	if (complaint_over(&f->complaint))
+	if (log_complaint_over(&f->complaint))
 		log_line(LOG_LEVEL_INFO, "runs are handed on again", NULL);
 }
 
 static void note_success(struct forwarder *f, const char *run_id)
 {
-	setbacks_remove(&f->setbacks, run_id);
+	retry_list_remove(&f->retry_list, run_id);
 	note_calm(f);
 }
 
 /* The other exporter is there and could not take this one. */
-static bool is_about_the_run(int code, const struct answer *a)
+static bool is_about_the_run(int code, const struct http_response *a)
 {
 	return code == -EIO && a->status == 500;
 }
@@ -239,30 +240,30 @@ static bool is_about_the_run(int code, const struct answer *a)
 static void note_failure(struct forwarder *f, const char *run_id, bool by_itself,
 	const struct err *e)
 {
-	unsigned failures = setbacks_failures(&f->setbacks, run_id) + 1;
-	struct setbacks_wait wait = {now_read().mono, forward_delay(failures, random_share())};
+	unsigned failures = retry_list_failures(&f->retry_list, run_id) + 1;
+	struct retry_wait wait = {now_read().mono, forward_delay(failures, random_share())};
 
 	atomic_fetch_add(&counts.failures, 1);
-	if (setbacks_add(&f->setbacks, run_id, by_itself, wait))
+	if (retry_list_add(&f->retry_list, run_id, by_itself, wait))
 		log_line(LOG_LEVEL_WARN,
 			"a run cannot be handed on; it waits in the history, and others go first",
 			"run_id", run_id, "err", e->text, NULL);
 }
 
-struct waiting {
+struct waiting_runs {
 	const char **run_id;
 	size_t n;
 	bool all;
 };
 
 /* Those that are not set aside. Two in a row that fail by themselves: it is rather the other exporter. */
-static int hand_on_fresh(struct forwarder *f, const struct waiting *w, struct arena *arena,
+static int hand_on_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {
 	unsigned failed = 0;
 
 	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
-		if (setbacks_is_aside(&f->setbacks, w->run_id[i]))
+		if (retry_list_is_aside(&f->retry_list, w->run_id[i]))
 			continue;
 		int code = hand_on_by_id(f, w->run_id[i], arena, e);
 		bool by_itself = is_about_the_run(code, &f->answer);
@@ -281,14 +282,15 @@ static int hand_on_fresh(struct forwarder *f, const struct waiting *w, struct ar
 }
 
 /* Those that were set aside and have waited long enough, up to the first that fails again. */
-static void hand_on_stuck(struct forwarder *f, const struct waiting *w, struct arena *arena)
+static void hand_on_stuck(struct forwarder *f, const struct waiting_runs *w, struct arena *arena)
 {
 	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
 		const char *run_id = w->run_id[i];
 		struct err e = {0};
 
-		if (!setbacks_is_aside(&f->setbacks, run_id) ||
-			!setbacks_is_due(&f->setbacks, run_id, now_read().mono, f->longest_delay))
+		if (!retry_list_is_aside(&f->retry_list, run_id) ||
+			!retry_list_is_due(&f->retry_list, run_id, now_read().mono,
+				f->longest_delay))
 			continue;
 		int code = hand_on_by_id(f, run_id, arena, &e);
 
@@ -301,16 +303,17 @@ static void hand_on_stuck(struct forwarder *f, const struct waiting *w, struct a
 }
 
 /* Those that wait: all that are set aside, and some others. */
-static int look(struct forwarder *f, struct arena *arena, struct waiting *ret, struct err *e)
+static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
+	struct err *e)
 {
-	size_t limit = RUNS_AT_ONCE + setbacks_count(&f->setbacks);
+	size_t limit = RUNS_AT_ONCE + retry_list_count(&f->retry_list);
 	int code = history_unforwarded(f->history, limit, arena, &ret->run_id, &ret->n, e);
 
 	if (code)
 		return code;
 	ret->all = ret->n < limit;
 	if (ret->all)
-		setbacks_keep(&f->setbacks, ret->run_id, ret->n);
+		retry_list_keep_only(&f->retry_list, ret->run_id, ret->n);
 	return 0;
 }
 
@@ -320,15 +323,15 @@ static void count_waiting(struct forwarder *f)
 
 	if (history_count_unforwarded(f->history, &waiting, NULL) == 0)
 		atomic_store(&counts.waiting, waiting);
-	atomic_store(&counts.stuck, setbacks_aside(&f->setbacks));
+	atomic_store(&counts.stuck, retry_list_count_aside(&f->retry_list));
 }
 
 /* Some of those that wait; 1: there may be more. */
 static int hand_on_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	struct waiting w = {0};
-	int code = look(f, &arena, &w, e);
+	struct waiting_runs w = {0};
+	int code = find_waiting(f, &arena, &w, e);
 
 	if (code == 0)
 		code = hand_on_fresh(f, &w, &arena, e);
@@ -350,7 +353,7 @@ static int hand_on_all(struct forwarder *f, struct err *e)
 	int64_t seen = history_version(f->history);
 
 	if (seen >= 0 && seen == f->version &&
-		!setbacks_any_due(&f->setbacks, now_read().mono, f->longest_delay))
+		!retry_list_any_due(&f->retry_list, now_read().mono, f->longest_delay))
 		return 0;
 	f->version = -1;
 	while ((code = hand_on_some(f, e)) > 0 && !is_aborted(f))
@@ -361,12 +364,12 @@ static int hand_on_all(struct forwarder *f, struct err *e)
 }
 
 /* Seconds until the next attempt; *settled: nothing waits. */
-static double attempt(struct forwarder *f, bool *settled)
+static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};
 	int code = hand_on_all(f, &e);
 
-	*settled = code == 0 && !is_aborted(f) && !setbacks_count(&f->setbacks);
+	*settled = code == 0 && !is_aborted(f) && !retry_list_count(&f->retry_list);
 	if (*settled)
 		note_calm(f);
 	if (code == 0)
@@ -376,7 +379,7 @@ static double attempt(struct forwarder *f, bool *settled)
 	if (is_aborted(f))
 		return 0;
 	f->failures++;
-	if (complaint_due(&f->complaint))
+	if (log_complaint_due(&f->complaint))
 		log_line(LOG_LEVEL_WARN, "runs cannot be handed on; they wait in the history",
 			"err", e.text, NULL);
 	return fmax(forward_delay(f->failures, random_share()),
@@ -391,7 +394,7 @@ static double forward(void *context)
 	bool settled, stopping = f->stop;
 
 	f->longest_delay = stopping ? LONGEST_DELAY_AT_STOP : LONGEST_DELAY;
-	double wait = attempt(f, &settled);
+	double wait = attempt_round(f, &settled);
 
 	if (stopping && settled)
 		return WORKER_END;
@@ -406,7 +409,7 @@ static void forwarder_free(struct forwarder *f)
 	history_close(f->history);
 	download_close(f->download);
 	buf_done(&f->answer.body);
-	setbacks_done(&f->setbacks);
+	retry_list_done(&f->retry_list);
 	free(f->url);
 	free(f);
 }
@@ -461,7 +464,7 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds)
 
 	if (!f)
 		return 0;
-	end_signals(&hurry);
+	signals_end(&hurry);
 	f->stop = true;
 	worker_wake(&f->worker);
 	if (!worker_join(&f->worker, timeout_seconds, &hurry)) {

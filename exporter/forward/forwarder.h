@@ -18,7 +18,7 @@
 
 struct forwarder;
 struct historian;
-struct answer; /* exporter/client/download.h */
+struct http_response; /* exporter/client/download.h */
 
 struct forwarder_options {
 	const char *url; /* of the other exporter, checked by --forward.url; /runs is added */
@@ -33,7 +33,7 @@ struct forwarder_options {
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
 /*
- * Tries for timeout_seconds to hand on what is left, and no longer when another of the end_signals comes, which all threads
+ * Tries for timeout_seconds to hand on what is left, and no longer when another of the signals_end comes, which all threads
  * block; then ends within a second. Before the historian stops, and
  * after historian_settle: a run that is not in the history yet is not handed on. NULL does nothing. -ETIMEDOUT after five
  * seconds more: the disk of the history does not answer, nothing was freed, and the historian is in use; leave by
@@ -58,12 +58,12 @@ double forward_delay(unsigned failures, double random);
  * Does an exporter refuse the run for good? Only what it says itself counts, its JSON error bad_body or too_large: any
  * proxy, load balancer or HTTPS port in between answers 400 or 413, too, and is mended some day.
  */
-bool forward_is_refusal(const struct answer *a);
+bool forward_is_refusal(const struct http_response *a);
 
 /* Does an exporter say that it has the run? Whatever else listens there may answer 200. */
-bool forward_is_accepted(const struct answer *a, const char *run_id);
+bool forward_is_accepted(const struct http_response *a, const char *run_id);
 
 /* The beginning of the body, for the log; cuts it off there. */
-const char *forward_answer_text(struct answer *a);
+const char *forward_answer_text(struct http_response *a);
 
 #endif

@@ -12,14 +12,14 @@
 /* In a row, before a run that fails for a reason that may be another's gives way. */
 #define FAILURES_TO_GIVE_WAY 3
 
-struct setback {
+struct retry_entry {
 	char run_id[RUN_ID_MAX];
 	unsigned failures;
 	bool aside;
-	struct setbacks_wait wait;
+	struct retry_wait wait;
 };
 
-static struct setback *find(const struct setbacks *s, const char *run_id)
+static struct retry_entry *find_entry(const struct retry_list *s, const char *run_id)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->run[i].run_id, run_id) == 0)
@@ -27,51 +27,52 @@ static struct setback *find(const struct setbacks *s, const char *run_id)
 	return NULL;
 }
 
-static double seconds_left(const struct setback *b, struct mono now, double most)
+static double seconds_left(const struct retry_entry *b, struct mono now, double most)
 {
 	return fmin(b->wait.seconds, most) - mono_seconds_between(b->wait.now, now);
 }
 
-static void forget(struct setbacks *s, struct setback *b)
+static void forget_entry(struct retry_list *s, struct retry_entry *b)
 {
 	*b = s->run[--s->n];
 }
 
-static void forget_the_next_one(struct setbacks *s, struct mono now)
+static void forget_the_next_one(struct retry_list *s, struct mono now)
 {
-	struct setback *next = s->run;
+	struct retry_entry *next = s->run;
 
 	for (size_t i = 1; i < s->n; i++)
 		if (seconds_left(&s->run[i], now, INFINITY) < seconds_left(next, now, INFINITY))
 			next = &s->run[i];
-	forget(s, next);
+	forget_entry(s, next);
 }
 
-static struct setback *find_or_begin(struct setbacks *s, const char *run_id, struct mono now)
+static struct retry_entry *find_or_begin(struct retry_list *s, const char *run_id, struct mono now)
 {
-	struct setback *b = find(s, run_id);
+	struct retry_entry *b = find_entry(s, run_id);
 
 	if (b)
 		return b;
-	if (s->n == SETBACKS_MAX)
+	if (s->n == RETRY_LIST_MAX)
 		forget_the_next_one(s, now);
 	GROW(s->run, s->n, s->room);
 	b = &s->run[s->n++];
-	*b = (struct setback){.failures = 0};
+	*b = (struct retry_entry){.failures = 0};
 	snprintf(b->run_id, sizeof b->run_id, "%s", run_id);
 	return b;
 }
 
-unsigned setbacks_failures(const struct setbacks *s, const char *run_id)
+unsigned retry_list_failures(const struct retry_list *s, const char *run_id)
 {
-	const struct setback *b = find(s, run_id);
+	const struct retry_entry *b = find_entry(s, run_id);
 
 	return b ? b->failures : 0;
 }
 
-bool setbacks_add(struct setbacks *s, const char *run_id, bool by_itself, struct setbacks_wait wait)
+bool retry_list_add(struct retry_list *s, const char *run_id, bool by_itself,
+	struct retry_wait wait)
 {
-	struct setback *b = find_or_begin(s, run_id, wait.now);
+	struct retry_entry *b = find_or_begin(s, run_id, wait.now);
 	bool was_aside = b->aside;
 
 	b->failures++;
@@ -80,26 +81,26 @@ bool setbacks_add(struct setbacks *s, const char *run_id, bool by_itself, struct
 	return b->aside && !was_aside;
 }
 
-bool setbacks_is_aside(const struct setbacks *s, const char *run_id)
+bool retry_list_is_aside(const struct retry_list *s, const char *run_id)
 {
-	const struct setback *b = find(s, run_id);
+	const struct retry_entry *b = find_entry(s, run_id);
 
 	return b && b->aside;
 }
 
-static bool is_due(const struct setback *b, struct mono now, double most)
+static bool is_due(const struct retry_entry *b, struct mono now, double most)
 {
 	return b->aside && seconds_left(b, now, most) <= 0;
 }
 
-bool setbacks_is_due(const struct setbacks *s, const char *run_id, struct mono now, double most)
+bool retry_list_is_due(const struct retry_list *s, const char *run_id, struct mono now, double most)
 {
-	const struct setback *b = find(s, run_id);
+	const struct retry_entry *b = find_entry(s, run_id);
 
 	return b && is_due(b, now, most);
 }
 
-bool setbacks_any_due(const struct setbacks *s, struct mono now, double most)
+bool retry_list_any_due(const struct retry_list *s, struct mono now, double most)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (is_due(&s->run[i], now, most))
@@ -107,12 +108,12 @@ bool setbacks_any_due(const struct setbacks *s, struct mono now, double most)
 	return false;
 }
 
-size_t setbacks_count(const struct setbacks *s)
+size_t retry_list_count(const struct retry_list *s)
 {
 	return s->n;
 }
 
-size_t setbacks_aside(const struct setbacks *s)
+size_t retry_list_count_aside(const struct retry_list *s)
 {
 	size_t n = 0;
 
@@ -121,12 +122,12 @@ size_t setbacks_aside(const struct setbacks *s)
 	return n;
 }
 
-void setbacks_remove(struct setbacks *s, const char *run_id)
+void retry_list_remove(struct retry_list *s, const char *run_id)
 {
-	struct setback *b = find(s, run_id);
+	struct retry_entry *b = find_entry(s, run_id);
 
 	if (b)
-		forget(s, b);
+		forget_entry(s, b);
 }
 
 static bool is_among(const char *wanted, const char *const *run_id, size_t n)
@@ -137,15 +138,15 @@ static bool is_among(const char *wanted, const char *const *run_id, size_t n)
 	return false;
 }
 
-void setbacks_keep(struct setbacks *s, const char *const *run_id, size_t n)
+void retry_list_keep_only(struct retry_list *s, const char *const *run_id, size_t n)
 {
 	for (size_t i = s->n; i-- > 0;)
 		if (!is_among(s->run[i].run_id, run_id, n))
-			forget(s, &s->run[i]);
+			forget_entry(s, &s->run[i]);
 }
 
-void setbacks_done(struct setbacks *s)
+void retry_list_done(struct retry_list *s)
 {
 	free(s->run);
-	*s = (struct setbacks){0};
+	*s = (struct retry_list){0};
 }

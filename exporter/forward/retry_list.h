@@ -15,39 +15,40 @@
 #include "collectors/base/clock.h"
 
 /* Of more runs, those that are to be tried next are forgotten first. */
-#define SETBACKS_MAX 1024
+#define RETRY_LIST_MAX 1024
 
-struct setback;
-struct setbacks {
-	struct setback *run;
+struct retry_entry;
+struct retry_list {
+	struct retry_entry *run;
 	size_t n, room;
 };
 
 /* seconds: until it is tried again, once it is set aside. */
-struct setbacks_wait {
+struct retry_wait {
 	struct mono now;
 	double seconds;
 };
 
 /* How often this run has failed so far, 0 = never. */
-unsigned setbacks_failures(const struct setbacks *s, const char *run_id);
+unsigned retry_list_failures(const struct retry_list *s, const char *run_id);
 
 /* One more failure. True when it is set aside now, and was not before: it is to be said once. */
-bool setbacks_add(struct setbacks *s, const char *run_id, bool by_itself,
-	struct setbacks_wait wait);
+bool retry_list_add(struct retry_list *s, const char *run_id, bool by_itself,
+	struct retry_wait wait);
 
-bool setbacks_is_aside(const struct setbacks *s, const char *run_id);
+bool retry_list_is_aside(const struct retry_list *s, const char *run_id);
 
 /* Set aside long enough; most: no run waits longer than so many seconds. */
-bool setbacks_is_due(const struct setbacks *s, const char *run_id, struct mono now, double most);
-bool setbacks_any_due(const struct setbacks *s, struct mono now, double most);
+bool retry_list_is_due(const struct retry_list *s, const char *run_id, struct mono now,
+	double most);
+bool retry_list_any_due(const struct retry_list *s, struct mono now, double most);
 
-size_t setbacks_count(const struct setbacks *s); /* of runs that failed */
-size_t setbacks_aside(const struct setbacks *s); /* those of them that are set aside */
+size_t retry_list_count(const struct retry_list *s);       /* of runs that failed */
+size_t retry_list_count_aside(const struct retry_list *s); /* those of them that are set aside */
 
-void setbacks_remove(struct setbacks *s, const char *run_id);
+void retry_list_remove(struct retry_list *s, const char *run_id);
 /* Forgets those that are not among these any more. */
-void setbacks_keep(struct setbacks *s, const char *const *run_id, size_t n);
-void setbacks_done(struct setbacks *s);
+void retry_list_keep_only(struct retry_list *s, const char *const *run_id, size_t n);
+void retry_list_done(struct retry_list *s);
 
 #endif

@@ -20,11 +20,11 @@
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
 
-enum kind { TEXT, NUMBER, COUNT };
+enum message_kind { TEXT, NUMBER, COUNT };
 
-struct field {
+struct message_field {
 	const char *key;
-	enum kind kind;
+	enum message_kind kind;
 	size_t offset;
 	size_t max; /* of a text, with the NUL */
 	bool required;
@@ -32,7 +32,7 @@ struct field {
 
 /* clang-format off */
 #define FIELD(type, kind, field) #field, kind, offsetof(struct type, field)
-static const struct field run_fields[] = {
+static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, run_id), RUN_ID_MAX, true},
 	{FIELD(run, TEXT, job_name), JOB_NAME_MAX, true},
 	{FIELD(run, NUMBER, started_at), 0, true},
@@ -62,7 +62,7 @@ static const struct field run_fields[] = {
 	{FIELD(run, TEXT, labels), LABELS_MAX, false},
 	{FIELD(run, TEXT, cpu_level), SOURCE_MAX, false},
 };
-static const struct field column_fields[] = {
+static const struct message_field column_fields[] = {
 	{FIELD(distribution, COUNT, n), 0, true},
 	{FIELD(distribution, NUMBER, mean), 0, false},
 	{FIELD(distribution, NUMBER, min), 0, false},
@@ -76,7 +76,7 @@ static const struct field column_fields[] = {
 
 /* ---- telling ---- */
 
-static json_t *told(const void *thing, const struct field *f)
+static json_t *field_json(const void *thing, const struct message_field *f)
 {
 	const void *at = (const char *)thing + f->offset;
 
@@ -91,33 +91,33 @@ static json_t *told(const void *thing, const struct field *f)
 	return json_null();
 }
 
-static json_t *told_all(const void *thing, const struct field *fields, size_t n)
+static json_t *fields_json(const void *thing, const struct message_field *fields, size_t n)
 {
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < n; i++)
-		json_put(o, fields[i].key, told(thing, &fields[i]));
+		json_put(o, fields[i].key, field_json(thing, &fields[i]));
 	return o;
 }
 
 json_t *run_message(const struct run *r)
 {
-	json_t *o = told_all(r, run_fields, ARRAY_LEN(run_fields)), *columns = json_object();
+	json_t *o = fields_json(r, run_fields, ARRAY_LEN(run_fields)), *columns = json_object();
 
-	json_put(o, "outcome", json_text(outcome_name(r->outcome)));
+	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	if (r->architecture)
 		json_put(o, "architecture", json_text(architecture_name[r->architecture]));
 	for (size_t i = 0; i < r->n_stats; i++)
 		json_put(columns, r->stats[i].column,
-			told_all(&r->stats[i].d, column_fields, ARRAY_LEN(column_fields)));
+			fields_json(&r->stats[i].d, column_fields, ARRAY_LEN(column_fields)));
 	json_put(o, "columns", columns);
 	return o;
 }
 
 /* ---- reading ---- */
 
-static int read_text(const char **ret, const json_t *v, const struct field *f, struct arena *arena,
-	struct err *e)
+static int read_text(const char **ret, const json_t *v, const struct message_field *f,
+	struct arena *arena, struct err *e)
 {
 	const char *text = json_string_value(v);
 
@@ -140,8 +140,8 @@ static int read_count(uint64_t *ret, const json_t *v, const char *key, struct er
 	return 0;
 }
 
-static int read_field(void *thing, const json_t *o, const struct field *f, struct arena *arena,
-	struct err *e)
+static int read_field(void *thing, const json_t *o, const struct message_field *f,
+	struct arena *arena, struct err *e)
 {
 	void *at = (char *)thing + f->offset;
 	const json_t *v = json_object_get(o, f->key);
@@ -160,7 +160,7 @@ static int read_field(void *thing, const json_t *o, const struct field *f, struc
 	return 0;
 }
 
-static int read_fields(void *thing, const json_t *o, const struct field *fields, size_t n,
+static int read_fields(void *thing, const json_t *o, const struct message_field *fields, size_t n,
 	struct arena *arena, struct err *e)
 {
 	int code = 0;
@@ -221,7 +221,7 @@ static enum architecture read_architecture(const json_t *v)
 	const char *name = json_string_value(v);
 	unsigned i;
 
-	return name && name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
+	return name && catalogue_name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
 		       (enum architecture)i :
 		       ARCHITECTURE_UNKNOWN;
 }
@@ -230,7 +230,7 @@ static int read_outcome(enum outcome *ret, const json_t *v, struct err *e)
 {
 	const char *name = json_string_value(v);
 
-	if (!name || !outcome_parse(name, ret) || *ret == OUTCOME_RUNNING)
+	if (!name || !run_outcome_parse(name, ret) || *ret == OUTCOME_RUNNING)
 		return err_set(e, -EINVAL,
 			"outcome: accepted are succeeded, failed, oom_killed, interrupted and "
 			"unknown");

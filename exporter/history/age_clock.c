@@ -63,7 +63,7 @@ double age_clock_read(struct age_clock *c, struct now read, const char *boot_id)
 
 /* ---- of a history ---- */
 
-static int load(struct history *h, struct age_clock *ret, struct err *e)
+static int load_clock(struct history *h, struct age_clock *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_AGE_CLOCK, e);
 	int code = sql_row(&q, e);
@@ -81,7 +81,7 @@ static int load(struct history *h, struct age_clock *ret, struct err *e)
 	return 0;
 }
 
-static int save(struct history *h, const struct age_clock *c, struct err *e)
+static int save_clock(struct history *h, const struct age_clock *c, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_SET_AGE_CLOCK, e);
 
@@ -105,18 +105,18 @@ static bool is_kept(const struct age_clock *kept, const struct age_clock *c)
 	       same_time(kept->doubted.wall, c->doubted.wall, 1);
 }
 
-static int keep(struct history *h, const struct age_clock *c, struct err *e)
+static int keep_clock(struct history *h, const struct age_clock *c, struct err *e)
 {
 	int code = history_transaction(h, e);
 
-	return code ? code : history_end(h, save(h, c, e), e);
+	return code ? code : history_end(h, save_clock(h, c, e), e);
 }
 
 int history_clock(struct history *h, struct now now, const char *boot_id, double *ret,
 	struct err *e)
 {
 	struct age_clock kept, c;
-	int code = load(h, &kept, e);
+	int code = load_clock(h, &kept, e);
 
 	if (code)
 		return code;
@@ -124,7 +124,7 @@ int history_clock(struct history *h, struct now now, const char *boot_id, double
 	double read = age_clock_read(&c, now, boot_id);
 
 	if (!is_kept(&kept, &c))
-		code = keep(h, &c, e);
+		code = keep_clock(h, &c, e);
 	if (code == 0)
 		*ret = read;
 	return code;

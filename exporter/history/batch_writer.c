@@ -11,7 +11,7 @@
 /* A disk that damages each fresh file at once must not be filled with files set aside. */
 #define SET_ASIDE_SECONDS 60
 
-double writer_clock(void)
+double batch_writer_clock(void)
 {
 	struct timespec t;
 
@@ -19,19 +19,19 @@ double writer_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void writer_init(struct writer *w, const struct historian_config *config)
+void batch_writer_init(struct batch_writer *w, const struct historian_config *config)
 {
-	*w = (struct writer){
+	*w = (struct batch_writer){
 		.config = config,
 		.set_aside_at = -INFINITY,
 		.checked_at = -INFINITY,
 	};
 }
 
-void writer_done(struct writer *w)
+void batch_writer_done(struct batch_writer *w)
 {
 	history_close(TAKE(w->history));
-	ring_done(&w->open);
+	event_queue_done(&w->open);
 }
 
 /* ---- the file ---- */
@@ -43,18 +43,18 @@ static void say_set_aside(const struct err *notice)
 			notice->text, NULL);
 }
 
-int writer_open(struct writer *w, struct err *e)
+int batch_writer_open(struct batch_writer *w, struct err *e)
 {
 	struct err notice = {0};
 
 	if (w->history)
 		return 0;
 	/* Each time: the folder may have been deleted with the file. */
-	int code = make_folder_of(w->config->path, e);
+	int code = path_make_folder(w->config->path, e);
 
 	if (code)
 		return code;
-	give_to_folders_owner(w->config->path);
+	path_give_to_owner(w->config->path);
 	code = history_open(&w->history, w->config->path, HISTORY_WRITE, w->config->columns,
 		&notice, e);
 
@@ -63,29 +63,29 @@ int writer_open(struct writer *w, struct err *e)
 	return code ? code : history_losses(w->history, &w->losses, e);
 }
 
-static void close_file(struct writer *w)
+static void close_file(struct batch_writer *w)
 {
 	history_close(TAKE(w->history));
 }
 
-static void set_aside(struct writer *w, const char *why)
+static void set_aside(struct batch_writer *w, const char *why)
 {
 	struct err notice = {0}, e = {0};
 
-	if (writer_clock() < w->set_aside_at + SET_ASIDE_SECONDS)
+	if (batch_writer_clock() < w->set_aside_at + SET_ASIDE_SECONDS)
 		return;
-	w->set_aside_at = writer_clock();
+	w->set_aside_at = batch_writer_clock();
 	if (history_set_aside(TAKE(w->history), why, &notice, &e))
 		log_line(LOG_LEVEL_ERROR, "history is corrupt and cannot be set aside", "err",
 			e.text, NULL);
 	say_set_aside(&notice);
 }
 
-bool writer_recover(struct writer *w, const struct err *e)
+bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 {
 	bool memory = strcmp(w->config->path, ":memory:") == 0;
 
-	if (complaint_due(&w->complaint))
+	if (log_complaint_due(&w->complaint))
 		log_line(LOG_LEVEL_WARN, "history cannot be written; samples wait", "err", e->text,
 			NULL);
 	if (!w->history)
@@ -111,7 +111,7 @@ bool writer_recover(struct writer *w, const struct err *e)
 
 /* ---- events ---- */
 
-static int write_event(struct writer *w, struct event *v, struct err *e)
+static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 {
 	switch (v->kind) {
 	case EVENT_BEGIN:
@@ -130,7 +130,7 @@ static bool is_refusal(int code)
 	return code == -ENXIO || code == -EINVAL;
 }
 
-static int write_events(struct writer *w, struct ring *batch, struct err *e)
+static int write_events(struct batch_writer *w, struct event_queue *batch, struct err *e)
 {
 	int code = 0;
 
@@ -142,47 +142,49 @@ static int write_events(struct writer *w, struct ring *batch, struct err *e)
 		if (!v->refused)
 			continue;
 		code = 0;
-		if (complaint_due(&w->refusals))
+		if (log_complaint_due(&w->refusals))
 			log_line(LOG_LEVEL_ERROR, "history refuses an event", "err", e->text, NULL);
 	}
 	return code;
 }
 
-static void forget_open(struct writer *w, const char *run_id)
+static void forget_open(struct batch_writer *w, const char *run_id)
 {
-	struct ring kept = {0};
+	struct event_queue kept = {0};
 	struct event *v;
 
-	while ((v = ring_pop(&w->open))) {
+	while ((v = event_queue_pop(&w->open))) {
 		if (strcmp(v->begin.run_id, run_id) == 0)
 			free(v);
 		else
-			ring_push(&kept, v);
+			event_queue_push(&kept, v);
 	}
 	w->open = kept;
 }
 
 /* After the commit: frees the batch, but keeps the begins of open runs. */
-static void settle_batch(struct writer *w, struct ring *batch, struct written *ret)
+static void settle_batch(struct batch_writer *w, struct event_queue *batch,
+	struct batch_written *ret)
 {
 	struct event *v;
 
-	while ((v = ring_pop(batch))) {
+	while ((v = event_queue_pop(batch))) {
 		ret->samples += v->kind == EVENT_SAMPLE && !v->refused;
 		ret->refused += v->kind == EVENT_SAMPLE && v->refused;
 		if (v->kind == EVENT_FINISH)
 			forget_open(w, v->finish.run_id);
 		if (v->kind == EVENT_BEGIN && !v->refused)
-			ring_push(&w->open, v);
+			event_queue_push(&w->open, v);
 		else
 			free(v);
 	}
 	w->begin_again = false;
 }
 
-int writer_write(struct writer *w, struct ring *batch, struct written *ret, struct err *e)
+int batch_writer_write(struct batch_writer *w, struct event_queue *batch, struct batch_written *ret,
+	struct err *e)
 {
-	double start = writer_clock();
+	double start = batch_writer_clock();
 	int code = history_transaction(w->history, e);
 
 	if (code)
@@ -190,16 +192,16 @@ int writer_write(struct writer *w, struct ring *batch, struct written *ret, stru
 	code = history_end(w->history, write_events(w, batch, e), e);
 	if (code)
 		return code;
-	*ret = (struct written){.seconds = writer_clock() - start};
+	*ret = (struct batch_written){.seconds = batch_writer_clock() - start};
 	settle_batch(w, batch, ret);
 	return 0;
 }
 
-static int attempt(struct writer *w,
+static int attempt_once(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e)
 {
-	int code = writer_open(w, e);
+	int code = batch_writer_open(w, e);
 
 	if (code == 0)
 		code = history_transaction(w->history, e);
@@ -209,20 +211,20 @@ static int attempt(struct writer *w,
 	return code < 0 ? code : 0;
 }
 
-int writer_do(struct writer *w,
+int batch_writer_do(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e)
 {
-	int code = attempt(w, function, context, e);
+	int code = attempt_once(w, function, context, e);
 
 	if (code < 0 && !is_refusal(code))
-		writer_recover(w, e);
+		batch_writer_recover(w, e);
 	return code;
 }
 
 /* ---- upkeep ---- */
 
-static int close_orphans(struct writer *w, double now, struct err *e)
+static int close_orphans(struct batch_writer *w, double now, struct err *e)
 {
 	const struct orphan_rule rule = {
 		.now = now,
@@ -238,18 +240,18 @@ static int close_orphans(struct writer *w, double now, struct err *e)
 	return history_end(w->history, history_close_orphans(w->history, &rule, e), e);
 }
 
-static int keep_within_limits(struct writer *w, double now, struct err *e)
+static int keep_within_limits(struct batch_writer *w, double now, struct err *e)
 {
 	struct history_losses before = w->losses;
 	int code = history_prune(w->history, &w->config->limits, now, e);
 	int failed = history_losses(w->history, &w->losses, code < 0 ? NULL : e);
 
-	if (w->losses.jobs > before.jobs && complaint_due(&w->forgetting))
+	if (w->losses.jobs > before.jobs && log_complaint_due(&w->forgetting))
 		log_line(LOG_LEVEL_WARN,
 			"history is full: the oldest jobs are forgotten; there are more names than "
 			"--history.max-size has room for",
 			NULL);
-	if (w->losses.runs > before.runs && complaint_due(&w->losing))
+	if (w->losses.runs > before.runs && log_complaint_due(&w->losing))
 		log_line(LOG_LEVEL_WARN,
 			"history is full: runs that wait to be handed on are lost; "
 			"--history.max-size "
@@ -258,7 +260,7 @@ static int keep_within_limits(struct writer *w, double now, struct err *e)
 	return code < 0 || !failed ? code : failed;
 }
 
-int writer_upkeep(struct writer *w, struct err *e)
+int batch_writer_upkeep(struct batch_writer *w, struct err *e)
 {
 	double now = NAN;
 	int code = w->upkeep == UPKEEP_NONE ?
@@ -284,16 +286,16 @@ int writer_upkeep(struct writer *w, struct err *e)
 	return code < 0 ? code : 0;
 }
 
-int writer_check(struct writer *w, struct err *e)
+int batch_writer_check(struct batch_writer *w, struct err *e)
 {
-	if (writer_clock() < w->checked_at + SET_ASIDE_SECONDS)
+	if (batch_writer_clock() < w->checked_at + SET_ASIDE_SECONDS)
 		return 0;
-	w->checked_at = writer_clock();
+	w->checked_at = batch_writer_clock();
 	return history_check(w->history, e);
 }
 
-void writer_note_success(struct writer *w)
+void batch_writer_note_success(struct batch_writer *w)
 {
-	if (complaint_over(&w->complaint))
+	if (log_complaint_over(&w->complaint))
 		log_line(LOG_LEVEL_INFO, "history can be written again", NULL);
 }

@@ -11,10 +11,10 @@
 
 enum upkeep { UPKEEP_NONE, UPKEEP_ORPHANS, UPKEEP_LIMITS };
 
-struct writer {
+struct batch_writer {
 	const struct historian_config *config;
 	struct history *history; /* NULL while it cannot be opened */
-	struct ring open;        /* begins of open runs: a fresh file gets them again */
+	struct event_queue open; /* begins of open runs: a fresh file gets them again */
 	bool begin_again;
 	enum upkeep upkeep; /* what is to be done next */
 	double set_aside_at, checked_at;
@@ -22,40 +22,41 @@ struct writer {
 	struct complaint complaint, refusals, forgetting, losing;
 };
 
-void writer_init(struct writer *w, const struct historian_config *config);
-void writer_done(struct writer *w); /* twice is not too often */
+void batch_writer_init(struct batch_writer *w, const struct historian_config *config);
+void batch_writer_done(struct batch_writer *w); /* twice is not too often */
 
-int writer_open(struct writer *w, struct err *e); /* does nothing when it is open */
+int batch_writer_open(struct batch_writer *w, struct err *e); /* does nothing when it is open */
 
-struct written {
+struct batch_written {
 	uint64_t samples, refused; /* refused: cannot be written, now or later */
 	double seconds;            /* from the transaction's begin to its commit */
 };
 
 /* In one transaction; on success the batch is empty, on failure unchanged. */
-int writer_write(struct writer *w, struct ring *batch, struct written *ret, struct err *e);
+int batch_writer_write(struct batch_writer *w, struct event_queue *batch, struct batch_written *ret,
+	struct err *e);
 
 /*
  * One attempt of function in a transaction, which is committed when it returns 0 or more; after a failure of
  * the file, what helps before the next attempt was done.
  */
-int writer_do(struct writer *w,
+int batch_writer_do(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
 /* One short step of what w->upkeep says; UPKEEP_NONE afterwards: done. */
-int writer_upkeep(struct writer *w, struct err *e);
+int batch_writer_upkeep(struct batch_writer *w, struct err *e);
 
 /* Reads the whole file, unless that was just done: -EBADMSG when it is corrupt. */
-int writer_check(struct writer *w, struct err *e);
+int batch_writer_check(struct batch_writer *w, struct err *e);
 
 /* After a failure: what helps before the next attempt. True: try again at once. */
-bool writer_recover(struct writer *w, const struct err *e);
+bool batch_writer_recover(struct batch_writer *w, const struct err *e);
 
 /* After a success. */
-void writer_note_success(struct writer *w);
+void batch_writer_note_success(struct batch_writer *w);
 
 /* Seconds for deadlines and durations: CLOCK_MONOTONIC, which condition variables can wait for. */
-double writer_clock(void);
+double batch_writer_clock(void);
 
 #endif

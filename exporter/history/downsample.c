@@ -16,7 +16,7 @@
 #define FULL_RATE_SAMPLES 100000
 
 /* To hours when 30 times as old as to minutes: with the defaults after 7 and 210 days. */
-static const struct level {
+static const struct thinning_level {
 	double width, age_factor;
 	enum history_statement thinnable, thinned;
 } levels[] = {
@@ -30,26 +30,26 @@ struct run_to_thin {
 	bool open;
 };
 
-struct cell { /* one column of the bucket at hand */
+struct thinned_value { /* one column of the bucket at hand */
 	double sum, weight, last, lowest, highest;
 };
 
-struct bucket {
+struct thinning_bucket {
 	double key, at, duration;
 	int64_t first, second, third, last; /* ids */
 	uint64_t samples;
 	size_t rows, n;
-	struct cell *cell;
+	struct thinned_value *cell;
 };
 
-static void bucket_start(struct bucket *b, double key)
+static void bucket_start(struct thinning_bucket *b, double key)
 {
-	struct cell *cell = b->cell;
+	struct thinned_value *cell = b->cell;
 	size_t n = b->n;
 
-	*b = (struct bucket){.key = key, .cell = cell, .n = n};
+	*b = (struct thinning_bucket){.key = key, .cell = cell, .n = n};
 	for (size_t i = 0; i < n; i++)
-		cell[i] = (struct cell){.last = NAN, .lowest = NAN, .highest = NAN};
+		cell[i] = (struct thinned_value){.last = NAN, .lowest = NAN, .highest = NAN};
 }
 
 static double lower(double a, double b)
@@ -63,7 +63,7 @@ static double higher(double a, double b)
 }
 
 /* shortest: growth over less than this makes no rate (see recommender/stats.c). */
-static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, double v,
+static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t kind, double v,
 	double duration, double shortest)
 {
 	double extreme = v;
@@ -86,13 +86,13 @@ static void add_value(struct cell *c, enum metric_fold fold, int64_t kind, doubl
 		c->highest = higher(c->highest, extreme);
 }
 
-struct row {
+struct thinned_row {
 	int64_t id, kind;
 	uint64_t samples;
 	double at, duration;
 };
 
-static void note_row(struct bucket *b, const struct row *r)
+static void note_row(struct thinning_bucket *b, const struct thinned_row *r)
 {
 	if (b->rows == 0)
 		b->first = r->id;
@@ -110,8 +110,8 @@ static void note_row(struct bucket *b, const struct row *r)
 	b->samples += r->samples <= INT64_MAX - b->samples ? r->samples : INT64_MAX - b->samples;
 }
 
-static void take_row(struct bucket *b, const struct history *h, struct sql *q, double shortest,
-	const struct row *r)
+static void take_row(struct thinning_bucket *b, const struct history *h, struct sql *q,
+	double shortest, const struct thinned_row *r)
 {
 	note_row(b, r);
 	for (size_t i = 0; i < h->n_columns; i++)
@@ -119,8 +119,8 @@ static void take_row(struct bucket *b, const struct history *h, struct sql *q, d
 			shortest);
 }
 
-static double cell_value(const struct cell *c, enum metric_fold fold, enum sample_kind kind,
-	double duration)
+static double cell_value(const struct thinned_value *c, enum metric_fold fold,
+	enum sample_kind kind, double duration)
 {
 	double unit = fold == FOLD_DELTA ? duration : 1;
 
@@ -181,24 +181,24 @@ static struct sql prepare_insert(struct history *h, struct err *e)
 }
 
 /* Statements and memory of one step. */
-struct thinning {
+struct history_thinning {
 	struct history *history;
-	const struct level *level;
+	const struct thinning_level *level;
 	double cutoff; /* samples before it are old */
 	int64_t keep;  /* newest samples of a run that are not thinned but for their age */
 	size_t rows;   /* read so far */
 	struct sql select, insert;
-	struct bucket bucket;
+	struct thinning_bucket bucket;
 };
 
-static void thinning_done(struct thinning *t)
+static void thinning_done(struct history_thinning *t)
 {
 	sql_done(&t->select);
 	sql_done(&t->insert);
 	free(t->bucket.cell);
 }
 
-static bool is_due(const struct thinning *t, const struct row *r, int64_t newest)
+static bool is_due(const struct history_thinning *t, const struct thinned_row *r, int64_t newest)
 {
 	return r->at < t->cutoff ||
 	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
@@ -209,18 +209,18 @@ static bool is_due(const struct thinning *t, const struct row *r, int64_t newest
  * later one has begun, or no more can come into it; one with too many rows (of a clock that stood
  * still) is cut.
  */
-static int read_bucket(struct thinning *t, const struct run_to_thin *r, int64_t newest,
+static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
 	struct sql *q = &t->select;
-	struct bucket *b = &t->bucket;
+	struct thinning_bucket *b = &t->bucket;
 	int code;
 
 	sql_put_int(q, r->from);
 	sql_put_int(q, r->until);
 	bucket_start(b, 0);
 	while ((code = sql_row(q, e)) > 0) {
-		struct row row = {.id = sql_int(q)};
+		struct thinned_row row = {.id = sql_int(q)};
 
 		row.at = sql_double(q);
 		row.duration = sql_double(q);
@@ -242,9 +242,9 @@ static int read_bucket(struct thinning *t, const struct run_to_thin *r, int64_t 
 	return code < 0 ? code : b->rows > 0;
 }
 
-static int insert_row(struct thinning *t, enum sample_kind kind, int64_t id, struct err *e)
+static int insert_row(struct history_thinning *t, enum sample_kind kind, int64_t id, struct err *e)
 {
-	struct bucket *b = &t->bucket;
+	struct thinning_bucket *b = &t->bucket;
 	struct sql *q = &t->insert;
 
 	sql_put_int(q, id);
@@ -268,9 +268,9 @@ static int drop_rows(struct history *h, int64_t first, int64_t last, struct err 
 	return sql_run(&q, e);
 }
 
-static int write_bucket(struct thinning *t, struct err *e)
+static int write_bucket(struct history_thinning *t, struct err *e)
 {
-	const struct bucket *b = &t->bucket;
+	const struct thinning_bucket *b = &t->bucket;
 
 	/* Of fewer rows it would not become smaller. */
 	if (b->rows <= ROWS_OF_BUCKET || b->duration <= 0)
@@ -284,7 +284,7 @@ static int write_bucket(struct thinning *t, struct err *e)
 	return code ? code : insert_row(t, SAMPLE_HIGHEST, b->third, e);
 }
 
-static int note_progress(struct thinning *t, int64_t run, int64_t until, struct err *e)
+static int note_progress(struct history_thinning *t, int64_t run, int64_t until, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(t->history, t->level->thinned, e);
 
@@ -294,10 +294,11 @@ static int note_progress(struct thinning *t, int64_t run, int64_t until, struct 
 }
 
 /* Is the oldest row due? 1, 0, or a negative errno. */
-static int has_due(struct thinning *t, const struct run_to_thin *r, int64_t newest, struct err *e)
+static int has_due(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(t->history, STATEMENT_FIRST_SAMPLE, e);
-	struct row row = {0};
+	struct thinned_row row = {0};
 
 	sql_put_int(&q, r->from);
 	sql_put_int(&q, r->until);
@@ -311,7 +312,7 @@ static int has_due(struct thinning *t, const struct run_to_thin *r, int64_t newe
 }
 
 /* Only when there is something to thin: most times there is not, and these two are long. */
-static int prepare(struct thinning *t, struct err *e)
+static int prepare(struct history_thinning *t, struct err *e)
 {
 	if (t->select.statement)
 		return 0;
@@ -321,7 +322,8 @@ static int prepare(struct thinning *t, struct err *e)
 	return t->select.code ? t->select.code : t->insert.code;
 }
 
-static int thin_rows(struct thinning *t, struct run_to_thin *r, int64_t newest, struct err *e)
+static int thin_rows(struct history_thinning *t, struct run_to_thin *r, int64_t newest,
+	struct err *e)
 {
 	int code = prepare(t, e);
 
@@ -332,7 +334,7 @@ static int thin_rows(struct thinning *t, struct run_to_thin *r, int64_t newest, 
 	return code;
 }
 
-static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
+static int thin_run(struct history_thinning *t, struct run_to_thin r, struct err *e)
 {
 	int64_t newest = FIRST_SAMPLE_OF(r.run), before = r.from;
 	double newest_at = -INFINITY;
@@ -353,7 +355,7 @@ static int thin_run(struct thinning *t, struct run_to_thin r, struct err *e)
 	return code;
 }
 
-static int find_thinnable(struct thinning *t, struct run_to_thin **ret, size_t *ret_n,
+static int find_thinnable(struct history_thinning *t, struct run_to_thin **ret, size_t *ret_n,
 	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(t->history, t->level->thinnable, e);
@@ -376,7 +378,7 @@ static int find_thinnable(struct thinning *t, struct run_to_thin **ret, size_t *
 	return code;
 }
 
-static int thin_within(struct thinning *t, struct err *e)
+static int thin_within(struct history_thinning *t, struct err *e)
 {
 	AUTO(freep) struct run_to_thin *run = NULL;
 	struct history *h = t->history;
@@ -393,10 +395,11 @@ static int thin_within(struct thinning *t, struct err *e)
 	return code ? code : t->rows > 0;
 }
 
-static int thin_level(struct history *h, const struct level *level, double cutoff, int64_t keep,
-	struct err *e)
+static int thin_level(struct history *h, const struct thinning_level *level, double cutoff,
+	int64_t keep, struct err *e)
 {
-	AUTO(thinning_done) struct thinning t = {.history = h, .level = level, .keep = keep};
+	AUTO(thinning_done)
+	struct history_thinning t = {.history = h, .level = level, .keep = keep};
 	int code = history_transaction(h, e);
 
 	if (code)

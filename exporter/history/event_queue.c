@@ -63,19 +63,19 @@ static struct event *event_new(struct event from, const size_t *texts, size_t n)
 	return e;
 }
 
-struct event *event_of_begin(const struct run_begin *b)
+struct event *event_queue_new_begin(const struct run_begin *b)
 {
 	return event_new((struct event){.kind = EVENT_BEGIN, .begin = *b}, begin_texts,
 		ARRAY_LEN(begin_texts));
 }
 
-struct event *event_of_finish(const struct run_finish *f)
+struct event *event_queue_new_finish(const struct run_finish *f)
 {
 	return event_new((struct event){.kind = EVENT_FINISH, .finish = *f}, finish_texts,
 		ARRAY_LEN(finish_texts));
 }
 
-struct event *event_of_sample(const struct sample *s, size_t n_columns)
+struct event *event_queue_new_sample(const struct sample *s, size_t n_columns)
 {
 	struct event *e = xcalloc(1, sizeof *e + n_columns * sizeof(double));
 
@@ -89,7 +89,7 @@ struct event *event_of_sample(const struct sample *s, size_t n_columns)
 
 /* ---- the queue ---- */
 
-static void append(struct ring *r, struct event *e)
+static void append(struct event_queue *r, struct event *e)
 {
 	e->next = NULL;
 	if (r->last)
@@ -102,7 +102,7 @@ static void append(struct ring *r, struct event *e)
 }
 
 /* Takes out the event behind previous (NULL: the first). */
-static struct event *take_behind(struct ring *r, struct event *previous)
+static struct event *take_behind(struct event_queue *r, struct event *previous)
 {
 	struct event *e = previous ? previous->next : r->first;
 
@@ -160,7 +160,7 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 }
 
 /* The oldest sample that has a next one. */
-static bool join_oldest(struct ring *r)
+static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;
 	size_t steps = STEPS_MAX;
@@ -179,7 +179,7 @@ static bool join_oldest(struct ring *r)
 	return false;
 }
 
-static void drop_oldest(struct ring *r, bool sample)
+static void drop_oldest(struct event_queue *r, bool sample)
 {
 	struct event *previous = NULL, *e = r->first;
 
@@ -191,7 +191,7 @@ static void drop_oldest(struct ring *r, bool sample)
 		free(take_behind(r, previous));
 }
 
-static void keep_bounds(struct ring *r)
+static void keep_bounds(struct event_queue *r)
 {
 	for (; r->max_samples && r->samples > r->max_samples; r->samples_dropped++)
 		if (!join_oldest(r)) {
@@ -202,24 +202,24 @@ static void keep_bounds(struct ring *r)
 		drop_oldest(r, false);
 }
 
-void ring_push(struct ring *r, struct event *take)
+void event_queue_push(struct event_queue *r, struct event *take)
 {
 	append(r, take);
 	keep_bounds(r);
 }
 
-struct event *ring_pop(struct ring *r)
+struct event *event_queue_pop(struct event_queue *r)
 {
 	return r->first ? take_behind(r, NULL) : NULL;
 }
 
-void ring_move(struct ring *to, struct ring *from, size_t n)
+void event_queue_move(struct event_queue *to, struct event_queue *from, size_t n)
 {
 	while (n-- > 0 && from->first)
-		append(to, ring_pop(from));
+		append(to, event_queue_pop(from));
 }
 
-void ring_put_back(struct ring *r, struct ring *from)
+void event_queue_put_back(struct event_queue *r, struct event_queue *from)
 {
 	if (!from->first)
 		return;
@@ -234,10 +234,10 @@ void ring_put_back(struct ring *r, struct ring *from)
 	keep_bounds(r);
 }
 
-void ring_done(struct ring *r)
+void event_queue_done(struct event_queue *r)
 {
 	struct event *e;
 
-	while ((e = ring_pop(r)))
+	while ((e = event_queue_pop(r)))
 		free(e);
 }

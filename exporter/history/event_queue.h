@@ -22,11 +22,11 @@ struct event {
 	/* What the pointers above point to follows in the same allocation. */
 };
 
-struct event *event_of_begin(const struct run_begin *b);
-struct event *event_of_sample(const struct sample *s, size_t n_columns);
-struct event *event_of_finish(const struct run_finish *f);
+struct event *event_queue_new_begin(const struct run_begin *b);
+struct event *event_queue_new_sample(const struct sample *s, size_t n_columns);
+struct event *event_queue_new_finish(const struct run_finish *f);
 
-struct ring {
+struct event_queue {
 	struct event *first, *last;
 	size_t n, samples;             /* n - samples are begins and finishes */
 	size_t max_samples, max_runs;  /* 0 = no bound */
@@ -35,11 +35,13 @@ struct ring {
 	uint64_t samples_lost; /* of samples_dropped: there was no next one to join them with */
 };
 
-void ring_push(struct ring *r, struct event *take);
-struct event *ring_pop(struct ring *r); /* the oldest, or NULL; the caller's to free */
-void ring_move(struct ring *to, struct ring *from,
-	size_t n);                                     /* the oldest n at most, to the end of to */
-void ring_put_back(struct ring *r, struct ring *from); /* all of from, in front of r */
-void ring_done(struct ring *r);
+void event_queue_push(struct event_queue *r, struct event *take);
+struct event *
+event_queue_pop(struct event_queue *r); /* the oldest, or NULL; the caller's to free */
+void event_queue_move(struct event_queue *to, struct event_queue *from,
+	size_t n); /* the oldest n at most, to the end of to */
+void event_queue_put_back(struct event_queue *r,
+	struct event_queue *from); /* all of from, in front of r */
+void event_queue_done(struct event_queue *r);
 
 #endif

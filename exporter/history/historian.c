@@ -30,12 +30,12 @@
 /* The size of the files is asked for after so many commits: their size changes with every commit, but not by much. */
 #define SIZE_COMMITS 16
 
-/* A deadline that never comes, as writer_clock() counts: some thirty years after the boot. */
+/* A deadline that never comes, as batch_writer_clock() counts: some thirty years after the boot. */
 #define LATEST 1e9
 
 /* Guarded by the historian's lock. */
-struct call {
-	struct call *next;
+struct historian_call {
+	struct historian_call *next;
 	int (*function)(struct history *history, void *context, struct err *e);
 	void *context;
 	struct err e;
@@ -51,24 +51,24 @@ struct historian {
 
 	pthread_mutex_t lock; /* guards what follows, up to the empty line */
 	pthread_cond_t wake, progress;
-	struct ring ring;
-	struct call *calls;
+	struct event_queue queue;
+	struct historian_call *calls;
 	uint64_t handed;        /* events */
 	uint64_t settled;       /* of them: committed, refused or dropped */
 	size_t samples_at_hand; /* taken from the ring, and being written */
 	bool stop, hurry, gave_up, suspect, ended;
-	double paused_until, upkeep_at; /* by writer_clock(), as are the next two */
+	double paused_until, upkeep_at; /* by batch_writer_clock(), as are the next two */
 	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
 	double pause;                   /* after the last failure, in seconds */
 	struct historian_health health;
 
-	struct writer writer;             /* of the thread alone */
+	struct batch_writer writer;       /* of the thread alone */
 	unsigned commits;                 /* likewise */
 	uint64_t said_dropped, said_lost; /* likewise: as of the last look */
 	struct complaint joining, losing; /* likewise */
 };
 
-/* Until cond is signalled, or that time by writer_clock(). */
+/* Until cond is signalled, or that time by batch_writer_clock(). */
 static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
 {
 	deadline = fmin(deadline, LATEST);
@@ -80,35 +80,35 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 /* ---- the thread ---- */
 
-struct work {
-	struct ring batch;
+struct historian_work {
+	struct event_queue batch;
 	bool suspect, upkeep; /* to be done */
 	bool last;            /* the upkeep after all that was handed over */
-	struct written written;
+	struct batch_written written;
 	uint64_t dropped, lost; /* of the ring's samples, since the start */
 	double upkeep_seconds;
 	bool measured;
 	uint64_t bytes;
 };
 
-static int do_upkeep(struct historian *h, struct work *work, struct err *e)
+static int do_upkeep(struct historian *h, struct historian_work *work, struct err *e)
 {
-	double start = writer_clock();
-	int code = writer_upkeep(&h->writer, e);
+	double start = batch_writer_clock();
+	int code = batch_writer_upkeep(&h->writer, e);
 
-	work->upkeep_seconds = writer_clock() - start;
+	work->upkeep_seconds = batch_writer_clock() - start;
 	return code;
 }
 
-static int do_work(struct historian *h, struct work *work, struct err *e)
+static int do_work(struct historian *h, struct historian_work *work, struct err *e)
 {
-	struct writer *w = &h->writer;
-	int code = writer_open(w, e);
+	struct batch_writer *w = &h->writer;
+	int code = batch_writer_open(w, e);
 
 	if (code == 0 && work->suspect)
-		code = writer_check(w, e);
+		code = batch_writer_check(w, e);
 	if (code == 0 && work->batch.n)
-		code = writer_write(w, &work->batch, &work->written, e);
+		code = batch_writer_write(w, &work->batch, &work->written, e);
 	if (code == 0 && work->upkeep)
 		code = do_upkeep(h, work, e);
 	work->measured = w->history && (code || work->upkeep || h->commits++ % SIZE_COMMITS == 0);
@@ -121,7 +121,7 @@ static bool has_work(const struct historian *h, double now)
 {
 	if (h->hurry || h->suspect || h->calls)
 		return true;
-	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);
+	return now >= h->paused_until && (h->queue.n || now >= h->upkeep_at);
 }
 
 static bool may_end(const struct historian *h, double now)
@@ -129,40 +129,40 @@ static bool may_end(const struct historian *h, double now)
 	if (h->calls)
 		return false;
 	if (!h->stop || now < h->stop_at)
-		return h->stop && h->ring.n == 0 && now >= h->upkeep_until;
+		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
 	/* What can be written is: a disk may be slow. */
-	return h->ring.n == 0 || h->pause > 0;
+	return h->queue.n == 0 || h->pause > 0;
 }
 
 static void wait_for_work(struct historian *h)
 {
 	double now;
 
-	while (now = writer_clock(), !has_work(h, now) && !may_end(h, now)) {
-		double deadline = h->ring.n ? h->paused_until : h->upkeep_at;
+	while (now = batch_writer_clock(), !has_work(h, now) && !may_end(h, now)) {
+		double deadline = h->queue.n ? h->paused_until : h->upkeep_at;
 
 		if (deadline < h->paused_until)
 			deadline = h->paused_until;
 		if (h->stop)
-			deadline = fmin(deadline, h->ring.n ? h->stop_at : h->upkeep_until);
+			deadline = fmin(deadline, h->queue.n ? h->stop_at : h->upkeep_until);
 		wait_until(&h->wake, &h->lock, deadline);
 	}
 }
 
-static void take_work(struct historian *h, struct work *work)
+static void take_work(struct historian *h, struct historian_work *work)
 {
-	double now = writer_clock();
+	double now = batch_writer_clock();
 
-	*work = (struct work){
+	*work = (struct historian_work){
 		.suspect = h->suspect,
 		.written.seconds = NAN,
-		.dropped = h->ring.samples_dropped,
-		.lost = h->ring.samples_lost,
+		.dropped = h->queue.samples_dropped,
+		.lost = h->queue.samples_lost,
 	};
 	h->suspect = h->hurry = false;
-	ring_move(&work->batch, &h->ring, BATCH_EVENTS);
+	event_queue_move(&work->batch, &h->queue, BATCH_EVENTS);
 	h->samples_at_hand = work->batch.samples;
-	work->upkeep = h->stop ? h->ring.n == 0 && now < h->upkeep_until : now >= h->upkeep_at;
+	work->upkeep = h->stop ? h->queue.n == 0 && now < h->upkeep_until : now >= h->upkeep_at;
 	work->last = work->upkeep && h->stop;
 	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
 		h->writer.upkeep = UPKEEP_ORPHANS;
@@ -178,9 +178,10 @@ static double next_pause(const struct historian *h, bool failed)
 }
 
 /* With the lock: counts what became of the batch, and says when to try or to look again. */
-static void note_outcome(struct historian *h, struct work *work, bool failed, bool at_once)
+static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
+	bool at_once)
 {
-	double now = writer_clock();
+	double now = batch_writer_clock();
 
 	h->health.samples_written += work->written.samples;
 	h->health.samples_dropped += work->written.refused;
@@ -191,7 +192,7 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 	h->health.errors += failed;
 	h->health.losses = h->writer.losses;
 	h->samples_at_hand = 0;
-	ring_put_back(&h->ring, &work->batch);
+	event_queue_put_back(&h->queue, &work->batch);
 	h->pause = next_pause(h, failed && !at_once);
 	h->paused_until = now + h->pause;
 	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
@@ -203,21 +204,21 @@ static void note_outcome(struct historian *h, struct work *work, bool failed, bo
 		h->upkeep_until = 0;
 	else if (h->stop)
 		h->upkeep_at = 0;
-	h->settled = h->handed - h->ring.n;
+	h->settled = h->handed - h->queue.n;
 	pthread_cond_broadcast(&h->progress);
 }
 
-static void say_dropped(struct historian *h, const struct work *work)
+static void say_dropped(struct historian *h, const struct historian_work *work)
 {
 	bool dropped = work->dropped > h->said_dropped, lost = work->lost > h->said_lost;
 
 	h->said_dropped = work->dropped;
 	h->said_lost = work->lost;
-	if (dropped && complaint_due(&h->joining))
+	if (dropped && log_complaint_due(&h->joining))
 		log_line(LOG_LEVEL_WARN,
 			"too many samples wait for the history: the oldest of each run become one",
 			NULL);
-	if (lost && complaint_due(&h->losing))
+	if (lost && log_complaint_due(&h->losing))
 		log_line(LOG_LEVEL_ERROR,
 			"too many runs wait for the history: what some of them used is lost", NULL);
 }
@@ -226,12 +227,12 @@ static void say_dropped(struct historian *h, const struct work *work)
 static void run_calls(struct historian *h)
 {
 	while (h->calls) {
-		struct call *c = h->calls;
+		struct historian_call *c = h->calls;
 
 		h->calls = c->next;
 		c->begun = true;
 		pthread_mutex_unlock(&h->lock);
-		c->code = writer_do(&h->writer, c->function, c->context, &c->e);
+		c->code = batch_writer_do(&h->writer, c->function, c->context, &c->e);
 		pthread_mutex_lock(&h->lock);
 		c->done = true;
 		if (c->left)
@@ -246,7 +247,7 @@ static void *historian_loop(void *context)
 
 	pthread_mutex_lock(&h->lock);
 	for (;;) {
-		struct work work;
+		struct historian_work work;
 		struct err e = {0};
 		bool failed, at_once = false;
 
@@ -255,22 +256,22 @@ static void *historian_loop(void *context)
 			run_calls(h);
 			continue;
 		}
-		if (may_end(h, writer_clock()))
+		if (may_end(h, batch_writer_clock()))
 			break;
 		take_work(h, &work);
 		pthread_mutex_unlock(&h->lock);
 		say_dropped(h, &work);
 		failed = do_work(h, &work, &e) < 0;
 		if (failed)
-			at_once = writer_recover(&h->writer, &e);
+			at_once = batch_writer_recover(&h->writer, &e);
 		else
-			writer_note_success(&h->writer);
+			batch_writer_note_success(&h->writer);
 		pthread_mutex_lock(&h->lock);
 		note_outcome(h, &work, failed, at_once);
 	}
 	pthread_mutex_unlock(&h->lock);
 	/* Here, since it writes: only this thread may be held up by the disk. */
-	writer_done(&h->writer);
+	batch_writer_done(&h->writer);
 	pthread_mutex_lock(&h->lock);
 	h->ended = true;
 	pthread_cond_broadcast(&h->progress);
@@ -284,12 +285,12 @@ static void init(struct historian *h, const struct historian_config *c)
 {
 	h->config = *c;
 	h->config.path = h->path = xstrdup(c->path);
-	h->ring.max_samples = HISTORIAN_RING_SAMPLES;
-	h->ring.max_runs = HISTORIAN_RING_RUNS;
-	h->ring.columns = c->columns;
+	h->queue.max_samples = HISTORIAN_QUEUE_SAMPLES;
+	h->queue.max_runs = HISTORIAN_QUEUE_RUNS;
+	h->queue.columns = c->columns;
 	h->health.last_commit_seconds = NAN;
 	h->upkeep_at = c->upkeep_waits ? INFINITY : 0;
-	writer_init(&h->writer, &h->config);
+	batch_writer_init(&h->writer, &h->config);
 	pthread_mutex_init(&h->lock, NULL);
 	thread_cond_init(&h->wake);
 	thread_cond_init(&h->progress);
@@ -297,8 +298,8 @@ static void init(struct historian *h, const struct historian_config *c)
 
 static void historian_free(struct historian *h)
 {
-	writer_done(&h->writer);
-	ring_done(&h->ring);
+	batch_writer_done(&h->writer);
+	event_queue_done(&h->queue);
 	pthread_mutex_destroy(&h->lock);
 	pthread_cond_destroy(&h->wake);
 	pthread_cond_destroy(&h->progress);
@@ -311,7 +312,7 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	struct historian *h = xcalloc(1, sizeof *h);
 
 	init(h, c);
-	int code = writer_open(&h->writer, e);
+	int code = batch_writer_open(&h->writer, e);
 
 	if (code == 0) {
 		h->health.bytes_on_disk = history_bytes(h->writer.history);
@@ -331,7 +332,7 @@ static void hand_over(struct historian *h, struct event *take)
 	pthread_mutex_lock(&h->lock);
 	for (struct event *next; take; take = next) {
 		next = take->next;
-		ring_push(&h->ring, take);
+		event_queue_push(&h->queue, take);
 		h->handed++;
 	}
 	pthread_mutex_unlock(&h->lock);
@@ -340,7 +341,7 @@ static void hand_over(struct historian *h, struct event *take)
 
 void historian_run_begin(struct historian *h, const struct run_begin *b)
 {
-	hand_over(h, event_of_begin(b));
+	hand_over(h, event_queue_new_begin(b));
 }
 
 void historian_samples(struct historian *h, const struct sample *samples, size_t n)
@@ -348,7 +349,7 @@ void historian_samples(struct historian *h, const struct sample *samples, size_t
 	struct event *first = NULL, **end = &first;
 
 	for (size_t i = 0; i < n; i++) {
-		*end = event_of_sample(&samples[i], h->config.columns->n);
+		*end = event_queue_new_sample(&samples[i], h->config.columns->n);
 		end = &(*end)->next;
 	}
 	hand_over(h, first);
@@ -356,21 +357,21 @@ void historian_samples(struct historian *h, const struct sample *samples, size_t
 
 void historian_run_finish(struct historian *h, const struct run_finish *f)
 {
-	hand_over(h, event_of_finish(f));
+	hand_over(h, event_queue_new_finish(f));
 }
 
 /* hurry NULL: nothing ends it but the time. */
 static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
 {
 	pthread_mutex_lock(&h->lock);
-	double deadline = writer_clock() + (h->gave_up ? 0 : timeout_seconds);
+	double deadline = batch_writer_clock() + (h->gave_up ? 0 : timeout_seconds);
 	uint64_t target = h->handed;
 
 	h->hurry = true;
 	pthread_cond_signal(&h->wake);
-	while (h->settled < target && writer_clock() < deadline && !thread_hurry(hurry))
+	while (h->settled < target && batch_writer_clock() < deadline && !thread_hurry(hurry))
 		wait_until(&h->progress, &h->lock,
-			hurry ? fmin(deadline, writer_clock() + HURRY_SECONDS) : deadline);
+			hurry ? fmin(deadline, batch_writer_clock() + HURRY_SECONDS) : deadline);
 	bool done = h->settled >= target;
 
 	pthread_mutex_unlock(&h->lock);
@@ -386,7 +387,7 @@ bool historian_settle(struct historian *h, double timeout_seconds)
 {
 	sigset_t hurry;
 
-	end_signals(&hurry);
+	signals_end(&hurry);
 	while (thread_hurry(&hurry))
 		;
 	bool settled = flush(h, timeout_seconds, &hurry);
@@ -398,9 +399,9 @@ bool historian_settle(struct historian *h, double timeout_seconds)
 }
 
 /* Locked. */
-static struct call **place_of(struct historian *h, const struct call *c)
+static struct historian_call **place_of(struct historian *h, const struct historian_call *c)
 {
-	struct call **at = &h->calls;
+	struct historian_call **at = &h->calls;
 
 	while (*at != c)
 		at = &(*at)->next;
@@ -408,7 +409,7 @@ static struct call **place_of(struct historian *h, const struct call *c)
 }
 
 /* Locked. Frees it, or leaves it to the thread. */
-static int outcome_of_call(struct historian *h, struct call *c, struct err *e)
+static int outcome_of_call(struct historian *h, struct historian_call *c, struct err *e)
 {
 	int code = c->done ? c->code : c->begun ? -EINPROGRESS : -ETIMEDOUT;
 
@@ -432,15 +433,15 @@ int historian_do_within(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	double seconds, struct err *e)
 {
-	struct call *c = xcalloc(1, sizeof *c);
-	double deadline = writer_clock() + seconds;
+	struct historian_call *c = xcalloc(1, sizeof *c);
+	double deadline = batch_writer_clock() + seconds;
 
 	c->function = function;
 	c->context = context;
 	pthread_mutex_lock(&h->lock);
 	*place_of(h, NULL) = c;
 	pthread_cond_signal(&h->wake);
-	while (!c->done && writer_clock() < deadline)
+	while (!c->done && batch_writer_clock() < deadline)
 		wait_until(&h->progress, &h->lock, deadline);
 	int code = outcome_of_call(h, c, e);
 
@@ -476,9 +477,9 @@ struct historian_health historian_health(struct historian *h)
 	pthread_mutex_lock(&h->lock);
 	struct historian_health health = h->health;
 
-	health.samples_dropped += h->ring.samples_dropped;
-	health.runs_dropped = h->ring.runs_dropped;
-	health.samples_waiting = h->ring.samples + h->samples_at_hand;
+	health.samples_dropped += h->queue.samples_dropped;
+	health.runs_dropped = h->queue.runs_dropped;
+	health.samples_waiting = h->queue.samples + h->samples_at_hand;
 	pthread_mutex_unlock(&h->lock);
 	return health;
 }
@@ -508,18 +509,18 @@ int historian_stop(struct historian *h)
 	pthread_mutex_lock(&h->lock);
 	double stop = seconds_or(h->config.stop_seconds, HISTORIAN_STOP_SECONDS);
 	double leave_at =
-		writer_clock() +
+		batch_writer_clock() +
 		(h->gave_up ? stop : seconds_or(h->config.leave_seconds, HISTORIAN_LEAVE_SECONDS));
 
 	h->stop = true;
-	h->stop_at = writer_clock() + (h->gave_up ? 0 : stop);
+	h->stop_at = batch_writer_clock() + (h->gave_up ? 0 : stop);
 	/* The one attempt is still to come. */
 	h->pause = 0;
-	h->upkeep_until =
-		writer_clock() + seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
+	h->upkeep_until = batch_writer_clock() +
+			  seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
-	while (!h->ended && writer_clock() < leave_at)
+	while (!h->ended && batch_writer_clock() < leave_at)
 		wait_until(&h->progress, &h->lock, leave_at);
 	bool ended = h->ended;
 

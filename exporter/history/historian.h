@@ -15,9 +15,9 @@
 #include "exporter/history/history.h"
 
 /* Most samples that wait for the disk: at one a second, over an hour for one run. */
-#define HISTORIAN_RING_SAMPLES 4096
+#define HISTORIAN_QUEUE_SAMPLES 4096
 /* Most begins and finishes of runs that wait. */
-#define HISTORIAN_RING_RUNS 8192
+#define HISTORIAN_QUEUE_RUNS 8192
 
 /*
  * At the start, then this often, and at the end limits are enforced and runs that nobody records
@@ -60,7 +60,7 @@ void historian_run_finish(struct historian *h, const struct run_finish *f);
 bool historian_flush(struct historian *h, double timeout_seconds);
 
 /*
- * The same while the program ends: waits no longer when another of the end_signals comes, which all threads block. After a
+ * The same while the program ends: waits no longer when another of the signals_end comes, which all threads block. After a
  * wait in vain nothing waits again: no flush does, and historian_stop tries once to write what is left.
  */
 bool historian_settle(struct historian *h, double timeout_seconds);

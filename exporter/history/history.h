@@ -237,7 +237,7 @@ struct job_mark {
 	uint64_t runs, running, succeeded;
 	double ids, ended; /* sums */
 };
-bool job_mark_same(const struct job_mark *a, const struct job_mark *b);
+bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b);
 /* Of the runs that started at since (seconds since 1970 UTC) or later; all 0 of an unknown job. */
 int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
 	struct err *e);

@@ -4,7 +4,7 @@
 /* Some ten thousand numbers are read, or some tens of rows, between two askings. */
 #define STEPS_BETWEEN 16384
 
-static int ask(void *over)
+static int ask_whether_over(void *over)
 {
 	bool (*const *function)(void) = over;
 
@@ -14,7 +14,7 @@ static int ask(void *over)
 void history_give_up_when(struct history *h, bool (*over)(void))
 {
 	h->over = over;
-	sqlite3_progress_handler(h->file.db, STEPS_BETWEEN, ask, &h->over);
+	sqlite3_progress_handler(h->file.db, STEPS_BETWEEN, ask_whether_over, &h->over);
 }
 
 int history_hold(struct history *h, struct err *e)

@@ -72,7 +72,7 @@ static int round_up(int n)
 static bool is_heard;
 static _Thread_local bool recovered;
 
-static void hear(void *context, int code, const char *message)
+static void hear_recovery(void *context, int code, const char *message)
 {
 	(void)context;
 	(void)message;
@@ -83,7 +83,7 @@ void history_setup(void)
 {
 	sqlite3_mem_methods m;
 
-	is_heard = sqlite3_config(SQLITE_CONFIG_LOG, hear, NULL) == SQLITE_OK;
+	is_heard = sqlite3_config(SQLITE_CONFIG_LOG, hear_recovery, NULL) == SQLITE_OK;
 	/* Without it nothing is different but the memory that is used. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;
@@ -343,7 +343,7 @@ static int open_patiently(struct history *h, struct err *e)
 static int move_all(const struct history *h, struct err *notice, const char *why, struct err *e)
 {
 	struct buf aside AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
-	int code = aside_move(&aside, h->path, e);
+	int code = quarantine_file(&aside, h->path, e);
 
 	if (code == 0)
 		err_set(notice, -EBADMSG, "corrupt history set aside as %s: %s", buf_text(&aside),

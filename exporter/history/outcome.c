@@ -20,13 +20,14 @@ enum outcome outcome_of(const struct ending_facts *f, const struct account_note 
 	return unknown ? OUTCOME_UNKNOWN : OUTCOME_FAILED;
 }
 
-enum outcome outcome_told(enum outcome told, double exit_code, const struct account_note *note)
+enum outcome outcome_as_reported(enum outcome reported, double exit_code,
+	const struct account_note *note)
 {
 	const struct ending_facts f = {.exit_code = exit_code, .exit_signal = NAN};
 
-	return told == OUTCOME_FAILED && outcome_of(&f, note) == OUTCOME_OOM_KILLED ?
+	return reported == OUTCOME_FAILED && outcome_of(&f, note) == OUTCOME_OOM_KILLED ?
 		       OUTCOME_OOM_KILLED :
-		       told;
+		       reported;
 }
 
 void outcome_note(struct run_finish *finish, const struct account_note *note)

@@ -20,7 +20,8 @@ struct ending_facts {
 enum outcome outcome_of(const struct ending_facts *f, const struct account_note *note);
 
 /* The outcome that somebody told of a run: who says that it failed may not know that the kernel killed for memory. */
-enum outcome outcome_told(enum outcome told, double exit_code, const struct account_note *note);
+enum outcome outcome_as_reported(enum outcome reported, double exit_code,
+	const struct account_note *note);
 
 /* Completes what whoever waited knows: sources, what may be missed, the outcome, and how it ended. */
 void outcome_note(struct run_finish *finish, const struct account_note *note);

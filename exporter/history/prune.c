@@ -16,7 +16,7 @@
 /* When everything else is gone and the file still too big, what open runs keep at full rate. */
 #define OPEN_SAMPLES_KEPT 1000
 
-struct doomed {
+struct doomed_runs {
 	size_t n;
 	int64_t run[RUNS_AT_ONCE];
 	int64_t job[RUNS_AT_ONCE]; /* 0 = it stays */
@@ -45,14 +45,14 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 }
 
 /* Of one step: bounds its time, and counts what it lost of what was to be handed on. */
-struct step {
+struct prune_step {
 	int64_t samples_left;
 	bool forwards;
 	int64_t lost;
 };
-#define STEP(...) ((struct step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
+#define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
-static int drop_row(struct history *h, int64_t run, struct step *step, struct err *e)
+static int drop_row(struct history *h, int64_t run, struct prune_step *step, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DROP_RUN, e);
 	int code;
@@ -65,7 +65,7 @@ static int drop_row(struct history *h, int64_t run, struct step *step, struct er
 }
 
 /* Samples first: a run goes when it has none left. */
-static int drop_run(struct history *h, int64_t run, struct step *step, struct err *e)
+static int drop_run(struct history *h, int64_t run, struct prune_step *step, struct err *e)
 {
 	int code = drop_samples(h, run, &step->samples_left, e);
 
@@ -75,7 +75,7 @@ static int drop_run(struct history *h, int64_t run, struct step *step, struct er
 	return code ? code : drop_row(h, run, step, e);
 }
 
-static int finish_step(struct history *h, const struct step *step, int code, struct err *e)
+static int finish_step(struct history *h, const struct prune_step *step, int code, struct err *e)
 {
 	if (code == 0 && step->lost)
 		code = run_with(h, STATEMENT_LOSE_RUNS, step->lost, e);
@@ -83,7 +83,7 @@ static int finish_step(struct history *h, const struct step *step, int code, str
 }
 
 static int find_excess(struct history *h, const struct history_limits *l, double now,
-	struct doomed *ret, struct err *e)
+	struct doomed_runs *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_EXCESS_RUNS, e);
 	int code;
@@ -112,9 +112,10 @@ static int forget_job(struct history *h, int64_t job, struct err *e)
 }
 
 /* In one transaction; a job that has no run left is forgotten when it is named. */
-static int drop_doomed(struct history *h, const struct doomed *doomed, bool forwards, struct err *e)
+static int drop_doomed(struct history *h, const struct doomed_runs *doomed, bool forwards,
+	struct err *e)
 {
-	struct step step = STEP(.forwards = forwards);
+	struct prune_step step = STEP(.forwards = forwards);
 	int code = history_transaction(h, e);
 
 	if (code)
@@ -129,7 +130,7 @@ static int drop_doomed(struct history *h, const struct doomed *doomed, bool forw
 
 static int drop_excess(struct history *h, const struct history_limits *l, double now, struct err *e)
 {
-	struct doomed doomed = {0};
+	struct doomed_runs doomed = {0};
 	int code = find_excess(h, l, now, &doomed, e);
 
 	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, l->keep_unforwarded, e);
@@ -137,11 +138,11 @@ static int drop_excess(struct history *h, const struct history_limits *l, double
 
 /* ---- size ---- */
 
-struct pages {
+struct page_counts {
 	int64_t all, free, size;
 };
 
-static int count_pages(struct history *h, struct pages *ret, struct err *e)
+static int count_pages(struct history *h, struct page_counts *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGES, e);
 	int code = sql_row(&q, e);
@@ -154,19 +155,19 @@ static int count_pages(struct history *h, struct pages *ret, struct err *e)
 	return 0;
 }
 
-static uint64_t bytes_in_use(const struct pages *p)
+static uint64_t bytes_in_use(const struct page_counts *p)
 {
 	return (uint64_t)((p->all - p->free) * p->size);
 }
 
-struct choice {
+struct run_choice {
 	bool newest_too;   /* of a job */
 	bool with_samples; /* has some */
 	bool forwarded;    /* was handed on */
 };
 
 /* The oldest ended run; 1 = found. */
-static int find_oldest(struct history *h, struct choice choice, int64_t *ret, struct err *e)
+static int find_oldest(struct history *h, struct run_choice choice, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_RUN, e);
 
@@ -182,8 +183,8 @@ static int find_oldest(struct history *h, struct choice choice, int64_t *ret, st
 
 static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e)
 {
-	const struct choice choice = {.newest_too = newest_too, .with_samples = true};
-	struct step step = STEP();
+	const struct run_choice choice = {.newest_too = newest_too, .with_samples = true};
+	struct prune_step step = STEP();
 	int64_t run = 0;
 	int code = find_oldest(h, choice, &run, e);
 
@@ -195,9 +196,9 @@ static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e
 
 static int drop_oldest_run(struct history *h, bool forwarded, bool forwards, struct err *e)
 {
-	struct step step = STEP(.forwards = forwards);
+	struct prune_step step = STEP(.forwards = forwards);
 	int64_t run = 0;
-	int code = find_oldest(h, (struct choice){.forwarded = forwarded}, &run, e);
+	int code = find_oldest(h, (struct run_choice){.forwarded = forwarded}, &run, e);
 
 	if (code <= 0)
 		return code;
@@ -205,7 +206,7 @@ static int drop_oldest_run(struct history *h, bool forwarded, bool forwards, str
 	return code ? code : finish_step(h, &step, drop_run(h, run, &step, e), e);
 }
 
-static int find_oldest_ended(struct history *h, struct doomed *ret, struct err *e)
+static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_ENDED, e);
 	int code;
@@ -221,7 +222,7 @@ static int find_oldest_ended(struct history *h, struct doomed *ret, struct err *
 /* Jobs whose names are never used again would fill any file with their newest runs. */
 static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
 {
-	struct doomed doomed = {0};
+	struct doomed_runs doomed = {0};
 	int code = find_oldest_ended(h, &doomed, e);
 
 	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, forwards, e);
@@ -271,7 +272,7 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 static int shrink(struct history *h, const struct history_limits *l, struct err *e)
 {
 	uint64_t max_bytes = l->max_bytes;
-	struct pages p = {0};
+	struct page_counts p = {0};
 	int code = count_pages(h, &p, e);
 
 	if (code)

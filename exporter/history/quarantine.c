@@ -30,7 +30,7 @@ static void name_aside(const char *path, struct buf *out)
 }
 
 /* Renames path+suffix to aside+suffix. */
-static int move(const char *path, const char *aside, const char *suffix, struct err *e)
+static int move_file(const char *path, const char *aside, const char *suffix, struct err *e)
 {
 	struct buf from AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
 	struct buf to AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
@@ -48,13 +48,13 @@ static int move(const char *path, const char *aside, const char *suffix, struct 
  * First the parts that mean nothing without the file: should another exporter open it in between, it finds the corrupt
  * file again and nothing worse.
  */
-int aside_move(struct buf *ret, const char *path, struct err *e)
+int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {
 	static const char *const suffixes[] = {"-shm", "-wal", "-journal", ""};
 	int code = 0;
 
 	name_aside(path, ret);
 	for (size_t i = 0; code == 0 && i < ARRAY_LEN(suffixes); i++)
-		code = move(path, buf_text(ret), suffixes[i], e);
+		code = move_file(path, buf_text(ret), suffixes[i], e);
 	return code;
 }

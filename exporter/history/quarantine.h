@@ -10,6 +10,6 @@
  * *ret gets the name. Nobody may have it open here. What is not there need not move. Who may meet another exporter that
  * does the same has a lock.
  */
-int aside_move(struct buf *ret, const char *path, struct err *e);
+int quarantine_file(struct buf *ret, const char *path, struct err *e);
 
 #endif

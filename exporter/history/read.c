@@ -13,27 +13,27 @@ static enum architecture architecture_of(const char *name)
 {
 	unsigned i;
 
-	return name && name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
+	return name && catalogue_name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
 		       (enum architecture)i :
 		       ARCHITECTURE_UNKNOWN;
 }
 
 /* ---- runs ---- */
 
-struct found {
+struct matched_run {
 	int64_t id;
 	struct run run;
 };
 
-struct finding {
-	struct found *found;
+struct run_search {
+	struct matched_run *found;
 	size_t n, room;
 	struct column_stats *stats; /* of the run at hand */
 	size_t n_stats, room_stats;
 	const struct run *last; /* the run before: its column names are used again */
 };
 
-static void finding_done(struct finding *f)
+static void finding_done(struct run_search *f)
 {
 	free(f->found);
 	free(f->stats);
@@ -75,9 +75,9 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 	return q;
 }
 
-static struct found take_run(struct sql *q, struct arena *arena)
+static struct matched_run take_run(struct sql *q, struct arena *arena)
 {
-	struct found f = {.id = sql_int(q)};
+	struct matched_run f = {.id = sql_int(q)};
 	struct run *r = &f.run;
 
 	r->run_id = sql_keep_name(q, arena);
@@ -113,7 +113,7 @@ static struct found take_run(struct sql *q, struct arena *arena)
 	return f;
 }
 
-static int find_runs(struct finding *f, struct history *h, const struct run_query *query,
+static int find_runs(struct run_search *f, struct history *h, const struct run_query *query,
 	struct arena *arena, struct err *e)
 {
 	AUTO(sql_done) struct sql q = select_runs(h, query, e);
@@ -127,7 +127,7 @@ static int find_runs(struct finding *f, struct history *h, const struct run_quer
 }
 
 /* Runs of one job have the same columns in the same order, so their names are kept once. */
-static const char *column_name(const struct finding *f, const char *name, struct arena *arena)
+static const char *column_name(const struct run_search *f, const char *name, struct arena *arena)
 {
 	if (f->last && f->n_stats < f->last->n_stats &&
 		strcmp(f->last->stats[f->n_stats].column, name) == 0)
@@ -135,7 +135,7 @@ static const char *column_name(const struct finding *f, const char *name, struct
 	return arena_text(arena, name, strlen(name));
 }
 
-static void take_stats(struct finding *f, struct sql *q, struct arena *arena)
+static void take_stats(struct run_search *f, struct sql *q, struct arena *arena)
 {
 	GROW(f->stats, f->n_stats, f->room_stats);
 	struct column_stats *s = &f->stats[f->n_stats];
@@ -152,7 +152,7 @@ static void take_stats(struct finding *f, struct sql *q, struct arena *arena)
 	f->n_stats++;
 }
 
-static int read_stats(struct finding *f, struct history *h, struct found *found,
+static int read_stats(struct run_search *f, struct history *h, struct matched_run *found,
 	struct arena *arena, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_STATS, e);
@@ -171,7 +171,7 @@ static int read_stats(struct finding *f, struct history *h, struct found *found,
 }
 
 /* What is kept with an ended run, of an open one so far. */
-static int read_open(struct history *h, struct found *found, bool stats, struct arena *arena,
+static int read_open(struct history *h, struct matched_run *found, bool stats, struct arena *arena,
 	struct err *e)
 {
 	struct sample_count count = {0};
@@ -188,9 +188,9 @@ static int read_open(struct history *h, struct found *found, bool stats, struct 
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e)
 {
-	AUTO(reading_end) struct reading reading = {0};
-	AUTO(finding_done) struct finding f = {0};
-	int code = reading_begin(&reading, h, e);
+	AUTO(sql_reading_end) struct sql_reading reading = {0};
+	AUTO(finding_done) struct run_search f = {0};
+	int code = sql_reading_begin(&reading, h, e);
 
 	if (code == 0)
 		code = find_runs(&f, h, q, arena, e);
@@ -211,7 +211,7 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	return code;
 }
 
-bool job_mark_same(const struct job_mark *a, const struct job_mark *b)
+bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b)
 {
 	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
 	       a->ids == b->ids && a->ended == b->ended;
@@ -238,19 +238,19 @@ int history_job_mark(struct history *h, const char *job_name, double since, stru
 
 /* ---- jobs ---- */
 
-struct jobs_found {
+struct job_search {
 	struct job_row *row;
 	int64_t *id;
 	size_t n, room, id_room;
 };
 
-static void jobs_done(struct jobs_found *f)
+static void jobs_done(struct job_search *f)
 {
 	free(f->row);
 	free(f->id);
 }
 
-static int find_jobs(struct jobs_found *f, struct history *h, struct arena *arena, struct err *e)
+static int find_jobs(struct job_search *f, struct history *h, struct arena *arena, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_JOBS, e);
 	int code;
@@ -289,9 +289,9 @@ static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, st
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e)
 {
-	AUTO(reading_end) struct reading reading = {0};
-	AUTO(jobs_done) struct jobs_found f = {0};
-	int code = reading_begin(&reading, h, e);
+	AUTO(sql_reading_end) struct sql_reading reading = {0};
+	AUTO(jobs_done) struct job_search f = {0};
+	int code = sql_reading_begin(&reading, h, e);
 
 	if (code == 0)
 		code = find_jobs(&f, h, arena, e);
@@ -370,7 +370,7 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 
 /* ---- the newest runs of every job in one go, with the few numbers that an overview needs ---- */
 
-struct reading_jobs {
+struct overview_reading {
 	struct job_brief *job;
 	size_t n, room;
 	int64_t last;          /* id of the newest job */
@@ -378,13 +378,13 @@ struct reading_jobs {
 	size_t n_runs, room_runs;
 };
 
-static void reading_jobs_done(struct reading_jobs *r)
+static void reading_jobs_done(struct overview_reading *r)
 {
 	free(r->job);
 	free(r->run);
 }
 
-static void take_row(struct reading_jobs *r, struct sql *q, struct arena *arena)
+static void take_row(struct overview_reading *r, struct sql *q, struct arena *arena)
 {
 	int64_t id = sql_int(q);
 	const char *name = sql_name(q);
@@ -430,7 +430,7 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 	size_t *ret_n, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OVERVIEW, e);
-	AUTO(reading_jobs_done) struct reading_jobs found = {0};
+	AUTO(reading_jobs_done) struct overview_reading found = {0};
 	int code;
 
 	sql_put_int(&q, (int64_t)runs);

@@ -6,7 +6,7 @@
 #include "exporter/core/app.h"
 #include "exporter/history/historian.h"
 
-void app_history_failed(struct app *app, int code)
+void history_read_failed(struct app *app, int code)
 {
 	if (code == -EBADMSG && app->historian)
 		historian_suspect(app->historian);

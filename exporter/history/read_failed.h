@@ -8,6 +8,6 @@ struct app;
  * A reader of the history failed with code, or did not (0). When the file is damaged the historian is told, which
  * checks it and sets it aside. Any thread.
  */
-void app_history_failed(struct app *app, int code);
+void history_read_failed(struct app *app, int code);
 
 #endif

@@ -13,44 +13,45 @@
 #define JUST_NOW_SECONDS                                                                           \
 	0.1 /* ago: what the system did since the snapshot counts for the whole interval */
 
-struct recorded {
+struct recorded_run {
 	char run_id[RUN_ID_MAX];
 	struct mono at; /* of the last row */
 	double *last;   /* per column */
 };
 
-struct fold {
+struct sample_rows {
 	const struct columns *columns;
 	/* Where each column is found: a run metric, or metric of a block. */
-	struct source {
+	struct row_source {
 		int run_metric; /* -1: not of a run */
 		const struct collector *collector;
 		unsigned metric;
 	} * source;
 	size_t n, room;
-	struct recorded *recorded;
+	struct recorded_run *recorded;
 	double *system; /* per column, of the snapshot at hand */
 	size_t rows_room;
 	struct sample *row;
 };
 
-static struct source source_of(const struct metric *m)
+static struct row_source source_of(const struct metric *m)
 {
 	for (int i = 0; i < RUN_N_METRICS; i++)
 		if (&run_metrics[i] == m)
-			return (struct source){.run_metric = i};
+			return (struct row_source){.run_metric = i};
 	for (size_t c = 0; all_collectors[c]; c++) {
 		const struct collector *collector = all_collectors[c];
 
 		if (m >= collector->metrics && m < collector->metrics + collector->n_metrics)
-			return (struct source){-1, collector, (unsigned)(m - collector->metrics)};
+			return (struct row_source){
+				-1, collector, (unsigned)(m - collector->metrics)};
 	}
-	return (struct source){-1, NULL, 0};
+	return (struct row_source){-1, NULL, 0};
 }
 
-struct fold *fold_new(const struct columns *columns)
+struct sample_rows *sample_rows_new(const struct columns *columns)
 {
-	struct fold *f = xcalloc(1, sizeof *f);
+	struct sample_rows *f = xcalloc(1, sizeof *f);
 
 	f->columns = columns;
 	f->source = xcalloc(columns->n, sizeof *f->source);
@@ -60,7 +61,7 @@ struct fold *fold_new(const struct columns *columns)
 	return f;
 }
 
-void fold_free(struct fold *f)
+void sample_rows_free(struct sample_rows *f)
 {
 	if (!f)
 		return;
@@ -75,7 +76,7 @@ void fold_free(struct fold *f)
 	free(f);
 }
 
-static void read_system(struct fold *f, const struct snapshot *s)
+static void read_system(struct sample_rows *f, const struct snapshot *s)
 {
 	for (size_t i = 0; i < f->columns->n; i++) {
 		const struct block *b =
@@ -93,20 +94,21 @@ static const struct run_reading *reading_of(const struct snapshot *s, const char
 	return NULL;
 }
 
-static struct recorded *begin(struct fold *f, const char *run_id, const struct snapshot *s)
+static struct recorded_run *begin_recording(struct sample_rows *f, const char *run_id,
+	const struct snapshot *s)
 {
 	GROW(f->recorded, f->n, f->room);
-	struct recorded *r = &f->recorded[f->n++];
+	struct recorded_run *r = &f->recorded[f->n++];
 
-	*r = (struct recorded){.at = s->at.mono};
+	*r = (struct recorded_run){.at = s->at.mono};
 	text_copy(run_id, r->run_id, sizeof r->run_id);
 	r->last = xcalloc(f->columns->n, sizeof *r->last);
 	return r;
 }
 
-void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s)
+void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct snapshot *s)
 {
-	struct recorded *r = begin(f, run_id, s);
+	struct recorded_run *r = begin_recording(f, run_id, s);
 	const struct run_reading *reading = reading_of(s, run_id);
 	double age = reading ? reading->value[RUN_DURATION_SECONDS] : 0;
 	bool started_just_now = !(age > JUST_NOW_SECONDS);
@@ -120,10 +122,10 @@ void fold_begin(struct fold *f, const char *run_id, const struct snapshot *s)
 							    NAN;
 }
 
-void fold_continue(struct fold *f, const char *run_id, const struct snapshot *s, const double *base,
-	double seconds)
+void sample_rows_continue(struct sample_rows *f, const char *run_id, const struct snapshot *s,
+	const double *base, double seconds)
 {
-	struct recorded *r = begin(f, run_id, s);
+	struct recorded_run *r = begin_recording(f, run_id, s);
 
 	r->at.ns -= (int64_t)(seconds * 1e9);
 	for (size_t i = 0; i < f->columns->n; i++)
@@ -144,8 +146,8 @@ static double folded(enum metric_fold how, double last, double now)
 	return NAN;
 }
 
-static void fill_row(struct fold *f, struct recorded *r, const struct run_reading *reading,
-	const struct snapshot *s, struct sample *row)
+static void fill_row(struct sample_rows *f, struct recorded_run *r,
+	const struct run_reading *reading, const struct snapshot *s, struct sample *row)
 {
 	memcpy(row->run_id, r->run_id, sizeof row->run_id);
 	row->at = wall_seconds(s->at.wall);
@@ -162,7 +164,7 @@ static void fill_row(struct fold *f, struct recorded *r, const struct run_readin
 	}
 }
 
-static struct sample *row_number(struct fold *f, size_t n)
+static struct sample *row_number(struct sample_rows *f, size_t n)
 {
 	while (f->rows_room <= n) {
 		f->row = xreallocarray(f->row, f->rows_room + 1, sizeof *f->row);
@@ -171,7 +173,7 @@ static struct sample *row_number(struct fold *f, size_t n)
 	return &f->row[n];
 }
 
-size_t fold_rows(struct fold *f, const struct snapshot *s, const char *run_id,
+size_t sample_rows_read(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret)
 {
 	size_t n = 0;
@@ -179,7 +181,7 @@ size_t fold_rows(struct fold *f, const struct snapshot *s, const char *run_id,
 	if (f->n)
 		read_system(f, s);
 	for (size_t i = 0; i < f->n; i++) {
-		struct recorded *r = &f->recorded[i];
+		struct recorded_run *r = &f->recorded[i];
 		const struct run_reading *reading = reading_of(s, r->run_id);
 
 		if (!reading || (run_id && strcmp(run_id, r->run_id) != 0))
@@ -192,17 +194,17 @@ size_t fold_rows(struct fold *f, const struct snapshot *s, const char *run_id,
 	return n;
 }
 
-size_t fold_correction(struct fold *f, const struct snapshot *s, const char *run_id,
+size_t sample_rows_correction(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret)
 {
-	size_t n = fold_rows(f, s, run_id, ret);
+	size_t n = sample_rows_read(f, s, run_id, ret);
 
 	if (n)
 		f->row[0].duration = 0;
 	return n;
 }
 
-bool fold_records(const struct fold *f, const char *run_id)
+bool sample_rows_records(const struct sample_rows *f, const char *run_id)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (strcmp(f->recorded[i].run_id, run_id) == 0)
@@ -210,7 +212,7 @@ bool fold_records(const struct fold *f, const char *run_id)
 	return false;
 }
 
-void fold_end(struct fold *f, const char *run_id)
+void sample_rows_end(struct sample_rows *f, const char *run_id)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (strcmp(f->recorded[i].run_id, run_id) == 0) {

@@ -18,7 +18,7 @@ struct history_part {
 	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
 };
 
-struct loading {
+struct series_loading {
 	size_t n, room;
 	size_t most; /* with so many, room is made before the next; a bucket's other rows fit in */
 	size_t joined, width; /* so many of them are made of width rows each */
@@ -58,7 +58,7 @@ static struct sql select_samples(struct history *h, const struct history_part *p
  * Of a bucket's n samples one was the lowest and one the highest; what the mean (or the growth)
  * leaves when these two are taken away is what the others were like.
  */
-static void spread_value(struct loading *l, size_t column, double whole, double part)
+static void spread_value(struct series_loading *l, size_t column, double whole, double part)
 {
 	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
 	double rest = whole - 2 * part;
@@ -76,7 +76,7 @@ static void spread_value(struct loading *l, size_t column, double whole, double 
 	*mean = *mean < *lowest ? *lowest : *mean > *highest ? *highest : *mean;
 }
 
-static void spread_bucket(struct loading *l)
+static void spread_bucket(struct series_loading *l)
 {
 	double whole = l->duration[l->bucket];
 	double part = whole / (l->samples < 3 ? 3 : l->samples);
@@ -90,7 +90,7 @@ static void spread_bucket(struct loading *l)
 }
 
 /* A lowest or highest row that does not follow its mean row is passed over. */
-static bool in_order(struct loading *l, int64_t kind, double samples)
+static bool in_order(struct series_loading *l, int64_t kind, double samples)
 {
 	if (kind == SAMPLE_MEAN) {
 		l->bucket = l->n;
@@ -122,7 +122,7 @@ static double joined(enum metric_fold fold, const double *v, const double *durat
 }
 
 /* From row from on, every width neighbours become one, which lasts as long as all of them. */
-static void join_rows(struct loading *l, size_t from, size_t width)
+static void join_rows(struct series_loading *l, size_t from, size_t width)
 {
 	size_t n = from;
 
@@ -142,7 +142,7 @@ static void join_rows(struct loading *l, size_t from, size_t width)
 }
 
 /* Rows that are as they were read become as wide as those before them, and all twice as wide when that is not enough. */
-static void make_room(struct loading *l)
+static void make_room(struct series_loading *l)
 {
 	if (l->width > 1)
 		join_rows(l, l->joined, l->width);
@@ -154,7 +154,7 @@ static void make_room(struct loading *l)
 	l->samples = 0; /* no bucket is at hand */
 }
 
-static void take_row(struct loading *l, struct sql *q)
+static void take_row(struct series_loading *l, struct sql *q)
 {
 	int64_t id = sql_int(q);
 	double at = sql_double(q), duration = sql_double(q);
@@ -174,12 +174,12 @@ static void take_row(struct loading *l, struct sql *q)
 		spread_bucket(l);
 }
 
-static struct loading loading_of(const struct history_column *columns, size_t n_columns,
+static struct series_loading loading_of(const struct history_column *columns, size_t n_columns,
 	size_t rows, struct arena *arena)
 {
 	size_t most = rows < HISTORY_SERIES_MAX ? rows : HISTORY_SERIES_MAX;
 	size_t room = most + ROWS_OF_BUCKET - 1;
-	struct loading l = {
+	struct series_loading l = {
 		.most = most,
 		.width = 1,
 		.room = room,
@@ -217,7 +217,7 @@ static int load(struct history *h, struct history_part *part, const struct histo
 	if (code)
 		return code;
 	AUTO(sql_done) struct sql q = select_samples(h, part, columns, n_columns, e);
-	struct loading l = loading_of(columns, n_columns, rows, arena);
+	struct series_loading l = loading_of(columns, n_columns, rows, arena);
 	const char **names = arena_alloc(arena, n_columns * sizeof *names);
 
 	while ((code = sql_row(&q, e)) > 0)
@@ -350,10 +350,10 @@ static size_t choose_columns(const struct history *h, const char *const *names, 
 int history_series_after(struct history *h, const char *run_id, int64_t *position, size_t limit,
 	const char *const *columns, struct arena *arena, struct series *ret, struct err *e)
 {
-	AUTO(reading_end) struct reading reading = {0};
+	AUTO(sql_reading_end) struct sql_reading reading = {0};
 	struct history_part part = {.after = *position, .rows = limit};
 	struct found_run run = {0};
-	int code = reading_begin(&reading, h, e);
+	int code = sql_reading_begin(&reading, h, e);
 
 	if (code == 0)
 		code = know_columns(h, e);

@@ -9,7 +9,7 @@
 /* It is written anew this often, as every change of the file wakes whoever reads it. */
 #define RENEWED_SECONDS 86400.0
 
-struct notes {
+struct settings_notes {
 	double forwards_at, serves_at; /* NaN: never */
 	struct history_limits limits;  /* of who serves */
 };
@@ -25,12 +25,12 @@ static bool is_due(double at, double now)
 	return !(fabs(now - at) < RENEWED_SECONDS);
 }
 
-static int read_notes(struct history *h, struct notes *ret, struct err *e)
+static int read_notes(struct history *h, struct settings_notes *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NOTES, e);
 	int code = sql_row(&q, e);
 
-	*ret = (struct notes){.forwards_at = NAN, .serves_at = NAN};
+	*ret = (struct settings_notes){.forwards_at = NAN, .serves_at = NAN};
 	if (code <= 0)
 		return code;
 	ret->forwards_at = sql_double(&q);
@@ -71,8 +71,8 @@ static int note_serves(struct history *h, const struct history_limits *l, double
 	return sql_run(&q, e);
 }
 
-static int write_notes(struct history *h, const struct history_limits *l, const struct notes *n,
-	double now, struct err *e)
+static int write_notes(struct history *h, const struct history_limits *l,
+	const struct settings_notes *n, double now, struct err *e)
 {
 	bool forwards = l->keep_unforwarded && is_due(n->forwards_at, now);
 	bool serves = l->serves && (is_due(n->serves_at, now) || !same_limits(l, &n->limits));
@@ -92,7 +92,7 @@ static int write_notes(struct history *h, const struct history_limits *l, const 
 
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e)
 {
-	struct notes n;
+	struct settings_notes n;
 	int code = read_notes(h, &n, e);
 
 	if (code == 0)

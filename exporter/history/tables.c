@@ -17,7 +17,7 @@ enum outcome sql_outcome(struct sql *q)
 	const char *name = sql_text(q);
 	enum outcome o;
 
-	return name && outcome_parse(name, &o) ? o : OUTCOME_UNKNOWN;
+	return name && run_outcome_parse(name, &o) ? o : OUTCOME_UNKNOWN;
 }
 
 bool history_moved(struct history *h)
@@ -78,7 +78,7 @@ int history_end(struct history *h, int code, struct err *e)
 	return failed ? failed : code;
 }
 
-int reading_begin(struct reading *ret, struct history *h, struct err *e)
+int sql_reading_begin(struct sql_reading *ret, struct history *h, struct err *e)
 {
 	int code = history_check_moved(h, e);
 
@@ -90,7 +90,7 @@ int reading_begin(struct reading *ret, struct history *h, struct err *e)
 	return code;
 }
 
-void reading_end(struct reading *r)
+void sql_reading_end(struct sql_reading *r)
 {
 	if (r->history && !sqlite3_get_autocommit(r->history->file.db))
 		sqlite3_exec(r->history->file.db, "COMMIT", NULL, NULL, NULL);

@@ -154,11 +154,11 @@ bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
 
 /* Several reads that see the same state; within a transaction of the caller they do anyway. */
-struct reading {
+struct sql_reading {
 	struct history *history; /* NULL: nothing to end */
 };
-int reading_begin(struct reading *ret, struct history *h, struct err *e);
-void reading_end(struct reading *r); /* for AUTO(reading_end) */
+int sql_reading_begin(struct sql_reading *ret, struct history *h, struct err *e);
+void sql_reading_end(struct sql_reading *r); /* for AUTO(sql_reading_end) */
 
 /* ---- schema.c ---- */
 /*

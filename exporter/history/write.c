@@ -170,7 +170,7 @@ static int count_outcome(struct history *h, enum history_statement id, int64_t j
 	AUTO(sql_done) struct sql q = sql_use(h, id, e);
 
 	sql_put_int(&q, job);
-	sql_put_text(&q, outcome_name(outcome));
+	sql_put_text(&q, run_outcome_name(outcome));
 	return sql_run(&q, e);
 }
 
@@ -181,7 +181,7 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 
 	sql_put_double(&q, f->ended_at);
 	sql_put_double(&q, isnan(f->duration_seconds) ? count.duration : f->duration_seconds);
-	sql_put_text(&q, outcome_name(f->outcome));
+	sql_put_text(&q, run_outcome_name(f->outcome));
 	sql_put_double(&q, f->exit_code);
 	sql_put_double(&q, f->exit_signal);
 	sql_put_text(&q, f->cpu_source);
@@ -296,7 +296,7 @@ struct orphan {
 	double ended_at;
 };
 
-struct recorder { /* of an open run */
+struct run_recorder { /* of an open run */
 	int64_t run;
 	const char *run_id, *boot_id;
 	double started_at, interval;
@@ -306,9 +306,9 @@ struct recorder { /* of an open run */
 };
 
 /* In the order of STATEMENT_OPEN_RUNS. */
-static struct recorder read_recorder(struct sql *q)
+static struct run_recorder read_recorder(struct sql *q)
 {
-	struct recorder r = {.run = sql_int(q)};
+	struct run_recorder r = {.run = sql_int(q)};
 
 	r.run_id = sql_name(q);
 	sql_skip(q); /* job */
@@ -328,12 +328,12 @@ static struct recorder read_recorder(struct sql *q)
 }
 
 /* A job that goes on without its exporter: the next one that finds it continues the run. */
-static bool may_be_continued(const struct recorder *r, const struct orphan_rule *rule)
+static bool may_be_continued(const struct run_recorder *r, const struct orphan_rule *rule)
 {
 	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);
 }
 
-static bool owner_is_gone(const struct recorder *r, double last, const struct orphan_rule *rule)
+static bool owner_is_gone(const struct run_recorder *r, double last, const struct orphan_rule *rule)
 {
 	double patience = rule->stale_seconds;
 
@@ -357,7 +357,7 @@ static int find_orphans(struct history *h, const struct orphan_rule *rule, struc
 	int code;
 
 	while (*ret_n < ORPHANS_AT_ONCE && (code = sql_row(&q, e)) > 0) {
-		struct recorder r = read_recorder(&q);
+		struct run_recorder r = read_recorder(&q);
 		double last = r.started_at;
 		int64_t id;
 

@@ -3,46 +3,46 @@
 
 #include <sys/socket.h>
 
-void crowd_init(struct crowd *c, size_t max)
+void connections_init(struct connections *c, size_t max)
 {
-	*c = (struct crowd){.max = max};
+	*c = (struct connections){.max = max};
 	pthread_mutex_init(&c->lock, NULL);
 	TAILQ_INIT(&c->idle);
 	TAILQ_INIT(&c->busy);
 }
 
-void crowd_done(struct crowd *c)
+void connections_done(struct connections *c)
 {
 	pthread_mutex_destroy(&c->lock);
 }
 
-static struct guests *list_of(struct crowd *c, const struct guest *g)
+static struct connection_list *list_of(struct connections *c, const struct connection *g)
 {
 	return g->busy ? &c->busy : &c->idle;
 }
 
 /* With the lock, under which nobody leaves: so the descriptor is still that of the guest. */
-static void tell_to_go(struct crowd *c, struct guest *g)
+static void tell_to_go(struct connections *c, struct connection *g)
 {
 	TAILQ_REMOVE(list_of(c, g), g, link);
-	g->told = true;
+	g->shut_down = true;
 	c->n--;
 	/* Whoever waits for it sees the end of the connection, and closes it. */
 	shutdown(g->fd, SHUT_RDWR);
 }
 
 /* With the lock. */
-static void make_room(struct crowd *c)
+static void make_room(struct connections *c)
 {
-	struct guest *g = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);
+	struct connection *g = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);
 
 	if (c->n > c->max && g)
 		tell_to_go(c, g);
 }
 
-void crowd_enter(struct crowd *c, struct guest *g, int fd)
+void connections_enter(struct connections *c, struct connection *g, int fd)
 {
-	*g = (struct guest){.crowd = c, .fd = fd};
+	*g = (struct connection){.connections = c, .fd = fd};
 	pthread_mutex_lock(&c->lock);
 	c->n++;
 	make_room(c);
@@ -50,12 +50,12 @@ void crowd_enter(struct crowd *c, struct guest *g, int fd)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void set_busy(struct guest *g, bool busy)
+static void set_busy(struct connection *g, bool busy)
 {
-	struct crowd *c = g->crowd;
+	struct connections *c = g->connections;
 
 	pthread_mutex_lock(&c->lock);
-	if (g->busy != busy && !g->told) {
+	if (g->busy != busy && !g->shut_down) {
 		TAILQ_REMOVE(list_of(c, g), g, link);
 		TAILQ_INSERT_TAIL(busy ? &c->busy : &c->idle, g, link);
 	}
@@ -63,34 +63,34 @@ static void set_busy(struct guest *g, bool busy)
 	pthread_mutex_unlock(&c->lock);
 }
 
-void crowd_busy(struct guest *g)
+void connections_busy(struct connection *g)
 {
 	set_busy(g, true);
 }
 
-void crowd_idle(struct guest *g)
+void connections_idle(struct connection *g)
 {
 	set_busy(g, false);
 }
 
-void crowd_relieve(struct guest *asking)
+void connections_relieve(struct connection *asking)
 {
-	struct crowd *c = asking->crowd;
+	struct connections *c = asking->connections;
 
 	pthread_mutex_lock(&c->lock);
-	struct guest *g = TAILQ_FIRST(&c->busy);
+	struct connection *g = TAILQ_FIRST(&c->busy);
 
 	if (g && g != asking)
 		tell_to_go(c, g);
 	pthread_mutex_unlock(&c->lock);
 }
 
-void crowd_leave(struct guest *g)
+void connections_leave(struct connection *g)
 {
-	struct crowd *c = g->crowd;
+	struct connections *c = g->connections;
 
 	pthread_mutex_lock(&c->lock);
-	if (!g->told) {
+	if (!g->shut_down) {
 		c->n--;
 		TAILQ_REMOVE(list_of(c, g), g, link);
 	}

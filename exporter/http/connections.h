@@ -11,31 +11,31 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
-struct guest {
-	TAILQ_ENTRY(guest) link;
-	struct crowd *crowd;
+struct connection {
+	TAILQ_ENTRY(connection) link;
+	struct connections *connections;
 	int fd;
-	bool busy, told; /* told: its connection was shut down, and will leave soon */
+	bool busy, shut_down; /* told: its connection was shut down, and will leave soon */
 };
 
-TAILQ_HEAD(guests, guest);
+TAILQ_HEAD(connection_list, connection);
 
-struct crowd {
+struct connections {
 	pthread_mutex_t lock;
-	struct guests idle; /* the longest silent first */
-	struct guests busy; /* whose request came first first */
-	size_t n, max;      /* n: those who were not told to go */
+	struct connection_list idle; /* the longest silent first */
+	struct connection_list busy; /* whose request came first first */
+	size_t n, max;               /* n: those who were not told to go */
 };
 
-void crowd_init(struct crowd *c, size_t max);
-void crowd_done(struct crowd *c); /* all have left */
+void connections_init(struct connections *c, size_t max);
+void connections_done(struct connections *c); /* all have left */
 
 /* Any thread. fd stays open until g leaves; it is the caller's. */
-void crowd_enter(struct crowd *c, struct guest *g, int fd);
-void crowd_busy(struct guest *g); /* a whole request is there */
-void crowd_idle(struct guest *g); /* it was answered */
+void connections_enter(struct connections *c, struct connection *g, int fd);
+void connections_busy(struct connection *g); /* a whole request is there */
+void connections_idle(struct connection *g); /* it was answered */
 /* Somebody has to go, so that what they were answered is no longer held: of the others that are busy, the first. */
-void crowd_relieve(struct guest *asking);
-void crowd_leave(struct guest *g);
+void connections_relieve(struct connection *asking);
+void connections_leave(struct connection *g);
 
 #endif

@@ -29,13 +29,13 @@ static void resume(void *context)
  */
 static char *credentials(const struct exchange *x)
 {
-	const char *given = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
+	const char *header = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
 		MHD_HTTP_HEADER_AUTHORIZATION);
 	static const char scheme[] = "Basic ";
 
-	if (!given || strncasecmp(given, scheme, strlen(scheme)) != 0)
+	if (!header || strncasecmp(header, scheme, strlen(scheme)) != 0)
 		return NULL;
-	AUTO(freep) char *text = xstrdup(given + strlen(scheme));
+	AUTO(freep) char *text = xstrdup(header + strlen(scheme));
 	char *begin = text + strspn(text, " ");
 	gnutls_datum_t in = {(unsigned char *)begin, (unsigned)strcspn(begin, " \t")}, out;
 	char *ret = NULL;
@@ -54,7 +54,7 @@ static char *credentials(const struct exchange *x)
 	return ret;
 }
 
-static enum web_entry ask(struct web *web, struct web_version *v, struct exchange *x, bool wait)
+static enum web_entry ask_web(struct web *web, struct web_version *v, struct exchange *x, bool wait)
 {
 	char *name = v && web_config_of(v)->n_users ? credentials(x) : NULL;
 	size_t len = name ? strlen(name) : 0;
@@ -68,9 +68,9 @@ static enum web_entry ask(struct web *web, struct web_version *v, struct exchang
 		.trusted = x->by_token,
 		.resume = wait ? resume : NULL,
 		.context = x->connection};
-	enum web_entry ret = web_enter(web, v, &q, x->asked);
+	enum web_entry ret = web_enter(web, v, &q, x->entry_requested);
 
-	x->asked = true;
+	x->entry_requested = true;
 	if (name)
 		explicit_bzero(name, len);
 	free(name);
@@ -80,15 +80,15 @@ static enum web_entry ask(struct web *web, struct web_version *v, struct exchang
 enum web_entry http_entry(struct web *web, struct web_version *v, struct exchange *x)
 {
 	/* Who may connect to the Unix socket needs no password. */
-	if (visit_of(x->connection)->peer.local)
+	if (exchange_visit(x->connection)->peer.local)
 		return WEB_ENTER;
-	return x->decided ? x->entry : ask(web, v, x, false);
+	return x->decided ? x->entry : ask_web(web, v, x, false);
 }
 
 void http_entry_wait(struct web *web, struct web_version *v, struct exchange *x)
 {
 	MHD_suspend_connection(x->connection);
-	enum web_entry entry = ask(web, v, x, true);
+	enum web_entry entry = ask_web(web, v, x, true);
 
 	if (entry == WEB_WAIT)
 		return;
@@ -112,7 +112,7 @@ static const struct refusal {
 		"too many wrong passwords came from this address; try again in a second"},
 };
 
-void http_entry_refusal(struct answer *ret, enum web_entry entry)
+void http_entry_refusal(struct http_answer *ret, enum web_entry entry)
 {
 	site_refusal(ret, refusals[entry].status, refusals[entry].code, refusals[entry].message);
 }

@@ -19,6 +19,6 @@ enum web_entry http_entry(struct web *web, struct web_version *v, struct exchang
 void http_entry_wait(struct web *web, struct web_version *v, struct exchange *x);
 
 /* The answer to who may not: all but WEB_ENTER and WEB_WAIT. */
-void http_entry_refusal(struct answer *ret, enum web_entry entry);
+void http_entry_refusal(struct http_answer *ret, enum web_entry entry);
 
 #endif

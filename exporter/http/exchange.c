@@ -10,7 +10,7 @@
 #include "exporter/http/framing.h"
 #include "exporter/site/event_stream.h"
 
-struct visit *visit_of(struct MHD_Connection *connection)
+struct visit *exchange_visit(struct MHD_Connection *connection)
 {
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
 		->socket_context;
@@ -29,9 +29,9 @@ struct exchange *exchange_new(struct site *site, const char *uri, struct MHD_Con
 
 static void leave_desk(struct exchange *x)
 {
-	if (x->desk)
-		desk_leave(x->desk, x->weight);
-	x->desk = NULL;
+	if (x->slow_queue)
+		slow_queue_leave(x->slow_queue, x->weight);
+	x->slow_queue = NULL;
 }
 
 /* Bytes of the bodies of all. */
@@ -48,7 +48,7 @@ static void drop_body(struct exchange *x)
 void exchange_free(struct exchange *x)
 {
 	if (x->answered) {
-		live_close(x->answer.stream);
+		event_stream_close(x->answer.stream);
 		shared_drop(&x->answer.body->shared);
 	}
 	leave_desk(x);
@@ -66,10 +66,10 @@ void exchange_keep(struct exchange *x, const char *data, size_t len)
 	buf_add(&x->body, data, len);
 	size_t more = x->body.len - before;
 
-	if (atomic_fetch_add(&kept, more) + more <= allowance()->changes)
+	if (atomic_fetch_add(&kept, more) + more <= memory_budget()->changes)
 		return;
 	drop_body(x);
-	x->crowded = true;
+	x->body_dropped = true;
 }
 
 static const char *header(const struct exchange *x, const char *name)
@@ -98,11 +98,11 @@ uint64_t exchange_length(const struct exchange *x)
 	return framing_length(header(x, MHD_HTTP_HEADER_CONTENT_LENGTH));
 }
 
-struct request exchange_request(const struct exchange *x, const char *method)
+struct http_request exchange_request(const struct exchange *x, const char *method)
 {
-	const struct visit *v = visit_of(x->connection);
+	const struct visit *v = exchange_visit(x->connection);
 
-	return (struct request){
+	return (struct http_request){
 		.method = method,
 		.target = x->target,
 		.accept = header(x, MHD_HTTP_HEADER_ACCEPT),
@@ -129,22 +129,22 @@ static void refuse(struct exchange *x)
 }
 
 /* On the desk's thread. The texts of the request are the connection's, which is not touched until it is resumed. */
-static void answer_now(struct errand *e, bool wanted)
+static void answer_now(struct slow_task *e, bool wanted)
 {
-	struct exchange *x = (struct exchange *)((char *)e - offsetof(struct exchange, errand));
+	struct exchange *x = (struct exchange *)((char *)e - offsetof(struct exchange, slow_task));
 
-	if (wanted && !allowance_short(0))
+	if (wanted && !memory_budget_is_short(0))
 		site_answer(x->site, &x->request, &x->answer);
 	else
 		refuse(x);
 	x->weight = x->answer.body->len;
-	allowance_tidy();
-	desk_weigh(x->desk, x->weight);
+	memory_budget_tidy();
+	slow_queue_weigh(x->slow_queue, x->weight);
 	x->answered = true;
 	MHD_resume_connection(x->connection);
 }
 
-const struct answer *exchange_take_answer(struct exchange *x)
+const struct http_answer *exchange_take_answer(struct exchange *x)
 {
 	x->answered = false;
 	/* A stream goes on as long as its reader likes, and is bounded elsewhere. */
@@ -153,16 +153,16 @@ const struct answer *exchange_take_answer(struct exchange *x)
 	return &x->answer;
 }
 
-void exchange_answer_later(struct exchange *x, struct desk *d, const struct request *r)
+void exchange_answer_later(struct exchange *x, struct slow_queue *d, const struct http_request *r)
 {
 	x->request = *r;
-	x->errand.run = answer_now;
+	x->slow_task.run = answer_now;
 	/* Before: the answer may be there at once. */
-	x->desk = d;
+	x->slow_queue = d;
 	MHD_suspend_connection(x->connection);
-	if (desk_take(d, &x->errand))
+	if (slow_queue_take(d, &x->slow_task))
 		return;
-	x->desk = NULL;
+	x->slow_queue = NULL;
 	refuse(x);
 	x->answered = true;
 	MHD_resume_connection(x->connection);

@@ -56,9 +56,9 @@
 /* Of a body nobody wants. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
-struct server {
+struct http_server {
 	struct MHD_Daemon *daemon;
-	bool given; /* the socket is somebody else's */
+	bool socket_given; /* the socket is somebody else's */
 	char address[LISTEN_TEXT_MAX];
 };
 
@@ -66,12 +66,12 @@ struct http {
 	struct site *site;
 	struct app *app;
 	struct web *web;
-	struct http_desks desks; /* for what takes long */
-	struct crowd crowd;      /* of all servers: they share open files and memory */
+	struct slow_queues slow_queues; /* for what takes long */
+	struct connections connections; /* of all servers: they share open files and memory */
 	size_t n;
 	const char *unix_socket; /* to be removed at the end; NULL = none */
 	/* Those asked for, those given, and the Unix socket. */
-	struct server server[2 * HTTP_ADDRESSES_MAX + 1];
+	struct http_server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
 /* Called first, with the target as it came. */
@@ -97,7 +97,7 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 
 	if (!x)
 		return;
-	crowd_idle(&visit_of(connection)->guest);
+	connections_idle(&exchange_visit(connection)->connection);
 	if (x->scraped && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		sampler_scraped(h->app->sampler, x->scraped);
 	exchange_free(x);
@@ -112,21 +112,22 @@ static void drop_version(struct web_version **v)
 /* Whoever comes in is a user: in whose stead no token was shown. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
-	return visit_of(x->connection)->certified || (config && config->n_users && !x->by_token);
+	return exchange_visit(x->connection)->certified ||
+	       (config && config->n_users && !x->by_token);
 }
 
 static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection,
 	const char *method, struct exchange *x, const struct web_config *config)
 {
-	struct request r = exchange_request(x, method);
-	struct answer a;
+	struct http_request r = exchange_request(x, method);
+	struct http_answer a;
 
 	r.vouched = config && (config->tls || config->n_users);
 	r.user = is_of_user(x, config);
-	struct desk *desk = h->desks.at[site_way_of(&r)];
+	struct slow_queue *slow_queue = h->slow_queues.at[site_way_of(&r)];
 
-	if (desk && (x->keeps_body || strcmp(method, "POST") != 0)) {
-		exchange_answer_later(x, desk, &r);
+	if (slow_queue && (x->keeps_body || strcmp(method, "POST") != 0)) {
+		exchange_answer_later(x, slow_queue, &r);
 		return MHD_YES;
 	}
 	site_answer(h->site, &r, &a);
@@ -143,7 +144,7 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	if (x->answered)
 		return http_send(connection, exchange_take_answer(x), config);
 	enum web_entry entry = http_entry(h->web, v, x);
-	struct answer a;
+	struct http_answer a;
 
 	if (entry == WEB_ENTER)
 		return respond(h, connection, method, x, config);
@@ -160,7 +161,7 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 {
 	struct web_version *v AUTO(drop_version) = web_hold(h->web);
 	enum web_entry entry = http_entry(h->web, v, x);
-	struct answer a;
+	struct http_answer a;
 
 	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
 	if (entry == WEB_WAIT) {
@@ -175,9 +176,9 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 	return http_send(x->connection, &a, v ? web_config_of(v) : NULL);
 }
 
-static void leave(struct visit *v)
+static void leave_visit(struct visit *v)
 {
-	crowd_leave(&v->guest);
+	connections_leave(&v->connection);
 	web_drop(v->version);
 	free(v);
 }
@@ -194,12 +195,12 @@ static bool certifies(const struct web_config *c)
 
 /* A TLS session gets the newest configuration before its handshake, and holds it. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
-	enum MHD_ConnectionNotificationCode what)
+	enum MHD_ConnectionNotificationCode notification)
 {
 	struct http *h = context;
 
-	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		leave(*visit);
+	if (notification == MHD_CONNECTION_NOTIFY_CLOSED) {
+		leave_visit(*visit);
 		*visit = NULL;
 		return;
 	}
@@ -210,7 +211,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	struct visit *v = xcalloc(1, sizeof *v);
 
 	*visit = v;
-	crowd_enter(&h->crowd, &v->guest, socket->connect_fd);
+	connections_enter(&h->connections, &v->connection, socket->connect_fd);
 	v->peer = peer_of(socket->connect_fd);
 	v->loopback = peer_by_loopback(socket->connect_fd);
 	v->version = web_hold(h->web);
@@ -226,7 +227,7 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection,
 	const char *code, const char *message)
 {
 	struct web_version *v AUTO(drop_version) = web_hold(h->web);
-	struct answer a;
+	struct http_answer a;
 
 	site_refusal(&a, status, code, message);
 	a.is_last = true;
@@ -238,7 +239,7 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 	const char *version, bool *refused)
 {
 	struct web_version *v AUTO(drop_version) = web_hold(h->web);
-	struct request r = exchange_request(x, method);
+	struct http_request r = exchange_request(x, method);
 
 	r.user = is_of_user(x, v ? web_config_of(v) : NULL);
 	MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
@@ -287,12 +288,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		*body_len = 0;
 		return x->received > BODY_READ_MAX ? MHD_NO : MHD_YES;
 	}
-	if (x->crowded)
+	if (x->body_dropped)
 		return refuse(h, connection, 503, "overloaded",
 			"the bodies of other changes are being read; try again in a second");
-	crowd_busy(&visit_of(connection)->guest);
-	if (bodies_bytes() > allowance()->answers / ANSWERS_FULL_OF * ANSWERS_FULL)
-		crowd_relieve(&visit_of(connection)->guest);
+	connections_busy(&exchange_visit(connection)->connection);
+	if (rendered_cache_bytes() > memory_budget()->answers / ANSWERS_FULL_OF * ANSWERS_FULL)
+		connections_relieve(&exchange_visit(connection)->connection);
 	return respond_if_allowed(context, connection, method, x);
 }
 
@@ -320,8 +321,8 @@ static unsigned connections_max(const struct options *o)
 
 	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur / 2 < most)
 		most = l.rlim_cur / 2;
-	if (allowance()->connections < most)
-		most = allowance()->connections;
+	if (memory_budget()->connections < most)
+		most = memory_budget()->connections;
 	return most < THREADS ? THREADS : (unsigned)most;
 }
 
@@ -332,7 +333,7 @@ static unsigned connections_max(const struct options *o)
  */
 static void bound_buffers(int fd)
 {
-	int bytes = (int)allowance()->socket, segment = bytes / SEGMENTS;
+	int bytes = (int)memory_budget()->socket, segment = bytes / SEGMENTS;
 
 	if (!bytes)
 		return;
@@ -343,7 +344,7 @@ static void bound_buffers(int fd)
 
 static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
 {
-	struct server *s = &h->server[h->n];
+	struct http_server *s = &h->server[h->n];
 	unsigned tls = with_tls ? MHD_USE_TLS : 0;
 	struct MHD_OptionItem tls_options[] = {
 		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
@@ -354,7 +355,7 @@ static int serve(struct http *h, int fd, const char *address, bool with_tls, str
 	s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | tls,
 		0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_THREAD_POOL_SIZE, THREADS, MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->crowd.max + LEAVING_MAX,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->connections.max + LEAVING_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, FIRST_TIMEOUT, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
@@ -401,7 +402,7 @@ static int serve_given(struct http *h, struct err *e)
 		char *bound = h->server[h->n].address;
 
 		code = listen_adopt(fd, bound, e);
-		h->server[h->n].given = true;
+		h->server[h->n].socket_given = true;
 		if (code == 0)
 			code = serve(h, fd, bound,
 				strncmp(bound, "unix:", 5) != 0 && web_with_tls(h->web), e);
@@ -422,13 +423,13 @@ int http_start(struct http **ret, struct app *app, const struct texts *addresses
 
 	h->app = app;
 	h->site = site_new(app);
-	crowd_init(&h->crowd, connections_max(app->options));
+	connections_init(&h->connections, connections_max(app->options));
 	int code = web_open(&h->web, app->options->web_config_file, e);
 
 	if (code == 0)
 		code = site_start(h->site, e);
 	if (code == 0)
-		code = http_desks_open(&h->desks, e);
+		code = slow_queues_open(&h->slow_queues, e);
 	if (code == 0)
 		code = serve_given(h, e);
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)
@@ -450,16 +451,16 @@ const char *http_address(const struct http *h, size_t i)
 	return i < h->n ? h->server[i].address : NULL;
 }
 
-static void server_stop(struct server *s)
+static void server_stop(struct http_server *s)
 {
 	/*
 	 * libmicrohttpd shuts its socket down, and with it the one that systemd holds for who comes after us: nobody could
 	 * listen at it again. One that is taken out of its hands is left alone.
 	 */
-	int given = s->given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
+	int socket_given = s->socket_given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
 
 	MHD_stop_daemon(s->daemon);
-	closep(&given);
+	closep(&socket_given);
 }
 
 int http_stop(struct http *h)
@@ -470,7 +471,7 @@ int http_stop(struct http *h)
 	site_stop(h->site);
 	if (h->web)
 		web_stop(h->web);
-	if (http_desks_stop(&h->desks, HTTP_LEAVE_SECONDS)) {
+	if (slow_queues_stop(&h->slow_queues, HTTP_LEAVE_SECONDS)) {
 		log_line(LOG_LEVEL_ERROR,
 			"an answer could not be finished before the end: the disk does not answer",
 			NULL);
@@ -482,8 +483,8 @@ int http_stop(struct http *h)
 	if (h->unix_socket)
 		listen_drop_unix(h->unix_socket);
 	web_close(h->web);
-	http_desks_free(&h->desks);
-	crowd_done(&h->crowd);
+	slow_queues_free(&h->slow_queues);
+	connections_done(&h->connections);
 	free(h);
 	return 0;
 }

@@ -13,11 +13,11 @@
 
 static void drop_body(void *body)
 {
-	shared_drop(&((struct body *)body)->shared);
+	shared_drop(&((struct response_body *)body)->shared);
 }
 
 /* What the configuration says wins over what we say ourselves. */
-static void add_configured(struct MHD_Response *response, const struct answer *a,
+static void add_configured(struct MHD_Response *response, const struct http_answer *a,
 	const struct web_config *c)
 {
 	bool sniff_said = false, policy_said = false;
@@ -25,9 +25,9 @@ static void add_configured(struct MHD_Response *response, const struct answer *a
 	for (size_t i = 0; c && i < WEB_HEADERS_MAX; i++) {
 		if (!c->header[i])
 			continue;
-		MHD_add_response_header(response, web_headers[i], c->header[i]);
-		sniff_said |= strcmp(web_headers[i], "X-Content-Type-Options") == 0;
-		policy_said |= strcmp(web_headers[i], "Content-Security-Policy") == 0;
+		MHD_add_response_header(response, web_config_headers[i], c->header[i]);
+		sniff_said |= strcmp(web_config_headers[i], "X-Content-Type-Options") == 0;
+		policy_said |= strcmp(web_config_headers[i], "Content-Security-Policy") == 0;
 	}
 	if (a->policy && !policy_said)
 		MHD_add_response_header(response, "Content-Security-Policy", a->policy);
@@ -35,7 +35,7 @@ static void add_configured(struct MHD_Response *response, const struct answer *a
 		MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 }
 
-static void add_headers(struct MHD_Response *response, const struct answer *a)
+static void add_headers(struct MHD_Response *response, const struct http_answer *a)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, a->content_type);
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
@@ -58,26 +58,26 @@ static void add_headers(struct MHD_Response *response, const struct answer *a)
 
 /* ---- streams: a connection that has nothing to send is put aside until there is something ---- */
 
-struct streaming {
-	struct live_stream *stream;
+struct stream_response {
+	struct event_stream *stream;
 	struct MHD_Connection *connection;
 };
 
 static void pause_stream(void *streaming)
 {
-	MHD_suspend_connection(((struct streaming *)streaming)->connection);
+	MHD_suspend_connection(((struct stream_response *)streaming)->connection);
 }
 
 static void resume_stream(void *streaming)
 {
-	MHD_resume_connection(((struct streaming *)streaming)->connection);
+	MHD_resume_connection(((struct stream_response *)streaming)->connection);
 }
 
 static ssize_t read_stream(void *streaming, uint64_t position, char *out, size_t room)
 {
-	struct streaming *s = streaming;
-	struct live_reader reader = {pause_stream, resume_stream, s};
-	ssize_t n = live_read(s->stream, out, room, &reader);
+	struct stream_response *s = streaming;
+	struct event_stream_reader reader = {pause_stream, resume_stream, s};
+	ssize_t n = event_stream_read(s->stream, out, room, &reader);
 
 	(void)position;
 	return n < 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
@@ -85,16 +85,16 @@ static ssize_t read_stream(void *streaming, uint64_t position, char *out, size_t
 
 static void close_stream(void *streaming)
 {
-	live_close(((struct streaming *)streaming)->stream);
+	event_stream_close(((struct stream_response *)streaming)->stream);
 	free(streaming);
 }
 
 static struct MHD_Response *stream_response(struct MHD_Connection *connection,
-	struct live_stream *stream)
+	struct event_stream *stream)
 {
-	struct streaming *s = xcalloc(1, sizeof *s);
+	struct stream_response *s = xcalloc(1, sizeof *s);
 
-	*s = (struct streaming){stream, connection};
+	*s = (struct stream_response){stream, connection};
 	struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
 		STREAM_BLOCK, read_stream, s, close_stream);
 
@@ -103,7 +103,7 @@ static struct MHD_Response *stream_response(struct MHD_Connection *connection,
 	return response;
 }
 
-static struct MHD_Response *body_response(struct body *body)
+static struct MHD_Response *body_response(struct response_body *body)
 {
 	struct MHD_Response *response =
 		MHD_create_response_from_buffer_with_free_callback_cls(body->len, body->data,
@@ -114,7 +114,7 @@ static struct MHD_Response *body_response(struct body *body)
 	return response;
 }
 
-enum MHD_Result http_send(struct MHD_Connection *connection, const struct answer *a,
+enum MHD_Result http_send(struct MHD_Connection *connection, const struct http_answer *a,
 	const struct web_config *config)
 {
 	struct MHD_Response *response =
@@ -132,6 +132,6 @@ enum MHD_Result http_send(struct MHD_Connection *connection, const struct answer
 	enum MHD_Result queued = MHD_queue_response(connection, (unsigned)a->status, response);
 
 	MHD_destroy_response(response);
-	http_count(a->handler, a->status);
+	counters_http_add(a->handler, a->status);
 	return queued;
 }

@@ -13,7 +13,7 @@
  * Queues the answer, whose body or stream is taken, with the headers that config adds (NULL = none). MHD_NO: the
  * connection is to be closed.
  */
-enum MHD_Result http_send(struct MHD_Connection *connection, const struct answer *a,
+enum MHD_Result http_send(struct MHD_Connection *connection, const struct http_answer *a,
 	const struct web_config *config);
 
 #endif

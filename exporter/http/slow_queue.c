@@ -10,23 +10,23 @@
 #include "exporter/core/worker.h"
 #include "exporter/core/memory_budget.h"
 
-STAILQ_HEAD(errands, errand);
+STAILQ_HEAD(slow_tasks, slow_task);
 
-struct desk {
+struct slow_queue {
 	struct worker worker;
 	pthread_mutex_t lock; /* guards what follows */
-	struct errands waiting;
+	struct slow_tasks waiting;
 	size_t n, most, bytes, most_bytes;
 	bool stop;
 };
 
 /* One question. Those that wait when the desk closes are run as well. */
-static double work(void *context)
+static double task_loop(void *context)
 {
-	struct desk *d = context;
+	struct slow_queue *d = context;
 
 	pthread_mutex_lock(&d->lock);
-	struct errand *e = STAILQ_FIRST(&d->waiting);
+	struct slow_task *e = STAILQ_FIRST(&d->waiting);
 	bool stop = d->stop, wanted = !stop && d->bytes < d->most_bytes;
 
 	if (e)
@@ -38,7 +38,7 @@ static double work(void *context)
 	return 0;
 }
 
-void desk_free(struct desk *d)
+void slow_queue_free(struct slow_queue *d)
 {
 	if (!d)
 		return;
@@ -47,47 +47,47 @@ void desk_free(struct desk *d)
 	free(d);
 }
 
-int desk_open(struct desk **ret, size_t most, size_t most_bytes, struct err *e)
+int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e)
 {
-	struct desk *d = xcalloc(1, sizeof *d);
+	struct slow_queue *d = xcalloc(1, sizeof *d);
 
 	d->most = most;
 	d->most_bytes = most_bytes;
 	STAILQ_INIT(&d->waiting);
 	pthread_mutex_init(&d->lock, NULL);
 	worker_init(&d->worker);
-	int code = worker_start(&d->worker, "slow answers", work, d, e);
+	int code = worker_start(&d->worker, "slow answers", task_loop, d, e);
 
 	if (code)
-		desk_free(d);
+		slow_queue_free(d);
 	else
 		*ret = d;
 	return code;
 }
 
-bool desk_take(struct desk *d, struct errand *e)
+bool slow_queue_take(struct slow_queue *d, struct slow_task *e)
 {
 	pthread_mutex_lock(&d->lock);
-	bool taken = !d->stop && d->n < d->most;
+	bool accepted = !d->stop && d->n < d->most;
 
-	if (taken) {
+	if (accepted) {
 		d->n++;
 		STAILQ_INSERT_TAIL(&d->waiting, e, link);
 	}
 	pthread_mutex_unlock(&d->lock);
-	if (taken)
+	if (accepted)
 		worker_wake(&d->worker);
-	return taken;
+	return accepted;
 }
 
-void desk_weigh(struct desk *d, size_t bytes)
+void slow_queue_weigh(struct slow_queue *d, size_t bytes)
 {
 	pthread_mutex_lock(&d->lock);
 	d->bytes += bytes;
 	pthread_mutex_unlock(&d->lock);
 }
 
-void desk_leave(struct desk *d, size_t bytes)
+void slow_queue_leave(struct slow_queue *d, size_t bytes)
 {
 	pthread_mutex_lock(&d->lock);
 	d->n--;
@@ -95,7 +95,7 @@ void desk_leave(struct desk *d, size_t bytes)
 	pthread_mutex_unlock(&d->lock);
 }
 
-int desk_stop(struct desk *d, double seconds)
+int slow_queue_stop(struct slow_queue *d, double seconds)
 {
 	pthread_mutex_lock(&d->lock);
 	d->stop = true;
@@ -109,36 +109,36 @@ int desk_stop(struct desk *d, double seconds)
 /* Of each kind: at the same time. */
 #define ANSWERS_MAX 64u
 
-int http_desks_open(struct http_desks *d, struct err *e)
+int slow_queues_open(struct slow_queues *d, struct err *e)
 {
 	/* Of those that whoever asked has not read yet. One more may be made. */
 	const size_t bytes_max[SITE_WAYS] = {
-		[SITE_LATER] = allowance()->of_history,
-		[SITE_OF_SAMPLES] = allowance()->of_samples,
+		[SITE_LATER] = memory_budget()->of_history,
+		[SITE_OF_SAMPLES] = memory_budget()->of_samples,
 	};
 	int code = 0;
 
 	for (size_t i = 0; i < SITE_WAYS && code == 0; i++)
 		if (bytes_max[i])
-			code = desk_open(&d->at[i], ANSWERS_MAX, bytes_max[i], e);
+			code = slow_queue_open(&d->at[i], ANSWERS_MAX, bytes_max[i], e);
 	return code;
 }
 
-int http_desks_stop(struct http_desks *d, double seconds)
+int slow_queues_stop(struct slow_queues *d, double seconds)
 {
 	struct mono begin = now_read().mono;
 
 	for (size_t i = 0; i < SITE_WAYS; i++) {
 		double left = seconds - mono_seconds_between(begin, now_read().mono);
 
-		if (d->at[i] && desk_stop(d->at[i], fmax(left, 0)))
+		if (d->at[i] && slow_queue_stop(d->at[i], fmax(left, 0)))
 			return -ETIMEDOUT;
 	}
 	return 0;
 }
 
-void http_desks_free(struct http_desks *d)
+void slow_queues_free(struct slow_queues *d)
 {
 	for (size_t i = 0; i < SITE_WAYS; i++)
-		desk_free(d->at[i]);
+		slow_queue_free(d->at[i]);
 }

@@ -8,7 +8,7 @@
 
 #include "exporter/text/yaml_reader.h"
 
-const struct web_cipher web_ciphers[] = {
+const struct web_cipher web_config_ciphers[] = {
 	{"TLS_AES_128_GCM_SHA256", "", "AES-128-GCM", "AEAD", true},
 	{"TLS_AES_256_GCM_SHA384", "", "AES-256-GCM", "AEAD", true},
 	{"TLS_CHACHA20_POLY1305_SHA256", "", "CHACHA20-POLY1305", "AEAD", true},
@@ -27,7 +27,7 @@ const struct web_cipher web_ciphers[] = {
 	{0},
 };
 
-const struct web_name web_curves[] = {
+const struct web_name web_config_curves[] = {
 	{"X25519", "GROUP-X25519"},
 	{"CurveP256", "GROUP-SECP256R1"},
 	{"CurveP384", "GROUP-SECP384R1"},
@@ -35,7 +35,7 @@ const struct web_name web_curves[] = {
 	{0},
 };
 
-const struct web_name web_versions[] = {
+const struct web_name web_config_versions[] = {
 	{"TLS10", "VERS-TLS1.0"},
 	{"TLS11", "VERS-TLS1.1"},
 	{"TLS12", "VERS-TLS1.2"},
@@ -55,7 +55,7 @@ static const struct {
 	{"RequireAndVerifyClientCert", CLIENT_AUTH_REQUIRE_AND_VERIFY},
 };
 
-const char *const web_headers[WEB_HEADERS_MAX] = {
+const char *const web_config_headers[WEB_HEADERS_MAX] = {
 	"Strict-Transport-Security",
 	"X-Content-Type-Options",
 	"X-Frame-Options",
@@ -64,7 +64,7 @@ const char *const web_headers[WEB_HEADERS_MAX] = {
 };
 
 /* What the file says, before it is checked as a whole. */
-struct raw {
+struct raw_config {
 	struct {
 		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
 		struct {
@@ -79,22 +79,22 @@ struct raw {
 
 static const char *cipher_name(size_t i)
 {
-	return web_ciphers[i].name;
+	return web_config_ciphers[i].name;
 }
 
 static const char *curve_name(size_t i)
 {
-	return web_curves[i].name;
+	return web_config_curves[i].name;
 }
 
 static const char *version_name(size_t i)
 {
-	return web_versions[i].name;
+	return web_config_versions[i].name;
 }
 
 /* The row of value in a table of names; the sentence lists them. */
-static int row_of(struct yaml *y, yaml_node_t *value, const char *what, const char *(*nth)(size_t),
-	unsigned char *ret, struct err *e)
+static int row_of(struct yaml *y, yaml_node_t *value, const char *subject,
+	const char *(*nth)(size_t), unsigned char *ret, struct err *e)
 {
 	struct buf known AUTO(buf_done) = BUF_MAX(1024);
 	const char *text = "";
@@ -113,12 +113,12 @@ static int row_of(struct yaml *y, yaml_node_t *value, const char *what, const ch
 		}
 		buf_addf(&known, "%s%s", i ? ", " : "", name);
 	}
-	return yaml_error(y, value, e, "unknown %s \"%.48s\"; accepted are %s", what, text,
+	return yaml_error(y, value, e, "unknown %s \"%.48s\"; accepted are %s", subject, text,
 		buf_text(&known));
 }
 
-static int rows_of(struct yaml *y, yaml_node_t *value, const char *what, const char *(*nth)(size_t),
-	unsigned char *rows, size_t *n, size_t most, struct err *e)
+static int rows_of(struct yaml *y, yaml_node_t *value, const char *subject,
+	const char *(*nth)(size_t), unsigned char *rows, size_t *n, size_t most, struct err *e)
 {
 	if (value->type != YAML_SEQUENCE_NODE)
 		return yaml_error(y, value, e, "a list is wanted here");
@@ -128,7 +128,7 @@ static int rows_of(struct yaml *y, yaml_node_t *value, const char *what, const c
 
 		if (*n == most)
 			return yaml_error(y, item, e, "more than %zu in the list", most);
-		int code = row_of(y, item, what, nth, &rows[(*n)++], e);
+		int code = row_of(y, item, subject, nth, &rows[(*n)++], e);
 
 		if (code)
 			return code;
@@ -138,7 +138,7 @@ static int rows_of(struct yaml *y, yaml_node_t *value, const char *what, const c
 
 static int read_ciphers(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw *)into)->c;
+	struct web_config *c = ((struct raw_config *)into)->c;
 
 	return rows_of(y, value, "cipher suite", cipher_name, c->ciphers, &c->n_ciphers,
 		WEB_CIPHERS_MAX, e);
@@ -146,7 +146,7 @@ static int read_ciphers(struct yaml *y, yaml_node_t *value, void *into, struct e
 
 static int read_curves(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw *)into)->c;
+	struct web_config *c = ((struct raw_config *)into)->c;
 
 	return rows_of(y, value, "curve", curve_name, c->curves, &c->n_curves, WEB_CURVES_MAX, e);
 }
@@ -163,30 +163,30 @@ static int read_version(struct yaml *y, yaml_node_t *value, unsigned *ret, struc
 
 static int read_min_version(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	return read_version(y, value, &((struct raw *)into)->c->min_version, e);
+	return read_version(y, value, &((struct raw_config *)into)->c->min_version, e);
 }
 
 static int read_max_version(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	return read_version(y, value, &((struct raw *)into)->c->max_version, e);
+	return read_version(y, value, &((struct raw_config *)into)->c->max_version, e);
 }
 
 static int read_server_order(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	return yaml_flag(y, value, &((struct raw *)into)->c->server_order, e);
+	return yaml_flag(y, value, &((struct raw_config *)into)->c->server_order, e);
 }
 
 static int read_tls(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	static const struct yaml_key keys[] = {
-		{"cert", yaml_text, offsetof(struct raw, tls.cert)},
-		{"key", yaml_text, offsetof(struct raw, tls.key)},
-		{"client_ca", yaml_text, offsetof(struct raw, tls.client_ca)},
-		{"cert_file", yaml_text, offsetof(struct raw, tls.cert_file)},
-		{"key_file", yaml_text, offsetof(struct raw, tls.key_file)},
-		{"client_ca_file", yaml_text, offsetof(struct raw, tls.client_ca_file)},
-		{"client_auth_type", yaml_text, offsetof(struct raw, auth_name)},
-		{"client_allowed_sans", yaml_texts, offsetof(struct raw, tls.sans)},
+		{"cert", yaml_text, offsetof(struct raw_config, tls.cert)},
+		{"key", yaml_text, offsetof(struct raw_config, tls.key)},
+		{"client_ca", yaml_text, offsetof(struct raw_config, tls.client_ca)},
+		{"cert_file", yaml_text, offsetof(struct raw_config, tls.cert_file)},
+		{"key_file", yaml_text, offsetof(struct raw_config, tls.key_file)},
+		{"client_ca_file", yaml_text, offsetof(struct raw_config, tls.client_ca_file)},
+		{"client_auth_type", yaml_text, offsetof(struct raw_config, auth_name)},
+		{"client_allowed_sans", yaml_texts, offsetof(struct raw_config, tls.sans)},
 		{"cipher_suites", read_ciphers, 0},
 		{"curve_preferences", read_curves, 0},
 		{"min_version", read_min_version, 0},
@@ -201,9 +201,9 @@ static int read_tls(struct yaml *y, yaml_node_t *value, void *into, struct err *
 /* Only where the values are a closed set; the others are any text. */
 static bool header_value_ok(size_t row, const char *value)
 {
-	if (strcmp(web_headers[row], "X-Content-Type-Options") == 0)
+	if (strcmp(web_config_headers[row], "X-Content-Type-Options") == 0)
 		return strcmp(value, "nosniff") == 0;
-	if (strcmp(web_headers[row], "X-Frame-Options") == 0)
+	if (strcmp(web_config_headers[row], "X-Frame-Options") == 0)
 		return strcmp(value, "deny") == 0 || strcmp(value, "sameorigin") == 0;
 	return true;
 }
@@ -213,22 +213,24 @@ static int check_header(struct yaml *y, yaml_node_t *node, size_t row, const cha
 {
 	if (!header_value_ok(row, value))
 		return yaml_error(y, node, e, "invalid value for %s: \"%.48s\"; accepted is %s",
-			web_headers[row], value, row == 1 ? "nosniff" : "deny or sameorigin");
+			web_config_headers[row], value,
+			row == 1 ? "nosniff" : "deny or sameorigin");
 	for (const char *p = value; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			return yaml_error(y, node, e, "the value of %s has a control character",
-				web_headers[row]);
+				web_config_headers[row]);
 	return 0;
 }
 
 /* The offsets are those of the array in struct web_config, which raw only points to. */
 static int read_headers(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw *)into)->c;
+	struct web_config *c = ((struct raw_config *)into)->c;
 	struct yaml_key keys[WEB_HEADERS_MAX + 1] = {0};
 
 	for (size_t i = 0; i < WEB_HEADERS_MAX; i++)
-		keys[i] = (struct yaml_key){web_headers[i], yaml_text, i * sizeof c->header[0]};
+		keys[i] = (struct yaml_key){
+			web_config_headers[i], yaml_text, i * sizeof c->header[0]};
 	int code = yaml_mapping(y, value, "http_server_config.headers", keys, c->header, e);
 
 	for (size_t i = 0; code == 0 && i < WEB_HEADERS_MAX; i++)
@@ -240,7 +242,7 @@ static int read_headers(struct yaml *y, yaml_node_t *value, void *into, struct e
 static int read_http(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	static const struct yaml_key keys[] = {
-		{"http2", yaml_flag, offsetof(struct raw, http2)},
+		{"http2", yaml_flag, offsetof(struct raw_config, http2)},
 		{"headers", read_headers, 0},
 		{0},
 	};
@@ -256,7 +258,7 @@ static int read_rate(struct yaml *y, yaml_node_t *value, void *into, struct err 
 		{0},
 	};
 
-	return yaml_mapping(y, value, "rate_limit", keys, ((struct raw *)into)->c, e);
+	return yaml_mapping(y, value, "rate_limit", keys, ((struct raw_config *)into)->c, e);
 }
 
 /* "$2y$12$" and 53 of ./A-Za-z0-9; costs are 04 to 31 (crypt(5)). */
@@ -301,7 +303,7 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 
 static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw *)into)->c;
+	struct web_config *c = ((struct raw_config *)into)->c;
 
 	if (value->type != YAML_MAPPING_NODE)
 		return yaml_error(y, value, e, "basic_auth_users must be names with bcrypt hashes");
@@ -335,7 +337,8 @@ static struct pem pem_of(struct arena *arena, const char *path, const char *text
 	return ret;
 }
 
-static int check_auth(const struct raw *raw, struct web_config *c, const char *path, struct err *e)
+static int check_auth(const struct raw_config *raw, struct web_config *c, const char *path,
+	struct err *e)
 {
 	size_t i = 0;
 
@@ -363,13 +366,14 @@ static int check_auth(const struct raw *raw, struct web_config *c, const char *p
  * What speaks HTTP/2 refuses such a file, and one file is to mean the same everywhere: RFC 9113 section 9.2.2
  * wants an AES-128-GCM suite below TLS 1.3.
  */
-static int check_http2(const struct raw *raw, const struct web_config *c, const char *path,
+static int check_http2(const struct raw_config *raw, const struct web_config *c, const char *path,
 	struct err *e)
 {
 	if (!raw->http2 || c->n_ciphers == 0 || c->min_version >= TLS13)
 		return 0;
 	for (size_t i = 0; i < c->n_ciphers; i++)
-		if (web_ciphers[c->ciphers[i]].http2 && *web_ciphers[c->ciphers[i]].key_exchange)
+		if (web_config_ciphers[c->ciphers[i]].http2 &&
+			*web_config_ciphers[c->ciphers[i]].key_exchange)
 			return 0;
 	return err_set(e, -EINVAL,
 		"%s: cipher_suites has no suite that HTTP/2 asks for "
@@ -379,7 +383,8 @@ static int check_http2(const struct raw *raw, const struct web_config *c, const 
 		path);
 }
 
-static int check_tls(const struct raw *raw, struct web_config *c, const char *path, struct err *e)
+static int check_tls(const struct raw_config *raw, struct web_config *c, const char *path,
+	struct err *e)
 {
 	c->cert = pem_of(&c->arena, path, raw->tls.cert, raw->tls.cert_file);
 	c->key = pem_of(&c->arena, path, raw->tls.key, raw->tls.key_file);
@@ -397,7 +402,8 @@ static int check_tls(const struct raw *raw, struct web_config *c, const char *pa
 			cert ? "key and key_file" : "cert and cert_file");
 	if (c->min_version > c->max_version)
 		return err_set(e, -EINVAL, "%s: min_version %s is above max_version %s", path,
-			web_versions[c->min_version].name, web_versions[c->max_version].name);
+			web_config_versions[c->min_version].name,
+			web_config_versions[c->max_version].name);
 	int code = check_auth(raw, c, path, e);
 
 	return code ? code : check_http2(raw, c, path, e);
@@ -414,7 +420,7 @@ int web_config_parse(struct web_config **ret, const char *path, const char *text
 		{0},
 	};
 	struct web_config *c = xcalloc(1, sizeof *c);
-	struct raw raw = {.c = c, .http2 = true};
+	struct raw_config raw = {.c = c, .http2 = true};
 	struct yaml y;
 	int code = yaml_open(&y, path, text, len, &c->arena, e);
 

@@ -38,12 +38,13 @@ struct web_config {
 	enum client_auth client_auth;
 	size_t n_sans, n_ciphers, n_curves;
 	const char **sans;                      /* any of them is enough; NULL = not asked */
-	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_ciphers; 0 of them = all */
-	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_curves; 0 of them = all */
-	unsigned min_version, max_version;      /* rows of web_versions */
+	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; 0 of them = all */
+	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; 0 of them = all */
+	unsigned min_version, max_version;      /* rows of web_config_versions */
 	bool server_order;
-	const char *header[WEB_HEADERS_MAX]; /* values, by row of web_headers; NULL = not set */
-	double rate_interval;                /* seconds for one more request; 0 = no limit */
+	const char
+		*header[WEB_HEADERS_MAX]; /* values, by row of web_config_headers; NULL = not set */
+	double rate_interval;             /* seconds for one more request; 0 = no limit */
 	uint64_t rate_burst;
 	size_t n_users;
 	struct web_user {
@@ -59,14 +60,14 @@ struct web_cipher {
 	const char *cipher, *mac;
 	bool http2; /* one that RFC 9113 section 9.2.2 asks for */
 };
-extern const struct web_cipher web_ciphers[];
+extern const struct web_cipher web_config_ciphers[];
 struct web_name {
 	const char *name, *gnutls;
 };
-extern const struct web_name web_curves[], web_versions[];
-/* Rows of web_versions. */
+extern const struct web_name web_config_curves[], web_config_versions[];
+/* Rows of web_config_versions. */
 enum { TLS12 = 2, TLS13 = 3 };
-extern const char *const web_headers[WEB_HEADERS_MAX];
+extern const char *const web_config_headers[WEB_HEADERS_MAX];
 
 /*
  * Reads text, which came from path: files in it are named relative to path's folder. -EINVAL: the sentence names

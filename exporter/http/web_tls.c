@@ -22,16 +22,16 @@ struct web_tls {
 	gnutls_priority_t priorities;
 };
 
-static int tls_error(struct err *e, int code, const char *what, const char *name)
+static int tls_error(struct err *e, int code, const char *subject, const char *name)
 {
-	return err_set(e, -EINVAL, "%s%s%s: %s", what, name ? " " : "", name ? name : "",
+	return err_set(e, -EINVAL, "%s%s%s: %s", subject, name ? " " : "", name ? name : "",
 		gnutls_strerror(code));
 }
 
-static int read_pem(struct buf *ret, const struct pem *p, const char *what, struct err *e)
+static int read_pem(struct buf *ret, const struct pem *p, const char *subject, struct err *e)
 {
 	if (!p->text)
-		return file_read(ret, p->file, e) ? err_wrap(e, "%s", what) : 0;
+		return file_read(ret, p->file, e) ? err_wrap(e, "%s", subject) : 0;
 	buf_adds(ret, p->text);
 	return 0;
 }
@@ -143,7 +143,7 @@ static bool names_usable(const struct web_config *c, const char *key_exchange, b
 
 	*aead = any;
 	for (size_t i = 0; i < c->n_ciphers; i++) {
-		const struct web_cipher *w = &web_ciphers[c->ciphers[i]];
+		const struct web_cipher *w = &web_config_ciphers[c->ciphers[i]];
 
 		any |= is_usable(w, key_exchange);
 		*aead |= is_usable(w, key_exchange) && strcmp(w->mac, "AEAD") == 0;
@@ -160,16 +160,16 @@ void web_config_priorities(const struct web_config *c, const char *key_exchange,
 
 	buf_adds(out, "NONE");
 	for (unsigned v = most + 1; v-- > least;)
-		add_word(out, web_versions[v].gnutls);
+		add_word(out, web_config_versions[v].gnutls);
 	add_word(out, key_exchange);
 	for (size_t i = 0; i < c->n_ciphers && !only_13; i++)
-		add_cipher(out, &web_ciphers[c->ciphers[i]], key_exchange);
-	for (const struct web_cipher *w = web_ciphers; w->name; w++)
+		add_cipher(out, &web_config_ciphers[c->ciphers[i]], key_exchange);
+	for (const struct web_cipher *w = web_config_ciphers; w->name; w++)
 		if (c->n_ciphers == 0 || (only_13 && strcmp(w->mac, "AEAD") == 0))
 			add_cipher(out, w, key_exchange);
 	for (size_t i = 0; i < c->n_curves; i++)
-		add_word(out, web_curves[c->curves[i]].gnutls);
-	for (const struct web_name *w = web_curves; c->n_curves == 0 && w->name; w++)
+		add_word(out, web_config_curves[c->curves[i]].gnutls);
+	for (const struct web_name *w = web_config_curves; c->n_curves == 0 && w->name; w++)
 		add_word(out, w->gnutls);
 	/*
 	 * Many certificates in use allow encipherment only in keyUsage, yet sign key exchanges. Go and OpenSSL do not

@@ -14,25 +14,25 @@
 
 #define KEY_SIZE 32 /* of SHA-256 */
 
-struct key {
+struct password_key {
 	unsigned char byte[KEY_SIZE];
 };
 
 /* Apart, so that a guesser cannot push a scraper's out. Those of the last are known of an address, others of ANYBODY. */
-enum kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
+enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
 #define KNOWN_MAX 256
 
-struct known {
+struct known_passwords {
 	size_t n, next;
 	struct {
-		struct key key;
+		struct password_key key;
 		uint64_t address;
 	} one[KNOWN_MAX];
 };
 
-struct job {
-	struct key key;
+struct password_job {
+	struct password_key key;
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
@@ -47,10 +47,10 @@ struct web_users {
 	bool stopping;
 	unsigned holders; /* the thread and the owner */
 	unsigned char secret[KEY_SIZE];
-	struct known known[KINDS];
+	struct known_passwords known[KINDS];
 	struct failure_limit failures;
 	size_t n; /* waiting, oldest first; the first's is being computed */
-	struct job job[WEB_USERS_WAITING_MAX];
+	struct password_job job[WEB_USERS_WAITING_MAX];
 };
 
 /* ---- wrong passwords of an address: token buckets, each kept as the time at which it will be full ---- */
@@ -107,7 +107,7 @@ static void let_go(struct web_users *u)
 	free(u);
 }
 
-static void job_done(struct job *job)
+static void job_done(struct password_job *job)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it was taken out of the queue, and is done once. */
 	explicit_bzero(job->password, strlen(job->password));
@@ -117,7 +117,7 @@ static void job_done(struct job *job)
 
 void web_users_stop(struct web_users *u)
 {
-	struct job job[WEB_USERS_WAITING_MAX];
+	struct password_job job[WEB_USERS_WAITING_MAX];
 
 	pthread_mutex_lock(&u->lock);
 	size_t n = u->n;
@@ -146,7 +146,7 @@ void web_users_free(struct web_users *u)
  * part of it, so a changed file makes what was known unknown.
  */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
-	const char *password, struct key *ret)
+	const char *password, struct password_key *ret)
 {
 	gnutls_hmac_hd_t h;
 
@@ -166,7 +166,7 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
  */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
-	struct key key;
+	struct password_key key;
 	uint32_t number;
 
 	if (!key_of(u, q->name, "", "", &key))
@@ -175,12 +175,12 @@ static const char *hash_for_stranger(const struct web_users *u, const struct web
 	return q->config->user[number % q->config->n_users].hash;
 }
 
-static bool same_key(const struct key *a, const struct key *b)
+static bool same_key(const struct password_key *a, const struct password_key *b)
 {
 	return gnutls_memcmp(a->byte, b->byte, KEY_SIZE) == 0;
 }
 
-static bool knows(const struct known *k, const struct key *key, uint64_t address)
+static bool knows(const struct known_passwords *k, const struct password_key *key, uint64_t address)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->one[i].address == address && same_key(&k->one[i].key, key))
@@ -188,7 +188,7 @@ static bool knows(const struct known *k, const struct key *key, uint64_t address
 	return false;
 }
 
-static void learn(struct known *k, const struct key *key, uint64_t address)
+static void learn(struct known_passwords *k, const struct password_key *key, uint64_t address)
 {
 	k->one[k->next].key = *key;
 	k->one[k->next].address = address;
@@ -210,8 +210,8 @@ static bool password_fits(const char *password, const char *hash)
 }
 
 /* With the lock: takes all who wait for this key out of the queue. */
-static size_t take_jobs(struct web_users *u, const struct key *key,
-	struct job ret[WEB_USERS_WAITING_MAX])
+static size_t take_jobs(struct web_users *u, const struct password_key *key,
+	struct password_job ret[WEB_USERS_WAITING_MAX])
 {
 	size_t taken = 0, kept = 0;
 
@@ -225,7 +225,7 @@ static size_t take_jobs(struct web_users *u, const struct key *key,
 }
 
 /* With the lock. */
-static void note(struct web_users *u, const struct job *job, bool fits)
+static void note_verdict(struct web_users *u, const struct password_job *job, bool fits)
 {
 	if (!job->first)
 		return;
@@ -238,8 +238,8 @@ static void note(struct web_users *u, const struct job *job, bool fits)
 /* With the lock, which is not held while it computes and resumes. False: stopped meanwhile. */
 static bool verify_first(struct web_users *u)
 {
-	struct job done[WEB_USERS_WAITING_MAX];
-	struct key key = u->job[0].key;
+	struct password_job done[WEB_USERS_WAITING_MAX];
+	struct password_key key = u->job[0].key;
 	bool known_name = u->job[0].known_name;
 	char *password = xstrdup(u->job[0].password), *hash = xstrdup(u->job[0].hash);
 
@@ -256,7 +256,7 @@ static bool verify_first(struct web_users *u)
 	size_t n = take_jobs(u, &key, done);
 
 	for (size_t i = 0; i < n; i++)
-		note(u, &done[i], fits);
+		note_verdict(u, &done[i], fits);
 	pthread_mutex_unlock(&u->lock);
 	for (size_t i = 0; i < n; i++) {
 		done[i].resume(done[i].context);
@@ -304,7 +304,7 @@ int web_users_start(struct web_users **ret, struct err *e)
 }
 
 /* With the lock. One that waits from the same address; NULL: none. */
-static const struct job *job_from(const struct web_users *u, uint64_t address)
+static const struct password_job *job_from(const struct web_users *u, uint64_t address)
 {
 	for (size_t i = 0; i < u->n; i++)
 		if (u->job[i].address == address)
@@ -314,11 +314,11 @@ static const struct job *job_from(const struct web_users *u, uint64_t address)
 
 /* With the lock. */
 static enum web_verdict enqueue(struct web_users *u, const struct web_question *q,
-	const struct key *key, const char *hash, bool known_name)
+	const struct password_key *key, const char *hash, bool known_name)
 {
 	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)
 		return WEB_BUSY;
-	u->job[u->n] = (struct job){.key = *key,
+	u->job[u->n] = (struct password_job){.key = *key,
 		.password = xstrdup(q->password),
 		.hash = xstrdup(hash),
 		.known_name = known_name,
@@ -332,9 +332,10 @@ static enum web_verdict enqueue(struct web_users *u, const struct web_question *
 }
 
 /* With the lock. What is known of anybody is not looked at while another password of this address is. WEB_LATER: nothing is known. */
-static enum web_verdict look_up(struct web_users *u, const struct key *key, uint64_t address)
+static enum web_verdict look_up(struct web_users *u, const struct password_key *key,
+	uint64_t address)
 {
-	const struct job *waiting = job_from(u, address);
+	const struct password_job *waiting = job_from(u, address);
 
 	if (knows(&u->known[RIGHT_FROM_THERE], key, address))
 		return WEB_ALLOWED;
@@ -353,7 +354,7 @@ static enum web_verdict look_up(struct web_users *u, const struct key *key, uint
 enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q)
 {
 	const struct web_user *user = NULL;
-	struct key key;
+	struct password_key key;
 
 	if (!q->name || !q->password || q->config->n_users == 0)
 		return WEB_DENIED;

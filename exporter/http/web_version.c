@@ -21,7 +21,7 @@
 /* So long after its last change a file is taken for written. */
 #define SETTLE_SECONDS 1
 
-struct stamp {
+struct web_stamp {
 	struct timespec changed, modified;
 	ino_t inode;
 	dev_t device;
@@ -34,8 +34,8 @@ struct watched {
 	size_t n;
 	struct watched_file {
 		char *path;
-		struct stamp stamp;
-		struct stamp seen; /* as it was found last, for the first time at since */
+		struct web_stamp stamp;
+		struct web_stamp seen; /* as it was found last, for the first time at since */
 		struct mono since;
 	} file[FILES_MAX];
 };
@@ -60,13 +60,13 @@ struct web {
 
 /* ---- versions ---- */
 
-static struct stamp stamp_of(const char *path)
+static struct web_stamp stamp_of(const char *path)
 {
 	struct stat s;
 
 	if (stat(path, &s) != 0)
-		return (struct stamp){.error = errno};
-	return (struct stamp){.changed = s.st_ctim,
+		return (struct web_stamp){.error = errno};
+	return (struct web_stamp){.changed = s.st_ctim,
 		.modified = s.st_mtim,
 		.inode = s.st_ino,
 		.device = s.st_dev,
@@ -78,14 +78,14 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-static bool same_stamp(const struct stamp *a, const struct stamp *b)
+static bool same_stamp(const struct web_stamp *a, const struct web_stamp *b)
 {
 	return a->error == b->error && a->inode == b->inode && a->device == b->device &&
 	       a->size == b->size && same_time(a->changed, b->changed) &&
 	       same_time(a->modified, b->modified);
 }
 
-static void watch(struct watched *w, const char *path)
+static void watch_file(struct watched *w, const char *path)
 {
 	if (!path)
 		return;
@@ -123,9 +123,9 @@ static void version_free(struct web_version *v)
 
 static int load_tls(struct web_version *v, struct watched *seen, struct err *e)
 {
-	watch(seen, v->config->cert.file);
-	watch(seen, v->config->key.file);
-	watch(seen, v->config->client_ca.file);
+	watch_file(seen, v->config->cert.file);
+	watch_file(seen, v->config->key.file);
+	watch_file(seen, v->config->client_ca.file);
 	return web_tls_load(&v->tls, v->config, e);
 }
 
@@ -134,7 +134,7 @@ static int version_read(struct web_version **ret, const char *path, struct watch
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(YAML_SIZE_MAX);
 
-	watch(seen, path);
+	watch_file(seen, path);
 	int code = read_text(&text, path, e);
 
 	if (code)
@@ -175,7 +175,7 @@ bool web_attach(struct web_version *v, gnutls_session_t session)
  * everybody in. So is one that an editor makes anew, and every change is left to settle. One whose time is still to come,
  * by a clock that is not ours or was set back, is waited for since it was seen first.
  */
-static bool is_being_written(struct watched_file *f, const struct stamp *now)
+static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
 	struct now t = now_read();
 	int64_t age = t.wall.ns - now->changed.tv_sec * NS_PER_S - now->changed.tv_nsec;
@@ -195,7 +195,7 @@ static bool changed(struct web *w)
 
 	for (size_t i = 0; i < w->watched.n; i++) {
 		struct watched_file *f = &w->watched.file[i];
-		struct stamp now = stamp_of(f->path);
+		struct web_stamp now = stamp_of(f->path);
 
 		if (same_stamp(&now, &f->stamp))
 			continue;
@@ -210,7 +210,7 @@ static bool changed(struct web *w)
 static bool changed_meanwhile(const struct watched *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		struct stamp now = stamp_of(w->file[i].path);
+		struct web_stamp now = stamp_of(w->file[i].path);
 
 		if (!same_stamp(&now, &w->file[i].stamp))
 			return true;

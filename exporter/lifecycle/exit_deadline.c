@@ -16,8 +16,8 @@
 /* So often it looks whether who is waited for is at work. */
 #define SLICES 10
 
-struct leave {
-	struct leaving leaving;
+struct exit_deadline {
+	struct exit_plan exit_plan;
 	struct worker worker;
 	int silent; /* slices in which nothing was done */
 	clockid_t last_works;
@@ -25,7 +25,7 @@ struct leave {
 	_Atomic clockid_t works; /* CPU time of who is waited for; 0: of nobody in particular */
 };
 
-_Noreturn void leave_now(const struct leaving *l)
+_Noreturn void exit_deadline_leave(const struct exit_plan *l)
 {
 	struct historian *h = l->app->historian;
 
@@ -37,7 +37,7 @@ _Noreturn void leave_now(const struct leaving *l)
 	_exit(l->exit_code);
 }
 
-static bool is_at_work(struct leave *l)
+static bool is_at_work(struct exit_deadline *l)
 {
 	clockid_t works = l->works;
 	int64_t used = works ? clock_read_ns(works) : 0;
@@ -49,21 +49,21 @@ static bool is_at_work(struct leave *l)
 }
 
 /* Counts slices, not time: a program that was stopped meanwhile has as much time as any other. */
-static double watch(void *context)
+static double watch_deadline(void *context)
 {
-	struct leave *l = context;
+	struct exit_deadline *l = context;
 
 	l->silent = is_at_work(l) ? 0 : l->silent + 1;
 	if (l->silent < SLICES)
-		return (double)LEAVE_SECONDS / SLICES;
+		return (double)EXIT_DEADLINE_SECONDS / SLICES;
 	log_line(LOG_LEVEL_ERROR,
 		"what watches, or reads the history, did not end in time: perhaps the kernel or "
 		"the disk does not answer",
 		NULL);
-	leave_now(&l->leaving);
+	exit_deadline_leave(&l->exit_plan);
 }
 
-void leave_reached(struct leave *l)
+void exit_deadline_reached(struct exit_deadline *l)
 {
 	if (!l)
 		return;
@@ -71,22 +71,22 @@ void leave_reached(struct leave *l)
 	free(l);
 }
 
-struct leave *leave_begin(const struct leaving *leaving)
+struct exit_deadline *exit_deadline_begin(const struct exit_plan *exit_plan)
 {
-	struct leave *l = leaving->app->historian ? xcalloc(1, sizeof *l) : NULL;
+	struct exit_deadline *l = exit_plan->app->historian ? xcalloc(1, sizeof *l) : NULL;
 
 	if (!l)
 		return NULL;
-	l->leaving = *leaving;
+	l->exit_plan = *exit_plan;
 	l->silent = -1; /* the first turn comes before any slice */
 	worker_init(&l->worker);
-	if (worker_start(&l->worker, "leave", watch, l, NULL) == 0)
+	if (worker_start(&l->worker, "leave", watch_deadline, l, NULL) == 0)
 		return l;
-	leave_reached(l);
+	exit_deadline_reached(l);
 	return NULL;
 }
 
-void leave_works(struct leave *l, pthread_t thread)
+void exit_deadline_works(struct exit_deadline *l, pthread_t thread)
 {
 	clockid_t clock;
 

@@ -24,12 +24,12 @@
 #endif
 
 /* In which case a capability stays. */
-enum need { NEED_ALWAYS, NEED_FILES_OF_OTHERS };
+enum capability_need { NEED_ALWAYS, NEED_FILES_OF_OTHERS };
 
 /* clang-format off */
 static const struct {
 	unsigned int number;
-	enum need need;
+	enum capability_need need;
 	const char *name;
 } kept[] = {
 	/* memory, I/O and environment of other users' processes, whose files in /proc ask for it */
@@ -46,11 +46,11 @@ static const struct {
 };
 /* clang-format on */
 
-static void complain(const char *what, int code)
+static void complain(const char *subject, int code)
 {
 	struct err e = {0};
 
-	err_system(&e, code, "%s", what);
+	err_system(&e, code, "%s", subject);
 	log_line(LOG_LEVEL_WARN, "a right is not given up", "err", e.text, NULL);
 }
 
@@ -73,7 +73,7 @@ static bool place_is_of_others(const char *path)
 	return stat(".", &s) == 0 && s.st_uid != geteuid();
 }
 
-static int keep(uint64_t wanted, uint64_t *ret)
+static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct half[_LINUX_CAPABILITY_U32S_3] = {{0}};
@@ -110,7 +110,7 @@ static void drop_capabilities(const struct options *o, const char *history_path,
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
 		if (kept[i].need == NEED_ALWAYS || others)
 			wanted |= UINT64_C(1) << kept[i].number;
-	int code = keep(wanted, &left);
+	int code = keep_capabilities(wanted, &left);
 
 	if (code) {
 		complain("set capabilities", code);
@@ -138,7 +138,7 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 	struct buf names AUTO(buf_done) = BUF_MAX(256);
 	const char *calls = "off";
 	const char *cache = o->catalogue_refresh ? o->catalogue_cache : NULL;
-	int failed = o->security_user ? become_user(o->security_user, history_path, cache, e) : 0;
+	int failed = o->security_user ? switch_user(o->security_user, history_path, cache, e) : 0;
 
 	if (failed)
 		return failed;
@@ -149,7 +149,7 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 		complain("set no_new_privs", -errno);
 	hide_memory();
 	if (o->security_seccomp && !IS_TRACED_BY_ITSELF) {
-		int code = system_calls_forbid();
+		int code = seccomp_forbid();
 
 		if (code)
 			complain("forbid system calls", code);

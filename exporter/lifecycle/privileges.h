@@ -30,6 +30,6 @@ void privileges_hide_secrets(const struct options *o);
  * From now on forbidden system calls fail with EPERM. An error, not a signal: what is forbidden is then a message
  * about one thing that does not work, not a server that is gone. 0, or a negative errno. Needs no_new_privs or CAP_SYS_ADMIN.
  */
-int system_calls_forbid(void);
+int seccomp_forbid(void);
 
 #endif

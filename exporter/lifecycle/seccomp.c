@@ -77,7 +77,7 @@ static const uint32_t forbidden[] = {
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
 		CLONE_NEWPID | CLONE_NEWNET)
 
-int system_calls_forbid(void)
+int seccomp_forbid(void)
 {
 	const struct sock_filter head[] = {
 		FIELD(arch),

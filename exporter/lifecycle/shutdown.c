@@ -45,7 +45,7 @@ static const char *wait_for_signal(struct app *app, const sigset_t *signals)
 	return sigabbrev_np(n);
 }
 
-struct sight {
+struct last_sight {
 	bool seen, active;
 };
 
@@ -64,11 +64,11 @@ static bool pod_is_busy(struct app *app, struct tree *proc)
 }
 
 /* However seldom samples are taken, what is decided here must not be older than what it waits for. */
-static struct sight look(struct app *app)
+static struct last_sight look_at_runs(struct app *app)
 {
-	double most = fmin(2 * app->options->sample_interval, ENDING_SETTLE_SECONDS / 2);
+	double most = fmin(2 * app->options->sample_interval, SHUTDOWN_SETTLE_SECONDS / 2);
 	struct snapshot *s = sampler_runs(app->sampler, most, 1);
-	struct sight ret = {0};
+	struct last_sight ret = {0};
 
 	for (size_t i = 0; s && i < s->n_runs; i++) {
 		ret.seen = true;
@@ -84,8 +84,8 @@ static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
 
-	while (look(app).active && wait_signal(app, signals, LOOK_SECONDS) == 0 &&
-		mono_seconds_between(begin, now_read().mono) < ENDING_GRACE_SECONDS)
+	while (look_at_runs(app).active && wait_signal(app, signals, LOOK_SECONDS) == 0 &&
+		mono_seconds_between(begin, now_read().mono) < SHUTDOWN_GRACE_SECONDS)
 		;
 }
 
@@ -96,10 +96,10 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 
 	for (;;) {
 		int n = wait_signal(app, signals, pod && !seen ? FIRST_LOOK_SECONDS : LOOK_SECONDS);
-		struct sight s = {0};
+		struct last_sight s = {0};
 
 		if (!pod || seen)
-			s = look(app);
+			s = look_at_runs(app);
 		struct mono now = now_read().mono;
 
 		if (n) {
@@ -111,7 +111,7 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
 			idle_since = now;
-		if (mono_seconds_between(idle_since, now) >= ENDING_SETTLE_SECONDS)
+		if (mono_seconds_between(idle_since, now) >= SHUTDOWN_SETTLE_SECONDS)
 			return "job ended";
 		if (!seen && mono_seconds_between(begin, now) >= app->options->exit_wait)
 			return "no job began in the time of --exit-with-job.wait";
@@ -139,7 +139,7 @@ static bool ends_with_pod(const struct app *app)
 	return app->options->exit_with_job || app->options->jobs_pod;
 }
 
-const char *ending_wait(struct app *app, const sigset_t *signals)
+const char *shutdown_wait(struct app *app, const sigset_t *signals)
 {
 	if (app->options->exit_with_job)
 		return app->options->jobs_pod ? wait_for_pod(app, signals) :
@@ -151,7 +151,7 @@ const char *ending_wait(struct app *app, const sigset_t *signals)
 	return reason;
 }
 
-void ending_linger(struct app *app, const sigset_t *signals)
+void shutdown_linger(struct app *app, const sigset_t *signals)
 {
 	double most = app->options->linger;
 	struct mono begin = now_read().mono;
@@ -169,20 +169,20 @@ void ending_linger(struct app *app, const sigset_t *signals)
 		;
 }
 
-struct closing {
+struct run_closing {
 	const struct identity *self;
 	bool more; /* a step closes a few runs */
 };
 
 static int close_runs(struct history *h, void *context, struct err *e)
 {
-	struct closing *c = context;
+	struct run_closing *c = context;
 	const struct identity *self = c->self;
 	const struct orphan_rule rule = {
 		.now = wall_seconds(now_read().wall),
 		.stale_seconds = INFINITY,
 		.here = &self->here,
-		.alive = process_alive,
+		.alive = identity_is_alive,
 		.leaving_pid = self->pid,
 		.leaving_start_ticks = self->start_ticks,
 	};
@@ -193,10 +193,10 @@ static int close_runs(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-void ending_close_runs(struct app *app, const struct identity *self)
+void shutdown_close_runs(struct app *app, const struct identity *self)
 {
 	/* Not on the stack: a disk that does not answer may come to it when this has returned. */
-	static struct closing c;
+	static struct run_closing c;
 	struct err e = {0};
 	int code;
 

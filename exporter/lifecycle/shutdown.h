@@ -11,24 +11,24 @@
 #include "exporter/core/identity.h"
 
 /* A job that ends may be followed by its next step: so long without any run is the end of all. */
-#define ENDING_SETTLE_SECONDS 5.0
+#define SHUTDOWN_SETTLE_SECONDS 5.0
 
 /* After a signal in a pod (--jobs.pod, --exit-with-job), so long is waited for the job to end: both get it then. */
-#define ENDING_GRACE_SECONDS 15.0
+#define SHUTDOWN_GRACE_SECONDS 15.0
 
 /* Blocks until it is time to end; why, for the log: the name of the signal, or "job ended". Main thread. */
-const char *ending_wait(struct app *app, const sigset_t *signals);
+const char *shutdown_wait(struct app *app, const sigset_t *signals);
 
 /*
  * Returns when the values of now were scraped, --web.linger is over, or another signal comes. While HTTP and the
  * sampler still work.
  */
-void ending_linger(struct app *app, const sigset_t *signals);
+void shutdown_linger(struct app *app, const sigset_t *signals);
 
 /*
  * In a pod (--jobs.pod, --exit-with-job) nobody comes after us who could go on with the runs that are still open: they
  * end as interrupted. After the sampler stopped, or will not, before the historian does. Once.
  */
-void ending_close_runs(struct app *app, const struct identity *self);
+void shutdown_close_runs(struct app *app, const struct identity *self);
 
 #endif

@@ -19,13 +19,13 @@
 #include "collectors/base/scan.h"
 #include "exporter/core/paths.h"
 
-struct account {
+struct user_account {
 	const char *name; /* NULL: the system knows none of this number */
 	uid_t uid;
 	gid_t gid;
 };
 
-static int find(struct account *ret, const char *user, struct err *e)
+static int find_user(struct user_account *ret, const char *user, struct err *e)
 {
 	struct scan s = SCAN(user, strlen(user));
 	uint64_t number;
@@ -41,8 +41,8 @@ static int find(struct account *ret, const char *user, struct err *e)
 			"--security.user: there is no user %s; give a name of this system's, or a "
 			"number",
 			user);
-	*ret = p ? (struct account){p->pw_name, p->pw_uid, p->pw_gid} :
-		   (struct account){NULL, (uid_t)number, (gid_t)number};
+	*ret = p ? (struct user_account){p->pw_name, p->pw_uid, p->pw_gid} :
+		   (struct user_account){NULL, (uid_t)number, (gid_t)number};
 	if (ret->uid == 0)
 		return err_set(e, -EINVAL, "--security.user: %s is root", user);
 	return 0;
@@ -52,7 +52,7 @@ static int find(struct account *ret, const char *user, struct err *e)
  * Only what is root's: what is somebody else's is not ours to give. And only a plain file of no other name: who had the
  * folder before may have put one of root's there.
  */
-static int give_file(int folder, const char *name, const struct account *a)
+static int give_file(int folder, const char *name, const struct user_account *a)
 {
 	AUTO(closep) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -88,7 +88,7 @@ static bool has_others(int folder, const char *file)
 }
 
 /* The folder, so that SQLite can make files beside this one, and what it has made. */
-static int give_folder(int folder, const char *file, const struct account *a, struct err *e)
+static int give_folder(int folder, const char *file, const struct user_account *a, struct err *e)
 {
 	static const char *const beside[] = {"", "-wal", "-shm", "-journal"};
 	char name[NAME_MAX + 16];
@@ -107,7 +107,7 @@ static int give_folder(int folder, const char *file, const struct account *a, st
 	return code ? err_system(e, code, "give it away (that takes CHOWN)") : 0;
 }
 
-static int give_place(const char *path, const struct account *a, struct err *e)
+static int give_place(const char *path, const struct user_account *a, struct err *e)
 {
 	AUTO(freep) char *folder = xstrdup(path);
 	char *slash = strrchr(folder, '/');
@@ -121,7 +121,7 @@ static int give_place(const char *path, const struct account *a, struct err *e)
 			"--security.user: %s: it is to be the whole path of a file, in a folder of "
 			"its own",
 			path);
-	int code = make_folder_of(path, &why);
+	int code = path_make_folder(path, &why);
 
 	if (code == 0) {
 		*slash = '\0';
@@ -134,7 +134,7 @@ static int give_place(const char *path, const struct account *a, struct err *e)
 }
 
 /* In the order in which each still may be given up. */
-static int leave_root(const struct account *a, struct err *e)
+static int leave_root(const struct user_account *a, struct err *e)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 &&
 		(a->name ? initgroups(a->name, a->gid) : setgroups(1, &a->gid)) == 0 &&
@@ -146,10 +146,10 @@ static int leave_root(const struct account *a, struct err *e)
 		(unsigned)a->uid);
 }
 
-int become_user(const char *user, const char *history, const char *cache, struct err *e)
+int switch_user(const char *user, const char *history, const char *cache, struct err *e)
 {
-	struct account a = {0};
-	int code = find(&a, user, e);
+	struct user_account a = {0};
+	int code = find_user(&a, user, e);
 
 	if (code || geteuid() == a.uid)
 		return code;

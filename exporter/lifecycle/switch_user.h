@@ -14,6 +14,6 @@
  * capabilities that the process has, which stay permitted. Nothing to do where it is that user already. Before other threads
  * start. An error where it cannot be done; that of the cache, which nothing hangs on, is none.
  */
-int become_user(const char *user, const char *history, const char *cache, struct err *e);
+int switch_user(const char *user, const char *history, const char *cache, struct err *e);
 
 #endif

@@ -16,14 +16,14 @@
 
 #define SOCKETS_MAX 1024
 
-struct service {
+struct systemd_service {
 	bool (*healthy)(void *context);
 	void *context;
 	double period; /* between words to the watchdog, in seconds */
 	struct worker worker;
 };
 
-bool service_notify(const char *state)
+bool systemd_notify(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -61,7 +61,7 @@ static bool is_for_us(const char *name, bool required)
 	return read_number(name, &pid) && pid == (uint64_t)getpid();
 }
 
-size_t service_sockets(void)
+size_t systemd_sockets(void)
 {
 	uint64_t n = 0;
 
@@ -82,16 +82,16 @@ static double watchdog_period(void)
 	return (double)us / 2e6;
 }
 
-static double watch(void *context)
+static double watchdog_loop(void *context)
 {
-	struct service *s = context;
+	struct systemd_service *s = context;
 
 	if (s->healthy(s->context))
-		service_notify("WATCHDOG=1");
+		systemd_notify("WATCHDOG=1");
 	return s->period;
 }
 
-void service_stop(struct service *s)
+void systemd_stop(struct systemd_service *s)
 {
 	if (!s)
 		return;
@@ -99,21 +99,21 @@ void service_stop(struct service *s)
 	free(s);
 }
 
-int service_start(struct service **ret, bool (*healthy)(void *context), void *context,
+int systemd_start(struct systemd_service **ret, bool (*healthy)(void *context), void *context,
 	struct err *e)
 {
-	struct service *s = xcalloc(1, sizeof *s);
+	struct systemd_service *s = xcalloc(1, sizeof *s);
 	int code = 0;
 
 	s->healthy = healthy;
 	s->context = context;
 	s->period = watchdog_period();
 	worker_init(&s->worker);
-	service_notify("READY=1");
+	systemd_notify("READY=1");
 	if (s->period > 0)
-		code = worker_start(&s->worker, "watchdog", watch, s, e);
+		code = worker_start(&s->worker, "watchdog", watchdog_loop, s, e);
 	if (code)
-		service_stop(s);
+		systemd_stop(s);
 	else
 		*ret = s;
 	return code;

@@ -11,22 +11,22 @@
 #include "collectors/base/err.h"
 
 /* Sends "READY=1" or the like to $NOTIFY_SOCKET; false when nobody wants to know, or it could not be told. */
-bool service_notify(const char *state);
+bool systemd_notify(const char *state);
 
 /*
  * How many listening sockets were given, from descriptor LISTEN_FIRST_GIVEN (exporter/http/listen.h) on; from now on they are closed on exec.
  * Before other threads start.
  */
-size_t service_sockets(void);
+size_t systemd_sockets(void);
 
-struct service;
+struct systemd_service;
 
 /*
  * Says that we are ready; then, while healthy(context) is true, says so as often as the watchdog wants. It is called on a
  * thread of its own.
  */
-int service_start(struct service **ret, bool (*healthy)(void *context), void *context,
+int systemd_start(struct systemd_service **ret, bool (*healthy)(void *context), void *context,
 	struct err *e);
-void service_stop(struct service *s); /* NULL does nothing */
+void systemd_stop(struct systemd_service *s); /* NULL does nothing */
 
 #endif

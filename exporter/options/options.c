@@ -21,7 +21,7 @@
 #define OPTION_NAME_MAX  64
 #define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
 
-enum kind {
+enum option_kind {
 	KIND_TEXT,
 	KIND_TEXTS,
 	KIND_FLAG,
@@ -32,9 +32,9 @@ enum kind {
 	KIND_CHOICE
 };
 
-static const char *const log_level_names[] = {"debug", "info", "warn", "error", NULL};
-static const char *const log_format_names[] = {"logfmt", "json", NULL};
-static const char *const server_allocation_names[] = {"unknown", "ondemand", "spot", NULL};
+static const char *const option_log_levels[] = {"debug", "info", "warn", "error", NULL};
+static const char *const option_log_formats[] = {"logfmt", "json", NULL};
+static const char *const option_server_allocations[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL, least
 #define LEAST_TEXTS(least)    0, NULL, least
@@ -46,7 +46,7 @@ static const char *const server_allocation_names[] = {"unknown", "ondemand", "sp
 #define LEAST_CHOICE(least)   0, least, NULL
 
 struct option_row {
-	enum kind kind;
+	enum option_kind kind;
 	size_t offset;
 	const char *name, *fallback;
 	double least;
@@ -169,7 +169,8 @@ static bool set_choice(const char **field, const char *const *choices, const cha
 	return false;
 }
 
-static int set(struct options *o, const struct option_row *row, const char *value, struct err *e)
+static int set_option(struct options *o, const struct option_row *row, const char *value,
+	struct err *e)
 {
 	void *field = (char *)o + row->offset;
 	bool ok = value[0] != '\0' && (!row->shape || row->shape->fits(value));
@@ -212,13 +213,13 @@ static int set_by_flag(struct options *o, const struct option_row *row, const ch
 		t->from_flags = true;
 	}
 	o->given[row - rows] = true;
-	return set(o, row, value, e);
+	return set_option(o, row, value, e);
 }
 
 /* ---- the environment ---- */
 
 /* The variable of the option or collector of this name: RIGHTSIZE_SAMPLE_INTERVAL, RIGHTSIZE_COLLECTOR_X. */
-static void variable_of(const char *name, char out[VARIABLE_MAX])
+static void option_variable_name(const char *name, char out[VARIABLE_MAX])
 {
 	size_t n = strlen(PREFIX);
 
@@ -234,7 +235,7 @@ static const char *from_environment(const char *name)
 {
 	char variable[VARIABLE_MAX];
 
-	variable_of(name, variable);
+	option_variable_name(name, variable);
 	const char *value = getenv(variable);
 
 	return value && value[0] ? value : NULL;
@@ -262,7 +263,7 @@ static int set_defaults(struct options *o, enum command_bits command, struct err
 		const char *given =
 			rows[i].commands & command ? from_environment(rows[i].name) : NULL;
 		const char *value = given ? given : rows[i].fallback;
-		int code = value ? set(o, &rows[i], value, e) : 0;
+		int code = value ? set_option(o, &rows[i], value, e) : 0;
 
 		o->given[i] = given != NULL;
 		if (code)
@@ -307,7 +308,7 @@ static int unknown_option(const char *flag, enum command_bits command, struct er
 		if (rows[i].commands & command)
 			names[n++] = rows[i].name;
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag + 2, "="), flag + 2);
-	slip = closest_slip(name, names, n);
+	slip = suggest_slip(name, names, n);
 	return slip ? err_set(e, -EINVAL, "unknown option %.100s: did you mean --%s?", flag, slip) :
 		      err_set(e, -EINVAL, "unknown option %.100s; --help lists what there is",
 			      flag);
@@ -342,7 +343,7 @@ static int read_flag(struct options *o, enum command_bits command, int argc, cha
 	return set_by_flag(o, row, argv[++*i], e);
 }
 
-static int begin(struct options *o, enum command_bits command, struct err *e)
+static int begin_options(struct options *o, enum command_bits command, struct err *e)
 {
 	size_t n = 0;
 
@@ -359,7 +360,7 @@ static int begin(struct options *o, enum command_bits command, struct err *e)
 	return code;
 }
 
-static int finish(struct options *o, char **rest, int n_rest, int code)
+static int finish_options(struct options *o, char **rest, int n_rest, int code)
 {
 	o->rest = rest;
 	o->n_rest = n_rest;
@@ -371,7 +372,7 @@ static int finish(struct options *o, char **rest, int n_rest, int code)
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e)
 {
-	int code = begin(ret, command, e), i = 0;
+	int code = begin_options(ret, command, e), i = 0;
 
 	for (; code == 0 && i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--") == 0) {
@@ -384,7 +385,7 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 		else
 			code = read_flag(ret, command, argc, argv, &i, e);
 	}
-	return finish(ret, argv + i, argc - i, code);
+	return finish_options(ret, argv + i, argc - i, code);
 }
 
 void options_done(struct options *o)
@@ -419,19 +420,19 @@ void options_help(struct buf *out, enum command_bits command)
 		if (r->fallback && r->kind != KIND_FLAG)
 			buf_addf(out, "  (default %s)", r->fallback);
 		buf_addc(out, '\n');
-		wrap_add(out, r->help, 6);
+		line_wrap_add(out, r->help, 6);
 	}
 	if (!(command & COMMAND_WATCH))
 		return;
 	buf_adds(out, "  --collector.NAME, --no-collector.NAME\n");
-	wrap_add(out, "Switches a collector on or off:", 6);
+	line_wrap_add(out, "Switches a collector on or off:", 6);
 	for (size_t i = 0; all_collectors[i]; i++) {
 		struct buf line = BUF_MAX(1000);
 
 		buf_addf(&line, "%s%s: %s", all_collectors[i]->name,
 			all_collectors[i]->off_by_default ? " (off by default)" : "",
 			all_collectors[i]->help);
-		wrap_add(out, buf_text(&line), 8);
+		line_wrap_add(out, buf_text(&line), 8);
 		buf_done(&line);
 	}
 }
@@ -476,7 +477,7 @@ struct variables {
 static void add_variable(struct variables *v, const char *name, unsigned commands)
 {
 	GROW(v->variable, v->n, v->room);
-	variable_of(name, v->variable[v->n].name);
+	option_variable_name(name, v->variable[v->n].name);
 	v->variable[v->n++].commands = commands;
 }
 
@@ -508,7 +509,7 @@ static bool is_known(const struct variables *v, const char *name)
 	return false;
 }
 
-void variables_check(enum command_bits command,
+void option_variables_check(enum command_bits command,
 	void (*say)(const char *variable, const char *meant))
 {
 	const size_t prefix = strlen(PREFIX);
@@ -524,7 +525,7 @@ void variables_check(enum command_bits command,
 		slice_copy((struct slice){*entry, strcspn(*entry, "=")}, given, sizeof given);
 		if (strncmp(given, PREFIX, prefix) != 0 || is_known(&all, given))
 			continue;
-		slip = closest_slip(given + prefix, names, n);
+		slip = suggest_slip(given + prefix, names, n);
 		if (slip)
 			say(given, slip - prefix);
 	}

@@ -103,7 +103,7 @@ X(TEXT, server_type, "server.type", NULL, 0, 0, COMMAND_ALL, "TYPE", \
   "Instance type of this server as its vendor calls it, for example m7i.large") \
 X(TEXT, server_region, "server.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
   "Region of this server as its vendor calls it, for example us-east-1") \
-X(CHOICE, server_allocation, "server.allocation", "unknown", server_allocation_names, 0, COMMAND_ALL, "ALLOCATION", \
+X(CHOICE, server_allocation, "server.allocation", "unknown", option_server_allocations, 0, COMMAND_ALL, "ALLOCATION", \
   "How this server is rented: ondemand, spot or unknown") \
 X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
   "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
@@ -149,9 +149,9 @@ X(TEXT, run_report, "report", NULL, 0, 0, COMMAND_RUN, "FILE", \
   "At the end, put the run's page there, as the command report does: failed runs, too") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
   "No summary on stderr at the end") \
-X(CHOICE, log_level, "log.level", "info", log_level_names, 0, COMMAND_ALL, "LEVEL", \
+X(CHOICE, log_level, "log.level", "info", option_log_levels, 0, COMMAND_ALL, "LEVEL", \
   "Least important messages to log: debug, info, warn or error") \
-X(CHOICE, log_format, "log.format", "logfmt", log_format_names, 0, COMMAND_ALL, "FORMAT", \
+X(CHOICE, log_format, "log.format", "logfmt", option_log_formats, 0, COMMAND_ALL, "FORMAT", \
   "logfmt or json")
 /* clang-format on */
 
@@ -212,7 +212,7 @@ void options_markdown(struct buf *out);
  * What is like none is left alone: Kubernetes sets variables for each of its services. One thread, while no other changes
  * the environment.
  */
-void variables_check(enum command_bits command,
+void option_variables_check(enum command_bits command,
 	void (*say)(const char *variable, const char *meant));
 
 #endif

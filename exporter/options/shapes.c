@@ -49,12 +49,12 @@ const struct text_shape shape_address = {
 	.accepted = "HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535",
 };
 
-bool currency_rate_parse(struct currency_rate *ret, const char *text)
+bool currency_rate_parse(struct catalogue_currency_rate *ret, const char *text)
 {
 	size_t len = strcspn(text, "=");
 	struct scan s = SCAN(text + len, strlen(text + len));
 
-	*ret = (struct currency_rate){0};
+	*ret = (struct catalogue_currency_rate){0};
 	if (len != CURRENCY_CODE_LEN || strspn(text, LETTERS) != len || !scan_char(&s, '=') ||
 		!scan_double(&s, &ret->usd) || !scan_end(&s) || !(ret->usd > 0 && ret->usd < 1e9))
 		return false;
@@ -64,7 +64,7 @@ bool currency_rate_parse(struct currency_rate *ret, const char *text)
 
 static bool is_rate(const char *text)
 {
-	struct currency_rate r;
+	struct catalogue_currency_rate r;
 
 	return currency_rate_parse(&r, text);
 }

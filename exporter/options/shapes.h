@@ -30,10 +30,10 @@ struct listen_address {
 bool listen_address_parse(struct listen_address *ret, const char *text);
 
 /* "EUR=1.16": US dollars for one unit. Whether there is such a currency shows when a catalogue has it or not. */
-struct currency_rate {
+struct catalogue_currency_rate {
 	char currency[CURRENCY_CODE_LEN + 1];
 	double usd;
 };
-bool currency_rate_parse(struct currency_rate *ret, const char *text);
+bool currency_rate_parse(struct catalogue_currency_rate *ret, const char *text);
 
 #endif

@@ -43,7 +43,7 @@ static json_t *benchmarks_json(const struct catalogue *c)
 	return a;
 }
 
-static json_t *habits_json(const struct habits *h)
+static json_t *habits_json(const struct job_habits *h)
 {
 	json_t *o = json_object();
 
@@ -58,24 +58,25 @@ static json_t *habits_json(const struct habits *h)
 static void put_related(json_t *o, const struct catalogue *c, const struct runs *runs,
 	struct arena *arena)
 {
-	struct habits habits = habits_of_job(runs, arena);
-	struct related related[RELATED_MAX];
+	struct job_habits habits = job_profile_habits(runs, arena);
+	struct related_benchmark related[RELATED_MAX];
 
 	json_put(o, "habits", habits_json(&habits));
-	json_put(o, "related", related_json(related, benchmarks_related(c, &habits, related)));
+	json_put(o, "related",
+		server_answer_related_json(related, related_benchmarks_find(c, &habits, related)));
 }
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	const char *job_name = argument_text(a, "job_name");
-	AUTO(app_catalogue_done) struct catalogue_use use = {0};
+	AUTO(catalogue_use_done) struct catalogue_use use = {0};
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs runs = {0};
 	int code = job_name ? job_runs(app, job_name, 0, false, &arena, &runs, r, e) : 1;
 
 	if (code <= 0)
 		return code;
-	code = app_catalogue(app, &use, e);
+	code = catalogue_use_begin(app, &use, e);
 	if (code)
 		return code;
 
@@ -85,7 +86,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (job_name)
 		put_related(o, use.catalogue, &runs, &arena);
 	json_put(o, "benchmarks", benchmarks_json(use.catalogue));
-	json_put(o, "catalogue", catalogue_json(&use));
+	json_put(o, "catalogue", server_answer_catalogue_json(&use));
 	return reply_json(r, 200, o);
 }
 

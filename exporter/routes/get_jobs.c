@@ -20,12 +20,13 @@ static json_t *job_json(const struct job_row *j)
 	json_t *o = json_object(), *outcomes = json_object();
 
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
-		json_put(outcomes, outcome_name((enum outcome)i), json_num((double)j->outcomes[i]));
+		json_put(outcomes, run_outcome_name((enum outcome)i),
+			json_num((double)j->outcomes[i]));
 	json_put(o, "job_name", json_text(j->job_name));
 	json_put(o, "runs", json_num((double)j->runs));
 	json_put(o, "outcomes", outcomes);
 	json_put(o, "last_started_at", json_time(j->last_started_at));
-	json_put(o, "last_outcome", json_text(outcome_name(j->last_outcome)));
+	json_put(o, "last_outcome", json_text(run_outcome_name(j->last_outcome)));
 	return o;
 }
 
@@ -42,13 +43,13 @@ json_t *jobs_json(const struct job_row *jobs, size_t n)
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	size_t n = 0, limit = argument_count(a, "limit");
 	struct job_row *jobs = NULL;
-	int code = app_history(app, &h, e);
+	int code = answer_open_history(app, &h, e);
 
 	if (code == -ENOENT)
-		return reply_no_history(app, r);
+		return answer_no_history(app, r);
 	if (code == 0)
 		code = history_jobs(h, &arena, &jobs, &n, e);
 	if (code)

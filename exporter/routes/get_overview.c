@@ -24,29 +24,29 @@ static const struct parameter parameters[] = {
 };
 
 /* What costs are made of. Without a catalogue there are none, and nothing else is missing. */
-struct prices {
+struct overview_prices {
 	struct app *app;
 	struct arena arena;
 	bool looked;
 	struct catalogue_use use; /* empty before it is looked at, or when there is none */
 	struct machine here;
-	struct today at; /* the server of the run that was priced last */
+	struct current_cost at; /* the server of the run that was priced last */
 };
 
-static void prices_done(struct prices *p)
+static void prices_done(struct overview_prices *p)
 {
 	arena_done(&p->arena);
-	app_catalogue_done(&p->use);
+	catalogue_use_done(&p->use);
 }
 
 /* The first time that a cost is asked for: without a run that succeeded nothing is looked at. */
-static void look(struct prices *p)
+static void look_up_prices(struct overview_prices *p)
 {
 	if (p->looked)
 		return;
 	p->looked = true;
-	machine_now(p->app, &p->here);
-	app_catalogue_once(p->app, &p->use, NULL);
+	this_server_now(p->app, &p->here);
+	catalogue_use_once(p->app, &p->use, NULL);
 }
 
 static double known_or_0(double v)
@@ -60,20 +60,20 @@ static double known_or_0(double v)
  */
 static double waste_of(const struct run_brief *r)
 {
-	double used = NAN, asked = NAN;
+	double used = NAN, requested = NAN;
 	double cores = r->cpu_seconds / r->duration_seconds;
 
 	if (r->requested_cpu_cores > 0 && isfinite(cores)) {
-		asked = r->requested_cpu_cores;
-		used = fmin(cores, asked);
+		requested = r->requested_cpu_cores;
+		used = fmin(cores, requested);
 	}
 	if (r->requested_memory_bytes > 0 && isfinite(r->memory_peak_bytes)) {
 		double memory = fmin(r->memory_peak_bytes, r->requested_memory_bytes);
 
-		asked = known_or_0(asked) + r->requested_memory_bytes / BYTES_PER_CORE;
+		requested = known_or_0(requested) + r->requested_memory_bytes / BYTES_PER_CORE;
 		used = known_or_0(used) + memory / BYTES_PER_CORE;
 	}
-	return 1 - used / asked;
+	return 1 - used / requested;
 }
 
 /* Of the successful runs, oldest first: what a trend is read from. */
@@ -113,21 +113,21 @@ static double waste_of_job(const struct job_brief *j)
 	return n > 0 ? sum / n : (double)NAN;
 }
 
-static double cost_of_brief(const struct run_brief *r, struct prices *p)
+static double cost_of_brief(const struct run_brief *r, struct overview_prices *p)
 {
 	static const struct pick_options options = {.currency = "USD"};
 	const struct past_run past = {r->host, r->server, r->duration_seconds,
 		r->network_sent_bytes, r->disk_grown_bytes};
 
-	look(p);
-	const struct today_question q = {
+	look_up_prices(p);
+	const struct current_cost_question q = {
 		.catalogue = p->use.catalogue, .here = &p->here, .options = &options};
 
-	return q.catalogue ? past_cost(&q, &past, &p->arena, &p->at) : (double)NAN;
+	return q.catalogue ? current_cost_of_run(&q, &past, &p->arena, &p->at) : (double)NAN;
 }
 
 /* The newest success, at the price of the server where it was. */
-static double cost_of_job(const struct job_brief *j, struct prices *p)
+static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 {
 	for (size_t i = 0; i < j->n; i++)
 		if (j->run[i].outcome == OUTCOME_SUCCEEDED)
@@ -140,11 +140,11 @@ static json_t *outcomes_json(const struct job_brief *j)
 	json_t *array = json_array();
 
 	for (size_t i = j->n; i-- > 0;)
-		json_push(array, json_text(outcome_name(j->run[i].outcome)));
+		json_push(array, json_text(run_outcome_name(j->run[i].outcome)));
 	return array;
 }
 
-static json_t *job_json(const struct job_brief *j, struct prices *prices)
+static json_t *job_json(const struct job_brief *j, struct overview_prices *prices)
 {
 	const struct run_brief *newest = &j->run[0];
 	json_t *o = json_object();
@@ -165,12 +165,12 @@ static json_t *job_json(const struct job_brief *j, struct prices *prices)
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	AUTO(prices_done) struct prices prices = {.app = app};
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(prices_done) struct overview_prices prices = {.app = app};
+	AUTO(answer_close_history) struct history *h = NULL;
 	json_t *o, *array;
 	struct job_brief *job = NULL;
 	size_t n = 0;
-	int code = app_history(app, &h, e);
+	int code = answer_open_history(app, &h, e);
 
 	if (code == 0)
 		code = history_overview(h, argument_count(a, "runs"), &arena, &job, &n, e);
@@ -179,7 +179,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return code;
 	o = json_object();
 	array = json_array();
-	for (size_t i = 0; i < n && !allowance_gave_up(); i++)
+	for (size_t i = 0; i < n && !memory_budget_gave_up(); i++)
 		json_push(array, job_json(&job[i], &prices));
 	json_put(o, "jobs", array);
 	return reply_json(r, 200, o);

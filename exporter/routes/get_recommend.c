@@ -31,7 +31,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-static int answer_json(struct app *app, const struct arguments *a, const struct sized *s,
+static int answer_json(struct app *app, const struct arguments *a, const struct sizing_result *s,
 	struct arena *arena, struct reply *r, struct err *e)
 {
 	AUTO(server_answer_done) struct server_answer servers = {0};
@@ -56,8 +56,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 {
 	const struct advice_format *format = advice_format_find(argument_text(a, "format"));
 	AUTO(arena_done) struct arena arena = {0};
-	AUTO(sized_done) struct sized *s = NULL;
-	int code = sized_job(app, a, &s, r, e);
+	AUTO(sizing_result_done) struct sizing_result *s = NULL;
+	int code = sizing_of_job(app, a, &s, r, e);
 
 	if (code <= 0)
 		return code;
@@ -74,12 +74,12 @@ static void explain(struct buf *out)
 	buf_adds(out, "\nStrategies:\n");
 	for (const struct strategy *s = strategies; s->name; s++) {
 		buf_addf(out, "  %s\n", s->name);
-		wrap_add(out, s->help, 6);
+		line_wrap_add(out, s->help, 6);
 	}
 	buf_adds(out, "\nFormats:\n");
 	for (const struct advice_format *f = advice_formats; f->name; f++) {
 		buf_addf(out, "  %s\n", f->name);
-		wrap_add(out, f->help, 6);
+		line_wrap_add(out, f->help, 6);
 	}
 	buf_addc(out, '\n');
 }

@@ -13,7 +13,7 @@ static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 extern const struct route route_series, route_runs, route_recommend;
 
 /* The body stays empty where a route has no answer, as before the first success. */
-static int ask(struct app *app, const struct route *route, const char *const pairs[][2],
+static int ask_route(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {
 	int code = route_ask(app, route, pairs, r, e);
@@ -33,12 +33,12 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 		{"job_name", run->job_name}, {"limit", REPORT_RUNS}, {NULL}};
 	const char *const job_only[][2] = {{"job_name", run->job_name}, {NULL}};
 	char title[JOB_NAME_MAX + 64];
-	int code = ask(app, &route_series, run_only, &series, e);
+	int code = ask_route(app, &route_series, run_only, &series, e);
 
 	if (code == 0)
-		code = ask(app, &route_runs, job_runs, &runs, e);
+		code = ask_route(app, &route_runs, job_runs, &runs, e);
 	if (code == 0)
-		code = ask(app, &route_recommend, job_only, &advice, e);
+		code = ask_route(app, &route_recommend, job_only, &advice, e);
 	if (code == 0) {
 		snprintf(title, sizeof title, "Run of %s", run->job_name);
 		report_write(out, title,
@@ -54,10 +54,10 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	const struct run *run = NULL;
-	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
+	int code = answer_find_run(app, a, &h, &arena, &run, r, e);
 
 	if (code <= 0)
 		return code;

@@ -20,7 +20,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	struct runs runs;
 	int code = job_runs(app, job_name, argument_count(a, "limit"), true, &arena, &runs, r, e);
 
-	return code > 0 ? reply_json(r, 200, runs_json(job_name, &runs)) : code;
+	return code > 0 ? reply_json(r, 200, run_json_list(job_name, &runs)) : code;
 }
 
 const struct route route_runs = {

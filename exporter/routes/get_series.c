@@ -42,7 +42,7 @@ static json_t *phases_json(const struct phases *phases)
 }
 
 /* Numbers are written as they come: a document of them would be ten times as large. */
-static void write_answer(struct buf *out, const struct run *run, const struct passes *read)
+static void write_answer(struct buf *out, const struct run *run, const struct series_passes *read)
 {
 	json_t *about = run_json(run), *phases = phases_json(&read->phases);
 
@@ -54,7 +54,7 @@ static void write_answer(struct buf *out, const struct run *run, const struct pa
 		read->samples);
 	json_write(out, phases);
 	buf_adds(out, ", \"series\": ");
-	view_json(out, &read->view);
+	series_view_json(out, &read->view);
 	buf_adds(out, "}\n");
 	json_decref(about);
 	json_decref(phases);
@@ -62,25 +62,25 @@ static void write_answer(struct buf *out, const struct run *run, const struct pa
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	const struct run *run = NULL;
-	struct passes read;
+	struct series_passes read;
 	struct span span;
 
-	if (!span_asked_for(a, &span, r))
+	if (!answer_read_span(a, &span, r))
 		return 0;
-	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
+	int code = answer_find_run(app, a, &h, &arena, &run, r, e);
 
 	if (code <= 0)
 		return code;
-	const struct passes_question q = {.run_id = run->run_id,
+	const struct series_passes_question q = {.run_id = run->run_id,
 		.samples = run->samples,
 		.from = span.from,
 		.to = span.to,
 		.points = argument_count(a, "points")};
 
-	code = passes_read(h, &q, &arena, &read, e);
+	code = series_passes_read(h, &q, &arena, &read, e);
 	if (code == -E2BIG) {
 		r->body.full = true; /* as it would be */
 		return 0;

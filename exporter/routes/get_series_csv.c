@@ -29,17 +29,17 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* The samples between, which lie side by side: their clock may have stepped, as in view_between. */
+/* The samples between, which lie side by side: their clock may have stepped, as in series_view_between. */
 static struct series between(const struct series *s, const struct span *span, struct arena *arena)
 {
-	return view_between(s, isnan(span->from) ? -INFINITY : span->from,
+	return series_view_between(s, isnan(span->from) ? -INFINITY : span->from,
 		isnan(span->to) ? INFINITY : span->to, arena);
 }
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	bool peer = strcmp(argument_text(a, "format"), "resource_tracker") == 0, first = true;
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(arena_done) struct arena block = {0};
 	const struct run *run = NULL;
@@ -47,9 +47,9 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	int64_t position = 0;
 	struct span span;
 
-	if (!span_asked_for(a, &span, r))
+	if (!answer_read_span(a, &span, r))
 		return 0;
-	int code = run_asked_for(app, a, &h, &arena, &run, r, e);
+	int code = answer_find_run(app, a, &h, &arena, &run, r, e);
 
 	if (code <= 0)
 		return code;
@@ -73,7 +73,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 			series_csv_peer_rows(&r->body, &some);
 		else
 			series_csv_rows(&r->body, &some);
-	} while (s.n == BLOCK && !r->body.full && !allowance_over());
+	} while (s.n == BLOCK && !r->body.full && !memory_budget_is_over());
 	return 0;
 }
 

@@ -20,15 +20,15 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	(void)e;
 	/* On the command line nobody has asked before. */
 	if (app->machine)
-		machine_now(app, &m);
+		this_server_now(app, &m);
 	else
-		machine_find(app->options, &m);
+		this_server_find(app->options, &m);
 	put_known(o, "host", m.host);
 	put_known(o, "vendor_id", m.vendor_id);
 	put_known(o, "instance_type", m.instance_type);
 	put_known(o, "region", m.region);
 	put_known(o, "zone", m.zone);
-	put_known(o, "allocation", machine_allocation_name(m.allocation));
+	put_known(o, "allocation", this_server_allocation_name(m.allocation));
 	put_known(o, "source", m.source);
 	return reply_json(r, 200, o);
 }

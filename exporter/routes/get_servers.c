@@ -67,7 +67,7 @@ static void demand_said(const struct arguments *a, struct demand *d)
 	const struct {
 		const char *name;
 		double *field, factor;
-	} said[] = {
+	} requested[] = {
 		{"cpu", &d->cpu_cores, 1},
 		{"memory", &d->memory_bytes, MIB},
 		{"gpu", &d->gpus, 1},
@@ -76,11 +76,11 @@ static void demand_said(const struct arguments *a, struct demand *d)
 		{"duration", &d->duration_seconds, 1},
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
-		double v = argument_number(a, said[i].name);
+	for (size_t i = 0; i < ARRAY_LEN(requested); i++) {
+		double v = argument_number(a, requested[i].name);
 
 		if (!isnan(v))
-			*said[i].field = v * said[i].factor;
+			*requested[i].field = v * requested[i].factor;
 	}
 }
 
@@ -89,9 +89,9 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	const char *job_name = argument_text(a, "job_name");
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(server_answer_done) struct server_answer servers = {0};
-	AUTO(sized_done) struct sized *s = NULL;
+	AUTO(sizing_result_done) struct sizing_result *s = NULL;
 	struct demand demand = {NAN, NAN, NAN, NAN, NAN, NAN};
-	int code = job_name ? sized_job(app, a, &s, r, e) : 1;
+	int code = job_name ? sizing_of_job(app, a, &s, r, e) : 1;
 
 	if (code <= 0)
 		return code;
@@ -108,7 +108,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	json_put(o, "job_name", json_text(job_name));
 	json_put(o, "generated_at", json_time(wall_seconds(now_read().wall)));
-	json_put(o, "demand", demand_json(&demand));
+	json_put(o, "demand", sizing_json_demand(&demand));
 	server_answer_put(o, &servers);
 	return reply_json(r, 200, o);
 }

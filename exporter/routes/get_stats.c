@@ -34,13 +34,13 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	if (code <= 0)
 		return code;
-	struct window w = window_of(&runs, argument_count(a, "runs"), &arena);
+	struct stats_window w = stats_json_window(&runs, argument_count(a, "runs"), &arena);
 
 	if (w.n == 0)
-		return reply_no_successful_run(r, job_name, &runs, NAN);
+		return answer_no_successful_run(r, job_name, &runs, NAN);
 	if (strcmp(argument_text(a, "format"), "resource-tracker") == 0)
 		return reply_json(r, 200, stats_json_resource_tracker(&w));
-	struct catalogue_use use AUTO(app_catalogue_done) = {0};
+	struct catalogue_use use AUTO(catalogue_use_done) = {0};
 	struct behaviour behaviour;
 
 	code = behaviour_of(app, &use, &runs, &arena, &behaviour, e);
@@ -48,7 +48,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return code;
 	json_t *o = stats_json(job_name, &w, wall_seconds(now_read().wall));
 
-	put_behaviour(o, &behaviour);
+	behaviour_json_put(o, &behaviour);
 	return reply_json(r, 200, o);
 }
 

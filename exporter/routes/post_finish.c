@@ -22,19 +22,19 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-struct wanted {
+struct finish_body {
 	const char *outcome;
 	double exit_code;
 };
 
-static const struct body_key keys[] = {
-	{"outcome", BODY_TEXT, true, 1, 32, offsetof(struct wanted, outcome)},
-	{"exit_code", BODY_WHOLE, false, 0, 255, offsetof(struct wanted, exit_code)},
+static const struct json_body_key keys[] = {
+	{"outcome", BODY_TEXT, true, 1, 32, offsetof(struct finish_body, outcome)},
+	{"exit_code", BODY_WHOLE, false, 0, 255, offsetof(struct finish_body, exit_code)},
 	{0},
 };
 
 /* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
-struct call {
+struct finish_call {
 	struct shared shared;
 	char run_id[RUN_ID_MAX];
 	enum outcome outcome;
@@ -44,12 +44,12 @@ struct call {
 
 static void call_release(struct shared *shared)
 {
-	free((struct call *)(void *)shared);
+	free((struct finish_call *)(void *)shared);
 }
 
-static void finish(struct finder *f, const struct host *host, void *context)
+static void finish_found(struct finder *f, const struct host *host, void *context)
 {
-	struct call *c = context;
+	struct finish_call *c = context;
 
 	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code);
 }
@@ -57,17 +57,17 @@ static void finish(struct finder *f, const struct host *host, void *context)
 static int finish_run(struct app *app, const char *run_id, enum outcome outcome, double exit_code,
 	struct reply *r)
 {
-	struct call *c = xcalloc(1, sizeof *c);
+	struct finish_call *c = xcalloc(1, sizeof *c);
 
 	shared_init(&c->shared, call_release);
 	text_copy(run_id, c->run_id, sizeof c->run_id);
 	c->outcome = outcome;
 	c->exit_code = exit_code;
-	bool told = sampler_find(app->sampler, finish, c);
-	int code = told ? c->code : -ENOENT;
+	bool was_called = sampler_find(app->sampler, finish_found, c);
+	int code = was_called ? c->code : -ENOENT;
 
 	shared_drop(&c->shared);
-	if (!told && app->self)
+	if (!was_called && app->self)
 		return reply_error(r, 503, "not_followed", SAMPLER_NO_ANSWER);
 	if (code)
 		return reply_error(r, 404, "no_open_run",
@@ -76,19 +76,19 @@ static int finish_run(struct app *app, const char *run_id, enum outcome outcome,
 	json_t *o = json_object();
 
 	json_put(o, "run_id", json_text(run_id));
-	json_put(o, "outcome", json_text(outcome_name(outcome)));
+	json_put(o, "outcome", json_text(run_outcome_name(outcome)));
 	return reply_json(r, 200, o);
 }
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	enum outcome outcome = OUTCOME_RUNNING;
-	struct wanted w = {.exit_code = NAN};
-	json_t *body = body_parse(a->body, r);
+	struct finish_body w = {.exit_code = NAN};
+	json_t *body = json_body_parse(a->body, r);
 
 	(void)e;
-	bool read = body && body_read(body, "the body", keys, &w, r);
-	bool known = read && outcome_parse(w.outcome, &outcome) && outcome != OUTCOME_RUNNING;
+	bool read = body && json_body_read(body, "the body", keys, &w, r);
+	bool known = read && run_outcome_parse(w.outcome, &outcome) && outcome != OUTCOME_RUNNING;
 
 	json_decref(body);
 	if (!read)

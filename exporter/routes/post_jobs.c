@@ -15,29 +15,30 @@
 
 static const struct parameter no_parameters[] = {{0}};
 
-struct wanted {
+struct announce_body {
 	double pid, input_bytes, attempt;
 	const char *job_name;
 	const json_t *labels, *requested;
 };
 
-struct requested {
+struct announce_request {
 	double cpu, memory;
 };
 
-static const struct body_key keys[] = {
-	{"pid", BODY_WHOLE, false, 1, 4194304, offsetof(struct wanted, pid)},
-	{"job_name", BODY_TEXT, true, 1, JOB_NAME_MAX - 1, offsetof(struct wanted, job_name)},
-	{"labels", BODY_OBJECT, false, 0, 0, offsetof(struct wanted, labels)},
-	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct wanted, requested)},
-	{"input_bytes", BODY_WHOLE, false, 0, 1e18, offsetof(struct wanted, input_bytes)},
-	{"attempt", BODY_WHOLE, false, 1, 1000, offsetof(struct wanted, attempt)},
+static const struct json_body_key keys[] = {
+	{"pid", BODY_WHOLE, false, 1, 4194304, offsetof(struct announce_body, pid)},
+	{"job_name", BODY_TEXT, true, 1, JOB_NAME_MAX - 1,
+		offsetof(struct announce_body, job_name)},
+	{"labels", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels)},
+	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested)},
+	{"input_bytes", BODY_WHOLE, false, 0, 1e18, offsetof(struct announce_body, input_bytes)},
+	{"attempt", BODY_WHOLE, false, 1, 1000, offsetof(struct announce_body, attempt)},
 	{0},
 };
 
-static const struct body_key requested_keys[] = {
-	{"cpu", BODY_NUMBER, false, 0.001, 1e6, offsetof(struct requested, cpu)},
-	{"memory", BODY_WHOLE, false, 1, 1e18, offsetof(struct requested, memory)},
+static const struct json_body_key requested_keys[] = {
+	{"cpu", BODY_NUMBER, false, 0.001, 1e6, offsetof(struct announce_request, cpu)},
+	{"memory", BODY_WHOLE, false, 1, 1e18, offsetof(struct announce_request, memory)},
 	{0},
 };
 
@@ -75,7 +76,7 @@ static bool read_labels(const json_t *labels, struct announcement *a, struct rep
 }
 
 /* By default the process itself that asks, which only a Unix socket tells. */
-static bool read_pid(const struct wanted *w, const struct peer *peer, struct announcement *a,
+static bool read_pid(const struct announce_body *w, const struct peer *peer, struct announcement *a,
 	struct reply *r)
 {
 	a->pid = isnan(w->pid) ? peer->pid : (pid_t)w->pid;
@@ -90,11 +91,11 @@ static bool read_pid(const struct wanted *w, const struct peer *peer, struct ann
 static bool read_announcement(const json_t *body, const struct arguments *args,
 	struct announcement *a, struct reply *r)
 {
-	struct wanted w = {.pid = NAN, .input_bytes = NAN, .attempt = NAN};
-	struct requested requested = {NAN, NAN};
+	struct announce_body w = {.pid = NAN, .input_bytes = NAN, .attempt = NAN};
+	struct announce_request requested = {NAN, NAN};
 
-	if (!body_read(body, "the body", keys, &w, r) ||
-		!body_read(w.requested, "requested", requested_keys, &requested, r))
+	if (!json_body_read(body, "the body", keys, &w, r) ||
+		!json_body_read(w.requested, "requested", requested_keys, &requested, r))
 		return false;
 	*a = (struct announcement){
 		.job_name = w.job_name,
@@ -107,23 +108,23 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 }
 
 /* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
-struct call {
+struct announce_call {
 	struct shared shared;
 	struct announcement announcement;
 	char job_name[JOB_NAME_MAX];
-	struct announced announced;
+	struct announced_run announced;
 	struct err e;
 	int code;
 };
 
 static void call_release(struct shared *shared)
 {
-	free((struct call *)(void *)shared);
+	free((struct announce_call *)(void *)shared);
 }
 
-static struct call *call_new(const struct announcement *a)
+static struct announce_call *call_new(const struct announcement *a)
 {
-	struct call *c = xcalloc(1, sizeof *c);
+	struct announce_call *c = xcalloc(1, sizeof *c);
 
 	shared_init(&c->shared, call_release);
 	text_copy(a->job_name, c->job_name, sizeof c->job_name);
@@ -134,7 +135,7 @@ static struct call *call_new(const struct announcement *a)
 
 static void announce(struct finder *f, const struct host *host, void *context)
 {
-	struct call *c = context;
+	struct announce_call *c = context;
 
 	c->code = finder_announce(f, host, &c->announcement, &c->announced, &c->e);
 }
@@ -148,7 +149,7 @@ static int reply_failure(struct reply *r, int code, const char *text)
 	return reply_error(r, 503, "not_followed", "%s", text);
 }
 
-static int reply_announced(struct reply *r, const struct call *c)
+static int reply_announced(struct reply *r, const struct announce_call *c)
 {
 	if (c->code)
 		return reply_failure(r, c->code, c->e.text);
@@ -161,9 +162,9 @@ static int reply_announced(struct reply *r, const struct call *c)
 	return reply_json(r, c->announced.known ? 200 : 201, o);
 }
 
-static int begin(struct app *app, const struct announcement *a, struct reply *r)
+static int begin_run(struct app *app, const struct announcement *a, struct reply *r)
 {
-	struct call *c = call_new(a);
+	struct announce_call *c = call_new(a);
 	int code;
 
 	if (sampler_find(app->sampler, announce, c))
@@ -177,13 +178,13 @@ static int begin(struct app *app, const struct announcement *a, struct reply *r)
 
 static int answer(struct app *app, const struct arguments *args, struct reply *r, struct err *e)
 {
-	json_t *body = body_parse(args->body, r);
+	json_t *body = json_body_parse(args->body, r);
 	struct announcement a;
 	int code = 0;
 
 	(void)e;
 	if (body && read_announcement(body, args, &a, r))
-		code = begin(app, &a, r);
+		code = begin_run(app, &a, r);
 	json_decref(body);
 	return code;
 }

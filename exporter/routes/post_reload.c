@@ -11,7 +11,7 @@ static const struct parameter no_parameters[] = {{0}};
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	(void)a;
-	int code = rules_use(app, e);
+	int code = rules_reload_now(app, e);
 
 	if (code == -ECANCELED)
 		return reply_error(r, 503, "not_reloaded", "%s", e->text);

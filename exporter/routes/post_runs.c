@@ -11,14 +11,14 @@
 
 static const struct parameter no_parameters[] = {{0}};
 
-struct add {
+struct run_addition {
 	const struct run *run;
 	bool known;
 };
 
 static int add(struct history *h, void *context, struct err *e)
 {
-	struct add *a = context;
+	struct run_addition *a = context;
 	int code = history_run_add(h, a->run, e);
 
 	a->known = code == 0;
@@ -30,7 +30,7 @@ static int add(struct history *h, void *context, struct err *e)
 
 static atomic_int_least64_t locked_until; /* struct mono */
 
-static int add_unless_locked(struct app *app, struct add *a, struct err *e)
+static int add_unless_locked(struct app *app, struct run_addition *a, struct err *e)
 {
 	if (now_read().mono.ns < atomic_load(&locked_until))
 		return err_set(e, -EBUSY, "the history is locked by another program");
@@ -42,9 +42,9 @@ static int add_unless_locked(struct app *app, struct add *a, struct err *e)
 }
 
 /* The answer is given when the run is on disk: who gets it forgets the run. */
-static int keep(struct app *app, const struct run *run, struct reply *r)
+static int keep_run(struct app *app, const struct run *run, struct reply *r)
 {
-	struct add a = {.run = run};
+	struct run_addition a = {.run = run};
 	struct err e = {0};
 
 	if (add_unless_locked(app, &a, &e))
@@ -64,7 +64,7 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 
 	if (run_message_read(&run, args->body.data, args->body.len, &arena, e))
 		return reply_error(r, 400, "bad_body", "%s", e->text);
-	return keep(app, &run, r);
+	return keep_run(app, &run, r);
 }
 
 const struct route route_post_runs = {

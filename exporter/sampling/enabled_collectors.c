@@ -12,16 +12,16 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/sampling/self_metrics.h"
 
-struct active {
+struct enabled_collector {
 	const struct collector *collector; /* NULL: not on this machine, or switched off */
 	void *state;
-	bool kept; /* the history keeps some of its metrics, which are not of runs */
+	bool has_columns; /* the history keeps some of its metrics, which are not of runs */
 	struct complaint complaint;
 };
 
-struct active_set {
+struct enabled_collectors {
 	const struct collector **list;
-	struct active *active; /* as many */
+	struct enabled_collector *enabled; /* as many */
 };
 
 static bool is_kept(const struct collector *c)
@@ -35,12 +35,12 @@ static bool is_kept(const struct collector *c)
 	return false;
 }
 
-static void start_one(struct active *a, const struct collector *c, struct host *host)
+static void start_one(struct enabled_collector *a, const struct collector *c, struct host *host)
 {
 	struct err e = {0};
 	int code = c->start ? c->start(&a->state, host, &e) : 0;
 
-	a->kept = is_kept(c);
+	a->has_columns = is_kept(c);
 	if (code == 0)
 		a->collector = c;
 	else if (code != -ENOENT)
@@ -48,55 +48,55 @@ static void start_one(struct active *a, const struct collector *c, struct host *
 			NULL);
 }
 
-const struct collector *const own_collectors[] = {
+const struct collector *const enabled_collectors_own[] = {
 	&collector_costs, &collector_outlook, &collector_self, NULL};
 
-#define OWN_COLLECTORS (ARRAY_LEN(own_collectors) - 1)
+#define OWN_COLLECTORS (ARRAY_LEN(enabled_collectors_own) - 1)
 
-struct active_set *active_start(const struct options *o, struct host *host)
+struct enabled_collectors *enabled_collectors_start(const struct options *o, struct host *host)
 {
-	struct active_set *a = xcalloc(1, sizeof *a);
+	struct enabled_collectors *a = xcalloc(1, sizeof *a);
 	size_t n = 0;
 
 	while (all_collectors[n])
 		n++;
 	a->list = xcalloc(n + OWN_COLLECTORS + 1, sizeof *a->list);
-	a->active = xcalloc(n + OWN_COLLECTORS, sizeof *a->active);
+	a->enabled = xcalloc(n + OWN_COLLECTORS, sizeof *a->enabled);
 	for (size_t i = 0; i < n + OWN_COLLECTORS; i++) {
-		a->list[i] = i < n ? all_collectors[i] : own_collectors[i - n];
+		a->list[i] = i < n ? all_collectors[i] : enabled_collectors_own[i - n];
 		if (i >= n || o->collector_on[i])
-			start_one(&a->active[i], a->list[i], host);
+			start_one(&a->enabled[i], a->list[i], host);
 	}
 	return a;
 }
 
-void active_watch(struct active_set *a, const struct self_sources *sources)
+void enabled_collectors_watch(struct enabled_collectors *a, const struct self_sources *sources)
 {
 	for (size_t i = 0; a->list[i]; i++)
-		if (a->active[i].collector == &collector_self)
-			self_watch(a->active[i].state, sources);
+		if (a->enabled[i].collector == &collector_self)
+			self_metrics_watch(a->enabled[i].state, sources);
 }
 
-void active_stop(struct active_set *a)
+void enabled_collectors_stop(struct enabled_collectors *a)
 {
 	if (!a)
 		return;
 	for (size_t i = 0; a->list[i]; i++)
-		if (a->active[i].collector && a->active[i].collector->stop)
-			a->active[i].collector->stop(a->active[i].state);
+		if (a->enabled[i].collector && a->enabled[i].collector->stop)
+			a->enabled[i].collector->stop(a->enabled[i].state);
 	free(a->list);
-	free(a->active);
+	free(a->enabled);
 	free(a);
 }
 
-const struct collector *const *active_list(const struct active_set *a)
+const struct collector *const *enabled_collectors_list(const struct enabled_collectors *a)
 {
 	return a->list;
 }
 
-static void complain(struct active *a, struct err *e, int code)
+static void complain_of(struct enabled_collector *a, struct err *e, int code)
 {
-	if (!complaint_due(&a->complaint))
+	if (!log_complaint_due(&a->complaint))
 		return;
 	if (!e->text[0])
 		err_system(e, code, "collect");
@@ -104,7 +104,7 @@ static void complain(struct active *a, struct err *e, int code)
 		e->text, NULL);
 }
 
-static void collect(struct active *a, const struct host *host, struct block *b)
+static void collect(struct enabled_collector *a, const struct host *host, struct block *b)
 {
 	struct err e = {0};
 	int64_t before = b->kept_only ? 0 : now_read().mono.ns;
@@ -115,7 +115,7 @@ static void collect(struct active *a, const struct host *host, struct block *b)
 	b->success = code == 0;
 	b->absent = code == -ENOENT && !e.text[0];
 	if (code == 0) {
-		if (complaint_over(&a->complaint))
+		if (log_complaint_over(&a->complaint))
 			log_line(LOG_LEVEL_INFO, "collector works again", "collector",
 				a->collector->name, NULL);
 		return;
@@ -123,18 +123,18 @@ static void collect(struct active *a, const struct host *host, struct block *b)
 	memset(b->points, 0, a->collector->n_metrics * sizeof *b->points);
 	b->n_points = 0;
 	if (!b->absent)
-		complain(a, &e, code);
+		complain_of(a, &e, code);
 }
 
-void active_collect(struct active_set *a, const struct host *host, struct snapshot *s,
-	bool kept_only)
+void enabled_collectors_read(struct enabled_collectors *a, const struct host *host,
+	struct snapshot *s, bool kept_only)
 {
 	for (size_t i = 0; a->list[i]; i++) {
-		struct active *one = &a->active[i];
+		struct enabled_collector *one = &a->enabled[i];
 		struct block *b = &s->blocks[i];
 
 		b->kept_only = kept_only;
-		b->absent = !one->collector || (kept_only && !one->kept);
+		b->absent = !one->collector || (kept_only && !one->has_columns);
 		if (!b->absent)
 			collect(one, host, b);
 	}

@@ -33,7 +33,7 @@ struct follower {
 	struct worker worker;
 };
 
-static struct followed *find(struct follower *f, const char *run_id)
+static struct followed *find_followed(struct follower *f, const char *run_id)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (strcmp(f->followed[i].run_id, run_id) == 0)
@@ -49,10 +49,10 @@ static bool is_here(const struct follower *f, const struct open_run *r)
 	return r->owner_pid != f->self->pid && r->root.pid_namespace &&
 	       r->root.pid_namespace == here->pid_namespace &&
 	       strcmp(r->root.boot_id, here->boot_id) == 0 &&
-	       process_alive(NULL, r->owner_pid, r->owner_start_ticks);
+	       identity_is_alive(NULL, r->owner_pid, r->owner_start_ticks);
 }
 
-static void follow(struct follower *f, const struct open_run *r)
+static void follow_run(struct follower *f, const struct open_run *r)
 {
 	struct err e = {0};
 	struct run_spec spec = {
@@ -128,7 +128,7 @@ static void set_ended(const struct host *host, void *context)
 		for (unsigned o = OUTCOME_RUNNING + 1; o < OUTCOME_COUNT; o++)
 			if (job->outcomes[o])
 				jobs_set_outcome(host->jobs, job->job_name,
-					outcome_name((enum outcome)o), job->outcomes[o]);
+					run_outcome_name((enum outcome)o), job->outcomes[o]);
 	}
 }
 
@@ -151,11 +151,11 @@ static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
 	return 0;
 }
 
-static int look(struct follower *f, struct err *e)
+static int look_at_history(struct follower *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct open_run *open;
-	size_t n, kept = 0;
+	size_t n, kept_n = 0;
 	int code = history_open_runs(f->history, &arena, &open, &n, e);
 
 	if (code)
@@ -163,12 +163,12 @@ static int look(struct follower *f, struct err *e)
 	for (size_t i = 0; i < f->n; i++)
 		f->followed[i].still_open = false;
 	for (size_t i = 0; i < n; i++) {
-		struct followed *known = find(f, open[i].run_id);
+		struct followed *known = find_followed(f, open[i].run_id);
 
 		if (known)
 			known->still_open = true;
 		else if (is_here(f, &open[i]))
-			follow(f, &open[i]);
+			follow_run(f, &open[i]);
 	}
 	for (size_t i = 0; i < f->n; i++) {
 		bool over = !f->followed[i].still_open && code == 0;
@@ -176,9 +176,9 @@ static int look(struct follower *f, struct err *e)
 		if (over)
 			code = conclude(f, f->followed[i].run_id, &arena, e);
 		if (!over || code)
-			f->followed[kept++] = f->followed[i];
+			f->followed[kept_n++] = f->followed[i];
 	}
-	f->n = kept;
+	f->n = kept_n;
 	return code ? code : look_at_jobs(f, &arena, e);
 }
 
@@ -197,15 +197,15 @@ static double poll_history(void *context)
 	int64_t version = f->history ? history_version(f->history) : -1;
 
 	if (f->history && (version < 0 || version != f->version)) {
-		code = look(f, &e);
+		code = look_at_history(f, &e);
 		f->version = version;
 	}
 	if (code == 0) {
-		complaint_over(&f->complaint);
+		log_complaint_over(&f->complaint);
 		return POLL_SECONDS;
 	}
-	app_history_failed(f->app, code);
-	if (code != -ENOENT && complaint_due(&f->complaint))
+	history_read_failed(f->app, code);
+	if (code != -ENOENT && log_complaint_due(&f->complaint))
 		log_line(LOG_LEVEL_WARN, "history not readable", "err", e.text, NULL);
 	history_close(f->history);
 	f->history = NULL;

@@ -23,30 +23,30 @@
 #define LOOK_SECONDS 15.0
 
 /* A run whose cost is part of its job's total. Run ids are random: half of one is enough to tell it from others. */
-struct counted {
+struct costed_run {
 	uint64_t run;
 	double usd; /* NaN = not known yet */
 	double seconds;
 };
 
-struct job {
+struct costed_job {
 	char *name;
 	bool listed;    /* among those that have a place at /metrics */
 	uint64_t ended; /* runs, when it was looked at last */
 	double total, last;
 	size_t n;
-	struct counted *counted; /* the runs that the history has */
-	struct arena memory;     /* texts of offer */
+	struct costed_run *counted; /* the runs that the history has */
+	struct arena memory;        /* texts of offer */
 	struct offer offer[OFFERS];
 	const char *source, *as_of;
 };
 
-struct costs {
+struct job_costs {
 	struct app *app;
 	size_t n, room;
-	struct job *job;
+	struct costed_job *job;
 	struct machine machine; /* when it was looked at last */
-	double catalogue_at;    /* as in struct cost_table */
+	double catalogue_at;    /* as in struct job_cost_table */
 	struct complaint complaint;
 	struct worker worker;
 };
@@ -77,7 +77,7 @@ enum { COST_METRICS(METRIC_ID) };
 static const struct metric cost_metrics[] = {COST_METRICS(METRIC_ROW)};
 
 /* The collector shows an immutable table, which the thread makes. */
-struct cost_row {
+struct job_cost_row {
 	const char *job_name;
 	double total,
 		last; /* US dollars of all runs, and of the newest that ended; NaN = unknown */
@@ -85,27 +85,27 @@ struct cost_row {
 	const char *source, *as_of; /* of the prices */
 };
 
-struct cost_table {
+struct job_cost_table {
 	struct shared shared;
 	struct arena memory; /* all rows and texts */
 	double catalogue_at; /* when its prices were fetched or held, seconds since 1970 UTC; NaN = unknown */
 	size_t n;
-	struct cost_row *row;
+	struct job_cost_row *row;
 };
 
-static struct latest newest = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* struct cost_table */
+static struct latest newest = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* struct job_cost_table */
 
 static void release(struct shared *s)
 {
-	struct cost_table *t = (struct cost_table *)(void *)s;
+	struct job_cost_table *t = (struct job_cost_table *)(void *)s;
 
 	arena_done(&t->memory);
 	free(t);
 }
 
-static struct cost_table *cost_table_new(size_t n)
+static struct job_cost_table *job_cost_table_new(size_t n)
 {
-	struct cost_table *t = xcalloc(1, sizeof *t);
+	struct job_cost_table *t = xcalloc(1, sizeof *t);
 
 	shared_init(&t->shared, release);
 	t->catalogue_at = NAN;
@@ -114,15 +114,15 @@ static struct cost_table *cost_table_new(size_t n)
 	return t;
 }
 
-static void cost_table_publish(struct cost_table *take)
+static void job_cost_table_publish(struct job_cost_table *take)
 {
 	latest_set(&newest, take ? &take->shared : NULL);
 }
 
-static void add_offer(struct block *out, const struct cost_row *r, unsigned i)
+static void add_offer(struct block *out, const struct job_cost_row *r, unsigned i)
 {
 	const struct offer *o = &r->offer[i];
-	const char *server = offer_name[i];
+	const char *server = job_cost_offer_name[i];
 
 	if (!o->known)
 		return;
@@ -136,7 +136,7 @@ static void add_offer(struct block *out, const struct cost_row *r, unsigned i)
 static int collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	struct shared *held = latest_get(&newest);
-	const struct cost_table *t = (const struct cost_table *)(const void *)held;
+	const struct job_cost_table *t = (const struct job_cost_table *)(const void *)held;
 
 	(void)state;
 	(void)host;
@@ -162,23 +162,23 @@ const struct collector collector_costs = {
 	.collect = collect,
 };
 
-struct costs *costs_new(struct app *app)
+struct job_costs *job_costs_new(struct app *app)
 {
-	struct costs *c = xcalloc(1, sizeof *c);
+	struct job_costs *c = xcalloc(1, sizeof *c);
 
 	c->app = app;
 	worker_init(&c->worker);
 	return c;
 }
 
-static void job_done(struct job *j)
+static void job_done(struct costed_job *j)
 {
 	free(j->name);
 	free(j->counted);
 	arena_done(&j->memory);
 }
 
-void costs_stop(struct costs *c)
+void job_costs_stop(struct job_costs *c)
 {
 	if (!c)
 		return;
@@ -186,23 +186,23 @@ void costs_stop(struct costs *c)
 	for (size_t i = 0; i < c->n; i++)
 		job_done(&c->job[i]);
 	free(c->job);
-	cost_table_publish(NULL);
+	job_cost_table_publish(NULL);
 	free(c);
 }
 
-static struct job *job_named(struct costs *c, const char *name)
+static struct costed_job *job_named(struct job_costs *c, const char *name)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->job[i].name, name) == 0)
 			return &c->job[i];
 	GROW(c->job, c->n, c->room);
-	c->job[c->n] = (struct job){.name = xstrdup(name), .total = NAN, .last = NAN};
+	c->job[c->n] = (struct costed_job){.name = xstrdup(name), .total = NAN, .last = NAN};
 	return &c->job[c->n++];
 }
 
-static const struct counted *counted_before(const struct job *j, uint64_t run)
+static const struct costed_run *counted_before(const struct costed_job *j, uint64_t run)
 {
-	static const struct counted none = {.usd = NAN};
+	static const struct costed_run none = {.usd = NAN};
 
 	for (size_t i = 0; i < j->n; i++)
 		if (j->counted[i].run == run)
@@ -211,23 +211,23 @@ static const struct counted *counted_before(const struct job *j, uint64_t run)
 }
 
 /* A run that was counted stays as it was, whatever prices became, unless it turned out to be longer. */
-static struct counted count_run(const struct counted *before, const struct run_usd *found)
+static struct costed_run count_run(const struct costed_run *before, const struct run_usd *found)
 {
 	const struct run *r = found->run;
 	bool stays = !isnan(before->usd) &&
 		     !(r->duration_seconds > before->seconds && found->usd > before->usd);
 
-	return (struct counted){
+	return (struct costed_run){
 		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
 }
 
 /* Adds the runs that are new, and what one lasted longer that was taken for interrupted; the total never falls. */
-static void count(struct job *j, const struct job_cost *found)
+static void count_runs(struct costed_job *j, const struct job_cost *found)
 {
-	struct counted *now = xcalloc(found->n_runs + 1, sizeof *now);
+	struct costed_run *now = xcalloc(found->n_runs + 1, sizeof *now);
 
 	for (size_t i = 0; i < found->n_runs; i++) {
-		const struct counted *before =
+		const struct costed_run *before =
 			counted_before(j, hash_text(found->run[i].run->run_id));
 
 		now[i] = count_run(before, &found->run[i]);
@@ -241,7 +241,7 @@ static void count(struct job *j, const struct job_cost *found)
 	j->last = found->n_runs ? now[0].usd : (double)NAN;
 }
 
-static const char *keep(struct arena *a, const char *text)
+static const char *keep_text(struct arena *a, const char *text)
 {
 	return text ? arena_text(a, text, strlen(text)) : "";
 }
@@ -250,23 +250,24 @@ static struct offer keep_offer(struct arena *a, const struct offer *from)
 {
 	struct offer o = *from;
 
-	o.vendor_id = keep(a, o.vendor_id);
-	o.instance_type = keep(a, o.instance_type);
-	o.region_id = keep(a, o.region_id);
-	o.allocation = keep(a, o.allocation);
+	o.vendor_id = keep_text(a, o.vendor_id);
+	o.instance_type = keep_text(a, o.instance_type);
+	o.region_id = keep_text(a, o.region_id);
+	o.allocation = keep_text(a, o.allocation);
 	return o;
 }
 
-static void keep_offers(struct job *j, const struct job_cost *found, const struct catalogue *c)
+static void keep_offers(struct costed_job *j, const struct job_cost *found,
+	const struct catalogue *c)
 {
 	arena_done(&j->memory);
 	for (unsigned i = 0; i < OFFERS; i++)
 		j->offer[i] = keep_offer(&j->memory, &found->offer[i]);
-	j->source = keep(&j->memory, c->source);
-	j->as_of = keep(&j->memory, c->as_of);
+	j->source = keep_text(&j->memory, c->source);
+	j->as_of = keep_text(&j->memory, c->as_of);
 }
 
-static int look_at_job(struct costs *c, struct history *h, const struct catalogue *catalogue,
+static int look_at_job(struct job_costs *c, struct history *h, const struct catalogue *catalogue,
 	const char *name, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -278,11 +279,11 @@ static int look_at_job(struct costs *c, struct history *h, const struct catalogu
 	if (code)
 		return code;
 	int size = strategies[0].size(&runs, &(struct sizing_options){0}, &arena, &sizing, NULL);
-	struct job *j = job_named(c, name);
+	struct costed_job *j = job_named(c, name);
 
 	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing.demand : NULL, &arena,
 		&found);
-	count(j, &found);
+	count_runs(j, &found);
 	keep_offers(j, &found, catalogue);
 	return 0;
 }
@@ -298,28 +299,28 @@ static uint64_t ended_runs(const struct job_row *r)
 }
 
 /* Makes the table of what is known now. */
-static void publish(const struct costs *c)
+static void publish(const struct job_costs *c)
 {
-	struct cost_table *t = cost_table_new(c->n);
+	struct job_cost_table *t = job_cost_table_new(c->n);
 
 	t->catalogue_at = c->catalogue_at;
 	for (size_t i = 0; i < c->n; i++) {
-		const struct job *j = &c->job[i];
-		struct cost_row *r = &t->row[i];
+		const struct costed_job *j = &c->job[i];
+		struct job_cost_row *r = &t->row[i];
 
-		*r = (struct cost_row){.job_name = keep(&t->memory, j->name),
+		*r = (struct job_cost_row){.job_name = keep_text(&t->memory, j->name),
 			.total = j->total,
 			.last = j->last,
-			.source = keep(&t->memory, j->source),
-			.as_of = keep(&t->memory, j->as_of)};
+			.source = keep_text(&t->memory, j->source),
+			.as_of = keep_text(&t->memory, j->as_of)};
 		for (unsigned k = 0; k < OFFERS; k++)
 			r->offer[k] = keep_offer(&t->memory, &j->offer[k]);
 	}
-	cost_table_publish(t);
+	job_cost_table_publish(t);
 }
 
 /* What others crowded out goes, so that there are never more than JOBS_MAX. */
-static void drop_unlisted(struct costs *c)
+static void drop_unlisted(struct job_costs *c)
 {
 	size_t kept = 0;
 
@@ -333,7 +334,7 @@ static void drop_unlisted(struct costs *c)
 }
 
 /* Those of which a run has ended, of the JOBS_MAX with the newest activity. */
-static void list_jobs(struct costs *c, const struct job_row *rows, size_t n)
+static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)
 		c->job[i].listed = false;
@@ -344,10 +345,10 @@ static void list_jobs(struct costs *c, const struct job_row *rows, size_t n)
 }
 
 /* Looks at the jobs of which a run has ended since, or at all when the machine became known. */
-static int look_at_jobs(struct costs *c, struct history *h, const struct job_row *rows, size_t n,
-	bool all, struct err *e)
+static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
+	size_t n, bool all, struct err *e)
 {
-	AUTO(app_catalogue_done) struct catalogue_use use = {0};
+	AUTO(catalogue_use_done) struct catalogue_use use = {0};
 	int code = 0;
 
 	list_jobs(c, rows, n);
@@ -357,7 +358,7 @@ static int look_at_jobs(struct costs *c, struct history *h, const struct job_row
 		if (ended == 0 || (!all && ended == job_named(c, rows[i].job_name)->ended))
 			continue;
 		if (!use.catalogue)
-			code = app_catalogue_once(c->app, &use, e);
+			code = catalogue_use_once(c->app, &use, e);
 		if (code == 0)
 			code = look_at_job(c, h, use.catalogue, rows[i].job_name, e);
 		if (code == 0)
@@ -370,7 +371,7 @@ static int look_at_jobs(struct costs *c, struct history *h, const struct job_row
 	return code;
 }
 
-static int look(struct costs *c, struct history *h, struct err *e)
+static int look_at_jobs_again(struct job_costs *c, struct history *h, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct machine machine;
@@ -380,43 +381,43 @@ static int look(struct costs *c, struct history *h, struct err *e)
 
 	if (code)
 		return code;
-	machine_now(c->app, &machine);
-	bool all = !same_offer(&machine, &c->machine);
+	this_server_now(c->app, &machine);
+	bool all = !current_cost_same_terms(&machine, &c->machine);
 
 	c->machine = machine;
 	return look_at_jobs(c, h, rows, n < JOBS_MAX ? n : JOBS_MAX, all, e);
 }
 
-int costs_look(struct costs *c, struct err *e)
+int job_costs_look(struct job_costs *c, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
 	int code = history_open(&h, c->app->history_path, HISTORY_READ, &c->app->columns, NULL, e);
 
-	return code ? code : look(c, h, e);
+	return code ? code : look_at_jobs_again(c, h, e);
 }
 
 static double look_again(void *context)
 {
-	struct costs *c = context;
+	struct job_costs *c = context;
 	struct err e = {0};
-	int code = costs_look(c, &e);
+	int code = job_costs_look(c, &e);
 
-	app_history_failed(c->app, code);
+	history_read_failed(c->app, code);
 	if (code == 0 || code == -ENOENT)
-		complaint_over(&c->complaint);
-	else if (complaint_due(&c->complaint))
+		log_complaint_over(&c->complaint);
+	else if (log_complaint_due(&c->complaint))
 		log_line(LOG_LEVEL_WARN, "costs are not known", "err", e.text, NULL);
-	app_tidy(c->app);
+	app_caches_tidy(c->app);
 	return LOOK_SECONDS;
 }
 
-int costs_start(struct costs **ret, struct app *app, struct err *e)
+int job_costs_start(struct job_costs **ret, struct app *app, struct err *e)
 {
-	struct costs *c = costs_new(app);
+	struct job_costs *c = job_costs_new(app);
 	int code = worker_start(&c->worker, "costs", look_again, c, e);
 
 	if (code)
-		costs_stop(c);
+		job_costs_stop(c);
 	else
 		*ret = c;
 	return code;

@@ -10,14 +10,15 @@
 #include "collectors/collector.h"
 #include "exporter/core/app.h"
 
-struct costs;
+struct job_costs;
 
-int costs_start(struct costs **ret, struct app *app, struct err *e);
-void costs_stop(struct costs *c); /* also one that was made by costs_new; NULL does nothing */
+int job_costs_start(struct job_costs **ret, struct app *app, struct err *e);
+void job_costs_stop(struct job_costs
+		*c); /* also one that was made by job_costs_new; NULL does nothing */
 
 /* One look, as the thread makes it. */
-struct costs *costs_new(struct app *app);
-int costs_look(struct costs *c, struct err *e);
+struct job_costs *job_costs_new(struct app *app);
+int job_costs_look(struct job_costs *c, struct err *e);
 
 /* What was found last, as points. Not in all_collectors: it is always on, and absent without costs. */
 extern const struct collector collector_costs;

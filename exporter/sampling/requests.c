@@ -19,14 +19,14 @@
 /* ---- snapshots ---- */
 
 /* Until taken is that young, or the time is over; makes the sampler tick. */
-static void wait_for_tick(struct sampler *s, const struct taken *taken, enum purpose purpose,
-	double max_age_seconds, double timeout_seconds)
+static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot_age,
+	enum tick_purpose purpose, double max_age_seconds, double timeout_seconds)
 {
 	struct timespec deadline = monotonic_after(timeout_seconds);
-	struct mono asked = now_read().mono;
+	struct mono requested_at = now_read().mono;
 
 	pthread_mutex_lock(&s->lock);
-	while (taken_is_older(taken, asked, max_age_seconds)) {
+	while (sampler_is_stale(snapshot_age, requested_at, max_age_seconds)) {
 		if (s->doing != purpose && s->want < purpose) {
 			s->want = purpose;
 			/* Not with the lock, which it takes first. */
@@ -84,9 +84,9 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation)
 /* ---- what it is to do ---- */
 
 /* Locked. */
-static struct request **last_request(struct sampler *s)
+static struct sampler_request **last_request(struct sampler *s)
 {
-	struct request **end = &s->requests;
+	struct sampler_request **end = &s->requests;
 
 	while (*end)
 		end = &(*end)->next;
@@ -94,9 +94,9 @@ static struct request **last_request(struct sampler *s)
 }
 
 /* Locked. */
-static void withdraw(struct sampler *s, const struct request *r)
+static void withdraw(struct sampler *s, const struct sampler_request *r)
 {
-	struct request **at = &s->requests;
+	struct sampler_request **at = &s->requests;
 
 	while (*at != r)
 		at = &(*at)->next;
@@ -129,7 +129,7 @@ static bool waits(const sigset_t *signals)
  * Locked. Until it is done, or patience ends, in slices: who was stopped meanwhile gets the time for the others. Whether it
  * was the thread that did nothing.
  */
-static bool is_silent(struct sampler *s, const struct request *r, struct patience p)
+static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
 	int64_t used = -1;
 
@@ -144,7 +144,7 @@ static bool is_silent(struct sampler *s, const struct request *r, struct patienc
 			;
 		if (waits(p.signals))
 			return false;
-		if (used_ns(s) != used || r->sure)
+		if (used_ns(s) != used || r->is_certain)
 			silent = 0;
 		used = used_ns(s);
 	}
@@ -155,7 +155,7 @@ static bool is_silent(struct sampler *s, const struct request *r, struct patienc
  * 0: it is done, and r the caller's. Otherwise it is not any more: -ECANCELED, it was not begun and will not be; -EALREADY,
  * what was to be called has been; -EINPROGRESS, it goes on.
  */
-static int do_on_sampler(struct sampler *s, struct request *r, struct patience p)
+static int do_on_sampler(struct sampler *s, struct sampler_request *r, struct patience p)
 {
 	pthread_mutex_lock(&s->lock);
 	*last_request(s) = r;
@@ -164,19 +164,22 @@ static int do_on_sampler(struct sampler *s, struct request *r, struct patience p
 		s->silent = true;
 		pthread_cond_broadcast(&s->ticked);
 	}
-	int code = r->done ? 0 : r->called ? -EALREADY : r->begun ? -EINPROGRESS : -ECANCELED;
+	int code = r->done              ? 0 :
+		   r->function_returned ? -EALREADY :
+		   r->begun             ? -EINPROGRESS :
+					  -ECANCELED;
 
 	if (code == -ECANCELED) {
 		withdraw(s, r);
 		free(r);
 	} else if (code) {
-		r->left = true;
+		r->abandoned = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return code;
 }
 
-static int do_patiently(struct sampler *s, struct request *r, double seconds, struct err *e)
+static int do_patiently(struct sampler *s, struct sampler_request *r, double seconds, struct err *e)
 {
 	int code = do_on_sampler(s, r, (struct patience){.seconds = seconds});
 
@@ -188,8 +191,8 @@ static int do_patiently(struct sampler *s, struct request *r, double seconds, st
 /* ---- runs ---- */
 
 /* Holds what it needs, as whoever asked may not wait for it. */
-struct follow {
-	struct request request;
+struct follow_request {
+	struct sampler_request request;
 	struct run_spec spec;
 	struct run_begin record;
 	bool records;
@@ -200,20 +203,20 @@ struct follow {
 };
 
 /* From now on whoever asked waits, so nothing may hang; false: it gave up before. */
-static bool is_awaited(struct sampler *s, struct request *r)
+static bool is_awaited(struct sampler *s, struct sampler_request *r)
 {
 	pthread_mutex_lock(&s->lock);
-	bool ret = !r->left;
+	bool ret = !r->abandoned;
 
-	r->sure = ret;
+	r->is_certain = ret;
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
 
 /* A run of which somebody was told that it is not followed has nobody who would tell its end. */
-static void do_follow(struct sampler *s, struct request *r)
+static void do_follow(struct sampler *s, struct sampler_request *r)
 {
-	struct follow *f = (struct follow *)(void *)r;
+	struct follow_request *f = (struct follow_request *)(void *)r;
 	double nothing[RUN_N_METRICS];
 
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
@@ -233,15 +236,15 @@ static void do_follow(struct sampler *s, struct request *r)
 	}
 	if (!f->records)
 		return;
-	f->record.server = machine_of_run(s->app, &(struct machine){0});
-	fold_begin(s->fold, f->run_id, snapshot);
+	f->record.server = this_server_of_run(s->app, &(struct machine){0});
+	sample_rows_begin(s->sample_rows, f->run_id, snapshot);
 	historian_run_begin(s->app->historian, &f->record);
 }
 
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
 	double seconds, struct account_note *ret, struct err *e)
 {
-	struct follow *f = xcalloc(1, sizeof *f);
+	struct follow_request *f = xcalloc(1, sizeof *f);
 
 	f->request.function = do_follow;
 	f->spec = *spec;
@@ -265,8 +268,8 @@ int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct 
 	return code;
 }
 
-struct conclusion {
-	struct request request;
+struct conclude_request {
+	struct sampler_request request;
 	char run_id[RUN_ID_MAX];
 	double final[RUN_N_METRICS];
 	enum final_kind kind;
@@ -278,36 +281,36 @@ static void write_correction(struct sampler *s, const struct snapshot *snapshot,
 {
 	const struct sample *row;
 
-	if (fold_correction(s->fold, snapshot, run_id, &row))
+	if (sample_rows_correction(s->sample_rows, snapshot, run_id, &row))
 		historian_samples(s->app->historian, row, 1);
 }
 
-static void do_conclude(struct sampler *s, struct request *r)
+static void do_conclude(struct sampler *s, struct sampler_request *r)
 {
-	struct conclusion *c = (struct conclusion *)(void *)r;
+	struct conclude_request *c = (struct conclude_request *)(void *)r;
 	struct account_note note;
 
-	if (fold_records(s->fold, c->run_id) && isfinite(sampler_stretch(s)))
+	if (sample_rows_records(s->sample_rows, c->run_id) && isfinite(sampler_slowdown(s)))
 		sampler_write_rows(s, sampler_tick(s, FOR_EVENT), c->run_id);
 	jobs_conclude(s->host.jobs, c->run_id, c->final, c->kind);
 	const struct snapshot *snapshot = sampler_tick(s, FOR_END);
 
-	if (!fold_records(s->fold, c->run_id))
+	if (!sample_rows_records(s->sample_rows, c->run_id))
 		return;
 	write_correction(s, snapshot, c->run_id);
-	fold_end(s->fold, c->run_id);
+	sample_rows_end(s->sample_rows, c->run_id);
 	if (!c->finishes)
 		return;
 	if (jobs_note(s->host.jobs, &s->host, c->run_id, &note))
 		outcome_note(&c->finish, &note);
-	c->finish.server = machine_of_run(s->app, &(struct machine){0});
+	c->finish.server = this_server_of_run(s->app, &(struct machine){0});
 	historian_run_finish(s->app->historian, &c->finish);
 }
 
 int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e)
 {
-	struct conclusion *c = xcalloc(1, sizeof *c);
+	struct conclude_request *c = xcalloc(1, sizeof *c);
 
 	c->request.function = do_conclude;
 	text_copy(run_id, c->run_id, sizeof c->run_id);
@@ -324,21 +327,21 @@ int sampler_conclude(struct sampler *s, const char *run_id, const double final[R
 	return code;
 }
 
-struct find {
-	struct request request;
+struct find_request {
+	struct sampler_request request;
 	void (*function)(struct finder *f, const struct host *host, void *context);
 	struct shared *context; /* held until it was called */
 };
 
-static void do_find(struct sampler *s, struct request *r)
+static void do_find(struct sampler *s, struct sampler_request *r)
 {
-	const struct find *f = (const struct find *)(void *)r;
+	const struct find_request *f = (const struct find_request *)(void *)r;
 
 	s->host.now = now_read();
 	f->function(s->finder, &s->host, f->context);
 	shared_drop(f->context);
 	pthread_mutex_lock(&s->lock);
-	r->called = true;
+	r->function_returned = true;
 	pthread_mutex_unlock(&s->lock);
 	sampler_tick(s, FOR_EVENT);
 }
@@ -351,9 +354,9 @@ bool sampler_find_unless(struct sampler *s,
 
 	if (!s->finder)
 		return false;
-	struct find *f = xcalloc(1, sizeof *f);
+	struct find_request *f = xcalloc(1, sizeof *f);
 
-	*f = (struct find){{.function = do_find}, function, context};
+	*f = (struct find_request){{.function = do_find}, function, context};
 	shared_hold(context);
 	int code = do_on_sampler(s, &f->request, p);
 
@@ -370,15 +373,15 @@ bool sampler_find(struct sampler *s,
 	return sampler_find_unless(s, function, context, NULL);
 }
 
-struct call {
-	struct request request;
+struct sampler_call_request {
+	struct sampler_request request;
 	void (*function)(const struct host *host, void *context);
 	void *context;
 };
 
-static void do_call(struct sampler *s, struct request *r)
+static void do_call(struct sampler *s, struct sampler_request *r)
 {
-	const struct call *c = (const struct call *)(void *)r;
+	const struct sampler_call_request *c = (const struct sampler_call_request *)(void *)r;
 
 	c->function(&s->host, c->context);
 }
@@ -386,9 +389,9 @@ static void do_call(struct sampler *s, struct request *r)
 int sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
 	void *context, double seconds, struct err *e)
 {
-	struct call *c = xcalloc(1, sizeof *c);
+	struct sampler_call_request *c = xcalloc(1, sizeof *c);
 
-	*c = (struct call){{.function = do_call}, function, context};
+	*c = (struct sampler_call_request){{.function = do_call}, function, context};
 	int code = do_patiently(s, &c->request, seconds, e);
 
 	if (code == 0)
@@ -396,7 +399,7 @@ int sampler_call(struct sampler *s, void (*function)(const struct host *host, vo
 	return code;
 }
 
-static void do_look(struct sampler *s, struct request *r)
+static void do_look(struct sampler *s, struct sampler_request *r)
 {
 	(void)r;
 	sampler_tick(s, FOR_EVENT);
@@ -404,7 +407,7 @@ static void do_look(struct sampler *s, struct request *r)
 
 int sampler_look(struct sampler *s, double seconds, struct err *e)
 {
-	struct request *r = xcalloc(1, sizeof *r);
+	struct sampler_request *r = xcalloc(1, sizeof *r);
 
 	r->function = do_look;
 	int code = do_patiently(s, r, seconds, e);

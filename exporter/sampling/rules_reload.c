@@ -21,7 +21,7 @@ static void log_rules(const char *file, const struct job_rules *rules)
 	log_line(LOG_LEVEL_INFO, "rules are in force", "file", file, "rules", count, NULL);
 }
 
-int rules_begin(const struct options *o, struct job_rules **ret, struct err *e)
+int rules_reload_begin(const struct options *o, struct job_rules **ret, struct err *e)
 {
 	int code = o->jobs_rules ? job_rules_read(ret, o->jobs_rules, e) : 0;
 
@@ -31,7 +31,7 @@ int rules_begin(const struct options *o, struct job_rules **ret, struct err *e)
 }
 
 /* A sampler that hangs may come to it when nobody waits any more. */
-struct news {
+struct rules_news {
 	struct shared shared;
 	const char *file;
 	struct job_rules *rules; /* NULL: taken */
@@ -39,22 +39,22 @@ struct news {
 
 static void news_release(struct shared *shared)
 {
-	struct news *n = (struct news *)(void *)shared;
+	struct rules_news *n = (struct rules_news *)(void *)shared;
 
 	job_rules_free(n->rules);
 	free(n);
 }
 
-static void give(struct finder *f, const struct host *host, void *context)
+static void give_rules(struct finder *f, const struct host *host, void *context)
 {
-	struct news *n = context;
+	struct rules_news *n = context;
 
 	(void)host;
 	log_rules(n->file, n->rules);
 	finder_rules(f, TAKE(n->rules));
 }
 
-static int use(struct app *app, const sigset_t *hurry, struct err *e)
+static int use_rules(struct app *app, const sigset_t *hurry, struct err *e)
 {
 	const char *file = app->options->jobs_rules;
 	struct job_rules *rules = NULL;
@@ -62,20 +62,20 @@ static int use(struct app *app, const sigset_t *hurry, struct err *e)
 
 	if (!rules)
 		return code;
-	struct news *n = xcalloc(1, sizeof *n);
+	struct rules_news *n = xcalloc(1, sizeof *n);
 
 	shared_init(&n->shared, news_release);
 	n->file = file;
 	n->rules = rules;
-	bool told = sampler_find_unless(app->sampler, give, n, hurry);
+	bool was_called = sampler_find_unless(app->sampler, give_rules, n, hurry);
 
 	shared_drop(&n->shared);
-	return told || !app->self ? 0 : err_set(e, -ECANCELED, SAMPLER_NO_ANSWER);
+	return was_called || !app->self ? 0 : err_set(e, -ECANCELED, SAMPLER_NO_ANSWER);
 }
 
-int rules_use(struct app *app, struct err *e)
+int rules_reload_now(struct app *app, struct err *e)
 {
-	return use(app, NULL, e);
+	return use_rules(app, NULL, e);
 }
 
 void rules_reload(struct app *app)
@@ -83,7 +83,7 @@ void rules_reload(struct app *app)
 	sigset_t hurry;
 	struct err e = {0};
 
-	end_signals(&hurry);
-	if (use(app, &hurry, &e))
+	signals_end(&hurry);
+	if (use_rules(app, &hurry, &e))
 		log_line(LOG_LEVEL_ERROR, "rules stay as they are", "err", e.text, NULL);
 }

@@ -11,10 +11,10 @@ struct job_rules; /* exporter/discovery/rules.h */
 struct options;
 
 /* Reads the rules for the start; *ret is NULL without the option. */
-int rules_begin(const struct options *o, struct job_rules **ret, struct err *e);
+int rules_reload_begin(const struct options *o, struct job_rules **ret, struct err *e);
 
 /* The same later. -ECANCELED: the sampler does not answer. Any thread but the sampler's. */
-int rules_use(struct app *app, struct err *e);
+int rules_reload_now(struct app *app, struct err *e);
 
 /* The same on SIGHUP: the log says what is wrong. It waits no longer when the end is asked for. */
 void rules_reload(struct app *app);

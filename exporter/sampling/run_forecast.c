@@ -36,7 +36,7 @@ X(OVERPROVISIONED, .name = "rightsize_job_overprovisioned_ratio", .unit = "ratio
 enum { OUTLOOK_METRICS(METRIC_ID) };
 static const struct metric outlook_metrics[] = {OUTLOOK_METRICS(METRIC_ROW)};
 
-struct entry {
+struct run_forecast {
 	char run_id[RUN_ID_MAX], job_name[JOB_NAME_MAX];
 	bool known, seen;
 	unsigned tries;
@@ -48,17 +48,17 @@ struct entry {
 	struct memory_mark mark[MARKS];
 };
 
-struct outlooks {
+struct run_forecasts {
 	struct app *app;
 	struct complaint complaint;
 	struct worker worker;
 	pthread_mutex_t lock; /* guards all below */
 	size_t n, room;
-	struct entry *entry;
-	uint64_t id_hash[OUTLOOKS_MAX]; /* of entry[].run_id */
+	struct run_forecast *entry;
+	uint64_t id_hash[RUN_FORECASTS_MAX]; /* of entry[].run_id */
 };
 
-static struct entry *find(struct outlooks *o, const char *run_id)
+static struct run_forecast *find_forecast(struct run_forecasts *o, const char *run_id)
 {
 	uint64_t hash = hash_text(run_id);
 
@@ -70,10 +70,10 @@ static struct entry *find(struct outlooks *o, const char *run_id)
 
 /* ---- the thread that reads the past ---- */
 
-static struct entry *next_wanted(struct outlooks *o, struct mono now)
+static struct run_forecast *next_wanted(struct run_forecasts *o, struct mono now)
 {
 	for (size_t i = 0; i < o->n; i++) {
-		struct entry *e = &o->entry[i];
+		struct run_forecast *e = &o->entry[i];
 
 		if (!e->known && e->tries < TRIES &&
 			(e->tries == 0 || mono_seconds_between(e->tried_at, now) >= RETRY_SECONDS))
@@ -83,19 +83,19 @@ static struct entry *next_wanted(struct outlooks *o, struct mono now)
 }
 
 /* Fills what the history knows. False: the run is not in it yet. */
-static bool read_past(struct outlooks *o, struct entry *e)
+static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	struct run_query query = {.job_name = e->job_name, .limit = RUNS_TO_READ};
 	const struct run *own = NULL;
 	struct err error = {0};
 	struct runs runs = {0};
-	int code = app_history(o->app, &h, &error);
+	int code = answer_open_history(o->app, &h, &error);
 
 	if (code == 0)
 		code = history_runs(h, &query, &arena, &runs, &error);
-	if (code && code != -ENOENT && complaint_due(&o->complaint))
+	if (code && code != -ENOENT && log_complaint_due(&o->complaint))
 		log_line(LOG_LEVEL_WARN, "no outlook", "job_name", e->job_name, "err", error.text,
 			NULL);
 	for (size_t i = 0; i < runs.n; i++)
@@ -103,19 +103,19 @@ static bool read_past(struct outlooks *o, struct entry *e)
 			own = &runs.run[i];
 	if (!own)
 		return false;
-	complaint_over(&o->complaint);
-	prospect_of(&runs, own->input_bytes, &e->prospect);
+	log_complaint_over(&o->complaint);
+	running_prospect(&runs, own->input_bytes, &e->prospect);
 	e->requested_cpu_cores = own->requested_cpu_cores;
 	e->requested_memory_bytes = own->requested_memory_bytes;
 	return true;
 }
 
-static void look_back(struct outlooks *o, struct entry copy)
+static void read_job_past(struct run_forecasts *o, struct run_forecast copy)
 {
 	bool found = read_past(o, &copy);
 
 	pthread_mutex_lock(&o->lock);
-	struct entry *e = find(o, copy.run_id);
+	struct run_forecast *e = find_forecast(o, copy.run_id);
 
 	if (e && found) {
 		e->known = true;
@@ -129,12 +129,12 @@ static void look_back(struct outlooks *o, struct entry copy)
 /* One run. The sampler wakes us with every tick that has a run to look up. */
 static double look_up_next(void *context)
 {
-	struct outlooks *o = context;
+	struct run_forecasts *o = context;
 	struct mono now = now_read().mono;
-	struct entry copy;
+	struct run_forecast copy;
 
 	pthread_mutex_lock(&o->lock);
-	struct entry *e = next_wanted(o, now);
+	struct run_forecast *e = next_wanted(o, now);
 
 	if (e) {
 		e->tries++;
@@ -144,11 +144,11 @@ static double look_up_next(void *context)
 	pthread_mutex_unlock(&o->lock);
 	if (!e)
 		return INFINITY;
-	look_back(o, copy);
+	read_job_past(o, copy);
 	return 0;
 }
 
-void outlooks_stop(struct outlooks *o)
+void run_forecasts_stop(struct run_forecasts *o)
 {
 	if (!o)
 		return;
@@ -158,9 +158,9 @@ void outlooks_stop(struct outlooks *o)
 	free(o);
 }
 
-int outlooks_start(struct outlooks **ret, struct app *app, struct err *e)
+int run_forecasts_start(struct run_forecasts **ret, struct app *app, struct err *e)
 {
-	struct outlooks *o = xcalloc(1, sizeof *o);
+	struct run_forecasts *o = xcalloc(1, sizeof *o);
 
 	o->app = app;
 	pthread_mutex_init(&o->lock, NULL);
@@ -168,7 +168,7 @@ int outlooks_start(struct outlooks **ret, struct app *app, struct err *e)
 	int code = worker_start(&o->worker, "outlook", look_up_next, o, e);
 
 	if (code)
-		outlooks_stop(o);
+		run_forecasts_stop(o);
 	else
 		*ret = o;
 	return code;
@@ -176,23 +176,23 @@ int outlooks_start(struct outlooks **ret, struct app *app, struct err *e)
 
 /* ---- the sampler's part ---- */
 
-static struct entry *entry_of(struct outlooks *o, const struct run_reading *r)
+static struct run_forecast *entry_of(struct run_forecasts *o, const struct run_reading *r)
 {
-	struct entry *e = find(o, r->run_id);
+	struct run_forecast *e = find_forecast(o, r->run_id);
 
-	if (e || o->n == OUTLOOKS_MAX)
+	if (e || o->n == RUN_FORECASTS_MAX)
 		return e;
 	GROW(o->entry, o->n, o->room);
 	o->id_hash[o->n] = hash_text(r->run_id);
 	e = &o->entry[o->n++];
-	*e = (struct entry){.requested_cpu_cores = NAN, .requested_memory_bytes = NAN};
+	*e = (struct run_forecast){.requested_cpu_cores = NAN, .requested_memory_bytes = NAN};
 	text_copy(r->run_id, e->run_id, sizeof e->run_id);
 	text_copy(r->job_name, e->job_name, sizeof e->job_name);
 	return e;
 }
 
 /* Keeps marks about evenly spread over the run, at most MARKS of them. */
-static void note_mark(struct entry *e, double seconds, double bytes)
+static void note_mark(struct run_forecast *e, double seconds, double bytes)
 {
 	double apart = e->n_marks > 1 ? e->mark[1].seconds - e->mark[0].seconds : 0;
 
@@ -206,18 +206,19 @@ static void note_mark(struct entry *e, double seconds, double bytes)
 	e->mark[e->n_marks++] = (struct memory_mark){seconds, bytes};
 }
 
-static struct running outlook_of(struct entry *e, const struct run_reading *r)
+static struct running outlook_of(struct run_forecast *e, const struct run_reading *r)
 {
 	const double *v = r->value;
 	double requested_cpu = e->requested_cpu_cores;
 	struct running running;
 
 	note_mark(e, v[RUN_DURATION_SECONDS], v[RUN_MEMORY_PEAK_BYTES]);
-	struct progress now = {
+	struct running_progress now = {
 		.started_at = wall_seconds(r->started_at),
 		.seconds = v[RUN_DURATION_SECONDS],
 		.peak_bytes = v[RUN_MEMORY_PEAK_BYTES],
-		.peak_at_half_bytes = mark_at_half(e->mark, e->n_marks, v[RUN_DURATION_SECONDS]),
+		.peak_at_half_bytes =
+			running_mark_at_half(e->mark, e->n_marks, v[RUN_DURATION_SECONDS]),
 		.cores = v[RUN_CPU_SECONDS] / v[RUN_DURATION_SECONDS],
 		.requested_cpu_cores =
 			isnan(requested_cpu) ? v[RUN_CPU_LIMIT_CORES] : requested_cpu,
@@ -273,7 +274,7 @@ static size_t active_by_job(struct snapshot *s, const struct run_reading ***ret)
 	return n;
 }
 
-static void add_jobs(struct outlooks *o, struct snapshot *s, struct block *out)
+static void add_jobs(struct run_forecasts *o, struct snapshot *s, struct block *out)
 {
 	const struct run_reading **run;
 	size_t n = active_by_job(s, &run);
@@ -283,7 +284,7 @@ static void add_jobs(struct outlooks *o, struct snapshot *s, struct block *out)
 		struct running sum = {NAN, NAN, NAN, NAN, NAN, NAN};
 
 		for (; i < n && strcmp(run[i]->job_name, job_name) == 0; i++) {
-			struct entry *e = entry_of(o, run[i]);
+			struct run_forecast *e = entry_of(o, run[i]);
 
 			if (!e)
 				continue;
@@ -296,7 +297,7 @@ static void add_jobs(struct outlooks *o, struct snapshot *s, struct block *out)
 	}
 }
 
-static void drop_unseen(struct outlooks *o)
+static void drop_unseen(struct run_forecasts *o)
 {
 	size_t kept = 0;
 
@@ -309,7 +310,7 @@ static void drop_unseen(struct outlooks *o)
 	o->n = kept;
 }
 
-void outlooks_add(struct outlooks *o, struct snapshot *s)
+void run_forecasts_add(struct run_forecasts *o, struct snapshot *s)
 {
 	struct block *out = NULL;
 

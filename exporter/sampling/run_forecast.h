@@ -12,17 +12,17 @@
 #include "exporter/core/app.h"
 
 /* Most runs that have an outlook at the same time; further ones have none. */
-#define OUTLOOKS_MAX 256
+#define RUN_FORECASTS_MAX 256
 
-struct outlooks;
+struct run_forecasts;
 
-int outlooks_start(struct outlooks **ret, struct app *app, struct err *e);
-void outlooks_stop(struct outlooks *o); /* NULL does nothing */
+int run_forecasts_start(struct run_forecasts **ret, struct app *app, struct err *e);
+void run_forecasts_stop(struct run_forecasts *o); /* NULL does nothing */
 
 /* Adds the points of collector_outlook to a snapshot whose runs were read. o NULL: none. Sampler thread. */
-void outlooks_add(struct outlooks *o, struct snapshot *s);
+void run_forecasts_add(struct run_forecasts *o, struct snapshot *s);
 
-/* Its rows; its points come from outlooks_add, which knows the runs. */
+/* Its rows; its points come from run_forecasts_add, which knows the runs. */
 extern const struct collector collector_outlook;
 
 #endif

@@ -46,7 +46,7 @@ static double cpu_limit_used(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-double cpu_limit_stretch(double limit, double used, double look)
+double cpu_limit_slowdown(double limit, double used, double look)
 {
 	double most = limit * CPU_LIMIT_SHARE;
 
@@ -56,9 +56,9 @@ double cpu_limit_stretch(double limit, double used, double look)
 	if (used >= most || used + look >= (most + limit) / 2)
 		return INFINITY;
 	/* Of the second half, what is left: with its square the times between looks grow as the square of time does. */
-	double left = fmin((most - used) / (most / 2), 1);
+	double abandoned = fmin((most - used) / (most / 2), 1);
 
-	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
+	return fmin(1 / (abandoned * abandoned), CPU_LIMIT_STRETCH_MAX);
 }
 
 /*
@@ -66,14 +66,14 @@ double cpu_limit_stretch(double limit, double used, double look)
  * group, or CAP_SYS_PTRACE. io, environ and fd belong to the user of the process; others may open them only with
  * CAP_DAC_READ_SEARCH.
  */
-void rights_note(bool *said, const struct snapshot *s)
+void rights_note(bool *logged, const struct snapshot *s)
 {
-	for (size_t i = 0; i < s->n_runs && !*said; i++) {
+	for (size_t i = 0; i < s->n_runs && !*logged; i++) {
 		const struct run_reading *run = &s->runs[i];
 
 		if (run->ended || !(run->value[RUN_UNREADABLE_PROCESSES] > 0))
 			continue;
-		*said = true;
+		*logged = true;
 		log_line(LOG_LEVEL_WARN,
 			"processes of another user: their disk I/O, descriptors, PSS, "
 			"environment, and the limits of another container cannot be read",
@@ -86,9 +86,10 @@ void rights_note(bool *said, const struct snapshot *s)
 
 /* ---- one tick ---- */
 
-static void publish(struct sampler *s, struct snapshot *take, enum purpose purpose, bool looked)
+static void publish(struct sampler *s, struct snapshot *take, enum tick_purpose purpose,
+	bool looked)
 {
-	struct taken t = {true, take->at.mono, now_read().mono};
+	struct snapshot_age t = {true, take->at.mono, now_read().mono};
 
 	if (looked && purpose == FOR_SCRAPE)
 		shared_hold(&take->shared);
@@ -121,7 +122,7 @@ static void drop_ended(struct sampler *s)
 	jobs_drop_ended(s->host.jobs, &s->host, seen, LINGER_SECONDS);
 }
 
-bool taken_is_older(const struct taken *t, struct mono now, double max_age_seconds)
+bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds)
 {
 	double took = mono_seconds_between(t->at, t->ended);
 
@@ -130,17 +131,17 @@ bool taken_is_older(const struct taken *t, struct mono now, double max_age_secon
 	return !t->any || mono_seconds_between(t->at, now) > max_age_seconds;
 }
 
-double sampler_stretch(const struct sampler *s)
+double sampler_slowdown(const struct sampler *s)
 {
 	return isinf(s->cpu_limit) ?
 		       1 :
-		       cpu_limit_stretch(s->cpu_limit, cpu_limit_used(), s->look_seconds);
+		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
 /* What somebody waits for is told all the same where a look would cost too much. */
-static void look_at_runs(struct sampler *s, enum purpose purpose, struct snapshot *snapshot)
+static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
-	if (purpose != FOR_END && isinf(sampler_stretch(s))) {
+	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
 		jobs_tell(s->host.jobs, snapshot);
 		return;
 	}
@@ -149,7 +150,7 @@ static void look_at_runs(struct sampler *s, enum purpose purpose, struct snapsho
 	jobs_read(s->host.jobs, &s->host, snapshot);
 }
 
-const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
+const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	struct snapshot *snapshot = snapshot_take(s->pool);
 	bool all = purpose == FOR_SCRAPE;
@@ -157,7 +158,7 @@ const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
 	s->host.now = snapshot->at = now_read();
 	host_look(&s->host);
 	/* Only this thread writes s->runs. */
-	bool look = !all || taken_is_older(&s->runs, snapshot->at.mono, SAMPLER_RUNS_AGE);
+	bool look = !all || sampler_is_stale(&s->runs, snapshot->at.mono, SAMPLER_RUNS_AGE);
 
 	drop_ended(s);
 	if (look)
@@ -165,9 +166,9 @@ const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
 	else
 		jobs_tell(s->host.jobs, snapshot);
 	if (all)
-		machine_tell(s->app, &s->host.cloud);
-	active_collect(s->active, &s->host, snapshot, !all);
-	outlooks_add(s->app->outlooks, snapshot);
+		this_server_host(s->app, &s->host.cloud);
+	enabled_collectors_read(s->enabled, &s->host, snapshot, !all);
+	run_forecasts_add(s->app->run_forecasts, snapshot);
 	rights_note(&s->said_rights, snapshot);
 	if (look && s->finder)
 		finder_settle(s->finder, &s->host, snapshot);
@@ -178,7 +179,7 @@ const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose)
 void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id)
 {
 	const struct sample *rows;
-	size_t n = fold_rows(s->fold, snapshot, run_id, &rows);
+	size_t n = sample_rows_read(s->sample_rows, snapshot, run_id, &rows);
 
 	if (n)
 		historian_samples(s->app->historian, rows, n);
@@ -208,7 +209,7 @@ static void note_rare_rows(struct sampler *s)
 /* How long to wait from a row that was due to the next one: an interval, or more where CPU time has a limit. */
 static int64_t row_wait(struct sampler *s, int64_t interval)
 {
-	double stretch = sampler_stretch(s);
+	double stretch = sampler_slowdown(s);
 
 	if (stretch > 1)
 		note_rare_rows(s);
@@ -229,12 +230,12 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
  * The snapshot for a history row; the row after that is one interval later, whatever was missed, or when as much CPU time
  * has passed as this one took, or as a limit of CPU time wants it. Where that leaves none, it is missed.
  */
-static void row_tick(struct sampler *s, enum purpose purpose)
+static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
 	int64_t now = now_read().mono.ns;
 	uint64_t cpu = look_clock(s);
-	bool none = isinf(sampler_stretch(s));
+	bool none = isinf(sampler_slowdown(s));
 
 	s->next_row.ns += interval;
 	if (s->next_row.ns <= now) {
@@ -255,7 +256,7 @@ static void row_tick(struct sampler *s, enum purpose purpose)
 	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
 	/* By then whatever is read for the first time has been, and the rest has started. */
 	if (++s->rows == TRIM_ROWS)
-		trim_start();
+		memory_trim_start();
 }
 
 /* ---- the loop ---- */
@@ -295,7 +296,7 @@ static void wait_for_work(struct sampler *s, double seconds)
 static void run_requests(struct sampler *s)
 {
 	while (s->requests) {
-		struct request *r = s->requests;
+		struct sampler_request *r = s->requests;
 
 		s->requests = r->next;
 		r->begun = true;
@@ -304,7 +305,7 @@ static void run_requests(struct sampler *s)
 		pthread_mutex_lock(&s->lock);
 		r->done = true;
 		s->silent = false;
-		if (r->left)
+		if (r->abandoned)
 			free(r);
 		else
 			pthread_cond_broadcast(&s->ticked);
@@ -318,20 +319,20 @@ static void *sampler_loop(void *context)
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop) {
-		double left = mono_seconds_between(now_read().mono, s->next_row);
+		double abandoned = mono_seconds_between(now_read().mono, s->next_row);
 
 		if (s->requests) {
 			run_requests(s);
 			continue;
 		}
-		enum purpose want = s->want;
+		enum tick_purpose want = s->want;
 
-		if (left > 0 && want == FOR_NOTHING) {
-			wait_for_work(s, left);
+		if (abandoned > 0 && want == FOR_NOTHING) {
+			wait_for_work(s, abandoned);
 			continue;
 		}
 		/* Where ticks take longer than the interval, rows and scrapes take turns. */
-		bool row = left <= 0 && (want != FOR_SCRAPE || !was_row);
+		bool row = abandoned <= 0 && (want != FOR_SCRAPE || !was_row);
 
 		if (!row || want != FOR_SCRAPE)
 			s->want = FOR_NOTHING;
@@ -354,11 +355,11 @@ static void *sampler_loop(void *context)
 static void sampler_free(struct sampler *s)
 {
 	finder_free(s->finder);
-	active_stop(s->active);
+	enabled_collectors_stop(s->enabled);
 	latest_done(&s->runs_now);
 	latest_done(&s->all_now);
 	snapshot_pool_free(s->pool);
-	fold_free(s->fold);
+	sample_rows_free(s->sample_rows);
 	jobs_free(s->host.jobs);
 	host_close(&s->host);
 	closep(&s->wake);
@@ -383,11 +384,12 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		code = err_system(e, -errno, "eventfd");
 	if (code == 0) {
 		s->host.jobs = jobs_new(&s->host);
-		s->active = active_start(app->options, &s->host);
-		active_watch(s->active, &(struct self_sources){app->historian, &s->samples_missed});
-		s->pool = snapshot_pool_new(active_list(s->active));
-		s->fold = fold_new(&app->columns);
-		s->finder = app->self ? finder_new(app, s->fold) : NULL;
+		s->enabled = enabled_collectors_start(app->options, &s->host);
+		enabled_collectors_watch(s->enabled,
+			&(struct self_sources){app->historian, &s->samples_missed});
+		s->pool = snapshot_pool_new(enabled_collectors_list(s->enabled));
+		s->sample_rows = sample_rows_new(&app->columns);
+		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;
 		s->next_row = s->host.now.mono;
 		/* A server is started again, and should see until then. */
 		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();

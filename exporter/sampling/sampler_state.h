@@ -10,17 +10,17 @@
 #include "exporter/sampling/sampler.h"
 
 /* What another thread wants done on this one; what it needs lies behind it. Guarded by the sampler's lock. */
-struct request {
-	struct request *next;
-	void (*function)(struct sampler *s, struct request *r);
+struct sampler_request {
+	struct sampler_request *next;
+	void (*function)(struct sampler *s, struct sampler_request *r);
 	bool begun, done;
-	bool called; /* the function that was asked for has returned; the rest may hang */
-	bool sure;   /* what is left of it cannot hang, and is waited for */
-	bool left;   /* nobody waits for it any more: freed when it is done */
+	bool function_returned; /* the function that was asked for has returned; the rest may hang */
+	bool is_certain;        /* what is left of it cannot hang, and is waited for */
+	bool abandoned;         /* nobody waits for it any more: freed when it is done */
 };
 
 /* What a tick is for, the most urgent last. */
-enum purpose {
+enum tick_purpose {
 	FOR_NOTHING,
 	FOR_SCRAPE, /* all collectors, and the runs if they were looked at too long ago */
 	FOR_ROW,    /* the runs, and what the history keeps of the machine */
@@ -29,7 +29,7 @@ enum purpose {
 };
 
 /* When what is published was taken. */
-struct taken {
+struct snapshot_age {
 	bool any;
 	struct mono at, ended;
 };
@@ -37,10 +37,10 @@ struct taken {
 struct sampler {
 	struct app *app;
 	struct host host;
-	struct active_set *active;
+	struct enabled_collectors *enabled;
 	struct snapshot_pool *pool;
 	struct latest runs_now, all_now; /* of the latest look at the runs, and of all collectors */
-	struct fold *fold;
+	struct sample_rows *sample_rows;
 	struct finder *finder; /* NULL: runs are not looked for */
 	struct mono next_row;
 	uint64_t samples_missed;
@@ -55,16 +55,16 @@ struct sampler {
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t ticked;
 	bool stop;
-	enum purpose want, doing; /* of the next tick, and of the one that goes on */
-	struct request *requests;
+	enum tick_purpose want, doing; /* of the next tick, and of the one that goes on */
+	struct sampler_request *requests;
 	bool silent; /* somebody gave up waiting, and nothing was done since */
 	uint64_t scraped_generation;
 	struct mono tick_ended; /* 0 = there was none */
-	struct taken runs, all;
+	struct snapshot_age runs, all;
 };
 
 /* Is it max_age_seconds old, and for longer than it takes to do it again some times? Or was it never taken? */
-bool taken_is_older(const struct taken *t, struct mono now, double max_age_seconds);
+bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds);
 
 /* Makes the thread see what it is wanted for. Any thread. */
 void sampler_wake(struct sampler *s);
@@ -72,10 +72,10 @@ void sampler_wake(struct sampler *s);
 /* ---- on the sampler's own thread ---- */
 
 /* A snapshot of now, which stays valid until the next tick. */
-const struct snapshot *sampler_tick(struct sampler *s, enum purpose purpose);
+const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose);
 
 /* Intervals from now to the next row; INFINITY: there are no looks any more, and ticks tell what the latest found. */
-double sampler_stretch(const struct sampler *s);
+double sampler_slowdown(const struct sampler *s);
 
 /*
  * The kernel ends a process that used too much CPU time (RLIMIT_CPU). A wrapper that is killed leaves its job unwatched,
@@ -91,13 +91,13 @@ double sampler_stretch(const struct sampler *s);
  * Intervals from one look to the next, at least 1, when so many seconds were used; INFINITY: no more looks, because the
  * share is used, or because another look as long as the latest would leave too little for the end.
  */
-double cpu_limit_stretch(double limit, double used, double look);
+double cpu_limit_slowdown(double limit, double used, double look);
 
 /*
  * Logs once which right is missing, when some processes of jobs may not be read whole. Their number at any time is
  * rightsize_job_unreadable_processes.
  */
-void rights_note(bool *said, const struct snapshot *s);
+void rights_note(bool *logged, const struct snapshot *s);
 
 /* Hands the rows of that run, NULL = of all, to the historian. */
 void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id);

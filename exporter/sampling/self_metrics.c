@@ -87,8 +87,8 @@ X(START_TIME, .name = "process_start_time_seconds", .unit = "seconds", \
 enum { SELF_METRICS(METRIC_ID) };
 static const struct metric self_metrics[] = {SELF_METRICS(METRIC_ROW)};
 
-struct self {
-	struct source statm, stat;
+struct self_metrics {
+	struct kernel_file statm, stat;
 	double start_time; /* NaN: unknown */
 	struct self_sources sources;
 };
@@ -127,7 +127,7 @@ static double boot_time(const char *stat, size_t len)
 /* "stat" names the boot time, "self/stat" our start in ticks after it: both are fixed. */
 static int self_start(void **ret, struct host *host, struct err *e)
 {
-	struct self *self = xcalloc(1, sizeof *self);
+	struct self_metrics *self = xcalloc(1, sizeof *self);
 
 	(void)e;
 	self->start_time = NAN;
@@ -138,24 +138,24 @@ static int self_start(void **ret, struct host *host, struct err *e)
 	if (n > 0 && host->ticks_per_second > 0)
 		self->start_time = boot_time(host->scratch, (size_t)n) +
 				   ticks / (double)host->ticks_per_second;
-	source_open(&self->statm, host->proc, "self/statm");
-	source_open(&self->stat, host->proc, "self/stat");
+	kernel_file_open(&self->statm, host->proc, "self/statm");
+	kernel_file_open(&self->stat, host->proc, "self/stat");
 	*ret = self;
 	return 0;
 }
 
 static void self_stop(void *state)
 {
-	struct self *self = state;
+	struct self_metrics *self = state;
 
-	source_close(&self->statm);
-	source_close(&self->stat);
+	kernel_file_close(&self->statm);
+	kernel_file_close(&self->stat);
 	free(self);
 }
 
-void self_watch(void *state, const struct self_sources *sources)
+void self_metrics_watch(void *state, const struct self_sources *sources)
 {
-	struct self *self = state;
+	struct self_metrics *self = state;
 
 	self->sources = *sources;
 }
@@ -194,12 +194,12 @@ static double open_fds(struct tree *proc)
 	return tree_list(proc, "self/fd", count_name, &n) == 0 ? (double)n : NAN;
 }
 
-static void add_memory(struct self *self, const struct host *host, struct block *out)
+static void add_memory(struct self_metrics *self, const struct host *host, struct block *out)
 {
 	struct scan s;
 	uint64_t pages, resident;
 
-	if (source_read(&self->statm, host, &s, NULL) < 0 || !scan_u64(&s, &pages) ||
+	if (kernel_file_read(&self->statm, host, &s, NULL) < 0 || !scan_u64(&s, &pages) ||
 		!scan_u64(&s, &resident))
 		return;
 	POINT(out, RESIDENT, (double)resident * (double)host->page_size);
@@ -247,16 +247,16 @@ static void add_forward(struct block *out)
 
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
-	struct self *self = state;
+	struct self_metrics *self = state;
 	struct rusage used;
 
 	(void)e;
 	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
 		version.os, version.arch);
-	http_count_each(add_requests, out);
+	counters_http_each(add_requests, out);
 	for (unsigned i = 0; i < FOUND_PROBLEMS; i++)
-		POINT(out, FOUND_PROBLEM, (double)found_counted((enum found_problem)i),
-			found_problem_name((enum found_problem)i));
+		POINT(out, FOUND_PROBLEM, (double)counters_found((enum found_problem)i),
+			counters_found_name((enum found_problem)i));
 	add_forward(out);
 	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
 	if (getrusage(RUSAGE_SELF, &used) == 0)
@@ -267,7 +267,7 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	POINT(out, UNANSWERED, (double)tree_waits(host->proc).unanswered);
 	POINT(out, OPEN_FDS, open_fds(host->proc));
 	struct scan stat;
-	bool known = source_read(&self->stat, host, &stat, NULL) == 0;
+	bool known = kernel_file_read(&self->stat, host, &stat, NULL) == 0;
 
 	POINT(out, THREADS, known ? stat_field(stat.at, (size_t)(stat.end - stat.at), 20) : NAN);
 	POINT(out, START_TIME, self->start_time);

@@ -20,6 +20,6 @@ struct self_sources {
 };
 
 /* state is what collector_self.start made; without this call nothing is said of the history. */
-void self_watch(void *state, const struct self_sources *sources);
+void self_metrics_watch(void *state, const struct self_sources *sources);
 
 #endif

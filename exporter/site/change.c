@@ -61,7 +61,7 @@ static bool matches(const char *path, const char *pattern, struct path_values *v
 	return scan_end(&at);
 }
 
-static const struct route *find(const char *path, struct path_values *v)
+static const struct route *find_change(const char *path, struct path_values *v)
 {
 	for (const struct route *const *route = all_changes; *route; route++)
 		if (matches(path, (*route)->path, v))
@@ -73,13 +73,13 @@ bool site_change_at(const char *path)
 {
 	struct path_values ignored;
 
-	return find(path, &ignored) != NULL;
+	return find_change(path, &ignored) != NULL;
 }
 
 bool site_change_takes_long(const char *path)
 {
 	struct path_values ignored;
-	const struct route *route = find(path, &ignored);
+	const struct route *route = find_change(path, &ignored);
 
 	return route && route->takes_long;
 }
@@ -87,7 +87,7 @@ bool site_change_takes_long(const char *path)
 /* ---- who may ---- */
 
 /* Browsers say where the page is from that asks; programs say nothing. */
-static bool is_from_elsewhere(const struct request *r)
+static bool is_from_elsewhere(const struct http_request *r)
 {
 	const char *site = r->fetch_site;
 	const char *origin = r->origin ? strstr(r->origin, "://") : NULL;
@@ -112,21 +112,21 @@ static bool refuse(struct reply *r, int status, const char *code, const char *me
 }
 
 /* Who shows the token is neither a page of another site nor tricked by DNS: both do not know it. */
-static bool may_by_token(const char *path, const struct request *r, struct reply *refusal)
+static bool may_by_token(const char *path, const struct http_request *r, struct reply *refusal)
 {
 	struct err e = {0};
 
-	if (token_matches(path, r->authorization, &e) == 0)
+	if (bearer_token_matches(path, r->authorization, &e) == 0)
 		return true;
 	return refuse(refusal, e.code == -EACCES ? 401 : 503, "not_allowed", e.text);
 }
 
-static bool needs_token(const struct options *o, const struct request *r)
+static bool needs_token(const struct options *o, const struct http_request *r)
 {
 	return !r->peer.local && o->changes_token_file;
 }
 
-static bool may_change(const struct options *o, const struct request *r, struct reply *refusal)
+static bool may_change(const struct options *o, const struct http_request *r, struct reply *refusal)
 {
 	if (needs_token(o, r))
 		return may_by_token(o->changes_token_file, r, refusal);
@@ -141,7 +141,7 @@ static bool may_change(const struct options *o, const struct request *r, struct 
 			"from users of --web.config.file, or with --web.allow-changes or "
 			"--web.changes-token-file");
 	/* A page that got here by another name has no password for that name. */
-	if (!r->user && !host_is_ours(&o->allowed_hosts, r->host))
+	if (!r->user && !host_header_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);
 	if (is_from_elsewhere(r))
@@ -150,7 +150,8 @@ static bool may_change(const struct options *o, const struct request *r, struct 
 	return true;
 }
 
-static bool is_acceptable(const struct options *o, const struct request *r, struct reply *refusal)
+static bool is_acceptable(const struct options *o, const struct http_request *r,
+	struct reply *refusal)
 {
 	if (!may_change(o, r, refusal))
 		return false;
@@ -162,15 +163,15 @@ static bool is_acceptable(const struct options *o, const struct request *r, stru
 	return true;
 }
 
-bool site_takes_body(const struct site *s, const struct request *r, bool *by_token)
+bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	AUTO(freep) char *copy = xstrdup(r->target);
 	struct err e = {0};
-	struct target t;
+	struct request_target t;
 
 	*by_token = false;
-	if (strcmp(r->method, "POST") != 0 || target_split(copy, &t, &e))
+	if (strcmp(r->method, "POST") != 0 || request_target_split(copy, &t, &e))
 		return false;
 	bool taken = site_change_at(t.path) && may_change(s->app->options, r, &refusal);
 
@@ -181,8 +182,8 @@ bool site_takes_body(const struct site *s, const struct request *r, bool *by_tok
 
 /* ---- answering ---- */
 
-static bool fill(struct arguments *a, const struct route *route, struct path_values *v,
-	struct target *t, struct reply *r)
+static bool fill_arguments(struct arguments *a, const struct route *route, struct path_values *v,
+	struct request_target *t, struct reply *r)
 {
 	struct err e = {0};
 	char *name, *value;
@@ -191,26 +192,27 @@ static bool fill(struct arguments *a, const struct route *route, struct path_val
 	arguments_begin(a, route->parameters);
 	for (size_t i = 0; i < v->n && code == 0; i++)
 		code = arguments_add(a, v->name[i], v->value[i], &e);
-	while (code == 0 && (code = target_next(t, &name, &value, &e)) > 0)
+	while (code == 0 && (code = request_target_next(t, &name, &value, &e)) > 0)
 		code = arguments_add(a, name, value, &e);
 	if (code == 0)
 		code = arguments_finish(a, &e);
 	return code == 0 || refuse(r, 400, "bad_parameter", e.text);
 }
 
-bool site_change(struct site *s, const struct request *request, struct target *t,
-	struct answer *ret)
+bool site_change(struct site *s, const struct http_request *request, struct request_target *t,
+	struct http_answer *ret)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct path_values values;
 	struct arguments a;
 	struct err e = {0};
-	const struct route *route = find(t->path, &values);
+	const struct route *route = find_change(t->path, &values);
 
 	if (!route)
 		return false;
 	ret->handler = route->path;
-	if (is_acceptable(s->app->options, request, &r) && fill(&a, route, &values, t, &r)) {
+	if (is_acceptable(s->app->options, request, &r) &&
+		fill_arguments(&a, route, &values, t, &r)) {
 		a.body = request->body;
 		a.peer = request->peer;
 		if (route->answer(s->app, &a, &r, &e))

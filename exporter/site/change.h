@@ -13,7 +13,8 @@
 #include "exporter/site/site_state.h"
 
 /* Answers a POST; false when no change has this path. */
-bool site_change(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret);
 
 /* Does a change have this path (without a query)? */
 bool site_change_at(const char *path);

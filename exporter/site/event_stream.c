@@ -25,40 +25,40 @@
 
 enum stream_state { STREAM_FREE, STREAM_OPEN, STREAM_ENDING };
 
-struct live_stream {
-	struct live *live;
+struct event_stream {
+	struct event_streams *event_streams;
 	enum stream_state state;
 	bool busy;   /* the thread is at it, and will free it if closed meanwhile */
 	bool closed; /* by its reader */
 	bool waiting;
 	bool behind; /* the last event was full: the next is there already */
-	struct live_reader reader;
+	struct event_stream_reader reader;
 	char run_id[RUN_ID_MAX];
 	int64_t position;
-	struct mono told; /* when it was given something last */
+	struct mono told_at; /* when it was given something last */
 	struct buf text;
-	size_t taken; /* of text */
+	size_t bytes_read; /* of text */
 };
 
 /* Of the thread alone. */
-struct look {
+struct stream_look {
 	struct history *history; /* NULL: not open */
 	struct arena arena;
 	bool complained;
 };
 
-struct live {
+struct event_streams {
 	struct app *app;
 	struct worker worker; /* woken when a stream was opened, or wants more */
-	struct look look;
+	struct stream_look look;
 	pthread_mutex_t lock; /* guards everything below */
 	bool stop;
-	struct live_stream stream[LIVE_STREAMS];
+	struct event_stream stream[EVENT_STREAMS_MAX];
 };
 
-struct live *live_new(struct app *app)
+struct event_streams *event_streams_new(struct app *app)
 {
-	struct live *l = xcalloc(1, sizeof *l);
+	struct event_streams *l = xcalloc(1, sizeof *l);
 
 	l->app = app;
 	pthread_mutex_init(&l->lock, NULL);
@@ -66,7 +66,7 @@ struct live *live_new(struct app *app)
 	return l;
 }
 
-static void resume(struct live_stream *s)
+static void resume(struct event_stream *s)
 {
 	if (!s->waiting)
 		return;
@@ -74,17 +74,17 @@ static void resume(struct live_stream *s)
 	s->reader.resume(s->reader.reader);
 }
 
-static void release(struct live_stream *s)
+static void release(struct event_stream *s)
 {
 	buf_done(&s->text);
-	*s = (struct live_stream){.live = s->live};
+	*s = (struct event_stream){.event_streams = s->event_streams};
 }
 
-void live_stop(struct live *l)
+void event_streams_stop(struct event_streams *l)
 {
 	pthread_mutex_lock(&l->lock);
 	l->stop = true;
-	for (size_t i = 0; i < LIVE_STREAMS; i++) {
+	for (size_t i = 0; i < EVENT_STREAMS_MAX; i++) {
 		if (l->stream[i].state == STREAM_OPEN)
 			l->stream[i].state = STREAM_ENDING;
 		resume(&l->stream[i]);
@@ -93,19 +93,19 @@ void live_stop(struct live *l)
 	worker_stop(&l->worker);
 }
 
-static void look_close(struct look *look)
+static void look_close(struct stream_look *look)
 {
 	history_close(TAKE(look->history));
 }
 
-void live_free(struct live *l)
+void event_streams_free(struct event_streams *l)
 {
 	if (!l)
 		return;
 	worker_done(&l->worker);
 	look_close(&l->look);
 	arena_done(&l->look.arena);
-	for (size_t i = 0; i < LIVE_STREAMS; i++)
+	for (size_t i = 0; i < EVENT_STREAMS_MAX; i++)
 		buf_done(&l->stream[i].text);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
@@ -116,10 +116,10 @@ void live_free(struct live *l)
 static void add_samples(struct buf *out, const struct series *raw, int64_t position,
 	struct arena *arena)
 {
-	struct series view = view_of(raw, arena);
+	struct series view = series_view_of(raw, arena);
 
 	buf_addf(out, "id: %lld\nevent: samples\ndata: ", (long long)position);
-	view_json(out, &view);
+	series_view_json(out, &view);
 	buf_adds(out, "\n\n");
 }
 
@@ -127,14 +127,14 @@ static void add_samples(struct buf *out, const struct series *raw, int64_t posit
  * The next event of a run behind *position. 1 = more may come, 0 = it has ended. A run that is gone (pruned,
  * or with its file) has ended, too.
  */
-static int next_event(struct look *look, const char *run_id, int64_t *position, struct buf *out,
-	struct err *e)
+static int next_event(struct stream_look *look, const char *run_id, int64_t *position,
+	struct buf *out, struct err *e)
 {
 	struct series raw = {0};
 
 	arena_reset(&look->arena);
 	int code = history_series_after(look->history, run_id, position, SAMPLES_AT_ONCE,
-		view_sources(&look->arena), &look->arena, &raw, e);
+		series_view_sources(&look->arena), &look->arena, &raw, e);
 
 	if (code == -ENOENT)
 		code = 0;
@@ -146,16 +146,16 @@ static int next_event(struct look *look, const char *run_id, int64_t *position, 
 }
 
 /* A file that cannot be read now is tried again; it is said once. */
-static void look_failed(struct live *l, struct look *look, const struct err *e)
+static void look_failed(struct event_streams *l, struct stream_look *look, const struct err *e)
 {
-	app_history_failed(l->app, e->code);
+	history_read_failed(l->app, e->code);
 	if (!look->complained)
 		log_line(LOG_LEVEL_WARN, "live streams wait for the history", "err", e->text, NULL);
 	look->complained = true;
 	look_close(look);
 }
 
-static bool look_ready(struct live *l, struct look *look)
+static bool look_ready(struct event_streams *l, struct stream_look *look)
 {
 	struct err e = {0};
 
@@ -169,9 +169,9 @@ static bool look_ready(struct live *l, struct look *look)
 }
 
 /* Called with the lock, which is let go while the history is read. */
-static void feed(struct live *l, struct live_stream *s, struct look *look)
+static void feed_stream(struct event_streams *l, struct event_stream *s, struct stream_look *look)
 {
-	struct buf text = BUF_MAX(LIVE_TEXT_MAX);
+	struct buf text = BUF_MAX(EVENT_STREAM_TEXT_MAX);
 	int64_t position = s->position;
 	struct mono now = now_read().mono;
 	struct err e = {0};
@@ -193,25 +193,25 @@ static void feed(struct live *l, struct live_stream *s, struct look *look)
 		release(s);
 		return;
 	}
-	if (text.len == 0 && mono_seconds_between(s->told, now) >= LIVE_SILENCE_SECONDS)
+	if (text.len == 0 && mono_seconds_between(s->told_at, now) >= EVENT_STREAM_SILENCE_SECONDS)
 		buf_adds(&text, ":\n\n");
 	if (code == 0 && s->state == STREAM_OPEN)
 		s->state = STREAM_ENDING;
 	if (text.len) {
-		s->told = now;
+		s->told_at = now;
 		s->behind = position - s->position >= SAMPLES_AT_ONCE;
 		s->position = position;
 		buf_done(&s->text);
 		s->text = text;
-		s->taken = 0;
+		s->bytes_read = 0;
 	}
 	if (text.len || s->state == STREAM_ENDING)
 		resume(s);
 }
 
-static bool any_open(const struct live *l)
+static bool any_open(const struct event_streams *l)
 {
-	for (size_t i = 0; i < LIVE_STREAMS; i++)
+	for (size_t i = 0; i < EVENT_STREAMS_MAX; i++)
 		if (l->stream[i].state != STREAM_FREE)
 			return true;
 	return false;
@@ -219,14 +219,14 @@ static bool any_open(const struct live *l)
 
 static double feed_all(void *context)
 {
-	struct live *l = context;
+	struct event_streams *l = context;
 
 	pthread_mutex_lock(&l->lock);
-	for (size_t i = 0; i < LIVE_STREAMS && !l->stop; i++) {
-		struct live_stream *s = &l->stream[i];
+	for (size_t i = 0; i < EVENT_STREAMS_MAX && !l->stop; i++) {
+		struct event_stream *s = &l->stream[i];
 
-		if (s->state == STREAM_OPEN && !s->closed && s->taken == s->text.len)
-			feed(l, s, &l->look);
+		if (s->state == STREAM_OPEN && !s->closed && s->bytes_read == s->text.len)
+			feed_stream(l, s, &l->look);
 	}
 	bool open = any_open(l);
 
@@ -237,34 +237,36 @@ static double feed_all(void *context)
 	return INFINITY;
 }
 
-int live_start(struct live *l, struct err *e)
+int event_streams_start(struct event_streams *l, struct err *e)
 {
 	return worker_start(&l->worker, "live", feed_all, l, e);
 }
 
 /* ---- for readers ---- */
 
-static struct live_stream *free_stream(struct live *l)
+static struct event_stream *free_stream(struct event_streams *l)
 {
-	for (size_t i = 0; i < allowance()->streams; i++)
+	for (size_t i = 0; i < memory_budget()->streams; i++)
 		if (l->stream[i].state == STREAM_FREE)
 			return &l->stream[i];
 	return NULL;
 }
 
-int live_open(struct live *l, const char *run_id, int64_t after, struct live_stream **ret,
-	struct err *e)
+int event_stream_open(struct event_streams *l, const char *run_id, int64_t after,
+	struct event_stream **ret, struct err *e)
 {
 	pthread_mutex_lock(&l->lock);
-	struct live_stream *s = l->stop ? NULL : free_stream(l);
+	struct event_stream *s = l->stop ? NULL : free_stream(l);
 
 	if (!s) {
 		pthread_mutex_unlock(&l->lock);
 		return err_set(e, -EBUSY, "there are %zu live streams already",
-			allowance()->streams);
+			memory_budget()->streams);
 	}
-	*s = (struct live_stream){
-		.live = l, .state = STREAM_OPEN, .position = after, .told = now_read().mono};
+	*s = (struct event_stream){.event_streams = l,
+		.state = STREAM_OPEN,
+		.position = after,
+		.told_at = now_read().mono};
 	snprintf(s->run_id, sizeof s->run_id, "%s", run_id);
 	*ret = s;
 	pthread_mutex_unlock(&l->lock);
@@ -272,19 +274,20 @@ int live_open(struct live *l, const char *run_id, int64_t after, struct live_str
 	return 0;
 }
 
-ssize_t live_read(struct live_stream *s, char *out, size_t room, const struct live_reader *reader)
+ssize_t event_stream_read(struct event_stream *s, char *out, size_t room,
+	const struct event_stream_reader *reader)
 {
-	struct live *l = s->live;
+	struct event_streams *l = s->event_streams;
 	bool wakes = false;
 	ssize_t n = 0;
 
 	pthread_mutex_lock(&l->lock);
-	size_t left = s->text.len - s->taken;
+	size_t left = s->text.len - s->bytes_read;
 
 	if (left) {
 		n = (ssize_t)(left < room ? left : room);
-		memcpy(out, s->text.data + s->taken, (size_t)n);
-		s->taken += (size_t)n;
+		memcpy(out, s->text.data + s->bytes_read, (size_t)n);
+		s->bytes_read += (size_t)n;
 	} else if (s->state == STREAM_ENDING) {
 		n = -1;
 	} else {
@@ -300,11 +303,11 @@ ssize_t live_read(struct live_stream *s, char *out, size_t room, const struct li
 	return n;
 }
 
-void live_close(struct live_stream *s)
+void event_stream_close(struct event_stream *s)
 {
 	if (!s)
 		return;
-	struct live *l = s->live;
+	struct event_streams *l = s->event_streams;
 
 	pthread_mutex_lock(&l->lock);
 	s->waiting = false;

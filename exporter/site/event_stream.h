@@ -3,8 +3,8 @@
  * events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as the history receives them.
  *
  * One thread looks into the history for all streams, and none waits for a client: a stream whose text
- * was not taken yet gets no more. There are at most LIVE_STREAMS, fewer where
- * memory is limited (exporter/core/memory_budget.h), and each holds LIVE_TEXT_MAX at most.
+ * was not taken yet gets no more. There are at most EVENT_STREAMS_MAX, fewer where
+ * memory is limited (exporter/core/memory_budget.h), and each holds EVENT_STREAM_TEXT_MAX at most.
  *
  *	id: 1234                              the number of the last sample
  *	event: samples
@@ -21,33 +21,33 @@
 
 #include "exporter/core/app.h"
 
-#define LIVE_STREAMS  32
-#define LIVE_TEXT_MAX (512u << 10)
+#define EVENT_STREAMS_MAX     32
+#define EVENT_STREAM_TEXT_MAX (512u << 10)
 
 /* Without samples a stream says so now and then: only by writing do we learn that a client is gone. */
-#define LIVE_SILENCE_SECONDS 15
+#define EVENT_STREAM_SILENCE_SECONDS 15
 
-struct live;
-struct live_stream;
+struct event_streams;
+struct event_stream;
 
-struct live *live_new(struct app *app);
+struct event_streams *event_streams_new(struct app *app);
 /* Starts the thread, once: without it streams are opened, and get nothing. */
-int live_start(struct live *l, struct err *e);
-void live_free(struct live
-		*l); /* after live_stop, when all streams are closed; NULL does nothing */
+int event_streams_start(struct event_streams *l, struct err *e);
+void event_streams_free(struct event_streams
+		*l); /* after event_streams_stop, when all streams are closed; NULL does nothing */
 
 /* All streams end after what they hold; no more can be opened. Any thread. */
-void live_stop(struct live *l);
+void event_streams_stop(struct event_streams *l);
 
 /*
- * Follows a run from behind the sample of that number (0 = from its first). -EBUSY: there are LIVE_STREAMS
- * already, or live_stop was called. Any thread.
+ * Follows a run from behind the sample of that number (0 = from its first). -EBUSY: there are EVENT_STREAMS_MAX
+ * already, or event_streams_stop was called. Any thread.
  */
-int live_open(struct live *l, const char *run_id, int64_t after, struct live_stream **ret,
-	struct err *e);
+int event_stream_open(struct event_streams *l, const char *run_id, int64_t after,
+	struct event_stream **ret, struct err *e);
 
 /* How a reader waits. Both are called with a lock held and must not call back. */
-struct live_reader {
+struct event_stream_reader {
 	void (*pause)(void *reader), (*resume)(void *reader);
 	void *reader;
 };
@@ -56,8 +56,9 @@ struct live_reader {
  * Takes up to room bytes of text: how many, or -1 at the end of the stream. 0: there are none now; the reader
  * was paused, and is resumed when there are.
  */
-ssize_t live_read(struct live_stream *s, char *out, size_t room, const struct live_reader *reader);
+ssize_t event_stream_read(struct event_stream *s, char *out, size_t room,
+	const struct event_stream_reader *reader);
 
-void live_close(struct live_stream *s); /* NULL does nothing */
+void event_stream_close(struct event_stream *s); /* NULL does nothing */
 
 #endif

@@ -31,7 +31,7 @@ static const struct parameter parameters[] = {
 /* 1: it is there; 0: r says that it is not. */
 static int run_known(struct app *app, const char *run_id, struct reply *r, struct err *e)
 {
-	AUTO(history_done) struct history *h = NULL;
+	AUTO(answer_close_history) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	struct run_query query = {.run_id = run_id, .limit = 1};
 	const struct run *run;
@@ -40,7 +40,7 @@ static int run_known(struct app *app, const char *run_id, struct reply *r, struc
 }
 
 /* A browser that lost the connection says where it was. */
-static int64_t position_of(const struct request *r, const struct arguments *a)
+static int64_t position_of(const struct http_request *r, const struct arguments *a)
 {
 	const char *last = r->last_event_id ? r->last_event_id : "";
 	struct scan s = SCAN(last, strlen(last));
@@ -51,8 +51,8 @@ static int64_t position_of(const struct request *r, const struct arguments *a)
 	return (int64_t)argument_count(a, "after");
 }
 
-void site_events(struct site *s, const struct request *request, struct target *t,
-	struct answer *ret)
+void site_events(struct site *s, const struct http_request *request, struct request_target *t,
+	struct http_answer *ret)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
@@ -68,7 +68,7 @@ void site_events(struct site *s, const struct request *request, struct target *t
 		/* Of a stream HEAD wants to know whether it is there. */
 		is_there = code > 0;
 		if (is_there && strcmp(request->method, "HEAD") != 0)
-			code = live_open(s->live, run_id, after, &ret->stream, &e);
+			code = event_stream_open(s->event_streams, run_id, after, &ret->stream, &e);
 		else if (is_there)
 			code = 0;
 	}

@@ -10,7 +10,7 @@
 /* Tables of constants: some ten KiB. */
 #define HEADS_MAX (16u << 20)
 
-const struct metric health_metrics[HEALTH_N_METRICS] = {
+const struct metric exposition_health[HEALTH_N_METRICS] = {
 	[HEALTH_SUCCESS] = {.name = "rightsize_collector_success",
 		.help = "1 when the collector's last reading worked, 0 when it failed and its "
 			"metrics are absent",
@@ -23,7 +23,7 @@ const struct metric health_metrics[HEALTH_N_METRICS] = {
 		.type = METRIC_GAUGE},
 };
 
-const struct metric_words metric_words[] = {
+const struct exposition_words exposition_words[] = {
 	[METRIC_GAUGE] = {"", "gauge", "gauge"},
 	[METRIC_COUNTER] = {"_total", "counter", "counter"},
 	[METRIC_INFO] = {"_info", "gauge", "info"},
@@ -34,7 +34,7 @@ struct exposition_head {
 	size_t at, lines, prefix; /* prefix 0: not made yet */
 };
 
-struct writer {
+struct exposition_writer {
 	struct buf *out;
 	const struct exposition_filter *filter;
 	bool openmetrics;
@@ -66,7 +66,7 @@ static bool family_wanted(const struct exposition_filter *f, const struct metric
 	for (size_t i = 0; i < f->n_name; i++)
 		if (strncmp(f->name[i], m->name, len) == 0 &&
 			(f->name[i][len] == '\0' ||
-				strcmp(f->name[i] + len, metric_words[m->type].suffix) == 0))
+				strcmp(f->name[i] + len, exposition_words[m->type].suffix) == 0))
 			return true;
 	return false;
 }
@@ -101,7 +101,7 @@ static void meta_line(struct buf *out, const char *keyword, const char *name, co
  */
 static void family_lines(struct buf *out, const struct metric *m, bool openmetrics)
 {
-	const char *suffix = openmetrics ? "" : metric_words[m->type].suffix;
+	const char *suffix = openmetrics ? "" : exposition_words[m->type].suffix;
 
 	if (!openmetrics) {
 		meta_line(out, "# HELP ", m->name, suffix);
@@ -109,7 +109,8 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 		buf_addc(out, '\n');
 	}
 	meta_line(out, "# TYPE ", m->name, suffix);
-	buf_adds(out, openmetrics ? metric_words[m->type].openmetrics : metric_words[m->type].text);
+	buf_adds(out, openmetrics ? exposition_words[m->type].openmetrics :
+				    exposition_words[m->type].text);
 	buf_addc(out, '\n');
 	if (!openmetrics)
 		return;
@@ -127,7 +128,7 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);
-	buf_adds(out, metric_words[m->type].suffix);
+	buf_adds(out, exposition_words[m->type].suffix);
 	if (m->labels[0]) {
 		buf_addc(out, '{');
 		buf_adds(out, m->labels[0]);
@@ -135,8 +136,8 @@ static void sample_prefix(struct buf *out, const struct metric *m)
 	}
 }
 
-static const struct exposition_head *head_of(const struct writer *w, const struct metric *m,
-	size_t number)
+static const struct exposition_head *head_of(const struct exposition_writer *w,
+	const struct metric *m, size_t number)
 {
 	struct exposition_head *h = &w->heads->head[number];
 	struct buf *text = &w->heads->text;
@@ -151,13 +152,13 @@ static const struct exposition_head *head_of(const struct writer *w, const struc
 	return h;
 }
 
-static void family_head(const struct writer *w, const struct exposition_head *h)
+static void family_head(const struct exposition_writer *w, const struct exposition_head *h)
 {
 	buf_add(w->out, buf_text(&w->heads->text) + h->at, h->lines);
 }
 
-static void sample(const struct writer *w, const struct metric *m, const struct exposition_head *h,
-	const char *const *labels, double value)
+static void sample(const struct exposition_writer *w, const struct metric *m,
+	const struct exposition_head *h, const char *const *labels, double value)
 {
 	struct buf *out = w->out;
 
@@ -178,7 +179,7 @@ static void sample(const struct writer *w, const struct metric *m, const struct 
 	buf_addc(out, '\n');
 }
 
-static void block_write(const struct writer *w, const struct block *b, size_t first)
+static void block_write(const struct exposition_writer *w, const struct block *b, size_t first)
 {
 	for (size_t i = 0; i < b->collector->n_metrics; i++) {
 		const struct metric *m = &b->collector->metrics[i];
@@ -194,10 +195,10 @@ static void block_write(const struct writer *w, const struct block *b, size_t fi
 	}
 }
 
-static void health_write(const struct writer *w, const struct snapshot *s, unsigned id,
+static void health_write(const struct exposition_writer *w, const struct snapshot *s, unsigned id,
 	size_t number)
 {
-	const struct metric *m = &health_metrics[id];
+	const struct metric *m = &exposition_health[id];
 	const struct exposition_head *h = NULL;
 
 	if (!family_wanted(w->filter, m))
@@ -254,7 +255,7 @@ static void heads_begin(struct exposition_heads *h, const struct snapshot *s)
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads)
 {
-	struct writer w = {out, filter,
+	struct exposition_writer w = {out, filter,
 		format == EXPOSITION_OPENMETRICS_1_0_0 || format == EXPOSITION_OPENMETRICS_0_0_1,
 		heads};
 	size_t number = 0;

@@ -41,17 +41,17 @@ struct exposition_filter {
 };
 
 /* What differs between the types of metrics; by enum metric_type. */
-struct metric_words {
+struct exposition_words {
 	const char *suffix;             /* of the samples */
 	const char *text, *openmetrics; /* words of the TYPE line */
 };
-extern const struct metric_words metric_words[];
+extern const struct exposition_words exposition_words[];
 
 /*
  * Of every collector: how its last reading went. Written here, from the blocks, not by a collector.
  */
 enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
-extern const struct metric health_metrics[HEALTH_N_METRICS];
+extern const struct metric exposition_health[HEALTH_N_METRICS];
 
 /*
  * What is the same in each answer of a format, most of it words of HELP: made when it is first needed, and copied from
@@ -59,14 +59,14 @@ extern const struct metric health_metrics[HEALTH_N_METRICS];
  */
 struct exposition_heads {
 	struct buf text;
-	struct exposition_head *head; /* of each metric of each block, then of health_metrics */
+	struct exposition_head *head; /* of each metric of each block, then of exposition_health */
 	size_t n_blocks;
 	const struct collector **collector; /* of each block */
 };
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 
 /*
- * The families of the snapshot in the order of its blocks, then health_metrics. filter may be NULL. heads are those of
+ * The families of the snapshot in the order of its blocks, then exposition_health. filter may be NULL. heads are those of
  * earlier calls for this format; of other collectors they are made anew.
  */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,

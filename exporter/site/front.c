@@ -32,7 +32,7 @@ static void add_link(struct buf *out, const char *path, const char *help)
 /* With the formats that it can answer in, for the page to choose from. */
 static void add_route(struct buf *out, const struct route *route)
 {
-	const struct parameter *format = parameter_find(route->parameters, "format");
+	const struct parameter *format = route_parameter_find(route->parameters, "format");
 
 	begin_link(out, route->path);
 	if (format && format->kind == PARAMETER_CHOICE) {
@@ -55,7 +55,8 @@ static void add_links(struct buf *out, const struct site *s)
 		add_link(out, p->path, p->help);
 }
 
-void site_front(struct site *s, const struct request *request, struct target *t, struct answer *ret)
+void site_front(struct site *s, const struct http_request *request, struct request_target *t,
+	struct http_answer *ret)
 {
 	struct reply r = {.content_type = "text/html; charset=utf-8", .body = BUF_MAX(65536)};
 	struct buf page AUTO(buf_done) = BUF_MAX(65536);
@@ -75,13 +76,14 @@ void site_front(struct site *s, const struct request *request, struct target *t,
 }
 
 /* If-None-Match is a list, and * is any (RFC 9110, 13.1.2); that the tag stands in it somewhere is enough. */
-static bool has_it(const struct request *r, const struct page_asset *a)
+static bool has_it(const struct http_request *r, const struct page_asset *a)
 {
 	return r->if_none_match &&
 	       (strstr(r->if_none_match, a->etag) || strcmp(r->if_none_match, "*") == 0);
 }
 
-bool site_file(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+bool site_file(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret)
 {
 	const struct page_file *f = page_find(t->path);
 

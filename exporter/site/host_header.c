@@ -74,7 +74,7 @@ static bool is_this_machine(const char *host)
 	return strcasecmp(host, u.nodename) == 0;
 }
 
-bool host_is_ours(const struct texts *names, const char *header)
+bool host_header_is_ours(const struct texts *names, const char *header)
 {
 	char host[HOST_NAME_MAX_BYTES];
 

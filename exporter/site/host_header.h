@@ -20,6 +20,6 @@
  * header may be NULL or anything: without one it is no. names: "usage.example" is that name, ".example" all names
  * below it, "*" any.
  */
-bool host_is_ours(const struct texts *names, const char *header);
+bool host_header_is_ours(const struct texts *names, const char *header);
 
 #endif

@@ -123,8 +123,9 @@ static struct snapshot *fresh_snapshot(struct site *s, double wait)
 	return ret;
 }
 
-static void send_snapshot(struct site *s, const struct request *r, const struct snapshot *snapshot,
-	const struct exposition_filter *filter, struct answer *ret)
+static void send_snapshot(struct site *s, const struct http_request *r,
+	const struct snapshot *snapshot, const struct exposition_filter *filter,
+	struct http_answer *ret)
 {
 	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct negotiated n = negotiate(r->accept);
@@ -133,14 +134,15 @@ static void send_snapshot(struct site *s, const struct request *r, const struct 
 
 	ret->negotiated = true;
 	/* Those without a filter share theirs. */
-	if (!all && allowance_short(0)) {
+	if (!all && memory_budget_is_short(0)) {
 		reply_error(&error, 503, "overloaded",
 			"there is no memory left to choose metrics; ask for all of them, or try "
 			"again in a second");
 		site_reply(ret, &error);
 		return;
 	}
-	ret->body = scrape_body(s->scrape, snapshot, n.format, all ? NULL : filter, gzip);
+	ret->body = rendered_cache_body(s->rendered_cache, snapshot, n.format, all ? NULL : filter,
+		gzip);
 	if (!ret->body) {
 		reply_error(&error, 500, "too_large", "the metrics are larger than 64 MiB");
 		site_reply(ret, &error);
@@ -156,8 +158,8 @@ static void send_snapshot(struct site *s, const struct request *r, const struct 
 		ret->scraped = ret->body->generation;
 }
 
-static void answer_with(struct site *s, const struct request *r,
-	const struct exposition_filter *filter, struct answer *ret)
+static void answer_with(struct site *s, const struct http_request *r,
+	const struct exposition_filter *filter, struct http_answer *ret)
 {
 	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct snapshot *snapshot =
@@ -175,8 +177,8 @@ static void answer_with(struct site *s, const struct request *r,
 	shared_drop(&snapshot->shared);
 }
 
-static void answer_query(struct site *s, const struct request *r, struct target *t,
-	struct answer *ret)
+static void answer_query(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret)
 {
 	struct reply error = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
@@ -191,7 +193,8 @@ static void answer_query(struct site *s, const struct request *r, struct target 
 }
 
 /* Nearly all scrapes have no query: they do without the room that arguments of any number take. */
-void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret)
 {
 	if (t->query[0])
 		answer_query(s, r, t, ret);

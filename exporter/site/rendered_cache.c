@@ -12,40 +12,40 @@
 #define ROOM_PART 16
 #define ROOM_MOST 65536
 
-struct scrape {
+struct rendered_cache {
 	pthread_mutex_t lock; /* guards formats; held while a body is made, so that the others wait
 				 for it */
 	struct {
-		struct body *plain, *gzip;
+		struct response_body *plain, *gzip;
 		struct exposition_heads heads;
 	} formats[EXPOSITION_FORMATS];
 };
 
 static atomic_size_t bytes_of_all;
 
-size_t bodies_bytes(void)
+size_t rendered_cache_bytes(void)
 {
 	return atomic_load(&bytes_of_all);
 }
 
 static void body_release(struct shared *shared)
 {
-	struct body *b = (struct body *)(void *)shared;
+	struct response_body *b = (struct response_body *)(void *)shared;
 
 	atomic_fetch_sub(&bytes_of_all, b->len);
 	free(b->data);
 	free(b);
 }
 
-static void body_drop(struct body *b)
+static void body_drop(struct response_body *b)
 {
 	if (b)
 		shared_drop(&b->shared);
 }
 
-struct body *body_new(struct buf *take)
+struct response_body *response_body_new(struct buf *take)
 {
-	struct body *b = xcalloc(1, sizeof *b);
+	struct response_body *b = xcalloc(1, sizeof *b);
 
 	shared_init(&b->shared, body_release);
 	b->len = take->len;
@@ -57,12 +57,12 @@ struct body *body_new(struct buf *take)
 	return b;
 }
 
-struct body *body_gzip(const struct body *b)
+struct response_body *response_body_gzip(const struct response_body *b)
 {
 	/* 31: the largest window, with a gzip header instead of zlib's. */
 	z_stream z = {0};
 
-	if (b->len < COMPRESS_MIN || b->len > SCRAPE_BODY_MAX ||
+	if (b->len < COMPRESS_MIN || b->len > RENDERED_BODY_MAX ||
 		deflateInit2(&z, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return NULL;
 	uLong room = deflateBound(&z, b->len);
@@ -80,7 +80,7 @@ struct body *body_gzip(const struct body *b)
 		free(out);
 		return NULL;
 	}
-	struct body *ret = xcalloc(1, sizeof *ret);
+	struct response_body *ret = xcalloc(1, sizeof *ret);
 
 	shared_init(&ret->shared, body_release);
 	ret->data = xrealloc(out, len);
@@ -91,15 +91,15 @@ struct body *body_gzip(const struct body *b)
 	return ret;
 }
 
-struct scrape *scrape_new(void)
+struct rendered_cache *rendered_cache_new(void)
 {
-	struct scrape *s = xcalloc(1, sizeof *s);
+	struct rendered_cache *s = xcalloc(1, sizeof *s);
 
 	pthread_mutex_init(&s->lock, NULL);
 	return s;
 }
 
-void scrape_free(struct scrape *s)
+void rendered_cache_free(struct rendered_cache *s)
 {
 	if (!s)
 		return;
@@ -112,27 +112,27 @@ void scrape_free(struct scrape *s)
 	free(s);
 }
 
-static struct body *render(const struct snapshot *snapshot, enum exposition_format format,
+static struct response_body *render(const struct snapshot *snapshot, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads, size_t expected)
 {
-	struct buf text AUTO(buf_done) = BUF_MAX(SCRAPE_BODY_MAX);
+	struct buf text AUTO(buf_done) = BUF_MAX(RENDERED_BODY_MAX);
 
 	buf_expect(&text, expected);
 	exposition_write(&text, snapshot, format, filter, heads);
 	if (text.full)
 		return NULL;
-	struct body *b = body_new(&text);
+	struct response_body *b = response_body_new(&text);
 
 	b->generation = snapshot->generation;
 	return b;
 }
 
-static struct body *filtered(const struct snapshot *snapshot, enum exposition_format format,
-	const struct exposition_filter *filter, bool gzip)
+static struct response_body *filtered(const struct snapshot *snapshot,
+	enum exposition_format format, const struct exposition_filter *filter, bool gzip)
 {
 	struct exposition_heads heads AUTO(exposition_heads_done) = {0};
-	struct body *plain = render(snapshot, format, filter, &heads, 0);
-	struct body *small = plain && gzip ? body_gzip(plain) : NULL;
+	struct response_body *plain = render(snapshot, format, filter, &heads, 0);
+	struct response_body *small = plain && gzip ? response_body_gzip(plain) : NULL;
 
 	if (!small)
 		return plain;
@@ -140,13 +140,14 @@ static struct body *filtered(const struct snapshot *snapshot, enum exposition_fo
 	return small;
 }
 
-struct body *scrape_body(struct scrape *s, const struct snapshot *snapshot,
+struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip)
 {
 	if (filter)
 		return filtered(snapshot, format, filter, gzip);
 	pthread_mutex_lock(&s->lock);
-	struct body **plain = &s->formats[format].plain, **small = &s->formats[format].gzip;
+	struct response_body **plain = &s->formats[format].plain,
+			     **small = &s->formats[format].gzip;
 
 	if (!*plain || (*plain)->generation < snapshot->generation) {
 		size_t expected = *plain ? (*plain)->len + (*plain)->len / ROOM_PART : 0;
@@ -157,8 +158,8 @@ struct body *scrape_body(struct scrape *s, const struct snapshot *snapshot,
 		*plain = render(snapshot, format, NULL, &s->formats[format].heads, expected);
 	}
 	if (gzip && *plain && !*small)
-		*small = body_gzip(*plain);
-	struct body *b = gzip && *small ? *small : *plain;
+		*small = response_body_gzip(*plain);
+	struct response_body *b = gzip && *small ? *small : *plain;
 
 	if (b)
 		shared_hold(&b->shared);

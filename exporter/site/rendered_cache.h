@@ -13,10 +13,10 @@
  * Largest rendered body; a smaller one than COMPRESS_MIN is never compressed: it would cost more
  * than it saves.
  */
-#define SCRAPE_BODY_MAX (64u << 20)
-#define COMPRESS_MIN    4096
+#define RENDERED_BODY_MAX (64u << 20)
+#define COMPRESS_MIN      4096
 
-struct body {
+struct response_body {
 	struct shared shared; /* let go with shared_drop */
 	size_t len;
 	char *data;
@@ -25,24 +25,24 @@ struct body {
 };
 
 /* A body that owns the text, which is empty afterwards. */
-struct body *body_new(struct buf *take);
+struct response_body *response_body_new(struct buf *take);
 
 /* Of all bodies that there are. */
-size_t bodies_bytes(void);
+size_t rendered_cache_bytes(void);
 
 /* The same body compressed (gzip, level 1); NULL when it is too small. */
-struct body *body_gzip(const struct body *b);
+struct response_body *response_body_gzip(const struct response_body *b);
 
-struct scrape;
-struct scrape *scrape_new(void);
-void scrape_free(struct scrape *s);
+struct rendered_cache;
+struct rendered_cache *rendered_cache_new(void);
+void rendered_cache_free(struct rendered_cache *s);
 
 /*
  * The snapshot as text, held for the caller; compressed when gzip and worth it. With a filter it
  * is made for this call alone. When another thread rendered a newer snapshot meanwhile, that one.
- * NULL: larger than SCRAPE_BODY_MAX.
+ * NULL: larger than RENDERED_BODY_MAX.
  */
-struct body *scrape_body(struct scrape *s, const struct snapshot *snapshot,
+struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);
 
 #endif

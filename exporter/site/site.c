@@ -20,7 +20,7 @@
 /* Longest error sentence that lists what is known. */
 #define ERROR_MAX 4096
 
-static void text_page(struct answer *ret, int status, const char *text)
+static void text_page(struct http_answer *ret, int status, const char *text)
 {
 	struct reply r = {.status = status, .body = BUF_MAX(1024)};
 
@@ -28,7 +28,8 @@ static void text_page(struct answer *ret, int status, const char *text)
 	site_reply(ret, &r);
 }
 
-static void healthy(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+static void healthy(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret)
 {
 	struct health h = health_of(s->app, s->started);
 	char text[128];
@@ -44,7 +45,8 @@ static void healthy(struct site *s, const struct request *r, struct target *t, s
 	text_page(ret, 503, text);
 }
 
-static void ready(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+static void ready(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret)
 {
 	(void)r;
 	(void)t;
@@ -93,8 +95,8 @@ struct site *site_new(struct app *app)
 
 	s->app = app;
 	s->pages = pages;
-	s->scrape = scrape_new();
-	s->live = live_new(app);
+	s->rendered_cache = rendered_cache_new();
+	s->event_streams = event_streams_new(app);
 	s->started = now_read().mono;
 	return s;
 }
@@ -106,33 +108,34 @@ int site_start(struct site *s, struct err *e)
 	if (is_taken(metrics))
 		return err_set(e, -EINVAL, "--web.telemetry-path=%s: accepted is %s", metrics,
 			shape_metrics_path.accepted);
-	return live_start(s->live, e);
+	return event_streams_start(s->event_streams, e);
 }
 
 void site_stop(struct site *s)
 {
-	live_stop(s->live);
+	event_streams_stop(s->event_streams);
 }
 
 void site_free(struct site *s)
 {
 	if (!s)
 		return;
-	live_stop(s->live);
-	live_free(s->live);
-	scrape_free(s->scrape);
+	event_streams_stop(s->event_streams);
+	event_streams_free(s->event_streams);
+	rendered_cache_free(s->rendered_cache);
 	free(s);
 }
 
 /* What is large, and not compressed yet, is made smaller for those who ask for it. */
-static void compress(struct site *s, const struct request *request, struct answer *ret)
+static void compress(struct site *s, const struct http_request *request, struct http_answer *ret)
 {
 	if (ret->negotiated)
 		return;
 	ret->negotiated = true;
 	if (s->app->options->disable_compression || !negotiate_gzip(request->accept_encoding))
 		return;
-	struct body *small = allowance_short(ret->body->len) ? NULL : body_gzip(ret->body);
+	struct response_body *small =
+		memory_budget_is_short(ret->body->len) ? NULL : response_body_gzip(ret->body);
 
 	if (!small)
 		return;
@@ -144,27 +147,27 @@ static void compress(struct site *s, const struct request *request, struct answe
  * The history that was replaced while it was read is read again, once: the file that is there now. The historian is
  * told of a damaged one, and sets it aside.
  */
-static int ask(struct app *app, const struct route *route, const struct arguments *a,
+static int answer_or_reopen(struct app *app, const struct route *route, const struct arguments *a,
 	struct reply *r, struct err *e)
 {
 	int code = route->answer(app, a, r, e);
 
 	if (code == -ESTALE) {
 		buf_done(&r->body);
-		*r = (struct reply){.body = BUF_MAX(allowance()->answer)};
+		*r = (struct reply){.body = BUF_MAX(memory_budget()->answer)};
 		*e = (struct err){0};
 		code = route->answer(app, a, r, e);
 	}
-	app_history_failed(app, code);
+	history_read_failed(app, code);
 	return code;
 }
 
 static void add_limit(struct buf *out)
 {
-	if (!allowance()->limit)
+	if (!memory_budget()->limit)
 		return;
 	buf_adds(out, ", with a memory limit of ");
-	allowance_words(out, allowance()->limit);
+	memory_budget_words(out, memory_budget()->limit);
 }
 
 /* Those of its parameters that make an answer smaller. */
@@ -174,7 +177,7 @@ static void add_advice(struct buf *out, const struct route *route)
 	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(less); i++) {
-		if (!parameter_find(route->parameters, less[i]))
+		if (!route_parameter_find(route->parameters, less[i]))
 			continue;
 		buf_adds(out, any ? ", " : "; ask for less of it, by ");
 		buf_adds(out, less[i]);
@@ -192,7 +195,7 @@ static void reply_too_much(struct reply *r, const struct route *route, bool now)
 	buf_adds(&message, now ? "there is no memory left for this answer" :
 				 "the answer would be larger than ");
 	if (!now)
-		allowance_words(&message, allowance()->answer);
+		memory_budget_words(&message, memory_budget()->answer);
 	add_limit(&message);
 	add_advice(&message, route);
 	if (now)
@@ -200,17 +203,18 @@ static void reply_too_much(struct reply *r, const struct route *route, bool now)
 	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", "%s", buf_text(&message));
 }
 
-static void answer_route(struct site *s, const struct request *request, const struct route *route,
-	struct target *t, struct answer *ret)
+static void answer_route(struct site *s, const struct http_request *request,
+	const struct route *route, struct request_target *t, struct http_answer *ret)
 {
-	struct reply r = {.body = BUF_MAX(allowance()->answer)};
+	struct reply r = {.body = BUF_MAX(memory_budget()->answer)};
 	struct arguments a;
 	struct err e = {0};
 
-	allowance_making();
-	if (site_arguments(&a, route->parameters, t, &r) && ask(s->app, route, &a, &r, &e) != 0)
+	memory_budget_begin_answer();
+	if (site_arguments(&a, route->parameters, t, &r) &&
+		answer_or_reopen(s->app, route, &a, &r, &e) != 0)
 		reply_error(&r, 500, "internal", "%s", e.text[0] ? e.text : "no reason was given");
-	bool over = allowance_end();
+	bool over = memory_budget_end_answer();
 
 	if (over || r.body.full)
 		reply_too_much(&r, route, over);
@@ -218,7 +222,7 @@ static void answer_route(struct site *s, const struct request *request, const st
 	compress(s, request, ret);
 }
 
-static void refuse_method(struct answer *ret, const char *allow)
+static void refuse_method(struct http_answer *ret, const char *allow)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 
@@ -227,7 +231,7 @@ static void refuse_method(struct answer *ret, const char *allow)
 	site_reply(ret, &r);
 }
 
-static void not_found(struct site *s, const struct target *t, struct answer *ret)
+static void not_found(struct site *s, const struct request_target *t, struct http_answer *ret)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
@@ -247,7 +251,8 @@ static void not_found(struct site *s, const struct target *t, struct answer *ret
 	site_reply(ret, &r);
 }
 
-static void dispatch(struct site *s, const struct request *r, struct target *t, struct answer *ret)
+static void dispatch(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret)
 {
 	ret->handler = s->app->options->telemetry_path;
 	if (strcmp(t->path, ret->handler) == 0) {
@@ -269,13 +274,13 @@ static void dispatch(struct site *s, const struct request *r, struct target *t, 
 	}
 }
 
-enum site_way site_way_of(const struct request *r)
+enum site_way site_way_of(const struct http_request *r)
 {
 	AUTO(freep) char *copy = xstrdup(r->target);
-	struct target t;
+	struct request_target t;
 	struct err e = {0};
 
-	if (target_split(copy, &t, &e) != 0)
+	if (request_target_split(copy, &t, &e) != 0)
 		return SITE_AT_ONCE;
 	if (strcmp(r->method, "POST") == 0)
 		return site_change_takes_long(t.path) ? SITE_LATER : SITE_AT_ONCE;
@@ -295,13 +300,13 @@ enum site_way site_way_of(const struct request *r)
  * scrapes by names of hosts and services: they are looked at once some are given. No browser leaves Host out. Changes
  * are guarded by exporter/site/change.h.
  */
-static bool host_matters(const struct site *s, const struct request *r)
+static bool host_matters(const struct site *s, const struct http_request *r)
 {
 	return r->host && !r->peer.local && !r->vouched &&
 	       (r->loopback || s->app->options->allowed_hosts.n);
 }
 
-static void refuse_host(const struct request *r, struct answer *ret)
+static void refuse_host(const struct http_request *r, struct http_answer *ret)
 {
 	char message[HOST_NAME_MAX_BYTES + 256];
 
@@ -317,20 +322,21 @@ static const char *methods_of(const char *path)
 	return route_at(path) ? "GET, HEAD, POST" : "POST";
 }
 
-void site_answer(struct site *s, const struct request *r, struct answer *ret)
+void site_answer(struct site *s, const struct http_request *r, struct http_answer *ret)
 {
 	struct reply refusal = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	bool get = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
 	bool post = strcmp(r->method, "POST") == 0;
-	struct target t;
+	struct request_target t;
 	struct err e = {0};
 
-	*ret = (struct answer){.handler = "other"};
-	if (get && host_matters(s, r) && !host_is_ours(&s->app->options->allowed_hosts, r->host)) {
+	*ret = (struct http_answer){.handler = "other"};
+	if (get && host_matters(s, r) &&
+		!host_header_is_ours(&s->app->options->allowed_hosts, r->host)) {
 		refuse_host(r, ret);
 		return;
 	}
-	int code = target_split(r->target, &t, &e);
+	int code = request_target_split(r->target, &t, &e);
 
 	if ((get || post) && code) {
 		reply_error(&refusal, 400, "bad_path", "%s", e.text);

@@ -12,7 +12,7 @@
 #include "exporter/api/route.h"
 #include "exporter/site/rendered_cache.h"
 
-struct request {
+struct http_request {
 	const char *method;
 	char *target; /* as it came, edited while it is read */
 	/* Headers, NULL when absent. */
@@ -26,7 +26,7 @@ struct request {
 	bool body_too_large;
 };
 
-struct answer {
+struct http_answer {
 	int status;
 	const char *handler; /* the path that answered; one of a few, lives as long as the site */
 	char content_type[128];
@@ -35,11 +35,11 @@ struct answer {
 	const char *etag;   /* NULL: not to be kept by anybody */
 	const char *policy; /* Content-Security-Policy, or NULL */
 	bool is_last;       /* the connection ends after it */
-	uint64_t scraped;  /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
+	uint64_t scraped; /* tell sampler_scraped this when the body was sent whole; 0 = nothing to
 			      tell */
-	struct body *body; /* held for the caller */
+	struct response_body *body; /* held for the caller */
 	/* NULL, or what comes in place of the body, bit by bit; the caller's to close. */
-	struct live_stream *stream;
+	struct event_stream *stream;
 };
 
 /* Most age in seconds of the values at /metrics. */
@@ -56,23 +56,23 @@ void site_stop(struct site *s); /* ends all streams; they are closed before site
 void site_free(struct site *s);
 
 /* The answer to a request that may not come in: a JSON error (reply_error). */
-void site_refusal(struct answer *ret, int status, const char *code, const char *message);
+void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
 /*
  * Is the body of this request worth reading? From its headers alone; the rest of what asks may be refused still, a user who is
  * none as well (user: one is asked for). *by_token:
  * it shows the token of --web.changes-token-file, which says more than the password of a reader.
  */
-bool site_takes_body(const struct site *s, const struct request *r, bool *by_token);
+bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
 /*
  * May it take longer than a scrape can wait? Then site_answer is for another thread than those of HTTP, and of samples of
  * whole runs for one of their own. Of changes only what site_takes_body lets in: the rest is refused, which takes no time.
  */
 enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
-enum site_way site_way_of(const struct request *r);
+enum site_way site_way_of(const struct http_request *r);
 
 /* Fills all of ret, whatever the request. */
-void site_answer(struct site *s, const struct request *r, struct answer *ret);
+void site_answer(struct site *s, const struct http_request *r, struct http_answer *ret);
 
 #endif

@@ -5,15 +5,15 @@
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
-bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
-	struct reply *r)
+bool site_arguments(struct arguments *a, const struct parameter *parameters,
+	struct request_target *t, struct reply *r)
 {
 	struct err e = {0};
 	char *name, *value;
 	int code;
 
 	arguments_begin(a, parameters);
-	while ((code = target_next(t, &name, &value, &e)) > 0) {
+	while ((code = request_target_next(t, &name, &value, &e)) > 0) {
 		code = arguments_add(a, name, value, &e);
 		if (code)
 			break;
@@ -25,22 +25,22 @@ bool site_arguments(struct arguments *a, const struct parameter *parameters, str
 	return code == 0;
 }
 
-void site_reply(struct answer *ret, struct reply *r)
+void site_reply(struct http_answer *ret, struct reply *r)
 {
 	if (r->body.full)
 		reply_error(r, 422, "too_large", "the answer would be too large");
 	ret->status = r->status ? r->status : 200;
 	snprintf(ret->content_type, sizeof ret->content_type, "%s",
 		r->content_type ? r->content_type : TEXT_PLAIN);
-	ret->body = body_new(&r->body);
+	ret->body = response_body_new(&r->body);
 	buf_done(&r->body);
 }
 
-void site_refusal(struct answer *ret, int status, const char *code, const char *message)
+void site_refusal(struct http_answer *ret, int status, const char *code, const char *message)
 {
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 
-	*ret = (struct answer){.handler = "other"};
+	*ret = (struct http_answer){.handler = "other"};
 	reply_error(&r, status, code, "%s", message);
 	site_reply(ret, &r);
 }

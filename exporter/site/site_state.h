@@ -12,8 +12,8 @@
 struct site {
 	struct app *app;
 	const struct site_page *pages; /* path NULL ends; the first is "/" */
-	struct scrape *scrape;
-	struct live *live;
+	struct rendered_cache *rendered_cache;
+	struct event_streams *event_streams;
 	struct mono started;
 	/* When a scrape last waited for a fresh snapshot in vain, by struct mono; 0 = never. */
 	atomic_int_least64_t gave_up;
@@ -21,24 +21,28 @@ struct site {
 
 struct site_page {
 	const char *path, *help;
-	void (*answer)(struct site *s, const struct request *r, struct target *t,
-		struct answer *ret);
+	void (*answer)(struct site *s, const struct http_request *r, struct request_target *t,
+		struct http_answer *ret);
 	bool takes_long; /* as of struct route */
 };
 
 /* Reads the rest of the target into a; false when r was filled with the error. */
-bool site_arguments(struct arguments *a, const struct parameter *parameters, struct target *t,
-	struct reply *r);
+bool site_arguments(struct arguments *a, const struct parameter *parameters,
+	struct request_target *t, struct reply *r);
 
 /* Makes the reply the answer's body; the reply is empty afterwards. */
-void site_reply(struct answer *ret, struct reply *r);
+void site_reply(struct http_answer *ret, struct reply *r);
 
-void site_metrics(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret);
 
-void site_events(struct site *s, const struct request *r, struct target *t, struct answer *ret);
-void site_front(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+void site_events(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret);
+void site_front(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret);
 
 /* Answers with a file of the page; false: the path is none. */
-bool site_file(struct site *s, const struct request *r, struct target *t, struct answer *ret);
+bool site_file(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void wrap_add(struct buf *out, const char *text, size_t indent)
+void line_wrap_add(struct buf *out, const char *text, size_t indent)
 {
 	size_t column = indent;
 

@@ -9,6 +9,6 @@
 #define WRAP_COLUMNS 100
 
 /* Breaks at single spaces; a word that is too long stands on a line of its own. Ends with a newline. */
-void wrap_add(struct buf *out, const char *text, size_t indent);
+void line_wrap_add(struct buf *out, const char *text, size_t indent);
 
 #endif

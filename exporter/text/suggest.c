@@ -59,7 +59,8 @@ static bool is_like(const char *word, const char *name, size_t *ret)
 	return is_part || d <= most;
 }
 
-void closest(const char *word, const char *const *names, size_t n, const char *ret[CLOSEST_MAX + 1])
+void suggest_closest(const char *word, const char *const *names, size_t n,
+	const char *ret[CLOSEST_MAX + 1])
 {
 	size_t found = 0, score[CLOSEST_MAX];
 
@@ -82,11 +83,11 @@ void closest(const char *word, const char *const *names, size_t n, const char *r
 	ret[found] = NULL;
 }
 
-const char *closest_slip(const char *word, const char *const *names, size_t n)
+const char *suggest_slip(const char *word, const char *const *names, size_t n)
 {
 	const char *near[CLOSEST_MAX + 1];
 
-	closest(word, names, n, near);
+	suggest_closest(word, names, n, near);
 	if (!near[0])
 		return NULL;
 	/* A part of it, or one letter of three is wrong. */

@@ -13,10 +13,10 @@
  * them: a name that contains the word, or the other way round, comes before one of which at most every second
  * letter is another. Upper and lower case are the same.
  */
-void closest(const char *word, const char *const *names, size_t n,
+void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 
 /* What word is a slip of: the name most like it, when they are much the same; else NULL. */
-const char *closest_slip(const char *word, const char *const *names, size_t n);
+const char *suggest_slip(const char *word, const char *const *names, size_t n);
 
 #endif

@@ -73,7 +73,7 @@ static int keep_owner_and_mode(int fd, const struct stat *old)
 }
 
 /* old: of the file that is replaced; NULL = there is none. Readers see the old or the new file, never a part. */
-static int replace(const char *path, const struct stat *old, const struct buf *body)
+static int replace_file(const char *path, const struct stat *old, const struct buf *body)
 {
 	char part[PATH_MAX];
 
@@ -104,7 +104,7 @@ static bool has_access_list(const char *path)
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-static int put(const char *path, const struct buf *body)
+static int put_file(const char *path, const struct buf *body)
 {
 	struct stat st;
 	bool is_there = lstat(path, &st) == 0;
@@ -113,7 +113,7 @@ static int put(const char *path, const struct buf *body)
 		return -errno;
 	if (is_there && (!S_ISREG(st.st_mode) || has_access_list(path)))
 		return write_in_place(path, body);
-	int code = replace(path, is_there ? &st : NULL, body);
+	int code = replace_file(path, is_there ? &st : NULL, body);
 
 	/* A file of another user, one that is mounted into a container, one in a folder that may not be written. */
 	if (is_there && (code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY))
@@ -121,10 +121,10 @@ static int put(const char *path, const struct buf *body)
 	return code;
 }
 
-int output_write(const char *path, const struct buf *body, struct err *e)
+int user_file_write(const char *path, const struct buf *body, struct err *e)
 {
 	int fd = shared_with_us(path);
-	int code = fd >= 0 ? write_all(fd, body) : put(path, body);
+	int code = fd >= 0 ? write_all(fd, body) : put_file(path, body);
 
 	return code ? err_system(e, code, "write %s", path) : 0;
 }

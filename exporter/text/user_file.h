@@ -10,6 +10,6 @@
  * Anything else is opened and written, as by a shell: a device, a FIFO, the target of a link. What leads to our stdout or
  * stderr is continued there.
  */
-int output_write(const char *path, const struct buf *body, struct err *e);
+int user_file_write(const char *path, const struct buf *body, struct err *e);
 
 #endif

@@ -80,7 +80,7 @@ static bool is_null(const yaml_node_t *node)
 	return false;
 }
 
-static int unknown_key(const struct yaml *y, const yaml_node_t *key, const char *what,
+static int unknown_key(const struct yaml *y, const yaml_node_t *key, const char *subject,
 	const struct yaml_key *keys, struct err *e)
 {
 	struct buf known AUTO(buf_done) = BUF_MAX(1024);
@@ -88,10 +88,10 @@ static int unknown_key(const struct yaml *y, const yaml_node_t *key, const char 
 	for (const struct yaml_key *k = keys; k->name; k++)
 		buf_addf(&known, "%s%s", k == keys ? "" : ", ", k->name);
 	return yaml_error(y, key, e, "%.64s is no key of %s; accepted are %s",
-		key->data.scalar.value, *what ? what : "this file", buf_text(&known));
+		key->data.scalar.value, *subject ? subject : "this file", buf_text(&known));
 }
 
-static int read_pair(struct yaml *y, const yaml_node_pair_t *pair, const char *what,
+static int read_pair(struct yaml *y, const yaml_node_pair_t *pair, const char *subject,
 	const struct yaml_key *keys, bool seen[KEYS_MAX], void *into, struct err *e)
 {
 	yaml_node_t *key = yaml_node(y, pair->key), *value = yaml_node(y, pair->value);
@@ -102,15 +102,15 @@ static int read_pair(struct yaml *y, const yaml_node_pair_t *pair, const char *w
 	while (keys[i].name && !slice_is(scalar(key), keys[i].name))
 		i++;
 	if (!keys[i].name)
-		return unknown_key(y, key, what, keys, e);
+		return unknown_key(y, key, subject, keys, e);
 	if (seen[i])
 		return yaml_error(y, key, e, "%s is there twice", keys[i].name);
 	seen[i] = true;
 	return is_null(value) ? 0 : keys[i].read(y, value, (char *)into + keys[i].offset, e);
 }
 
-int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *what, const struct yaml_key *keys,
-	void *into, struct err *e)
+int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *subject,
+	const struct yaml_key *keys, void *into, struct err *e)
 {
 	bool seen[KEYS_MAX] = {0};
 
@@ -118,10 +118,10 @@ int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *what, const stru
 		return 0;
 	if (node->type != YAML_MAPPING_NODE)
 		return yaml_error(y, node, e, "%s must be keys with values (key: value)",
-			*what ? what : "this file");
+			*subject ? subject : "this file");
 	for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
 		p++) {
-		int code = read_pair(y, p, what, keys, seen, into, e);
+		int code = read_pair(y, p, subject, keys, seen, into, e);
 
 		if (code)
 			return code;

@@ -42,8 +42,8 @@ struct yaml_key {
 };
 
 /* node must be a mapping (or NULL, or null: empty) of these keys; what names it in sentences, "" = the file's own. */
-int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *what, const struct yaml_key *keys,
-	void *into, struct err *e);
+int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *subject,
+	const struct yaml_key *keys, void *into, struct err *e);
 
 /* "FILE:LINE: " and the sentence; returns -EINVAL. */
 int yaml_error(const struct yaml *y, const yaml_node_t *node, struct err *e, const char *format,

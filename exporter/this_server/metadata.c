@@ -20,12 +20,12 @@
 #define REQUEST_MAX 2048u
 #define TOKEN_MAX   512
 
-enum progress { ASKING, ANSWERED, GAVE_UP };
+enum conversation_progress { ASKING, ANSWERED, GAVE_UP };
 
 struct conversation {
 	const struct cloud_vendor *vendor;
 	struct sockaddr_in address;
-	enum progress progress;
+	enum conversation_progress progress;
 	bool wants_token; /* it is what is asked for now */
 	size_t question;
 	char token[TOKEN_MAX];
@@ -65,7 +65,7 @@ static void write_request(struct conversation *c)
 }
 
 /* Connects for the next question; services close the connection after each. */
-static void begin(struct conversation *c)
+static void begin_question(struct conversation *c)
 {
 	hang_up(c);
 	write_request(c);
@@ -78,7 +78,7 @@ static void begin(struct conversation *c)
 		give_up(c);
 }
 
-static bool take_token(struct conversation *c, const struct http_answer *a)
+static bool take_token(struct conversation *c, const struct link_local_answer *a)
 {
 	size_t len = a->len;
 
@@ -94,7 +94,7 @@ static bool take_token(struct conversation *c, const struct http_answer *a)
 }
 
 /* Takes a whole answer and asks the next question. */
-static void next(struct conversation *c, const struct http_answer *a)
+static void next_question(struct conversation *c, const struct link_local_answer *a)
 {
 	const struct cloud_question *q = &c->vendor->question[c->question];
 
@@ -104,18 +104,18 @@ static void next(struct conversation *c, const struct http_answer *a)
 			return;
 		}
 		c->wants_token = false;
-		begin(c);
+		begin_question(c);
 		return;
 	}
-	bool taken = a->status == 200 && q->take(a->body, a->len, &c->found);
+	bool accepted = a->status == 200 && q->take(a->body, a->len, &c->found);
 
-	if (!taken && !q->optional) {
+	if (!accepted && !q->optional) {
 		give_up(c);
 		return;
 	}
 	c->question++;
 	if (c->question < CLOUD_QUESTIONS_MAX && c->vendor->question[c->question].path) {
-		begin(c);
+		begin_question(c);
 		return;
 	}
 	hang_up(c);
@@ -125,7 +125,7 @@ static void next(struct conversation *c, const struct http_answer *a)
 static void receive(struct conversation *c)
 {
 	char chunk[4096];
-	struct http_answer a;
+	struct link_local_answer a;
 	ssize_t n = recv(c->fd, chunk, sizeof chunk, 0);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -136,12 +136,12 @@ static void receive(struct conversation *c)
 		give_up(c);
 		return;
 	}
-	int code = http_answer_read(c->answer.data, c->answer.len, n == 0, &a);
+	int code = link_local_http_read(c->answer.data, c->answer.len, n == 0, &a);
 
 	if (code < 0)
 		give_up(c);
 	else if (code > 0)
-		next(c, &a);
+		next_question(c, &a);
 }
 
 static void send_rest(struct conversation *c)
@@ -176,7 +176,7 @@ static void conversation_begin(struct conversation *c, const struct cloud_vendor
 	if (inet_pton(AF_INET, v->address, &c->address.sin_addr) != 1)
 		c->progress = GAVE_UP;
 	else
-		begin(c);
+		begin_question(c);
 }
 
 /* Waits for any of them; the number of those that still talk, or -ECANCELED. */
@@ -209,7 +209,7 @@ static const struct conversation *answered(const struct conversation *c, size_t 
 	return NULL;
 }
 
-int cloud_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
+int metadata_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
 	double seconds, int stop, struct machine *ret)
 {
 	struct conversation c[CLOUD_VENDORS_MAX] = {0};

@@ -13,7 +13,7 @@
  * port: of the services. stop: a descriptor that becomes readable when the answer is not wanted any more; -1 = none.
  * 0: ret is filled. -ENOENT: nobody answered as one of these vendors would; -ECANCELED: stop.
  */
-int cloud_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
+int metadata_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
 	double seconds, int stop, struct machine *ret);
 
 #endif

@@ -29,7 +29,7 @@
 #define TIMES_BY_DMI  6
 #define TIMES_BLINDLY 3
 
-struct machine_watch {
+struct this_server {
 	const struct options *options;
 	size_t n; /* vendors to ask */
 	const struct cloud_vendor *vendor[CLOUD_VENDORS_MAX];
@@ -43,7 +43,7 @@ struct machine_watch {
 
 /* ---- options ---- */
 
-static void say(const char *text, char *out, size_t size, struct machine *m)
+static void take_option(const char *text, char *out, size_t size, struct machine *m)
 {
 	if (!text)
 		return;
@@ -55,9 +55,9 @@ static void say(const char *text, char *out, size_t size, struct machine *m)
 /* What was said by hand wins over what was found. */
 static void take_options(const struct options *o, struct machine *m)
 {
-	say(o->server_vendor, m->vendor_id, sizeof m->vendor_id, m);
-	say(o->server_type, m->instance_type, sizeof m->instance_type, m);
-	say(o->server_region, m->region, sizeof m->region, m);
+	take_option(o->server_vendor, m->vendor_id, sizeof m->vendor_id, m);
+	take_option(o->server_type, m->instance_type, sizeof m->instance_type, m);
+	take_option(o->server_region, m->region, sizeof m->region, m);
 	if (o->server_allocation && strcmp(o->server_allocation, "unknown") != 0)
 		m->allocation =
 			strcmp(o->server_allocation, "spot") == 0 ? MACHINE_SPOT : MACHINE_ONDEMAND;
@@ -79,9 +79,9 @@ static void add_name(struct machine *m)
 		text_copy(u.nodename, m->host, sizeof m->host);
 }
 
-bool machine_now(struct app *app, struct machine *ret)
+bool this_server_now(struct app *app, struct machine *ret)
 {
-	struct machine_watch *w = app->machine;
+	struct this_server *w = app->machine;
 
 	*ret = (struct machine){0};
 	if (w) {
@@ -95,7 +95,7 @@ bool machine_now(struct app *app, struct machine *ret)
 	return knows_something(ret);
 }
 
-const char *machine_allocation_name(enum machine_allocation a)
+const char *this_server_allocation_name(enum machine_allocation a)
 {
 	switch (a) {
 	case MACHINE_ALLOCATION_UNKNOWN:
@@ -113,25 +113,25 @@ static const char *known(const char *text)
 	return *text ? text : NULL;
 }
 
-struct run_server machine_of_run(struct app *app, struct machine *m)
+struct run_server this_server_of_run(struct app *app, struct machine *m)
 {
-	machine_now(app, m);
+	this_server_now(app, m);
 	return (struct run_server){
 		.vendor_id = known(m->vendor_id),
 		.instance_type = known(m->instance_type),
 		.region = known(m->region),
 		.zone = known(m->zone),
-		.allocation = machine_allocation_name(m->allocation),
+		.allocation = this_server_allocation_name(m->allocation),
 	};
 }
 
-void machine_tell(struct app *app, struct host_cloud *ret)
+void this_server_host(struct app *app, struct host_cloud *ret)
 {
 	struct machine m;
 
-	if (!machine_now(app, &m))
+	if (!this_server_now(app, &m))
 		return;
-	const char *allocation = machine_allocation_name(m.allocation);
+	const char *allocation = this_server_allocation_name(m.allocation);
 
 	text_copy(m.vendor_id, ret->vendor, sizeof ret->vendor);
 	text_copy(m.instance_type, ret->instance_type, sizeof ret->instance_type);
@@ -169,21 +169,21 @@ static void read_dmi(const char *sysfs, struct dmi *ret)
 	tree_free(sys);
 }
 
-static void choose_vendors(struct machine_watch *w, const struct dmi *d)
+static void choose_vendors(struct this_server *w, const struct dmi *d)
 {
-	for (size_t i = 0; i < cloud_n_vendors && w->n < CLOUD_VENDORS_MAX; i++) {
-		enum dmi_verdict verdict = dmi_judge(d, &cloud_vendors[i]);
+	for (size_t i = 0; i < vendor_count && w->n < CLOUD_VENDORS_MAX; i++) {
+		enum dmi_verdict verdict = vendor_judge_dmi(d, &vendor_table[i]);
 
 		if (verdict == DMI_RULES_OUT)
 			continue;
 		w->by_dmi = verdict == DMI_MATCHES;
-		w->vendor[w->n++] = &cloud_vendors[i];
+		w->vendor[w->n++] = &vendor_table[i];
 	}
 }
 
 /* ---- asking ---- */
 
-static void publish(struct machine_watch *w, struct machine found)
+static void publish(struct this_server *w, struct machine found)
 {
 	take_options(w->options, &found);
 	pthread_mutex_lock(&w->lock);
@@ -191,7 +191,7 @@ static void publish(struct machine_watch *w, struct machine found)
 	pthread_mutex_unlock(&w->lock);
 	log_line(LOG_LEVEL_DEBUG, "server found", "vendor", found.vendor_id, "instance_type",
 		found.instance_type, "region", found.region, "zone", found.zone, "allocation",
-		machine_allocation_name(found.allocation) ?: "", "source", found.source, NULL);
+		this_server_allocation_name(found.allocation) ?: "", "source", found.source, NULL);
 }
 
 static bool wait_unless_stopped(int stop, double seconds)
@@ -201,15 +201,15 @@ static bool wait_unless_stopped(int stop, double seconds)
 	return poll(&fd, 1, (int)(seconds * 1e3)) == 0;
 }
 
-static void *ask(void *context)
+static void *ask_services(void *context)
 {
-	struct machine_watch *w = context;
+	struct this_server *w = context;
 	unsigned times = w->by_dmi ? TIMES_BY_DMI : TIMES_BLINDLY;
 	double pause = AGAIN_SECONDS;
 	struct machine found;
 
 	for (unsigned i = 0; i < times; i++, pause *= 2) {
-		int code = cloud_ask(w->vendor, w->n, PORT, ANSWER_SECONDS, w->stop, &found);
+		int code = metadata_ask(w->vendor, w->n, PORT, ANSWER_SECONDS, w->stop, &found);
 
 		if (code == 0)
 			publish(w, found);
@@ -220,19 +220,19 @@ static void *ask(void *context)
 	return NULL;
 }
 
-static int start_thread(struct machine_watch *w, struct err *e)
+static int start_thread(struct this_server *w, struct err *e)
 {
 	w->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->stop < 0)
 		return err_system(e, -errno, "eventfd");
-	int code = thread_start(&w->thread, "machine", ask, w, e);
+	int code = thread_start(&w->thread, "machine", ask_services, w, e);
 
 	w->started = code == 0;
 	return code;
 }
 
 /* What is known without asking anybody, and who is to be asked. */
-static void prepare(struct machine_watch *w, const struct options *o)
+static void prepare(struct this_server *w, const struct options *o)
 {
 	struct dmi dmi;
 
@@ -240,19 +240,19 @@ static void prepare(struct machine_watch *w, const struct options *o)
 	w->stop = -1;
 	if (!o->server_vendor && o->cloud_discovery) {
 		read_dmi(o->sysfs, &dmi);
-		dmi_tell(&dmi, &w->known);
+		vendor_by_dmi(&dmi, &w->known);
 		choose_vendors(w, &dmi);
 	}
 	take_options(o, &w->known);
 }
 
-void machine_find(const struct options *o, struct machine *ret)
+void this_server_find(const struct options *o, struct machine *ret)
 {
-	struct machine_watch w = {0};
+	struct this_server w = {0};
 	struct machine found;
 
 	prepare(&w, o);
-	if (w.n && cloud_ask(w.vendor, w.n, PORT, ANSWER_SECONDS, -1, &found) == 0) {
+	if (w.n && metadata_ask(w.vendor, w.n, PORT, ANSWER_SECONDS, -1, &found) == 0) {
 		take_options(o, &found);
 		w.known = found;
 	}
@@ -260,9 +260,9 @@ void machine_find(const struct options *o, struct machine *ret)
 	add_name(ret);
 }
 
-int machine_start(struct machine_watch **ret, const struct options *o, struct err *e)
+int this_server_start(struct this_server **ret, const struct options *o, struct err *e)
 {
-	struct machine_watch *w = xcalloc(1, sizeof *w);
+	struct this_server *w = xcalloc(1, sizeof *w);
 	int code = 0;
 
 	prepare(w, o);
@@ -270,14 +270,14 @@ int machine_start(struct machine_watch **ret, const struct options *o, struct er
 	if (w->n)
 		code = start_thread(w, e);
 	if (code) {
-		machine_stop(w);
+		this_server_stop(w);
 		return code;
 	}
 	*ret = w;
 	return 0;
 }
 
-void machine_stop(struct machine_watch *w)
+void this_server_stop(struct this_server *w)
 {
 	if (!w)
 		return;

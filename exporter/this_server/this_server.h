@@ -12,7 +12,7 @@
 #include "exporter/core/identity.h"
 
 struct app;
-struct machine_watch;
+struct this_server;
 struct options;
 
 enum machine_allocation {
@@ -30,27 +30,28 @@ struct machine {
 };
 
 /* "ondemand", "spot"; NULL = unknown. */
-const char *machine_allocation_name(enum machine_allocation a);
+const char *this_server_allocation_name(enum machine_allocation a);
 
 /*
  * Begins to find out. What options and DMI say is known at once; metadata services are asked in the background, within
  * a second, and only those that DMI does not rule out. Options must outlive it.
  */
-int machine_start(struct machine_watch **ret, const struct options *o, struct err *e);
-void machine_stop(struct machine_watch *w); /* at once, whatever it waits for; NULL does nothing */
+int this_server_start(struct this_server **ret, const struct options *o, struct err *e);
+void this_server_stop(struct this_server
+		*w); /* at once, whatever it waits for; NULL does nothing */
 
 /* The same, waiting for the answer: for a second at most. */
-void machine_find(const struct options *o, struct machine *ret);
+void this_server_find(const struct options *o, struct machine *ret);
 
 /* What is known now, as the history keeps it with a run; the texts are in room. */
-struct run_server machine_of_run(struct app *app, struct machine *room);
+struct run_server this_server_of_run(struct app *app, struct machine *room);
 /* And as collectors see it; left as it is while nothing is known. */
-void machine_tell(struct app *app, struct host_cloud *ret);
+void this_server_host(struct app *app, struct host_cloud *ret);
 
 /*
  * What is known now, for any thread; false when nothing but its name is. Where nobody looks, as in the answers of the
  * command line, that is what the options say.
  */
-bool machine_now(struct app *app, struct machine *ret);
+bool this_server_now(struct app *app, struct machine *ret);
 
 #endif

@@ -37,7 +37,7 @@ static struct slice trimmed(const char *body, size_t len)
 }
 
 /* Behind the last slash: "projects/1/machineTypes/n2-standard-2". */
-static struct slice last_part(struct slice s)
+static struct slice naming_last_part(struct slice s)
 {
 	const char *slash = memrchr(s.data, '/', s.len);
 
@@ -59,7 +59,7 @@ static bool take_zone(const char *body, size_t len, struct machine *m)
 	return take_word(trimmed(body, len), m->zone, sizeof m->zone);
 }
 
-static json_t *parse(const char *body, size_t len)
+static json_t *parse_json(const char *body, size_t len)
 {
 	return json_loadb(body, len, 0, NULL);
 }
@@ -80,7 +80,7 @@ static void drop_json(json_t **o)
 
 static bool take_aws_document(const char *body, size_t len, struct machine *m)
 {
-	AUTO_JSON o = parse(body, len);
+	AUTO_JSON o = parse_json(body, len);
 
 	take_word(text_of(o, "availabilityZone"), m->zone, sizeof m->zone);
 	return take_word(text_of(o, "instanceType"), m->instance_type, sizeof m->instance_type) &&
@@ -103,13 +103,13 @@ static bool take_gcp_type(const char *body, size_t len, struct machine *m)
 	struct slice s = trimmed(body, len);
 
 	return slice_starts(s, "projects/") &&
-	       take_word(last_part(s), m->instance_type, sizeof m->instance_type);
+	       take_word(naming_last_part(s), m->instance_type, sizeof m->instance_type);
 }
 
 /* "projects/1/zones/us-central1-a" */
 static bool take_gcp_zone(const char *body, size_t len, struct machine *m)
 {
-	struct slice zone = last_part(trimmed(body, len));
+	struct slice zone = naming_last_part(trimmed(body, len));
 	const char *dash = memrchr(zone.data, '-', zone.len);
 
 	return dash && take_word(zone, m->zone, sizeof m->zone) &&
@@ -131,7 +131,7 @@ static bool take_gcp_preemptible(const char *body, size_t len, struct machine *m
 /* Machines on demand have an empty priority, or "Regular". */
 static bool take_azure(const char *body, size_t len, struct machine *m)
 {
-	AUTO_JSON o = parse(body, len);
+	AUTO_JSON o = parse_json(body, len);
 	const char *priority = json_string_value(json_object_get(o, "priority"));
 
 	if (priority && (strcmp(priority, "Spot") == 0 || strcmp(priority, "Low") == 0))
@@ -164,7 +164,7 @@ static bool take_hetzner(const char *body, size_t len, struct machine *m)
 
 static bool take_upcloud(const char *body, size_t len, struct machine *m)
 {
-	AUTO_JSON o = parse(body, len);
+	AUTO_JSON o = parse_json(body, len);
 
 	return slice_is(text_of(o, "cloud_name"), "upcloud") &&
 	       take_word(text_of(o, "region"), m->region, sizeof m->region);
@@ -173,7 +173,7 @@ static bool take_upcloud(const char *body, size_t len, struct machine *m)
 /* The address of OVH's own name server tells its OpenStack from others'. */
 static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 {
-	AUTO_JSON o = parse(body, len);
+	AUTO_JSON o = parse_json(body, len);
 	const json_t *services = json_object_get(o, "services");
 
 	(void)m;
@@ -186,7 +186,7 @@ static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 /* "nova" is OpenStack's word for having no zones. A zone is a region with a letter: "eu-west-par-a". */
 static bool take_ovh_zone(const char *body, size_t len, struct machine *m)
 {
-	AUTO_JSON o = parse(body, len);
+	AUTO_JSON o = parse_json(body, len);
 	struct slice zone = text_of(o, "availability_zone");
 
 	if (!zone.len || slice_is(zone, "nova") || !take_word(zone, m->zone, sizeof m->zone))
@@ -198,7 +198,7 @@ static bool take_ovh_zone(const char *body, size_t len, struct machine *m)
 
 static bool take_vultr(const char *body, size_t len, struct machine *m)
 {
-	AUTO_JSON o = parse(body, len);
+	AUTO_JSON o = parse_json(body, len);
 
 	if (!text_of(o, "instanceid").len && !text_of(o, "instance-v2-id").len)
 		return false;
@@ -215,7 +215,7 @@ static bool take_vultr(const char *body, size_t len, struct machine *m)
 #define LINK_LOCAL "169.254.169.254"
 
 /* clang-format off */
-const struct cloud_vendor cloud_vendors[] = {
+const struct cloud_vendor vendor_table[] = {
 	{.vendor_id = "aws", .address = LINK_LOCAL, .marks = {"Amazon EC2"},
 		.token_path = "/latest/api/token",
 		.token_lifetime = "X-aws-ec2-metadata-token-ttl-seconds: 60",
@@ -255,7 +255,7 @@ const struct cloud_vendor cloud_vendors[] = {
 };
 /* clang-format on */
 
-const size_t cloud_n_vendors = ARRAY_LEN(cloud_vendors);
+const size_t vendor_count = ARRAY_LEN(vendor_table);
 
 /* ---- DMI ---- */
 
@@ -265,7 +265,7 @@ static bool is_amazon_xen(const struct dmi *d)
 	return strcmp(d->sys_vendor, "Xen") == 0 && strstr(d->bios_version, "amazon");
 }
 
-enum dmi_verdict dmi_judge(const struct dmi *d, const struct cloud_vendor *v)
+enum dmi_verdict vendor_judge_dmi(const struct dmi *d, const struct cloud_vendor *v)
 {
 	const char *texts[] = {d->sys_vendor, d->product_name, d->bios_vendor, d->bios_version,
 		d->chassis_asset_tag};
@@ -282,13 +282,13 @@ enum dmi_verdict dmi_judge(const struct dmi *d, const struct cloud_vendor *v)
 	return silent ? DMI_SILENT : DMI_RULES_OUT;
 }
 
-void dmi_tell(const struct dmi *d, struct machine *ret)
+void vendor_by_dmi(const struct dmi *d, struct machine *ret)
 {
-	for (size_t i = 0; i < ARRAY_LEN(cloud_vendors); i++) {
-		const struct cloud_vendor *v = &cloud_vendors[i];
+	for (size_t i = 0; i < ARRAY_LEN(vendor_table); i++) {
+		const struct cloud_vendor *v = &vendor_table[i];
 
 		/* "OpenStack" may be anybody's. */
-		if (strcmp(v->vendor_id, "ovh") == 0 || dmi_judge(d, v) != DMI_MATCHES)
+		if (strcmp(v->vendor_id, "ovh") == 0 || vendor_judge_dmi(d, v) != DMI_MATCHES)
 			continue;
 		text_copy(v->vendor_id, ret->vendor_id, sizeof ret->vendor_id);
 		text_copy("dmi", ret->source, sizeof ret->source);

@@ -31,8 +31,8 @@ struct cloud_vendor {
 	struct cloud_question question[CLOUD_QUESTIONS_MAX]; /* path NULL ends */
 };
 
-extern const struct cloud_vendor cloud_vendors[];
-extern const size_t cloud_n_vendors;
+extern const struct cloud_vendor vendor_table[];
+extern const size_t vendor_count;
 
 /* The texts of /sys/class/dmi/id that tell a vendor. */
 struct dmi {
@@ -45,9 +45,9 @@ enum dmi_verdict {
 	DMI_RULES_OUT,
 	DMI_MATCHES,
 };
-enum dmi_verdict dmi_judge(const struct dmi *d, const struct cloud_vendor *v);
+enum dmi_verdict vendor_judge_dmi(const struct dmi *d, const struct cloud_vendor *v);
 
 /* What DMI says without asking anybody; ret is left as it is where it does not say. */
-void dmi_tell(const struct dmi *d, struct machine *ret);
+void vendor_by_dmi(const struct dmi *d, struct machine *ret);
 
 #endif

@@ -50,7 +50,7 @@ static void read_fds(struct inherited *ret)
 	ret->fds_known = true;
 }
 
-size_t children_parse(struct scan text, pid_t **ret)
+size_t inherited_parse_children(struct scan text, pid_t **ret)
 {
 	size_t n = 0, room = 0;
 	uint64_t pid;
@@ -63,7 +63,7 @@ size_t children_parse(struct scan text, pid_t **ret)
 	return n;
 }
 
-size_t children_of_thread(pid_t **ret)
+size_t inherited_children(pid_t **ret)
 {
 	FILE *f = fopen("/proc/thread-self/children", "re");
 	AUTO(freep) char *line = NULL;
@@ -72,7 +72,7 @@ size_t children_of_thread(pid_t **ret)
 
 	if (f)
 		fclose(f);
-	return children_parse(SCAN(len > 0 ? line : "", len > 0 ? len : 0), ret);
+	return inherited_parse_children(SCAN(len > 0 ? line : "", len > 0 ? len : 0), ret);
 }
 
 void inherited_read(struct inherited *ret)
@@ -80,7 +80,7 @@ void inherited_read(struct inherited *ret)
 	*ret = (struct inherited){0};
 	read_fds(ret);
 	/* A process that was just executed has one thread. */
-	ret->n_children = children_of_thread(&ret->child);
+	ret->n_children = inherited_children(&ret->child);
 }
 
 void inherited_done(struct inherited *i)

@@ -28,10 +28,10 @@ void inherited_done(struct inherited *i);
 bool inherited_child(const struct inherited *i, pid_t pid);
 
 /* Of /proc/PID/task/TID/children (proc_tid_children(5)): up to what is no number. The caller frees. */
-size_t children_parse(struct scan text, pid_t **ret);
+size_t inherited_parse_children(struct scan text, pid_t **ret);
 
 /* Children of the calling thread, to which the kernel also gives orphans if it is the first one. The caller frees. */
-size_t children_of_thread(pid_t **ret);
+size_t inherited_children(pid_t **ret);
 
 /*
  * In the child of a fork: descriptors from 3 on that were not inherited, ours and those of libraries that do not mark

@@ -48,11 +48,11 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	*ret_version = p->version;
 	return h->own_pid_namespace && p->version && (v2 || !is_shared(c, p)) && n > 0 &&
 	       (size_t)n < size &&
-	       run_cgroup_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
+	       own_group_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
 /* What the sampler fills in; on the heap, as it may come to that when nobody waits for it any more. */
-struct asked {
+struct accounts_request {
 	struct run_accounts accounts;
 	atomic_bool over; /* one of the two is done with it: it is the other's */
 };
@@ -66,42 +66,43 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 
 	if (cgroup_find(&c, h, "self", NULL) < 0)
 		return;
-	a->quota = quota_find(&c, h);
+	a->quota = cpu_quota_find(&c, h);
 	if (a->options->run_cgroup &&
 		own_directory(&c, h, a->options, directory, sizeof directory, &version) &&
-		run_cgroup_make(&a->cgroup, directory, version, &e) < 0)
+		own_group_make(&a->cgroup, directory, version, &e) < 0)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 	if (a->cgroup.self < 0)
-		a->rest = cgroup_rest_open(h, &(struct cgroup_rest_spec){.group = &c,
-						      .start = cgroup_rest_start(&c, h),
-						      .orphans_ours = true});
+		a->rest = group_remainder_open(h, &(struct group_remainder_spec){.group = &c,
+							  .start = group_remainder_start(&c, h),
+							  .orphans_ours = true});
 }
 
 /* What comes too late must not stay: a control group would for ever. */
-static void begin(const struct host *h, void *context)
+static void open_accounts_in_time(const struct host *h, void *context)
 {
-	struct asked *asked = context;
+	struct accounts_request *request = context;
 
-	open_accounts(&asked->accounts, h);
-	if (!atomic_exchange(&asked->over, true))
+	open_accounts(&request->accounts, h);
+	if (!atomic_exchange(&request->over, true))
 		return;
-	run_accounts_close(&asked->accounts);
-	free(asked);
+	run_accounts_close(&request->accounts);
+	free(request);
 }
 
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 {
-	struct asked *asked = xcalloc(1, sizeof *asked);
+	struct accounts_request *request = xcalloc(1, sizeof *request);
 
-	*ret = asked->accounts = (struct run_accounts){
-		.cgroup = RUN_CGROUP_NONE, .clock = TASK_CLOCK_NONE, .options = app->options};
-	int code = sampler_call(app->sampler, begin, asked, SAMPLER_PATIENCE_SECONDS, e);
+	*ret = request->accounts = (struct run_accounts){
+		.cgroup = OWN_GROUP_NONE, .clock = TASK_CLOCK_NONE, .options = app->options};
+	int code = sampler_call(app->sampler, open_accounts_in_time, request,
+		SAMPLER_PATIENCE_SECONDS, e);
 
 	/* What was not begun is never freed: once in a program. */
-	if (code && !atomic_exchange(&asked->over, true))
+	if (code && !atomic_exchange(&request->over, true))
 		return code;
-	*ret = asked->accounts;
-	free(asked);
+	*ret = request->accounts;
+	free(request);
 	task_clock_open(&ret->clock);
 	return 0;
 }
@@ -112,7 +113,7 @@ void run_accounts_started(struct run_accounts *a, bool in_cgroup)
 	if (in_cgroup)
 		task_clock_close(&a->clock);
 	else
-		run_cgroup_remove(&a->cgroup);
+		own_group_remove(&a->cgroup);
 }
 
 void run_accounts_followed(struct run_accounts *a, bool uses_clock)
@@ -123,9 +124,9 @@ void run_accounts_followed(struct run_accounts *a, bool uses_clock)
 
 void run_accounts_close(struct run_accounts *a)
 {
-	run_cgroup_remove(&a->cgroup);
+	own_group_remove(&a->cgroup);
 	task_clock_close(&a->clock);
-	cgroup_rest_close(a->rest);
+	group_remainder_close(a->rest);
 	a->rest = NULL;
 }
 

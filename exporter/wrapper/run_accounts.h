@@ -12,10 +12,10 @@
 #include "exporter/core/app.h"
 
 struct run_accounts {
-	struct run_cgroup cgroup;
+	struct own_group cgroup;
 	struct task_clock clock;
-	struct quota quota;
-	struct cgroup_rest *rest; /* of the group that it shares, otherwise; NULL = none */
+	struct cpu_quota quota;
+	struct group_remainder *rest; /* of the group that it shares, otherwise; NULL = none */
 	const struct options *options;
 };
 

@@ -22,7 +22,7 @@
 #define PF_SIGNALED 0x400
 
 /* Fields of /proc/PID/stat, by their numbers in proc(5). The masks have the first 31 signals. */
-enum stat_field {
+enum route_stat_field {
 	STAT_PARENT = STAT_FIELD_FIRST,
 	STAT_GROUP,
 	STAT_FLAGS = 9,
@@ -56,7 +56,7 @@ static bool read_stat(pid_t pid, uint64_t ret[STAT_FIELDS])
 }
 
 /* Of a sender that was waited for already, as /bin/kill soon is, this cannot be told: a stranger, too. */
-static bool is_of_job(const struct job_route *r, pid_t pid)
+static bool is_of_job(const struct signal_route *r, pid_t pid)
 {
 	uint64_t field[STAT_FIELDS];
 
@@ -105,7 +105,7 @@ static bool is_for_group(const siginfo_t *info)
 }
 
 /* As whoever took our caller's place knows nothing of the job. */
-static pid_t caller_of(const struct job_route *r)
+static pid_t caller_of(const struct signal_route *r)
 {
 	pid_t parent = getppid();
 
@@ -133,7 +133,7 @@ static bool somebody_would_wake_us(void)
  * A terminal tells all of its foreground group; but that it was hung up, it tells the leader of the session alone
  * (tty_ioctl(2), TIOCNOTTY), with a SIGCONT.
  */
-static pid_t whose_of_terminal(const struct job_route *r, int number)
+static pid_t whose_of_terminal(const struct signal_route *r, int number)
 {
 	if ((number == SIGHUP || number == SIGCONT) && getsid(0) == getpid())
 		return r->job;
@@ -146,7 +146,7 @@ static pid_t whose_of_terminal(const struct job_route *r, int number)
  * Who has no parent, as process 1 of a container, or init, to whom nothing is sent that it did not ask for, is not told anything as
  * a parent: by our number others of the job mean the job, in whose place we are.
  */
-static pid_t whose_of_job(const struct job_route *r, const siginfo_t *info)
+static pid_t whose_of_job(const struct signal_route *r, const siginfo_t *info)
 {
 	if (r->caller <= 1 && info->si_pid != r->job)
 		return r->job;
@@ -156,7 +156,7 @@ static pid_t whose_of_job(const struct job_route *r, const siginfo_t *info)
 }
 
 /* As kill(2) takes it; 0: nobody's. */
-static pid_t whose(const struct job_route *r, const siginfo_t *info)
+static pid_t whose(const struct signal_route *r, const siginfo_t *info)
 {
 	int number = info->si_signo, code = info->si_code;
 
@@ -183,7 +183,7 @@ static void hand_on(pid_t to, const siginfo_t *info)
 	kill(to, info->si_signo);
 }
 
-void job_route_signal(struct job_route *r, const siginfo_t *info)
+void signal_route_send(struct signal_route *r, const siginfo_t *info)
 {
 	pid_t to = whose(r, info);
 
@@ -191,11 +191,11 @@ void job_route_signal(struct job_route *r, const siginfo_t *info)
 		hand_on(to, info);
 	if (info->si_signo == SIGTSTP || info->si_signo == SIGCONT)
 		r->is_to_stop = info->si_signo == SIGTSTP;
-	job_route_stop(r);
+	signal_route_stop(r);
 }
 
 /* A job that does something else instead keeps the terminal, and us with it. */
-void job_route_stop(struct job_route *r)
+void signal_route_stop(struct signal_route *r)
 {
 	siginfo_t info = {0};
 
@@ -206,7 +206,7 @@ void job_route_stop(struct job_route *r)
 	job_signals_stop();
 }
 
-void job_route_end(const struct job_route *r)
+void signal_route_end(const struct signal_route *r)
 {
 	siginfo_t info;
 	sigset_t set, others;

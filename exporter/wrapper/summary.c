@@ -42,7 +42,8 @@ static void add_duration(struct buf *b, double seconds)
 
 static void add_run(struct buf *b, const struct run *r)
 {
-	buf_addf(b, "rightsize-exporter: job %s %s after ", r->job_name, outcome_name(r->outcome));
+	buf_addf(b, "rightsize-exporter: job %s %s after ", r->job_name,
+		run_outcome_name(r->outcome));
 	add_duration(b, r->duration_seconds);
 	if (!isnan(r->exit_signal))
 		buf_addf(b, " (signal %.0f)", r->exit_signal);

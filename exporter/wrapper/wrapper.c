@@ -54,7 +54,7 @@ struct cpu_times {
 	double user, system; /* seconds */
 };
 
-struct job {
+struct wrapped_job {
 	pid_t pid;
 	struct now started;
 	int status; /* as of wait(2), when ended */
@@ -104,11 +104,11 @@ static int exit_code_of(int failure)
 	return failure == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int not_started(const char *what, int failure)
+static int not_started(const char *subject, int failure)
 {
 	struct err e = {0};
 
-	err_system(&e, -failure, "%s", what);
+	err_system(&e, -failure, "%s", subject);
 	log_line(LOG_LEVEL_ERROR, "command not started", "err", e.text, NULL);
 	return exit_code_of(failure);
 }
@@ -122,16 +122,17 @@ int wrapper_become(char *const command[])
 }
 
 /* What the child tells through a pipe: this when it is about to become the command, and, if it cannot, why not. */
-struct report {
+struct child_report {
 	double rss;
 	struct cpu_times cpu;
 	bool in_cgroup;
 };
 
 /* Both are shorter than PIPE_BUF, so the parent reads all of one or nothing. */
-static _Noreturn void report_and_become(const struct job *job, char *const command[], int fd)
+static _Noreturn void report_and_become(const struct wrapped_job *job, char *const command[],
+	int fd)
 {
-	struct report r = {.in_cgroup = run_cgroup_enter(&job->accounts.cgroup)};
+	struct child_report r = {.in_cgroup = own_group_enter(&job->accounts.cgroup)};
 	struct rusage used = {0};
 
 	/* Last, so that it counts what all of this took. */
@@ -140,19 +141,20 @@ static _Noreturn void report_and_become(const struct job *job, char *const comma
 	r.cpu = cpu_times(&used);
 	inherited_keep_only(&inherited);
 	fork_losses_make_good(&losses);
-	bool told = write(fd, &r, sizeof r) == sizeof r;
+	bool reported = write(fd, &r, sizeof r) == sizeof r;
 	int failure = become(command);
 
-	told = told && write(fd, &failure, sizeof failure) == sizeof failure;
-	_exit(told ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
+	reported = reported && write(fd, &failure, sizeof failure) == sizeof failure;
+	_exit(reported ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
 }
 
 /* There is no room for two: nothing is recorded yet, and what we opened and started ends with us. */
-static int go_unwatched(struct job *job, const char *what, int failure, char *const command[])
+static int go_unwatched(struct wrapped_job *job, const char *subject, int failure,
+	char *const command[])
 {
 	struct err e = {0};
 
-	err_system(&e, -failure, "%s", what);
+	err_system(&e, -failure, "%s", subject);
 	log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
 	/* A control group would stay. */
 	run_accounts_close(&job->accounts);
@@ -160,10 +162,10 @@ static int go_unwatched(struct job *job, const char *what, int failure, char *co
 }
 
 /* 0 with a started command; otherwise the exit code to give back. */
-static int start(struct job *job, char *const command[])
+static int start(struct wrapped_job *job, char *const command[])
 {
 	int pipe_fds[2], failure = 0;
-	struct report r = {0};
+	struct child_report r = {0};
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return go_unwatched(job, "pipe", errno, command);
@@ -194,24 +196,24 @@ static int start(struct job *job, char *const command[])
 }
 
 /* An option that was not given says nothing. */
-static double given(double v)
+static double known_or_negative(double v)
 {
 	return v > 0 ? v : (double)NAN;
 }
 
-static void follow(struct app *app, const struct identity *self, struct job *job)
+static void follow_job(struct app *app, const struct identity *self, struct wrapped_job *job)
 {
 	const struct options *o = app->options;
 	struct account_note note = {0};
 	struct err e = {0};
 
-	run_id_make(job->run_id, job->started.wall);
+	identity_make_run_id(job->run_id, job->started.wall);
 
 	struct run_spec spec = {
 		.run_id = job->run_id,
 		.job_name = o->run_job_name,
 		.pid = job->pid,
-		.start_ticks = process_start_ticks(job->pid),
+		.start_ticks = identity_start_ticks(job->pid),
 		.reaper_pid = self->pid,
 		.started_at = job->started.wall,
 		.started_mono = job->started.mono,
@@ -228,11 +230,11 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 		.started_at = wall_seconds(job->started.wall),
 		.interval_seconds = o->sample_interval,
 		.root = self->here,
-		.requested_cpu_cores = given(o->run_request_cpu),
-		.requested_memory_bytes = given((double)o->run_request_memory),
+		.requested_cpu_cores = known_or_negative(o->run_request_cpu),
+		.requested_memory_bytes = known_or_negative((double)o->run_request_memory),
 		.memory_limit_bytes = NAN,
-		.input_bytes = given((double)o->run_input_bytes),
-		.attempt = given((double)o->run_attempt),
+		.input_bytes = known_or_negative((double)o->run_input_bytes),
+		.attempt = known_or_negative((double)o->run_attempt),
 		.owner_pid = self->pid,
 		.owner_start_ticks = self->start_ticks,
 	};
@@ -258,7 +260,7 @@ static void follow(struct app *app, const struct identity *self, struct job *job
 static pid_t wait_for_one(int *status, struct rusage *used)
 {
 	AUTO(freep) pid_t *child = NULL;
-	size_t n = inherited.n_children ? children_of_thread(&child) : 0;
+	size_t n = inherited.n_children ? inherited_children(&child) : 0;
 
 	if (!inherited.n_children)
 		return wait4(-1, status, WNOHANG, used);
@@ -270,7 +272,7 @@ static pid_t wait_for_one(int *status, struct rusage *used)
 }
 
 /* Reaps one zombie; true when there was one. */
-static bool reap(struct job *job)
+static bool reap(struct wrapped_job *job)
 {
 	struct rusage used;
 	int status;
@@ -288,7 +290,7 @@ static bool reap(struct job *job)
 	return true;
 }
 
-static void note_peak(struct job *job, struct snapshot *last)
+static void note_peak(struct wrapped_job *job, struct snapshot *last)
 {
 	for (size_t i = 0; last && i < last->n_runs; i++)
 		if (strcmp(last->runs[i].run_id, job->run_id) == 0)
@@ -298,7 +300,7 @@ static void note_peak(struct job *job, struct snapshot *last)
 }
 
 /* While the command is a zombie, its last counters can still be read; then all zombies are reaped. */
-static void on_child(struct app *app, struct job *job)
+static void on_child(struct app *app, struct wrapped_job *job)
 {
 	siginfo_t info = {0};
 
@@ -309,9 +311,9 @@ static void on_child(struct app *app, struct job *job)
 		;
 }
 
-static void wait_for_end(struct app *app, struct job *job)
+static void wait_for_end(struct app *app, struct wrapped_job *job)
 {
-	struct job_route route = {.job = job->pid, .caller = caller, .inherited = &inherited};
+	struct signal_route route = {.job = job->pid, .caller = caller, .inherited = &inherited};
 	sigset_t set;
 
 	job_signals_fill(&set);
@@ -323,28 +325,28 @@ static void wait_for_end(struct app *app, struct job *job)
 		if (sigwaitinfo(&set, &info) < 0)
 			continue;
 		if (info.si_signo != SIGCHLD) {
-			job_route_signal(&route, &info);
+			signal_route_send(&route, &info);
 			continue;
 		}
 		on_child(app, job);
 		if (!job->ended)
-			job_route_stop(&route);
+			signal_route_stop(&route);
 	}
-	job_route_end(&route);
+	signal_route_end(&route);
 }
 
 /*
  * The kernel's mark of a child starts with what it held of us before it became the command (fs/exec.c,
  * exec_mmap): up to that it says nothing, unless nothing else was seen.
  */
-static double largest_rss_of(const struct job *job)
+static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
 								       (double)NAN;
 }
 
 /* What the kernel says of all processes that were waited for, but for us: exact, see getrusage(2). */
-static void final_of(const struct job *job, double final[RUN_N_METRICS])
+static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
 
@@ -366,23 +368,23 @@ static void final_of(const struct job *job, double final[RUN_N_METRICS])
 }
 
 /* What goes wrong is said on stderr, and no fault of the job. */
-static void write_report(struct app *app, const struct job *job)
+static void write_report(struct app *app, const struct wrapped_job *job)
 {
-	const char *const run[][2] = {{"run", job->run_id}, {NULL}};
+	const char *const run_command[][2] = {{"run", job->run_id}, {NULL}};
 	struct err e = {0};
 
-	if (query_save(app, "report", run, app->options->run_report, &e))
+	if (query_save(app, "report", run_command, app->options->run_report, &e))
 		fprintf(stderr, "rightsize-exporter report: %s\n", e.text);
 }
 
-static int exit_code_of_job(const struct job *job)
+static int exit_code_of_job(const struct wrapped_job *job)
 {
 	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
 					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
 /* The run has what its samples tell. */
-static void finish_unseen(struct app *app, struct job *job, struct run_finish *finish,
+static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_finish *finish,
 	const struct err *e)
 {
 	struct machine machine;
@@ -392,27 +394,27 @@ static void finish_unseen(struct app *app, struct job *job, struct run_finish *f
 		e->text, NULL);
 	finish->cpu_source = "proc";
 	finish->memory_source = "samples";
-	finish->server = machine_of_run(app, &machine);
+	finish->server = this_server_of_run(app, &machine);
 	historian_run_finish(app->historian, finish);
 }
 
 /* Both read the history; neither a long report nor a terminal that is stopped is a disk that hangs. */
-static void tell(struct app *app, const struct job *job)
+static void print_summary(struct app *app, const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
-	const struct leaving leaving = {.app = app, .exit_code = exit_code_of_job(job)};
-	struct leave *leave = leave_begin(&leaving);
+	const struct exit_plan exit_plan = {.app = app, .exit_code = exit_code_of_job(job)};
+	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
 
-	leave_works(leave, pthread_self());
+	exit_deadline_works(exit_deadline, pthread_self());
 	if (!app->options->quiet)
 		summary_make(app, job->run_id, &summary);
 	if (app->options->run_report)
 		write_report(app, job);
-	leave_reached(leave);
+	exit_deadline_reached(exit_deadline);
 	summary_print(&summary);
 }
 
-static void conclude(struct app *app, struct job *job)
+static void conclude(struct app *app, struct wrapped_job *job)
 {
 	double final[RUN_N_METRICS];
 	struct err e = {0};
@@ -442,10 +444,11 @@ static void conclude(struct app *app, struct job *job)
 			job->run_id, NULL);
 		return;
 	}
-	tell(app, job);
+	print_summary(app, job);
 }
 
-static int run(struct app *app, const struct identity *self, struct job *job, char *const command[])
+static int run_command(struct app *app, const struct identity *self, struct wrapped_job *job,
+	char *const command[])
 {
 	int code = start(job, command);
 
@@ -453,7 +456,7 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 		return code;
 	/* Only now: the job's process began as a copy of this one. */
 	privileges_hide_secrets(app->options);
-	follow(app, self, job);
+	follow_job(app, self, job);
 	wait_for_end(app, job);
 	if (job->followed)
 		conclude(app, job);
@@ -463,7 +466,7 @@ static int run(struct app *app, const struct identity *self, struct job *job, ch
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])
 {
 	/* Not on the stack: a sampler that does not answer may come to use it when this has returned. */
-	static struct job job;
+	static struct wrapped_job job;
 	struct err e = {0};
 
 	/*
@@ -473,7 +476,7 @@ int wrapper_run(struct app *app, const struct identity *self, char *const comman
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,
 			NULL);
-	int code = run(app, self, &job, command);
+	int code = run_command(app, self, &job, command);
 
 	if (!job.unanswered)
 		run_accounts_close(&job.accounts);

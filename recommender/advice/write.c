@@ -25,7 +25,7 @@ static uint64_t at_least(uint64_t limit, uint64_t request)
 	return limit > request ? limit : request;
 }
 
-static uint64_t megabytes(uint64_t mib)
+static uint64_t advice_megabytes(uint64_t mib)
 {
 	return (mib * 1048576 + 999999) / 1000000;
 }
@@ -45,14 +45,14 @@ static void cpu_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 static void memory_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 {
 	double economy = s->memory_at_risk[RISK_ECONOMY];
-	uint64_t mib = s->resources.memory, low = economy > 0 ? round_up_memory(economy) : 0;
+	uint64_t mib = s->resources.memory, low = economy > 0 ? sizing_round_up(economy) : 0;
 
 	n[MEMORY_MIB] = n[MEMORY_MIB_LIMIT] = mib;
 	n[MEMORY_MIB_LOW] = low && low < mib ? low : mib;
 	if (s->memory_bytes_limit > s->demand.memory_bytes)
-		n[MEMORY_MIB_LIMIT] = at_least(round_up_memory(s->memory_bytes_limit), mib);
+		n[MEMORY_MIB_LIMIT] = at_least(sizing_round_up(s->memory_bytes_limit), mib);
 	n[MEMORY_MIB_DASK] = (mib * 100 + 94) / 95;
-	n[MEMORY_MB] = megabytes(mib);
+	n[MEMORY_MB] = advice_megabytes(mib);
 	n[MEMORY_BYTES] = mib * 1048576;
 }
 
@@ -63,8 +63,8 @@ static void numbers_of(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 	cpu_numbers(s, n);
 	memory_numbers(s, n);
 	n[GPUS] = s->resources.gpu;
-	n[DISK_MIB] = n[DISK_LIFTED] = disk >= DISK_LEAST ? round_up_memory(disk) : 0;
-	n[DISK_MB] = megabytes(n[DISK_MIB]);
+	n[DISK_MIB] = n[DISK_LIFTED] = disk >= DISK_LEAST ? sizing_round_up(disk) : 0;
+	n[DISK_MB] = advice_megabytes(n[DISK_MIB]);
 	if (longest > 0 && longest < 1e9)
 		n[MINUTES] = (uint64_t)fmax(10, ceil(2 * longest * fmax(1, s->cpu_slowdown) / 60));
 }

@@ -47,11 +47,11 @@ static double cpu_seconds(const struct run *r)
 static const struct measure {
 	const char *name, *words;
 	double (*of)(const struct run *);
-	const char *(*print)(char out[WORDS_MAX], double v);
+	const char *(*print)(char out[WORDING_MAX], double v);
 } measures[MEASURES] = {
-	{"memory_peak_bytes", "peak memory", run_memory_peak, words_bytes},
-	{"duration_seconds", "duration", duration, words_seconds},
-	{"cpu_seconds", "CPU time", cpu_seconds, words_seconds},
+	{"memory_peak_bytes", "peak memory", run_needs_memory, wording_bytes},
+	{"duration_seconds", "duration", duration, wording_seconds},
+	{"cpu_seconds", "CPU time", cpu_seconds, wording_seconds},
 };
 
 /* One measure of the successful runs, oldest first, in logs. */
@@ -68,9 +68,9 @@ struct findings {
 	struct change change[MEASURES * CHANGE_KINDS];
 };
 
-static void add(struct findings *f, const struct change *c, const char *format, ...)
+static void add_change(struct findings *f, const struct change *c, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-static void add(struct findings *f, const struct change *c, const char *format, ...)
+static void add_change(struct findings *f, const struct change *c, const char *format, ...)
 {
 	char text[400];
 	va_list args;
@@ -106,7 +106,7 @@ static double median_between(const struct line *l, size_t from, size_t end)
 	double v[TREND_MAX];
 
 	memcpy(v, l->log + from, (end - from) * sizeof *v);
-	return median_of(v, end - from);
+	return trend_median(v, end - from);
 }
 
 /* Returns the first run after the last shift, 0 when there was none. */
@@ -114,7 +114,7 @@ static size_t find_shift(struct findings *f, const struct line *l)
 {
 	const double *channel[] = {l->log};
 	size_t cut[TREND_MAX], cuts;
-	char before[WORDS_MAX], after[WORDS_MAX];
+	char before[WORDING_MAX], after[WORDING_MAX];
 
 	if (l->n < SHIFT_RUNS_MIN)
 		return 0;
@@ -128,7 +128,7 @@ static size_t find_shift(struct findings *f, const struct line *l)
 
 	if (fmax(was / is, is / was) < SHIFT_RATIO_MIN)
 		return 0;
-	add(f,
+	add_change(f,
 		&(struct change){
 			CHANGE_SHIFT, l->measure->name, l->run[at]->run_id, was, is, NAN, NULL},
 		"%s %s from %s to %s (%+.0f %%) %zu runs ago, with run %s", l->measure->words,
@@ -153,38 +153,38 @@ static void find_trend(struct findings *f, const struct line *l, size_t from, do
 	for (size_t i = 0; i < n; i++)
 		v[i] = l->log[from + i] - t.slope * (double)i;
 
-	double start = median_of(v, n), next = exp(start + t.slope * (double)n);
+	double start = trend_median(v, n), next = exp(start + t.slope * (double)n);
 	struct change c = {CHANGE_TREND, l->measure->name, NULL, exp(start), next, t.chance, NULL};
 	double left = (log(requested) - log(next)) / t.slope;
-	char expected[WORDS_MAX], limit[WORDS_MAX];
+	char expected[WORDING_MAX], limit[WORDING_MAX];
 
-	if (l->measure->of != run_memory_peak || !(t.slope > 0 && left < 100))
-		add(f, &c,
+	if (l->measure->of != run_needs_memory || !(t.slope > 0 && left < 100))
+		add_change(f, &c,
 			"%s %s by %.1f %% per run over %zu runs; the next is expected to take %s",
 			l->measure->words, t.slope > 0 ? "grows" : "falls",
 			100 * fabs(exp(t.slope) - 1), n, l->measure->print(expected, next));
 	else
-		add(f, &c,
+		add_change(f, &c,
 			"%s grows by %.1f %% per run over %zu runs; the next is expected to take "
 			"%s, and the %s asked for are reached in about %.0f runs",
 			l->measure->words, 100 * (exp(t.slope) - 1), n,
-			l->measure->print(expected, next), words_bytes(limit, requested),
+			l->measure->print(expected, next), wording_bytes(limit, requested),
 			fmax(1, ceil(left) + 1));
 }
 
 static void find_new_peak(struct findings *f, const struct line *l)
 {
 	double before = -INFINITY, newest;
-	char old_words[WORDS_MAX], new_words[WORDS_MAX];
+	char old_words[WORDING_MAX], new_words[WORDING_MAX];
 
-	if (l->n <= PEAK_RUNS_MIN || l->measure->of != run_memory_peak)
+	if (l->n <= PEAK_RUNS_MIN || l->measure->of != run_needs_memory)
 		return;
 	newest = l->log[l->n - 1];
 	for (size_t i = 0; i + 1 < l->n; i++)
 		before = fmax(before, l->log[i]);
 	if (newest < before + log(PEAK_RATIO_MIN))
 		return;
-	add(f,
+	add_change(f,
 		&(struct change){CHANGE_NEW_PEAK, l->measure->name, l->run[l->n - 1]->run_id,
 			exp(before), exp(newest), NAN, NULL},
 		"%s of the newest run was %s, the most so far; before it was %s at most",
@@ -212,14 +212,14 @@ static double expected_newest(const struct line *l, size_t from, double residual
 	for (size_t i = 0; i < n; i++)
 		residual[i] = l->log[from + i] -
 			      (slope > 0 || slope < 0 ? slope * l->log_input[from + i] : 0);
-	level = median_of(residual, n);
+	level = trend_median(residual, n);
 	return level + (slope > 0 || slope < 0 ? slope * l->log_input[l->n - 1] : 0);
 }
 
 static void find_anomaly(struct findings *f, const struct line *l, size_t from)
 {
 	double residual[TREND_MAX], expected, spread, error;
-	char was[WORDS_MAX], usual[WORDS_MAX];
+	char was[WORDING_MAX], usual[WORDING_MAX];
 	size_t n = l->n - 1 - from;
 
 	if (l->n < from + 1 + OUTLIER_RUNS)
@@ -231,10 +231,10 @@ static void find_anomaly(struct findings *f, const struct line *l, size_t from)
 
 	for (size_t i = 0; i < n; i++)
 		residual[i] = fabs(residual[i] - middle);
-	spread = fmax(median_of(residual, n), SPREAD_MIN);
+	spread = fmax(trend_median(residual, n), SPREAD_MIN);
 	if (!(0.6745 * fabs(error) / spread > OUTLIER_SCORE) || fabs(error) < log(PEAK_RATIO_MIN))
 		return;
-	add(f,
+	add_change(f,
 		&(struct change){CHANGE_ANOMALY, l->measure->name, l->run[l->n - 1]->run_id,
 			exp(expected), exp(l->log[l->n - 1]), NAN, NULL},
 		"%s of the newest run was %s, %.3g times the %s expected%s", l->measure->words,

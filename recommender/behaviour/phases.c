@@ -21,7 +21,7 @@
 
 enum channel { CORES, MEMORY, GPU, VRAM, IO, CHANNELS };
 
-enum source {
+enum column_source {
 	CPU_USED,
 	MEMORY_USED,
 	GPU_USED,
@@ -44,7 +44,7 @@ const char *const phases_columns[] = {
 
 static const struct {
 	size_t n;
-	enum source from[2];
+	enum column_source from[2];
 	bool per_second; /* growth, divided by the time it took */
 } channels[CHANNELS] = {
 	[CORES] = {1, {CPU_USED}, true},
@@ -54,7 +54,7 @@ static const struct {
 	[IO] = {2, {DISK_READ, DISK_WRITTEN}, true},
 };
 
-static const double *column(const struct series *s, enum source source)
+static const double *source_column(const struct series *s, enum column_source source)
 {
 	for (size_t c = 0; c < s->n_columns; c++)
 		if (strcmp(s->columns[c], phases_columns[source]) == 0)
@@ -68,7 +68,7 @@ static double *channel_of(const struct series *s, enum channel c, struct arena *
 	double *v = arena_alloc(arena, (s->n + 1) * sizeof *v);
 
 	for (size_t k = 0; k < channels[c].n; k++) {
-		const double *from = column(s, channels[c].from[k]);
+		const double *from = source_column(s, channels[c].from[k]);
 
 		for (size_t i = 0; i < s->n; i++) {
 			double seconds = channels[c].per_second ? s->duration[i] : 1;
@@ -107,11 +107,11 @@ static double at_most_known(double peak, double v)
 static struct phase phase_of(const struct series *s, double *const channel[CHANNELS], size_t from,
 	size_t end)
 {
-	const double *gpus = column(s, GPUS_USED);
+	const double *gpus = source_column(s, GPUS_USED);
 	struct distribution cores =
-		distribution_of(channel[CORES] + from, s->duration + from, end - from);
+		stats_distribution(channel[CORES] + from, s->duration + from, end - from);
 	struct distribution gpu =
-		distribution_of(channel[GPU] + from, s->duration + from, end - from);
+		stats_distribution(channel[GPU] + from, s->duration + from, end - from);
 	struct phase p = {
 		.demand = {cores.p95, NAN, NAN, NAN, NAN, NAN},
 		.cores_mean = cores.mean,
@@ -157,20 +157,21 @@ void phases_of(const struct series *s, struct arena *arena, struct phases *ret)
 	ret->n = cuts + 1;
 }
 
-static double known(double v)
+static double known_or_zero(double v)
 {
 	return v > 0 ? v : 0;
 }
 
-static double reserved(const struct demand *d, double seconds)
+static double reserved_cores(const struct demand *d, double seconds)
 {
-	return (known(d->cpu_cores) + known(d->memory_bytes) / (1024 * MIB) * GIB_IN_CORES +
-		       known(d->gpus) * GPU_IN_CORES) *
+	return (known_or_zero(d->cpu_cores) +
+		       known_or_zero(d->memory_bytes) / (1024 * MIB) * GIB_IN_CORES +
+		       known_or_zero(d->gpus) * GPU_IN_CORES) *
 	       seconds;
 }
 
 /* Two phases as one step. */
-static struct phase joined(const struct phase *a, const struct phase *b)
+static struct phase joined_phase(const struct phase *a, const struct phase *b)
 {
 	struct phase p = *a;
 
@@ -187,12 +188,12 @@ static struct phase joined(const struct phase *a, const struct phase *b)
 
 static void join_at(struct phases *p, size_t i)
 {
-	p->phase[i] = joined(&p->phase[i], &p->phase[i + 1]);
+	p->phase[i] = joined_phase(&p->phase[i], &p->phase[i + 1]);
 	memmove(&p->phase[i + 1], &p->phase[i + 2], (p->n - i - 2) * sizeof p->phase[0]);
 	p->n--;
 }
 
-static bool recurs(const struct phases *run, size_t n, double place)
+static bool cut_recurs(const struct phases *run, size_t n, double place)
 {
 	size_t found = 0;
 
@@ -215,7 +216,7 @@ static bool long_enough(const struct phases *p, size_t i)
 static void keep_worthwhile(struct phases *p, const struct phases *run, size_t n, double whole)
 {
 	for (size_t i = 0; i + 1 < p->n;)
-		if (recurs(run, n, p->phase[i + 1].start / p->seconds))
+		if (cut_recurs(run, n, p->phase[i + 1].start / p->seconds))
 			i++;
 		else
 			join_at(p, i);
@@ -229,10 +230,11 @@ static void keep_worthwhile(struct phases *p, const struct phases *run, size_t n
 		size_t at = 0;
 
 		for (size_t i = 0; i + 1 < p->n; i++) {
-			struct phase both = joined(&p->phase[i], &p->phase[i + 1]);
-			double saved = reserved(&both.demand, both.seconds) -
-				       reserved(&p->phase[i].demand, p->phase[i].seconds) -
-				       reserved(&p->phase[i + 1].demand, p->phase[i + 1].seconds);
+			struct phase both = joined_phase(&p->phase[i], &p->phase[i + 1]);
+			double saved =
+				reserved_cores(&both.demand, both.seconds) -
+				reserved_cores(&p->phase[i].demand, p->phase[i].seconds) -
+				reserved_cores(&p->phase[i + 1].demand, p->phase[i + 1].seconds);
 
 			if (saved < least) {
 				least = saved;
@@ -245,21 +247,21 @@ static void keep_worthwhile(struct phases *p, const struct phases *run, size_t n
 	}
 }
 
-static const char *sentence(const struct split *s, struct arena *arena)
+static const char *split_sentence(const struct split *s, struct arena *arena)
 {
 	AUTO(buf_done) struct buf b = BUF_MAX(2000);
-	char words[WORDS_MAX];
+	char words[WORDING_MAX];
 
 	buf_adds(&b, "split: ");
 	for (size_t i = 0; i < s->parts.n; i++) {
 		const struct phase *p = &s->parts.phase[i];
 
 		buf_addf(&b, "%s%s", i ? ", then " : "the run takes ",
-			words_seconds(words, p->seconds));
+			wording_seconds(words, p->seconds));
 		if (p->demand.cpu_cores >= 0)
 			buf_addf(&b, " on %.1f cores", p->demand.cpu_cores);
 		if (p->demand.memory_bytes >= 0)
-			buf_addf(&b, " with %s", words_bytes(words, p->demand.memory_bytes));
+			buf_addf(&b, " with %s", wording_bytes(words, p->demand.memory_bytes));
 		if (p->demand.gpus > 0)
 			buf_addf(&b, " and %g GPU%s", p->demand.gpus,
 				p->demand.gpus > 1 ? "s" : "");
@@ -283,15 +285,15 @@ bool phases_split(const struct phases *run, size_t n, struct arena *arena, struc
 	struct phase whole = run[0].phase[0];
 
 	for (size_t i = 1; i < run[0].n; i++)
-		whole = joined(&whole, &run[0].phase[i]);
-	together = reserved(&whole.demand, whole.seconds);
+		whole = joined_phase(&whole, &run[0].phase[i]);
+	together = reserved_cores(&whole.demand, whole.seconds);
 	keep_worthwhile(&s.parts, run, n, together);
 	for (size_t i = 0; i < s.parts.n; i++)
-		apart += reserved(&s.parts.phase[i].demand, s.parts.phase[i].seconds);
+		apart += reserved_cores(&s.parts.phase[i].demand, s.parts.phase[i].seconds);
 	if (s.parts.n < 2 || !(apart <= PAYS * together))
 		return false;
 	s.saving = 1 - apart / together;
-	s.words = sentence(&s, arena);
+	s.words = split_sentence(&s, arena);
 	*ret = s;
 	return true;
 }

@@ -35,7 +35,7 @@ void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
  */
 struct split {
 	struct phases parts; /* of the newest run */
-	double saving;       /* share of what one step reserves */
+	double saving;       /* share of what one step system_reserves */
 	const char *words;   /* one sentence */
 };
 /* run: newest first; at most the first five are looked at. In arena. */

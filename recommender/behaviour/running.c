@@ -10,39 +10,39 @@ static struct runs successful(const struct runs *history, struct arena *arena)
 {
 	struct runs used = {0, arena_alloc(arena, (history->n + 1) * sizeof(struct run))};
 
-	for (size_t i = 0; i < history->n && used.n < PAST_MAX; i++)
+	for (size_t i = 0; i < history->n && used.n < PEAKS_SEEN_MAX; i++)
 		if (history->run[i].outcome == OUTCOME_SUCCEEDED)
 			used.run[used.n++] = history->run[i];
 	return used;
 }
 
-static void expect(const struct runs *history, const struct runs *used, double input,
+static void expect_values(const struct runs *history, const struct runs *used, double input,
 	double (*peak)(const struct run *), double ret[PROSPECT_POINTS])
 {
-	const struct rule *rule = &auto_rules[RISK_BALANCED];
-	struct fed f;
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	struct replayed f;
 
-	feed(&f, rule, &rule->defaults, history, used, peak, FEED_UNSCORED);
+	replay_runs(&f, rule, &rule->defaults, history, used, peak, REPLAY_UNSCORED);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret[i] = NAN;
 	if (f.learnt)
-		auto_quantiles(f.state, input, PROSPECT_POINTS, ret);
-	fed_done(&f);
+		cost_aware_quantiles(f.state, input, PROSPECT_POINTS, ret);
+	replay_done(&f);
 }
 
-void prospect_of(const struct runs *history, double input, struct prospect *ret)
+void running_prospect(const struct runs *history, double input, struct prospect *ret)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs used = successful(history, &arena);
 	double known = input > 0 && isfinite(input) ? input : (double)NAN;
 
-	expect(history, &used, known, run_memory_peak, ret->peak);
-	expect(history, &used, known, run_duration_as_bytes, ret->duration);
+	expect_values(history, &used, known, run_needs_memory, ret->peak);
+	expect_values(history, &used, known, sizing_duration_as_bytes, ret->duration);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret->duration[i] /= SECOND_IN_BYTES;
 }
 
-double mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
+double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
 {
 	double bytes = NAN;
 
@@ -52,7 +52,7 @@ double mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
 }
 
 /* How many of the points lie below v. */
-static size_t below(const double point[PROSPECT_POINTS], double v)
+static size_t points_below(const double point[PROSPECT_POINTS], double v)
 {
 	size_t i = 0;
 
@@ -64,7 +64,7 @@ static size_t below(const double point[PROSPECT_POINTS], double v)
 /* The middle of the points from v on; v beyond all of them. */
 static double middle_from(const double point[PROSPECT_POINTS], double v)
 {
-	size_t first = below(point, v);
+	size_t first = points_below(point, v);
 
 	return first == PROSPECT_POINTS ? v : point[first + (PROSPECT_POINTS - first) / 2];
 }
@@ -72,7 +72,7 @@ static double middle_from(const double point[PROSPECT_POINTS], double v)
 /* The share of the points from v on that lie above w >= v; 0.5 when v is beyond all that is known. */
 static double share_above(const double point[PROSPECT_POINTS], double v, double w)
 {
-	size_t first = below(point, v), last = below(point, nextafter(w, INFINITY));
+	size_t first = points_below(point, v), last = points_below(point, nextafter(w, INFINITY));
 
 	return first == PROSPECT_POINTS ?
 		       0.5 :
@@ -80,7 +80,7 @@ static double share_above(const double point[PROSPECT_POINTS], double v, double 
 }
 
 /* The chance that a mark which grows on as it lately did meets the limit before the run ends; NaN = unknown. */
-static double risk_by_trend(const struct prospect *p, const struct progress *now)
+static double risk_by_trend(const struct prospect *p, const struct running_progress *now)
 {
 	double grown = now->peak_bytes - now->peak_at_half_bytes;
 	double left = now->memory_limit_bytes - now->peak_bytes;
@@ -93,7 +93,7 @@ static double risk_by_trend(const struct prospect *p, const struct progress *now
 		now->seconds + left / grown * now->seconds / 2);
 }
 
-static double oom_risk(const struct prospect *p, const struct progress *now)
+static double oom_risk(const struct prospect *p, const struct running_progress *now)
 {
 	double mark = now->peak_bytes > 0 ? now->peak_bytes : 0, limit = now->memory_limit_bytes;
 
@@ -103,21 +103,22 @@ static double oom_risk(const struct prospect *p, const struct progress *now)
 		return 1;
 
 	double past = share_above(p->peak, mark, limit), trend = risk_by_trend(p, now);
-	double surprise = (double)below(p->peak, mark) / PROSPECT_POINTS;
+	double surprise = (double)points_below(p->peak, mark) / PROSPECT_POINTS;
 
 	return isnan(trend) ? past : (1 - surprise) * past + surprise * trend;
 }
 
-static double ratio(double asked, double used)
+static double requested_share(double requested, double used)
 {
-	return asked > 0 && used > 0 ? asked / used : (double)NAN;
+	return requested > 0 && used > 0 ? requested / used : (double)NAN;
 }
 
-void running_outlook(const struct prospect *p, const struct progress *now, struct running *ret)
+void running_outlook(const struct prospect *p, const struct running_progress *now,
+	struct running *ret)
 {
 	struct running r = {NAN, NAN, NAN, NAN, NAN, NAN};
-	double asked = now->requested_memory_bytes > 0 ? now->requested_memory_bytes :
-							 now->memory_limit_bytes;
+	double requested = now->requested_memory_bytes > 0 ? now->requested_memory_bytes :
+							     now->memory_limit_bytes;
 
 	if (!isnan(p->peak[0]))
 		r.expected_peak_bytes =
@@ -127,7 +128,7 @@ void running_outlook(const struct prospect *p, const struct progress *now, struc
 		r.expected_duration_seconds = middle_from(p->duration, now->seconds);
 		r.expected_end = now->started_at + r.expected_duration_seconds;
 	}
-	r.overprovisioned_memory = ratio(asked, now->peak_bytes);
-	r.overprovisioned_cpu = ratio(now->requested_cpu_cores, now->cores);
+	r.overprovisioned_memory = requested_share(requested, now->peak_bytes);
+	r.overprovisioned_cpu = requested_share(now->requested_cpu_cores, now->cores);
 	*ret = r;
 }

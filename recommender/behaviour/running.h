@@ -17,7 +17,7 @@ struct prospect {
 };
 
 /* history: newest first, all outcomes. input: of the run in question, NaN = unknown. */
-void prospect_of(const struct runs *history, double input, struct prospect *ret);
+void running_prospect(const struct runs *history, double input, struct prospect *ret);
 
 /* The high-water mark of a run's memory, as known so many seconds after its start. */
 struct memory_mark {
@@ -25,10 +25,10 @@ struct memory_mark {
 };
 
 /* The mark when half of these seconds had passed, from marks in the order of time; NaN when that was not seen. */
-double mark_at_half(const struct memory_mark *mark, size_t n, double seconds);
+double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds);
 
 /* What a run was given, and what it did so far. NaN = unknown. */
-struct progress {
+struct running_progress {
 	double started_at, seconds;
 	double peak_bytes,
 		peak_at_half_bytes; /* its mark now, and when half of the seconds had passed */
@@ -51,6 +51,7 @@ struct running {
 	/* What was asked for, as a share of what was used so far; 1 = nothing is left over. */
 	double overprovisioned_memory, overprovisioned_cpu;
 };
-void running_outlook(const struct prospect *p, const struct progress *now, struct running *ret);
+void running_outlook(const struct prospect *p, const struct running_progress *now,
+	struct running *ret);
 
 #endif

@@ -11,11 +11,11 @@
 #define BLOCK      5
 #define CORRELATED 0.3
 
-double median_of(double *v, size_t n)
+double trend_median(double *v, size_t n)
 {
 	if (!n)
 		return NAN;
-	qsort(v, n, sizeof *v, ascending_doubles);
+	qsort(v, n, sizeof *v, stats_ascending);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -38,7 +38,7 @@ double trend_chance(const double *v, size_t n)
 		for (size_t k = i + 1; k < n; k++)
 			s += (v[k] > v[i]) - (v[k] < v[i]);
 	memcpy(sorted, v, n * sizeof *v);
-	qsort(sorted, n, sizeof *sorted, ascending_doubles);
+	qsort(sorted, n, sizeof *sorted, stats_ascending);
 	variance = (double)n * (double)(n - 1) * (double)(2 * n + 5);
 	for (size_t i = 0, next; i < n; i = next) {
 		for (next = i + 1; next < n && sorted[next] == sorted[i];)
@@ -65,7 +65,7 @@ double trend_slope(const double *v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
 			slope[pairs++] = (v[k] - v[i]) / (double)(k - i);
-	return median_of(slope, pairs);
+	return trend_median(slope, pairs);
 }
 
 /* Correlation of neighbouring errors around the slope. */
@@ -98,7 +98,7 @@ struct trend trend_of(const double *v, size_t n)
 		double five[BLOCK];
 
 		memcpy(five, v + i, sizeof five);
-		block[blocks++] = median_of(five, BLOCK);
+		block[blocks++] = trend_median(five, BLOCK);
 	}
 	t.chance = trend_chance(block, blocks);
 	return t;

@@ -28,6 +28,6 @@ struct trend {
 };
 struct trend trend_of(const double *v, size_t n);
 
-double median_of(double *v, size_t n); /* sorts v; NaN when empty */
+double trend_median(double *v, size_t n); /* sorts v; NaN when empty */
 
 #endif

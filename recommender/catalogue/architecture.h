@@ -21,6 +21,6 @@ enum architecture {
 extern const char *const architecture_name[ARCHITECTURE_COUNT];
 
 /* The index of text in names[n], ignoring case; false when it is none of them. */
-bool name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
+bool catalogue_name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
 
 #endif

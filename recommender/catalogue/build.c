@@ -12,7 +12,7 @@ static const char *const storage_types[] = {"hdd", "ssd", "nvme ssd", "network"}
 
 const char *catalogue_keep(struct catalogue_builder *b, const char *text)
 {
-	return names_add(&b->texts, text, strlen(text))->text;
+	return string_table_add(&b->texts, text, strlen(text))->text;
 }
 
 static void keep_texts(struct catalogue_builder *b, enum field_part part, void *object)
@@ -27,13 +27,13 @@ static void keep_texts(struct catalogue_builder *b, enum field_part part, void *
 
 void catalogue_builder_init(struct catalogue_builder *b)
 {
-	struct row nothing;
+	struct field_row nothing;
 
 	*b = (struct catalogue_builder){.note = "", .as_of = ""};
 	b->texts.arena = &b->memory;
 	b->by_server.arena = b->by_vendor.arena = b->by_region.arena = &b->scratch;
 	b->by_zone.arena = b->by_benchmark.arena = &b->scratch;
-	row_clear(&nothing);
+	field_row_clear(&nothing);
 	keep_texts(b, PART_REGION, &nothing.region);
 	GROW(b->region, b->n_regions, b->regions_room);
 	b->region[b->n_regions++] = nothing.region;
@@ -45,11 +45,11 @@ void catalogue_builder_init(struct catalogue_builder *b)
 
 void catalogue_builder_done(struct catalogue_builder *b)
 {
-	struct names *tables[] = {&b->texts, &b->by_server, &b->by_vendor, &b->by_region,
+	struct string_table *tables[] = {&b->texts, &b->by_server, &b->by_vendor, &b->by_region,
 		&b->by_zone, &b->by_benchmark};
 
 	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
-		names_done(tables[i]);
+		string_table_done(tables[i]);
 	arena_done(&b->scratch);
 	for (size_t i = 0; i < b->n_benchmarks; i++)
 		free(b->benchmark[i].score);
@@ -103,7 +103,7 @@ static int currency_index(struct catalogue_builder *b, const char *code, uint8_t
 			*ret = (uint8_t)i;
 			return 0;
 		}
-	int refused = currency_check(code, b->n_currencies, e);
+	int refused = catalogue_currency_check(code, b->n_currencies, e);
 
 	if (refused)
 		return refused;
@@ -143,7 +143,8 @@ static void fill_unknown(enum field_part part, void *old, const void *new)
 static int vendor_index(struct catalogue_builder *b, const struct vendor *v, uint16_t *ret,
 	struct err *e)
 {
-	struct name *known = names_add(&b->by_vendor, v->vendor_id, strlen(v->vendor_id));
+	struct string_entry *known =
+		string_table_add(&b->by_vendor, v->vendor_id, strlen(v->vendor_id));
 	struct vendor kept = *v;
 
 	if (!known->value) {
@@ -181,7 +182,8 @@ int catalogue_add_region(struct catalogue_builder *b, const struct region *r, st
 	if (!*r->vendor_id || !*r->region_id)
 		return err_set(e, -EINVAL, "a region without %s",
 			*r->vendor_id ? "region_id" : "vendor_id");
-	struct name *known = names_add_pair(&b->by_region, r->vendor_id, r->region_id);
+	struct string_entry *known =
+		string_table_add_pair(&b->by_region, r->vendor_id, r->region_id);
 
 	keep_texts(b, PART_REGION, &kept);
 	if (known->value) {
@@ -207,16 +209,16 @@ void catalogue_add_country(struct catalogue_builder *b, const char *country_id,
 static int region_index(struct catalogue_builder *b, const char *vendor, const char *region,
 	uint16_t *ret, struct err *e)
 {
-	struct row row;
+	struct field_row row;
 	int code;
 
 	*ret = 0;
 	if (!*region)
 		return 0;
-	struct name *known = names_add_pair(&b->by_region, vendor, region);
+	struct string_entry *known = string_table_add_pair(&b->by_region, vendor, region);
 
 	if (!known->value) {
-		row_clear(&row);
+		field_row_clear(&row);
 		row.region.vendor_id = vendor;
 		row.region.region_id = region;
 		code = catalogue_add_region(b, &row.region, e);
@@ -233,7 +235,8 @@ static int zone_index(struct catalogue_builder *b, const struct price_row *row, 
 	*ret = 0;
 	if (!*row->zone_id)
 		return 0;
-	struct name *known = names_add_pair(&b->by_zone, row->vendor_id, row->zone_id);
+	struct string_entry *known =
+		string_table_add_pair(&b->by_zone, row->vendor_id, row->zone_id);
 
 	if (!known->value) {
 		if (b->n_zones > INDEX_MAX)
@@ -267,7 +270,8 @@ static int add_price(struct catalogue_builder *b, uint32_t server, const struct 
 
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e)
 {
-	uint32_t known = names_add_pair(&b->by_server, row->vendor_id, row->server_id)->value;
+	uint32_t known =
+		string_table_add_pair(&b->by_server, row->vendor_id, row->server_id)->value;
 
 	if (!known)
 		return err_set(e, -ENOENT, "a price of %s/%s, which is not in the catalogue",
@@ -322,11 +326,11 @@ static const char *storage_type(const char *text)
 	return text;
 }
 
-static int add_server(struct catalogue_builder *b, struct name *known, const struct server *s,
-	const struct price_row *price, struct err *e)
+static int add_server(struct catalogue_builder *b, struct string_entry *known,
+	const struct server *s, const struct price_row *price, struct err *e)
 {
 	struct server added = *s;
-	struct row row;
+	struct field_row row;
 	uint8_t currency;
 	int code;
 
@@ -339,7 +343,7 @@ static int add_server(struct catalogue_builder *b, struct name *known, const str
 	if (!*added.currency)
 		added.currency = "USD";
 	added.storage_type = storage_type(added.storage_type);
-	row_clear(&row);
+	field_row_clear(&row);
 	row.vendor.vendor_id = s->vendor_id;
 	if ((code = currency_index(b, added.currency, &currency, e)) ||
 		(code = vendor_index(b, &row.vendor, &added.vendor, e)) ||
@@ -358,7 +362,8 @@ int catalogue_add_server(struct catalogue_builder *b, const struct server *s, st
 
 	if (code)
 		return code;
-	struct name *known = names_add_pair(&b->by_server, s->vendor_id, s->server_id);
+	struct string_entry *known =
+		string_table_add_pair(&b->by_server, s->vendor_id, s->server_id);
 
 	if (known->value)
 		return err_set(e, -EEXIST, "%s/%s is there twice", s->vendor_id, s->server_id);
@@ -388,7 +393,7 @@ static const struct field *contradiction(const struct server *before, const stru
 	return NULL;
 }
 
-static int add_again(struct catalogue_builder *b, uint32_t server, const struct row *r,
+static int add_again(struct catalogue_builder *b, uint32_t server, const struct field_row *r,
 	struct err *e)
 {
 	const struct server *s = &r->server;
@@ -406,7 +411,7 @@ static int add_again(struct catalogue_builder *b, uint32_t server, const struct 
 	return add_prices_of(b, server, &priced, &r->price, e);
 }
 
-int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct err *e)
+int catalogue_add_row(struct catalogue_builder *b, const struct field_row *r, struct err *e)
 {
 	struct vendor vendor = r->vendor;
 	struct region region = r->region;
@@ -414,8 +419,8 @@ int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct e
 
 	if (code)
 		return code;
-	struct name *known =
-		names_add_pair(&b->by_server, r->server.vendor_id, r->server.server_id);
+	struct string_entry *known =
+		string_table_add_pair(&b->by_server, r->server.vendor_id, r->server.server_id);
 
 	code = known->value ? add_again(b, known->value - 1, r, e) :
 			      add_server(b, known, &r->server, &r->price, e);
@@ -433,7 +438,7 @@ int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark 
 {
 	if (b->n_benchmarks >= CATALOGUE_BENCHMARKS_MAX)
 		return err_set(e, -E2BIG, "more than %d benchmarks", CATALOGUE_BENCHMARKS_MAX);
-	struct name *known = names_add(&b->by_benchmark, benchmark->benchmark_id,
+	struct string_entry *known = string_table_add(&b->by_benchmark, benchmark->benchmark_id,
 		strlen(benchmark->benchmark_id));
 
 	if (known->value)
@@ -454,8 +459,9 @@ int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark 
 void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
 	const char *benchmark_id, double score)
 {
-	uint32_t server = names_add_pair(&b->by_server, vendor_id, server_id)->value;
-	uint32_t known = names_add(&b->by_benchmark, benchmark_id, strlen(benchmark_id))->value;
+	uint32_t server = string_table_add_pair(&b->by_server, vendor_id, server_id)->value;
+	uint32_t known =
+		string_table_add(&b->by_benchmark, benchmark_id, strlen(benchmark_id))->value;
 	float now = (float)score;
 
 	if (!server || !known || !isfinite(now) || now < 0)

@@ -35,7 +35,7 @@ void catalogue_add_country(struct catalogue_builder *b, const char *country_id,
  * All of a row: its server when it is new, else one more price of it: -EEXIST when the row has none, or says
  * something else of the server than an earlier one.
  */
-int catalogue_add_row(struct catalogue_builder *b, const struct row *r, struct err *e);
+int catalogue_add_row(struct catalogue_builder *b, const struct field_row *r, struct err *e);
 
 /*
  * b->score is not read. Scores of a benchmark that was not added are ignored, as those of unknown servers, and what none can
@@ -60,7 +60,7 @@ int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len
 
 /* How a JSON array is read. All zero: servers, strictly. */
 struct json_reading {
-	enum { READ_SERVERS, READ_VENDORS, READ_REGIONS, READ_COUNTRIES } what;
+	enum { READ_SERVERS, READ_VENDORS, READ_REGIONS, READ_COUNTRIES } kind;
 	/*
 	 * An API that may change: a value of the wrong type is unknown, an object without an identity is left
 	 * out. Otherwise somebody's own file: it is an error.

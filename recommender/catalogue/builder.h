@@ -23,7 +23,7 @@ struct catalogue_builder {
 	struct arena memory;  /* texts; becomes the catalogue's */
 	struct arena scratch; /* keys of the lookups */
 	/* text -> itself; vendor and server, vendor and region, vendor and zone, ... -> index + 1 */
-	struct names texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
+	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;
 	struct server *server;

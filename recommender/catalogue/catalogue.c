@@ -36,7 +36,7 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 	return NULL;
 }
 
-int currency_check(const char *code, size_t n, struct err *e)
+int catalogue_currency_check(const char *code, size_t n, struct err *e)
 {
 	if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
 		return err_set(e, -EINVAL,
@@ -49,7 +49,7 @@ int currency_check(const char *code, size_t n, struct err *e)
 /* Answers can be asked for in it, though the catalogue has no price in it. */
 static int add_currency(struct catalogue *c, const char *code, double usd, struct err *e)
 {
-	int refused = currency_check(code, c->n_currencies, e);
+	int refused = catalogue_currency_check(code, c->n_currencies, e);
 
 	if (refused)
 		return refused;
@@ -77,7 +77,7 @@ int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, str
 	return add_currency(c, currency, usd, e);
 }
 
-double currency_rate(const struct currency *from, const struct currency *to)
+double catalogue_currency_rate(const struct currency *from, const struct currency *to)
 {
 	return from == to ? 1 : from->usd / to->usd;
 }

@@ -33,8 +33,8 @@ enum allocation {
 };
 
 /* As Keeper spells them; [UNKNOWN] is "". */
-extern const char *const cpu_allocation_name[CPU_ALLOCATION_COUNT];
-extern const char *const allocation_name[ALLOCATION_COUNT];
+extern const char *const catalogue_cpu_allocation_name[CPU_ALLOCATION_COUNT];
+extern const char *const catalogue_allocation_name[ALLOCATION_COUNT];
 
 struct vendor {
 	const char *vendor_id, *name, *country_id;
@@ -161,10 +161,10 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e);
 
 /* May a currency of that code be added to n? -EINVAL: no code of three capitals. -E2BIG: there are too many. */
-int currency_check(const char *code, size_t n, struct err *e);
+int catalogue_currency_check(const char *code, size_t n, struct err *e);
 
 /* Units of currency to for one of currency from; NaN when that is not known. */
-double currency_rate(const struct currency *from, const struct currency *to);
+double catalogue_currency_rate(const struct currency *from, const struct currency *to);
 
 /* A catalogue is made with one holder; the last one to let go frees it. */
 void catalogue_hold(struct catalogue *c);

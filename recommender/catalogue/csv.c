@@ -177,19 +177,19 @@ static int set_columns(struct csv *c, const size_t *cell, size_t n, struct err *
 static int add_row(struct catalogue_builder *b, struct csv *c, const size_t *cell, size_t n,
 	struct err *e)
 {
-	struct row r;
+	struct field_row r;
 	int code;
 
 	if (n != c->n_columns)
 		return err_set(e, -EINVAL, "%zu cells, where the first line has %zu", n,
 			c->n_columns);
-	row_clear(&r);
+	field_row_clear(&r);
 	for (size_t i = 0; i < n; i++) {
 		if (!c->column[i])
 			continue;
 		const struct field *f = c->column[i];
 
-		code = field_set_text(f, row_part(&r, f->part), c->row.data + cell[i], e);
+		code = field_set_text(f, field_row_part(&r, f->part), c->row.data + cell[i], e);
 		if (code) {
 			err_wrap(e, "column %s", c->column[i]->name);
 			return code;

@@ -19,13 +19,13 @@ const char *const architecture_name[ARCHITECTURE_COUNT] = {
 	[ARCHITECTURE_X86_64_MAC] = "x86_64_mac",
 	[ARCHITECTURE_ARM64_MAC] = "arm64_mac",
 };
-const char *const cpu_allocation_name[CPU_ALLOCATION_COUNT] = {
+const char *const catalogue_cpu_allocation_name[CPU_ALLOCATION_COUNT] = {
 	[CPU_ALLOCATION_UNKNOWN] = "",
 	[CPU_SHARED] = "Shared",
 	[CPU_BURSTABLE] = "Burstable",
 	[CPU_DEDICATED] = "Dedicated",
 };
-const char *const allocation_name[ALLOCATION_COUNT] = {
+const char *const catalogue_allocation_name[ALLOCATION_COUNT] = {
 	[ALLOCATION_ONDEMAND] = "ondemand",
 	[ALLOCATION_SPOT] = "spot",
 	[ALLOCATION_RESERVED] = "reserved",
@@ -38,9 +38,9 @@ static const struct {
 	unsigned n, empty;
 } kinds[] = {
 	[FIELD_ARCHITECTURE] = {architecture_name, ARCHITECTURE_COUNT, ARCHITECTURE_UNKNOWN},
-	[FIELD_CPU_ALLOCATION] = {cpu_allocation_name, CPU_ALLOCATION_COUNT,
+	[FIELD_CPU_ALLOCATION] = {catalogue_cpu_allocation_name, CPU_ALLOCATION_COUNT,
 		CPU_ALLOCATION_UNKNOWN},
-	[FIELD_ALLOCATION] = {allocation_name, ALLOCATION_COUNT, ALLOCATION_ONDEMAND},
+	[FIELD_ALLOCATION] = {catalogue_allocation_name, ALLOCATION_COUNT, ALLOCATION_ONDEMAND},
 	[FIELD_STATUS] = {status_name, ARRAY_LEN(status_name), true},
 };
 /* Their fields are read and written as numbers. */
@@ -140,7 +140,7 @@ const struct field fields[] = {
 };
 /* clang-format on */
 
-bool name_find(const char *const *names, size_t n, const char *text, unsigned *ret)
+bool catalogue_name_find(const char *const *names, size_t n, const char *text, unsigned *ret)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcasecmp(names[i], text) == 0) {
@@ -176,7 +176,7 @@ static const void *field_in(const struct field *f, const void *object)
 	return (const char *)object + f->offset;
 }
 
-void *row_part(struct row *r, enum field_part part)
+void *field_row_part(struct field_row *r, enum field_part part)
 {
 	switch (part) {
 	case PART_SERVER:
@@ -193,11 +193,11 @@ void *row_part(struct row *r, enum field_part part)
 	return NULL;
 }
 
-void row_clear(struct row *r)
+void field_row_clear(struct field_row *r)
 {
-	*r = (struct row){.server.active = true};
+	*r = (struct field_row){.server.active = true};
 	for (const struct field *f = fields; f->name; f++) {
-		void *at = field_at(f, row_part(r, f->part));
+		void *at = field_at(f, field_row_part(r, f->part));
 
 		if (f->kind == FIELD_TEXT)
 			*(const char **)at = "";
@@ -238,7 +238,7 @@ static int set_enum(const struct field *f, void *at, const char *text, struct er
 {
 	unsigned found = kinds[f->kind].empty;
 
-	if (*text && !name_find(kinds[f->kind].name, kinds[f->kind].n, text, &found))
+	if (*text && !catalogue_name_find(kinds[f->kind].name, kinds[f->kind].n, text, &found))
 		return err_set(e, -EINVAL, "\"%.40s\" is not known; accepted: %s", text, f->help);
 	if (f->kind == FIELD_STATUS)
 		*(bool *)at = found;

@@ -44,7 +44,7 @@ struct price_row {
  * One line of a source: a server, and what the line says of its vendor, of a region and of a price there.
  * vendor_id is that of the server, region_id that of the server's region_id.
  */
-struct row {
+struct field_row {
 	struct server server;
 	struct vendor vendor;
 	struct region region;
@@ -59,13 +59,13 @@ const struct field *field_find(const char *name, size_t len);
 const struct field *field_of(enum field_part part, const char *name);
 
 /* A row of which nothing is known; a part of it. */
-void row_clear(struct row *r);
-void *row_part(struct row *r, enum field_part part);
+void field_row_clear(struct field_row *r);
+void *field_row_part(struct field_row *r, enum field_part part);
 
 /*
  * Sets a field of the struct of its part from text, which must stay valid as long as object: -EINVAL, with a
  * sentence that names the text and what is accepted (the caller adds where), when it does not fit. "" is
- * unknown. The spelling of enum names is Keeper's, in any case.
+ * unknown. The spelling of enum string_table is Keeper's, in any case.
  */
 int field_set_text(const struct field *f, void *object, const char *text, struct err *e);
 

@@ -12,7 +12,7 @@
 #include "recommender/catalogue/build.h"
 #include "recommender/catalogue/fields.h"
 
-struct reading {
+struct json_cursor {
 	struct catalogue_builder *b;
 	const char *at, *end;
 	unsigned long line; /* of at, from 1 */
@@ -21,13 +21,13 @@ struct reading {
 	struct buf list; /* a list as one text, for as long as its object is being added */
 };
 
-static void skip_to(struct reading *r, const char *at)
+static void skip_to(struct json_cursor *r, const char *at)
 {
 	for (; r->at < at; r->at++)
 		r->line += *r->at == '\n';
 }
 
-static void skip_space(struct reading *r)
+static void skip_space(struct json_cursor *r)
 {
 	const char *at = r->at;
 
@@ -36,7 +36,7 @@ static void skip_space(struct reading *r)
 	skip_to(r, at);
 }
 
-static bool take(struct reading *r, char c)
+static bool skip_char(struct json_cursor *r, char c)
 {
 	skip_space(r);
 	if (r->at >= r->end || *r->at != c)
@@ -46,7 +46,7 @@ static bool take(struct reading *r, char c)
 }
 
 /* ["a", "b"] as "a|b": aliases are a list in Keeper's answers. */
-static const char *joined(struct reading *r, const json_t *list)
+static const char *joined_list(struct json_cursor *r, const json_t *list)
 {
 	size_t i;
 	const json_t *v;
@@ -60,7 +60,7 @@ static const char *joined(struct reading *r, const json_t *list)
 	return buf_text(&r->list);
 }
 
-static int set_field(struct reading *r, const struct field *f, void *object, const json_t *v,
+static int set_field(struct json_cursor *r, const struct field *f, void *object, const json_t *v,
 	struct err *e)
 {
 	int code = -EINVAL;
@@ -83,7 +83,7 @@ static int set_field(struct reading *r, const struct field *f, void *object, con
 		break;
 	case JSON_ARRAY:
 		if (f->part == PART_REGION && f->kind == FIELD_TEXT) {
-			code = field_set_text(f, object, joined(r, v), e);
+			code = field_set_text(f, object, joined_list(r, v), e);
 			break;
 		}
 		__attribute__((fallthrough));
@@ -101,14 +101,14 @@ static int set_field(struct reading *r, const struct field *f, void *object, con
 
 /* Sets the fields of one part from the members of an object: all, or those that a plain name means.
  */
-static int set_part(struct reading *r, const json_t *object, enum field_part part, bool plain,
-	struct row *row, struct err *e)
+static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
+	struct field_row *row, struct err *e)
 {
 	for (const struct field *f = fields; f->name; f++) {
 		if (f->part != part || (plain && field_find(f->name, strlen(f->name)) != f))
 			continue;
 		const json_t *v = json_object_get(object, f->name);
-		int code = v ? set_field(r, f, row_part(row, part), v, e) : 0;
+		int code = v ? set_field(r, f, field_row_part(row, part), v, e) : 0;
 
 		if (code && !r->how->lenient)
 			return code;
@@ -116,7 +116,8 @@ static int set_part(struct reading *r, const json_t *object, enum field_part par
 	return 0;
 }
 
-static int add_server(struct reading *r, const json_t *object, struct row *row, struct err *e)
+static int add_server(struct json_cursor *r, const json_t *object, struct field_row *row,
+	struct err *e)
 {
 	const json_t *vendor = json_object_get(object, "vendor");
 	const json_t *region = json_object_get(object, "region");
@@ -139,9 +140,10 @@ static int add_server(struct reading *r, const json_t *object, struct row *row, 
 	return code;
 }
 
-static int add_part(struct reading *r, const json_t *object, struct row *row, struct err *e)
+static int add_part(struct json_cursor *r, const json_t *object, struct field_row *row,
+	struct err *e)
 {
-	bool vendors = r->how->what == READ_VENDORS;
+	bool vendors = r->how->kind == READ_VENDORS;
 	int code = set_part(r, object, vendors ? PART_VENDOR : PART_REGION, false, row, e);
 
 	if (code)
@@ -150,7 +152,7 @@ static int add_part(struct reading *r, const json_t *object, struct row *row, st
 			 catalogue_add_region(r->b, &row->region, e);
 }
 
-static int add_country(struct reading *r, const json_t *object)
+static int add_country(struct json_cursor *r, const json_t *object)
 {
 	const char *country = json_string_value(json_object_get(object, "country_id"));
 	const char *continent = json_string_value(json_object_get(object, "continent"));
@@ -160,13 +162,13 @@ static int add_country(struct reading *r, const json_t *object)
 	return 0;
 }
 
-static int add_object(struct reading *r, const json_t *object, struct err *e)
+static int add_object(struct json_cursor *r, const json_t *object, struct err *e)
 {
-	struct row row;
+	struct field_row row;
 	int code = 0;
 
-	row_clear(&row);
-	switch (r->how->what) {
+	field_row_clear(&row);
+	switch (r->how->kind) {
 	case READ_SERVERS:
 		code = add_server(r, object, &row, e);
 		break;
@@ -183,7 +185,7 @@ static int add_object(struct reading *r, const json_t *object, struct err *e)
 }
 
 /* Parses the value at r->at, which is taken; NULL with e. */
-static json_t *take_value(struct reading *r, struct err *e)
+static json_t *take_value(struct json_cursor *r, struct err *e)
 {
 	json_error_t error;
 	json_t *v = json_loadb(r->at, (size_t)(r->end - r->at), JSON_DISABLE_EOF_CHECK, &error);
@@ -198,11 +200,11 @@ static json_t *take_value(struct reading *r, struct err *e)
 	return v;
 }
 
-static int read_array(struct reading *r, struct err *e)
+static int read_array(struct json_cursor *r, struct err *e)
 {
-	if (!take(r, '['))
+	if (!skip_char(r, '['))
 		return err_set(e, -EINVAL, "line %lu: not a JSON array", r->line);
-	if (take(r, ']'))
+	if (skip_char(r, ']'))
 		return 0;
 	do {
 		skip_space(r);
@@ -222,8 +224,8 @@ static int read_array(struct reading *r, struct err *e)
 			return code;
 		}
 		r->objects++;
-	} while (take(r, ','));
-	if (!take(r, ']'))
+	} while (skip_char(r, ','));
+	if (!skip_char(r, ']'))
 		return err_set(e, -EINVAL, "line %lu: \",\" or \"]\" is expected here", r->line);
 	skip_space(r);
 	return r->at == r->end ? 0 : err_set(e, -EINVAL, "line %lu: text after the array", r->line);
@@ -232,7 +234,7 @@ static int read_array(struct reading *r, struct err *e)
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
 	const struct json_reading *how, size_t *objects, struct err *e)
 {
-	struct reading r = {b, text, text + len, 1, how, 0, BUF_MAX(FIELD_TEXT_MAX - 1)};
+	struct json_cursor r = {b, text, text + len, 1, how, 0, BUF_MAX(FIELD_TEXT_MAX - 1)};
 
 	if (len > INT_MAX)
 		return err_set(e, -E2BIG, "more than %d bytes", INT_MAX);

@@ -29,7 +29,7 @@ static int by_place(const void *left, const void *right)
 	return (a->price > b->price) - (a->price < b->price);
 }
 
-static void *pack(struct catalogue *c, const void *array, size_t n, size_t size)
+static void *pack_array(struct catalogue *c, const void *array, size_t n, size_t size)
 {
 	void *packed = arena_alloc(&c->memory, (n + 1) * size);
 
@@ -45,7 +45,7 @@ static struct server *pack_servers(struct catalogue_builder *b, struct catalogue
 	if (b->n)
 		qsort(b->server, b->n, sizeof *b->server, by_identity);
 
-	struct server *server = pack(c, b->server, b->n, sizeof *server);
+	struct server *server = pack_array(c, b->server, b->n, sizeof *server);
 
 	for (size_t i = 0; i < b->n; i++)
 		rank[server[i].first_price] = (uint32_t)i;
@@ -184,14 +184,16 @@ static void pack_benchmarks(struct catalogue_builder *b, struct catalogue *c, co
 }
 
 /* The lower of two prices; of two that cannot be compared, the first. NULL is none. */
-static const struct price *lower(const struct catalogue *c, const struct price *a,
+static const struct price *lower_price(const struct catalogue *c, const struct price *a,
 	const struct price *b)
 {
 	const struct currency *of = c->currency;
 
 	if (!a)
 		return b;
-	return b->price * currency_rate(&of[b->currency], &of[a->currency]) < a->price ? b : a;
+	return b->price * catalogue_currency_rate(&of[b->currency], &of[a->currency]) < a->price ?
+		       b :
+		       a;
 }
 
 /* The server's lowest prices, both in the currency of the one on demand. */
@@ -202,11 +204,11 @@ static void summarise_prices(const struct catalogue *c, struct server *s)
 
 	for (const struct price *p = first; p < first + s->n_prices; p++)
 		if (p->allocation == ALLOCATION_ONDEMAND)
-			ondemand = lower(c, ondemand, p);
+			ondemand = lower_price(c, ondemand, p);
 	for (const struct price *p = first; p < first + s->n_prices; p++)
 		if (p->allocation == ALLOCATION_SPOT &&
 			(!ondemand || p->currency == ondemand->currency))
-			spot = lower(c, spot, p);
+			spot = lower_price(c, spot, p);
 
 	const struct price *named = ondemand ? ondemand : spot;
 
@@ -264,13 +266,13 @@ void catalogue_finish(struct catalogue_builder *b, const char *source, struct ca
 	c->bytes = b->texts.bytes;
 	c->memory = b->memory;
 	c->n_vendors = b->n_vendors;
-	c->vendor = pack(c, b->vendor, b->n_vendors, sizeof *b->vendor);
+	c->vendor = pack_array(c, b->vendor, b->n_vendors, sizeof *b->vendor);
 	c->n_regions = b->n_regions;
-	c->region = pack(c, b->region, b->n_regions, sizeof *b->region);
+	c->region = pack_array(c, b->region, b->n_regions, sizeof *b->region);
 	c->n_zones = b->n_zones;
-	c->zone = pack(c, b->zone, b->n_zones, sizeof *b->zone);
+	c->zone = pack_array(c, b->zone, b->n_zones, sizeof *b->zone);
 	c->n_currencies = b->n_currencies;
-	c->currency = pack(c, b->currency, b->n_currencies, sizeof *b->currency);
+	c->currency = pack_array(c, b->currency, b->n_currencies, sizeof *b->currency);
 
 	struct server *server = pack_servers(b, c, rank);
 

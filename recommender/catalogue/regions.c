@@ -8,7 +8,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-bool words_have(const struct words *w, const char *text)
+bool text_list_has(const struct text_list *w, const char *text)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (strcasecmp(w->text[i], text) == 0)
@@ -16,7 +16,7 @@ bool words_have(const struct words *w, const char *text)
 	return false;
 }
 
-bool list_has(const char *list, char between, const char *word)
+bool region_list_has(const char *list, char between, const char *word)
 {
 	const char separator[] = {between, '\0'};
 	size_t n = strlen(word);
@@ -31,7 +31,7 @@ bool list_has(const char *list, char between, const char *word)
 	return false;
 }
 
-const char *name_at_vendor(const char *name, const char *vendor_id)
+const char *region_name_at_vendor(const char *name, const char *vendor_id)
 {
 	const char *tilde = strchr(name, '~');
 	size_t n = tilde ? (size_t)(tilde - name) : 0;
@@ -43,10 +43,11 @@ const char *name_at_vendor(const char *name, const char *vendor_id)
 
 bool region_is(const struct region *r, const char *name)
 {
-	name = name_at_vendor(name, r->vendor_id);
+	name = region_name_at_vendor(name, r->vendor_id);
 	return name && *name &&
 	       (strcasecmp(r->region_id, name) == 0 || strcasecmp(r->api_reference, name) == 0 ||
-		       strcasecmp(r->display_name, name) == 0 || list_has(r->aliases, '|', name));
+		       strcasecmp(r->display_name, name) == 0 ||
+		       region_list_has(r->aliases, '|', name));
 }
 
 static const char *region_name(const struct region *r)
@@ -65,23 +66,23 @@ static const char *region_continent(const struct region *r)
 }
 
 /* One way to choose regions. */
-struct choice {
-	const char *what;
+struct region_choice {
+	const char *kind;
 	const char *(*name)(const struct region *r);
 };
 
-static const struct choice by_name = {"region", region_name};
-static const struct choice by_country = {"country", region_country};
-static const struct choice by_continent = {"continent", region_continent};
+static const struct region_choice by_name = {"region", region_name};
+static const struct region_choice by_country = {"country", region_country};
+static const struct region_choice by_continent = {"continent", region_continent};
 
-static bool is_chosen(const struct choice *way, const struct region *r, const char *word)
+static bool is_chosen(const struct region_choice *way, const struct region *r, const char *word)
 {
 	if (way == &by_name)
 		return region_is(r, word);
 	return *word && strcasecmp(way->name(r), word) == 0;
 }
 
-static int no_such(const struct catalogue *c, const struct choice *way, const char *word,
+static int no_such(const struct catalogue *c, const struct region_choice *way, const char *word,
 	struct err *e)
 {
 	struct buf known = BUF_MAX(120);
@@ -96,15 +97,15 @@ static int no_such(const struct catalogue *c, const struct choice *way, const ch
 			buf_addf(&known, "%s%s", known.len ? ", " : "", name);
 	}
 	int code = err_set(e, -ENOENT, "%s \"%.60s\" is not in the catalogue, which has %s%s",
-		way->what, word, known.len ? buf_text(&known) : "none", known.full ? ", ..." : "");
+		way->kind, word, known.len ? buf_text(&known) : "none", known.full ? ", ..." : "");
 
 	buf_done(&known);
 	return code;
 }
 
 /* Clears the flag of each region that is none of the words. */
-static int keep_only(const struct catalogue *c, const struct words *words, const struct choice *way,
-	bool *allowed, struct err *e)
+static int keep_only(const struct catalogue *c, const struct text_list *words,
+	const struct region_choice *way, bool *allowed, struct err *e)
 {
 	if (!words->n)
 		return 0;
@@ -126,7 +127,7 @@ static int keep_only(const struct catalogue *c, const struct words *words, const
 	return 0;
 }
 
-int places_find(const struct catalogue *c, const struct places *p, struct arena *arena,
+int regions_find(const struct catalogue *c, const struct region_filter *p, struct arena *arena,
 	const bool **ret, struct err *e)
 {
 	bool *allowed = arena_alloc(arena, c->n_regions * sizeof *allowed);

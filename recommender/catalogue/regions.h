@@ -7,19 +7,19 @@
 #include "recommender/catalogue/catalogue.h"
 
 /* Texts of the caller. n 0 = none given. */
-struct words {
+struct text_list {
 	size_t n;
 	const char *const *text;
 };
 
 /* True when text is one of the words, ignoring case. */
-bool words_have(const struct words *w, const char *text);
+bool text_list_has(const struct text_list *w, const char *text);
 
 /* True when word is one of the words of list, which have this character between them; ignoring case. */
-bool list_has(const char *list, char between, const char *word);
+bool region_list_has(const char *list, char between, const char *word);
 
 /* The name behind "vendor~", or all of one without it; NULL when it is for another vendor. */
-const char *name_at_vendor(const char *name, const char *vendor_id);
+const char *region_name_at_vendor(const char *name, const char *vendor_id);
 
 /*
  * True when name is the region's region_id, api_reference, display_name or one of its aliases, ignoring case;
@@ -27,17 +27,17 @@ const char *name_at_vendor(const char *name, const char *vendor_id);
  */
 bool region_is(const struct region *r, const char *name);
 
-struct places {
-	struct words regions;    /* as for region_is */
-	struct words countries;  /* ISO 3166-1 alpha-2 */
-	struct words continents; /* "Europe", "North America", ... */
+struct region_filter {
+	struct text_list regions;    /* as for region_is */
+	struct text_list countries;  /* ISO 3166-1 alpha-2 */
+	struct text_list continents; /* "Europe", "North America", ... */
 };
 
 /*
  * Which regions are in all of the lists that are not empty: one flag for each region of c, in arena; NULL when
  * all lists are empty. -ENOENT when a word fits no region of c: the sentence names it, and some that there are.
  */
-int places_find(const struct catalogue *c, const struct places *p, struct arena *arena,
+int regions_find(const struct catalogue *c, const struct region_filter *p, struct arena *arena,
 	const bool **ret, struct err *e);
 
 #endif

@@ -6,9 +6,9 @@
 
 #define FIRST_ROOM 256
 
-static void names_grow(struct names *m)
+static void names_grow(struct string_table *m)
 {
-	struct name *old = m->slot;
+	struct string_entry *old = m->slot;
 	size_t old_room = m->room;
 
 	m->room = old_room ? old_room * 2 : FIRST_ROOM;
@@ -25,7 +25,7 @@ static void names_grow(struct names *m)
 	free(old);
 }
 
-struct name *names_add(struct names *m, const char *text, size_t len)
+struct string_entry *string_table_add(struct string_table *m, const char *text, size_t len)
 {
 	uint32_t hash = (uint32_t)hash_bytes(text, len);
 
@@ -34,7 +34,7 @@ struct name *names_add(struct names *m, const char *text, size_t len)
 	size_t at = hash & (m->room - 1);
 
 	for (; m->slot[at].text; at = (at + 1) & (m->room - 1)) {
-		struct name *found = &m->slot[at];
+		struct string_entry *found = &m->slot[at];
 
 		if (found->hash == hash && strncmp(found->text, text, len) == 0 &&
 			!found->text[len])
@@ -42,11 +42,12 @@ struct name *names_add(struct names *m, const char *text, size_t len)
 	}
 	m->n++;
 	m->bytes += len + 1;
-	m->slot[at] = (struct name){.text = arena_text(m->arena, text, len), .hash = hash};
+	m->slot[at] = (struct string_entry){.text = arena_text(m->arena, text, len), .hash = hash};
 	return &m->slot[at];
 }
 
-struct name *names_add_pair(struct names *m, const char *first, const char *second)
+struct string_entry *string_table_add_pair(struct string_table *m, const char *first,
+	const char *second)
 {
 	char small[2 * 256];
 	size_t n = strlen(first), k = strlen(second);
@@ -56,11 +57,11 @@ struct name *names_add_pair(struct names *m, const char *first, const char *seco
 	memcpy(key, first, n);
 	key[n] = '\x1f'; /* decent texts hold no control characters */
 	memcpy(key + n + 1, second, k + 1);
-	return names_add(m, key, n + 1 + k);
+	return string_table_add(m, key, n + 1 + k);
 }
 
-void names_done(struct names *m)
+void string_table_done(struct string_table *m)
 {
 	free(m->slot);
-	*m = (struct names){.arena = m->arena};
+	*m = (struct string_table){.arena = m->arena};
 }

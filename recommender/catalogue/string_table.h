@@ -10,25 +10,26 @@
 
 #include "collectors/base/mem.h"
 
-struct name {
+struct string_entry {
 	const char *text;
 	uint32_t value; /* the caller's; 0 in a new name */
 	uint32_t hash;
 };
 
-struct names {
+struct string_table {
 	struct arena *arena; /* holds the texts; the caller's */
-	struct name *slot;
+	struct string_entry *slot;
 	size_t n, room; /* room: a power of two, or 0 */
 	size_t bytes;   /* of the texts */
 };
 
 /* The name of that text, added when it is new. Valid until the next one is added; its text for good. */
-struct name *names_add(struct names *m, const char *text, size_t len);
+struct string_entry *string_table_add(struct string_table *m, const char *text, size_t len);
 
 /* The same for two texts as one key; they must not contain a NUL. */
-struct name *names_add_pair(struct names *m, const char *first, const char *second);
+struct string_entry *string_table_add_pair(struct string_table *m, const char *first,
+	const char *second);
 
-void names_done(struct names *m); /* the table; texts stay in the arena */
+void string_table_done(struct string_table *m); /* the table; texts stay in the arena */
 
 #endif

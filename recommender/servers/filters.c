@@ -10,7 +10,7 @@
  * out. */
 #define BUSY_SHARE 0.1
 
-const char *const exclusion_name[EXCLUSION_COUNT] = {
+const char *const pick_exclusion_name[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "inactive",
 	[EXCLUDED_VENDOR] = "vendor",
 	[EXCLUDED_COMPLIANCE] = "compliance_framework",
@@ -36,17 +36,18 @@ const char *const exclusion_name[EXCLUSION_COUNT] = {
 	[EXCLUDED_NO_SCORE] = "no_score",
 };
 
-unsigned usual_cpu_allocations(const struct profile *p)
+unsigned pick_usual_cpu_allocations(const struct job_profile *p)
 {
-	if (profile_cpu_share(p) < BUSY_SHARE)
+	if (forecast_cpu_share(p) < BUSY_SHARE)
 		return 0;
 	return 1u << CPU_DEDICATED | 1u << CPU_ALLOCATION_UNKNOWN;
 }
 
-static bool complies(const struct ask *a, const struct server *s)
+static bool complies(const struct filter_input *a, const struct server *s)
 {
 	for (size_t i = 0; i < a->o->compliance.n; i++)
-		if (!list_has(a->c->vendor[s->vendor].compliance, ' ', a->o->compliance.text[i]))
+		if (!region_list_has(a->c->vendor[s->vendor].compliance, ' ',
+			    a->o->compliance.text[i]))
 			return false;
 	return true;
 }
@@ -54,7 +55,7 @@ static bool complies(const struct ask *a, const struct server *s)
 /* "name" or "vendor~name": of the server, or of its family. */
 static bool is_named(const struct server *s, const char *name)
 {
-	name = name_at_vendor(name, s->vendor_id);
+	name = region_name_at_vendor(name, s->vendor_id);
 	return name && *name &&
 	       (strcasecmp(s->server_id, name) == 0 || strcasecmp(s->api_reference, name) == 0 ||
 		       strcasecmp(s->display_name, name) == 0 || strcasecmp(s->family, name) == 0);
@@ -68,7 +69,7 @@ bool pick_names(const struct catalogue *c, const char *name)
 	return false;
 }
 
-static bool named_in(const struct words *w, const struct server *s)
+static bool named_in(const struct text_list *w, const struct server *s)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (is_named(s, w->text[i]))
@@ -77,9 +78,9 @@ static bool named_in(const struct words *w, const struct server *s)
 }
 
 /* True when there are no words, or text is one of them. */
-static bool may_be(const struct words *w, const char *text)
+static bool may_be(const struct text_list *w, const char *text)
 {
-	return w->n == 0 || words_have(w, text);
+	return w->n == 0 || text_list_has(w, text);
 }
 
 static bool bit_allowed(unsigned bits, unsigned i)
@@ -88,9 +89,9 @@ static bool bit_allowed(unsigned bits, unsigned i)
 }
 
 /* Nothing is asked, or what there is is enough; unknown is not. */
-static bool enough(double asked, double there)
+static bool enough(double requested, double there)
 {
-	return !(asked > 0) || there >= asked;
+	return !(requested > 0) || there >= requested;
 }
 
 /* The same of a limit: above it, or unknown, is too much. */
@@ -100,7 +101,7 @@ static bool within(double limit, double there)
 }
 
 /* Its kind, name and vendor. */
-static enum exclusion misfit_by_kind(const struct ask *a, const struct server *s)
+static enum exclusion misfit_by_kind(const struct filter_input *a, const struct server *s)
 {
 	const struct pick_options *o = a->o;
 
@@ -119,18 +120,18 @@ static enum exclusion misfit_by_kind(const struct ask *a, const struct server *s
 	return EXCLUSION_COUNT;
 }
 
-static enum exclusion misfit_by_size(const struct ask *a, const struct server *s)
+static enum exclusion misfit_by_size(const struct filter_input *a, const struct server *s)
 {
 	const struct demand *d = a->d;
 	const struct pick_options *o = a->o;
-	const struct reserve *r = o->reserve;
+	const struct system_reserve *r = o->reserve;
 	double cpus = r ? r->cpus(s) : s->vcpus;
 
 	if (!enough(d->cpu_cores, cpus) || !enough(o->vcpus_min, s->vcpus))
 		return EXCLUDED_TOO_FEW_VCPUS;
 	if (!within(o->vcpus_max, s->vcpus))
 		return EXCLUDED_TOO_MANY_VCPUS;
-	if (!enough(d->memory_bytes, (r ? r : reserve_find("none"))->memory(s) * MIB) ||
+	if (!enough(d->memory_bytes, (r ? r : system_reserve_find("none"))->memory(s) * MIB) ||
 		!enough(o->memory_min, s->memory_amount))
 		return EXCLUDED_TOO_LITTLE_MEMORY;
 	if (!within(o->memory_max, s->memory_amount))
@@ -151,7 +152,7 @@ static enum exclusion misfit_by_size(const struct ask *a, const struct server *s
 	return EXCLUSION_COUNT;
 }
 
-enum exclusion misfit(const struct ask *a, const struct server *s)
+enum exclusion filter_misfit(const struct filter_input *a, const struct server *s)
 {
 	enum exclusion reason = misfit_by_kind(a, s);
 

@@ -4,13 +4,13 @@
 
 #include "recommender/servers/pick.h"
 
-struct ask {
+struct filter_input {
 	const struct catalogue *c;
 	const struct demand *d;
 	const struct pick_options *o;
 };
 
 /* The first reason, in the order of enum exclusion, why a server does not do; EXCLUSION_COUNT = it does. */
-enum exclusion misfit(const struct ask *a, const struct server *s);
+enum exclusion filter_misfit(const struct filter_input *a, const struct server *s);
 
 #endif

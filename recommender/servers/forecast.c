@@ -21,9 +21,9 @@ const char *const forecast_basis_name[FORECAST_BASES] = {
 	[FORECAST_ASSUMED] = "assumed_same_speed",
 };
 
-struct profile profile_of_duration(double seconds)
+struct job_profile forecast_profile(double seconds)
 {
-	return (struct profile){seconds, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL};
+	return (struct job_profile){seconds, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL};
 }
 
 static double at_least_one(double n)
@@ -39,7 +39,7 @@ static double busy_share(double busy_seconds, double duration, double n)
 	return share > 1 ? 1 : share;
 }
 
-double profile_cpu_share(const struct profile *p)
+double forecast_cpu_share(const struct job_profile *p)
 {
 	return p->duration_seconds > 0 ? busy_share(p->cpu_seconds, p->duration_seconds, p->cores) :
 					 (double)NAN;
@@ -54,7 +54,7 @@ static double times_faster(double score, double reference)
 }
 
 /* How many times faster the CPU of s is than that of the reference; NaN = unknown. */
-static double cpu_speed(const struct profile *p, const struct server *s)
+static double cpu_speed(const struct job_profile *p, const struct server *s)
 {
 	const struct server *r = p->reference;
 
@@ -63,7 +63,8 @@ static double cpu_speed(const struct profile *p, const struct server *s)
 	return times_faster(s->score / s->vcpus, r->score / r->vcpus);
 }
 
-static double gpu_speed(const struct catalogue *c, const struct profile *p, const struct server *s)
+static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
+	const struct server *s)
 {
 	const struct server *r = p->reference;
 	const struct benchmark *b = catalogue_benchmark(c, GPU_BENCHMARK);
@@ -76,17 +77,18 @@ static double gpu_speed(const struct catalogue *c, const struct profile *p, cons
 }
 
 /* Where speeds are not known: fewer CPUs than it kept busy still take longer. */
-static double stretch_by_cpus(const struct profile *p, const struct server *s)
+static double stretch_by_cpus(const struct job_profile *p, const struct server *s)
 {
-	double f = profile_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
+	double f = forecast_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
 
 	return isnan(f) ? 1 : 1 - f + f * few;
 }
 
 /* By how much a run is longer on s; NaN = one of the speeds that matter is not known. */
-static double stretch(const struct catalogue *c, const struct profile *p, const struct server *s)
+static double duration_stretch(const struct catalogue *c, const struct job_profile *p,
+	const struct server *s)
 {
-	double f = profile_cpu_share(p), g = 0, on_gpu = 0;
+	double f = forecast_cpu_share(p), g = 0, on_gpu = 0;
 
 	if (!p->reference || isnan(f))
 		return NAN;
@@ -103,7 +105,7 @@ static double stretch(const struct catalogue *c, const struct profile *p, const 
 	return 1 - fmax(f, g) + fmax(on_cpu, on_gpu);
 }
 
-struct forecast forecast_on(const struct catalogue *c, const struct profile *p,
+struct forecast forecast_on(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s)
 {
 	struct forecast f = {p->duration_low, p->duration_seconds, p->duration_high, FORECAST_NONE};
@@ -114,7 +116,7 @@ struct forecast forecast_on(const struct catalogue *c, const struct profile *p,
 	f.basis = FORECAST_SAME;
 	if (s == p->reference)
 		return f;
-	longer = stretch(c, p, s);
+	longer = duration_stretch(c, p, s);
 	f.basis = isnan(longer) ? FORECAST_ASSUMED : FORECAST_MEASURED;
 	if (isnan(longer))
 		longer = stretch_by_cpus(p, s);
@@ -132,7 +134,7 @@ double billed_seconds(const struct vendor *v, double seconds)
 	return seconds < v->minimum_billing_seconds ? v->minimum_billing_seconds : seconds;
 }
 
-double seconds_with_rework(double seconds, double interruptions_per_hour)
+double forecast_with_rework(double seconds, double interruptions_per_hour)
 {
 	double rate = interruptions_per_hour / HOUR;
 
@@ -147,7 +149,7 @@ static double paid_seconds(const struct catalogue *c, const struct server *s,
 	const struct price *price, double seconds, const struct cost_terms *terms)
 {
 	if (price->allocation == ALLOCATION_SPOT)
-		seconds = seconds_with_rework(seconds, terms->spot_interruptions_per_hour);
+		seconds = forecast_with_rework(seconds, terms->spot_interruptions_per_hour);
 	if (!isnan(s->average_time_to_start))
 		seconds += s->average_time_to_start;
 	return billed_seconds(&c->vendor[s->vendor], seconds);
@@ -171,16 +173,17 @@ static double extras_rate(const struct catalogue *c, const struct region *r,
 	const struct currency *from =
 		*r->extras_currency ? catalogue_currency(c, r->extras_currency) : &c->currency[0];
 
-	return from ? currency_rate(from, to) : (double)NAN;
+	return from ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-struct cost cost_of_run(const struct catalogue *c, const struct server *s,
+struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
-	const struct profile *p, const struct cost_terms *terms)
+	const struct job_profile *p, const struct cost_terms *terms)
 {
 	const struct region *region = &c->region[price->region];
 	const struct vendor *vendor = &c->vendor[s->vendor];
-	double hour = price->price * currency_rate(&c->currency[price->currency], terms->currency);
+	double hour = price->price *
+		      catalogue_currency_rate(&c->currency[price->currency], terms->currency);
 	double extra = extras_rate(c, region, terms->currency);
 	struct cost cost = {.billed_seconds = paid_seconds(c, s, price, f->seconds, terms)};
 	double hours = cost.billed_seconds / HOUR;
@@ -204,7 +207,7 @@ struct cost cost_of_run(const struct catalogue *c, const struct server *s,
 	return cost;
 }
 
-double share_of_server(const struct server *s, double cores, double memory_bytes)
+double forecast_server_share(const struct server *s, double cores, double memory_bytes)
 {
 	double all = s->vcpus + s->memory_amount / 1024 * GIB_IN_CORES, part = 0;
 

@@ -22,7 +22,7 @@
 #include "recommender/demand.h"
 
 /* What was measured of the job. Unknown is NaN. */
-struct profile {
+struct job_profile {
 	double duration_seconds; /* of a usual run */
 	double duration_low,
 		duration_high;          /* of short and of long runs: 10th and 90th percentile */
@@ -34,10 +34,10 @@ struct profile {
 };
 
 /* Of which only the duration is known. */
-struct profile profile_of_duration(double seconds);
+struct job_profile forecast_profile(double seconds);
 
 /* The share of the run that the CPU was the limit; NaN = unknown. */
-double profile_cpu_share(const struct profile *p);
+double forecast_cpu_share(const struct job_profile *p);
 
 enum forecast_basis {
 	FORECAST_NONE,     /* the duration is not known */
@@ -53,7 +53,7 @@ struct forecast {
 	enum forecast_basis basis;
 };
 
-struct forecast forecast_on(const struct catalogue *c, const struct profile *p,
+struct forecast forecast_on(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s);
 
 /* Seconds that the vendor bills for a run of that long: its minimum, in its increments, where known. */
@@ -63,7 +63,7 @@ double billed_seconds(const struct vendor *v, double seconds);
  * Expected seconds until a run of that long has ended, when it is interrupted at random (a rate per hour) and
  * starts again from the beginning: (e^(rate x T) - 1) / rate.
  */
-double seconds_with_rework(double seconds, double interruptions_per_hour);
+double forecast_with_rework(double seconds, double interruptions_per_hour);
 
 /* What a cost leaves out because its price is not known. */
 enum cost_gap {
@@ -87,14 +87,14 @@ struct cost_terms {
 };
 
 /* Of a run of that forecast at that price. All NaN when the duration or the exchange rate is not known. */
-struct cost cost_of_run(const struct catalogue *c, const struct server *s,
+struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
-	const struct profile *p, const struct cost_terms *terms);
+	const struct job_profile *p, const struct cost_terms *terms);
 
 /*
  * Which part of a server so many cores and so much memory are, by what clouds take for each; at most 1. An unknown
  * amount is none; NaN when both are, or when the server's size is unknown.
  */
-double share_of_server(const struct server *s, double cores, double memory_bytes);
+double forecast_server_share(const struct server *s, double cores, double memory_bytes);
 
 #endif

@@ -41,7 +41,7 @@ static double cores_at_once(const struct run *r)
 }
 
 /* Did it run on the same kind of server as the newest run of which that is known? Then, or when unknown, it counts. */
-static bool counts(const struct runs *runs, const struct run *r)
+static bool run_counts(const struct runs *runs, const struct run *r)
 {
 	const struct run *newest = runs->run;
 
@@ -54,12 +54,12 @@ static bool counts(const struct runs *runs, const struct run *r)
 }
 
 /* The newest successful runs that count, newest first. */
-static struct runs counted(const struct runs *runs, struct run ret[PROFILE_RUNS])
+static struct runs counted_runs(const struct runs *runs, struct run ret[PROFILE_RUNS])
 {
 	struct runs used = {0, ret};
 
 	for (size_t i = 0; i < runs->n && used.n < PROFILE_RUNS; i++)
-		if (runs->run[i].outcome == OUTCOME_SUCCEEDED && counts(runs, &runs->run[i]))
+		if (runs->run[i].outcome == OUTCOME_SUCCEEDED && run_counts(runs, &runs->run[i]))
 			ret[used.n++] = runs->run[i];
 	return used;
 }
@@ -80,7 +80,7 @@ static struct values values_of(const struct runs *used, double (*get)(const stru
 		if (!isnan(value))
 			v.value[v.n++] = value;
 	}
-	qsort(v.value, v.n, sizeof *v.value, ascending_doubles);
+	qsort(v.value, v.n, sizeof *v.value, stats_ascending);
 	return v;
 }
 
@@ -92,7 +92,7 @@ static double percentile(const struct values *v, double share)
 	return v->n ? v->value[rank ? rank - 1 : 0] : (double)NAN;
 }
 
-static double median(const struct runs *used, double (*get)(const struct run *))
+static double median_of_runs(const struct runs *used, double (*get)(const struct run *))
 {
 	struct values v = values_of(used, get);
 
@@ -101,58 +101,59 @@ static double median(const struct runs *used, double (*get)(const struct run *))
 
 static double cores_of_job(const struct runs *used)
 {
-	double cores = median(used, cores_at_once);
+	double cores = median_of_runs(used, cores_at_once);
 
 	return cores < TWO_CORES ? 1 : cores;
 }
 
-static struct profile medians_of(const struct runs *used)
+static struct job_profile medians_of(const struct runs *used)
 {
-	return (struct profile){
-		.duration_seconds = median(used, run_duration),
+	return (struct job_profile){
+		.duration_seconds = median_of_runs(used, run_duration),
 		.duration_low = NAN,
 		.duration_high = NAN,
-		.cpu_seconds = median(used, cpu_seconds),
-		.gpu_seconds = median(used, gpu_seconds),
+		.cpu_seconds = median_of_runs(used, cpu_seconds),
+		.gpu_seconds = median_of_runs(used, gpu_seconds),
 		.cores = cores_of_job(used),
-		.gpus = median(used, run_gpus),
-		.sent_bytes = median(used, sent_bytes),
+		.gpus = median_of_runs(used, run_needs_gpus),
+		.sent_bytes = median_of_runs(used, sent_bytes),
 	};
 }
 
 /* What the next run may take: few runs say little, so the band is that of the sizing, and holds the median. */
-static void band_of(const struct runs *used, struct profile *p)
+static void band_of(const struct runs *used, struct job_profile *p)
 {
-	const struct rule *rule = &auto_rules[RISK_BALANCED];
-	struct fed f;
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	struct replayed f;
 
-	feed(&f, rule, &rule->defaults, used, used, run_duration_as_bytes, FEED_UNSCORED);
+	replay_runs(&f, rule, &rule->defaults, used, used, sizing_duration_as_bytes,
+		REPLAY_UNSCORED);
 	if (f.learnt) {
-		double low = auto_quantile(f.state, NAN, 0.1) / SECOND_IN_BYTES;
-		double high = auto_quantile(f.state, NAN, 0.9) / SECOND_IN_BYTES;
+		double low = cost_aware_quantile(f.state, NAN, 0.1) / SECOND_IN_BYTES;
+		double high = cost_aware_quantile(f.state, NAN, 0.9) / SECOND_IN_BYTES;
 
 		p->duration_low = fmin(low, p->duration_seconds);
 		p->duration_high = fmax(high, p->duration_seconds);
 	}
-	fed_done(&f);
+	replay_done(&f);
 }
 
-struct profile profile_of_job(const struct runs *runs)
+struct job_profile job_profile_of(const struct runs *runs)
 {
 	struct run run[PROFILE_RUNS];
-	struct runs used = counted(runs, run);
-	struct profile p = medians_of(&used);
+	struct runs used = counted_runs(runs, run);
+	struct job_profile p = medians_of(&used);
 
 	band_of(&used, &p);
 	return p;
 }
 
 /* In lower case, as programs are; R, the one exception, stays. */
-static struct words words_of_name(const char *name, struct arena *arena)
+static struct text_list words_of_name(const char *name, struct arena *arena)
 {
 	size_t len = strlen(name);
 	const char **text = arena_alloc(arena, (len / 2 + 1) * sizeof *text);
-	struct words ret = {0, text};
+	struct text_list ret = {0, text};
 
 	for (size_t at = 0, n; at < len; at += n + 1) {
 		n = strcspn(name + at, "/-_.: ");
@@ -167,19 +168,19 @@ static struct words words_of_name(const char *name, struct arena *arena)
 	return ret;
 }
 
-struct habits habits_of_job(const struct runs *runs, struct arena *arena)
+struct job_habits job_profile_habits(const struct runs *runs, struct arena *arena)
 {
 	struct run run[PROFILE_RUNS];
-	struct runs used = counted(runs, run);
-	struct profile p = medians_of(&used);
+	struct runs used = counted_runs(runs, run);
+	struct job_profile p = medians_of(&used);
 
-	return (struct habits){
-		.cpu_share = profile_cpu_share(&p),
+	return (struct job_habits){
+		.cpu_share = forecast_cpu_share(&p),
 		.cores = p.cores,
 		.gpu_share = p.gpu_seconds / (p.duration_seconds * fmax(p.gpus, 1)),
-		.memory_bytes = median(&used, run_memory_peak),
-		.network_bytes_per_second = median(&used, network_rate),
-		.programs =
-			runs->n ? words_of_name(runs->run[0].job_name, arena) : (struct words){0},
+		.memory_bytes = median_of_runs(&used, run_needs_memory),
+		.network_bytes_per_second = median_of_runs(&used, network_rate),
+		.programs = runs->n ? words_of_name(runs->run[0].job_name, arena) :
+				      (struct text_list){0},
 	};
 }

@@ -14,12 +14,12 @@
  * Medians over the newest successful runs on the kind of server where the newest ran, and the band that four of
  * five next runs are expected in; reference is left unknown. All unknown without such a run.
  */
-struct profile profile_of_job(const struct runs *runs);
+struct job_profile job_profile_of(const struct runs *runs);
 
 /*
  * The same of its habits. No run says which programs it was, so the words of the job's name stand for them
  * ("nightly/gzip-logs" has gzip); they are in arena.
  */
-struct habits habits_of_job(const struct runs *runs, struct arena *arena);
+struct job_habits job_profile_habits(const struct runs *runs, struct arena *arena);
 
 #endif

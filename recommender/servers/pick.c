@@ -8,66 +8,67 @@
 #include "recommender/servers/filters.h"
 
 /* Everything that is the same for all servers of one question. */
-struct question {
-	struct ask ask;
+struct pick_search {
+	struct filter_input input;
 	const struct objective *objective;
 	unsigned allocations;
 	const struct currency *currency; /* NULL = one that the catalogue does not know */
 	double rate[UINT8_MAX +
 		    1]; /* units of it for one of each of the catalogue's; NaN = not known */
-	struct profile profile;
+	struct job_profile profile;
 	struct cost_terms terms;
 };
 
-static void question_begin(struct question *q, const struct catalogue *c, const struct demand *d,
+static void search_begin(struct pick_search *q, const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o)
 {
-	*q = (struct question){
-		.ask = {c, d, o},
+	*q = (struct pick_search){
+		.input = {c, d, o},
 		.objective = o->objective ? o->objective : objectives,
 		.allocations =
 			o->allocations ? o->allocations : ALLOCATION_BIT(ALLOCATION_ONDEMAND),
-		.profile = o->profile ? *o->profile : profile_of_duration(d->duration_seconds),
+		.profile = o->profile ? *o->profile : forecast_profile(d->duration_seconds),
 		.terms = {.spot_interruptions_per_hour = o->spot_interruptions_per_hour,
 			.ipv4 = o->ipv4},
 	};
 }
 
-static void question_in(struct question *q, const struct currency *currency)
+static void search_in(struct pick_search *q, const struct currency *currency)
 {
-	const struct catalogue *c = q->ask.c;
+	const struct catalogue *c = q->input.c;
 
 	q->currency = q->terms.currency = currency;
 	for (size_t i = 0; i < c->n_currencies; i++)
-		q->rate[i] = currency ? currency_rate(&c->currency[i], currency) : (double)NAN;
+		q->rate[i] =
+			currency ? catalogue_currency_rate(&c->currency[i], currency) : (double)NAN;
 }
 
-static bool region_allowed(const struct question *q, const struct price *p)
+static bool region_allowed(const struct pick_search *q, const struct price *p)
 {
-	return !q->ask.o->regions || q->ask.o->regions[p->region];
+	return !q->input.o->regions || q->input.o->regions[p->region];
 }
 
-static bool allocation_allowed(const struct question *q, const struct price *p)
+static bool allocation_allowed(const struct pick_search *q, const struct price *p)
 {
 	return q->allocations & ALLOCATION_BIT(p->allocation);
 }
 
 /* By how much more an hour as a spot machine costs in the end: what interruptions waste. */
-static double waste(const struct question *q, double seconds)
+static double interruption_waste(const struct pick_search *q, double seconds)
 {
 	if (!(seconds > 0) || !q->objective->by_forecast)
 		return 1;
-	return seconds_with_rework(seconds, q->terms.spot_interruptions_per_hour) / seconds;
+	return forecast_with_rework(seconds, q->terms.spot_interruptions_per_hour) / seconds;
 }
 
 /* The lowest price that may be taken, or the reason why there is none. */
-static enum exclusion find_price(const struct question *q, const struct server *s, double seconds,
-	struct pick *ret)
+static enum exclusion find_price(const struct pick_search *q, const struct server *s,
+	double seconds, struct pick *ret)
 {
-	const struct catalogue *c = q->ask.c;
+	const struct catalogue *c = q->input.c;
 	const struct price *first = c->price + s->first_price;
 	enum exclusion reason = EXCLUDED_NO_PRICE;
-	double lowest = INFINITY, spot_waste = waste(q, seconds);
+	double lowest = INFINITY, spot_waste = interruption_waste(q, seconds);
 
 	for (const struct price *p = first; p < first + s->n_prices; p++) {
 		if (!region_allowed(q, p)) {
@@ -93,15 +94,16 @@ static enum exclusion find_price(const struct question *q, const struct server *
 }
 
 /* True when there is no such limit, and when the value is known to keep it. */
-static bool keeps(double limit, double value)
+static bool keeps_limit(double limit, double value)
 {
 	return !(limit > 0) || value <= limit;
 }
 
 /* Price, forecast, cost and key of a server that passed the filters; or why it has none. */
-static enum exclusion appraise(const struct question *q, const struct server *s, struct pick *ret)
+static enum exclusion appraise_server(const struct pick_search *q, const struct server *s,
+	struct pick *ret)
 {
-	const struct ask *a = &q->ask;
+	const struct filter_input *a = &q->input;
 	const struct benchmark *b = a->o->benchmark;
 	struct pick p = {
 		.server = s, .score = b ? (double)b->score[s - a->c->server] : (double)NAN};
@@ -112,13 +114,13 @@ static enum exclusion appraise(const struct question *q, const struct server *s,
 	if (reason != EXCLUSION_COUNT)
 		return reason;
 	p.region_id = a->c->region[p.priced->region].region_id;
-	p.cost = cost_of_run(a->c, s, p.priced, &p.forecast, a->d, &q->profile, &q->terms);
+	p.cost = forecast_cost_of(a->c, s, p.priced, &p.forecast, a->d, &q->profile, &q->terms);
 	p.forecast_duration_seconds = p.forecast.seconds;
 	p.forecast_cost = p.cost.amount;
-	if (!keeps(a->o->deadline_seconds,
+	if (!keeps_limit(a->o->deadline_seconds,
 		    isnan(p.forecast.high) ? p.forecast.seconds : p.forecast.high))
 		return EXCLUDED_TOO_SLOW;
-	if (!keeps(a->o->max_cost, p.cost.amount))
+	if (!keeps_limit(a->o->max_cost, p.cost.amount))
 		return EXCLUDED_TOO_EXPENSIVE;
 	p.key = q->objective->key(&p, a->o);
 	if (isnan(p.key))
@@ -129,10 +131,10 @@ static enum exclusion appraise(const struct question *q, const struct server *s,
 }
 
 /* USD; but what nobody can pay in US dollars is told in the currency that it has. */
-static const struct currency *usual_currency(const struct question *q,
+static const struct currency *usual_currency(const struct pick_search *q,
 	const struct server *const *fitting, size_t n)
 {
-	const struct catalogue *c = q->ask.c;
+	const struct catalogue *c = q->input.c;
 	const struct currency *usd = &c->currency[0], *other = NULL;
 
 	for (size_t i = 0; i < n; i++) {
@@ -141,7 +143,7 @@ static const struct currency *usual_currency(const struct question *q,
 		for (const struct price *p = first; p < first + fitting[i]->n_prices; p++) {
 			if (!region_allowed(q, p) || !allocation_allowed(q, p))
 				continue;
-			if (!isnan(currency_rate(&c->currency[p->currency], usd)))
+			if (!isnan(catalogue_currency_rate(&c->currency[p->currency], usd)))
 				return usd;
 			if (!other)
 				other = &c->currency[p->currency];
@@ -181,7 +183,7 @@ struct best {
 	size_t n, max;
 };
 
-static void swap(struct pick *a, struct pick *b)
+static void swap_picks(struct pick *a, struct pick *b)
 {
 	struct pick kept = *a;
 
@@ -196,7 +198,7 @@ static void sift_down(struct best *h)
 			child++;
 		if (by_key(&h->pick[child], &h->pick[at]) <= 0)
 			return;
-		swap(&h->pick[at], &h->pick[child]);
+		swap_picks(&h->pick[at], &h->pick[child]);
 	}
 }
 
@@ -206,7 +208,7 @@ static void sift_up(struct best *h)
 		parent = (at - 1) / 2;
 		if (by_key(&h->pick[at], &h->pick[parent]) <= 0)
 			return;
-		swap(&h->pick[at], &h->pick[parent]);
+		swap_picks(&h->pick[at], &h->pick[parent]);
 	}
 }
 
@@ -222,10 +224,10 @@ static void keep_best(struct best *h, const struct pick *p)
 }
 
 /* The best of the fitting ones up to the page asked for, in order. */
-static struct best rank(const struct question *q, const struct server *const *fitting, size_t n,
-	struct arena *arena, struct picks *ret)
+static struct best rank_servers(const struct pick_search *q, const struct server *const *fitting,
+	size_t n, struct arena *arena, struct picks *ret)
 {
-	const struct pick_options *o = q->ask.o;
+	const struct pick_options *o = q->input.o;
 	struct best best = {.max = n};
 
 	if (o->limit && o->page <= 1)
@@ -235,7 +237,7 @@ static struct best rank(const struct question *q, const struct server *const *fi
 	best.pick = arena_alloc(arena, (best.max + 1) * sizeof *best.pick);
 	for (size_t i = 0; i < n; i++) {
 		struct pick p;
-		enum exclusion reason = appraise(q, fitting[i], &p);
+		enum exclusion reason = appraise_server(q, fitting[i], &p);
 
 		if (reason == EXCLUSION_COUNT) {
 			keep_best(&best, &p);
@@ -252,24 +254,24 @@ void pick_servers(const struct catalogue *c, const struct demand *d, const struc
 	struct arena *arena, struct picks *ret)
 {
 	const struct server **fitting = arena_alloc(arena, (c->n + 1) * sizeof(struct server *));
-	struct question q;
+	struct pick_search q;
 	size_t n = 0;
 
-	question_begin(&q, c, d, o);
+	search_begin(&q, c, d, o);
 	*ret = (struct picks){.objective = q.objective};
 	for (size_t i = 0; i < c->n; i++) {
-		enum exclusion reason = misfit(&q.ask, &c->server[i]);
+		enum exclusion reason = filter_misfit(&q.input, &c->server[i]);
 
 		if (reason == EXCLUSION_COUNT)
 			fitting[n++] = &c->server[i];
 		else
 			ret->excluded[reason]++;
 	}
-	question_in(&q,
+	search_in(&q,
 		o->currency ? catalogue_currency(c, o->currency) : usual_currency(&q, fitting, n));
 	ret->currency = q.currency ? q.currency->code : o->currency;
 
-	struct best best = rank(&q, fitting, n, arena, ret);
+	struct best best = rank_servers(&q, fitting, n, arena, ret);
 	size_t first = o->page > 1 ? (o->page - 1) * o->limit : 0;
 
 	ret->first = first < best.n ? first : best.n;
@@ -281,11 +283,11 @@ void pick_servers(const struct catalogue *c, const struct demand *d, const struc
 enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
 	const struct pick_options *o, struct pick *ret)
 {
-	struct question q;
+	struct pick_search q;
 
-	question_begin(&q, c, d, o);
-	question_in(&q, o->currency ? catalogue_currency(c, o->currency) : &c->currency[0]);
-	return appraise(&q, s, ret);
+	search_begin(&q, c, d, o);
+	search_in(&q, o->currency ? catalogue_currency(c, o->currency) : &c->currency[0]);
+	return appraise_server(&q, s, ret);
 }
 
 /* 12.3 %, 3 %, 250 %: three digits say enough. */

@@ -44,7 +44,7 @@ enum exclusion {
 	EXCLUSION_COUNT,
 };
 /* "inactive", "vendor", ...: keys of the answer */
-extern const char *const exclusion_name[EXCLUSION_COUNT];
+extern const char *const pick_exclusion_name[EXCLUSION_COUNT];
 
 struct objective;
 
@@ -59,23 +59,23 @@ struct pick_options {
 	unsigned allocations; /* ALLOCATION_BITs; 0 = on demand */
 	bool with_inactive;
 	/* Empty = any. A vendor must comply with all the frameworks. */
-	struct words vendors, compliance;
+	struct text_list vendors, compliance;
 	/* Each word a server_id, api_reference, display_name or family, or "vendor~" and one of them. */
-	struct words include, exclude;
+	struct text_list include, exclude;
 	unsigned architectures;   /* bits 1 << enum architecture; 0 = any */
 	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
 	/* Of the server as it is sold, whatever the demand; memory in MiB. Not above 0 = no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
 	double gpus_min, gpu_memory_total; /* of all GPUs, MiB */
-	struct words gpu_manufacturers, gpu_families, gpu_models;
+	struct text_list gpu_manufacturers, gpu_families, gpu_models;
 	double gpu_memory_min; /* MiB of each GPU; not above 0 = any */
 	double storage_size;   /* GB, local; not above 0 = any */
-	struct words storage_types;
-	const bool *regions;           /* by places_find; NULL = any */
-	const struct reserve *reserve; /* NULL = memory as sold */
-	const struct profile *profile; /* NULL = only the demand's duration is known */
-	double deadline_seconds;       /* not above 0 = none; against the long runs, where known */
-	double max_cost;               /* of a run, in currency; not above 0 = none */
+	struct text_list storage_types;
+	const bool *regions;                  /* by regions_find; NULL = any */
+	const struct system_reserve *reserve; /* NULL = memory as sold */
+	const struct job_profile *profile;    /* NULL = only the demand's duration is known */
+	double deadline_seconds; /* not above 0 = none; against the long runs, where known */
+	double max_cost;         /* of a run, in currency; not above 0 = none */
 	double spot_interruptions_per_hour; /* not above 0 = none */
 	bool ipv4;                          /* a public address is part of the cost */
 };
@@ -88,7 +88,7 @@ bool pick_names(const struct catalogue *c, const char *name);
  * burstable and shared ones: then all others, those of which it is not said included; else 0, any. A job of
  * which nothing is known counts as busy.
  */
-unsigned usual_cpu_allocations(const struct profile *p);
+unsigned pick_usual_cpu_allocations(const struct job_profile *p);
 
 struct pick {
 	const struct server *server;

@@ -8,20 +8,20 @@
 #define MUCH_MEMORY_PER_CORE (4 * GIB)
 #define MUCH_NETWORK         (20e6) /* bytes per second */
 
-static bool runs_one_of(const struct habits *h, const char *const *names)
+static bool runs_one_of(const struct job_habits *h, const char *const *names)
 {
 	for (; *names; names++)
-		if (words_have(&h->programs, *names))
+		if (text_list_has(&h->programs, *names))
 			return true;
 	return false;
 }
 
-static bool is_gpu_job(const struct habits *h)
+static bool is_gpu_job(const struct job_habits *h)
 {
 	return h->gpu_share > 0.05;
 }
 
-static bool compresses(const struct habits *h)
+static bool compresses(const struct job_habits *h)
 {
 	static const char *const names[] = {"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4",
 		"brotli", "7z", "compress", "compression", "archive", NULL};
@@ -29,7 +29,7 @@ static bool compresses(const struct habits *h)
 	return runs_one_of(h, names);
 }
 
-static bool serves_web(const struct habits *h)
+static bool serves_web(const struct job_habits *h)
 {
 	static const char *const names[] = {
 		"nginx", "httpd", "apache2", "caddy", "haproxy", "envoy", "web", "http", NULL};
@@ -37,7 +37,7 @@ static bool serves_web(const struct habits *h)
 	return runs_one_of(h, names);
 }
 
-static bool caches(const struct habits *h)
+static bool caches(const struct job_habits *h)
 {
 	static const char *const names[] = {
 		"redis-server", "valkey-server", "memcached", "keydb-server", NULL};
@@ -45,7 +45,7 @@ static bool caches(const struct habits *h)
 	return runs_one_of(h, names);
 }
 
-static bool encrypts(const struct habits *h)
+static bool encrypts(const struct job_habits *h)
 {
 	static const char *const names[] = {
 		"openssl", "ssh", "sshd", "scp", "gpg", "restic", "age", NULL};
@@ -53,7 +53,7 @@ static bool encrypts(const struct habits *h)
 	return runs_one_of(h, names);
 }
 
-static bool builds(const struct habits *h)
+static bool builds(const struct job_habits *h)
 {
 	static const char *const names[] = {"make", "ninja", "cc1", "cc1plus", "gcc", "clang", "ld",
 		"rustc", "cargo", "go", "javac", "tsc", "mvn", "gradle", NULL};
@@ -61,7 +61,7 @@ static bool builds(const struct habits *h)
 	return runs_one_of(h, names);
 }
 
-static bool analyses(const struct habits *h)
+static bool analyses(const struct job_habits *h)
 {
 	static const char *const names[] = {
 		"python", "python3", "R", "Rscript", "julia", "duckdb", "spark-submit", NULL};
@@ -69,32 +69,32 @@ static bool analyses(const struct habits *h)
 	return runs_one_of(h, names) && h->cpu_share > BUSY;
 }
 
-static bool wants_bandwidth(const struct habits *h)
+static bool wants_bandwidth(const struct job_habits *h)
 {
 	double cores = h->cores > 1 ? h->cores : 1;
 
 	return h->cpu_share > BUSY && h->memory_bytes / cores > MUCH_MEMORY_PER_CORE;
 }
 
-static bool uses_one_cpu(const struct habits *h)
+static bool uses_one_cpu(const struct job_habits *h)
 {
 	return h->cpu_share > BUSY && h->cores < 1.5;
 }
 
-static bool uses_many_cpus(const struct habits *h)
+static bool uses_many_cpus(const struct job_habits *h)
 {
 	return h->cpu_share > BUSY && h->cores >= 1.5;
 }
 
-static bool moves_data(const struct habits *h)
+static bool moves_data(const struct job_habits *h)
 {
 	return h->network_bytes_per_second > MUCH_NETWORK;
 }
 
 /* The nearest first: what it runs, then what it uses. A benchmark is proposed for its first reason.
  */
-static const struct rule {
-	bool (*applies)(const struct habits *h);
+static const struct benchmark_rule {
+	bool (*applies)(const struct job_habits *h);
 	const char *why;
 	const char *benchmark[4]; /* NULL ends */
 } rules[] = {
@@ -124,7 +124,7 @@ static const struct rule {
 		{"static_web:throughput-extrapolated"}},
 };
 
-static bool is_there(const struct related *all, size_t n, const struct benchmark *b)
+static bool is_there(const struct related_benchmark *all, size_t n, const struct benchmark *b)
 {
 	for (size_t i = 0; i < n; i++)
 		if (all[i].benchmark == b)
@@ -132,8 +132,8 @@ static bool is_there(const struct related *all, size_t n, const struct benchmark
 	return false;
 }
 
-size_t benchmarks_related(const struct catalogue *c, const struct habits *h,
-	struct related ret[RELATED_MAX])
+size_t related_benchmarks_find(const struct catalogue *c, const struct job_habits *h,
+	struct related_benchmark ret[RELATED_MAX])
 {
 	size_t n = 0;
 
@@ -145,7 +145,7 @@ size_t benchmarks_related(const struct catalogue *c, const struct habits *h,
 			const struct benchmark *b = catalogue_benchmark(c, rules[i].benchmark[k]);
 
 			if (b && n < RELATED_MAX && !is_there(ret, n, b))
-				ret[n++] = (struct related){b, rules[i].why};
+				ret[n++] = (struct related_benchmark){b, rules[i].why};
 		}
 	}
 	return n;

@@ -33,11 +33,11 @@ static double system_memory(const struct server *s)
 }
 
 /* So much of the first so many, then so much of the next: each step up to a bound. */
-struct step {
+struct reserve_step {
 	double up_to, share;
 };
 
-static double stepwise(double amount, const struct step *steps, size_t n)
+static double stepwise(double amount, const struct reserve_step *steps, size_t n)
 {
 	double from = 0, sum = 0;
 
@@ -51,7 +51,7 @@ static double stepwise(double amount, const struct step *steps, size_t n)
 /* The steps that Google publishes for GKE and that others follow; below 1 GiB it is 255 MiB. */
 static double kubernetes_memory(const struct server *s)
 {
-	static const struct step steps[] = {
+	static const struct reserve_step steps[] = {
 		{4096, 0.25}, {8192, 0.20}, {16384, 0.10}, {131072, 0.06}, {INFINITY, 0.02}};
 	double visible = visible_memory(s);
 	double kept = visible < 1024 ? 255 : stepwise(visible, steps, ARRAY_LEN(steps));
@@ -61,12 +61,13 @@ static double kubernetes_memory(const struct server *s)
 
 static double kubernetes_cpus(const struct server *s)
 {
-	static const struct step steps[] = {{1, 0.06}, {2, 0.01}, {4, 0.005}, {INFINITY, 0.0025}};
+	static const struct reserve_step steps[] = {
+		{1, 0.06}, {2, 0.01}, {4, 0.005}, {INFINITY, 0.0025}};
 
 	return s->vcpus - stepwise(s->vcpus, steps, ARRAY_LEN(steps));
 }
 
-const struct reserve reserves[] = {
+const struct system_reserve system_reserves[] = {
 	{"system",
 		"the kernel's page table (1/64, unless the visible memory was measured) and 100 "
 		"MiB for services",
@@ -80,9 +81,9 @@ const struct reserve reserves[] = {
 	{0},
 };
 
-const struct reserve *reserve_find(const char *name)
+const struct system_reserve *system_reserve_find(const char *name)
 {
-	for (const struct reserve *r = reserves; r->name; r++)
+	for (const struct system_reserve *r = system_reserves; r->name; r++)
 		if (strcmp(r->name, name) == 0)
 			return r;
 	return NULL;

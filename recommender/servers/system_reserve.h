@@ -6,14 +6,14 @@
 
 #include "recommender/catalogue/catalogue.h"
 
-struct reserve {
+struct system_reserve {
 	const char *name, *help;                  /* help: the rule and where it comes from */
 	double (*memory)(const struct server *s); /* MiB that are left for jobs; NaN = unknown */
 	double (*cpus)(const struct server *s);
 };
 
-extern const struct reserve reserves[]; /* name NULL ends; the first is the default */
+extern const struct system_reserve system_reserves[]; /* name NULL ends; the first is the default */
 
-const struct reserve *reserve_find(const char *name); /* NULL = none of that name */
+const struct system_reserve *system_reserve_find(const char *name); /* NULL = none of that name */
 
 #endif

@@ -16,16 +16,16 @@ static double mean_cores(const struct run *r)
 
 static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct summary cores = runs_summary(used, mean_cores);
+	struct run_summary cores = run_needs_summary(used, mean_cores);
 
-	if (!cores.n || !(round_cores(cores.mean) > 0)) {
+	if (!cores.n || !(sizing_round_cores(cores.mean) > 0)) {
 		sizing_explain(s, arena,
 			"cpu: unknown, no CPU time was measured in the last %zu successful run(s)",
 			used->n);
 		return;
 	}
 	s->demand.cpu_cores = cores.mean;
-	s->resources.cpu = round_cores(cores.mean);
+	s->resources.cpu = sizing_round_cores(cores.mean);
 	sizing_explain(s, arena,
 		"cpu %llu: %zu successful run(s) used %.2f cores on average (%.2f to %.2f), "
 		"rounded to whole cores, at least 1",
@@ -35,8 +35,8 @@ static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena
 static void baseline_memory(struct sizing *s, const struct runs *used, size_t attempt,
 	struct arena *arena)
 {
-	struct summary peaks = runs_summary(used, run_memory_peak);
-	char peak[WORDS_MAX], with_margin[WORDS_MAX];
+	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
+	char peak[WORDING_MAX], with_margin[WORDING_MAX];
 
 	if (!peaks.n) {
 		sizing_explain(s, arena,
@@ -45,27 +45,27 @@ static void baseline_memory(struct sizing *s, const struct runs *used, size_t at
 		return;
 	}
 	s->demand.memory_bytes = peaks.max * MARGIN;
-	s->resources.memory = round_memory(s->demand.memory_bytes);
+	s->resources.memory = sizing_round_memory(s->demand.memory_bytes);
 	sizing_explain(s, arena,
 		"memory %llu MiB: the highest peak of %zu successful run(s) was %s, plus 20 %% is "
 		"%s, rounded up",
-		(unsigned long long)s->resources.memory, peaks.n, words_bytes(peak, peaks.max),
-		words_bytes(with_margin, s->demand.memory_bytes));
-	explain_memory_source(s, used, arena);
+		(unsigned long long)s->resources.memory, peaks.n, wording_bytes(peak, peaks.max),
+		wording_bytes(with_margin, s->demand.memory_bytes));
+	sizing_explain_source(s, used, arena);
 	if (attempt < 2)
 		return;
 	s->demand.memory_bytes =
 		fmin(ldexp(s->demand.memory_bytes, (int)attempt - 1), ALLOCATION_MAX);
-	s->resources.memory = round_memory(s->demand.memory_bytes);
+	s->resources.memory = sizing_round_memory(s->demand.memory_bytes);
 	sizing_explain(s, arena, "memory %llu MiB: this is attempt %zu, and each doubles",
 		(unsigned long long)s->resources.memory, attempt);
 }
 
 static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct summary gpus = runs_summary(used, run_gpus),
-		       vram = runs_summary(used, run_vram_peak);
-	char peak[WORDS_MAX];
+	struct run_summary gpus = run_needs_summary(used, run_needs_gpus),
+			   vram = run_needs_summary(used, run_needs_vram);
+	char peak[WORDING_MAX];
 
 	if (!gpus.n && !vram.n) {
 		sizing_explain(s, arena, "gpu 0: no GPU use was recorded");
@@ -80,38 +80,38 @@ static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena
 	}
 	if (vram.n && vram.max >= 0) {
 		s->demand.vram_bytes = vram.max * MARGIN;
-		s->resources.vram = vram.max > 0 ? round_memory(s->demand.vram_bytes) : 0;
+		s->resources.vram = vram.max > 0 ? sizing_round_memory(s->demand.vram_bytes) : 0;
 		sizing_explain(s, arena,
 			"vram %llu MiB: the highest GPU memory in use was %s, plus 20 %%, rounded "
 			"up",
-			(unsigned long long)s->resources.vram, words_bytes(peak, vram.max));
+			(unsigned long long)s->resources.vram, wording_bytes(peak, vram.max));
 	}
 }
 
 static void baseline_disk(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct summary disk = runs_summary(used, run_disk);
-	char n[WORDS_MAX], most[WORDS_MAX];
+	struct run_summary disk = run_needs_summary(used, run_needs_disk);
+	char n[WORDING_MAX], most[WORDING_MAX];
 
 	if (!disk.n)
 		return;
 	s->demand.disk_bytes = disk.max * MARGIN;
 	if (disk.max >= MIB)
 		sizing_explain(s, arena, "disk: %s needed at most %s, plus 20 %%",
-			words_runs(n, disk.n), words_bytes(most, disk.max));
+			wording_runs(n, disk.n), wording_bytes(most, disk.max));
 }
 
 static void baseline_duration(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct summary seconds = runs_summary(used, run_duration);
-	char mean[WORDS_MAX], min[WORDS_MAX], max[WORDS_MAX];
+	struct run_summary seconds = run_needs_summary(used, run_duration);
+	char mean[WORDING_MAX], min[WORDING_MAX], max[WORDING_MAX];
 
 	if (!seconds.n)
 		return;
 	s->demand.duration_seconds = seconds.mean;
 	sizing_explain(s, arena, "duration: %zu successful run(s) took %s on average (%s to %s)",
-		seconds.n, words_seconds(mean, seconds.mean), words_seconds(min, seconds.min),
-		words_seconds(max, seconds.max));
+		seconds.n, wording_seconds(mean, seconds.mean), wording_seconds(min, seconds.min),
+		wording_seconds(max, seconds.max));
 }
 
 /* The rule looks at successful runs only; a reader must know when the newest one ran out of memory.
@@ -119,14 +119,14 @@ static void baseline_duration(struct sizing *s, const struct runs *used, struct 
 static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena *arena)
 {
 	size_t newest = 0;
-	char limit[WORDS_MAX];
+	char limit[WORDING_MAX];
 
 	while (newest < runs->n && runs->run[newest].outcome == OUTCOME_RUNNING)
 		newest++;
 	if (newest == runs->n || runs->run[newest].outcome != OUTCOME_OOM_KILLED)
 		return;
 
-	double killed_at = run_killed_at(&runs->run[newest]);
+	double killed_at = run_needs_killed_at(&runs->run[newest]);
 
 	if (isnan(killed_at))
 		sizing_explain(s, arena,
@@ -136,24 +136,24 @@ static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena 
 		sizing_explain(s, arena,
 			"warning: the newest run was killed for memory at %s; this rule does not "
 			"count it",
-			words_bytes(limit, killed_at));
+			wording_bytes(limit, killed_at));
 }
 
-static void judge(struct sizing *s, const struct runs *runs, const struct runs *used,
+static void judge_baseline(struct sizing *s, const struct runs *runs, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {
-	struct rule_options window = baseline_rule.defaults;
-	struct fed f;
+	struct rule_options window = rule_baseline.defaults;
+	struct replayed f;
 
 	if (!(s->demand.memory_bytes > 0))
 		return;
 	if (options->runs)
 		window.window = options->runs;
-	limit_memory(s, used, NAN);
-	feed(&f, &baseline_rule, &window, runs, used, run_memory_peak, FEED_SCORED);
-	judge_memory(s, &f, false, runs, used, input_of_next(options));
-	explain_limit(s, used, arena);
-	fed_done(&f);
+	sizing_limit_memory(s, used, NAN);
+	replay_runs(&f, &rule_baseline, &window, runs, used, run_needs_memory, REPLAY_SCORED);
+	sizing_judge_memory(s, &f, false, runs, used, sizing_next_input(options));
+	sizing_explain_limit(s, used, arena);
+	replay_done(&f);
 }
 
 int baseline_size(const struct runs *runs, const struct sizing_options *options,
@@ -171,12 +171,12 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	baseline_gpu(&s, &used, arena);
 	baseline_duration(&s, &used, arena);
 	baseline_disk(&s, &used, arena);
-	explain_waits(&s, &used, arena);
+	sizing_explain_waits(&s, &used, arena);
 	warn_of_oom(&s, runs, arena);
-	judge(&s, runs, &used, options, arena);
+	judge_baseline(&s, runs, &used, options, arena);
 	if (options->attempt > 1)
 		s.memory_too_small = s.memory_expected_waste = NAN;
-	size_summary(&s, options, arena);
+	sizing_summary(&s, options, arena);
 	*ret = s;
 	return 0;
 }

@@ -46,12 +46,12 @@ static const char *const risk_names[RISK_COUNT] = {
 	[RISK_SAFE] = "safe",
 };
 
-const char *risk_name(enum risk r)
+const char *sizing_risk_name(enum risk r)
 {
 	return risk_names[r];
 }
 
-bool risk_parse(const char *name, enum risk *ret)
+bool sizing_risk_parse(const char *name, enum risk *ret)
 {
 	for (unsigned i = 0; i < RISK_COUNT; i++)
 		if (strcmp(name, risk_names[i]) == 0) {
@@ -66,7 +66,7 @@ bool risk_parse(const char *name, enum risk *ret)
 		[RISK_ECONOMY] = 1.5, [RISK_BALANCED] = 2.5, [RISK_SAFE] = 7                       \
 	}
 static_assert(RISK_COUNT <= PRICES_MAX, "a price per level of risk");
-const double risk_price[RISK_COUNT] = RISK_PRICES;
+const double cost_aware_risk_price[RISK_COUNT] = RISK_PRICES;
 
 static const struct settings auto_settings = {
 	.experts = BIT(EXPERT_COUNT) - 1,
@@ -87,10 +87,10 @@ static const struct settings auto_settings = {
 struct sizer {
 	const struct settings *settings;
 	size_t level; /* the price that allocate answers for */
-	struct past past;
+	struct peaks_seen peaks_seen;
 	uint64_t learnt; /* runs, ever */
 	size_t forgotten;
-	struct track track[EXPERT_COUNT];
+	struct expert_record record[EXPERT_COUNT];
 	/* about the next run, valid while prepared */
 	bool prepared;
 	double input;
@@ -99,15 +99,15 @@ struct sizer {
 	double weight[PRICES_MAX][EXPERT_COUNT]; /* sums to 1 over those that speak */
 	bool allocated[PRICES_MAX]; /* else allocation is the cheapest by one expert alone */
 	double allocation[PRICES_MAX];
-	struct ratios for_cost[EXPERT_COUNT]; /* of those that speak */
+	struct expert_ratios for_cost[EXPERT_COUNT]; /* of those that speak */
 	/* by age, so that they are computed once */
-	double ratio_fades[PAST_MAX], loss_fades[PAST_MAX];
+	double ratio_fades[PEAKS_SEEN_MAX], loss_fades[PEAKS_SEEN_MAX];
 	/* room for a pool */
-	struct atom atom[ATOMS_MAX], spare[ATOMS_MAX];
+	struct weighted_value atom[ATOMS_MAX], spare[ATOMS_MAX];
 	double weight_below[ATOMS_MAX + 1], product_below[ATOMS_MAX + 1];
 };
 
-static bool speaks(const struct sizer *s, unsigned expert)
+static bool expert_speaks(const struct sizer *s, unsigned expert)
 {
 	return s->settings->experts & BIT(expert) && s->value[expert] > 0;
 }
@@ -116,7 +116,7 @@ static bool speaks(const struct sizer *s, unsigned expert)
 #define ABOVE_CANDIDATE 1.02
 
 /* Ratios seen or made up, and values 2 % above one seen; ascending. Returns how many. */
-static size_t candidates_of(const struct track *t, const struct ratios *r,
+static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
 	size_t n = 0, above = 0, at = 0;
@@ -141,74 +141,75 @@ static size_t candidates_of(const struct track *t, const struct ratios *r,
  */
 static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRICES_MAX])
 {
-	const struct track *t = &s->track[expert];
-	struct ratios *r = &s->for_cost[expert];
+	const struct expert_record *t = &s->record[expert];
+	struct expert_ratios *r = &s->for_cost[expert];
 	double candidate[2 * RATIOS_MAX], value = s->value[expert];
 	double largest = t->n ? t->at[t->order[t->n - 1]].ratio : 0;
 	size_t n_prices = s->settings->n_prices;
-	struct prices prices[PRICES_MAX];
-	struct cheapest best[PRICES_MAX];
+	struct failure_prices prices[PRICES_MAX];
+	struct cheapest_value best[PRICES_MAX];
 
-	track_ratios(t, (enum expert)expert, value, FOR_COST, &s->settings->ratios, s->ratio_fades,
-		r);
+	expert_record_ratios(t, (enum expert)expert, value, FOR_COST, &s->settings->ratios,
+		s->ratio_fades, r);
 
 	size_t n = candidates_of(t, r, candidate);
-	struct pool p = {r->n, r->at, NULL, s->weight_below, s->product_below};
+	struct cost_pool p = {r->n, r->at, NULL, s->weight_below, s->product_below};
 
-	pool_sort(&p);
+	cost_pool_sort(&p);
 	for (size_t k = 0; k < n_prices; k++)
-		prices[k] = (struct prices){
+		prices[k] = (struct failure_prices){
 			.failure = s->settings->price[k],
 			.fixed = s->settings->fixed_price / value,
 			.second = t->n ? largest * RETRY_OVER_LARGEST : 1,
 		};
-	pool_cheapest(&p, candidate, n, prices, n_prices, best);
+	cost_pool_cheapest(&p, candidate, n, prices, n_prices, best);
 	for (size_t k = 0; k < n_prices; k++) {
 		s->alone[expert][k] = value * best[k].value;
-		ret_cost[k] = best[k].cost / pool_sum(&p);
+		ret_cost[k] = best[k].cost / cost_pool_sum(&p);
 	}
 }
 
 /* An expert that does not always speak may remember runs of any age. */
 static double loss_fade(const struct sizer *s, uint64_t age)
 {
-	return age < PAST_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
+	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
 /* Weights from losses: what experts missed (they did not always speak) counts as the average loss.
  */
 static void weigh_experts(struct sizer *s, size_t level)
 {
-	double loss[EXPERT_COUNT] = {0}, heard[EXPERT_COUNT] = {0}, all_loss = 0, all_heard = 0,
-	       longest = 0;
+	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, all_loss = 0,
+	       all_weight_heard = 0, longest = 0;
 	double least = INFINITY, sum = 0;
 
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		const struct track *t = &s->track[e];
+		const struct expert_record *t = &s->record[e];
 
-		if (!speaks(s, e))
+		if (!expert_speaks(s, e))
 			continue;
 		for (size_t i = 0; i < t->n; i++) {
 			double weight = loss_fade(s, s->learnt - 1 - t->at[i].run);
 
 			loss[e] += weight * t->at[i].loss[level];
-			heard[e] += weight;
+			weight_heard[e] += weight;
 		}
 		all_loss += loss[e];
-		all_heard += heard[e];
-		longest = fmax(longest, heard[e]);
+		all_weight_heard += weight_heard[e];
+		longest = fmax(longest, weight_heard[e]);
 	}
 
-	double average = all_heard > 0 && all_loss > 0 ? all_loss / all_heard : 1;
+	double average = all_weight_heard > 0 && all_loss > 0 ? all_loss / all_weight_heard : 1;
 
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
-		if (speaks(s, e)) {
-			loss[e] = loss[e] / average + (longest - heard[e]);
+		if (expert_speaks(s, e)) {
+			loss[e] = loss[e] / average + (longest - weight_heard[e]);
 			least = fmin(least, loss[e]);
 		}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		s->weight[level][e] =
-			speaks(s, e) ? exp(-s->settings->learning_rate * (loss[e] - least)) : 0;
+		s->weight[level][e] = expert_speaks(s, e) ?
+					      exp(-s->settings->learning_rate * (loss[e] - least)) :
+					      0;
 		sum += s->weight[level][e];
 	}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
@@ -216,52 +217,52 @@ static void weigh_experts(struct sizer *s, size_t level)
 }
 
 /* The sets of all experts as one, each weighing as it was found to at this level. */
-static struct pool pool_experts(struct sizer *s, size_t level, enum purpose purpose)
+static struct cost_pool pool_experts(struct sizer *s, size_t level, enum ratio_purpose purpose)
 {
-	struct pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
+	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
 
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		const struct ratios *r = &s->for_cost[e];
+		const struct expert_ratios *r = &s->for_cost[e];
 		double weight = s->weight[level][e];
-		struct ratios for_chance;
+		struct expert_ratios for_chance;
 
 		if (weight < 0.01)
 			continue;
 		if (purpose == FOR_CHANCE) {
-			track_ratios(&s->track[e], (enum expert)e, s->value[e], purpose,
+			expert_record_ratios(&s->record[e], (enum expert)e, s->value[e], purpose,
 				&s->settings->ratios, s->ratio_fades, &for_chance);
 			r = &for_chance;
 		}
 		for (size_t i = 0; i < r->n; i++)
-			p.atom[p.n++] = (struct atom){
+			p.atom[p.n++] = (struct weighted_value){
 				r->at[i].value * s->value[e], r->at[i].weight * (weight / r->sum)};
 	}
-	pool_sort(&p);
+	cost_pool_sort(&p);
 	return p;
 }
 
-static struct prices prices_at(const struct sizer *s, size_t level)
+static struct failure_prices prices_at(const struct sizer *s, size_t level)
 {
-	return (struct prices){
+	return (struct failure_prices){
 		.failure = s->settings->price[level],
 		.fixed = s->settings->fixed_price,
-		.second = RETRY_OVER_LARGEST * past_peak(&s->past, PAST_MAX),
+		.second = RETRY_OVER_LARGEST * rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX),
 	};
 }
 
 static double allocate_pooled(struct sizer *s, size_t level)
 {
 	double candidate[ATOMS_MAX];
-	struct cheapest best;
+	struct cheapest_value best;
 
 	weigh_experts(s, level);
 
-	struct pool p = pool_experts(s, level, FOR_COST);
-	struct prices prices = prices_at(s, level);
+	struct cost_pool p = pool_experts(s, level, FOR_COST);
+	struct failure_prices prices = prices_at(s, level);
 
 	for (size_t i = 0; i < p.n; i++)
 		candidate[i] = p.atom[i].value;
-	pool_cheapest(&p, candidate, p.n, &prices, 1, &best);
+	cost_pool_cheapest(&p, candidate, p.n, &prices, 1, &best);
 	return best.value;
 }
 
@@ -270,14 +271,14 @@ static bool same_number(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-static void prepare(struct sizer *s, double input)
+static void prepare_experts(struct sizer *s, double input)
 {
 	const struct settings *o = s->settings;
 	double best[PRICES_MAX] = {INFINITY, INFINITY, INFINITY};
 
 	if (s->prepared && same_number(s->input, input))
 		return;
-	experts_predict(&s->past, input, o->reach, s->value);
+	experts_predict(&s->peaks_seen, input, o->reach, s->value);
 	s->input = input;
 	s->prepared = true;
 	for (size_t k = 0; k < o->n_prices; k++) {
@@ -287,7 +288,7 @@ static void prepare(struct sizer *s, double input)
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
 		double cost[PRICES_MAX] = {INFINITY, INFINITY, INFINITY};
 
-		if (!speaks(s, e))
+		if (!expert_speaks(s, e))
 			continue;
 		allocate_alone(s, e, cost);
 		for (size_t k = 0; k < o->n_prices; k++)
@@ -303,13 +304,14 @@ static double allocation_at(struct sizer *s, double input, size_t level)
 {
 	const struct settings *o = s->settings;
 
-	prepare(s, input);
-	if (s->allocated[level] || !s->past.n)
+	prepare_experts(s, input);
+	if (s->allocated[level] || !s->peaks_seen.n)
 		return s->allocation[level];
 	if (o->pooled)
 		s->allocation[level] = allocate_pooled(s, level);
 	s->allocation[level] = fmax(s->allocation[level] + o->extra,
-		past_peak(&s->past, PAST_MAX) * o->floor_shares + o->floor_bytes);
+		rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX) * o->floor_shares +
+			o->floor_bytes);
 	s->allocated[level] = true;
 	return s->allocation[level];
 }
@@ -323,7 +325,7 @@ static double sizer_allocate(void *state, double input)
 
 static double second_attempt(const struct sizer *s, double allocation)
 {
-	double largest = RETRY_OVER_LARGEST * past_peak(&s->past, PAST_MAX);
+	double largest = RETRY_OVER_LARGEST * rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
 
 	return largest > allocation * 1.05 ? largest : 2 * allocation;
 }
@@ -349,12 +351,13 @@ static double loss_of(const struct sizer *s, double allocation, double peak, dou
 
 static void forget_old(struct sizer *s)
 {
-	size_t old = s->past.n - PAST_CHANGE_RUNS;
+	size_t old = s->peaks_seen.n - PEAKS_CHANGE_RUNS;
 
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
-		track_forget(&s->track[e], s->learnt - PAST_CHANGE_RUNS);
-	memmove(s->past.at, s->past.at + old, PAST_CHANGE_RUNS * sizeof s->past.at[0]);
-	s->past.n = PAST_CHANGE_RUNS;
+		expert_record_forget(&s->record[e], s->learnt - PEAKS_CHANGE_RUNS);
+	memmove(s->peaks_seen.at, s->peaks_seen.at + old,
+		PEAKS_CHANGE_RUNS * sizeof s->peaks_seen.at[0]);
+	s->peaks_seen.n = PEAKS_CHANGE_RUNS;
 	s->forgotten += old;
 }
 
@@ -362,29 +365,29 @@ static void sizer_learn(void *state, const struct observation *o)
 {
 	struct sizer *s = state;
 
-	prepare(s, o->input);
+	prepare_experts(s, o->input);
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		struct trial trial = {
+		struct expert_trial trial = {
 			.ratio = o->peak / s->value[e],
 			.value = s->value[e],
 			.stake = s->settings->time_counts && o->duration > 0 ? o->duration : 1,
 			.run = s->learnt,
 		};
 
-		if (!speaks(s, e))
+		if (!expert_speaks(s, e))
 			continue;
 		for (size_t k = 0; k < s->settings->n_prices; k++)
 			trial.loss[k] = loss_of(s, s->alone[e][k], o->peak, s->settings->price[k]);
-		track_add(&s->track[e], &trial);
+		expert_record_add(&s->record[e], &trial);
 	}
-	past_add(&s->past, o);
+	rule_peaks_add(&s->peaks_seen, o);
 	s->learnt++;
 	s->prepared = false;
-	if (s->settings->forgets && past_has_changed(&s->past))
+	if (s->settings->forgets && rule_peaks_changed(&s->peaks_seen))
 		forget_old(s);
 }
 
-void auto_allocations(void *state, double input, double ret[RISK_COUNT])
+void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 {
 	struct sizer *s = state;
 
@@ -404,32 +407,34 @@ static double risk_told_by(size_t n)
 	return 0.5 / ((double)n + 2);
 }
 
-static struct pool chances_of(struct sizer *s, double input)
+static struct cost_pool chances_of(struct sizer *s, double input)
 {
-	assert(s->past.n > 0);
+	assert(s->peaks_seen.n > 0);
 	allocation_at(s, input, s->level); /* weighs the experts */
 	return pool_experts(s, s->level, FOR_CHANCE);
 }
 
-void auto_outlook(void *state, double input, double allocation, struct outlook *ret)
+void cost_aware_outlook(void *state, double input, double allocation,
+	struct cost_aware_outlook *ret)
 {
 	struct sizer *s = state;
-	struct outlook o = {.runs = s->past.n, .forgotten = s->forgotten};
-	struct prices waste = prices_at(s, s->level);
+	struct cost_aware_outlook o = {.runs = s->peaks_seen.n, .forgotten = s->forgotten};
+	struct failure_prices waste = prices_at(s, s->level);
 
-	struct pool chance = chances_of(s, input);
-	size_t below = pool_below(&chance, allocation);
+	struct cost_pool chance = chances_of(s, input);
+	size_t below = cost_pool_below(&chance, allocation);
 
-	o.too_small = fmax(0, 1 - chance.weight_below[below] / pool_weight(&chance));
+	o.too_small = fmax(0, 1 - chance.weight_below[below] / cost_pool_weight(&chance));
 	o.told_by_number = o.too_small < risk_told_by(o.runs);
 	if (o.told_by_number)
 		o.too_small = risk_told_by(o.runs);
 
-	struct pool cost = pool_experts(s, s->level, FOR_COST);
+	struct cost_pool cost = pool_experts(s, s->level, FOR_COST);
 
 	waste.failure = waste.fixed = 0;
-	o.expected_waste = pool_cost(&cost, allocation, pool_below(&cost, allocation), &waste) /
-			   pool_sum(&cost);
+	o.expected_waste =
+		cost_pool_cost(&cost, allocation, cost_pool_below(&cost, allocation), &waste) /
+		cost_pool_sum(&cost);
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
 		if (s->weight[s->level][e] > o.leading_weight) {
 			o.leading = (enum expert)e;
@@ -440,24 +445,24 @@ void auto_outlook(void *state, double input, double allocation, struct outlook *
 }
 
 /* Shares that ascend may begin where the one before ended, in *at. */
-static double pool_quantile(const struct pool *p, double share, size_t *at)
+static double pool_quantile(const struct cost_pool *p, double share, size_t *at)
 {
-	while (*at < p->n - 1 && p->weight_below[*at + 1] < share * pool_weight(p))
+	while (*at < p->n - 1 && p->weight_below[*at + 1] < share * cost_pool_weight(p))
 		++*at;
 	return p->atom[*at].value;
 }
 
-double auto_quantile(void *state, double input, double share)
+double cost_aware_quantile(void *state, double input, double share)
 {
-	struct pool p = chances_of(state, input);
+	struct cost_pool p = chances_of(state, input);
 	size_t at = 0;
 
 	return pool_quantile(&p, share, &at);
 }
 
-void auto_quantiles(void *state, double input, size_t n, double *ret)
+void cost_aware_quantiles(void *state, double input, size_t n, double *ret)
 {
-	struct pool p = chances_of(state, input);
+	struct cost_pool p = chances_of(state, input);
 
 	for (size_t k = 0, at = 0; k < n; k++)
 		ret[k] = pool_quantile(&p, ((double)k + 0.5) / (double)n, &at);
@@ -469,8 +474,8 @@ static void start(void *state, const struct settings *settings, size_t level)
 
 	s->settings = settings;
 	s->level = level;
-	ratios_fade(s->ratio_fades);
-	for (size_t age = 0; age < PAST_MAX; age++)
+	expert_record_fade(s->ratio_fades);
+	for (size_t age = 0; age < PEAKS_SEEN_MAX; age++)
 		s->loss_fades[age] = exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
@@ -492,12 +497,12 @@ SIZER_RULE(safe, &auto_settings, RISK_SAFE)
 		.state_size = sizeof(struct sizer), .start = start_##name,                         \
 		.allocate = sizer_allocate, .retry = sizer_retry, .learn = sizer_learn             \
 	}
-const struct rule caq_rules[RISK_COUNT] = {
+const struct sizing_rule rule_caq[RISK_COUNT] = {
 	[RISK_ECONOMY] = RULE(caq_economy),
 	[RISK_BALANCED] = RULE(caq_balanced),
 	[RISK_SAFE] = RULE(caq_safe),
 };
-const struct rule auto_rules[RISK_COUNT] = {
+const struct sizing_rule cost_aware_rules[RISK_COUNT] = {
 	[RISK_ECONOMY] = RULE(economy),
 	[RISK_BALANCED] = RULE(balanced),
 	[RISK_SAFE] = RULE(safe),

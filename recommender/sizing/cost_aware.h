@@ -18,17 +18,17 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* auto at each level of risk. One state serves all levels: auto_allocations. */
-extern const struct rule auto_rules[RISK_COUNT];
-extern const double
-	risk_price[RISK_COUNT]; /* what a failed first attempt is thought to cost, in runs */
+/* auto at each level of risk. One state serves all levels: cost_aware_allocations. */
+extern const struct sizing_rule cost_aware_rules[RISK_COUNT];
+extern const double cost_aware_risk_price
+	[RISK_COUNT]; /* what a failed first attempt is thought to cost, in runs */
 
-/* The functions below take the state of one of auto_rules after at least one run was learnt. */
+/* The functions below take the state of one of cost_aware_rules after at least one run was learnt. */
 
-void auto_allocations(void *state, double input, double ret[RISK_COUNT]);
+void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
 
 /* What is thought of an allocation for the next run. */
-struct outlook {
+struct cost_aware_outlook {
 	double too_small;      /* probability; no less than the number of runs can tell */
 	bool told_by_number;   /* the experts think it is less */
 	double expected_waste; /* share of the run's expected peak, failed attempts included */
@@ -38,12 +38,13 @@ struct outlook {
 	size_t runs;          /* since the last change of behaviour */
 	size_t forgotten;     /* runs before it that were in view */
 };
-void auto_outlook(void *state, double input, double allocation, struct outlook *ret);
+void cost_aware_outlook(void *state, double input, double allocation,
+	struct cost_aware_outlook *ret);
 
 /* The value that this share of runs is expected not to exceed. */
-double auto_quantile(void *state, double input, double share);
+double cost_aware_quantile(void *state, double input, double share);
 
 /* The same for n shares at once, in the middles of n equal parts: ascending values, each as likely as the others. */
-void auto_quantiles(void *state, double input, size_t n, double *ret);
+void cost_aware_quantiles(void *state, double input, size_t n, double *ret);
 
 #endif

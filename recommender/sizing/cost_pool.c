@@ -10,7 +10,7 @@
  * Where the ascending stretch ends that begins at first. What is no number is not above its neighbour: of figures beyond
  * all bounds nothing sensible comes, but it comes.
  */
-static size_t stretch_end(const struct pool *p, size_t first)
+static size_t stretch_end(const struct cost_pool *p, size_t first)
 {
 	size_t end = first + 1;
 
@@ -20,10 +20,10 @@ static size_t stretch_end(const struct pool *p, size_t first)
 }
 
 /* Neighbouring stretches become one, in spare. True: nothing was left to do. */
-static bool merge_stretches(struct pool *p)
+static bool merge_stretches(struct cost_pool *p)
 {
-	const struct atom *from = p->atom;
-	struct atom *to = p->spare;
+	const struct weighted_value *from = p->atom;
+	struct weighted_value *to = p->spare;
 
 	for (size_t first = 0, middle, end; first < p->n; first = end) {
 		middle = stretch_end(p, first);
@@ -38,12 +38,12 @@ static bool merge_stretches(struct pool *p)
 	return false;
 }
 
-void pool_sort(struct pool *p)
+void cost_pool_sort(struct cost_pool *p)
 {
-	struct atom *home = p->atom;
+	struct weighted_value *home = p->atom;
 
 	while (!merge_stretches(p)) {
-		struct atom *merged = p->spare;
+		struct weighted_value *merged = p->spare;
 
 		p->spare = p->atom;
 		p->atom = merged;
@@ -61,17 +61,17 @@ void pool_sort(struct pool *p)
 	}
 }
 
-double pool_weight(const struct pool *p)
+double cost_pool_weight(const struct cost_pool *p)
 {
 	return p->weight_below[p->n];
 }
 
-double pool_sum(const struct pool *p)
+double cost_pool_sum(const struct cost_pool *p)
 {
 	return p->product_below[p->n];
 }
 
-size_t pool_below(const struct pool *p, double value)
+size_t cost_pool_below(const struct cost_pool *p, double value)
 {
 	size_t low = 0, high = p->n;
 
@@ -87,19 +87,20 @@ size_t pool_below(const struct pool *p, double value)
 }
 
 /* What lies below an allocation, and above it. */
-struct split {
+struct pool_split {
 	double weight_below, product_below, weight_above, product_above;
 };
 
-static struct split split_at(const struct pool *p, size_t below)
+static struct pool_split split_at(const struct cost_pool *p, size_t below)
 {
 	double weight = p->weight_below[below], product = p->product_below[below];
 
-	return (struct split){
+	return (struct pool_split){
 		weight, product, p->weight_below[p->n] - weight, p->product_below[p->n] - product};
 }
 
-static double cost_of(const struct split *s, double allocation, const struct prices *prices)
+static double cost_of(const struct pool_split *s, double allocation,
+	const struct failure_prices *prices)
 {
 	/* Above allocation x 1.05, so above allocation. */
 	double second = prices->second > allocation * 1.05 ? prices->second : 2 * allocation;
@@ -109,31 +110,32 @@ static double cost_of(const struct split *s, double allocation, const struct pri
 	       (prices->failure - 1) * s->product_above;
 }
 
-double pool_cost(const struct pool *p, double allocation, size_t below, const struct prices *prices)
+double cost_pool_cost(const struct cost_pool *p, double allocation, size_t below,
+	const struct failure_prices *prices)
 {
-	struct split s = split_at(p, below);
+	struct pool_split s = split_at(p, below);
 
 	return cost_of(&s, allocation, prices);
 }
 
-void pool_cheapest(const struct pool *p, const double *candidate, size_t n,
-	const struct prices *prices, size_t n_prices, struct cheapest *ret)
+void cost_pool_cheapest(const struct cost_pool *p, const double *candidate, size_t n,
+	const struct failure_prices *prices, size_t n_prices, struct cheapest_value *ret)
 {
 	size_t below = 0;
 
 	for (size_t k = 0; k < n_prices; k++)
-		ret[k] = (struct cheapest){NAN, INFINITY};
+		ret[k] = (struct cheapest_value){NAN, INFINITY};
 	for (size_t i = 0; i < n; i++) {
 		while (below < p->n && p->atom[below].value <= candidate[i])
 			below++;
 
-		struct split s = split_at(p, below);
+		struct pool_split s = split_at(p, below);
 
 		for (size_t k = 0; k < n_prices; k++) {
 			double cost = cost_of(&s, candidate[i], &prices[k]);
 
 			if (cost < ret[k].cost)
-				ret[k] = (struct cheapest){candidate[i], cost};
+				ret[k] = (struct cheapest_value){candidate[i], cost};
 		}
 	}
 }

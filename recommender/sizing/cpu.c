@@ -40,7 +40,7 @@ static double between(double low, double high, double s, double bend)
 	return low + (high - low) * pow(s, bend);
 }
 
-bool parallel_of(const struct distribution *d, struct parallel *ret)
+bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 {
 	double min = d->min, p50 = d->p50, p95 = d->p95, p99 = d->p99, max = d->max;
 
@@ -93,7 +93,7 @@ static double without_waiting(double busy, double wanted)
 	return rest > least ? rest : least;
 }
 
-double parallel_stretch(const struct parallel *p, double cores)
+double cpu_parallel_stretch(const struct parallel *p, double cores)
 {
 	double sum;
 	int i = 0;
@@ -127,12 +127,12 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 	for (size_t i = 0; i < used->n && p->n < RUNS_FOR_CPU; i++) {
 		const struct distribution *d = run_column(&used->run[i], "cpu_cores");
 
-		if (!d || !parallel_of(d, &p->run[p->n]))
+		if (!d || !cpu_parallel_of(d, &p->run[p->n]))
 			continue;
 		struct parallel *run = &p->run[p->n];
 
-		run->wanted = run_cpu_wanted(&used->run[i]);
-		p->fastest[p->n] = parallel_stretch(run, INFINITY);
+		run->wanted = waits_cpu_wanted(&used->run[i]);
+		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
 		p->waited |= run->wanted > 1;
 		p->most = fmax(p->most, run->cores[PARALLEL_POINTS - 1]);
 		p->widest = fmax(p->widest,
@@ -153,7 +153,7 @@ static double mean_stretch(const struct parallelism *p, double cores)
 	double sum = 0;
 
 	for (size_t i = 0; i < p->n; i++)
-		sum += p->weight[i] * parallel_stretch(&p->run[i], cores);
+		sum += p->weight[i] * cpu_parallel_stretch(&p->run[i], cores);
 	return sum;
 }
 
@@ -163,7 +163,7 @@ static double worst_stretch(const struct parallelism *p, double cores)
 	double worst = 1;
 
 	for (size_t i = 0; i < p->n; i++)
-		worst = fmax(worst, parallel_stretch(&p->run[i], cores) / p->fastest[i]);
+		worst = fmax(worst, cpu_parallel_stretch(&p->run[i], cores) / p->fastest[i]);
 	return worst;
 }
 
@@ -226,7 +226,7 @@ static double cores_for_share_fading(const struct parallelism *p, double share, 
 			sample[n][0] = p->run[i].cores[k];
 			sample[n][1] = p->weight[i] / PARALLEL_POINTS;
 		}
-	qsort(sample, n, sizeof *sample, ascending_doubles);
+	qsort(sample, n, sizeof *sample, stats_ascending);
 	for (size_t i = 0; i < n; i++) {
 		sum += sample[i][1];
 		if (sum >= share)
@@ -239,7 +239,7 @@ static void size_by_cost(struct sizing *s, const struct parallelism *p, struct a
 {
 	double memory = fmax(s->demand.memory_bytes, MEMORY_LEAST), speed = cores_for_speed(p);
 	double waiting = memory / (1024 * MIB) * GIB_IN_CORES;
-	char n[WORDS_MAX];
+	char n[WORDING_MAX];
 
 	if (s->demand.gpus > 0)
 		waiting += s->demand.gpus * GPU_IN_CORES;
@@ -248,7 +248,7 @@ static void size_by_cost(struct sizing *s, const struct parallelism *p, struct a
 	sizing_explain(s, arena,
 		"cpu %llu: %s kept %.2f cores busy on average, %.2f at most; with %g a run costs "
 		"least and takes %.2f times as long as with %g, %s",
-		(unsigned long long)s->resources.cpu, words_runs(n, p->n), p->mean, p->most,
+		(unsigned long long)s->resources.cpu, wording_runs(n, p->n), p->mean, p->most,
 		s->demand.cpu_cores,
 		mean_stretch(p, s->demand.cpu_cores) / (p->waited ? mean_stretch(p, speed) : 1),
 		speed,
@@ -256,45 +256,45 @@ static void size_by_cost(struct sizing *s, const struct parallelism *p, struct a
 			    "which do not slow it down");
 }
 
-static void size_by_share(struct sizing *s, const struct method *m, const struct parallelism *p,
-	const struct sizing_options *options, struct arena *arena)
+static void size_by_share(struct sizing *s, const struct sizing_method *m,
+	const struct parallelism *p, const struct sizing_options *options, struct arena *arena)
 {
 	double share =
 		m->uses_percentile && options->percentile > 0 ? options->percentile : m->cpu_share;
 	double cores = m->cpu_fades ? 1.15 * cores_for_share_fading(p, share, arena) :
 				      cores_for_share(p, share);
-	char n[WORDS_MAX];
+	char n[WORDING_MAX];
 
 	s->demand.cpu_cores = fmax(cores, 0.01);
 	s->resources.cpu = (uint64_t)fmax(1, ceil(s->demand.cpu_cores));
 	sizing_explain(s, arena, "cpu %llu: %.2f cores suffice for %g %% of the time of %s%s",
 		(unsigned long long)s->resources.cpu, m->cpu_fades ? cores / 1.15 : cores,
-		100 * share, words_runs(n, p->n),
+		100 * share, wording_runs(n, p->n),
 		m->cpu_fades ? ", newer ones counting more; plus 15 %" : "");
 }
 
 static void explain_at_cores(struct sizing *s, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(200);
-	char seconds[WORDS_MAX];
+	char seconds[WORDING_MAX];
 
 	if (isnan(s->demand.duration_seconds))
 		return;
 	for (size_t i = 0; i < FORECAST_CORES; i++)
 		buf_addf(&words, "%s%s with %g", i ? ", " : "",
-			words_seconds(seconds, s->at_cores[i].seconds), s->at_cores[i].cores);
+			wording_seconds(seconds, s->at_cores[i].seconds), s->at_cores[i].cores);
 	sizing_explain(s, arena, "duration by cores: %s", buf_text(&words));
 }
 
-void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
+void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {
 	struct parallelism *p = parallelism_of(used, arena);
-	char n[WORDS_MAX];
+	char n[WORDING_MAX];
 
 	if (!p->n) {
 		sizing_explain(s, arena, "cpu: unknown, no CPU time was measured in %s",
-			words_runs(n, used->n));
+			wording_runs(n, used->n));
 		return;
 	}
 	if (m->cpu_share > 0)
@@ -310,24 +310,28 @@ void size_cpu(struct sizing *s, const struct method *m, const struct runs *used,
 	explain_at_cores(s, arena);
 }
 
-void size_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
+void sizing_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {
-	const struct rule *rule = &auto_rules[RISK_BALANCED];
-	double input = input_of_next(options);
-	char n[WORDS_MAX], middle[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
-	struct fed f;
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	double input = sizing_next_input(options);
+	char n[WORDING_MAX], middle[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
+	struct replayed f;
 
-	feed(&f, rule, &rule->defaults, runs, used, run_duration_as_bytes, FEED_UNSCORED);
+	replay_runs(&f, rule, &rule->defaults, runs, used, sizing_duration_as_bytes,
+		REPLAY_UNSCORED);
 	if (f.learnt) {
-		s->demand.duration_seconds = auto_quantile(f.state, input, 0.5) / SECOND_IN_BYTES;
-		s->duration_low = auto_quantile(f.state, input, 0.1) / SECOND_IN_BYTES;
-		s->duration_high = auto_quantile(f.state, input, 0.9) / SECOND_IN_BYTES;
+		s->demand.duration_seconds =
+			cost_aware_quantile(f.state, input, 0.5) / SECOND_IN_BYTES;
+		s->duration_low = cost_aware_quantile(f.state, input, 0.1) / SECOND_IN_BYTES;
+		s->duration_high = cost_aware_quantile(f.state, input, 0.9) / SECOND_IN_BYTES;
 		sizing_explain(s, arena,
 			"duration: as %s went, half of the runs are expected to take up to %s, "
 			"four of five between %s and %s",
-			words_runs(n, f.learnt), words_seconds(middle, s->demand.duration_seconds),
-			words_seconds(low, s->duration_low), words_seconds(high, s->duration_high));
+			wording_runs(n, f.learnt),
+			wording_seconds(middle, s->demand.duration_seconds),
+			wording_seconds(low, s->duration_low),
+			wording_seconds(high, s->duration_high));
 	}
-	fed_done(&f);
+	replay_done(&f);
 }

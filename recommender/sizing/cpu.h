@@ -25,9 +25,9 @@ struct parallel {
 };
 
 /* False when not even the mean is known. Of a run that waited for no CPU: wanted is 1. */
-bool parallel_of(const struct distribution *d, struct parallel *ret);
+bool cpu_parallel_of(const struct distribution *d, struct parallel *ret);
 
 /* Duration with so many cores (INFINITY too) / duration; below 1 only of a run that waited for a CPU. */
-double parallel_stretch(const struct parallel *p, double cores);
+double cpu_parallel_stretch(const struct parallel *p, double cores);
 
 #endif

@@ -7,8 +7,8 @@
 #define HALF_LIFE 80.0 /* runs after which a ratio weighs half */
 
 /* Ratios of jobs in general: rounded quantiles pooled over many jobs of five public sources. */
-#define PRIOR_ATOMS (RATIOS_MAX - PAST_MAX)
-static const struct atom prior_of_peaks[PRIOR_ATOMS] = {
+#define PRIOR_ATOMS (RATIOS_MAX - PEAKS_SEEN_MAX)
+static const struct weighted_value prior_of_peaks[PRIOR_ATOMS] = {
 	{.30, .05},
 	{.60, .10},
 	{.85, .15},
@@ -20,7 +20,7 @@ static const struct atom prior_of_peaks[PRIOR_ATOMS] = {
 	{2.0, .025},
 	{4.0, .015},
 };
-static const struct atom prior_of_inputs[PRIOR_ATOMS] = {
+static const struct weighted_value prior_of_inputs[PRIOR_ATOMS] = {
 	{.45, .05},
 	{.75, .08},
 	{.92, .17},
@@ -35,7 +35,7 @@ static const struct atom prior_of_inputs[PRIOR_ATOMS] = {
 #define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* runs */
 
 /* Takes what is at the places below limit out of the order, and counts the others from there. */
-static void order_drop(struct track *t, size_t limit)
+static void order_drop(struct expert_record *t, size_t limit)
 {
 	size_t n = 0;
 
@@ -44,7 +44,7 @@ static void order_drop(struct track *t, size_t limit)
 			t->order[n++] = (uint8_t)(t->order[i] - limit);
 }
 
-static void order_add(struct track *t, size_t at)
+static void order_add(struct expert_record *t, size_t at)
 {
 	size_t i = at;
 
@@ -53,22 +53,22 @@ static void order_add(struct track *t, size_t at)
 	t->order[i] = (uint8_t)at;
 }
 
-static void drop_oldest(struct track *t, size_t old)
+static void drop_oldest(struct expert_record *t, size_t old)
 {
 	order_drop(t, old);
 	t->n -= old;
 	memmove(t->at, t->at + old, t->n * sizeof t->at[0]);
 }
 
-void track_add(struct track *t, const struct trial *trial)
+void expert_record_add(struct expert_record *t, const struct expert_trial *trial)
 {
-	if (t->n == PAST_MAX)
+	if (t->n == PEAKS_SEEN_MAX)
 		drop_oldest(t, 1);
 	t->at[t->n] = *trial;
 	order_add(t, t->n++);
 }
 
-void track_forget(struct track *t, uint64_t before)
+void expert_record_forget(struct expert_record *t, uint64_t before)
 {
 	size_t old = 0;
 
@@ -77,15 +77,15 @@ void track_forget(struct track *t, uint64_t before)
 	drop_oldest(t, old);
 }
 
-void ratios_fade(double ret[PAST_MAX])
+void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 {
-	for (size_t age = 0; age < PAST_MAX; age++)
+	for (size_t age = 0; age < PEAKS_SEEN_MAX; age++)
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
 /* A steady job shrinks the spread of the made-up ratios towards its own, a wild one widens it. */
-static double prior_spread(const struct track *t, const double age_weight[PAST_MAX],
-	const struct atom *prior, double prior_weight)
+static double prior_spread(const struct expert_record *t, const double age_weight[PEAKS_SEEN_MAX],
+	const struct weighted_value *prior, double prior_weight)
 {
 	double expected = 0, own = 0, weight = 0;
 
@@ -112,8 +112,8 @@ static double likeness_of(double value, double other, double width)
 }
 
 /* Two ascending sets as one: the own ratios, and the made-up ones. */
-static void merge(const struct track *t, const double weight[PAST_MAX],
-	const struct atom made_up[PRIOR_ATOMS], struct ratios *ret)
+static void merge_ratios(const struct expert_record *t, const double weight[PEAKS_SEEN_MAX],
+	const struct weighted_value made_up[PRIOR_ATOMS], struct expert_ratios *ret)
 {
 	size_t own = 0, other = 0;
 
@@ -123,7 +123,7 @@ static void merge(const struct track *t, const double weight[PAST_MAX],
 
 		if (own < t->n &&
 			(other == PRIOR_ATOMS || t->at[k].ratio <= made_up[other].value)) {
-			ret->at[i] = (struct atom){t->at[k].ratio, weight[k]};
+			ret->at[i] = (struct weighted_value){t->at[k].ratio, weight[k]};
 			own++;
 		} else {
 			ret->at[i] = made_up[other++];
@@ -131,17 +131,19 @@ static void merge(const struct track *t, const double weight[PAST_MAX],
 	}
 }
 
-void track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
-	const struct ratio_options *o, const double age_weight[PAST_MAX], struct ratios *ret)
+void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,
+	enum ratio_purpose purpose, const struct ratio_options *o,
+	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret)
 {
-	const struct atom *prior = experts[expert].needs_input ? prior_of_inputs : prior_of_peaks;
-	double weight[PAST_MAX], mean_stake = 0, prior_weight = o->prior_weight;
+	const struct weighted_value *prior =
+		experts[expert].needs_input ? prior_of_inputs : prior_of_peaks;
+	double weight[PEAKS_SEEN_MAX], mean_stake = 0, prior_weight = o->prior_weight;
 	double spread = prior_spread(t, age_weight, prior, o->prior_weight);
-	struct atom made_up[PRIOR_ATOMS];
+	struct weighted_value made_up[PRIOR_ATOMS];
 
 	ret->sum = 0;
 	for (size_t i = 0; i < t->n; i++) {
-		const struct trial *trial = &t->at[i];
+		const struct expert_trial *trial = &t->at[i];
 
 		weight[i] = age_weight[t->n - 1 - i];
 		if (purpose == FOR_COST)
@@ -156,11 +158,11 @@ void track_ratios(const struct track *t, enum expert expert, double value, enum 
 	else if (t->n)
 		prior_weight *= mean_stake;
 	for (size_t i = 0; i < PRIOR_ATOMS; i++) {
-		made_up[i] = (struct atom){
+		made_up[i] = (struct weighted_value){
 			fmax(1 + (prior[i].value - 1) * spread, 0.05),
 			prior_weight * prior[i].weight,
 		};
 		ret->sum += made_up[i].weight;
 	}
-	merge(t, weight, made_up, ret);
+	merge_ratios(t, weight, made_up, ret);
 }

@@ -15,7 +15,7 @@
 #define PRICES_MAX 3
 
 /* One run that the expert predicted. */
-struct trial {
+struct expert_trial {
 	double ratio, value;     /* value: the prediction, bytes */
 	double stake;            /* what was at stake beside memory: the time of the run, or 1 */
 	double loss[PRICES_MAX]; /* what sizing by this expert alone would have cost, by price of a
@@ -23,16 +23,17 @@ struct trial {
 	uint64_t run;            /* which */
 };
 
-struct track {
+struct expert_record {
 	size_t n;
-	struct trial at[PAST_MAX];
-	uint8_t order[PAST_MAX]; /* indices into at, by ratio; of equal ones the older first */
+	struct expert_trial at[PEAKS_SEEN_MAX];
+	uint8_t order
+		[PEAKS_SEEN_MAX]; /* indices into at, by ratio; of equal ones the older first */
 };
-static_assert(PAST_MAX <= UINT8_MAX, "an index of a track is one byte");
-void track_add(struct track *t, const struct trial *trial);
-void track_forget(struct track *t, uint64_t before); /* runs before this one */
+static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index of a track is one byte");
+void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
+void expert_record_forget(struct expert_record *t, uint64_t before); /* runs before this one */
 
-enum purpose {
+enum ratio_purpose {
 	FOR_COST,   /* a run weighs by what it had at stake: memory, as predicted, and time */
 	FOR_CHANCE, /* every run counts alike */
 };
@@ -43,19 +44,20 @@ struct ratio_options {
 			    count */
 };
 
-/* The weight of a ratio by its age in runs, for track_ratios. */
-void ratios_fade(double ret[PAST_MAX]);
+/* The weight of a ratio by its age in runs, for expert_record_ratios. */
+void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 
-#define RATIOS_MAX (PAST_MAX + 10)
+#define RATIOS_MAX (PEAKS_SEEN_MAX + 10)
 /* A set of ratios. */
-struct ratios {
+struct expert_ratios {
 	size_t n;
 	double sum; /* of the weights */
-	struct atom
+	struct weighted_value
 		at[RATIOS_MAX]; /* ascending; an own ratio before a made-up one that equals it */
 };
 /* For a prediction of value. */
-void track_ratios(const struct track *t, enum expert expert, double value, enum purpose purpose,
-	const struct ratio_options *o, const double age_weight[PAST_MAX], struct ratios *ret);
+void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,
+	enum ratio_purpose purpose, const struct ratio_options *o,
+	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);
 
 #endif

@@ -45,7 +45,7 @@ static int by_peak(const void *a, const void *b)
 	return (left->run > right->run) - (left->run < right->run);
 }
 
-static void rank_by_peak(const struct past *p, struct ranked ret[PAST_MAX])
+static void rank_by_peak(const struct peaks_seen *p, struct ranked ret[PEAKS_SEEN_MAX])
 {
 	for (size_t i = 0; i < p->n; i++)
 		ret[i] = (struct ranked){p->at[i].peak, i};
@@ -55,7 +55,7 @@ static void rank_by_peak(const struct past *p, struct ranked ret[PAST_MAX])
 /* The smallest value that at least this share of the weight does not exceed; v is sorted. */
 static double weighted_percentile(const struct weighted *v, size_t n, double share)
 {
-	double cumulated[PAST_MAX] = {0}, sum = 0;
+	double cumulated[PEAKS_SEEN_MAX] = {0}, sum = 0;
 	size_t i = 0;
 
 	for (size_t k = 0; k < n; k++)
@@ -65,10 +65,10 @@ static double weighted_percentile(const struct weighted *v, size_t n, double sha
 	return v[i].value;
 }
 
-static void from_peaks(const struct past *p, const struct ranked rank[PAST_MAX],
+static void from_peaks(const struct peaks_seen *p, const struct ranked rank[PEAKS_SEEN_MAX],
 	double ret[EXPERT_COUNT])
 {
-	struct weighted peak[PAST_MAX] = {0};
+	struct weighted peak[PEAKS_SEEN_MAX] = {0};
 	size_t n = p->n;
 
 	for (size_t i = 0; i < n; i++)
@@ -78,29 +78,29 @@ static void from_peaks(const struct past *p, const struct ranked rank[PAST_MAX],
 	ret[EXPERT_P75] = weighted_percentile(peak, n, 0.75);
 	ret[EXPERT_P90] = weighted_percentile(peak, n, 0.9);
 	ret[EXPERT_LARGEST] = peak[n - 1].value;
-	ret[EXPERT_LARGEST_OF_5] = past_peak(p, 5);
+	ret[EXPERT_LARGEST_OF_5] = rule_peaks_largest(p, 5);
 	ret[EXPERT_LAST] = p->at[n - 1].peak;
 }
 
 /* The runs whose input is known, seen from the next one's. */
 struct informed {
-	struct past runs;
-	double age_weight[PAST_MAX];
-	double distance[PAST_MAX]; /* of the input sizes in log; they may be 0 */
-	size_t rank[PAST_MAX];     /* indices into runs, by peak */
+	struct peaks_seen runs;
+	double age_weight[PEAKS_SEEN_MAX];
+	double distance[PEAKS_SEEN_MAX]; /* of the input sizes in log; they may be 0 */
+	size_t rank[PEAKS_SEEN_MAX];     /* indices into runs, by peak */
 };
 
-static void inform(const struct past *p, const struct ranked rank[PAST_MAX], double input,
-	struct informed *ret)
+static void inform_experts(const struct peaks_seen *p, const struct ranked rank[PEAKS_SEEN_MAX],
+	double input, struct informed *ret)
 {
-	size_t at[PAST_MAX], n = 0;
+	size_t at[PEAKS_SEEN_MAX], n = 0;
 
 	ret->runs.n = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		double other = p->at[i].input;
 		size_t k = ret->runs.n;
 
-		at[i] = PAST_MAX;
+		at[i] = PEAKS_SEEN_MAX;
 		if (!(other >= 0 && isfinite(other)))
 			continue;
 		at[i] = k;
@@ -110,12 +110,12 @@ static void inform(const struct past *p, const struct ranked rank[PAST_MAX], dou
 		ret->runs.at[ret->runs.n++] = p->at[i];
 	}
 	for (size_t i = 0; i < p->n; i++)
-		if (at[rank[i].run] < PAST_MAX)
+		if (at[rank[i].run] < PEAKS_SEEN_MAX)
 			ret->rank[n++] = at[rank[i].run];
 }
 
 /* q: the runs whose input is known. */
-static double line_at(const struct past *q, double input)
+static double line_at(const struct peaks_seen *q, double input)
 {
 	double n = (double)q->n, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
 
@@ -137,7 +137,7 @@ static double line_at(const struct past *q, double input)
 /* Picks by selection, first come first on equal distances. */
 static double nearest_peak(const struct informed *q)
 {
-	struct weighted run[PAST_MAX] = {0};
+	struct weighted run[PEAKS_SEEN_MAX] = {0};
 	size_t n = q->runs.n;
 	double peak = 0;
 
@@ -162,7 +162,8 @@ static double nearest_peak(const struct informed *q)
 /* Bayesian least squares in logs with a normal prior on the exponent. */
 static double power_at(const struct informed *q, double input)
 {
-	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PAST_MAX], y[PAST_MAX];
+	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PEAKS_SEEN_MAX],
+	       y[PEAKS_SEEN_MAX];
 
 	for (size_t i = 0; i < q->runs.n; i++) {
 		x[i] = log(q->runs.at[i].input + 1);
@@ -190,7 +191,7 @@ static double power_at(const struct informed *q, double input)
 
 static double similar_peak(const struct informed *q)
 {
-	struct weighted run[PAST_MAX] = {0};
+	struct weighted run[PEAKS_SEEN_MAX] = {0};
 
 	for (size_t i = 0; i < q->runs.n; i++) {
 		size_t k = q->rank[i];
@@ -204,7 +205,7 @@ static double similar_peak(const struct informed *q)
 
 static double same_input_peak(const struct informed *q)
 {
-	double peak[PAST_MAX];
+	double peak[PEAKS_SEEN_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->runs.n; i++)
@@ -213,12 +214,12 @@ static double same_input_peak(const struct informed *q)
 	return n ? peak[n / 2] : NAN;
 }
 
-static void from_inputs(const struct past *p, const struct ranked rank[PAST_MAX], double input,
-	double reach, double ret[EXPERT_COUNT])
+static void from_inputs(const struct peaks_seen *p, const struct ranked rank[PEAKS_SEEN_MAX],
+	double input, double reach, double ret[EXPERT_COUNT])
 {
 	struct informed q;
 
-	inform(p, rank, input, &q);
+	inform_experts(p, rank, input, &q);
 	if (!q.runs.n)
 		return;
 
@@ -237,9 +238,10 @@ static void from_inputs(const struct past *p, const struct ranked rank[PAST_MAX]
 		ret[EXPERT_LINE] = fmin(fmax(line, smallest / 2), reach * ret[EXPERT_LARGEST]);
 }
 
-void experts_predict(const struct past *p, double input, double reach, double ret[EXPERT_COUNT])
+void experts_predict(const struct peaks_seen *p, double input, double reach,
+	double ret[EXPERT_COUNT])
 {
-	struct ranked rank[PAST_MAX];
+	struct ranked rank[PEAKS_SEEN_MAX];
 
 	for (unsigned i = 0; i < EXPERT_COUNT; i++)
 		ret[i] = NAN;

@@ -35,6 +35,7 @@ extern const struct expert_row experts[EXPERT_COUNT];
 
 /* Predictions in bytes; NaN where an expert has nothing to say. reach: the most that LINE and POWER
  * extrapolate, in largest peaks. */
-void experts_predict(const struct past *p, double input, double reach, double ret[EXPERT_COUNT]);
+void experts_predict(const struct peaks_seen *p, double input, double reach,
+	double ret[EXPERT_COUNT]);
 
 #endif

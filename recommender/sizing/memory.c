@@ -7,16 +7,17 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/strategy.h"
 
-const struct rule *rule_of(const struct method *m, enum risk risk)
+const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum risk risk)
 {
-	return m->rule ? m->rule : &auto_rules[risk];
+	return m->rule ? m->rule : &cost_aware_rules[risk];
 }
 
-struct rule_options rule_options_of(const struct rule *rule, const struct sizing_options *options)
+struct rule_options sizing_rule_options(const struct sizing_rule *rule,
+	const struct sizing_options *options)
 {
 	struct rule_options o = rule->defaults;
 
-	if (options->runs && options->runs < PAST_MAX)
+	if (options->runs && options->runs < PEAKS_SEEN_MAX)
 		o.window = options->runs;
 	if (options->percentile > 0)
 		o.percentile = fmin(options->percentile, 1);
@@ -25,7 +26,7 @@ struct rule_options rule_options_of(const struct rule *rule, const struct sizing
 	return o;
 }
 
-static struct hindsight hindsight_of(const struct record *r)
+static struct hindsight hindsight_of(const struct replay_record *r)
 {
 	/* Of less than a byte, as somebody may send it, no share can be told. */
 	double waste = r->used >= 1 ? r->wasted / r->used : (double)NAN;
@@ -33,52 +34,54 @@ static struct hindsight hindsight_of(const struct record *r)
 	return (struct hindsight){r->runs, r->failures, waste};
 }
 
-void judge_memory(struct sizing *s, struct fed *own, bool own_is_auto, const struct runs *runs,
-	const struct runs *used, double input)
+void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
+	const struct runs *runs, const struct runs *used, double input)
 {
-	const struct rule *balanced = &auto_rules[RISK_BALANCED];
-	struct fed seeds, other = {0}, *judge = own;
-	struct outlook o;
+	const struct sizing_rule *balanced = &cost_aware_rules[RISK_BALANCED];
+	struct replayed seeds, other = {0}, *judge = own;
+	struct cost_aware_outlook o;
 
-	feed(&seeds, &baseline_rule, &baseline_rule.defaults, runs, used, run_memory_peak,
-		FEED_SCORED);
+	replay_runs(&seeds, &rule_baseline, &rule_baseline.defaults, runs, used, run_needs_memory,
+		REPLAY_SCORED);
 	s->hindsight = hindsight_of(&own->record);
 	s->hindsight_baseline = hindsight_of(&seeds.record);
-	fed_done(&seeds);
+	replay_done(&seeds);
 	if (!own_is_auto) {
-		feed(&other, balanced, &balanced->defaults, runs, used, run_memory_peak,
-			FEED_UNSCORED);
+		replay_runs(&other, balanced, &balanced->defaults, runs, used, run_needs_memory,
+			REPLAY_UNSCORED);
 		judge = &other;
 	}
 	if (judge->learnt) {
-		auto_outlook(judge->state, input, s->demand.memory_bytes, &o);
+		cost_aware_outlook(judge->state, input, s->demand.memory_bytes, &o);
 		s->memory_too_small = o.too_small;
 		s->memory_judged_by = o.told_by_number ? o.runs : 0;
 		s->memory_expected_waste = o.expected_waste;
-		s->memory_low = auto_quantile(judge->state, input, 0.1);
-		s->memory_high = auto_quantile(judge->state, input, 0.9);
-		auto_allocations(judge->state, input, s->memory_at_risk);
+		s->memory_low = cost_aware_quantile(judge->state, input, 0.1);
+		s->memory_high = cost_aware_quantile(judge->state, input, 0.9);
+		cost_aware_allocations(judge->state, input, s->memory_at_risk);
 	}
 	s->memory_kills = judge->kills;
 	if (judge->kills && s->confidence > CONFIDENCE_LOW)
 		s->confidence = CONFIDENCE_LOW;
-	fed_done(&other);
+	replay_done(&other);
 }
 
-static void explain_auto(struct sizing *s, struct fed *f, enum risk risk, double input,
+static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, double input,
 	struct arena *arena)
 {
-	char leading[WORDS_MAX], asked[WORDS_MAX], runs[WORDS_MAX];
-	struct outlook o;
+	char leading[WORDING_MAX], requested[WORDING_MAX], runs[WORDING_MAX];
+	struct cost_aware_outlook o;
 
-	auto_outlook(f->state, input, s->demand.memory_bytes, &o);
+	cost_aware_outlook(f->state, input, s->demand.memory_bytes, &o);
 	sizing_explain(s, arena,
 		"memory %llu MiB: from %s; %s (%.0f %% of the weight) points to %s, and %s costs "
 		"least when a first attempt that fails is priced as %g runs (risk %s)",
 		(unsigned long long)s->resources.memory,
-		words_runs(runs, o.runs < f->learnt ? o.runs : f->learnt), experts[o.leading].words,
-		100 * o.leading_weight, words_bytes(leading, o.leading_value),
-		words_bytes(asked, s->demand.memory_bytes), risk_price[risk], risk_name(risk));
+		wording_runs(runs, o.runs < f->learnt ? o.runs : f->learnt),
+		experts[o.leading].words, 100 * o.leading_weight,
+		wording_bytes(leading, o.leading_value),
+		wording_bytes(requested, s->demand.memory_bytes), cost_aware_risk_price[risk],
+		sizing_risk_name(risk));
 	if (o.forgotten)
 		sizing_explain(s, arena,
 			"memory: %zu run(s) before a lasting change of the peak are no longer "
@@ -87,9 +90,9 @@ static void explain_auto(struct sizing *s, struct fed *f, enum risk risk, double
 }
 
 /* What killed runs count as, when nothing later showed what they needed. */
-static void explain_kills(struct sizing *s, const struct fed *f, struct arena *arena)
+static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
-	char limit[WORDS_MAX], need[WORDS_MAX], times[WORDS_MAX] = "once";
+	char limit[WORDING_MAX], need[WORDING_MAX], times[WORDING_MAX] = "once";
 
 	if (!f->kills)
 		return;
@@ -98,39 +101,40 @@ static void explain_kills(struct sizing *s, const struct fed *f, struct arena *a
 	sizing_explain(s, arena,
 		"memory: %s a run was killed for memory, at %s%s, and no later run needed as much: "
 		"%s as a run that needed more, here up to %s",
-		times, words_bytes(limit, f->kills_at), f->kills == 1 ? "" : " at most",
-		f->kills == 1 ? "that counts" : "each counts", words_bytes(need, f->kills_need));
+		times, wording_bytes(limit, f->kills_at), f->kills == 1 ? "" : " at most",
+		f->kills == 1 ? "that counts" : "each counts", wording_bytes(need, f->kills_need));
 }
 
 /* auto does not know of the kill, so it has no opinion on what is asked for after it. */
-static void explain_kill(struct sizing *s, const struct fed *f, struct arena *arena)
+static void explain_kill(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
-	char limit[WORDS_MAX], asked[WORDS_MAX];
+	char limit[WORDING_MAX], requested[WORDING_MAX];
 
 	s->memory_too_small = s->memory_expected_waste = NAN;
 	s->memory_killed_at = f->killed_at;
 	sizing_explain(s, arena,
 		"memory %llu MiB: the newest run was killed for memory at %s, so %s is asked for "
 		"until a run succeeds",
-		(unsigned long long)s->resources.memory, words_bytes(limit, f->killed_at),
-		words_bytes(asked, s->demand.memory_bytes));
+		(unsigned long long)s->resources.memory, wording_bytes(limit, f->killed_at),
+		wording_bytes(requested, s->demand.memory_bytes));
 }
 
 static void explain_attempt(struct sizing *s, size_t attempt, struct arena *arena)
 {
-	char asked[WORDS_MAX];
+	char requested[WORDING_MAX];
 
 	s->memory_too_small = s->memory_expected_waste = NAN; /* of a first attempt they would be */
 	sizing_explain(s, arena,
 		"memory %llu MiB: this is attempt %zu, for which the rule asks for %s after the "
 		"earlier ones failed",
 		(unsigned long long)s->resources.memory, attempt,
-		words_bytes(asked, s->demand.memory_bytes));
+		wording_bytes(requested, s->demand.memory_bytes));
 }
 
 static void explain_quality(struct sizing *s, struct arena *arena)
 {
-	char runs[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX], share[WORDS_MAX], other[96] = "";
+	char runs[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX], share[WORDING_MAX],
+		other[96] = "";
 	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
 
 	if (!isnan(s->memory_too_small) && !isnan(s->memory_expected_waste))
@@ -138,12 +142,12 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 			"memory: four of five runs are expected between %s and %s, and %s above "
 			"what is asked for; %.0f %% of what they use is expected to be left over "
 			"or lost",
-			words_bytes(low, s->memory_low), words_bytes(high, s->memory_high),
-			words_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
+			wording_bytes(low, s->memory_low), wording_bytes(high, s->memory_high),
+			wording_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
 	if (s->memory_judged_by)
 		sizing_explain(s, arena, "memory: %s cannot tell of a chance below %s",
-			words_runs(runs, s->memory_judged_by),
-			words_share(share, s->memory_too_small));
+			wording_runs(runs, s->memory_judged_by),
+			wording_share(share, s->memory_too_small));
 	if (!isnan(seeds->waste))
 		snprintf(other, sizeof other,
 			"; the largest of five peaks + 20 %%, rounded up: %.0f %%, with %zu",
@@ -152,13 +156,13 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 		sizing_explain(s, arena,
 			"memory: on the last %s this rule would have wasted %.0f %% of what was "
 			"used, with %zu first attempt%s too small%s",
-			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
+			wording_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
 			own->failures == 1 ? "" : "s", other);
 }
 
 #define TMPFS_WORTH_TELLING MIB
 
-static const struct source {
+static const struct peak_source {
 	const char *name, *words; /* of its runs: "the peak is" ... */
 } sources[] = {
 	{"samples", "the largest sum of its processes at one look"},
@@ -169,7 +173,7 @@ static const struct source {
 	{"rusage", "the mark of its largest process, told at its end and above all that was seen"},
 };
 
-static size_t runs_from(const struct runs *used, const struct source *source)
+static size_t runs_from(const struct runs *used, const struct peak_source *source)
 {
 	size_t n = 0;
 
@@ -195,31 +199,31 @@ static double group_peak(const struct run *r)
 static void explain_tmpfs(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	size_t known = 0;
-	char most[WORDS_MAX], runs[WORDS_MAX];
+	char most[WORDING_MAX], runs[WORDING_MAX];
 
 	for (size_t i = 0; i < used->n; i++)
-		known += run_tmpfs_is_known(&used->run[i]);
-	double tmpfs = runs_summary(used, run_tmpfs).max;
+		known += run_needs_tmpfs_known(&used->run[i]);
+	double tmpfs = run_needs_summary(used, run_needs_tmpfs).max;
 
 	if (tmpfs >= TMPFS_WORTH_TELLING)
 		sizing_explain(s, arena,
 			"memory: files in tmpfs such as /dev/shm, up to %s that no process had "
 			"mapped, are counted as well",
-			words_bytes(most, tmpfs));
+			wording_bytes(most, tmpfs));
 	if (known < used->n)
 		sizing_explain(s, arena,
 			"memory: files in tmpfs such as /dev/shm need memory too, which is not "
 			"counted of %s that had no control group to itself: add what the job "
 			"keeps there",
-			words_runs(runs, used->n - known));
+			wording_runs(runs, used->n - known));
 }
 
-void explain_memory_source(struct sizing *s, const struct runs *used, struct arena *arena)
+void sizing_explain_source(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(480);
-	struct summary process = runs_summary(used, process_peak);
-	struct summary group = runs_summary(used, group_peak);
-	char peak[WORDS_MAX];
+	struct run_summary process = run_needs_summary(used, process_peak);
+	struct run_summary group = run_needs_summary(used, group_peak);
+	char peak[WORDING_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
 		size_t n = runs_from(used, &sources[i]);
@@ -232,12 +236,12 @@ void explain_memory_source(struct sizing *s, const struct runs *used, struct are
 	}
 	if (words.len && process.n)
 		buf_addf(&words, "; the largest process alone had %s",
-			words_bytes(peak, process.max));
+			wording_bytes(peak, process.max));
 	if (words.len && group.n)
 		buf_addf(&words,
 			"; not the control group's peak, up to %s, for that has the page cache in "
 			"it",
-			words_bytes(peak, group.max));
+			wording_bytes(peak, group.max));
 	if (words.len)
 		sizing_explain(s, arena, "memory: the peak of a run is %s", buf_text(&words));
 	explain_tmpfs(s, used, arena);
@@ -266,9 +270,9 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 
-void limit_memory(struct sizing *s, const struct runs *used, double least)
+void sizing_limit_memory(struct sizing *s, const struct runs *used, double least)
 {
-	double seen = fmax(runs_summary(used, run_memory_peak).max, least);
+	double seen = fmax(run_needs_summary(used, run_needs_memory).max, least);
 
 	s->memory_bytes_limit = s->demand.memory_bytes;
 	if (seen > 0)
@@ -276,24 +280,24 @@ void limit_memory(struct sizing *s, const struct runs *used, double least)
 			fmin(seen * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
 }
 
-void explain_limit(struct sizing *s, const struct runs *used, struct arena *arena)
+void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct summary peaks = runs_summary(used, run_memory_peak);
-	char limit[WORDS_MAX], runs[WORDS_MAX], peak[WORDS_MAX];
+	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
+	char limit[WORDING_MAX], runs[WORDING_MAX], peak[WORDING_MAX];
 
 	if (peaks.n)
 		sizing_explain(s, arena,
 			"memory: where a target takes a limit beside the request, it is %s: no "
 			"less than the largest peak of %s, %s, and 5 %% + 16 MiB for what the "
 			"kernel needs beside it",
-			words_bytes(limit, s->memory_bytes_limit), words_runs(runs, peaks.n),
-			words_bytes(peak, peaks.max));
+			wording_bytes(limit, s->memory_bytes_limit), wording_runs(runs, peaks.n),
+			wording_bytes(peak, peaks.max));
 }
 
 #define ATTEMPTS_MAX 10
 
 /* What the rule asks for at a later attempt, had each of the earlier ones asked for what it said. */
-static double allocation_of_attempt(const struct rule *rule, void *state, double first,
+static double allocation_of_attempt(const struct sizing_rule *rule, void *state, double first,
 	size_t attempt)
 {
 	double allocation = first;
@@ -303,17 +307,17 @@ static double allocation_of_attempt(const struct rule *rule, void *state, double
 	return fmin(allocation, ALLOCATION_MAX);
 }
 
-void size_memory(struct sizing *s, const struct method *m, const struct runs *runs,
+void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena)
 {
-	const struct rule *rule = rule_of(m, options->risk);
-	struct rule_options rule_options = rule_options_of(rule, options);
-	double input = input_of_next(options);
-	struct summary peaks = runs_summary(used, run_memory_peak);
-	char n[WORDS_MAX], low[WORDS_MAX], high[WORDS_MAX];
-	struct fed f;
+	const struct sizing_rule *rule = sizing_rule_of(m, options->risk);
+	struct rule_options rule_options = sizing_rule_options(rule, options);
+	double input = sizing_next_input(options);
+	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
+	char n[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
+	struct replayed f;
 
-	feed(&f, rule, &rule_options, runs, used, run_memory_peak, FEED_SCORED);
+	replay_runs(&f, rule, &rule_options, runs, used, run_needs_memory, REPLAY_SCORED);
 	s->demand.memory_bytes = rule->allocate(f.state, input);
 	if (f.learnt)
 		s->demand.memory_bytes = allocation_of_attempt(rule, f.state,
@@ -322,13 +326,14 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 	if (!(s->demand.memory_bytes > 0)) {
 		s->demand.memory_bytes = NAN;
 		sizing_explain(s, arena, "memory: unknown, none was measured in %s",
-			words_runs(n, used->n));
-		fed_done(&f);
+			wording_runs(n, used->n));
+		replay_done(&f);
 		return;
 	}
-	s->resources.memory = round_up_memory(s->demand.memory_bytes);
-	judge_memory(s, &f, !m->rule, runs, used, input);
-	limit_memory(s, used, fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
+	s->resources.memory = sizing_round_up(s->demand.memory_bytes);
+	sizing_judge_memory(s, &f, !m->rule, runs, used, input);
+	sizing_limit_memory(s, used,
+		fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
 	if (f.after_oom >= s->demand.memory_bytes)
 		explain_kill(s, &f, arena);
 	else if (f.learnt && options->attempt > 1)
@@ -337,12 +342,13 @@ void size_memory(struct sizing *s, const struct method *m, const struct runs *ru
 		explain_auto(s, &f, options->risk, input, arena);
 	else
 		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
-			(unsigned long long)s->resources.memory, m->because, words_runs(n, peaks.n),
-			words_bytes(low, peaks.min), words_bytes(high, peaks.max));
+			(unsigned long long)s->resources.memory, m->because,
+			wording_runs(n, peaks.n), wording_bytes(low, peaks.min),
+			wording_bytes(high, peaks.max));
 	explain_kills(s, &f, arena);
-	explain_memory_source(s, used, arena);
+	sizing_explain_source(s, used, arena);
 	explain_reach(s, used, input, arena);
 	explain_quality(s, arena);
-	explain_limit(s, used, arena);
-	fed_done(&f);
+	sizing_explain_limit(s, used, arena);
+	replay_done(&f);
 }

@@ -72,7 +72,7 @@ static double explained_by_input(const struct runs *used)
 	double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 
 	for (size_t i = 0; i < used->n; i++) {
-		double input = used->run[i].input_bytes, peak = run_memory_peak(&used->run[i]);
+		double input = used->run[i].input_bytes, peak = run_needs_memory(&used->run[i]);
 
 		if (!(input > 0 && peak > 0))
 			continue;
@@ -89,18 +89,19 @@ static double explained_by_input(const struct runs *used)
 	return n >= RUNS_MIN && vx > 1e-9 && vy > 1e-9 ? c * c / (vx * vy) : (double)NAN;
 }
 
-void advise_split(struct sizing *s, const struct runs *used, bool announced, struct arena *arena)
+void mixed_jobs_advise(struct sizing *s, const struct runs *used, bool announced,
+	struct arena *arena)
 {
 	double *peak = arena_alloc(arena, (used->n + 1) * sizeof *peak);
-	char low[WORDS_MAX], high[WORDS_MAX];
+	char low[WORDING_MAX], high[WORDING_MAX];
 	size_t n = 0, upper = 0;
 
 	for (size_t i = 0; i < used->n; i++)
-		if (run_memory_peak(&used->run[i]) > 0)
-			peak[n++] = run_memory_peak(&used->run[i]);
+		if (run_needs_memory(&used->run[i]) > 0)
+			peak[n++] = run_needs_memory(&used->run[i]);
 	if (n < RUNS_MIN)
 		return;
-	qsort(peak, n, sizeof *peak, ascending_doubles);
+	qsort(peak, n, sizeof *peak, stats_ascending);
 
 	double waste = least_constant_waste(peak, n), explained = explained_by_input(used);
 
@@ -127,6 +128,6 @@ void advise_split(struct sizing *s, const struct runs *used, bool announced, str
 		"split: these runs fall in two groups, %zu with peaks up to %s and %zu from %s "
 		"on, and no single request fits both (the best would waste %.0f %%): give them "
 		"names of their own",
-		upper, words_bytes(low, exp(peak[upper - 1])), n - upper,
-		words_bytes(high, exp(peak[upper])), 100 * waste);
+		upper, wording_bytes(low, exp(peak[upper - 1])), n - upper,
+		wording_bytes(high, exp(peak[upper])), 100 * waste);
 }

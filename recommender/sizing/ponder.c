@@ -14,7 +14,7 @@
 #define TOO_WEAK 0.3 /* correlation */
 
 struct ponder {
-	struct past past;
+	struct peaks_seen peaks_seen;
 };
 
 static void ponder_start(void *state, const struct rule_options *o)
@@ -27,7 +27,7 @@ static void ponder_learn(void *state, const struct observation *o)
 {
 	struct ponder *p = state;
 
-	past_add(&p->past, o);
+	rule_peaks_add(&p->peaks_seen, o);
 }
 
 /* Moments of inputs and peaks. */
@@ -36,7 +36,7 @@ struct cloud {
 	bool complete; /* every input is known */
 };
 
-static struct cloud cloud_of(const struct past *p)
+static struct cloud cloud_of(const struct peaks_seen *p)
 {
 	struct cloud c = {
 		.min_x = INFINITY, .min_y = INFINITY, .max_x = -INFINITY, .complete = true};
@@ -66,10 +66,10 @@ static struct cloud cloud_of(const struct past *p)
 }
 
 /* The line's errors go to residual; returns its value at input. */
-static double fit_upwards(const struct past *p, const struct cloud *c, double input,
-	double residual[PAST_MAX])
+static double fit_upwards(const struct peaks_seen *p, const struct cloud *c, double input,
+	double residual[PEAKS_SEEN_MAX])
 {
-	double weight[PAST_MAX], intercept = 0, slope = 0;
+	double weight[PEAKS_SEEN_MAX], intercept = 0, slope = 0;
 
 	for (size_t i = 0; i < p->n; i++)
 		weight[i] = 1;
@@ -102,9 +102,10 @@ static double fit_upwards(const struct past *p, const struct cloud *c, double in
 }
 
 /* Standard deviation of the errors, those of runs with a similar input counting most. */
-static double spread_near(const struct past *p, double input, const double residual[PAST_MAX])
+static double spread_near(const struct peaks_seen *p, double input,
+	const double residual[PEAKS_SEEN_MAX])
 {
-	double farthest = 0, weight[PAST_MAX], sum = 0, mean = 0, variance = 0;
+	double farthest = 0, weight[PEAKS_SEEN_MAX], sum = 0, mean = 0, variance = 0;
 
 	for (size_t i = 0; i < p->n; i++)
 		farthest = fmax(farthest, fabs(p->at[i].input - input));
@@ -127,7 +128,7 @@ static double spread_near(const struct past *p, double input, const double resid
 
 static double ponder_allocate(void *state, double input)
 {
-	const struct past *p = &((struct ponder *)state)->past;
+	const struct peaks_seen *p = &((struct ponder *)state)->peaks_seen;
 
 	if (!p->n)
 		return NAN;
@@ -141,7 +142,7 @@ static double ponder_allocate(void *state, double input)
 	if (!(c.correlation > TOO_WEAK))
 		return c.max_y + MARGIN;
 
-	double residual[PAST_MAX], line = fit_upwards(p, &c, input, residual);
+	double residual[PEAKS_SEEN_MAX], line = fit_upwards(p, &c, input, residual);
 
 	if (line < c.min_y)
 		line = c.min_y;
@@ -150,10 +151,10 @@ static double ponder_allocate(void *state, double input)
 	return line + fmax(MARGIN, 2 * spread_near(p, input, residual));
 }
 
-const struct rule ponder_rule = {
+const struct sizing_rule rule_ponder = {
 	.state_size = sizeof(struct ponder),
 	.start = ponder_start,
 	.allocate = ponder_allocate,
-	.retry = retry_double,
+	.retry = rule_retry_double,
 	.learn = ponder_learn,
 };

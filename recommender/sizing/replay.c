@@ -4,7 +4,7 @@
 
 #include "recommender/sizing/strategy.h"
 
-double input_of_next(const struct sizing_options *options)
+double sizing_next_input(const struct sizing_options *options)
 {
 	double input = options->input_bytes;
 
@@ -34,9 +34,10 @@ static double after_kill(double limit)
 	return fmax(1.2 * limit, limit + 100 * MIB);
 }
 
-static void feed_kill(struct fed *f, const struct rule *rule, const struct run *r, unsigned kills)
+static void feed_kill(struct replayed *f, const struct sizing_rule *rule, const struct run *r,
+	unsigned kills)
 {
-	double limit = run_killed_at(r);
+	double limit = run_needs_killed_at(r);
 
 	if (isnan(limit))
 		return;
@@ -57,20 +58,20 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 		bool succeeded = runs->run[i].outcome == OUTCOME_SUCCEEDED;
 
 		largest[i + 1] =
-			fmax(largest[i], succeeded ? run_memory_peak(&runs->run[i]) : (double)NAN);
+			fmax(largest[i], succeeded ? run_needs_memory(&runs->run[i]) : (double)NAN);
 	}
 	return largest;
 }
 
 /* The kills before a success, when no run from then on needed as much as they were given. */
-static void learn_kills(struct fed *f, const struct rule *rule, const struct run *killed,
-	const struct run *success, bool announced, enum feeding how)
+static void learn_kills(struct replayed *f, const struct sizing_rule *rule,
+	const struct run *killed, const struct run *success, bool announced, enum replay_kind how)
 {
 	double need = after_kill(f->killed_at);
 	struct observation o =
-		observation_of(need, input_of(killed, announced), run_duration(success));
+		rule_observation(need, input_of(killed, announced), run_duration(success));
 
-	if (how == FEED_SCORED)
+	if (how == REPLAY_SCORED)
 		rule_score(rule, f->state, &o, &f->record);
 	if (rule->successes_only)
 		return;
@@ -80,28 +81,28 @@ static void learn_kills(struct fed *f, const struct rule *rule, const struct run
 	f->kills_need = fmax(f->kills_need, need);
 }
 
-static void learn_success(struct fed *f, const struct rule *rule, const struct run *r, double peak,
-	bool announced, enum feeding how)
+static void learn_success(struct replayed *f, const struct sizing_rule *rule, const struct run *r,
+	double peak, bool announced, enum replay_kind how)
 {
-	struct observation o = observation_of(peak, input_of(r, announced), run_duration(r));
+	struct observation o = rule_observation(peak, input_of(r, announced), run_duration(r));
 
 	if (!(peak > 0))
 		return;
-	if (how == FEED_SCORED)
+	if (how == REPLAY_SCORED)
 		rule_replay(rule, f->state, &o, &f->record);
 	else
 		rule->learn(f->state, &o);
 	f->learnt++;
 }
 
-void feed(struct fed *ret, const struct rule *rule, const struct rule_options *options,
-	const struct runs *runs, const struct runs *used, double (*peak)(const struct run *),
-	enum feeding how)
+void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
+	const struct rule_options *options, const struct runs *runs, const struct runs *used,
+	double (*peak)(const struct run *), enum replay_kind how)
 {
-	struct fed f = {.state = xcalloc(1, rule->state_size)};
+	struct replayed f = {.state = xcalloc(1, rule->state_size)};
 	bool announced = any_announced(used);
 	bool of_memory =
-		peak == run_memory_peak; /* a limit of it says nothing of what else is sized */
+		peak == run_needs_memory; /* a limit of it says nothing of what else is sized */
 	size_t oldest = 0, seen = 0;
 	unsigned kills = 0;
 	const struct run *killed = NULL;
@@ -128,7 +129,7 @@ void feed(struct fed *ret, const struct rule *rule, const struct rule_options *o
 	*ret = f;
 }
 
-void fed_done(struct fed *f)
+void replay_done(struct replayed *f)
 {
 	free(f->state);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-struct observation observation_of(double peak, double input, double duration)
+struct observation rule_observation(double peak, double input, double duration)
 {
 	return (struct observation){
 		.peak = peak,
@@ -13,16 +13,16 @@ struct observation observation_of(double peak, double input, double duration)
 	};
 }
 
-void past_add(struct past *p, const struct observation *o)
+void rule_peaks_add(struct peaks_seen *p, const struct observation *o)
 {
-	if (p->n == PAST_MAX) {
+	if (p->n == PEAKS_SEEN_MAX) {
 		memmove(p->at, p->at + 1, sizeof p->at - sizeof p->at[0]);
 		p->n--;
 	}
 	p->at[p->n++] = *o;
 }
 
-double past_peak(const struct past *p, size_t newest)
+double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
 {
 	double peak = 0;
 
@@ -34,16 +34,16 @@ double past_peak(const struct past *p, size_t newest)
 #define CHANGE_BEFORE 8
 #define CHANGE_FACTOR 1.1
 
-bool past_has_changed(const struct past *p)
+bool rule_peaks_changed(const struct peaks_seen *p)
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
 	double least_input = INFINITY, most_input = -INFINITY;
 
-	if (p->n < CHANGE_BEFORE + PAST_CHANGE_RUNS)
+	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS)
 		return false;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct observation *o = &p->at[i];
-		unsigned newer = i >= p->n - PAST_CHANGE_RUNS;
+		unsigned newer = i >= p->n - PEAKS_CHANGE_RUNS;
 
 		low[newer] = fmin(low[newer], o->peak);
 		high[newer] = fmax(high[newer], o->peak);
@@ -57,8 +57,8 @@ bool past_has_changed(const struct past *p)
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
 }
 
-double rule_score(const struct rule *rule, void *state, const struct observation *o,
-	struct record *r)
+double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,
+	struct replay_record *r)
 {
 	double first = rule->allocate(state, o->input),
 	       duration = o->duration > 0 ? o->duration : 1;
@@ -82,8 +82,8 @@ double rule_score(const struct rule *rule, void *state, const struct observation
 	return first;
 }
 
-double rule_replay(const struct rule *rule, void *state, const struct observation *o,
-	struct record *r)
+double rule_replay(const struct sizing_rule *rule, void *state, const struct observation *o,
+	struct replay_record *r)
 {
 	double first = rule_score(rule, state, o, r);
 

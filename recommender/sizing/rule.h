@@ -12,30 +12,30 @@
 
 /*
  * What one successful run needed: peak > 0, input >= 0, duration > 0, all finite; the last two may
- * be NaN, unknown. observation_of turns absurd inputs and durations into unknown ones.
+ * be NaN, unknown. rule_observation turns absurd inputs and durations into unknown ones.
  */
 struct observation {
 	double peak, input, duration;
 };
-struct observation observation_of(double peak, double input, double duration);
+struct observation rule_observation(double peak, double input, double duration);
 
 /* The newest runs, oldest first; older ones are forgotten. */
-#define PAST_MAX 200
-struct past {
+#define PEAKS_SEEN_MAX 200
+struct peaks_seen {
 	size_t n;
-	struct observation at[PAST_MAX];
+	struct observation at[PEAKS_SEEN_MAX];
 };
-void past_add(struct past *p, const struct observation *o);
+void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 
 /* The largest of the newest so many peaks; 0 when there is none. */
-double past_peak(const struct past *p, size_t newest);
+double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
 /*
  * A lasting change: the newest five runs all lie beyond all earlier ones, and no unusual input
  * explains it.
  */
-#define PAST_CHANGE_RUNS 5
-bool past_has_changed(const struct past *p);
+#define PEAKS_CHANGE_RUNS 5
+bool rule_peaks_changed(const struct peaks_seen *p);
 
 struct rule_options {
 	size_t window;     /* newest runs to look at */
@@ -43,7 +43,7 @@ struct rule_options {
 	double margin;     /* added, as a share: 0.2 */
 };
 
-struct rule {
+struct sizing_rule {
 	size_t state_size;
 	struct rule_options defaults; /* 0 = the rule does not use it */
 	bool successes_only; /* its definition knows no killed runs: they are scored, but not learnt */
@@ -55,12 +55,13 @@ struct rule {
 	void (*learn)(void *state, const struct observation *o);
 };
 
-double retry_double(void *state, double allocation,
+double rule_retry_double(void *state, double allocation,
 	unsigned failures); /* a retry of rules: twice as much */
 
-extern const struct rule baseline_rule, max_rule, percentile_rule, krr_rule, vpa_rule, ponder_rule;
-extern const struct rule tovar_rule;
-extern const struct rule caq_rules[3]; /* by enum risk; see cost_aware.h, which has auto's */
+extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_krr, rule_vpa,
+	rule_ponder;
+extern const struct sizing_rule rule_tovar;
+extern const struct sizing_rule rule_caq[3]; /* by enum risk; see cost_aware.h, which has auto's */
 
 /* An allocation no machine has; every retry ends there. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
@@ -69,7 +70,7 @@ extern const struct rule caq_rules[3]; /* by enum risk; see cost_aware.h, which 
  * What a rule would have done, had it sized the runs itself, from the second one on. Sums are byte
  * seconds.
  */
-struct record {
+struct replay_record {
 	size_t runs, failures; /* failures: runs whose first attempt was too small */
 	double used, wasted;   /* wasted: failed attempts, and what was left over of the last one */
 };
@@ -79,9 +80,9 @@ struct record {
  * when the rule had none; then nothing is scored. A failed attempt is charged its allocation for
  * the whole run: the worst case.
  */
-double rule_replay(const struct rule *rule, void *state, const struct observation *o,
-	struct record *r);
-double rule_score(const struct rule *rule, void *state, const struct observation *o,
-	struct record *r); /* the same, but nothing is learnt */
+double rule_replay(const struct sizing_rule *rule, void *state, const struct observation *o,
+	struct replay_record *r);
+double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,
+	struct replay_record *r); /* the same, but nothing is learnt */
 
 #endif

@@ -15,16 +15,16 @@ static double amount_or_nan(double v)
 	return v >= 0 && v < 0x1p62 ? v : NAN;
 }
 
-bool run_tmpfs_is_known(const struct run *r)
+bool run_needs_tmpfs_known(const struct run *r)
 {
 	return run_column(r, "memory_cgroup_shmem_bytes") != NULL;
 }
 
-double run_tmpfs(const struct run *r)
+double run_needs_tmpfs(const struct run *r)
 {
 	double tmpfs = run_peak(r, "memory_tmpfs_bytes");
 
-	if (!run_tmpfs_is_known(r))
+	if (!run_needs_tmpfs_known(r))
 		return 0;
 	/* Recorded before that was told, or by a kernel that does not tell what processes mapped. */
 	if (isnan(tmpfs))
@@ -37,24 +37,24 @@ double run_tmpfs(const struct run *r)
  * Marks of processes lack the files in tmpfs that none has mapped. When they were largest is known, when a mark was made is
  * not: perhaps both at once, but together no more than their group ever had.
  */
-double run_memory_peak(const struct run *r)
+double run_needs_memory(const struct run *r)
 {
 	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));
 	double group = run_peak(r, "memory_cgroup_peak_bytes");
 	double peak = isnan(mark) ? size_or_nan(run_peak(r, "memory_bytes")) : mark;
-	double with_tmpfs = size_or_nan(peak + run_tmpfs(r));
+	double with_tmpfs = size_or_nan(peak + run_needs_tmpfs(r));
 
 	return isnan(with_tmpfs) ? peak : fmax(peak, fmin(with_tmpfs, group));
 }
 
-double run_killed_at(const struct run *r)
+double run_needs_killed_at(const struct run *r)
 {
 	double limit = size_or_nan(r->memory_limit_bytes);
 
-	return isnan(limit) ? run_memory_peak(r) : limit;
+	return isnan(limit) ? run_needs_memory(r) : limit;
 }
 
-double run_gpus(const struct run *r)
+double run_needs_gpus(const struct run *r)
 {
 	double used = run_peak(r, "gpus_used");
 
@@ -63,7 +63,7 @@ double run_gpus(const struct run *r)
 	return used >= 0 && used < 1e6 ? used : (double)NAN;
 }
 
-double run_vram_peak(const struct run *r)
+double run_needs_vram(const struct run *r)
 {
 	double peak = run_peak(r, "vram_peak_bytes");
 
@@ -85,23 +85,23 @@ static double written_or_grown(const struct run *r)
 	return isnan(written) ? written : fmin(written, grown);
 }
 
-double run_disk(const struct run *r)
+double run_needs_disk(const struct run *r)
 {
 	double grown = amount_or_nan(run_peak(r, "disk_grown_bytes"));
 
 	return isnan(grown) ? written_or_grown(r) : grown;
 }
 
-double run_duration_as_bytes(const struct run *r)
+double sizing_duration_as_bytes(const struct run *r)
 {
 	double seconds = run_duration(r);
 
 	return seconds > 0 ? seconds * SECOND_IN_BYTES : (double)NAN;
 }
 
-struct summary runs_summary(const struct runs *runs, double (*get)(const struct run *))
+struct run_summary run_needs_summary(const struct runs *runs, double (*get)(const struct run *))
 {
-	struct summary s = {.min = NAN, .max = NAN, .mean = NAN};
+	struct run_summary s = {.min = NAN, .max = NAN, .mean = NAN};
 	double sum = 0;
 
 	for (size_t i = 0; i < runs->n; i++) {
@@ -119,7 +119,7 @@ struct summary runs_summary(const struct runs *runs, double (*get)(const struct 
 	return s;
 }
 
-uint64_t round_memory(double bytes)
+uint64_t sizing_round_memory(double bytes)
 {
 	static const uint64_t steps[] = {128, 256, 512, 1024, 2048};
 	double mib = bytes / MIB;
@@ -132,7 +132,7 @@ uint64_t round_memory(double bytes)
 	return (uint64_t)ceil(mib / 1024) * 1024;
 }
 
-uint64_t round_up_memory(double bytes)
+uint64_t sizing_round_up(double bytes)
 {
 	double mib = fmax(16, bytes / MIB);
 
@@ -144,7 +144,7 @@ uint64_t round_up_memory(double bytes)
 	return (uint64_t)(ceil(mib / step) * step);
 }
 
-uint64_t round_cores(double cores)
+uint64_t sizing_round_cores(double cores)
 {
 	if (!(cores >= 0) || cores > 1e6)
 		return 0;

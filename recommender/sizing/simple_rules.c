@@ -11,7 +11,7 @@
 
 struct simple {
 	struct rule_options options;
-	struct past past;
+	struct peaks_seen peaks_seen;
 	double largest; /* ever, beyond the window too */
 	double oom;     /* krr: the largest limit that was too small */
 };
@@ -27,11 +27,11 @@ static void simple_learn(void *state, const struct observation *o)
 {
 	struct simple *s = state;
 
-	past_add(&s->past, o);
+	rule_peaks_add(&s->peaks_seen, o);
 	s->largest = fmax(s->largest, o->peak);
 }
 
-double retry_double(void *state, double allocation, unsigned failures)
+double rule_retry_double(void *state, double allocation, unsigned failures)
 {
 	(void)state;
 	(void)failures;
@@ -43,20 +43,20 @@ static double baseline_allocate(void *state, double input)
 	struct simple *s = state;
 
 	(void)input;
-	if (!s->past.n)
+	if (!s->peaks_seen.n)
 		return NAN;
-	return (double)round_memory(past_peak(&s->past, s->options.window) *
-				    (1 + s->options.margin)) *
+	return (double)sizing_round_memory(rule_peaks_largest(&s->peaks_seen, s->options.window) *
+					   (1 + s->options.margin)) *
 	       MIB;
 }
 
-const struct rule baseline_rule = {
+const struct sizing_rule rule_baseline = {
 	.state_size = sizeof(struct simple),
 	.defaults = {.window = SIZING_RUNS, .margin = 0.2},
 	.successes_only = true,
 	.start = simple_start,
 	.allocate = baseline_allocate,
-	.retry = retry_double,
+	.retry = rule_retry_double,
 	.learn = simple_learn,
 };
 
@@ -65,15 +65,17 @@ static double max_allocate(void *state, double input)
 	struct simple *s = state;
 
 	(void)input;
-	return s->past.n ? past_peak(&s->past, s->options.window) * (1 + s->options.margin) : NAN;
+	return s->peaks_seen.n ? rule_peaks_largest(&s->peaks_seen, s->options.window) *
+					 (1 + s->options.margin) :
+				 NAN;
 }
 
-const struct rule max_rule = {
+const struct sizing_rule rule_max = {
 	.state_size = sizeof(struct simple),
-	.defaults = {.window = PAST_MAX, .margin = 0.2},
+	.defaults = {.window = PEAKS_SEEN_MAX, .margin = 0.2},
 	.start = simple_start,
 	.allocate = max_allocate,
-	.retry = retry_double,
+	.retry = rule_retry_double,
 	.learn = simple_learn,
 };
 
@@ -81,15 +83,15 @@ const struct rule max_rule = {
 static double percentile_allocate(void *state, double input)
 {
 	struct simple *s = state;
-	double peak[PAST_MAX];
-	size_t n = s->past.n < s->options.window ? s->past.n : s->options.window;
+	double peak[PEAKS_SEEN_MAX];
+	size_t n = s->peaks_seen.n < s->options.window ? s->peaks_seen.n : s->options.window;
 
 	(void)input;
 	if (!n)
 		return NAN;
 	for (size_t i = 0; i < n; i++)
-		peak[i] = s->past.at[s->past.n - n + i].peak;
-	qsort(peak, n, sizeof *peak, ascending_doubles);
+		peak[i] = s->peaks_seen.at[s->peaks_seen.n - n + i].peak;
+	qsort(peak, n, sizeof *peak, stats_ascending);
 
 	double rank = s->options.percentile * (double)(n - 1);
 	size_t low = (size_t)rank, high = low + 1 < n ? low + 1 : low;
@@ -98,12 +100,12 @@ static double percentile_allocate(void *state, double input)
 	       (1 + s->options.margin);
 }
 
-const struct rule percentile_rule = {
+const struct sizing_rule rule_percentile = {
 	.state_size = sizeof(struct simple),
-	.defaults = {.window = PAST_MAX, .percentile = 0.95},
+	.defaults = {.window = PEAKS_SEEN_MAX, .percentile = 0.95},
 	.start = simple_start,
 	.allocate = percentile_allocate,
-	.retry = retry_double,
+	.retry = rule_retry_double,
 	.learn = simple_learn,
 };
 
@@ -112,7 +114,7 @@ static double krr_allocate(void *state, double input)
 	struct simple *s = state;
 
 	(void)input;
-	return s->past.n ? fmax(s->largest * (1 + s->options.margin), s->oom * 1.25) : NAN;
+	return s->peaks_seen.n ? fmax(s->largest * (1 + s->options.margin), s->oom * 1.25) : NAN;
 }
 
 static double krr_retry(void *state, double allocation, unsigned failures)
@@ -124,7 +126,7 @@ static double krr_retry(void *state, double allocation, unsigned failures)
 	return fmax(allocation * 1.25, allocation + MIB);
 }
 
-const struct rule krr_rule = {
+const struct sizing_rule rule_krr = {
 	.state_size = sizeof(struct simple),
 	.defaults = {.margin = 0.15},
 	.start = simple_start,
@@ -148,18 +150,18 @@ static int largest_first(const void *a, const void *b)
 static double tovar_allocate(void *state, double input)
 {
 	struct simple *s = state;
-	struct observation run[PAST_MAX] = {0};
+	struct observation run[PEAKS_SEEN_MAX] = {0};
 	double total = 0, above = 0, best = INFINITY, allocation = NAN;
 
 	(void)input;
-	for (size_t i = 0; i < s->past.n; i++) {
-		run[i] = s->past.at[i];
+	for (size_t i = 0; i < s->peaks_seen.n; i++) {
+		run[i] = s->peaks_seen.at[i];
 		if (!(run[i].duration > 0))
 			run[i].duration = 1;
 		total += run[i].duration;
 	}
-	qsort(run, s->past.n, sizeof *run, largest_first);
-	for (size_t i = 0; i < s->past.n; i++) {
+	qsort(run, s->peaks_seen.n, sizeof *run, largest_first);
+	for (size_t i = 0; i < s->peaks_seen.n; i++) {
 		double cost = run[i].peak * total + run[0].peak * above;
 
 		if (cost < best) {
@@ -174,13 +176,13 @@ static double tovar_allocate(void *state, double input)
 static double tovar_retry(void *state, double allocation, unsigned failures)
 {
 	struct simple *s = state;
-	double largest = past_peak(&s->past, PAST_MAX);
+	double largest = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
 
 	(void)failures;
 	return allocation < largest ? largest : 2 * allocation;
 }
 
-const struct rule tovar_rule = {
+const struct sizing_rule rule_tovar = {
 	.state_size = sizeof(struct simple),
 	.start = simple_start,
 	.allocate = tovar_allocate,

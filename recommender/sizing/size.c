@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *confidence_name(enum confidence c)
+const char *sizing_confidence_name(enum confidence c)
 {
 	switch (c) {
 	case CONFIDENCE_NONE:
@@ -22,7 +22,7 @@ const char *confidence_name(enum confidence c)
 
 static enum confidence confidence_of(const struct runs *used)
 {
-	struct summary peaks = runs_summary(used, run_memory_peak);
+	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 
 	if (peaks.n < 3 || peaks.max > 2 * peaks.min)
 		return CONFIDENCE_LOW;
@@ -57,7 +57,7 @@ static int nothing_to_go_by(const struct runs *runs, struct err *e)
 	for (unsigned o = 0; o < OUTCOME_COUNT; o++)
 		if (by_outcome[o])
 			buf_addf(&words, "%s%zu %s", words.len ? ", " : "", by_outcome[o],
-				outcome_name((enum outcome)o));
+				run_outcome_name((enum outcome)o));
 	return err_set(e, -ENODATA, "none of the %zu recorded runs succeeded (%s)", runs->n,
 		buf_text(&words));
 }
@@ -127,15 +127,17 @@ static bool killed_somewhere(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)
 		if (runs->run[i].outcome == OUTCOME_OOM_KILLED &&
-			!isnan(run_killed_at(&runs->run[i])))
+			!isnan(run_needs_killed_at(&runs->run[i])))
 			return true;
 	return false;
 }
 
-int size_by(const struct method *m, const struct runs *runs, const struct sizing_options *options,
-	struct arena *arena, struct sizing *ret, struct err *e)
+int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
+	const struct sizing_options *options, struct arena *arena, struct sizing *ret,
+	struct err *e)
 {
-	size_t most = options->runs && options->runs < PAST_MAX ? options->runs : PAST_MAX;
+	size_t most =
+		options->runs && options->runs < PEAKS_SEEN_MAX ? options->runs : PEAKS_SEEN_MAX;
 	struct runs used = {0};
 	struct sizing s;
 	int r = sizing_start(runs, most, arena, &used, &s, e);
@@ -144,16 +146,16 @@ int size_by(const struct method *m, const struct runs *runs, const struct sizing
 		s = sizing_unknown();
 	else if (r < 0)
 		return r;
-	size_memory(&s, m, runs, &used, options, arena);
+	sizing_memory(&s, m, runs, &used, options, arena);
 	if (used.n) {
-		size_gpus(&s, m, runs, &used, options, arena);
-		size_disk(&s, m, runs, &used, options, arena);
-		size_duration(&s, runs, &used, options, arena);
-		size_cpu(&s, m, &used, options, arena);
-		explain_waits(&s, &used, arena);
-		advise_split(&s, &used, !isnan(input_of_next(options)), arena);
+		sizing_gpus(&s, m, runs, &used, options, arena);
+		sizing_disk(&s, m, runs, &used, options, arena);
+		sizing_duration(&s, runs, &used, options, arena);
+		sizing_cpu(&s, m, &used, options, arena);
+		sizing_explain_waits(&s, &used, arena);
+		mixed_jobs_advise(&s, &used, !isnan(sizing_next_input(options)), arena);
 	}
-	size_summary(&s, options, arena);
+	sizing_summary(&s, options, arena);
 	*ret = s;
 	return 0;
 }

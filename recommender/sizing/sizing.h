@@ -28,12 +28,12 @@ struct resources {
  * more than a factor of two; high: five or more whose peaks all lie within 20 %; medium: the rest.
  */
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
-const char *confidence_name(enum confidence c);
+const char *sizing_confidence_name(enum confidence c);
 
 /* How dear a first attempt that fails for lack of memory is, against memory that is left over. */
 enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
-const char *risk_name(enum risk r); /* "balanced", "economy", "safe" */
-bool risk_parse(const char *name, enum risk *ret);
+const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
+bool sizing_risk_parse(const char *name, enum risk *ret);
 
 /* What a rule would have done on the job's own past, had it sized each run from the runs before it. */
 struct hindsight {

@@ -4,36 +4,36 @@
 #include "recommender/sizing/strategy.h"
 
 /* auto first: it is the default. */
-static const struct method auto_method = {.rule = NULL};
-static const struct method max_method = {
-	.rule = &max_rule,
+static const struct sizing_method auto_method = {.rule = NULL};
+static const struct sizing_method max_method = {
+	.rule = &rule_max,
 	.because = "the largest peak plus the margin",
 	.cpu_share = 1,
 };
-static const struct method percentile_method = {
-	.rule = &percentile_rule,
+static const struct sizing_method percentile_method = {
+	.rule = &rule_percentile,
 	.because = "the percentile of the peaks plus the margin",
 	.cpu_share = 0.95,
 	.uses_percentile = true,
 };
-static const struct method krr_method = {
-	.rule = &krr_rule,
+static const struct sizing_method krr_method = {
+	.rule = &rule_krr,
 	.because = "the largest peak + 15 %, or the largest limit that was too small + 25 %",
 	.cpu_share = 0.95,
 };
-static const struct method vpa_method = {
-	.rule = &vpa_rule,
+static const struct sizing_method vpa_method = {
+	.rule = &rule_vpa,
 	.because = "the 90th percentile of fading peaks + 15 %",
 	.cpu_share = 0.9,
 	.cpu_fades = true,
 	.uses_percentile = true,
 };
-static const struct method ponder_method = {
-	.rule = &ponder_rule,
+static const struct sizing_method ponder_method = {
+	.rule = &rule_ponder,
 	.because = "a line through peak over input size, or the largest peak, plus its spread",
 };
-static const struct method tovar_method = {
-	.rule = &tovar_rule,
+static const struct sizing_method tovar_method = {
+	.rule = &rule_tovar,
 	.because = "the peak that would have cost least as first attempt of every run",
 };
 
@@ -41,7 +41,7 @@ static const struct method tovar_method = {
 	static int name##_size(const struct runs *runs, const struct sizing_options *options,      \
 		struct arena *arena, struct sizing *ret, struct err *e)                            \
 	{                                                                                          \
-		return size_by(&name##_method, runs, options, arena, ret, e);                      \
+		return sizing_by_method(&name##_method, runs, options, arena, ret, e);             \
 	}
 SIZE_BY(auto)
 SIZE_BY(max)

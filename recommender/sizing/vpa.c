@@ -88,7 +88,7 @@ static void vpa_learn(void *state, const struct observation *o)
 	v->runs++;
 }
 
-const struct rule vpa_rule = {
+const struct sizing_rule rule_vpa = {
 	.state_size = sizeof(struct vpa),
 	.defaults = {.percentile = 0.9, .margin = 0.15},
 	.start = vpa_start,

@@ -8,57 +8,57 @@
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 
-const char *words_bytes(char out[WORDS_MAX], double bytes)
+const char *wording_bytes(char out[WORDING_MAX], double bytes)
 {
 	double gib = bytes / MIB / 1024;
 
 	if (gib >= 1024)
-		snprintf(out, WORDS_MAX, "%.2f TiB", gib / 1024);
+		snprintf(out, WORDING_MAX, "%.2f TiB", gib / 1024);
 	else if (gib >= 1)
-		snprintf(out, WORDS_MAX, gib < 10 ? "%.2f GiB" : "%.1f GiB", gib);
+		snprintf(out, WORDING_MAX, gib < 10 ? "%.2f GiB" : "%.1f GiB", gib);
 	else
-		snprintf(out, WORDS_MAX, bytes < 10 * MIB ? "%.2f MiB" : "%.0f MiB", bytes / MIB);
+		snprintf(out, WORDING_MAX, bytes < 10 * MIB ? "%.2f MiB" : "%.0f MiB", bytes / MIB);
 	return out;
 }
 
-const char *words_seconds(char out[WORDS_MAX], double seconds)
+const char *wording_seconds(char out[WORDING_MAX], double seconds)
 {
 	if (seconds >= 2 * 86400)
-		snprintf(out, WORDS_MAX, "%.1f days", seconds / 86400);
+		snprintf(out, WORDING_MAX, "%.1f days", seconds / 86400);
 	else if (seconds >= 2 * 3600)
-		snprintf(out, WORDS_MAX, "%.1f h", seconds / 3600);
+		snprintf(out, WORDING_MAX, "%.1f h", seconds / 3600);
 	else if (seconds >= 120)
-		snprintf(out, WORDS_MAX, "%.1f min", seconds / 60);
+		snprintf(out, WORDING_MAX, "%.1f min", seconds / 60);
 	else
-		snprintf(out, WORDS_MAX, "%.3g s", seconds);
+		snprintf(out, WORDING_MAX, "%.3g s", seconds);
 	return out;
 }
 
 /* A probability is never certain, and its first digit is all that is known of a small one. */
-const char *words_share(char out[WORDS_MAX], double share)
+const char *wording_share(char out[WORDING_MAX], double share)
 {
 	double percent = 100 * share;
 
 	if (percent < 0.1)
-		snprintf(out, WORDS_MAX, "less than 0.1 %%");
+		snprintf(out, WORDING_MAX, "less than 0.1 %%");
 	else if (percent > 99)
-		snprintf(out, WORDS_MAX, "more than 99 %%");
+		snprintf(out, WORDING_MAX, "more than 99 %%");
 	else
-		snprintf(out, WORDS_MAX, percent < 10 ? "%.1f %%" : "%.0f %%", percent);
+		snprintf(out, WORDING_MAX, percent < 10 ? "%.1f %%" : "%.0f %%", percent);
 	return out;
 }
 
-const char *words_sized_runs(char out[WORDS_MAX], const struct sizing *s, size_t n)
+const char *wording_sized_runs(char out[WORDING_MAX], const struct sizing *s, size_t n)
 {
 	if (!s->memory_kills)
-		return words_runs(out, n);
-	snprintf(out, WORDS_MAX, "%zu run%s", n, n == 1 ? "" : "s");
+		return wording_runs(out, n);
+	snprintf(out, WORDING_MAX, "%zu run%s", n, n == 1 ? "" : "s");
 	return out;
 }
 
-const char *words_runs(char out[WORDS_MAX], size_t n)
+const char *wording_runs(char out[WORDING_MAX], size_t n)
 {
-	snprintf(out, WORDS_MAX, "%zu successful run%s", n, n == 1 ? "" : "s");
+	snprintf(out, WORDING_MAX, "%zu successful run%s", n, n == 1 ? "" : "s");
 	return out;
 }
 
@@ -78,28 +78,29 @@ void sizing_explain(struct sizing *s, struct arena *arena, const char *format, .
 static void explain_cpu_wait(struct sizing *s, const struct waits *w, const char *runs,
 	struct arena *arena)
 {
-	char waited[WORDS_MAX], held[WORDS_MAX];
+	char waited[WORDING_MAX], held[WORDING_MAX];
 	AUTO(buf_done) struct buf quota = BUF_MAX(128);
 
 	if (w->throttled_seconds > 0)
 		buf_addf(&quota, ", %s of it held back by a CPU quota",
-			words_seconds(held, w->throttled_seconds));
+			wording_seconds(held, w->throttled_seconds));
 	sizing_explain(s, arena,
 		"waits: threads of %s waited for a CPU for %.0f %% of the time that they could "
 		"have run (%s%s): more cores would have made them faster",
-		runs, 100 * w->cpu_share, words_seconds(waited, w->cpu_seconds), buf_text(&quota));
+		runs, 100 * w->cpu_share, wording_seconds(waited, w->cpu_seconds),
+		buf_text(&quota));
 }
 
-void explain_waits(struct sizing *s, const struct runs *used, struct arena *arena)
+void sizing_explain_waits(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	const struct run **list = arena_alloc(arena, (used->n + 1) * sizeof *list);
-	char runs[WORDS_MAX];
+	char runs[WORDING_MAX];
 
 	for (size_t i = 0; i < used->n; i++)
 		list[i] = &used->run[i];
 	struct waits w = waits_of(list, used->n);
 
-	words_runs(runs, used->n);
+	wording_runs(runs, used->n);
 	switch (w.verdict) {
 	case WAITED_UNKNOWN:
 	case WAITED_LITTLE:
@@ -132,7 +133,7 @@ void explain_waits(struct sizing *s, const struct runs *used, struct arena *aren
 
 static void add_what(struct buf *b, const struct sizing *s)
 {
-	char words[WORDS_MAX];
+	char words[WORDING_MAX];
 	const struct resources *r = &s->resources;
 
 	buf_adds(b, "Ask for ");
@@ -140,40 +141,40 @@ static void add_what(struct buf *b, const struct sizing *s)
 		buf_addf(b, "%llu CPU%s", (unsigned long long)r->cpu, r->cpu == 1 ? "" : "s");
 	if (r->memory)
 		buf_addf(b, "%s%s of memory", r->cpu ? " and " : "",
-			words_bytes(words, (double)r->memory * MIB));
+			wording_bytes(words, (double)r->memory * MIB));
 	if (r->gpu)
 		buf_addf(b, ", with %llu GPU%s", (unsigned long long)r->gpu,
 			r->gpu == 1 ? "" : "s");
 	if (!isnan(s->demand.duration_seconds))
 		buf_addf(b, " for about %s",
-			words_seconds(words,
+			wording_seconds(words,
 				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
 }
 
 /* Nothing when nothing can be said. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
-	char words[WORDS_MAX], runs[WORDS_MAX];
+	char words[WORDING_MAX], runs[WORDING_MAX];
 
 	if (!isnan(s->memory_killed_at))
 		buf_addf(b, ": the newest run was killed for memory at %s",
-			words_bytes(words, s->memory_killed_at));
+			wording_bytes(words, s->memory_killed_at));
 	else if (attempt > 1)
 		buf_addf(b, ": attempt %zu, after smaller ones were too small", attempt);
 	else if (!isnan(s->memory_too_small)) {
 		buf_adds(b, ": ");
 		if (s->memory_judged_by)
 			buf_addf(b, "as far as %s can tell, ",
-				words_runs(runs, s->memory_judged_by));
+				wording_runs(runs, s->memory_judged_by));
 		buf_addf(b, "%s of runs are expected to need more memory",
-			words_share(words, s->memory_too_small));
+			wording_share(words, s->memory_too_small));
 	}
 }
 
-void size_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena)
+void sizing_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena)
 {
 	AUTO(buf_done) struct buf b = BUF_MAX(SUMMARY_MAX);
-	char runs[WORDS_MAX];
+	char runs[WORDING_MAX];
 	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
 
 	if (!s->resources.cpu && !s->resources.memory) {
@@ -186,7 +187,7 @@ void size_summary(struct sizing *s, const struct sizing_options *options, struct
 		buf_addf(&b,
 			"; on the last %s it would have wasted %.0f %% of what they used and been "
 			"too small for %zu",
-			words_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures);
+			wording_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures);
 	if (own->runs && !isnan(own->waste) && !isnan(seeds->waste))
 		buf_addf(&b, ", the largest of five peaks + 20 %%: %.0f %% and %zu",
 			100 * seeds->waste, seeds->failures);

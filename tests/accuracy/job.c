@@ -18,19 +18,19 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-#define CHILD_NS          30000000LL
-#define STORM_NS          300000LL
-#define SHORT_NS          200000000LL
-#define BUSY_NS           2000000000LL
-#define SPIKE_BYTES       (500UL << 20)
-#define SPIKE_MS          300
-#define REST_MS           1300 /* longer than the interval of samples */
-#define NEIGHBOUR_NS      1000000LL
-#define NEIGHBOUR_REST_MS 20
-#define LITTER_REST_MS    200
-#define CROWD             200
-#define CROWD_REST_MS     500
-#define NOBODY            65534
+#define CHILD_NS            30000000LL
+#define STORM_NS            300000LL
+#define SHORT_NS            200000000LL
+#define BUSY_NS             2000000000LL
+#define SPIKE_BYTES         (500UL << 20)
+#define SPIKE_MS            300
+#define REST_MS             1300 /* longer than the interval of samples */
+#define NEIGHBOUR_NS        1000000LL
+#define NEIGHBOUR_REST_MS   20
+#define LITTER_REST_MS      200
+#define CROWD               200
+#define CONNECTIONS_REST_MS 500
+#define NOBODY              65534
 
 static const char *self; /* this program, for exec */
 static double size = 1;
@@ -359,12 +359,12 @@ static void crowd(void)
 		if (start() == 0) {
 			while (!ends) {
 				burn(NEIGHBOUR_NS / 10);
-				rest(CROWD_REST_MS);
+				rest(CONNECTIONS_REST_MS);
 			}
 			_exit(0);
 		}
 	while (!ends)
-		rest(CROWD_REST_MS);
+		rest(CONNECTIONS_REST_MS);
 	kill(0, SIGTERM);
 	while (waitpid(-1, NULL, 0) > 0)
 		;

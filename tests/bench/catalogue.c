@@ -59,13 +59,14 @@ static void ask_all(const struct catalogue *c)
 {
 	static const char *const europe[] = {"Europe"}, *const aws[] = {"aws"};
 	struct demand d = {3.2, 12e9, NAN, NAN, NAN, 1800}, gpu = {4, 30e9, 1, 20e9, NAN, 7200};
-	struct profile p = {
+	struct job_profile p = {
 		1800, 1700, 2100, 5000, NAN, 4, NAN, NAN, catalogue_find(c, "aws", "m7i.xlarge")};
 	struct arena arena = {0};
 	const bool *regions = NULL;
 	struct err e;
 
-	if (places_find(c, &(struct places){.continents = {1, europe}}, &arena, &regions, &e))
+	if (regions_find(c, &(struct region_filter){.continents = {1, europe}}, &arena, &regions,
+		    &e))
 		printf("  (%s)\n", e.text);
 	ask(c, "everything", &(struct demand){NAN, NAN, NAN, NAN, NAN, NAN},
 		&(struct pick_options){.limit = 25});
@@ -83,12 +84,12 @@ static void ask_all(const struct catalogue *c)
 		&(struct pick_options){.limit = 5,
 			.profile = &p,
 			.objective = objective_find("cost"),
-			.reserve = reserves});
+			.reserve = system_reserves});
 	ask(c, "lowest cost of a run, on demand or spot", &d,
 		&(struct pick_options){.limit = 5,
 			.profile = &p,
 			.objective = objective_find("cost"),
-			.reserve = reserves,
+			.reserve = system_reserves,
 			.spot_interruptions_per_hour = 0.05,
 			.allocations = ALLOCATION_BIT(ALLOCATION_ONDEMAND) |
 				       ALLOCATION_BIT(ALLOCATION_SPOT)});

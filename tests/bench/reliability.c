@@ -47,9 +47,9 @@ static int ascending(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static double median(const struct past *p)
+static double median(const struct peaks_seen *p)
 {
-	double peak[PAST_MAX];
+	double peak[PEAKS_SEEN_MAX];
 
 	for (size_t i = 0; i < p->n; i++)
 		peak[i] = p->at[i].peak;
@@ -64,12 +64,12 @@ static void ask_running(void *state, const struct observation *run, const double
 	static const double reached[] = {0.25, 0.5, 0.75};
 	struct prospect p;
 
-	auto_quantiles(state, run->input, PROSPECT_POINTS, p.peak);
+	cost_aware_quantiles(state, run->input, PROSPECT_POINTS, p.peak);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		p.duration[i] = NAN;
 	for (size_t k = OWN + 1; k < ASKED; k++)
 		for (size_t i = 0; i < ARRAY_LEN(reached); i++) {
-			struct progress now = {
+			struct running_progress now = {
 				.peak_bytes = reached[i] * limit[k],
 				.peak_at_half_bytes = NAN,
 				.memory_limit_bytes = limit[k],
@@ -85,33 +85,33 @@ static void ask_running(void *state, const struct observation *run, const double
 static void replay_label(const struct trace_row *row, size_t n, struct tally *own,
 	struct tally *plain, struct tally *running)
 {
-	const struct rule *rule = &auto_rules[RISK_BALANCED];
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
 	AUTO(freep) void *state = xcalloc(1, rule->state_size);
-	struct past past = {0};
+	struct peaks_seen past = {0};
 
 	rule->start(state, &rule->defaults);
 	for (size_t i = 0; i < n && i < RUNS_CAP; i++) {
 		double input = isnan(row[i].input_bytes) ? row[i].read_bytes : row[i].input_bytes;
 		struct observation run =
-			observation_of(row[i].peak_mib * MIB, input, row[i].duration);
+			rule_observation(row[i].peak_mib * MIB, input, row[i].duration);
 
 		if (past.n) {
 			double asked[ASKED] = {
 				rule->allocate(state, run.input),
-				past_peak(&past, 5) * 1.2,
+				rule_peaks_largest(&past, 5) * 1.2,
 				median(&past) * 1.1,
-				past_peak(&past, PAST_MAX) * 1.02,
+				rule_peaks_largest(&past, PEAKS_SEEN_MAX) * 1.02,
 			};
 
 			for (size_t k = 0; k < ASKED; k++) {
-				struct outlook o;
+				struct cost_aware_outlook o;
 
-				auto_outlook(state, run.input, asked[k], &o);
+				cost_aware_outlook(state, run.input, asked[k], &o);
 				count(k == OWN ? own : plain, o.too_small, run.peak > asked[k]);
 			}
 			ask_running(state, &run, asked, running);
 		}
-		past_add(&past, &run);
+		rule_peaks_add(&past, &run);
 		rule->learn(state, &run);
 	}
 }

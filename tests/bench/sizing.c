@@ -22,21 +22,21 @@
 
 static const struct entry {
 	const char *name;
-	const struct rule *rule;
+	const struct sizing_rule *rule;
 } entries[] = {
-	{"baseline", &baseline_rule},
-	{"max", &max_rule},
-	{"percentile", &percentile_rule},
-	{"krr", &krr_rule},
-	{"vpa", &vpa_rule},
-	{"ponder", &ponder_rule},
-	{"tovar", &tovar_rule},
-	{"caq-economy", &caq_rules[RISK_ECONOMY]},
-	{"caq-balanced", &caq_rules[RISK_BALANCED]},
-	{"caq-safe", &caq_rules[RISK_SAFE]},
-	{"auto-economy", &auto_rules[RISK_ECONOMY]},
-	{"auto-balanced", &auto_rules[RISK_BALANCED]},
-	{"auto-safe", &auto_rules[RISK_SAFE]},
+	{"baseline", &rule_baseline},
+	{"max", &rule_max},
+	{"percentile", &rule_percentile},
+	{"krr", &rule_krr},
+	{"vpa", &rule_vpa},
+	{"ponder", &rule_ponder},
+	{"tovar", &rule_tovar},
+	{"caq-economy", &rule_caq[RISK_ECONOMY]},
+	{"caq-balanced", &rule_caq[RISK_BALANCED]},
+	{"caq-safe", &rule_caq[RISK_SAFE]},
+	{"auto-economy", &cost_aware_rules[RISK_ECONOMY]},
+	{"auto-balanced", &cost_aware_rules[RISK_BALANCED]},
+	{"auto-safe", &cost_aware_rules[RISK_SAFE]},
 };
 
 enum input_mode { INPUT_PROXY, INPUT_ANNOUNCED, INPUT_NONE };
@@ -49,7 +49,7 @@ struct options {
 };
 
 struct score {
-	struct record record;
+	struct replay_record record;
 	size_t n, room;
 	double *ratio; /* allocation / used, of every run scored */
 };
@@ -69,7 +69,7 @@ static void replay_label(const struct entry *entry, const struct trace_row *row,
 	entry->rule->start(state, &entry->rule->defaults);
 	for (size_t i = 0; i < n && i < o->cap; i++) {
 		struct observation run =
-			observation_of(row[i].peak_mib * MIB, input_of(&row[i], o->input),
+			rule_observation(row[i].peak_mib * MIB, input_of(&row[i], o->input),
 				isnan(row[i].duration) ? 3600 : fmax(row[i].duration, 0.1));
 		double allocation = rule_replay(entry->rule, state, &run, &score->record);
 

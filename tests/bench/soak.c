@@ -55,18 +55,18 @@ struct now __wrap_now_read(void)
 	return now;
 }
 
-double __real_writer_clock(void);
-double __wrap_writer_clock(void);
-double __wrap_writer_clock(void)
+double __real_batch_writer_clock(void);
+double __wrap_batch_writer_clock(void);
+double __wrap_batch_writer_clock(void)
 {
-	return __real_writer_clock() + (double)atomic_load(&ahead_ns) / 1e9;
+	return __real_batch_writer_clock() + (double)atomic_load(&ahead_ns) / 1e9;
 }
 
 struct soak {
 	struct app app;
 	struct options options;
 	struct identity self;
-	struct scrape *scrape;
+	struct rendered_cache *rendered_cache;
 	const char *program, *folder;
 	pid_t job; /* leader of the processes that are followed */
 	int input; /* of the job: it ends with it */
@@ -154,12 +154,12 @@ static void end_run(struct soak *s)
 		fail("write the history", &(struct err){0});
 }
 
-static void scrape(struct soak *s, struct snapshot *snapshot)
+static void rendered_cache(struct soak *s, struct snapshot *snapshot)
 {
 	for (int f = 0; f < EXPOSITION_FORMATS; f++)
 		for (int gzip = 0; gzip < 2; gzip++) {
-			struct body *b = scrape_body(s->scrape, snapshot, (enum exposition_format)f,
-				NULL, gzip);
+			struct response_body *b = rendered_cache_body(s->rendered_cache, snapshot,
+				(enum exposition_format)f, NULL, gzip);
 
 			if (!b || b->len == 0)
 				fail("scrape", &(struct err){0});
@@ -176,7 +176,7 @@ static void ask(struct soak *s, const char *command)
 	struct err e = {0};
 
 	arguments_begin(&a, route->parameters);
-	if (parameter_find(route->parameters, "job_name") &&
+	if (route_parameter_find(route->parameters, "job_name") &&
 		arguments_add(&a, "job_name", "soak", &e))
 		fail(command, &e);
 	if (arguments_finish(&a, &e) || route->answer(&s->app, &a, &r, &e))
@@ -226,7 +226,7 @@ static void one_tick(struct soak *s, uint64_t tick)
 	if (!snapshot)
 		fail("tick", &(struct err){0});
 	if (scrapes)
-		scrape(s, snapshot);
+		rendered_cache(s, snapshot);
 	shared_drop(&snapshot->shared);
 	if (tick % NOTE_TICKS == 0)
 		fprintf(s->notes, "%lu,%lu,%zu,%zu\n", tick, resident_bytes(), descriptors(),
@@ -253,11 +253,11 @@ static void start(struct soak *s, char *program)
 		.columns = &s->app.columns,
 		.limits = {.runs_per_job = 5, .full_rate_seconds = 7200},
 		.here = s->self.here,
-		.alive = process_alive};
+		.alive = identity_is_alive};
 
-	s->scrape = scrape_new();
+	s->rendered_cache = rendered_cache_new();
 	if (historian_start(&s->app.historian, &c, &e) ||
-		outlooks_start(&s->app.outlooks, &s->app, &e) ||
+		run_forecasts_start(&s->app.run_forecasts, &s->app, &e) ||
 		sampler_start(&s->app.sampler, &s->app, NULL, &e))
 		fail("start", &e);
 	snprintf(path, sizeof path, "%s/soak.csv", s->folder);
@@ -271,12 +271,12 @@ static void stop(struct soak *s)
 {
 	fclose(s->notes);
 	sampler_stop(s->app.sampler);
-	outlooks_stop(s->app.outlooks);
+	run_forecasts_stop(s->app.run_forecasts);
 	historian_stop(s->app.historian);
-	scrape_free(s->scrape);
+	rendered_cache_free(s->rendered_cache);
 	columns_done(&s->app.columns);
 	free((char *)(uintptr_t)s->app.history_path);
-	app_done(&s->app);
+	app_caches_done(&s->app);
 	options_done(&s->options);
 }
 
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_soak CHURN-PROGRAM FOLDER TICKS\n");
 		return EXIT_FAILURE;
 	}
-	trim_setup();
+	memory_trim_setup();
 	history_setup();
 	signal(SIGPIPE, SIG_IGN);
 	s.program = argv[1];

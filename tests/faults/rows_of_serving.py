@@ -27,7 +27,7 @@ ROWS = {
         "exporter/core/memory_budget.c", "	if (heap == SIZE_MAX)\n		return false;", "	if (heap)\n		return false;",
         "test_faults_memory.py:Full.test_shipped_limits_are_kept"),
     "a list grows on once it was given up": (
-        "exporter/core/json.c", "allowance_gave_up() || ", "", "unit:allowance"),
+        "exporter/core/json.c", "memory_budget_gave_up() ||", "", "unit:allowance"),
     "the phases of a run by what one pass has": (
         "exporter/answers/series_passes.c", "&ret->position, 0, phases_columns, &pass,", "&ret->position, 9, phases_columns, &pass,",
         "unit:series_passes"),
@@ -44,7 +44,7 @@ ROWS = {
         "exporter/http/http.c", "exchange_length(x) > BODY_READ_MAX", "exchange_length(x) == 1",
         "test_attackers.py:Smuggled.test_a_body_that_is_announced_too_long_is_not_waited_for"),
     "bodies without bound": (
-        "exporter/http/exchange.c", "+ more <= allowance()->changes", "+ more <= 100 * allowance()->changes", "unit:http_entry"),
+        "exporter/http/exchange.c", "+ more <= memory_budget()->changes", "+ more <= 100 * memory_budget()->changes", "unit:http_entry"),
     "bodies of strangers": (
         "exporter/http/http.c", "	return x->keeps_body ? let_in", "	return x->keeps_body && !refused ? let_in", "unit:http_entry"),
     "any name is ours": (
@@ -116,8 +116,8 @@ ROWS = {
         "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
         "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "a thread for each stream": (
-        "exporter/site/event_stream.c", "	struct live_stream *s = l->stop ? NULL : free_stream(l);",
-        "	struct worker more = l->worker;\n	struct live_stream *s = l->stop || worker_start(&more, \"more\", feed_all, l, NULL) ? NULL : free_stream(l);",
+        "exporter/site/event_stream.c", "	struct event_stream *s = l->stop ? NULL : free_stream(l);",
+        "	struct worker more = l->worker;\n	struct event_stream *s = l->stop || worker_start(&more, \"more\", feed_all, l, NULL) ? NULL : free_stream(l);",
         "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "passwords on the serving thread": (
         "exporter/http/web_users.c", "	pthread_mutex_unlock(&u->lock);\n	bool fits = password_fits(password, hash) && known_name;",
@@ -146,7 +146,7 @@ ROWS = {
         "exporter/catalogue/cache.c", "	if (code == 0 && version == 0)\n		code = create",
         "	if (code == 0)\n		code = create", "unit:catalogue_cache"),
     "prices of other regions are not taken up": (
-        "exporter/catalogue/current.c", "strcmp(origin.asked, s->origin.asked) == 0", "origin.at.ns", "unit:shelf"),
+        "exporter/catalogue/current.c", "strcmp(origin.source_text, s->origin.source_text) == 0", "origin.at.ns", "unit:shelf"),
     "a statement ends in a string": (
         "exporter/catalogue/sql_dump.c", "			d->quote = *at;", "			d->quote = '\\0';", "unit:catalogue_file"),
     "a dump works without end": (
@@ -161,5 +161,5 @@ ROWS = {
         "test_web_config.py:WebConfig.test_tls_clients_get_in_as_the_file_says"),
     "metrics hide a question": (
         "exporter/site/site.c", "if (is_taken(metrics))", "if (is_taken(metrics) && false)", "unit:site"),
-    "files in tmpfs are nobody's memory": ("recommender/sizing/run_needs.c", "size_or_nan(peak + run_tmpfs(r))", "size_or_nan(peak)", "unit:sizing_words"),
+    "files in tmpfs are nobody's memory": ("recommender/sizing/run_needs.c", "size_or_nan(peak + run_needs_tmpfs(r))", "size_or_nan(peak)", "unit:sizing_words"),
 }

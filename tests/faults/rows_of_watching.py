@@ -9,8 +9,8 @@ ROWS = {
     "places go to and fro": (
         "exporter/discovery/name_quota.c", "places_of(j, user) + 1 ?", "places_of(j, user) ?", "unit:job_names"),
     "a commit every fourth time": (
-        "exporter/history/historian.c", "	return now >= h->paused_until && (h->ring.n || now >= h->upkeep_at);",
-        "	return now >= h->paused_until && (h->ring.n > 3 || now >= h->upkeep_at);",
+        "exporter/history/historian.c", "	return now >= h->paused_until && (h->queue.n || now >= h->upkeep_at);",
+        "	return now >= h->paused_until && (h->queue.n > 3 || now >= h->upkeep_at);",
         "test_faults_history.py:Killed"),
     "others may read what a wrapper records": (
         "exporter/history/open.c", "O_CREAT | O_CLOEXEC, 0660)", "O_CREAT | O_CLOEXEC, 0664)",
@@ -26,7 +26,7 @@ ROWS = {
     "a reading goes on once it was given up": (
         "exporter/history/hold.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
     "samples are lost while the disk is full": (
-        "exporter/history/historian.c", "	ring_put_back(&h->ring, &work->batch);", "	ring_done(&work->batch);",
+        "exporter/history/historian.c", "	event_queue_put_back(&h->queue, &work->batch);", "	event_queue_done(&work->batch);",
         "test_faults_history.py:SmallDisk.test_full_holds_nothing_up_and_loses_nothing"),
     "a signal at the largest file": (
         "exporter/wrapper/signals.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
@@ -62,7 +62,7 @@ ROWS = {
         "exporter/wrapper/signal_route.c", "!survived(field, info->si_signo)", "!survived(field, 0)",
         "test_wrapper_signals.py:OfTheJob.test_to_its_parent_reach_the_caller"),
     "what comes with the job's end is lost": (
-        "exporter/wrapper/wrapper.c", "	job_route_end(&route);", "	(void)job_route_end;",
+        "exporter/wrapper/wrapper.c", "	signal_route_end(&route);", "	(void)signal_route_end;",
         "test_wrapper_signals.py:OfTheJob.test_right_before_its_end_reach_the_caller"),
     "what a signal carries is lost": (
         "exporter/wrapper/signal_route.c", "	if (to > 0 && info->si_code < 0 &&", "	if (to == 0 && info->si_code < 0 &&",
@@ -77,13 +77,13 @@ ROWS = {
         "exporter/wrapper/inherited.c", "	if (l->schedule.size)", "	if (!l->parent)",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "a disk is waited for however long it takes to read": (
-        "exporter/lifecycle/exit_deadline.c", "(double)LEAVE_SECONDS / SLICES", "(double)3600 / SLICES",
+        "exporter/lifecycle/exit_deadline.c", "(double)EXIT_DEADLINE_SECONDS / SLICES", "(double)3600 / SLICES",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "nobody makes a folder that was deleted": (
-        "exporter/history/batch_writer.c", "	int code = make_folder_of(w->config->path, e);", "	int code = 0;", "unit:historian"),
+        "exporter/history/batch_writer.c", "	int code = path_make_folder(w->config->path, e);", "	int code = 0;", "unit:historian"),
     "what makes room is forgotten": ("exporter/history/event_queue.c", ": earlier + later;", ": later;", "unit:ring"),
     "room for eight samples": (
-        "exporter/history/historian.c", "h->ring.max_samples = HISTORIAN_RING_SAMPLES;", "h->ring.max_samples = 8;",
+        "exporter/history/historian.c", "h->queue.max_samples = HISTORIAN_QUEUE_SAMPLES;", "h->queue.max_samples = 8;",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
     "the sampler waits for the disk": (
         "exporter/history/historian.c", "	hand_over(h, first);", "	hand_over(h, first);\n	historian_flush(h, 60);",
@@ -99,7 +99,7 @@ ROWS = {
     "a journal that dies with who writes": (
         "exporter/history/open.c", '"PRAGMA journal_mode = WAL;"', '"PRAGMA journal_mode = MEMORY;"', "unit:history_kill"),
     "what was not asked for is kept": (
-        "collectors/process/tree_dead.c", "	return b[i].asked ? kept_part",
+        "collectors/process/tree_dead.c", "	return b[i].heirs_read ? kept_part",
         "	return b->heir ? kept_part", "unit:process_tree_property"),
     "a zombie has all of its children": (
         "collectors/process/tree_dead.c", " && !t->member[heir].zombie", "", "unit:process_tree_property"),
@@ -107,17 +107,17 @@ ROWS = {
         "collectors/process/tree_dead.c", "(parent > i || b[parent].read || b[parent].doubted)", "parent > i",
         "unit:process_tree_property"),
     "who was waited for is counted for itself, too": (
-        "collectors/process/tree_dead.c", "	return b[i].asked ? kept_part(", "	return b[i].asked ? 1 + 0 * kept_part(",
+        "collectors/process/tree_dead.c", "	return b[i].heirs_read ? kept_part(", "	return b[i].heirs_read ? 1 + 0 * kept_part(",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "who has gone is counted at each look": (
         "collectors/accounting/lineage.c", "	remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "in any number of runs": (
-        "collectors/process/member_limit.c", "	if (*runs >= RUN_MEMBERS_NESTED_MAX)", "	if (*runs > 100000)",
+        "collectors/process/member_limit.c", "	if (*runs >= MEMBER_LIMIT_NESTED_MAX)", "	if (*runs > 100000)",
         "unit:jobs_nested"),
     "another writer's lock is no reason to try again": (
         "exporter/history/historian.c", "	h->pause = next_pause(h, failed && !at_once);",
-        "	if (failed)\n		ring_done(&h->ring);\n	h->pause = next_pause(h, failed && !at_once);",
+        "	if (failed)\n		event_queue_done(&h->queue);\n	h->pause = next_pause(h, failed && !at_once);",
         "test_faults_history.py:Locked.test_another_writer_stalls_no_scrape_and_loses_nothing"),
     "a deleted file is written on": (
         "exporter/history/tables.c", "	if (!history_moved(h))\n		return 0;\n	return err_set",
@@ -136,7 +136,7 @@ ROWS = {
     "a schema below zero is one of ours": (
         "exporter/history/schema.c", "	if (version < 0)", "	if (version < INT64_MIN / 2)", "unit:history_damage"),
     "no end without a thread to watch it": (
-        "exporter/lifecycle/exit_deadline.c", "	leave_reached(l);\n	return NULL;", "	leave_reached(l);\n	_exit(1);",
+        "exporter/lifecycle/exit_deadline.c", "	exit_deadline_reached(l);\n	return NULL;", "	exit_deadline_reached(l);\n	_exit(1);",
         "test_faults_limits.py:Limits.test_in_a_full_group_of_root"),
     "a device is opened in a control group": (
         "collectors/base/tree.c", "where.f_type != CGROUP_SUPER_MAGIC && where.f_type != CGROUP2_SUPER_MAGIC",
@@ -223,9 +223,9 @@ ROWS = {
     "a program that did not answer once is never read": (
         "collectors/followed/binary.c", "	if (n == -ETIMEDOUT)", "	if (n == -ETIMEDOUT && !h)", "unit:run_binary"),
     "what nobody waits for is freed at once": (
-        "exporter/sampling/requests.c", "		r->left = true;", "		free(r);", "unit:sampler"),
+        "exporter/sampling/requests.c", "		r->abandoned = true;", "		free(r);", "unit:sampler"),
     "a job that cannot be counted waits for the sampler": (
-        "exporter/wrapper/wrapper.c", '"err", e.text,\n\t\t\tNULL);\n\tint code = run(', '"err", e.text,\n\t\t\tNULL), wrapper_become(command);\n\tint code = run(',
+        "exporter/wrapper/wrapper.c", '"err", e.text,\n\t\t\tNULL);\n\tint code = run_command(', '"err", e.text,\n\t\t\tNULL), wrapper_become(command);\n\tint code = run_command(',
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
     "what was given up is done later": ("exporter/sampling/requests.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),
     "who waits already waits on": (
@@ -250,17 +250,17 @@ ROWS = {
         "exporter/main.c", "#define LAST_SECONDS 2.0", "#define LAST_SECONDS 3600.0",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "a last look at work is cut off": (
-        "exporter/main.c", "			leave_works(begun, ", "			leave_works(NULL, ",
+        "exporter/main.c", "			exit_deadline_works(begun, ", "			exit_deadline_works(NULL, ",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "a report at work is cut off": (
-        "exporter/wrapper/wrapper.c", "	leave_works(leave, ", "	leave_works(NULL, ",
+        "exporter/wrapper/wrapper.c", "	exit_deadline_works(exit_deadline, ", "	exit_deadline_works(NULL, ",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "a control group that comes too late stays": (
-        "exporter/wrapper/run_accounts.c", "	run_accounts_close(&asked->accounts);\n	free(asked);", "	free(asked);",
+        "exporter/wrapper/run_accounts.c", "	run_accounts_close(&request->accounts);\n	free(request);", "	free(request);",
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
     "a stopped terminal is a disk that hangs": (
-        "exporter/wrapper/wrapper.c", "	leave_reached(leave);\n	summary_print(&summary);",
-        "	summary_print(&summary);\n	leave_reached(leave);",
+        "exporter/wrapper/wrapper.c", "	exit_deadline_reached(exit_deadline);\n	summary_print(&summary);",
+        "	summary_print(&summary);\n	exit_deadline_reached(exit_deadline);",
         "test_faults_ending.py:Ending.test_a_terminal_that_is_stopped_is_waited_for"),
     "who does not answer is forgotten": (
         "collectors/process/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),

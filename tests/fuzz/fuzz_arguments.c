@@ -66,17 +66,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO(freep) char *raw = xmalloc(size + 1);
 	struct arguments a;
-	struct target t;
+	struct request_target t;
 	struct err e = {0};
 	char *name, *value;
 
 	if (size)
 		memcpy(raw, data, size);
 	raw[size] = '\0';
-	int code = target_split(raw, &t, &e);
+	int code = request_target_split(raw, &t, &e);
 
 	arguments_begin(&a, parameters);
-	while (code == 0 && (code = target_next(&t, &name, &value, &e)) > 0)
+	while (code == 0 && (code = request_target_next(&t, &name, &value, &e)) > 0)
 		code = arguments_add(&a, name, value, &e);
 	if (code == 0)
 		code = arguments_finish(&a, &e);

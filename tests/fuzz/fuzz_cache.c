@@ -86,7 +86,7 @@ static void begin(void)
 static void check_origin(const struct cache_origin *o)
 {
 	assert(memchr(o->source, '\0', sizeof o->source) && memchr(o->hash, '\0', sizeof o->hash));
-	assert(memchr(o->asked, '\0', sizeof o->asked) && o->at.ns >= 0);
+	assert(memchr(o->source_text, '\0', sizeof o->source_text) && o->at.ns >= 0);
 }
 
 static void read_all(void)

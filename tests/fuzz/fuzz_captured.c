@@ -7,7 +7,7 @@
 
 static void again(void *context, const struct process_facts *facts)
 {
-	json_t *list = context, *one = captured_json(facts, NULL);
+	json_t *list = context, *one = process_dump_json(facts, NULL);
 
 	assert(memchr(facts->user, '\0', sizeof facts->user));
 	assert(memchr(facts->container, '\0', sizeof facts->container));
@@ -21,18 +21,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_file_write(data, size);
 	json_object_set(document, "processes", first);
-	if (captured_read(fuzz_path, 0, again, first, &e) == 0) {
+	if (process_dump_read(fuzz_path, 0, again, first, &e) == 0) {
 		char *text = json_dumps(document, 0);
 
 		assert(text);
 		fuzz_file_write(text, strlen(text));
 		free(text);
-		assert(captured_read(fuzz_path, 0, again, second, &e) == 0);
+		assert(process_dump_read(fuzz_path, 0, again, second, &e) == 0);
 		assert(json_equal(first, second));
 	} else {
 		assert(e.text[0]);
 	}
-	captured_read(fuzz_path, 7, again, second, &e);
+	process_dump_read(fuzz_path, 7, again, second, &e);
 	json_decref(second);
 	json_decref(first);
 	json_decref(document);

@@ -15,8 +15,8 @@ static int from_page(struct catalogue **ret, const char *text, size_t len, struc
 	struct catalogue_builder *b = catalogue_builder_new();
 	int code = 0;
 
-	const struct json_reading hows[] = {{.what = READ_COUNTRIES, .lenient = true},
-		{.what = READ_VENDORS, .lenient = true}, {.what = READ_REGIONS, .lenient = true},
+	const struct json_reading hows[] = {{.kind = READ_COUNTRIES, .lenient = true},
+		{.kind = READ_VENDORS, .lenient = true}, {.kind = READ_REGIONS, .lenient = true},
 		{.lenient = true, .region_id = "here", .benchmark_id = "geekbench"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(hows); i++)

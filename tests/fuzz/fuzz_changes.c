@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	text[size] = '\0';
-	struct request r = {.method = "POST", .target = next_line(&rest)};
+	struct http_request r = {.method = "POST", .target = next_line(&rest)};
 
 	r.host = next_line(&rest);
 	r.origin = next_line(&rest);
@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how && strchr(how, 'u'))
 		r.peer = (struct peer){.local = true, .uid = geteuid(), .pid = 1};
 	r.body_too_large = how && strchr(how, 'l');
-	struct answer a;
+	struct http_answer a;
 
 	/* A run that arrived whole, from whom may change things, would be kept by a historian, and there is none. */
 	bool maybe_runs = strstr(r.target, "runs") || strchr(r.target, '%');

@@ -25,13 +25,13 @@ static void check_word(const char *text, size_t size)
 
 static void ask_all(const char *body, size_t len)
 {
-	for (size_t i = 0; i < cloud_n_vendors; i++)
+	for (size_t i = 0; i < vendor_count; i++)
 		for (size_t k = 0; k < CLOUD_QUESTIONS_MAX; k++) {
 			struct machine m = {0};
 
-			if (!cloud_vendors[i].question[k].path)
+			if (!vendor_table[i].question[k].path)
 				break;
-			cloud_vendors[i].question[k].take(body, len, &m);
+			vendor_table[i].question[k].take(body, len, &m);
 			check_word(m.instance_type, sizeof m.instance_type);
 			check_word(m.region, sizeof m.region);
 			check_word(m.zone, sizeof m.zone);
@@ -50,9 +50,9 @@ static void tell(const char *body, size_t len)
 	for (size_t i = 0; i < 5 && scan_line(&s, &line); i++)
 		slice_copy((struct slice){line.at, (size_t)(line.end - line.at)}, texts[i],
 			sizeof d.sys_vendor);
-	for (size_t i = 0; i < cloud_n_vendors; i++)
-		dmi_judge(&d, &cloud_vendors[i]);
-	dmi_tell(&d, &m);
+	for (size_t i = 0; i < vendor_count; i++)
+		vendor_judge_dmi(&d, &vendor_table[i]);
+	vendor_by_dmi(&d, &m);
 	check_word(m.vendor_id, sizeof m.vendor_id);
 	check_word(m.instance_type, sizeof m.instance_type);
 	check_word(m.region, sizeof m.region);
@@ -61,7 +61,7 @@ static void tell(const char *body, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO(freep) char *copy = xmalloc(size + 1);
-	struct http_answer a;
+	struct link_local_answer a;
 	int code = 0;
 
 	ask_all((const char *)data, size);
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* As it comes from a socket: what was said about the first bytes must hold for more of them. */
 	for (size_t n = size > 64 ? size - 64 : 0; n <= size && code == 0; n++) {
 		memcpy(copy, data, n);
-		code = http_answer_read(copy, n, n == size, &a);
+		code = link_local_http_read(copy, n, n == size, &a);
 	}
 	if (code == 0)
 		abort();

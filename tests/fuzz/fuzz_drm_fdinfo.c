@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!drm_fdinfo_parse(SCAN(text + first, size - first), &now))
 		return 0;
 	check(&now);
-	double u = drm_utilization(&before, &now, 1);
+	double u = drm_fdinfo_utilization(&before, &now, 1);
 
 	assert(isnan(u) || (u >= 0 && u <= 1));
 	return 0;

@@ -85,7 +85,7 @@ static void check_info(const struct buf *info)
 static void check_paths(void)
 {
 	static int (*const paths[])(char **ret, const char *given, struct err *e) = {
-		history_default_path, cache_default_path};
+		path_default_history, path_default_cache};
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		char *path = NULL;
@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(pod_info_check("/nonexistent", &e) < 0);
 	check_paths();
 	/* Nobody listens there. */
-	assert(!service_notify("READY=1"));
-	assert(service_sockets() <= 1024);
+	assert(!systemd_notify("READY=1"));
+	assert(systemd_sockets() <= 1024);
 	return 0;
 }

@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scan s = SCAN((const char *)data, size), line;
-	struct answer a = {.body = BUF_MAX(1u << 20)};
+	struct http_response a = {.body = BUF_MAX(1u << 20)};
 	uint64_t status = 0;
 	char run_id[ID_MAX] = "";
 

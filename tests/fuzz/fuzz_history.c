@@ -119,7 +119,7 @@ static void read_lists(struct history *h, struct arena *arena)
 
 		check_code(history_job_mark(h, i ? "nobody" : "etl/load", 0, &mark, &e), &e);
 		assert(mark.succeeded <= mark.runs && mark.running <= mark.runs);
-		assert(job_mark_same(&mark, &mark));
+		assert(history_job_mark_same(&mark, &mark));
 	}
 	history_activity(h);
 	history_version(h);

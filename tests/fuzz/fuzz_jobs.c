@@ -131,14 +131,14 @@ static void look_alone(struct machine *m, pid_t pid)
 		for (size_t i = 0; i < CGROUP_VALUES; i++)
 			assert(!(values[i] < 0) && !isinf(values[i]));
 		cgroup_files_close(&files);
-		quota_find(&group, h);
+		cpu_quota_find(&group, h);
 	}
 	assert(!(run_disk_look(&m->disk, h, pid, 1e6) < 0));
 	run_network_look(&m->network, h, pid, &received, &sent);
 	assert(!(received < 0) && !(sent < 0));
 }
 
-static void look(void *context, struct booked *p)
+static void look(void *context, struct booked_process *p)
 {
 	struct machine *m = context;
 	struct process_facts facts;
@@ -157,7 +157,7 @@ static void look(void *context, struct booked *p)
 	p->note = m;
 }
 
-static void forget(void *context, struct booked *p)
+static void forget(void *context, struct booked_process *p)
 {
 	(void)context;
 	p->note = NULL;

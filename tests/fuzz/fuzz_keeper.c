@@ -34,7 +34,8 @@ static struct scan next_answer(struct world *w)
 	return ret;
 }
 
-static int get(void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
+static int get(void *context, const char *url, const char *etag, struct http_response *ret,
+	struct err *e)
 {
 	struct world *w = context;
 	struct scan s = next_answer(w), line;
@@ -44,12 +45,12 @@ static int get(void *context, const char *url, const char *etag, struct answer *
 	assert(!etag || !strpbrk(etag, "\r\n"));
 	if (w->calls++ > CALLS_MAX)
 		return err_set(e, -ECANCELED, "enough");
-	answer_clear(ret);
+	response_headers_clear(ret);
 	if (!scan_line(&s, &line) || !scan_u64(&line, &status))
 		return err_set(e, -EIO, "no answer");
 	ret->status = (int)(status % 1000);
 	while (scan_line(&s, &line) && line.at < line.end)
-		answer_header(ret, line.at, (size_t)(line.end - line.at));
+		response_headers_read(ret, line.at, (size_t)(line.end - line.at));
 	buf_add(&ret->body, s.at, (size_t)(s.end - s.at));
 	assert(!(ret->max_age_seconds < 0) && !(ret->retry_after_seconds < 0));
 	assert(memchr(ret->etag, '\0', sizeof ret->etag));

@@ -77,11 +77,11 @@ static void look_at_group(const struct machine *m)
 	if (fd < 0 || write(fd, h->scratch, (size_t)n) != n)
 		return;
 	for (int version = 1; version <= 2; version++) {
-		struct run_cgroup g = RUN_CGROUP_NONE;
+		struct own_group g = OWN_GROUP_NONE;
 
 		g.usage = fd;
 		g.version = version;
-		assert(run_cgroup_cpu_ns(&g, &used) <= 0);
+		assert(own_group_cpu_ns(&g, &used) <= 0);
 	}
 }
 
@@ -91,10 +91,10 @@ static void look_at_numbers(const struct machine *m)
 	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
 	AUTO(freep) pid_t *child = NULL;
 
-	status_is_of(SCAN(h->scratch, n > 0 ? n : 0), 10);
-	assert(others_own_pid(h) >= -1);
+	host_status_is_of(SCAN(h->scratch, n > 0 ? n : 0), 10);
+	assert(group_others_own_pid(h) >= -1);
 	n = tree_read(h->proc, "self/children", h->scratch, h->scratch_size);
-	size_t n_children = children_parse(SCAN(h->scratch, n > 0 ? n : 0), &child);
+	size_t n_children = inherited_parse_children(SCAN(h->scratch, n > 0 ? n : 0), &child);
 
 	for (size_t i = 0; i < n_children; i++)
 		assert(child[i] >= 0);

@@ -31,8 +31,8 @@ static void read_all(struct bytes datagram)
 
 	assert(taskstats_parse(datagram, FAMILY, take_record, &records, &refused) == records);
 	taskstats_family(datagram);
-	process_events_parse(datagram, take_event, &events);
-	process_events_answer(datagram, &code);
+	proc_connector_parse(datagram, take_event, &events);
+	proc_connector_answer(datagram, &code);
 	while (netlink_next(&rest, &m)) {
 		assert(m.body.data >= datagram.data &&
 			m.body.data + m.body.len <= datagram.data + datagram.len);

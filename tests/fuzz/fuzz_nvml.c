@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (missing & 32)
 		n.mig_mode = NULL;
 	assert(nvml_words(&n, missing));
-	if (nvml_find_gpus(&n, &progress, &gpu, &n_gpus) != NVML_OK) {
+	if (nvml_read_gpus(&n, &progress, &gpu, &n_gpus) != NVML_OK) {
 		assert(!gpu);
 		return 0;
 	}
@@ -187,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	assert(t->n_devices == n_gpus);
 	check(t);
-	nvml_table_drop(t);
+	gpu_nvml_table_drop(t);
 	free(gpu);
 	return 0;
 }

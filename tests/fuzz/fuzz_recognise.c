@@ -42,11 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text.pod = rest;
 	for (size_t i = 0; recognise_file(&text, i, path, sizeof path); i++)
 		assert(!strstr(path, ".."));
-	is_exporter_command(text.command_line);
-	is_recognised_variable(text.command_line);
-	is_worker_title(text.command_line);
-	for (size_t i = 0; job_systems[i].name; i++)
-		assert(utf8_plain(job_systems[i].name));
+	recognise_is_exporter(text.command_line);
+	recognise_is_variable(text.command_line);
+	recognise_is_worker(text.command_line);
+	for (size_t i = 0; naming_systems[i].name; i++)
+		assert(utf8_plain(naming_systems[i].name));
 	if (!recognise(&text, &r))
 		return 0;
 	assert(r.system && utf8_plain(r.job_name));

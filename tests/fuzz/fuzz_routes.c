@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	AUTO(freep) char *raw = xmalloc(size + 1);
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct arguments a;
-	struct target t;
+	struct request_target t;
 	struct err e = {0};
 	char *name, *value;
 
@@ -84,13 +84,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(raw, data, size);
 	raw[size] = '\0';
-	int code = target_split(raw, &t, &e);
+	int code = request_target_split(raw, &t, &e);
 	const struct route *route = code == 0 ? find(t.path) : NULL;
 
 	if (!route)
 		return 0;
 	arguments_begin(&a, route->parameters);
-	while (code == 0 && (code = target_next(&t, &name, &value, &e)) > 0)
+	while (code == 0 && (code = request_target_next(&t, &name, &value, &e)) > 0)
 		code = arguments_add(&a, name, value, &e);
 	if (code == 0)
 		code = arguments_finish(&a, &e);

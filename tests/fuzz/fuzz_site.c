@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	char *method = next_line(&rest), *target = next_line(&rest);
 	char *accept = next_line(&rest), *encoding = next_line(&rest);
-	struct request r = {method, target, accept, encoding, next_line(&rest)};
-	struct answer a;
+	struct http_request r = {method, target, accept, encoding, next_line(&rest)};
+	struct http_answer a;
 
 	if (!target)
 		return 0;

@@ -32,14 +32,14 @@ static struct slice replica(struct slice name)
 		.labels_known = name.len % 3,
 	};
 
-	return without_replica(name, &owner);
+	return stable_name_without_replica(name, &owner);
 }
 
 static void check_dates(const char *text)
 {
 	AUTO(freep) char *name = xstrdup(text);
 
-	drop_dates_inside(name);
+	stable_name_drop_dates(name);
 	assert(strlen(name) <= strlen(text) && (*name || !*text));
 }
 
@@ -132,22 +132,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	struct slice all = {text, size};
 
-	check_steady(steady_name, all);
-	check_steady(without_generated, all);
-	check_steady(without_node, all);
-	check_steady(without_schedule, all);
+	check_steady(stable_name, all);
+	check_steady(stable_name_without_generated, all);
+	check_steady(stable_name_without_node, all);
+	check_steady(stable_name_without_schedule, all);
 	check_steady(replica, all);
-	is_unsteady(all);
-	check_steady(without_training, all);
+	stable_name_only_dates(all);
+	check_steady(stable_name_without_training, all);
 	check_dates(text);
 	check_utf8(text, size);
 	check_numbers(text, size);
 	check_pieces(text, size);
 	check_signs(text, size);
 	assert(!utf8_plain(text) || (strlen(text) && utf8_valid(text, strlen(text))));
-	container_of_cgroup(all, container);
+	facts_container(all, container);
 	assert(strspn(container, "0123456789abcdef") == strlen(container));
-	elf_architecture(data, size);
-	emulated_architecture(text);
+	run_binary_architecture(data, size);
+	run_binary_emulated(text);
 	return 0;
 }

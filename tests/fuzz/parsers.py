@@ -11,13 +11,13 @@ PARSERS = {
               "catalogue_cache_page",),
     "captured": ("exporter/cli/process_dump.c", "collectors/naming/process_words.c: add_json add_line add_parts recognise_file_part recognise_value_part"),
     "catalogue_csv": ("recommender/catalogue/csv.c", "recommender/catalogue/fields.c: check_text number_from_text set_enum "
-                      "name_find field_find"),
+                      "catalogue_name_find field_find"),
     "catalogue_file": ("exporter/catalogue/file.c", "exporter/catalogue/sql_dump.c", "exporter/catalogue/scdata.c",
                        "recommender/catalogue/fields.c: field_set_text field_set_number",
                        "recommender/catalogue/build.c: catalogue_add_score"),
     "catalogue_json": ("recommender/catalogue/json.c",),
-    "changes": ("exporter/site/change.c: take_value next_part matches find site_change_at site_change_takes_long is_from_elsewhere "
-                "is_json refuse may_by_token needs_token is_acceptable fill site_change", "exporter/site/host_header.c", "exporter/api/json_body.c", "exporter/forward/run_message.c",
+    "changes": ("exporter/site/change.c: take_value next_part matches find_change site_change_at site_change_takes_long is_from_elsewhere "
+                "is_json refuse may_by_token needs_token is_acceptable fill_arguments site_change", "exporter/site/host_header.c", "exporter/api/json_body.c", "exporter/forward/run_message.c",
                 "exporter/client/bearer_token.c", "exporter/routes/post_jobs.c: read_announcement read_pid read_labels is_word bad_label"),
     "cloud": ("exporter/this_server/vendors.c", "exporter/client/link_local_http.c"),
     "collectors": ("collectors/machine/cpu.c", "collectors/machine/disk.c", "collectors/machine/energy.c", "collectors/machine/load.c",
@@ -28,10 +28,10 @@ PARSERS = {
                    "collectors/machine/filesystem.c"),
     "drm_fdinfo": ("collectors/gpu/drm_fdinfo.c",),
     "environment": ("exporter/discovery/pod.c",
-                    "exporter/lifecycle/systemd.c: service_notify read_number is_for_us service_sockets"),
+                    "exporter/lifecycle/systemd.c: systemd_notify read_number is_for_us systemd_sockets"),
     "forward": ("exporter/forward/forwarder.c: forward_is_refusal forward_is_accepted forward_answer_text",),
     "history": ("exporter/history/read.c", "exporter/history/series.c", "exporter/history/open.c: history_check "
-                "open_for_writing move_all set_aside", "exporter/history/quarantine.c: name_aside aside_move",
+                "open_for_writing move_all set_aside", "exporter/history/quarantine.c: name_aside quarantine_file",
                 "exporter/history/schema.c", "exporter/history/sql.c",
                 "exporter/history/shared_settings.c", "exporter/history/age_clock.c: load same_time is_kept history_clock", "exporter/history/prune.c",
                 "exporter/history/downsample.c",
@@ -47,18 +47,18 @@ PARSERS = {
     "kernel": ("collectors/machine/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "
                "machine_cpu_stolen", "collectors/process/delays.c: add_schedstat add_thread read_files",
                "exporter/sampling/self_metrics.c: stat_field boot_time self_start open_fds add_memory",
-               "collectors/accounting/own_group.c: run_cgroup_cpu_ns", "collectors/host.c: status_is_of",
-               "collectors/accounting/group_others.c: others_own_pid", "exporter/wrapper/inherited.c: children_parse"),
+               "collectors/accounting/own_group.c: own_group_cpu_ns", "collectors/host.c: host_status_is_of",
+               "collectors/accounting/group_others.c: group_others_own_pid", "exporter/wrapper/inherited.c: inherited_parse_children"),
     "negotiate": ("exporter/site/negotiate.c", "exporter/http/framing.c"),
-    "netlink": ("collectors/process/netlink.c: bytes_skip number_at bytes_u16 bytes_u32 bytes_u64 padded step netlink_next "
+    "netlink": ("collectors/process/netlink.c: netlink_skip number_at netlink_u16 netlink_u32 netlink_u64 padded step netlink_next "
                 "netlink_error netlink_attribute", "collectors/process/taskstats.c: record_read aggregate_read taskstats_parse "
-                "taskstats_family", "collectors/accounting/proc_connector.c: event_read translate process_events_parse "
-                "process_events_answer"),
+                "taskstats_family", "collectors/accounting/proc_connector.c: event_read translate proc_connector_parse "
+                "proc_connector_answer"),
     "numbers": ("collectors/base/number.c",),
     "nvml": ("collectors/gpu/nvml_read.c", "collectors/gpu/nvml_library.c: nvml_words nvml_read_memory add_process prepare fetch "
              "written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
              "nvml_read_utilization"),
-    "options": ("exporter/options/options.c: set set_by_flag from_environment set_collectors set_defaults row_named set_collector read_flag "
+    "options": ("exporter/options/options.c: set_option set_by_flag from_environment set_collectors set_defaults row_named set_collector read_flag "
                 "begin finish options_read "
                 "number_with_suffix set_number", "exporter/options/shapes.c"),
     "recognise": ("collectors/naming/recognise.c", "collectors/naming/process_words.c"),
@@ -69,7 +69,7 @@ PARSERS = {
              "exporter/site/events.c: position_of"),
     "texts": ("collectors/naming/stable_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
               "collectors/base/tree_guard.c: statm_in_exec status_may_map",
-              "collectors/followed/binary.c: elf_architecture emulated_architecture"),
+              "collectors/followed/binary.c: run_binary_architecture run_binary_emulated"),
     "web_config": ("exporter/http/web_config.c", "exporter/http/web_tls.c: add_word is_usable add_cipher names_usable web_config_priorities", "exporter/text/yaml_reader.c"),
 }
 

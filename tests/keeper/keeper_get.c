@@ -17,7 +17,7 @@ struct hurry {
 	double skipped; /* seconds */
 };
 
-static int hurry_get(void *context, const char *url, const char *etag, struct answer *ret,
+static int hurry_get(void *context, const char *url, const char *etag, struct http_response *ret,
 	struct err *e)
 {
 	struct hurry *h = context;

@@ -65,7 +65,7 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 }
 
 /* As read.c has it. */
-bool job_mark_same(const struct job_mark *a, const struct job_mark *b)
+bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b)
 {
 	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
 	       a->ids == b->ids && a->ended == b->ended;

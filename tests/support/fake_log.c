@@ -42,12 +42,12 @@ void log_line(enum log_level level, const char *message, ...)
 		value ? value : "");
 }
 
-bool complaint_due(struct complaint *c)
+bool log_complaint_due(struct complaint *c)
 {
 	return c->times++ == 0;
 }
 
-bool complaint_over(struct complaint *c)
+bool log_complaint_over(struct complaint *c)
 {
 	bool said = c->times > 0;
 

@@ -3,20 +3,20 @@
 
 struct machine fake_machine;
 
-bool machine_now(struct app *app, struct machine *ret)
+bool this_server_now(struct app *app, struct machine *ret)
 {
 	(void)app;
 	*ret = fake_machine;
 	return *fake_machine.source;
 }
 
-void machine_find(const struct options *o, struct machine *ret)
+void this_server_find(const struct options *o, struct machine *ret)
 {
 	(void)o;
 	*ret = fake_machine;
 }
 
-const char *machine_allocation_name(enum machine_allocation a)
+const char *this_server_allocation_name(enum machine_allocation a)
 {
 	(void)a;
 	return NULL;

@@ -82,7 +82,7 @@ size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct a
 	return 1;
 }
 
-void prospect_of(const struct runs *history, double input, struct prospect *ret)
+void running_prospect(const struct runs *history, double input, struct prospect *ret)
 {
 	(void)history;
 	(void)input;
@@ -90,7 +90,7 @@ void prospect_of(const struct runs *history, double input, struct prospect *ret)
 		ret->peak[i] = ret->duration[i] = (double)(i + 1);
 }
 
-double mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
+double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
 {
 	double bytes = NAN;
 
@@ -99,7 +99,8 @@ double mark_at_half(const struct memory_mark *mark, size_t n, double seconds)
 	return bytes;
 }
 
-void running_outlook(const struct prospect *p, const struct progress *now, struct running *ret)
+void running_outlook(const struct prospect *p, const struct running_progress *now,
+	struct running *ret)
 {
 	*ret = (struct running){.oom_risk = p->peak[0] / PROSPECT_POINTS,
 		.expected_duration_seconds = now->seconds};

@@ -98,7 +98,7 @@ static int ask_library(void)
 	if (code == 0) {
 		printf("%zu GPUs, %zu slices, %zu processes\n", t->n_devices, t->n_slices,
 			t->n_users);
-		nvml_table_drop(t);
+		gpu_nvml_table_drop(t);
 	}
 	gpu_nvml_stop(n);
 	return end(code, &e);

@@ -66,7 +66,7 @@ static long parameter(const char *url, const char *name)
 	return v;
 }
 
-static void serve_servers(struct world *w, const char *url, struct answer *a)
+static void serve_servers(struct world *w, const char *url, struct http_response *a)
 {
 	bool aws = strstr(url, "vendor=aws") || strstr(url, "vendor_regions=aws~");
 	bool hetzner = strstr(url, "vendor=hcloud") || strstr(url, "vendor_regions=hcloud~");
@@ -93,7 +93,7 @@ static void serve_servers(struct world *w, const char *url, struct answer *a)
 		a->total_count = (double)total + w->claimed;
 }
 
-static void serve(struct world *w, const char *url, struct answer *a)
+static void serve(struct world *w, const char *url, struct http_response *a)
 {
 	const char *path = url + strlen(WORLD_URL);
 
@@ -126,14 +126,14 @@ static void serve(struct world *w, const char *url, struct answer *a)
 		fail_msg("asked for %s", url);
 }
 
-static int inject(struct world *w, struct answer *a, struct err *e)
+static int inject(struct world *w, struct http_response *a, struct err *e)
 {
 	switch (w->fault) {
 	case FAULT_NONE:
 	case FAULTS:
 		break;
 	case FAULT_NO_ANSWER:
-		answer_clear(a);
+		response_headers_clear(a);
 		return err_set(e, -EIO, "%s: connection refused", WORLD_URL);
 	case FAULT_TIMEOUT:
 		w->seconds += 30;
@@ -178,12 +178,13 @@ static int inject(struct world *w, struct answer *a, struct err *e)
 	return 0;
 }
 
-int world_get(void *context, const char *url, const char *etag, struct answer *ret, struct err *e)
+int world_get(void *context, const char *url, const char *etag, struct http_response *ret,
+	struct err *e)
 {
 	struct world *w = context;
 	bool servers = strstr(url, "/servers") != NULL;
 
-	answer_clear(ret);
+	response_headers_clear(ret);
 	ret->body.max = CATALOGUE_PAGE_MAX;
 	w->call_at[w->calls] = w->seconds;
 	w->call_credits[w->calls] = servers ? 3 : 1;

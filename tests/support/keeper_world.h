@@ -46,7 +46,8 @@ struct world new_world(void);
 struct world small_world(void); /* two pages and one, so that every call can fail in turn */
 
 /* The calls of struct keeper_transport; context is a struct world. */
-int world_get(void *context, const char *url, const char *etag, struct answer *ret, struct err *e);
+int world_get(void *context, const char *url, const char *etag, struct http_response *ret,
+	struct err *e);
 bool world_wait(void *context, double seconds);
 struct wall world_now(void *context);
 double world_random(void *context);

@@ -53,25 +53,25 @@ bool rest_is_root(const void *context, pid_t pid)
 	return pid == ROOT;
 }
 
-struct cgroup_rest *rest_open(struct rest_world *w)
+struct group_remainder *rest_open(struct rest_world *w)
 {
-	return cgroup_rest_open(&w->t.host,
-		&(struct cgroup_rest_spec){.root = ROOT,
+	return group_remainder_open(&w->t.host,
+		&(struct group_remainder_spec){.root = ROOT,
 			.group = &w->group,
 			.members = {rest_is_root},
-			.start = cgroup_rest_start(&w->group, &w->t.host),
+			.start = group_remainder_start(&w->group, &w->t.host),
 			.known_seconds = 1,
 			.orphans_ours = w->orphans_ours});
 }
 
-struct cgroup_rest_reading rest_read(struct rest_world *w)
+struct group_remainder_reading rest_read(struct rest_world *w)
 {
-	return cgroup_rest_read(w->rest, &w->t.host, 1);
+	return group_remainder_read(w->rest, &w->t.host, 1);
 }
 
 void assert_doubtful(struct rest_world *w, double most)
 {
-	struct cgroup_rest_reading now = rest_read(w);
+	struct group_remainder_reading now = rest_read(w);
 
 	assert_true(now.seconds <= 1 + rest_allowed(most));
 	assert_true(now.most >= most);
@@ -97,6 +97,6 @@ void rest_world_init(struct rest_world *w)
 
 void rest_world_done(struct rest_world *w)
 {
-	cgroup_rest_close(w->rest);
+	group_remainder_close(w->rest);
 	test_host_done(&w->t);
 }

@@ -18,7 +18,7 @@
 struct rest_world {
 	struct test_host t;
 	struct cgroup group;
-	struct cgroup_rest *rest;
+	struct group_remainder *rest;
 	bool orphans_ours;
 };
 
@@ -26,8 +26,8 @@ void rest_world_init(struct rest_world *w);
 void rest_world_done(struct rest_world *w);
 bool rest_is_root(const void *context, pid_t pid);
 /* A new one, of what is there now. */
-struct cgroup_rest *rest_open(struct rest_world *w);
-struct cgroup_rest_reading rest_read(struct rest_world *w);
+struct group_remainder *rest_open(struct rest_world *w);
+struct group_remainder_reading rest_read(struct rest_world *w);
 
 struct rest_fields {
 	int pid, ppid;

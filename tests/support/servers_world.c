@@ -70,7 +70,7 @@ int servers_world_done(void **state)
 {
 	(void)state;
 	assert_int_equal(fake_history.open, 0);
-	app_done(&servers_world.app);
+	app_caches_done(&servers_world.app);
 	unlink(servers_world.path);
 	return 0;
 }

@@ -155,7 +155,7 @@ static void quota_counts_from_before_the_command(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
-		struct quota before = {
+		struct cpu_quota before = {
 			.periods = 3, .throttled_periods = 2, .throttled_seconds = 0.5};
 
 		world_init(&w, "/");

@@ -19,7 +19,7 @@ struct world {
 	struct test_host t;
 	bool on[COLLECTORS_MAX];
 	struct options options;
-	struct active_set *active;
+	struct enabled_collectors *enabled;
 	struct snapshot_pool *pool;
 };
 
@@ -30,14 +30,14 @@ static void begin(struct world *w, const struct collector *only)
 	for (size_t i = 0; all_collectors[i]; i++)
 		w->on[i] = all_collectors[i] == only;
 	test_host_init(&w->t);
-	w->active = active_start(&w->options, &w->t.host);
-	w->pool = snapshot_pool_new(active_list(w->active));
+	w->enabled = enabled_collectors_start(&w->options, &w->t.host);
+	w->pool = snapshot_pool_new(enabled_collectors_list(w->enabled));
 	fake_log_clear();
 }
 
 static void end(struct world *w)
 {
-	active_stop(w->active);
+	enabled_collectors_stop(w->enabled);
 	snapshot_pool_free(w->pool);
 	test_host_done(&w->t);
 }
@@ -48,7 +48,7 @@ static struct block tick(struct world *w, bool kept_only)
 	struct snapshot *s = snapshot_take(w->pool);
 
 	test_host_advance(&w->t, 1);
-	active_collect(w->active, &w->t.host, s, kept_only);
+	enabled_collectors_read(w->enabled, &w->t.host, s, kept_only);
 	struct block ret = *snapshot_block(s, &collector_load);
 
 	shared_drop(&s->shared);

@@ -43,7 +43,7 @@ static void runs_are_as_recorded(void **state)
 {
 	struct runs runs = sample_runs();
 
-	golden_json("runs.json", runs_json("etl/load", &runs));
+	golden_json("runs.json", run_json_list("etl/load", &runs));
 }
 
 static void jobs_are_as_recorded(void **state)
@@ -55,7 +55,7 @@ static void stats_are_as_recorded(void **state)
 {
 	struct runs runs = sample_runs();
 	AUTO(arena_done) struct arena arena = {0};
-	struct window w = window_of(&runs, 5, &arena);
+	struct stats_window w = stats_json_window(&runs, 5, &arena);
 
 	golden_json("stats.json", stats_json("etl/load", &w, 1795251000));
 	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
@@ -82,7 +82,7 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 
 		for (size_t k = 0; k < 6; k++)
 			run[k].outcome = table[i].outcome[k];
-		struct window w = window_of(&all, table[i].most, &arena);
+		struct stats_window w = stats_json_window(&all, table[i].most, &arena);
 
 		assert_int_equal(w.n, table[i].n);
 		assert_int_equal(w.excluded, table[i].excluded);
@@ -172,7 +172,7 @@ static int fresh_history(void **state)
 static int closed_history(void **state)
 {
 	assert_int_equal(fake_history.open, 0);
-	app_done(&app);
+	app_caches_done(&app);
 	return 0;
 }
 
@@ -377,7 +377,7 @@ static void a_catalogue_that_cannot_be_read_is_named(void **state)
 		struct err e = {0};
 
 		options.catalogue_path = table[i].path;
-		app_done(&app);
+		app_caches_done(&app);
 		fresh_app();
 		assert_true(ask("/recommend", pairs, &r, &e) < 0);
 		assert_non_null(strstr(e.text, table[i].path));
@@ -404,7 +404,7 @@ static void parameters_are_sound(void **state)
 				strlen(p->name));
 			assert_non_null(p->help);
 			assert_int_not_equal(p->help[strlen(p->help) - 1], '.');
-			assert_ptr_equal(parameter_find((*r)->parameters, p->name), p);
+			assert_ptr_equal(route_parameter_find((*r)->parameters, p->name), p);
 			assert_true(p->kind != PARAMETER_CHOICE || p->choice(0));
 			assert_true(p->least <= p->most);
 			if (p->fallback)

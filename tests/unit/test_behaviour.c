@@ -29,7 +29,7 @@ static void golden_of(const char *name, const struct behaviour *b)
 	struct buf text = BUF_MAX(1 << 20);
 	json_t *o = json_object();
 
-	put_behaviour(o, b);
+	behaviour_json_put(o, b);
 	json_write(&text, o);
 	golden_check(name, buf_text(&text), text.len);
 	buf_done(&text);
@@ -39,9 +39,9 @@ static void golden_of(const char *name, const struct behaviour *b)
 static void what_is_known_has_its_place(void **state)
 {
 	static const struct split split = {{2, phases, 11520}, 0.4, "it takes 12 min, then 3 h"};
-	static const struct step whole = {
+	static const struct split_step whole = {
 		{.server = &small, .price = 4, .forecast_cost = 12.5}, "USD"};
-	static const struct step steps[] = {
+	static const struct split_step steps[] = {
 		{{.server = &small, .price = 0.5, .forecast_cost = 0.125}, "USD"},
 		{{.server = &small, .price = 3, .forecast_cost = 9.875}, "USD"},
 	};
@@ -68,8 +68,8 @@ static void what_is_known_has_its_place(void **state)
 static void what_is_not_known_is_null(void **state)
 {
 	static const struct split split = {{2, phases, 11520}, 0.4, "words"};
-	static const struct step none = {.pick.forecast_cost = NAN};
-	const struct step steps[] = {none, none};
+	static const struct split_step none = {.pick.forecast_cost = NAN};
+	const struct split_step steps[] = {none, none};
 	struct behaviour b = {.split = &split, .whole = &none, .steps = steps};
 
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)

@@ -61,7 +61,7 @@ static int fresh(void **state)
 static int done(void **state)
 {
 	assert_int_equal(fake_history.open, 0);
-	app_done(&app);
+	app_caches_done(&app);
 	unlink(path);
 	return 0;
 }

@@ -57,7 +57,7 @@ static void read_document(const char *text,
 	assert_true(fd >= 0);
 	close(fd);
 	write_document(path, text);
-	if (captured_read(path, 0, each, context, &e))
+	if (process_dump_read(path, 0, each, context, &e))
 		fail_msg("%s", e.text);
 	unlink(path);
 }
@@ -72,7 +72,8 @@ static void captured_process_names_the_same_job_and_keeps_no_secret(void **state
 {
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct process_facts facts = {.pid = 7, .text = cases[i].text};
-		json_t *document = json_pack("{s: [o]}", "processes", captured_json(&facts, NULL));
+		json_t *document =
+			json_pack("{s: [o]}", "processes", process_dump_json(&facts, NULL));
 		struct recognised r = {.job_name = ""};
 
 		assert_non_null(document);

@@ -171,7 +171,7 @@ static void prices_are_grouped_and_summarised(void **state)
 {
 	AUTO(catalogue_freep) struct catalogue *c = NULL;
 	struct catalogue_builder *b = catalogue_builder_new();
-	struct row r;
+	struct field_row r;
 	struct err e;
 	static const struct price_row rows[] = {
 		{"v", "b", "r1", "z1", "EUR", ALLOCATION_ONDEMAND, 1.0},
@@ -182,7 +182,7 @@ static void prices_are_grouped_and_summarised(void **state)
 		{"v", "b", "r3", "", "JPY", ALLOCATION_ONDEMAND, 0.1},
 	};
 
-	row_clear(&r);
+	field_row_clear(&r);
 	r.server.vendor_id = "v";
 	r.server.server_id = "b";
 	assert_int_equal(catalogue_add_server(b, &r.server, &e), 0);
@@ -221,10 +221,10 @@ static void a_refused_server_leaves_no_price_behind(void **state)
 {
 	struct catalogue_builder *b = catalogue_builder_new();
 	struct catalogue *c = NULL;
-	struct row r;
+	struct field_row r;
 	struct err e;
 
-	row_clear(&r);
+	field_row_clear(&r);
 	r.server.vendor_id = "v";
 	r.server.server_id = "a";
 	r.server.min_price_ondemand = 1;

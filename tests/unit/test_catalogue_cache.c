@@ -168,7 +168,7 @@ static void a_saved_catalogue_comes_back(void **state)
 		assert_string_equal(after->source, "https://keeper.example");
 		assert_true(back.at.ns == o.at.ns);
 		assert_string_equal(back.hash, "abc");
-		assert_string_equal(back.asked, "us-east-1");
+		assert_string_equal(back.source_text, "us-east-1");
 		assert_same(before, after);
 		catalogue_free(after);
 		o.at.ns += NS_PER_S;

@@ -168,14 +168,14 @@ static void tables_of_keeper_are_read(void **state)
 	size_t n = 0;
 
 	assert_int_equal(catalogue_add_benchmark(b, &benchmark, &e), 0);
-	how.what = READ_COUNTRIES;
+	how.kind = READ_COUNTRIES;
 	assert_int_equal(catalogue_read_json(b, countries, strlen(countries), &how, &n, &e), 0);
 	assert_int_equal(n, 3);
-	how.what = READ_VENDORS;
+	how.kind = READ_VENDORS;
 	assert_int_equal(catalogue_read_json(b, vendors, strlen(vendors), &how, &n, &e), 0);
-	how.what = READ_REGIONS;
+	how.kind = READ_REGIONS;
 	assert_int_equal(catalogue_read_json(b, regions, strlen(regions), &how, &n, &e), 0);
-	how.what = READ_SERVERS;
+	how.kind = READ_SERVERS;
 	assert_int_equal(catalogue_read_json(b, servers, strlen(servers), &how, &n, &e), 0);
 	assert_int_equal(n, 1);
 	catalogue_finish(b, "keeper", &c);

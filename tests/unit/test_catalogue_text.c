@@ -29,7 +29,7 @@ static void info_counts_what_there_is(void **state)
 	struct catalogue *c = catalogue();
 	struct buf out = BUF_MAX(65536);
 
-	catalogue_info(&out, c, 7200);
+	catalogue_command_info(&out, c, 7200);
 	const char *text = buf_text(&out);
 
 	assert_non_null(strstr(text,
@@ -41,7 +41,7 @@ static void info_counts_what_there_is(void **state)
 	assert_non_null(strstr(text,
 		"\nw                   2        2        1        0         1\n"));
 	buf_reset(&out);
-	catalogue_info(&out, c, NAN);
+	catalogue_command_info(&out, c, NAN);
 	assert_null(strstr(buf_text(&out), "fetched"));
 	buf_done(&out);
 	catalogue_free(c);
@@ -52,7 +52,7 @@ static void search_lists_the_cheapest_first(void **state)
 	struct catalogue *c = catalogue();
 	struct buf out = BUF_MAX(65536);
 
-	assert_int_equal(catalogue_search(&out, c, "BOX", 10), 3);
+	assert_int_equal(catalogue_command_search(&out, c, "BOX", 10), 3);
 	const char *small = strstr(buf_text(&out), "Small Box"),
 		   *big = strstr(buf_text(&out), "Big Box");
 	const char *euro = strstr(buf_text(&out), "Euro Box");
@@ -61,10 +61,10 @@ static void search_lists_the_cheapest_first(void **state)
 	assert_null(strstr(buf_text(&out), "Old Box"));
 	assert_non_null(strstr(big, "arm64"));
 	buf_reset(&out);
-	assert_int_equal(catalogue_search(&out, c, "box", 1), 3);
+	assert_int_equal(catalogue_command_search(&out, c, "box", 1), 3);
 	assert_null(strstr(buf_text(&out), "Big Box"));
-	assert_int_equal(catalogue_search(&out, c, "crates", 10), 1);
-	assert_int_equal(catalogue_search(&out, c, "nothing", 10), 0);
+	assert_int_equal(catalogue_command_search(&out, c, "crates", 10), 1);
+	assert_int_equal(catalogue_command_search(&out, c, "nothing", 10), 0);
 	buf_done(&out);
 	catalogue_free(c);
 }

@@ -12,7 +12,7 @@ static void children_of_others_may_come_and_go(void **state)
 	static const char shell[] = "/proc/5/stat",
 			  waited_for[] =
 				  "5 (sh) S 2 1 1 0 -1 0 1 %d 0 0 50 0 %d 0 20 0 1 0 5 1000 5 0\n";
-	struct cgroup_rest_reading now;
+	struct group_remainder_reading now;
 	char text[128];
 	AUTO(rest_world_done) struct rest_world w;
 
@@ -71,7 +71,7 @@ static void what_others_used_before_is_not_taken_off_the_run(void **state)
 	AUTO(rest_world_done) struct rest_world w;
 
 	rest_world_init(&w);
-	cgroup_rest_close(w.rest);
+	group_remainder_close(w.rest);
 	rest_put(&w, &(struct rest_fields){98, SHELL, 6000, 1, 4000, 5, false});
 	rest_group_has(&w, "5\n7\n10\n98\n", 200);
 	w.rest = rest_open(&w);
@@ -105,7 +105,7 @@ static void crowd_is_told_apart_where_orphans_come_to_us(void **state)
 		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
-		cgroup_rest_close(w.rest);
+		group_remainder_close(w.rest);
 		put_crowd(&w, 1000, cases[i].n);
 		w.orphans_ours = cases[i].orphans_ours;
 		w.rest = rest_open(&w);
@@ -135,7 +135,7 @@ static void strangers_are_others_where_orphans_come_to_us(void **state)
 		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
-		cgroup_rest_close(w.rest);
+		group_remainder_close(w.rest);
 		w.orphans_ours = ours;
 		w.rest = rest_open(&w);
 		rest_put_process(&w, 1, 0, 0, 0);
@@ -144,7 +144,7 @@ static void strangers_are_others_where_orphans_come_to_us(void **state)
 			"78 (job) X 0 0 0 0 -1 0 1 0 0 0 200 0 0 0 20 0 0 0 5 0 0 0\n");
 		rest_group_has(&w, "5\n7\n10\n77\n78\n", 40);
 		assert_double_equal(rest_read(&w).seconds, ours ? 8 : 11, 1e-9);
-		cgroup_rest_processes(w.rest, &w.t.host, note_pid, &found);
+		group_remainder_processes(w.rest, &w.t.host, note_pid, &found);
 		assert_int_equal(found, ours ? 0 : 107778);
 	}
 }
@@ -167,7 +167,7 @@ static void orphans_of_the_run_are_found_in_the_group(void **state)
 	rest_put_process(&w, 20, 1, 30, 0);
 	rest_put_process(&w, 21, SHELL, 0, 0);
 	rest_group_has(&w, "5\n7\n10\n20\n21\n", 30);
-	cgroup_rest_processes(w.rest, &w.t.host, note_pid, &found);
+	group_remainder_processes(w.rest, &w.t.host, note_pid, &found);
 	assert_int_equal(found, 1020);
 }
 

@@ -21,7 +21,7 @@ static void rest_of_the_group_is_the_run_s(void **state)
 	/* The shell is told that we ended; the group goes. */
 	test_host_remove(&w.t, "/sys/fs/cgroup/box");
 
-	struct cgroup_rest_reading last = rest_read(&w);
+	struct group_remainder_reading last = rest_read(&w);
 
 	assert_double_equal(last.seconds, 1 + 8 - 0.3 - 0.01, 1e-9);
 	/* The shell's one tick may be two. */
@@ -30,16 +30,16 @@ static void rest_of_the_group_is_the_run_s(void **state)
 
 static void what_we_did_while_the_run_was_looked_at_is_not_the_run_s(void **state)
 {
-	struct cgroup_rest_spec spec = {
+	struct group_remainder_spec spec = {
 		.root = ROOT, .members = {rest_is_root}, .known_seconds = 1};
 	AUTO(rest_world_done) struct rest_world w;
 
 	rest_world_init(&w);
-	cgroup_rest_close(w.rest);
+	group_remainder_close(w.rest);
 	spec.group = &w.group;
-	spec.start = cgroup_rest_start(&w.group, &w.t.host);
+	spec.start = group_remainder_start(&w.group, &w.t.host);
 	rest_put_process(&w, OURS, SHELL, 70, 3);
-	w.rest = cgroup_rest_open(&w.t.host, &spec);
+	w.rest = group_remainder_open(&w.t.host, &spec);
 	rest_group_has(&w, "5\n7\n10\n", 32.5);
 	assert_double_equal(rest_read(&w).seconds, 1 + 2.5 - 0.5, 1e-9);
 }
@@ -50,13 +50,13 @@ static void group_is_watched_before_the_command_is_forked(void **state)
 	AUTO(rest_world_done) struct rest_world w;
 
 	rest_world_init(&w);
-	cgroup_rest_close(w.rest);
+	group_remainder_close(w.rest);
 	test_host_remove(&w.t, "/proc/10");
 	rest_group_has(&w, "5\n7\n", 29);
-	w.rest =
-		cgroup_rest_open(&w.t.host, &(struct cgroup_rest_spec){.group = &w.group,
-						    .start = cgroup_rest_start(&w.group, &w.t.host),
-						    .orphans_ours = true});
+	w.rest = group_remainder_open(&w.t.host,
+		&(struct group_remainder_spec){.group = &w.group,
+			.start = group_remainder_start(&w.group, &w.t.host),
+			.orphans_ours = true});
 	rest_put_process(&w, OURS, SHELL, 30, 3);
 	rest_put_process(&w, SHELL, 2, 51, 9);
 	rest_put_process(&w, ROOT, OURS, 100, 0);
@@ -69,7 +69,7 @@ static void parent_may_wait_for_the_root(void **state)
 	AUTO(rest_world_done) struct rest_world w;
 
 	rest_world_init(&w);
-	cgroup_rest_close(w.rest);
+	group_remainder_close(w.rest);
 	rest_put_process(&w, ROOT, SHELL, 100, 0);
 	w.rest = rest_open(&w);
 	test_host_remove(&w.t, "/proc/10/stat");
@@ -84,7 +84,7 @@ static void parent_that_waited_just_now_is_believed_once(void **state)
 	AUTO(rest_world_done) struct rest_world w;
 
 	rest_world_init(&w);
-	cgroup_rest_close(w.rest);
+	group_remainder_close(w.rest);
 	rest_put_process(&w, ROOT, SHELL, 100, 0);
 	w.rest = rest_open(&w);
 	test_host_file(&w.t, "/proc/10/stat",
@@ -98,7 +98,7 @@ static void parent_that_waited_just_now_is_believed_once(void **state)
 	rest_put_process(&w, SHELL, 2, 50, 500);
 	rest_group_has(&w, "5\n7\n", 40);
 
-	struct cgroup_rest_reading last = rest_read(&w);
+	struct group_remainder_reading last = rest_read(&w);
 
 	assert_double_equal(last.seconds, 3, 1e-9);
 	assert_double_equal(last.most, 11, 1e-9);
@@ -126,7 +126,7 @@ static void others_may_work(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct cgroup_rest_reading now;
+		struct group_remainder_reading now;
 		double truth = 5 - cases[i].others;
 		AUTO(rest_world_done) struct rest_world w;
 
@@ -166,7 +166,7 @@ static void short_run_is_told_too_little_rather_than_too_much(void **state)
 		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
-		cgroup_rest_close(w.rest);
+		group_remainder_close(w.rest);
 		w.orphans_ours = cases[i].orphans_ours;
 		w.rest = rest_open(&w);
 		rest_put_process(&w, SHELL, 2, 51, 9);
@@ -182,11 +182,11 @@ static void short_run_is_told_too_little_rather_than_too_much(void **state)
 /* Fourteen who forked: all of them off by two ticks is what never happens, and not taken off. */
 static void ticks_of_many_are_right_on_average(void **state)
 {
-	struct cgroup_rest_reading now;
+	struct group_remainder_reading now;
 	AUTO(rest_world_done) struct rest_world w;
 
 	rest_world_init(&w);
-	cgroup_rest_close(w.rest);
+	group_remainder_close(w.rest);
 	for (int pid = 80; pid < 94; pid++)
 		rest_put_process(&w, pid, SHELL, 0, 0);
 	rest_group_has(&w, "5\n7\n10\n80\n81\n82\n83\n84\n85\n86\n87\n88\n89\n90\n91\n92\n93\n",
@@ -221,7 +221,7 @@ static void who_lets_the_kernel_reap_its_children_must_not_fork(void **state)
 		AUTO(rest_world_done) struct rest_world w;
 
 		rest_world_init(&w);
-		cgroup_rest_close(w.rest);
+		group_remainder_close(w.rest);
 		rest_put(&w, &(struct rest_fields){SHELL, 2, 50, 7, 0, 9, true});
 		w.rest = rest_open(&w);
 		rest_put(&w, &(struct rest_fields){

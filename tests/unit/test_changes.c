@@ -108,7 +108,7 @@ static void what_is_long_ago_is_no_part_of_a_trend(void **state)
 	assert_true(trend_chance(v, ARRAY_LEN(v)) == trend_chance(newest, TREND_MAX));
 	assert_true(trend_of(v, ARRAY_LEN(v)).chance == trend_of(newest, TREND_MAX).chance);
 	assert_true(fabs(trend_of(v, ARRAY_LEN(v)).slope - 1) < 1e-9);
-	assert_true(isnan(median_of(v, 0)));
+	assert_true(isnan(trend_median(v, 0)));
 }
 
 static void a_slow_wave_is_not_a_trend(void **state)

@@ -53,8 +53,8 @@ static void an_answer_is_whole_or_needs_more_or_is_none(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(freep) char *data = xstrdup(cases[i].text);
-		struct http_answer a = {0};
-		int code = http_answer_read(data, strlen(data), cases[i].ended, &a);
+		struct link_local_answer a = {0};
+		int code = link_local_http_read(data, strlen(data), cases[i].ended, &a);
 
 		if (code != cases[i].code || (code == 1 && a.status != cases[i].status))
 			fail_msg("case %zu: code %d, status %d", i, code, a.status);
@@ -69,9 +69,9 @@ static void an_answer_is_whole_or_needs_more_or_is_none(void **state)
 
 static const struct cloud_vendor *vendor(const char *id)
 {
-	for (size_t i = 0; i < cloud_n_vendors; i++)
-		if (strcmp(cloud_vendors[i].vendor_id, id) == 0)
-			return &cloud_vendors[i];
+	for (size_t i = 0; i < vendor_count; i++)
+		if (strcmp(vendor_table[i].vendor_id, id) == 0)
+			return &vendor_table[i];
 	fail_msg("no vendor %s", id);
 	return NULL;
 }
@@ -194,17 +194,18 @@ static void dmi_names_one_vendor_and_rules_out_the_others(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct machine m = {0};
 
-		for (size_t k = 0; k < cloud_n_vendors; k++) {
-			const char *id = cloud_vendors[k].vendor_id;
+		for (size_t k = 0; k < vendor_count; k++) {
+			const char *id = vendor_table[k].vendor_id;
 			enum dmi_verdict expected = DMI_RULES_OUT;
 
 			if (cases[i].vendor && strcmp(cases[i].vendor, "any") == 0)
 				expected = DMI_SILENT;
 			else if (cases[i].vendor && strcmp(cases[i].vendor, id) == 0)
 				expected = DMI_MATCHES;
-			assert_int_equal(dmi_judge(&cases[i].dmi, &cloud_vendors[k]), expected);
+			assert_int_equal(vendor_judge_dmi(&cases[i].dmi, &vendor_table[k]),
+				expected);
 		}
-		dmi_tell(&cases[i].dmi, &m);
+		vendor_by_dmi(&cases[i].dmi, &m);
 		assert_string_equal(m.vendor_id, cases[i].told);
 		assert_string_equal(m.instance_type, cases[i].type);
 	}
@@ -233,8 +234,8 @@ static void options_say_which_server_it_is_where_nobody_looks(void **state)
 		struct machine m = {.vendor_id = "other", .region = "other"};
 
 		app.options = &table[i].options;
-		assert_int_equal(machine_now(&app, &m), table[i].known);
-		assert_true(same_offer(&m, &table[i].machine));
+		assert_int_equal(this_server_now(&app, &m), table[i].known);
+		assert_true(current_cost_same_terms(&m, &table[i].machine));
 		assert_string_equal(m.source, table[i].machine.source);
 	}
 }

@@ -89,15 +89,15 @@ static void stretch_follows_the_shape_over_time(void **state)
 	struct parallel p;
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		assert_true(parallel_of(&table[i].d, &p));
-		if (!(fabs(parallel_stretch(&p, table[i].cores) - table[i].stretch) <=
+		assert_true(cpu_parallel_of(&table[i].d, &p));
+		if (!(fabs(cpu_parallel_stretch(&p, table[i].cores) - table[i].stretch) <=
 			    table[i].within))
-			fail_msg("row %zu: %g", i, parallel_stretch(&p, table[i].cores));
+			fail_msg("row %zu: %g", i, cpu_parallel_stretch(&p, table[i].cores));
 		for (size_t k = 1; k < PARALLEL_POINTS; k++)
 			assert_true(p.cores[k] >= p.cores[k - 1]);
 	}
-	assert_false(parallel_of(&(struct distribution){.mean = NAN}, &p));
-	assert_false(parallel_of(&(struct distribution){.mean = 1e9}, &p));
+	assert_false(cpu_parallel_of(&(struct distribution){.mean = NAN}, &p));
+	assert_false(cpu_parallel_of(&(struct distribution){.mean = 1e9}, &p));
 }
 
 /* A single-threaded job with one CPU is not slowed by what it waits for besides; two threads on a quarter are. */
@@ -106,18 +106,18 @@ static void the_band_of_one_run_is_not_its_duration(void **state)
 	static struct test_runs t;
 
 	test_run_succeeded(&t, 1, 100 * MIB)->duration_seconds = 100;
-	struct profile one = profile_of_job(&t.runs);
+	struct job_profile one = job_profile_of(&t.runs);
 
 	assert_true(one.duration_seconds == 100);
 	assert_true(one.duration_low < 95 && one.duration_high > 105);
 	for (int i = 0; i < 30; i++)
 		test_run_succeeded(&t, 1, 100 * MIB)->duration_seconds = 100;
-	struct profile many = profile_of_job(&t.runs);
+	struct job_profile many = job_profile_of(&t.runs);
 
 	assert_true(many.duration_high >= 100 && many.duration_high < one.duration_high);
 	test_run_add(&t, OUTCOME_FAILED);
 	t = (struct test_runs){0};
-	assert_true(isnan(profile_of_job(&t.runs).duration_high));
+	assert_true(isnan(job_profile_of(&t.runs).duration_high));
 }
 
 static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
@@ -144,8 +144,8 @@ static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
 
 		for (size_t k = 0; k < PARALLEL_POINTS; k++)
 			p.cores[k] = table[i].busy;
-		if (!(fabs(parallel_stretch(&p, table[i].cores) - table[i].stretch) < 1e-9))
-			fail_msg("row %zu: %g", i, parallel_stretch(&p, table[i].cores));
+		if (!(fabs(cpu_parallel_stretch(&p, table[i].cores) - table[i].stretch) < 1e-9))
+			fail_msg("row %zu: %g", i, cpu_parallel_stretch(&p, table[i].cores));
 	}
 }
 

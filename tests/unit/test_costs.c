@@ -43,7 +43,7 @@ static struct job_row job;
 static struct options options;
 static struct app app;
 static char path[64];
-static struct costs *costs;
+static struct job_costs *job_costs;
 
 static void the_history_has(size_t n, const struct run *all)
 {
@@ -71,15 +71,15 @@ static int fresh(void **state)
 	job = (struct job_row){.job_name = "job"};
 	fake_history = (struct fake_history){.jobs = &job, .n_jobs = 1};
 	fake_machine = (struct machine){"own", "here", "", "", MACHINE_ONDEMAND, "option", "node"};
-	costs = costs_new(&app);
+	job_costs = job_costs_new(&app);
 	return 0;
 }
 
 static int done(void **state)
 {
-	costs_stop(costs);
+	job_costs_stop(job_costs);
 	assert_int_equal(fake_history.open, 0);
-	app_done(&app);
+	app_caches_done(&app);
 	unlink(path);
 	return 0;
 }
@@ -118,7 +118,7 @@ static void look(void)
 {
 	struct err e = {0};
 
-	if (costs_look(costs, &e))
+	if (job_costs_look(job_costs, &e))
 		fail_msg("%s", e.text);
 }
 
@@ -277,10 +277,10 @@ static void failures_are_told_and_tried_again(void **state)
 
 	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
 	fake_history.read_code = -EIO;
-	assert_int_equal(costs_look(costs, &e), -EIO);
+	assert_int_equal(job_costs_look(job_costs, &e), -EIO);
 	fake_history.read_code = 0;
 	unlink(path);
-	assert_true(costs_look(costs, &e) < 0);
+	assert_true(job_costs_look(job_costs, &e) < 0);
 	assert_non_null(strstr(e.text, path));
 	write_catalogue(catalogue_text);
 	look();

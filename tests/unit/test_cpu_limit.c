@@ -7,7 +7,7 @@
 
 static void without_a_limit_looks_come_as_asked_for(void **state)
 {
-	assert_true(cpu_limit_stretch(INFINITY, 1e6, 10) == 1);
+	assert_true(cpu_limit_slowdown(INFINITY, 1e6, 10) == 1);
 }
 
 static void they_come_more_rarely_in_the_second_half_of_their_share(void **state)
@@ -19,14 +19,14 @@ static void they_come_more_rarely_in_the_second_half_of_their_share(void **state
 		{60, 30, INFINITY}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		double found = cpu_limit_stretch(100, table[i].used, table[i].look);
+		double found = cpu_limit_slowdown(100, table[i].used, table[i].look);
 
 		if (isinf(table[i].stretch))
 			assert_true(isinf(found));
 		else
 			assert_double_equal(found, table[i].stretch, 1e-9);
 	}
-	assert_true(isinf(cpu_limit_stretch(0, 0, 0)));
+	assert_true(isinf(cpu_limit_slowdown(0, 0, 0)));
 }
 
 /* Half a day of looks that take half a CPU, under a limit of an hour: the share lasts, and there is one within minutes. */
@@ -35,7 +35,7 @@ static void the_share_lasts(void **state)
 	double used = 0, stretch = 1;
 
 	for (double t = 0; t < 43200; t += stretch) {
-		stretch = cpu_limit_stretch(3600, used, 0.5);
+		stretch = cpu_limit_slowdown(3600, used, 0.5);
 		assert_true(stretch < 300);
 		used += 0.5;
 	}

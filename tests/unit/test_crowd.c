@@ -9,8 +9,8 @@
 #define ROOM 3
 
 struct fixture {
-	struct crowd crowd;
-	struct guest guest[10];
+	struct connections connections;
+	struct connection connection[10];
 	int end[10][2];
 };
 
@@ -18,7 +18,7 @@ static int begin(void **state)
 {
 	static struct fixture f;
 
-	crowd_init(&f.crowd, ROOM);
+	connections_init(&f.connections, ROOM);
 	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, f.end[i]), 0);
 	*state = &f;
@@ -33,13 +33,13 @@ static int end(void **state)
 		close(f->end[i][0]);
 		close(f->end[i][1]);
 	}
-	crowd_done(&f->crowd);
+	connections_done(&f->connections);
 	return 0;
 }
 
 static void enter(struct fixture *f, size_t i)
 {
-	crowd_enter(&f->crowd, &f->guest[i], f->end[i][0]);
+	connections_enter(&f->connections, &f->connection[i], f->end[i][0]);
 }
 
 /* Whether the client sees the end of its connection. */
@@ -66,14 +66,14 @@ static void the_longest_silent_goes(void **state)
 	assert_gone(f, "...");
 	enter(f, 3);
 	assert_gone(f, "x...");
-	crowd_busy(&f->guest[1]);
-	crowd_idle(&f->guest[1]);
+	connections_busy(&f->connection[1]);
+	connections_idle(&f->connection[1]);
 	enter(f, 4);
 	assert_gone(f, "x.x..");
 	for (size_t i = 0; i < 5; i++)
-		crowd_leave(&f->guest[i]);
-	assert_int_equal(f->crowd.n, 0);
-	assert_true(TAILQ_EMPTY(&f->crowd.idle));
+		connections_leave(&f->connection[i]);
+	assert_int_equal(f->connections.n, 0);
+	assert_true(TAILQ_EMPTY(&f->connections.idle));
 }
 
 static void who_is_being_answered_stays(void **state)
@@ -82,16 +82,16 @@ static void who_is_being_answered_stays(void **state)
 
 	for (size_t i = 0; i < ROOM; i++) {
 		enter(f, i);
-		crowd_busy(&f->guest[i]);
+		connections_busy(&f->connection[i]);
 	}
-	crowd_idle(&f->guest[2]);
+	connections_idle(&f->connection[2]);
 	enter(f, 3);
 	assert_gone(f, "..x.");
 	enter(f, 4);
 	assert_gone(f, "..xx.");
 	for (size_t i = 0; i < 5; i++)
-		crowd_leave(&f->guest[i]);
-	assert_int_equal(f->crowd.n, 0);
+		connections_leave(&f->connection[i]);
+	assert_int_equal(f->connections.n, 0);
 }
 
 /* Most likely nobody reads what has been on its way for so long. */
@@ -101,19 +101,19 @@ static void of_the_busy_the_first_goes_when_there_is_no_other(void **state)
 
 	for (size_t i = 0; i < ROOM; i++)
 		enter(f, i);
-	crowd_busy(&f->guest[1]);
-	crowd_busy(&f->guest[0]);
-	crowd_busy(&f->guest[2]);
+	connections_busy(&f->connection[1]);
+	connections_busy(&f->connection[0]);
+	connections_busy(&f->connection[2]);
 	enter(f, 3);
 	assert_gone(f, ".x..");
-	crowd_idle(&f->guest[1]);
-	crowd_busy(&f->guest[3]);
+	connections_idle(&f->connection[1]);
+	connections_busy(&f->connection[3]);
 	enter(f, 4);
 	assert_gone(f, "xx...");
 	for (size_t i = 0; i < 5; i++)
-		crowd_leave(&f->guest[i]);
-	assert_int_equal(f->crowd.n, 0);
-	assert_true(TAILQ_EMPTY(&f->crowd.busy));
+		connections_leave(&f->connection[i]);
+	assert_int_equal(f->connections.n, 0);
+	assert_true(TAILQ_EMPTY(&f->connections.busy));
 }
 
 static void of_what_is_held_the_first_goes_but_not_who_asks(void **state)
@@ -122,17 +122,17 @@ static void of_what_is_held_the_first_goes_but_not_who_asks(void **state)
 
 	for (size_t i = 0; i < ROOM; i++)
 		enter(f, i);
-	crowd_busy(&f->guest[2]);
-	crowd_relieve(&f->guest[2]);
+	connections_busy(&f->connection[2]);
+	connections_relieve(&f->connection[2]);
 	assert_gone(f, "...");
-	crowd_busy(&f->guest[0]);
-	crowd_relieve(&f->guest[0]);
+	connections_busy(&f->connection[0]);
+	connections_relieve(&f->connection[0]);
 	assert_gone(f, "..x");
-	crowd_relieve(&f->guest[1]);
+	connections_relieve(&f->connection[1]);
 	assert_gone(f, "x.x");
 	for (size_t i = 0; i < ROOM; i++)
-		crowd_leave(&f->guest[i]);
-	assert_int_equal(f->crowd.n, 0);
+		connections_leave(&f->connection[i]);
+	assert_int_equal(f->connections.n, 0);
 }
 
 /* Its last request came at the same moment: it may be answered, or not, and is counted once. */
@@ -143,16 +143,16 @@ static void who_was_told_may_still_ask(void **state)
 	for (size_t i = 0; i < ROOM + 1; i++)
 		enter(f, i);
 	assert_gone(f, "x...");
-	crowd_busy(&f->guest[0]);
-	crowd_idle(&f->guest[0]);
-	crowd_leave(&f->guest[0]);
-	assert_int_equal(f->crowd.n, ROOM);
+	connections_busy(&f->connection[0]);
+	connections_idle(&f->connection[0]);
+	connections_leave(&f->connection[0]);
+	assert_int_equal(f->connections.n, ROOM);
 	enter(f, 4);
 	assert_gone(f, "xx...");
 	for (size_t i = 1; i < 5; i++)
-		crowd_leave(&f->guest[i]);
-	assert_int_equal(f->crowd.n, 0);
-	assert_true(TAILQ_EMPTY(&f->crowd.idle));
+		connections_leave(&f->connection[i]);
+	assert_int_equal(f->connections.n, 0);
+	assert_true(TAILQ_EMPTY(&f->connections.idle));
 }
 
 int main(void)

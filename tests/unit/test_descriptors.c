@@ -105,8 +105,8 @@ static void files_of_groups_beyond_what_may_be_are_opened_for_each_reading(void 
 
 static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 {
-	struct endings all;
-	struct ending first, second, third;
+	struct exit_watches all;
+	struct exit_watch first, second, third;
 	struct host h;
 
 	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
@@ -119,22 +119,22 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 
 	assert_int_equal(process_read_stat(&h, pid, &s), 0);
 	h.root_ends->most = 1;
-	endings_init(&all);
-	ending_begin(&first, &all, &h, pid, s.start_ticks);
-	ending_begin(&second, &all, &h, pid, s.start_ticks);
+	exit_watches_init(&all);
+	exit_watch_begin(&first, &all, &h, pid, s.start_ticks);
+	exit_watch_begin(&second, &all, &h, pid, s.start_ticks);
 	bool watched = first.pidfd >= 0;
 
 	assert_int_equal(second.pidfd, -1);
 	assert_int_equal(second.known, EXIT_STATUS_UNKNOWN);
-	ending_done(&second);
-	ending_done(&first);
-	ending_done(&first);
+	exit_watch_done(&second);
+	exit_watch_done(&first);
+	exit_watch_done(&first);
 	assert_int_equal(h.root_ends->kept, 0);
 	/* What was refused keeps none: the number is somebody else's. */
-	ending_begin(&third, &all, &h, pid, s.start_ticks + 1);
+	exit_watch_begin(&third, &all, &h, pid, s.start_ticks + 1);
 	assert_int_equal(third.pidfd, -1);
 	assert_int_equal(h.root_ends->kept, 0);
-	endings_done(&all);
+	exit_watches_done(&all);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	host_close(&h);

@@ -9,17 +9,17 @@
 
 #define MANY 8
 
-static struct desk *desk;
+static struct slow_queue *slow_queue;
 
 struct question {
-	struct errand errand; /* first */
+	struct slow_task slow_task; /* first */
 	sem_t may_answer, answered;
 	bool wanted;
 	pthread_t thread;
 	size_t bytes;
 };
 
-static void answer(struct errand *e, bool wanted)
+static void answer(struct slow_task *e, bool wanted)
 {
 	struct question *q = (struct question *)(void *)e;
 
@@ -28,7 +28,7 @@ static void answer(struct errand *e, bool wanted)
 	while (sem_wait(&q->may_answer) != 0)
 		;
 	if (wanted)
-		desk_weigh(desk, q->bytes);
+		slow_queue_weigh(slow_queue, q->bytes);
 	sem_post(&q->answered);
 }
 
@@ -41,7 +41,7 @@ static void wait_for(struct question *q)
 static void begin(struct question *q, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		q[i] = (struct question){.errand.run = answer, .bytes = 10};
+		q[i] = (struct question){.slow_task.run = answer, .bytes = 10};
 		sem_init(&q[i].may_answer, 0, 0);
 		sem_init(&q[i].answered, 0, 0);
 	}
@@ -51,13 +51,13 @@ static void open_desk(size_t most, size_t most_bytes)
 {
 	struct err e = {0};
 
-	assert_int_equal(desk_open(&desk, most, most_bytes, &e), 0);
+	assert_int_equal(slow_queue_open(&slow_queue, most, most_bytes, &e), 0);
 }
 
 static void close_desk(void)
 {
-	assert_int_equal(desk_stop(desk, 60), 0);
-	desk_free(desk);
+	assert_int_equal(slow_queue_stop(slow_queue, 60), 0);
+	slow_queue_free(slow_queue);
 }
 
 static void asking_waits_for_nothing_and_answers_come_in_order(void **state)
@@ -68,7 +68,7 @@ static void asking_waits_for_nothing_and_answers_come_in_order(void **state)
 	open_desk(MANY, 1000);
 	/* None of them may be answered yet. */
 	for (size_t i = 0; i < MANY; i++)
-		assert_true(desk_take(desk, &q[i].errand));
+		assert_true(slow_queue_take(slow_queue, &q[i].slow_task));
 	for (size_t i = 0; i < MANY; i++) {
 		assert_int_equal(sem_trywait(&q[i].answered), -1);
 		sem_post(&q[i].may_answer);
@@ -76,7 +76,7 @@ static void asking_waits_for_nothing_and_answers_come_in_order(void **state)
 		assert_true(q[i].wanted);
 		assert_true(pthread_equal(q[i].thread, q[0].thread));
 		assert_false(pthread_equal(q[i].thread, pthread_self()));
-		desk_leave(desk, q[i].bytes);
+		slow_queue_leave(slow_queue, q[i].bytes);
 	}
 	close_desk();
 }
@@ -88,17 +88,17 @@ static void those_that_have_not_left_are_counted(void **state)
 	begin(q, 3);
 	open_desk(2, 1000);
 	sem_post(&q[0].may_answer);
-	assert_true(desk_take(desk, &q[0].errand));
+	assert_true(slow_queue_take(slow_queue, &q[0].slow_task));
 	wait_for(&q[0]);
-	assert_true(desk_take(desk, &q[1].errand));
+	assert_true(slow_queue_take(slow_queue, &q[1].slow_task));
 	/* One waits, and the answer of the other is being sent. */
-	assert_false(desk_take(desk, &q[2].errand));
-	desk_leave(desk, q[0].bytes);
-	assert_true(desk_take(desk, &q[2].errand));
+	assert_false(slow_queue_take(slow_queue, &q[2].slow_task));
+	slow_queue_leave(slow_queue, q[0].bytes);
+	assert_true(slow_queue_take(slow_queue, &q[2].slow_task));
 	for (size_t i = 1; i < 3; i++) {
 		sem_post(&q[i].may_answer);
 		wait_for(&q[i]);
-		desk_leave(desk, q[i].bytes);
+		slow_queue_leave(slow_queue, q[i].bytes);
 	}
 	close_desk();
 }
@@ -111,16 +111,16 @@ static void answers_that_are_not_read_keep_others_from_being_made(void **state)
 	open_desk(MANY, 20);
 	for (size_t i = 0; i < 4; i++) {
 		sem_post(&q[i].may_answer);
-		assert_true(desk_take(desk, &q[i].errand));
+		assert_true(slow_queue_take(slow_queue, &q[i].slow_task));
 		wait_for(&q[i]);
 	}
 	assert_true(q[0].wanted && q[1].wanted);
 	assert_false(q[2].wanted || q[3].wanted);
-	desk_leave(desk, q[0].bytes);
-	desk_leave(desk, 0);
+	slow_queue_leave(slow_queue, q[0].bytes);
+	slow_queue_leave(slow_queue, 0);
 	begin(&q[2], 1);
 	sem_post(&q[2].may_answer);
-	assert_true(desk_take(desk, &q[2].errand));
+	assert_true(slow_queue_take(slow_queue, &q[2].slow_task));
 	wait_for(&q[2]);
 	assert_true(q[2].wanted);
 	close_desk();
@@ -134,13 +134,13 @@ static void closing_answers_those_who_wait_without_looking(void **state)
 	open_desk(MANY, 1000);
 	for (size_t i = 0; i < 2; i++) {
 		sem_post(&q[i].may_answer);
-		assert_true(desk_take(desk, &q[i].errand));
+		assert_true(slow_queue_take(slow_queue, &q[i].slow_task));
 	}
-	assert_int_equal(desk_stop(desk, 60), 0);
+	assert_int_equal(slow_queue_stop(slow_queue, 60), 0);
 	wait_for(&q[0]);
 	wait_for(&q[1]);
-	assert_false(desk_take(desk, &q[2].errand));
-	desk_free(desk);
+	assert_false(slow_queue_take(slow_queue, &q[2].slow_task));
+	slow_queue_free(slow_queue);
 }
 
 static void closing_does_not_wait_for_an_answer_that_hangs(void **state)
@@ -150,16 +150,16 @@ static void closing_does_not_wait_for_an_answer_that_hangs(void **state)
 	begin(q, 2);
 	open_desk(MANY, 1000);
 	for (size_t i = 0; i < 2; i++)
-		assert_true(desk_take(desk, &q[i].errand));
-	assert_int_equal(desk_stop(desk, 0.01), -ETIMEDOUT);
-	assert_int_equal(desk_stop(desk, 0), -ETIMEDOUT);
+		assert_true(slow_queue_take(slow_queue, &q[i].slow_task));
+	assert_int_equal(slow_queue_stop(slow_queue, 0.01), -ETIMEDOUT);
+	assert_int_equal(slow_queue_stop(slow_queue, 0), -ETIMEDOUT);
 	for (size_t i = 0; i < 2; i++)
 		sem_post(&q[i].may_answer);
-	assert_int_equal(desk_stop(desk, 60), 0);
+	assert_int_equal(slow_queue_stop(slow_queue, 60), 0);
 	wait_for(&q[0]);
 	wait_for(&q[1]);
 	assert_false(q[1].wanted);
-	desk_free(desk);
+	slow_queue_free(slow_queue);
 }
 
 int main(void)

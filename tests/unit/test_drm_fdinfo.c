@@ -133,7 +133,7 @@ static void utilization_is_of_the_busiest_engine(void **state)
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct drm_fdinfo before = parsed(cases[i].before), now = parsed(cases[i].now);
-		double u = drm_utilization(&before, &now, cases[i].seconds);
+		double u = drm_fdinfo_utilization(&before, &now, cases[i].seconds);
 
 		if (isnan(cases[i].utilization) ? !isnan(u) :
 						  !(fabs(u - cases[i].utilization) < 1e-9))
@@ -148,8 +148,8 @@ static void a_counter_that_fell_is_not_counted_twice(void **state)
 	struct drm_fdinfo b = parsed("drm-engine-a:\t400000000 ns\n");
 	struct drm_fdinfo c = parsed("drm-engine-a:\t1100000000 ns\n");
 
-	assert_double_equal(drm_utilization(&a, &b, 1), 0, 0);
-	assert_double_equal(drm_utilization(&b, &c, 1), 0.1, 1e-9);
+	assert_double_equal(drm_fdinfo_utilization(&a, &b, 1), 0, 0);
+	assert_double_equal(drm_fdinfo_utilization(&b, &c, 1), 0.1, 1e-9);
 }
 
 static void other_descriptors_are_no_clients(void **state)
@@ -187,8 +187,8 @@ static void hostile_text_stays_within_bounds(void **state)
 	assert_int_equal(f.n_engines, DRM_ENGINES_MAX);
 	assert_int_equal(strlen(f.driver), sizeof f.driver - 1);
 	assert_false(f.has_client_id);
-	assert_true(drm_has_worked(&f));
-	assert_false(drm_has_worked(&(struct drm_fdinfo){0}));
+	assert_true(drm_fdinfo_has_worked(&f));
+	assert_false(drm_fdinfo_has_worked(&(struct drm_fdinfo){0}));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

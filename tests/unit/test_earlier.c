@@ -26,7 +26,7 @@ struct fixture {
 	struct options options;
 	struct identity self;
 	struct app app;
-	struct fold *fold;
+	struct sample_rows *sample_rows;
 	struct finder *finder;
 	struct arena arena;
 };
@@ -50,7 +50,7 @@ static void record(struct fixture *f, const char *run_id, const char *job_name, 
 	b.root.pid = WORKER;
 	b.root.start_ticks = WORKER;
 	b.owner_pid = getpid();
-	b.owner_start_ticks = process_start_ticks(getpid()) + !recorder_lives;
+	b.owner_start_ticks = identity_start_ticks(getpid()) + !recorder_lives;
 	if (history_open(&h, f->folder.file, HISTORY_WRITE, &f->app.columns, NULL, &e) ||
 		history_transaction(h, &e) || history_run_begin(h, &b, &e) || history_commit(h, &e))
 		fail_msg("%s", e.text);
@@ -81,8 +81,8 @@ static int set_up(void **state)
 	record(f, LEFT_OPEN, "etl", false);
 	record(f, OF_A_LIVING, "others", true);
 	assert_int_equal(historian_start(&f->app.historian, &c, NULL), 0);
-	f->fold = fold_new(&f->app.columns);
-	f->finder = finder_new(&f->app, f->fold);
+	f->sample_rows = sample_rows_new(&f->app.columns);
+	f->finder = finder_new(&f->app, f->sample_rows);
 	PUT(f->w, .pid = WORKER, .ppid = 1, .start = WORKER);
 	*state = f;
 	return 0;
@@ -93,7 +93,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	finder_free(f->finder);
-	fold_free(f->fold);
+	sample_rows_free(f->sample_rows);
 	historian_stop(f->app.historian);
 	columns_done(&f->app.columns);
 	world_freep(&f->w);
@@ -103,7 +103,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int announce(struct fixture *f, const char *job_name, struct announced *ret)
+static int announce(struct fixture *f, const char *job_name, struct announced_run *ret)
 {
 	return finder_announce(f->finder, &f->w->host,
 		&(struct announcement){.pid = WORKER, .job_name = job_name}, ret, NULL);
@@ -133,7 +133,7 @@ static enum outcome outcome_of(struct fixture *f, const char *run_id)
 static void a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_id(void **state)
 {
 	struct fixture *f = *state;
-	struct announced first, second;
+	struct announced_run first, second;
 
 	assert_int_equal(announce(f, "etl", &first), 0);
 	assert_string_equal(first.run_id, LEFT_OPEN);
@@ -152,7 +152,7 @@ static void a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_
 static void end_of_a_run_can_be_told_to_whom_it_was_not_announced(void **state)
 {
 	struct fixture *f = *state;
-	struct announced next;
+	struct announced_run next;
 
 	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_OOM_KILLED), 0);
 	settle(f);
@@ -165,7 +165,7 @@ static void end_of_a_run_can_be_told_to_whom_it_was_not_announced(void **state)
 static void run_that_somebody_else_records_is_left_to_him(void **state)
 {
 	struct fixture *f = *state;
-	struct announced a;
+	struct announced_run a;
 
 	assert_int_equal(finish(f, OF_A_LIVING, OUTCOME_FAILED), -ENOENT);
 	assert_int_equal(announce(f, "others", &a), -EEXIST);

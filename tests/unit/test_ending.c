@@ -23,7 +23,7 @@ static void every_open_run_of_a_pod_that_ends_is_interrupted(void **state)
 
 	test_folder_make(&folder);
 	self.pid = getpid();
-	self.start_ticks = process_start_ticks(self.pid);
+	self.start_ticks = identity_start_ticks(self.pid);
 	app.options = &options;
 	assert_int_equal(historian_start(&app.historian, &c, NULL), 0);
 	for (int i = 0; i < RUNS; i++) {
@@ -35,7 +35,7 @@ static void every_open_run_of_a_pod_that_ends_is_interrupted(void **state)
 		b.owner_start_ticks = self.start_ticks;
 		historian_run_begin(app.historian, &b);
 	}
-	ending_close_runs(&app, &self);
+	shutdown_close_runs(&app, &self);
 	historian_stop(app.historian);
 
 	struct history *h = test_history(folder.file);

@@ -21,22 +21,22 @@ static void end_of_a_child_is_seen_before_and_after_it_is_waited_for(void **stat
 		close(go[1]);
 		_exit(read(go[0], &byte, 1) == 0 ? 5 : 6);
 	}
-	int fd = exit_status_open(child);
+	int fd = exit_watch_open(child);
 
 	if (fd == -ENOSYS)
 		skip();
 	assert_true(fd >= 0);
-	assert_false(exit_status_ended(fd));
-	assert_int_not_equal(exit_status_read(fd, &status), EXIT_STATUS_KNOWN);
+	assert_false(exit_watch_ended(fd));
+	assert_int_not_equal(exit_watch_status(fd, &status), EXIT_STATUS_KNOWN);
 	close(go[0]);
 	close(go[1]);
 	struct pollfd ended = {.fd = fd, .events = POLLIN};
 
 	assert_int_equal(poll(&ended, 1, 10000), 1);
-	assert_true(exit_status_ended(fd));
+	assert_true(exit_watch_ended(fd));
 	assert_int_equal(status, 77);
 	waitpid(child, NULL, 0);
-	enum exit_status known = exit_status_read(fd, &status);
+	enum exit_status known = exit_watch_status(fd, &status);
 
 	close(fd);
 	if (known == EXIT_STATUS_UNKNOWN)
@@ -64,15 +64,15 @@ static void signal_that_ended_a_stranger_is_known(void **state)
 		_exit(0);
 	}
 	assert_int_equal(read(numbers[0], &stranger, sizeof stranger), sizeof stranger);
-	int fd = exit_status_open(stranger);
+	int fd = exit_watch_open(stranger);
 
 	if (fd == -ENOSYS)
 		skip();
 	assert_true(fd >= 0);
-	assert_int_not_equal(exit_status_read(fd, &status), EXIT_STATUS_KNOWN);
+	assert_int_not_equal(exit_watch_status(fd, &status), EXIT_STATUS_KNOWN);
 	kill(stranger, SIGKILL);
 	waitpid(child, NULL, 0); /* which has waited for the stranger */
-	enum exit_status known = exit_status_read(fd, &status);
+	enum exit_status known = exit_watch_status(fd, &status);
 
 	close(fd);
 	close(numbers[0]);
@@ -91,7 +91,7 @@ static void process_that_is_not_there_is_told(void **state)
 	if (child == 0)
 		_exit(0);
 	waitpid(child, NULL, 0);
-	int fd = exit_status_open(child);
+	int fd = exit_watch_open(child);
 
 	assert_true(fd == -ESRCH || fd == -ENOSYS);
 }

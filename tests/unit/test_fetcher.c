@@ -203,14 +203,14 @@ static void another_list_of_regions_is_another_catalogue(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		regions[5] = last[i];
 		snprintf(origin[i].source, sizeof origin[i].source, "%s/", s.url);
-		catalogue_asked(&s, origin[i].asked);
+		catalogue_source_text(&s, origin[i].source_text);
 	}
-	assert_true(catalogue_is_asked(&s, &origin[1]));
-	assert_false(catalogue_is_asked(&s, &origin[0]));
+	assert_true(catalogue_is_from(&s, &origin[1]));
+	assert_false(catalogue_is_from(&s, &origin[0]));
 	regions[5] = last[0];
-	assert_true(catalogue_is_asked(&s, &origin[0]));
+	assert_true(catalogue_is_from(&s, &origin[0]));
 	s.url = "http://another.test";
-	assert_false(catalogue_is_asked(&s, &origin[0]));
+	assert_false(catalogue_is_from(&s, &origin[0]));
 }
 
 int main(void)

@@ -24,7 +24,7 @@ struct fixture {
 	struct options options;
 	struct identity self;
 	struct app app;
-	struct fold *fold;
+	struct sample_rows *sample_rows;
 	struct finder *finder;
 	char names[400]; /* of the runs that are followed, sorted */
 };
@@ -43,15 +43,15 @@ static struct fixture *begin(struct options options)
 	f->app.self = &f->self;
 	f->app.history_path = "/nonexistent/history.db";
 	columns_build(&f->app.columns);
-	f->fold = fold_new(&f->app.columns);
-	f->finder = finder_new(&f->app, f->fold);
+	f->sample_rows = sample_rows_new(&f->app.columns);
+	f->finder = finder_new(&f->app, f->sample_rows);
 	return f;
 }
 
 static void end(struct fixture *f)
 {
 	finder_free(f->finder);
-	fold_free(f->fold);
+	sample_rows_free(f->sample_rows);
 	columns_done(&f->app.columns);
 	world_freep(&f->w);
 	free(f);
@@ -280,7 +280,7 @@ static void more_jobs_than_allowed_are_refused_and_counted(void **state)
 
 	f->options.jobs_max = 1;
 	finder_free(f->finder);
-	f->finder = finder_new(&f->app, f->fold);
+	f->finder = finder_new(&f->app, f->sample_rows);
 	put_pod(f);
 	const char *names = look_for_runs(f);
 
@@ -316,7 +316,7 @@ static void look_and_record(struct fixture *f)
 static void start_recording(struct fixture *f)
 {
 	const struct historian_config c = {
-		.path = ":memory:", .columns = &f->app.columns, .alive = process_alive};
+		.path = ":memory:", .columns = &f->app.columns, .alive = identity_is_alive};
 
 	history_setup();
 	assert_int_equal(historian_start(&f->app.historian, &c, NULL), 0);
@@ -331,15 +331,15 @@ static void one_user_with_many_names_keeps_nobody_else_s_job_out(void **state)
 	start_recording(f);
 	f->options.jobs_max = 3;
 	finder_free(f->finder);
-	f->finder = finder_new(&f->app, f->fold);
+	f->finder = finder_new(&f->app, f->sample_rows);
 	for (int i = 0; i < 5; i++) {
 		snprintf(name, sizeof name, "evil%d", i);
 		names_itself(f, 20 + i, name, 1000);
 	}
-	uint64_t refused = found_counted(FOUND_TOO_MANY_JOBS);
+	uint64_t refused = counters_found(FOUND_TOO_MANY_JOBS);
 
 	assert_string_equal(look_for_runs(f), "evil0 evil1 evil2 ");
-	assert_int_equal(found_counted(FOUND_TOO_MANY_JOBS), refused + 2);
+	assert_int_equal(counters_found(FOUND_TOO_MANY_JOBS), refused + 2);
 	look_and_record(f);
 	/* While runs of them go on there is no room. */
 	names_itself(f, 30, "payroll", 0);
@@ -376,7 +376,7 @@ static void rules_of_the_site_win_over_the_pod(void **state)
 
 static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **state)
 {
-	struct announced first, second;
+	struct announced_run first, second;
 	struct err e = {0};
 
 	struct fixture *f = begin((struct options){.jobs_pod = false});

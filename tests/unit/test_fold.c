@@ -19,7 +19,7 @@ static const struct metric *const column_metrics[] = {
 struct world {
 	const struct metric *metric[N_COLUMNS];
 	struct columns columns;
-	struct fold *fold;
+	struct sample_rows *fold;
 	struct run_reading reading;
 	struct snapshot snapshot;
 };
@@ -31,7 +31,7 @@ static struct world *world_new(void)
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		w->metric[i] = column_metrics[i];
 	w->columns = (struct columns){.n = N_COLUMNS, .metric = w->metric};
-	w->fold = fold_new(&w->columns);
+	w->fold = sample_rows_new(&w->columns);
 	text_copy("r1", w->reading.run_id, sizeof w->reading.run_id);
 	w->snapshot.runs = &w->reading;
 	w->snapshot.n_runs = 1;
@@ -43,7 +43,7 @@ static void world_freep(struct world **owner)
 {
 	struct world *w = *owner;
 
-	fold_free(w->fold);
+	sample_rows_free(w->fold);
 	free(w);
 }
 
@@ -61,9 +61,9 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	const struct sample *row;
 
 	at(w, 0, 0.5, 10);
-	fold_begin(w->fold, "r1", &w->snapshot);
+	sample_rows_begin(w->fold, "r1", &w->snapshot);
 	at(w, 2, 3, 20);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_string_equal(row[0].run_id, "r1");
 	assert_double_equal(row[0].at, 1000, 1e-9);
 	assert_double_equal(row[0].duration, 2, 1e-9);
@@ -72,7 +72,7 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	assert_double_equal(row[0].value[MEMORY], 20, 0);
 	assert_double_equal(row[0].value[PEAK], 40, 0);
 	at(w, 3, 3.25, 5);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_double_equal(row[0].value[CPU], 0.25, 1e-9);
 	assert_double_equal(row[0].duration, 1, 1e-9);
 }
@@ -85,14 +85,14 @@ static void the_first_row_covers_the_run_from_its_start(void **state)
 
 	w->reading.value[RUN_DURATION_SECONDS] = 3600;
 	at(w, 5000, 360, 10);
-	fold_begin(w->fold, "r1", &w->snapshot);
+	sample_rows_begin(w->fold, "r1", &w->snapshot);
 	w->reading.value[RUN_DURATION_SECONDS] = 3601;
 	at(w, 5001, 360.1, 10);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_double_equal(row[0].duration, 3601, 1e-6);
 	assert_double_equal(row[0].value[CPU], 360.1, 1e-9);
 	at(w, 5002, 360.2, 10);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_double_equal(row[0].duration, 1, 1e-6);
 }
 
@@ -102,19 +102,19 @@ static void unknown_and_fallen_counters_are_unknown(void **state)
 	const struct sample *row;
 
 	at(w, 0, 0, 1);
-	fold_begin(w->fold, "r1", &w->snapshot);
+	sample_rows_begin(w->fold, "r1", &w->snapshot);
 	at(w, 1, 5, NAN);
-	fold_rows(w->fold, &w->snapshot, NULL, &row);
+	sample_rows_read(w->fold, &w->snapshot, NULL, &row);
 	assert_true(isnan(row[0].value[MEMORY]));
 	at(w, 2, 4, 1);
-	fold_rows(w->fold, &w->snapshot, NULL, &row);
+	sample_rows_read(w->fold, &w->snapshot, NULL, &row);
 	assert_true(isnan(row[0].value[CPU]));
 	at(w, 3, NAN, 1);
-	fold_rows(w->fold, &w->snapshot, NULL, &row);
+	sample_rows_read(w->fold, &w->snapshot, NULL, &row);
 	assert_true(isnan(row[0].value[CPU]));
 	/* After the gap nothing is lost: growth counts from the last known value. */
 	at(w, 4, 6, 1);
-	fold_rows(w->fold, &w->snapshot, NULL, &row);
+	sample_rows_read(w->fold, &w->snapshot, NULL, &row);
 	assert_double_equal(row[0].value[CPU], 2, 1e-9);
 }
 
@@ -124,11 +124,11 @@ static void an_instant_gives_a_row_only_at_the_end(void **state)
 	const struct sample *row;
 
 	at(w, 0, 0, 1);
-	fold_begin(w->fold, "r1", &w->snapshot);
+	sample_rows_begin(w->fold, "r1", &w->snapshot);
 	at(w, 0.0001, 1, 1);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 0);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 0);
 	w->reading.ended = true;
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 1);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 1);
 	assert_double_equal(row[0].value[CPU], 1, 1e-9);
 }
 
@@ -138,12 +138,12 @@ static void a_correction_has_no_length(void **state)
 	const struct sample *row;
 
 	at(w, 0, 0, 1);
-	fold_begin(w->fold, "r1", &w->snapshot);
+	sample_rows_begin(w->fold, "r1", &w->snapshot);
 	at(w, 1, 1, 1);
-	fold_rows(w->fold, &w->snapshot, "r1", &row);
+	sample_rows_read(w->fold, &w->snapshot, "r1", &row);
 	at(w, 1.002, 1.5, NAN);
 	w->reading.ended = true;
-	assert_int_equal(fold_correction(w->fold, &w->snapshot, "r1", &row), 1);
+	assert_int_equal(sample_rows_correction(w->fold, &w->snapshot, "r1", &row), 1);
 	assert_double_equal(row[0].duration, 0, 0);
 	assert_double_equal(row[0].value[CPU], 0.5, 1e-9);
 }
@@ -154,16 +154,16 @@ static void only_recorded_runs_have_rows(void **state)
 	const struct sample *row;
 
 	at(w, 1, 1, 1);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 0);
-	fold_begin(w->fold, "r1", &w->snapshot);
-	assert_true(fold_records(w->fold, "r1"));
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 0);
+	sample_rows_begin(w->fold, "r1", &w->snapshot);
+	assert_true(sample_rows_records(w->fold, "r1"));
 	at(w, 2, 1, 1);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, "other", &row), 0);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, "r1", &row), 1);
-	fold_end(w->fold, "r1");
-	assert_false(fold_records(w->fold, "r1"));
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, "other", &row), 0);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, "r1", &row), 1);
+	sample_rows_end(w->fold, "r1");
+	assert_false(sample_rows_records(w->fold, "r1"));
 	at(w, 3, 1, 1);
-	assert_int_equal(fold_rows(w->fold, &w->snapshot, NULL, &row), 0);
+	assert_int_equal(sample_rows_read(w->fold, &w->snapshot, NULL, &row), 0);
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct profile p = profile_of_duration(100);
+		struct job_profile p = forecast_profile(100);
 
 		p.duration_low = 90;
 		p.duration_high = 130;
@@ -104,7 +104,7 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 static void without_a_reference_the_same_speed_is_assumed(void **state)
 {
 	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
-	struct profile p = profile_of_duration(100);
+	struct job_profile p = forecast_profile(100);
 	struct forecast f = forecast_on(c, &p, catalogue_find(c, "s", "b"));
 
 	assert_int_equal(f.basis, FORECAST_ASSUMED);
@@ -125,7 +125,7 @@ static void a_score_of_zero_was_not_measured(void **state)
 		{"a", "z", 200, 2, 0}, {"z", "h", 0, 1, 100}, {"h", "z", 0, 1, 100}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct profile p = profile_of_duration(100);
+		struct job_profile p = forecast_profile(100);
 
 		p.cpu_seconds = table[i].cpu_seconds;
 		p.cores = table[i].cores;
@@ -142,7 +142,7 @@ static void a_score_of_zero_was_not_measured(void **state)
 static void gpu_jobs_are_scaled_by_gpu_model(void **state)
 {
 	struct catalogue *plain = catalogue(false), *llm = catalogue(true);
-	struct profile p = profile_of_duration(100);
+	struct job_profile p = forecast_profile(100);
 
 	p.cpu_seconds = 20;
 	p.cores = 1;
@@ -199,16 +199,16 @@ static void vendors_bill_minimum_and_increment(void **state)
 
 static void interruptions_cost_rework(void **state)
 {
-	near(seconds_with_rework(3600, 0), 3600);
-	near(seconds_with_rework(3600, NAN), 3600);
-	near(seconds_with_rework(3600, 1), 3600 * (exp(1) - 1));
+	near(forecast_with_rework(3600, 0), 3600);
+	near(forecast_with_rework(3600, NAN), 3600);
+	near(forecast_with_rework(3600, 1), 3600 * (exp(1) - 1));
 	/* Short against the time between interruptions: half of the run is lost once in a while. */
-	assert_true(fabs(seconds_with_rework(360, 0.1) - 360 * (1 + 0.1 * 0.1 / 2)) < 0.05);
-	assert_true(isnan(seconds_with_rework(NAN, 1)));
+	assert_true(fabs(forecast_with_rework(360, 0.1) - 360 * (1 + 0.1 * 0.1 / 2)) < 0.05);
+	assert_true(isnan(forecast_with_rework(NAN, 1)));
 }
 
 static struct cost cost_on(const struct catalogue *c, const char *vendor, const char *server,
-	double seconds, struct demand d, struct profile p, const char *currency)
+	double seconds, struct demand d, struct job_profile p, const char *currency)
 {
 	const struct server *s = catalogue_find(c, vendor, server);
 	struct forecast f = {seconds * 0.5, seconds, seconds * 2, FORECAST_SAME};
@@ -216,14 +216,14 @@ static struct cost cost_on(const struct catalogue *c, const char *vendor, const 
 		.spot_interruptions_per_hour = 1,
 		.ipv4 = true};
 
-	return cost_of_run(c, s, &c->price[s->first_price], &f, &d, &p, &terms);
+	return forecast_cost_of(c, s, &c->price[s->first_price], &f, &d, &p, &terms);
 }
 
 static void costs_have_parts_and_name_what_they_lack(void **state)
 {
 	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
 	struct demand d = {NAN, NAN, NAN, NAN, NAN, NAN};
-	struct profile p = profile_of_duration(NAN);
+	struct job_profile p = forecast_profile(NAN);
 	struct cost cost = cost_on(c, "s", "a", 1000, d, p, "USD");
 
 	near(cost.compute, 1.0);
@@ -280,7 +280,7 @@ static void the_system_keeps_its_share(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct server s = {
 			.memory_amount = table[i].amount, .memory_amount_actual = table[i].actual};
-		double left = reserve_find(table[i].reserve)->memory(&s);
+		double left = system_reserve_find(table[i].reserve)->memory(&s);
 
 		if (isnan(table[i].left))
 			assert_true(isnan(left));
@@ -289,9 +289,9 @@ static void the_system_keeps_its_share(void **state)
 	}
 	struct server s = {.vcpus = 8};
 
-	near(reserve_find("kubernetes")->cpus(&s), 8 - 0.06 - 0.01 - 0.01 - 0.01);
-	assert_true(reserve_find("system")->cpus(&s) == 8);
-	assert_null(reserve_find("windows"));
+	near(system_reserve_find("kubernetes")->cpus(&s), 8 - 0.06 - 0.01 - 0.01 - 0.01);
+	assert_true(system_reserve_find("system")->cpus(&s) == 8);
+	assert_null(system_reserve_find("windows"));
 }
 
 int main(void)

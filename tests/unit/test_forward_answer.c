@@ -33,7 +33,7 @@ static void only_an_exporter_refuses_a_run_for_good(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = {.status = table[i].status, .body = BUF_MAX(1024)};
+		struct http_response a = {.status = table[i].status, .body = BUF_MAX(1024)};
 
 		buf_adds(&a.body, table[i].body);
 		if (forward_is_refusal(&a) != table[i].refusal)
@@ -62,7 +62,7 @@ static void only_an_exporter_that_names_the_run_has_it(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = {.status = table[i].status, .body = BUF_MAX(1024)};
+		struct http_response a = {.status = table[i].status, .body = BUF_MAX(1024)};
 
 		buf_adds(&a.body, table[i].body);
 		if (forward_is_accepted(&a, "r1") != table[i].accepted)

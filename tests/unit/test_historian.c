@@ -222,10 +222,10 @@ static void past_the_bound_the_oldest_samples_go_but_no_run(void **state)
 	sqlite3 *locked = lock_file(f->folder.file);
 
 	begin(f, "r2");
-	add_samples(f, "r2", 0, HISTORIAN_RING_SAMPLES + more);
+	add_samples(f, "r2", 0, HISTORIAN_QUEUE_SAMPLES + more);
 	finish(f, "r2");
 	finish(f, "r1");
-	assert_true(historian_health(f->h).samples_waiting <= HISTORIAN_RING_SAMPLES + more);
+	assert_true(historian_health(f->h).samples_waiting <= HISTORIAN_QUEUE_SAMPLES + more);
 	unlock_file(locked);
 	assert_true(historian_flush(f->h, LONG));
 
@@ -233,17 +233,17 @@ static void past_the_bound_the_oldest_samples_go_but_no_run(void **state)
 	struct run r = read_run(f, "r2");
 
 	assert_int_equal(health.samples_written + health.samples_dropped,
-		HISTORIAN_RING_SAMPLES + more);
-	assert_in_range(health.samples_written, HISTORIAN_RING_SAMPLES,
-		HISTORIAN_RING_SAMPLES + more - 1);
+		HISTORIAN_QUEUE_SAMPLES + more);
+	assert_in_range(health.samples_written, HISTORIAN_QUEUE_SAMPLES,
+		HISTORIAN_QUEUE_SAMPLES + more - 1);
 	assert_int_equal(r.samples, health.samples_written);
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
 	/* What the others grew by is told by one that is left. */
-	assert_near(run_total(&r, "cpu_seconds"), 0.5 * (double)(HISTORIAN_RING_SAMPLES + more),
+	assert_near(run_total(&r, "cpu_seconds"), 0.5 * (double)(HISTORIAN_QUEUE_SAMPLES + more),
 		1e-6);
 	/* The newest is there. */
-	assert_near(run_peak(&r, "memory_bytes"), (double)(HISTORIAN_RING_SAMPLES + more - 1), 0);
+	assert_near(run_peak(&r, "memory_bytes"), (double)(HISTORIAN_QUEUE_SAMPLES + more - 1), 0);
 	assert_int_equal(health.runs_dropped, 0);
 }
 
@@ -307,7 +307,7 @@ static void wait_for_upkeep(struct fixture *f, const char *run_id, enum outcome 
 			return;
 		arena_reset(&f->arena);
 	}
-	fail_msg("run %s is not %s", run_id, outcome_name(expected));
+	fail_msg("run %s is not %s", run_id, run_outcome_name(expected));
 }
 
 static void runs_that_were_open_are_closed_at_the_start(void **state)

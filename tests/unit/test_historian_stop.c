@@ -56,7 +56,7 @@ static void *heal_after_the_time(void *context)
 {
 	const double *at = context;
 
-	while (writer_clock() < *at)
+	while (batch_writer_clock() < *at)
 		sched_yield();
 	failing_vfs_heal();
 	return NULL;
@@ -77,7 +77,7 @@ static void a_slow_disk_loses_no_end_that_can_be_written(void **state)
 	add_samples(f, "r1", 0, 1);
 	failing_vfs_wait_hanging();
 	finish(f, "r1");
-	double later = writer_clock() + 0.05;
+	double later = batch_writer_clock() + 0.05;
 
 	assert_int_equal(pthread_create(&thread, NULL, heal_after_the_time, &later), 0);
 	assert_int_equal(historian_stop(f->h), 0);
@@ -140,14 +140,14 @@ static void a_signal_ends_the_waiting(void **state)
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
 	const struct timespec pause = {.tv_nsec = 20000000};
 	const struct itimerspec again = {pause, pause};
-	double begun = writer_clock();
+	double begun = batch_writer_clock();
 
 	/* One from before does not count. */
 	assert_int_equal(raise(SIGTERM), 0);
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
 	assert_int_equal(timer_settime(timer, 0, &again, NULL), 0);
 	assert_false(historian_settle(f->h, 1000 * LONG));
-	assert_true(writer_clock() - begun >= 0.02);
+	assert_true(batch_writer_clock() - begun >= 0.02);
 	assert_int_equal(timer_delete(timer), 0);
 	failing_vfs_heal();
 	assert_int_equal(historian_stop(f->h), 0);

@@ -62,8 +62,8 @@ static void addresses_localhost_and_listed_names_are_ours(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *header = table[i].header;
 
-		if (host_is_ours(&none, header) != table[i].alone ||
-			host_is_ours(&some, header) != table[i].with_list)
+		if (host_header_is_ours(&none, header) != table[i].alone ||
+			host_header_is_ours(&some, header) != table[i].with_list)
 			fail_msg("%s", header ? header : "(none)");
 	}
 }
@@ -74,14 +74,14 @@ static void star_is_any_name_but_not_none(void **state)
 	static const struct texts any = {.n = 1, .text = star};
 	char longest[HOST_NAME_MAX_BYTES + 1];
 
-	assert_true(host_is_ours(&any, "rebound.example:9877"));
-	assert_false(host_is_ours(&any, ""));
-	assert_false(host_is_ours(&any, NULL));
+	assert_true(host_header_is_ours(&any, "rebound.example:9877"));
+	assert_false(host_header_is_ours(&any, ""));
+	assert_false(host_header_is_ours(&any, NULL));
 	memset(longest, 'a', sizeof longest);
 	longest[HOST_NAME_MAX_BYTES] = '\0';
-	assert_false(host_is_ours(&any, longest));
+	assert_false(host_header_is_ours(&any, longest));
 	longest[HOST_NAME_MAX_BYTES - 1] = '\0';
-	assert_true(host_is_ours(&any, longest));
+	assert_true(host_header_is_ours(&any, longest));
 }
 
 static void machine_is_known_by_its_own_name(void **state)
@@ -93,11 +93,11 @@ static void machine_is_known_by_its_own_name(void **state)
 	if (!u.nodename[0] || strcspn(u.nodename, ":[") != strlen(u.nodename))
 		skip();
 	snprintf(header, sizeof header, "%s:9877", u.nodename);
-	assert_true(host_is_ours(&none, header));
+	assert_true(host_header_is_ours(&none, header));
 	u.nodename[strcspn(u.nodename, ".")] = '\0';
-	assert_true(host_is_ours(&none, u.nodename));
+	assert_true(host_header_is_ours(&none, u.nodename));
 	snprintf(other, sizeof other, "%s.rebound.example", u.nodename);
-	assert_false(host_is_ours(&none, other));
+	assert_false(host_header_is_ours(&none, other));
 }
 
 /* A socket bound to an address, port 0; -1 where the machine has no such address. */

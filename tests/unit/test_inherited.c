@@ -54,7 +54,7 @@ static void children_from_before_are_known(void **state)
 	assert_false(inherited_child(&i, new));
 	pid_t *now;
 
-	assert_int_equal(children_of_thread(&now), i.n_children + 1);
+	assert_int_equal(inherited_children(&now), i.n_children + 1);
 	free(now);
 	kill(old, SIGKILL);
 	kill(new, SIGKILL);

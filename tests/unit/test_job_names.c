@@ -13,17 +13,17 @@
 static const struct mono start = {NS_PER_S};
 
 /* A run that is over at once. */
-static bool short_run(struct job_names *j, const char *name, uint64_t user, struct mono now)
+static bool short_run(struct name_quota *j, const char *name, uint64_t user, struct mono now)
 {
-	bool admitted = job_names_admit(j, name, user, now);
+	bool admitted = name_quota_admit(j, name, user, now);
 
 	if (admitted)
-		job_names_ended(j, name);
+		name_quota_ended(j, name);
 	return admitted;
 }
 
 /* The same of NAME0, NAME1, ..., each a moment after the other; how many were let in. */
-static size_t short_runs(struct job_names *j, const char *name, size_t n, uint64_t user,
+static size_t short_runs(struct name_quota *j, const char *name, size_t n, uint64_t user,
 	struct mono *now)
 {
 	char numbered[JOB_NAME_MAX];
@@ -37,7 +37,7 @@ static size_t short_runs(struct job_names *j, const char *name, size_t n, uint64
 	return admitted;
 }
 
-static size_t with_place(const struct job_names *j)
+static size_t with_place(const struct name_quota *j)
 {
 	size_t n = 0;
 
@@ -48,24 +48,24 @@ static size_t with_place(const struct job_names *j)
 
 static void only_so_many_jobs_are_let_in(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 2};
+	AUTO(name_quota_done) struct name_quota j = {.max = 2};
 	struct mono now = start, next_day = {NS_PER_S * (JOB_NAME_REST_SECONDS + 10)};
 
-	assert_true(job_names_admit(&j, "a", ROOT, now));
-	assert_true(job_names_admit(&j, "b", ROOT, (struct mono){now.ns + 1}));
-	assert_false(job_names_admit(&j, "c", ROOT, now));
-	assert_true(job_names_admit(&j, "a", ROOT, now));
+	assert_true(name_quota_admit(&j, "a", ROOT, now));
+	assert_true(name_quota_admit(&j, "b", ROOT, (struct mono){now.ns + 1}));
+	assert_false(name_quota_admit(&j, "c", ROOT, now));
+	assert_true(name_quota_admit(&j, "a", ROOT, now));
 	/* One that is used goes on; one that had no run for a day makes room. */
-	assert_true(job_names_admit(&j, "b", ROOT, next_day));
-	assert_true(job_names_admit(&j, "c", ROOT, next_day));
-	assert_true(job_names_admit(&j, "b", ROOT, next_day));
-	assert_false(job_names_admit(&j, "a", ROOT, next_day));
+	assert_true(name_quota_admit(&j, "b", ROOT, next_day));
+	assert_true(name_quota_admit(&j, "c", ROOT, next_day));
+	assert_true(name_quota_admit(&j, "b", ROOT, next_day));
+	assert_false(name_quota_admit(&j, "a", ROOT, next_day));
 }
 
 /* Whatever of them has a run: without somebody else all is as it always was. */
 static void a_user_alone_takes_no_place_from_himself(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 500};
+	AUTO(name_quota_done) struct name_quota j = {.max = 500};
 	struct mono now = start;
 
 	assert_int_equal(short_runs(&j, "mine", 520, MALLORY, &now), 500);
@@ -75,7 +75,7 @@ static void a_user_alone_takes_no_place_from_himself(void **state)
 
 static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 500};
+	AUTO(name_quota_done) struct name_quota j = {.max = 500};
 	struct mono now = start;
 
 	assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 500);
@@ -92,7 +92,7 @@ static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 /* The last to give way was the first to come. */
 static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 4};
+	AUTO(name_quota_done) struct name_quota j = {.max = 4};
 	struct mono now = start;
 
 	assert_true(short_run(&j, "small", OTHER, now));
@@ -106,27 +106,27 @@ static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void *
 
 static void a_name_with_a_run_keeps_its_place(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 3};
+	AUTO(name_quota_done) struct name_quota j = {.max = 3};
 
-	assert_true(job_names_admit(&j, "a", MALLORY, start));
-	assert_true(job_names_admit(&j, "b", MALLORY, start));
-	assert_true(job_names_admit(&j, "c", MALLORY, start));
-	assert_true(job_names_admit(&j, "b", MALLORY, start));
-	job_names_ended(&j, "b");
-	assert_false(job_names_admit(&j, "payroll", ROOT, start));
-	job_names_ended(&j, "b");
-	assert_true(job_names_admit(&j, "payroll", ROOT, start));
+	assert_true(name_quota_admit(&j, "a", MALLORY, start));
+	assert_true(name_quota_admit(&j, "b", MALLORY, start));
+	assert_true(name_quota_admit(&j, "c", MALLORY, start));
+	assert_true(name_quota_admit(&j, "b", MALLORY, start));
+	name_quota_ended(&j, "b");
+	assert_false(name_quota_admit(&j, "payroll", ROOT, start));
+	name_quota_ended(&j, "b");
+	assert_true(name_quota_admit(&j, "payroll", ROOT, start));
 	for (size_t i = 0; i < j.n; i++)
 		assert_int_equal(j.name[i].held > 0, strcmp(j.name[i].name, "b") != 0);
 	/* Ends of what has no place, or was never let in. */
-	job_names_ended(&j, "b");
-	job_names_ended(&j, "unknown");
+	name_quota_ended(&j, "b");
+	name_quota_ended(&j, "unknown");
 }
 
 /* Else who comes with many names would take the places of a user who had more before, and that one's jobs were gone. */
 static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 500};
+	AUTO(name_quota_done) struct name_quota j = {.max = 500};
 	struct mono now = start;
 
 	assert_int_equal(short_runs(&j, "nightly", 480, OTHER, &now), 480);
@@ -142,25 +142,25 @@ static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 /* It has none of its user's to take that are without a run; those of whom it gave its place to are. */
 static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 4};
+	AUTO(name_quota_done) struct name_quota j = {.max = 4};
 
 	for (int i = 1; i <= 4; i++)
 		assert_true(short_run(&j, (char[]){'b', (char)('0' + i), '\0'}, MALLORY, start));
 	assert_true(short_run(&j, "a1", ROOT, start));
 	assert_true(short_run(&j, "a2", ROOT, start));
-	assert_true(job_names_admit(&j, "b3", MALLORY, start));
-	assert_true(job_names_admit(&j, "b4", MALLORY, start));
-	assert_true(job_names_admit(&j, "b1", MALLORY, start));
-	assert_true(job_names_admit(&j, "b2", MALLORY, start));
+	assert_true(name_quota_admit(&j, "b3", MALLORY, start));
+	assert_true(name_quota_admit(&j, "b4", MALLORY, start));
+	assert_true(name_quota_admit(&j, "b1", MALLORY, start));
+	assert_true(name_quota_admit(&j, "b2", MALLORY, start));
 	assert_int_equal(with_place(&j), 4);
 	/* All run now. */
-	assert_false(job_names_admit(&j, "a1", ROOT, start));
+	assert_false(name_quota_admit(&j, "a1", ROOT, start));
 }
 
 /* Who names his job as somebody else does gets no other place by it, and takes none. */
 static void a_name_without_a_place_is_anybody_s(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 4};
+	AUTO(name_quota_done) struct name_quota j = {.max = 4};
 	struct mono now = start;
 
 	assert_int_equal(short_runs(&j, "evil", 4, MALLORY, &now), 4);
@@ -175,7 +175,7 @@ static void a_name_without_a_place_is_anybody_s(void **state)
 /* Whoever they are, and however many: Prometheus is not flooded by users who take places from each other. */
 static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 {
-	AUTO(job_names_done) struct job_names j = {.max = 50};
+	AUTO(name_quota_done) struct name_quota j = {.max = 50};
 	struct mono now = start;
 	char name[32];
 	size_t admitted = 0;

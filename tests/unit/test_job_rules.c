@@ -251,7 +251,7 @@ static void containers_are_found_in_their_cgroups(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char id[CONTAINER_ID_MAX];
 
-		container_of_cgroup((struct slice){table[i].cgroup, strlen(table[i].cgroup)}, id);
+		facts_container((struct slice){table[i].cgroup, strlen(table[i].cgroup)}, id);
 		assert_string_equal(id, table[i].id);
 	}
 }

@@ -23,7 +23,7 @@ static void follow_as(struct world *w, int pid, const char *run_id)
 }
 
 /* 100 with the children 101 to 160. */
-static struct world *family(struct run_members *members)
+static struct world *family(struct member_limit *members)
 {
 	struct world *w = world_new();
 	char list[CHILDREN * 4 + 1];
@@ -61,7 +61,7 @@ static double incomplete(struct world *w)
 
 static void no_more_than_may_be_of_all_runs_together(void **state)
 {
-	AUTO(run_members_done) struct run_members members = {.most = CHILDREN + 21};
+	AUTO(member_limit_done) struct member_limit members = {.most = CHILDREN + 21};
 	AUTO(world_freep) struct world *w = family(&members);
 
 	follow_as(w, ROOT, "outer");
@@ -89,7 +89,7 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 
 static void a_run_that_ended_makes_room(void **state)
 {
-	AUTO(run_members_done) struct run_members members = {.most = CHILDREN + 1};
+	AUTO(member_limit_done) struct member_limit members = {.most = CHILDREN + 1};
 	struct world *w = family(&members);
 	double final[RUN_N_METRICS];
 
@@ -110,19 +110,19 @@ static void a_run_that_ended_makes_room(void **state)
 /* From the outside in: the ninth is refused, and nothing of it stays. */
 static void nobody_is_in_more_runs_than_may_be(void **state)
 {
-	AUTO(run_members_done) struct run_members members = {.most = 100 * CHILDREN};
+	AUTO(member_limit_done) struct member_limit members = {.most = 100 * CHILDREN};
 	struct world *w = family(&members);
 	struct run_spec ninth = {.run_id = "ninth", .job_name = "etl", .pid = ROOT};
 	struct err e = {0};
 	char name[] = "0";
 
-	for (; name[0] < '0' + RUN_MEMBERS_NESTED_MAX; name[0]++)
+	for (; name[0] < '0' + MEMBER_LIMIT_NESTED_MAX; name[0]++)
 		follow_as(w, ROOT, name);
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &ninth, &e), -EDQUOT);
 	assert_non_null(strstr(e.text, "is in 8 other runs"));
 	const struct run_reading *runs = look(w);
 
-	assert_double_equal(processes(&runs[RUN_MEMBERS_NESTED_MAX - 1]), CHILDREN + 1, 0);
+	assert_double_equal(processes(&runs[MEMBER_LIMIT_NESTED_MAX - 1]), CHILDREN + 1, 0);
 	assert_double_equal(incomplete(w), 0, 0);
 	world_freep(&w);
 	assert_int_equal(members.n, 0);
@@ -131,17 +131,17 @@ static void nobody_is_in_more_runs_than_may_be(void **state)
 /* From the inside out: the ninth has its root, and lacks what is in eight. */
 static void a_run_around_as_many_as_may_be_lacks_theirs(void **state)
 {
-	AUTO(run_members_done) struct run_members members = {.most = 100 * CHILDREN};
+	AUTO(member_limit_done) struct member_limit members = {.most = 100 * CHILDREN};
 	AUTO(world_freep) struct world *w = family(&members);
 	char name[] = "0";
 
-	for (; name[0] < '0' + RUN_MEMBERS_NESTED_MAX; name[0]++)
+	for (; name[0] < '0' + MEMBER_LIMIT_NESTED_MAX; name[0]++)
 		follow_as(w, ROOT + 1, name);
 	follow_as(w, ROOT, "around");
 	const struct run_reading *runs = look(w);
 
 	assert_double_equal(processes(&runs[0]), 1, 0);
-	assert_double_equal(processes(&runs[RUN_MEMBERS_NESTED_MAX]), CHILDREN, 0);
+	assert_double_equal(processes(&runs[MEMBER_LIMIT_NESTED_MAX]), CHILDREN, 0);
 	assert_double_equal(incomplete(w), 1, 0);
 }
 

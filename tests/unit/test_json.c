@@ -1,4 +1,4 @@
-/* exporter/json, reply and closest: values, layout, error bodies, "did you mean". */
+/* exporter/json, reply and suggest_closest: values, layout, error bodies, "did you mean". */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -150,7 +150,7 @@ static void names_that_are_like_it_come_and_the_closest_first(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *found[CLOSEST_MAX + 1];
 
-		closest(table[i].word, names, ARRAY_LEN(names), found);
+		suggest_closest(table[i].word, names, ARRAY_LEN(names), found);
 		for (size_t k = 0; k < table[i].n; k++)
 			assert_string_equal(found[k], k ? table[i].second : table[i].first);
 		assert_null(found[table[i].n]);
@@ -163,11 +163,11 @@ static void the_most_alike_of_many_are_named(void **state)
 		"job-17", "job-1", "job-123", "job-12", "job-2", "job-11", "job-12-b"};
 	const char *found[CLOSEST_MAX + 1];
 
-	closest("job-12", names, ARRAY_LEN(names), found);
+	suggest_closest("job-12", names, ARRAY_LEN(names), found);
 	assert_string_equal(found[0], "job-12");
 	assert_non_null(found[CLOSEST_MAX - 1]);
 	assert_null(found[CLOSEST_MAX]);
-	closest("job-12", names, 0, found);
+	suggest_closest("job-12", names, 0, found);
 	assert_null(found[0]);
 }
 
@@ -181,13 +181,13 @@ static void every_second_letter_is_right_at_least(void **state)
 	memset(name, 'b', 100);
 	word[100] = name[100] = '\0';
 	memset(name, 'a', 31);
-	closest(word, names, 1, found);
+	suggest_closest(word, names, 1, found);
 	assert_string_equal(found[0], name);
 	name[0] = 'b';
-	closest(word, names, 1, found);
+	suggest_closest(word, names, 1, found);
 	assert_null(found[0]);
 	name[31] = '\0';
-	closest(word, names, 1, found);
+	suggest_closest(word, names, 1, found);
 	assert_null(found[0]);
 }
 

@@ -345,48 +345,49 @@ static void headers_are_read(void **state)
 		size_t offset;
 		double expected;
 	} table[] = {
-		{"X-RateLimit-Remaining: 57\r\n", offsetof(struct answer, rate_remaining), 57},
-		{"x-ratelimit-limit:60\r\n", offsetof(struct answer, rate_limit), 60},
-		{"X-RateLimit-Cost: 3", offsetof(struct answer, rate_cost), 3},
-		{"X-Total-Count: 1400\r\n", offsetof(struct answer, total_count), 1400},
-		{"Retry-After: 120\r\n", offsetof(struct answer, retry_after_seconds), 120},
+		{"X-RateLimit-Remaining: 57\r\n", offsetof(struct http_response, rate_remaining),
+			57},
+		{"x-ratelimit-limit:60\r\n", offsetof(struct http_response, rate_limit), 60},
+		{"X-RateLimit-Cost: 3", offsetof(struct http_response, rate_cost), 3},
+		{"X-Total-Count: 1400\r\n", offsetof(struct http_response, total_count), 1400},
+		{"Retry-After: 120\r\n", offsetof(struct http_response, retry_after_seconds), 120},
 		{"Retry-After: 533333333333333333\r\n",
-			offsetof(struct answer, retry_after_seconds), 86400},
+			offsetof(struct http_response, retry_after_seconds), 86400},
 		{"Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n",
-			offsetof(struct answer, retry_after_seconds), NAN},
-		{"Retry-After: -5\r\n", offsetof(struct answer, retry_after_seconds), NAN},
+			offsetof(struct http_response, retry_after_seconds), NAN},
+		{"Retry-After: -5\r\n", offsetof(struct http_response, retry_after_seconds), NAN},
 		{"Cache-Control: public, max-age=3600, stale-while-revalidate=900\r\n",
-			offsetof(struct answer, max_age_seconds), 3600},
-		{"Cache-Control: private, no-store\r\n", offsetof(struct answer, max_age_seconds),
-			0},
-		{"Cache-Control: max-age=9, no-cache\r\n", offsetof(struct answer, max_age_seconds),
-			0},
-		{"Cache-Control: public\r\n", offsetof(struct answer, max_age_seconds), NAN},
-		{"Cache-Control:\r\n", offsetof(struct answer, max_age_seconds), NAN},
-		{"X-Total-Count\r\n", offsetof(struct answer, total_count), NAN},
-		{"", offsetof(struct answer, total_count), NAN},
+			offsetof(struct http_response, max_age_seconds), 3600},
+		{"Cache-Control: private, no-store\r\n",
+			offsetof(struct http_response, max_age_seconds), 0},
+		{"Cache-Control: max-age=9, no-cache\r\n",
+			offsetof(struct http_response, max_age_seconds), 0},
+		{"Cache-Control: public\r\n", offsetof(struct http_response, max_age_seconds), NAN},
+		{"Cache-Control:\r\n", offsetof(struct http_response, max_age_seconds), NAN},
+		{"X-Total-Count\r\n", offsetof(struct http_response, total_count), NAN},
+		{"", offsetof(struct http_response, total_count), NAN},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = {0};
+		struct http_response a = {0};
 
-		answer_clear(&a);
-		answer_header(&a, table[i].line, strlen(table[i].line));
+		response_headers_clear(&a);
+		response_headers_read(&a, table[i].line, strlen(table[i].line));
 		double v = *(const double *)(const void *)((const char *)&a + table[i].offset);
 
 		if (!(v == table[i].expected || (isnan(v) && isnan(table[i].expected))))
 			fail_msg("%s: %g", table[i].line, v);
 	}
-	struct answer a = {0};
+	struct http_response a = {0};
 	char line[600];
 
-	answer_header(&a, "ETag: W/\"abc\"\r\n", 15);
+	response_headers_read(&a, "ETag: W/\"abc\"\r\n", 15);
 	assert_string_equal(a.etag, "W/\"abc\"");
-	answer_clear(&a);
+	response_headers_clear(&a);
 	snprintf(line, sizeof line, "ETag: \"%0500d\"\r\n", 1);
-	answer_header(&a, line, strlen(line));
+	response_headers_read(&a, line, strlen(line));
 	assert_string_equal(a.etag, "");
-	answer_header(&a, "ETag: a\rX: b\r\n", 14);
+	response_headers_read(&a, "ETag: a\rX: b\r\n", 14);
 	assert_string_equal(a.etag, "");
 }
 

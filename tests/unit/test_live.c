@@ -42,9 +42,9 @@ struct fixture {
 	struct options options;
 	struct app app;
 	struct test_place *place;
-	struct live *live;
+	struct event_streams *event_streams;
 	struct waiter waiter;
-	struct live_reader reader;
+	struct event_stream_reader reader;
 	struct buf told;
 };
 
@@ -58,11 +58,11 @@ static int begin(void **state)
 	f->app.options = &f->options;
 	f->app.columns = test_columns;
 	f->app.history_path = f->place->folder.file;
-	f->live = live_new(&f->app);
-	assert_int_equal(live_start(f->live, NULL), 0);
+	f->event_streams = event_streams_new(&f->app);
+	assert_int_equal(event_streams_start(f->event_streams, NULL), 0);
 	pthread_mutex_init(&f->waiter.lock, NULL);
 	pthread_cond_init(&f->waiter.wake, NULL);
-	f->reader = (struct live_reader){pause_waiter, resume_waiter, &f->waiter};
+	f->reader = (struct event_stream_reader){pause_waiter, resume_waiter, &f->waiter};
 	f->told = BUF_MAX(1u << 22);
 	*state = f;
 	return 0;
@@ -72,8 +72,8 @@ static int end(void **state)
 {
 	struct fixture *f = *state;
 
-	live_stop(f->live);
-	live_free(f->live);
+	event_streams_stop(f->event_streams);
+	event_streams_free(f->event_streams);
 	test_place_remove((void **)&f->place);
 	pthread_cond_destroy(&f->waiter.wake);
 	pthread_mutex_destroy(&f->waiter.lock);
@@ -83,12 +83,12 @@ static int end(void **state)
 }
 
 /* Reads until text was told, or to the end of the stream; false at the end. */
-static bool read_until(struct fixture *f, struct live_stream *s, const char *text)
+static bool read_until(struct fixture *f, struct event_stream *s, const char *text)
 {
 	char block[100];
 
 	while (!strstr(buf_text(&f->told), text)) {
-		ssize_t n = live_read(s, block, sizeof block, &f->reader);
+		ssize_t n = event_stream_read(s, block, sizeof block, &f->reader);
 
 		if (n < 0)
 			return false;
@@ -101,11 +101,11 @@ static bool read_until(struct fixture *f, struct live_stream *s, const char *tex
 	return true;
 }
 
-static struct live_stream *open_stream(struct fixture *f, const char *run_id, int64_t after)
+static struct event_stream *open_stream(struct fixture *f, const char *run_id, int64_t after)
 {
-	struct live_stream *s = NULL;
+	struct event_stream *s = NULL;
 
-	assert_int_equal(live_open(f->live, run_id, after, &s, NULL), 0);
+	assert_int_equal(event_stream_open(f->event_streams, run_id, after, &s, NULL), 0);
 	return s;
 }
 
@@ -114,7 +114,7 @@ static void samples_come_as_they_are_written(void **state)
 	struct fixture *f = *state;
 
 	test_write_run(f->place->h, "r", "job", 1000, 3, OUTCOME_RUNNING);
-	struct live_stream *s = open_stream(f, "r", 1);
+	struct event_stream *s = open_stream(f, "r", 1);
 
 	assert_true(read_until(f, s, "\n\n"));
 	assert_ptr_equal(strstr(buf_text(&f->told), "id: 3\nevent: samples\ndata: {\"n\": 2, "),
@@ -123,7 +123,7 @@ static void samples_come_as_they_are_written(void **state)
 	assert_true(f->waiter.paused == false);
 	test_write_samples(f->place->h, "r", 1000, 3, 1);
 	assert_true(read_until(f, s, "id: 4\nevent: samples\ndata: {\"n\": 1, "));
-	live_close(s);
+	event_stream_close(s);
 }
 
 static void the_end_of_a_run_is_told_after_its_last_sample(void **state)
@@ -132,7 +132,7 @@ static void the_end_of_a_run_is_told_after_its_last_sample(void **state)
 	struct run_finish finish = test_finish("r", 1003, OUTCOME_SUCCEEDED);
 
 	test_write_run(f->place->h, "r", "job", 1000, 2, OUTCOME_RUNNING);
-	struct live_stream *s = open_stream(f, "r", 0);
+	struct event_stream *s = open_stream(f, "r", 0);
 
 	assert_true(read_until(f, s, "id: 2\n"));
 	test_write_samples(f->place->h, "r", 1000, 2, 1);
@@ -144,7 +144,7 @@ static void the_end_of_a_run_is_told_after_its_last_sample(void **state)
 
 	assert_non_null(last);
 	assert_non_null(strstr(last, "event: end\ndata: {}\n\n"));
-	live_close(s);
+	event_stream_close(s);
 }
 
 static void what_is_far_behind_comes_in_several_events(void **state)
@@ -153,43 +153,43 @@ static void what_is_far_behind_comes_in_several_events(void **state)
 	size_t events = 0;
 
 	test_write_run(f->place->h, "r", "job", 1000, 1700, OUTCOME_SUCCEEDED);
-	struct live_stream *s = open_stream(f, "r", 0);
+	struct event_stream *s = open_stream(f, "r", 0);
 
 	assert_false(read_until(f, s, "nothing like it"));
 	for (const char *p = buf_text(&f->told); (p = strstr(p, "event: samples")); p++)
 		events++;
 	assert_int_equal(events, 4);
 	assert_non_null(strstr(buf_text(&f->told), "id: 1700\n"));
-	live_close(s);
+	event_stream_close(s);
 }
 
 static void a_run_that_is_not_there_ends_at_once(void **state)
 {
 	struct fixture *f = *state;
-	struct live_stream *s = open_stream(f, "nobody", 0);
+	struct event_stream *s = open_stream(f, "nobody", 0);
 
 	assert_false(read_until(f, s, "nothing like it"));
 	assert_string_equal(buf_text(&f->told), "event: end\ndata: {}\n\n");
-	live_close(s);
+	event_stream_close(s);
 }
 
 static void streams_are_bounded_and_come_free_again(void **state)
 {
 	struct fixture *f = *state;
-	struct live_stream *s[LIVE_STREAMS], *more = NULL;
+	struct event_stream *s[EVENT_STREAMS_MAX], *more = NULL;
 	struct err e = {0};
 
 	test_write_run(f->place->h, "r", "job", 1000, 1, OUTCOME_RUNNING);
-	for (size_t i = 0; i < LIVE_STREAMS; i++)
+	for (size_t i = 0; i < EVENT_STREAMS_MAX; i++)
 		s[i] = open_stream(f, "r", 0);
-	assert_int_equal(live_open(f->live, "r", 0, &more, &e), -EBUSY);
+	assert_int_equal(event_stream_open(f->event_streams, "r", 0, &more, &e), -EBUSY);
 	assert_non_null(strstr(e.text, "32"));
-	live_close(s[7]);
+	event_stream_close(s[7]);
 	/* The thread may be at it for a moment. */
-	while (live_open(f->live, "r", 0, &s[7], NULL) == -EBUSY)
+	while (event_stream_open(f->event_streams, "r", 0, &s[7], NULL) == -EBUSY)
 		;
-	for (size_t i = 0; i < LIVE_STREAMS; i++)
-		live_close(s[i]);
+	for (size_t i = 0; i < EVENT_STREAMS_MAX; i++)
+		event_stream_close(s[i]);
 }
 
 /* A client that reads nothing must not hold up another. */
@@ -198,13 +198,13 @@ static void a_slow_reader_holds_up_nobody(void **state)
 	struct fixture *f = *state;
 
 	test_write_run(f->place->h, "r", "job", 1000, 1, OUTCOME_RUNNING);
-	struct live_stream *slow = open_stream(f, "r", 0), *s = open_stream(f, "r", 0);
+	struct event_stream *slow = open_stream(f, "r", 0), *s = open_stream(f, "r", 0);
 
 	assert_true(read_until(f, s, "id: 1\n"));
 	test_write_samples(f->place->h, "r", 1000, 1, 1);
 	assert_true(read_until(f, s, "id: 2\n"));
-	live_close(slow);
-	live_close(s);
+	event_stream_close(slow);
+	event_stream_close(s);
 }
 
 /* It is said once, and the stream goes on as soon as there is a history again. */
@@ -219,7 +219,7 @@ static void a_history_that_cannot_be_read_is_waited_for(void **state)
 	assert_int_equal(pipe2(log, O_NONBLOCK), 0);
 	assert_int_equal(rename(f->place->folder.file, aside), 0);
 	assert_true(dup2(log[1], STDERR_FILENO) >= 0);
-	struct live_stream *s = open_stream(f, "r", 0);
+	struct event_stream *s = open_stream(f, "r", 0);
 	struct pollfd heard = {.fd = log[0], .events = POLLIN};
 
 	assert_int_equal(poll(&heard, 1, 60000), 1);
@@ -233,7 +233,7 @@ static void a_history_that_cannot_be_read_is_waited_for(void **state)
 	said[n] = '\0';
 	assert_non_null(strstr(said, "live streams wait for the history"));
 	assert_ptr_equal(strchr(said, '\n'), said + n - 1);
-	live_close(s);
+	event_stream_close(s);
 	close(log[0]);
 	close(log[1]);
 	close(stderr_before);
@@ -242,22 +242,22 @@ static void a_history_that_cannot_be_read_is_waited_for(void **state)
 static void stopping_ends_all_streams(void **state)
 {
 	struct fixture *f = *state;
-	struct live_stream *more = NULL;
+	struct event_stream *more = NULL;
 
 	test_write_run(f->place->h, "r", "job", 1000, 1, OUTCOME_RUNNING);
-	struct live_stream *s = open_stream(f, "r", 0);
+	struct event_stream *s = open_stream(f, "r", 0);
 
 	assert_true(read_until(f, s, "\n\n"));
 	char block[8];
 
-	while (live_read(s, block, sizeof block, &f->reader) > 0)
+	while (event_stream_read(s, block, sizeof block, &f->reader) > 0)
 		;
-	live_stop(f->live);
+	event_streams_stop(f->event_streams);
 	assert_false(f->waiter.paused);
-	assert_int_equal(live_read(s, block, sizeof block, &f->reader), -1);
-	assert_int_equal(live_open(f->live, "r", 0, &more, NULL), -EBUSY);
-	live_close(s);
-	live_close(NULL);
+	assert_int_equal(event_stream_read(s, block, sizeof block, &f->reader), -1);
+	assert_int_equal(event_stream_open(f->event_streams, "r", 0, &more, NULL), -EBUSY);
+	event_stream_close(s);
+	event_stream_close(NULL);
 }
 
 #define LIVE_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)

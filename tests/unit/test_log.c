@@ -192,17 +192,17 @@ static void complaints_back_off_and_end(void **state)
 	struct complaint c = {0};
 	size_t said_times = 0;
 
-	assert_false(complaint_over(&c));
+	assert_false(log_complaint_over(&c));
 	for (int i = 1; i <= 1000; i++) {
-		bool due = complaint_due(&c);
+		bool due = log_complaint_due(&c);
 
 		assert_int_equal(due, i == 1 || i == 10 || i == 100 || i == 1000);
 		said_times += due;
 	}
 	assert_int_equal(said_times, 4);
-	assert_true(complaint_over(&c));
-	assert_false(complaint_over(&c));
-	assert_true(complaint_due(&c));
+	assert_true(log_complaint_over(&c));
+	assert_false(log_complaint_over(&c));
+	assert_true(log_complaint_due(&c));
 }
 
 int main(void)

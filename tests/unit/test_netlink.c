@@ -245,7 +245,7 @@ static void request_is_a_message_of_its_own_length(void **state)
 	assert_true(netlink_next(&b, &m));
 	assert_int_equal(b.len, 0);
 	assert_int_equal(m.type, FAMILY);
-	assert_true(bytes_skip(&m.body, GENL_HDRLEN));
+	assert_true(netlink_skip(&m.body, GENL_HDRLEN));
 	assert_true(netlink_attribute(&m.body, &a));
 	assert_int_equal(a.type, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK);
 	assert_string_equal((const char *)a.value.data, "0-127");
@@ -308,7 +308,7 @@ static void events_are_about_processes(void **state)
 	e.event_data.exit = (struct exit_proc_event){12, 9, 256, 17, 1, 1};
 	put_event(&d, &e, CN_IDX_PROC);
 	put_event(&d, &e, CN_IDX_CIFS); /* another connector */
-	process_events_parse((struct bytes){d.data, d.len}, collect_event, &c);
+	proc_connector_parse((struct bytes){d.data, d.len}, collect_event, &c);
 	assert_int_equal(c.n, 2);
 	assert_int_equal(c.event[0].kind, PROCESS_FORKED);
 	assert_int_equal(c.event[0].pid, 11);
@@ -325,16 +325,16 @@ static void answer_to_the_request_for_events_is_found(void **state)
 	int code = 77;
 
 	put_event(&d, &e, CN_IDX_PROC);
-	assert_false(process_events_answer((struct bytes){d.data, d.len}, &code));
+	assert_false(proc_connector_answer((struct bytes){d.data, d.len}, &code));
 	e.what = PROC_EVENT_NONE;
 	e.event_data.ack.err = EPERM;
 	put_event(&d, &e, CN_IDX_PROC);
-	assert_true(process_events_answer((struct bytes){d.data, d.len}, &code));
+	assert_true(proc_connector_answer((struct bytes){d.data, d.len}, &code));
 	assert_int_equal(code, -EPERM);
 	d = (struct datagram){0};
 	e.event_data.ack.err = 0x80000000; /* no errno, and none that could be negated */
 	put_event(&d, &e, CN_IDX_PROC);
-	assert_true(process_events_answer((struct bytes){d.data, d.len}, &code));
+	assert_true(proc_connector_answer((struct bytes){d.data, d.len}, &code));
 	assert_int_equal(code, -EPROTO);
 }
 

@@ -246,7 +246,7 @@ static void slips_in_the_environment_are_said(void **state)
 				table[i].meant);
 		said[0] = '\0';
 		setenv(table[i].variable, "1", 1);
-		variables_check(COMMAND_SERVE, say);
+		option_variables_check(COMMAND_SERVE, say);
 		unsetenv(table[i].variable);
 		if (strcmp(said, expected) != 0)
 			fail_msg("%s: \"%s\"", table[i].variable, said);

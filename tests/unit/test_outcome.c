@@ -43,7 +43,7 @@ static void memory_kills_are_told_from_failures(void **state)
 		};
 
 		if (outcome_of(&f, &note) != cases[i].outcome)
-			fail_msg("%s: %s", cases[i].name, outcome_name(outcome_of(&f, &note)));
+			fail_msg("%s: %s", cases[i].name, run_outcome_name(outcome_of(&f, &note)));
 	}
 }
 
@@ -99,7 +99,8 @@ static void who_tells_a_failure_need_not_know_of_a_memory_kill(void **state)
 			.shared_oom_kills = cases[i].shared_kills,
 		};
 
-		if (outcome_told(cases[i].told, cases[i].exit_code, &note) != cases[i].outcome)
+		if (outcome_as_reported(cases[i].told, cases[i].exit_code, &note) !=
+			cases[i].outcome)
 			fail_msg("case %zu", i);
 	}
 }

@@ -15,7 +15,7 @@ enum { RUNS_MAX = 600 };
 
 struct fixture {
 	struct app app;
-	struct outlooks *outlooks;
+	struct run_forecasts *run_forecasts;
 	struct snapshot_pool *pool;
 	struct run_reading run[RUNS_MAX];
 	size_t n;
@@ -30,7 +30,7 @@ static int begin(void **state)
 	f->app = APP_INIT;
 	f->app.history_path = "/nonexistent/history.db";
 	f->pool = snapshot_pool_new(collectors);
-	assert_int_equal(outlooks_start(&f->outlooks, &f->app, NULL), 0);
+	assert_int_equal(run_forecasts_start(&f->run_forecasts, &f->app, NULL), 0);
 	*state = f;
 	return 0;
 }
@@ -39,7 +39,7 @@ static int end(void **state)
 {
 	struct fixture *f = *state;
 
-	outlooks_stop(f->outlooks);
+	run_forecasts_stop(f->run_forecasts);
 	snapshot_pool_free(f->pool);
 	free(f);
 	return 0;
@@ -67,7 +67,7 @@ static struct snapshot *tick(struct fixture *f)
 	s->at = now_read();
 	s->n_runs = f->n;
 	s->runs = f->run;
-	outlooks_add(f->outlooks, s);
+	run_forecasts_add(f->run_forecasts, s);
 	return s;
 }
 
@@ -134,7 +134,7 @@ static void as_many_runs_have_one_as_there_is_room_for(void **state)
 		assert_true(isnan(left) || fabs(left - best) < 1e-9);
 		said += n;
 	}
-	assert_int_equal(said, OUTLOOKS_MAX / 2);
+	assert_int_equal(said, RUN_FORECASTS_MAX / 2);
 	shared_drop(&s->shared);
 	for (size_t i = 0; i < f->n; i++)
 		f->run[i].ended = i % 3 > 0;

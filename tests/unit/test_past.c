@@ -5,9 +5,10 @@
 
 static struct phase parts[2] = {{.start = 0, .seconds = 60}, {.start = 60, .seconds = 540}};
 
-static struct past a_past(double peak)
+static struct behaviour_past a_past(double peak)
 {
-	struct past p = {.n_phases = 1, .phases = {{.n = 2, .phase = parts, .seconds = 600}}};
+	struct behaviour_past p = {
+		.n_phases = 1, .phases = {{.n = 2, .phase = parts, .seconds = 600}}};
 
 	p.prospect.peak[0] = peak;
 	return p;
@@ -43,17 +44,17 @@ static void a_past_is_known_while_the_runs_are_the_same(void **state)
 		{.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED, .ended_at = 10}};
 	struct runs runs = {2, run};
 	struct result_cache *c = result_cache_new();
-	struct past kept = a_past(7), got;
+	struct behaviour_past kept = a_past(7), got;
 
 	AUTO(arena_done) struct arena arena = {0};
 
-	assert_false(past_find(c, &runs, &arena, &got));
-	past_keep(c, &runs, &kept);
+	assert_false(result_cache_find(c, &runs, &arena, &got));
+	result_cache_keep(c, &runs, &kept);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		run[0] = cases[i].newest;
 		run[0].job_name = "etl";
 		runs.n = cases[i].n;
-		if (past_find(c, &runs, &arena, &got) != cases[i].known)
+		if (result_cache_find(c, &runs, &arena, &got) != cases[i].known)
 			fail_msg("%s: it is %sknown", cases[i].what, cases[i].known ? "not " : "");
 	}
 	result_cache_free(c);
@@ -64,12 +65,12 @@ static void what_is_found_outlives_the_cache(void **state)
 	struct run run = {.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED};
 	struct runs runs = {1, &run};
 	struct result_cache *c = result_cache_new();
-	struct past kept = a_past(7), got;
+	struct behaviour_past kept = a_past(7), got;
 
 	AUTO(arena_done) struct arena arena = {0};
 
-	past_keep(c, &runs, &kept);
-	assert_true(past_find(c, &runs, &arena, &got));
+	result_cache_keep(c, &runs, &kept);
+	assert_true(result_cache_find(c, &runs, &arena, &got));
 	result_cache_free(c);
 	assert_double_equal(got.prospect.peak[0], 7, 0);
 	assert_int_equal(got.phases[0].n, 2);
@@ -83,14 +84,14 @@ static void of_a_job_the_newest_is_kept(void **state)
 		{.job_name = "etl", .run_id = "a", .outcome = OUTCOME_SUCCEEDED}};
 	struct runs before = {1, &run[1]}, after = {2, run};
 	struct result_cache *c = result_cache_new();
-	struct past kept = a_past(7), got;
+	struct behaviour_past kept = a_past(7), got;
 
 	AUTO(arena_done) struct arena arena = {0};
 
-	past_keep(c, &before, &kept);
-	past_keep(c, &after, &kept);
-	assert_false(past_find(c, &before, &arena, &got));
-	assert_true(past_find(c, &after, &arena, &got));
+	result_cache_keep(c, &before, &kept);
+	result_cache_keep(c, &after, &kept);
+	assert_false(result_cache_find(c, &before, &arena, &got));
+	assert_true(result_cache_find(c, &after, &arena, &got));
 	result_cache_free(c);
 }
 
@@ -100,24 +101,24 @@ static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 	struct run run = {.job_name = name, .run_id = "a", .outcome = OUTCOME_SUCCEEDED};
 	struct runs runs = {1, &run};
 	struct result_cache *c = result_cache_new();
-	struct past kept = a_past(7), got;
+	struct behaviour_past kept = a_past(7), got;
 	int known = 0;
 
 	AUTO(arena_done) struct arena arena = {0};
 
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof name, "%d", i);
-		past_keep(c, &runs, &kept);
+		result_cache_keep(c, &runs, &kept);
 	}
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof name, "%d", i);
-		known += past_find(c, &runs, &arena, &got);
+		known += result_cache_find(c, &runs, &arena, &got);
 	}
 	assert_int_equal(known, RESULTS_MAX);
 	result_cache_tidy(c, -1);
-	assert_false(past_find(c, &runs, &arena, &got));
-	past_keep(NULL, &runs, &kept);
-	assert_false(past_find(NULL, &runs, &arena, &got));
+	assert_false(result_cache_find(c, &runs, &arena, &got));
+	result_cache_keep(NULL, &runs, &kept);
+	assert_false(result_cache_find(NULL, &runs, &arena, &got));
 	result_cache_tidy(NULL, 0);
 	result_cache_free(c);
 }

@@ -50,7 +50,7 @@ static void the_first_place_that_is_known_is_taken(void **state)
 		set("HOME", table[i].home);
 		if (root && !table[i].root)
 			assert_int_equal(seteuid(NOBODY), 0);
-		int code = history_default_path(&path, table[i].given, &e);
+		int code = path_default_history(&path, table[i].given, &e);
 
 		if (root && !table[i].root)
 			assert_int_equal(seteuid(0), 0);
@@ -71,7 +71,7 @@ static void the_cache_has_places_of_its_own(void **state)
 
 	set("STATE_DIRECTORY", "/s");
 	set("CACHE_DIRECTORY", "/c");
-	assert_int_equal(cache_default_path(&path, NULL, NULL), 0);
+	assert_int_equal(path_default_cache(&path, NULL, NULL), 0);
 	assert_string_equal(path, "/c/catalogue.db");
 	free(path);
 }
@@ -90,20 +90,20 @@ static void folders_are_made_for_whose_folder_they_are_in(void **state)
 		assert_int_equal(chown(f.path, NOBODY, NOBODY), 0);
 	snprintf(path, sizeof path, "%s/a/b/history.db", f.path);
 	snprintf(folder, sizeof folder, "%s/a/b", f.path);
-	assert_int_equal(make_folder_of(":memory:", NULL), 0);
-	assert_int_equal(make_folder_of(path, NULL), 0);
-	assert_int_equal(make_folder_of(path, NULL), 0);
+	assert_int_equal(path_make_folder(":memory:", NULL), 0);
+	assert_int_equal(path_make_folder(path, NULL), 0);
+	assert_int_equal(path_make_folder(path, NULL), 0);
 	assert_int_equal(stat(folder, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
 	assert_int_equal(st.st_uid, root ? NOBODY : geteuid());
-	give_to_folders_owner(path);
+	path_give_to_owner(path);
 	assert_int_equal(stat(path, &st), root ? 0 : -1);
 	if (root)
 		assert_int_equal(st.st_uid, NOBODY);
 	/* A file is in the way. */
 	test_write_file(path, "", 0);
 	snprintf(path, sizeof path, "%s/a/b/history.db/c/d", f.path);
-	assert_int_equal(make_folder_of(path, &e), -ENOTDIR);
+	assert_int_equal(path_make_folder(path, &e), -ENOTDIR);
 	assert_non_null(strstr(e.text, "/a/b/history.db/c: "));
 	test_folder_remove(&f);
 }

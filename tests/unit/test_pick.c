@@ -137,8 +137,8 @@ static void each_filter_counts_what_it_removed(void **state)
 	pick_servers(c, &d, &o, &arena, &p);
 	for (size_t i = 0; i < EXCLUSION_COUNT; i++) {
 		if (p.excluded[i] != expected[i])
-			fail_msg("%s: %zu", exclusion_name[i], p.excluded[i]);
-		assert_non_null(exclusion_name[i]);
+			fail_msg("%s: %zu", pick_exclusion_name[i], p.excluded[i]);
+		assert_non_null(pick_exclusion_name[i]);
 	}
 	assert_int_equal(p.n, 1);
 	assert_int_equal(p.fitting, 1);
@@ -186,14 +186,14 @@ static void prices_are_compared_in_one_currency(void **state)
 
 static void a_busy_job_is_kept_off_shared_cpus(void **state)
 {
-	struct profile idle = profile_of_duration(100), busy = idle, unknown = idle;
+	struct job_profile idle = forecast_profile(100), busy = idle, unknown = idle;
 
 	idle.cpu_seconds = 5;
 	busy.cpu_seconds = 50;
 	idle.cores = busy.cores = 1;
-	assert_int_equal(usual_cpu_allocations(&idle), 0);
+	assert_int_equal(pick_usual_cpu_allocations(&idle), 0);
 	for (size_t i = 0; i < 2; i++) {
-		unsigned allowed = usual_cpu_allocations(i ? &busy : &unknown);
+		unsigned allowed = pick_usual_cpu_allocations(i ? &busy : &unknown);
 
 		assert_true(allowed & 1u << CPU_DEDICATED);
 		assert_true(allowed & 1u << CPU_ALLOCATION_UNKNOWN);

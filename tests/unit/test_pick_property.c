@@ -53,10 +53,10 @@ static struct catalogue *random_catalogue(unsigned n)
 	assert_int_equal(catalogue_add_benchmark(b, &benchmark, &e), 0);
 	for (unsigned i = 0; i < n; i++) {
 		char id[16];
-		struct row r;
+		struct field_row r;
 
 		snprintf(id, sizeof id, "s%u", i);
-		row_clear(&r);
+		field_row_clear(&r);
 		r.server.vendor_id = vendors[next(3)];
 		r.server.server_id = id;
 		r.server.family = next(2) ? "big" : "small";
@@ -97,7 +97,7 @@ static struct catalogue *random_catalogue(unsigned n)
 struct question {
 	struct demand d;
 	struct pick_options o;
-	struct profile profile;
+	struct job_profile profile;
 	bool regions[16];
 };
 
@@ -116,7 +116,7 @@ static void random_question(const struct catalogue *c, struct question *q)
 		q->d.vram_bytes = next(40000) * MIB;
 	if (next(4))
 		q->d.duration_seconds = next(10000);
-	q->profile = profile_of_duration(q->d.duration_seconds);
+	q->profile = forecast_profile(q->d.duration_seconds);
 	q->profile.duration_high = q->d.duration_seconds * 1.5;
 	q->profile.cores = maybe(next(8));
 	q->profile.cpu_seconds = maybe(next(40000));
@@ -144,7 +144,7 @@ static void random_question(const struct catalogue *c, struct question *q)
 		.gpu_models = {next(16) ? 0 : 1, models + 1},
 		.gpu_memory_min = next(16) ? 0 : next(30000),
 		.storage_size = next(16) ? 0 : next(400),
-		.reserve = next(2) ? &reserves[next(3)] : NULL,
+		.reserve = next(2) ? &system_reserves[next(3)] : NULL,
 		.profile = next(4) ? &q->profile : NULL,
 		.deadline_seconds = next(5) ? 0 : next(10000),
 		.max_cost = next(5) ? 0 : next(100) / 10.0,
@@ -157,18 +157,18 @@ static void random_question(const struct catalogue *c, struct question *q)
 	}
 }
 
-static bool named(const struct words *w, const struct server *s)
+static bool named(const struct text_list *w, const struct server *s)
 {
 	char full[64];
 
 	for (size_t i = 0; i < w->n; i++) {
 		snprintf(full, sizeof full, "%s~%s", s->vendor_id, s->server_id);
-		if (words_have(&(struct words){1, w->text + i}, full) ||
-			words_have(&(struct words){1, w->text + i}, s->server_id))
+		if (text_list_has(&(struct text_list){1, w->text + i}, full) ||
+			text_list_has(&(struct text_list){1, w->text + i}, s->server_id))
 			return true;
 		snprintf(full, sizeof full, "%s~%s", s->vendor_id, s->family);
-		if (words_have(&(struct words){1, w->text + i}, full) ||
-			words_have(&(struct words){1, w->text + i}, s->family))
+		if (text_list_has(&(struct text_list){1, w->text + i}, full) ||
+			text_list_has(&(struct text_list){1, w->text + i}, s->family))
 			return true;
 	}
 	return false;
@@ -179,14 +179,14 @@ static bool named(const struct words *w, const struct server *s)
 static bool fits(const struct catalogue *c, const struct server *s, const struct question *q)
 {
 	const struct pick_options *o = &q->o;
-	const struct reserve *r = o->reserve ? o->reserve : reserve_find("none");
+	const struct system_reserve *r = o->reserve ? o->reserve : system_reserve_find("none");
 	double cpus = o->reserve ? r->cpus(s) : s->vcpus;
 
 	for (size_t i = 0; i < o->compliance.n; i++)
 		if (!strstr(c->vendor[s->vendor].compliance, o->compliance.text[i]))
 			return false;
 	return (s->active || o->with_inactive) &&
-	       ASKED(o->vendors.n, words_have(&o->vendors, s->vendor_id)) &&
+	       ASKED(o->vendors.n, text_list_has(&o->vendors, s->vendor_id)) &&
 	       ASKED(o->include.n, named(&o->include, s)) && !named(&o->exclude, s) &&
 	       ASKED(o->architectures, o->architectures >> s->cpu_architecture & 1) &&
 	       ASKED(o->cpu_allocations, o->cpu_allocations >> s->cpu_allocation & 1) &&
@@ -200,7 +200,7 @@ static bool fits(const struct catalogue *c, const struct server *s, const struct
 	       ASKED(o->memory_max, s->memory_amount <= o->memory_max) &&
 	       ASKED(q->d.gpus, s->gpu_count >= q->d.gpus) &&
 	       ASKED(q->d.vram_bytes, s->gpu_memory_total * MIB >= q->d.vram_bytes) &&
-	       ASKED(o->gpu_models.n, words_have(&o->gpu_models, s->gpu_model)) &&
+	       ASKED(o->gpu_models.n, text_list_has(&o->gpu_models, s->gpu_model)) &&
 	       ASKED(o->gpu_memory_min, s->gpu_memory_min >= o->gpu_memory_min) &&
 	       ASKED(o->storage_size, s->storage_size >= o->storage_size);
 }
@@ -216,7 +216,7 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 	const struct question *q, struct candidate *ret)
 {
 	const struct pick_options *o = &q->o;
-	struct profile p = o->profile ? *o->profile : profile_of_duration(q->d.duration_seconds);
+	struct job_profile p = o->profile ? *o->profile : forecast_profile(q->d.duration_seconds);
 	struct forecast f = forecast_on(c, &p, s);
 	struct cost_terms terms = {
 		catalogue_currency(c, o->currency), o->spot_interruptions_per_hour, false};
@@ -231,14 +231,14 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 		return false;
 	for (uint32_t k = 0; k < s->n_prices; k++) {
 		const struct price *row = &c->price[s->first_price + k];
-		double amount =
-			row->price * currency_rate(&c->currency[row->currency], terms.currency);
+		double amount = row->price * catalogue_currency_rate(&c->currency[row->currency],
+						     terms.currency);
 
 		if (!(allowed >> row->allocation & 1) || (o->regions && !o->regions[row->region]))
 			continue;
 		if (by_time && row->allocation == ALLOCATION_SPOT && f.seconds > 0)
 			amount *=
-				seconds_with_rework(f.seconds, terms.spot_interruptions_per_hour) /
+				forecast_with_rework(f.seconds, terms.spot_interruptions_per_hour) /
 				f.seconds;
 		if (amount < lowest) {
 			lowest = amount;
@@ -248,8 +248,9 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 	if (!best)
 		return false;
 	*ret = (struct candidate){.server = s, .unsure = by_time && f.basis == FORECAST_ASSUMED};
-	ret->price = best->price * currency_rate(&c->currency[best->currency], terms.currency);
-	struct cost cost = cost_of_run(c, s, best, &f, &q->d, &p, &terms);
+	ret->price =
+		best->price * catalogue_currency_rate(&c->currency[best->currency], terms.currency);
+	struct cost cost = forecast_cost_of(c, s, best, &f, &q->d, &p, &terms);
 	double late = isnan(f.high) ? f.seconds : f.high,
 	       score = (double)c->benchmark[0].score[s - c->server];
 	double keys[] = {ret->price, cost.amount,
@@ -362,7 +363,7 @@ static void the_built_in_catalogue_is_picked_from_correctly(void **state)
 				   ASKED(d.gpus, s->gpu_count >= d.gpus) &&
 				   ASKED(o.architectures,
 					   o.architectures >> s->cpu_architecture & 1) &&
-				   ASKED(o.vendors.n, words_have(&o.vendors, s->vendor_id)) &&
+				   ASKED(o.vendors.n, text_list_has(&o.vendors, s->vendor_id)) &&
 				   strcmp(s->currency, o.currency) == 0;
 
 			assert_true(fit || !picked);

@@ -31,14 +31,14 @@ static struct catalogue *catalogue(void)
 }
 
 /* The api_references of the regions found, each with a blank after it; or the error. */
-static void assert_found(const struct catalogue *c, struct places p, const char *expected)
+static void assert_found(const struct catalogue *c, struct region_filter p, const char *expected)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(buf_done) struct buf found = BUF_MAX(1024);
 	const bool *allowed = NULL;
 	struct err e = {0};
 
-	if (places_find(c, &p, &arena, &allowed, &e)) {
+	if (regions_find(c, &p, &arena, &allowed, &e)) {
 		assert_string_equal(e.text, expected);
 	} else if (!allowed) {
 		assert_string_equal("all", expected);
@@ -63,19 +63,22 @@ static void regions_are_found_by_any_name(void **state)
 {
 	struct catalogue *c = catalogue();
 
-	assert_found(c, (struct places){0}, "all");
-	assert_found(c, (struct places){.regions = WORDS("us-central1")}, "us-central1 ");
-	assert_found(c, (struct places){.regions = WORDS("1000")}, "us-central1 GRA ");
-	assert_found(c, (struct places){.regions = WORDS("gcp~1000")}, "us-central1 ");
-	assert_found(c, (struct places){.regions = WORDS("GCP~US-Central1")}, "us-central1 ");
-	assert_found(c, (struct places){.regions = WORDS("iowa")}, "us-central1 ");
-	assert_found(c, (struct places){.regions = WORDS("US-C1", "nbg1")},
+	assert_found(c, (struct region_filter){0}, "all");
+	assert_found(c, (struct region_filter){.regions = WORDS("us-central1")}, "us-central1 ");
+	assert_found(c, (struct region_filter){.regions = WORDS("1000")}, "us-central1 GRA ");
+	assert_found(c, (struct region_filter){.regions = WORDS("gcp~1000")}, "us-central1 ");
+	assert_found(c, (struct region_filter){.regions = WORDS("GCP~US-Central1")},
+		"us-central1 ");
+	assert_found(c, (struct region_filter){.regions = WORDS("iowa")}, "us-central1 ");
+	assert_found(c, (struct region_filter){.regions = WORDS("US-C1", "nbg1")},
 		"us-central1 nbg1-dc3 ");
-	assert_found(c, (struct places){.countries = WORDS("nl")}, "europe-west4 westeurope ");
-	assert_found(c, (struct places){.continents = WORDS("europe")},
+	assert_found(c, (struct region_filter){.countries = WORDS("nl")},
+		"europe-west4 westeurope ");
+	assert_found(c, (struct region_filter){.continents = WORDS("europe")},
 		"europe-west4 nbg1-dc3 westeurope ");
 	assert_found(c,
-		(struct places){.continents = WORDS("Europe"), .countries = WORDS("DE", "US")},
+		(struct region_filter){
+			.continents = WORDS("Europe"), .countries = WORDS("DE", "US")},
 		"nbg1-dc3 ");
 	catalogue_free(c);
 }
@@ -84,21 +87,21 @@ static void what_is_not_there_is_named(void **state)
 {
 	struct catalogue *c = catalogue();
 
-	assert_found(c, (struct places){.regions = WORDS("us-central1", "mars")},
+	assert_found(c, (struct region_filter){.regions = WORDS("us-central1", "mars")},
 		"region \"mars\" is not in the catalogue, which has us-central1, europe-west4, "
 		"nbg1-dc3, westeurope, GRA");
-	assert_found(c, (struct places){.regions = WORDS("gcp~nbg1")},
+	assert_found(c, (struct region_filter){.regions = WORDS("gcp~nbg1")},
 		"region \"gcp~nbg1\" is not in the catalogue, which has us-central1, europe-west4, "
 		"nbg1-dc3, westeurope, GRA");
-	assert_found(c, (struct places){.regions = WORDS("central|us-c1")},
+	assert_found(c, (struct region_filter){.regions = WORDS("central|us-c1")},
 		"region \"central|us-c1\" is not in the catalogue, which has us-central1, "
 		"europe-west4, nbg1-dc3, westeurope, GRA");
-	assert_found(c, (struct places){.regions = WORDS("")},
+	assert_found(c, (struct region_filter){.regions = WORDS("")},
 		"region \"\" is not in the catalogue, which has us-central1, europe-west4, "
 		"nbg1-dc3, westeurope, GRA");
-	assert_found(c, (struct places){.countries = WORDS("FI")},
+	assert_found(c, (struct region_filter){.countries = WORDS("FI")},
 		"country \"FI\" is not in the catalogue, which has US, NL, DE");
-	assert_found(c, (struct places){.continents = WORDS("Atlantis")},
+	assert_found(c, (struct region_filter){.continents = WORDS("Atlantis")},
 		"continent \"Atlantis\" is not in the catalogue, which has North America, Europe");
 	catalogue_free(c);
 }

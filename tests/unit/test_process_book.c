@@ -53,21 +53,21 @@ static void last_pid_is(struct watch *t, int pid)
 	memory_tree_text(t->w->proc, "loadavg", text);
 }
 
-static void note(char *out, size_t size, const struct booked *p)
+static void note(char *out, size_t size, const struct booked_process *p)
 {
 	size_t n = strlen(out);
 
 	snprintf(out + n, size - n, "%d ", (int)p->pid);
 }
 
-static void looked(void *context, struct booked *p)
+static void looked(void *context, struct booked_process *p)
 {
 	struct watch *t = context;
 
 	note(t->looked, sizeof t->looked, p);
 }
 
-static void forgot(void *context, struct booked *p)
+static void forgot(void *context, struct booked_process *p)
 {
 	struct watch *t = context;
 

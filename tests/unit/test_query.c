@@ -68,7 +68,7 @@ static int ask(const char *command, const char *const *arguments, char text[2][O
 	capture_end(&c, text);
 	while (argc)
 		free(argv[--argc]);
-	app_done(&app);
+	app_caches_done(&app);
 	return code;
 }
 
@@ -213,21 +213,21 @@ static void long_help_is_wrapped_at_spaces(void **state)
 
 	memset(word, 'x', sizeof word - 1);
 	word[sizeof word - 1] = '\0';
-	wrap_add(&b, "one two", 2);
-	wrap_add(&b, "", 2);
+	line_wrap_add(&b, "one two", 2);
+	line_wrap_add(&b, "", 2);
 	assert_string_equal(buf_text(&b), "  one two\n  \n");
 	buf_reset(&b);
 	buf_addf(&b, "short %s end", word);
 	AUTO(buf_done) struct buf out = BUF_MAX(1000);
 
-	wrap_add(&out, buf_text(&b), 4);
+	line_wrap_add(&out, buf_text(&b), 4);
 	assert_non_null(strstr(buf_text(&out), "    short\n    xxx"));
 	assert_non_null(strstr(buf_text(&out), "xxx\n    end\n"));
 	buf_reset(&b);
 	for (int i = 0; i < 100; i++)
 		buf_adds(&b, "abcd ");
 	buf_reset(&out);
-	wrap_add(&out, buf_text(&b), 0);
+	line_wrap_add(&out, buf_text(&b), 0);
 	assert_int_equal(strcspn(buf_text(&out), "\n"),
 		99); /* 20 words of 4 with 19 spaces between */
 }

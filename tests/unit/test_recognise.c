@@ -198,13 +198,13 @@ static void each_system_gives_its_name(void **state)
 
 static void every_system_is_tried_here(void **state)
 {
-	for (size_t i = 0; job_systems[i].name; i++) {
+	for (size_t i = 0; naming_systems[i].name; i++) {
 		bool seen = false;
 
 		for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
-			seen = seen || strcmp(cases[k].system, job_systems[i].name) == 0;
+			seen = seen || strcmp(cases[k].system, naming_systems[i].name) == 0;
 		if (!seen)
-			fail_msg("no case for %s", job_systems[i].name);
+			fail_msg("no case for %s", naming_systems[i].name);
 	}
 }
 
@@ -258,8 +258,8 @@ static void hostile_names_are_made_fit_to_show(void **state)
 static void variables_are_sorted(void **state)
 {
 	for (size_t i = 1; i < VARIABLE_COUNT; i++)
-		if (strcmp(variable_names[i - 1], variable_names[i]) >= 0)
-			fail_msg("%s before %s", variable_names[i - 1], variable_names[i]);
+		if (strcmp(naming_variables[i - 1], naming_variables[i]) >= 0)
+			fail_msg("%s before %s", naming_variables[i - 1], naming_variables[i]);
 }
 
 static void runs_are_the_same_when_no_word_differs(void **state)
@@ -304,9 +304,9 @@ static void files_are_asked_for_where_the_name_is_in_one(void **state)
 
 static void exporters_are_known(void **state)
 {
-	assert_true(is_exporter_command((struct slice)TEXT("/usr/bin/rightsize-exporter\0run")));
-	assert_true(is_exporter_command((struct slice)TEXT("rightsize-exporter")));
-	assert_false(is_exporter_command((struct slice)TEXT("sh\0rightsize-exporter")));
+	assert_true(recognise_is_exporter((struct slice)TEXT("/usr/bin/rightsize-exporter\0run")));
+	assert_true(recognise_is_exporter((struct slice)TEXT("rightsize-exporter")));
+	assert_false(recognise_is_exporter((struct slice)TEXT("sh\0rightsize-exporter")));
 }
 
 int main(void)

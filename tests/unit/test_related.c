@@ -38,7 +38,7 @@ static void proposals_follow_what_the_job_does(void **state)
 	static const char *const zip[] = {"bash", "XZ"}, *const build[] = {"ninja", "cc1plus"};
 	static const char *const python[] = {"python3"}, *const web[] = {"nginx"};
 	static const struct {
-		struct habits h;
+		struct job_habits h;
 		const char *found;
 	} table[] = {
 		{{NAN, NAN, NAN, NAN, NAN, {0, NULL}}, ""},
@@ -59,9 +59,9 @@ static void proposals_follow_what_the_job_does(void **state)
 	struct catalogue *c = catalogue();
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct related found[RELATED_MAX];
+		struct related_benchmark found[RELATED_MAX];
 		AUTO(buf_done) struct buf text = BUF_MAX(1024);
-		size_t n = benchmarks_related(c, &table[i].h, found);
+		size_t n = related_benchmarks_find(c, &table[i].h, found);
 
 		for (size_t k = 0; k < n; k++) {
 			buf_addf(&text, "%s ", found[k].benchmark->benchmark_id);
@@ -91,10 +91,10 @@ static void the_words_of_a_name_stand_for_programs(void **state)
 			.outcome = OUTCOME_SUCCEEDED,
 			.duration_seconds = NAN};
 		struct runs runs = {1, &run};
-		struct habits habits = habits_of_job(&runs, &arena);
-		struct related found[RELATED_MAX];
+		struct job_habits habits = job_profile_habits(&runs, &arena);
+		struct related_benchmark found[RELATED_MAX];
 		AUTO(buf_done) struct buf text = BUF_MAX(4096);
-		size_t n = benchmarks_related(c, &habits, found);
+		size_t n = related_benchmarks_find(c, &habits, found);
 
 		for (size_t k = 0; k < n; k++)
 			buf_addf(&text, "%s ", found[k].benchmark->benchmark_id);

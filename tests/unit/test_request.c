@@ -44,12 +44,12 @@ static const struct parameter parameters[] = {
 /* Reads a query as the server does; the texts in a point into raw. */
 static int read_query(struct arguments *a, char *raw, struct err *e)
 {
-	struct target t;
+	struct request_target t;
 	char *name, *value;
-	int code = target_split(raw, &t, e);
+	int code = request_target_split(raw, &t, e);
 
 	arguments_begin(a, parameters);
-	while (code == 0 && (code = target_next(&t, &name, &value, e)) > 0)
+	while (code == 0 && (code = request_target_next(&t, &name, &value, e)) > 0)
 		code = arguments_add(a, name, value, e);
 	return code < 0 ? code : arguments_finish(a, e);
 }
@@ -83,16 +83,16 @@ static void paths_are_decoded_or_refused(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		char raw[100];
-		struct target t;
+		struct request_target t;
 		struct err e = {0};
 
 		snprintf(raw, sizeof raw, "%s", table[i].raw);
 		if (!table[i].path) {
-			assert_int_equal(target_split(raw, &t, &e), -EINVAL);
+			assert_int_equal(request_target_split(raw, &t, &e), -EINVAL);
 			assert_true(e.text[0] != '\0');
 			continue;
 		}
-		assert_int_equal(target_split(raw, &t, &e), 0);
+		assert_int_equal(request_target_split(raw, &t, &e), 0);
 		assert_string_equal(t.path, table[i].path);
 		assert_string_equal(t.query, table[i].query);
 	}
@@ -103,17 +103,17 @@ static void queries_fall_into_names_and_values(void **state)
 	char raw[] = "/?a=1&&b&c=x%26y%3dz&=v&d=a=b&%65=+%2B&";
 	static const char *const pairs[][2] = {
 		{"a", "1"}, {"b", ""}, {"c", "x&y=z"}, {"", "v"}, {"d", "a=b"}, {"e", " +"}};
-	struct target t;
+	struct request_target t;
 	char *name, *value;
 
-	assert_int_equal(target_split(raw, &t, NULL), 0);
+	assert_int_equal(request_target_split(raw, &t, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
-		assert_int_equal(target_next(&t, &name, &value, NULL), 1);
+		assert_int_equal(request_target_next(&t, &name, &value, NULL), 1);
 		assert_string_equal(name, pairs[i][0]);
 		assert_string_equal(value, pairs[i][1]);
 	}
-	assert_int_equal(target_next(&t, &name, &value, NULL), 0);
-	assert_int_equal(target_next(&t, &name, &value, NULL), 0);
+	assert_int_equal(request_target_next(&t, &name, &value, NULL), 0);
+	assert_int_equal(request_target_next(&t, &name, &value, NULL), 0);
 }
 
 static void good_arguments_are_read(void **state)

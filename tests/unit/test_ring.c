@@ -19,16 +19,17 @@ static struct event *event_of(char kind, size_t number)
 	const struct sample s = {.value = &value};
 
 	if (kind == 's')
-		return event_of_sample(&s, 1);
+		return event_queue_new_sample(&s, 1);
 	if (kind == 'b')
-		return event_of_begin(&(struct run_begin){.run_id = text, .job_name = "job"});
-	return event_of_finish(&(struct run_finish){.run_id = text, .cpu_source = "rusage"});
+		return event_queue_new_begin(&(struct run_begin){
+			.run_id = text, .job_name = "job"});
+	return event_queue_new_finish(&(struct run_finish){.run_id = text, .cpu_source = "rusage"});
 }
 
-static void push_all(struct ring *r, const char *kinds)
+static void push_all(struct event_queue *r, const char *kinds)
 {
 	for (size_t i = 0; kinds[i]; i++)
-		ring_push(r, event_of(kinds[i], i));
+		event_queue_push(r, event_of(kinds[i], i));
 }
 
 static char number_of(const struct event *v)
@@ -45,13 +46,13 @@ static char number_of(const struct event *v)
 }
 
 /* Empties the ring. */
-static const char *numbers(struct ring *r)
+static const char *numbers(struct event_queue *r)
 {
 	static char out[64];
 	size_t n = 0;
 	struct event *v;
 
-	while ((v = ring_pop(r))) {
+	while ((v = event_queue_pop(r))) {
 		assert_true(n + 1 < sizeof out);
 		out[n++] = number_of(v);
 		free(v);
@@ -80,7 +81,7 @@ static void past_a_bound_the_oldest_of_its_kind_goes(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct ring r = {
+		struct event_queue r = {
 			.columns = &no_columns,
 			.max_samples = table[i].max_samples,
 			.max_runs = table[i].max_runs,
@@ -96,33 +97,33 @@ static void past_a_bound_the_oldest_of_its_kind_goes(void **state)
 
 static void what_is_put_back_comes_first_and_keeps_the_bound(void **state)
 {
-	struct ring r = {.columns = &no_columns, .max_samples = 4}, batch = {0};
+	struct event_queue r = {.columns = &no_columns, .max_samples = 4}, batch = {0};
 
 	push_all(&r, "bsss");
-	ring_move(&batch, &r, 3);
+	event_queue_move(&batch, &r, 3);
 	assert_int_equal(batch.n, 3);
 	assert_int_equal(batch.samples, 2);
 	assert_int_equal(r.n, 1);
-	ring_push(&r, event_of('s', 4));
-	ring_push(&r, event_of('s', 5));
-	ring_put_back(&r, &batch);
+	event_queue_push(&r, event_of('s', 4));
+	event_queue_push(&r, event_of('s', 5));
+	event_queue_put_back(&r, &batch);
 	assert_int_equal(batch.n, 0);
 	assert_int_equal(r.samples_dropped, 1);
 	assert_string_equal(numbers(&r), "02345");
-	ring_put_back(&r, &batch);
+	event_queue_put_back(&r, &batch);
 	assert_string_equal(numbers(&r), "");
 	push_all(&batch, "bf");
-	ring_put_back(&r, &batch);
-	ring_push(&r, event_of('s', 2));
+	event_queue_put_back(&r, &batch);
+	event_queue_push(&r, event_of('s', 2));
 	assert_string_equal(numbers(&r), "012");
 }
 
 static void moving_more_than_there_is_moves_all(void **state)
 {
-	struct ring r = {0}, batch = {0};
+	struct event_queue r = {0}, batch = {0};
 
 	push_all(&r, "bsf");
-	ring_move(&batch, &r, 100);
+	event_queue_move(&batch, &r, 100);
 	assert_string_equal(numbers(&r), "");
 	assert_string_equal(numbers(&batch), "012");
 }
@@ -133,9 +134,9 @@ static void events_own_what_they_hold(void **state)
 	double value[] = {1, 2};
 	struct event *b, *s, *f;
 
-	b = event_of_begin(&(struct run_begin){.run_id = id, .job_name = job, .host = host});
-	s = event_of_sample(&(struct sample){.at = 3, .value = value}, 2);
-	f = event_of_finish(&(struct run_finish){.run_id = id, .memory_source = source});
+	b = event_queue_new_begin(&(struct run_begin){.run_id = id, .job_name = job, .host = host});
+	s = event_queue_new_sample(&(struct sample){.at = 3, .value = value}, 2);
+	f = event_queue_new_finish(&(struct run_finish){.run_id = id, .memory_source = source});
 	id[0] = job[0] = host[0] = source[0] = 'X';
 	value[0] = value[1] = 9;
 	assert_string_equal(b->begin.run_id, "id");
@@ -161,13 +162,13 @@ static struct event *sample_of(const char *run_id, double duration, double cpu, 
 	struct sample s = {.at = duration, .duration = duration, .value = value};
 
 	text_copy(run_id, s.run_id, sizeof s.run_id);
-	return event_of_sample(&s, TEST_COLUMNS);
+	return event_queue_new_sample(&s, TEST_COLUMNS);
 }
 
-static void assert_sample(struct ring *r, const char *run_id, double at, double duration,
+static void assert_sample(struct event_queue *r, const char *run_id, double at, double duration,
 	double cpu, double memory, double peak)
 {
-	AUTO(freep) struct event *v = ring_pop(r);
+	AUTO(freep) struct event *v = event_queue_pop(r);
 
 	assert_non_null(v);
 	assert_int_equal(v->kind, EVENT_SAMPLE);
@@ -182,33 +183,33 @@ static void assert_sample(struct ring *r, const char *run_id, double at, double 
 
 static void what_makes_room_is_told_by_the_next_of_its_run(void **state)
 {
-	struct ring r = {.columns = &test_columns, .max_samples = 3};
+	struct event_queue r = {.columns = &test_columns, .max_samples = 3};
 
-	ring_push(&r, sample_of("a", 1, 0.5, 7));
-	ring_push(&r, sample_of("b", 2, 9, 3));
-	ring_push(&r, sample_of("a", 4, 0.25, 5));
-	ring_push(&r, sample_of("a", 8, NAN, 6));
-	ring_push(&r, sample_of("a", 16, 0.125, 4));
+	event_queue_push(&r, sample_of("a", 1, 0.5, 7));
+	event_queue_push(&r, sample_of("b", 2, 9, 3));
+	event_queue_push(&r, sample_of("a", 4, 0.25, 5));
+	event_queue_push(&r, sample_of("a", 8, NAN, 6));
+	event_queue_push(&r, sample_of("a", 16, 0.125, 4));
 	/* The only one of b stays: there is none that could tell of it. */
 	assert_sample(&r, "b", 2, 2, 9, 3, 3);
 	assert_sample(&r, "a", 8, 13, 0.75, 6, 7);
 	assert_sample(&r, "a", 16, 16, 0.125, 4, 4);
-	assert_null(ring_pop(&r));
+	assert_null(event_queue_pop(&r));
 	assert_int_equal(r.samples_dropped, 2);
 	assert_int_equal(r.samples_lost, 0);
 }
 
 static void the_oldest_is_lost_where_none_can_tell_of_it(void **state)
 {
-	struct ring r = {.columns = &test_columns, .max_samples = 2};
+	struct event_queue r = {.columns = &test_columns, .max_samples = 2};
 
-	ring_push(&r, sample_of("a", 1, 1, 1));
-	ring_push(&r, event_of_finish(&(struct run_finish){.run_id = "a"}));
-	ring_push(&r, sample_of("b", 2, 2, 2));
-	ring_push(&r, sample_of("c", 4, 4, 4));
+	event_queue_push(&r, sample_of("a", 1, 1, 1));
+	event_queue_push(&r, event_queue_new_finish(&(struct run_finish){.run_id = "a"}));
+	event_queue_push(&r, sample_of("b", 2, 2, 2));
+	event_queue_push(&r, sample_of("c", 4, 4, 4));
 	assert_int_equal(r.samples_dropped, 1);
 	assert_int_equal(r.samples_lost, 1);
-	free(ring_pop(&r));
+	free(event_queue_pop(&r));
 	assert_sample(&r, "b", 2, 2, 2, 2, 2);
 	assert_sample(&r, "c", 4, 4, 4, 4, 4);
 }

@@ -112,16 +112,16 @@ static const struct job jobs[] = {
 	{"two levels, with an input that says nothing", two_levels, random_input, 0.75, 0.02},
 };
 
-static struct record replay(const struct rule *rule, const struct job *j)
+static struct replay_record replay(const struct sizing_rule *rule, const struct job *j)
 {
 	AUTO(freep) void *state = xcalloc(1, rule->state_size);
-	struct record r = {0};
+	struct replay_record r = {0};
 	double least = INFINITY, largest = 0;
 
 	rule->start(state, &rule->defaults);
 	for (unsigned i = 0; i < RUNS; i++) {
 		struct observation o =
-			observation_of(j->peak(i), j->input ? j->input(i) : NAN, 100);
+			rule_observation(j->peak(i), j->input ? j->input(i) : NAN, 100);
 		double asked = rule_replay(rule, state, &o, &r);
 
 		if (i == 0)
@@ -139,13 +139,13 @@ static void what_is_asked_for_is_of_the_order_of_what_was_seen(void **state)
 {
 	for (size_t k = 0; k < ARRAY_LEN(jobs); k++)
 		for (unsigned risk = 0; risk < RISK_COUNT; risk++)
-			replay(&auto_rules[risk], &jobs[k]);
+			replay(&cost_aware_rules[risk], &jobs[k]);
 }
 
 static void waste_and_failures_are_bounded(void **state)
 {
 	for (size_t k = 0; k < ARRAY_LEN(jobs); k++) {
-		struct record own = replay(&auto_rules[RISK_BALANCED], &jobs[k]);
+		struct replay_record own = replay(&cost_aware_rules[RISK_BALANCED], &jobs[k]);
 		double waste = own.wasted / own.used;
 		double failures = (double)own.failures / (double)own.runs;
 
@@ -155,7 +155,7 @@ static void waste_and_failures_are_bounded(void **state)
 }
 
 /* Counting a failed attempt as a whole run's use, as an operator would feel it. */
-static double felt_cost(const struct record *r)
+static double felt_cost(const struct replay_record *r)
 {
 	return r->wasted / r->used + (double)r->failures / (double)r->runs;
 }
@@ -163,14 +163,15 @@ static double felt_cost(const struct record *r)
 static void it_costs_less_than_the_baseline(void **state)
 {
 	for (size_t k = 0; k < ARRAY_LEN(jobs); k++) {
-		struct record own = replay(&auto_rules[RISK_BALANCED], &jobs[k]), seeds = {0};
-		AUTO(freep) void *rule_state = xcalloc(1, baseline_rule.state_size);
+		struct replay_record own = replay(&cost_aware_rules[RISK_BALANCED], &jobs[k]),
+				     seeds = {0};
+		AUTO(freep) void *rule_state = xcalloc(1, rule_baseline.state_size);
 
-		baseline_rule.start(rule_state, &baseline_rule.defaults);
+		rule_baseline.start(rule_state, &rule_baseline.defaults);
 		for (unsigned i = 0; i < RUNS; i++) {
-			struct observation o = observation_of(jobs[k].peak(i), NAN, 100);
+			struct observation o = rule_observation(jobs[k].peak(i), NAN, 100);
 
-			rule_replay(&baseline_rule, rule_state, &o, &seeds);
+			rule_replay(&rule_baseline, rule_state, &o, &seeds);
 		}
 		if (felt_cost(&own) > felt_cost(&seeds))
 			fail_msg("%s: %g, the baseline %g", jobs[k].name, felt_cost(&own),
@@ -182,14 +183,14 @@ static void it_costs_less_than_the_baseline(void **state)
 static void short_histories_are_met_with_a_margin(void **state)
 {
 	static const double peaks[] = {10 * MIB, GIB, 30 * GIB, 500 * GIB};
-	const struct rule *rule = &auto_rules[RISK_BALANCED];
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
 
 	for (size_t k = 0; k < ARRAY_LEN(peaks); k++) {
 		AUTO(freep) void *rule_state = xcalloc(1, rule->state_size);
 
 		rule->start(rule_state, &rule->defaults);
 		for (unsigned i = 0; i < 3; i++) {
-			struct observation o = observation_of(peaks[k], NAN, 100);
+			struct observation o = rule_observation(peaks[k], NAN, 100);
 
 			rule->learn(rule_state, &o);
 			double asked = rule->allocate(rule_state, NAN);
@@ -207,24 +208,24 @@ static void figures_beyond_all_bounds_have_an_answer(void **state)
 	enum { N = ARRAY_LEN(figures) };
 
 	for (size_t k = 0; k < N * N * N; k++) {
-		const struct rule *rule = &auto_rules[RISK_BALANCED];
+		const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
 		AUTO(freep) void *rule_state = xcalloc(1, rule->state_size);
 		double quantile[8];
-		struct outlook outlook;
+		struct cost_aware_outlook outlook;
 
 		rule->start(rule_state, &rule->defaults);
 		for (unsigned i = 0; i < 9; i++) {
 			double peak = i % 2 ? figures[k % N] : 50 + i;
-			struct observation o = observation_of(peak, i % 3 ? figures[k / N % N] : i,
-				figures[(k / N / N + i) % N]);
+			struct observation o = rule_observation(peak,
+				i % 3 ? figures[k / N % N] : i, figures[(k / N / N + i) % N]);
 
 			rule->learn(rule_state, &o);
 			double asked = rule->allocate(rule_state, figures[(k + i) % N]);
 
-			double above = auto_quantile(rule_state, NAN, 0.9);
+			double above = cost_aware_quantile(rule_state, NAN, 0.9);
 
-			auto_outlook(rule_state, NAN, asked, &outlook);
-			auto_quantiles(rule_state, NAN, ARRAY_LEN(quantile), quantile);
+			cost_aware_outlook(rule_state, NAN, asked, &outlook);
+			cost_aware_quantiles(rule_state, NAN, ARRAY_LEN(quantile), quantile);
 			/* Only an infinite peak makes it unknown. */
 			if ((isnan(asked) && !isinf(figures[k % N])) || asked < 0 || above < 0 ||
 				outlook.too_small < 0 || outlook.too_small > 1 ||

@@ -9,7 +9,7 @@
 #include "recommender/sizing/cost_pool.h"
 #include "recommender/sizing/strategy.h"
 
-static void *rule_new(const struct rule *rule)
+static void *rule_new(const struct sizing_rule *rule)
 {
 	void *state = xcalloc(1, rule->state_size);
 
@@ -36,51 +36,51 @@ static void rules_allocate_as_their_references(void **state)
 	static const unsigned at[] = {1, 2, 6, 12, 20, 39};
 	static const struct {
 		const char *name;
-		const struct rule *rule;
+		const struct sizing_rule *rule;
 		bool input;
 		double mib[ARRAY_LEN(at)];
 		size_t failures;
 		double wasted; /* MiB seconds */
 	} table[] = {
-		{"baseline", &baseline_rule, true, {512, 2048, 2048, 2048, 2048, 2048}, 2, 6340705},
-		{"max", &max_rule, true, {360, 1386, 1386, 1386, 2322, 2487.6}, 2, 5318685},
-		{"percentile", &percentile_rule, true,
+		{"baseline", &rule_baseline, true, {512, 2048, 2048, 2048, 2048, 2048}, 2, 6340705},
+		{"max", &rule_max, true, {360, 1386, 1386, 1386, 2322, 2487.6}, 2, 5318685},
+		{"percentile", &rule_percentile, true,
 			{300, 1112.25, 1140.375, 1155, 1194, 1450.35}, 6, 3214211.25},
-		{"krr", &krr_rule, true, {345, 1328.25, 1328.25, 1328.25, 2225.25, 2383.95}, 2,
+		{"krr", &rule_krr, true, {345, 1328.25, 1328.25, 1328.25, 2225.25, 2383.95}, 2,
 			5568291.4453125},
-		{"vpa", &vpa_rule, true,
+		{"vpa", &rule_vpa, true,
 			{362.64273851701455, 1402.051233270745, 1402.051233270745,
 				1402.051233270745, 1953.4810554837632, 2295.9727771028047},
 			3, 5989415.641734509},
-		{"ponder", &ponder_rule, true,
+		{"ponder", &rule_ponder, true,
 			{428, 1283, 846.734098927066, 1168.3389508461275, 1356.2154019301433,
 				2690.300533699271},
 			3, 3330943.9221005696},
-		{"ponder without input", &ponder_rule, false, {428, 1283, 1283, 1283, 2063, 2201},
+		{"ponder without input", &rule_ponder, false, {428, 1283, 1283, 1283, 2063, 2201},
 			3, 5008355},
-		{"tovar", &tovar_rule, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
-		{"caq economy", &caq_rules[RISK_ECONOMY], true,
+		{"tovar", &rule_tovar, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
+		{"caq economy", &rule_caq[RISK_ECONOMY], true,
 			{436, 2095, 896.909159410398, 1218.5770233048192, 908.12538977834,
 				1656.6978341760264},
 			4, 2862609.164992002},
-		{"caq balanced", &caq_rules[RISK_BALANCED], true,
+		{"caq balanced", &rule_caq[RISK_BALANCED], true,
 			{436, 2816.875, 896.909159410398, 1218.5770233048192, 1177,
 				2799.3539684445227},
 			4, 4102673.7995434296},
-		{"caq safe", &caq_rules[RISK_SAFE], true,
+		{"caq safe", &rule_caq[RISK_SAFE], true,
 			{436, 2816.875, 1276.75, 1276.75, 2095.75, 2799.3539684445227}, 2,
 			5033629.067819343},
-		{"caq economy without input", &caq_rules[RISK_ECONOMY], false,
+		{"caq economy without input", &rule_caq[RISK_ECONOMY], false,
 			{436, 2095, 1403.8, 1252.6037475051598, 1302.55, 1452.5578635014838}, 5,
 			3542997.380755094},
-		{"caq balanced without input", &caq_rules[RISK_BALANCED], false,
+		{"caq balanced without input", &rule_caq[RISK_BALANCED], false,
 			{436, 2816.875, 1403.8, 1252.6037475051598, 2050.7483343056074, 2089}, 3,
 			5271442.35589151},
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(table); k++) {
 		AUTO(freep) void *s = rule_new(table[k].rule);
-		struct record record = {0};
+		struct replay_record record = {0};
 		size_t next = 0;
 
 		for (unsigned i = 0; i < 40; i++) {
@@ -108,40 +108,40 @@ static void caq_margin_shrinks_on_a_steady_job(void **state)
 		double mib;
 	} table[] = {{1, 1416}, {2, 1359}, {3, 1316}, {5, 1257}, {10, 1179}, {20, 1118}, {50, 1068},
 		{100, 1049}, {199, 1040}};
-	AUTO(freep) void *s = rule_new(&caq_rules[RISK_BALANCED]);
+	AUTO(freep) void *s = rule_new(&rule_caq[RISK_BALANCED]);
 	struct observation o = {.peak = 1000 * MIB, .input = NAN, .duration = 60};
 	unsigned runs = 0;
 
-	assert_true(isnan(caq_rules[RISK_BALANCED].allocate(s, NAN)));
+	assert_true(isnan(rule_caq[RISK_BALANCED].allocate(s, NAN)));
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (; runs < table[i].runs; runs++)
-			caq_rules[RISK_BALANCED].learn(s, &o);
-		assert_true(fabs(caq_rules[RISK_BALANCED].allocate(s, NAN) / MIB - table[i].mib) <
+			rule_caq[RISK_BALANCED].learn(s, &o);
+		assert_true(fabs(rule_caq[RISK_BALANCED].allocate(s, NAN) / MIB - table[i].mib) <
 			    1);
 	}
 }
 
 static void caq_scales_with_the_peaks(void **state)
 {
-	AUTO(freep) void *small = rule_new(&caq_rules[RISK_BALANCED]);
-	AUTO(freep) void *large = rule_new(&caq_rules[RISK_BALANCED]);
+	AUTO(freep) void *small = rule_new(&rule_caq[RISK_BALANCED]);
+	AUTO(freep) void *large = rule_new(&rule_caq[RISK_BALANCED]);
 
 	for (unsigned i = 0; i < 30; i++) {
 		struct observation o = made_up_run(i, true);
 
-		caq_rules[RISK_BALANCED].learn(small, &o);
+		rule_caq[RISK_BALANCED].learn(small, &o);
 		o.peak *= 64;
-		caq_rules[RISK_BALANCED].learn(large, &o);
+		rule_caq[RISK_BALANCED].learn(large, &o);
 	}
 
-	double a = caq_rules[RISK_BALANCED].allocate(small, 3e6) - 16 * MIB,
-	       b = caq_rules[RISK_BALANCED].allocate(large, 3e6) - 16 * MIB;
+	double a = rule_caq[RISK_BALANCED].allocate(small, 3e6) - 16 * MIB,
+	       b = rule_caq[RISK_BALANCED].allocate(large, 3e6) - 16 * MIB;
 
 	assert_true(fabs(b / a - 64) < 1e-9);
 }
 
-static double cost_by_definition(const struct atom *atom, size_t n, double a,
-	const struct prices *prices)
+static double cost_by_definition(const struct weighted_value *atom, size_t n, double a,
+	const struct failure_prices *prices)
 {
 	double cost = 0, second = prices->second > a * 1.05 ? fmax(prices->second, a) : 2 * a;
 
@@ -156,21 +156,22 @@ static double cost_by_definition(const struct atom *atom, size_t n, double a,
 
 static void cheapest_allocation_agrees_with_brute_force(void **state)
 {
-	struct atom atom[40], unsorted[40], spare[40];
+	struct weighted_value atom[40], unsorted[40], spare[40];
 	double below[41], product[41], candidate[40], previous = 0;
-	struct pool p = {40, atom, spare, below, product};
+	struct cost_pool p = {40, atom, spare, below, product};
 
 	for (unsigned i = 0; i < 40; i++)
-		unsorted[i] = atom[i] = (struct atom){1 + (i * 17 % 29) * 0.25, 1 + i % 5};
-	pool_sort(&p);
+		unsorted[i] = atom[i] =
+			(struct weighted_value){1 + (i * 17 % 29) * 0.25, 1 + i % 5};
+	cost_pool_sort(&p);
 	for (unsigned i = 0; i < 40; i++)
 		candidate[i] = atom[i].value;
 	for (double failure = 0; failure < 40; failure += 0.5) {
-		struct prices prices = {.failure = failure, .fixed = 0.5, .second = 6};
+		struct failure_prices prices = {.failure = failure, .fixed = 0.5, .second = 6};
 		double best = INFINITY, at = NAN;
-		struct cheapest found;
+		struct cheapest_value found;
 
-		pool_cheapest(&p, candidate, p.n, &prices, 1, &found);
+		cost_pool_cheapest(&p, candidate, p.n, &prices, 1, &found);
 
 		for (unsigned i = 0; i < 40; i++) {
 			double c = cost_by_definition(unsorted, 40, candidate[i], &prices);
@@ -187,18 +188,18 @@ static void cheapest_allocation_agrees_with_brute_force(void **state)
 	}
 }
 
-static const struct rule *const all_rules[] = {
-	&baseline_rule,
-	&max_rule,
-	&percentile_rule,
-	&krr_rule,
-	&vpa_rule,
-	&ponder_rule,
-	&tovar_rule,
-	&caq_rules[RISK_BALANCED],
-	&caq_rules[RISK_SAFE],
-	&auto_rules[RISK_BALANCED],
-	&auto_rules[RISK_SAFE],
+static const struct sizing_rule *const all_rules[] = {
+	&rule_baseline,
+	&rule_max,
+	&rule_percentile,
+	&rule_krr,
+	&rule_vpa,
+	&rule_ponder,
+	&rule_tovar,
+	&rule_caq[RISK_BALANCED],
+	&rule_caq[RISK_SAFE],
+	&cost_aware_rules[RISK_BALANCED],
+	&cost_aware_rules[RISK_SAFE],
 };
 
 static void every_allocation_is_finite_and_positive(void **state)
@@ -213,9 +214,9 @@ static void every_allocation_is_finite_and_positive(void **state)
 
 		assert_true(isnan(all_rules[r]->allocate(s, 1e6)));
 		for (unsigned i = 0; i < 60; i++) {
-			struct record record = {0};
+			struct replay_record record = {0};
 			const double *v = strange[i * 7 % ARRAY_LEN(strange)];
-			struct observation o = observation_of(v[0], v[1], v[2]);
+			struct observation o = rule_observation(v[0], v[1], v[2]);
 
 			rule_replay(all_rules[r], s, &o, &record);
 			for (size_t k = 0; k < ARRAY_LEN(inputs); k++) {
@@ -233,14 +234,14 @@ static void more_runs_than_remembered_do_no_harm(void **state)
 {
 	for (size_t r = 0; r < ARRAY_LEN(all_rules); r++) {
 		AUTO(freep) void *s = rule_new(all_rules[r]);
-		struct record record = {0};
+		struct replay_record record = {0};
 
-		for (unsigned i = 0; i < 2 * PAST_MAX + 20; i++) {
+		for (unsigned i = 0; i < 2 * PEAKS_SEEN_MAX + 20; i++) {
 			struct observation o = made_up_run(i, i % 3);
 
 			rule_replay(all_rules[r], s, &o, &record);
 		}
-		assert_int_equal(record.runs, 2 * PAST_MAX + 19);
+		assert_int_equal(record.runs, 2 * PEAKS_SEEN_MAX + 19);
 		assert_true(all_rules[r]->allocate(s, NAN) > 300 * MIB);
 	}
 }
@@ -250,71 +251,71 @@ static void learn_all(void *s, double peak_mib, double input, unsigned runs)
 	for (unsigned i = 0; i < runs; i++) {
 		struct observation o = {(peak_mib + i % 3) * MIB, input, 60};
 
-		auto_rules[RISK_BALANCED].learn(s, &o);
+		cost_aware_rules[RISK_BALANCED].learn(s, &o);
 	}
 }
 
 /* Weights double every 24 runs: without an end to that they would be infinite after 24,576. */
 static void vpa_fades_as_ever_after_any_number_of_runs(void **state)
 {
-	AUTO(freep) void *old = rule_new(&vpa_rule);
-	AUTO(freep) void *young = rule_new(&vpa_rule);
+	AUTO(freep) void *old = rule_new(&rule_vpa);
+	AUTO(freep) void *young = rule_new(&rule_vpa);
 
 	for (unsigned i = 0; i < 30000; i++) {
 		struct observation o = made_up_run(i, false);
 
-		vpa_rule.learn(old, &o);
+		rule_vpa.learn(old, &o);
 		if (i >= 29000)
-			vpa_rule.learn(young, &o);
+			rule_vpa.learn(young, &o);
 		if (i > 29900)
-			assert_true(vpa_rule.allocate(old, NAN) == vpa_rule.allocate(young, NAN));
+			assert_true(rule_vpa.allocate(old, NAN) == rule_vpa.allocate(young, NAN));
 	}
-	assert_true(vpa_rule.allocate(old, NAN) > 300 * MIB);
+	assert_true(rule_vpa.allocate(old, NAN) > 300 * MIB);
 }
 
 static void auto_forgets_what_was_before_a_lasting_change(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rules[RISK_SAFE]);
-	struct outlook o;
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_SAFE]);
+	struct cost_aware_outlook o;
 
 	learn_all(s, 4000, NAN, 50);
-	assert_true(auto_rules[RISK_BALANCED].allocate(s, NAN) > 4000 * MIB);
+	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, NAN) > 4000 * MIB);
 	learn_all(s, 1000, NAN, 2);
-	assert_true(auto_rules[RISK_BALANCED].allocate(s, NAN) >
+	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, NAN) >
 		    4000 * MIB); /* two runs may be chance */
 	learn_all(s, 1000, NAN, 3);
-	assert_true(auto_rules[RISK_BALANCED].allocate(s, NAN) < 1500 * MIB);
-	auto_outlook(s, NAN, 1500 * MIB, &o);
+	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, NAN) < 1500 * MIB);
+	cost_aware_outlook(s, NAN, 1500 * MIB, &o);
 	assert_int_equal(o.runs, 5);
 	assert_int_equal(o.forgotten, 50);
 }
 
 static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
-	struct outlook o;
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
+	struct cost_aware_outlook o;
 
 	learn_all(s, 4000, 4e9, 20);
 	learn_all(s, 1000, 1e9, 6);
-	auto_outlook(s, 4e9, 1500 * MIB, &o);
+	cost_aware_outlook(s, 4e9, 1500 * MIB, &o);
 	assert_int_equal(o.runs, 26);
-	assert_true(auto_rules[RISK_BALANCED].allocate(s, 4e9) > 4000 * MIB);
-	assert_true(auto_rules[RISK_BALANCED].allocate(s, 1e9) < 2000 * MIB);
+	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, 4e9) > 4000 * MIB);
+	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, 1e9) < 2000 * MIB);
 }
 
 static void auto_extrapolates_with_a_cap(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
 
 	for (unsigned i = 0; i < 30; i++) {
 		struct observation o = {(100 + 100.0 * (i % 10)) * MIB, 1e9 * (1 + i % 10), 60};
 
-		auto_rules[RISK_BALANCED].learn(s, &o);
+		cost_aware_rules[RISK_BALANCED].learn(s, &o);
 	}
 
-	double inside = auto_rules[RISK_BALANCED].allocate(s, 5e9),
-	       above = auto_rules[RISK_BALANCED].allocate(s, 20e9);
-	double beyond = auto_rules[RISK_BALANCED].allocate(s, 1e12);
+	double inside = cost_aware_rules[RISK_BALANCED].allocate(s, 5e9),
+	       above = cost_aware_rules[RISK_BALANCED].allocate(s, 20e9);
+	double beyond = cost_aware_rules[RISK_BALANCED].allocate(s, 1e12);
 
 	assert_true(inside > 500 * MIB && inside < 800 * MIB);
 	assert_true(above > 1800 * MIB); /* twice the largest input seen */
@@ -324,30 +325,30 @@ static void auto_extrapolates_with_a_cap(void **state)
 
 static void outlook_gives_less_risk_to_larger_allocations(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
-	struct outlook last = {.too_small = 1}, o;
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
+	struct cost_aware_outlook last = {.too_small = 1}, o;
 
 	for (unsigned i = 0; i < 60; i++) {
 		struct observation run = made_up_run(i, true);
 
-		auto_rules[RISK_BALANCED].learn(s, &run);
+		cost_aware_rules[RISK_BALANCED].learn(s, &run);
 	}
 	for (double mib = 100; mib < 10000; mib *= 1.3) {
-		auto_outlook(s, 4e6, mib * MIB, &o);
+		cost_aware_outlook(s, 4e6, mib * MIB, &o);
 		assert_true(o.too_small >= 0 && o.too_small <= last.too_small);
 		assert_true(o.leading_weight > 0 && o.leading_weight <= 1);
 		last = o;
 	}
 	assert_true(last.too_small < 0.01);
 	assert_true(last.expected_waste > 5);
-	auto_outlook(s, 4e6, 50 * MIB, &o);
+	cost_aware_outlook(s, 4e6, 50 * MIB, &o);
 	assert_true(o.too_small > 0.99);
 }
 
 /* However alike they were: half a failure more than none, in two runs more than n. */
 static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 {
-	AUTO(freep) void *s = rule_new(&auto_rules[RISK_BALANCED]);
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
 	static const struct {
 		unsigned n;
 		double least;
@@ -355,16 +356,16 @@ static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 	unsigned learnt = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct outlook o;
+		struct cost_aware_outlook o;
 
 		for (; learnt < table[i].n; learnt++)
-			auto_rules[RISK_BALANCED].learn(s,
+			cost_aware_rules[RISK_BALANCED].learn(s,
 				&(struct observation){1000 * MIB, NAN, 60});
-		auto_outlook(s, NAN, 8000 * MIB, &o);
+		cost_aware_outlook(s, NAN, 8000 * MIB, &o);
 		assert_true(o.told_by_number);
 		assert_true(fabs(o.too_small - table[i].least) < 1e-9);
 		/* What is below all that was seen is as risky as before. */
-		auto_outlook(s, NAN, 500 * MIB, &o);
+		cost_aware_outlook(s, NAN, 500 * MIB, &o);
 		assert_false(o.told_by_number);
 		assert_true(o.too_small > 0.9);
 	}
@@ -377,12 +378,12 @@ static void a_dearer_failure_asks_for_more(void **state)
 	size_t failures[ARRAY_LEN(levels)] = {0};
 
 	for (size_t k = 0; k < ARRAY_LEN(levels); k++) {
-		AUTO(freep) void *s = rule_new(&auto_rules[levels[k]]);
-		struct record record = {0};
+		AUTO(freep) void *s = rule_new(&cost_aware_rules[levels[k]]);
+		struct replay_record record = {0};
 
 		for (unsigned i = 0; i < 150; i++) {
 			struct observation o = made_up_run(i, false);
-			double a = rule_replay(&auto_rules[levels[k]], s, &o, &record);
+			double a = rule_replay(&cost_aware_rules[levels[k]], s, &o, &record);
 
 			total[k] += isnan(a) ? 0 : a;
 		}

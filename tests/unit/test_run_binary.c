@@ -129,7 +129,7 @@ static void emulators_are_known_by_name(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const char *found = emulated_architecture(cases[i].path);
+		const char *found = run_binary_emulated(cases[i].path);
 
 		if (cases[i].architecture)
 			assert_string_equal(found, cases[i].architecture);
@@ -143,15 +143,15 @@ static void headers_are_read_in_both_byte_orders_and_never_past_their_end(void *
 	unsigned char head[20] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB};
 
 	head[18] = EM_X86_64;
-	assert_string_equal(elf_architecture(head, sizeof head), "x86_64");
-	assert_null(elf_architecture(head, sizeof head - 1));
+	assert_string_equal(run_binary_architecture(head, sizeof head), "x86_64");
+	assert_null(run_binary_architecture(head, sizeof head - 1));
 	head[EI_DATA] = ELFDATA2MSB;
-	assert_null(elf_architecture(head, sizeof head));
+	assert_null(run_binary_architecture(head, sizeof head));
 	head[18] = 0;
 	head[19] = EM_386;
-	assert_string_equal(elf_architecture(head, sizeof head), "i386");
+	assert_string_equal(run_binary_architecture(head, sizeof head), "i386");
 	memcpy(head, "#!/b", 4);
-	assert_null(elf_architecture(head, sizeof head));
+	assert_null(run_binary_architecture(head, sizeof head));
 }
 
 /* An executable with two segments, the second of which is a note with an alien property before that of the level. */
@@ -187,7 +187,7 @@ static void level_is_the_highest_that_the_executable_needs(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct executable x = executable_of(cases[i].needed);
-		const char *level = elf_cpu_level((const unsigned char *)&x, sizeof x);
+		const char *level = run_binary_cpu_level((const unsigned char *)&x, sizeof x);
 
 		if (cases[i].level)
 			assert_string_equal(level, cases[i].level);
@@ -204,26 +204,26 @@ static void executable_that_does_not_say_or_is_cut_has_no_level(void **state)
 		AUTO(freep) unsigned char *cut = xmalloc(len + 1);
 
 		memcpy(cut, &x, len);
-		assert_null(elf_cpu_level(cut, len));
+		assert_null(run_binary_cpu_level(cut, len));
 	}
 	other = x;
 	other.head.e_machine = EM_AARCH64;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
+	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 	other = x;
 	other.segment[1].p_type = PT_NOTE;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
+	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 	other = x;
 	other.segment[1].p_offset = UINT64_MAX;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
+	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 	other = x;
 	other.head.e_phoff = UINT64_MAX - 1;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
+	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 	other = x;
 	other.note[5] = UINT32_MAX; /* the alien property goes past the end */
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
+	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 	other = x;
 	other.note[3] = 0;
-	assert_null(elf_cpu_level((const unsigned char *)&other, sizeof other));
+	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 }
 
 static void level_is_kept_with_the_run_and_not_an_emulators(void **state)

@@ -70,7 +70,7 @@ static void group_below_systemd_is_left_to_it(void **state)
 		size_t mount = strlen(path);
 
 		snprintf(path + mount, sizeof path - mount, "%s", cases[i].path);
-		assert_int_equal(run_cgroup_allowed(path, mount, cases[i].under_systemd),
+		assert_int_equal(own_group_allowed(path, mount, cases[i].under_systemd),
 			cases[i].allowed);
 	}
 }
@@ -95,9 +95,9 @@ static void delegated_unit_may_be_divided(void **state)
 		      setxattr(unit, "trusted.delegate", "1", 1, 0) == 0;
 
 	if (marked) {
-		assert_true(run_cgroup_allowed(unit, strlen(top), true));
-		assert_true(run_cgroup_allowed(below, strlen(top), true));
-		assert_false(run_cgroup_allowed(slice, strlen(top), true));
+		assert_true(own_group_allowed(unit, strlen(top), true));
+		assert_true(own_group_allowed(below, strlen(top), true));
+		assert_false(own_group_allowed(slice, strlen(top), true));
 	}
 	rmdir(below);
 	rmdir(unit);
@@ -141,7 +141,7 @@ static void scope_of_a_user_may_be_divided_by_who_is_alone_in_it(void **state)
 		if (cases[i].others)
 			fprintf(f, "%d\n", (int)getppid());
 		assert_int_equal(fclose(f), 0);
-		if (run_cgroup_allowed(unit, strlen(top), true) != cases[i].allowed)
+		if (own_group_allowed(unit, strlen(top), true) != cases[i].allowed)
 			fail_msg("%s/%s, %d others", cases[i].above, cases[i].unit,
 				cases[i].others);
 		unlink(procs);
@@ -163,14 +163,14 @@ static const struct {
 };
 
 /* Calls test with every group that may be made here. */
-static void in_every_place(void (*test)(struct run_cgroup *g, const char *directory))
+static void in_every_place(void (*test)(struct own_group *g, const char *directory))
 {
 	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		struct run_cgroup g = RUN_CGROUP_NONE;
+		struct own_group g = OWN_GROUP_NONE;
 
-		if (run_cgroup_make(&g, places[i].directory, places[i].version, NULL) < 0) {
+		if (own_group_make(&g, places[i].directory, places[i].version, NULL) < 0) {
 			assert_int_equal(g.self, -1);
 			continue;
 		}
@@ -189,9 +189,9 @@ static bool exists(const char *directory, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-static void count_unwaited(struct run_cgroup *g, const char *directory)
+static void count_unwaited(struct own_group *g, const char *directory)
 {
-	char name[RUN_CGROUP_NAME_MAX];
+	char name[OWN_GROUP_NAME_MAX];
 	uint64_t ns = 0;
 	int status;
 	pid_t child = fork();
@@ -199,7 +199,7 @@ static void count_unwaited(struct run_cgroup *g, const char *directory)
 	snprintf(name, sizeof name, "%s", g->name);
 	assert_true(exists(directory, name));
 	if (child == 0) {
-		if (!run_cgroup_enter(g))
+		if (!own_group_enter(g))
 			_exit(1);
 		burn_in_unwaited_children();
 		_exit(0);
@@ -207,13 +207,13 @@ static void count_unwaited(struct run_cgroup *g, const char *directory)
 	waitpid(child, &status, 0);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-	assert_int_equal(run_cgroup_cpu_ns(g, &ns), 0);
+	assert_int_equal(own_group_cpu_ns(g, &ns), 0);
 	assert_true(ns >= (uint64_t)CHILDREN * BURN_NS);
-	run_cgroup_remove(g);
+	own_group_remove(g);
 	assert_false(exists(directory, name));
-	assert_false(run_cgroup_enter(g));
-	assert_int_equal(run_cgroup_cpu_ns(g, &ns), -ENODATA);
-	run_cgroup_remove(g);
+	assert_false(own_group_enter(g));
+	assert_int_equal(own_group_cpu_ns(g, &ns), -ENODATA);
+	own_group_remove(g);
 }
 
 static void group_counts_children_that_nobody_waits_for(void **state)
@@ -221,9 +221,9 @@ static void group_counts_children_that_nobody_waits_for(void **state)
 	in_every_place(count_unwaited);
 }
 
-static void leave_one_behind(struct run_cgroup *g, const char *directory)
+static void leave_one_behind(struct own_group *g, const char *directory)
 {
-	char name[RUN_CGROUP_NAME_MAX];
+	char name[OWN_GROUP_NAME_MAX];
 	int entered[2];
 	char byte = 0;
 
@@ -232,14 +232,14 @@ static void leave_one_behind(struct run_cgroup *g, const char *directory)
 	pid_t child = fork();
 
 	if (child == 0) {
-		byte = run_cgroup_enter(g) ? 'y' : 'n';
+		byte = own_group_enter(g) ? 'y' : 'n';
 		if (write(entered[1], &byte, 1) == 1)
 			pause();
 		_exit(0);
 	}
 	assert_int_equal(read(entered[0], &byte, 1), 1);
 	assert_int_equal(byte, 'y');
-	run_cgroup_remove(g);
+	own_group_remove(g);
 	assert_false(exists(directory, name));
 	assert_int_equal(kill(child, 0), 0); /* alive, in the group above */
 	kill(child, SIGKILL);
@@ -263,19 +263,19 @@ static pid_t dead_pid(void)
 	return gone;
 }
 
-static void find_a_leftover(struct run_cgroup *g, const char *directory)
+static void find_a_leftover(struct own_group *g, const char *directory)
 {
-	struct run_cgroup next = RUN_CGROUP_NONE;
-	char path[256], ours[RUN_CGROUP_NAME_MAX];
+	struct own_group next = OWN_GROUP_NONE;
+	char path[256], ours[OWN_GROUP_NAME_MAX];
 
 	snprintf(path, sizeof path, "%s/rightsize-%d-00000000", directory, (int)dead_pid());
 	assert_int_equal(mkdir(path, 0755), 0);
 	snprintf(ours, sizeof ours, "%s", g->name);
-	assert_int_equal(run_cgroup_make(&next, directory, g->version, NULL), 0);
+	assert_int_equal(own_group_make(&next, directory, g->version, NULL), 0);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_true(exists(directory, ours)); /* that of a living process stays */
-	run_cgroup_remove(&next);
-	run_cgroup_remove(g);
+	own_group_remove(&next);
+	own_group_remove(g);
 }
 
 static void leftover_of_a_dead_maker_is_removed(void **state)
@@ -299,7 +299,7 @@ static void remove_group(const char *path, const char *name)
 	assert_int_equal(rmdir(full), 0);
 }
 
-static void leave_groups_behind(struct run_cgroup *g, const char *directory)
+static void leave_groups_behind(struct own_group *g, const char *directory)
 {
 	char path[256];
 
@@ -307,7 +307,7 @@ static void leave_groups_behind(struct run_cgroup *g, const char *directory)
 	make_group(path, "made");
 	make_group(path, "made/by-the-job");
 	make_group(path, "another");
-	run_cgroup_remove(g);
+	own_group_remove(g);
 	assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -316,14 +316,14 @@ static void groups_that_the_job_left_empty_go_with_it(void **state)
 	in_every_place(leave_groups_behind);
 }
 
-static void leave_a_group_of_a_living_maker(struct run_cgroup *g, const char *directory)
+static void leave_a_group_of_a_living_maker(struct own_group *g, const char *directory)
 {
-	char path[256], inner[RUN_CGROUP_NAME_MAX];
+	char path[256], inner[OWN_GROUP_NAME_MAX];
 
 	snprintf(path, sizeof path, "%s/%s", directory, g->name);
 	snprintf(inner, sizeof inner, "rightsize-%d-00000000", (int)getpid());
 	make_group(path, inner);
-	run_cgroup_remove(g);
+	own_group_remove(g);
 	assert_true(exists(path, inner));
 	remove_group(path, inner);
 	remove_group(path, "");
@@ -334,10 +334,10 @@ static void group_that_another_wrapper_is_about_to_use_stays(void **state)
 	in_every_place(leave_a_group_of_a_living_maker);
 }
 
-static void find_leftovers_in_leftovers(struct run_cgroup *g, const char *directory)
+static void find_leftovers_in_leftovers(struct own_group *g, const char *directory)
 {
-	struct run_cgroup next = RUN_CGROUP_NONE;
-	char inner[RUN_CGROUP_NAME_MAX], place[128], outer[256];
+	struct own_group next = OWN_GROUP_NONE;
+	char inner[OWN_GROUP_NAME_MAX], place[128], outer[256];
 	int gone = (int)dead_pid();
 
 	snprintf(inner, sizeof inner, "rightsize-%d-00000001", gone);
@@ -346,17 +346,17 @@ static void find_leftovers_in_leftovers(struct run_cgroup *g, const char *direct
 	snprintf(outer, sizeof outer, "%s/rightsize-%d-00000000", place, gone);
 	make_group(outer, "");
 	make_group(outer, inner);
-	assert_int_equal(run_cgroup_make(&next, place, g->version, NULL), 0);
+	assert_int_equal(own_group_make(&next, place, g->version, NULL), 0);
 	assert_int_equal(access(outer, F_OK), -1);
-	run_cgroup_remove(&next);
+	own_group_remove(&next);
 
 	/* A job that outlived its wrapper may have made that one. */
 	make_group(outer, "");
 	make_group(outer, "of-the-job");
-	assert_int_equal(run_cgroup_make(&next, place, g->version, NULL), 0);
+	assert_int_equal(own_group_make(&next, place, g->version, NULL), 0);
 	assert_true(exists(outer, "of-the-job"));
-	run_cgroup_remove(&next);
-	run_cgroup_remove(g);
+	own_group_remove(&next);
+	own_group_remove(g);
 	assert_false(exists(place, ""));
 }
 
@@ -367,13 +367,13 @@ static void leftovers_in_leftovers_are_removed(void **state)
 
 static void group_that_cannot_be_made_says_why(void **state)
 {
-	struct run_cgroup g = RUN_CGROUP_NONE;
+	struct own_group g = OWN_GROUP_NONE;
 	struct err e = {0};
 
-	assert_int_equal(run_cgroup_make(&g, "/nowhere/at/all", 2, &e), -ENOENT);
+	assert_int_equal(own_group_make(&g, "/nowhere/at/all", 2, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nowhere/at/all"));
-	assert_false(run_cgroup_enter(&g));
-	run_cgroup_remove(&g);
+	assert_false(own_group_enter(&g));
+	own_group_remove(&g);
 }
 
 /* ---- the inherited clock ---- */

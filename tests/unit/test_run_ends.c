@@ -20,9 +20,9 @@ struct world {
 	struct test_host t;
 	struct exit_events *x;
 	struct fake_processes *p;
-	struct ends_groups groups;
+	struct exit_cost_groups groups;
 	struct cgroup group;
-	struct run_ends run[2];
+	struct exit_cost run[2];
 	unsigned number[2];
 	uint64_t usage_ns;
 	char present[256];
@@ -40,13 +40,13 @@ static void group_file(struct world *w)
 static void begin_run(struct world *w, size_t i, pid_t root, uint64_t base_ns)
 {
 	w->number[i] = lineage_begin(exit_events_book(w->x), root, base_ns);
-	run_ends_begin(&w->run[i], &w->groups, w->x, w->number[i], &w->group, &w->t.host);
+	exit_cost_begin(&w->run[i], &w->groups, w->x, w->number[i], &w->group, &w->t.host);
 }
 
 static void end_run(struct world *w, size_t i)
 {
 	lineage_forget(exit_events_book(w->x), w->number[i]);
-	run_ends_done(&w->run[i], &w->groups, w->x);
+	exit_cost_done(&w->run[i], &w->groups, w->x);
 }
 
 /* Somebody is there, who has used a second. */
@@ -104,9 +104,9 @@ static void child_ends(struct world *w, pid_t parent, pid_t pid, uint64_t took_n
 static void tick(struct world *w)
 {
 	group_file(w);
-	ends_groups_read(&w->groups, &w->t.host);
+	exit_cost_groups_read(&w->groups, &w->t.host);
 	exit_events_settle(w->x);
-	ends_groups_measure(&w->groups, w->x, &w->t.host);
+	exit_cost_groups_measure(&w->groups, w->x, &w->t.host);
 }
 
 #define assert_ends(run, ns) assert_double_equal((run).seconds, (double)(ns) / 1e9, 2e-6)
@@ -351,14 +351,14 @@ static void group_that_cannot_be_measured_leaves_the_estimate(void **state)
 		else
 			test_host_remove(&w.t, cases[i].file);
 		child_ends(&w, ROOT, 100, END, 2 * END);
-		ends_groups_read(&w.groups, &w.t.host);
+		exit_cost_groups_read(&w.groups, &w.t.host);
 		exit_events_settle(w.x);
-		ends_groups_measure(&w.groups, w.x, &w.t.host);
+		exit_cost_groups_measure(&w.groups, w.x, &w.t.host);
 		if (!w.run[0].group) {
 			struct lineage_tally tally;
 
 			lineage_tally(exit_events_book(w.x), w.number[0], &tally);
-			run_ends_estimate(&w.run[0], &tally);
+			exit_cost_estimate(&w.run[0], &tally);
 			lineage_forget(exit_events_book(w.x), w.number[0]);
 		}
 		assert_ends(w.run[0], END);

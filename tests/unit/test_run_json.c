@@ -14,7 +14,7 @@ static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void
 	struct run unseen = {.run_id = "0", .n_stats = 1, .stats = none};
 	const struct run *run[] = {&unseen, &seen};
 	json_t *missed = run_json(&unseen), *met = run_json(&seen);
-	json_t *o = stats_json("job", &(struct window){.n = 2, .run = run}, 0);
+	json_t *o = stats_json("job", &(struct stats_window){.n = 2, .run = run}, 0);
 	const json_t *all = json_object_get(json_object_get(o, "over_runs"), "processes");
 	const json_t *one = json_array_get(json_object_get(o, "runs"), 0);
 
@@ -43,7 +43,7 @@ static void gpus_are_among_the_statistics_of_resource_tracker(void **state)
 	struct run one = {.n_stats = ARRAY_LEN(of_one), .stats = of_one};
 	struct run other = {.n_stats = ARRAY_LEN(of_other), .stats = of_other};
 	const struct run *run[] = {&one, &other};
-	json_t *o = stats_json_resource_tracker(&(struct window){.n = 2, .run = run});
+	json_t *o = stats_json_resource_tracker(&(struct stats_window){.n = 2, .run = run});
 	static const struct {
 		const char *key;
 		double mean, max;

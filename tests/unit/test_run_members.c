@@ -21,7 +21,7 @@ static pid_t pid_of(size_t i)
 
 static void who_is_in_how_many_runs(void **state)
 {
-	AUTO(run_members_done) struct run_members m = {.most = 600};
+	AUTO(member_limit_done) struct member_limit m = {.most = 600};
 	unsigned runs[PIDS] = {0};
 	size_t n = 0;
 	uint64_t seed = 1;
@@ -30,13 +30,13 @@ static void who_is_in_how_many_runs(void **state)
 		size_t i = next(&seed) % PIDS;
 
 		if (next(&seed) % 2) {
-			bool may = n < m.most && runs[i] < RUN_MEMBERS_NESTED_MAX;
+			bool may = n < m.most && runs[i] < MEMBER_LIMIT_NESTED_MAX;
 
-			assert_int_equal(run_members_enter(&m, pid_of(i)), may);
+			assert_int_equal(member_limit_enter(&m, pid_of(i)), may);
 			runs[i] += may;
 			n += may;
 		} else if (runs[i]) {
-			run_members_leave(&m, pid_of(i));
+			member_limit_leave(&m, pid_of(i));
 			runs[i]--;
 			n--;
 		}
@@ -44,7 +44,7 @@ static void who_is_in_how_many_runs(void **state)
 	}
 	for (size_t i = 0; i < PIDS; i++)
 		while (runs[i]--)
-			run_members_leave(&m, pid_of(i));
+			member_limit_leave(&m, pid_of(i));
 	assert_int_equal(m.n, 0);
 	assert_int_equal(m.runs.n, 0);
 	for (size_t i = 0; i < m.runs.n_slots; i++)
@@ -53,14 +53,14 @@ static void who_is_in_how_many_runs(void **state)
 
 static void all_together_are_bounded(void **state)
 {
-	struct run_members m = {.most = 2};
+	struct member_limit m = {.most = 2};
 
-	assert_true(run_members_enter(&m, 7));
-	assert_true(run_members_enter(&m, 8));
-	assert_false(run_members_enter(&m, 9));
-	run_members_leave(&m, 7);
-	assert_true(run_members_enter(&m, 9));
-	run_members_done(&m);
+	assert_true(member_limit_enter(&m, 7));
+	assert_true(member_limit_enter(&m, 8));
+	assert_false(member_limit_enter(&m, 9));
+	member_limit_leave(&m, 7);
+	assert_true(member_limit_enter(&m, 9));
+	member_limit_done(&m);
 	assert_int_equal(m.most, 2);
 }
 

@@ -57,11 +57,11 @@ static int setup(void **state)
 	const struct historian_config c = {.path = w->app.history_path,
 		.columns = &w->app.columns,
 		.here = w->self.here,
-		.alive = process_alive};
+		.alive = identity_is_alive};
 
 	history_setup();
 	assert_int_equal(historian_start(&w->app.historian, &c, &e), 0);
-	assert_int_equal(outlooks_start(&w->app.outlooks, &w->app, &e), 0);
+	assert_int_equal(run_forecasts_start(&w->app.run_forecasts, &w->app, &e), 0);
 	assert_int_equal(sampler_start(&w->app.sampler, &w->app, NULL, &e), 0);
 	*state = w;
 	return 0;
@@ -74,11 +74,11 @@ static int teardown(void **state)
 	/* A test that failed may have left it hanging. */
 	sem_post(&w->go_on);
 	sampler_stop(w->app.sampler);
-	outlooks_stop(w->app.outlooks);
+	run_forecasts_stop(w->app.run_forecasts);
 	historian_stop(w->app.historian);
 	columns_done(&w->app.columns);
 	options_done(&w->options);
-	app_done(&w->app);
+	app_caches_done(&w->app);
 	sem_destroy(&w->began);
 	sem_destroy(&w->go_on);
 	free(w);
@@ -268,13 +268,13 @@ static void a_file_of_rules_is_to_blame_only_for_itself(void **state)
 
 	rules_make(w);
 	assert_int_equal(sampler_call(w->app.sampler, hang, w, SHORT, NULL), -ECANCELED);
-	assert_int_equal(rules_use(&w->app, NULL), -ECANCELED);
+	assert_int_equal(rules_reload_now(&w->app, NULL), -ECANCELED);
 	w->options.jobs_rules = "/nonexistent/rules";
-	assert_int_equal(rules_use(&w->app, NULL), -ENOENT);
+	assert_int_equal(rules_reload_now(&w->app, NULL), -ENOENT);
 	w->options.jobs_rules = w->rules;
 	sem_post(&w->go_on);
 	assert_int_equal(sampler_call(w->app.sampler, count, w, INFINITY, NULL), 0);
-	assert_int_equal(rules_use(&w->app, NULL), 0);
+	assert_int_equal(rules_reload_now(&w->app, NULL), 0);
 	rules_remove(w);
 }
 
@@ -351,7 +351,7 @@ static int follow_and_record(struct world *w, const char *run_id, double seconds
 }
 
 struct records {
-	struct fold *fold;
+	struct sample_rows *sample_rows;
 	bool waited_for, given_up;
 };
 
@@ -360,15 +360,15 @@ static void look_at_records(const struct host *host, void *context)
 	struct records *r = context;
 
 	(void)host;
-	r->waited_for = fold_records(r->fold, "waited-for");
-	r->given_up = fold_records(r->fold, "given-up");
+	r->waited_for = sample_rows_records(r->sample_rows, "waited-for");
+	r->given_up = sample_rows_records(r->sample_rows, "given-up");
 }
 
 static void a_run_that_was_given_up_is_not_recorded(void **state)
 {
 	struct world *w = *state;
 	struct sampler *s = w->app.sampler;
-	struct records r = {.fold = s->fold};
+	struct records r = {.sample_rows = s->sample_rows};
 
 	assert_int_equal(follow_and_record(w, "waited-for", INFINITY), 0);
 	/* The first row comes before. */

@@ -1,4 +1,4 @@
-/* exporter/catalogue_scdata: the schema of sc-data, its enum names, and files that are something
+/* exporter/catalogue_scdata: the schema of sc-data, its enum string_table, and files that are something
  * else. */
 #include "tests/unit/test_main.h"
 

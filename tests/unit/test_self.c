@@ -1,4 +1,4 @@
-/* exporter/self and exporter/http_count: the exporter's own metrics. */
+/* exporter/self and exporter/counters_http_add: the exporter's own metrics. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static struct snapshot *collect_from(struct tree *proc, const struct self_source
 
 	assert_int_equal(collector_self.start(&self, &host, NULL), 0);
 	if (sources)
-		self_watch(self, sources);
+		self_metrics_watch(self, sources);
 	assert_int_equal(collector_self.collect(self, &host, &s->blocks[0], NULL), 0);
 	collector_self.stop(self);
 	return s;
@@ -163,11 +163,11 @@ static void requests_are_counted_by_path_and_code(void **state)
 	unsigned found = 0;
 
 	for (int i = 0; i < 3; i++)
-		http_count("/metrics", 200);
-	http_count("/metrics", 400);
-	http_count("other", 404);
-	http_count("other", 401);
-	http_count("other", 418); /* a code that we do not give */
+		counters_http_add("/metrics", 200);
+	counters_http_add("/metrics", 400);
+	counters_http_add("other", 404);
+	counters_http_add("other", 401);
+	counters_http_add("other", 418); /* a code that we do not give */
 	struct snapshot *s = collect(proc, &pool);
 
 	for (const struct point *p = first_point(s, "rightsize_http_requests"); p; p = p->next) {

@@ -28,13 +28,13 @@ static void fill(struct test_place *p)
 	test_run_sql(p->folder.file, sql);
 }
 
-static void assert_same(const struct passes *a, const struct passes *b)
+static void assert_same(const struct series_passes *a, const struct series_passes *b)
 {
 	struct buf one AUTO(buf_done) = BUF_MAX(SIZE_MAX), other AUTO(buf_done) = BUF_MAX(SIZE_MAX);
 
 	assert_true(a->view.n_columns >= 4);
-	view_json(&one, &a->view);
-	view_json(&other, &b->view);
+	series_view_json(&one, &a->view);
+	series_view_json(&other, &b->view);
 	assert_string_equal(buf_text(&one), buf_text(&other));
 	assert_int_equal(a->position, b->position);
 	assert_int_equal(a->samples, b->samples);
@@ -58,47 +58,47 @@ static void many_passes_read_what_one_reads(void **state)
 
 	fill(p);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		const struct passes_question q = {
+		const struct series_passes_question q = {
 			"r", ROWS, table[i].from, table[i].to, table[i].points};
-		struct passes one, many;
+		struct series_passes one, many;
 
-		allowance_set(0);
-		assert_int_equal(passes_read(p->h, &q, &p->arena, &one, NULL), 0);
+		memory_budget_set(0);
+		assert_int_equal(series_passes_read(p->h, &q, &p->arena, &one, NULL), 0);
 		/* Of 200 bytes a sample. */
-		allowance_set((uint64_t)4 * 3 * ROWS * 200);
-		assert_true(allowance()->making < (size_t)ROWS * 400);
-		assert_int_equal(passes_read(p->h, &q, &p->arena, &many, NULL), 0);
+		memory_budget_set((uint64_t)4 * 3 * ROWS * 200);
+		assert_true(memory_budget()->making < (size_t)ROWS * 400);
+		assert_int_equal(series_passes_read(p->h, &q, &p->arena, &many, NULL), 0);
 		assert_same(&one, &many);
 	}
-	allowance_set(0);
+	memory_budget_set(0);
 }
 
 static void points_that_do_not_fit_are_refused(void **state)
 {
 	struct test_place *p = *state;
-	const struct passes_question q = {"r", ROWS, NAN, NAN, ROWS};
-	struct passes ret;
+	const struct series_passes_question q = {"r", ROWS, NAN, NAN, ROWS};
+	struct series_passes ret;
 	struct err e = {0};
 
 	fill(p);
-	allowance_set(65536);
-	assert_int_equal(passes_read(p->h, &q, &p->arena, &ret, &e), -E2BIG);
-	allowance_set(0);
-	assert_int_equal(passes_read(p->h, &q, &p->arena, &ret, &e), 0);
+	memory_budget_set(65536);
+	assert_int_equal(series_passes_read(p->h, &q, &p->arena, &ret, &e), -E2BIG);
+	memory_budget_set(0);
+	assert_int_equal(series_passes_read(p->h, &q, &p->arena, &ret, &e), 0);
 	assert_int_equal(ret.view.n, ROWS);
 }
 
 static void no_such_run_is_said_in_any_number_of_passes(void **state)
 {
 	struct test_place *p = *state;
-	const struct passes_question q = {"nothing", ROWS, NAN, NAN, 10};
-	struct passes ret;
+	const struct series_passes_question q = {"nothing", ROWS, NAN, NAN, 10};
+	struct series_passes ret;
 
 	for (int small = 0; small < 2; small++) {
-		allowance_set(small ? (uint64_t)4 * 3 * ROWS * 200 : 0);
-		assert_int_equal(passes_read(p->h, &q, &p->arena, &ret, NULL), -ENOENT);
+		memory_budget_set(small ? (uint64_t)4 * 3 * ROWS * 200 : 0);
+		assert_int_equal(series_passes_read(p->h, &q, &p->arena, &ret, NULL), -ENOENT);
 	}
-	allowance_set(0);
+	memory_budget_set(0);
 }
 
 static bool always(void)

@@ -46,7 +46,7 @@ static void growth_becomes_a_rate(void **state)
 	make(&m, 4);
 	m.duration[2] = 2;
 	m.cpu[1] = NAN;
-	struct series v = view_of(&m.s, &arena);
+	struct series v = series_view_of(&m.s, &arena);
 	const double *cores = column(&v, "cpu_cores");
 
 	assert_non_null(cores);
@@ -65,7 +65,7 @@ static void a_short_interval_is_joined_to_its_neighbour(void **state)
 	m.duration[1] = 0.01;
 	m.duration[4] = 0;
 	m.cpu[4] = 0.25;
-	struct series v = view_of(&m.s, &arena);
+	struct series v = series_view_of(&m.s, &arena);
 	const double *cores = column(&v, "cpu_cores");
 
 	assert_true(isnan(cores[1]) && isnan(cores[4]));
@@ -73,13 +73,13 @@ static void a_short_interval_is_joined_to_its_neighbour(void **state)
 	assert_true(cores[3] == 0.75);
 	make(&m, 1);
 	m.duration[0] = 0.01;
-	v = view_of(&m.s, &arena);
+	v = series_view_of(&m.s, &arena);
 	assert_true(fabs(column(&v, "cpu_cores")[0] - 50) < 1e-9);
 	/* The only one in which the growth is known is short itself. */
 	make(&m, 3);
 	m.duration[1] = 0.01;
 	m.cpu[0] = m.cpu[2] = NAN;
-	v = view_of(&m.s, &arena);
+	v = series_view_of(&m.s, &arena);
 	assert_true(fabs(column(&v, "cpu_cores")[2] - 50) < 1e-9);
 	assert_true(isnan(column(&v, "cpu_cores")[0]) && isnan(column(&v, "cpu_cores")[1]));
 }
@@ -96,7 +96,7 @@ static void thinning_keeps_the_lowest_and_the_highest(void **state)
 	m.memory[618] = -5;
 	m.cpu[3] = 7;
 	for (size_t points = 2; points <= N; points += 37) {
-		struct series t = view_thinned(&m.s, points, &arena);
+		struct series t = series_view_thinned(&m.s, points, &arena);
 		const double *memory = column(&t, "memory_bytes"), *cpu = column(&t, "cpu_seconds");
 		double high = -INFINITY, low = INFINITY, cpu_high = -INFINITY, time = 0;
 
@@ -111,7 +111,7 @@ static void thinning_keeps_the_lowest_and_the_highest(void **state)
 		assert_true(high == 9000 && low == -5 && cpu_high == 7 && time == N);
 		assert_true(t.at[t.n - 1] == m.at[N - 1]);
 	}
-	assert_ptr_equal(view_thinned(&m.s, N, &arena).at, m.at);
+	assert_ptr_equal(series_view_thinned(&m.s, N, &arena).at, m.at);
 }
 
 static void thinning_stands_gaps_and_steps_of_the_clock(void **state)
@@ -125,7 +125,7 @@ static void thinning_stands_gaps_and_steps_of_the_clock(void **state)
 	m.at[500] = 10;
 	for (size_t i = 700; i < N; i++)
 		m.at[i] += 1e6;
-	struct series t = view_thinned(&m.s, 50, &arena);
+	struct series t = series_view_thinned(&m.s, 50, &arena);
 	const double *cpu = column(&t, "cpu_seconds");
 	double time = 0;
 
@@ -149,7 +149,7 @@ static void a_part_is_cut_out_by_time(void **state)
 
 	make(&m, 10);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct series v = view_between(&m.s, table[i].from, table[i].to, &arena);
+		struct series v = series_view_between(&m.s, table[i].from, table[i].to, &arena);
 
 		assert_int_equal(v.n, table[i].n);
 		if (v.n)
@@ -166,9 +166,9 @@ static void unknown_is_null_in_json(void **state)
 	make(&m, 2);
 	m.cpu[0] = 1.0 / 3;
 	m.memory[1] = NAN;
-	struct series v = view_of(&m.s, &arena);
+	struct series v = series_view_of(&m.s, &arena);
 
-	view_json(&b, &v);
+	series_view_json(&b, &v);
 	assert_string_equal(buf_text(&b),
 		"{\"n\": 2, \"at\": [1000.000,1001.000], \"columns\": {\"cpu_cores\": "
 		"[0.333333,0.5], \"memory_bytes\": [0,null]}}");
@@ -178,11 +178,11 @@ static void nothing_gives_nothing(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct series none = {0};
-	struct series v = view_of(&none, &arena);
+	struct series v = series_view_of(&none, &arena);
 
 	assert_int_equal(v.n, 0);
-	assert_int_equal(view_thinned(&v, 10, &arena).n, 0);
-	assert_int_equal(view_between(&v, 0, 1, &arena).n, 0);
+	assert_int_equal(series_view_thinned(&v, 10, &arena).n, 0);
+	assert_int_equal(series_view_between(&v, 0, 1, &arena).n, 0);
 }
 
 int main(void)

@@ -215,7 +215,7 @@ static void a_rate_makes_currencies_comparable(void **state)
 	assert_double_equal(number_of(large, "min_price_spot"), 0.02, 1e-12);
 	json_decref(o);
 
-	app_done(app);
+	app_caches_done(app);
 	*app = APP_INIT;
 	app->options = options;
 	options->catalogue_rates.text = wrong;

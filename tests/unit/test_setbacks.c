@@ -13,9 +13,10 @@ static struct mono at(double seconds)
 	return (struct mono){(int64_t)(seconds * 1e9)};
 }
 
-static bool add(struct setbacks *s, const char *run_id, bool by_itself, double now, double seconds)
+static bool add(struct retry_list *s, const char *run_id, bool by_itself, double now,
+	double seconds)
 {
-	return setbacks_add(s, run_id, by_itself, (struct setbacks_wait){at(now), seconds});
+	return retry_list_add(s, run_id, by_itself, (struct retry_wait){at(now), seconds});
 }
 
 static void a_run_gives_way_at_once_or_after_three_failures(void **state)
@@ -28,73 +29,73 @@ static void a_run_gives_way_at_once_or_after_three_failures(void **state)
 		{"io", true, false}, {"oi", true, true}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		AUTO(setbacks_done) struct setbacks s = {0};
+		AUTO(retry_list_done) struct retry_list s = {0};
 		bool said = false;
 		unsigned n = 0;
 
 		for (const char *c = cases[i].failures; *c; c++, n++)
 			said = add(&s, "r", *c == 'i', 0, 1);
 		assert_int_equal(said, cases[i].said_last);
-		assert_int_equal(setbacks_is_aside(&s, "r"), cases[i].aside);
-		assert_int_equal(setbacks_aside(&s), cases[i].aside);
-		assert_int_equal(setbacks_count(&s), n > 0);
-		assert_int_equal(setbacks_failures(&s, "r"), n);
-		assert_false(setbacks_is_aside(&s, "other"));
-		assert_int_equal(setbacks_failures(&s, "other"), 0);
+		assert_int_equal(retry_list_is_aside(&s, "r"), cases[i].aside);
+		assert_int_equal(retry_list_count_aside(&s), cases[i].aside);
+		assert_int_equal(retry_list_count(&s), n > 0);
+		assert_int_equal(retry_list_failures(&s, "r"), n);
+		assert_false(retry_list_is_aside(&s, "other"));
+		assert_int_equal(retry_list_failures(&s, "other"), 0);
 	}
 }
 
 static void a_run_is_tried_again_after_its_own_wait(void **state)
 {
-	AUTO(setbacks_done) struct setbacks s = {0};
+	AUTO(retry_list_done) struct retry_list s = {0};
 
-	assert_false(setbacks_any_due(&s, at(0), INFINITY));
-	assert_false(setbacks_is_due(&s, "none", at(0), INFINITY));
+	assert_false(retry_list_any_due(&s, at(0), INFINITY));
+	assert_false(retry_list_is_due(&s, "none", at(0), INFINITY));
 	add(&s, "short", true, 100, 2);
 	add(&s, "long", true, 100, 60);
-	assert_false(setbacks_any_due(&s, at(101.9), INFINITY));
-	assert_true(setbacks_is_due(&s, "short", at(102), INFINITY));
-	assert_false(setbacks_is_due(&s, "long", at(102), INFINITY));
-	assert_true(setbacks_any_due(&s, at(102), INFINITY));
+	assert_false(retry_list_any_due(&s, at(101.9), INFINITY));
+	assert_true(retry_list_is_due(&s, "short", at(102), INFINITY));
+	assert_false(retry_list_is_due(&s, "long", at(102), INFINITY));
+	assert_true(retry_list_any_due(&s, at(102), INFINITY));
 	/* While the program ends, none waits long. */
-	assert_true(setbacks_is_due(&s, "long", at(101), 1));
+	assert_true(retry_list_is_due(&s, "long", at(101), 1));
 	add(&s, "short", true, 102, 4);
-	assert_false(setbacks_is_due(&s, "short", at(105), INFINITY));
-	assert_true(setbacks_is_due(&s, "short", at(106), INFINITY));
+	assert_false(retry_list_is_due(&s, "short", at(105), INFINITY));
+	assert_true(retry_list_is_due(&s, "short", at(106), INFINITY));
 }
 
 static void what_no_longer_waits_is_forgotten(void **state)
 {
 	static const char *const left[] = {"b", "new"};
-	AUTO(setbacks_done) struct setbacks s = {0};
+	AUTO(retry_list_done) struct retry_list s = {0};
 
 	for (const char *const *id = (const char *const[]){"a", "b", "c", NULL}; *id; id++)
 		add(&s, *id, true, 0, 1);
-	setbacks_remove(&s, "a");
-	setbacks_remove(&s, "unknown");
-	assert_int_equal(setbacks_count(&s), 2);
-	setbacks_keep(&s, left, ARRAY_LEN(left));
-	assert_int_equal(setbacks_count(&s), 1);
-	assert_true(setbacks_is_aside(&s, "b"));
-	setbacks_keep(&s, NULL, 0);
-	assert_int_equal(setbacks_count(&s), 0);
+	retry_list_remove(&s, "a");
+	retry_list_remove(&s, "unknown");
+	assert_int_equal(retry_list_count(&s), 2);
+	retry_list_keep_only(&s, left, ARRAY_LEN(left));
+	assert_int_equal(retry_list_count(&s), 1);
+	assert_true(retry_list_is_aside(&s, "b"));
+	retry_list_keep_only(&s, NULL, 0);
+	assert_int_equal(retry_list_count(&s), 0);
 }
 
 static void the_list_is_bounded_and_loses_what_is_due_next(void **state)
 {
-	AUTO(setbacks_done) struct setbacks s = {0};
+	AUTO(retry_list_done) struct retry_list s = {0};
 	char run_id[RUN_ID_MAX];
 
-	for (unsigned i = 0; i < SETBACKS_MAX; i++) {
+	for (unsigned i = 0; i < RETRY_LIST_MAX; i++) {
 		snprintf(run_id, sizeof run_id, "r%u", i);
 		add(&s, run_id, true, 0, i == 7 ? 1 : 100 + i);
 	}
-	assert_true(setbacks_is_aside(&s, "r7"));
+	assert_true(retry_list_is_aside(&s, "r7"));
 	add(&s, "one more", true, 0, 50);
-	assert_int_equal(setbacks_count(&s), SETBACKS_MAX);
-	assert_false(setbacks_is_aside(&s, "r7"));
-	assert_true(setbacks_is_aside(&s, "one more"));
-	assert_true(setbacks_is_aside(&s, "r8"));
+	assert_int_equal(retry_list_count(&s), RETRY_LIST_MAX);
+	assert_false(retry_list_is_aside(&s, "r7"));
+	assert_true(retry_list_is_aside(&s, "one more"));
+	assert_true(retry_list_is_aside(&s, "r8"));
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* exporter/shelf: which catalogue answers, how old it says it is, and that readers keep what they hold. */
+/* exporter/current: which catalogue answers, how old it says it is, and that readers keep what they hold. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "exporter/catalogue/current.h"
 
 FREEP(catalogue)
-FREEP(shelf)
+FREEP(current_catalogue)
 
 static char folder[64], file[96], cache[96];
 
@@ -46,7 +46,7 @@ static void write_own(const char *as_of, const char *server)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void save_for(const char *asked, const char *source, const char *hash, struct wall at,
+static void save_for(const char *source_text, const char *source, const char *hash, struct wall at,
 	const char *server)
 {
 	struct cache_origin origin = {.at = at};
@@ -57,7 +57,7 @@ static void save_for(const char *asked, const char *source, const char *hash, st
 
 	snprintf(origin.source, sizeof origin.source, "%s", source);
 	snprintf(origin.hash, sizeof origin.hash, "%s", hash);
-	snprintf(origin.asked, sizeof origin.asked, "%s", asked);
+	snprintf(origin.source_text, sizeof origin.source_text, "%s", source_text);
 	snprintf(text, sizeof text,
 		"vendor_id,server_id,vcpus,memory_amount,price\naws,%s,2,1024,1\n", server);
 	assert_int_equal(catalogue_from_csv(&c, text, strlen(text), source, &e), 0);
@@ -71,28 +71,28 @@ static void save(const char *source, const char *hash, struct wall at, const cha
 	save_for("", source, hash, at, server);
 }
 
-static struct shelf *shelf_at(const char *path)
+static struct current_catalogue *current_catalogue_at(const char *path)
 {
-	return shelf_new(&(struct shelf_config){.path = path,
+	return current_catalogue_new(&(struct current_catalogue_config){.path = path,
 		.fetcher = {.source = {.url = "http://keeper.test", .cache_path = cache},
 			.refresh_seconds = 3600}});
 }
 
 /* What answers now; the caller lets go. */
-static struct catalogue *answer(struct shelf *s, struct shelf_state *state)
+static struct catalogue *answer(struct current_catalogue *s, struct current_catalogue_state *state)
 {
 	struct catalogue *c = NULL;
 	struct err e = {0};
 
-	if (shelf_catalogue(s, true, &c, state, &e))
+	if (current_catalogue_hold(s, true, &c, state, &e))
 		fail_msg("%s", e.text);
 	return c;
 }
 
 static void the_first_source_that_there_is_answers(void **state)
 {
-	struct shelf *s = shelf_at(NULL);
-	struct shelf_state told;
+	struct current_catalogue *s = current_catalogue_at(NULL);
+	struct current_catalogue_state told;
 	struct catalogue *built_in = answer(s, &told), *cached, *own;
 
 	assert_string_equal(built_in->source, "built-in");
@@ -103,14 +103,14 @@ static void the_first_source_that_there_is_answers(void **state)
 	assert_string_equal(cached->source, "http://keeper.test");
 	assert_true(told.fetched_at > 0);
 	assert_true(told.age_seconds < 60 && !told.stale);
-	shelf_free(s);
+	current_catalogue_free(s);
 
 	write_own("2026-01-01", "mine");
-	s = shelf_at(file);
+	s = current_catalogue_at(file);
 	own = answer(s, &told);
 	assert_string_equal(own->server[0].server_id, "mine");
-	shelf_free(s);
-	/* All three outlive the shelf. */
+	current_catalogue_free(s);
+	/* All three outlive the current. */
 	assert_true(built_in->n > 100 && cached->n == 1 && own->n == 1);
 	catalogue_free(built_in);
 	catalogue_free(cached);
@@ -119,8 +119,8 @@ static void the_first_source_that_there_is_answers(void **state)
 
 static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
 {
-	AUTO(shelf_freep) struct shelf *s = shelf_at(file);
-	struct shelf_state told;
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(file);
+	struct current_catalogue_state told;
 	struct catalogue *first, *again, *changed;
 
 	write_own("2026-01-01", "mine");
@@ -138,8 +138,8 @@ static void what_changed_is_loaded_and_what_did_not_is_kept(void **state)
 
 static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 {
-	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
-	struct shelf_state told;
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(NULL);
+	struct current_catalogue_state told;
 	struct catalogue *cached, *still, *built_in;
 
 	save("http://keeper.test", "h1", now_read().wall, "fetched");
@@ -164,9 +164,9 @@ static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 static void a_confirmed_cache_is_young_again(void **state)
 {
 	struct wall now = now_read().wall, old = {now.ns - 86400 * NS_PER_S};
-	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(NULL);
 	struct catalogue_cache *k = NULL;
-	struct shelf_state told;
+	struct current_catalogue_state told;
 	struct err e = {0};
 
 	save("http://keeper.test", "h1", old, "fetched");
@@ -186,8 +186,8 @@ static void a_confirmed_cache_is_young_again(void **state)
 static void what_was_fetched_for_other_regions_is_taken_up(void **state)
 {
 	struct wall now = now_read().wall, before = {now.ns - 60 * NS_PER_S};
-	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
-	struct shelf_state told;
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(NULL);
+	struct current_catalogue_state told;
 
 	save_for("", "http://keeper.test", "h1", before, "of-all");
 	AUTO(catalogue_freep) struct catalogue *first = answer(s, &told);
@@ -208,8 +208,8 @@ static void age_is_that_of_the_data(void **state)
 		{"2026-08", 20666}, {"2026", 20454}, {"yesterday", NAN}, {"2026-13-01", NAN}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(shelf_freep) struct shelf *s = shelf_at(file);
-		struct shelf_state told;
+		AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(file);
+		struct current_catalogue_state told;
 
 		write_own(table[i].as_of, "mine");
 		catalogue_free(answer(s, &told));
@@ -224,12 +224,12 @@ static void age_is_that_of_the_data(void **state)
 
 static void a_file_that_cannot_be_read_is_an_error_until_it_can(void **state)
 {
-	AUTO(shelf_freep) struct shelf *s = shelf_at(file);
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(file);
 	struct catalogue *c = NULL;
-	struct shelf_state told;
+	struct current_catalogue_state told;
 	struct err e = {0};
 
-	assert_true(shelf_catalogue(s, true, &c, &told, &e) < 0);
+	assert_true(current_catalogue_hold(s, true, &c, &told, &e) < 0);
 	assert_non_null(strstr(e.text, file));
 	assert_null(c);
 	write_own("2026-01-01", "mine");
@@ -238,22 +238,22 @@ static void a_file_that_cannot_be_read_is_an_error_until_it_can(void **state)
 
 static void one_look_keeps_nothing(void **state)
 {
-	AUTO(shelf_freep) struct shelf *s = shelf_at(NULL);
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(NULL);
 	struct catalogue *once = NULL, *again = NULL, *kept;
-	struct shelf_state told;
+	struct current_catalogue_state told;
 
-	assert_int_equal(shelf_catalogue(s, false, &once, &told, NULL), 0);
+	assert_int_equal(current_catalogue_hold(s, false, &once, &told, NULL), 0);
 	/* The last holder is we: letting go frees it, which AddressSanitizer would see otherwise. */
 	assert_int_equal(atomic_load(&once->shared.holders), 1);
 	catalogue_free(once);
 	kept = answer(s, &told);
-	assert_int_equal(shelf_catalogue(s, false, &again, &told, NULL), 0);
+	assert_int_equal(current_catalogue_hold(s, false, &again, &told, NULL), 0);
 	assert_ptr_equal(again, kept);
 	catalogue_free(again);
 	assert_int_equal(atomic_load(&kept->shared.holders), 2);
-	shelf_tidy(s, 3600);
+	current_catalogue_tidy(s, 3600);
 	assert_int_equal(atomic_load(&kept->shared.holders), 2);
-	shelf_tidy(s, -1);
+	current_catalogue_tidy(s, -1);
 	assert_int_equal(atomic_load(&kept->shared.holders), 1);
 	catalogue_free(kept);
 }
@@ -261,21 +261,21 @@ static void one_look_keeps_nothing(void **state)
 /* A question may wait for whoever writes into a pipe, but all that follow do not. */
 static void a_pipe_without_a_writer_holds_up_nobody_for_long(void **state)
 {
-	struct shelf_state told;
+	struct current_catalogue_state told;
 	struct catalogue *c = NULL;
 	struct err e = {0};
 
 	assert_int_equal(mkfifo(file, 0600), 0);
-	AUTO(shelf_freep) struct shelf *s = shelf_at(file);
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(file);
 
-	assert_int_equal(shelf_catalogue(s, true, &c, &told, &e), -ETIMEDOUT);
-	assert_int_equal(shelf_catalogue(s, true, &c, &told, &e), -ENODATA);
+	assert_int_equal(current_catalogue_hold(s, true, &c, &told, &e), -ETIMEDOUT);
+	assert_int_equal(current_catalogue_hold(s, true, &c, &told, &e), -ENODATA);
 	assert_non_null(strstr(e.text, "no catalogue came out of it"));
 }
 
 static void what_came_out_of_a_pipe_is_kept(void **state)
 {
-	struct shelf_state told;
+	struct current_catalogue_state told;
 	char name[32];
 	int ends[2];
 
@@ -284,7 +284,7 @@ static void what_came_out_of_a_pipe_is_kept(void **state)
 			    "vendor_id,server_id,vcpus,memory_amount,price\nown,a,2,1024,1\n") > 0);
 	close(ends[1]);
 	snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-	AUTO(shelf_freep) struct shelf *s = shelf_at(name);
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(name);
 
 	catalogue_free(answer(s, &told));
 	catalogue_free(answer(s, &told));

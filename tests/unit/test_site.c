@@ -116,24 +116,24 @@ struct asked {
 	const char *target, *method, *accept, *accept_encoding, *scrape_timeout;
 };
 
-static struct answer ask(struct fixture *f, struct asked q)
+static struct http_answer ask(struct fixture *f, struct asked q)
 {
 	AUTO(freep) char *target = xstrdup(q.target);
-	struct request r = {
+	struct http_request r = {
 		q.method ? q.method : "GET", target, q.accept, q.accept_encoding, q.scrape_timeout};
-	struct answer a;
+	struct http_answer a;
 
 	site_answer(f->site, &r, &a);
 	assert_non_null(a.body);
 	return a;
 }
 
-static void done(struct answer *a)
+static void done(struct http_answer *a)
 {
 	shared_drop(&a->body->shared);
 }
 
-static bool holds(const struct answer *a, const char *text)
+static bool holds(const struct http_answer *a, const char *text)
 {
 	return memmem(a->body->data, a->body->len, text, strlen(text)) != NULL;
 }
@@ -181,7 +181,7 @@ static void paths_lead_to_their_pages(void **state)
 
 	fake_sampler_tick(f->app.sampler);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = ask(f, table[i].q);
+		struct http_answer a = ask(f, table[i].q);
 
 		if (a.status != table[i].status || !holds(&a, table[i].holds))
 			fail_msg("%s: %d %.*s", table[i].q.target, a.status, (int)a.body->len,
@@ -200,7 +200,7 @@ static void metrics_can_be_moved(void **state)
 
 	f->options.telemetry_path = "/";
 	fake_sampler_tick(f->app.sampler);
-	struct answer a = ask(f, (struct asked){.target = "/"});
+	struct http_answer a = ask(f, (struct asked){.target = "/"});
 
 	assert_string_equal(a.content_type, TEXT);
 	done(&a);
@@ -232,9 +232,10 @@ static void metrics_come_in_the_format_that_is_asked_for(void **state)
 	struct fixture *f = *state;
 
 	fake_sampler_tick(f->app.sampler);
-	struct answer text = ask(f, (struct asked){.target = "/metrics"});
-	struct answer om = ask(f, (struct asked){.target = "/metrics",
-					  .accept = "application/openmetrics-text;version=1.0.0"});
+	struct http_answer text = ask(f, (struct asked){.target = "/metrics"});
+	struct http_answer om =
+		ask(f, (struct asked){.target = "/metrics",
+			       .accept = "application/openmetrics-text;version=1.0.0"});
 
 	assert_true(text.negotiated && om.negotiated);
 	assert_false(holds(&text, "# EOF\n"));
@@ -268,7 +269,7 @@ static void filters_are_checked(void **state)
 
 	fake_sampler_tick(f->app.sampler);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = ask(f, (struct asked){.target = table[i].target});
+		struct http_answer a = ask(f, (struct asked){.target = table[i].target});
 
 		if (a.status != table[i].status || !holds(&a, table[i].holds))
 			fail_msg("%s: %d %.*s", table[i].target, a.status, (int)a.body->len,
@@ -284,14 +285,14 @@ static void scrapes_of_one_snapshot_share_a_body(void **state)
 
 	fake_sampler_tick(f->app.sampler);
 	fake_sampler_hang(f->app.sampler, 0);
-	struct answer first = ask(f, (struct asked){.target = "/metrics"});
-	struct answer second = ask(f, (struct asked){.target = "/metrics", .accept = "*/*"});
-	struct answer filtered = ask(f, (struct asked){.target = "/metrics?exclude[]=fish"});
+	struct http_answer first = ask(f, (struct asked){.target = "/metrics"});
+	struct http_answer second = ask(f, (struct asked){.target = "/metrics", .accept = "*/*"});
+	struct http_answer filtered = ask(f, (struct asked){.target = "/metrics?exclude[]=fish"});
 
 	assert_ptr_equal(first.body, second.body);
 	assert_ptr_not_equal(first.body, filtered.body);
 	fake_sampler_tick(f->app.sampler);
-	struct answer later = ask(f, (struct asked){.target = "/metrics"});
+	struct http_answer later = ask(f, (struct asked){.target = "/metrics"});
 
 	assert_ptr_not_equal(first.body, later.body);
 	assert_true(later.body->generation > first.body->generation);
@@ -303,7 +304,7 @@ static void scrapes_of_one_snapshot_share_a_body(void **state)
 	done(&later);
 }
 
-static void assert_unzips_to(const struct body *small, const struct body *plain)
+static void assert_unzips_to(const struct response_body *small, const struct response_body *plain)
 {
 	AUTO(freep) char *out = xmalloc(plain->len);
 	z_stream z = {.next_in = (Bytef *)small->data,
@@ -324,16 +325,16 @@ static void large_bodies_are_compressed_and_small_ones_not(void **state)
 
 	for (int i = 0; i < 4096; i++)
 		buf_addc(&text, (char)('a' + i % 20));
-	struct body *large = body_new(&text);
+	struct response_body *large = response_body_new(&text);
 
 	buf_adds(&text, "short");
-	struct body *small = body_new(&text), *zipped = body_gzip(large);
+	struct response_body *small = response_body_new(&text), *zipped = response_body_gzip(large);
 
 	assert_non_null(zipped);
 	assert_true(zipped->gzip && !large->gzip);
 	assert_true(zipped->len < large->len / 10);
 	assert_unzips_to(zipped, large);
-	assert_null(body_gzip(small));
+	assert_null(response_body_gzip(small));
 	shared_drop(&zipped->shared);
 	shared_drop(&small->shared);
 	shared_drop(&large->shared);
@@ -342,7 +343,7 @@ static void large_bodies_are_compressed_and_small_ones_not(void **state)
 static void readiness_needs_a_sample(void **state)
 {
 	struct fixture *f = *state;
-	struct answer a = ask(f, (struct asked){.target = "/-/ready"});
+	struct http_answer a = ask(f, (struct asked){.target = "/-/ready"});
 
 	assert_int_equal(a.status, 503);
 	done(&a);
@@ -373,7 +374,7 @@ static void health_ends_after_ten_intervals(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		f->options.sample_interval = table[i].interval;
 		fake_sampler_hang(f->app.sampler, table[i].age);
-		struct answer a = ask(f, (struct asked){.target = "/-/healthy"});
+		struct http_answer a = ask(f, (struct asked){.target = "/-/healthy"});
 
 		assert_int_equal(a.status, table[i].status);
 		assert_true(a.status == 200 || holds(&a, "seconds old"));
@@ -392,7 +393,7 @@ static void scrapes_wait_as_long_as_the_scraper_does(void **state)
 
 	fake_sampler_tick(f->app.sampler);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = ask(f,
+		struct http_answer a = ask(f,
 			(struct asked){.target = "/metrics", .scrape_timeout = table[i].timeout});
 
 		assert_true(fake_sampler_wait(f->app.sampler) == table[i].wait);
@@ -407,7 +408,7 @@ static void a_sampler_that_hangs_delays_only_the_first(void **state)
 
 	fake_sampler_tick(f->app.sampler);
 	fake_sampler_hang(f->app.sampler, 60);
-	struct answer a = ask(f, (struct asked){.target = "/metrics"});
+	struct http_answer a = ask(f, (struct asked){.target = "/metrics"});
 
 	/* Old values are better than none; /-/healthy tells. */
 	assert_int_equal(a.status, 200);
@@ -441,7 +442,7 @@ static void only_whole_scrapes_by_scrapers_are_reported(void **state)
 	fake_sampler_tick(f->app.sampler);
 	fake_sampler_hang(f->app.sampler, 0);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct answer a = ask(f, table[i].q);
+		struct http_answer a = ask(f, table[i].q);
 
 		assert_int_equal(a.scraped,
 			table[i].reported ? fake_sampler_generation(f->app.sampler) : 0);
@@ -453,7 +454,7 @@ static void only_whole_scrapes_by_scrapers_are_reported(void **state)
 
 static void a_history_that_was_replaced_is_read_again(void **state)
 {
-	struct answer a = ask(*state, (struct asked){.target = "/replaced"});
+	struct http_answer a = ask(*state, (struct asked){.target = "/replaced"});
 
 	assert_int_equal(a.status, 200);
 	assert_int_equal(a.body->len, 4);
@@ -477,7 +478,7 @@ static void what_may_wait_for_the_history_is_for_another_thread(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(freep) char *target = xstrdup(table[i].target);
-		struct request r = {"GET", target};
+		struct http_request r = {"GET", target};
 
 		assert_int_equal(site_way_of(&r), table[i].way);
 	}

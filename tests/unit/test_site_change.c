@@ -30,7 +30,7 @@ struct wanted {
 	const json_t *object;
 };
 
-static const struct body_key keys[] = {
+static const struct json_body_key keys[] = {
 	{"name", BODY_TEXT, true, 1, 5, offsetof(struct wanted, name)},
 	{"number", BODY_NUMBER, false, 0.5, 2, offsetof(struct wanted, number)},
 	{"whole", BODY_WHOLE, false, 1, 9, offsetof(struct wanted, whole)},
@@ -41,11 +41,11 @@ static const struct body_key keys[] = {
 static int set(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	struct wanted w = {.number = -1};
-	json_t *body = body_parse(a->body, r);
+	json_t *body = json_body_parse(a->body, r);
 
 	(void)app;
 	(void)e;
-	if (body && body_read(body, "the body", keys, &w, r))
+	if (body && json_body_read(body, "the body", keys, &w, r))
 		buf_addf(&r->body, "%s %g", w.name, w.number);
 	json_decref(body);
 	return 0;
@@ -96,11 +96,11 @@ static int finish(void **state)
 	return 0;
 }
 
-static void check(struct fixture *f, const char *target, struct request r, int status,
+static void check(struct fixture *f, const char *target, struct http_request r, int status,
 	const char *holds)
 {
 	AUTO(freep) char *copy = xstrdup(target);
-	struct answer a;
+	struct http_answer a;
 
 	r.target = copy;
 	if (!r.method)
@@ -129,7 +129,7 @@ static void metrics_hide_no_change(void **state)
 static void only_whom_we_trust_may_change(void **state)
 {
 	static const struct {
-		struct request r;
+		struct http_request r;
 		bool closed; /* without --web.allow-changes */
 		int status;
 		const char *holds;
@@ -176,8 +176,8 @@ static void only_whom_we_trust_may_change(void **state)
 		check(f, "/set", table[i].r, table[i].status, table[i].holds);
 	}
 	f->options.allow_changes = false;
-	check(f, "/set", (struct request){.peer = {.local = true, .uid = geteuid()}, GOOD}, 200,
-		"a -1");
+	check(f, "/set", (struct http_request){.peer = {.local = true, .uid = geteuid()}, GOOD},
+		200, "a -1");
 }
 
 static void other_methods_are_told_which_there_are(void **state)
@@ -197,15 +197,15 @@ static void other_methods_are_told_which_there_are(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		check(f, table[i].target,
-			(struct request){.method = table[i].method, .host = "localhost", GOOD}, 405,
-			table[i].holds);
+			(struct http_request){.method = table[i].method, .host = "localhost", GOOD},
+			405, table[i].holds);
 }
 
 static void body_is_only_read_of_whom_it_helps(void **state)
 {
 	struct fixture *f = *state;
 	char set_path[] = "/set?x=1", other[] = "/other";
-	struct request r = {.method = "POST", .target = set_path, .host = "localhost"};
+	struct http_request r = {.method = "POST", .target = set_path, .host = "localhost"};
 	bool by_token;
 
 	char escaped[] = "/%73et", absolute[] = "http://localhost/set", bad[] = "/set%zz";
@@ -253,7 +253,7 @@ static void path_names_what_is_changed(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		check(*state, table[i].target,
-			(struct request){.host = "localhost", .method = table[i].method},
+			(struct http_request){.host = "localhost", .method = table[i].method},
 			table[i].status, table[i].holds);
 }
 
@@ -264,7 +264,7 @@ static void body_says_what_is_wrong_with_it(void **state)
 		.host = "localhost", JSON(text)                                                    \
 	}
 	static const struct {
-		struct request r;
+		struct http_request r;
 		int status;
 		const char *holds;
 	} table[] = {
@@ -308,7 +308,7 @@ static void change_that_takes_long_is_for_another_thread(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(freep) char *target = xstrdup(table[i].target);
 
-		assert_int_equal(site_way_of(&(struct request){
+		assert_int_equal(site_way_of(&(struct http_request){
 					 .method = table[i].method, .target = target}),
 			table[i].takes_long ? SITE_LATER : SITE_AT_ONCE);
 	}
@@ -326,7 +326,7 @@ static void a_deep_body_is_refused(void **state)
 		for (; len + n <= sizeof text; len += n)
 			memcpy(text + len, pieces[i], n);
 		check(*state, "/set",
-			(struct request){.host = "localhost",
+			(struct http_request){.host = "localhost",
 				.method = "POST",
 				.content_type = "application/json",
 				.body = {text, len}},

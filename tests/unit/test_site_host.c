@@ -22,7 +22,7 @@ static const struct route route_echo = {"/echo", NULL, "Says something", no_para
 const struct route *const all_routes[] = {&route_echo, NULL};
 const struct route *const all_changes[] = {NULL};
 
-static bool holds(const struct answer *a, const char *text)
+static bool holds(const struct http_answer *a, const char *text)
 {
 	return memmem(a->body->data, a->body->len, text, strlen(text)) != NULL;
 }
@@ -57,14 +57,14 @@ static void a_page_that_got_here_by_a_rebound_name_reads_nothing(void **state)
 	for (size_t i = 0; i < 2 * ARRAY_LEN(table) * ARRAY_LEN(targets); i++) {
 		size_t row = i / 2 % ARRAY_LEN(table);
 		AUTO(freep) char *target = xstrdup(targets[i / 2 / ARRAY_LEN(table)]);
-		struct request r = {.method = "GET",
+		struct http_request r = {.method = "GET",
 			.target = target,
 			.host = table[row].host,
 			.loopback = table[row].loopback,
 			.vouched = table[row].vouched,
 			.peer.local = table[row].unix_socket};
 		int status = i % 2 ? table[row].with_names : table[row].status;
-		struct answer a;
+		struct http_answer a;
 
 		options.allowed_hosts = (struct texts){i % 2, names};
 		site_answer(site, &r, &a);

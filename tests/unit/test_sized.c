@@ -34,8 +34,8 @@ static int done(void **state)
 	return fake_history.open;
 }
 
-static int ask_of(const char *job_name, const char *name, const char *value, struct sized **ret,
-	int *ret_status)
+static int advice_numbers(const char *job_name, const char *name, const char *value,
+	struct sizing_result **ret, int *ret_status)
 {
 	struct arguments a;
 	struct reply r = {.status = 200, .body = BUF_MAX(REPLY_BODY_MAX)};
@@ -46,7 +46,7 @@ static int ask_of(const char *job_name, const char *name, const char *value, str
 	if (name)
 		assert_int_equal(arguments_add(&a, name, value, &e), 0);
 	assert_int_equal(arguments_finish(&a, &e), 0);
-	int code = sized_job(&app, &a, ret, &r, &e);
+	int code = sizing_of_job(&app, &a, ret, &r, &e);
 
 	if (ret_status)
 		*ret_status = r.status;
@@ -54,17 +54,19 @@ static int ask_of(const char *job_name, const char *name, const char *value, str
 	return code;
 }
 
-static struct sized *ask(const char *name, const char *value)
+static struct sizing_result *ask(const char *name, const char *value)
 {
-	struct sized *s = NULL;
+	struct sizing_result *s = NULL;
 
-	assert_int_equal(ask_of("etl/load", name, value, &s, NULL), 1);
+	assert_int_equal(advice_numbers("etl/load", name, value, &s, NULL), 1);
 	return s;
 }
 
 static void the_same_question_is_answered_from_memory(void **state)
 {
-	AUTO(sized_done) struct sized *first = ask(NULL, NULL), *again = ask(NULL, NULL);
+	AUTO(sizing_result_done)
+	struct sizing_result *first = ask(NULL, NULL),
+			     *again = ask(NULL, NULL);
 
 	assert_ptr_equal(first, again);
 	assert_int_equal(first->runs.n, 4);
@@ -75,11 +77,13 @@ static void another_question_has_an_answer_of_its_own(void **state)
 {
 	static const char *const pairs[][2] = {
 		{"runs", "1"}, {"input_bytes", "1000"}, {"attempt", "2"}, {"window_days", "36525"}};
-	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
+	AUTO(sizing_result_done) struct sizing_result *first = ask(NULL, NULL);
 
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
-		AUTO(sized_done) struct sized *other = ask(pairs[i][0], pairs[i][1]);
-		AUTO(sized_done) struct sized *again = ask(pairs[i][0], pairs[i][1]);
+		AUTO(sizing_result_done)
+		struct sizing_result *other = ask(pairs[i][0], pairs[i][1]);
+		AUTO(sizing_result_done)
+		struct sizing_result *again = ask(pairs[i][0], pairs[i][1]);
 
 		assert_ptr_not_equal(first, other);
 		assert_ptr_equal(other, again);
@@ -125,11 +129,13 @@ static void a_run_that_changes_makes_the_answer_anew(void **state)
 		done(state);
 		fresh(state);
 
-		AUTO(sized_done) struct sized *before = ask(NULL, NULL);
+		AUTO(sizing_result_done) struct sizing_result *before = ask(NULL, NULL);
 
 		table[i].change();
 
-		AUTO(sized_done) struct sized *after = ask(NULL, NULL), *again = ask(NULL, NULL);
+		AUTO(sizing_result_done)
+		struct sizing_result *after = ask(NULL, NULL),
+				     *again = ask(NULL, NULL);
 
 		assert_ptr_not_equal(before, after);
 		assert_ptr_equal(after, again);
@@ -142,23 +148,25 @@ static void a_run_that_changes_makes_the_answer_anew(void **state)
 /* Of so many questions the oldest ones are forgotten; those who hold an answer keep it. */
 static void no_more_is_kept_than_stated(void **state)
 {
-	AUTO(sized_done) struct sized *first = ask("input_bytes", "1");
+	AUTO(sizing_result_done) struct sizing_result *first = ask("input_bytes", "1");
 
 	for (size_t i = 2; i <= RESULTS_MAX; i++) {
 		char text[16];
 
 		snprintf(text, sizeof text, "%zu", i);
-		AUTO(sized_done) struct sized *s = ask("input_bytes", text);
+		AUTO(sizing_result_done) struct sizing_result *s = ask("input_bytes", text);
 
 		assert_ptr_not_equal(s, first);
 	}
 
-	AUTO(sized_done) struct sized *kept = ask("input_bytes", "1");
+	AUTO(sizing_result_done) struct sizing_result *kept = ask("input_bytes", "1");
 
 	assert_ptr_equal(first, kept);
 
-	AUTO(sized_done) struct sized *one_more = ask("input_bytes", "1000");
-	AUTO(sized_done) struct sized *second = ask("input_bytes", "2"), *third = NULL;
+	AUTO(sizing_result_done) struct sizing_result *one_more = ask("input_bytes", "1000");
+	AUTO(sizing_result_done)
+	struct sizing_result *second = ask("input_bytes", "2"),
+			     *third = NULL;
 
 	/* "2" was the oldest, so it was made anew, and "3" had to go. */
 	third = ask("input_bytes", "1000");
@@ -168,14 +176,14 @@ static void no_more_is_kept_than_stated(void **state)
 
 static void what_nobody_asks_for_is_let_go(void **state)
 {
-	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
+	AUTO(sizing_result_done) struct sizing_result *first = ask(NULL, NULL);
 
 	result_cache_tidy(app.results, 3600);
-	AUTO(sized_done) struct sized *again = ask(NULL, NULL);
+	AUTO(sizing_result_done) struct sizing_result *again = ask(NULL, NULL);
 
 	assert_ptr_equal(first, again);
 	result_cache_tidy(app.results, -1);
-	AUTO(sized_done) struct sized *anew = ask(NULL, NULL);
+	AUTO(sizing_result_done) struct sizing_result *anew = ask(NULL, NULL);
 
 	assert_ptr_not_equal(first, anew);
 	result_cache_tidy(NULL, 0);
@@ -183,20 +191,20 @@ static void what_nobody_asks_for_is_let_go(void **state)
 
 static void a_failure_is_not_remembered(void **state)
 {
-	struct sized *s = NULL;
+	struct sizing_result *s = NULL;
 	int status = 0;
 
 	fake_history.read_code = -EIO;
-	assert_int_equal(ask_of("etl/load", NULL, NULL, &s, NULL), -EIO);
+	assert_int_equal(advice_numbers("etl/load", NULL, NULL, &s, NULL), -EIO);
 	fake_history.read_code = 0;
-	assert_int_equal(ask_of("nobody", NULL, NULL, &s, &status), 0);
+	assert_int_equal(advice_numbers("nobody", NULL, NULL, &s, &status), 0);
 	assert_int_equal(status, 404);
 	fake_history.open_code = -ENOENT;
-	assert_int_equal(ask_of("etl/load", NULL, NULL, &s, &status), 0);
+	assert_int_equal(advice_numbers("etl/load", NULL, NULL, &s, &status), 0);
 	assert_int_equal(status, 404);
 	assert_null(s);
 	fake_history.open_code = 0;
-	AUTO(sized_done) struct sized *first = ask(NULL, NULL);
+	AUTO(sizing_result_done) struct sizing_result *first = ask(NULL, NULL);
 
 	assert_non_null(first);
 }
@@ -205,7 +213,9 @@ static void without_a_cache_each_answer_is_its_own(void **state)
 {
 	result_cache_free(app.results);
 	app.results = NULL;
-	AUTO(sized_done) struct sized *first = ask(NULL, NULL), *second = ask(NULL, NULL);
+	AUTO(sizing_result_done)
+	struct sizing_result *first = ask(NULL, NULL),
+			     *second = ask(NULL, NULL);
 
 	assert_ptr_not_equal(first, second);
 	assert_int_equal(first->sizing.runs, second->sizing.runs);
@@ -217,14 +227,14 @@ static void assert_refused(const char *route, const char *job_name, const char *
 {
 	struct arguments a;
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
-	struct sized *s = NULL;
+	struct sizing_result *s = NULL;
 	struct err e = {0};
 
 	arguments_begin(&a, query_route(route)->parameters);
 	assert_int_equal(arguments_add(&a, "job_name", job_name, &e), 0);
 	assert_int_equal(arguments_add(&a, "window_days", days, &e), 0);
 	assert_int_equal(arguments_finish(&a, &e), 0);
-	assert_int_equal(sized_job(&app, &a, &s, &r, &e), 0);
+	assert_int_equal(sizing_of_job(&app, &a, &s, &r, &e), 0);
 	assert_int_equal(r.status, 404);
 	if (!strstr(buf_text(&r.body), says))
 		fail_msg("%s of %s days: %s", route, days, buf_text(&r.body));

@@ -23,7 +23,7 @@ static void memory_rounds_up_to_the_seeds_steps(void **state)
 		{106 * GIB + 1, 109568}, {NAN, 0}, {-1, 0}, {INFINITY, 0}, {1e300, 0}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		assert_int_equal(round_memory(table[i].bytes), table[i].mib);
+		assert_int_equal(sizing_round_memory(table[i].bytes), table[i].mib);
 }
 
 static void cores_round_half_to_even_and_are_at_least_one(void **state)
@@ -35,7 +35,7 @@ static void cores_round_half_to_even_and_are_at_least_one(void **state)
 		{2.51, 3}, {3.5, 4}, {4.5, 4}, {127.6, 128}, {NAN, 0}, {-1, 0}, {INFINITY, 0}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		assert_int_equal(round_cores(table[i].cores), table[i].rounded);
+		assert_int_equal(sizing_round_cores(table[i].cores), table[i].rounded);
 }
 
 static const struct strategy *baseline(void)
@@ -260,8 +260,8 @@ static void confidence_grows_with_runs_that_agree(void **state)
 		s = sized(&t, &defaults, &arena);
 		assert_int_equal(s.confidence, table[i].expected);
 	}
-	assert_string_equal(confidence_name(CONFIDENCE_NONE), "none");
-	assert_string_equal(confidence_name(CONFIDENCE_HIGH), "high");
+	assert_string_equal(sizing_confidence_name(CONFIDENCE_NONE), "none");
+	assert_string_equal(sizing_confidence_name(CONFIDENCE_HIGH), "high");
 }
 
 static void metaflow_line_has_decimal_megabytes(void **state)
@@ -335,12 +335,12 @@ static void words_keep_three_figures(void **state)
 		const char *text;
 	} times[] = {{0.25, "0.25 s"}, {100, "100 s"}, {150, "2.5 min"}, {9000, "2.5 h"},
 		{432000, "5.0 days"}};
-	char out[WORDS_MAX];
+	char out[WORDING_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
-		assert_string_equal(words_bytes(out, sizes[i].bytes), sizes[i].text);
+		assert_string_equal(wording_bytes(out, sizes[i].bytes), sizes[i].text);
 	for (size_t i = 0; i < ARRAY_LEN(times); i++)
-		assert_string_equal(words_seconds(out, times[i].seconds), times[i].text);
+		assert_string_equal(wording_seconds(out, times[i].seconds), times[i].text);
 }
 
 int main(void)

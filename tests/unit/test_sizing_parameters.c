@@ -46,7 +46,8 @@ static void what_is_asked_reaches_the_strategy(void **state)
 		assert_true(o.percentile == wanted->percentile);
 		assert_true(o.margin == wanted->margin);
 		assert_int_equal(o.margin_given, wanted->margin_given);
-		assert_string_equal(sizing_strategy(&a)->name, argument_text(&a, "strategy"));
+		assert_string_equal(sizing_parameters_strategy(&a)->name,
+			argument_text(&a, "strategy"));
 		buf_done(&r.body);
 	}
 }
@@ -56,8 +57,8 @@ static void auto_is_what_is_used_when_nothing_is_said(void **state)
 	struct arguments a;
 
 	arguments_of(&a, (const char *const[3][2]){{NULL}});
-	assert_ptr_equal(sizing_strategy(&a), &strategies[0]);
-	assert_string_equal(sizing_strategy(&a)->name, "auto");
+	assert_ptr_equal(sizing_parameters_strategy(&a), &strategies[0]);
+	assert_string_equal(sizing_parameters_strategy(&a)->name, "auto");
 }
 
 static void what_the_strategy_would_ignore_is_refused(void **state)
@@ -108,7 +109,7 @@ static void old_runs_can_be_left_out(void **state)
 		struct runs left;
 
 		arguments_of(&a, pairs);
-		left = runs_since(&runs, sizing_since(&a, 1795250900));
+		left = sizing_parameters_runs(&runs, sizing_parameters_since(&a, 1795250900));
 		assert_int_equal(left.n, table[i].left);
 		assert_ptr_equal(left.run, runs.run);
 	}

@@ -213,7 +213,7 @@ static void tmpfs_is_counted_where_it_is_known_and_said_where_not(void **state)
 		for (size_t k = 0; k < ARRAY_LEN(columns); k++)
 			if (!isnan(columns[k].gib))
 				test_run_column(r, columns[k].column, 0, columns[k].gib * GIB);
-		assert_double_equal(run_memory_peak(r), table[row].expected * GIB, 1);
+		assert_double_equal(run_needs_memory(r), table[row].expected * GIB, 1);
 		struct sizing s = size_with(names[i % ARRAY_LEN(names)], &t, &defaults, &arena);
 		const char *said = explained(&s, "memory: files in tmpfs");
 
@@ -265,10 +265,10 @@ static void a_share_is_never_certain(void **state)
 		{0.999, "more than 99 %"},
 		{1, "more than 99 %"},
 	};
-	char words[WORDS_MAX];
+	char words[WORDING_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		assert_string_equal(words_share(words, table[i].share), table[i].words);
+		assert_string_equal(wording_share(words, table[i].share), table[i].words);
 }
 
 /* What a history may hold all the same is not known, and nothing is worked out from it. */
@@ -330,7 +330,7 @@ static void a_figure_that_is_not_known_is_not_told(void **state)
 			.hindsight = {4, 2, table[i].own},
 			.hindsight_baseline = {4, 3, table[i].seeds}};
 
-		size_summary(&s, &defaults, &arena);
+		sizing_summary(&s, &defaults, &arena);
 		if (!strstr(s.summary, table[i].has) || strstr(s.summary, table[i].has_not))
 			fail_msg("%zu: %s", i, s.summary);
 	}

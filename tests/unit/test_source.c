@@ -92,7 +92,7 @@ static void a_kept_file_is_read_from_the_start_each_time(void **state)
 {
 	char path[] = "/tmp/rightsize-test-XXXXXX";
 	struct test_host t;
-	struct source s;
+	struct kernel_file s;
 	struct scan text;
 	struct tree *tree = NULL;
 
@@ -102,73 +102,73 @@ static void a_kept_file_is_read_from_the_start_each_time(void **state)
 	write_file(directory, "f", "first");
 	test_host_init(&t);
 	assert_int_equal(tree_open(&tree, path, NULL), 0);
-	source_open(&s, tree, "f");
+	kernel_file_open(&s, tree, "f");
 	assert_true(s.kept.fd < 0); /* until somebody reads it */
-	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);
+	assert_int_equal(kernel_file_read(&s, &t.host, &text, NULL), 0);
 	assert_true(s.kept.fd >= 0);
 	assert_memory_equal(text.at, "first", 6);
 	write_file(directory, "f", "2nd");
-	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);
+	assert_int_equal(kernel_file_read(&s, &t.host, &text, NULL), 0);
 	assert_memory_equal(text.at, "2nd", 4);
 	/* A descriptor that has gone bad, as that of a removed control group, is opened anew. */
 	AUTO(closep) int bad = open(path, O_PATH | O_CLOEXEC);
 
 	assert_true(dup3(bad, s.kept.fd, O_CLOEXEC) >= 0);
-	assert_int_equal(source_read(&s, &t.host, &text, NULL), 0);
+	assert_int_equal(kernel_file_read(&s, &t.host, &text, NULL), 0);
 	assert_memory_equal(text.at, "2nd", 4);
-	source_close(&s);
-	source_close(&s);
+	kernel_file_close(&s);
+	kernel_file_close(&s);
 	tree_free(tree);
 	test_host_done(&t);
 	unlinkat(directory, "f", 0);
 	rmdir(path);
 }
 
-static void assert_reads(struct source *s, const struct test_host *t, const char *expected)
+static void assert_reads(struct kernel_file *s, const struct test_host *t, const char *expected)
 {
 	struct scan text;
 
-	assert_int_equal(source_read(s, &t->host, &text, NULL), 0);
+	assert_int_equal(kernel_file_read(s, &t->host, &text, NULL), 0);
 	assert_string_equal(text.at, expected);
 	assert_int_equal(text.end - text.at, strlen(expected));
 }
 
 static void a_text_read_for_all_holds_for_the_tick(void **state)
 {
-	struct host_text *kept = xcalloc(1, sizeof *kept);
-	struct source first, second, other;
+	struct kernel_file_text *kept = xcalloc(1, sizeof *kept);
+	struct kernel_file first, second, other;
 	AUTO(test_host_done) struct test_host t;
 	struct scan text;
 
 	test_host_init(&t);
 	t.host.text = kept;
-	source_open(&first, t.proc, "stat");
-	source_open(&second, t.proc, "stat");
-	source_open(&other, t.proc, "loadavg");
+	kernel_file_open(&first, t.proc, "stat");
+	kernel_file_open(&second, t.proc, "stat");
+	kernel_file_open(&other, t.proc, "loadavg");
 	memory_tree_text(t.proc, "stat", "cpu 1");
 	memory_tree_text(t.proc, "loadavg", "0.5");
 	assert_reads(&second, &t, "cpu 1");
 	memory_tree_text(t.proc, "stat", "cpu 22");
 	assert_reads(&second, &t, "cpu 22"); /* nobody read it for all */
-	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), 0);
+	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
 	memory_tree_text(t.proc, "stat", "cpu 3");
 	assert_reads(&other, &t, "0.5");
 	assert_reads(&second, &t, "cpu 22");
-	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), 0);
+	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
 	assert_string_equal(text.at, "cpu 3"); /* always anew */
 	assert_reads(&second, &t, "cpu 3");
 	memory_tree_text(t.proc, "stat", "cpu 4");
 	t.host.now.mono.ns++;
 	assert_reads(&second, &t, "cpu 4");
 	/* Of a reading that failed nothing is kept, nor of the one before. */
-	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), 0);
+	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
 	memory_tree_remove(t.proc, "stat");
-	assert_int_equal(source_read_for_all(&first, &t.host, &text, NULL), -ENOENT);
-	assert_int_equal(source_read(&second, &t.host, &text, NULL), -ENOENT);
-	source_close(&first);
-	source_close(&second);
-	source_close(&other);
-	host_text_free(kept);
+	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), -ENOENT);
+	assert_int_equal(kernel_file_read(&second, &t.host, &text, NULL), -ENOENT);
+	kernel_file_close(&first);
+	kernel_file_close(&second);
+	kernel_file_close(&other);
+	kernel_file_text_free(kept);
 }
 
 static struct slice named(const char *name)

@@ -50,7 +50,7 @@ static void distribution_weighs_values_by_the_time_they_held(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		print_message("%s\n", table[i].what);
-		assert_distribution(distribution_of(table[i].value, table[i].weight, table[i].n),
+		assert_distribution(stats_distribution(table[i].value, table[i].weight, table[i].n),
 			table[i].expected);
 	}
 }
@@ -91,7 +91,7 @@ static void percentiles_are_nearest_ranks(void **state)
 			/* The same shares in intervals that are no exact binary fraction. */
 			tenth[i] = weight[i] / 10;
 		}
-		struct distribution d = distribution_of(value, tenth, n);
+		struct distribution d = stats_distribution(value, tenth, n);
 
 		assert_near(d.p50, textbook_percentile(value, weight, n, 50));
 		assert_near(d.p95, textbook_percentile(value, weight, n, 95));
@@ -101,7 +101,7 @@ static void percentiles_are_nearest_ranks(void **state)
 
 static void null_weights_are_all_alike(void **state)
 {
-	assert_distribution(distribution_of((double[]){1, 2, 6}, NULL, 3),
+	assert_distribution(stats_distribution((double[]){1, 2, 6}, NULL, 3),
 		(struct distribution){3, 3, 1, 6, 2, 6, 6, 9});
 }
 

@@ -1,4 +1,4 @@
-/* collectors/recognise, steady_name: what changes from run to run is in no name. */
+/* collectors/recognise, stable_name: what changes from run to run is in no name. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -187,47 +187,47 @@ static void what_changes_is_taken_off_a_name(void **state)
 		struct slice (*function)(struct slice);
 		const char *name, *steady;
 	} table[] = {
-		{steady_name, "train", "train"},
-		{steady_name, "train-2026-11-21", "train"},
-		{steady_name, "train_20261121T084512Z", "train"},
-		{steady_name, "train.2026-11-21_08:45", "train"},
-		{steady_name, "train-1732178712", "train"},
-		{steady_name, "train-1732178712123", "train"},
-		{steady_name, "a-2f1e4d3c-1111-2222-3333-444455556666", "a"},
-		{steady_name, "a-20261121-2f1e4d3c-1111-2222-3333-444455556666", "a"},
-		{steady_name, "2026-11-21", "2026-11-21"},
-		{steady_name, "model-2024", "model-2024"},
-		{steady_name, "step-99999999", "step-99999999"},
-		{steady_name, "v120261121", "v120261121"},
-		{steady_name, "", ""},
-		{without_training, "pipelines-ctd6lgoe9v02-Train-ssFiEMALJh", "Train"},
-		{without_training, "pipelines-of-mine", "pipelines-of-mine"},
-		{without_training, "pipelines-ctd6lgoe9v02-ssFiEMALJh",
+		{stable_name, "train", "train"},
+		{stable_name, "train-2026-11-21", "train"},
+		{stable_name, "train_20261121T084512Z", "train"},
+		{stable_name, "train.2026-11-21_08:45", "train"},
+		{stable_name, "train-1732178712", "train"},
+		{stable_name, "train-1732178712123", "train"},
+		{stable_name, "a-2f1e4d3c-1111-2222-3333-444455556666", "a"},
+		{stable_name, "a-20261121-2f1e4d3c-1111-2222-3333-444455556666", "a"},
+		{stable_name, "2026-11-21", "2026-11-21"},
+		{stable_name, "model-2024", "model-2024"},
+		{stable_name, "step-99999999", "step-99999999"},
+		{stable_name, "v120261121", "v120261121"},
+		{stable_name, "", ""},
+		{stable_name_without_training, "pipelines-ctd6lgoe9v02-Train-ssFiEMALJh", "Train"},
+		{stable_name_without_training, "pipelines-of-mine", "pipelines-of-mine"},
+		{stable_name_without_training, "pipelines-ctd6lgoe9v02-ssFiEMALJh",
 			"pipelines-ctd6lgoe9v02-ssFiEMALJh"},
-		{without_training, "a-261121-0845", "a"},
-		{without_training, "a-261121-0845-003-0a1b2c3d", "a"},
-		{without_training, "a-261341-0845", "a-261341-0845"},
-		{without_training, "-261121-0845", "-261121-0845"},
-		{without_training, "a-2026-11-21-08-45-12-123", "a"},
-		{without_training, "", ""},
-		{without_generated, "etl-x7k2p", "etl"},
-		{without_generated, "etl-x7k2p-1234567890", "etl"},
-		{without_generated, "etl-1732147200", "etl"},
-		{without_generated, "etl-train", "etl-train"},
-		{without_generated, "x7k2p", "x7k2p"},
-		{without_generated, "etl-2026-11-21", "etl"},
-		{without_generated, "etl-2026-11-21-x7k2p", "etl"},
-		{without_generated, "train-resnet-50", "train-resnet-50"},
-		{without_node, "etl-x7k2p-1234567890", "etl"},
-		{without_node, "etl-x7k2p-4194967295", "etl"},
-		{without_node, "train-resnet-50", "train-resnet-50"},
-		{without_schedule, "nightly-28868640", "nightly"},
-		{without_schedule, "load-x7k2p", "load"},
-		{without_schedule, "load-2026-11-21", "load"},
-		{without_schedule, "load-20261121", "load"},
-		{without_schedule, "load-48868640", "load-48868640"},
-		{without_schedule, "resnet-50", "resnet-50"},
-		{steady_name, "etl-1732147200123456789", "etl"},
+		{stable_name_without_training, "a-261121-0845", "a"},
+		{stable_name_without_training, "a-261121-0845-003-0a1b2c3d", "a"},
+		{stable_name_without_training, "a-261341-0845", "a-261341-0845"},
+		{stable_name_without_training, "-261121-0845", "-261121-0845"},
+		{stable_name_without_training, "a-2026-11-21-08-45-12-123", "a"},
+		{stable_name_without_training, "", ""},
+		{stable_name_without_generated, "etl-x7k2p", "etl"},
+		{stable_name_without_generated, "etl-x7k2p-1234567890", "etl"},
+		{stable_name_without_generated, "etl-1732147200", "etl"},
+		{stable_name_without_generated, "etl-train", "etl-train"},
+		{stable_name_without_generated, "x7k2p", "x7k2p"},
+		{stable_name_without_generated, "etl-2026-11-21", "etl"},
+		{stable_name_without_generated, "etl-2026-11-21-x7k2p", "etl"},
+		{stable_name_without_generated, "train-resnet-50", "train-resnet-50"},
+		{stable_name_without_node, "etl-x7k2p-1234567890", "etl"},
+		{stable_name_without_node, "etl-x7k2p-4194967295", "etl"},
+		{stable_name_without_node, "train-resnet-50", "train-resnet-50"},
+		{stable_name_without_schedule, "nightly-28868640", "nightly"},
+		{stable_name_without_schedule, "load-x7k2p", "load"},
+		{stable_name_without_schedule, "load-2026-11-21", "load"},
+		{stable_name_without_schedule, "load-20261121", "load"},
+		{stable_name_without_schedule, "load-48868640", "load-48868640"},
+		{stable_name_without_schedule, "resnet-50", "resnet-50"},
+		{stable_name, "etl-1732147200123456789", "etl"},
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -275,7 +275,7 @@ static void what_the_owner_of_a_pod_added_is_taken_off(void **state)
 			.stateful_set = table[i].stateful_set,
 			.labels_known = table[i].labels_known,
 		};
-		struct slice s = without_replica(slice_of(table[i].pod), &owner);
+		struct slice s = stable_name_without_replica(slice_of(table[i].pod), &owner);
 
 		if (!slice_is(s, table[i].name))
 			fail_msg("%zu: %s became %.*s", i, table[i].pod, (int)s.len, s.data);
@@ -300,7 +300,7 @@ static void dates_and_numbers_of_runs_alone_are_no_name(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-		if (is_unsteady(slice_of(table[i].text)) != table[i].unsteady)
+		if (stable_name_only_dates(slice_of(table[i].text)) != table[i].unsteady)
 			fail_msg("%s", table[i].text);
 }
 
@@ -332,7 +332,7 @@ static void dates_before_the_end_are_taken_out(void **state)
 		char name[64];
 
 		snprintf(name, sizeof name, "%s", table[i][0]);
-		drop_dates_inside(name);
+		stable_name_drop_dates(name);
 		if (strcmp(name, table[i][1]) != 0)
 			fail_msg("%s became %s", table[i][0], name);
 	}

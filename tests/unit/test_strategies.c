@@ -418,10 +418,11 @@ static void risk_levels_are_ordered_and_named(void **state)
 		assert_true(s.demand.memory_bytes >= last);
 		assert_true(s.demand.memory_bytes == s.memory_at_risk[by_caution[i]]);
 		last = s.demand.memory_bytes;
-		assert_true(risk_parse(risk_name(by_caution[i]), &r) && r == by_caution[i]);
+		assert_true(sizing_risk_parse(sizing_risk_name(by_caution[i]), &r) &&
+			    r == by_caution[i]);
 	}
-	assert_false(risk_parse("reckless", &r));
-	assert_string_equal(risk_name(defaults.risk), "balanced");
+	assert_false(sizing_risk_parse("reckless", &r));
+	assert_string_equal(sizing_risk_name(defaults.risk), "balanced");
 }
 
 static void an_old_size_is_said_to_be_forgotten(void **state)

@@ -145,13 +145,14 @@ static size_t add_rows(const struct metric *ret[FAMILIES_MAX], size_t n, const s
 /* All rows of all collectors, in order, then what the exporter says of itself. */
 static size_t all_rows(const struct metric *ret[FAMILIES_MAX])
 {
-	static const struct collector *const *const lists[] = {all_collectors, own_collectors};
+	static const struct collector *const *const lists[] = {
+		all_collectors, enabled_collectors_own};
 	size_t n = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 		for (size_t i = 0; lists[k][i]; i++)
 			n = add_rows(ret, n, lists[k][i]->metrics, lists[k][i]->n_metrics);
-	return add_rows(ret, n, health_metrics, HEALTH_N_METRICS);
+	return add_rows(ret, n, exposition_health, HEALTH_N_METRICS);
 }
 
 static void every_row_keeps_the_rules(void **state)

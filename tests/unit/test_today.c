@@ -20,18 +20,18 @@ static void a_job_is_priced_where_it_runs(void **state)
 	fake_machine = (struct machine){
 		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
 	json_t *o = ask("job_name=etl/load;objective=cost;cpu_allocation=any", 200);
-	const json_t *today = json_object_get(o, "today"),
-		     *server = json_object_get(today, "server");
-	const json_t *runs = json_object_get(today, "runs"),
-		     *over = json_object_get(today, "overallocated"),
+	const json_t *current_cost = json_object_get(o, "today"),
+		     *server = json_object_get(current_cost, "server");
+	const json_t *runs = json_object_get(current_cost, "runs"),
+		     *over = json_object_get(current_cost, "overallocated"),
 		     *first = json_array_get(json_object_get(o, "servers"), 0);
-	double now = number_of(today, "cost_per_run");
+	double now = number_of(current_cost, "cost_per_run");
 
 	/* In its own region, not in the cheapest or the first. */
 	assert_true(number_of(server, "price") == 0.08);
 	assert_string_equal(text_of(server, "priced_in"), "2");
 	assert_string_equal(text_of(server, "host"), "node-1");
-	assert_string_equal(text_of(today, "currency"), "USD");
+	assert_string_equal(text_of(current_cost, "currency"), "USD");
 	/* A minute is billed at least; the run that is still running is not priced. */
 	assert_int_equal(json_array_size(runs), 3);
 	assert_true(fabs(number_of(json_array_get(runs, 0), "cost") - 0.08 / 60) < 1e-12);
@@ -119,9 +119,9 @@ static void a_run_is_priced_where_it_ran(void **state)
 	servers_world.run[0].region = servers_world.run[1].region = "there";
 	servers_world.run[2].region = "here";
 	servers_world.run[2].allocation = "spot";
-	json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
-	const json_t *past = json_object_get(today, "runs"),
-		     *server = json_object_get(today, "server");
+	json_t *o = ask("job_name=etl/load", 200), *current_cost = json_object_get(o, "today");
+	const json_t *past = json_object_get(current_cost, "runs"),
+		     *server = json_object_get(current_cost, "server");
 
 	assert_string_equal(text_of(server, "api_reference"), "m.large");
 	assert_string_equal(text_of(server, "known_from"), "history");
@@ -283,11 +283,12 @@ static void what_today_costs_says_why_it_is_not_known(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		fake_machine = table[i].machine;
-		json_t *o = ask("job_name=etl/load", 200), *today = json_object_get(o, "today");
+		json_t *o = ask("job_name=etl/load", 200),
+		       *current_cost = json_object_get(o, "today");
 
-		if (!strstr(text_of(today, "note"), table[i].note))
-			fail_msg("case %zu: %s", i, text_of(today, "note"));
-		assert_int_equal(!isnan(number_of(today, "cost_per_run")), table[i].priced);
+		if (!strstr(text_of(current_cost, "note"), table[i].note))
+			fail_msg("case %zu: %s", i, text_of(current_cost, "note"));
+		assert_int_equal(!isnan(number_of(current_cost, "cost_per_run")), table[i].priced);
 		assert_null(table[i].priced ?
 				    NULL :
 				    json_object_get(json_array_get(json_object_get(o, "servers"),

@@ -61,7 +61,7 @@ static void only_the_whole_token_matches(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct err e = {0};
 
-		if (token_matches(path, table[i].header, &e) != table[i].code)
+		if (bearer_token_matches(path, table[i].header, &e) != table[i].code)
 			fail_msg("\"%s\": %s", table[i].header ? table[i].header : "(none)",
 				e.text);
 		assert_null(strstr(e.text, "secret"));
@@ -77,8 +77,8 @@ static void an_empty_file_lets_nobody_in(void **state)
 		struct err e = {0};
 
 		put(texts[i]);
-		assert_int_equal(token_matches(path, "Bearer ", &e), -EINVAL);
-		assert_int_equal(token_matches(path, "Bearer secret", &e), -EINVAL);
+		assert_int_equal(bearer_token_matches(path, "Bearer ", &e), -EINVAL);
+		assert_int_equal(bearer_token_matches(path, "Bearer secret", &e), -EINVAL);
 		assert_non_null(strstr(e.text, path));
 	}
 }
@@ -87,7 +87,7 @@ static void a_file_that_is_not_there_lets_nobody_in(void **state)
 {
 	struct err e = {0};
 
-	assert_int_equal(token_matches("/nonexistent/token", "Bearer ", &e), -ENOENT);
+	assert_int_equal(bearer_token_matches("/nonexistent/token", "Bearer ", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nonexistent/token"));
 }
 

@@ -34,14 +34,14 @@ static void code_is_given_back_and_runs_again(void **state)
 
 	uint64_t before = file_pages();
 
-	trim_start();
+	memory_trim_start();
 	uint64_t after = file_pages();
 
 	assert_true(after < before);
 	qsort(numbers, 3, sizeof *numbers, compare);
 	assert_int_equal(numbers[0], 1);
 	assert_int_equal(numbers[2], 3);
-	trim_start(); /* again: no harm */
+	memory_trim_start(); /* again: no harm */
 }
 
 int main(void)

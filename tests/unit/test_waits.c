@@ -160,7 +160,7 @@ static void what_was_waited_for_is_said_in_words(void **state)
 		set_total(r, cases[i].column, cases[i].seconds);
 		if (cases[i].second)
 			set_total(r, cases[i].second, cases[i].more);
-		explain_waits(&s, &t.runs, &arena);
+		sizing_explain_waits(&s, &t.runs, &arena);
 		if (!explains(&s, cases[i].says))
 			fail_msg("%s: %s", cases[i].column, s.n_explain ? s.explain[0] : "nothing");
 	}
