@@ -101,7 +101,7 @@ struct account_note {
 	double oom_kills, shared_oom_kills;
 	double memory_limit_bytes, cpu_limit_cores; /* of its group and those above; NaN = none */
 	bool uses_clock; /* there is no other account of those whom nobody waits for */
-	/* Of where it ran (collectors/followed/place.h): NULL = not known. */
+	/* Of where it ran (collectors/followed/run_place.h): NULL = not known. */
 	const char *network_source, *architecture, *cpu_level;
 	/* How its root ended, as wait(2) gives it, as far as the kernel tells those who do not wait for it. */
 	bool status_known;

@@ -11,7 +11,7 @@
 #include "collectors/process/exit_watch.h"
 #include "collectors/gpu/gpu.h"
 #include "collectors/process/tree.h"
-#include "collectors/followed/place.h"
+#include "collectors/followed/run_place.h"
 
 /* How long the status of a root is waited for that nobody waits for. */
 #define STATUS_SECONDS 2

@@ -13,7 +13,7 @@
 #include "collectors/accounting/accounts.h"
 #include "collectors/base/err.h"
 #include "collectors/collector.h"
-#include "collectors/followed/values.h"
+#include "collectors/followed/run_values.h"
 #include "collectors/runs.h"
 
 struct jobs;

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "collectors/metric.h"
-#include "collectors/gpu/nvml_library.h"
+#include "collectors/gpu/nvml.h"
 
 /* One number of one GPU each; rows of the collector's metrics. */
 /* clang-format off */

@@ -15,7 +15,7 @@
 #include "collectors/base/err.h"
 #include "collectors/base/latest.h"
 #include "collectors/gpu/device.h"
-#include "collectors/gpu/nvml_library.h"
+#include "collectors/gpu/nvml.h"
 
 /* A table that is older is no news any more: whoever asks gets an error instead. */
 #define NVML_STALE_SECONDS 15

@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 
 /* rules: whose variables are kept, too; may be NULL. */
 json_t *process_dump_json(const struct process_facts *facts, const struct job_rules *rules);

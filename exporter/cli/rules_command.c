@@ -11,7 +11,7 @@
 #include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 #include "exporter/cli/process_dump.h"
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 #include "exporter/core/json.h"
 #include "exporter/core/log.h"
 #include "exporter/options/options.h"

@@ -23,7 +23,7 @@
 #include "exporter/history/sample_rows.h"
 
 struct finder;
-struct job_rules; /* exporter/discovery/rules.h */
+struct job_rules; /* exporter/discovery/job_rules.h */
 
 /* fold is borrowed. */
 struct finder *finder_new(struct app *app, struct sample_rows *sample_rows);

@@ -3,11 +3,11 @@
 #define EXPORTER_DISCOVERY_FINDER_STATE_H
 
 #include "collectors/base/buf.h"
-#include "collectors/process/newcomers.h"
+#include "collectors/process/process_book.h"
 #include "collectors/naming/recognise.h"
 #include "exporter/discovery/left_open.h"
 #include "exporter/discovery/finder.h"
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 #include "exporter/discovery/name_quota.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"

@@ -90,7 +90,7 @@ struct run_finish {
 	double exit_code, exit_signal;
 	const char *cpu_source, *memory_source, *network_source;
 	const char *architecture; /* a name of recommender/catalogue/catalogue.h */
-	const char *cpu_level;    /* of that architecture: collectors/followed/binary.h */
+	const char *cpu_level;    /* of that architecture: collectors/followed/run_binary.h */
 	struct run_server server;
 	double cpu_missed_seconds; /* that the CPU time may lack at most; NaN = not known */
 	bool killed;               /* a process of it ended by SIGKILL: for the verdict, not kept */

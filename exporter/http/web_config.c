@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporter/text/yaml_reader.h"
+#include "exporter/text/yaml.h"
 
 const struct web_cipher web_config_ciphers[] = {
 	{"TLS_AES_128_GCM_SHA256", "", "AES-128-GCM", "AEAD", true},

@@ -13,7 +13,7 @@
 #include "collectors/base/file.h"
 #include "exporter/core/log.h"
 #include "exporter/http/web_tls.h"
-#include "exporter/text/yaml_reader.h"
+#include "exporter/text/yaml.h"
 
 /* The configuration, the certificate, its key, the authority. */
 #define FILES_MAX 4

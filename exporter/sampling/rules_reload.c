@@ -8,7 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/discovery/finder.h"
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 #include "exporter/core/log.h"
 #include "exporter/core/signals.h"
 #include "exporter/sampling/sampler.h"

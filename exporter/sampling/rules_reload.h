@@ -7,7 +7,7 @@
 
 #include "exporter/core/app.h"
 
-struct job_rules; /* exporter/discovery/rules.h */
+struct job_rules; /* exporter/discovery/job_rules.h */
 struct options;
 
 /* Reads the rules for the start; *ret is NULL without the option. */

@@ -18,7 +18,7 @@
 #include "collectors/runs.h"
 #include "exporter/sampling/enabled_collectors.h"
 #include "exporter/discovery/finder.h"
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"

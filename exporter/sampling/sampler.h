@@ -23,7 +23,7 @@
 
 struct sampler;
 struct finder;    /* exporter/discovery/finder.h */
-struct job_rules; /* exporter/discovery/rules.h */
+struct job_rules; /* exporter/discovery/job_rules.h */
 
 /* A run that has ended stays at /metrics until it was scraped once, at most this long. */
 #define LINGER_SECONDS 300

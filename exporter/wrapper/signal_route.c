@@ -12,7 +12,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/number.h"
-#include "exporter/wrapper/signals.h"
+#include "exporter/wrapper/job_signals.h"
 
 #define STAT_MAX 4096
 /* A job of more generations than that is not looked through: who sends from so deep is a stranger. */

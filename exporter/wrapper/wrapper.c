@@ -18,7 +18,7 @@
 #include "exporter/history/historian.h"
 #include "exporter/wrapper/inherited.h"
 #include "exporter/wrapper/signal_route.h"
-#include "exporter/wrapper/signals.h"
+#include "exporter/wrapper/job_signals.h"
 #include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"

@@ -27,7 +27,7 @@ ROWS = {
         "exporter/core/memory_budget.c", "	if (heap == SIZE_MAX)\n		return false;", "	if (heap)\n		return false;",
         "test_faults_memory.py:Full.test_shipped_limits_are_kept"),
     "a list grows on once it was given up": (
-        "exporter/core/json.c", "memory_budget_gave_up() ||", "", "unit:allowance"),
+        "exporter/core/json.c", "memory_budget_gave_up() ||", "", "unit:memory_budget"),
     "the phases of a run by what one pass has": (
         "exporter/answers/series_passes.c", "&ret->position, 0, phases_columns, &pass,", "&ret->position, 9, phases_columns, &pass,",
         "unit:series_passes"),
@@ -146,7 +146,7 @@ ROWS = {
         "exporter/catalogue/cache.c", "	if (code == 0 && version == 0)\n		code = create",
         "	if (code == 0)\n		code = create", "unit:catalogue_cache"),
     "prices of other regions are not taken up": (
-        "exporter/catalogue/current.c", "strcmp(origin.source_text, s->origin.source_text) == 0", "origin.at.ns", "unit:shelf"),
+        "exporter/catalogue/current.c", "strcmp(origin.source_text, s->origin.source_text) == 0", "origin.at.ns", "unit:current_catalogue"),
     "a statement ends in a string": (
         "exporter/catalogue/sql_dump.c", "			d->quote = *at;", "			d->quote = '\\0';", "unit:catalogue_file"),
     "a dump works without end": (

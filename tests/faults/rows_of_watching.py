@@ -29,10 +29,10 @@ ROWS = {
         "exporter/history/historian.c", "	event_queue_put_back(&h->queue, &work->batch);", "	event_queue_done(&work->batch);",
         "test_faults_history.py:SmallDisk.test_full_holds_nothing_up_and_loses_nothing"),
     "a signal at the largest file": (
-        "exporter/wrapper/signals.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
+        "exporter/wrapper/job_signals.c", "{.number = SIGXFSZ, .ours = SIG_IGN}", "{.number = SIGXFSZ, .ours = SIG_DFL}",
         "test_faults_history.py:LargestFile"),
     "what comes before the job is nobody's": (
-        "exporter/wrapper/signals.c", "		sigaddset(&early, n);", "		sigdelset(&early, n);",
+        "exporter/wrapper/job_signals.c", "		sigaddset(&early, n);", "		sigdelset(&early, n);",
         "test_wrapper.py:Signals.test_what_comes_before_the_job_was_started_is_not_lost"),
     "process 1 has a parent": (
         "exporter/wrapper/signal_route.c", "r->caller <= 1 && info->si_pid != r->job", "r->caller < 0 && info->si_pid != r->job",
@@ -68,7 +68,7 @@ ROWS = {
         "exporter/wrapper/signal_route.c", "	if (to > 0 && info->si_code < 0 &&", "	if (to == 0 && info->si_code < 0 &&",
         "test_wrapper_signals.py:Queued"),
     "timers end with the caller": (
-        "exporter/wrapper/signals.c", "	go_on_with_timers();", "	(void)go_on_with_timers;",
+        "exporter/wrapper/job_signals.c", "	go_on_with_timers();", "	(void)go_on_with_timers;",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "the job outlives its caller": (
         "exporter/wrapper/inherited.c", "	if (!l->death_signal)", "	if (l->parent)",
@@ -81,7 +81,7 @@ ROWS = {
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "nobody makes a folder that was deleted": (
         "exporter/history/batch_writer.c", "	int code = path_make_folder(w->config->path, e);", "	int code = 0;", "unit:historian"),
-    "what makes room is forgotten": ("exporter/history/event_queue.c", ": earlier + later;", ": later;", "unit:ring"),
+    "what makes room is forgotten": ("exporter/history/event_queue.c", ": earlier + later;", ": later;", "unit:event_queue"),
     "room for eight samples": (
         "exporter/history/historian.c", "h->queue.max_samples = HISTORIAN_QUEUE_SAMPLES;", "h->queue.max_samples = 8;",
         "test_faults_history.py:Stalled.test_scrapes_stay_fast_and_nothing_is_lost"),
@@ -219,9 +219,9 @@ ROWS = {
         "collectors/base/tree_guard.c", "	if (code == -ENOSPC && is_calm(g, pid))", "	if (code == -ENOSPC && !g)",
         "test_faults_hanging.py:Hanging.test_a_job_with_threads_is_found_while_many_hang"),
     "what does not answer has not grown": (
-        "collectors/followed/disk_growth.c", "	d->hash = 0;\n", "", "unit:run_place"),
+        "collectors/followed/run_disk.c", "	d->hash = 0;\n", "", "unit:run_place"),
     "a program that did not answer once is never read": (
-        "collectors/followed/binary.c", "	if (n == -ETIMEDOUT)", "	if (n == -ETIMEDOUT && !h)", "unit:run_binary"),
+        "collectors/followed/run_binary.c", "	if (n == -ETIMEDOUT)", "	if (n == -ETIMEDOUT && !h)", "unit:run_binary"),
     "what nobody waits for is freed at once": (
         "exporter/sampling/requests.c", "		r->abandoned = true;", "		free(r);", "unit:sampler"),
     "a job that cannot be counted waits for the sampler": (

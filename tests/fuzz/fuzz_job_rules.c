@@ -5,7 +5,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -21,12 +21,12 @@
 #include "collectors/gpu/gpu.h"
 #include "collectors/gpu/nvml_pid.h"
 #include "collectors/followed/jobs.h"
-#include "collectors/process/newcomers.h"
+#include "collectors/process/process_book.h"
 #include "collectors/process/facts.h"
 #include "collectors/cgroup/cpu_quota.h"
 #include "collectors/naming/recognise.h"
-#include "collectors/followed/disk_growth.h"
-#include "collectors/followed/network.h"
+#include "collectors/followed/run_disk.h"
+#include "collectors/followed/run_network.h"
 #include "tests/fuzz/fuzz_machine.h"
 
 static const struct collector *const list[] = {&collector_jobs, &collector_gpu, NULL};

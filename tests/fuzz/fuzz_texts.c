@@ -9,7 +9,7 @@
 #include "collectors/base/tree_guard.h"
 #include "collectors/base/utf8.h"
 #include "collectors/process/facts.h"
-#include "collectors/followed/binary.h"
+#include "collectors/followed/run_binary.h"
 #include "collectors/naming/stable_name.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -37,11 +37,11 @@ PARSERS = {
                 "exporter/history/downsample.c",
                 "exporter/history/write.c: next_sample find_run read_recorder find_orphans",
                 "exporter/answers/run_json.c: put_words"),
-    "job_rules": ("exporter/discovery/rules.c",),
-    "jobs": ("collectors/process/process.c", "collectors/process/facts.c", "collectors/process/newcomers.c",
+    "job_rules": ("exporter/discovery/job_rules.c",),
+    "jobs": ("collectors/process/process.c", "collectors/process/facts.c", "collectors/process/process_book.c",
              "collectors/process/named_file.c", "collectors/cgroup/files.c", "collectors/accounting/group_owner.c", "collectors/cgroup/cpu_quota.c",
-             "collectors/followed/network.c: read_traffic look_at_interface ours_is_a_containers is_due follow run_network_look",
-             "collectors/followed/disk_growth.c", "collectors/gpu/drm.c", "collectors/gpu/users.c",
+             "collectors/followed/run_network.c: read_traffic look_at_interface ours_is_a_containers is_due follow run_network_look",
+             "collectors/followed/run_disk.c", "collectors/gpu/drm.c", "collectors/gpu/users.c",
              "collectors/gpu/nvml_pid.c"),
     "keeper": ("exporter/catalogue/keeper.c", "exporter/client/response_headers.c"),
     "kernel": ("collectors/machine/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "
@@ -55,7 +55,7 @@ PARSERS = {
                 "taskstats_family", "collectors/accounting/proc_connector.c: event_read translate proc_connector_parse "
                 "proc_connector_answer"),
     "numbers": ("collectors/base/number.c",),
-    "nvml": ("collectors/gpu/nvml_read.c", "collectors/gpu/nvml_library.c: nvml_words nvml_read_memory add_process prepare fetch "
+    "nvml": ("collectors/gpu/nvml_read.c", "collectors/gpu/nvml.c: nvml_words nvml_read_memory add_process prepare fetch "
              "written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
              "nvml_read_utilization"),
     "options": ("exporter/options/options.c: set_option set_by_flag from_environment set_collectors set_defaults row_named set_collector read_flag "
@@ -69,8 +69,8 @@ PARSERS = {
              "exporter/site/events.c: position_of"),
     "texts": ("collectors/naming/stable_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
               "collectors/base/tree_guard.c: statm_in_exec status_may_map",
-              "collectors/followed/binary.c: run_binary_architecture run_binary_emulated"),
-    "web_config": ("exporter/http/web_config.c", "exporter/http/web_tls.c: add_word is_usable add_cipher names_usable web_config_priorities", "exporter/text/yaml_reader.c"),
+              "collectors/followed/run_binary.c: run_binary_architecture run_binary_emulated"),
+    "web_config": ("exporter/http/web_config.c", "exporter/http/web_tls.c: add_word is_usable add_cipher names_usable web_config_priorities", "exporter/text/yaml.c"),
 }
 
 

@@ -12,7 +12,7 @@
 #include "exporter/core/counters.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/identity.h"
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 #include "tests/support/jobs_world.h"
 
 #define OWN_PID 7

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 
 FREEP(job_rules)
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "collectors/gpu/nvml_library.h"
+#include "collectors/gpu/nvml.h"
 #include "tests/support/fake_nvml.h"
 
 static void *first_gpu(struct nvml *n, const char *scenario)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/process/newcomers.h"
+#include "collectors/process/process_book.h"
 #include "tests/support/jobs_world.h"
 
 struct watch {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/followed/binary.h"
+#include "collectors/followed/run_binary.h"
 #include "tests/support/jobs_world.h"
 
 static void put_root(struct world *w)

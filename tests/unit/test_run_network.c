@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/followed/place.h"
+#include "collectors/followed/run_place.h"
 #include "tests/support/jobs_world.h"
 
 static void put_root(struct world *w)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/followed/place.h"
+#include "collectors/followed/run_place.h"
 #include "tests/support/jobs_world.h"
 
 #define GIB (UINT64_C(1) << 30)

@@ -65,8 +65,7 @@ static struct sizing_result *ask(const char *name, const char *value)
 static void the_same_question_is_answered_from_memory(void **state)
 {
 	AUTO(sizing_result_done)
-	struct sizing_result *first = ask(NULL, NULL),
-			     *again = ask(NULL, NULL);
+	struct sizing_result *first = ask(NULL, NULL), *again = ask(NULL, NULL);
 
 	assert_ptr_equal(first, again);
 	assert_int_equal(first->runs.n, 4);
@@ -134,8 +133,7 @@ static void a_run_that_changes_makes_the_answer_anew(void **state)
 		table[i].change();
 
 		AUTO(sizing_result_done)
-		struct sizing_result *after = ask(NULL, NULL),
-				     *again = ask(NULL, NULL);
+		struct sizing_result *after = ask(NULL, NULL), *again = ask(NULL, NULL);
 
 		assert_ptr_not_equal(before, after);
 		assert_ptr_equal(after, again);
@@ -165,8 +163,7 @@ static void no_more_is_kept_than_stated(void **state)
 
 	AUTO(sizing_result_done) struct sizing_result *one_more = ask("input_bytes", "1000");
 	AUTO(sizing_result_done)
-	struct sizing_result *second = ask("input_bytes", "2"),
-			     *third = NULL;
+	struct sizing_result *second = ask("input_bytes", "2"), *third = NULL;
 
 	/* "2" was the oldest, so it was made anew, and "3" had to go. */
 	third = ask("input_bytes", "1000");
@@ -214,8 +211,7 @@ static void without_a_cache_each_answer_is_its_own(void **state)
 	result_cache_free(app.results);
 	app.results = NULL;
 	AUTO(sizing_result_done)
-	struct sizing_result *first = ask(NULL, NULL),
-			     *second = ask(NULL, NULL);
+	struct sizing_result *first = ask(NULL, NULL), *second = ask(NULL, NULL);
 
 	assert_ptr_not_equal(first, second);
 	assert_int_equal(first->sizing.runs, second->sizing.runs);

@@ -7,8 +7,8 @@
  *
  * and unknown in the machine's namespace (collectors/machine/machine_network.h). Sampler thread only.
  */
-#ifndef COLLECTORS_FOLLOWED_NETWORK_H
-#define COLLECTORS_FOLLOWED_NETWORK_H
+#ifndef COLLECTORS_FOLLOWED_RUN_NETWORK_H
+#define COLLECTORS_FOLLOWED_RUN_NETWORK_H
 
 #include "collectors/machine/machine_network.h"
 #include "collectors/kernel_file.h"

@@ -6,8 +6,8 @@
  * Every call may take seconds, or never return, when a driver is in trouble: only the thread of
  * collectors/gpu/nvml_thread.c makes them.
  */
-#ifndef COLLECTORS_GPU_NVML_LIBRARY_H
-#define COLLECTORS_GPU_NVML_LIBRARY_H
+#ifndef COLLECTORS_GPU_NVML_H
+#define COLLECTORS_GPU_NVML_H
 
 #include <stdbool.h>
 #include <stddef.h>

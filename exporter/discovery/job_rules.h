@@ -19,8 +19,8 @@
  * A pattern that takes too many steps on a text does not match it, and is counted (struct rule_finding.gave_up).
  * Immutable after it was read; for several threads.
  */
-#ifndef EXPORTER_DISCOVERY_RULES_H
-#define EXPORTER_DISCOVERY_RULES_H
+#ifndef EXPORTER_DISCOVERY_JOB_RULES_H
+#define EXPORTER_DISCOVERY_JOB_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

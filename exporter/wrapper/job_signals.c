@@ -1,5 +1,5 @@
 /* Signals on their way to the job. */
-#include "exporter/wrapper/signals.h"
+#include "exporter/wrapper/job_signals.h"
 
 #include <stdbool.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 /* The values of one run: from what its tree shows, and from what is known better at its end. */
-#include "collectors/followed/values.h"
+#include "collectors/followed/run_values.h"
 
 #include <math.h>
 

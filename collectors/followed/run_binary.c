@@ -1,5 +1,5 @@
 /* The processor that a run's programs need. */
-#include "collectors/followed/binary.h"
+#include "collectors/followed/run_binary.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The file systems that a run may write to, and how they fill. */
-#include "collectors/followed/disk_growth.h"
+#include "collectors/followed/run_disk.h"
 
 #include <errno.h>
 #include <math.h>

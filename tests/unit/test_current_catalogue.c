@@ -208,7 +208,8 @@ static void age_is_that_of_the_data(void **state)
 		{"2026-08", 20666}, {"2026", 20454}, {"yesterday", NAN}, {"2026-13-01", NAN}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(file);
+		AUTO(current_catalogue_freep)
+		struct current_catalogue *s = current_catalogue_at(file);
 		struct current_catalogue_state told;
 
 		write_own(table[i].as_of, "mine");

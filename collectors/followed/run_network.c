@@ -1,5 +1,5 @@
 /* Whose network namespace a run is in, and what passed its interfaces. */
-#include "collectors/followed/network.h"
+#include "collectors/followed/run_network.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  *
  * What a mapping may hold is a table of rows: struct yaml_key. Texts and arrays live in the reader's arena.
  */
-#ifndef EXPORTER_TEXT_YAML_READER_H
-#define EXPORTER_TEXT_YAML_READER_H
+#ifndef EXPORTER_TEXT_YAML_H
+#define EXPORTER_TEXT_YAML_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * Sampler thread only.
  */
-#ifndef COLLECTORS_FOLLOWED_BINARY_H
-#define COLLECTORS_FOLLOWED_BINARY_H
+#ifndef COLLECTORS_FOLLOWED_RUN_BINARY_H
+#define COLLECTORS_FOLLOWED_RUN_BINARY_H
 
 #include "collectors/process/tree.h"
 

@@ -2,12 +2,12 @@
  * Where a run runs: the network namespace and the file systems that its processes see, and the processor that its
  * programs need. Sampler thread only.
  */
-#ifndef COLLECTORS_FOLLOWED_PLACE_H
-#define COLLECTORS_FOLLOWED_PLACE_H
+#ifndef COLLECTORS_FOLLOWED_RUN_PLACE_H
+#define COLLECTORS_FOLLOWED_RUN_PLACE_H
 
-#include "collectors/followed/binary.h"
-#include "collectors/followed/disk_growth.h"
-#include "collectors/followed/network.h"
+#include "collectors/followed/run_binary.h"
+#include "collectors/followed/run_disk.h"
+#include "collectors/followed/run_network.h"
 #include "collectors/runs.h"
 
 struct run_place { /* zeroed memory: nothing seen yet */

@@ -1,8 +1,8 @@
 /*
  * The values of one run, by enum run_metric; unknown is NaN. One thread (the sampler).
  */
-#ifndef COLLECTORS_FOLLOWED_VALUES_H
-#define COLLECTORS_FOLLOWED_VALUES_H
+#ifndef COLLECTORS_FOLLOWED_RUN_VALUES_H
+#define COLLECTORS_FOLLOWED_RUN_VALUES_H
 
 #include "collectors/process/delays.h"
 #include "collectors/process/tree.h"

@@ -1,5 +1,5 @@
 /* Finding new processes without reading all of /proc each time. */
-#include "collectors/process/newcomers.h"
+#include "collectors/process/process_book.h"
 
 #include <errno.h>
 #include <stdlib.h>

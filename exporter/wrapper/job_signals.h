@@ -2,8 +2,8 @@
  * The signals of a run: those of the wrapper are the job's, and nothing is lost between the wrapper's start and the job's.
  * Main thread.
  */
-#ifndef EXPORTER_WRAPPER_SIGNALS_H
-#define EXPORTER_WRAPPER_SIGNALS_H
+#ifndef EXPORTER_WRAPPER_JOB_SIGNALS_H
+#define EXPORTER_WRAPPER_JOB_SIGNALS_H
 
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 /* Where a run runs. */
-#include "collectors/followed/place.h"
+#include "collectors/followed/run_place.h"
 
 #include <math.h>
 

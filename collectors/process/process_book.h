@@ -6,8 +6,8 @@
  *
  * One thread. Reads through host->proc.
  */
-#ifndef COLLECTORS_PROCESS_NEWCOMERS_H
-#define COLLECTORS_PROCESS_NEWCOMERS_H
+#ifndef COLLECTORS_PROCESS_PROCESS_BOOK_H
+#define COLLECTORS_PROCESS_PROCESS_BOOK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * Finding the functions of NVIDIA's library, and the calls whose records differ from driver to
  * driver.
  */
-#include "collectors/gpu/nvml_library.h"
+#include "collectors/gpu/nvml.h"
 
 #include <dlfcn.h>
 #include <errno.h>

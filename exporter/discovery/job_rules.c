@@ -1,5 +1,5 @@
 /* Reading the rules of the site, and matching them against a process. */
-#include "exporter/discovery/rules.h"
+#include "exporter/discovery/job_rules.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "collectors/naming/stable_name.h"
-#include "exporter/text/yaml_reader.h"
+#include "exporter/text/yaml.h"
 
 /*
  * Steps of PCRE2 at one place of the text, and KiB of its heap. A pattern that backtracks without end is given up

@@ -7,8 +7,8 @@
  *
  * Sampler thread only.
  */
-#ifndef COLLECTORS_FOLLOWED_DISK_GROWTH_H
-#define COLLECTORS_FOLLOWED_DISK_GROWTH_H
+#ifndef COLLECTORS_FOLLOWED_RUN_DISK_H
+#define COLLECTORS_FOLLOWED_RUN_DISK_H
 
 #include "collectors/host.h"
 

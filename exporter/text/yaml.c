@@ -1,5 +1,5 @@
 /* From libyaml's nodes to structs. */
-#include "exporter/text/yaml_reader.h"
+#include "exporter/text/yaml.h"
 
 #include <errno.h>
 #include <stdarg.h>
