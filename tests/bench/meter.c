@@ -1,5 +1,5 @@
 /*
- * What the exporter spends on watching a tree, and what reading the same files costs at the least.
+ * The CPU time that the exporter spends on watching a tree, beside the least that reading the same files costs.
  * Usage: bench_meter EXPORTER-PID ROOT-PID INTERVAL-MS TICKS
  *
  * Once per interval, as the exporter does, it reads the children and stat files of every process of
@@ -112,7 +112,7 @@ static bool is_mount_table(const char *path)
 	return name && strcmp(name, "/mountinfo") == 0;
 }
 
-/* What the exporter has open for reading below /proc and /sys. */
+/* The files below /proc and /sys that the exporter keeps open for reading. */
 static void find_files(uint64_t exporter)
 {
 	char folder[64], path[4096];
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 
 	for (uint64_t tick = 0; tick < argument[TICKS]; tick++) {
 		nanosleep(&pause, NULL);
-		/* Who comes second finds warm caches: they take turns. */
+		/* The second reader finds warm caches, so the two take turns at being first. */
 		if (tick % 2)
 			opened += pass_open();
 		kept += pass_kept();

@@ -54,7 +54,7 @@ static void stall(int fd, const char *variable, bool (*is_meant)(int fd))
 	const struct timespec moment = {.tv_nsec = 5000000};
 	char waits[PATH_MAX];
 
-	/* Who is not meant asks for nothing: the file may itself be on a disk that hangs. */
+	/* Check the cheap conditions first: the file at path may itself be on a disk that hangs. */
 	if (!path || !is_meant(fd) || access(path, F_OK) != 0)
 		return;
 	snprintf(waits, sizeof waits, "%s.waits", path);

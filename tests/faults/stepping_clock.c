@@ -48,7 +48,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
 	int code = real(clock, ret);
 
-	/* Those of processes are negative (clock_getcpuclockid(3)). */
+	/* CPU clocks of processes have negative ids (clock_getcpuclockid(3)). */
 	if (clock < 0) {
 		sleep((unsigned)number_in("SLOW_CLOCKS"));
 		burn(real, number_in("BUSY_CLOCKS"));

@@ -1,5 +1,5 @@
 /*
- * What libFuzzer, and replay_main.c in its place, call. Input is any bytes; a fault is a crash or
+ * The entry of libFuzzer, or of replay_main.c in its place. Input is any bytes; a fault is a crash or
  * abort().
  */
 #ifndef TESTS_FUZZ_FUZZ_H

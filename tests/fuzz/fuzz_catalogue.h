@@ -1,4 +1,4 @@
-/* What the catalogue fuzz targets share: whatever can be read must be whole, and can be asked. */
+/* Shared by the catalogue fuzz targets: a catalogue that could be read is whole and answers queries. */
 #ifndef TESTS_FUZZ_FUZZ_CATALOGUE_H
 #define TESTS_FUZZ_FUZZ_CATALOGUE_H
 

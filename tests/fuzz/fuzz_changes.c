@@ -73,7 +73,7 @@ static char *next_line(char **rest)
 	return line && *line ? line : NULL;
 }
 
-/* What was read is sent on as it would be forwarded, and must then be the same. */
+/* A parsed message is written as the forwarder writes it; parsed again it must be the same. */
 static void check_message(const char *text, size_t len)
 {
 	AUTO(arena_done) struct arena arena = {0};

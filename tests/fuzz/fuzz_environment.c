@@ -16,7 +16,7 @@
 #include "exporter/lifecycle/systemd.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Where the file of the downward API is. */
+/* The folder of the downward API's file. */
 static char fuzz_folder[] = "/tmp/fuzz-pod-XXXXXX";
 
 static void fuzz_folder_remove(void)
@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(e.text[0]);
 	assert(pod_info_check("/nonexistent", &e) < 0);
 	check_paths();
-	/* Nobody listens there. */
+	/* No socket listens there. */
 	assert(!systemd_notify("READY=1"));
 	assert(systemd_sockets() <= 1024);
 	return 0;

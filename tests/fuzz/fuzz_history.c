@@ -136,7 +136,7 @@ static void read_all(struct history *h)
 	check_code(history_check(h, &e), &e);
 }
 
-/* Those of the template live, and who says an odd number does not. */
+/* The processes of the template are alive; of the others, those with an even pid. */
 static bool alive(void *context, pid_t pid, uint64_t start_ticks)
 {
 	(void)context;

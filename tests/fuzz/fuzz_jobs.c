@@ -116,7 +116,7 @@ static void other(struct fuzz_machine *machine, struct slice word, struct scan l
 		assert(e.text[0]);
 }
 
-/* What each reader of a control group, a mount table or a network namespace makes of a process. */
+/* Calls each reader of a control group, mount table or network namespace with one process. */
 static void look_alone(struct machine *m, pid_t pid)
 {
 	struct host *h = &m->m.t.host;

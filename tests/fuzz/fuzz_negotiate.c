@@ -37,7 +37,7 @@ static void check_framing(const char *text)
 			length = value;
 			lengths++;
 		}
-		/* What libmicrohttpd makes of a length that stands in the line after the name. */
+		/* libmicrohttpd joins a value that stands in the line after its name. */
 		glued |= strncasecmp(name, "content-length", strlen("content-length")) == 0 &&
 			 name[strlen("content-length")] >= '0' &&
 			 name[strlen("content-length")] <= '9';

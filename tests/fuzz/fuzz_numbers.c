@@ -21,7 +21,7 @@ static size_t read_digits(const char *at, unsigned __int128 *ret)
 	return n;
 }
 
-/* What is found stands in a line that begins with the key, and is no more than 64 bits hold. */
+/* A number that is found stands in a line that begins with the key and fits in 64 bits. */
 static void check_found(const char *text, const char *key)
 {
 	uint64_t found = number_find(SCAN(text, strlen(text)), key);

@@ -37,7 +37,7 @@ static void begin(void)
 	struct buf text AUTO(buf_done) = BUF_MAX(100000);
 
 	buf_adds(&text, catalogue);
-	/* So many that a wrong name is answered with the nearest ones. */
+	/* Enough jobs that the error for a wrong name lists only the nearest ones. */
 	for (int i = 0; i < 200; i++)
 		buf_addf(&text, "hcloud,cx%d,cx,x86_64,2,4096,0,,,,0,,,3,fsn,ondemand,%d,EUR,\n", i,
 			i + 1);

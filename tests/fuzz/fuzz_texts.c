@@ -13,7 +13,7 @@
 #include "collectors/naming/stable_name.h"
 #include "tests/fuzz/fuzz.h"
 
-/* What is left of a name is its beginning, and a second time nothing more goes. */
+/* The result is the beginning of the name, and a second call removes nothing more. */
 static void check_steady(struct slice (*cut)(struct slice name), struct slice name)
 {
 	struct slice once = cut(name);

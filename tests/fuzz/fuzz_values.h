@@ -57,7 +57,7 @@ static void fuzz_set_values(sqlite3 *db, const uint8_t *data, size_t size,
 			values[data[i + 1] % ARRAY_LEN(values)],
 			rows[data[i + 2] % ARRAY_LEN(rows)]);
 
-		/* What a constraint refuses is another input's. */
+		/* Rows that a constraint refuses are skipped. */
 		sqlite3_exec(db, sql, NULL, NULL, NULL);
 		sqlite3_free(sql);
 	}

@@ -22,6 +22,7 @@ FINE = [
     ("recommender/a.c", "#include <jansson.h>"),
     ("exporter/short.c", "\n" * 900),
     ("exporter/a.c", "int f(void)\n{\n" + "\t;\n" * 60 + "}\n"),
+    ("exporter/a.c", "int f(void)\n{\n\tstatic const int t[] = {\n" + "\t\t1,\n" * 90 + "\t};\n}\n"),
     ("exporter/a.c", "/* The reason. */\n" * 97 + ("/* What" + " is told. */\n") * 3),
     ("build/a.c", "TO" + "DO"),
 ]

@@ -15,7 +15,7 @@ struct world {
 	double value[RUN_N_METRICS];
 };
 
-/* What the group has used, and further lines of its cpu.stat. */
+/* Sets the group's usage_usec, and further lines of its cpu.stat. */
 void usage(struct world *w, unsigned usec, const char *parts);
 void put_process(struct world *w, int pid, int ppid, unsigned ticks, const char *group);
 /* Idle seconds of two CPUs, and births, since boot. */

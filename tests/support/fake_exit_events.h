@@ -7,13 +7,16 @@
 /* Processes with the same rest are the same. */
 #define FAKE_PIDS 1000
 
-/* What the test changes: who has a CPU clock, and what it shows; by pid % FAKE_PIDS. */
+/* Set by the test: which processes have a CPU clock and its value, by pid % FAKE_PIDS. */
 struct fake_processes {
 	bool alive[FAKE_PIDS];
 	uint64_t clock_ns[FAKE_PIDS];
 };
 
-/* What the next exit_events_start will give, for those who cannot come between that and what follows. */
+/*
+ * The object that the next exit_events_start returns, for tests that must prepare it before that
+ * call.
+ */
 struct exit_events *fake_exit_events_first(void);
 
 struct fake_processes *fake_processes(struct exit_events *x);

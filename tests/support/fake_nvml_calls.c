@@ -302,7 +302,7 @@ int nvmlDeviceGetTotalEccErrors(void *device, unsigned type, unsigned counter,
 	return fake_leave(0);
 }
 
-/* Of each process the right sample, a wrong one and an old one, in this order. */
+/* Each process has a right sample, a wrong one and an old one, in this order. */
 int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsigned *count,
 	unsigned long long since)
 {

@@ -16,7 +16,10 @@ void fake_sampler_tick(struct sampler *s);
 /* From now on gives what there is, however old it is said to be, and its age is what is said. */
 void fake_sampler_hang(struct sampler *s, double age_seconds);
 
-/* What sampler_scraped was told last, the longest wait that was asked for lately, and the newest generation. */
+/*
+ * The last generation given to sampler_scraped, the longest wait requested lately, and the newest
+ * generation.
+ */
 uint64_t fake_sampler_scraped(struct sampler *s);
 double fake_sampler_wait(struct sampler *s);
 uint64_t fake_sampler_generation(struct sampler *s);

@@ -10,7 +10,7 @@
 
 #include "collectors/base/tree.h"
 
-/* Of statm and status. */
+/* Texts of statm and status. */
 #define IN_EXEC  "1 1 0 0 0 1 0\n"
 #define RUNNING  "900 300 200 40 0 90 0\n"
 #define SLEEPER  "Name:\tx\nState:\tS (sleeping)\nThreads:\t1\n"
@@ -45,7 +45,7 @@ void gate_shut_of(int pid, const char *file);
 /* All; who waited goes on, and has by then. */
 void gate_open(const struct gated_world *w);
 
-/* Who comes there works for so long; NULL: nobody does. */
+/* A read of this path uses CPU time for so long; NULL: no path does. */
 void gate_slow(const char *path, double seconds);
 
 /* How often the owner's thread came by since this was last asked, and is this that thread? */

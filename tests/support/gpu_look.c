@@ -1,10 +1,10 @@
 /*
- * What the gpu collector sees on this machine, to compare with nvidia-smi and its like:
+ * Prints the gpu collector's view of this machine, to compare with nvidia-smi and its like:
  *
  *	gpu_look [PID [READINGS]]
  *
  * prints its points, and what the process tree of PID uses, once a second. Exit code 2: there is no
- *GPU.
+ * GPU.
  *
  *	gpu_look --library
  *

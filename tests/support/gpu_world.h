@@ -38,10 +38,10 @@ void gpu_world_card(struct gpu_world *w, const char *card, const char *driver, c
 
 int gpu_world_start(struct gpu_world *w);
 
-/* So much later: reads the runs, then the collector; its code. */
+/* Advances the clock by seconds, reads the runs, then the collector; returns its code. */
 int gpu_world_tick(struct gpu_world *w, double seconds);
 
-/* What the run used at the last tick. */
+/* The run's value of this metric at the last tick. */
 double gpu_world_run(const struct gpu_world *w, enum run_metric id);
 
 /* The point of a family with these label values, separated by "|"; NaN = there is none. */

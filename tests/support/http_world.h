@@ -24,7 +24,7 @@ struct http_world {
 struct http_world *http_world_new(void);
 void http_world_start(struct http_world *w, size_t n_addresses);
 
-/* Of cmocka: started on one address, and stopped. */
+/* Set-up of cmocka: the server listens on one address; http_world_end stops it. */
 int http_world_begin(void **state);
 int http_world_end(void **state);
 

@@ -12,7 +12,7 @@
 #define ROOT  10
 #define SHELL 5
 #define OURS  7
-/* So much is cut off from a time in ticks on average. */
+/* A time in ticks is too small by half a tick on average. */
 #define HALF_TICK 0.005
 
 struct rest_world {
@@ -37,7 +37,7 @@ struct rest_fields {
 };
 
 void rest_put(struct rest_world *w, const struct rest_fields *f);
-/* Of a kernel that does not tell who ignores SIGCHLD. */
+/* As a kernel that does not show ignored signals. */
 void rest_put_process(struct rest_world *w, int pid, int ppid, unsigned ticks,
 	unsigned waited_faults);
 void rest_group_has(struct rest_world *w, const char *pids, double seconds);

@@ -71,7 +71,7 @@ struct test_expected {
 	double value;
 };
 
-/* What a collector tells of a machine of tests/fixtures at its first look. */
+/* Compares the points of a collector's first tick, on a machine of tests/fixtures. */
 void test_captured(const struct collector *c, const char *fixture,
 	const struct test_expected *table, size_t n);
 
@@ -79,7 +79,7 @@ void test_captured(const struct collector *c, const char *fixture,
 size_t test_run_points(const struct test_run *r, const char *name);
 
 /*
- * What must never be in a block, whatever was read, in words; NULL when all is well: NaN, a
+ * The first fault of a block in words, NULL when there is none. No input may cause one: NaN, a
  * negative counter, label values that are not UTF-8, too long, or the same for two points.
  */
 const char *block_fault(const struct block *b);

@@ -21,7 +21,7 @@ void memory_tree_text(struct tree *t, const char *path, const char *text);
 void memory_tree_link(struct tree *t, const char *path, const char *target);
 /* Removes a file, or everything below a directory. */
 void memory_tree_remove(struct tree *t, const char *path);
-/* What tree_space answers for a path, and tree_device; unset: -ENOENT and 1. */
+/* Sets the answers of tree_space and tree_device for a path; unset: -ENOENT and 1. */
 void memory_tree_space(struct tree *t, const char *path, struct tree_space space, uint64_t device);
 /* Each access of path gives code (for example -EACCES) instead of its content; 0 undoes it. */
 void memory_tree_refuse(struct tree *t, const char *path, int code);

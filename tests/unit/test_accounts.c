@@ -74,7 +74,7 @@ static void what_others_may_have_done_is_missed_and_not_told(void **state)
 	struct account_note note = note_of(&w);
 
 	assert_string_equal(note.cpu_source, "proc");
-	/* Of the 0.8 s that the group used 12 did 0.5; that is told in ticks. */
+	/* Process 12 used 0.5 s of the group's 0.8 s, counted in ticks. */
 	assert_double_equal(note.cpu_missed_seconds, 0.3, 0.02);
 	assert_double_equal(note.cpu_seconds, 1, 1e-9);
 }
@@ -128,7 +128,7 @@ static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 4, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup-rest");
-	/* What it lacked at its begin is no more than two ticks. */
+	/* At most two ticks are missing from the beginning. */
 	put_process(&w, 10, 1, 372, "/box");
 	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
 	look_again(&w);

@@ -41,7 +41,7 @@ static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 		/* With this exporter, and in a group below it. */
 		{"/box", "/box", "1\n10\n", "1\n", "134217728", 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
 		{"/box/in", "/box", "1\n", "1\n", NULL, 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
-		/* Nobody was killed; not at this limit; the others are not the same any more. */
+		/* No kill; a kill at another limit; the other processes have changed. */
 		{"/box", "/", "10\n", "10\n", "134217728", 0, 5, 10},
 		{"/box", "/", "10\n", "10\n", "62914560", 1, 0, 10},
 		{"/box", "/", "10\n", "10\n", NULL, 1, 0, 10},
@@ -241,7 +241,7 @@ static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.7, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_SYSTEM_SECONDS], 1.1 - 3.8 / 4, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup");
-	/* What 2 CPUs could do in that second, and nobody saw. */
+	/* 2 CPUs could have worked for that second unseen. */
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 2, 1e-9);
 	assert_double_equal(w.value[RUN_OOM_KILLS], 0, 0);
 	assert_double_equal(w.value[RUN_MEMORY_MAX_EVENTS], 2, 0);

@@ -22,7 +22,7 @@ static void arena_of_what_grows_stays_as_large_as_that(void **state)
 	AUTO(arena_done) struct arena a = {0};
 	size_t largest = 1000 * 520;
 
-	/* What a snapshot of ever more runs takes, and something small around it. */
+	/* The sizes of snapshots with more and more runs, and a small allocation around each. */
 	for (size_t n = 1; n <= 1000; n++) {
 		arena_reset(&a);
 		arena_alloc(&a, 100);

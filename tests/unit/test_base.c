@@ -200,7 +200,7 @@ static void pids_have_numbers_until_they_are_removed(void **state)
 	pid_map_done(&m);
 }
 
-/* What is not there is an empty text, to all who look at it. */
+/* All functions treat a slice without data as an empty text. */
 static void slice_without_data_is_an_empty_text(void **state)
 {
 	const struct slice none = {NULL, 0};
@@ -265,7 +265,7 @@ static void any_number_of_seconds_makes_a_time(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		/* So far from 1970 a double counts in steps of 1,024 ns. */
+		/* This far from 1970 a double counts in steps of 1,024 ns. */
 		assert_true(llabs(wall_from_seconds(table[i].seconds).ns - table[i].ns) < 1024);
 }
 

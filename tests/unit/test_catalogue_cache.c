@@ -219,7 +219,7 @@ static void one_that_was_saved_at_no_time_was_not_saved(void **state)
 	}
 }
 
-/* Who may write the file may not have us read for ever. */
+/* Writing the file must not be enough to make the program read without end. */
 static void a_view_is_damage(void **state)
 {
 	struct cache_origin at = {0};
@@ -282,7 +282,7 @@ static void overwrite(long at, const char *with, size_t n)
 	fclose(f);
 }
 
-/* What was set aside last in the folder of the cache; its file is as large as size says. */
+/* Counts the quarantined files of the cache; the newest must be of this size. */
 static size_t n_aside(long size)
 {
 	glob_t found = {0};

@@ -168,7 +168,7 @@ static void what_it_is_not_is_said(void **state)
 	assert_true(catalogue_from_file(&c, "/tmp", NULL, &e) < 0);
 }
 
-/* What a dump must not be able to do; nothing of it happens, and what is left is no catalogue. */
+/* Statements that a dump must not execute: each is refused, and the rest is no catalogue. */
 static void a_dump_makes_tables_and_nothing_else(void **state)
 {
 	static const char *const hostile[] = {

@@ -334,7 +334,10 @@ static void v1_container_is_read_through_its_root(void **state)
 	assert_int_equal(c.place[CGROUP_MEMORY].version, 0);
 }
 
-/* Who was born is looked for in the group a few times, since it may be moved there later, and all else now and then. */
+/*
+ * After a fork the group is listed a few times, since the child may be moved into it later; else
+ * only now and then.
+ */
 static void a_group_is_listed_when_somebody_may_be_new(void **state)
 {
 	struct run_group g = {0};

@@ -1,4 +1,4 @@
-/* What metadata services and DMI say, and what is not believed. */
+/* Answers of metadata services and DMI, and those that are not believed. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>

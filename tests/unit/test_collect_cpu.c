@@ -55,8 +55,7 @@ static void reads_a_captured_machine(void **state)
 static void usage_is_busy_time_over_at_least_250_ms(void **state)
 {
 	/*
-	 * What each tick reads, how long after the one before, and the cores that are then in use.
-	 *
+	 * The text that each tick reads, the seconds since the one before, and the cores then in use.
 	 */
 	static const struct {
 		double after;

@@ -67,7 +67,7 @@ static void a_container_host_counts_each_disk_once(void **state)
 	add_space(&t, "/srv/my data", 100, 253, 0);
 	add_space(&t, "/var/lib/docker/overlay2/x/merged", 800, 0, 50);
 	add_space(&t, "/var/lib/docker/overlay2/y/merged", 800, 0, 51);
-	/* Whoever touches one of these hangs on a machine whose server is dead. */
+	/* Reading one of these hangs when the file server is dead. */
 	add_space(&t, "/mnt/nfs", 7777, 0, 60);
 	add_space(&t, "/mnt/nfs/below", 7777, 8, 17);
 	add_space(&t, "/mnt/ssh", 7777, 0, 61);

@@ -14,7 +14,7 @@
 extern const struct collector collector_filesystem;
 
 #define SIZE "rightsize_filesystem_size_bytes"
-/* What the child of such a test says: it may not mount here. */
+/* Exit code of the child of such a test: it may not mount here. */
 #define REFUSED 77
 
 /* A tmpfs of so many MiB, with an overlay on it, which is what is measured of the two. */

@@ -263,7 +263,7 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 	}
 }
 
-/* What would be counted twice is not told, and what is known stays so. */
+/* An interface that would be counted twice is left out; a known one stays. */
 static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();

@@ -34,7 +34,7 @@ static void a_short_burst_is_not_a_mean(void **state)
 	assert_true(fabs(s.at_cores[0].seconds / s.demand.duration_seconds - 1.7) < 0.05);
 	assert_true(s.at_cores[1].seconds < s.at_cores[0].seconds);
 	assert_true(fabs(s.at_cores[4].seconds - s.demand.duration_seconds) < 1e-6);
-	/* What it says of the duration holds with the cores that it asks for: 10.2 min become 17. */
+	/* The duration is that with the requested cores: 10.2 min become 17. */
 	assert_true(fabs(s.cpu_slowdown - 1.7) < 0.05);
 	assert_non_null(strstr(s.summary, "Ask for 1 CPU and "));
 	assert_non_null(strstr(s.summary, " for about 17."));

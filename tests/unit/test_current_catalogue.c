@@ -78,7 +78,7 @@ static struct current_catalogue *current_catalogue_at(const char *path)
 			.refresh_seconds = 3600}});
 }
 
-/* What answers now; the caller lets go. */
+/* The catalogue in use; the caller releases it. */
 static struct catalogue *answer(struct current_catalogue *s, struct current_catalogue_state *state)
 {
 	struct catalogue *c = NULL;

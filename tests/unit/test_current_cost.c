@@ -1,4 +1,4 @@
-/* What a job costs where it runs today, and where it ran. */
+/* Costs of a job on the server where it runs today, and where it ran. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 						    3600) -
 				    1) < 1e-9);
 	}
-	/* Where it runs today as well. */
+	/* The current server says the same. */
 	assert_true(fabs(number_of(json_object_get(said, "today"), "cost_per_run") - 0.16) < 1e-12);
 	json_decref(usual);
 	json_decref(said);
@@ -216,7 +216,7 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 	}
 }
 
-/* What a run sent and held on disk is its own: not what the others did, nor what the next one may. */
+/* A run pays for its own traffic and disk, not for that of other runs. */
 static void a_run_pays_for_its_own_traffic_and_disk(void **state)
 {
 	static struct column_stats stats[] = {

@@ -130,7 +130,7 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 	exit_watch_done(&first);
 	exit_watch_done(&first);
 	assert_int_equal(h.root_ends->kept, 0);
-	/* What was refused keeps none: the number is somebody else's. */
+	/* A refused process keeps no descriptor: its pid belongs to another process. */
 	exit_watch_begin(&third, &all, &h, pid, s.start_ticks + 1);
 	assert_int_equal(third.pidfd, -1);
 	assert_int_equal(h.root_ends->kept, 0);

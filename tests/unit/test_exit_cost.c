@@ -13,7 +13,7 @@
 #define ROOT2 20
 #define OTHER 5
 #define MS    1000000ULL
-/* What an end of a process without pages usually costs; what it is estimated at when it took as long. */
+/* The usual cost of the end of a process without pages, which is also its estimate. */
 #define END 60000ULL
 
 struct world {
@@ -238,7 +238,10 @@ static void who_comes_or_leaves_is_no_end(void **state)
 		child_ends(&w, ROOT, 101, END, 2 * END);
 		snprintf(w.present, sizeof w.present, "%s", cases[i].present);
 		tick(&w);
-		/* Nobody knows what that end cost; of the next one it is known again, if all of the run are there. */
+		/*
+		 * The cost of that end is unknown; the next one is known again if the whole run is
+		 * in the group.
+		 */
 		assert_ends(w.run[0], 6 * END);
 		child_ends(&w, ROOT, 102, END, 2 * END);
 		use(&w, 77, strstr(cases[i].present, "77") ? 20 * MS : 0);
@@ -276,7 +279,7 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 		test_host_file(&w.t, "/sys/fs/cgroup/two/cgroup.procs", there[i]);
 		snprintf(w.present, sizeof w.present, "%s", here[i]);
 		tick(&w);
-		/* Of the second end, when it moved, the estimate is told. */
+		/* After the run moved, the second end counts with its estimate. */
 		assert_ends(w.run[0], (2 * (i + 1) - (i > 0)) * END);
 		assert_ends(w.run[1], (2 * (i + 1) - (i > 0)) * END);
 	}

@@ -123,7 +123,10 @@ static void orphans_and_exit_status_are_known(void **state)
 	assert_int_equal(t.ended, CHILDREN * 2 + 1);
 	assert_true(t.whole);
 	assert_true(t.cpu_ns > (uint64_t)CHILDREN * BURN_NS);
-	/* What the kernel told is never too much; with what the ends may have taken at most, never too little. */
+	/*
+	 * The kernel's figure is never too high; with the most that ends may have taken, never too
+	 * low.
+	 */
 	assert_true((double)t.cpu_ns / 1e9 < truth * 1.01);
 	assert_true((double)(t.cpu_ns + t.ends_ns + t.unseen_ns) / 1e9 > truth * 0.99);
 	assert_true(t.peak_process_bytes > 0);

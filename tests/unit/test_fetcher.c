@@ -101,7 +101,7 @@ static void what_is_fresh_or_imported_is_not_fetched(void **state)
 		struct err e = {0};
 
 		unlink(path);
-		/* What was imported stays, however old. */
+		/* An imported catalogue stays, however old it is. */
 		save_built_in(sources[i], i ? (struct wall){.ns = NS_PER_S} : now_read().wall);
 		assert_int_equal(fetcher_start(&f, &o, &e), 0);
 		struct fetcher_state now = wait_until(f, is_waiting);

@@ -139,7 +139,7 @@ static void what_only_looks_like_one_is_not_even_opened(void **state)
 	assert_int_equal(get(w, "../outside"), -ENOENT);
 	assert_int_equal(get(w, "a/../a/f"), -ENOENT);
 	assert_int_equal(get(w, "a/f/f"), -ENOENT);
-	/* Of the memory, which has no driver that does anything. */
+	/* /dev/zero by number: its driver does nothing. */
 	if (mknodat(w->top, "work/zero", S_IFCHR | 0644, makedev(1, 5)) == 0)
 		assert_int_equal(get(w, "zero"), -ENOENT);
 }
@@ -204,7 +204,7 @@ static void nobody_walks_for_ever(void **state)
 	}
 }
 
-/* Who would have to give it back first, has 45 s for that. */
+/* The holder of the lease would have 45 s to release it. */
 static void a_lease_is_not_waited_for(void **state)
 {
 	struct world *w = world_new();

@@ -276,7 +276,7 @@ static void a_descriptor_opened_later_is_found(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 }
 
-/* So many descriptors that not all are searched in one tick: unknown until it is done. */
+/* More descriptors than are searched in one tick: unknown until all are searched. */
 static void searching_is_rationed(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
@@ -366,7 +366,7 @@ static void a_read_that_fails_is_a_gap(void **state)
 				double vram = gpu_world_run(w, RUN_VRAM_BYTES);
 
 				/*
-				 * What is gone uses nothing; what cannot be read may use anything.
+				 * A process that is gone uses nothing; one that cannot be read may use anything.
 				 */
 				bool may_be_gone = codes[c] == -ENOENT || codes[c] == -ESRCH;
 

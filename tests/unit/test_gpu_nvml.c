@@ -149,7 +149,7 @@ static void slices_are_told_apart(void **state)
 	assert_point(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0", 2 * GIB, 0);
 	assert_point(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0", 10 * GIB, 0);
 	assert_point(w, "rightsize_gpu_processes", "0", 2, 0);
-	/* Of a GPU that is split up the driver tells no utilization: unknown, not idle. */
+	/* The driver has no utilization of a GPU in MIG mode: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "0")));
 	assert_point(w, "rightsize_gpu_utilization_ratio", "1", 0.15, 1e-9);
 	assert_point(w, "rightsize_gpus_used", "", 2, 0);
@@ -332,7 +332,7 @@ static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
 		assert_string_equal(w->err.text, "");
 		assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 		assert_true(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)));
-		/* Nobody asks again and again for a driver that is not there. */
+		/* A missing driver is not looked for at every tick. */
 		assert_true(gpus_wait(w->state, PATIENCE));
 		assert_int_equal(fake_nvml_calls("nvmlInit_v2"), 1);
 	}

@@ -100,7 +100,7 @@ static void all_of_proc_is_searched_rarely(void **state)
 	gpu_pids_update(&m, &w->host, numbers, 3);
 	assert_int_equal(gpu_pid_of(&m, 7), 50);
 	assert_int_equal(gpu_pid_of(&m, 9), 51);
-	/* What was found stays, without a look; what is no longer listed is forgotten. */
+	/* A known pid stays without another search; one that is no longer listed is forgotten. */
 	gpu_world_gone(w, 50);
 	gpu_pids_update(&m, &w->host, numbers, 1);
 	assert_int_equal(gpu_pid_of(&m, 7), 50);
@@ -149,7 +149,7 @@ static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	/* Who only asks NVML, as we do, does not compute. */
+	/* A process that only queries NVML, as we do, does not compute. */
 	gpu_world_fd(w, 50, 6, "/dev/nvidiactl", NULL);
 	assert_int_equal(gpu_world_tick(w, 5), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);

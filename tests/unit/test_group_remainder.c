@@ -204,7 +204,7 @@ static void ticks_of_many_are_right_on_average(void **state)
 	assert_true(now.most > truth + 0.05 && now.most < truth + 0.1);
 }
 
-/* Whoever called fork(2) takes a page fault at its next write. */
+/* A process that called fork(2) takes a page fault at its next write. */
 static void who_lets_the_kernel_reap_its_children_must_not_fork(void **state)
 {
 	static const struct {

@@ -105,7 +105,7 @@ static void damage_in_use_loses_no_queued_row(void **state)
 	begin(f, "r1");
 	add_samples(f, "r1", 0, 3000);
 	assert_true(historian_flush(f->h, LONG));
-	/* So that nothing is left in the -wal, which would hide the damage. */
+	/* Empties the -wal, which would hide the damage. */
 	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	test_damage(f->folder.file);
 	add_samples(f, "r1", 3000, 20);
@@ -239,7 +239,7 @@ static void past_the_bound_the_oldest_samples_go_but_no_run(void **state)
 	assert_int_equal(r.samples, health.samples_written);
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
-	/* What the others grew by is told by one that is left. */
+	/* The growth of the dropped samples is part of a remaining one. */
 	assert_near(run_total(&r, "cpu_seconds"), 0.5 * (double)(HISTORIAN_QUEUE_SAMPLES + more),
 		1e-6);
 	/* The newest is there. */

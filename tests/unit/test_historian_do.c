@@ -1,4 +1,4 @@
-/* What others have the historian do is on disk when they are told so, or not at all. */
+/* A call to the historian returns success only when its work is on disk. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static void what_fails_leaves_nothing_and_says_why(void **state)
 	assert_int_equal(test_count_rows(&f->folder, "run"), 1);
 }
 
-/* What is done hangs in between. */
+/* A task that hangs until the test lets it go on. */
 struct hanging {
 	struct work work;
 	sem_t began, go_on;

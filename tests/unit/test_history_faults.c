@@ -209,7 +209,7 @@ static bool write_text(const char *path, const char *text)
 	return written;
 }
 
-/* Who is not root becomes root of a user namespace of its own, where that is allowed. */
+/* Without root: becomes root of a new user namespace, where that is allowed. */
 static bool become_root(void)
 {
 	char uid_map[40], gid_map[40];

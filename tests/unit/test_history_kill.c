@@ -25,7 +25,7 @@
 #define WRITER_RUNS   4
 #define WRITER_POINTS 50
 
-/* What the child has committed, seen by the parent whatever happens to the child. */
+/* The child's last commit, in memory shared with the parent. */
 struct seen {
 	atomic_size_t samples;
 	atomic_size_t steps; /* of a life */
@@ -208,7 +208,7 @@ static int prune_all(struct history *h)
 	return code;
 }
 
-/* What is committed after so many steps of a life, one transaction each but for opening, pruning and closing. */
+/* Steps of a life: each is one transaction, except opening, pruning and closing. */
 enum {
 	STEP_OPENED = 1,
 	STEP_BEGUN,

@@ -80,7 +80,7 @@ static void its_statistics_keep_sums_means_and_peaks(void **state)
 	assert_near(run_total(&r, "disk_read_bytes"), MEASURED / 2 * 10.0, 1e-3);
 }
 
-/* Of each bucket the mean 10 s of CPU a minute, the lowest 5 and the highest 20. */
+/* Each bucket: mean 10 s of CPU a minute, lowest 5, highest 20. */
 static void so_are_the_buckets_of_one_that_was_thinned(void **state)
 {
 	struct test_place *p = *state;

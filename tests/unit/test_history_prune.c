@@ -144,7 +144,7 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	test_prune(f->h, &other, 1e6);
 	assert_string_equal(all_runs(f), "edba");
 
-	/* Who hands them on may be away for a while; a clock that stepped back is no reason to drop them, either. */
+	/* The forwarder may be away for a while; a clock that stepped back drops nothing either. */
 	test_prune(f->h, &other, 1e6 + 29 * DAY);
 	test_prune(f->h, &other, 1e6 - 29 * DAY);
 	assert_string_equal(all_runs(f), "edba");
@@ -158,7 +158,7 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	assert_string_equal(all_runs(f), "e");
 }
 
-/* What another one loses is as lost. */
+/* Losses of another writer of the file count too. */
 static void losses_are_those_of_all(void **state)
 {
 	struct test_place *f = *state;
@@ -379,7 +379,7 @@ static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **sta
 	assert_true(file_size(f) > 80000);
 	assert_int_equal(history_activity(f->h), activity);
 
-	/* What is left are the newest, each with its counts, and the run that goes on. */
+	/* The newest jobs remain, each with its counts, and the running run. */
 	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
 	assert_in_range(n, 32, JOBS - 50);
 	assert_int_equal(test_count_rows(&f->folder, "run"), n);

@@ -141,7 +141,7 @@ static void young_samples_and_lone_ones_stay(void **state)
 	struct test_place *f = *state;
 	const struct history_limits l = {.full_rate_seconds = HOUR};
 
-	/* Of an open run whole minutes alone: up to 3600 of 4000 + HOUR - HOUR. */
+	/* An open run is thinned to whole minutes: up to 3600 of 4000 + HOUR - HOUR. */
 	test_write_run(f->h, "open", "job", -1, 4000, OUTCOME_RUNNING); /* at 0, 1, ... */
 	test_prune(f->h, &l, 3590 + HOUR);
 	assert_int_equal(test_count_samples(f, "open"), 59 + 4000 - 59 * 60);
@@ -275,7 +275,7 @@ static void a_clock_that_stands_still_does_no_harm(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 2500, 1e-6);
 }
 
-/* Of no program's making; they are added up, in a bucket and in a run. */
+/* Counts that no program writes; they are added up in a bucket and in a run. */
 static void counts_of_a_damaged_file_stay_counts(void **state)
 {
 	struct test_place *f = *state;

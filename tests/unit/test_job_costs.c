@@ -222,7 +222,7 @@ static void costs_are_known_once_the_machine_is(void **state)
 	look();
 	assert_true(isnan(value(TOTAL, "")));
 	assert_true(isnan(value("rightsize_job_forecast_cost_usd", "current")));
-	/* What is best does not depend on it. */
+	/* The best server does not depend on it. */
 	assert_double_equal(value("rightsize_job_forecast_cost_usd", "best"), 1, 1e-9);
 	fake_machine = known;
 	look();

@@ -157,7 +157,7 @@ static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **stat
 	assert_false(name_quota_admit(&j, "a1", ROOT, start));
 }
 
-/* Who names his job as somebody else does gets no other place by it, and takes none. */
+/* Using another user's job name gives no further place and takes none away. */
 static void a_name_without_a_place_is_anybody_s(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 4};
@@ -172,7 +172,7 @@ static void a_name_without_a_place_is_anybody_s(void **state)
 	assert_true(short_run(&j, "evil1", MALLORY, now));
 }
 
-/* Whoever they are, and however many: Prometheus is not flooded by users who take places from each other. */
+/* Users who take places from each other do not flood Prometheus with names. */
 static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 50};

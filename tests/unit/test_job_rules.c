@@ -174,7 +174,7 @@ static void only_the_beginning_of_a_long_text_is_looked_at(void **state)
 	job_rules_free(y);
 }
 
-/* What is not there matches nothing, not even a pattern that matches everything. */
+/* An unset variable matches nothing, not even a pattern that matches everything. */
 static void a_variable_that_is_not_set_matches_nothing(void **state)
 {
 	static const struct {

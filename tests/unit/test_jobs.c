@@ -54,7 +54,7 @@ static void nobody_is_searched_for_when_nobody_was_born(void **state)
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .children = "");
 	children(w, 10, "11 ");
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
-	/* Where the kernel does not tell, they are looked for each time. */
+	/* Without the kernel's count of forks, children are searched at every tick. */
 	memory_tree_remove(w->proc, "stat");
 	children(w, 11, "12 ");
 	PUT(w, .pid = 12, .ppid = 11, .start = 7, .children = "");
@@ -72,7 +72,7 @@ static void child_nobody_waited_for_is_kept(void **state)
 	gone(w, 11);
 	children(w, 10, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
-	/* What the parent then does itself comes on top. */
+	/* The parent's own time afterwards is added. */
 	PUT(w, .pid = 10, .ppid = 1, .user = 150, .faults = 60, .start = 5);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);
 }

@@ -49,7 +49,7 @@ static void text_of(struct tree *t, int pid, const char *file, const char *text)
 	memory_tree_text(t, path, text);
 }
 
-/* What a process has used until a look, besides what it got from a child that it waited for. */
+/* A process's own time up to a tick, without that of waited-for children. */
 static unsigned long user_ticks(unsigned long look)
 {
 	return 100 + 10 * look;
@@ -71,7 +71,10 @@ static void put_io(struct life *l, int pid, unsigned long look, bool waited)
 	text_of(l->w->proc, pid, "io", text);
 }
 
-/* So much more at each look that all together have more, also when some have ended, and that PSS is read each time. */
+/*
+ * Memory grows enough at each tick that the sum grows although some processes end, and that PSS is
+ * read each time.
+ */
 static unsigned long memory_kib(unsigned long look)
 {
 	unsigned long kib = 4000;
@@ -253,7 +256,7 @@ static void life_end(struct life *l)
 	snapshot_pool_free(l->pool);
 }
 
-/* What the look told, and whether /metrics would have a fault. */
+/* The values of the tick, and a check for faults of /metrics. */
 static void look_into(struct life *l, double value[RUN_N_METRICS])
 {
 	const struct run_reading *r = look(l->w);
@@ -349,7 +352,7 @@ static void check_any(const struct fault *f, long look, const double *truth, con
 			wrong(f, look, i, "is made up", told[i], truth[i]);
 		if (counts && told[i] < last)
 			wrong(f, look, i, "falls", told[i], last);
-		/* Whoever is said to be gone, and comes again, is somebody else. */
+		/* A process that was reported as gone and comes back is a new process. */
 		if (f->says == GONE)
 			continue;
 		if (counts && !is_part_of_cpu(i) && !lags(i) && told[i] > truth[i] * (1 + 1e-9))
@@ -360,7 +363,7 @@ static void check_any(const struct fault *f, long look, const double *truth, con
 	}
 }
 
-/* What may be otherwise after a fault, and how. */
+/* Values that may differ after a fault, and how. */
 static bool is_excused(const struct fault *f, const struct told *truth, long look, size_t i,
 	double told)
 {
@@ -369,16 +372,16 @@ static bool is_excused(const struct fault *f, const struct told *truth, long loo
 		return look < LIMIT_LOOKS && isnan(told);
 	if (is_part_of_cpu(i))
 		return true;
-	/* What was read again is younger. */
+	/* A value that was read again is younger. */
 	if (i == RUN_MEMORY_PSS_AGE_SECONDS)
 		return told < truth->value[look][i];
 	/* At last all is known that there was at the fault. */
 	if (lags(i))
 		return look < LOOKS - 1 || told >= truth->value[LAST_FAULT][i];
-	/* What a file system that could not be asked when it was found had used before, nobody knows later. */
+	/* A file system whose first reading failed has no known usage from before. */
 	if (i == RUN_DISK_GROWN_BYTES && isnan(told))
 		return f->at == 0;
-	/* What came between the reading that failed and the next is not told. */
+	/* Growth between the failed reading and the next is not counted. */
 	return begins_when_read(i) && f->at == 0 &&
 	       told >= truth->value[look][i] - truth->value[1][i];
 }
@@ -398,7 +401,7 @@ static void check_whole(const struct fault *f, const struct told *truth, long lo
 				truth->value[look][i]);
 }
 
-/* Whoever is told that a process cannot be followed tries again. */
+/* A caller whose process cannot be followed tries again. */
 static void follow_at_last(struct life *l)
 {
 	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = 10};

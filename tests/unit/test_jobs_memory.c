@@ -175,7 +175,7 @@ static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **s
 	const double *v = w->snapshot.runs->value;
 	size_t most = PROCESSES + (PSS_FIRST_BUDGET_NS + LOOKS * PSS_BUDGET_NS) / cost_ns;
 
-	/* What one costs is not known before. */
+	/* The cost of a reading is not known before the first. */
 	assert_in_range(rollups_read(w), PROCESSES + 1, most);
 	assert_true(v[RUN_MEMORY_PSS_DEFERRED] >= PROCESSES - 1);
 	assert_true(v[RUN_MEMORY_PSS_AGE_SECONDS] >= LOOKS / 2);

@@ -91,7 +91,7 @@ static void process_goes_on_without_its_first_thread(void **state)
 	follow(w, 10, 0);
 	look(w);
 	first_thread_ended(w, 10, 12);
-	/* Who is not root may not open its file any more. */
+	/* Without root its file cannot be opened any more. */
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	r = look(w);
 	assert_false(r->ended);

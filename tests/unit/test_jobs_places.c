@@ -8,7 +8,7 @@
 #include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
-/* Of more jobs than there may be those that were named first give way, but never one that has a run. */
+/* With too many jobs those named first lose their place, but never one with a run. */
 static void the_jobs_named_last_keep_their_places(void **state)
 {
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};

@@ -176,7 +176,7 @@ static void every_second_letter_is_right_at_least(void **state)
 	char word[101], name[101];
 	const char *const names[] = {name}, *found[CLOSEST_MAX + 1];
 
-	/* Of long ones the first 64 bytes count. */
+	/* Only the first 64 bytes of a long word count. */
 	memset(word, 'a', 100);
 	memset(name, 'b', 100);
 	word[100] = name[100] = '\0';

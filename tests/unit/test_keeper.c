@@ -254,7 +254,7 @@ static void lists_that_are_too_short_are_refused(void **state)
 	assert_string_equal(e.text, URL "/servers: has no server");
 }
 
-/* Who allows next to nothing is asked slowly, not never. */
+/* A Keeper that allows next to nothing is asked slowly, not never. */
 static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
 {
 	struct world w = small_world();

@@ -160,7 +160,7 @@ static void a_text_read_for_all_holds_for_the_tick(void **state)
 	memory_tree_text(t.proc, "stat", "cpu 4");
 	t.host.now.mono.ns++;
 	assert_reads(&second, &t, "cpu 4");
-	/* Of a reading that failed nothing is kept, nor of the one before. */
+	/* A failed reading keeps nothing, not even the text of the one before. */
 	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
 	memory_tree_remove(t.proc, "stat");
 	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), -ENOENT);

@@ -261,7 +261,7 @@ static void root_status_is_its_last_threads(void **state)
 
 	assert_true(t.status_heard);
 	assert_int_equal(t.status, 3 << 8);
-	/* Whoever has the number next is not the root. */
+	/* The next process with this pid is not the root. */
 	fork_event(w, 1, 10);
 	exit_event(w, 10, 9);
 	assert_int_equal(settle(w, run).status, 3 << 8);
@@ -320,7 +320,7 @@ static void end_of_a_process_is_counted_from_its_record_on(void **state)
 
 	assert_int_equal(t.cpu_ns, 1000);
 	assert_int_equal(t.ends_ns, 90000);
-	/* What it may have taken at most is known to have been less. */
+	/* The bound falls: part of that time is now known. */
 	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + 100 * LINEAGE_END_PAGE_NS - 90000);
 }
 
@@ -581,7 +581,7 @@ static void run_between_two_may_begin_last(void **state)
 	assert_int_equal(cpu(w, w->job), 229);
 }
 
-/* What ends cost in a group is not shared out when part of a run in it is elsewhere. */
+/* The cost of ends in a group is not shared out when part of a run is elsewhere. */
 static void inner_run_in_another_group_is_elsewhere(void **state)
 {
 	AUTO(world_freep) struct world *w = nested_world();

@@ -126,7 +126,7 @@ static void what_is_no_socket_is_left_where_it_is(void **state)
 	int first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(at.sun_path, sizeof at.sun_path, "%s", target);
-	/* Whoever looked whether somebody listens stands there still. */
+	/* The earlier connection attempt is still in the queue. */
 	assert_int_equal(connect(first, (struct sockaddr *)&at, sizeof at), -1);
 	assert_int_equal(errno, EAGAIN);
 	assert_int_equal(listen_unix(&(int){0}, target, &e), -EADDRINUSE);

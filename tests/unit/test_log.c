@@ -41,7 +41,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What one write wrote, "" when there was none. */
+/* The text of one write, "" when there was none. */
 static const char *said(struct fixture *f)
 {
 	static char text[16384];
@@ -168,7 +168,7 @@ static void what_was_lost_is_counted(void **state)
 	struct fixture *f = *state;
 	int none = open("/dev/full", O_WRONLY | O_CLOEXEC), to = dup(STDERR_FILENO);
 
-	/* Of the test before. */
+	/* A line of the test before. */
 	log_line(LOG_LEVEL_INFO, "taken", NULL);
 	said(f);
 	assert_non_null(strstr(said(f), "msg=\"nobody took the log\" dropped_lines=30\n"));

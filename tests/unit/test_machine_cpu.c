@@ -142,7 +142,7 @@ static void bound_follows_what_is_known(void **state)
 	struct missed_cpu m;
 
 	missed_cpu_begin(&m, NAN);
-	/* Nobody was born: nobody can have been missed. */
+	/* No process was created, so none can have been missed. */
 	assert_double_equal(added(&m, 1.0, 0.2, NAN, false), 0, 0);
 	assert_double_equal(added(&m, 1.0, 0.2, NAN, true), 0.8, 1e-9);
 	/* A parent waited: it turned up. */

@@ -1,4 +1,4 @@
-/* What every cmocka program includes, in the order that cmocka needs. */
+/* Headers that every cmocka program includes, in the order that cmocka needs. */
 #ifndef TESTS_UNIT_TEST_MAIN_H
 #define TESTS_UNIT_TEST_MAIN_H
 

@@ -32,7 +32,10 @@ static void no_limit_gives_more_than_none_does_and_a_larger_one_no_less(void **s
 	}
 }
 
-/* What is held at most, and what one answer takes while it is made, is below what malloc may give out. */
+/*
+ * The most that is held and the most that one answer takes while it is made stay below the limit of
+ * malloc.
+ */
 static void all_together_fit(void **state)
 {
 	static const size_t limits[] = {32, 64, 128, 256, 512, 4096};

@@ -125,7 +125,7 @@ static void utilization_is_the_newest_sample_that_makes_sense(void **state)
 	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_OK);
 	assert_double_equal(p.process[0].utilization, 0.4, 1e-9);
 	assert_double_equal(p.process[1].utilization, 0, 0);
-	/* Nobody worked: the library calls that "not found". */
+	/* No process worked: the library calls that "not found". */
 	fake_nvml_play("processes=0:100:1:0:c");
 	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_OK);
 	assert_double_equal(p.process[0].utilization, 0, 0);

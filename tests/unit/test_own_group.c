@@ -27,7 +27,7 @@ static int64_t own_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Nobody waits for any of them: the kernel reaps them at once. */
+/* Their parent ignores SIGCHLD: the kernel reaps them at once. */
 static void burn_in_unwaited_children(void)
 {
 	signal(SIGCHLD, SIG_IGN);
@@ -107,7 +107,7 @@ static void delegated_unit_may_be_divided(void **state)
 		skip();
 }
 
-/* What systemd-run --user --scope makes, whose systemd marks nothing. */
+/* A scope of systemd-run --user --scope; that systemd marks nothing as delegated. */
 static void scope_of_a_user_may_be_divided_by_who_is_alone_in_it(void **state)
 {
 	static const struct {

@@ -31,7 +31,7 @@ static void the_first_place_that_is_known_is_taken(void **state)
 		{NULL, "/s:/t", "/x", "/h", true, "/s/history.db"},
 		{NULL, NULL, "/x", "/h", true, "/var/lib/rightsize-exporter/history.db"},
 		{NULL, NULL, "/x", "/h", false, "/x/rightsize-exporter/history.db"},
-		/* What is not absolute is no place, says the specification of XDG. */
+		/* The XDG specification: a path that is not absolute is ignored. */
 		{NULL, "s", "x", "/h", false, "/h/.local/state/rightsize-exporter/history.db"},
 		{NULL, "", "", "/h", false, "/h/.local/state/rightsize-exporter/history.db"},
 		{NULL, NULL, NULL, "h", false, NULL},

@@ -74,7 +74,7 @@ static void forgot(void *context, struct booked_process *p)
 	note(t->gone, sizeof t->gone, p);
 }
 
-/* Who was looked at after so many seconds. */
+/* The processes that were read after so many seconds. */
 static const char *after(struct watch *t, double seconds)
 {
 	t->w->host.now.mono.ns += (int64_t)(seconds * 1e9);
@@ -178,7 +178,7 @@ static void process_that_is_gone_is_forgotten(void **state)
 	assert_string_equal(t->gone, "21 ");
 }
 
-/* What after() tells when call number n (from 0) is not answered. */
+/* The result of after() when call number n (from 0) is not answered. */
 static const char *after_unanswered(struct watch *t, double seconds, int n)
 {
 	struct tree *inner = t->w->host.proc;
@@ -192,7 +192,7 @@ static const char *after_unanswered(struct watch *t, double seconds, int n)
 	return ret;
 }
 
-/* Who does not answer is neither forgotten, as a run would begin anew with it, nor lost. */
+/* A process that does not answer is not forgotten: its run would begin anew. */
 static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();

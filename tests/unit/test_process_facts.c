@@ -15,7 +15,7 @@
 #define LOCAL  "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
 #define STATUS "Name:\tload\nUid:\t5\t0\t0\t0\n"
 
-/* What recognise says of process 7 in this tree; NULL: nothing. */
+/* The job name that recognise finds for process 7 in this tree; NULL: none. */
 static const char *name_in(struct tree *proc)
 {
 	static struct recognised r;
@@ -84,7 +84,7 @@ static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **stat
 		{LOCAL "9 1 0:41 / /srv rw - nfs4 server:/ rw\n", NULL, "/", NULL, NULL, true},
 		{LOCAL "9 1 0:41 / /var/ru rw - nfs4 server:/ rw\n", NULL, "/", NULL, NULL, true},
 		{dead, NULL, "/", NULL, NULL, false},
-		/* What hides it may itself be hidden: who is below knows. */
+		/* The mount on top may itself be hidden by another mount. */
 		{"9 1 0:41 / /var/run rw - nfs4 server:/ rw\n"
 		 "1 9 0:42 / /var/run rw - tmpfs tmpfs rw\n",
 			NULL, "/", NULL, NULL, false},

@@ -229,7 +229,7 @@ static struct kernel *kernel_new(uint32_t seed, bool may_ignore)
 	k->may_ignore = may_ignore;
 	k->next_pid = FIRST;
 	k->n_alive = 1;
-	/* What the reaper had waited for before is not the run's. */
+	/* Children that the reaper waited for earlier are not the run's. */
 	k->process[REAPER] = (struct process){
 		.state = ALIVE, .parent = 1, .waited_ticks = 7777, .waited_faults = 888};
 	k->process[ROOT] = (struct process){.state = ALIVE, .parent = REAPER, .faults = 1};

@@ -200,7 +200,7 @@ static void short_histories_are_met_with_a_margin(void **state)
 	}
 }
 
-/* Whoever hands runs on may say anything of them: nothing waits for ever, and nothing is written where nothing is. */
+/* Forwarded runs may hold any number: no endless loop, no write out of bounds. */
 static void figures_beyond_all_bounds_have_an_answer(void **state)
 {
 	static const double figures[] = {

@@ -364,7 +364,7 @@ static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 		cost_aware_outlook(s, NAN, 8000 * MIB, &o);
 		assert_true(o.told_by_number);
 		assert_true(fabs(o.too_small - table[i].least) < 1e-9);
-		/* What is below all that was seen is as risky as before. */
+		/* A request below every peak seen is as risky as before. */
 		cost_aware_outlook(s, NAN, 500 * MIB, &o);
 		assert_false(o.told_by_number);
 		assert_true(o.too_small > 0.9);

@@ -71,7 +71,7 @@ static struct snapshot *tick(struct fixture *f)
 	return s;
 }
 
-/* What is left over of a job's memory; NaN = nothing is said. */
+/* The job's unused memory; NaN = no such point. */
 static double left_over(const struct snapshot *s, int job, size_t *n)
 {
 	const struct block *b = &s->blocks[0];
@@ -145,7 +145,7 @@ static void as_many_runs_have_one_as_there_is_room_for(void **state)
 		left_over(s, i, &n);
 		said += n;
 	}
-	/* Those of a job are both numbers that three divides, or none is. */
+	/* Both numbers of a job are divisible by three, or neither is. */
 	assert_int_equal(said, RUNS_MAX / 3 / 2);
 	shared_drop(&s->shared);
 }

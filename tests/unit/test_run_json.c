@@ -1,4 +1,4 @@
-/* What is said of the numbers of runs, one by one and together, and what is unknown of them. */
+/* Numbers of runs in answers, one by one and together, and the unknown ones. */
 #include "tests/unit/test_main.h"
 
 #include "collectors/base/mem.h"

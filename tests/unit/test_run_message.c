@@ -1,4 +1,4 @@
-/* What one exporter tells another of a run is what the other one reads, and anything else is refused by name. */
+/* A run message is read back as it was written; anything else is refused by name. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Where a run runs: its network namespace. */
+/* The network namespace of a run. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 			assert_string_equal(network_source(w), table[i].source);
 		else
 			assert_null(network_source(w));
-		/* What had no answer is asked again. */
+		/* A file that did not answer is read again. */
 		memory_tree_refuse(w->proc, "1/ns/net", 0);
 		look(w);
 		if (table[i].refused == -ETIMEDOUT)

@@ -1,4 +1,4 @@
-/* Where a run runs: the disk space it takes. */
+/* The disk space that a run takes. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -172,7 +172,7 @@ static void what_does_not_answer_is_unknown_until_it_does(void **state)
 		assert_true(isnan(value(w, RUN_DISK_GROWN_BYTES)));
 		put_through_root(w, paths[i], 3 * GIB);
 		let_hang(w, paths[i], false);
-		/* What grew where it could be seen, since the beginning. */
+		/* Growth since the beginning, where it could be seen. */
 		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 1.0 : 2.0) * GIB, 0);
 		put_through_root(w, paths[i], 7 * GIB);
 		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 5.0 : 6.0) * GIB, 0);
@@ -201,7 +201,7 @@ static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 #define BELOW   "32 31 0:51 / /data/more rw - fuse.slow slow rw\n"
 #define ANOTHER "33 20 8:3 / /data rw - ext4 /dev/sdc1 rw\n"
 
-/* Whoever asked it would see 90 GiB in use, and in truth wait for ever. */
+/* A call would report 90 GiB in use here; on a real machine it would never return. */
 static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
@@ -274,7 +274,7 @@ static void paths_through_a_process_end_with_it(void **state)
 	space.free = 0;
 	memory_tree_space(w->proc, "10/root/", space, 9);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
-	/* Nobody is left to lead there. */
+	/* No process of the run is left that leads there. */
 	gone(w, 11);
 	memory_tree_space(w->proc, "11/root/", space, 9);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);

@@ -23,7 +23,7 @@
 #include "exporter/answers/app_caches.h"
 
 #define SHORT 0.05
-/* So long even a busy machine leaves no thread without a CPU. */
+/* Even a busy machine gives each thread a CPU within this time. */
 #define LONG 1.0
 /* Longer than a test may take. */
 #define TOO_LONG 6000
@@ -163,7 +163,7 @@ static void who_waits_already_gives_up_with_who_waited_in_vain(void **state)
 
 /* ---- what finds runs ---- */
 
-/* What the sampler is given, and may come to use later. */
+/* A request to the sampler that it may use after the caller gave up. */
 struct slip {
 	struct shared shared;
 	struct world *world;
@@ -243,7 +243,7 @@ static bool is_taken_for_silent(struct sampler *s)
 	return ret;
 }
 
-/* Of no process. */
+/* Rules that name no process. */
 static void rules_make(struct world *w)
 {
 	static const char text[] = "rules:\n- user: no-such-user\n  job_name: x\n";

@@ -64,7 +64,7 @@ static void many_passes_read_what_one_reads(void **state)
 
 		memory_budget_set(0);
 		assert_int_equal(series_passes_read(p->h, &q, &p->arena, &one, NULL), 0);
-		/* Of 200 bytes a sample. */
+		/* At 200 bytes a sample. */
 		memory_budget_set((uint64_t)4 * 3 * ROWS * 200);
 		assert_true(memory_budget()->making < (size_t)ROWS * 400);
 		assert_int_equal(series_passes_read(p->h, &q, &p->arena, &many, NULL), 0);

@@ -51,7 +51,7 @@ static void what_is_asked_decides_which_servers_answer(void **state)
 		{"gpu_memory_total=8", "g.gpu"},
 		{"gpu_memory_total=8.1", ""},
 		{"gpu_memory_min=8;gpu_min=1;gpu_model=l4", "g.gpu"},
-		/* What the system keeps is not the job's: 4,096 MiB are not there for it. */
+		/* The system keeps part of the memory: 4,096 MiB are not available to the job. */
 		{"memory=4096", "m.2xlarge g.gpu"},
 		{"memory=3901;reserve=none;architecture=x86_64", "m.2xlarge g.gpu"},
 		{"memory=3900;reserve=none;architecture=x86_64", "m.large m.2xlarge g.gpu"},
@@ -239,7 +239,7 @@ static void busy_jobs_get_cpus_of_their_own(void **state)
 	ids_of(o, ids, sizeof ids);
 	assert_string_equal(ids, "a.large m.large m.2xlarge g.gpu");
 	json_decref(o);
-	/* What is said wins over the job's own demand. */
+	/* Explicit parameters win over the job's own demand. */
 	o = ask("job_name=etl/load;architecture=any;cpu=7", 200);
 	ids_of(o, ids, sizeof ids);
 	assert_string_equal(ids, "m.2xlarge");

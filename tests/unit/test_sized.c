@@ -143,7 +143,7 @@ static void a_run_that_changes_makes_the_answer_anew(void **state)
 	}
 }
 
-/* Of so many questions the oldest ones are forgotten; those who hold an answer keep it. */
+/* Beyond this number the oldest results are dropped; a caller that holds one keeps it. */
 static void no_more_is_kept_than_stated(void **state)
 {
 	AUTO(sizing_result_done) struct sizing_result *first = ask("input_bytes", "1");
@@ -256,7 +256,7 @@ static void a_window_without_a_run_says_when_the_newest_was(void **state)
 			assert_refused(routes[k], "etl/load", table[i].days, table[i].says);
 }
 
-/* Of those of before it, nothing is said: what "yet" would say of them is not true. */
+/* Runs before the window are not mentioned: "yet" would be wrong for them. */
 static void a_window_without_a_success_counts_what_it_has(void **state)
 {
 	struct run *newest_failed = &fake_history.runs.run[1];

@@ -1,4 +1,4 @@
-/* What a sizing says beside memory and CPU: disk, where numbers come from, the one sentence. */
+/* Sentences of a sizing beside memory and CPU: disk, sources of numbers, the summary. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -271,7 +271,7 @@ static void a_share_is_never_certain(void **state)
 		assert_string_equal(wording_share(words, table[i].share), table[i].words);
 }
 
-/* What a history may hold all the same is not known, and nothing is worked out from it. */
+/* An absurd duration in a history is treated as unknown. */
 static void an_absurd_duration_is_none(void **state)
 {
 	static const double absurd[] = {1e308, 3.2e9, -5, INFINITY, -INFINITY, NAN};

@@ -239,7 +239,7 @@ static void what_changes_is_taken_off_a_name(void **state)
 	}
 }
 
-/* What the labels of a pod tell of its owner decides what a number at the end is. */
+/* The owner in a pod's labels decides whether a number at the end of its name is removed. */
 static void what_the_owner_of_a_pod_added_is_taken_off(void **state)
 {
 	static const struct {

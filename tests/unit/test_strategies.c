@@ -60,7 +60,7 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 	}
 }
 
-/* Of next to nothing, as somebody may send it: no sentence says "inf %". */
+/* Tiny numbers from a client: no sentence says "inf %". */
 static void waste_of_nothing_is_no_number(void **state)
 {
 	static struct test_runs t;
@@ -171,7 +171,7 @@ static void a_small_success_does_not_undo_a_kill(void **state)
 	assert_null(explained(&s, "was killed for memory"));
 }
 
-/* Who enforces a limit kills: it is above every peak that was seen, however rare, and above what the rule asks for. */
+/* Exceeding a limit kills, so it is above every peak seen and above the request of the rule. */
 static void a_limit_has_room_for_every_peak(void **state)
 {
 	static const size_t runs[] = {1, 2, 5, 10, 20, 50, 200};

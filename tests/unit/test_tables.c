@@ -201,7 +201,7 @@ static void every_collector_can_run_and_has_help(void **state)
 	}
 }
 
-/* What resource-tracker records of a machine, under our names: none may go missing. */
+/* The columns that resource-tracker records of a machine, under our names. */
 static void the_history_has_the_system_columns(void **state)
 {
 	static const struct {

@@ -68,7 +68,7 @@ static void only_the_whole_token_matches(void **state)
 	}
 }
 
-/* Who shows nothing does not match a file in which there is nothing. */
+/* An empty token does not match an empty file. */
 static void an_empty_file_lets_nobody_in(void **state)
 {
 	static const char *const texts[] = {"", "\n", "\r\nsecret\n"};

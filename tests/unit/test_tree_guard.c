@@ -56,7 +56,7 @@ static void one_that_hangs_in_exec_is_left_out_until_it_answers(void **state)
 		assert_false(tree_answers(w->tree, files[i]));
 		assert_true(tree_answers(w->tree, "8/stat"));
 		assert_int_equal(unanswered(w), 1);
-		/* What waits for nothing can be read all the same, and so can others. */
+		/* Files that need no lock can still be read, and so can other processes. */
 		assert_true(get(w, "7/status") > 0);
 		assert_true(get(w, "8/stat") > 0);
 		gate_open(w);
@@ -184,7 +184,7 @@ static void check_below_root(const struct gated_world *w, bool comes)
 	unsigned asked = 0;
 	uint64_t device = 0;
 	struct foreign f = {"7/root", "mnt/file", geteuid(), allows, &asked};
-	/* Of no control group, and so not read by that name. */
+	/* No control group, and so not read by that name. */
 	int not_read = comes ? -ENOENT : -ETIMEDOUT;
 
 	gate_passed();
@@ -304,8 +304,8 @@ static void let_hang(const struct gated_world *w, int first, size_t n, size_t ex
 }
 
 /*
- * Those of many threads that wait tell so by their state; of those that do not, only so many may turn out to hang all the same.
- * What hangs in a file system takes none of their places.
+ * A process of many threads shows by its state that it waits. Of processes that do not show it, only a few may turn out
+ * to hang. A process that hangs in a file system takes none of these places.
  */
 static void any_number_of_them_holds_nobody_up(void **state)
 {

@@ -20,7 +20,7 @@ static void set_total(struct run *r, const char *column, double sum)
 
 static void the_verdict_follows_from_what_was_waited_for(void **state)
 {
-	/* Of a run of 100 s; -1 = not measured. */
+	/* Seconds of waiting in a run of 100 s; -1 = not measured. */
 	static const struct {
 		double cpu, cpu_wait, cpu_pressure, memory_wait, io_wait, io_pressure;
 		const char *verdict;

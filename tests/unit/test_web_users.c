@@ -24,7 +24,7 @@ int clock_gettime(clockid_t id, struct timespec *ret)
 {
 	int code = (int)syscall(SYS_clock_gettime, id, ret);
 
-	/* Those that go on by themselves: what a process used is not moved. */
+	/* Only clocks of time are moved; CPU clocks are not. */
 	if (id == CLOCK_BOOTTIME)
 		ret->tv_sec += ahead;
 	return code;
@@ -149,7 +149,7 @@ static void a_renamed_user_is_another(void **state)
 			wait_for(1);
 		assert_int_equal(ask(u, cases[i].asks, "pass", 1, false), cases[i].verdict);
 	}
-	/* Who asked before they were known. */
+	/* Asked before the user was known. */
 	users[0].name = "ann";
 	if (ask(u, "joe", "pass", 1, true) == WEB_LATER)
 		wait_for(1);
@@ -318,7 +318,7 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 	assert_int_equal(enter(u, 1), WEB_ALLOWED);
 	spend(u, 1);
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ALLOWED);
-	/* What is wrong for sure is no news, and costs nothing. */
+	/* A password that is known to be wrong is refused at once and costs nothing. */
 	assert_int_equal(ask(u, "ann", "Pass", 2, true), WEB_LATER);
 	wait_for(1);
 	assert_int_equal(ask(u, "ann", "Pass", 1, true), WEB_DENIED);
@@ -367,7 +367,7 @@ static void several_requests_with_one_wrong_password_are_one_failure(void **stat
 	const char *before = users[0].hash;
 	unsigned waiting = 0;
 
-	/* So slow that all of them are there before the first is known. */
+	/* Slow enough that all requests arrive before the first is verified. */
 	users[0].hash = "$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW";
 	for (int i = 0; i < REQUESTS; i++)
 		waiting += ask(u, "ann", "mistyped", 1, true) == WEB_LATER;
@@ -392,9 +392,9 @@ static void addresses_that_do_not_fit_are_counted_together(void **state)
 	}
 	assert_true(failure_limit_reached(&l, 100000, now));
 	assert_true(failure_limit_reached(&l, 200000, now));
-	/* Those that fit keep theirs. */
+	/* The addresses that fit keep their counts. */
 	assert_false(failure_limit_reached(&l, 1, now));
-	/* Whoever has all again leaves its place. */
+	/* An address without failures left leaves its place. */
 	now.ns += FAILURE_SECONDS * NS_PER_S;
 	assert_false(failure_limit_reached(&l, 200000, now));
 	for (int i = 0; i < FAILURE_BURST; i++)
