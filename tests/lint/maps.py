@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The maps in collectors/, recommender/ and exporter/README.md: their table of rooms, and of threads, is the code's.
 
-Usage: maps.py [--update]     compares; --update writes the table of rooms from tests/lint/rooms.tsv. Exit code 1 when something differs.
+Usage: maps.py [--update]     compares, and finds files that are named but not there; --update writes the table of rooms from
+tests/lint/rooms.tsv. Exit code 1 when something differs.
 
 The table of rooms stands between <!-- rooms --> and <!-- /rooms -->. The table of threads in exporter/README.md names each thread
 that the code starts, and the file that starts it; what it does and waits for is written by hand.
@@ -17,6 +18,7 @@ LINES_MAX = {**{f"{top}/README.md": 60 for top in TOPS}, "CONTRIBUTING.md": 120}
 ROOMS = re.compile(r"(?<=<!-- rooms -->\n).*?(?=<!-- /rooms -->)", re.DOTALL)
 STARTED = re.compile(r'\b(?:thread|worker)_start\([^"();]*"([^"]+)"')
 STARTED_BARE = re.compile(r"\bpthread_create\(")
+FILE_NAMED = re.compile(r"`([\w/]+\.[ch])`")
 THREAD_ROW = re.compile(r"^\| ([^|]+?) \| `([^`|]+\.c)` \|", re.MULTILINE)
 
 
@@ -56,6 +58,9 @@ def check(update):
             path.write_text(new, encoding="utf-8")
         elif new != text:
             yield f"{top}/README.md: its rooms are not those of tests/lint/rooms.tsv: run tests/lint/maps.py --update"
+        for name in FILE_NAMED.findall(new):
+            if not any((folder / name).is_file() for folder in (ROOT, ROOT / top, ROOT / "collectors")):
+                yield f"{top}/README.md: there is no {name}"
     for name, most in LINES_MAX.items():
         lines = len((ROOT / name).read_text(encoding="utf-8").splitlines())
         if lines > most:
