@@ -63,7 +63,7 @@ static int finish_run(struct app *app, const char *run_id, enum outcome outcome,
 	text_copy(run_id, c->run_id, sizeof c->run_id);
 	c->outcome = outcome;
 	c->exit_code = exit_code;
-	bool was_called = sampler_find(app->sampler, finish_found, c);
+	bool was_called = sampler_find(app->sampler, finish_found, c, NULL);
 	int code = was_called ? c->code : -ENOENT;
 
 	shared_drop(&c->shared);

@@ -167,7 +167,7 @@ static int begin_run(struct app *app, const struct announcement *a, struct reply
 	struct announce_call *c = call_new(a);
 	int code;
 
-	if (sampler_find(app->sampler, announce, c))
+	if (sampler_find(app->sampler, announce, c, NULL))
 		code = reply_announced(r, c);
 	else
 		code = reply_error(r, 503, "not_followed", "%s",

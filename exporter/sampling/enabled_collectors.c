@@ -1,4 +1,4 @@
-/* Collectors in use. */
+/* Starting, reading and stopping collectors. */
 #include "exporter/sampling/enabled_collectors.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 struct enabled_collector {
 	const struct collector *collector; /* NULL: not on this machine, or switched off */
 	void *state;
-	bool has_columns; /* the history keeps some of its metrics, which are not of runs */
+	bool has_columns; /* the history keeps some of its metrics for the machine */
 	struct complaint complaint;
 };
 
@@ -26,7 +26,7 @@ struct enabled_collectors {
 
 static bool is_kept(const struct collector *c)
 {
-	/* Its columns are filled from the runs themselves. */
+	/* sample_rows fills its columns from the runs. */
 	if (c == &collector_jobs)
 		return false;
 	for (size_t i = 0; i < c->n_metrics; i++)

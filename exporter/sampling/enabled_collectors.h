@@ -1,6 +1,6 @@
 /*
- * The collectors that are switched on and that this machine has something for: started once, read once per tick.
- * Used by the sampler thread, but for enabled_collectors_start.
+ * The collectors that are switched on and that work on this machine: started once, read once per tick.
+ * Sampler thread, except enabled_collectors_start.
  */
 #ifndef EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
 #define EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
@@ -14,19 +14,18 @@ struct enabled_collectors;
 /* The exporter's own, always on; NULL-terminated. */
 extern const struct collector *const enabled_collectors_own[];
 
-/* What cannot start is left out; the log says why, unless the machine just has no such thing. */
+/* Leaves out collectors that cannot start. The log says why, unless the machine lacks the thing (-ENOENT). */
 struct enabled_collectors *enabled_collectors_start(const struct options *o, struct host *host);
 
-/* What collector_self reports on beside the process. */
 void enabled_collectors_watch(struct enabled_collectors *a, const struct self_sources *sources);
 void enabled_collectors_stop(struct enabled_collectors *a); /* NULL does nothing */
 
-/* all_collectors, then those of the exporter itself, NULL-terminated: the blocks of a snapshot, whether active or not. */
+/* all_collectors, then enabled_collectors_own, active or not; NULL-terminated: the blocks of a snapshot. */
 const struct collector *const *enabled_collectors_list(const struct enabled_collectors *a);
 
 /*
- * Reads every active collector into its block of s. One that fails is complained about, and backed off. kept_only: only
- * what the history keeps is wanted, and collectors of which it keeps nothing are left alone.
+ * Reads every active collector into its block of s. The log reports a failing collector at most now and
+ * then. kept_only: reads only values that the history keeps, and skips collectors without such values.
  */
 void enabled_collectors_read(struct enabled_collectors *a, const struct host *host,
 	struct snapshot *s, bool kept_only);

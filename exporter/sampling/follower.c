@@ -1,4 +1,4 @@
-/* Following what others record. */
+/* Following runs that other processes record. */
 #include "exporter/sampling/follower.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct follower {
 	struct app *app;
 	const struct identity *self;
 	struct history *history;
-	int64_t version, activity; /* of the history when it was looked at last */
+	int64_t version, activity; /* of the history at the last look; -1: never */
 	size_t n, room;
 	struct followed *followed;
 	struct complaint complaint;
@@ -41,7 +41,7 @@ static struct followed *find_followed(struct follower *f, const char *run_id)
 	return NULL;
 }
 
-/* What a dead exporter left open is not of another's: the finder goes on with it, or upkeep closes it. */
+/* False for runs of a dead exporter: the finder resumes them, or upkeep closes them. */
 static bool is_here(const struct follower *f, const struct open_run *r)
 {
 	const struct run_root *here = &f->self->here;
@@ -93,7 +93,7 @@ static void final_of(const struct run *r, double final[RUN_N_METRICS])
 	final[RUN_DURATION_SECONDS] = r->duration_seconds;
 }
 
-/* Of what cannot be read now it is not over: its last seconds would never be counted. */
+/* Fails when the record cannot be read now: the run stays followed, or its last seconds would be lost. */
 static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
@@ -120,7 +120,7 @@ static void set_ended(const struct host *host, void *context)
 {
 	const struct known_jobs *k = context;
 
-	/* Newest activity comes first; the last one set stays longest. */
+	/* Jobs come newest first, and jobs.c keeps the job longest that was set last. */
 	for (size_t i = k->n; i-- > 0;) {
 		const struct job_row *job = &k->job[i];
 
@@ -132,7 +132,7 @@ static void set_ended(const struct host *host, void *context)
 	}
 }
 
-/* How many runs of each job ended, and when: also of those that were too short to be followed. */
+/* Counts the ended runs of each job, including runs that were too short to be followed. */
 static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
 {
 	int64_t activity = history_activity(f->history);
@@ -182,7 +182,7 @@ static int look_at_history(struct follower *f, struct err *e)
 	return code ? code : look_at_jobs(f, &arena, e);
 }
 
-/* Opens the history when it was not there before, and looks when it changed. */
+/* Opens the history unless it is open, and reads it when its version changed. */
 static double poll_history(void *context)
 {
 	struct follower *f = context;
@@ -206,7 +206,7 @@ static double poll_history(void *context)
 	}
 	history_read_failed(f->app, code);
 	if (code != -ENOENT && log_complaint_due(&f->complaint))
-		log_line(LOG_LEVEL_WARN, "history not readable", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "history cannot be read; retrying", "err", e.text, NULL);
 	history_close(f->history);
 	f->history = NULL;
 	return POLL_SECONDS;

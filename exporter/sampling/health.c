@@ -1,11 +1,11 @@
-/* Health is that the sampler works. */
+/* The exporter is healthy while the sampler ticks. */
 #include "exporter/sampling/health.h"
 
 #include <math.h>
 
 #include "exporter/sampling/sampler.h"
 
-/* Without a tick for so many intervals, and at least so many seconds, we call ourselves broken. */
+/* The exporter is unhealthy after so many intervals without a tick, and at least so many seconds. */
 #define STALE_INTERVALS 10
 #define STALE_SECONDS   10.0
 

@@ -1,6 +1,4 @@
-/*
- * Is this program all right? What /-/healthy answers, and what keeps systemd's watchdog quiet. Any thread.
- */
+/* The health of the exporter, for /-/healthy and systemd's watchdog. Any thread. */
 #ifndef EXPORTER_SAMPLING_HEALTH_H
 #define EXPORTER_SAMPLING_HEALTH_H
 
@@ -12,7 +10,7 @@ struct health {
 	double age, most; /* of the last tick, in seconds, and how old it may be */
 };
 
-/* started: before the first tick there is no age; then it is as old as this. */
+/* started: counts as the last tick before there was one. */
 struct health health_of(struct app *app, struct mono started);
 
 #endif

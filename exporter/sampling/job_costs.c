@@ -1,4 +1,4 @@
-/* Which runs have ended, what they cost, and the sums. */
+/* The costs of ended runs, and their sums by job. */
 #include "exporter/sampling/job_costs.h"
 
 #include <errno.h>
@@ -22,21 +22,21 @@
 
 #define LOOK_SECONDS 15.0
 
-/* A run whose cost is part of its job's total. Run ids are random: half of one is enough to tell it from others. */
+/* A run whose cost is part of its job's total. */
 struct costed_run {
-	uint64_t run;
-	double usd; /* NaN = not known yet */
+	uint64_t run; /* hash of the run id */
+	double usd;   /* NaN = not known yet */
 	double seconds;
 };
 
 struct costed_job {
 	char *name;
-	bool listed;    /* among those that have a place at /metrics */
-	uint64_t ended; /* runs, when it was looked at last */
+	bool listed;    /* one of the JOBS_MAX jobs at /metrics */
+	uint64_t ended; /* number of ended runs at the last look */
 	double total, last;
 	size_t n;
-	struct costed_run *counted; /* the runs that the history has */
-	struct arena memory;        /* texts of offer */
+	struct costed_run *counted; /* the ended runs in the history */
+	struct arena memory;        /* texts of offer, source, as_of */
 	struct offer offer[OFFERS];
 	const char *source, *as_of;
 };
@@ -45,13 +45,13 @@ struct job_costs {
 	struct app *app;
 	size_t n, room;
 	struct costed_job *job;
-	struct machine machine; /* when it was looked at last */
+	struct machine machine; /* this machine at the last look */
 	double catalogue_at;    /* as in struct job_cost_table */
 	struct complaint complaint;
 	struct worker worker;
 };
 
-/* ---- what is known, as points ---- */
+/* ---- the collector ---- */
 
 /* clang-format off */
 #define COST_METRICS(X) \
@@ -76,19 +76,18 @@ X(CATALOGUE_TIMESTAMP, .name = "rightsize_catalogue_timestamp_seconds", .unit = 
 enum { COST_METRICS(METRIC_ID) };
 static const struct metric cost_metrics[] = {COST_METRICS(METRIC_ROW)};
 
-/* The collector shows an immutable table, which the thread makes. */
 struct job_cost_row {
 	const char *job_name;
-	double total,
-		last; /* US dollars of all runs, and of the newest that ended; NaN = unknown */
+	double total, last; /* US dollars of all runs and of the newest ended one; NaN = unknown */
 	struct offer offer[OFFERS];
 	const char *source, *as_of; /* of the prices */
 };
 
+/* Immutable: the thread makes a new table, and the collector copies the newest. */
 struct job_cost_table {
 	struct shared shared;
 	struct arena memory; /* all rows and texts */
-	double catalogue_at; /* when its prices were fetched or held, seconds since 1970 UTC; NaN = unknown */
+	double catalogue_at; /* date of the prices, seconds since 1970 UTC; NaN = unknown */
 	size_t n;
 	struct job_cost_row *row;
 };
@@ -101,22 +100,6 @@ static void release(struct shared *s)
 
 	arena_done(&t->memory);
 	free(t);
-}
-
-static struct job_cost_table *job_cost_table_new(size_t n)
-{
-	struct job_cost_table *t = xcalloc(1, sizeof *t);
-
-	shared_init(&t->shared, release);
-	t->catalogue_at = NAN;
-	t->n = n;
-	t->row = arena_alloc(&t->memory, (n + 1) * sizeof *t->row);
-	return t;
-}
-
-static void job_cost_table_publish(struct job_cost_table *take)
-{
-	latest_set(&newest, take ? &take->shared : NULL);
 }
 
 static void add_offer(struct block *out, const struct job_cost_row *r, unsigned i)
@@ -186,7 +169,7 @@ void job_costs_stop(struct job_costs *c)
 	for (size_t i = 0; i < c->n; i++)
 		job_done(&c->job[i]);
 	free(c->job);
-	job_cost_table_publish(NULL);
+	latest_set(&newest, NULL);
 	free(c);
 }
 
@@ -210,7 +193,7 @@ static const struct costed_run *counted_before(const struct costed_job *j, uint6
 	return &none;
 }
 
-/* A run that was counted stays as it was, whatever prices became, unless it turned out to be longer. */
+/* A counted run keeps its cost when prices change, unless the run turned out longer and dearer. */
 static struct costed_run count_run(const struct costed_run *before, const struct run_usd *found)
 {
 	const struct run *r = found->run;
@@ -221,7 +204,7 @@ static struct costed_run count_run(const struct costed_run *before, const struct
 		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
 }
 
-/* Adds the runs that are new, and what one lasted longer that was taken for interrupted; the total never falls. */
+/* Adds new runs, and the extra cost of runs that lasted longer than they seemed to. The total never falls. */
 static void count_runs(struct costed_job *j, const struct job_cost *found)
 {
 	struct costed_run *now = xcalloc(found->n_runs + 1, sizeof *now);
@@ -298,12 +281,14 @@ static uint64_t ended_runs(const struct job_row *r)
 	return n;
 }
 
-/* Makes the table of what is known now. */
 static void publish(const struct job_costs *c)
 {
-	struct job_cost_table *t = job_cost_table_new(c->n);
+	struct job_cost_table *t = xcalloc(1, sizeof *t);
 
+	shared_init(&t->shared, release);
 	t->catalogue_at = c->catalogue_at;
+	t->n = c->n;
+	t->row = arena_alloc(&t->memory, (c->n + 1) * sizeof *t->row);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct costed_job *j = &c->job[i];
 		struct job_cost_row *r = &t->row[i];
@@ -316,10 +301,9 @@ static void publish(const struct job_costs *c)
 		for (unsigned k = 0; k < OFFERS; k++)
 			r->offer[k] = keep_offer(&t->memory, &j->offer[k]);
 	}
-	job_cost_table_publish(t);
+	latest_set(&newest, &t->shared);
 }
 
-/* What others crowded out goes, so that there are never more than JOBS_MAX. */
 static void drop_unlisted(struct job_costs *c)
 {
 	size_t kept = 0;
@@ -333,7 +317,7 @@ static void drop_unlisted(struct job_costs *c)
 	c->n = kept;
 }
 
-/* Those of which a run has ended, of the JOBS_MAX with the newest activity. */
+/* Keeps the jobs of rows that have an ended run. rows: the at most JOBS_MAX jobs with the newest activity. */
 static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -344,7 +328,7 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 	drop_unlisted(c);
 }
 
-/* Looks at the jobs of which a run has ended since, or at all when the machine became known. */
+/* Computes jobs of which a run ended since the last look; all: computes all of them. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {
@@ -406,7 +390,8 @@ static double look_again(void *context)
 	if (code == 0 || code == -ENOENT)
 		log_complaint_over(&c->complaint);
 	else if (log_complaint_due(&c->complaint))
-		log_line(LOG_LEVEL_WARN, "costs are not known", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "costs of jobs cannot be computed; retrying", "err",
+			e.text, NULL);
 	app_caches_tidy(c->app);
 	return LOOK_SECONDS;
 }

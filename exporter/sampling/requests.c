@@ -1,4 +1,4 @@
-/* What other threads ask of the sampler. */
+/* Requests of other threads to the sampler thread. */
 #include "exporter/sampling/sampler_state.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/history/outcome.h"
 
-/* So often whoever waits looks whether the sampler still does something. */
+/* A waiting thread checks so often during its patience whether the sampler still works. */
 #define PATIENCE_SLICES 10
-/* Where somebody waited in vain before, so that those who ask again and again hold up nobody else. */
+/* Patience after another request gave up, so that repeated requests do not block their threads. */
 #define PATIENCE_AGAIN_SECONDS 0.1
 
 /* ---- snapshots ---- */
 
-/* Until taken is that young, or the time is over; makes the sampler tick. */
+/* Makes the sampler tick, and waits until snapshot_age is young enough or the timeout is over. */
 static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot_age,
 	enum tick_purpose purpose, double max_age_seconds, double timeout_seconds)
 {
@@ -29,7 +29,7 @@ static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot
 	while (sampler_is_stale(snapshot_age, requested_at, max_age_seconds)) {
 		if (s->doing != purpose && s->want < purpose) {
 			s->want = purpose;
-			/* Not with the lock, which it takes first. */
+			/* Without the lock, because the sampler takes it first. */
 			pthread_mutex_unlock(&s->lock);
 			sampler_wake(s);
 			pthread_mutex_lock(&s->lock);
@@ -81,7 +81,7 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation)
 	return scraped;
 }
 
-/* ---- what it is to do ---- */
+/* ---- the list of requests ---- */
 
 /* Locked. */
 static struct sampler_request **last_request(struct sampler *s)
@@ -103,7 +103,7 @@ static void withdraw(struct sampler *s, const struct sampler_request *r)
 	*at = r->next;
 }
 
-/* CPU time of the thread: in a file that does not come there is none. */
+/* CPU time of the sampler thread: a thread that hangs in a file uses none. */
 static int64_t used_ns(const struct sampler *s)
 {
 	clockid_t clock;
@@ -111,13 +111,13 @@ static int64_t used_ns(const struct sampler *s)
 	return pthread_getcpuclockid(s->thread, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
-/* How long somebody waits. */
+/* How long a caller waits for its request. */
 struct patience {
-	double seconds;          /* in which nothing is done; INFINITY: whatever is */
-	const sigset_t *signals; /* of which none waits to be taken; NULL: whichever does */
+	double seconds;          /* without work of the sampler thread; INFINITY: for ever */
+	const sigset_t *signals; /* a pending one of them ends the waiting; NULL: none does */
 };
 
-static bool waits(const sigset_t *signals)
+static bool is_pending(const sigset_t *signals)
 {
 	sigset_t waiting, both;
 
@@ -126,8 +126,8 @@ static bool waits(const sigset_t *signals)
 }
 
 /*
- * Locked. Until it is done, or patience ends, in slices: who was stopped meanwhile gets the time for the others. Whether it
- * was the thread that did nothing.
+ * Locked. Waits until r is done or the patience ends. True: the sampler thread did nothing all the time.
+ * Waits in slices, so that a process that was stopped (SIGSTOP) in between still waits for the others.
  */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
@@ -142,7 +142,7 @@ static bool is_silent(struct sampler *s, const struct sampler_request *r, struct
 			pthread_cond_clockwait(&s->ticked, &s->lock, CLOCK_MONOTONIC, &until) !=
 				ETIMEDOUT)
 			;
-		if (waits(p.signals))
+		if (is_pending(p.signals))
 			return false;
 		if (used_ns(s) != used || r->is_certain)
 			silent = 0;
@@ -152,8 +152,8 @@ static bool is_silent(struct sampler *s, const struct sampler_request *r, struct
 }
 
 /*
- * 0: it is done, and r the caller's. Otherwise it is not any more: -ECANCELED, it was not begun and will not be; -EALREADY,
- * what was to be called has been; -EINPROGRESS, it goes on.
+ * 0: the request is done, and r belongs to the caller. Else r belongs to the sampler: -ECANCELED, the
+ * request will never begin; -EALREADY, its callback has returned; -EINPROGRESS, its callback still runs.
  */
 static int do_on_sampler(struct sampler *s, struct sampler_request *r, struct patience p)
 {
@@ -190,7 +190,7 @@ static int do_patiently(struct sampler *s, struct sampler_request *r, double sec
 
 /* ---- runs ---- */
 
-/* Holds what it needs, as whoever asked may not wait for it. */
+/* Copies what it needs, because the caller may give up. */
 struct follow_request {
 	struct sampler_request request;
 	struct run_spec spec;
@@ -202,7 +202,7 @@ struct follow_request {
 	int code;
 };
 
-/* From now on whoever asked waits, so nothing may hang; false: it gave up before. */
+/* Makes the caller wait to the end, so the rest must not hang. False: the caller gave up before. */
 static bool is_awaited(struct sampler *s, struct sampler_request *r)
 {
 	pthread_mutex_lock(&s->lock);
@@ -213,7 +213,7 @@ static bool is_awaited(struct sampler *s, struct sampler_request *r)
 	return ret;
 }
 
-/* A run of which somebody was told that it is not followed has nobody who would tell its end. */
+/* Concludes the run at once when the caller gave up: it would never report the run's end. */
 static void do_follow(struct sampler *s, struct sampler_request *r)
 {
 	struct follow_request *f = (struct follow_request *)(void *)r;
@@ -330,7 +330,7 @@ int sampler_conclude(struct sampler *s, const char *run_id, const double final[R
 struct find_request {
 	struct sampler_request request;
 	void (*function)(struct finder *f, const struct host *host, void *context);
-	struct shared *context; /* held until it was called */
+	struct shared *context; /* held until function has returned */
 };
 
 static void do_find(struct sampler *s, struct sampler_request *r)
@@ -346,7 +346,7 @@ static void do_find(struct sampler *s, struct sampler_request *r)
 	sampler_tick(s, FOR_EVENT);
 }
 
-bool sampler_find_unless(struct sampler *s,
+bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
 	const sigset_t *signals)
 {
@@ -365,12 +365,6 @@ bool sampler_find_unless(struct sampler *s,
 	else if (code == -ECANCELED)
 		shared_drop(context);
 	return code == 0 || code == -EALREADY;
-}
-
-bool sampler_find(struct sampler *s,
-	void (*function)(struct finder *f, const struct host *host, void *context), void *context)
-{
-	return sampler_find_unless(s, function, context, NULL);
 }
 
 struct sampler_call_request {

@@ -1,4 +1,4 @@
-/* From the file to the finder. */
+/* Job rules from their file to the finder. */
 #include "exporter/sampling/rules_reload.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ int rules_reload_begin(const struct options *o, struct job_rules **ret, struct e
 	return code;
 }
 
-/* A sampler that hangs may come to it when nobody waits any more. */
+/* Shared, because a sampler that hangs may use it after the caller gave up. */
 struct rules_news {
 	struct shared shared;
 	const char *file;
@@ -67,7 +67,7 @@ static int use_rules(struct app *app, const sigset_t *hurry, struct err *e)
 	shared_init(&n->shared, news_release);
 	n->file = file;
 	n->rules = rules;
-	bool was_called = sampler_find_unless(app->sampler, give_rules, n, hurry);
+	bool was_called = sampler_find(app->sampler, give_rules, n, hurry);
 
 	shared_drop(&n->shared);
 	return was_called || !app->self ? 0 : err_set(e, -ECANCELED, SAMPLER_NO_ANSWER);
@@ -85,5 +85,6 @@ void rules_reload(struct app *app)
 
 	signals_end(&hurry);
 	if (use_rules(app, &hurry, &e))
-		log_line(LOG_LEVEL_ERROR, "rules stay as they are", "err", e.text, NULL);
+		log_line(LOG_LEVEL_ERROR, "rules not reloaded; the old ones stay in force", "err",
+			e.text, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * --jobs.rules at work: read at the start, and again on SIGHUP or POST /-/reload. A file with a mistake changes
- * nothing; the sentence says what is wrong with it.
+ * Reads the file of --jobs.rules at the start, and again on SIGHUP or POST /-/reload. A file with a
+ * mistake changes nothing, and the error sentence says what is wrong.
  */
 #ifndef EXPORTER_SAMPLING_RULES_RELOAD_H
 #define EXPORTER_SAMPLING_RULES_RELOAD_H
@@ -13,10 +13,10 @@ struct options;
 /* Reads the rules for the start; *ret is NULL without the option. */
 int rules_reload_begin(const struct options *o, struct job_rules **ret, struct err *e);
 
-/* The same later. -ECANCELED: the sampler does not answer. Any thread but the sampler's. */
+/* Replaces the rules of a running sampler. -ECANCELED: it does not answer. Any thread but the sampler's. */
 int rules_reload_now(struct app *app, struct err *e);
 
-/* The same on SIGHUP: the log says what is wrong. It waits no longer when the end is asked for. */
+/* The same on SIGHUP: errors go to the log, and a signal to end stops the waiting. */
 void rules_reload(struct app *app);
 
 #endif

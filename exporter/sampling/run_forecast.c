@@ -1,4 +1,4 @@
-/* Expectations of running runs. */
+/* Forecasts of active runs. */
 #include "exporter/sampling/run_forecast.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ struct run_forecast {
 	struct mono tried_at;
 	double requested_cpu_cores, requested_memory_bytes;
 	struct prospect prospect;
-	/* Of the sampler thread: the memory mark over time, every second one dropped when full. */
+	/* Sampler thread only: the memory peak over time; every second mark is dropped when full. */
 	size_t n_marks;
 	struct memory_mark mark[MARKS];
 };
@@ -68,7 +68,7 @@ static struct run_forecast *find_forecast(struct run_forecasts *o, const char *r
 	return NULL;
 }
 
-/* ---- the thread that reads the past ---- */
+/* ---- the thread that reads earlier runs ---- */
 
 static struct run_forecast *next_wanted(struct run_forecasts *o, struct mono now)
 {
@@ -82,11 +82,11 @@ static struct run_forecast *next_wanted(struct run_forecasts *o, struct mono now
 	return NULL;
 }
 
-/* Fills what the history knows. False: the run is not in it yet. */
+/* Fills prospect and requests from the history. False: the run is not in the history yet. */
 static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	struct run_query query = {.job_name = e->job_name, .limit = RUNS_TO_READ};
 	const struct run *own = NULL;
 	struct err error = {0};
@@ -96,8 +96,8 @@ static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 	if (code == 0)
 		code = history_runs(h, &query, &arena, &runs, &error);
 	if (code && code != -ENOENT && log_complaint_due(&o->complaint))
-		log_line(LOG_LEVEL_WARN, "no outlook", "job_name", e->job_name, "err", error.text,
-			NULL);
+		log_line(LOG_LEVEL_WARN, "no forecast: earlier runs cannot be read", "job_name",
+			e->job_name, "err", error.text, NULL);
 	for (size_t i = 0; i < runs.n; i++)
 		if (strcmp(runs.run[i].run_id, e->run_id) == 0)
 			own = &runs.run[i];
@@ -126,7 +126,7 @@ static void read_job_past(struct run_forecasts *o, struct run_forecast copy)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* One run. The sampler wakes us with every tick that has a run to look up. */
+/* Looks up one run. The sampler wakes this thread at every tick that has a run to look up. */
 static double look_up_next(void *context)
 {
 	struct run_forecasts *o = context;
@@ -233,7 +233,7 @@ static struct running outlook_of(struct run_forecast *e, const struct run_readin
 	return running;
 }
 
-/* Of several active runs of a job the worst risk, the longest duration, and the fit of the one that fits best. */
+/* Several active runs of a job share one point: highest risk, longest duration, best fit of a request. */
 static void add_to(struct running *sum, const struct running *r)
 {
 	sum->oom_risk = fmax(sum->oom_risk, r->oom_risk);
@@ -251,7 +251,7 @@ static void add_points(struct block *out, const char *job_name, const struct run
 	POINT(out, OVERPROVISIONED, r->overprovisioned_cpu, job_name, "cpu");
 }
 
-/* By job, and of each job as they were read. */
+/* Orders by job, then by place in the snapshot. */
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct run_reading *one = *(const struct run_reading *const *)a;

@@ -25,7 +25,7 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/memory_trim.h"
 
-/* How many rows there are before memory of the start is given back. */
+/* Rows to take before memory that only the start needed is returned to the kernel. */
 #define TRIM_ROWS 3
 
 /* ---- a limit of CPU time ---- */
@@ -52,13 +52,13 @@ double cpu_limit_slowdown(double limit, double used, double look)
 
 	if (isinf(limit))
 		return 1;
-	/* The first look takes longest, so that another like it may take from the rest, too. */
+	/* The first sample costs most, so one more like it may use half of the kept rest. */
 	if (used >= most || used + look >= (most + limit) / 2)
 		return INFINITY;
-	/* Of the second half, what is left: with its square the times between looks grow as the square of time does. */
-	double abandoned = fmin((most - used) / (most / 2), 1);
+	/* Unused part of the second half of the share. Dividing by its square makes the share last. */
+	double left = fmin((most - used) / (most / 2), 1);
 
-	return fmin(1 / (abandoned * abandoned), CPU_LIMIT_STRETCH_MAX);
+	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
 /*
@@ -108,11 +108,10 @@ static void publish(struct sampler *s, struct snapshot *take, enum tick_purpose 
 	else if (purpose >= FOR_EVENT)
 		s->all.any = false;
 	pthread_mutex_unlock(&s->lock);
-	/* After: whoever wakes up finds the lock free. */
+	/* After the unlock, so that a woken thread finds the lock free. */
 	pthread_cond_broadcast(&s->ticked);
 }
 
-/* Ended runs go when somebody has seen them, or after a while. */
 static void drop_ended(struct sampler *s)
 {
 	pthread_mutex_lock(&s->lock);
@@ -138,7 +137,7 @@ double sampler_slowdown(const struct sampler *s)
 		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
-/* What somebody waits for is told all the same where a look would cost too much. */
+/* When reading costs too much CPU time, only FOR_END reads runs; other ticks repeat the latest values. */
 static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
 	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
@@ -185,13 +184,12 @@ void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, cons
 		historian_samples(s->app->historian, rows, n);
 }
 
-/* CPU time of looks, in nanoseconds. */
+/* CPU time of sampling, in nanoseconds: this thread and the threads that read files for it. */
 static uint64_t look_clock(const struct sampler *s)
 {
 	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;
 }
 
-/* Said once. */
 static void note_rare_rows(struct sampler *s)
 {
 	char limit[32];
@@ -201,23 +199,21 @@ static void note_rare_rows(struct sampler *s)
 	s->is_rare = true;
 	snprintf(limit, sizeof limit, "%.0f", s->cpu_limit);
 	log_line(LOG_LEVEL_WARN,
-		"fewer samples: what looks cost has to last within this process's limit of CPU "
-		"time",
+		"sampling slowed down to stay within the CPU time limit of this process",
 		"limit_seconds", limit, NULL);
 }
 
-/* How long to wait from a row that was due to the next one: an interval, or more where CPU time has a limit. */
+/* Nanoseconds from one row to the next: the interval, or more under a CPU time limit. */
 static int64_t row_wait(struct sampler *s, int64_t interval)
 {
 	double stretch = sampler_slowdown(s);
 
 	if (stretch > 1)
 		note_rare_rows(s);
-	/* Without looks there is only counting left. */
 	return (int64_t)((double)interval * fmin(stretch, CPU_LIMIT_STRETCH_MAX));
 }
 
-/* Those between are counted. */
+/* Counts the rows that are skipped. */
 static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 {
 	if (s->next_row.ns >= until)
@@ -227,8 +223,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 }
 
 /*
- * The snapshot for a history row; the row after that is one interval later, whatever was missed, or when as much CPU time
- * has passed as this one took, or as a limit of CPU time wants it. Where that leaves none, it is missed.
+ * Takes a tick for a history row and sets the time of the next row: one interval later, or later when
+ * this tick took much CPU time or a CPU time limit slows sampling down. Without CPU time left the row
+ * is missed.
  */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
@@ -254,7 +251,7 @@ static void row_tick(struct sampler *s, enum tick_purpose purpose)
 	s->look_seconds = (double)cpu / NS_PER_S;
 	put_off_row(s, now_read().mono.ns + (int64_t)cpu, interval);
 	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
-	/* By then whatever is read for the first time has been, and the rest has started. */
+	/* By then all files were read once and all other threads have started. */
 	if (++s->rows == TRIM_ROWS)
 		memory_trim_start();
 }
@@ -265,12 +262,12 @@ void sampler_wake(struct sampler *s)
 {
 	uint64_t one = 1;
 
-	/* Fails only when the counter is full: it is awake then. */
+	/* Fails only when the counter is full, and then the thread is awake. */
 	while (write(s->wake, &one, sizeof one) < 0 && errno == EINTR)
 		;
 }
 
-/* Until something is asked for, the root of a run ends, or the time is over. */
+/* Waits for a request, the end of a run's root process, or the timeout. Called and returns with the lock. */
 static void wait_for_work(struct sampler *s, double seconds)
 {
 	struct pollfd fds[] = {
@@ -284,7 +281,7 @@ static void wait_for_work(struct sampler *s, double seconds)
 	pthread_mutex_unlock(&s->lock);
 	int n = ppoll(fds, ARRAY_LEN(fds), &t, NULL);
 
-	/* One reading sets it to zero. */
+	/* One read sets the counter to zero. */
 	while (n > 0 && fds[0].revents && read(s->wake, &ignored, sizeof ignored) < 0 &&
 		errno == EINTR)
 		;
@@ -319,7 +316,7 @@ static void *sampler_loop(void *context)
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop) {
-		double abandoned = mono_seconds_between(now_read().mono, s->next_row);
+		double left = mono_seconds_between(now_read().mono, s->next_row);
 
 		if (s->requests) {
 			run_requests(s);
@@ -327,12 +324,12 @@ static void *sampler_loop(void *context)
 		}
 		enum tick_purpose want = s->want;
 
-		if (abandoned > 0 && want == FOR_NOTHING) {
-			wait_for_work(s, abandoned);
+		if (left > 0 && want == FOR_NOTHING) {
+			wait_for_work(s, left);
 			continue;
 		}
-		/* Where ticks take longer than the interval, rows and scrapes take turns. */
-		bool row = abandoned <= 0 && (want != FOR_SCRAPE || !was_row);
+		/* When ticks take longer than the interval, rows and scrapes alternate. */
+		bool row = left <= 0 && (want != FOR_SCRAPE || !was_row);
 
 		if (!row || want != FOR_SCRAPE)
 			s->want = FOR_NOTHING;
@@ -391,7 +388,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		s->sample_rows = sample_rows_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;
 		s->next_row = s->host.now.mono;
-		/* A server is started again, and should see until then. */
+		/* A server is restarted when the kernel kills it, so it samples at full rate until then. */
 		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
 		if (take)
 			finder_rules(s->finder, TAKE(take));

@@ -1,12 +1,12 @@
 /*
- * The thread that looks: follows runs, runs the collectors, publishes snapshots, and hands rows to the historian. The
- * only thread that touches collectors and jobs.
+ * The sampler thread follows runs, runs the collectors, publishes snapshots and hands rows to the
+ * historian. No other thread touches collectors and jobs.
  *
- * History rows keep their cadence (--sample.interval), as far as that costs no more than half a CPU, and a wrapper no more
- * of its limit of CPU time than lasts (exporter/sampling/sampler_state.h): then it looks at all runs, and reads of the machine what the
- * history keeps. A scrape makes an extra tick, which writes no row: it reads the machine with all collectors, and tells
- * of the runs what the latest look at them found, unless that is older than SAMPLER_RUNS_AGE. To look at thousands of
- * processes again, some milliseconds after it was done, would cost as much as watching them does.
+ * A tick for a history row comes every --sample.interval. It reads all runs, and the machine values
+ * that the history keeps. Rows come later when they cost more than half a CPU, or more of a wrapper's
+ * CPU time limit than lasts (sampler_state.h). A scrape makes an extra tick, which writes no row: it
+ * reads all collectors, and reads the runs again only when they are older than SAMPLER_RUNS_AGE.
+ * Reading thousands of processes twice within milliseconds would double the cost.
  */
 #ifndef EXPORTER_SAMPLING_SAMPLER_H
 #define EXPORTER_SAMPLING_SAMPLER_H
@@ -25,52 +25,50 @@ struct sampler;
 struct finder;    /* exporter/discovery/finder.h */
 struct job_rules; /* exporter/discovery/job_rules.h */
 
-/* A run that has ended stays at /metrics until it was scraped once, at most this long. */
+/* An ended run stays at /metrics until it was scraped once, at most this long. */
 #define LINGER_SECONDS 300
 
-/* take: the rules that runs are found by; NULL = none. Freed when the start fails, too. */
+/* take: the job rules of the finder; NULL = none. Also freed when the start fails. */
 int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e);
 
-/* Takes a last sample, ends, joins: that takes as long as the thread hangs, or is at work. */
+/* Takes a last sample and joins the thread. Blocks while the thread hangs or works. */
 void sampler_stop(struct sampler *s);
 pthread_t sampler_thread(const struct sampler *s);
 
-/* Of seconds: what a scrape tells of runs is no older, nor than SAMPLER_TICKS_APART times as long as a look takes. */
+/* Seconds: a scrape reads runs again when their values are older, and older than SAMPLER_TICKS_APART readings take. */
 #define SAMPLER_RUNS_AGE 1.0
 
 /*
- * A snapshot of all collectors that is at most max_age_seconds old, held for the caller (shared_drop(&s->shared)). An
- * older one, or one from before a run was begun, was concluded or lost its root, makes the sampler tick at once; callers
- * that ask meanwhile share that tick. After timeout_seconds the newest there is, however old; NULL before the first. Any
- * thread. Where a tick takes long, because of thousands of processes, whoever accepts any age gets one that is up to
- * SAMPLER_TICKS_APART ticks old: so askers cost a tenth of a CPU at most, however many.
+ * Returns a snapshot of all collectors, at most max_age_seconds old, held for the caller
+ * (shared_drop(&s->shared)). The sampler ticks at once when the newest snapshot is older, or a run was
+ * begun, concluded or lost its root since. Concurrent callers share that tick. After timeout_seconds:
+ * the newest snapshot of any age; NULL before the first. Any thread. With max_age_seconds above 0 a
+ * slow tick (thousands of processes) makes snapshots valid for SAMPLER_TICKS_APART times its duration.
+ * This limits the cost of all callers to a tenth of a CPU.
  */
 #define SAMPLER_TICKS_APART 10
 
 struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
-/* The same of which only the runs are of use: the sampler looked at them at most max_age_seconds ago. */
+/* The same for the runs alone: they were read at most max_age_seconds ago; other values may be missing. */
 struct snapshot *sampler_runs(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
-/*
- * The snapshot of that generation reached a scraper: runs that had ended in it need not linger any longer. Any
- * thread.
- */
+/* A scraper received the snapshot of this generation: runs that had ended in it may go. Any thread. */
 void sampler_scraped(struct sampler *s, uint64_t generation);
 
-/* A snapshot of that generation or a later one reached a scraper. Any thread. */
+/* Did a scraper receive a snapshot of this generation or a later one? Any thread. */
 bool sampler_was_scraped(struct sampler *s, uint64_t generation);
 
 /* Seconds since the last tick ended; INFINITY before the first. Any thread. */
 double sampler_age(struct sampler *s);
 
 /*
- * ---- runs; each waits until the sampler thread has done it. Any thread but the sampler's. ----
+ * ---- requests: each waits until the sampler thread has done it. Any thread but the sampler's. ----
  *
- * That may be for ever: where the kernel, or a driver, does not give a file. When it has done nothing for so many seconds
- * (INFINITY: they wait) they give up with -ECANCELED, which means nothing else, and so do at once all who wait for it, or
- * begin to, until it has done something. What they were given that is not copied, as is said of each, may still be used then,
- * and has to stay.
+ * The thread can hang for ever when a file of the kernel or of a driver does not answer. seconds: a
+ * request gives up with -ECANCELED (and for no other reason) when the thread did nothing for so long;
+ * INFINITY waits on. All other waiting requests with such a limit then give up within 0.1 s, until the thread works
+ * again. The thread may still use arguments that were not copied, so the caller must keep them.
  */
 #define SAMPLER_PATIENCE_SECONDS 10
 #define SAMPLER_NO_ANSWER                                                                          \
@@ -78,42 +76,36 @@ double sampler_age(struct sampler *s);
 	"not come"
 
 /*
- * Follows a run from its first reading on, which is taken before this returns. With a record, this process keeps the run's
- * history (its begin, its samples), and ret, when it is not NULL, is what is known of it; without, somebody else does. Names
- * are copied; not what spec borrows, nor the record's other texts.
+ * Follows a run, and takes its first reading before this returns. With a record this process writes the
+ * run's history (begin and samples), and fills ret unless it is NULL. Without one another process does.
+ * Copies run_id and job_name; the other texts of spec and record are borrowed.
  */
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
 	double seconds, struct account_note *ret, struct err *e);
 
 /*
  * Takes the run's last reading, corrected by final (see jobs_conclude), writes its last row, and then its
- * finish when one is given. All is copied but the texts of finish.
+ * finish unless that is NULL. Copies all but the texts of finish.
  */
 int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e);
 
 /*
- * Calls function on the sampler thread with what finds runs, and then takes a tick, so that what it began or ended is
- * seen and recorded. context begins with a struct shared, which is held for as long as function may use it. False when
- * runs are not found here, or when function has not returned after SAMPLER_PATIENCE_SECONDS of nothing being done: it is
- * not called any more then, unless it hangs itself. Else it was, although that tick may hang.
+ * Calls function on the sampler thread with the finder, and then takes a tick that records the runs it
+ * began or ended. context begins with a struct shared, which is held while function may use it. False:
+ * there is no finder, one of signals (blocked in all threads; NULL = none) is pending, or the thread
+ * did nothing for SAMPLER_PATIENCE_SECONDS. function will not be called later, but may be hanging now.
+ * True: function has returned; the tick after it may hang.
  */
 bool sampler_find(struct sampler *s,
-	void (*function)(struct finder *f, const struct host *host, void *context), void *context);
-
-/* The same, which gives up also when one of these signals, which all threads block, waits to be taken. NULL: none does. */
-bool sampler_find_unless(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
 	const sigset_t *signals);
 
-/*
- * Calls function on the sampler thread, between ticks, with the machine and the jobs that it follows. context is not
- * copied.
- */
+/* Calls function on the sampler thread, between ticks, with the host and its jobs. context is borrowed. */
 int sampler_call(struct sampler *s, void (*function)(const struct host *host, void *context),
 	void *context, double seconds, struct err *e);
 
-/* Takes a tick: what is to be found of runs has been, and is recorded. */
+/* Takes a tick: runs that can be found are found and recorded. */
 int sampler_look(struct sampler *s, double seconds, struct err *e);
 
 #endif

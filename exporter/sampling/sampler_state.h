@@ -1,4 +1,4 @@
-/* The state of the sampling thread: the loop (sampler.c), and what other threads ask of it (requests.c), have it in common. */
+/* The state of the sampler, shared by its loop (sampler.c) and the requests of other threads (requests.c). */
 #ifndef EXPORTER_SAMPLING_SAMPLER_STATE_H
 #define EXPORTER_SAMPLING_SAMPLER_STATE_H
 
@@ -9,28 +9,27 @@
 #include "exporter/history/sample_rows.h"
 #include "exporter/sampling/sampler.h"
 
-/* What another thread wants done on this one; what it needs lies behind it. Guarded by the sampler's lock. */
+/* A function call on the sampler thread for another thread: first member of each request. Guarded by the sampler's lock. */
 struct sampler_request {
 	struct sampler_request *next;
 	void (*function)(struct sampler *s, struct sampler_request *r);
 	bool begun, done;
-	bool function_returned; /* the function that was asked for has returned; the rest may hang */
-	bool is_certain;        /* what is left of it cannot hang, and is waited for */
-	bool abandoned;         /* nobody waits for it any more: freed when it is done */
+	bool function_returned; /* of sampler_find: its callback has returned; the tick may hang */
+	bool is_certain;        /* the rest cannot hang, so the caller waits for it */
+	bool abandoned;         /* the caller gave up: the sampler thread frees it */
 };
 
-/* What a tick is for, the most urgent last. */
+/* Why a tick is taken, the most urgent last. */
 enum tick_purpose {
 	FOR_NOTHING,
-	FOR_SCRAPE, /* all collectors, and the runs if they were looked at too long ago */
-	FOR_ROW,    /* the runs, and what the history keeps of the machine */
-	FOR_EVENT,  /* the same, because of something that a scrape should tell at once */
-	FOR_END,    /* the same, with what a run that was concluded came to: never put off */
+	FOR_SCRAPE, /* all collectors, and the runs when their values are stale */
+	FOR_ROW,    /* the runs, and the machine values that the history keeps */
+	FOR_EVENT,  /* the same, after a change that a scrape should show at once */
+	FOR_END,    /* the same, after a run was concluded: read whatever it costs */
 };
 
-/* When what is published was taken. */
 struct snapshot_age {
-	bool any;
+	bool any; /* a snapshot exists and is not outdated by an event */
 	struct mono at, ended;
 };
 
@@ -39,15 +38,15 @@ struct sampler {
 	struct host host;
 	struct enabled_collectors *enabled;
 	struct snapshot_pool *pool;
-	struct latest runs_now, all_now; /* of the latest look at the runs, and of all collectors */
+	struct latest runs_now, all_now; /* snapshots with the newest runs, and of all collectors */
 	struct sample_rows *sample_rows;
-	struct finder *finder; /* NULL: runs are not looked for */
+	struct finder *finder; /* NULL: runs are not searched for */
 	struct mono next_row;
 	uint64_t samples_missed;
-	uint64_t rows;       /* asked for */
-	double cpu_limit;    /* of what looks may cost, in seconds; INFINITY: none */
-	double look_seconds; /* CPU time of the latest look for a row */
-	bool is_rare;        /* looks are, which was said */
+	uint64_t rows;       /* taken since the start */
+	double cpu_limit;    /* RLIMIT_CPU in seconds; INFINITY: none */
+	double look_seconds; /* CPU time of the latest tick for a row */
+	bool is_rare;        /* the log said that samples are rarer */
 	bool said_rights;    /* by rights_note */
 
 	int wake; /* eventfd: something below changed */
@@ -55,18 +54,18 @@ struct sampler {
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t ticked;
 	bool stop;
-	enum tick_purpose want, doing; /* of the next tick, and of the one that goes on */
+	enum tick_purpose want, doing; /* next tick, current tick */
 	struct sampler_request *requests;
-	bool silent; /* somebody gave up waiting, and nothing was done since */
+	bool silent; /* a request gave up, and the thread did nothing since */
 	uint64_t scraped_generation;
 	struct mono tick_ended; /* 0 = there was none */
 	struct snapshot_age runs, all;
 };
 
-/* Is it max_age_seconds old, and for longer than it takes to do it again some times? Or was it never taken? */
+/* True when t is older than max_age_seconds (stretched for slow ticks by SAMPLER_TICKS_APART), or has no snapshot. */
 bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds);
 
-/* Makes the thread see what it is wanted for. Any thread. */
+/* Wakes the thread to look at want and requests. Any thread. */
 void sampler_wake(struct sampler *s);
 
 /* ---- on the sampler's own thread ---- */
@@ -74,32 +73,33 @@ void sampler_wake(struct sampler *s);
 /* A snapshot of now, which stays valid until the next tick. */
 const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose);
 
-/* Intervals from now to the next row; INFINITY: there are no looks any more, and ticks tell what the latest found. */
+/* Intervals from now to the next row. INFINITY: runs are not read any more, and ticks repeat their latest values. */
 double sampler_slowdown(const struct sampler *s);
 
 /*
- * The kernel ends a process that used too much CPU time (RLIMIT_CPU). A wrapper that is killed leaves its job unwatched,
- * and the CPU limit of a batch job would kill every wrapper that watches for long enough. Until half of CPU_LIMIT_SHARE
- * of the limit is used, looks come at the usual interval; from then on ever more rarely, so that the share lasts however
- * long the job does. The rest of the limit is for the end and for the history.
+ * The kernel kills a process that exceeds its CPU time limit (RLIMIT_CPU), and the limit of a batch job
+ * also counts for the wrapper. Samples come at the usual interval until half of CPU_LIMIT_SHARE of the
+ * limit is used. From then on they come more and more rarely, so that the share lasts however long the
+ * job runs. The rest of the limit is kept for the end of the run and for the history.
  */
 #define CPU_LIMIT_SHARE 0.8
-/* Most intervals that a row is put off by. */
+/* Intervals by which a row is postponed at most. */
 #define CPU_LIMIT_STRETCH_MAX 1000
 
 /*
- * Intervals from one look to the next, at least 1, when so many seconds were used; INFINITY: no more looks, because the
- * share is used, or because another look as long as the latest would leave too little for the end.
+ * Returns the intervals from one sample to the next, at least 1. limit, used, look: CPU seconds allowed,
+ * used so far, and of the latest sample. INFINITY: take none, because the share is used or another
+ * sample would leave too little for the end.
  */
 double cpu_limit_slowdown(double limit, double used, double look);
 
 /*
- * Logs once which right is missing, when some processes of jobs may not be read whole. Their number at any time is
- * rightsize_job_unreadable_processes.
+ * Logs once which rights are missing when some processes of jobs cannot be read completely.
+ * rightsize_job_unreadable_processes counts them.
  */
 void rights_note(bool *logged, const struct snapshot *s);
 
-/* Hands the rows of that run, NULL = of all, to the historian. */
+/* Hands the rows of one run, or of all when run_id is NULL, to the historian. */
 void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, const char *run_id);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * The exporter measures itself: process_* by the names that every Prometheus client library uses.
- */
+/* The exporter measures itself. process_* have the names that all Prometheus client libraries use. */
 #include "exporter/sampling/self_metrics.h"
 
 #include <math.h>
@@ -94,8 +92,8 @@ struct self_metrics {
 };
 
 /*
- * Number field (from 1, as proc(5) counts) of /proc/PID/stat, at least 4; the name may hold
- * anything but ends at the last ")".
+ * Returns number `field` of /proc/PID/stat, counted from 1 as in proc(5), at least 4. The process name
+ * (field 2) may contain anything, and ends at the last ")".
  */
 static double stat_field(const char *stat, size_t len, unsigned field)
 {
@@ -124,7 +122,7 @@ static double boot_time(const char *stat, size_t len)
 	return NAN;
 }
 
-/* "stat" names the boot time, "self/stat" our start in ticks after it: both are fixed. */
+/* "stat" has the boot time, "self/stat" the start in ticks after boot. Both never change. */
 static int self_start(void **ret, struct host *host, struct err *e)
 {
 	struct self_metrics *self = xcalloc(1, sizeof *self);
@@ -183,7 +181,7 @@ static int count_name(void *context, const char *name)
 	return 0;
 }
 
-/* Linux 6.2 and later give the number as the directory's size; before, the names are counted. */
+/* Since Linux 6.2 the size of the directory is the number; older kernels need counting the names. */
 static double open_fds(struct tree *proc)
 {
 	int64_t size = tree_size(proc, "self/fd");

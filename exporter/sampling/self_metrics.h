@@ -1,6 +1,6 @@
 /*
- * The exporter's own metrics: build information, process_*, HTTP requests, the history. A collector like any
- * other, but it stands here because it knows the program; the sampler puts it after all_collectors.
+ * The exporter's own metrics: build information, process_*, HTTP requests, the history. A collector that
+ * lies here because it reads the program's state; the sampler puts it after all_collectors.
  */
 #ifndef EXPORTER_SAMPLING_SELF_METRICS_H
 #define EXPORTER_SAMPLING_SELF_METRICS_H
@@ -13,13 +13,13 @@ struct historian;
 
 extern const struct collector collector_self;
 
-/* What it reports on beside the process; both must outlive the collector. */
+/* Both must outlive the collector. */
 struct self_sources {
-	struct historian *historian;    /* NULL: nothing is said of the history */
-	const uint64_t *samples_missed; /* of the thread that collects */
+	struct historian *historian;    /* NULL: no metrics of the history */
+	const uint64_t *samples_missed; /* written by the sampler thread, which collects */
 };
 
-/* state is what collector_self.start made; without this call nothing is said of the history. */
+/* state: from collector_self.start. Without this call there are no metrics of the history. */
 void self_metrics_watch(void *state, const struct self_sources *sources);
 
 #endif

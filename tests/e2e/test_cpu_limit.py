@@ -30,7 +30,7 @@ import json, resource, time
 print(json.dumps(resource.getrlimit(resource.RLIMIT_CPU)))
 time.sleep(3)
 """)
-STRETCHED = "fewer samples"
+STRETCHED = "sampling slowed down"
 # Where a busy machine may make what is not looked at cost more.
 ROOMY = (LIMIT, LIMIT + 9)
 

@@ -232,7 +232,7 @@ ROWS = {
         "exporter/sampling/requests.c", "		pthread_cond_broadcast(&s->ticked);\n	}\n	int code", "	}\n	int code", "unit:sampler"),
     "what is asked about goes with who asked": ("exporter/sampling/requests.c", "	shared_hold(context);\n", "", "unit:sampler"),
     "a signal waits for the sampler": (
-        "exporter/sampling/requests.c", "		if (waits(p.signals))", "		if (waits(p.signals) && !r)", "unit:sampler"),
+        "exporter/sampling/requests.c", "		if (is_pending(p.signals))", "		if (is_pending(p.signals) && !r)", "unit:sampler"),
     "a run that was given up is recorded": (
         "exporter/sampling/requests.c", "	if (!is_awaited(s, r)) {", "	if (!is_awaited(s, r) && !r) {", "unit:sampler"),
     "a job's end waits for a sampler that hangs": (

@@ -140,7 +140,7 @@ double sampler_age(struct sampler *s)
 	return age;
 }
 
-bool sampler_find_unless(struct sampler *s,
+bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
 	const sigset_t *signals)
 {

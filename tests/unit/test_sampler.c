@@ -205,7 +205,7 @@ static bool find_with_slip(struct world *w)
 
 	shared_init(&s->shared, slip_release);
 	s->world = w;
-	bool found = sampler_find_unless(w->app.sampler, hang_in_finding, s, one_signal());
+	bool found = sampler_find(w->app.sampler, hang_in_finding, s, one_signal());
 
 	shared_drop(&s->shared);
 	return found;
