@@ -34,6 +34,7 @@
 #include "exporter/sampling/rules_reload.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/history/server_lock.h"
+#include "exporter/site/site.h"
 #include "exporter/lifecycle/systemd.h"
 #include "exporter/answers/result_cache.h"
 #include "exporter/client/bearer_token.h"
@@ -287,9 +288,10 @@ static int serve_main(int argc, char **argv)
 	if (options_read(&o, COMMAND_SERVE, argc, argv, &e))
 		return usage_error("serve", &e);
 	log_setup(o.log_level, o.log_format);
-	if (o.n_rest) {
+	if (o.n_rest)
 		err_set(&e, -EINVAL, "unknown command or argument %s; --help lists what there is",
 			o.rest[0]);
+	if (o.n_rest || site_check_options(&o, &e)) {
 		options_done(&o);
 		return usage_error("serve", &e);
 	}
@@ -417,7 +419,7 @@ static int run_main(int argc, char **argv)
 	if (options_read(&o, COMMAND_RUN, argc, argv, &e))
 		return usage_error("run", &e);
 	log_setup(o.log_level, o.log_format);
-	if (check_job(&o, &e)) {
+	if (check_job(&o, &e) || site_check_options(&o, &e)) {
 		options_done(&o);
 		return usage_error("run", &e);
 	}

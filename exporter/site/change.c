@@ -1,4 +1,4 @@
-/* Letting changes in, or not. */
+/* Access to changes, and their dispatch. */
 #include "exporter/site/change.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define PATH_VALUES_MAX 4
 #define PATH_VALUE_MAX  256
 
-/* What stood in the place of {name} in a path. */
+/* The values of {name} in a path. */
 struct path_values {
 	size_t n;
 	char name[PATH_VALUES_MAX][PATH_VALUE_MAX], value[PATH_VALUES_MAX][PATH_VALUE_MAX];
@@ -86,7 +86,7 @@ bool site_change_takes_long(const char *path)
 
 /* ---- who may ---- */
 
-/* Browsers say where the page is from that asks; programs say nothing. */
+/* Browsers send the origin of the page in Sec-Fetch-Site or Origin; other programs send neither. */
 static bool is_from_elsewhere(const struct http_request *r)
 {
 	const char *site = r->fetch_site;
@@ -111,7 +111,7 @@ static bool refuse(struct reply *r, int status, const char *code, const char *me
 	return false;
 }
 
-/* Who shows the token is neither a page of another site nor tricked by DNS: both do not know it. */
+/* With the token no other check is needed: pages of other sites do not know it. */
 static bool may_by_token(const char *path, const struct http_request *r, struct reply *refusal)
 {
 	struct err e = {0};
@@ -140,7 +140,7 @@ static bool may_change(const struct options *o, const struct http_request *r, st
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
 			"from users of --web.config.file, or with --web.allow-changes or "
 			"--web.changes-token-file");
-	/* A page that got here by another name has no password for that name. */
+	/* A user needs no check of Host: browsers have no password for a rebound name. */
 	if (!r->user && !host_header_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);

@@ -1,9 +1,10 @@
 /*
- * What changes something: who may ask for it, and which route it is.
+ * Changes (POST): who may make them, and which route carries them out.
  *
- * By the Unix socket, the user that we run as and root may. Over TCP nobody may, unless --web.allow-changes is given;
- * then the Host header must name this machine by address, localhost or --web.allowed-host, and a browser must
- * have got its page from here, so that no other site can use it (CSRF, DNS rebinding).
+ * Unix socket: root and the user that the exporter runs as. TCP: clients with the token of
+ * --web.changes-token-file if that is given; else users of --web.config.file, and with
+ * --web.allow-changes everybody whose Host header names this machine (host_header.h). Without a token
+ * file, browsers must have loaded their page from here (CSRF, DNS rebinding).
  */
 #ifndef EXPORTER_SITE_CHANGE_H
 #define EXPORTER_SITE_CHANGE_H
@@ -16,7 +17,7 @@
 bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
-/* Does a change have this path (without a query)? */
+/* path: without a query. */
 bool site_change_at(const char *path);
 bool site_change_takes_long(const char *path);
 

@@ -1,4 +1,4 @@
-/* Streams of new samples, and the thread that finds them. */
+/* Event streams, and the thread that reads new samples for them. */
 #include "exporter/site/event_stream.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 /* Samples of one event; a stream that begins far behind gets several. */
 #define SAMPLES_AT_ONCE 500
 
-/* How often the history is looked at, whatever the sampling interval. */
+/* Least and most seconds between two reads of the history, at any sampling interval. */
 #define LOOK_LEAST 0.2
 #define LOOK_MOST  5.0
 
@@ -28,19 +28,19 @@ enum stream_state { STREAM_FREE, STREAM_OPEN, STREAM_ENDING };
 struct event_stream {
 	struct event_streams *event_streams;
 	enum stream_state state;
-	bool busy;   /* the thread is at it, and will free it if closed meanwhile */
-	bool closed; /* by its reader */
-	bool waiting;
-	bool behind; /* the last event was full: the next is there already */
+	bool busy;    /* the thread works on it, and frees it if it is closed meanwhile */
+	bool closed;  /* by its reader */
+	bool waiting; /* the reader is paused */
+	bool behind;  /* the last event was full, so more samples are ready */
 	struct event_stream_reader reader;
 	char run_id[RUN_ID_MAX];
 	int64_t position;
-	struct mono told_at; /* when it was given something last */
+	struct mono told_at; /* when it last got text */
 	struct buf text;
 	size_t bytes_read; /* of text */
 };
 
-/* Of the thread alone. */
+/* Used by the thread only. */
 struct stream_look {
 	struct history *history; /* NULL: not open */
 	struct arena arena;
@@ -49,7 +49,7 @@ struct stream_look {
 
 struct event_streams {
 	struct app *app;
-	struct worker worker; /* woken when a stream was opened, or wants more */
+	struct worker worker; /* woken when a stream was opened or needs more text */
 	struct stream_look look;
 	pthread_mutex_t lock; /* guards everything below */
 	bool stop;
@@ -124,8 +124,8 @@ static void add_samples(struct buf *out, const struct series *raw, int64_t posit
 }
 
 /*
- * The next event of a run behind *position. 1 = more may come, 0 = it has ended. A run that is gone (pruned,
- * or with its file) has ended, too.
+ * Writes the next event of a run after *position. 1 = more may come, 0 = the run has ended. A run that was
+ * pruned, or is gone with its file, counts as ended.
  */
 static int next_event(struct stream_look *look, const char *run_id, int64_t *position,
 	struct buf *out, struct err *e)
@@ -145,12 +145,13 @@ static int next_event(struct stream_look *look, const char *run_id, int64_t *pos
 	return code;
 }
 
-/* A file that cannot be read now is tried again; it is said once. */
+/* Logs the first of several failures; the file is read again later. */
 static void look_failed(struct event_streams *l, struct stream_look *look, const struct err *e)
 {
 	history_read_failed(l->app, e->code);
 	if (!look->complained)
-		log_line(LOG_LEVEL_WARN, "live streams wait for the history", "err", e->text, NULL);
+		log_line(LOG_LEVEL_WARN, "event streams wait: the history cannot be read", "err",
+			e->text, NULL);
 	look->complained = true;
 	look_close(look);
 }
@@ -168,7 +169,7 @@ static bool look_ready(struct event_streams *l, struct stream_look *look)
 	return false;
 }
 
-/* Called with the lock, which is let go while the history is read. */
+/* Called with the lock; unlocks it while the history is read. */
 static void feed_stream(struct event_streams *l, struct event_stream *s, struct stream_look *look)
 {
 	struct buf text = BUF_MAX(EVENT_STREAM_TEXT_MAX);
@@ -242,7 +243,7 @@ int event_streams_start(struct event_streams *l, struct err *e)
 	return worker_start(&l->worker, "live", feed_all, l, e);
 }
 
-/* ---- for readers ---- */
+/* ---- readers ---- */
 
 static struct event_stream *free_stream(struct event_streams *l)
 {

@@ -1,4 +1,4 @@
-/* /events: the new samples of a run, as they come. */
+/* /events: the new samples of a run as server-sent events. */
 #include "exporter/site/site_state.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "exporter/answers/job_runs.h"
 #include "exporter/site/event_stream.h"
 
-/* Samples of a run are numbered by 32 bits. */
+/* Sample numbers have 32 bits. */
 #define SAMPLES_MAX 4294967295.0
 
 static const struct parameter parameters[] = {
@@ -28,10 +28,10 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* 1: it is there; 0: r says that it is not. */
+/* 1: the run exists; 0: r has the error. Negative: the history cannot be read. */
 static int run_known(struct app *app, const char *run_id, struct reply *r, struct err *e)
 {
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	struct run_query query = {.run_id = run_id, .limit = 1};
 	const struct run *run;
@@ -39,7 +39,7 @@ static int run_known(struct app *app, const char *run_id, struct reply *r, struc
 	return run_found(app, &query, &h, &arena, &run, r, e);
 }
 
-/* A browser that lost the connection says where it was. */
+/* A browser that reconnects sends the last id that it received (Last-Event-ID). */
 static int64_t position_of(const struct http_request *r, const struct arguments *a)
 {
 	const char *last = r->last_event_id ? r->last_event_id : "";
@@ -65,7 +65,7 @@ void site_events(struct site *s, const struct http_request *request, struct requ
 		int64_t after = position_of(request, &a);
 
 		code = run_known(s->app, run_id, &r, &e);
-		/* Of a stream HEAD wants to know whether it is there. */
+		/* HEAD only checks that the run exists. */
 		is_there = code > 0;
 		if (is_there && strcmp(request->method, "HEAD") != 0)
 			code = event_stream_open(s->event_streams, run_id, after, &ret->stream, &e);

@@ -7,7 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 
-/* Tables of constants: some ten KiB. */
+/* Most bytes of cached heads; some 10 KiB are usual. */
 #define HEADS_MAX (16u << 20)
 
 const struct metric exposition_health[HEALTH_N_METRICS] = {
@@ -29,9 +29,9 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* Of a family, in the text of all: the lines before its samples, and how each of its samples begins. */
+/* Place of a family in exposition_heads.text: its lines, then the beginning of its samples. */
 struct exposition_head {
-	size_t at, lines, prefix; /* prefix 0: not made yet */
+	size_t at, lines, prefix; /* offset, and two lengths; prefix 0: not made yet */
 };
 
 struct exposition_writer {
@@ -71,7 +71,7 @@ static bool family_wanted(const struct exposition_filter *f, const struct metric
 	return false;
 }
 
-/* quotes: in label values and OpenMetrics HELP, where " ends the text or must not stand. */
+/* quotes: escape " too, as label values and OpenMetrics HELP require. */
 static void escaped(struct buf *out, const char *s, bool quotes)
 {
 	const char *stops = quotes ? "\\\n\"" : "\\\n";
@@ -97,8 +97,7 @@ static void meta_line(struct buf *out, const char *keyword, const char *name, co
 	buf_addc(out, ' ');
 }
 
-/* In OpenMetrics the family is named without the suffix of its samples, in the text format with it.
- */
+/* OpenMetrics names the family without the suffix of its samples, the text format with it. */
 static void family_lines(struct buf *out, const struct metric *m, bool openmetrics)
 {
 	const char *suffix = openmetrics ? "" : exposition_words[m->type].suffix;
@@ -124,7 +123,7 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 	buf_addc(out, '\n');
 }
 
-/* A sample up to the value of its first label, or to the blank before its own. */
+/* Writes a sample up to the value of its first label, or up to the blank before its value. */
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);
@@ -217,7 +216,7 @@ static void health_write(const struct exposition_writer *w, const struct snapsho
 	}
 }
 
-/* ---- what is the same in each answer ---- */
+/* ---- the cache of constant text ---- */
 
 void exposition_heads_done(struct exposition_heads *h)
 {

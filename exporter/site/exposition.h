@@ -18,19 +18,19 @@ enum exposition_format {
 	EXPOSITION_FORMATS,
 };
 
-/* What an Accept header asks for, and the Content-Type to answer with. */
+/* The format chosen from an Accept header, and its Content-Type. */
 struct negotiated {
 	enum exposition_format format;
 	char content_type[128];
 };
 
 /*
- * accept may be NULL. q-values and order decide; unknown parameters are ignored; no match = text
- * 0.0.4. Never fails, whatever the bytes.
+ * accept: any bytes, or NULL. The highest q-value wins, then the first element. Ignores unknown
+ * parameters. No match: text 0.0.4.
  */
 struct negotiated negotiate(const char *accept);
 
-/* accept_encoding may be NULL: true when gzip may be sent (q > 0, also by "*"). */
+/* True when gzip may be sent (q > 0, also by "*"). accept_encoding may be NULL. */
 bool negotiate_gzip(const char *accept_encoding);
 
 /* Which families to write; NULL or empty lists mean all. */
@@ -40,22 +40,20 @@ struct exposition_filter {
 	const char *const *name;                     /* family or sample names */
 };
 
-/* What differs between the types of metrics; by enum metric_type. */
+/* Words of each enum metric_type. */
 struct exposition_words {
 	const char *suffix;             /* of the samples */
 	const char *text, *openmetrics; /* words of the TYPE line */
 };
 extern const struct exposition_words exposition_words[];
 
-/*
- * Of every collector: how its last reading went. Written here, from the blocks, not by a collector.
- */
+/* Metrics about the last reading of each collector, made from the blocks of a snapshot. */
 enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
 extern const struct metric exposition_health[HEALTH_N_METRICS];
 
 /*
- * What is the same in each answer of a format, most of it words of HELP: made when it is first needed, and copied from
- * then on. Zeroed = nothing yet. One format, one thread at a time.
+ * Cache of the constant text of one format (HELP, TYPE, beginnings of samples), made when first needed.
+ * Start with zeroes. One thread at a time.
  */
 struct exposition_heads {
 	struct buf text;
@@ -66,8 +64,8 @@ struct exposition_heads {
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 
 /*
- * The families of the snapshot in the order of its blocks, then exposition_health. filter may be NULL. heads are those of
- * earlier calls for this format; of other collectors they are made anew.
+ * Writes the families of the snapshot in the order of its blocks, then exposition_health. filter may be
+ * NULL. heads: from earlier calls with this format; made again when the collectors differ.
  */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads);

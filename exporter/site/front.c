@@ -1,4 +1,4 @@
-/* The page that people look at, and the files it is made of. */
+/* The front page and the files that it loads. */
 #include "exporter/site/site_state.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "exporter/text/html.h"
 #include "exporter/site/page.h"
 
-/* Links are relative: a proxy may serve us below any path. */
+/* Links are relative, because a proxy may serve the page below any path. */
 static void begin_link(struct buf *out, const char *path)
 {
 	buf_adds(out, "<li><a href=\"");
@@ -29,7 +29,7 @@ static void add_link(struct buf *out, const char *path, const char *help)
 	end_link(out, path, help);
 }
 
-/* With the formats that it can answer in, for the page to choose from. */
+/* data-formats lists the route's formats for the script of the page. */
 static void add_route(struct buf *out, const struct route *route)
 {
 	const struct parameter *format = route_parameter_find(route->parameters, "format");
@@ -75,7 +75,7 @@ void site_front(struct site *s, const struct http_request *request, struct reque
 	site_reply(ret, &r);
 }
 
-/* If-None-Match is a list, and * is any (RFC 9110, 13.1.2); that the tag stands in it somewhere is enough. */
+/* If-None-Match is a list of tags or * (RFC 9110, 13.1.2). A substring search suffices, because tags are quoted. */
 static bool has_it(const struct http_request *r, const struct page_asset *a)
 {
 	return r->if_none_match &&

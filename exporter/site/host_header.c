@@ -1,4 +1,4 @@
-/* Reading Host headers. */
+/* Parsing and checking Host headers. */
 #include "exporter/site/host_header.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@ static bool is_port(const char *text, size_t n)
 	return n == 0 || (text[0] == ':' && strspn(text + 1, "0123456789") == n - 1);
 }
 
-/* The part before the port: an address in brackets without them, a name without the dot that ends a full one. */
+/* Copies the part before the port: an IPv6 address without brackets, a name without a final dot. */
 static bool host_of(const char *header, char out[HOST_NAME_MAX_BYTES])
 {
 	size_t len = strlen(header), n = strcspn(header, ":");
@@ -61,7 +61,7 @@ static bool is_listed(const struct texts *names, const char *host)
 	return false;
 }
 
-/* As the kernel knows it, which may be with the domain, and without the domain. */
+/* The kernel's nodename may include the domain: accepts it with and without. */
 static bool is_this_machine(const char *host)
 {
 	struct utsname u;

@@ -1,4 +1,4 @@
-/* /metrics: whose values, which families, in which format. */
+/* /metrics: takes a fresh snapshot, and writes the requested families in the negotiated format. */
 #include "exporter/site/site_state.h"
 
 #include <math.h>
@@ -10,16 +10,13 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/sampling/sampler.h"
 
-/*
- * How long a scrape waits for a fresh reading, and what it leaves of the scraper's own time limit
- * for the rest.
- */
+/* Seconds that a scrape waits for a fresh snapshot. */
 #define WAIT_DEFAULT 5.0
-#define WAIT_MARGIN  0.5
+#define WAIT_MARGIN  0.5 /* left of the scraper's own timeout for the answer */
 #define WAIT_LEAST   0.1
 #define WAIT_ENOUGH  1.0 /* a sampler that does not answer for this long hangs */
 
-/* Longest error sentence that lists what is accepted. */
+/* Longest error sentence that lists all collectors. */
 #define ERROR_MAX 4096
 
 static const struct parameter parameters[] = {
@@ -63,7 +60,6 @@ static bool is_collector(const struct snapshot *s, const char *name)
 	return false;
 }
 
-/* True when all names are collectors; otherwise r says which is not. */
 static bool collectors_ok(const struct snapshot *s, const char *parameter, const char *const *name,
 	size_t n, struct reply *r)
 {
@@ -82,7 +78,7 @@ static bool collectors_ok(const struct snapshot *s, const char *parameter, const
 	return false;
 }
 
-/* True when the filter makes sense for this snapshot; otherwise r says why not. */
+/* False: the filter does not fit the snapshot, and r has the error. */
 static bool filter_ok(const struct exposition_filter *f, const struct snapshot *s, struct reply *r)
 {
 	if (f->n_collect && f->n_exclude) {
@@ -105,9 +101,8 @@ static double wait_of(const char *scrape_timeout)
 }
 
 /*
- * A fresh snapshot. When the sampler hangs, the first scrapes wait as long as they may; those
- * that come before it ticks again do not, so that the threads stay free for /-/healthy, which then
- * tells.
+ * When the sampler hangs, the first scrapes wait for the whole time. Scrapes after them wait only
+ * WAIT_LEAST until it ticks again, so that threads stay free for /-/healthy.
  */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
@@ -133,10 +128,10 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	bool all = filter->n_collect + filter->n_exclude + filter->n_name == 0;
 
 	ret->negotiated = true;
-	/* Those without a filter share theirs. */
+	/* Scrapes without a filter share one body; a filtered body takes memory of its own. */
 	if (!all && memory_budget_is_short(0)) {
 		reply_error(&error, 503, "overloaded",
-			"there is no memory left to choose metrics; ask for all of them, or try "
+			"there is no memory left to filter metrics: request all of them, or try "
 			"again in a second");
 		site_reply(ret, &error);
 		return;
@@ -151,8 +146,8 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	ret->status = 200;
 	memcpy(ret->content_type, n.content_type, sizeof n.content_type);
 	/*
-	 * A scrape is what says how long it waits, as Prometheus and its kin do. A person with curl
-	 * must not take the last values of an ended job from them.
+	 * Only a request with a scrape timeout header is a scrape of Prometheus or a similar server. A
+	 * person with curl must not make the last values of an ended job go before the next scrape.
 	 */
 	if (all && r->scrape_timeout && strcmp(r->method, "GET") == 0)
 		ret->scraped = ret->body->generation;
@@ -192,7 +187,7 @@ static void answer_query(struct site *s, const struct http_request *r, struct re
 	answer_with(s, r, &filter, ret);
 }
 
-/* Nearly all scrapes have no query: they do without the room that arguments of any number take. */
+/* Nearly all scrapes have no query, and save the large stack frame of struct arguments. */
 void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)
 {

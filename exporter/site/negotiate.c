@@ -1,4 +1,4 @@
-/* Which format and encoding a client asks for: Accept and Accept-Encoding (RFC 9110, 12.5). */
+/* Choosing the format and the encoding from Accept and Accept-Encoding (RFC 9110, 12.5). */
 #include "exporter/site/exposition.h"
 
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* One element of either header: a media type or a coding, and the parameters that matter here. */
+/* One element of either header: a media type or a coding, with the parameters used here. */
 struct element {
 	struct slice token, version, escaping;
 	double q; /* 0 = not acceptable, also when it is malformed */
 };
 
-/* The ways to write names that are not plain ASCII; ours are, so the word is only echoed. */
+/* Escaping schemes of Prometheus for names. All names here are plain ASCII, so the word is only echoed. */
 static const char *const escapings[] = {"allow-utf-8", "underscores", "dots", "values"};
 
 static bool slice_is_any_case(struct slice s, const char *text)
@@ -33,7 +33,7 @@ static struct slice trimmed(struct slice s)
 	return s;
 }
 
-/* The next piece up to stop, which is consumed; a stop inside a quoted string does not count. */
+/* Reads the next piece up to stop, and consumes stop. Ignores a stop inside a quoted string. */
 static bool next_piece(struct scan *s, char stop, struct slice *ret)
 {
 	const char *first = s->at;
@@ -100,10 +100,10 @@ static bool next_element(struct scan *header, struct element *ret)
 	return true;
 }
 
-/* The format that an element of Accept stands for; false when it is none of ours. */
+/* False: the element of Accept is no format of this exporter. */
 static bool element_format(const struct element *e, enum exposition_format *ret)
 {
-	/* version NULL: none asked for. OpenMetrics without one is the oldest. */
+	/* version NULL: the element has none. OpenMetrics without a version is 0.0.1. */
 	static const struct {
 		const char *type, *version;
 		enum exposition_format format;
@@ -134,7 +134,7 @@ static void content_type(struct negotiated *n, struct slice escaping)
 {
 	static const struct {
 		const char *type,
-			*escaping; /* escaping NULL = never said, "" = only when asked for */
+			*escaping; /* default; NULL = never written, "" = only when requested */
 	} rows[EXPOSITION_FORMATS] = {
 		[EXPOSITION_TEXT_0_0_4] = {"text/plain; version=0.0.4; charset=utf-8", NULL},
 		[EXPOSITION_TEXT_1_0_0] = {"text/plain; version=1.0.0; charset=utf-8",

@@ -1,9 +1,9 @@
-/* The files of the page. */
+/* The files of the web page. */
 #include "exporter/site/page.h"
 
 #include <stdlib.h>
 #include <string.h>
-#define ZLIB_CONST /* what goes in is not changed */
+#define ZLIB_CONST /* z_stream.next_in is a pointer to const */
 #include <zlib.h>
 
 #include "collectors/base/mem.h"
@@ -31,7 +31,7 @@ void page_add(struct buf *out, const struct page_asset *a)
 		.next_out = (Bytef *)plain,
 		.avail_out = (uInt)a->size};
 
-	/* It was compressed by the build: that it does not come back is no case to go on from. */
+	/* The build compressed it, so failure means that the program is broken. */
 	if (inflateInit2(&z, 31) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END)
 		abort();
 	inflateEnd(&z);

@@ -1,7 +1,4 @@
-/*
- * The files of the page that people look at (dashboards/web), compressed into the program when it is
- * built. Any thread.
- */
+/* The files of the web page (dashboards/web), which the build compresses into the program. Any thread. */
 #ifndef EXPORTER_SITE_PAGE_H
 #define EXPORTER_SITE_PAGE_H
 
@@ -10,19 +7,18 @@
 #include "collectors/base/buf.h"
 
 struct page_asset {
-	const char *etag;   /* with its quotes; of the content */
-	const char *sha256; /* in base64, as a Content-Security-Policy wants it */
+	const char *etag;   /* hash of the content, with quotes */
+	const char *sha256; /* in base64, for a Content-Security-Policy */
 	const unsigned char *gzip;
 	size_t gzip_size, size; /* size: uncompressed */
 };
 
-extern const struct page_asset
-	page_html; /* index.html, with PAGE_MARK where the routes are listed */
-extern const struct page_asset page_script, page_style, page_icon;
+extern const struct page_asset page_html, page_script, page_style, page_icon;
 
+/* The place of the list of routes in page_html. */
 #define PAGE_MARK "<!-- routes -->"
 
-/* What may be loaded and run by the page: our own files, and nothing that stands in its text. */
+/* Content-Security-Policy: the page may load and run files of this server, but nothing inline. */
 #define PAGE_POLICY                                                                                \
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "          \
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -32,10 +28,10 @@ struct page_file {
 	const struct page_asset *asset;
 };
 
-/* The file that a path stands for, or NULL. */
+/* NULL: there is no file at this path. */
 const struct page_file *page_find(const char *path);
 
-/* The uncompressed bytes. */
+/* Adds the uncompressed bytes. */
 void page_add(struct buf *out, const struct page_asset *a);
 
 #endif

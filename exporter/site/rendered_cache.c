@@ -1,4 +1,4 @@
-/* Bodies and their cache. */
+/* Response bodies, and their cache for /metrics. */
 #include "exporter/site/rendered_cache.h"
 
 #include <pthread.h>
@@ -8,13 +8,14 @@
 
 #include "collectors/base/mem.h"
 
-/* A body is about as long as the one before: so much more, as a part of it, is room for numbers that grew. */
+/* A body is expected to be longer than the previous one by 1/ROOM_PART of it. */
 #define ROOM_PART 16
+/* Bytes that a body may waste behind its end. */
 #define ROOM_MOST 65536
 
 struct rendered_cache {
-	pthread_mutex_t lock; /* guards formats; held while a body is made, so that the others wait
-				 for it */
+	pthread_mutex_t
+		lock; /* guards formats; held while a body is rendered, so that others wait */
 	struct {
 		struct response_body *plain, *gzip;
 		struct exposition_heads heads;
@@ -49,7 +50,7 @@ struct response_body *response_body_new(struct buf *take)
 
 	shared_init(&b->shared, body_release);
 	b->len = take->len;
-	/* Until it was sent: what a text has room for beyond its end is up to as much again. */
+	/* The body lives until it was sent, and a growing buffer may be twice as large as its text. */
 	if (take->room - take->len > ROOM_MOST)
 		take->data = xrealloc(take->data, take->len + 1);
 	b->data = buf_take(take);

@@ -1,7 +1,7 @@
 /*
- * Bodies to send: immutable, shared by all connections that send them, gone when the last one
- * has. And the cache that lets concurrent scrapes of one snapshot share one rendered,
- * once-compressed body per format. Any thread.
+ * Bodies to send are immutable, and shared by all connections that send them; the last one frees them.
+ * With the cache, concurrent scrapes of one snapshot share one body per format, compressed once. Any
+ * thread.
  */
 #ifndef EXPORTER_SITE_RENDERED_CACHE_H
 #define EXPORTER_SITE_RENDERED_CACHE_H
@@ -9,28 +9,24 @@
 #include "collectors/base/latest.h"
 #include "exporter/site/exposition.h"
 
-/*
- * Largest rendered body; a smaller one than COMPRESS_MIN is never compressed: it would cost more
- * than it saves.
- */
-#define RENDERED_BODY_MAX (64u << 20)
-#define COMPRESS_MIN      4096
+#define RENDERED_BODY_MAX (64u << 20) /* largest rendered body */
+#define COMPRESS_MIN      4096        /* compressing less costs more than it saves */
 
 struct response_body {
-	struct shared shared; /* let go with shared_drop */
+	struct shared shared; /* release with shared_drop */
 	size_t len;
 	char *data;
 	bool gzip;
 	uint64_t generation; /* of the snapshot it was made from; 0 = none */
 };
 
-/* A body that owns the text, which is empty afterwards. */
+/* Moves the text into a new body, and leaves take empty. */
 struct response_body *response_body_new(struct buf *take);
 
-/* Of all bodies that there are. */
+/* Bytes of all bodies in the program. */
 size_t rendered_cache_bytes(void);
 
-/* The same body compressed (gzip, level 1); NULL when it is too small. */
+/* Returns a copy compressed with gzip level 1; NULL when the body is too small or too large. */
 struct response_body *response_body_gzip(const struct response_body *b);
 
 struct rendered_cache;
@@ -38,9 +34,9 @@ struct rendered_cache *rendered_cache_new(void);
 void rendered_cache_free(struct rendered_cache *s);
 
 /*
- * The snapshot as text, held for the caller; compressed when gzip and worth it. With a filter it
- * is made for this call alone. When another thread rendered a newer snapshot meanwhile, that one.
- * NULL: larger than RENDERED_BODY_MAX.
+ * Returns the snapshot as text, held for the caller; compressed when gzip is set and the body is large
+ * enough. A body with a filter is not cached. Returns a newer snapshot when another thread rendered one
+ * meanwhile. NULL: larger than RENDERED_BODY_MAX.
  */
 struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);

@@ -1,4 +1,4 @@
-/* A report: one HTML file with everything in it. */
+/* Writing a report. */
 #include "exporter/site/report.h"
 
 #include <string.h>
@@ -7,10 +7,7 @@
 #include "exporter/core/version.h"
 #include "exporter/site/page.h"
 
-/*
- * Data is no script and needs no hash, but it must not end the element that it stands in; a JSON text has < in
- * strings only.
- */
+/* Escapes <, so that the data cannot end its script element. JSON has < only inside strings. */
 static void add_json(struct buf *out, const struct buf *json)
 {
 	for (size_t i = 0; i < json->len; i++)

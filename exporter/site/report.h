@@ -1,7 +1,7 @@
 /*
- * A run as one file to mail, to keep or to attach to a card: the page's own script and style, and the answers
- * that it would have asked for. It loads nothing, and its Content-Security-Policy names the hashes of what may
- * run.
+ * A report: one HTML file about a run, to mail, keep or attach. It contains the script and style of the
+ * web page and the JSON answers that the page would request. It loads nothing, and its
+ * Content-Security-Policy allows only its own script and style, by hash.
  */
 #ifndef EXPORTER_SITE_REPORT_H
 #define EXPORTER_SITE_REPORT_H
@@ -10,7 +10,7 @@
 
 #include "collectors/base/buf.h"
 
-/* What stands in a report: an answer of one of our routes, as JSON. */
+/* The JSON answer of one route. */
 struct report_part {
 	const char *name;
 	const struct buf *json;

@@ -1,4 +1,4 @@
-/* The pages of the site and who answers which path. */
+/* The pages of the site, and the dispatch of requests by path. */
 #include "exporter/site/site_state.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "exporter/history/read_failed.h"
 #include "exporter/options/shapes.h"
 
-/* Longest error sentence that lists what is known. */
+/* Longest error sentence that lists all paths. */
 #define ERROR_MAX 4096
 
 static void text_page(struct http_answer *ret, int status, const char *text)
@@ -82,7 +82,7 @@ static const struct route *route_at(const char *path)
 	return NULL;
 }
 
-/* Something at this path that metrics there would hide. The front page alone gives way. */
+/* Would metrics at this path hide something? They may replace the front page. */
 static bool is_taken(const char *path)
 {
 	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
@@ -101,13 +101,18 @@ struct site *site_new(struct app *app)
 	return s;
 }
 
-int site_start(struct site *s, struct err *e)
+int site_check_options(const struct options *o, struct err *e)
 {
-	const char *metrics = s->app->options->telemetry_path;
+	const char *metrics = o->telemetry_path;
 
 	if (is_taken(metrics))
 		return err_set(e, -EINVAL, "--web.telemetry-path=%s: accepted is %s", metrics,
 			shape_metrics_path.accepted);
+	return 0;
+}
+
+int site_start(struct site *s, struct err *e)
+{
 	return event_streams_start(s->event_streams, e);
 }
 
@@ -126,7 +131,7 @@ void site_free(struct site *s)
 	free(s);
 }
 
-/* What is large, and not compressed yet, is made smaller for those who ask for it. */
+/* Compresses a large body when the client accepts gzip. */
 static void compress(struct site *s, const struct http_request *request, struct http_answer *ret)
 {
 	if (ret->negotiated)
@@ -143,10 +148,7 @@ static void compress(struct site *s, const struct http_request *request, struct 
 	ret->body = small;
 }
 
-/*
- * The history that was replaced while it was read is read again, once: the file that is there now. The historian is
- * told of a damaged one, and sets it aside.
- */
+/* Answers once more from the new file when the history was replaced (-ESTALE); reports a damaged history. */
 static int answer_or_reopen(struct app *app, const struct route *route, const struct arguments *a,
 	struct reply *r, struct err *e)
 {
@@ -170,7 +172,7 @@ static void add_limit(struct buf *out)
 	memory_budget_words(out, memory_budget()->limit);
 }
 
-/* Those of its parameters that make an answer smaller. */
+/* Names the parameters of the route that make its answer smaller. */
 static void add_advice(struct buf *out, const struct route *route)
 {
 	static const char *const less[] = {"from", "to", "points", "limit", "runs"};
@@ -179,13 +181,13 @@ static void add_advice(struct buf *out, const struct route *route)
 	for (size_t i = 0; i < ARRAY_LEN(less); i++) {
 		if (!route_parameter_find(route->parameters, less[i]))
 			continue;
-		buf_adds(out, any ? ", " : "; ask for less of it, by ");
+		buf_adds(out, any ? ", " : "; request less with ");
 		buf_adds(out, less[i]);
 		any = true;
 	}
 }
 
-/* What does not fit now may, once others were answered; what is larger than an answer may be never does. */
+/* now: memory is short, but a retry may succeed. Else the answer is larger than any may be. */
 static void reply_too_much(struct reply *r, const struct route *route, bool now)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
@@ -296,9 +298,9 @@ enum site_way site_way_of(const struct http_request *r)
 }
 
 /*
- * On loopback sits a browser that any page may have made to ask. Elsewhere names are the operator's business, who
- * scrapes by names of hosts and services: they are looked at once some are given. No browser leaves Host out. Changes
- * are guarded by exporter/site/change.h.
+ * On loopback the client may be a browser that a page of a stranger sent here. At other addresses clients
+ * use any names of hosts and services, so Host is checked only with --web.allowed-host. Browsers always
+ * send Host. Changes have their own checks (change.h).
  */
 static bool host_matters(const struct site *s, const struct http_request *r)
 {

@@ -1,4 +1,4 @@
-/* A request into arguments, and a reply into an answer. */
+/* Reading arguments from a request, and turning a reply into an answer. */
 #include "exporter/site/site_state.h"
 
 #include <stdio.h>

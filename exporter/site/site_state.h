@@ -1,4 +1,4 @@
-/* The state of the site, and what its pages need to answer: for the files of the site alone. */
+/* The state of the site and the functions that its files share. */
 #ifndef EXPORTER_SITE_SITE_STATE_H
 #define EXPORTER_SITE_SITE_STATE_H
 
@@ -15,7 +15,7 @@ struct site {
 	struct rendered_cache *rendered_cache;
 	struct event_streams *event_streams;
 	struct mono started;
-	/* When a scrape last waited for a fresh snapshot in vain, by struct mono; 0 = never. */
+	/* Time (struct mono) when a scrape last waited in vain for a fresh snapshot; 0 = never. */
 	atomic_int_least64_t gave_up;
 };
 
@@ -26,11 +26,11 @@ struct site_page {
 	bool takes_long; /* as of struct route */
 };
 
-/* Reads the rest of the target into a; false when r was filled with the error. */
+/* Reads the query of the target into a. False: r has the error. */
 bool site_arguments(struct arguments *a, const struct parameter *parameters,
 	struct request_target *t, struct reply *r);
 
-/* Makes the reply the answer's body; the reply is empty afterwards. */
+/* Moves the reply into ret, and leaves it empty. */
 void site_reply(struct http_answer *ret, struct reply *r);
 
 void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
@@ -41,7 +41,7 @@ void site_events(struct site *s, const struct http_request *r, struct request_ta
 void site_front(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
-/* Answers with a file of the page; false: the path is none. */
+/* Answers with a file of the web page. False: there is no such file. */
 bool site_file(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 

@@ -296,6 +296,9 @@ class WrongUse(Case):
         *((["rules", *words], ["accepted is test, check or capture"]) for words in ([], ["nothing"])),
         (["rules", "check"], ["--jobs.rules=FILE is missing"]),
         (["manual", "nothing"], ["metrics", "options"]),
+        *(([command, f"--web.telemetry-path={path}", *words], ["--web.telemetry-path", path, "nothing else is at"])
+          for command, *words in (["serve"], ["run", "--job-name=job", "--", "true"])
+          for path in ("/stats", "/web/app.js", "/-/healthy")),
     ]
 
     def test_exits_with_2_and_says_what_is_accepted(self):

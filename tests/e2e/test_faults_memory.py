@@ -204,10 +204,10 @@ class Full(Limited):
         server, _ = self.limited(min(shipped_limits()))
         refused = server.get("/series.csv?job_name=long")
         self.assertEqual((refused.status, refused.json["error"]["code"]), (422, "too_large"))
-        self.assertRegex(refused.json["error"]["message"], r"larger than \S+ MiB, with a memory limit of \S+ MiB; ask for less of it, by from, to$")
+        self.assertRegex(refused.json["error"]["message"], r"larger than \S+ MiB, with a memory limit of \S+ MiB; request less with from, to$")
         refused = server.get("/jobs?limit=100000")
         self.assertEqual((refused.status, refused.json["error"]["code"]), (503, "overloaded"))
-        self.assertRegex(refused.json["error"]["message"], r"no memory left .*; ask for less of it, by limit; or try again")
+        self.assertRegex(refused.json["error"]["message"], r"no memory left .*; request less with limit; or try again")
         self.assertEqual(len(server.get("/jobs?limit=100").json["jobs"]), 100)
         first = server.get("/series?job_name=long&points=2").json["series"]["at"][0]
         part = server.get(f"/series.csv?job_name=long&to={first}")

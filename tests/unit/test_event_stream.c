@@ -231,7 +231,7 @@ static void a_history_that_cannot_be_read_is_waited_for(void **state)
 
 	assert_true(told && n > 0);
 	said[n] = '\0';
-	assert_non_null(strstr(said, "live streams wait for the history"));
+	assert_non_null(strstr(said, "event streams wait: the history cannot be read"));
 	assert_ptr_equal(strchr(said, '\n'), said + n - 1);
 	event_stream_close(s);
 	close(log[0]);

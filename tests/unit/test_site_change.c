@@ -122,7 +122,7 @@ static void metrics_hide_no_change(void **state)
 	struct err e = {0};
 
 	f->options.telemetry_path = route_both.path;
-	assert_int_equal(site_start(f->site, &e), -EINVAL);
+	assert_int_equal(site_check_options(&f->options, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "nothing else"));
 }
 
