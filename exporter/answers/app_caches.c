@@ -1,4 +1,4 @@
-/* Results that one answer keeps for the next one. */
+/* Freeing the caches of struct app. */
 #include "exporter/answers/app_caches.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "exporter/answers/result_cache.h"
 #include "exporter/catalogue/current.h"
 
-/* A catalogue takes some MiB, and is loaded in some ten milliseconds; runs that were sized take up to 4 MiB. */
+/* A catalogue takes some MiB and loads in about 10 ms; cached results take up to 4 MiB. */
 #define IDLE_SECONDS 600.0
 
 void app_caches_tidy(struct app *app)

@@ -1,13 +1,13 @@
-/* Results that one answer keeps for the next one: the catalogue, sizings, behaviour. */
+/* The caches that answers share: the catalogue, sizings, behaviour. */
 #ifndef EXPORTER_ANSWERS_APP_CACHES_H
 #define EXPORTER_ANSWERS_APP_CACHES_H
 
 #include "exporter/core/app.h"
 
-/* Frees a catalogue, and sizings, that no answer used in the last minutes. Any thread. */
+/* Frees what no answer used for 10 minutes. Any thread. */
 void app_caches_tidy(struct app *app);
 
-/* After all threads have ended. Frees them all. */
+/* Frees all. Call it after all threads have ended. */
 void app_caches_done(struct app *app);
 
 #endif

@@ -1,22 +1,21 @@
-/* Working out how a job behaves. */
+/* Computing how a job behaves. */
 #include "exporter/answers/behaviour.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
-/* Samples become fewer and coarser with age, without a change of the runs. */
+/* A cached result expires after so many seconds, because the history thins samples of unchanged runs. */
 #define PAST_SECONDS 600.0
 #define PAST_KEY_MAX (JOB_NAME_MAX + 8)
 
-/* What a run is given when nobody says otherwise: the newest run's request, else its limit. */
+/* Memory that the newest run requested, else its limit. */
 static double requested_bytes(const struct runs *runs)
 {
 	const struct run *newest = &runs->run[0];
@@ -27,16 +26,7 @@ static double requested_bytes(const struct runs *runs)
 
 /* ---- phases, and whether they should be steps ---- */
 
-static void copy_phases(struct phases *p, struct arena *arena)
-{
-	struct phase *copy = arena_alloc(arena, (p->n + 1) * sizeof *copy);
-
-	if (p->n)
-		memcpy(copy, p->phase, p->n * sizeof *copy);
-	p->phase = copy;
-}
-
-/* Of the newest successful runs whose samples are still there; how many. */
+/* Reads the phases of the newest successful runs that still have samples. */
 static int read_phases(struct history *h, const struct runs *runs, struct arena *arena,
 	struct phases ret[PAST_PHASES], size_t *ret_n, struct err *e)
 {
@@ -53,18 +43,18 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
 		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
-			break; /* gone: of older runs, too */
+			break; /* pruned, so older runs have none either */
 		if (code)
 			return code;
-		/* What they are found by has a value for each sample, and is not kept. */
+		/* phases_of needs memory for each sample; only the phases are kept. */
 		phases_of(&s, &samples, &ret[n]);
-		copy_phases(&ret[n++], arena);
+		phases_copy(&ret[n++], arena);
 	}
 	*ret_n = n;
 	return 0;
 }
 
-/* The server on which one such step costs least. */
+/* The server on which a step like this phase costs least. */
 static struct split_step cheapest(const struct catalogue *c, const struct phase *p,
 	enum architecture architecture, struct arena *arena)
 {
@@ -83,7 +73,7 @@ static struct split_step cheapest(const struct catalogue *c, const struct phase 
 	return (struct split_step){picks.pick[0], picks.currency};
 }
 
-/* The needs of all parts at once. */
+/* The demand of one step that does the work of all parts. */
 static struct phase together(const struct phases *p)
 {
 	struct phase all = p->phase[0];
@@ -100,7 +90,7 @@ static struct phase together(const struct phases *p)
 	return all;
 }
 
-/* Keeps the split unless its steps, as servers are billed, would cost more than one. */
+/* Proposes the split unless its steps cost as much as one step at the prices of servers. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
 	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
@@ -141,7 +131,7 @@ struct past_result {
 	struct behaviour_past past;
 };
 
-/* The state: each run, and how it ended; a run that goes on does not change what is past. */
+/* state: a hash of each run and how it ended. Samples of active runs do not change the result. */
 static void past_key(const struct runs *runs, char key[PAST_KEY_MAX], char state[24])
 {
 	struct buf all AUTO(buf_done) = BUF_MAX(runs->n * 256 + 1);
@@ -163,7 +153,7 @@ static void copy_past(const struct behaviour_past *from, struct arena *arena,
 {
 	*ret = *from;
 	for (size_t i = 0; i < from->n_phases; i++)
-		copy_phases(&ret->phases[i], arena);
+		phases_copy(&ret->phases[i], arena);
 }
 
 bool result_cache_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
@@ -209,7 +199,7 @@ static int look_back(struct app *app, struct history *h, const struct runs *runs
 
 /* ---- runs that are running ---- */
 
-/* A mark holds from the start of its interval. */
+/* The peak that a sample records counts from the start of its interval. */
 static double recorded_mark_at_half(struct history *h, const char *run_id)
 {
 	static const char *const columns[] = {"memory_peak_bytes", NULL};
@@ -273,7 +263,7 @@ static int add_running(struct history *h, const struct runs *runs, struct arena 
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
 	struct arena *arena, struct behaviour *ret, struct err *e)
 {
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	struct behaviour b = {0};
 	struct behaviour_past past;
 	struct change *changes;

@@ -23,7 +23,7 @@ static json_t *changes_json(const struct behaviour *b)
 	return a;
 }
 
-/* The middle, and what a tenth is expected below and above. */
+/* The median, and the values that a tenth of runs is expected below and above. */
 static json_t *interval_json(const double point[PROSPECT_POINTS])
 {
 	json_t *o = json_object();

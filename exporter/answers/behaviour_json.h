@@ -1,6 +1,6 @@
 /*
- * How a job behaves, as JSON, for /stats: what changed from run to run, what the next run is expected to need, the
- * phases of a run and whether to make steps of them, and what is to be expected of the runs that are running.
+ * How a job behaves, as JSON for /stats: changes between runs, the forecast of the next run, the phases
+ * of a run and whether to split them into steps, and forecasts of active runs.
  */
 #ifndef EXPORTER_ANSWERS_BEHAVIOUR_JSON_H
 #define EXPORTER_ANSWERS_BEHAVIOUR_JSON_H
@@ -11,7 +11,7 @@
 #include "recommender/servers/pick.h"
 #include "recommender/behaviour/running.h"
 
-/* A part of a proposed split on the server that costs least; pick.server NULL = none is known. */
+/* A step of a proposed split on the cheapest server; pick.server NULL = no server is known. */
 struct split_step {
 	struct pick pick;
 	const char *currency;
@@ -27,8 +27,8 @@ struct behaviour {
 	const struct change *changes;
 	struct prospect prospect;               /* of the next run */
 	struct phases phases;                   /* of the newest successful run; n 0 = unknown */
-	const struct split *split;              /* NULL = none is proposed */
-	const struct split_step *whole, *steps; /* of the split: in one step, and one a part */
+	const struct split *split;              /* NULL = no split is proposed */
+	const struct split_step *whole, *steps; /* all work in one step, and one step a part */
 	size_t n_running;
 	const struct running_run *running;
 };

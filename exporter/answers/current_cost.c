@@ -1,4 +1,4 @@
-/* What it costs today. */
+/* Pricing the current server and ended runs. */
 #include "exporter/answers/current_cost.h"
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/catalogue/regions.h"
@@ -14,7 +14,7 @@ const struct server *current_cost_find_server(const struct catalogue *c, const s
 		       NULL;
 }
 
-/* The options under which the current server is priced: its own region, and how it was bought. */
+/* Prices the current server with its own allocation, without deadline and cost limit. */
 static struct pick_options own_options(const struct current_cost_question *q, const bool *regions)
 {
 	struct pick_options o = *q->options;
@@ -174,7 +174,7 @@ static void past_runs(const struct current_cost_question *q, struct arena *arena
 			t->run[t->n_runs++] = cost_of_past(q, &q->runs->run[i], arena, &at);
 }
 
-/* What the newest run was given, where that is known; else the server is the job's own. */
+/* The request of the newest run that has one; else the whole server. */
 static void set_given(const struct current_cost_question *q, struct current_cost *t)
 {
 	for (size_t i = 0; i < q->runs->n; i++) {

@@ -1,6 +1,6 @@
 /*
- * What a job costs where it runs today: the price of the current server, of each past run, and of the part of the
- * request that is not needed.
+ * The cost of a job on its current server: the price of the server, the cost of each ended run, and the
+ * cost of the unneeded part of the request.
  */
 #ifndef EXPORTER_ANSWERS_CURRENT_COST_H
 #define EXPORTER_ANSWERS_CURRENT_COST_H
@@ -14,7 +14,7 @@ struct run_cost {
 	double price, amount; /* per hour, of the run; NaN = unknown */
 };
 
-/* Where a run was, and what it took there. Unknown texts are NULL, unknown numbers NaN. */
+/* The server of an ended run, and its usage. Unknown texts are NULL, unknown numbers NaN. */
 struct past_run {
 	const char *host;
 	struct run_server server;
@@ -22,50 +22,50 @@ struct past_run {
 };
 
 struct current_cost {
-	struct machine machine;      /* all but its host empty = not known */
-	bool here;                   /* it is this machine */
-	const struct server *server; /* in the catalogue; NULL = it is not there, or not known */
-	bool priced; /* else current has only its server, and why says what is missing */
-	bool elsewhere; /* its own region is not known, or has no price in the catalogue: all regions were looked at */
+	struct machine machine;      /* unknown: all but its host is empty */
+	bool here;                   /* machine is this machine */
+	const struct server *server; /* in the catalogue; NULL = not there, or unknown */
+	bool priced;                 /* else current has only its server, and why has the reason */
+	bool elsewhere; /* priced in all regions: its own is unknown or has no price in the catalogue */
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
-	struct run_cost *run; /* those that ended, newest first, in arena */
-	/* What the job was given, and of it what it does not need. NaN = unknown. */
+	struct run_cost *run; /* ended runs, newest first, in arena */
+	/* Resources that the job gets, and their unneeded part. NaN = unknown. */
 	double given_cores, given_memory_bytes;
-	bool given_all; /* no request is known: it has the whole server */
-	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* of a run */
+	bool given_all; /* no request is known, so the job gets the whole server */
+	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* a run */
 };
 
 struct current_cost_question {
 	const struct catalogue *catalogue;
-	const struct machine *here;    /* this one */
-	const struct machine *machine; /* of the job */
+	const struct machine *here;    /* this machine */
+	const struct machine *machine; /* where the job runs */
 	const struct demand *demand;
-	const struct pick_options *options; /* of the picks, with the currency of their answer */
-	const struct runs *runs;            /* NULL = no job is asked about */
+	const struct pick_options *options; /* as for the picks, with the currency of the answer */
+	const struct runs *runs;            /* NULL = there is no job */
 };
 
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
 /*
- * The server where a job runs: that of its newest run of which it is known (it may have been on another machine than
- * this one). A run that does not say it was on the server that this is, if it ran on this machine; else it is unknown.
+ * Returns the server where a job runs: the server of its newest run whose server is known. It may differ
+ * from this machine. A run without a recorded server ran on this server if its host is this machine.
  */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
 /*
- * The price of a run where it was; NaN = unknown. Of q, catalogue, here and options count. at: the server of the run
- * before, which is mostly the same; all zero at first.
+ * Returns the cost of an ended run on its server; NaN = unknown. Reads only catalogue, here and options
+ * of q. at caches the server of the previous run, which is mostly the same; zeroed before the first call.
  */
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
 	struct arena *arena, struct current_cost *at);
 
-/* The server in the catalogue; NULL = not known, or not there. */
+/* NULL: the server is unknown or not in the catalogue. */
 const struct server *current_cost_find_server(const struct catalogue *c, const struct machine *m);
 
-/* The same server on the same terms: what it costs is the same, too. */
+/* True when vendor, type, region and allocation are equal, and so the price. */
 bool current_cost_same_terms(const struct machine *a, const struct machine *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* The questions that /servers would be asked about a job, with nothing else said. */
+/* Costs of a job with the default parameters of /servers. */
 #include "exporter/answers/job_cost.h"
 
 #include <math.h>

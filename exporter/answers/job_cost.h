@@ -1,6 +1,4 @@
-/*
- * What the next run of a job is forecast to cost, on the server where it runs today and on the best one. In US dollars.
- */
+/* The forecast cost of a job's next run in US dollars, on its current server and on the cheapest one. */
 #ifndef EXPORTER_ANSWERS_JOB_COST_H
 #define EXPORTER_ANSWERS_JOB_COST_H
 
@@ -9,7 +7,7 @@
 #include "recommender/run.h"
 
 struct offer {
-	bool known; /* else all the rest is empty */
+	bool known; /* else the rest is zero */
 	const char *vendor_id, *instance_type, *region_id, *allocation;
 	double price;           /* per hour */
 	double seconds, amount; /* of a run; NaN = unknown */
@@ -20,14 +18,17 @@ extern const char *const job_cost_offer_name[OFFERS];
 
 struct job_cost {
 	struct offer offer[OFFERS];
-	size_t n_runs; /* those that ended, newest first, in arena */
+	size_t n_runs; /* ended runs, newest first, in arena */
 	struct run_usd {
 		const struct run *run;
 		double usd; /* NaN = unknown */
 	} * run;
 };
 
-/* here: this machine. runs: of the job, newest first. demand: of its next run; NULL = nothing can be said of it. Texts as those of c. */
+/*
+ * here: this machine. runs: of the job, newest first. demand: of its next run; NULL = unknown. Texts of
+ * ret live as long as c.
+ */
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
 	const struct demand *demand, struct arena *arena, struct job_cost *ret);
 

@@ -1,4 +1,4 @@
-/* The runs of a job, or why there are none. */
+/* Reading runs for answers, and errors when there are none. */
 #include "exporter/answers/job_runs.h"
 
 #include <errno.h>
@@ -11,12 +11,6 @@
 #include "exporter/text/suggest.h"
 #include "exporter/core/json.h"
 
-void answer_close_history(struct history **h)
-{
-	if (*h)
-		history_close(*h);
-}
-
 int answer_open_history(struct app *app, struct history **ret, struct err *e)
 {
 	int code = history_open(ret, app->history_path, HISTORY_READ, &app->columns, NULL, e);
@@ -28,7 +22,6 @@ int answer_open_history(struct app *app, struct history **ret, struct err *e)
 
 int answer_no_history(struct app *app, struct reply *reply)
 {
-
 	return reply_error(reply, 404, "no_history", "there is no history yet at %s",
 		app->history_path);
 }
@@ -74,7 +67,7 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e)
 {
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	int code = answer_open_history(app, &h, e);
 
 	if (code == -ENOENT)

@@ -1,4 +1,4 @@
-/* The results that were used last. */
+/* A list of results in order of last use. */
 #include "exporter/answers/result_cache.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@ TAILQ_HEAD(results, result);
 
 struct result_cache {
 	pthread_mutex_t lock;   /* guards the rest */
-	struct results results; /* the last used first */
+	struct results results; /* last used first */
 	size_t n, bytes;
 };
 

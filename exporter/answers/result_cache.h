@@ -1,6 +1,6 @@
 /*
- * What answers work out from the runs of a job is most of their work. A server keeps the newest results, and uses one
- * again while what it was worked out from is the same. Any thread.
+ * The cache of results computed from the runs of a job, which are most of the work of an answer. A server
+ * keeps the newest results, and uses a result again while its runs are unchanged. Any thread.
  */
 #ifndef EXPORTER_ANSWERS_RESULT_CACHE_H
 #define EXPORTER_ANSWERS_RESULT_CACHE_H
@@ -11,10 +11,10 @@
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
 
-/* The first member of each kind of result. Immutable once it is kept. */
+/* The first member of each kind of result. Immutable after result_keep. */
 struct result {
 	struct shared shared;
-	struct arena arena; /* all that the result points to */
+	struct arena arena; /* owns all that the result points to */
 	/* Private to the cache. */
 	TAILQ_ENTRY(result) link;
 	const char *key, *state;
@@ -22,28 +22,27 @@ struct result {
 	struct mono made, used;
 };
 
-/* All zero but for the first member; so many bytes, held for the caller. */
+/* Returns size zeroed bytes that begin with a struct result, held for the caller. */
 struct result *result_new(size_t size);
 
-/* Most results, and most bytes of what they say of themselves. */
 #define RESULTS_MAX       32
-#define RESULTS_BYTES_MAX (4u << 20)
+#define RESULTS_BYTES_MAX (4u << 20) /* sum of the bytes that callers of result_keep pass */
 
 struct result_cache;
 struct result_cache *result_cache_new(void);
 void result_cache_free(struct result_cache *c); /* NULL does nothing */
 
-/* Lets go of what was not asked for in that many seconds. NULL does nothing. */
+/* Drops results that were not used for that many seconds. NULL does nothing. */
 void result_cache_tidy(struct result_cache *c, double seconds);
 
 /*
- * key: what was asked; state: what the history held of it then. Held for the caller; NULL when there is none, when it is
- * older than max_age_seconds, or when the state is another one. NULL as a cache has none.
+ * key: the question. state: what the history now has about it. Returns the kept result, held for the
+ * caller. NULL: there is none, it is older than max_age_seconds, its state differs, or c is NULL.
  */
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);
 
-/* In place of what was kept by that key; NULL as a cache keeps nothing. */
+/* Keeps r in place of the previous result of that key. c NULL does nothing. */
 void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state,
 	size_t bytes);
 

@@ -83,14 +83,14 @@ double run_json_headline(const struct headline *h, const struct run *r)
 	return NAN;
 }
 
-/* What the run was given is known of few runs: these keys are absent, not null, when it is not. */
+/* Few runs have these values, so unknown ones are absent, not null. */
 static void put_given(json_t *o, const char *key, double v)
 {
 	if (!isnan(v))
 		json_put(o, key, json_num(v));
 }
 
-/* Where it ran is known in a cloud, or when somebody said so. */
+/* The server is known in a cloud or from --server.vendor and --server.type; else its keys are absent. */
 static void put_server(json_t *o, const struct run *r)
 {
 	if (!r->vendor_id && !r->instance_type)
@@ -102,7 +102,7 @@ static void put_server(json_t *o, const struct run *r)
 	json_put(o, "allocation", json_text(r->allocation));
 }
 
-/* Who named the run, and by which words of its own; absent for what a wrapper was told. */
+/* The system that named the run, with its run id and labels; absent for runs of a wrapper. */
 static void put_words(json_t *o, const struct run *r)
 {
 	json_t *labels = r->labels ? json_loads(r->labels, 0, NULL) : NULL;

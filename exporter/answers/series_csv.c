@@ -10,7 +10,7 @@
 #define MIB 1048576.0
 #define GB  1e9
 
-/* Ours are names of columns: letters, digits and _. */
+/* Needs no quotes: column names have only letters, digits and _. */
 void series_csv_header(struct buf *out, const struct series *s)
 {
 	buf_adds(out, "at,duration");
@@ -19,7 +19,7 @@ void series_csv_header(struct buf *out, const struct series *s)
 	buf_addc(out, '\n');
 }
 
-/* Seconds since 1970 UTC to the millisecond, as %.3f has them at a tenth of the cost. */
+/* Writes seconds since 1970 UTC like %.3f at a tenth of the cost. */
 static void add_time(struct buf *out, double at)
 {
 	double ms = nearbyint(at * 1e3);
@@ -57,11 +57,11 @@ void series_csv_rows(struct buf *out, const struct series *s)
 /* ---- resource-tracker ---- */
 
 enum tracker_kind {
-	PEER_UNKNOWN,  /* not kept here */
+	PEER_UNKNOWN,  /* not in the history */
 	PEER_VALUE,    /* at the end of the interval */
-	PEER_CHILDREN, /* of a number of processes, all but the first */
+	PEER_CHILDREN, /* number of processes minus one */
 	PEER_GROWTH,   /* during the interval */
-	PEER_RATE,     /* growth by the length of the interval */
+	PEER_RATE,     /* growth divided by the length of the interval */
 };
 
 /* clang-format off */
@@ -70,7 +70,7 @@ static const struct tracker_column {
 	enum tracker_kind kind;
 	int decimals;
 	double scale;
-	const char *column, *plus; /* of the history; plus: added to it */
+	const char *column, *plus; /* of the history; plus is added */
 } peers[] = {
 	{"system_processes", PEER_VALUE, 0, 1, "system_processes", NULL},
 	{"system_utime", PEER_GROWTH, 6, 1, "system_cpu_user_seconds", NULL},
@@ -114,7 +114,7 @@ void series_csv_peer_header(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* With what the corrections behind it add. */
+/* Growth in sample i and in the corrections after it. */
 static double growth(const struct series *s, const double *v, size_t i)
 {
 	double sum = v[i];
@@ -136,7 +136,7 @@ static double peer_value(const struct series *s, const struct tracker_column *p,
 	case PEER_VALUE:
 		return v[i] / p->scale;
 	case PEER_CHILDREN:
-		/* After the end there is no first one, whose children these would be. */
+		/* After the end of the run there is no parent process either. */
 		return v[i] > 0 ? fmax(v[i] - 1, 0) : (double)NAN;
 	case PEER_GROWTH:
 		return growth(s, v, i);
@@ -146,7 +146,7 @@ static double peer_value(const struct series *s, const struct tracker_column *p,
 	return NAN;
 }
 
-static double rounded(double v, int decimals)
+double series_csv_rounded(double v, int decimals)
 {
 	double scale = pow(10, decimals);
 
@@ -160,7 +160,8 @@ void series_csv_peer_rows(struct buf *out, const struct series *s)
 			continue;
 		add_time(out, s->at[i]);
 		for (size_t k = 0; k < ARRAY_LEN(peers); k++)
-			add_field(out, rounded(peer_value(s, &peers[k], i), peers[k].decimals));
+			add_field(out,
+				series_csv_rounded(peer_value(s, &peers[k], i), peers[k].decimals));
 		buf_addc(out, '\n');
 	}
 }

@@ -1,14 +1,13 @@
-/* A long run, some columns at a time. */
+/* Reading a long run some columns at a time. */
 #include "exporter/answers/series_passes.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/series_view.h"
 
-/* Of a sample: its time and length with what is worked out of them, and each column, as it was read and as it is drawn. */
+/* Memory of a sample: its time, duration and values derived from them; each column as read and as drawn. */
 #define ROW_BYTES    48
 #define COLUMN_BYTES 16
 
@@ -19,7 +18,7 @@ static size_t rows_of(const struct series_passes_question *q)
 	return q->samples < HISTORY_SERIES_MAX ? q->samples + 1 : HISTORY_SERIES_MAX;
 }
 
-/* How many columns a pass has room for: at least one. */
+/* Columns of one pass that fit into the memory budget, at least 1. */
 static size_t width_of(const struct series_passes_question *q, size_t columns)
 {
 	size_t bytes = memory_budget()->making / rows_of(q);
@@ -33,23 +32,8 @@ static struct series drawn(const struct series *raw, const struct series_passes_
 {
 	struct series view = series_view_of(raw, arena);
 
-	view = series_view_between(&view, isnan(q->from) ? -INFINITY : q->from,
-		isnan(q->to) ? INFINITY : q->to, arena);
+	view = series_view_between(&view, q->from, q->to, arena);
 	return series_view_thinned(&view, q->points, arena);
-}
-
-/* Copies what phases are, not what they are found by. */
-static void keep_phases(const struct series *raw, struct arena *pass, struct arena *arena,
-	struct phases *ret)
-{
-	struct phases found = {0};
-
-	if (raw->n)
-		phases_of(raw, pass, &found);
-	*ret = found;
-	ret->phase = arena_alloc(arena, (found.n + 1) * sizeof *ret->phase);
-	if (found.n)
-		memcpy(ret->phase, found.phase, found.n * sizeof *ret->phase);
 }
 
 static double *copied(const double *v, size_t n, struct arena *arena)
@@ -66,7 +50,7 @@ struct gathered_series {
 	double *value[VIEW_MAX];
 };
 
-/* The points of all passes are at the same times: they go by those of the samples alone. */
+/* The points of all passes have the same times, which depend only on the times of the samples. */
 static void add_columns(struct gathered_series *to, const struct series *view, struct arena *arena)
 {
 	if (!to->at) {
@@ -101,7 +85,10 @@ static int read_phases(struct history *h, const struct series_passes_question *q
 	if (code < 0)
 		return code;
 	ret->samples = raw.n;
-	keep_phases(&raw, &pass, arena, &ret->phases);
+	if (raw.n) {
+		phases_of(&raw, &pass, &ret->phases);
+		phases_copy(&ret->phases, arena);
+	}
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The samples of a run as points of a chart, read in one pass where memory suffices, else some columns at a time: what all
- * columns of a long run take is more than a small server may have (exporter/core/memory_budget.h).
+ * The samples of a run as points of a chart. Reads all columns in one pass, or some columns at a time when
+ * all columns of a long run exceed the memory budget (memory_budget.h).
  */
 #ifndef EXPORTER_ANSWERS_SERIES_PASSES_H
 #define EXPORTER_ANSWERS_SERIES_PASSES_H
@@ -10,19 +10,19 @@
 
 struct series_passes_question {
 	const char *run_id;
-	size_t samples;  /* of the run, or more */
+	size_t samples;  /* at least those of the run */
 	double from, to; /* NaN = no bound */
-	size_t points;   /* most */
+	size_t points;   /* at most */
 };
 
 struct series_passes {
-	struct series view;   /* as exporter/answers/series_view.h says */
-	struct phases phases; /* of the whole run; none of a run without samples */
-	int64_t position;     /* behind the last sample */
-	size_t samples;       /* that were read */
+	struct series view;   /* see series_view.h */
+	struct phases phases; /* of the whole run; n 0 without samples */
+	int64_t position;     /* number of the last sample */
+	size_t samples;       /* read from the history */
 };
 
-/* Into arena. -E2BIG: not even the points asked for fit. Else as history_series_after. */
+/* ret lives in arena. -E2BIG: the requested points exceed the memory budget. Else as history_series_after. */
 int series_passes_read(struct history *h, const struct series_passes_question *q,
 	struct arena *arena, struct series_passes *ret, struct err *e);
 

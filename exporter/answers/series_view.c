@@ -6,8 +6,8 @@
 
 /* clang-format off */
 static const struct series_view_column {
-	const char *name, *from; /* of the answer, of the history */
-	bool rate;               /* growth divided by the time it took */
+	const char *name, *from; /* JSON key, history column */
+	bool rate;               /* growth divided by its duration */
 } series_view_columns[] = {
 	{"cpu_cores", "cpu_seconds", true},
 	{"cpu_throttled_cores", "cpu_throttled_seconds", true},
@@ -66,7 +66,7 @@ static bool any_known(const double *v, size_t n)
 	return false;
 }
 
-/* Half the usual length of an interval: recommender/stats.c joins shorter ones in the same way. */
+/* Half the median duration. recommender/stats.c joins shorter intervals in the same way. */
 static double shortest_interval(const struct series *s, struct arena *arena)
 {
 	double *known = arena_alloc(arena, (s->n + 1) * sizeof *known);
@@ -141,7 +141,7 @@ struct series series_view_between(const struct series *s, double from, double to
 		end - first, s->n_columns, s->columns, s->at + first, s->duration + first, values};
 }
 
-/* The lowest and the highest of the values from first to end - 1, in the order in which they came. */
+/* The lowest and the highest value from first to end - 1, in their order. */
 static void two_of(const double *v, size_t first, size_t end, double ret[2])
 {
 	size_t low = end, high = end;
@@ -168,7 +168,7 @@ struct view_thinning {
 	double *at, *duration, **values;
 };
 
-/* A stretch of one or two samples is taken as it is. */
+/* Copies a stretch of one or two samples unchanged. */
 static void add_stretch(struct view_thinning *t, size_t first, size_t end)
 {
 	const struct series *s = t->from;
@@ -212,7 +212,7 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 		double until = start + length * (double)k;
 		size_t end = first;
 
-		/* Where the clock stepped back all is taken up to the next time that is late enough. */
+		/* After a step back of the clock, samples count for the stretch until their time passes it again. */
 		while (end < s->n && (k == stretches || s->at[end] <= until))
 			end++;
 		if (end > first)
@@ -222,7 +222,7 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 	return (struct series){t.n, s->n_columns, s->columns, t.at, t.duration, t.values};
 }
 
-/* A rate to six digits: more would be noise, and three times as long. */
+/* Rates get six digits: more are noise, and the text would be three times as long. */
 static void add_number(struct buf *out, double v, bool rate)
 {
 	if (!isfinite(v))

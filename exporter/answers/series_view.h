@@ -1,7 +1,4 @@
-/*
- * A run's samples as a chart wants them: rates instead of growth, and no more points than asked
- * for. Which columns there are stands in one table.
- */
+/* A run's samples for a chart: rates instead of growth, and a limited number of points. */
 #ifndef EXPORTER_ANSWERS_SERIES_VIEW_H
 #define EXPORTER_ANSWERS_SERIES_VIEW_H
 
@@ -9,27 +6,26 @@
 #include "collectors/base/mem.h"
 #include "recommender/run.h"
 
-/* The values of a column; NULL = there is none, as of a NULL name. */
+/* Returns the values of a column; NULL = no such column, or name is NULL. */
 const double *series_column(const struct series *s, const char *name);
 
-/* What to read from the history for it: NULL-terminated, in arena. */
+/* The history columns that series_view_of needs; NULL-terminated, in arena. */
 const char *const *series_view_sources(struct arena *arena);
 
 /*
- * The columns of the table that have a known value, over the same times. s has the columns of
- * series_view_sources. An interval much shorter than usual has no rate of its own: what grew in it belongs to
- * the next one.
+ * Returns the columns that have a known value, at the times of s, which has the columns of
+ * series_view_sources. An interval shorter than half the usual has no rate: its growth counts for the
+ * next one.
  */
 struct series series_view_of(const struct series *s, struct arena *arena);
 
-/* Only what was taken from..to, seconds since 1970 UTC; NaN = no bound. Shares the values of s. */
+/* Returns the samples of from..to, seconds since 1970 UTC; NaN = no bound. Shares the values of s. */
 struct series series_view_between(const struct series *s, double from, double to,
 	struct arena *arena);
 
 /*
- * At most so many points: equal stretches of time give two each, the lowest and the highest value of
- * every column in the order in which they came, so that no peak is lost and all columns share their
- * times.
+ * Returns at most so many points. Each of points/2 equal stretches of time gives two: the lowest and the
+ * highest value of every column, in their order. No peak is lost, and all columns share their times.
  */
 struct series series_view_thinned(const struct series *s, size_t points, struct arena *arena);
 

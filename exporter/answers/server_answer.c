@@ -1,4 +1,4 @@
-/* From a request to picks. */
+/* Answering a question about servers. */
 #include "exporter/answers/server_answer.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "exporter/answers/server_parameters.h"
 #include "recommender/servers/job_profile.h"
 
-/* A run that takes so long computes in proportion: it is as busy as the others. */
+/* Scales CPU and GPU seconds with the duration: the run is assumed to be as busy as the others. */
 static void scale_to(struct job_profile *p, double seconds)
 {
 	double longer = seconds / p->duration_seconds;
@@ -18,7 +18,6 @@ static void scale_to(struct job_profile *p, double seconds)
 	p->gpu_seconds *= longer;
 }
 
-/* The profile of a job: what its runs say, on the server where they ran. */
 static struct job_profile profile_of(const struct server_question *q,
 	const struct server *reference)
 {

@@ -1,4 +1,4 @@
-/* What may be asked about servers, by name. */
+/* Reading the parameters about servers. */
 #include "exporter/answers/server_parameters.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "recommender/catalogue/regions.h"
 
 #define GB_IN_MIB    1024.0
-#define ACCEPTED_MAX 64 /* names that an error lists; of more, those most like the one given */
+#define ACCEPTED_MAX 64 /* an error lists all names up to this number, else only similar ones */
 
 #if defined(__x86_64__)
 #define NATIVE ARCHITECTURE_X86_64
@@ -21,14 +21,14 @@
 #define NATIVE ARCHITECTURE_UNKNOWN
 #endif
 
-/* ---- choices: a word, and the bits of struct pick_options that it stands for; 0 = any ---- */
+/* ---- choices ---- */
 
 struct word_choice {
 	const char *word;
-	unsigned bits;
+	unsigned bits; /* in struct pick_options; 0 = any */
 };
 
-/* Where it is not known what a job's programs were built for, it is what this program was built for, too. */
+/* The first is also the default when the architecture of a job's programs is unknown. */
 static const struct word_choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},
@@ -80,7 +80,7 @@ const char *server_parameter_reserve(size_t i)
 	return system_reserves[i].name;
 }
 
-/* All words of a parameter together; "any" among them is any. unset: when there are none. */
+/* Joins the bits of all words of a parameter; "any" makes it 0. unset: returned without a word. */
 static unsigned bits_of(const struct arguments *a, const char *name,
 	const struct word_choice *choices, unsigned unset)
 {
@@ -128,7 +128,6 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		double v = argument_number(a, numbers[i].name);
 
-		/* An upper bound of 0 is a bound, but there it means none. */
 		if (!isnan(v))
 			*(double *)(void *)((char *)ret + numbers[i].offset) =
 				v * numbers[i].factor;
@@ -147,9 +146,9 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 	return true;
 }
 
-/* ---- words, each of which the catalogue must know ---- */
+/* ---- words that the catalogue must contain ---- */
 
-/* The i-th name that a parameter may have, "" = none in this place; NULL past the last. */
+/* The i-th word that a parameter accepts; "" = skip it; NULL after the last. */
 static const char *vendor_name(const struct catalogue *c, size_t i)
 {
 	return i < c->n_vendors ? c->vendor[i].vendor_id : NULL;
@@ -184,10 +183,7 @@ static bool is_listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-/*
- * Says that word is none of the names. A few are listed; of many, the most like it. message: what is wrong,
- * without the word.
- */
+/* Replies that word is not in the catalogue, with all names that are, or the similar ones of many. */
 static void refuse(struct reply *r, const char *parameter, const char *word,
 	const struct catalogue *c, const char *(*name)(const struct catalogue *c, size_t i))
 {
@@ -264,7 +260,7 @@ static bool read_lists(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-/* Frameworks that some vendor complies with, each once. */
+/* Accepts the frameworks that at least one vendor complies with. */
 static bool read_compliance(const struct arguments *a, const struct catalogue *c,
 	struct pick_options *ret, struct reply *r)
 {
@@ -340,7 +336,7 @@ static bool read_currency(const struct arguments *a, const struct catalogue *c,
 	return false;
 }
 
-/* ---- what is best ---- */
+/* ---- objective ---- */
 
 static bool read_objective(const struct arguments *a, const struct catalogue *c,
 	struct pick_options *ret, struct reply *r)

@@ -1,6 +1,6 @@
 /*
- * What may be asked about servers: the rows that /recommend and /servers share, and what they mean. Names and
- * units are those of Keeper's /servers where it has such a parameter.
+ * The parameters about servers that /recommend and /servers share. Names and units are those of the
+ * Keeper's /servers where it has the parameter.
  */
 #ifndef EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 #define EXPORTER_ANSWERS_SERVER_PARAMETERS_H
@@ -96,20 +96,18 @@ const char *server_parameter_reserve(size_t i);
 		.help = "Only servers that can be had now"}
 /* clang-format on */
 
-/* The job that servers are for: it decides what is not given. */
+/* The job decides the defaults of some parameters. */
 struct server_job {
 	const struct job_profile *profile;
-	enum architecture
-		architecture; /* that its programs were built for; UNKNOWN = as this one */
+	enum architecture architecture; /* of its programs; UNKNOWN = as this program */
 };
 
-/* What is asked for a job when nobody says anything. */
+/* The options for a job without any parameter. */
 struct pick_options server_parameters_usual(const struct server_job *job);
 
 /*
- * What the arguments ask for. Their texts live as long as the arguments, the rest in arena or in the catalogue.
- * job: NULL = none is asked about. False: r says which value is not
- * known, and what is.
+ * Turns arguments into options. Texts live as long as the arguments, the rest in arena or in the
+ * catalogue. job: NULL = there is none. False: r names the unknown value and the known ones.
  */
 bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,

@@ -7,7 +7,7 @@
 #include "recommender/catalogue/architecture.h"
 #include "recommender/catalogue/catalogue.h"
 
-/* An empty text of a server is unknown. */
+/* An empty text means unknown. */
 static json_t *known_text(const char *s)
 {
 	return json_text(s && *s ? s : NULL);
@@ -19,7 +19,7 @@ static void put_known(json_t *o, const char *key, double v)
 		json_put(o, key, json_num(v));
 }
 
-/* What one of the server's currency is in that of the answer; NaN = nobody knows. */
+/* Exchange rate from the server's currency to that of the answer; NaN = unknown. */
 static double rate_of(const struct server_answer *a, const struct server *s)
 {
 	const struct currency *from = catalogue_currency(a->use.catalogue, s->currency);
@@ -73,7 +73,6 @@ static json_t *cost_json(const struct cost *c)
 	return o;
 }
 
-/* Where, at which price, how long, how much. */
 static void put_offer(json_t *o, const struct pick *p, const char *currency)
 {
 	json_put(o, "region_id", known_text(p->region_id));
@@ -91,7 +90,7 @@ static void put_offer(json_t *o, const struct pick *p, const char *currency)
 		json_put(o, "cost", cost_json(&p->cost));
 }
 
-/* Against what a run costs today; negative: it would cost more. */
+/* Compared with the current server; negative: this one costs more. */
 static void put_saving(json_t *o, const struct server_answer *s, const struct pick *p)
 {
 	double now = s->current_cost.current.cost.amount, saving = now - p->cost.amount;
@@ -102,7 +101,7 @@ static void put_saving(json_t *o, const struct server_answer *s, const struct pi
 	json_put(o, "saving_percent", json_num(now > 0 ? 100 * saving / now : (double)NAN));
 }
 
-/* Scores are kept as floats, of which seven digits mean something. */
+/* Scores are stored as floats, which have seven significant digits. */
 static double score_of(const struct server_answer *s, const struct server *server)
 {
 	double v = (double)s->options.benchmark->score[server - s->use.catalogue->server];
@@ -151,7 +150,7 @@ json_t *server_answer_catalogue_json(const struct catalogue_use *use)
 	return o;
 }
 
-/* Why the other servers were left out: an empty answer explains itself. */
+/* Counts of excluded servers by reason. They explain an empty answer. */
 static json_t *filtered_json(const struct picks *p)
 {
 	json_t *o = json_object();
@@ -177,12 +176,12 @@ json_t *server_answer_related_json(const struct related_benchmark *related, size
 	return a;
 }
 
-/* ---- notes: what to know before believing the servers of an answer, or their absence ---- */
+/* ---- notes about the servers of an answer, or their absence ---- */
 
 #define NOTE_MAX 1024
 #define MIB      1048576.0
 
-/* "124 ..." of each: a sentence for people, where pick_exclusion_name is a key for programs. */
+/* Sentence ends after a number of servers, for people; pick_exclusion_name has the keys for programs. */
 static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "cannot be had now",
 	[EXCLUDED_VENDOR] = "are of other vendors",
@@ -226,7 +225,7 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* That nothing is as large as that is the reason that nobody thinks of. */
+/* Says so when even the largest server is too small, a reason that people overlook. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -331,7 +330,7 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	return notes;
 }
 
-/* ---- what it costs today ---- */
+/* ---- current cost ---- */
 
 static json_t *server_now_json(const struct current_cost *t, const char *currency)
 {
@@ -414,7 +413,7 @@ static const char *not_in_its_region(const struct current_cost *t)
 		       "--server.region says it";
 }
 
-/* It has prices, but none for how it is rented. */
+/* The server has prices, but none for its allocation. */
 static const char *not_so_rented(const struct current_cost *t)
 {
 	if (t->machine.allocation == MACHINE_SPOT)
@@ -424,7 +423,7 @@ static const char *not_so_rented(const struct current_cost *t)
 			      "it has no on-demand price in its region";
 }
 
-/* Why there is no price, or another one; NULL = there is its own. */
+/* Why the price is missing or from all regions; NULL = the server has its own price. */
 static const char *not_priced(const struct current_cost *t)
 {
 	if (t->priced)

@@ -1,4 +1,4 @@
-/* Sizings. */
+/* Sizing a job, or taking the result from the cache. */
 #include "exporter/answers/sizing.h"
 
 #include <errno.h>
@@ -9,22 +9,19 @@
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_parameters.h"
 
-/* All that a result depends on. */
+/* Everything that a result depends on. */
 struct sizing_question {
 	const char *job_name;
 	const struct strategy *strategy;
 	struct sizing_options options;
 	double since;       /* only runs that started then or later; -INFINITY = all */
-	double window_days; /* that since is ago; NaN = all */
+	double window_days; /* days from since to now; NaN = all */
 	struct job_mark mark;
 };
 
 #define KEY_MAX (JOB_NAME_MAX + 512)
 
-/*
- * The question without the time: a window that moved, but lets the same runs in, is the same. What the history held of
- * the job is the mark.
- */
+/* The key leaves out the time of the window: state changes when a moved window contains other runs. */
 static void key_of(const struct sizing_question *q, char key[KEY_MAX], char state[KEY_MAX])
 {
 	const struct sizing_options *o = &q->options;
@@ -57,7 +54,7 @@ static int reply_no_demand(struct reply *r, const struct sizing_question *q, con
 	return answer_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 
-/* As sizing_of_job. */
+/* Returns as sizing_of_job. */
 static int size(struct history *h, const struct sizing_question *q, struct sizing_result *s,
 	size_t *ret_bytes, struct reply *r, struct err *e)
 {
@@ -87,7 +84,7 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 		.since = sizing_parameters_since(a, wall_seconds(now_read().wall)),
 		.window_days = argument_number(a, "window_days"),
 	};
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	char key[KEY_MAX], state[KEY_MAX];
 	size_t bytes = 0;
 	int code;
@@ -97,7 +94,7 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 	code = answer_open_history(app, &h, e);
 	if (code == -ENOENT)
 		return answer_no_history(app, reply);
-	/* Before the runs are read: what changes in between makes the result old, not wrong. */
+	/* Read before the runs: a change in between makes the cached result stale, not wrong. */
 	if (code == 0 && app->results)
 		code = history_job_mark(h, q.job_name, q.since, &q.mark, e);
 	if (code)

@@ -1,4 +1,4 @@
-/* A sizing as JSON: what to ask for, how good it is thought to be, and why. */
+/* A sizing as JSON: the request, its expected quality, and the reasons. */
 #include "exporter/answers/sizing_json.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static json_t *based_on_json(const struct sizing *s)
 	return o;
 }
 
-/* Zero CPUs or memory cannot be asked for: it means unknown. */
+/* Zero CPUs or memory mean unknown. */
 static json_t *resources_json(const struct resources *r)
 {
 	json_t *o = json_object();
@@ -45,7 +45,7 @@ json_t *sizing_json_demand(const struct demand *d)
 	return o;
 }
 
-/* Where a target has two numbers, the demand is the request and this the limit. */
+/* Limits for targets that have requests and limits; the demand is the request. */
 static json_t *limits_json(const struct sizing *s)
 {
 	json_t *o = json_object();
@@ -107,7 +107,7 @@ static json_t *hindsight_json(const struct hindsight *h)
 	return o;
 }
 
-/* What this rule and the seeds' would have done on the job's own past. */
+/* How this strategy and "baseline" would have done on the job's earlier runs. */
 static json_t *both_hindsights_json(const struct sizing *s)
 {
 	json_t *o = json_object();

@@ -1,6 +1,4 @@
-/*
- * A recommendation as JSON.
- */
+/* A recommendation as JSON. */
 #ifndef EXPORTER_ANSWERS_SIZING_JSON_H
 #define EXPORTER_ANSWERS_SIZING_JSON_H
 
@@ -8,13 +6,13 @@
 #include "exporter/core/json.h"
 #include "recommender/sizing/sizing.h"
 
-/* Adds the half that is about the job. Unknown numbers are null. */
+/* Adds the keys about the job. Unknown numbers are null. */
 void sizing_json_put(json_t *o, const struct sizing *s);
 
-/* What is asked for, also where no strategy was asked. */
+/* A demand, from a strategy or from parameters. */
 json_t *sizing_json_demand(const struct demand *d);
 
-/* All of a recommendation: the job, then the servers. */
+/* A whole recommendation: the job, then the servers. */
 struct recommendation {
 	const char *job_name, *strategy;
 	double generated_at;

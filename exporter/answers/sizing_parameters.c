@@ -1,4 +1,4 @@
-/* What may be asked about the size of a job's next run. */
+/* Reading the parameters about the size of a job's next run. */
 #include "exporter/answers/sizing_parameters.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static const struct {
 	{"margin", USES_MARGIN},
 };
 
-/* What would be ignored is refused: whoever gave it expects it to change the answer. */
+/* Refuses parameters that the strategy would ignore, because the client expects them to change the answer. */
 static bool all_are_used(const struct arguments *a, const struct strategy *strategy,
 	struct reply *r)
 {

@@ -1,6 +1,4 @@
-/*
- * What may be asked about the size of a job's next run: the rows of /recommend, and what they mean.
- */
+/* The parameters about the size of a job's next run. */
 #ifndef EXPORTER_ANSWERS_SIZING_PARAMETERS_H
 #define EXPORTER_ANSWERS_SIZING_PARAMETERS_H
 
@@ -64,17 +62,14 @@ const char *sizing_parameter_risk(size_t i);
 		.help = "Which attempt of the run this is for: 2 when the first one ran out of memory"}
 /* clang-format on */
 
-/* The strategy that was asked for. */
 const struct strategy *sizing_parameters_strategy(const struct arguments *a);
 
-/*
- * What the arguments ask of it. False: r says which of them that strategy does not know.
- */
+/* False: an argument is given that the strategy does not use, and r says so. */
 bool sizing_options(const struct arguments *a, struct sizing_options *ret, struct reply *r);
 
-/* The arguments let in what started then or later; -INFINITY = all. */
+/* Returns the begin of the time window, seconds since 1970 UTC; -INFINITY = all time. */
 double sizing_parameters_since(const struct arguments *a, double now);
-/* Those of runs, newest first. */
+/* Returns the runs that started at since or later. runs: newest first. */
 struct runs sizing_parameters_runs(const struct runs *runs, double since);
 
 #endif

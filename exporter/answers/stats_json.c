@@ -1,4 +1,4 @@
-/* Statistics over the last runs, as JSON. */
+/* Statistics over the newest runs, as JSON. */
 #include "exporter/answers/stats_json.h"
 
 #include <math.h>
@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "exporter/answers/run_json.h"
+#include "exporter/answers/series_csv.h"
 #include "recommender/waits.h"
 
 #define MIB 1048576.0
 #define GB  1e9
 
-/* What has a value at every moment of a run; the unit is in the name. */
+/* Columns with a value at every moment of a run; the unit is in the name. */
 static const char *const levels[] = {
 	"cpu_cores",
 	"memory_bytes",
@@ -35,7 +36,7 @@ static const char *const levels[] = {
 static const struct statistic {
 	const char *key;
 	size_t offset; /* in struct distribution */
-	bool extreme;  /* over the runs the largest, not the average */
+	bool extreme;  /* over the runs: the largest, not the average */
 } statistics[] = {
 	{"mean", offsetof(struct distribution, mean), false},
 	{"max", offsetof(struct distribution, max), true},
@@ -44,7 +45,7 @@ static const struct statistic {
 	{"p99", offsetof(struct distribution, p99), false},
 };
 
-/* Mean, smallest and largest of the values that are known; all NaN when none is. */
+/* Ignores unknown values; all NaN when none is known. */
 struct spread {
 	double mean, min, max;
 };
@@ -72,10 +73,7 @@ static double distribution_value(const struct distribution *d, const struct stat
 	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
 }
 
-/*
- * The headline numbers that the levels do not say already: those that are the one number of their
- * column.
- */
+/* Headline numbers that levels do not repeat: the only number of their column. */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;
@@ -186,7 +184,7 @@ static json_t *over_runs(const struct stats_window *w)
 	return o;
 }
 
-/* Too few cores, or nothing to do? Each number is in recommender/waits.h. */
+/* Why the runs waited; recommender/waits.h explains the numbers. */
 static json_t *waits_json(const struct stats_window *w)
 {
 	struct waits all = waits_of(w->run, w->n);
@@ -241,13 +239,6 @@ static const struct tracker_statistic {
 	{"system_net_sent_bytes", "sum", "system_network_sent_bytes", run_total, 1, 0, true},
 };
 
-static double rounded(double v, int decimals)
-{
-	double scale = pow(10, decimals);
-
-	return nearbyint(v * scale) / scale;
-}
-
 static void put_peer(json_t *o, const struct tracker_statistic *p, double v)
 {
 	json_t *inner = json_object_get(o, p->key);
@@ -256,7 +247,7 @@ static void put_peer(json_t *o, const struct tracker_statistic *p, double v)
 		inner = json_object();
 		json_put(o, p->key, inner);
 	}
-	json_put(inner, p->statistic, json_num(rounded(v, p->decimals)));
+	json_put(inner, p->statistic, json_num(series_csv_rounded(v, p->decimals)));
 }
 
 json_t *stats_json_resource_tracker(const struct stats_window *w)

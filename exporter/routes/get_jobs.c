@@ -43,7 +43,7 @@ json_t *jobs_json(const struct job_row *jobs, size_t n)
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	size_t n = 0, limit = argument_count(a, "limit");
 	struct job_row *jobs = NULL;
 	int code = answer_open_history(app, &h, e);

@@ -166,7 +166,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(prices_done) struct overview_prices prices = {.app = app};
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	json_t *o, *array;
 	struct job_brief *job = NULL;
 	size_t n = 0;

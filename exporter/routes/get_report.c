@@ -54,7 +54,7 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	const struct run *run = NULL;
 	int code = answer_find_run(app, a, &h, &arena, &run, r, e);

@@ -62,7 +62,7 @@ static void write_answer(struct buf *out, const struct run *run, const struct se
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	const struct run *run = NULL;
 	struct series_passes read;

@@ -39,7 +39,7 @@ static struct series between(const struct series *s, const struct span *span, st
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	bool peer = strcmp(argument_text(a, "format"), "resource_tracker") == 0, first = true;
-	AUTO(answer_close_history) struct history *h = NULL;
+	AUTO(history_closep) struct history *h = NULL;
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(arena_done) struct arena block = {0};
 	const struct run *run = NULL;

@@ -131,6 +131,15 @@ static struct phase phase_of(const struct series *s, double *const channel[CHANN
 	return p;
 }
 
+void phases_copy(struct phases *p, struct arena *arena)
+{
+	struct phase *copy = arena_alloc(arena, (p->n + 1) * sizeof *copy);
+
+	if (p->n)
+		memcpy(copy, p->phase, p->n * sizeof *copy);
+	p->phase = copy;
+}
+
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret)
 {
 	double *channel[CHANNELS];
@@ -279,8 +288,7 @@ bool phases_split(const struct phases *run, size_t n, struct arena *arena, struc
 	if (n < RECURS || run[0].n < 2)
 		return false;
 	s.parts = run[0];
-	s.parts.phase = arena_alloc(arena, run[0].n * sizeof *run[0].phase);
-	memcpy(s.parts.phase, run[0].phase, run[0].n * sizeof *run[0].phase);
+	phases_copy(&s.parts, arena);
 
 	struct phase whole = run[0].phase[0];
 

@@ -26,6 +26,8 @@ struct phases {
 /* From a run's samples, of which it reads these columns; one phase when nothing changes for good. In arena. */
 extern const char *const phases_columns[]; /* NULL-terminated */
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
+/* Replaces the phases by a copy in arena. */
+void phases_copy(struct phases *p, struct arena *arena);
 
 /*
  * A split is proposed when every part takes at least a minute and a tenth of the run, the cut is

@@ -113,6 +113,15 @@ void phases_of(const struct series *s, struct arena *arena, struct phases *ret)
 	*ret = (struct phases){1, arena_alloc(arena, sizeof *ret->phase), (double)s->n};
 }
 
+void phases_copy(struct phases *p, struct arena *arena)
+{
+	struct phase *copy = arena_alloc(arena, (p->n + 1) * sizeof *copy);
+
+	for (size_t i = 0; i < p->n; i++)
+		copy[i] = p->phase[i];
+	p->phase = copy;
+}
+
 bool phases_split(const struct phases *run, size_t n, struct arena *arena, struct split *ret)
 {
 	(void)run;
