@@ -93,7 +93,7 @@ static void final_of(const struct run *r, double final[RUN_N_METRICS])
 	final[RUN_DURATION_SECONDS] = r->duration_seconds;
 }
 
-/* Fails when the record cannot be read now: the run stays followed, or its last seconds would be lost. */
+/* An unreadable record leaves the run followed, or its last seconds would be lost. */
 static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};

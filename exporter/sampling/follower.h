@@ -1,7 +1,7 @@
 /*
- * The thread by which a server follows runs that wrappers record in the same history file. It reads the
- * history after another process wrote to it, and makes the sampler follow new runs and conclude ended
- * ones. The record of an ended run is exact, so it replaces the server's own readings.
+ * The thread by which a server follows runs that wrappers record in the same history file. It reads
+ * the history after another process wrote to it, and makes the sampler follow new runs and conclude
+ * ended ones. The record of an ended run is exact, so it replaces the server's own readings.
  */
 #ifndef EXPORTER_SAMPLING_FOLLOWER_H
 #define EXPORTER_SAMPLING_FOLLOWER_H

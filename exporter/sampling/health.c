@@ -5,7 +5,7 @@
 
 #include "exporter/sampling/sampler.h"
 
-/* The exporter is unhealthy after so many intervals without a tick, and at least so many seconds. */
+/* Unhealthy after so many intervals without a tick, and at least so many seconds. */
 #define STALE_INTERVALS 10
 #define STALE_SECONDS   10.0
 

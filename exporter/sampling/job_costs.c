@@ -204,7 +204,7 @@ static struct costed_run count_run(const struct costed_run *before, const struct
 		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
 }
 
-/* Adds new runs, and the extra cost of runs that lasted longer than they seemed to. The total never falls. */
+/* Adds new runs, and the extra cost of runs that became longer. The total never falls. */
 static void count_runs(struct costed_job *j, const struct job_cost *found)
 {
 	struct costed_run *now = xcalloc(found->n_runs + 1, sizeof *now);
@@ -317,7 +317,7 @@ static void drop_unlisted(struct job_costs *c)
 	c->n = kept;
 }
 
-/* Keeps the jobs of rows that have an ended run. rows: the at most JOBS_MAX jobs with the newest activity. */
+/* Keeps jobs of rows with an ended run. rows: at most JOBS_MAX jobs with the newest activity. */
 static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)

@@ -1,7 +1,7 @@
 /*
- * The thread that computes the costs of jobs for /metrics. Every 15 s it reads the history, and computes
- * jobs again when a run of them ended. A scrape only copies the result. The thread uses the catalogue at
- * hand, and never fetches one.
+ * The thread that computes the costs of jobs for /metrics. Every 15 s it reads the history, and
+ * computes jobs again when a run of them ended. A scrape only copies the result. The thread uses
+ * the catalogue at hand, and never fetches one.
  */
 #ifndef EXPORTER_SAMPLING_JOB_COSTS_H
 #define EXPORTER_SAMPLING_JOB_COSTS_H
@@ -18,7 +18,7 @@ void job_costs_stop(struct job_costs *c); /* also after job_costs_new; NULL does
 struct job_costs *job_costs_new(struct app *app);
 int job_costs_look(struct job_costs *c, struct err *e);
 
-/* The latest costs as points. Not in all_collectors: always on, and absent while there are no costs. */
+/* The latest costs as points. Not in all_collectors: always on, and absent without costs. */
 extern const struct collector collector_costs;
 
 #endif

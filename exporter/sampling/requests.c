@@ -126,8 +126,8 @@ static bool is_pending(const sigset_t *signals)
 }
 
 /*
- * Locked. Waits until r is done or the patience ends. True: the sampler thread did nothing all the time.
- * Waits in slices, so that a process that was stopped (SIGSTOP) in between still waits for the others.
+ * Locked. Waits until r is done or the patience ends. True: the sampler thread did nothing all the
+ * time. Waits in slices, so that a process stopped in between (SIGSTOP) still waits for the rest.
  */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
@@ -152,8 +152,8 @@ static bool is_silent(struct sampler *s, const struct sampler_request *r, struct
 }
 
 /*
- * 0: the request is done, and r belongs to the caller. Else r belongs to the sampler: -ECANCELED, the
- * request will never begin; -EALREADY, its callback has returned; -EINPROGRESS, its callback still runs.
+ * 0: the request is done, and r belongs to the caller. Else r belongs to the sampler: -ECANCELED,
+ * the request will never begin; -EALREADY, its callback returned; -EINPROGRESS, it still runs.
  */
 static int do_on_sampler(struct sampler *s, struct sampler_request *r, struct patience p)
 {

@@ -13,7 +13,7 @@ struct options;
 /* Reads the rules for the start; *ret is NULL without the option. */
 int rules_reload_begin(const struct options *o, struct job_rules **ret, struct err *e);
 
-/* Replaces the rules of a running sampler. -ECANCELED: it does not answer. Any thread but the sampler's. */
+/* Replaces the sampler's rules. -ECANCELED: it does not answer. Any thread but the sampler's. */
 int rules_reload_now(struct app *app, struct err *e);
 
 /* The same on SIGHUP: errors go to the log, and a signal to end stops the waiting. */

@@ -43,7 +43,7 @@ struct run_forecast {
 	struct mono tried_at;
 	double requested_cpu_cores, requested_memory_bytes;
 	struct prospect prospect;
-	/* Sampler thread only: the memory peak over time; every second mark is dropped when full. */
+	/* Sampler thread only: memory peaks over time; every second one is dropped when full. */
 	size_t n_marks;
 	struct memory_mark mark[MARKS];
 };
@@ -233,7 +233,7 @@ static struct running outlook_of(struct run_forecast *e, const struct run_readin
 	return running;
 }
 
-/* Several active runs of a job share one point: highest risk, longest duration, best fit of a request. */
+/* Active runs of a job share one point: highest risk, longest duration, best-fitting request. */
 static void add_to(struct running *sum, const struct running *r)
 {
 	sum->oom_risk = fmax(sum->oom_risk, r->oom_risk);

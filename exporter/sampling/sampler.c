@@ -55,16 +55,16 @@ double cpu_limit_slowdown(double limit, double used, double look)
 	/* The first sample costs most, so one more like it may use half of the kept rest. */
 	if (used >= most || used + look >= (most + limit) / 2)
 		return INFINITY;
-	/* Unused part of the second half of the share. Dividing by its square makes the share last. */
+	/* Unused part of the second half of the share. Dividing by its square makes it last. */
 	double left = fmin((most - used) / (most / 2), 1);
 
 	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
 /*
- * io, smaps_rollup, environ, fd and root need what ptrace(2) calls access mode PTRACE_MODE_READ: the same user and
- * group, or CAP_SYS_PTRACE. io, environ and fd belong to the user of the process; others may open them only with
- * CAP_DAC_READ_SEARCH.
+ * io, smaps_rollup, environ, fd and root need what ptrace(2) calls access mode PTRACE_MODE_READ:
+ * the same user and group, or CAP_SYS_PTRACE. io, environ and fd belong to the user of the process;
+ * others may open them only with CAP_DAC_READ_SEARCH.
  */
 void rights_note(bool *logged, const struct snapshot *s)
 {
@@ -137,7 +137,7 @@ double sampler_slowdown(const struct sampler *s)
 		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
-/* When reading costs too much CPU time, only FOR_END reads runs; other ticks repeat the latest values. */
+/* Without CPU time left only FOR_END reads runs; other ticks repeat the latest values. */
 static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
 	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
@@ -223,9 +223,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 }
 
 /*
- * Takes a tick for a history row and sets the time of the next row: one interval later, or later when
- * this tick took much CPU time or a CPU time limit slows sampling down. Without CPU time left the row
- * is missed.
+ * Takes a tick for a history row and sets the time of the next row: one interval later, or later
+ * when this tick took much CPU time or a CPU time limit slows sampling down. Without CPU time left
+ * the row is missed.
  */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
@@ -267,7 +267,7 @@ void sampler_wake(struct sampler *s)
 		;
 }
 
-/* Waits for a request, the end of a run's root process, or the timeout. Called and returns with the lock. */
+/* Waits for a request, the end of a run's root process, or the timeout. Unlocks meanwhile. */
 static void wait_for_work(struct sampler *s, double seconds)
 {
 	struct pollfd fds[] = {
@@ -388,7 +388,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		s->sample_rows = sample_rows_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;
 		s->next_row = s->host.now.mono;
-		/* A server is restarted when the kernel kills it, so it samples at full rate until then. */
+		/* A killed server is restarted, so it samples at full rate until then. */
 		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
 		if (take)
 			finder_rules(s->finder, TAKE(take));

@@ -1,4 +1,4 @@
-/* The state of the sampler, shared by its loop (sampler.c) and the requests of other threads (requests.c). */
+/* The state of the sampler, for its loop (sampler.c) and requests of other threads (requests.c). */
 #ifndef EXPORTER_SAMPLING_SAMPLER_STATE_H
 #define EXPORTER_SAMPLING_SAMPLER_STATE_H
 
@@ -9,7 +9,7 @@
 #include "exporter/history/sample_rows.h"
 #include "exporter/sampling/sampler.h"
 
-/* A function call on the sampler thread for another thread: first member of each request. Guarded by the sampler's lock. */
+/* First member of each kind of request from another thread. Guarded by the sampler's lock. */
 struct sampler_request {
 	struct sampler_request *next;
 	void (*function)(struct sampler *s, struct sampler_request *r);
@@ -62,7 +62,7 @@ struct sampler {
 	struct snapshot_age runs, all;
 };
 
-/* True when t is older than max_age_seconds (stretched for slow ticks by SAMPLER_TICKS_APART), or has no snapshot. */
+/* True: t has no snapshot, or an older one (slow ticks: see SAMPLER_TICKS_APART). */
 bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds);
 
 /* Wakes the thread to look at want and requests. Any thread. */
@@ -73,23 +73,23 @@ void sampler_wake(struct sampler *s);
 /* A snapshot of now, which stays valid until the next tick. */
 const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose);
 
-/* Intervals from now to the next row. INFINITY: runs are not read any more, and ticks repeat their latest values. */
+/* Intervals from now to the next row. INFINITY: runs are read no more, ticks repeat them. */
 double sampler_slowdown(const struct sampler *s);
 
 /*
- * The kernel kills a process that exceeds its CPU time limit (RLIMIT_CPU), and the limit of a batch job
- * also counts for the wrapper. Samples come at the usual interval until half of CPU_LIMIT_SHARE of the
- * limit is used. From then on they come more and more rarely, so that the share lasts however long the
- * job runs. The rest of the limit is kept for the end of the run and for the history.
+ * The kernel kills a process that exceeds its CPU time limit (RLIMIT_CPU), and the limit of a batch
+ * job also counts for the wrapper. Samples come at the usual interval until half of CPU_LIMIT_SHARE
+ * of the limit is used. From then on they come more and more rarely, so that the share lasts
+ * however long the job runs. The rest is kept for the end of the run and for the history.
  */
 #define CPU_LIMIT_SHARE 0.8
 /* Intervals by which a row is postponed at most. */
 #define CPU_LIMIT_STRETCH_MAX 1000
 
 /*
- * Returns the intervals from one sample to the next, at least 1. limit, used, look: CPU seconds allowed,
- * used so far, and of the latest sample. INFINITY: take none, because the share is used or another
- * sample would leave too little for the end.
+ * Returns the intervals from one sample to the next, at least 1. limit, used, look: CPU seconds
+ * allowed, used so far, and of the latest sample. INFINITY: take none, because the share is used or
+ * another sample would leave too little for the end.
  */
 double cpu_limit_slowdown(double limit, double used, double look);
 

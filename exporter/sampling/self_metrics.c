@@ -1,4 +1,4 @@
-/* The exporter measures itself. process_* have the names that all Prometheus client libraries use. */
+/* The exporter measures itself. process_* are the names of all Prometheus client libraries. */
 #include "exporter/sampling/self_metrics.h"
 
 #include <math.h>
@@ -92,8 +92,8 @@ struct self_metrics {
 };
 
 /*
- * Returns number `field` of /proc/PID/stat, counted from 1 as in proc(5), at least 4. The process name
- * (field 2) may contain anything, and ends at the last ")".
+ * Returns number `field` of /proc/PID/stat, counted from 1 as in proc(5), at least 4. The process
+ * name (field 2) may contain anything, and ends at the last ")".
  */
 static double stat_field(const char *stat, size_t len, unsigned field)
 {
@@ -181,7 +181,7 @@ static int count_name(void *context, const char *name)
 	return 0;
 }
 
-/* Since Linux 6.2 the size of the directory is the number; older kernels need counting the names. */
+/* The size of the directory is the number since Linux 6.2; older kernels need counting. */
 static double open_fds(struct tree *proc)
 {
 	int64_t size = tree_size(proc, "self/fd");

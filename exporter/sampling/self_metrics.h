@@ -1,6 +1,6 @@
 /*
- * The exporter's own metrics: build information, process_*, HTTP requests, the history. A collector that
- * lies here because it reads the program's state; the sampler puts it after all_collectors.
+ * The exporter's own metrics: build information, process_*, HTTP requests, the history. A collector
+ * that lies here because it reads the program's state; the sampler puts it after all_collectors.
  */
 #ifndef EXPORTER_SAMPLING_SELF_METRICS_H
 #define EXPORTER_SAMPLING_SELF_METRICS_H
