@@ -3,8 +3,8 @@
  *
  * Unix socket: root and the user that the exporter runs as. TCP: clients with the token of
  * --web.changes-token-file if that is given; else users of --web.config.file, and with
- * --web.allow-changes everybody whose Host header names this machine (host_header.h). Without a token
- * file, browsers must have loaded their page from here (CSRF, DNS rebinding).
+ * --web.allow-changes everybody whose Host header names this machine (host_header.h). Without a
+ * token file, browsers must have loaded their page from here (CSRF, DNS rebinding).
  */
 #ifndef EXPORTER_SITE_CHANGE_H
 #define EXPORTER_SITE_CHANGE_H

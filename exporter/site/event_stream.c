@@ -124,8 +124,8 @@ static void add_samples(struct buf *out, const struct series *raw, int64_t posit
 }
 
 /*
- * Writes the next event of a run after *position. 1 = more may come, 0 = the run has ended. A run that was
- * pruned, or is gone with its file, counts as ended.
+ * Writes the next event of a run after *position. 1 = more may come, 0 = the run has ended. A run
+ * that was pruned, or is gone with its file, counts as ended.
  */
 static int next_event(struct stream_look *look, const char *run_id, int64_t *position,
 	struct buf *out, struct err *e)

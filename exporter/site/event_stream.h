@@ -2,9 +2,9 @@
  * Event streams: each sends the new samples of one run as server-sent events
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html) when they reach the history.
  *
- * One thread reads the history for all streams, and never waits for a client: a stream gets no more text
- * until its reader took the last one. There are at most EVENT_STREAMS_MAX streams, or fewer when memory
- * is limited (memory_budget.h). Each holds at most EVENT_STREAM_TEXT_MAX bytes.
+ * One thread reads the history for all streams, and never waits for a client: a stream gets no more
+ * text until its reader took the last one. There are at most EVENT_STREAMS_MAX streams, or fewer
+ * when memory is limited (memory_budget.h). Each holds at most EVENT_STREAM_TEXT_MAX bytes.
  *
  *	id: 1234                              the number of the last sample
  *	event: samples
@@ -24,7 +24,7 @@
 #define EVENT_STREAMS_MAX     32
 #define EVENT_STREAM_TEXT_MAX (512u << 10)
 
-/* Without samples a stream sends a comment so often, because only a write shows that a client is gone. */
+/* An idle stream sends a comment so often: only a write shows that a client is gone. */
 #define EVENT_STREAM_SILENCE_SECONDS 15
 
 struct event_streams;
@@ -40,8 +40,8 @@ void event_streams_free(struct event_streams *l);
 void event_streams_stop(struct event_streams *l);
 
 /*
- * Opens a stream of the samples after number `after` (0 = from the first). -EBUSY: too many streams are
- * open, or event_streams_stop was called. Any thread.
+ * Opens a stream of the samples after number `after` (0 = from the first). -EBUSY: too many streams
+ * are open, or event_streams_stop was called. Any thread.
  */
 int event_stream_open(struct event_streams *l, const char *run_id, int64_t after,
 	struct event_stream **ret, struct err *e);
@@ -53,8 +53,8 @@ struct event_stream_reader {
 };
 
 /*
- * Copies up to room bytes of text to out and returns their number, or -1 at the end of the stream. 0: no
- * text now; the reader was paused, and is resumed later.
+ * Copies up to room bytes of text to out and returns their number, or -1 at the end of the stream.
+ * 0: no text now; the reader was paused, and is resumed later.
  */
 ssize_t event_stream_read(struct event_stream *s, char *out, size_t room,
 	const struct event_stream_reader *reader);

@@ -52,8 +52,8 @@ enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
 extern const struct metric exposition_health[HEALTH_N_METRICS];
 
 /*
- * Cache of the constant text of one format (HELP, TYPE, beginnings of samples), made when first needed.
- * Start with zeroes. One thread at a time.
+ * Cache of the constant text of one format (HELP, TYPE, beginnings of samples), made when first
+ * needed. Start with zeroes. One thread at a time.
  */
 struct exposition_heads {
 	struct buf text;
@@ -64,8 +64,8 @@ struct exposition_heads {
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 
 /*
- * Writes the families of the snapshot in the order of its blocks, then exposition_health. filter may be
- * NULL. heads: from earlier calls with this format; made again when the collectors differ.
+ * Writes the families of the snapshot in the order of its blocks, then exposition_health. filter
+ * may be NULL. heads: from earlier calls with this format; made again when the collectors differ.
  */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads);

@@ -75,7 +75,7 @@ void site_front(struct site *s, const struct http_request *request, struct reque
 	site_reply(ret, &r);
 }
 
-/* If-None-Match is a list of tags or * (RFC 9110, 13.1.2). A substring search suffices, because tags are quoted. */
+/* If-None-Match: a list of tags or * (RFC 9110, 13.1.2). Tags are quoted, so strstr suffices. */
 static bool has_it(const struct http_request *r, const struct page_asset *a)
 {
 	return r->if_none_match &&

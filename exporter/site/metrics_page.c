@@ -146,8 +146,8 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	ret->status = 200;
 	memcpy(ret->content_type, n.content_type, sizeof n.content_type);
 	/*
-	 * Only a request with a scrape timeout header is a scrape of Prometheus or a similar server. A
-	 * person with curl must not make the last values of an ended job go before the next scrape.
+	 * Only a request with a scrape timeout header is a scrape of Prometheus or a similar
+	 * server. A person with curl must not make the last values of an ended job go.
 	 */
 	if (all && r->scrape_timeout && strcmp(r->method, "GET") == 0)
 		ret->scraped = ret->body->generation;

@@ -14,7 +14,7 @@ struct element {
 	double q; /* 0 = not acceptable, also when it is malformed */
 };
 
-/* Escaping schemes of Prometheus for names. All names here are plain ASCII, so the word is only echoed. */
+/* Escaping schemes for names. All names here are plain ASCII, so the word is only echoed. */
 static const char *const escapings[] = {"allow-utf-8", "underscores", "dots", "values"};
 
 static bool slice_is_any_case(struct slice s, const char *text)

@@ -1,4 +1,4 @@
-/* The files of the web page (dashboards/web), which the build compresses into the program. Any thread. */
+/* The files of the web page (dashboards/web), compressed into the program. Any thread. */
 #ifndef EXPORTER_SITE_PAGE_H
 #define EXPORTER_SITE_PAGE_H
 

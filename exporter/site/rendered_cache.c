@@ -50,7 +50,7 @@ struct response_body *response_body_new(struct buf *take)
 
 	shared_init(&b->shared, body_release);
 	b->len = take->len;
-	/* The body lives until it was sent, and a growing buffer may be twice as large as its text. */
+	/* The body may live long, and a growing buffer may be twice as large as its text. */
 	if (take->room - take->len > ROOM_MOST)
 		take->data = xrealloc(take->data, take->len + 1);
 	b->data = buf_take(take);

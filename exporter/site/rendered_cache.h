@@ -1,7 +1,7 @@
 /*
- * Bodies to send are immutable, and shared by all connections that send them; the last one frees them.
- * With the cache, concurrent scrapes of one snapshot share one body per format, compressed once. Any
- * thread.
+ * Bodies to send are immutable, and shared by all connections that send them; the last one frees
+ * them. With the cache, concurrent scrapes of one snapshot share one body per format, compressed
+ * once. Any thread.
  */
 #ifndef EXPORTER_SITE_RENDERED_CACHE_H
 #define EXPORTER_SITE_RENDERED_CACHE_H
@@ -34,9 +34,9 @@ struct rendered_cache *rendered_cache_new(void);
 void rendered_cache_free(struct rendered_cache *s);
 
 /*
- * Returns the snapshot as text, held for the caller; compressed when gzip is set and the body is large
- * enough. A body with a filter is not cached. Returns a newer snapshot when another thread rendered one
- * meanwhile. NULL: larger than RENDERED_BODY_MAX.
+ * Returns the snapshot as text, held for the caller; compressed when gzip is set and the body is
+ * large enough. A body with a filter is not cached. Returns a newer snapshot when another thread
+ * rendered one meanwhile. NULL: larger than RENDERED_BODY_MAX.
  */
 struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);

@@ -1,6 +1,6 @@
 /*
- * A report: one HTML file about a run, to mail, keep or attach. It contains the script and style of the
- * web page and the JSON answers that the page would request. It loads nothing, and its
+ * A report: one HTML file about a run, to mail, keep or attach. It contains the script and style of
+ * the web page and the JSON answers that the page would request. It loads nothing, and its
  * Content-Security-Policy allows only its own script and style, by hash.
  */
 #ifndef EXPORTER_SITE_REPORT_H

@@ -148,7 +148,7 @@ static void compress(struct site *s, const struct http_request *request, struct 
 	ret->body = small;
 }
 
-/* Answers once more from the new file when the history was replaced (-ESTALE); reports a damaged history. */
+/* Answers again from the new file if the history was replaced; reports a damaged one. */
 static int answer_or_reopen(struct app *app, const struct route *route, const struct arguments *a,
 	struct reply *r, struct err *e)
 {
@@ -298,9 +298,9 @@ enum site_way site_way_of(const struct http_request *r)
 }
 
 /*
- * On loopback the client may be a browser that a page of a stranger sent here. At other addresses clients
- * use any names of hosts and services, so Host is checked only with --web.allowed-host. Browsers always
- * send Host. Changes have their own checks (change.h).
+ * On loopback the client may be a browser that a page of a stranger sent here. At other addresses
+ * clients use any names of hosts and services, so Host is checked only with --web.allowed-host.
+ * Browsers always send Host. Changes have their own checks (change.h).
  */
 static bool host_matters(const struct site *s, const struct http_request *r)
 {

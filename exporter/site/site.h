@@ -18,7 +18,7 @@ struct http_request {
 	struct peer peer;
 	bool loopback; /* received at an address that only this machine reaches */
 	bool vouched;  /* by TLS or a password, which a page that uses DNS rebinding cannot have */
-	bool user; /* of --web.config.file: a correct password, or a required and verified client certificate */
+	bool user;     /* of --web.config.file, by password or by a verified client certificate */
 	struct slice body; /* of a POST */
 	bool body_too_large;
 };
@@ -53,16 +53,16 @@ void site_free(struct site *s);
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
 /*
- * Decides from the headers whether to read the body: true for a change that this client may make. The
- * request may still be refused later. *by_token: it has the token of --web.changes-token-file, and so
- * needs no user of --web.config.file.
+ * Decides from the headers whether to read the body: true for a change that this client may make.
+ * The request may still be refused later. *by_token: it has the token of --web.changes-token-file,
+ * and so needs no user of --web.config.file.
  */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
 /*
- * Which thread calls site_answer: SITE_AT_ONCE, an HTTP thread; SITE_LATER, another one, because a scrape
- * cannot wait so long; SITE_OF_SAMPLES, the thread for samples of whole runs. Changes: only call this
- * after site_takes_body returned true; refusing one takes no time.
+ * Which thread calls site_answer: SITE_AT_ONCE, an HTTP thread; SITE_LATER, another one, because a
+ * scrape cannot wait so long; SITE_OF_SAMPLES, the thread for samples of whole runs. Changes: only
+ * call this after site_takes_body returned true; refusing one takes no time.
  */
 enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
 enum site_way site_way_of(const struct http_request *r);
