@@ -11,7 +11,7 @@
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
-/* A cached result expires after so many seconds, because the history thins samples of unchanged runs. */
+/* Seconds: cached results expire, because the history thins samples of unchanged runs. */
 #define PAST_SECONDS 600.0
 #define PAST_KEY_MAX (JOB_NAME_MAX + 8)
 

@@ -1,6 +1,6 @@
 /*
- * How a job behaves, as JSON for /stats: changes between runs, the forecast of the next run, the phases
- * of a run and whether to split them into steps, and forecasts of active runs.
+ * How a job behaves, as JSON for /stats: changes between runs, the forecast of the next run, the
+ * phases of a run and whether to split them into steps, and forecasts of active runs.
  */
 #ifndef EXPORTER_ANSWERS_BEHAVIOUR_JSON_H
 #define EXPORTER_ANSWERS_BEHAVIOUR_JSON_H

@@ -1,6 +1,6 @@
 /*
- * The cost of a job on its current server: the price of the server, the cost of each ended run, and the
- * cost of the unneeded part of the request.
+ * The cost of a job on its current server: the price of the server, the cost of each ended run, and
+ * the cost of the unneeded part of the request.
  */
 #ifndef EXPORTER_ANSWERS_CURRENT_COST_H
 #define EXPORTER_ANSWERS_CURRENT_COST_H
@@ -26,7 +26,7 @@ struct current_cost {
 	bool here;                   /* machine is this machine */
 	const struct server *server; /* in the catalogue; NULL = not there, or unknown */
 	bool priced;                 /* else current has only its server, and why has the reason */
-	bool elsewhere; /* priced in all regions: its own is unknown or has no price in the catalogue */
+	bool elsewhere; /* priced in all regions, because its own is unknown or has no price */
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
@@ -50,14 +50,15 @@ void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
 /*
- * Returns the server where a job runs: the server of its newest run whose server is known. It may differ
- * from this machine. A run without a recorded server ran on this server if its host is this machine.
+ * Returns the server where a job runs: the server of its newest run whose server is known. It may
+ * differ from this machine. A run without a recorded server counts as here if its host is here.
  */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
 /*
- * Returns the cost of an ended run on its server; NaN = unknown. Reads only catalogue, here and options
- * of q. at caches the server of the previous run, which is mostly the same; zeroed before the first call.
+ * Returns the cost of an ended run on its server; NaN = unknown. Reads only catalogue, here and
+ * options of q. at caches the server of the previous run, which is mostly the same; zeroed before
+ * the first call.
  */
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
 	struct arena *arena, struct current_cost *at);

@@ -1,4 +1,4 @@
-/* The forecast cost of a job's next run in US dollars, on its current server and on the cheapest one. */
+/* The forecast cost in US dollars of a next run, on the current and on the cheapest server. */
 #ifndef EXPORTER_ANSWERS_JOB_COST_H
 #define EXPORTER_ANSWERS_JOB_COST_H
 
@@ -26,8 +26,8 @@ struct job_cost {
 };
 
 /*
- * here: this machine. runs: of the job, newest first. demand: of its next run; NULL = unknown. Texts of
- * ret live as long as c.
+ * here: this machine. runs: of the job, newest first. demand: of its next run; NULL = unknown.
+ * Texts of ret live as long as c.
  */
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
 	const struct demand *demand, struct arena *arena, struct job_cost *ret);

@@ -7,8 +7,8 @@
 #include "exporter/history/history.h"
 
 /*
- * Opens the history read-only for one answer; takes 0.4 ms. On -ENOENT call answer_no_history, which
- * fills the reply and returns 0. Close it with history_close.
+ * Opens the history read-only for one answer; takes 0.4 ms. On -ENOENT call answer_no_history,
+ * which fills the reply and returns 0. Close it with history_close.
  */
 int answer_open_history(struct app *app, struct history **ret, struct err *e);
 int answer_no_history(struct app *app, struct reply *reply);
@@ -28,9 +28,9 @@ int answer_no_history(struct app *app, struct reply *reply);
 	}
 
 /*
- * Reads the newest limit runs (0 = all) of a job, newest first, into arena. 1: ret has at least one run.
- * 0: there is no such job or no history, and reply says so. Negative: the history cannot be read.
- * open_stats: also compute statistics of active runs from their samples, 1 s for 100,000.
+ * Reads the newest limit runs (0 = all) of a job, newest first, into arena. 1: ret has at least one
+ * run. 0: there is no such job or no history, and reply says so. Negative: the history cannot be
+ * read. open_stats: also compute statistics of active runs from their samples, 1 s for 100,000.
  */
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
@@ -39,11 +39,11 @@ int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stat
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
-/* Replies "no_successful_run" with the counts by outcome in the last window_days; NaN = of all time. Returns 0. */
+/* Replies "no_successful_run" with counts by outcome. window_days: NaN = all time. Returns 0. */
 int answer_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
 	double window_days);
 
-/* Replies "no_recent_run": none of all (at least one) started in the last window_days. Returns 0. */
+/* Replies "no_recent_run": none of all (not empty) started in window_days. Returns 0. */
 int answer_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
 	double window_days);
 
@@ -82,9 +82,9 @@ struct span {
 };
 
 /*
- * Opens the history and reads the run with its statistics (so far, while it is active) into arena. 1: h
- * and ret are filled. 0: reply says that there is no such run, or that both parameters are missing. The
- * caller closes *h in any case.
+ * Opens the history and reads the run with its statistics (so far, while it is active) into arena.
+ * 1: h and ret are filled. 0: reply says that there is no such run, or that both parameters are
+ * missing. The caller closes *h in any case.
  */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);

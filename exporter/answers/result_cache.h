@@ -1,6 +1,6 @@
 /*
- * The cache of results computed from the runs of a job, which are most of the work of an answer. A server
- * keeps the newest results, and uses a result again while its runs are unchanged. Any thread.
+ * The cache of results computed from the runs of a job, which are most of the work of an answer. A
+ * server keeps the newest results, and reuses a result while its runs are unchanged. Any thread.
  */
 #ifndef EXPORTER_ANSWERS_RESULT_CACHE_H
 #define EXPORTER_ANSWERS_RESULT_CACHE_H
@@ -36,8 +36,8 @@ void result_cache_free(struct result_cache *c); /* NULL does nothing */
 void result_cache_tidy(struct result_cache *c, double seconds);
 
 /*
- * key: the question. state: what the history now has about it. Returns the kept result, held for the
- * caller. NULL: there is none, it is older than max_age_seconds, its state differs, or c is NULL.
+ * key: the question. state: what the history now has about it. Returns the kept result, held for
+ * the caller. NULL: none, older than max_age_seconds, state differs, or c is NULL.
  */
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);

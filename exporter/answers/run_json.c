@@ -90,7 +90,7 @@ static void put_given(json_t *o, const char *key, double v)
 		json_put(o, key, json_num(v));
 }
 
-/* The server is known in a cloud or from --server.vendor and --server.type; else its keys are absent. */
+/* The server is known in a cloud or from --server.vendor; else its keys are absent. */
 static void put_server(json_t *o, const struct run *r)
 {
 	if (!r->vendor_id && !r->instance_type)

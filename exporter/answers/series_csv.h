@@ -1,6 +1,6 @@
 /*
- * Samples as CSV (RFC 4180, but with \n): one format with all columns of the history, and one with the 32
- * columns of resource-tracker, in its names, units and decimals. An unknown value is an empty field.
+ * Samples as CSV (RFC 4180, but with \n): one format with all columns of the history, and one with
+ * the 32 columns of resource-tracker, in its names, units and decimals. Unknown = empty field.
  */
 #ifndef EXPORTER_ANSWERS_SERIES_CSV_H
 #define EXPORTER_ANSWERS_SERIES_CSV_H

@@ -7,7 +7,7 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/series_view.h"
 
-/* Memory of a sample: its time, duration and values derived from them; each column as read and as drawn. */
+/* Bytes of a sample: times and values derived from them; each column as read and as drawn. */
 #define ROW_BYTES    48
 #define COLUMN_BYTES 16
 

@@ -1,6 +1,6 @@
 /*
- * The samples of a run as points of a chart. Reads all columns in one pass, or some columns at a time when
- * all columns of a long run exceed the memory budget (memory_budget.h).
+ * The samples of a run as points of a chart. Reads all columns in one pass, or some columns at a
+ * time when all columns of a long run exceed the memory budget (memory_budget.h).
  */
 #ifndef EXPORTER_ANSWERS_SERIES_PASSES_H
 #define EXPORTER_ANSWERS_SERIES_PASSES_H
@@ -22,7 +22,7 @@ struct series_passes {
 	size_t samples;       /* read from the history */
 };
 
-/* ret lives in arena. -E2BIG: the requested points exceed the memory budget. Else as history_series_after. */
+/* ret lives in arena. -E2BIG: the points exceed the memory budget. Else as history_series_after. */
 int series_passes_read(struct history *h, const struct series_passes_question *q,
 	struct arena *arena, struct series_passes *ret, struct err *e);
 

@@ -212,7 +212,7 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 		double until = start + length * (double)k;
 		size_t end = first;
 
-		/* After a step back of the clock, samples count for the stretch until their time passes it again. */
+		/* A step back of the clock extends the stretch until the time passes its end. */
 		while (end < s->n && (k == stretches || s->at[end] <= until))
 			end++;
 		if (end > first)

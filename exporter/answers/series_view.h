@@ -14,18 +14,18 @@ const char *const *series_view_sources(struct arena *arena);
 
 /*
  * Returns the columns that have a known value, at the times of s, which has the columns of
- * series_view_sources. An interval shorter than half the usual has no rate: its growth counts for the
- * next one.
+ * series_view_sources. An interval shorter than half the usual has no rate: its growth counts for
+ * the next one.
  */
 struct series series_view_of(const struct series *s, struct arena *arena);
 
-/* Returns the samples of from..to, seconds since 1970 UTC; NaN = no bound. Shares the values of s. */
+/* Selects samples of from..to, seconds since 1970 UTC; NaN = no bound. Shares the values of s. */
 struct series series_view_between(const struct series *s, double from, double to,
 	struct arena *arena);
 
 /*
- * Returns at most so many points. Each of points/2 equal stretches of time gives two: the lowest and the
- * highest value of every column, in their order. No peak is lost, and all columns share their times.
+ * Returns at most so many points. Each of points/2 equal stretches of time gives two: the lowest
+ * and the highest value of every column, in their order. No peak is lost; columns share times.
  */
 struct series series_view_thinned(const struct series *s, size_t points, struct arena *arena);
 

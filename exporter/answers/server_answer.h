@@ -27,9 +27,9 @@ struct server_question {
 };
 
 /*
- * Answers the question with the SERVER_PARAMETERS in a. 1: ret is filled, and points into arena and into
- * its catalogue, which is held until server_answer_done. 0: r has the error. Negative: the catalogue
- * cannot be read.
+ * Answers the question with the SERVER_PARAMETERS in a. 1: ret is filled, and points into arena and
+ * into its catalogue, which is held until server_answer_done. 0: r has the error. Negative: the
+ * catalogue cannot be read.
  */
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
 	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e);

@@ -183,7 +183,7 @@ static bool is_listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-/* Replies that word is not in the catalogue, with all names that are, or the similar ones of many. */
+/* Replies that word is not in the catalogue, and lists its names, or the similar ones of many. */
 static void refuse(struct reply *r, const char *parameter, const char *word,
 	const struct catalogue *c, const char *(*name)(const struct catalogue *c, size_t i))
 {

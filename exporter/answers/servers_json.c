@@ -181,7 +181,7 @@ json_t *server_answer_related_json(const struct related_benchmark *related, size
 #define NOTE_MAX 1024
 #define MIB      1048576.0
 
-/* Sentence ends after a number of servers, for people; pick_exclusion_name has the keys for programs. */
+/* Sentence ends after a number of servers; pick_exclusion_name has the keys for programs. */
 static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "cannot be had now",
 	[EXCLUDED_VENDOR] = "are of other vendors",

@@ -21,7 +21,7 @@ struct sizing_question {
 
 #define KEY_MAX (JOB_NAME_MAX + 512)
 
-/* The key leaves out the time of the window: state changes when a moved window contains other runs. */
+/* The key has no time: the state changes when a moved window contains other runs. */
 static void key_of(const struct sizing_question *q, char key[KEY_MAX], char state[KEY_MAX])
 {
 	const struct sizing_options *o = &q->options;

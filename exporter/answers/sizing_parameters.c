@@ -33,7 +33,7 @@ static const struct {
 	{"margin", USES_MARGIN},
 };
 
-/* Refuses parameters that the strategy would ignore, because the client expects them to change the answer. */
+/* Refuses parameters that the strategy would ignore: the client expects an effect. */
 static bool all_are_used(const struct arguments *a, const struct strategy *strategy,
 	struct reply *r)
 {
