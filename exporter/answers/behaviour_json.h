@@ -25,8 +25,8 @@ struct running_run {
 struct behaviour {
 	size_t n_changes;
 	const struct change *changes;
-	struct prospect prospect;               /* of the next run */
-	struct phases phases;                   /* of the newest successful run; n 0 = unknown */
+	struct prospect prospect;               /* the next run */
+	struct phases phases;                   /* the newest successful run; n 0 = unknown */
 	const struct split *split;              /* NULL = no split is proposed */
 	const struct split_step *whole, *steps; /* all work in one step, and one step a part */
 	size_t n_running;

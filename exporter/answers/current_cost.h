@@ -40,10 +40,11 @@ struct current_cost {
 struct current_cost_question {
 	const struct catalogue *catalogue;
 	const struct machine *here;    /* this machine */
-	const struct machine *machine; /* where the job runs */
+	const struct machine *machine; /* the job's */
 	const struct demand *demand;
-	const struct pick_options *options; /* as for the picks, with the currency of the answer */
-	const struct runs *runs;            /* NULL = there is no job */
+	const struct pick_options
+		*options;        /* the options of the picks, with the currency of the answer */
+	const struct runs *runs; /* NULL = there is no job */
 };
 
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,

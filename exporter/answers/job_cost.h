@@ -10,7 +10,7 @@ struct offer {
 	bool known; /* else the rest is zero */
 	const char *vendor_id, *instance_type, *region_id, *allocation;
 	double price;           /* per hour */
-	double seconds, amount; /* of a run; NaN = unknown */
+	double seconds, amount; /* duration and cost of a run; NaN = unknown */
 };
 
 enum { OFFER_CURRENT, OFFER_BEST, OFFERS };

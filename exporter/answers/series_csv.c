@@ -70,7 +70,7 @@ static const struct tracker_column {
 	enum tracker_kind kind;
 	int decimals;
 	double scale;
-	const char *column, *plus; /* of the history; plus is added */
+	const char *column, *plus; /* history columns; plus is added */
 } peers[] = {
 	{"system_processes", PEER_VALUE, 0, 1, "system_processes", NULL},
 	{"system_utime", PEER_GROWTH, 6, 1, "system_cpu_user_seconds", NULL},

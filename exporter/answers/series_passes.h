@@ -17,7 +17,7 @@ struct series_passes_question {
 
 struct series_passes {
 	struct series view;   /* see series_view.h */
-	struct phases phases; /* of the whole run; n 0 without samples */
+	struct phases phases; /* the whole run; n 0 without samples */
 	int64_t position;     /* number of the last sample */
 	size_t samples;       /* read from the history */
 };

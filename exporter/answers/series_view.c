@@ -1,4 +1,4 @@
-/* From samples to points of a chart. */
+/* Turning samples into points of a chart. */
 #include "exporter/answers/series_view.h"
 
 #include <math.h>

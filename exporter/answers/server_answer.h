@@ -22,7 +22,7 @@ struct server_answer {
 
 struct server_question {
 	const struct demand *demand;
-	const struct runs *runs; /* of the job, newest first; NULL = there is no job */
+	const struct runs *runs; /* the job's, newest first; NULL = there is no job */
 	double seconds_said;     /* requested duration, which replaces that of runs; NaN = none */
 };
 

@@ -104,7 +104,7 @@ static unsigned bits_of(const struct arguments *a, const char *name,
 
 static const struct {
 	const char *name;
-	size_t offset; /* of a double in struct pick_options */
+	size_t offset; /* the place of a double in struct pick_options */
 	double factor;
 } numbers[] = {
 	{"deadline", offsetof(struct pick_options, deadline_seconds), 1},
@@ -225,7 +225,7 @@ static bool is_name(const struct catalogue *c, const char *word,
 
 static const struct {
 	const char *name;
-	size_t offset; /* of a struct text_list in struct pick_options */
+	size_t offset; /* the place of a struct text_list in struct pick_options */
 	const char *(*known)(const struct catalogue *c, size_t i);
 } lists[] = {
 	{"vendor", offsetof(struct pick_options, vendors), vendor_name},

@@ -99,7 +99,7 @@ const char *server_parameter_reserve(size_t i);
 /* The job decides the defaults of some parameters. */
 struct server_job {
 	const struct job_profile *profile;
-	enum architecture architecture; /* of its programs; UNKNOWN = as this program */
+	enum architecture architecture; /* the programs'; UNKNOWN = as this program */
 };
 
 /* The options for a job without any parameter. */

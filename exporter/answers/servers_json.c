@@ -225,7 +225,7 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* Says so when even the largest server is too small, a reason that people overlook. */
+/* Names a demand that exceeds even the largest server, a reason that people overlook. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;

@@ -21,7 +21,7 @@ struct enabled_collector {
 
 struct enabled_collectors {
 	const struct collector **list;
-	struct enabled_collector *enabled; /* as many */
+	struct enabled_collector *enabled; /* one for each of list */
 };
 
 static bool is_kept(const struct collector *c)

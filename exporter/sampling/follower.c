@@ -26,7 +26,7 @@ struct follower {
 	struct app *app;
 	const struct identity *self;
 	struct history *history;
-	int64_t version, activity; /* of the history at the last look; -1: never */
+	int64_t version, activity; /* the history's at the last read; -1: never */
 	size_t n, room;
 	struct followed *followed;
 	struct complaint complaint;

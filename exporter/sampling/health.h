@@ -7,7 +7,7 @@
 
 struct health {
 	bool ok;
-	double age, most; /* of the last tick, in seconds, and how old it may be */
+	double age, most; /* seconds since the last tick, and the most that is healthy */
 };
 
 /* started: counts as the last tick before there was one. */

@@ -46,7 +46,7 @@ struct job_costs {
 	size_t n, room;
 	struct costed_job *job;
 	struct machine machine; /* this machine at the last look */
-	double catalogue_at;    /* as in struct job_cost_table */
+	double catalogue_at;    /* see struct job_cost_table */
 	struct complaint complaint;
 	struct worker worker;
 };
@@ -80,7 +80,7 @@ struct job_cost_row {
 	const char *job_name;
 	double total, last; /* US dollars of all runs and of the newest ended one; NaN = unknown */
 	struct offer offer[OFFERS];
-	const char *source, *as_of; /* of the prices */
+	const char *source, *as_of; /* source and date of the prices */
 };
 
 /* Immutable: the thread makes a new table, and the collector copies the newest. */

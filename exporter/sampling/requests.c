@@ -83,7 +83,7 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation)
 
 /* ---- the list of requests ---- */
 
-/* Locked. */
+/* With the lock. */
 static struct sampler_request **last_request(struct sampler *s)
 {
 	struct sampler_request **end = &s->requests;
@@ -93,7 +93,7 @@ static struct sampler_request **last_request(struct sampler *s)
 	return end;
 }
 
-/* Locked. */
+/* With the lock. */
 static void withdraw(struct sampler *s, const struct sampler_request *r)
 {
 	struct sampler_request **at = &s->requests;

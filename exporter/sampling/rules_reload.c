@@ -1,4 +1,4 @@
-/* Job rules from their file to the finder. */
+/* Reading job rules and handing them to the finder. */
 #include "exporter/sampling/rules_reload.h"
 
 #include <errno.h>

@@ -55,7 +55,7 @@ struct run_forecasts {
 	pthread_mutex_t lock; /* guards all below */
 	size_t n, room;
 	struct run_forecast *entry;
-	uint64_t id_hash[RUN_FORECASTS_MAX]; /* of entry[].run_id */
+	uint64_t id_hash[RUN_FORECASTS_MAX]; /* hashes of entry[].run_id */
 };
 
 static struct run_forecast *find_forecast(struct run_forecasts *o, const char *run_id)

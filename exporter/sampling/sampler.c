@@ -251,7 +251,7 @@ static void row_tick(struct sampler *s, enum tick_purpose purpose)
 	s->look_seconds = (double)cpu / NS_PER_S;
 	put_off_row(s, now_read().mono.ns + (int64_t)cpu, interval);
 	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
-	/* By then all files were read once and all other threads have started. */
+	/* All files were read once by then, and all other threads have started. */
 	if (++s->rows == TRIM_ROWS)
 		memory_trim_start();
 }

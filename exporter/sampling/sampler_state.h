@@ -14,7 +14,7 @@ struct sampler_request {
 	struct sampler_request *next;
 	void (*function)(struct sampler *s, struct sampler_request *r);
 	bool begun, done;
-	bool function_returned; /* of sampler_find: its callback has returned; the tick may hang */
+	bool function_returned; /* sampler_find: the callback has returned; the tick may hang */
 	bool is_certain;        /* the rest cannot hang, so the caller waits for it */
 	bool abandoned;         /* the caller gave up: the sampler thread frees it */
 };
@@ -47,7 +47,7 @@ struct sampler {
 	double cpu_limit;    /* RLIMIT_CPU in seconds; INFINITY: none */
 	double look_seconds; /* CPU time of the latest tick for a row */
 	bool is_rare;        /* the log said that samples are rarer */
-	bool said_rights;    /* by rights_note */
+	bool said_rights;    /* the log said that rights are missing */
 
 	int wake; /* eventfd: something below changed */
 	pthread_t thread;

@@ -111,7 +111,7 @@ static bool refuse(struct reply *r, int status, const char *code, const char *me
 	return false;
 }
 
-/* With the token no other check is needed: pages of other sites do not know it. */
+/* The token needs no other check: pages of other sites do not know it. */
 static bool may_by_token(const char *path, const struct http_request *r, struct reply *refusal)
 {
 	struct err e = {0};

@@ -29,7 +29,7 @@ struct event_stream {
 	struct event_streams *event_streams;
 	enum stream_state state;
 	bool busy;    /* the thread works on it, and frees it if it is closed meanwhile */
-	bool closed;  /* by its reader */
+	bool closed;  /* the reader closed it */
 	bool waiting; /* the reader is paused */
 	bool behind;  /* the last event was full, so more samples are ready */
 	struct event_stream_reader reader;
@@ -37,7 +37,7 @@ struct event_stream {
 	int64_t position;
 	struct mono told_at; /* when it last got text */
 	struct buf text;
-	size_t bytes_read; /* of text */
+	size_t bytes_read; /* the part of text that the reader took */
 };
 
 /* Used by the thread only. */

@@ -42,7 +42,7 @@ struct exposition_filter {
 
 /* Words of each enum metric_type. */
 struct exposition_words {
-	const char *suffix;             /* of the samples */
+	const char *suffix;             /* ends the names of samples */
 	const char *text, *openmetrics; /* words of the TYPE line */
 };
 extern const struct exposition_words exposition_words[];
@@ -57,9 +57,10 @@ extern const struct metric exposition_health[HEALTH_N_METRICS];
  */
 struct exposition_heads {
 	struct buf text;
-	struct exposition_head *head; /* of each metric of each block, then of exposition_health */
+	struct exposition_head
+		*head; /* one a metric, in the order of blocks, then exposition_health */
 	size_t n_blocks;
-	const struct collector **collector; /* of each block */
+	const struct collector **collector; /* one a block */
 };
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 

@@ -11,7 +11,7 @@
 
 #include "exporter/options/options.h"
 
-#define HOST_NAME_MAX_BYTES 256 /* with the NUL; DNS allows 253 */
+#define HOST_NAME_MAX_BYTES 256 /* including the NUL; DNS allows 253 */
 
 /* Accepted hosts, for error sentences. */
 #define HOSTS_ACCEPTED                                                                             \

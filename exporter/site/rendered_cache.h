@@ -17,7 +17,7 @@ struct response_body {
 	size_t len;
 	char *data;
 	bool gzip;
-	uint64_t generation; /* of the snapshot it was made from; 0 = none */
+	uint64_t generation; /* the snapshot's; 0 = none */
 };
 
 /* Moves the text into a new body, and leaves take empty. */

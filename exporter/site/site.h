@@ -1,4 +1,4 @@
-/* From an HTTP request to its answer: paths, methods and formats, but no sockets. Any thread. */
+/* Answering HTTP requests: paths, methods and formats, but no sockets. Any thread. */
 #ifndef EXPORTER_SITE_SITE_H
 #define EXPORTER_SITE_SITE_H
 
@@ -17,9 +17,9 @@ struct http_request {
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
 	bool loopback; /* received at an address that only this machine reaches */
-	bool vouched;  /* by TLS or a password, which a page that uses DNS rebinding cannot have */
-	bool user;     /* of --web.config.file, by password or by a verified client certificate */
-	struct slice body; /* of a POST */
+	bool vouched;  /* uses TLS or a password, which a page with DNS rebinding cannot have */
+	bool user;     /* a user of --web.config.file, by password or verified client certificate */
+	struct slice body; /* only with POST */
 	bool body_too_large;
 };
 
@@ -27,7 +27,7 @@ struct http_answer {
 	int status;
 	const char *handler; /* the path that answered, for counters; lives as long as the site */
 	char content_type[128];
-	const char *allow;  /* of a 405, else NULL */
+	const char *allow;  /* only with 405, else NULL */
 	bool negotiated;    /* depends on Accept and Accept-Encoding */
 	const char *etag;   /* NULL: must not be cached */
 	const char *policy; /* Content-Security-Policy, or NULL */

@@ -23,7 +23,7 @@ struct site_page {
 	const char *path, *help;
 	void (*answer)(struct site *s, const struct http_request *r, struct request_target *t,
 		struct http_answer *ret);
-	bool takes_long; /* as of struct route */
+	bool takes_long; /* see struct route */
 };
 
 /* Reads the query of the target into a. False: r has the error. */
