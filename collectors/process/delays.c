@@ -23,7 +23,7 @@ struct delay_reader {
 	unsigned char answer[ANSWER_SIZE];
 };
 
-/* The kernel answers before send returns; so an answer is there, or there will be none. */
+/* The kernel answers before sendto returns; if no answer is there now, none will come. */
 static bool ask_kernel(struct delay_reader *r, const struct netlink_request *request,
 	struct bytes *ret)
 {
@@ -60,14 +60,14 @@ static bool ask_process(struct delay_reader *r, pid_t pid, struct task_record *r
 	       taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
 }
 
-/* Leaves fd at -1 unless our own process can be asked for. */
+/* Opens fd; leaves it at -1 if even a request for our own process fails. */
 static void try_netlink(struct delay_reader *r, const struct host *host)
 {
 	struct netlink_request request;
 	struct task_record ourselves;
 	struct bytes answer;
 
-	/* The kernel takes the pids of our own namespace. */
+	/* The kernel expects pids of our own namespace. */
 	if (!host->own_pid_namespace)
 		return;
 	r->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
@@ -135,7 +135,7 @@ static int add_thread(void *context, const char *tid)
 	snprintf(path, sizeof path, "%d/task/%.20s/schedstat", (int)t->pid, tid);
 	int code = add_schedstat(t->host, path, &t->sum);
 
-	/* A thread that ended meanwhile is no failure. */
+	/* A thread that has ended meanwhile is not an error. */
 	return process_gone(code) ? 0 : code;
 }
 
@@ -147,11 +147,10 @@ static int read_files(const struct host *host, pid_t pid, uint64_t threads, stru
 
 	if (threads > DELAYS_THREADS_MAX)
 		return -E2BIG;
-	if (threads == 1) {
+	if (threads == 1)
 		code = add_schedstat(host, process_path(path, pid, "schedstat"), &t.sum);
-	} else {
+	else
 		code = tree_list(host->proc, process_path(path, pid, "task"), add_thread, &t);
-	}
 	if (code == 0)
 		*ret = (struct delays){.cpu_ns = t.sum};
 	return code;

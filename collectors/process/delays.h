@@ -1,10 +1,10 @@
 /*
- * Time that the threads of a living process spent waiting: for a CPU although ready to run, for storage, and for
- * memory. It tells too few cores from an idle job.
+ * Time that the threads of a live process spent waiting: for a CPU although ready to run, for
+ * storage, and for memory. It distinguishes too few cores from an idle job.
  *
- * With CAP_NET_ADMIN the kernel adds it up per process (taskstats, ended threads included); without, waiting for a
- * CPU is read from the schedstat file of each thread. Waiting for storage and memory is counted by the kernel only
- * while kernel.task_delayacct is 1.
+ * With CAP_NET_ADMIN the kernel reports the sums per process, ended threads included (taskstats).
+ * Without it, the wait for a CPU is read from the schedstat file of each thread. The kernel counts
+ * waits for storage and memory only while kernel.task_delayacct is 1.
  */
 #ifndef COLLECTORS_PROCESS_DELAYS_H
 #define COLLECTORS_PROCESS_DELAYS_H
@@ -23,14 +23,14 @@ struct delay_reader;
 struct delay_reader *delay_reader_new(const struct host *host);
 void delay_reader_free(struct delay_reader *r);
 
-/* Are waits for storage and memory counted? */
+/* Does the kernel count waits for storage and memory, and can we read them? */
 bool delay_reader_counts_all(const struct delay_reader *r);
 
 struct delays {
 	uint64_t cpu_ns, io_ns, memory_ns; /* the last two are 0 unless delay_reader_counts_all */
 };
 
-/* threads: of the process, as its stat file says. Negative errno; -E2BIG: too many threads. */
+/* threads: as in the stat file of the process. Negative errno; -E2BIG: too many threads. */
 int delays_read(struct delay_reader *r, const struct host *host, pid_t pid, uint64_t threads,
 	struct delays *ret);
 

@@ -13,7 +13,10 @@
 
 /* ---- one process ---- */
 
-/* The headers of older systems lack this request (linux/pidfd.h, 6.15). The first 64 bytes of struct pidfd_info: the kernel takes any size from that on. */
+/*
+ * struct pidfd_info and PIDFD_GET_INFO of linux/pidfd.h (6.15), which older headers lack. These are
+ * the first 64 bytes; the kernel accepts any size from 64 on.
+ */
 struct info {
 	uint64_t mask, cgroup;
 	uint32_t pid, tgid, ppid, ids[8];
@@ -32,7 +35,7 @@ int exit_watch_open(pid_t pid)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* POLLIN: it ended. POLLHUP, since 6.9: it was also waited for. */
+/* POLLIN: the process ended. POLLHUP, since 6.9: its parent also waited for it. */
 static short state_of(int pidfd)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
@@ -49,14 +52,14 @@ enum exit_status exit_watch_status(int pidfd, int *ret)
 {
 	struct info info = {.mask = INFO_EXIT};
 
-	/* ENOTTY, EINVAL: no such request; ESRCH: 6.13 and 6.14 answer for the living only. */
+	/* ENOTTY, EINVAL: no such request. ESRCH: 6.13 and 6.14 answer for live processes only. */
 	if (ioctl(pidfd, GET_INFO, &info) < 0)
 		return EXIT_STATUS_UNKNOWN;
 	if (info.mask & INFO_EXIT) {
 		*ret = info.exit_code;
 		return EXIT_STATUS_KNOWN;
 	}
-	/* Waited for, and still no status: this kernel keeps none. */
+	/* The parent waited and there is no status: this kernel keeps none. */
 	return state_of(pidfd) & POLLHUP ? EXIT_STATUS_UNKNOWN : EXIT_STATUS_LATER;
 }
 
@@ -82,7 +85,7 @@ void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, cons
 	int fd = may ? exit_watch_open(pid) : -1;
 
 	*ret = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
-	/* The number may have changed hands before the descriptor was there. */
+	/* Another process may have got the number before the pidfd was opened. */
 	if (fd >= 0 &&
 		(process_read_stat(host, pid, &stat) < 0 || stat.start_ticks != start_ticks ||
 			epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &event) < 0)) {
@@ -106,7 +109,7 @@ void exit_watch_look(struct exit_watch *x, const struct exit_watches *e)
 		return;
 	if (!x->ended && exit_watch_ended(x->pidfd)) {
 		x->ended = true;
-		/* It stays readable: from now on only that somebody waited for it is news. */
+		/* The pidfd stays readable: wait for POLLHUP only, the parent's wait. */
 		epoll_ctl(e->epoll, EPOLL_CTL_MOD, x->pidfd, &only_hangup);
 	}
 	if (!x->ended)

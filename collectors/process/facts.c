@@ -1,4 +1,3 @@
-/* Reading what tells processes apart. */
 #include "collectors/process/facts.h"
 
 #include <errno.h>
@@ -11,9 +10,9 @@
 #include "collectors/process/process.h"
 #include "collectors/process/named_file.h"
 
-/* Only the beginning of a file that names a job is read. */
+/* Bytes that are read of a file that may hold a job's name. */
 #define FILE_MAX 65536
-/* The kernel gives arguments and environment 6 MiB, but who may use PR_SET_MM may say anything. */
+/* The kernel limits arguments and environment to 6 MiB, but PR_SET_MM can declare any size. */
 #define ENVIRONMENT_MAX      (8u << 20)
 #define ENVIRONMENT_KEPT     (HOST_SCRATCH_SIZE / 2)
 #define PATH_ROOM            (PATH_MAX + 64)
@@ -22,7 +21,8 @@
 #define CONTAINER_DIGITS_MAX 64
 
 struct facts_reader {
-	char *command_line, *environment, *file; /* HOST_SCRATCH_SIZE each; FILE_MAX */
+	char *command_line, *environment; /* HOST_SCRATCH_SIZE bytes each */
+	char *file;                       /* FILE_MAX bytes */
 	bool (*wants)(const void *context, struct slice variable); /* NULL = no others */
 	const void *context;
 	char executable[PATH_ROOM], directory[PATH_ROOM], cgroup[PATH_ROOM];
@@ -58,16 +58,14 @@ void facts_reader_free(struct facts_reader *r)
 static ssize_t read_text(const struct host *h, pid_t pid, const char *file, char *out, size_t size,
 	struct slice *ret)
 {
-	char path[PATH_ROOM];
-
-	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
-	ssize_t n = tree_read(h->proc, path, out, size);
+	char path[PROCESS_PATH_MAX];
+	ssize_t n = tree_read(h->proc, process_path(path, pid, file), out, size);
 
 	*ret = (struct slice){out, n > 0 ? (size_t)n : 0};
 	return n;
 }
 
-/* Of a command line that is too long the beginning, in whole arguments where there are any. */
+/* Reads the beginning of a long command line, cut after a whole argument if possible. */
 static void read_beginning(const struct host *h, const char *path, char *out, struct slice *ret)
 {
 	ssize_t n = tree_head(h->proc, path, out, HOST_SCRATCH_SIZE);
@@ -87,10 +85,10 @@ bool facts_begin(struct facts_reader *r, const struct host *h, pid_t pid, struct
 	char path[PROCESS_PATH_MAX];
 
 	*ret = (struct process_facts){.pid = pid};
-	process_path(path, pid, "cmdline");
 	if (read_text(h, pid, "cmdline", r->command_line, HOST_SCRATCH_SIZE,
 		    &ret->text.command_line) == -EFBIG)
-		read_beginning(h, path, r->command_line, &ret->text.command_line);
+		read_beginning(h, process_path(path, pid, "cmdline"), r->command_line,
+			&ret->text.command_line);
 	return ret->text.command_line.len > 0;
 }
 
@@ -106,13 +104,13 @@ static bool is_wanted(const struct facts_reader *r, struct slice variable)
 	return recognise_is_variable(variable) || (r->wants && r->wants(r->context, variable));
 }
 
-/* What is kept stands in front, what was read behind it. */
+/* The buffer holds the variables that are kept, then the text just read, up to end. */
 struct sieve {
 	size_t kept, end;
-	bool skips; /* the rest of a variable that had no room */
+	bool skips; /* skip the rest of a variable that was too long for the buffer */
 };
 
-/* Takes whole variables out of what was read; the beginning of one stays. */
+/* Keeps the wanted ones of the whole variables just read. An incomplete last variable stays. */
 static void sift_environment(const struct facts_reader *r, struct sieve *s)
 {
 	char *text = r->environment, *nul;
@@ -161,14 +159,12 @@ static struct slice read_link(const struct host *h, pid_t pid, const char *file,
 	size_t size)
 {
 	char path[PROCESS_PATH_MAX];
-
-	snprintf(path, sizeof path, "%d/%s", (int)pid, file);
-	ssize_t n = tree_link(h->proc, path, out, size);
+	ssize_t n = tree_link(h->proc, process_path(path, pid, file), out, size);
 
 	return (struct slice){out, n > 0 ? (size_t)n : 0};
 }
 
-/* Lines are NUMBER:CONTROLLERS:PATH; v2's is "0::PATH" (cgroups(7)). */
+/* A line is NUMBER:CONTROLLERS:PATH; that of v2 is "0::PATH" (cgroups(7)). */
 static struct slice path_of_cgroup(struct slice text)
 {
 	struct scan s = scan_slice(text), line;
@@ -210,14 +206,14 @@ void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX])
 			n++;
 			continue;
 		}
-		/* The last one: what is outside (a pod's, another engine's) stands before it. */
+		/* Take the last id: outer containers and pods come before inner ones. */
 		if (n >= CONTAINER_DIGITS_MIN && n <= CONTAINER_DIGITS_MAX)
 			slice_copy((struct slice){cgroup.data + i - n, n}, out, CONTAINER_ID_MAX);
 		n = 0;
 	}
 }
 
-/* The real one: with the rights of a set-user-ID program nobody has files read that are not their own. */
+/* The real uid: a set-user-ID program must not make us read files for its user. */
 static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
 {
 	struct scan line;
@@ -225,7 +221,7 @@ static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
 	return process_status_line(h, pid, "Uid:", &line) && scan_u64(&line, ret);
 }
 
-/* Names as /etc/passwd has them; directories on the network are not asked. */
+/* Takes names from /etc/passwd; directory services such as LDAP are not asked. */
 static void read_user(const struct host *h, pid_t pid, char out[USER_NAME_MAX])
 {
 	struct slice name, password;
@@ -247,7 +243,7 @@ static void read_user(const struct host *h, pid_t pid, char out[USER_NAME_MAX])
 		}
 }
 
-/* The first of them that can be read. */
+/* Reads the first of the possible name files that is readable. */
 static void read_file(struct facts_reader *r, const struct host *h, struct process_facts *facts)
 {
 	char path[FILE_PATH_MAX];
@@ -270,7 +266,6 @@ void facts_complete(struct facts_reader *r, const struct host *h, unsigned which
 {
 	pid_t pid = facts->pid;
 	struct slice text;
-
 	ssize_t n = read_text(h, pid, "environ", r->environment, HOST_SCRATCH_SIZE,
 		&facts->text.environment);
 

@@ -1,6 +1,7 @@
 /*
- * What can be told about a process from outside: what rules and the recognition of jobs look at. Texts are of the
- * reader's buffers, and valid until its next use. What may not be read is empty, and said so.
+ * Facts about a process that job rules and job recognition look at. Texts lie in the reader's
+ * buffers and are valid until its next use. A fact that may not be read is empty, and "refused" is
+ * set.
  */
 #ifndef COLLECTORS_PROCESS_FACTS_H
 #define COLLECTORS_PROCESS_FACTS_H
@@ -14,7 +15,7 @@
 #define USER_NAME_MAX    64
 #define CONTAINER_ID_MAX 80
 
-/* What is read only when somebody asks for it. */
+/* Facts that are read only on request. */
 enum fact {
 	FACT_EXECUTABLE = 1,
 	FACT_WORKING_DIRECTORY = 2,
@@ -26,11 +27,11 @@ struct process_facts {
 	pid_t pid;
 	struct process_text text;
 	struct slice executable, working_directory; /* where the links point */
-	struct slice
-		cgroup; /* of /proc/PID/cgroup: v2's path, else that of v1's memory, else the first */
-	char user[USER_NAME_MAX];         /* of the real uid: its name, or the number */
-	char container[CONTAINER_ID_MAX]; /* its id: 32 hexadecimal digits or more in the cgroup */
-	bool refused; /* the environment belongs to somebody else, and so do its links */
+	/* Path of v2, else of v1's memory controller, else the first one. */
+	struct slice cgroup;
+	char user[USER_NAME_MAX];         /* name of the real uid, or the number */
+	char container[CONTAINER_ID_MAX]; /* id: 32 hexadecimal digits or more in the cgroup */
+	bool refused; /* the process belongs to another user: environment and links are unreadable */
 };
 
 struct facts_reader;
@@ -39,21 +40,22 @@ struct facts_reader *facts_reader_new(void);
 void facts_reader_free(struct facts_reader *r);
 
 /*
- * Of an environment that is too large to be kept, such as that of a job whose input is in a variable, only variables
- * that somebody looks at are kept: recognise, and who wants others here.
+ * Sets which variables to keep of an environment that is too large to keep whole (a job may have
+ * its input in a variable). Variables that job recognition uses are always kept; wants returns true
+ * for others to keep.
  */
 void facts_reader_wants(struct facts_reader *r,
 	bool (*wants)(const void *context, struct slice variable), const void *context);
 
-/* The command line alone, of a longer one the first HOST_SCRATCH_SIZE bytes; false for kernel threads, zombies, and who is gone. */
+/* Reads up to HOST_SCRATCH_SIZE of the command line; false: kernel thread, zombie, or gone. */
 bool facts_begin(struct facts_reader *r, const struct host *h, pid_t pid,
 	struct process_facts *ret);
 
-/* Then the environment, the file that a name may be in, and what is asked for of enum fact. */
+/* After facts_begin: reads the environment, the name file, and the facts in which (enum fact). */
 void facts_complete(struct facts_reader *r, const struct host *h, unsigned which,
 	struct process_facts *facts);
 
-/* The container of a cgroup path, "" when there is none: docker-ID.scope, cri-containerd-ID.scope, /ID. */
+/* The container id in docker-ID.scope, cri-containerd-ID.scope or /ID of a path, else "". */
 void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX]);
 
 #endif

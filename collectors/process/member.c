@@ -10,7 +10,7 @@
 
 /* ---- files ---- */
 
-/* As many as may be kept for all runs together. */
+/* Keeps the files open unless processes_kept_max, the limit for all runs, is reached. */
 static void keep_files(struct member *m, const struct host *h)
 {
 	if (m->files || !h->processes_kept || *h->processes_kept >= h->processes_kept_max)
@@ -46,7 +46,7 @@ static uint64_t ticks_ns(const struct host *h, uint64_t ticks)
 	return ticks > UINT64_MAX / ns_per_tick ? 0 : ticks * ns_per_tick;
 }
 
-/* Own CPU time from the clock where it can be read; the share of the kernel always from ticks. */
+/* Takes CPU time from the clock if readable; the kernel's share of it always from ticks. */
 static void take_cpu(struct member *m, const struct host *h, const struct process_stat *s)
 {
 	uint64_t user = ticks_ns(h, s->user_ticks), system = ticks_ns(h, s->system_ticks);
@@ -70,15 +70,15 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 	m->thread = s->thread;
 	m->threads = s->threads;
 	m->zombie = s->state == 'Z' || s->state == 'X';
-	/* The high-water mark cannot move without a page fault or a change of RSS. */
+	/* The high-water mark cannot rise without a page fault or a change of RSS. */
 	if (s->minor_faults + s->waited_minor_faults != m->counter[TREE_MINOR_FAULTS] ||
 		s->major_faults + s->waited_major_faults != m->counter[TREE_MAJOR_FAULTS] ||
 		rss != m->rss_bytes)
 		m->status_due = true;
 	m->rss_bytes = m->zombie ? 0 : rss;
 	m->own_faults = s->minor_faults;
-	if (s->stack_start !=
-		m->stack_start) /* it executed something: nothing of its memory is left */
+	/* A new stack: the process has executed a program, and its old memory is gone. */
+	if (s->stack_start != m->stack_start)
 		m->inherited_bytes = m->pss_bytes = 0;
 	m->stack_start = s->stack_start;
 	m->waited_faults = s->waited_minor_faults;
@@ -99,7 +99,7 @@ static void read_status(struct member *m, const struct host *h)
 	m->swap_bytes = s.swap_bytes;
 	m->kinds_known = s.kinds_known;
 	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
-	/* Of the first thread; when that has ended, there are no more. */
+	/* The status file counts the first thread only, which may have ended. */
 	if (!m->thread) {
 		raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
 		raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
@@ -114,8 +114,8 @@ static void read_status(struct member *m, const struct host *h)
 }
 
 /*
- * One that ends gives its memory back first, and its files belong to root from then on (task_dump_owner() in the
- * kernel's fs/proc/base.c): that it refuses says nothing about rights.
+ * An exiting process gives up its memory first; from then on root owns its files (task_dump_owner()
+ * in fs/proc/base.c of the kernel). Its refusal says nothing about access rights.
  */
 static bool is_ending(const struct member *m, const struct host *h)
 {
@@ -125,7 +125,7 @@ static bool is_ending(const struct member *m, const struct host *h)
 	       s.rss_pages == 0;
 }
 
-/* A process changes its user with exec: who refused is asked again at each full reading. */
+/* Remembers a refusal until the next full reading: exec may change the user. */
 static void note_refusal(struct member *m, const struct host *h, int code, bool *refused)
 {
 	if (!*refused)
@@ -154,11 +154,11 @@ static void read_fds(struct member *m, const struct host *h)
 				    process_read_open_fds(h, member_shown_by(m), &m->open_fds);
 
 	note_refusal(m, h, code, &m->fds_refused);
-	/* Of one that is ending the last count holds, until it is a zombie. */
+	/* While a process is exiting, its last count holds until it is a zombie. */
 	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
-/* Only whoever runs waits, and nothing is lost by reading late, so it is not read at every look. */
+/* Reads the waiting times now and then: the counters keep until read. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;
@@ -175,7 +175,7 @@ static void read_waits(struct member *m, const struct host *h)
 	raise_to(&m->counter[TREE_MEMORY_WAIT_NS], d.memory_ns);
 }
 
-/* 0; -ESRCH: it is gone; any other: unreadable this time, and what is known of it is kept. */
+/* 0; -ESRCH: the process is gone; other codes: unreadable this time, the old values stay. */
 static int read_stat(struct member *m, const struct host *h)
 {
 	struct process_stat s;
@@ -196,7 +196,7 @@ bool member_read(struct member *m, const struct host *h, bool full)
 		return code != -ESRCH;
 	if (full)
 		m->io_refused = m->fds_refused = m->pss_refused = false;
-	/* A zombie has no memory any more, but its counters are final. */
+	/* A zombie has no memory, but its counters are final. */
 	if (full || m->status_due || m->zombie)
 		read_status(m, h);
 	read_io(m, h);
@@ -206,7 +206,7 @@ bool member_read(struct member *m, const struct host *h, bool full)
 	return true;
 }
 
-/* Of one that sleeps only its memory and its parent can be others than they were. */
+/* Reads a sleeping process: only its memory and its parent can have changed. */
 static bool read_sleeper(struct member *m, const struct host *h)
 {
 	int code = read_stat(m, h);
@@ -244,7 +244,8 @@ bool member_begin(struct member *m, const struct host *h)
 {
 	m->clock_ns = process_cpu_clock(h, m->pid);
 	m->ran = m->children_due = true;
-	m->looks = (unsigned)m->pid % STALE_LOOKS; /* not all in the same look */
+	/* Processes start at different counts, so that full readings do not fall on one look. */
+	m->looks = (unsigned)m->pid % STALE_LOOKS;
 	return member_read(m, h, true);
 }
 
@@ -253,10 +254,10 @@ bool member_exists(const struct member *m, const struct host *h)
 	uint64_t clock = process_cpu_clock(h, m->pid);
 	struct process_stat s;
 
-	/* One that runs backwards is somebody else's. */
+	/* A clock that went backwards belongs to another process. */
 	if (clock)
 		return clock >= m->clock_ns;
-	/* Nobody's, or of one that has not run at all. */
+	/* The clock is 0: no such process, or one that has not run at all. */
 	int code = process_read_stat(h, m->pid, &s);
 
 	return !process_gone(code) && (code < 0 || s.start_ticks == m->start_ticks);
@@ -269,7 +270,7 @@ static uint64_t share_of(uint64_t all, uint64_t part, uint64_t whole)
 
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
-	/* What came since is its own until PSS is read again: as a share of all, a peak would be lost. */
+	/* New memory counts in full until PSS is read again: a share could hide a peak. */
 	if (m->pss_bytes && rss > m->pss_rss_bytes)
 		return m->pss_bytes + (rss - m->pss_rss_bytes);
 	if (m->pss_bytes && m->pss_rss_bytes)

@@ -1,6 +1,7 @@
 /*
- * How often processes are looked at: a process in a job within a job is of several runs, and each reads it for itself. That
- * is bounded of all together, and of each, since anybody can put runs into each other by naming them. Sampler thread.
+ * Limits how many members all runs have together, and in how many runs one process may be. A
+ * process of a job within a job belongs to several runs, and each run reads it. Any user can nest
+ * runs by naming them. Sampler thread.
  */
 #ifndef COLLECTORS_PROCESS_MEMBER_LIMIT_H
 #define COLLECTORS_PROCESS_MEMBER_LIMIT_H
@@ -11,19 +12,19 @@
 
 #include "collectors/base/pid_map.h"
 
-/* Runs that a process may be in: a pod, a batch job, a workflow, its step, and what that calls by a wrapper are five. */
+/* Most runs of a process; pod, batch job, workflow, step and wrapper may be nested. */
 #define MEMBER_LIMIT_NESTED_MAX 8
 
 struct member_limit {
-	size_t n, most;      /* who is in several runs counts in each */
-	struct pid_map runs; /* in how many each is */
+	size_t n, most;      /* a process in several runs counts once for each */
+	struct pid_map runs; /* number of runs of each process */
 };
 
-/* Takes a process into one more run; false: it is in as many as it may be, or all are. */
+/* Counts a process in one more run. False: it or all runs together are at the limit. */
 bool member_limit_enter(struct member_limit *m, pid_t pid);
-/* Who entered leaves as often. */
+/* Call it once for each successful member_limit_enter. */
 void member_limit_leave(struct member_limit *m, pid_t pid);
-/* All have left, or it does not matter any more. */
+/* Frees the counts and starts from zero; most stays. */
 void member_limit_done(struct member_limit *m);
 
 #endif

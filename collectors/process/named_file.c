@@ -1,4 +1,4 @@
-/* Which files of a process may be asked for. */
+/* Decides which files of a process may be read. */
 #include "collectors/process/named_file.h"
 
 #include <errno.h>
@@ -15,11 +15,12 @@
 struct file_query {
 	const struct host *host;
 	pid_t pid;
-	char table[32]; /* the mounts, by the names that links of the process have for us */
+	/* The mount table whose paths match the targets that we see of the process's links. */
+	char table[32];
 	struct mounts mounts;
 };
 
-/* A mount in a user namespace may be of layers that are in it: an overlay of a FUSE of the same user. */
+/* In another user namespace, a layered mount may be an overlay over a FUSE of the same user. */
 static bool is_harmless(const struct file_query *a, const struct mount *m)
 {
 	enum mount_kind kind = mount_kind_of(m);
@@ -28,7 +29,7 @@ static bool is_harmless(const struct file_query *a, const struct mount *m)
 				       kind != MOUNT_REMOTE;
 }
 
-/* The table is read anew: since it was last read the number may have become another mount's. */
+/* Reads the table again: a mount number may have been reused since the last reading. */
 static bool allows(void *context, uint64_t mount)
 {
 	struct file_query *a = context;
@@ -42,8 +43,9 @@ static bool allows(void *context, uint64_t mount)
 }
 
 /*
- * Links of /proc are shown as we see them. In our mount namespace our own table has the same names; that of another
- * process has, when its root is that of its namespace.
+ * Picks the mount table whose paths match the link targets in /proc. The kernel shows targets as
+ * seen from our root. In our mount namespace that is our own table; else the process's table, if
+ * its root is the root of its namespace.
  */
 static bool find_table(struct file_query *a)
 {
@@ -59,8 +61,9 @@ static bool find_table(struct file_query *a)
 }
 
 /*
- * Is there anything on the way that may never answer? Of NFS even the opening of a link of /proc asks the server. By names
- * alone another mount may hide it, so that each counts; and a process may hide it by other names: then the number tells.
+ * May a mount on the path never answer? Even opening a /proc link to a file on NFS asks the server.
+ * A later mount may hide a remote one of the same path, and still each remote mount counts. A mount
+ * that the process hides under another name is found later by its number.
  */
 static bool may_block(struct file_query *a, const char *path)
 {
@@ -73,7 +76,7 @@ static bool may_block(struct file_query *a, const char *path)
 	return false;
 }
 
-/* Adds what the walk takes for names, so that "a//b" and "a/./b" are found in the table as well. */
+/* Appends path without empty and "." components, so that "a//b" matches the table. */
 static bool add_names(char *to, size_t size, const char *path)
 {
 	size_t n = strcmp(to, "/") == 0 ? 0 : strlen(to);

@@ -1,7 +1,7 @@
 /*
- * Reading a file that a process names. Any local user may have such a process, and put there a link to somebody's secret, a
- * device, or a file system that never answers: only what is local, a plain file, and the process's own or everybody's to
- * read is read.
+ * Reading a file that a process names. Any local user may start such a process and name a link to
+ * another user's secret, a device, or a file system that never answers. Only local, plain files are
+ * read that belong to the user of the process or are readable by everybody.
  */
 #ifndef COLLECTORS_PROCESS_NAMED_FILE_H
 #define COLLECTORS_PROCESS_NAMED_FILE_H
@@ -11,10 +11,11 @@
 #include "collectors/host.h"
 
 /*
- * The first bytes of a file, without a NUL; returns how many. path: below /proc/PID, "cwd/..." or "root/...". uid: of who
- * started the process. What must not be read is -ENOENT: links on the way, too, and network file systems and FUSE, or an
- * overlay that a user may have put over them. Of a process that was put below another root than that of its mount
- * namespace, which is not ours, nothing is read, as nobody can say what is mounted where.
+ * Reads the first bytes of a file, without a NUL, and returns how many. path: below /proc/PID,
+ * "cwd/..." or "root/...". uid: the user who started the process. -ENOENT for a file that must not
+ * be read: a path through a link, a network file system or FUSE, or an overlay that a user mounted
+ * over them. Nothing is read for a process in another mount namespace whose root is not that of the
+ * namespace, because we cannot tell which mounts its paths pass.
  */
 ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
 	char *buf, size_t size);

@@ -1,6 +1,6 @@
 /*
- * Netlink datagrams: walking messages and attributes that came, and building the few that are sent. Pure;
- * every length from outside is checked, and nothing is read past it.
+ * Netlink datagrams: reads messages and attributes, and builds the few requests that we send. Pure
+ * functions: every length from outside is checked, and no byte past it is read.
  */
 #ifndef COLLECTORS_PROCESS_NETLINK_H
 #define COLLECTORS_PROCESS_NETLINK_H
@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Some bytes of a datagram. */
 struct bytes {
 	const unsigned char *data;
 	size_t len;
@@ -20,7 +19,7 @@ struct netlink_message {
 	struct bytes body; /* after the header */
 };
 
-/* The next message; false at the end, and for the rest of a datagram that makes no sense. */
+/* The next message; false at the end, or when the rest of the datagram is malformed. */
 bool netlink_next(struct bytes *rest, struct netlink_message *ret);
 
 /* The code of an error message, 0 in an acknowledgement; false for any other message. */
@@ -36,7 +35,7 @@ bool netlink_attribute(struct bytes *rest, struct netlink_attribute *ret);
 /* Drops len bytes at the start; false, and nothing done, when there are fewer. */
 bool netlink_skip(struct bytes *b, size_t len);
 
-/* Native-endian numbers at an offset; 0 where there is none. */
+/* Native-endian number at an offset; 0 past the end. */
 uint16_t netlink_u16(struct bytes b, size_t offset);
 uint32_t netlink_u32(struct bytes b, size_t offset);
 uint64_t netlink_u64(struct bytes b, size_t offset);
@@ -52,10 +51,10 @@ struct netlink_request {
 struct netlink_command {
 	uint16_t family;
 	uint8_t command, version;
-	bool acknowledge; /* answer a success too; a failure always is */
+	bool acknowledge; /* also acknowledge success; failures are always answered */
 };
 
-/* value longer than fits is our own mistake. */
+/* The value must fit: checked by an assertion. */
 void netlink_generic(struct netlink_request *ret, const struct netlink_command *c,
 	uint16_t attribute, const void *value, size_t len);
 

@@ -1,6 +1,4 @@
-/*
- * A growing list of processes, for the many that hand them over one by one.
- */
+/* A growing list of process numbers. */
 #ifndef COLLECTORS_PROCESS_PIDS_H
 #define COLLECTORS_PROCESS_PIDS_H
 
@@ -16,7 +14,7 @@ struct pids {
 	pid_t *pid;
 };
 
-/* context is a struct pids. */
+/* A callback of process_list and process_children: context is a struct pids. */
 static inline void pids_add(void *context, pid_t pid)
 {
 	struct pids *p = context;
@@ -38,7 +36,7 @@ static inline void pids_sort(struct pids *p)
 		qsort(p->pid, p->n, sizeof *p->pid, pids_compare);
 }
 
-/* The list is sorted. */
+/* The list must be sorted. */
 static inline bool pids_has(const struct pids *p, pid_t pid)
 {
 	return p->n && bsearch(&pid, p->pid, p->n, sizeof pid, pids_compare);

@@ -1,4 +1,4 @@
-/* Reading one process. Every field may be missing, huge or hostile, and the process may vanish at any step. */
+/* Reading one process. Every field may be hostile; the process may end at any time. */
 #include "collectors/process/process.h"
 
 #include <errno.h>
@@ -51,14 +51,14 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	for (int i = 0; i < 4; i++)
 		if (!scan_i64(&s, &ignored))
 			return false;
-	/* From field 9 (flags) to 33 (sigignore); priority, nice and rss may be negative. */
+	/* From field 9 (flags) to 33 (sigignore). Priority, nice and rss may be negative. */
 	for (int field = 9; field <= LAST_FIELD; field++) {
 		if (scan_u64(&s, &fields[field - 9]))
 			continue;
 		if (!scan_i64(&s, &ignored) && field <= 24)
 			return false;
-		fields[field - 9] =
-			0; /* negative, or after rss, where nothing that we need must be */
+		/* The field is negative, or missing after rss, where all fields are optional. */
+		fields[field - 9] = 0;
 	}
 	p.pid = (pid_t)pid;
 	p.ppid = (pid_t)ppid;
@@ -79,7 +79,7 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	return true;
 }
 
-/* "  123 kB" as bytes; 0 when it is not that. */
+/* Converts "123 kB" to bytes; 0 when the line has another form. */
 static uint64_t kib(struct scan line)
 {
 	uint64_t v;
@@ -99,7 +99,7 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
-/* One without memory, such as one that is ending, has no line of it, and so has 0 of each kind. */
+/* An exiting process has no memory lines, and so 0 bytes of each kind. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
@@ -201,7 +201,7 @@ static bool is_kept(const struct kept *k)
 	return k && k->fd >= 0;
 }
 
-/* The text of a file of a process in host->scratch. */
+/* Reads a file of a process into host->scratch. */
 static int read_file(const struct host *h, pid_t pid, const char *file, struct kept *k,
 	struct scan *ret)
 {
@@ -224,7 +224,7 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 
 /* ---- whose first thread has ended ---- */
 
-/* So many threads are tried: one that is ending has no memory any more. */
+/* Threads to try: a thread that is exiting has no memory any more. */
 #define THREADS_TRIED 16
 
 struct process_threads {
@@ -264,10 +264,9 @@ int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 		return code;
 	if (!process_stat_parse(text, ret))
 		return -EBADMSG;
-	/* A process that ends loses its memory before its threads: then none is found. */
-	if (ret->state == 'Z' && ret->threads > 1) {
+	/* An exiting process loses its memory first: no thread with memory is found. */
+	if (ret->state == 'Z' && ret->threads > 1)
 		tree_list(h->proc, process_path(path, pid, "task"), look_at_thread, &threads);
-	}
 	return 0;
 }
 
@@ -319,7 +318,7 @@ int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
 	uint64_t n = 0;
 
 	process_path(path, pid, "fd");
-	/* Linux 6.2 and later give the number as the directory's size; before that it is 0. */
+	/* Linux 6.2 and later report the count as the directory's size, others 0. */
 	int64_t size = tree_size(h->proc, path);
 
 	if (size < 0)
@@ -383,22 +382,17 @@ static int tell_children(const struct children_context *c, ssize_t n)
 	return n < 0 ? (int)n : 0;
 }
 
-static void children_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *thread)
-{
-	snprintf(out, PROCESS_PATH_MAX, "%d/task/%.20s/children", (int)pid, thread);
-}
-
 static int children_of(void *context, const char *thread)
 {
 	const struct children_context *c = context;
 	const struct host *h = c->host;
 	char path[PROCESS_PATH_MAX];
 
-	children_path(path, c->pid, thread);
+	snprintf(path, sizeof path, "%d/task/%.20s/children", (int)c->pid, thread);
 	return tell_children(c, tree_read_records(h->proc, path, h->scratch, h->scratch_size));
 }
 
-/* As an entry of task/: a thread that ended meanwhile is no failure. */
+/* A thread of the list that has ended meanwhile is not an error. */
 static int children_of_listed(void *context, const char *thread)
 {
 	int code = children_of(context, thread);
@@ -418,25 +412,22 @@ int process_children(const struct host *h, pid_t pid, uint64_t threads, struct k
 		snprintf(path, sizeof path, "%d", (int)pid);
 		return children_of(&c, path);
 	}
-	process_path(path, pid, "task");
-	return tree_list(h->proc, path, children_of_listed, &c);
+	return tree_list(h->proc, process_path(path, pid, "task"), children_of_listed, &c);
 }
 
 struct kept process_keep(const struct host *h, pid_t pid, const char *file)
 {
 	char path[PROCESS_PATH_MAX];
 
-	process_path(path, pid, file);
-	return tree_keep(h->proc, path);
+	return tree_keep(h->proc, process_path(path, pid, file));
 }
 
 struct kept process_keep_children(const struct host *h, pid_t pid)
 {
-	char path[PROCESS_PATH_MAX], thread[16];
+	char file[32];
 
-	snprintf(thread, sizeof thread, "%d", (int)pid);
-	children_path(path, pid, thread);
-	return tree_keep(h->proc, path);
+	snprintf(file, sizeof file, "task/%d/children", (int)pid);
+	return process_keep(h, pid, file);
 }
 
 struct list_context {
@@ -485,7 +476,7 @@ bool process_shares(const struct host *h, pid_t pid, const char *namespace)
 
 /* ---- descriptors ---- */
 
-/* Longer targets belong to files, and no device has such a name. */
+/* Longer targets are paths of files; no device has such a long name. */
 #define TARGET_MAX 256
 
 struct descriptor_walk {
@@ -511,7 +502,7 @@ static int look_at_descriptor(void *context, const char *name)
 	snprintf(path, sizeof path, "%d/fd/%d", (int)w->pid, (int)fd);
 	ssize_t n = tree_link(w->host->proc, path, target, sizeof target);
 
-	/* Closed meanwhile, or too long. */
+	/* The descriptor was closed meanwhile, or its target is too long. */
 	if (n == -ENOENT || n == -EFBIG)
 		return 0;
 	return n < 0 ? (int)n : w->each(w->context, (int)fd, target);

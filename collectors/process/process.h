@@ -1,6 +1,7 @@
 /*
- * One process as the kernel shows it: /proc/PID/{stat,status,io,smaps_rollup,fd}. The parsers are functions
- * from bytes to a struct; fields are those of proc(5) (https://man7.org/linux/man-pages/man5/proc.5.html).
+ * One process as the kernel shows it in /proc/PID/{stat,status,io,smaps_rollup,fd}. Each parser
+ * turns bytes into a struct. Fields are those of proc(5)
+ * (https://man7.org/linux/man-pages/man5/proc.5.html).
  */
 #ifndef COLLECTORS_PROCESS_PROCESS_H
 #define COLLECTORS_PROCESS_PROCESS_H
@@ -16,37 +17,41 @@ struct process_stat {
 	pid_t pid, ppid;
 	char state; /* R S D Z T t X I ... */
 	/*
-	 * Another thread, when the first has ended and the process goes on without it: its own files show a zombie without
-	 * memory, links and descriptors, those of this number show what the process has. 0 = not needed. Left by the parser.
+	 * When the first thread has ended and others run on, one of those others; else 0. The
+	 * process's own files then show a zombie without memory, links and descriptors; the files
+	 * of this thread show them. The parser leaves it 0.
 	 */
 	pid_t thread;
 	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
-	/* USER_HZ ticks; waited: of children that were waited for, and theirs. */
+	/* USER_HZ ticks; waited: of children waited for, and of their children. */
 	uint64_t user_ticks, system_ticks, waited_user_ticks, waited_system_ticks;
 	uint64_t threads, start_ticks, rss_pages;
 	/*
-	 * Address of the stack's start, 0 when it may not be read: a forked child has its parent's until it
-	 * executes something, when it is given one of its own.
+	 * Address of the stack's start; 0 when we may not read it. A forked child has the address
+	 * of its parent until it executes a program, which gets a new stack.
 	 */
 	uint64_t stack_start;
-	/* SIGCHLD: the kernel then reaps its children, and adds their times to nobody's. False when it is not told. */
+	/*
+	 * The process ignores SIGCHLD: the kernel reaps its children and adds their times to no
+	 * process. Also false when the stat file lacks the field.
+	 */
 	bool ignores_children;
 };
 
-/* The name in parentheses may hold anything, parentheses and newlines too: the last ")" ends it. */
+/* The name may contain any byte, parentheses and newlines too: the last ")" ends it. */
 bool process_stat_parse(struct scan text, struct process_stat *ret);
 
-/* What memory is made of: the first three make RSS, the last is beside it. */
+/* The kinds of memory. RSS is the sum of the first three; hugetlb pages are not part of RSS. */
 enum memory_kind { MEMORY_ANONYMOUS, MEMORY_FILE, MEMORY_SHMEM, MEMORY_HUGETLB, MEMORY_KINDS };
 
-struct process_status { /* bytes; a kernel thread or zombie has no memory fields: 0 */
+struct process_status { /* bytes; 0 for a kernel thread or zombie, which has no memory fields */
 	uint64_t peak_bytes, swap_bytes; /* VmHWM, VmSwap */
 	uint64_t kind_bytes[MEMORY_KINDS];
-	bool kinds_known; /* Linux 4.5 */
+	bool kinds_known; /* Linux 4.5 and later */
 	uint64_t voluntary_switches, involuntary_switches;
 };
 
-/* Lines that are missing leave 0. False when the text is no status file at all. */
+/* A missing line leaves 0. False when the text is not a status file. */
 bool process_status_parse(struct scan text, struct process_status *ret);
 
 struct process_io {
@@ -55,7 +60,7 @@ struct process_io {
 
 bool process_io_parse(struct scan text, struct process_io *ret);
 
-struct process_pss { /* of one moment: the RSS of the stat file may be of another */
+struct process_pss { /* from one reading; the RSS of the stat file may be from another moment */
 	uint64_t rss_bytes, pss_bytes;
 	uint64_t huge_bytes;  /* of RSS, in transparent huge pages of any kind */
 	uint64_t shmem_bytes; /* of PSS, shared memory and tmpfs; Linux 5.4 */
@@ -64,20 +69,21 @@ struct process_pss { /* of one moment: the RSS of the stat file may be of anothe
 
 bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_rollup */
 
-/* Path below host->proc of a file of a process; returns out. */
+/* The path of a process's file below host->proc; returns out. */
 #define PROCESS_PATH_MAX 64
 const char *process_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *file);
 
 /*
- * Reading: 0, or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES and -EPERM when it
- * belongs to somebody else, -ETIMEDOUT when it does not answer, -EBADMSG when the text makes no sense. All go through
- * host->scratch. A kept descriptor of the file spares opening it; NULL, or one with nothing kept, is opened anew.
+ * The readers return 0 or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES
+ * and -EPERM when it belongs to another user, -ETIMEDOUT when the read does not finish in time,
+ * -EBADMSG when the text cannot be parsed. All use host->scratch. A kept descriptor saves opening
+ * the file; with NULL or an empty one the file is opened.
  */
 bool process_gone(int code);
 bool process_refused(int code);
-/* It may answer later: collectors/base/tree_guard.h. */
+/* True for -ETIMEDOUT: the file may answer later (collectors/base/tree_guard.h). */
 bool process_unanswered(int code);
-/* Of a process that goes on when its first thread has ended, state, RSS and stack are those of another thread. */
+/* State, RSS and stack are those of another thread if the first one has ended. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct process_stat *ret);
@@ -86,22 +92,23 @@ int process_read_io(const struct host *h, pid_t pid, struct kept *k, struct proc
 int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret);
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
-/* Is it in the same namespace as we are: "mnt", "user"? False when that cannot be told. */
+/* Is the process in our namespace ("mnt", "user")? False when that is unreadable. */
 bool process_shares(const struct host *h, pid_t pid, const char *namespace);
 
-/* ret: the rest of the line of its status file that begins with start ("Uid:"); false when there is none. */
+/* ret: the rest of the line of status that begins with start ("Uid:"); false = none. */
 bool process_status_line(const struct host *h, pid_t pid, const char *start, struct scan *ret);
 
 /*
- * Whose thread has this number: that of a process is its own. Threads have numbers of the same row, and files below /proc, but
- * are not listed there. 0 when it cannot be told.
+ * The process that the thread with this number belongs to; a process number gives itself. Threads
+ * and processes share one number range; threads have files below /proc but are not listed there. 0
+ * = unknown.
  */
 pid_t process_of(const struct host *h, pid_t pid);
 
 /*
- * CPU time of a live process or zombie, all its threads included, in nanoseconds, without reading a file:
- * clock_gettime(2) on the process's CPU clock. 0 when it cannot be told (the process is gone, or
- * host->own_pid_namespace is false).
+ * CPU time of a live process or zombie with all its threads, in nanoseconds, by clock_gettime(2) on
+ * the process's CPU clock: no file is read. 0 = unknown: the process is gone, or
+ * host->own_pid_namespace is false.
  */
 uint64_t process_cpu_clock(const struct host *h, pid_t pid);
 
@@ -109,8 +116,10 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid);
 uint64_t process_thread_clock(void);
 
 /*
- * Calls each with the pids of the children that any thread of pid made. each must not read through host: the
- * text is still in its scratch. k: of the first thread's file, used when it is the only one. -ENOENT: gone, or a kernel without CONFIG_PROC_CHILDREN.
+ * Calls each with the pids of the children of all threads of pid. each must not read through host,
+ * because the text is still in host->scratch. k, the children file of the first thread, is used
+ * when there is only one thread. -ENOENT: the process is gone, or the kernel lacks
+ * CONFIG_PROC_CHILDREN.
  */
 int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context);
@@ -119,17 +128,16 @@ int process_children(const struct host *h, pid_t pid, uint64_t threads, struct k
 struct kept process_keep(const struct host *h, pid_t pid, const char *file);
 struct kept process_keep_children(const struct host *h, pid_t pid);
 
-/* The process whose folder in /proc has this name; 0: it is none. */
+/* The process number that a file name in /proc stands for; 0 = not a process. */
 pid_t process_of_name(const char *name);
 
 /* Calls each with every pid in /proc. */
 int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context);
 
 /*
- * Calls each with the number and the target of every descriptor, until it returns non-zero, which
- * is then returned. *left is how many links may be read; it goes down, and -EAGAIN says that it did
- * not suffice. Other codes as tree_list: -EACCES for somebody else's process. Does not use
- * host->scratch.
+ * Calls each with the number and target of every descriptor until it returns non-zero, and returns
+ * that value. *left is the number of links that may still be read and counts down; -EAGAIN: it ran
+ * out. Other codes as tree_list: -EACCES for a process of another user. Does not use host->scratch.
  */
 int process_fds(const struct host *h, pid_t pid, unsigned *left,
 	int (*each)(void *context, int fd, const char *target), void *context);

@@ -10,19 +10,19 @@
 #include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 
-/* A full list is taken once in so many looks, for what the shortcuts may have missed. */
+/* Looks between two full listings of /proc, which find what the shortcuts missed. */
 #define LIST_LOOKS 60
-/* So many new numbers are tried one by one; beyond that the list is cheaper. */
+/* Up to this many new numbers are tried one by one; for more, listing /proc is cheaper. */
 #define TRIES_MAX 16
-/* The soonest that a process is looked at again. */
+/* Shortest time between two looks at one process. */
 #define AGAIN_NS 100000000LL
 
 struct process_book {
 	size_t n, room;
 	struct booked_process *process; /* sorted by pid */
 	uint64_t looks;
-	uint64_t last_pid; /* the number that the kernel gave out last; 0 = not known */
-	/* Numbers that may be new, of the look at hand. */
+	uint64_t last_pid; /* the last number that the kernel gave out; 0 = unknown */
+	/* Numbers that may be new in this look. */
 	struct pids new;
 	size_t n_due, due_room;
 	struct due {
@@ -46,7 +46,7 @@ void process_book_free(struct process_book *b)
 	free(b);
 }
 
-/* Index of the first entry whose pid is not smaller. */
+/* Index of the first entry with this pid or a higher one. */
 static size_t place_of(const struct process_book *b, pid_t pid)
 {
 	size_t low = 0, high = b->n;
@@ -82,8 +82,8 @@ void process_book_again(struct process_book *b)
 /* ---- which numbers are new ---- */
 
 /*
- * The last number of /proc/loadavg is the process number that was given out last in our namespace. Numbers go up
- * and start again at the bottom, so without a new one there is no new process. 0: cannot be told.
+ * The last number in /proc/loadavg is the newest process number of our namespace. Numbers count up
+ * and wrap around, so an unchanged number means no new process. 0 = unknown.
  */
 static uint64_t last_pid(const struct host *h)
 {
@@ -122,7 +122,7 @@ static void remove_unlisted(struct process_book *b,
 	b->n = n;
 }
 
-/* Fills new. When the row of numbers began anew, any number may have changed hands. */
+/* Fills new. When the numbers have wrapped around, every number may belong to another process. */
 static void find_new(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {
@@ -164,10 +164,7 @@ static struct mono next_look(const struct host *h, uint64_t start_ticks)
 	return (struct mono){h->now.mono.ns + (age > AGAIN_NS ? age : AGAIN_NS)};
 }
 
-/*
- * An entry with its start time and parent as they are now. -ESRCH and others: the process is gone, but for one that does not
- * answer.
- */
+/* Reads an entry again. -ETIMEDOUT: no answer; any other error: the process is gone. */
 static int read_entry(const struct host *h, struct booked_process *p)
 {
 	struct process_stat s;
@@ -186,8 +183,6 @@ static int read_entry(const struct host *h, struct booked_process *p)
 
 static void enter_new(struct process_book *b, const struct host *h)
 {
-	size_t room = b->room;
-
 	for (size_t i = 0; i < b->new.n && b->n < PROCESS_BOOK_MAX; i++) {
 		struct booked_process p = {.pid = b->new.pid[i]};
 		size_t at = place_of(b, p.pid);
@@ -196,21 +191,20 @@ static void enter_new(struct process_book *b, const struct host *h)
 			continue;
 		int code = read_entry(h, &p);
 
-		/* It is tried again at the next look, for which all are listed. */
+		/* List all processes at the next look, to try this one again. */
 		if (process_unanswered(code))
 			b->last_pid = 0;
 		if (code)
 			continue;
-		GROW(b->process, b->n, room);
+		GROW(b->process, b->n, b->room);
 		memmove(&b->process[at + 1], &b->process[at], (b->n - at) * sizeof p);
 		b->process[at] = p;
 		b->n++;
 		add_due(b, &p);
 	}
-	b->room = room;
 }
 
-/* Who is due again; a number that has changed hands is entered anew. */
+/* Reads the entries that are due again. If a pid has a new process, the entry starts anew. */
 static void look_again(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {

@@ -1,8 +1,8 @@
 /*
- * Every process of the machine, by number and start time, and when to look at which: once when it appears, and
- * again when it has become twice as old, because until then it may have executed something else (a shell that
- * sets variables and then becomes the job). Processes that nobody follows cost next to nothing after that:
- * /proc is listed only when the kernel has given out a new process number.
+ * Every process of the machine, by pid and start time, and when to look at it next: at its first
+ * sighting, and again each time its age has doubled, because it may have executed another program
+ * by then (a shell that sets variables and then becomes the job). A process that is not followed
+ * costs almost nothing after that: /proc is listed only when the kernel has given out a new number.
  *
  * One thread. Reads through host->proc.
  */
@@ -15,18 +15,18 @@
 
 #include "collectors/host.h"
 
-/* More are not entered. */
+/* Most processes in the book; more are ignored. */
 #define PROCESS_BOOK_MAX 100000
 
 struct booked_process {
 	pid_t pid, ppid; /* ppid as of the last look */
-	pid_t shown_by;  /* by whose files it is to be read then: see struct process_stat */
+	pid_t shown_by;  /* the thread whose files to read: see struct process_stat */
 	uint64_t start_ticks;
-	struct mono look_at; /* the next time; who looks may make it sooner */
-	bool listed;         /* of the book alone: seen in the list at hand */
-	/* The reader's own. */
+	struct mono look_at; /* next look; the reader may set it earlier */
+	bool listed;         /* used by the book only: found in the current list */
+	/* The book does not read these two, except in process_book_again. */
 	uint64_t
-		program; /* whatever tells that it executed something since; 0 = not looked at yet */
+		program; /* changes when the process executes another program; 0 = not looked at yet */
 	void *note;
 };
 
@@ -36,9 +36,10 @@ struct process_book *process_book_new(void);
 void process_book_free(struct process_book *b);
 
 /*
- * Brings the book up to date, and calls look for each process that is due: parents before children, as far as
- * they are new at the same time. forget is told of each that is gone, before its entry is. Both may use
- * process_book_find; entries are valid until the next call. Returns how many are in the book.
+ * Brings the book up to date and calls look for each process that is due, parents before children
+ * among processes that are new in this call. Calls forget for each process that is gone, before it
+ * removes the entry. Both may use process_book_find; entries are valid until the next call. Returns
+ * the number of processes in the book.
  */
 size_t process_book_look(struct process_book *b, const struct host *h,
 	void (*look)(void *context, struct booked_process *p),
@@ -47,7 +48,7 @@ size_t process_book_look(struct process_book *b, const struct host *h,
 /* NULL when it is not in the book. */
 struct booked_process *process_book_find(const struct process_book *b, pid_t pid);
 
-/* All without a note are due at the next look, as if they were new: other rules are in force. */
+/* Makes all processes without a note due again as if new: the rules have changed. */
 void process_book_again(struct process_book *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Records of struct taskstats, by offset: the header of the machine that builds need not be the kernel's. */
+/* Reads struct taskstats by offsets: the build machine's header may be of another kernel. */
 #include "collectors/process/taskstats.h"
 
 #include <linux/genetlink.h>
@@ -8,7 +8,7 @@
 
 #define VERSION_WITH_FIELDS_MOVED 15
 
-/* Where the fields are in every version but 15; "least" is the version that brought a field. */
+/* Offsets of the fields in every version but 15. */
 enum {
 	AT_VERSION = 0,
 	AT_CPU_DELAY = 24,
@@ -20,7 +20,7 @@ enum {
 	AT_FREEPAGES_DELAY = 320,
 	AT_THRASHING_DELAY = 336,
 	AT_COMPACT_DELAY = 360,
-	LEAST_SIZE = 328, /* version 8; what later ones added is read where the record reaches */
+	LEAST_SIZE = 328, /* version 8; later fields are read if the record is long enough */
 };
 
 static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record *ret)
@@ -39,7 +39,7 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 		.peak_bytes = netlink_u64(b, AT_HIWATER_RSS_KIB) * 1024,
 		.cpu_wait_ns = netlink_u64(b, AT_CPU_DELAY),
 		.io_wait_ns = netlink_u64(b, AT_IO_DELAY),
-		/* A page that is swapped in again soon counts as both: mm/page_io.c swap_read_folio. */
+		/* A page swapped in twice counts in both (swap_read_folio()). */
 		.memory_wait_ns = (swapin > thrashing ? swapin : thrashing) +
 				  netlink_u64(b, AT_FREEPAGES_DELAY) +
 				  netlink_u64(b, AT_COMPACT_DELAY),
@@ -47,7 +47,7 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 	return true;
 }
 
-/* The inside of AGGR_PID or AGGR_TGID: an id and its record. */
+/* Reads the contents of AGGR_PID or AGGR_TGID: an id and its record. */
 static bool aggregate_read(struct bytes b, bool whole, struct task_record *ret)
 {
 	struct netlink_attribute a;

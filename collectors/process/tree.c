@@ -1,4 +1,3 @@
-/* Membership. */
 #include "collectors/process/tree.h"
 
 #include <errno.h>
@@ -12,13 +11,13 @@
 
 /* ---- new members ---- */
 
-/* What failed may be known at the next look: it says neither that there is nobody nor that we may not know. */
+/* A temporary failure: neither "gone" nor "refused"; the next look may succeed. */
 static bool is_passing(int code)
 {
 	return code < 0 && !process_gone(code) && !process_refused(code);
 }
 
-/* Adds pid, a child of ppid and so of a member (0: whoever's): 0, or -ESRCH when it is gone, or what failed. */
+/* Adds pid, a child of member ppid (0: any). -ESRCH: gone or not of the run. */
 static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
@@ -31,7 +30,7 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
-	/* A child that the reaper had before. */
+	/* The reaper had this child before the run. */
 	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
 		s.start_ticks < t->start_ticks)
 		return -ESRCH;
@@ -44,10 +43,7 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	return 0;
 }
 
-/*
- * The same, unless it is known, or may not be in one more run: then nothing of it is read. False: it could not be read this
- * time.
- */
+/* As take_in, if pid is no member yet and the limit allows it. False: unreadable this time. */
 static bool adopt_process(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	int code = 0;
@@ -63,12 +59,12 @@ static bool adopt_process(struct process_tree *t, const struct host *h, pid_t pi
 	return !is_passing(code);
 }
 
-/* Children of one member; the loop of the caller goes on over those that are added. False: there may be more. */
+/* Adds the children of one member. False: some may be missing. */
 static bool find_children_of(struct process_tree *t, const struct host *h, size_t i, struct pids *f)
 {
 	const struct member *m = &t->member[i];
 	pid_t pid = m->pid;
-	/* The kernel gives orphans to the first thread of a reaper (find_new_reaper() in kernel/exit.c). */
+	/* Orphans go to the first thread of a reaper (find_new_reaper()). */
 	uint64_t threads = m->reaper ? 1 : m->threads;
 
 	f->n = 0;
@@ -81,7 +77,7 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 	return all;
 }
 
-/* By parent links of all processes: for kernels without children files. False: there may be more. */
+/* For kernels without children files: reads all parent links. False: some may be missing. */
 static bool find_by_scan(struct process_tree *t, const struct host *h, struct pids *f)
 {
 	struct {
@@ -107,7 +103,7 @@ static bool find_by_scan(struct process_tree *t, const struct host *h, struct pi
 		unknown[n].pid = s.pid;
 		unknown[n++].ppid = s.ppid;
 	}
-	/* Pids are not in the order of birth: go round until nobody new is found. */
+	/* Pids are not in order of creation: repeat until no new member is found. */
 	while (again) {
 		again = false;
 		for (size_t i = 0; i < n; i++) {
@@ -131,13 +127,13 @@ static void find_new(struct process_tree *t, const struct host *h)
 	struct pids f = {0};
 	bool all = true;
 
-	/* Who has not run has no new children, except those that the kernel gives to a reaper. */
+	/* Only a member that ran has new children, or a reaper, by orphans. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
 		bool children_sought = m->children_due || m->reaper;
 
 		m->children_due = false;
-		/* A zombie of several threads is the first of them; the others may have children. */
+		/* Other threads of a zombie may still have children. */
 		if (children_sought && (!m->zombie || m->threads > 1) &&
 			!find_children_of(t, h, i, &f)) {
 			t->member[i].children_due = true;
@@ -146,7 +142,7 @@ static void find_new(struct process_tree *t, const struct host *h)
 	}
 	if (t->n && t->no_children_file)
 		all = find_by_scan(t, h, &f);
-	/* Whom a file that could not be read would have told is searched for again, though nobody is born meanwhile. */
+	/* After an unreadable children file, search again at the next look. */
 	if (!all)
 		t->births = 0;
 	pids_done(&f);
@@ -159,11 +155,11 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 	bool waited = false;
 
 	t->any_vanished = false;
-	/* Parents first: a child that ends in between would else be counted in itself and in its parent. */
+	/* Parents first: a child that ends in between must not count twice. */
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 
-		/* Some that vanished are kept for one look more. */
+		/* Some vanished members stay in the list for one more look. */
 		if (!m->vanished && !member_look(m, h)) {
 			m->vanished = true;
 			t->vanished++;
@@ -177,7 +173,7 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		process_tree_settle(t, h);
 }
 
-/* Newcomers may have waited for members, who were still there when they were looked at. */
+/* Finds new members, which may have waited for members that existed at their last reading. */
 static void look_for_new(struct process_tree *t, const struct host *h)
 {
 	size_t before = t->n;
@@ -226,13 +222,13 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 			member_credit(&reaper);
 			process_tree_add(t, &reaper);
 		}
-		/* What it waited for before this run began is not the run's. */
+		/* Exclude what the reaper waited for before this run. */
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			t->retained[c] -= reaper.counter[c];
 	}
 	process_tree_add(t, &root);
 	find_new(t, h);
-	/* Marks from before we came, each by itself. */
+	/* High-water marks from before we started, one per process. */
 	for (size_t i = 0; i < t->n; i++) {
 		raise_to(&t->peak_bytes, t->member[i].peak_bytes);
 		raise_to(&t->peak_process_bytes, t->member[i].peak_bytes);
@@ -240,7 +236,6 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	return 0;
 }
 
-/* Its children at once: it need not run any more, and who does not is not asked for them. */
 void process_tree_from_now(struct process_tree *t)
 {
 	t->from_now = true;
@@ -282,7 +277,7 @@ static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTER
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			sum[c] += t->member[i].counter[c];
-	/* A child from before the run, whom its parent got in ticks, may be less than what was taken off for it. */
+	/* A parent may get less, in ticks, than was subtracted for its child. */
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
 		if (sum[c] > UINT64_MAX / 2)
 			sum[c] = 0;
@@ -307,7 +302,7 @@ static void add_up(struct process_tree *t)
 	uint64_t grown_system =
 		system > t->total[TREE_SYSTEM_NS] ? system - t->total[TREE_SYSTEM_NS] : 0;
 
-	/* So that user time, the difference, never falls either. */
+	/* Limit system time so that user time, the difference, never falls. */
 	sum[TREE_SYSTEM_NS] =
 		t->total[TREE_SYSTEM_NS] + (grown_system < grown ? grown_system : grown);
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
@@ -319,7 +314,13 @@ static bool is_live(const struct member *m)
 	return !m->reaper && !m->zombie;
 }
 
-/* Memory that counts for the run: of one that is alone all of it, since libraries shared with strangers are its too. */
+/* RSS that a member held at this look and at the one before. */
+static uint64_t held_bytes(const struct member *m)
+{
+	return m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
+}
+
+/* Memory that counts: a single process has all of it, even libraries shared elsewhere. */
 static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h,
 	uint64_t rss)
 {
@@ -327,9 +328,9 @@ static uint64_t counted(const struct process_tree *t, const struct member *m, co
 }
 
 /*
- * The peak of the tree since the last look: the sum right now; or, for each process whose own mark rose, that
- * mark and what all others held at both looks. Marks of different processes are never added: they may have
- * happened at different times.
+ * Raises the peak of the tree since the last look: to the current sum, or, for each process whose
+ * own high-water mark rose, to that mark plus the memory that all others held at both looks. Marks
+ * of different processes are never added, because they may be from different times.
  */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
@@ -343,19 +344,16 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 		const struct member *m = &t->member[i];
 
 		if (is_live(m))
-			held += counted(t, m, h,
-				m->rss_bytes < m->last_rss_bytes ? m->rss_bytes :
-								   m->last_rss_bytes);
+			held += counted(t, m, h, held_bytes(m));
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
-		uint64_t least =
-			m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
 
 		if (!m->peak_rose)
 			continue;
 		raise_to(&t->peak_process_bytes, m->peak_bytes);
-		uint64_t peak = counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, least);
+		uint64_t peak =
+			counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, held_bytes(m));
 
 		if (peak > t->peak_bytes) {
 			t->peak_bytes = peak;
@@ -372,8 +370,9 @@ static uint64_t pss_cost(const struct member *m)
 }
 
 /*
- * Missing, or stale since RSS moved by 10 % or processes came or went. Moved since: the stat file's RSS is that of
- * smaps_rollup but for what the CPUs have not added up yet, and of a small process that is more than a tenth.
+ * PSS is missing, or stale because RSS changed by 10 % or membership changed. Both RSS values are
+ * from the stat file: it differs from smaps_rollup by counts that CPUs have not added yet, which
+ * can exceed 10 % of a small process.
  */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
@@ -386,8 +385,9 @@ static bool pss_is_due(const struct process_tree *t, const struct member *m)
 }
 
 /*
- * Reads PSS that is due, within the budget, and says whether any was. What costs more than a look's budget is saved
- * up for, so a big process is read rarely; deferred: how many are.
+ * Reads PSS that is due, within the budget; true when any was tried. An expensive process waits
+ * until the budget has grown, so big processes are read rarely. deferred: number of processes that
+ * wait.
  */
 static bool read_pss(struct process_tree *t, const struct host *h, size_t *deferred)
 {
@@ -408,12 +408,12 @@ static bool read_pss(struct process_tree *t, const struct host *h, size_t *defer
 			continue;
 		}
 		any = true;
-		/* Where it could not be read it stays due. */
+		/* After a failure PSS stays due. */
 		if (member_read_pss(m, h, &cost))
 			m->pss_generation = t->generation;
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
-	/* However long nothing was due: what was saved up is spent at once. */
+	/* Limit the savings to one expensive process: they are spent at once. */
 	if (t->pss_budget_ns > most)
 		t->pss_budget_ns = most;
 	return any;

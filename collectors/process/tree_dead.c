@@ -1,30 +1,29 @@
-/* Conservation of what the dead used. */
 #include "collectors/process/tree_dead.h"
 
 #include "collectors/base/mem.h"
 #include "collectors/process/tree_index.h"
 
-/* A counter of user time and one of system time lack a tick each at most. */
+/* User time and system time each lack up to one tick. */
 #define TICKS_UNKNOWN 2
 
 /* ---- who may have waited for whom ---- */
 
-/* Faults and time of those that vanished (left), and of those that were waited for since the last settling (got). */
+/* Faults and time of vanished members (left), and those that members got by waiting (got). */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
 
-/* One for every member, by its index. */
+/* State of settling for each member, by its index. */
 struct burial {
-	size_t heir;            /* of one that vanished */
-	size_t pool;            /* the next member of whose pool it is part; itself at the end */
-	struct balance balance; /* of each pool */
-	bool joined;            /* is in one pool with all ancestors that are there */
-	bool reads;             /* of a pool: is to be read again */
-	bool read;              /* was, in this pass */
-	bool ended;             /* was found to be a zombie then */
-	bool doubted;    /* may be in what was read, though it was there when it was read itself */
-	bool heirs_read; /* vanished, and who may have got its time was read since */
+	size_t heir; /* of a vanished member: nearest existing ancestor; it may have got the counters */
+	size_t pool; /* link towards the representative of its pool (union-find), which links to itself */
+	struct balance balance; /* of a pool, at its representative */
+	bool joined;            /* is in one pool with all its existing ancestors */
+	bool reads;             /* of a pool: read its members again */
+	bool read;              /* was read in this pass */
+	bool ended;             /* became a zombie in this pass */
+	bool doubted;           /* a reader above may have waited for it since its own reading */
+	bool heirs_read;        /* vanished, and all its possible heirs were read since */
 };
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
@@ -35,8 +34,9 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 }
 
 /*
- * The nearest member that is there among the ancestors of i, by the parents last seen; none when the chain leaves the
- * tree, or is a circle. All on the way have the same, so that a long chain is climbed once.
+ * Finds the nearest existing ancestor of i by the parents last seen; none when the chain leaves the
+ * tree or is a circle. All vanished members on the way get the same heir, so a long chain is
+ * climbed once.
  */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
@@ -53,7 +53,7 @@ static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 		b[i].heir = heir;
 }
 
-/* Each that is passed points further than before, or pools of long chains would be walked by each of the chain. */
+/* The representative of a pool; shortens the path on the way, for long chains. */
 static size_t pool_of(struct burial *b, size_t i)
 {
 	while (b[i].pool != i)
@@ -67,9 +67,9 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 }
 
 /*
- * When the parent of a vanished process has ended too, it may have become an orphan before it ended: then it went to
- * whichever ancestor adopts orphans, or to the reaper. All that may have got it make a pool, or it would be counted in
- * one of them and kept here as well.
+ * If the parent of i has ended too, i may have been an orphan at its end: a subreaper among its
+ * ancestors or the reaper may have waited for it. All these possible heirs form a pool; otherwise
+ * the counters of i could count in one of them and also be kept.
  */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
@@ -114,8 +114,8 @@ static void set_vanished(struct process_tree *t, struct member *m)
 }
 
 /*
- * Whoever may have got the time of one that vanished was read before that was missed: reads them again, once for each
- * that did, and the orphans, who have another parent now.
+ * Reads the possible heirs of newly missed members again, because they were read before the loss
+ * was seen; once for each vanished member. Reads orphans too, which have a new parent.
  */
 static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
 {
@@ -141,15 +141,16 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			set_vanished(t, m);
 		b[i].ended = b[i].ended && m->zombie;
 	}
-	/* Its children may have gone to others before that, who are asked in the next pass. */
+	/* The heir ended: its children may have gone to other heirs before. */
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
 			b[i].heirs_read = false;
 }
 
 /*
- * Those below one that was read may have been waited for just before. Parents mostly come first; where one does not, the
- * child is asked in vain.
+ * Checks whether members below one that was read still exist: it may have waited for them just
+ * before. Parents mostly come first in the list; a child that precedes its parent is checked to be
+ * safe.
  */
 static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
 {
@@ -172,7 +173,7 @@ static bool all_asked(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Nor is it sure what became of one whose heir was among those. */
+/* Postpones a vanished member too if its vanished parent is postponed or comes later. */
 static void doubt_below_unasked(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -184,7 +185,7 @@ static void doubt_below_unasked(const struct process_tree *t, struct burial *b)
 	}
 }
 
-/* Since they were read. */
+/* Marks members that vanished since they were read. */
 static void find_vanished(struct process_tree *t, const struct host *h)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -195,8 +196,8 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 /* ---- what is kept ---- */
 
 /*
- * Does a waiting parent get this counter of its child? The kernel keeps context switches and waits to itself; of a
- * reaper's I/O its own part is not known, so none of it is counted.
+ * Does a waiting parent get this counter of its child? Not context switches and waits. I/O of a
+ * reaper is not counted at all, because its own part is unknown.
  */
 static bool passes_to(const struct member *heir, size_t counter)
 {
@@ -222,7 +223,7 @@ static bool passes_to(const struct member *heir, size_t counter)
 	return false;
 }
 
-/* The part of a counter of those that vanished from a pool that nobody got. */
+/* The part of a counter of a pool's vanished members that no heir got. */
 static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
 {
 	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
@@ -249,7 +250,7 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 			continue;
 		struct balance *x = &b[pool_of(b, of)].balance;
 
-		/* What one that vanished since had got is in what it left, too. */
+		/* A vanished member's waited counters are part of what it left, too. */
 		x->got_faults += m->waited_faults - m->credited_faults;
 		x->got_ns += m->waited_ns - m->credited_ns;
 		if (m->vanished && b[i].heirs_read) {
@@ -259,7 +260,7 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 	}
 }
 
-/* The part of a counter of one that vanished that stays with the tree. */
+/* The part of a counter of a vanished member that stays with the tree. */
 static double part_of(const struct process_tree *t, struct burial *b, size_t i, size_t counter,
 	uint64_t tick_ns)
 {
@@ -270,7 +271,7 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 	return b[i].heirs_read ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
 }
 
-/* Keeps what nobody got. */
+/* Adds to the tree what no heir got. */
 static void bury_vanished(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -285,7 +286,7 @@ static void bury_vanished(struct process_tree *t, const struct host *h, struct b
 	}
 }
 
-/* Of one that was not asked for, only whose child it was matters until the next look: its children may still name it. */
+/* Clears an unsettled member; its children may still name it as parent at the next look. */
 static void become_nothing(struct member *m)
 {
 	member_done(m);

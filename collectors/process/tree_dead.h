@@ -1,13 +1,14 @@
-/* Conservation of what the dead of a tree used. */
+/* Conservation of the counters of dead members. */
 #ifndef COLLECTORS_PROCESS_TREE_DEAD_H
 #define COLLECTORS_PROCESS_TREE_DEAD_H
 
 #include "collectors/process/tree.h"
 
 /*
- * After members were read. Finds who vanished meanwhile too, settles what became of
- * their time, and removes them. Afterwards every member was there later than any that may wait for it was read, so
- * that none is counted in two places.
+ * Call it after members were read. Finds members that vanished meanwhile, decides whether their
+ * counters went to a waiting ancestor or stay with the tree, and removes them. Afterwards every
+ * member existed at a time after each of its possible heirs was read, so that no counter counts
+ * twice.
  */
 void process_tree_settle(struct process_tree *t, const struct host *h);
 

@@ -1,4 +1,3 @@
-/* The list of the members of a tree. */
 #include "collectors/process/tree_index.h"
 
 #include "collectors/base/mem.h"
@@ -52,7 +51,7 @@ void process_tree_expect_orphans(struct process_tree *t, size_t of)
 
 	for (size_t steps = 0; steps < t->n; steps++) {
 		i = process_tree_find(t, t->member[i].ppid);
-		/* One that vanished goes on from there itself: a deep chain that ends at once is climbed once. */
+		/* A vanished ancestor goes on from itself: climb a chain only once. */
 		if (i == PROCESS_TREE_NONE || t->member[i].vanished)
 			return;
 		t->member[i].children_due = true;
