@@ -1,4 +1,4 @@
-/* GPUs as numbers, and adding up who uses what of them. */
+/* Sums of GPU use. */
 #include "collectors/gpu/device.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "collectors/base/mem.h"
 
-/* More clients of one run than this are counted each time they are seen. */
+/* Clients of one run that are remembered; later ones count each time they are seen. */
 #define CLIENTS_MAX 1024
 
 void gpu_device_clear(struct gpu_device *d)
@@ -36,7 +36,7 @@ void gpu_sum_add(struct gpu_sum *s, size_t device, double utilization, double vr
 	share->used = true;
 	share->utilization = gpu_add_known(share->utilization, utilization);
 	share->vram_bytes = gpu_add_known(share->vram_bytes, vram_bytes);
-	/* Two engines of one GPU may both be busy: that is still one GPU. */
+	/* Two busy engines of one GPU still make one GPU. */
 	if (share->utilization > 1)
 		share->utilization = 1;
 }

@@ -1,7 +1,4 @@
-/*
- * One GPU as every source describes it (NVML, or a DRM driver's sysfs), and who uses how much of
- * which.
- */
+/* One GPU as every source describes it, and the sum of the GPU use of a run. */
 #ifndef COLLECTORS_GPU_DEVICE_H
 #define COLLECTORS_GPU_DEVICE_H
 
@@ -13,7 +10,7 @@
 #include "collectors/metric.h"
 #include "collectors/gpu/nvml.h"
 
-/* One number of one GPU each; rows of the collector's metrics. */
+/* Metrics with one number per GPU: the first rows of the collector's metrics. */
 /* clang-format off */
 #define GPU_VALUES(X) \
 X(GPU_UP, .name = "rightsize_gpu_up", .labels = {"gpu"}, \
@@ -50,10 +47,10 @@ struct gpu_device {
 	double ecc_errors[NVML_ECC_TYPES];
 	bool throttle_known;
 	uint64_t throttle;      /* bits of gpu_throttle_reasons */
-	bool processes_unknown; /* the driver does not tell who uses it */
+	bool processes_unknown; /* the driver does not report its users */
 };
 
-/* A slice of a GPU that was split up (NVIDIA's MIG). */
+/* A slice of a GPU (NVIDIA's MIG). */
 struct gpu_slice {
 	size_t device; /* index of the GPU it is a part of */
 	char id[24];   /* "GPU instance/compute instance" */
@@ -61,40 +58,34 @@ struct gpu_slice {
 	double used_bytes, total_bytes;
 };
 
-/* Sets all numbers to unknown. */
 void gpu_device_clear(struct gpu_device *d);
 
-/* The sum of what is known: NaN adds nothing, and only NaN and NaN makes NaN. */
+/* The sum of the known values: NaN adds nothing; two NaN make NaN. */
 double gpu_add_known(double a, double b);
 
-/* What a run uses of one GPU. */
+/* Use of one GPU by a run. */
 struct gpu_share {
-	bool used;                      /* it holds a context, or had work there */
+	bool used;                      /* the run holds a context or had work there */
 	double utilization, vram_bytes; /* NaN = unknown */
 };
 
-/*
- * A DRM client: a process may reach one through several descriptors, and share it with its
- * children.
- */
+/* A DRM client. A process may hold several descriptors of one, and share it with its children. */
 struct gpu_client {
 	size_t device;
 	uint64_t id;
 };
 
-/*
- * What the processes of a run use of all GPUs together; made anew for each run, the room is kept.
- */
+/* Use of all GPUs by the processes of a run. It is reset for each run; the memory is kept. */
 struct gpu_sum {
 	size_t n_shares, shares_room;
 	struct gpu_share *share; /* by device */
-	bool unknown;            /* of some process nobody could tell what it uses */
+	bool unknown;            /* the use by some process is unknown */
 	size_t n_clients, clients_room;
-	struct gpu_client *client; /* counted already */
+	struct gpu_client *client; /* clients that are already counted */
 };
 
 void gpu_sum_add(struct gpu_sum *s, size_t device, double utilization, double vram_bytes);
-/* Is this client new to the sum? It is remembered. */
+/* Is this client new to the sum? Remembers it. */
 bool gpu_sum_first(struct gpu_sum *s, size_t device, uint64_t client_id);
 void gpu_sum_reset(struct gpu_sum *s, size_t n_devices);
 void gpu_sum_done(struct gpu_sum *s);

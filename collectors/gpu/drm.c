@@ -1,4 +1,4 @@
-/* DRM devices: which are GPUs, and what their drivers say in sysfs. */
+/* DRM devices: finds the GPUs and reads their numbers in sysfs. */
 #include "collectors/gpu/drm.h"
 
 #include <errno.h>
@@ -24,9 +24,9 @@ struct drm_file {
 #define CLOCK(id) offsetof(struct gpu_device, clock_hz[id])
 
 /*
- * Names and units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and in the
- * kernel's Documentation/ABI/testing sysfs-driver-intel-{i915,xe}-hwmon. The first that can be read
- * wins.
+ * Names and units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and
+ * sysfs-driver-intel-{i915,xe}-hwmon in the kernel's Documentation/ABI/testing. For each value the
+ * first readable file wins.
  */
 static const struct drm_file sources[] = {
 	{IN_CARD, "device/gpu_busy_percent", 0.01, VALUE(GPU_UTILIZATION)},
@@ -59,9 +59,8 @@ struct gpu_drm {
 };
 
 /*
- * Not GPUs to count here: nvidia's are known from NVML, and the others have no hardware of their
- * own. Displays without an engine (ast, mgag200, ...) have no render node, and are left out by
- * that.
+ * Drivers to ignore: NVML reports nvidia's GPUs; the others have no GPU hardware. Displays without
+ * an engine (ast, mgag200, ...) have no render node and are ignored by that.
  */
 static const char *const other_drivers[] = {
 	"nvidia",
@@ -121,7 +120,7 @@ static void read_uevent(struct card *c, const struct host *h)
 	}
 }
 
-/* The first line of a file, without blanks at its ends. */
+/* Reads the first line of a file without blanks at its ends. */
 static void read_text(const struct host *h, const struct card *c, const char *file, char *out,
 	size_t size)
 {
@@ -247,7 +246,7 @@ void gpu_drm_read(struct gpu_drm *d, const struct host *h, size_t i, struct gpu_
 		if (isnan(*value))
 			*value = read_number(c, h, k);
 	}
-	/* Negative energy or memory is nonsense; a temperature may be. */
+	/* Only a temperature may be negative. */
 	for (size_t k = 0; k < GPU_N_VALUES; k++)
 		if (k != GPU_TEMPERATURE && g.value[k] < 0)
 			g.value[k] = NAN;

@@ -1,8 +1,8 @@
 /*
- * GPUs of AMD, Intel and any other kernel DRM driver but NVIDIA's own: totals from sysfs. What a
- * process uses of them is found in collectors/gpu/users.h.
+ * GPUs of AMD, Intel and any other kernel DRM driver except NVIDIA's: their numbers from sysfs. The
+ * use by each process is in collectors/gpu/users.h.
  *
- * One thread (the sampler).
+ * Sampler thread only.
  */
 #ifndef COLLECTORS_GPU_DRM_H
 #define COLLECTORS_GPU_DRM_H
@@ -12,7 +12,6 @@
 #include "collectors/gpu/device.h"
 #include "collectors/host.h"
 
-/* Most GPUs that are looked at. */
 #define DRM_GPUS_MAX 64
 
 struct gpu_drm;
@@ -26,13 +25,10 @@ size_t gpu_drm_count(const struct gpu_drm *d);
 /* Reads the totals of GPU number i. */
 void gpu_drm_read(struct gpu_drm *d, const struct host *h, size_t i, struct gpu_device *ret);
 
-/*
- * The number of the GPU with this PCI address, or else of this driver when only one has it;
- * SIZE_MAX = none.
- */
+/* The GPU with this PCI address, else the only one of this driver; SIZE_MAX = none. */
 size_t gpu_drm_find(const struct gpu_drm *d, const char *pci, const char *driver);
 
-/* Is it known from elsewhere what clients of this driver use, or no GPU at all? */
+/* Is a client of this driver to be ignored: NVIDIA's (NVML reports it), or without GPU hardware? */
 bool gpu_drm_leaves_out(const char *driver);
 
 #endif

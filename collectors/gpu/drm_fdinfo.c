@@ -1,7 +1,4 @@
-/*
- * Parsing a DRM descriptor's fdinfo. Any process can be the other end of it, so every value may be
- * anything.
- */
+/* Parses fdinfo, which any process may provide: every value may be anything. */
 #include "collectors/gpu/drm_fdinfo.h"
 
 #include <math.h>
@@ -9,12 +6,10 @@
 
 #include "collectors/base/number.h"
 
-/* Regions of one client that are told apart; later ones are left out. */
+/* Most memory regions of one client; later ones are ignored. */
 #define REGIONS_MAX 16
 
-/*
- * How the bytes of a region were told; the better one wins: resident is what lies there right now.
- */
+/* Sources of a region's bytes; the highest wins. Resident bytes lie in the region right now. */
 enum memory_key { KEY_NONE, KEY_TOTAL, KEY_MEMORY, KEY_RESIDENT };
 
 struct memory_region {
@@ -28,7 +23,7 @@ struct memory_regions {
 	struct memory_region region[REGIONS_MAX];
 };
 
-/* What follows the prefix in key; false when key does not begin with it or nothing follows. */
+/* Gets the text after the prefix of key; false: another prefix, or no text after it. */
 static bool after_prefix(struct slice key, const char *prefix, struct slice *ret)
 {
 	size_t n = strlen(prefix);
@@ -59,10 +54,7 @@ static void take_engine(struct drm_fdinfo *f, struct slice key, uint64_t value)
 	struct slice name;
 	struct drm_engine *e;
 
-	/*
-	 * The longer prefix first: "drm-engine-capacity-video" is no engine called
-	 * "capacity-video".
-	 */
+	/* First: "drm-engine-capacity-video" is not the engine "capacity-video". */
 	if (after_prefix(key, "drm-engine-capacity-", &name)) {
 		e = engine_named(f, name);
 		if (e && value > 0)
@@ -134,10 +126,7 @@ static void take_region(struct memory_regions *r, struct slice key, uint64_t val
 	}
 }
 
-/*
- * Regions of the GPU's own memory: "vram" (amdgpu), "vram0" (xe), "local0" (i915); others are the
- * system's.
- */
+/* The GPU's own memory is "vram" (amdgpu), "vram0" (xe) or "local0" (i915). */
 static void sum_vram(struct drm_fdinfo *f, const struct memory_regions *r)
 {
 	f->vram_known = r->n > 0;

@@ -1,7 +1,4 @@
-/*
- * The gpu collector: all sources as one table of devices, its points, and the join with runs by
- * pid.
- */
+/* The gpu collector: a table of devices from all sources, and the join with runs by pid. */
 #include "collectors/gpu/gpu.h"
 
 #include <errno.h>
@@ -53,10 +50,7 @@ static const char *const ecc_names[NVML_ECC_TYPES] = {
 	[NVML_ECC_UNCORRECTED] = "uncorrected",
 };
 
-/*
- * Bits of nvmlDeviceGetCurrentClocksEventReasons; idle and the user's own settings are no
- * throttling.
- */
+/* Bits of nvmlDeviceGetCurrentClocksEventReasons, without idle and the user's own settings. */
 static const struct {
 	uint64_t bit;
 	const char *name;
@@ -77,14 +71,14 @@ struct attributed {
 };
 
 struct gpus {
-	struct host *host; /* that it is hung into */
+	struct host *host; /* host->gpus points to this struct */
 	bool has_library;
-	struct gpu_nvml *nvml; /* NULL = no library, or its driver was not loaded so far */
+	struct gpu_nvml *nvml; /* NULL = no library, or its driver is not loaded */
 	struct gpu_drm *drm;   /* NULL = no such GPU */
 	struct gpu_users *users;
 	struct gpu_sum sum;
 
-	/* The news of NVML of this tick. */
+	/* The state of NVML in this tick. */
 	int nvml_code;
 	struct err nvml_error;
 	const struct nvml_table *table; /* NULL = none, or too old */
@@ -133,8 +127,8 @@ static void attribute_users(struct gpus *g, const struct host *h)
 }
 
 /*
- * The library is started when its driver is there, now or later. Started without, it would load the
- * driver and make device nodes, and that is not for an exporter to do.
+ * Is a driver loaded? The library is started only then: without a driver it would load one and
+ * create device nodes, which an exporter must not do.
  */
 static bool driver_is_loaded(const struct host *h)
 {
@@ -160,15 +154,14 @@ static void take_news(struct gpus *g, const struct host *h)
 	if (!g->nvml)
 		return;
 	g->nvml_code = gpu_nvml_table(g->nvml, h->now.mono, &t, &g->nvml_error);
-	if (t && t == g->table) { /* the same as at the tick before, held already */
+	if (t && t == g->table) { /* same table as in the last tick, already held */
 		gpu_nvml_table_drop(t);
 		return;
 	}
 	gpu_nvml_table_drop(g->table);
 	g->table = t;
 	attribute_users(g, h);
-	/* Its driver was unloaded, to be replaced perhaps: we neither stand in the way nor
-	 * complain. */
+	/* The driver was unloaded, perhaps for an update: release the library without an error. */
 	if (g->nvml_code < 0 && g->nvml_code != -EINPROGRESS && !driver_is_loaded(h)) {
 		gpu_nvml_stop(g->nvml);
 		g->nvml = NULL;
@@ -184,7 +177,7 @@ void gpus_begin(struct gpus *g, const struct host *h)
 	gpu_users_begin(g->users);
 }
 
-/* False when NVML does not list it. */
+/* False: NVML does not list the process. */
 static bool add_nvml(struct gpus *g, const struct host *h, const struct member *m)
 {
 	struct attributed key = {.pid = m->pid};
@@ -195,7 +188,7 @@ static bool add_nvml(struct gpus *g, const struct host *h, const struct member *
 		return false;
 	end = g->attributed + g->n_attributed;
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
-	/* A process that was born after the table was made is not the one that it tells of. */
+	/* A process that started after the table was made is another one with the same pid. */
 	if (!p || born > (double)g->table->at.ns / 1e9)
 		return false;
 	while (p > g->attributed && p[-1].pid == m->pid)
@@ -210,7 +203,7 @@ static bool nvml_is_there(const struct gpus *g)
 	return g->nvml_code != -ENOENT;
 }
 
-/* Does the driver keep from us who uses some GPU, or who that is? */
+/* Does the driver hide the users of some GPU, or is some listed user unattributed? */
 static bool nvml_hides(const struct gpus *g)
 {
 	if (!nvml_is_there(g))
@@ -250,7 +243,7 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 	if ((!nvml && !g->drm) || (nvml && !g->table))
 		return unknown;
 	size_t first_drm = g->table ? g->table->n_devices : 0;
-	/* Within a container's PID namespace older drivers list no process at all. */
+	/* In a PID namespace of a container, older drivers list no processes. */
 	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
 
 	gpu_sum_reset(&g->sum, first_drm + (g->drm ? gpu_drm_count(g->drm) : 0));
@@ -300,7 +293,7 @@ static void add_slices(const struct nvml_table *t, struct block *out)
 	}
 }
 
-/* 1 or 0; NaN when neither work nor processes are told. */
+/* 1 or 0; NaN when neither work nor processes are reported. */
 static double in_use(const struct gpu_device *d)
 {
 	double sign = d->value[GPU_UTILIZATION];
@@ -316,7 +309,7 @@ static int gpu_collect(void *state, const struct host *host, struct block *out, 
 	double used = NAN;
 
 	take_news(g, host);
-	/* It has just been started: no news is no failure. */
+	/* NVML has just been started: a missing table is not an error yet. */
 	bool quiet = g->nvml_code == -ENOENT || g->nvml_code == -EINPROGRESS;
 
 	if (!quiet && !g->table)

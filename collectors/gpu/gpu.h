@@ -1,8 +1,8 @@
 /*
- * GPUs: what each of them does, and which run uses how much of which.
+ * GPUs: the state of each, and the use of them by each run.
  *
- * The gpu collector owns the state and hangs it into host, where the jobs ask what the processes of a
- * run use. One thread (the sampler); NVML is asked by a thread of its own
+ * The gpu collector owns the state and sets host->gpus, which the jobs collector queries for the
+ * processes of a run. Sampler thread only; a separate thread calls NVML
  * (collectors/gpu/nvml_thread.h).
  */
 #ifndef COLLECTORS_GPU_GPU_H
@@ -14,20 +14,21 @@
 struct gpus;
 struct process_tree;
 
-/* What a run uses of all GPUs together. NaN = unknown, also on a machine without GPUs. */
+/* GPU use of a run, over all GPUs. NaN = unknown, also on a machine without GPUs. */
 struct gpu_use {
-	double gpus;  /* how many: it holds a context there, or has work on it */
-	double usage; /* sum of the parts of the time that they work for it */
+	double gpus; /* number of GPUs where it holds a context or had work */
+	/* Sum over GPUs of the fraction of time in which they worked for the run. */
+	double usage;
 	double vram_bytes;
 };
 
-/* A new tick: takes the latest news of NVML. NULL does nothing. */
+/* Call it at the start of each tick: takes the latest NVML table. NULL does nothing. */
 void gpus_begin(struct gpus *g, const struct host *h);
 
-/* g may be NULL: all is unknown. */
+/* g may be NULL: all values are unknown. */
 struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t);
 
-/* Waits for news of NVML that are newer than this call; false after so many seconds. */
+/* Waits for an NVML table newer than this call; false after so many seconds. */
 bool gpus_wait(struct gpus *g, double seconds);
 
 extern const struct collector collector_gpu;

@@ -1,7 +1,4 @@
-/*
- * Finding the functions of NVIDIA's library, and the calls whose records differ from driver to
- * driver.
- */
+/* Loads NVIDIA's library and wraps the calls whose records differ between drivers. */
 #include "collectors/gpu/nvml.h"
 
 #include <dlfcn.h>
@@ -30,7 +27,7 @@ static const char *const list_names[NVML_KINDS] = {
 	[NVML_MPS] = "nvmlDeviceGetMPSComputeRunningProcesses",
 };
 
-/* POSIX: dlsym gives functions as object pointers, to be copied bit by bit. */
+/* POSIX: dlsym returns a function as an object pointer, to be copied bit by bit. */
 #define SET_FUNCTION(field, symbol)                                                                \
 	do {                                                                                       \
 		void *symbol_ = (symbol);                                                          \
@@ -80,7 +77,7 @@ const char *nvml_words(const struct nvml *n, int code)
 {
 	const char *words = n->error_string ? n->error_string(code) : NULL;
 
-	return words ? words : "no words for it in this library";
+	return words ? words : "the library has no text for this code";
 }
 
 int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uint64_t *ret_total)
@@ -104,14 +101,14 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 
 /* ---- processes ---- */
 
-/* The layouts of a record: all begin with a pid and, 8 bytes in, the bytes used. */
+/* Sizes of the three record layouts. Each begins with a pid and has the used bytes at offset 8. */
 #define RECORD_V1  16
 #define RECORD     24
 #define RECORD_535 32
 
-/* What no driver writes by chance over a whole record. */
+/* Fill byte, which no driver writes over a whole record by chance. */
 #define PATTERN 0xA5
-/* Records of room that the library is not told about: shows who writes more than was asked for. */
+/* Extra records that the library does not know of: they reveal writes past the declared room. */
 #define SPARE 4
 /* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 #define PID_MOST (4U << 20)
@@ -130,10 +127,7 @@ static void add_process(struct nvml_processes *p, uint32_t pid, double vram_byte
 
 		if (known->pid != pid)
 			continue;
-		/*
-		 * With a compute and a graphics context it is listed twice, each time with all its
-		 * memory.
-		 */
+		/* One process may be listed twice, each time with all its memory. */
 		if (isnan(known->vram_bytes) || vram_bytes > known->vram_bytes)
 			known->vram_bytes = vram_bytes;
 		return;
@@ -145,7 +139,7 @@ static void add_process(struct nvml_processes *p, uint32_t pid, double vram_byte
 		(struct nvml_process){.pid = pid, .vram_bytes = vram_bytes, .utilization = NAN};
 }
 
-/* Room for that many records, filled with the pattern. */
+/* Makes room for so many records and fills it with the pattern. */
 static void prepare(struct nvml_processes *p, size_t records)
 {
 	size_t size = (records + SPARE) * RECORD_535;
@@ -157,7 +151,7 @@ static void prepare(struct nvml_processes *p, size_t records)
 	memset(p->buffer, PATTERN, p->buffer_size);
 }
 
-/* Fills the buffer; *ret is how many records there are. */
+/* Fills the buffer; *ret is the number of records. */
 static int fetch_list(nvml_list_function *list, void *device, struct nvml_processes *p,
 	unsigned *ret)
 {
@@ -177,7 +171,7 @@ static int fetch_list(nvml_list_function *list, void *device, struct nvml_proces
 			return NVML_UNKNOWN;
 		if (code != NVML_TOO_SMALL || n > NVML_PROCESSES_MAX)
 			return code;
-		/* Some more: processes come while we ask. */
+		/* Ask for more room than needed, because processes may start meanwhile. */
 		room = (n > room ? n : room) + 32;
 	}
 	return NVML_TOO_SMALL;
@@ -210,16 +204,16 @@ static bool all_are_pids(const struct nvml_processes *p, size_t n, size_t size)
 	return true;
 }
 
-/* How long the n records are that lie in the buffer; 0 = it cannot be told. */
+/* Size of the n records in the buffer; 0 = unknown. */
 static size_t record_size(const struct nvml_processes *p, size_t n)
 {
 	if (n < 2)
-		return RECORD; /* the first one begins at the start, whatever its length */
+		return RECORD; /* the first record begins at offset 0 whatever its size */
 	bool past_short = is_written(p, n * RECORD, n * RECORD_535);
 	bool past_long = is_written(p, n * RECORD_535, p->buffer_size);
 	size_t size = past_short ? RECORD_535 : RECORD;
 
-	/* Who writes past all records has cleared the buffer first: nothing follows from it. */
+	/* If the driver has cleared the whole buffer, the pattern proves nothing. */
 	return !past_long && all_are_pids(p, n, size) ? size : 0;
 }
 
@@ -264,7 +258,7 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 
 /* ---- utilization ---- */
 
-/* The newest sample of each process. */
+/* Takes the newest sample of each process. */
 static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
 	struct nvml_processes *p)
 {
@@ -272,7 +266,7 @@ static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t si
 		struct nvml_process *process = &p->process[i];
 		uint64_t newest = since_us;
 
-		process->utilization = 0; /* no sample: it had no work on the GPU */
+		process->utilization = 0; /* no sample means no work on the GPU */
 		for (size_t k = 0; k < n; k++) {
 			/* The call gives values past 100 at times (nvtop issue 110). */
 			if (sample[k].pid != process->pid || sample[k].timestamp_us < newest ||
@@ -300,7 +294,7 @@ int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
 			room = (found > room ? found : room) + 128;
 			continue;
 		}
-		/* "Not found" is how it says that nobody worked since then. */
+		/* "Not found" means that no process worked since then. */
 		if (code != NVML_OK && code != NVML_NOT_FOUND)
 			return code;
 		if (code == NVML_NOT_FOUND || found > room)

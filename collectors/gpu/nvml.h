@@ -1,10 +1,9 @@
 /*
- * NVIDIA's management library, loaded when the program runs: nothing of NVIDIA's is needed to
- * build. The declarations are our own, after the API reference
- * (https://docs.nvidia.com/deploy/nvml-api/).
+ * NVIDIA's management library (NVML), loaded at run time: the build needs nothing of NVIDIA. The
+ * declarations are ours, after the API reference (https://docs.nvidia.com/deploy/nvml-api/).
  *
- * Every call may take seconds, or never return, when a driver is in trouble: only the thread of
- * collectors/gpu/nvml_thread.c makes them.
+ * A call may take seconds or never return when a driver is in trouble. Only the thread of
+ * collectors/gpu/nvml_thread.c makes calls.
  */
 #ifndef COLLECTORS_GPU_NVML_H
 #define COLLECTORS_GPU_NVML_H
@@ -13,18 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name that the driver's packages and container runtimes install. */
+/* The name under which driver packages and container runtimes install it. */
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 
 enum nvml_code { /* nvmlReturn_t; others are possible */
 	NVML_OK = 0,
-	NVML_UNINITIALIZED = 1,
 	NVML_NOT_SUPPORTED = 3,
 	NVML_NO_PERMISSION = 4,
 	NVML_NOT_FOUND = 6,
 	NVML_TOO_SMALL = 7,
 	NVML_NO_DRIVER = 9,
-	NVML_NO_FUNCTION = 13, /* also answered here for a function that the library lacks */
+	NVML_NO_FUNCTION = 13, /* our calls also return it for a function that the library lacks */
 	NVML_LOST = 15,        /* the GPU fell off the bus, or is otherwise out of reach */
 	NVML_UNKNOWN = 999,
 };
@@ -111,23 +109,20 @@ struct nvml { /* a function that the library lacks is NULL */
 	nvml_list_function *list[NVML_KINDS][NVML_LIST_VERSIONS];
 };
 
-/* -ENOENT: no such library, or one without what nobody can do without. Initialises nothing. */
+/* -ENOENT: no such library, or one that lacks a required function. Does not initialise it. */
 int nvml_open(struct nvml *ret, const char *library);
 void nvml_close(struct nvml *n);
 
-/* What the code means, in the library's own words. */
+/* The library's text for an error code. */
 const char *nvml_words(const struct nvml *n, int code);
 
-/*
- * Used memory is what was allocated, without what the driver keeps for itself when that is told
- * apart.
- */
+/* Used memory excludes the driver's reserve if the library reports that separately. */
 int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uint64_t *ret_total);
 
 struct nvml_process {
-	uint32_t pid;       /* as the driver numbers it for us: see collectors/gpu/nvml_pid.h */
-	double vram_bytes;  /* NaN = not told */
-	double utilization; /* 0 to 1; NaN = not told */
+	uint32_t pid;       /* the driver's number: see collectors/gpu/nvml_pid.h */
+	double vram_bytes;  /* NaN = unknown */
+	double utilization; /* 0 to 1; NaN = unknown */
 };
 
 /* Most processes of one GPU. */
@@ -145,17 +140,17 @@ void nvml_processes_done(struct nvml_processes *p);
 /*
  * Adds the processes that hold a context of this kind on the device, each pid once.
  *
- * The size of a record is not what the version of the call promises: some drivers of the 535 series
- * wrote 32 bytes instead of 24 through _v3. It is found from what was written; when that leaves
- * doubt, _v2 is asked.
+ * The size of a record may differ from that of the API version: some drivers of the 535 series
+ * wrote 32 bytes instead of 24 through _v3. The size is derived from the written bytes; if they are
+ * ambiguous, _v2 is called.
  */
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 
 /*
- * Sets the utilization of those that worked on the device since then (microseconds since the Unix
- * epoch), and 0 of the others. since_us must not be 0: the driver then searches all it has kept,
- * which takes long.
+ * Sets the utilization of processes that worked on the device since since_us (microseconds since
+ * the Unix epoch), and 0 for the others. since_us must not be 0: the driver would search its whole
+ * store, which takes long.
  */
 int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
 	struct nvml_processes *p);

@@ -1,4 +1,4 @@
-/* From the driver's pids to those of host->proc, on evidence. */
+/* Finds evidence for which process a driver's pid means. */
 #include "collectors/gpu/nvml_pid.h"
 
 #include <stdio.h>
@@ -9,13 +9,10 @@
 #include "collectors/base/scan.h"
 #include "collectors/process/process.h"
 
-/*
- * The initial PID namespace has this inode number on every Linux (PROC_PID_INIT_INO,
- * include/linux/proc_ns.h).
- */
+/* Inode of the initial PID namespace on every Linux (PROC_PID_INIT_INO in linux/proc_ns.h). */
 #define INITIAL_NAMESPACE "pid:[4026531836]"
 
-/* Descriptors of one process that are looked at. */
+/* Most descriptors of one process that are read. */
 #define LINKS_MAX 4096
 
 /* ---- evidence ---- */
@@ -68,36 +65,24 @@ pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid)
 	return p ? p->pid : 0;
 }
 
-static void keep_wanted(struct gpu_pids *m, const uint32_t *driver_pid, size_t n)
+/* Makes a map of these numbers, each once, with the processes known so far. */
+static void renew_map(struct gpu_pids *m, const uint32_t *driver_pid, size_t n)
 {
-	size_t kept = 0, known;
+	struct gpu_pid *map = xcalloc(n + 1, sizeof *map);
+	size_t kept = 0;
 
-	for (size_t i = 0; i < m->n; i++)
-		m->map[i].wanted = false;
-	known = m->n;
 	for (size_t i = 0; i < n; i++) {
-		/*
-		 * The sorted part is searched; what is new is appended, as often as it is listed.
-		 */
-		struct gpu_pids sorted = {.n = known, .map = m->map};
-		struct gpu_pid *p = find_pid(&sorted, driver_pid[i]);
+		const struct gpu_pid *known = find_pid(m, driver_pid[i]);
 
-		if (p) {
-			p->wanted = true;
-			continue;
-		}
-		GROW(m->map, m->n, m->room);
-		m->map[m->n++] = (struct gpu_pid){.driver_pid = driver_pid[i], .wanted = true};
+		map[i] = known ? *known : (struct gpu_pid){.driver_pid = driver_pid[i]};
 	}
-	for (size_t i = 0; i < m->n; i++)
-		if (m->map[i].wanted)
-			m->map[kept++] = m->map[i];
-	if (kept)
-		qsort(m->map, kept, sizeof *m->map, by_driver_pid);
-	m->n = 0;
-	for (size_t i = 0; i < kept; i++)
-		if (m->n == 0 || m->map[m->n - 1].driver_pid != m->map[i].driver_pid)
-			m->map[m->n++] = m->map[i];
+	qsort(map, n, sizeof *map, by_driver_pid);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || map[kept - 1].driver_pid != map[i].driver_pid)
+			map[kept++] = map[i];
+	free(m->map);
+	m->map = map;
+	m->n = kept;
 }
 
 /* ---- numbers of inner namespaces ---- */
@@ -113,7 +98,7 @@ static void look_at(void *context, pid_t pid)
 	struct scan line;
 	uint64_t number;
 
-	/* The first is its number in host->proc, the others are those further in. */
+	/* The first number is that in host->proc, the others are those in inner namespaces. */
 	if (!process_status_line(s->host, pid, "NSpid:", &line) || !scan_u64(&line, &number))
 		return;
 	while (scan_u64(&line, &number)) {
@@ -150,7 +135,7 @@ void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *d
 
 	if (gpu_pids_are_same(m, h))
 		return;
-	keep_wanted(m, driver_pid, n);
+	renew_map(m, driver_pid, n);
 	for (size_t i = 0; i < m->n; i++) {
 		struct gpu_pid *p = &m->map[i];
 

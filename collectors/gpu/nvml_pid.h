@@ -1,14 +1,14 @@
 /*
- * Whose process NVML means. The driver gives pids of the initial PID namespace, or, in newer
- * versions, of the namespace of whoever asks; runs have those of host->proc. Three cases:
+ * Maps pids of NVML to those of host->proc. The driver reports pids of the initial PID namespace
+ * or, in newer versions, of the caller's namespace. Three cases:
  *
- * - This process lives in the initial namespace and host->proc shows it: the numbers are the same.
- * - Else the process of the same number is taken when it has an NVIDIA device open; otherwise one
- * that has, and that bears the number in a namespace within that of host->proc (NSpid in
- * /proc/PID/status).
- * - None does: the number stays unattributed. Nothing is guessed.
+ * - This process is in the initial namespace and host->proc shows it: the numbers are the same.
+ * - Else the process of the same number is taken if it has an NVIDIA device open; otherwise one
+ *   that has, and that has the number in a namespace below that of host->proc (NSpid in
+ *   /proc/PID/status).
+ * - If there is none, the number stays unattributed. Nothing is guessed.
  *
- * One thread (the sampler).
+ * Sampler thread only.
  */
 #ifndef COLLECTORS_GPU_NVML_PID_H
 #define COLLECTORS_GPU_NVML_PID_H
@@ -23,28 +23,24 @@
 struct gpu_pid {
 	uint32_t driver_pid;
 	pid_t pid; /* 0 = unattributed */
-	bool wanted;
 };
 
 struct gpu_pids { /* zeroed is empty */
 	bool asked_namespace, same_numbers;
-	struct mono searched; /* all of /proc, for numbers that stayed unattributed */
+	struct mono searched; /* last search of all of /proc for unattributed numbers */
 	bool ever_searched;
-	size_t n, room;
+	size_t n;
 	struct gpu_pid *map;
 };
 
-/* Between two searches of all of /proc. */
+/* Pause between two searches of all of /proc. */
 #define GPU_PID_SEARCH_SECONDS 60
 
-/*
- * Brings the map up to date for these numbers: what is known stays, what is no longer asked for
- * goes. Uses host->scratch.
- */
+/* Updates the map to these numbers; the others are removed. Uses host->scratch. */
 void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid,
 	size_t n);
 
-/* Is it the first of the three cases? */
+/* Is this the first of the three cases? */
 bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h);
 
 /* 0 = unattributed. */

@@ -1,7 +1,4 @@
-/*
- * One pass over all NVIDIA GPUs: what each call gives, in base units; what one does not give is
- * unknown.
- */
+/* Reads all NVIDIA GPUs once, in base units. A value whose call fails is unknown. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +8,12 @@
 #include "collectors/base/scan.h"
 #include "collectors/gpu/nvml_thread.h"
 
-/* Most GPUs, and most slices of one GPU, that are looked at. */
+/* Most GPUs, and most slices of one GPU, that are read. */
 #define GPUS_MAX   256
 #define SLICES_MAX 64
 
 /*
- * Per-process samples are taken this far back: the driver makes one in up to a second, and keeps
+ * Age of per-process samples that are read: the driver takes one at least every second and keeps
  * many seconds of them, which are slow to search.
  */
 #define SAMPLES_WINDOW_US 2500000
@@ -26,7 +23,7 @@ struct nvml_reading {
 	struct nvml_progress *progress;
 	struct nvml_table *table;
 	struct nvml_processes processes;
-	bool lost, answered; /* the GPU that is being read */
+	bool lost, answered; /* of the GPU being read */
 };
 
 static void about_to(struct nvml_reading *r, const char *call_name)
@@ -41,7 +38,7 @@ static int note_answer(struct nvml_reading *r, int code)
 	return code;
 }
 
-/* After a GPU is lost nothing more is asked of it. */
+/* Makes no more calls for a GPU that is lost. */
 #define STEP(r, call_name, expression)                                                             \
 	((r)->lost ? (int)NVML_LOST : (about_to((r), (call_name)), note_answer((r), (expression))))
 
@@ -49,7 +46,7 @@ static int note_answer(struct nvml_reading *r, int code)
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
 			    (int)NVML_NO_FUNCTION)
 
-/* By address: it is read after the call, wherever the call stands among the arguments. */
+/* Takes the address of the value, because the order of evaluation of arguments is unspecified. */
 static double scaled(int code, const unsigned *value, double unit)
 {
 	return code == NVML_OK ? (double)*value * unit : NAN;
@@ -66,7 +63,7 @@ static void read_clocks(struct nvml_reading *r, void *handle, struct gpu_device 
 		d->throttle_known = true;
 		d->throttle = bits;
 	}
-	/* Counter 0: since the driver was loaded. */
+	/* Counter type 0 counts since the driver was loaded. */
 	for (unsigned i = 0; i < NVML_ECC_TYPES; i++)
 		if (CALL(r, ecc, handle, i, 0, &count) == NVML_OK)
 			d->ecc_errors[i] = (double)count;
@@ -95,7 +92,7 @@ static void read_numbers(struct nvml_reading *r, void *handle, struct gpu_device
 	read_clocks(r, handle, d);
 }
 
-/* Lists who uses the GPU or slice; false when nobody may know. */
+/* Lists the processes that use the GPU or slice; false: the driver does not report them. */
 static bool list_users(struct nvml_reading *r, void *handle)
 {
 	static const char *const calls[] = {
@@ -131,7 +128,7 @@ static void read_slice(struct nvml_reading *r, void *handle, size_t device)
 	t->slice[t->n_slices++] = s;
 }
 
-/* Users of a GPU that is split up are told slice by slice, and without a privilege only so. */
+/* Reads slices and their users: a driver may report users only by slice. */
 static bool read_slices(struct nvml_reading *r, void *handle, size_t device)
 {
 	unsigned n = 0;
@@ -143,7 +140,7 @@ static bool read_slices(struct nvml_reading *r, void *handle, size_t device)
 		void *slice = NULL;
 
 		if (CALL(r, mig_device, handle, i, &slice) != NVML_OK)
-			continue; /* not every place is taken */
+			continue; /* this position holds no slice */
 		read_slice(r, slice, device);
 		known = list_users(r, slice) && known;
 	}
@@ -193,7 +190,7 @@ static void read_gpu(struct nvml_reading *r, const struct nvml_gpu *gpu, size_t 
 	read_users(r, gpu->handle, device);
 	bool up = r->answered && !r->lost;
 
-	if (!up) { /* half of a reading is none */
+	if (!up) { /* drop a partial reading */
 		gpu_device_clear(d);
 		d->processes_unknown = true;
 		t->n_slices = slices;
@@ -235,7 +232,7 @@ struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *p
 	return t;
 }
 
-/* "00000000:3B:00.0" as the kernel writes it: "0000:3b:00.0". */
+/* Writes an address the way the kernel does: "0000:3b:00.0". */
 static void pci_text(const struct nvml_pci *pci, char *out, size_t size)
 {
 	snprintf(out, size, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);

@@ -1,4 +1,4 @@
-/* The thread that talks to NVML, and what others see of it. */
+/* The NVML thread, and the functions that other threads call. */
 #include "collectors/gpu/nvml_thread.h"
 
 #include <errno.h>
@@ -10,18 +10,18 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/* Pause between two tables; longer, up to the most, when making one takes long. */
+/* Pause between two tables: 9 times as long as making one took, within these limits. */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
-/* After this long with nothing but errors the library is started anew. */
+/* The library is restarted after this long without an answer. */
 #define RESTART_SECONDS 60.0
-/* How long stopping waits for a call to return. */
+/* How long gpu_nvml_stop waits for a call to return. */
 #define STOP_SECONDS 1.0
 
 enum nvml_state {
 	STARTING,
 	WORKING,
-	FAILED, /* with an error that may pass */
+	FAILED, /* with an error that may be temporary */
 	ABSENT, /* no driver or no GPU: the thread has ended */
 };
 
@@ -37,7 +37,7 @@ struct gpu_nvml {
 	enum nvml_state state;
 	struct err failure;
 	bool stop, ended, abandoned;
-	uint64_t requested, served; /* tables asked for, by number */
+	uint64_t requested, served; /* numbers of the newest table requested and finished */
 };
 
 static void worker_free(struct gpu_nvml *w)
@@ -49,7 +49,7 @@ static void worker_free(struct gpu_nvml *w)
 	free(w);
 }
 
-/* Locked. Until something changed; false: the deadline has come. */
+/* Waits for a change, with the lock held. False: the deadline has passed. */
 static bool wait_for_change(struct gpu_nvml *w, const struct timespec *deadline)
 {
 	return pthread_cond_timedwait(&w->changed, &w->lock, deadline) != ETIMEDOUT;
@@ -57,7 +57,7 @@ static bool wait_for_change(struct gpu_nvml *w, const struct timespec *deadline)
 
 /* ---- the thread ---- */
 
-struct nvml_connection {   /* between init and shutdown of the library */
+struct nvml_connection {   /* state between init and shutdown of the library */
 	bool open, worked; /* worked: a GPU answered once */
 	struct mono last_answer;
 	struct nvml_gpu *gpu;
@@ -90,7 +90,7 @@ static void connection_close(struct gpu_nvml *w, struct nvml_connection *s)
 	s->open = false;
 }
 
-/* False when there is nothing to work with and never will be. */
+/* False: there is no driver or GPU, and the thread may end. */
 static bool connection_open(struct gpu_nvml *w, struct nvml_connection *s)
 {
 	atomic_store(&w->progress.call, "init");
@@ -108,7 +108,7 @@ static bool connection_open(struct gpu_nvml *w, struct nvml_connection *s)
 		set_state(w, WORKING, 0);
 		return true;
 	}
-	/* Asking again would have the library try to load the driver each time. */
+	/* Do not retry without a driver: each init would make the library try to load it. */
 	bool absent =
 		!s->worked && (code == NVML_OK || code == NVML_NO_DRIVER || code == NVML_NOT_FOUND);
 
@@ -132,7 +132,7 @@ static void connection_read(struct gpu_nvml *w, struct nvml_connection *s)
 		connection_close(w, s);
 }
 
-/* Waits for the next turn; false when it is time to end. Called with the lock held. */
+/* Waits for the next turn, with the lock held; false when it is time to end. */
 static bool next_turn(struct gpu_nvml *w, double pause)
 {
 	struct timespec deadline = monotonic_after(pause);
@@ -275,7 +275,7 @@ void gpu_nvml_stop(struct gpu_nvml *w)
 
 	w->abandoned = !ended;
 	pthread_mutex_unlock(&w->lock);
-	if (!ended) { /* from here on w is the thread's to free */
+	if (!ended) { /* the thread frees w from here on */
 		pthread_detach(thread);
 		return;
 	}

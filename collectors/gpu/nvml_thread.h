@@ -1,9 +1,9 @@
 /*
- * What NVIDIA's driver says about its GPUs and their users, read by a thread of its own: a call
- * that hangs or fails costs a gap in the numbers and nothing else.
+ * A thread that reads NVIDIA GPUs and their users, so that a call that hangs or fails costs only a
+ * gap in the numbers.
  *
- * The thread publishes a table about once a second. Any thread may look at the latest one; none
- * waits for NVML.
+ * The thread publishes a table about once a second. Any thread may take the latest one without
+ * waiting for NVML.
  */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
@@ -17,7 +17,7 @@
 #include "collectors/gpu/device.h"
 #include "collectors/gpu/nvml.h"
 
-/* A table that is older is no news any more: whoever asks gets an error instead. */
+/* Older tables are stale: the caller gets an error instead. */
 #define NVML_STALE_SECONDS 15
 
 struct nvml_user {
@@ -41,34 +41,31 @@ struct gpu_nvml;
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
 /*
- * The latest table, held for the caller. -ENOENT: there is no driver, or no GPU. -EINPROGRESS: it
- * was started a moment ago and has not answered yet. Others, with a message: it does not answer, or
- * answers with an error.
+ * The latest table; release it with gpu_nvml_table_drop. -ENOENT: no driver, or no GPU.
+ * -EINPROGRESS: started recently, no answer yet. Other codes, with a message: NVML does not answer,
+ * or answers with an error.
  */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
 	struct err *e);
 void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
 
-/* Asks for a new table and waits until it is there; false after so many seconds. */
+/* Requests a new table and waits for it; false after so many seconds. */
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
 
-/*
- * Returns within about a second, even when a call hangs: the thread then goes when that call
- * returns.
- */
+/* Returns within about 1 s. If a call hangs, the thread frees w when the call returns. */
 void gpu_nvml_stop(struct gpu_nvml *w);
 
 /* ---- collectors/gpu/nvml_read.c: used by the thread ---- */
 
-/* What is being asked right now, for the message about a call that hangs. */
+/* The call in progress, for the message about a call that hangs. */
 struct nvml_progress {
 	_Atomic(const char *) call;
 	atomic_uint device;
 };
 
 struct nvml_gpu {
-	void *handle;            /* NULL: it was lost already when it was looked for */
-	struct gpu_device fixed; /* what stays the same, and no numbers */
+	void *handle;            /* NULL: the GPU was already lost when the GPUs were listed */
+	struct gpu_device fixed; /* names and addresses only, no numbers */
 };
 
 /* The GPUs of an initialised library; *ret is the caller's to free. Returns an nvml code. */

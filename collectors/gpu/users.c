@@ -1,4 +1,4 @@
-/* The descriptors of processes that lead to GPUs: searched rarely, and read often. */
+/* Descriptors of processes that lead to GPUs: searched rarely, read often. */
 #include "collectors/gpu/users.h"
 
 #include <errno.h>
@@ -15,21 +15,16 @@
 /* Most clients of one process. */
 #define CLIENTS_MAX 64
 
-/*
- * A client that has a device open does not use it yet: ROCm opens all there are. One that was never
- * given work and has less memory there than this does not count.
- */
+/* Idle clients with less GPU memory do not count: ROCm opens all GPUs that exist. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/*
- * Descriptors are searched again: when their number changed, when the process ran, when it slept.
- */
+/* Pause before the next search: after the number changed, the process ran, it slept. */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
-/* An idle client of a sleeping process is read again after this long. */
+/* Pause before an idle client of a sleeping process is read again. */
 #define READ_IDLE_SECONDS 5
-/* Shorter than this no utilization can be told; two scrapes may follow each other at once. */
+/* Shortest interval for a utilization: two scrapes may come close together. */
 #define READ_AGAIN_SECONDS 0.5
 
 struct client {
@@ -37,19 +32,19 @@ struct client {
 	size_t device;
 	struct drm_fdinfo last;
 	struct mono read_at;
-	double utilization; /* NaN = not known yet */
+	double utilization; /* NaN = unknown yet */
 };
 
 struct user {
-	struct user *next;          /* of all */
-	pid_t pid, shown_by;        /* shown_by: by whose files it is read; see member_shown_by */
-	uint64_t start_ticks, tick; /* tick: when it was last asked for */
+	struct user *next;          /* list of all users */
+	pid_t pid, shown_by;        /* shown_by: thread whose files to read; see member_shown_by */
+	uint64_t start_ticks, tick; /* tick: of the last look */
 	struct mono searched;
 	bool ever_searched;
-	bool unknown;  /* some descriptor could not be seen, or leads to a GPU that is not known */
-	bool cuda;     /* has what CUDA works through open, and what NVML does not need */
-	bool computes; /* has /dev/kfd open: AMD's compute queues are in no engine's time */
-	uint64_t open_fds; /* when it was searched */
+	bool unknown;      /* a descriptor was unreadable or leads to an unknown GPU */
+	bool cuda;         /* has /dev/nvidia-uvm open, which CUDA needs and NVML does not */
+	bool computes;     /* has /dev/kfd open: engine times lack AMD's compute queues */
+	uint64_t open_fds; /* number of descriptors at the last search */
 	size_t n, room;
 	struct client *client;
 };
@@ -115,10 +110,7 @@ struct client_search {
 	struct user before;
 };
 
-/*
- * 0; -ENOENT when it is closed, or no client of a GPU; another negative errno when it cannot be
- * read.
- */
+/* 0; -ENOENT: closed, or not a client of a GPU; another negative errno: unreadable. */
 static int read_fd(const struct host *h, pid_t pid, int fd, struct drm_fdinfo *ret)
 {
 	char path[64];
@@ -161,7 +153,7 @@ static int look_at_fd(void *context, int fd, const char *target)
 	}
 	for (size_t i = 0; i < p->n; i++)
 		if (same_client(&p->client[i], device, &f))
-			return 0; /* a second descriptor of it */
+			return 0; /* another descriptor of a known client */
 	GROW(p->client, p->n, p->room);
 	struct client *c = &p->client[p->n++];
 
@@ -170,7 +162,7 @@ static int look_at_fd(void *context, int fd, const char *target)
 		.last = f,
 		.read_at = s->h->now.mono,
 		.utilization = NAN};
-	/* Known before: its last reading is the one to compare with. */
+	/* Keep the last reading of a known client, to compare with. */
 	for (size_t i = 0; i < s->before.n; i++) {
 		const struct client *b = &s->before.client[i];
 
@@ -195,14 +187,16 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 	p->computes = p->cuda = p->unknown = false;
 	int code = process_fds(h, p->shown_by, &u->links_left, look_at_fd, &s);
 
-	if (code == -EAGAIN && !whole_budget) { /* the next tick begins with more */
+	/* The next tick has a full budget. */
+	if (code == -EAGAIN && !whole_budget) {
 		free(p->client);
 		*p = s.before;
 		return;
 	}
 	free(s.before.client);
 	if (code == -EAGAIN)
-		code = 0; /* no tick will see more of so many */
+		/* The process has more descriptors than a whole tick's budget. */
+		code = 0;
 	p->unknown = p->unknown || (code < 0 && !process_gone(code));
 	p->ever_searched = true;
 	p->searched = h->now.mono;
@@ -231,7 +225,7 @@ static bool read_due(const struct client *c, const struct host *h, const struct 
 	return m->ran || isnan(c->utilization) || c->utilization > 0 || age >= READ_IDLE_SECONDS;
 }
 
-/* False when the descriptor leads elsewhere now, or cannot be read. */
+/* False: the descriptor leads elsewhere now, or is unreadable. */
 static bool read_client(struct client *c, const struct host *h, const struct user *p)
 {
 	struct drm_fdinfo f;
@@ -255,7 +249,7 @@ static void add_client(const struct client *c, size_t first, struct gpu_sum *sum
 
 	if (!in_use)
 		return;
-	/* Without an id every descriptor of every process is a client of its own. */
+	/* Without an id, each descriptor of each process counts as a client of its own. */
 	if (c->last.has_client_id && !gpu_sum_first(sum, first + c->device, c->last.client_id))
 		return;
 	gpu_sum_add(sum, first + c->device, c->utilization, vram);
@@ -272,7 +266,7 @@ static struct user *user_of(struct gpu_users *u, const struct member *m)
 		p = *(struct user **)found;
 		if (p->start_ticks == m->start_ticks)
 			return p;
-		/* The number has a new owner. */
+		/* Another process has got the pid. */
 		free(p->client);
 		*p = (struct user){.next = p->next, .pid = m->pid, .start_ticks = m->start_ticks};
 		return p;

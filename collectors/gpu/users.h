@@ -1,8 +1,4 @@
-/*
- * What the descriptors of a process say about its use of GPUs: /proc/PID/fd and fdinfo.
- *
- * One thread (the sampler).
- */
+/* Use of GPUs by one process, from /proc/PID/fd and fdinfo. Sampler thread only. */
 #ifndef COLLECTORS_GPU_USERS_H
 #define COLLECTORS_GPU_USERS_H
 
@@ -10,7 +6,7 @@
 #include "collectors/gpu/drm.h"
 #include "collectors/process/member.h"
 
-/* What looking at processes may cost in one tick: links of descriptors that are read. */
+/* Most links of descriptors that are read in one tick. */
 #define GPU_LINKS_PER_TICK 2048
 
 struct gpu_users;
@@ -18,15 +14,16 @@ struct gpu_users;
 struct gpu_users *gpu_users_new(void);
 void gpu_users_free(struct gpu_users *u); /* NULL does nothing */
 
-/* A new tick: forgets the processes that nobody asked for since the last one. */
+/* Call it at the start of each tick: forgets processes that were not looked at in the last one. */
 void gpu_users_begin(struct gpu_users *u);
 
 /*
- * Adds what one process uses of the GPUs of d, the first of which is number first in the sum; d may
- * be NULL. Its descriptors are searched when it is new, or when it ran and may have others now;
- * after that only the found ones are read.
+ * Adds the use of GPUs of d by one process to sum, where the first GPU of d has index first. d may
+ * be NULL. Descriptors are searched when the process is new, or ran and may have opened others;
+ * else only known ones are read.
  *
- * Returns whether it has opened what CUDA works through; what it does there only NVML can tell.
+ * Returns whether the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML knows what it
+ * does there.
  */
 bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	const struct member *m, size_t first, struct gpu_sum *sum);
