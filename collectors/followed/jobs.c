@@ -1,4 +1,3 @@
-/* Runs being followed, and what their jobs add up to. */
 #include "collectors/followed/jobs.h"
 
 #include <errno.h>
@@ -13,25 +12,26 @@
 #include "collectors/process/tree.h"
 #include "collectors/followed/run_place.h"
 
-/* How long the status of a root is waited for that nobody waits for. */
+/* Seconds to wait for the status of an ended root until its parent waits for it. */
 #define STATUS_SECONDS 2
-/* Most processes of all runs together: in a nest of runs all are in each, and a look at all takes long. */
+/* Most processes of all runs together, nested runs counted each: a look at all takes long. */
 #define MEMBERS_MAX  100000
 #define OUTCOMES_MAX 8
 
 struct followed_job {
 	char name[JOB_NAME_MAX];
-	double finished[RUN_N_METRICS]; /* counters: sums over the runs that were dropped */
-	double reported[RUN_N_METRICS]; /* counters: the last value that was given out */
-	double peak[RUN_N_METRICS]; /* of the last ended run, until the next begins; NaN = none */
+	double finished[RUN_N_METRICS]; /* counters: sums over dropped runs */
+	double reported[RUN_N_METRICS]; /* counters: the last value in points */
+	double peak
+		[RUN_N_METRICS]; /* of the last ended run, until the next one begins; NaN = none */
 	size_t n_outcomes;
 	struct {
 		char name[16];
 		uint64_t runs;
 	} outcome[OUTCOMES_MAX];
 	double last_end;
-	uint64_t last_use, active_at; /* by jobs.uses */
-	struct followed_run *runs;    /* as the points were last made */
+	uint64_t last_use, active_at; /* in the order of jobs.uses */
+	struct followed_run *runs;    /* list for making points */
 };
 
 struct followed_run {
@@ -44,16 +44,16 @@ struct followed_run {
 	struct account *account;
 	struct run_place place;
 	struct exit_watch exit_watch;
-	struct tree_now now; /* of this look, like alive: how many of its processes there are */
+	struct tree_now now; /* state of the tree at this look */
 	size_t alive;
-	struct mono empty_since; /* when the last process was seen to be gone; 0 = not yet */
+	struct mono empty_since; /* when the run was first seen without a process; 0 = not yet */
 	bool awaits_conclusion, concluded, ended;
-	uint64_t ended_generation; /* of the snapshot that has its last reading */
+	uint64_t ended_generation; /* of the snapshot with its last reading */
 	struct mono ended_at;
 	double grace_seconds;
 	enum final_kind final_kind;
 	double final[RUN_N_METRICS];
-	double value[RUN_N_METRICS]; /* the last reading */
+	double value[RUN_N_METRICS]; /* values of the last reading */
 };
 
 struct jobs {
@@ -61,12 +61,12 @@ struct jobs {
 	struct followed_run **run;
 	size_t n_jobs, jobs_room;
 	struct followed_job **job;
-	uint64_t name_hash[JOBS_MAX]; /* of job[], so that to find one of many is no matter */
+	uint64_t name_hash[JOBS_MAX]; /* of job[], for a fast search */
 	uint64_t uses;
 	struct wall read_at; /* 0 = not yet */
 	struct accounts *accounts;
 	struct exit_watches exit_watches;
-	struct host *host; /* that has these while the jobs are there; or NULL */
+	struct host *host; /* its delays and members point to ours; or NULL */
 	struct member_limit members;
 };
 
@@ -85,7 +85,7 @@ struct jobs *jobs_new(struct host *host)
 	return j;
 }
 
-static void tracked_free(struct followed_run *t)
+static void run_free(struct followed_run *t)
 {
 	account_close(t->account);
 	exit_watch_done(&t->exit_watch);
@@ -99,7 +99,7 @@ void jobs_free(struct jobs *j)
 	if (!j)
 		return;
 	for (size_t i = 0; i < j->n_runs; i++)
-		tracked_free(j->run[i]);
+		run_free(j->run[i]);
 	for (size_t i = 0; i < j->n_jobs; i++)
 		free(j->job[i]);
 	accounts_free(j->accounts);
@@ -123,7 +123,7 @@ static struct followed_run *find_run(const struct jobs *j, const char *run_id)
 	return NULL;
 }
 
-/* The place of a job for one more: a new one, or that of the job not used for longest; n_jobs = there is none. */
+/* The index for a new job, perhaps of the least recently used one; n_jobs = no room. */
 static size_t place_for_job(struct jobs *j)
 {
 	size_t oldest = j->n_jobs;
@@ -167,7 +167,7 @@ static struct followed_job *add_job(struct jobs *j, const char *name, uint64_t h
 	return job;
 }
 
-/* NULL when every job there may be has active runs. */
+/* NULL: JOBS_MAX jobs have runs. */
 static struct followed_job *find_or_add_job(struct jobs *j, const char *name)
 {
 	uint64_t hash = hash_bytes(name, strnlen(name, JOB_NAME_MAX - 1));
@@ -227,7 +227,7 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 			t->tree.start_ticks);
 }
 
-/* Who is there has started: a time that is still to come, as by another clock than ours, is taken for now. */
+/* A start time in the future, by another clock than ours, is taken for now. */
 static struct mono start_of(const struct host *h, struct mono reported, uint64_t ticks)
 {
 	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -243,22 +243,25 @@ static int no_room(const struct member_limit *m, pid_t pid, struct err *e)
 {
 	if (m->n >= m->most)
 		return err_set(e, -EDQUOT,
-			"all runs together have %zu processes, the most there may be", m->n);
-	return err_set(e, -EDQUOT, "process %d is in %d other runs, the most there may be",
+			"the limit of %zu processes in all runs together is reached: retry when runs have ended",
+			m->n);
+	return err_set(e, -EDQUOT,
+		"process %d is already in %d runs, the limit for one process: nest fewer runs",
 		(int)pid, MEMBER_LIMIT_NESTED_MAX);
 }
 
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec, struct err *e)
 {
 	if (find_run(j, spec->run_id))
-		return err_set(e, -EEXIST, "run %s is followed already", spec->run_id);
+		return err_set(e, -EEXIST, "run %s is already followed", spec->run_id);
 	if (j->n_runs >= JOBS_RUNS_MAX)
 		jobs_drop_ended(j, host, UINT64_MAX, 0);
 	struct followed_job *job =
 		j->n_runs < JOBS_RUNS_MAX ? find_or_add_job(j, spec->job_name) : NULL;
 
 	if (!job)
-		return err_set(e, -ENOSPC, "%d runs are followed already, the most there may be",
+		return err_set(e, -ENOSPC,
+			"%d runs are already followed, which is the limit: retry when runs have ended",
 			JOBS_RUNS_MAX);
 	struct followed_run *t = xcalloc(1, sizeof *t);
 	int code =
@@ -319,7 +322,7 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 		*peak = use.vram_bytes;
 }
 
-/* Has a run that nobody concludes ended? How its root did may be known only when somebody has waited for it. */
+/* Has the run ended? The status of its root may come only after its parent has waited. */
 static bool is_over(const struct followed_run *t, const struct host *h)
 {
 	double empty = mono_seconds_between(t->empty_since, h->now.mono);
@@ -329,7 +332,7 @@ static bool is_over(const struct followed_run *t, const struct host *h)
 	return t->exit_watch.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
 }
 
-/* As long as it had processes. */
+/* Time from the start until now, or until the run was seen without processes. */
 static double duration_of(struct followed_run *t, const struct host *h)
 {
 	if (t->alive > 0)
@@ -340,7 +343,7 @@ static double duration_of(struct followed_run *t, const struct host *h)
 		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
-/* False: it was seen to be empty just now. */
+/* False: the run was just seen empty for the first time. */
 static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)
@@ -351,8 +354,8 @@ static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 }
 
 /*
- * What all runs share is read before the walk, which may find them gone much later when the machine is busy. What
- * the last processes did until then, and whom they left behind, is told only by reading it again.
+ * Reads shared sources, then all trees. A busy machine may delay the trees so much that runs are
+ * empty by then. The shared sources are then read again for the last processes and their orphans.
  */
 static void walk_all(struct jobs *j, const struct host *h)
 {
@@ -369,7 +372,7 @@ static void walk_all(struct jobs *j, const struct host *h)
 			walk(j->run[i], h, accounts_births(j->accounts));
 }
 
-/* Nothing of it is read any more. A descriptor of who ended stays readable, and would wake the sampler until somebody waited. */
+/* Closes all files: a pidfd stays readable until the parent waits, and would wake the sampler. */
 static void let_go(struct followed_run *t)
 {
 	exit_watch_done(&t->exit_watch);
@@ -396,7 +399,7 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
 	}
 	if (t->ended) {
-		/* What somebody else found out about its peak is exact, and theirs to say. */
+		/* A FINAL_EXACT conclusion already has the exact peak. */
 		if (!t->concluded || t->final_kind != FINAL_EXACT)
 			account_end(t->account, h, &t->tree, t->value);
 		let_go(t);
@@ -496,7 +499,7 @@ void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, dou
 		for (size_t k = 0; k < RUN_N_METRICS; k++)
 			if (run_metrics[k].type == METRIC_COUNTER && !isnan(t->value[k]))
 				t->job->finished[k] += t->value[k];
-		tracked_free(t);
+		run_free(t);
 	}
 	j->n_runs = n;
 }
@@ -519,8 +522,8 @@ static double combine(enum run_combine how, double a, double b)
 }
 
 /*
- * The same parts added up in another order may differ in the last bit, and a counter that falls by so little was reset
- * to whoever reads it, who then counts all of it anew.
+ * Keeps a counter from falling. Adding in another order may change the last bit, and a reader of a
+ * counter that falls assumes a reset and counts everything again.
  */
 static double not_fallen(double *reported, double value)
 {
@@ -544,7 +547,7 @@ static void add_points(struct followed_job *job, struct block *out)
 	for (size_t k = 0; k < RUN_N_METRICS; k++) {
 		bool counter = run_metrics[k].type == METRIC_COUNTER;
 
-		/* A counter goes on after the runs; what no run ever knew stays unknown. */
+		/* A counter continues after its runs end; an unknown one stays NaN. */
 		if (counter && job->finished[k] > 0)
 			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
 		if (counter && !isnan(v[k]))
@@ -557,7 +560,7 @@ static void add_points(struct followed_job *job, struct block *out)
 		POINT(out, JOB_RUNS, (double)job->outcome[i].runs, job->name, job->outcome[i].name);
 }
 
-/* In the order of all runs. Looking through them once for each job would be a million looks. */
+/* Links the runs of each job in order, which avoids a search for each of many jobs. */
 static void sort_by_job(struct jobs *j)
 {
 	for (size_t i = 0; i < j->n_jobs; i++)

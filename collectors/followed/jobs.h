@@ -1,11 +1,12 @@
 /*
- * The runs being followed: which processes belong to each, and what they have used so far.
+ * The runs being followed: the processes of each, and the resources used so far.
  *
- * Membership is sticky: a process found below the root (by parent links of any thread) stays in the run by
- * (pid, start time), whatever its parent becomes. CPU time never falls: each process's growth is added once,
- * and what died between two readings is taken from its parents' cutime.
+ * Membership is permanent: a process found below the root (by parent links of any thread) stays in
+ * the run, by pid and start time, even if its parent changes. CPU time never falls: the growth of
+ * each process counts once, and the time of processes that ended between two readings is taken from
+ * the cutime of their parents.
  *
- * One thread (the sampler). Reads through host->proc.
+ * Sampler thread only. Reads through host->proc.
  */
 #ifndef COLLECTORS_FOLLOWED_JOBS_H
 #define COLLECTORS_FOLLOWED_JOBS_H
@@ -18,79 +19,74 @@
 
 struct jobs;
 
-/* Most runs followed at the same time. The most processes of all of them together: host->members. */
+/* Most runs followed at the same time. host->members limits the processes of all runs together. */
 #define JOBS_RUNS_MAX 1000
-/* Most job names at /metrics; the one that was active the longest ago makes room. */
+/* Most job names at /metrics; a new one replaces the least recently used job without runs. */
 #define JOBS_MAX 1000
 
 struct run_spec {
 	const char *run_id, *job_name;
 	pid_t pid;            /* of the root, in the namespace of host->proc */
-	uint64_t start_ticks; /* of the root; 0 = whoever has that pid now */
-	pid_t reaper_pid;     /* its other children belong to the run; it does not; 0 = none */
+	uint64_t start_ticks; /* of the root; 0 = accept the process that has that pid now */
+	pid_t reaper_pid;     /* its other children belong to the run, it does not; 0 = none */
 	struct wall started_at;
-	struct mono started_mono; /* 0 = from the start time of the root, a multiple of 10 ms */
-	bool from_now;            /* the root did other things before, which are not of the run */
+	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
+	bool from_now;            /* what the root did before now is not part of the run */
 	/*
-	 * Whoever waits for it tells its end and its totals (jobs_conclude). Otherwise it ends when its last
-	 * process is gone, and what the kernel tells of ends is listened to.
+	 * The caller reports end and totals (jobs_conclude). If false, the run ends when its last
+	 * process is gone, and the wait status of its root is watched for.
 	 */
 	bool awaits_conclusion;
-	double grace_seconds; /* it ends only when it had no process for so long, and goes on when it gets one */
-	const struct task_clock
-		*clock; /* counts for it; NULL = none; borrowed until the run ended if it is used */
-	double forked_seconds; /* CPU time of the root before it became the command: not counted */
-	const struct cpu_quota
-		*quota; /* as it was before the command; borrowed for the call; NULL = not read */
+	/* The run ends after so long without processes; a new one continues it. */
+	double grace_seconds;
+	/* Measures CPU time of the run; borrowed until it ends; NULL = none. */
+	const struct task_clock *clock;
+	double forked_seconds; /* CPU time of the root before it executed the command; not counted */
+	/* The CPU quota before the command; NULL = not read. Borrowed for the call. */
+	const struct cpu_quota *quota;
 	struct group_remainder **rest; /* as in struct account_spec */
 };
 
-/*
- * host, unless it is NULL, gets what runs need of a machine until jobs_free: how waits are read (delays), and the count of
- * all members. The caller puts the jobs into it.
- */
+/* Sets host->delays and host->members until jobs_free; host may be NULL. */
 struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 
 /*
- * -ESRCH: no such process; -EEXIST: that run id is followed already; -ENOSPC: too many runs, ended ones, which make room,
- * not counted.
+ * -ESRCH: no such process. -EEXIST: the run id is already followed. -ENOSPC: too many runs; ended
+ * ones do not count, because they make room. -EDQUOT: too many processes.
  */
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec,
 	struct err *e);
 
-/* Takes a process that no parent link leads to, and what comes of it, into a run. Not followed: nothing. */
+/* Adds a process without a parent link, and its descendants, if the run is followed. */
 void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid);
 
-/* The run is over: its next reading is its last, with these figures. An unknown run_id does nothing. */
+/* Ends a run, if it is followed: its next reading is the last and uses these figures. */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind);
 
-/* What is known of a followed run beside its values; false when it is not followed (any more). */
+/* Facts about a run beside its values. False: the run is not followed (any more). */
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret);
 
-/* Readable when the root of a run ended that ends by itself: look at once. -1: never. */
+/* Readable when the root of a run that awaits no conclusion has ended. -1: never. */
 int jobs_ending_fd(const struct jobs *j);
 
-/* How many runs of a job have ever ended with this outcome, as the history counts them. */
+/* Sets how many runs of a job have ever ended with this outcome, from the history. */
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);
 
-/* When a run of the job ended that the history knows of; NaN and what is earlier than what is known do nothing. */
+/* Sets the last end of a job from the history. NaN and earlier times are ignored. */
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
 
-/*
- * Reads all runs; fills s->runs. Called at each look at them, before the jobs collector turns them into points; what that
- * tells is of the latest look.
- */
+/* Reads all runs and fills s->runs: once per look, before the jobs collector collects. */
 void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 
-/* Fills s->runs as the latest look found them. */
+/* Fills s->runs with the results of the latest look. */
 void jobs_tell(const struct jobs *j, struct snapshot *s);
 
 /*
- * Forgets ended runs whose last reading is in a snapshot of a generation up to seen, or was taken so many seconds ago;
- * their counters stay in their job's totals.
+ * Forgets ended runs whose last reading is in a snapshot of generation seen or earlier, or is older
+ * than so many seconds. Their counters stay in the totals of their job.
  */
 void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds);
 

@@ -1,4 +1,3 @@
-/* The processor that a run's programs need. */
 #include "collectors/followed/run_binary.h"
 
 #include <elf.h>
@@ -14,7 +13,7 @@
 
 #define PATH_SIZE 4096
 
-/* Of our own program: what the kernel runs beside it without an emulator runs on our processor. */
+/* Architecture of this program, which the kernel runs here without an emulator. */
 #if defined(__x86_64__)
 static const char *const native = "x86_64";
 #elif defined(__aarch64__)
@@ -23,12 +22,12 @@ static const char *const native = "arm64";
 static const char *const native = NULL;
 #endif
 
-/* Who does not answer is asked again a second later, then after two, and so on up to this. */
+/* Longest pause between retries of a file that does not answer: 1 s, 2 s, 4 s, ... up to this. */
 #define PAUSE_MAX_NS (60 * NS_PER_S)
-/* The headers and the notes come first. */
+/* Bytes to read: headers and notes come first in the file. */
 #define HEAD_SIZE 4096
 
-/* machine: e_machine of the ELF header (elf.h); name: of uname(2) and in the names of qemu's programs. */
+/* machine: e_machine (elf.h); name: as in uname(2) and in the names of qemu's programs. */
 static const struct {
 	unsigned machine;
 	const char *name, *architecture;
@@ -40,7 +39,7 @@ static const struct {
 
 const char *run_binary_architecture(const unsigned char *head, size_t len)
 {
-	const size_t at = offsetof(Elf64_Ehdr, e_machine); /* the same with 32 bits */
+	const size_t at = offsetof(Elf64_Ehdr, e_machine); /* the same offset in a 32-bit header */
 
 	if (len < at + 2 || memcmp(head, ELFMAG, SELFMAG) != 0)
 		return NULL;
@@ -72,17 +71,17 @@ const char *run_binary_emulated(const char *path)
 
 /* ---- the level ---- */
 
-/* Linux Extensions to gABI, and x86-64 psABI: newer than some elf.h. */
+/* From Linux Extensions to gABI and the x86-64 psABI; an older elf.h lacks them. */
 enum {
 	PROPERTY_SEGMENT = 0x6474e553,
 	PROPERTY_NOTE = 5,
-	NOTE_HEADER = 16, /* sizes of name and rest, type, "GNU" */
+	NOTE_HEADER = 16, /* name size, data size, type, "GNU" */
 	PROPERTY_HEADER = 8,
 	PROPERTY_ALIGNMENT = 8,
 };
 #define X86_ISA_NEEDED 0xc0008002U
 
-/* By bit of the property. */
+/* Indexed by bit of the property. */
 static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
 static const char *level_of(uint32_t needed)
@@ -140,13 +139,13 @@ const char *run_binary_cpu_level(const unsigned char *head, size_t len)
 /* ---- reading ---- */
 
 /*
- * Is it on a file system that may never answer? Not asked of itself: even statfs(2) would wait. A table that cannot be read
- * says nothing.
+ * Is the file on a file system that may never answer? Even statfs(2) on it could wait, so the mount
+ * table decides. False when the table cannot be read.
  */
 static bool may_hang(const struct host *h, pid_t pid, const char *path)
 {
 	const struct mount *at = NULL;
-	struct mounts all = {0};
+	AUTO(mounts_done) struct mounts all = {0};
 	char table[PROCESS_PATH_MAX];
 
 	if (mounts_read(&all, h->proc, process_path(table, pid, "mountinfo"), NULL) == 0)
@@ -154,13 +153,10 @@ static bool may_hang(const struct host *h, pid_t pid, const char *path)
 			if (mount_holds(&all.mount[i], path) &&
 				(!at || strlen(all.mount[i].point) >= strlen(at->point)))
 				at = &all.mount[i];
-	bool ret = at && mount_kind_of(at) == MOUNT_REMOTE;
-
-	mounts_done(&all);
-	return ret;
+	return at && mount_kind_of(at) == MOUNT_REMOTE;
 }
 
-/* Who does not answer is read later. */
+/* Schedules another try for a file that does not answer. */
 static void put_off(struct run_binary *b, const struct host *h)
 {
 	b->tail[0] = '\0';
@@ -187,7 +183,7 @@ static void read_head(struct run_binary *b, const struct host *h, const char *ex
 	b->cpu_level = run_binary_cpu_level(head, len);
 }
 
-/* The end of a path, where programs differ. */
+/* The end of a path, which differs between programs. */
 static const char *tail_of(const char *path)
 {
 	size_t len = strlen(path);
@@ -195,7 +191,7 @@ static const char *tail_of(const char *path)
 	return len < RUN_BINARY_TAIL ? path : path + len - (RUN_BINARY_TAIL - 1);
 }
 
-/* Many processes of one program take turns in being the busiest: it is read once. */
+/* Skips a program already read: many processes of one program take turns at being the busiest. */
 static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
 {
 	char exe[PROCESS_PATH_MAX], path[PATH_SIZE];

@@ -1,4 +1,4 @@
-/* The file systems that a run may write to, and how they fill. */
+/* Finds the file systems that a run may write to and measures their growth. */
 #include "collectors/followed/run_disk.h"
 
 #include <errno.h>
@@ -12,17 +12,17 @@
 #include "collectors/process/process.h"
 
 #define PATH_SIZE 4096
-/* A table of so many is read again no sooner than a second later. */
+/* A mount table is read at most once per second for every 1000 mounts in it. */
 #define MOUNTS_PER_PAUSE_SECOND 1000
 
-/* A file of the process whose root it is, as "self/..." for our own; returns what snprintf(3) does. */
+/* Path of a file of process pid, 0 = "self/...". Returns the value of snprintf(3). */
 static int path_through(pid_t pid, const char *file, char *ret, size_t size)
 {
 	return pid ? snprintf(ret, size, "%d/%s", (int)pid, file) :
 		     snprintf(ret, size, "self/%s", file);
 }
 
-/* -ETIMEDOUT: it may answer later (collectors/base/tree_guard.h). */
+/* -ETIMEDOUT: the file system may answer later (collectors/base/tree_guard.h). */
 static int read_used(struct tree *t, const char *path, struct tree_space *space, uint64_t *ret)
 {
 	int code = tree_space(t, path, space);
@@ -33,7 +33,7 @@ static int read_used(struct tree *t, const char *path, struct tree_space *space,
 	return 0;
 }
 
-/* An overlay answers with the numbers of the file system that it writes to: the same is not counted twice. */
+/* An overlay reports the file system that it writes to, which must not count twice. */
 static bool is_known(const struct run_disk *d, const struct run_filesystem *f)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -60,7 +60,7 @@ static void add_filesystem(struct run_disk *d, struct run_filesystem f, const ch
 	d->filesystem[d->n++] = f;
 }
 
-/* It stays as it was known, and is asked at the next look, for which the list is made anew. */
+/* Keeps the known entry; hash 0 makes the next look list all mounts again. */
 static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 	const struct run_disk *before)
 {
@@ -70,7 +70,7 @@ static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 			add_filesystem(d, before->filesystem[i], path);
 }
 
-/* What was in use when the run was first seen is that of the same file system before. */
+/* Adds a mount. If the file system was already known, keeps its use from the start of the run. */
 static void add_mount(struct run_disk *d, const struct host *h, const struct mount *m,
 	const struct run_disk *before)
 {
@@ -124,14 +124,15 @@ static void list_anew(struct run_disk *d, const struct host *h, const struct mou
 }
 
 /*
- * By the mount table of this moment. The one of another namespace is read each time: a descriptor that tells of its
- * changes would keep it, and so what is mounted in it, when its last process is gone. False: it cannot be read, or not yet.
+ * Lists the file systems by the current mount table. The table of another namespace is read each
+ * time: an open descriptor that reports changes would keep that namespace and its mounts alive
+ * after its last process. False: the table cannot be read, or not yet.
  */
 static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid)
 {
 	AUTO(mounts_done) struct mounts all = {0};
 	uint64_t changes = mount_watch_changes(h->mounts);
-	/* In our own mount namespace paths stay good when the process is gone; in another one they lead through it. */
+	/* In our own mount namespace, paths stay valid without the process. */
 	bool ours = d->found ? d->through == 0 : process_shares(h, pid, "mnt");
 	pid_t through = ours ? 0 : pid;
 	char path[64];
@@ -152,7 +153,7 @@ static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid
 	return true;
 }
 
-/* Do the paths lead now to what they were found to lead to? */
+/* Do the paths still lead to the file systems that were found? */
 static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
 {
 	bool ours = d->found && d->through == 0;
@@ -163,7 +164,7 @@ static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
 	return (ours || pid) && find_filesystems(d, h, pid);
 }
 
-/* NaN: not all of them answer, so that nobody knows. */
+/* NaN: some file system does not answer, so the sum is unknown. */
 static double grown_bytes(const struct run_disk *d, const struct host *h)
 {
 	double sum = 0;

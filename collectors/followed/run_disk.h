@@ -1,9 +1,13 @@
 /*
- * Disk space that a run took: how much more is in use on the file systems that it may write to than when it was
- * first seen, at most. Others write there too, so no more than what the run itself wrote is taken for its own; where
- * that is not known (processes of another user), nothing is. Network file systems and FUSE are never asked: they may
- * hang. As one may be mounted over another at any time, the mount table is looked at again before each asking. While one of those
- * that are asked does not answer (collectors/base/tree_guard.h), nothing is known; one that never did counts from when it does.
+ * Disk space that a run took: the largest growth of used space, since the run was first seen, on
+ * the file systems that it may write to. Other processes write there too, so the growth is limited
+ * to the bytes that the run wrote; if those are unknown (processes of another user), so is the
+ * growth.
+ *
+ * Network file systems and FUSE are never asked, because they may hang. One may be mounted over
+ * another file system at any time, so the mount table is checked before each reading. While a file
+ * system does not answer (collectors/base/tree_guard.h) the growth is unknown; a file system counts
+ * from its first answer.
  *
  * Sampler thread only.
  */
@@ -12,15 +16,16 @@
 
 #include "collectors/host.h"
 
-/* Most file systems that are looked at for one run. */
+/* Most file systems that are watched for one run. */
 #define RUN_DISK_FILESYSTEMS_MAX 16
 
-struct run_disk {         /* zeroed memory: nothing seen yet */
-	bool found;       /* its file systems */
-	pid_t through;    /* whose root the paths lead through; 0 = ours */
-	uint64_t changes; /* of our mount table by then (mount_watch_changes), 0 = unknown */
-	uint64_t hash;    /* of the mount table that they were found in, 0 = not all answered */
-	struct mono due;  /* a long one is not read again before */
+struct run_disk {      /* zeroed memory: nothing seen yet */
+	bool found;    /* its file systems were found */
+	pid_t through; /* process whose root the paths lead through; 0 = our own */
+	uint64_t
+		changes; /* count of changes of our mount table at that time (mount_watch_changes); 0 = unknown */
+	uint64_t hash;   /* of the last mount table read; 0 = some file system did not answer */
+	struct mono due; /* earliest time to read the mount table again */
 	size_t n;
 	struct run_filesystem {
 		char *path; /* below host->proc */
@@ -30,8 +35,8 @@ struct run_disk {         /* zeroed memory: nothing seen yet */
 };
 
 /*
- * pid: a process of the run that was there at this look, 0 = there is none. written: bytes that the run wrote so far,
- * NaN = not known. The most bytes that it had taken at any look, NaN = not known at this one.
+ * pid: a live process of the run; 0 = none. written: bytes that the run wrote so far; NaN =
+ * unknown. Returns the most bytes taken at any look so far; NaN = unknown at this look.
  */
 double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, double written);
 

@@ -1,4 +1,4 @@
-/* Whose network namespace a run is in, and what passed its interfaces. */
+/* Finds the network namespace of a run and counts the traffic on its interfaces. */
 #include "collectors/followed/run_network.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "collectors/machine/interfaces.h"
 #include "collectors/process/process.h"
 
-/* A process may move to another namespace, but not often: looked at 1, 2, 4, ... looks after the first. */
+/* A process rarely changes its namespace: check at looks 1, 2, 4, ... 64 and every 64th. */
 #define LOOKS_MAX 64
 
 struct traffic {
@@ -16,7 +16,7 @@ struct traffic {
 	uint64_t received, sent;
 };
 
-/* Of the interfaces that lead out; names tell, since sysfs shows our own namespace only. */
+/* Sums the interfaces that lead out, judged by name: sysfs shows only our own namespace. */
 static int read_traffic(const struct host *h, pid_t pid, struct traffic *ret)
 {
 	struct traffic t = {.best = INTERFACE_INNER};
@@ -62,7 +62,7 @@ static int look_at_interface(void *context, const char *name)
 	return c->machine;
 }
 
-/* A machine has a network card in its namespace; a container has something else that leads out. */
+/* A machine has a network card; a container has another interface that leads out. */
 static bool ours_is_a_containers(const struct host *h)
 {
 	struct cards c = {.host = h};
@@ -70,7 +70,7 @@ static bool ours_is_a_containers(const struct host *h)
 	return tree_list(h->sys, "class/net", look_at_interface, &c) == 0 && c.outward;
 }
 
-/* Asks whose namespace the process is in; the bytes of one that it left stay the run's. */
+/* Finds the namespace of the process. Bytes counted in an earlier namespace stay with the run. */
 static void find_namespace(struct run_network *n, const struct host *h, pid_t pid)
 {
 	char path[PROCESS_PATH_MAX], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];
@@ -95,7 +95,6 @@ static void find_namespace(struct run_network *n, const struct host *h, pid_t pi
 		n->source = ours_is_a_containers(h) ? "shared" : NULL;
 }
 
-/* Is it time to ask whose namespace it is? */
 static bool is_due(struct run_network *n, pid_t pid)
 {
 	unsigned looks = n->looks++;

@@ -1,4 +1,3 @@
-/* Where a run runs. */
 #include "collectors/followed/run_place.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ static pid_t first_living(const struct process_tree *tree)
 	return 0;
 }
 
-/* What goes to a file in memory (tmpfs) is written without reaching storage, what is mapped the other way round. */
+/* The larger one: tmpfs is not in the first counter, memory maps are not in the second. */
 static double written_bytes(const double v[RUN_N_METRICS])
 {
 	if (v[RUN_UNREADABLE_PROCESSES] > 0)

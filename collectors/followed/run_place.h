@@ -1,7 +1,4 @@
-/*
- * Where a run runs: the network namespace and the file systems that its processes see, and the processor that its
- * programs need. Sampler thread only.
- */
+/* Network traffic, disk growth and processor needs of one run. Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_PLACE_H
 #define COLLECTORS_FOLLOWED_RUN_PLACE_H
 
@@ -16,7 +13,7 @@ struct run_place { /* zeroed memory: nothing seen yet */
 	struct run_binary binary;
 };
 
-/* After a look at the tree, whose values are in v: fills in those that follow from the place. */
+/* Call it after a look at the tree, with its values in v; adds those of network and disk. */
 void run_place_look(struct run_place *p, const struct host *h, const struct process_tree *tree,
 	double v[RUN_N_METRICS]);
 void run_place_done(struct run_place *p);

@@ -1,6 +1,4 @@
-/*
- * The values of one run, by enum run_metric; unknown is NaN. One thread (the sampler).
- */
+/* The values of one run, by enum run_metric; NaN = unknown. Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_VALUES_H
 #define COLLECTORS_FOLLOWED_RUN_VALUES_H
 
@@ -8,23 +6,23 @@
 #include "collectors/process/tree.h"
 #include "collectors/runs.h"
 
-/* What is known better than /proc tells. NaN = not known. */
+/* How final figures from outside replace values read from /proc. NaN = unknown. */
 enum final_kind {
-	FINAL_AT_LEAST, /* from whoever waited for the root: counts when it is more than what was read */
-	FINAL_EXACT, /* from the run's record: counts, except that a counter never falls */
+	FINAL_AT_LEAST, /* from the parent that waited for the root: replaces a smaller value */
+	FINAL_EXACT,    /* from the run's record: replaces any value, but a counter never falls */
 };
 
-/* All that the process tree tells; the other values are left as they are. delays may be NULL. */
+/* Sets all values that the process tree provides; leaves the others. delays may be NULL. */
 void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	const struct tree_now *now, const struct delay_reader *delays);
 
 /*
- * Of the shared memory in the run's own group, read before, that which no process has mapped, so that its memory lacks
- * it. Nobody can say of which kind memory was that nobody holds any more: then it is unknown.
+ * Sets the tmpfs value: shared memory of the run's own cgroup (read before) that no process has
+ * mapped. Unknown when the run has no process left, because the kinds of memory are then unknown.
  */
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
-/* Brings v to the final values. User and system time keep adding up to the total, and do not fall. */
+/* Applies the final figures to v. CPU times do not fall, and still add up to the total. */
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],
 	enum final_kind kind);
 

@@ -79,8 +79,9 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	struct err e = {0};
 
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &more, &e), -EDQUOT);
-	assert_string_equal(e.text, "all runs together have 81 processes, the most there may be");
-	/* Processes that are gone make room, even before the end of the run is noticed. */
+	assert_string_equal(e.text,
+		"the limit of 81 processes in all runs together is reached: retry when runs have ended");
+	/* Who is gone makes room, also when nobody has seen yet that the run ended. */
 	for (int pid = ROOT; pid <= ROOT + CHILDREN; pid++)
 		gone(w, pid);
 	look(w);
@@ -119,7 +120,7 @@ static void nobody_is_in_more_runs_than_may_be(void **state)
 	for (; name[0] < '0' + MEMBER_LIMIT_NESTED_MAX; name[0]++)
 		follow_as(w, ROOT, name);
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &ninth, &e), -EDQUOT);
-	assert_non_null(strstr(e.text, "is in 8 other runs"));
+	assert_non_null(strstr(e.text, "is already in 8 runs"));
 	const struct run_reading *runs = look(w);
 
 	assert_double_equal(processes(&runs[MEMBER_LIMIT_NESTED_MAX - 1]), CHILDREN + 1, 0);
