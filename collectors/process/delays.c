@@ -1,4 +1,3 @@
-/* Waiting times, by netlink or by file. */
 #include "collectors/process/delays.h"
 
 #include <errno.h>

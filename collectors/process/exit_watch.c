@@ -1,4 +1,3 @@
-/* pidfds, alone and in an epoll. */
 #include "collectors/process/exit_watch.h"
 
 #include <errno.h>

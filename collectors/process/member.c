@@ -1,4 +1,3 @@
-/* Reading one process of a run. */
 #include "collectors/process/member.h"
 
 #include <errno.h>

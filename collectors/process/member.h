@@ -14,7 +14,7 @@
 #include "collectors/base/number.h"
 #include "collectors/process/process.h"
 
-/* Looks between two memory readings of a sleeper, or two full readings of others. */
+/* Looks between two readings of a sleeper's memory, or two full readings of a runner. */
 #define STALE_LOOKS 64
 /* Waiting times of a running process are read at looks 1, 2, 4, 8 and then every 8th. */
 #define WAIT_LOOKS_MAX 8

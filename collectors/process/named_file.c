@@ -1,4 +1,3 @@
-/* Decides which files of a process may be read. */
 #include "collectors/process/named_file.h"
 
 #include <errno.h>
@@ -21,24 +20,24 @@ struct file_query {
 };
 
 /* In another user namespace, a layered mount may be an overlay over a FUSE of the same user. */
-static bool is_harmless(const struct file_query *a, const struct mount *m)
+static bool is_harmless(const struct file_query *q, const struct mount *m)
 {
 	enum mount_kind kind = mount_kind_of(m);
 
-	return kind == MOUNT_LAYERED ? process_shares(a->host, a->pid, "user") :
+	return kind == MOUNT_LAYERED ? process_shares(q->host, q->pid, "user") :
 				       kind != MOUNT_REMOTE;
 }
 
 /* Reads the table again: a mount number may have been reused since the last reading. */
 static bool allows(void *context, uint64_t mount)
 {
-	struct file_query *a = context;
+	struct file_query *q = context;
 
-	if (mounts_read(&a->mounts, a->host->proc, a->table, NULL) < 0)
+	if (mounts_read(&q->mounts, q->host->proc, q->table, NULL) < 0)
 		return false;
-	for (size_t i = 0; i < a->mounts.n; i++)
-		if (a->mounts.mount[i].id == mount)
-			return is_harmless(a, &a->mounts.mount[i]);
+	for (size_t i = 0; i < q->mounts.n; i++)
+		if (q->mounts.mount[i].id == mount)
+			return is_harmless(q, &q->mounts.mount[i]);
 	return false;
 }
 
@@ -47,17 +46,17 @@ static bool allows(void *context, uint64_t mount)
  * seen from our root. In our mount namespace that is our own table; else the process's table, if
  * its root is the root of its namespace.
  */
-static bool find_table(struct file_query *a)
+static bool find_table(struct file_query *q)
 {
 	char path[32], root[4];
 
-	if (process_shares(a->host, a->pid, "mnt")) {
-		text_copy("self/mountinfo", a->table, sizeof a->table);
+	if (process_shares(q->host, q->pid, "mnt")) {
+		text_copy("self/mountinfo", q->table, sizeof q->table);
 		return true;
 	}
-	snprintf(path, sizeof path, "%d/root", (int)a->pid);
-	snprintf(a->table, sizeof a->table, "%d/mountinfo", (int)a->pid);
-	return tree_link(a->host->proc, path, root, sizeof root) > 0 && strcmp(root, "/") == 0;
+	snprintf(path, sizeof path, "%d/root", (int)q->pid);
+	snprintf(q->table, sizeof q->table, "%d/mountinfo", (int)q->pid);
+	return tree_link(q->host->proc, path, root, sizeof root) > 0 && strcmp(root, "/") == 0;
 }
 
 /*
@@ -65,13 +64,13 @@ static bool find_table(struct file_query *a)
  * A later mount may hide a remote one of the same path, and still each remote mount counts. A mount
  * that the process hides under another name is found later by its number.
  */
-static bool may_block(struct file_query *a, const char *path)
+static bool may_block(struct file_query *q, const char *path)
 {
-	if (mounts_read(&a->mounts, a->host->proc, a->table, NULL) < 0)
+	if (mounts_read(&q->mounts, q->host->proc, q->table, NULL) < 0)
 		return true;
-	for (size_t i = 0; i < a->mounts.n; i++)
-		if (mount_kind_of(&a->mounts.mount[i]) == MOUNT_REMOTE &&
-			mount_holds(&a->mounts.mount[i], path))
+	for (size_t i = 0; i < q->mounts.n; i++)
+		if (mount_kind_of(&q->mounts.mount[i]) == MOUNT_REMOTE &&
+			mount_holds(&q->mounts.mount[i], path))
 			return true;
 	return false;
 }
@@ -99,30 +98,30 @@ static bool add_names(char *to, size_t size, const char *path)
 	}
 }
 
-static ssize_t ask_file(struct file_query *a, struct foreign *f, char *buf, size_t size)
+static ssize_t read_named_file(struct file_query *q, struct foreign *f, char *buf, size_t size)
 {
 	char whole[PATH_ROOM];
-	ssize_t n = tree_link(a->host->proc, f->folder, whole, PATH_MAX);
+	ssize_t n = tree_link(q->host->proc, f->folder, whole, PATH_MAX);
 
 	if (n < 0)
 		return n;
-	if (!add_names(whole, sizeof whole, f->path) || !find_table(a) || may_block(a, whole))
+	if (!add_names(whole, sizeof whole, f->path) || !find_table(q) || may_block(q, whole))
 		return -ENOENT;
-	return tree_foreign(a->host->proc, f, buf, size);
+	return tree_foreign(q->host->proc, f, buf, size);
 }
 
 ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
 	char *buf, size_t size)
 {
-	struct file_query a = {.host = h, .pid = pid};
+	struct file_query q = {.host = h, .pid = pid};
 	size_t first = strcspn(path, "/");
 	char folder[32];
-	struct foreign f = {folder, path + first, uid, allows, &a};
+	struct foreign f = {folder, path + first, uid, allows, &q};
 
 	snprintf(folder, sizeof folder, "%d/%.*s", (int)pid, (int)first, path);
 	f.path += strspn(f.path, "/");
-	ssize_t n = ask_file(&a, &f, buf, size);
+	ssize_t n = read_named_file(&q, &f, buf, size);
 
-	mounts_done(&a.mounts);
+	mounts_done(&q.mounts);
 	return n;
 }

@@ -12,10 +12,11 @@
 
 /*
  * Reads the first bytes of a file, without a NUL, and returns how many. path: below /proc/PID,
- * "cwd/..." or "root/...". uid: the user who started the process. -ENOENT for a file that must not
- * be read: a path through a link, a network file system or FUSE, or an overlay that a user mounted
- * over them. Nothing is read for a process in another mount namespace whose root is not that of the
- * namespace, because we cannot tell which mounts its paths pass.
+ * "cwd/..." or "root/...". uid: the user who started the process.
+ *
+ * -ENOENT for a path through a link, and for a file on a network file system, FUSE, or an overlay
+ * that a user mounted. Also when the process is in another mount namespace and its root is not that
+ * of the namespace: we cannot tell which mounts its paths pass.
  */
 ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
 	char *buf, size_t size);

@@ -1,4 +1,4 @@
-/* Netlink's framing: netlink(7), and linux/netlink.h for the layout. */
+/* See netlink(7), and linux/netlink.h for the layout. */
 #include "collectors/process/netlink.h"
 
 #include <assert.h>

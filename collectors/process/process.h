@@ -74,10 +74,10 @@ bool process_pss_parse(struct scan text, struct process_pss *ret); /* of smaps_r
 const char *process_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *file);
 
 /*
- * The readers return 0 or a negative errno: -ENOENT and -ESRCH when the process is gone, -EACCES
- * and -EPERM when it belongs to another user, -ETIMEDOUT when the read does not finish in time,
- * -EBADMSG when the text cannot be parsed. All use host->scratch. A kept descriptor saves opening
- * the file; with NULL or an empty one the file is opened.
+ * The readers return 0 or a negative errno. -ENOENT, -ESRCH: the process is gone. -EACCES, -EPERM:
+ * it belongs to another user. -ETIMEDOUT: no answer in time. -EBADMSG: the text cannot be parsed.
+ * All use host->scratch. A kept descriptor saves opening the file; with NULL or an empty one the
+ * file is opened.
  */
 bool process_gone(int code);
 bool process_refused(int code);

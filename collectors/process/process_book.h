@@ -1,8 +1,8 @@
 /*
- * Every process of the machine, by pid and start time, and when to look at it next: at its first
- * sighting, and again each time its age has doubled, because it may have executed another program
- * by then (a shell that sets variables and then becomes the job). A process that is not followed
- * costs almost nothing after that: /proc is listed only when the kernel has given out a new number.
+ * Every process of the machine, by pid and start time, and when to look at it next. A process is
+ * looked at when it appears and each time its age has doubled: a shell may set variables and then
+ * execute the job. Other processes cost almost nothing: /proc is listed only when the kernel has
+ * given out a new number.
  *
  * One thread. Reads through host->proc.
  */

@@ -1,11 +1,11 @@
 /*
- * Exit accounting: the record that the kernel sends for every task that ends, waited for or not
- * (taskstats; needs CAP_NET_ADMIN in the initial namespaces; see
- * Documentation/accounting/taskstats.rst of the kernel).
+ * Exit accounting: the kernel sends a record of every task that ends, waited for or not. It needs
+ * CAP_NET_ADMIN in the initial namespaces; see Documentation/accounting/taskstats.rst of the
+ * kernel.
  *
- * Version and size of a record differ by kernel. New fields come at the end, so the offsets used
- * here hold for every version but 15 (Linux 6.14), which moved fields in the middle; version 16
- * moved them back. A record of version 15, or one that is too short, is refused.
+ * Version and size of a record differ by kernel. New fields come at the end, so the offsets hold
+ * for every version but 15 (Linux 6.14), which moved fields; version 16 moved them back. A record
+ * of version 15, or one that is too short, is refused.
  */
 #ifndef COLLECTORS_PROCESS_TASKSTATS_H
 #define COLLECTORS_PROCESS_TASKSTATS_H

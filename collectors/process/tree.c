@@ -17,7 +17,7 @@ static bool is_passing(int code)
 	return code < 0 && !process_gone(code) && !process_refused(code);
 }
 
-/* Adds pid, a child of member ppid (0: any). -ESRCH: gone or not of the run. */
+/* Adds pid if its parent is ppid or a member (0: any). -ESRCH: gone or not of the run. */
 static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
@@ -127,7 +127,7 @@ static void find_new(struct process_tree *t, const struct host *h)
 	struct pids f = {0};
 	bool all = true;
 
-	/* Only a member that ran has new children, or a reaper, by orphans. */
+	/* Only a member that ran, or a reaper of orphans, has new children. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
 		bool children_sought = m->children_due || m->reaper;
@@ -328,9 +328,9 @@ static uint64_t counted(const struct process_tree *t, const struct member *m, co
 }
 
 /*
- * Raises the peak of the tree since the last look: to the current sum, or, for each process whose
- * own high-water mark rose, to that mark plus the memory that all others held at both looks. Marks
- * of different processes are never added, because they may be from different times.
+ * Raises the peak of the tree to the current sum. A process whose own high-water mark rose gives
+ * another candidate: that mark plus the memory that all others held at both looks. Marks of
+ * different processes are never added, because they may be from different times.
  */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
@@ -371,8 +371,8 @@ static uint64_t pss_cost(const struct member *m)
 
 /*
  * PSS is missing, or stale because RSS changed by 10 % or membership changed. Both RSS values are
- * from the stat file: it differs from smaps_rollup by counts that CPUs have not added yet, which
- * can exceed 10 % of a small process.
+ * from the stat file. It lacks counts that CPUs have not added yet, so comparing it with
+ * smaps_rollup could show 10 % for a small process.
  */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {

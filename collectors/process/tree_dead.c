@@ -67,9 +67,9 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 }
 
 /*
- * If the parent of i has ended too, i may have been an orphan at its end: a subreaper among its
- * ancestors or the reaper may have waited for it. All these possible heirs form a pool; otherwise
- * the counters of i could count in one of them and also be kept.
+ * If the parent of i has ended too, i may have been an orphan at its end. A subreaper among its
+ * ancestors or the reaper may then have waited for it. All these possible heirs form a pool;
+ * otherwise the counters of i could count in one of them and also be kept.
  */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
@@ -165,7 +165,7 @@ static void find_vanished_below(struct process_tree *t, const struct host *h, st
 	}
 }
 
-static bool all_asked(const struct process_tree *t, const struct burial *b)
+static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && !b[i].heirs_read)
@@ -174,7 +174,7 @@ static bool all_asked(const struct process_tree *t, const struct burial *b)
 }
 
 /* Postpones a vanished member too if its vanished parent is postponed or comes later. */
-static void doubt_below_unasked(const struct process_tree *t, struct burial *b)
+static void postpone_below(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		size_t parent = parent_of(t, i);
@@ -325,13 +325,13 @@ static void settle_dead(struct process_tree *t, const struct host *h)
 {
 	AUTO(freep) struct burial *b = xcalloc(t->n, sizeof *b);
 
-	for (unsigned passes = 0; passes < t->passes_max && !all_asked(t, b); passes++) {
+	for (unsigned passes = 0; passes < t->passes_max && !all_heirs_read(t, b); passes++) {
 		find_heirs(t, b);
 		read_heirs(t, h, b);
 		find_vanished_below(t, h, b);
 	}
-	if (!all_asked(t, b))
-		doubt_below_unasked(t, b);
+	if (!all_heirs_read(t, b))
+		postpone_below(t, b);
 	find_heirs(t, b);
 	bury_vanished(t, h, b);
 	remove_vanished(t, b);
