@@ -1,4 +1,3 @@
-/* Sums of GPU use. */
 #include "collectors/gpu/device.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* DRM devices: finds the GPUs and reads their numbers in sysfs. */
 #include "collectors/gpu/drm.h"
 
 #include <errno.h>

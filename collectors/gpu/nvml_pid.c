@@ -1,4 +1,3 @@
-/* Finds evidence for which process a driver's pid means. */
 #include "collectors/gpu/nvml_pid.h"
 
 #include <stdio.h>

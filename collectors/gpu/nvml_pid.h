@@ -3,10 +3,9 @@
  * or, in newer versions, of the caller's namespace. Three cases:
  *
  * - This process is in the initial namespace and host->proc shows it: the numbers are the same.
- * - Else the process of the same number is taken if it has an NVIDIA device open; otherwise one
- *   that has, and that has the number in a namespace below that of host->proc (NSpid in
- *   /proc/PID/status).
- * - If there is none, the number stays unattributed. Nothing is guessed.
+ * - Else the process of the same number, if it has an NVIDIA device open. Otherwise one that has,
+ *   and that has this number in an inner namespace (NSpid in /proc/PID/status).
+ * - None: the number stays unattributed. Nothing is guessed.
  *
  * Sampler thread only.
  */

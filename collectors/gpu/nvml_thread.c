@@ -1,4 +1,3 @@
-/* The NVML thread, and the functions that other threads call. */
 #include "collectors/gpu/nvml_thread.h"
 
 #include <errno.h>

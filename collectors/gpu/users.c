@@ -1,4 +1,3 @@
-/* Descriptors of processes that lead to GPUs: searched rarely, read often. */
 #include "collectors/gpu/users.h"
 
 #include <errno.h>

@@ -18,12 +18,12 @@ void gpu_users_free(struct gpu_users *u); /* NULL does nothing */
 void gpu_users_begin(struct gpu_users *u);
 
 /*
- * Adds the use of GPUs of d by one process to sum, where the first GPU of d has index first. d may
- * be NULL. Descriptors are searched when the process is new, or ran and may have opened others;
+ * Adds the use of the GPUs of d by one process to sum; first is the index of GPU 0 of d in sum. d
+ * may be NULL. Descriptors are searched when the process is new, or ran and may have opened others;
  * else only known ones are read.
  *
- * Returns whether the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML knows what it
- * does there.
+ * Returns whether the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML knows its
+ * work there.
  */
 bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	const struct member *m, size_t first, struct gpu_sum *sum);
