@@ -1,10 +1,10 @@
 /*
  * The runs being followed: the processes of each, and the resources used so far.
  *
- * Membership is permanent: a process found below the root (by parent links of any thread) stays in
- * the run, by pid and start time, even if its parent changes. CPU time never falls: the growth of
- * each process counts once, and the time of processes that ended between two readings is taken from
- * the cutime of their parents.
+ * Membership is permanent. A process found below the root (by parent links of any thread) stays in
+ * the run, by pid and start time, whatever its parent becomes. CPU time never falls: the growth of
+ * each process counts once. The cutime of parents gives the time of processes that ended between
+ * two readings.
  *
  * Sampler thread only. Reads through host->proc.
  */

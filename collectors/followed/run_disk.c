@@ -1,4 +1,3 @@
-/* Finds the file systems that a run may write to and measures their growth. */
 #include "collectors/followed/run_disk.h"
 
 #include <errno.h>
@@ -125,8 +124,8 @@ static void list_anew(struct run_disk *d, const struct host *h, const struct mou
 
 /*
  * Lists the file systems by the current mount table. The table of another namespace is read each
- * time: an open descriptor that reports changes would keep that namespace and its mounts alive
- * after its last process. False: the table cannot be read, or not yet.
+ * time: an open descriptor would keep that namespace and its mounts alive. False: the table cannot
+ * be read, or not yet.
  */
 static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid)
 {

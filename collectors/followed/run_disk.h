@@ -1,12 +1,11 @@
 /*
- * Disk space that a run took: the largest growth of used space, since the run was first seen, on
- * the file systems that it may write to. Other processes write there too, so the growth is limited
- * to the bytes that the run wrote; if those are unknown (processes of another user), so is the
- * growth.
+ * Disk space that a run took: the largest growth of used space on the file systems that it may
+ * write to. Other processes write there too, so the growth counts up to the bytes that the run
+ * wrote. If those are unknown (processes of another user), so is the growth.
  *
  * Network file systems and FUSE are never asked, because they may hang. One may be mounted over
  * another file system at any time, so the mount table is checked before each reading. While a file
- * system does not answer (collectors/base/tree_guard.h) the growth is unknown; a file system counts
+ * system does not answer (collectors/base/tree_guard.h) the growth is unknown. A file system counts
  * from its first answer.
  *
  * Sampler thread only.

@@ -1,4 +1,3 @@
-/* Finds the network namespace of a run and counts the traffic on its interfaces. */
 #include "collectors/followed/run_network.h"
 
 #include <errno.h>

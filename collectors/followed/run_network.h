@@ -1,13 +1,12 @@
 /*
  * Network traffic of one run. A network namespace counts the bytes on its interfaces, not who sent
- * them, so traffic is known only outside the machine's namespace:
+ * them. Traffic is known outside the machine's namespace only, from one of two sources:
  *
- * own: the namespace is not ours: that of the job's container or pod.
- * shared: ours is that of a container or pod: traffic of ours and of everything else in it counts
- * too.
+ * "own": another namespace than ours, that of the job's container or pod.
+ * "shared": our namespace, that of a container or pod; includes traffic of ours and of all others
+ * in it.
  *
- * In the machine's namespace it is unknown (collectors/machine/machine_network.h). Sampler thread
- * only.
+ * See collectors/machine/machine_network.h for the machine's namespace. Sampler thread only.
  */
 #ifndef COLLECTORS_FOLLOWED_RUN_NETWORK_H
 #define COLLECTORS_FOLLOWED_RUN_NETWORK_H

@@ -1,4 +1,3 @@
-/* Values of one run, from its process tree and from its final report. */
 #include "collectors/followed/run_values.h"
 
 #include <math.h>
