@@ -153,7 +153,7 @@ static struct slice read_wanted(const struct facts_reader *r, const struct host 
 	return (struct slice){r->environment, s.kept};
 }
 
-/* ---- what else there is ---- */
+/* ---- links, cgroup and user ---- */
 
 static struct slice read_link(const struct host *h, pid_t pid, const char *file, char *out,
 	size_t size)

@@ -222,7 +222,7 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 	return 0;
 }
 
-/* ---- whose first thread has ended ---- */
+/* ---- processes whose first thread has ended ---- */
 
 /* Threads to try: a thread that is exiting has no memory any more. */
 #define THREADS_TRIED 16

@@ -147,7 +147,7 @@ static void find_new(struct process_book *b, const struct host *h,
 		remove_unlisted(b, forget, context);
 }
 
-/* ---- who is due ---- */
+/* ---- due processes ---- */
 
 static void add_due(struct process_book *b, const struct booked_process *p)
 {

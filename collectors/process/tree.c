@@ -269,7 +269,7 @@ bool process_tree_has(const struct process_tree *t, pid_t pid)
 	return i != PROCESS_TREE_NONE && !t->member[i].reaper;
 }
 
-/* ---- what the members make together: counters that never fall, memory, and its peak ---- */
+/* ---- sums: counters that never fall, memory, and its peak ---- */
 
 static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTERS])
 {

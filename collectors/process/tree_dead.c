@@ -6,7 +6,7 @@
 /* User time and system time each lack up to one tick. */
 #define TICKS_UNKNOWN 2
 
-/* ---- who may have waited for whom ---- */
+/* ---- possible heirs ---- */
 
 /* Faults and time of vanished members (left), and those that members got by waiting (got). */
 struct balance {
@@ -193,7 +193,7 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 			set_vanished(t, &t->member[i]);
 }
 
-/* ---- what is kept ---- */
+/* ---- counters that stay with the tree ---- */
 
 /*
  * Does a waiting parent get this counter of its child? Not context switches and waits. I/O of a

@@ -1,4 +1,4 @@
-/* Conservation of the counters of dead members. */
+/* Counters of dead members: they pass to the parent that waited, or stay with the tree. */
 #ifndef COLLECTORS_PROCESS_TREE_DEAD_H
 #define COLLECTORS_PROCESS_TREE_DEAD_H
 
