@@ -88,7 +88,7 @@ struct gpus {
 	uint32_t *numbers;
 };
 
-/* ---- who uses what ---- */
+/* ---- use by runs ---- */
 
 static int by_pid(const void *a, const void *b)
 {

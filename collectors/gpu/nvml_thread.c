@@ -186,7 +186,7 @@ static void *nvml_loop(void *context)
 	return NULL;
 }
 
-/* ---- what others ask ---- */
+/* ---- calls from other threads ---- */
 
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e)
 {
