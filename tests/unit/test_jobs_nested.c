@@ -81,7 +81,7 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &more, &e), -EDQUOT);
 	assert_string_equal(e.text,
 		"the limit of 81 processes in all runs together is reached: retry when runs have ended");
-	/* Who is gone makes room, also when nobody has seen yet that the run ended. */
+	/* Processes that are gone make room, even before the end of the run is noticed. */
 	for (int pid = ROOT; pid <= ROOT + CHILDREN; pid++)
 		gone(w, pid);
 	look(w);
