@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/units.h"
 #include "collectors/base/utf8.h"
 #include "collectors/naming/process_words.h"
 #include "collectors/naming/stable_name.h"
 
-#define MEBIBYTE 1048576.0
 /* Where the name of a Nextflow process is, below the folder that its task runs in. */
 #define NEXTFLOW_FILE ".command.run"
 #define NEXTFLOW_CALL ".command.sh"
@@ -170,7 +170,7 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 	if (word->is & WORD_CPU)
 		r->cpu_cores = number(value);
 	if (word->is & WORD_MEBIBYTES)
-		r->memory_bytes = number(value) * MEBIBYTE;
+		r->memory_bytes = number(value) * MIB;
 	if (word->label && r->n_labels < JOB_LABELS_MAX) {
 		text_copy(word->label, r->label[r->n_labels].name, LABEL_NAME_MAX);
 		memcpy(r->label[r->n_labels++].value, text, sizeof text);

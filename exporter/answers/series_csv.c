@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/units.h"
 #include "exporter/answers/series_view.h"
 
-#define MIB 1048576.0
-#define GB  1e9
 
 /* Needs no quotes: column names have only letters, digits and _. */
 void series_csv_header(struct buf *out, const struct series *s)

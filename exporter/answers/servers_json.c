@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/units.h"
 #include "exporter/answers/server_answer.h"
 #include "recommender/catalogue/architecture.h"
 #include "recommender/catalogue/catalogue.h"
@@ -179,7 +180,6 @@ json_t *server_answer_related_json(const struct related_benchmark *related, size
 /* ---- notes about the servers of an answer, or their absence ---- */
 
 #define NOTE_MAX 1024
-#define MIB      1048576.0
 
 /* Sentence ends after a number of servers; pick_exclusion_name has the keys for programs. */
 static const char *const excluded_because[EXCLUSION_COUNT] = {

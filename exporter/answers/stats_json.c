@@ -5,12 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "collectors/base/units.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/series_csv.h"
 #include "recommender/waits.h"
 
-#define MIB 1048576.0
-#define GB  1e9
 
 /* Columns with a value at every moment of a run; the unit is in the name. */
 static const char *const levels[] = {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/units.h"
 #include "exporter/catalogue/in_use.h"
 #include "exporter/catalogue/file.h"
 #include "exporter/core/log.h"
@@ -21,7 +22,6 @@
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
 #define LONG_WAIT    10.0 /* seconds that are worth a line of their own in a log */
-#define MIB          1048576
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
@@ -222,10 +222,10 @@ static void show_reading(void *context, size_t bytes)
 {
 	struct fetch_progress *p = context;
 
-	if (!p->terminal || bytes - p->bytes < MIB)
+	if (!p->terminal || bytes - p->bytes < (size_t)MIB)
 		return;
 	p->bytes = bytes;
-	fprintf(stderr, "\r\033[Kread %zu MiB", bytes / MIB);
+	fprintf(stderr, "\r\033[Kread %zu MiB", bytes / (size_t)MIB);
 }
 
 /* ---- info ---- */

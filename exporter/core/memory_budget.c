@@ -10,23 +10,22 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/number.h"
+#include "collectors/base/units.h"
 #include "collectors/cgroup/find.h"
 #include "collectors/host.h"
 #include "collectors/kernel_file.h"
 #include "exporter/core/log.h"
 
-#define MIB ((uint64_t)1 << 20)
-
 /*
  * What the program has without any client: code and libraries (7 MiB), threads, the latest snapshot, and the kernel's own. Of the
  * rest five eighths may be given out by malloc: pieces that are too small for what is asked for next, and sockets, take more.
  */
-#define OWN_BYTES (16 * MIB)
+#define OWN_BYTES ((uint64_t)(16 * MIB))
 
-#define STACKS_BYTES (24 * MIB)
+#define STACKS_BYTES ((uint64_t)(24 * MIB))
 
 /* With less there is hardly an answer from the history that fits. */
-#define ENOUGH_BYTES (32 * MIB)
+#define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
 /* Connections buffer a quarter of the limit at most, both ways. The kernel doubles what it is told, for what it needs itself. */
 #define SOCKETS_PART  4
@@ -134,7 +133,7 @@ static double process_limit(void)
 
 void memory_budget_words(struct buf *out, uint64_t bytes)
 {
-	buf_add_double(out, round((double)bytes / (double)MIB * 10) / 10);
+	buf_add_double(out, round((double)bytes / MIB * 10) / 10);
 	buf_adds(out, " MiB");
 }
 

@@ -3,15 +3,13 @@
 #include <math.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/units.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/server_answer.h"
 #include "exporter/answers/server_parameters.h"
 #include "exporter/answers/sizing.h"
 #include "exporter/answers/sizing_json.h"
 #include "exporter/answers/sizing_parameters.h"
-
-#define MIB 1048576.0
-#define GB  1e9
 
 static const struct parameter parameters[] = {
 	{.name = "job_name",

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <strings.h>
 
-#define MIB 1048576.0
+#include "collectors/base/units.h"
 
 /* Burstable CPUs earn credits for 5 to 40 % of their time, depending on the size: below, few run
  * out. */

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/units.h"
 #include "recommender/resource_prices.h"
 
 #define HOUR            3600.0
 #define HOURS_PER_MONTH 730.0 /* as Keeper counts them */
-#define GB              1e9
 
 /* Compares GPUs where nothing nearer to the job is known: tokens per second of a small model's
  * prompt. */

@@ -5,10 +5,9 @@
 #ifndef RECOMMENDER_SIZING_STRATEGY_H
 #define RECOMMENDER_SIZING_STRATEGY_H
 
+#include "collectors/base/units.h"
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
-
-#define MIB 1048576.0
 
 /*
  * The newest most successful runs (newest first, in arena) and what they have in common, in ret:
