@@ -1,6 +1,6 @@
 /*
- * Calls that do not compile here: each has a safe counterpart in this folder. Forced into every file
- * of ours by CMake.
+ * Library calls that must not be used: this folder has a safe counterpart of each. CMake includes this
+ * header in every C file of the project.
  */
 #ifndef COLLECTORS_BASE_BANNED_H
 #define COLLECTORS_BASE_BANNED_H

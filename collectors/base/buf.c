@@ -9,7 +9,7 @@
 
 #include "collectors/base/mem.h"
 
-/* Room for len more bytes and a NUL; false when the cap forbids it. */
+/* Makes room for len more bytes and a NUL; false when the cap forbids it. */
 static bool room_for(struct buf *b, size_t len)
 {
 	if (b->full || len > b->max || b->len > b->max - len) {
@@ -51,7 +51,7 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
-/* Most of a table of numbers is added in pieces as small as this: without a call when there is room. */
+/* Small pieces, the bulk of a table of numbers, are added without a call when there is room. */
 static bool has_room(const struct buf *b, size_t len)
 {
 	return !b->full && b->len + len < b->room && b->len + len <= b->max;
@@ -128,9 +128,10 @@ static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 }
 
 /*
- * Most fractions that are measured have few decimals (ticks, milliseconds, percentages). digits / 10^k with both
- * exact in a double is rounded once, like strtod rounds the text: when the quotient is v, the text with k decimals
- * reads back as v, and the smallest such k is the shortest text. Ten times faster than printf. 0 = not such a number.
+ * Writes a fraction of few decimals (ticks, milliseconds, percentages) ten times faster than printf.
+ * digits and 10^k are exact in a double, so digits / 10^k is rounded once, as strtod rounds the text.
+ * When the quotient equals v, the text with k decimals reads back as v; the smallest k is the
+ * shortest text. 0 = v has no such k.
  */
 static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
@@ -170,7 +171,7 @@ size_t double_text(char out[DOUBLE_TEXT_MAX], double v)
 		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, "NaN");
 	if (isinf(v))
 		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, v > 0 ? "+Inf" : "-Inf");
-	/* Whole numbers, most of what we print, without the cost of printf; -0 is printed as 0. */
+	/* Most values are whole numbers: they avoid the cost of printf. -0 is printed as 0. */
 	if (v >= 0 && v < 9007199254740992.0 && v == (double)(uint64_t)v) {
 		size_t n = u64_text(out, (uint64_t)v);
 

@@ -17,7 +17,7 @@ struct buf {
 
 #define BUF_MAX(most) ((struct buf){.max = (most)})
 
-/* Room at once for about so many bytes more; 0 = unknown. */
+/* Allocates room for about len more bytes at once; 0 = unknown. */
 void buf_expect(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *s);

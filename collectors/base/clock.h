@@ -26,12 +26,11 @@ struct now {
 
 struct now now_read(void);
 
-/* Of any clock, such as the CPU time of a thread; 0 where it cannot be read, as that of a thread that has ended. */
-int64_t clock_read_ns(clockid_t id);
-/* By any clock, in nanoseconds. False: it cannot be read, as that of a process that is gone. */
+/* Reads any clock, in nanoseconds. False (or 0): the clock cannot be read, as its process or thread has ended. */
 bool clock_read(clockid_t id, uint64_t *ret_ns);
+int64_t clock_read_ns(clockid_t id);
 
-/* The CPU clock of a process: as clock_getcpuclockid(3), without its check that costs a system call. */
+/* The CPU clock of a process, as clock_getcpuclockid(3), but without the system call of its check. */
 static inline clockid_t clock_of_process(pid_t pid)
 {
 	return (clockid_t)((~(unsigned)pid << 3) | 2);
@@ -47,16 +46,16 @@ static inline double wall_seconds(struct wall w)
 	return (double)w.ns / 1e9;
 }
 
-/* What was read may be any number: the nearest time that there is (1677 to 2262); 1970 for NaN. */
+/* seconds may be any number: the nearest representable time (1677 to 2262); 1970 for NaN. */
 static inline struct wall wall_from_seconds(double seconds)
 {
-	const double most = (double)INT64_MAX / 1e9 - 1; /* less one: no double is INT64_MAX */
+	const double most = (double)INT64_MAX / 1e9 - 1; /* minus 1: no double equals INT64_MAX */
 	double near = seconds > most ? most : seconds < -most ? -most : seconds;
 
 	return (struct wall){.ns = near == near ? (int64_t)(near * 1e9) : 0};
 }
 
-/* Now and so many seconds later by CLOCK_MONOTONIC, which condition variables wait by; a century at most. */
+/* CLOCK_MONOTONIC now plus seconds, at most a century: a deadline for condition variables. */
 struct timespec monotonic_after(double seconds);
 
 /* "2026-11-21T08:45:12.123Z", RFC 3339 in UTC. */

@@ -12,7 +12,6 @@ __attribute__((format(printf, 3, 0))) static void set(struct err *e, int code, c
 	vsnprintf(e->text, sizeof e->text, format, args);
 }
 
-/* A second part, after a colon. */
 static void add(struct err *e, const char *text)
 {
 	size_t n = strlen(e->text);

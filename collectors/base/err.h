@@ -15,7 +15,7 @@ struct err {
 /* Both return code, so that "return err_set(e, -EINVAL, ...)" is one line. Text is cut, never overrun. */
 int err_set(struct err *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* As err_set, with ": " and the system's words for code appended. */
+/* As err_set, with ": " and the system's text for code appended. */
 int err_system(struct err *e, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

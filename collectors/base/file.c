@@ -1,4 +1,4 @@
-/* Reading what options name. */
+/* Reading files that options name. */
 #include "collectors/base/file.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "collectors/base/mem.h"
 
-/* Until there is something to read, or whoever wrote has left. */
+/* Waits until the pipe has data or its last writer closed it. */
 static int wait_for_writer(int fd, const char *path, struct err *e)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -21,14 +21,14 @@ static int wait_for_writer(int fd, const char *path, struct err *e)
 		n = poll(&p, 1, FILE_PIPE_SECONDS * 1000);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
-		return err_set(e, -ETIMEDOUT, "%s is a pipe into which nobody wrote for %d s", path,
-			FILE_PIPE_SECONDS);
+		return err_set(e, -ETIMEDOUT, "%s is a pipe, and no program wrote into it for %d s",
+			path, FILE_PIPE_SECONDS);
 	return n < 0 ? err_system(e, -errno, "read %s", path) : 0;
 }
 
 static int open_it(const char *path, bool *pipe, struct err *e)
 {
-	/* To open a FIFO without a writer waits for one. */
+	/* O_NONBLOCK: opening a FIFO without a writer would block until one comes. */
 	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	int code = 0;
@@ -44,7 +44,7 @@ static int open_it(const char *path, bool *pipe, struct err *e)
 		return err_system(e, -errno, "read %s", path);
 	int ret = fd;
 
-	fd = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): so that it stays open */
+	fd = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): AUTO must not close it */
 	return ret;
 }
 
@@ -73,7 +73,7 @@ int file_read(struct buf *ret, const char *path, struct err *e)
 		if (n > 0)
 			buf_add(ret, chunk, (size_t)n);
 	} while (!ret->full && (n > 0 || (n < 0 && errno == EINTR)));
-	/* There may be keys in it. */
+	/* The chunk may hold keys. */
 	explicit_bzero(chunk, sizeof chunk);
 	if (code)
 		return code;

@@ -1,6 +1,6 @@
 /*
- * Files that options name: configurations, rules, certificates, catalogues. Whatever stands there holds nobody up for
- * ever: of a pipe, such as <(command) of a shell, the next piece is waited for, but no longer than FILE_PIPE_SECONDS.
+ * Files that options name: configurations, rules, certificates, catalogues. Reading never blocks for
+ * ever: a pipe, such as <(command) of a shell, has FILE_PIPE_SECONDS for each next piece.
  */
 #ifndef COLLECTORS_BASE_FILE_H
 #define COLLECTORS_BASE_FILE_H
@@ -11,12 +11,12 @@
 #define FILE_PIPE_SECONDS 5
 
 /*
- * For reading; the caller closes it. A pipe has something to read by then, else -ETIMEDOUT. Who reads such a pipe to its
- * end waits for its writer.
+ * Opens path for reading; the caller closes the descriptor. A pipe has data by then, else -ETIMEDOUT.
+ * Later reads of a pipe block until its writer writes or closes.
  */
 int file_open(const char *path, struct err *e);
 
-/* All of it, behind what is in ret. More than fits there: -EFBIG. A pipe that brings nothing: -ENODATA, or -ETIMEDOUT. */
+/* Appends the whole file to ret. -EFBIG: it does not fit. A pipe without data: -ENODATA or -ETIMEDOUT. */
 int file_read(struct buf *ret, const char *path, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * One immutable value, many readers: a writer swaps in the next value, readers keep the one they hold
- * until they let go. Any thread.
+ * One immutable value, many readers: a writer swaps in the next value; readers keep the one they hold
+ * until they drop it. Callable from any thread.
  */
 #ifndef COLLECTORS_BASE_LATEST_H
 #define COLLECTORS_BASE_LATEST_H
@@ -10,7 +10,7 @@
 
 struct shared {
 	atomic_uint holders;
-	void (*release)(struct shared *); /* called by whoever lets go last */
+	void (*release)(struct shared *); /* called by the last holder */
 };
 
 static inline void shared_init(struct shared *s, void (*release)(struct shared *))

@@ -74,7 +74,7 @@ static struct arena_chunk *chunk_new(size_t at_least)
 	return c;
 }
 
-/* Empty ones that arena_reset kept; how much there was in them. */
+/* Frees a list of chunks; returns their total size. */
 static size_t drop_chunks(struct arena_chunk **first)
 {
 	size_t size = 0;
@@ -89,8 +89,9 @@ static size_t drop_chunks(struct arena_chunk **first)
 }
 
 /*
- * The next chunk with room for size: later chunks are empty ones. Where none has, what is asked for grew since the last
- * time: they give way to one that is as large as all of them, or else each time would leave one more that is too small.
+ * Finds a chunk with room for size; chunks after the current one are empty. If all are too small, one
+ * chunk as large as all empty ones replaces them. Otherwise each reset would leave one more chunk
+ * that is too small.
  */
 static struct arena_chunk *chunk_for(struct arena *a, size_t size)
 {

@@ -2,8 +2,8 @@
  * Memory and descriptors that clean up after themselves.
  *
  * xmalloc and friends end the program when memory is gone: a sampler that limps on without memory
- * loses data silently. So every size that comes from outside must have a named cap before it gets here, and what
- * a server holds for others is bounded by the memory it may have (exporter/core/memory_budget.h).
+ * loses data silently. Therefore every size from outside has a named cap before it gets here, and
+ * the memory that a server uses for its clients has a budget (exporter/core/memory_budget.h).
  */
 #ifndef COLLECTORS_BASE_MEM_H
 #define COLLECTORS_BASE_MEM_H
@@ -33,7 +33,7 @@ void closep(const int *fd); /* closes when >= 0 */
 		taken_;                                                                            \
 	})
 
-/* FNV-1a, 64 bits: to tell texts apart at once, not against somebody who looks for two that are alike. */
+/* FNV-1a, 64 bits: compares texts fast; it gives no protection against deliberate collisions. */
 uint64_t hash_bytes(const void *data, size_t len);
 uint64_t hash_text(const char *s);
 

@@ -1,4 +1,3 @@
-/* Numbers in texts of the kernel. */
 #include "collectors/base/number.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Numbers in texts of the kernel: after a key at the start of a line (/proc/meminfo, memory.stat, fdinfo), or one after the
- * other (statm).
+ * Numbers in kernel files: after a key at the start of a line (/proc/meminfo, memory.stat, fdinfo), or
+ * in a row (statm).
  */
 #ifndef COLLECTORS_BASE_NUMBER_H
 #define COLLECTORS_BASE_NUMBER_H
@@ -12,7 +12,7 @@
 
 #include "collectors/base/scan.h"
 
-/* A number that the kernel did not give. */
+/* The kernel file does not have this number. */
 #define NUMBER_UNKNOWN UINT64_MAX
 
 static inline double number_value(uint64_t v)
@@ -27,7 +27,7 @@ static inline void raise_to(uint64_t *value, uint64_t candidate)
 		*value = candidate;
 }
 
-/* kB of /proc/meminfo and the like as bytes; unknown where that is more than 64 bits hold. */
+/* Converts the kB of /proc/meminfo to bytes; unknown when 64 bits cannot hold the result. */
 static inline uint64_t number_from_kib(uint64_t kib)
 {
 	return kib > (NUMBER_UNKNOWN - 1) / 1024 ? NUMBER_UNKNOWN : kib * 1024;
@@ -37,16 +37,17 @@ static inline uint64_t number_from_kib(uint64_t kib)
 uint64_t number_find(struct scan text, const char *key);
 
 /*
- * Fields of a /proc/PID/stat, by their numbers in proc(5), from the fourth on and before end; negative ones as two's complement. The name,
- * which may be anything, is passed over. False: they are not all there, and ret holds any.
+ * Reads the fields of /proc/PID/stat from the fourth up to, not including, end; ret is indexed by the
+ * field numbers of proc(5). Negative values are two's complement. The process name may hold any bytes.
+ * False: a field is missing; the values in ret mean nothing then.
  */
 #define STAT_FIELD_FIRST 4
 bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end);
 
-/* total= in the line that begins with this word, "some" or "full", of a file about pressure (PSI). */
+/* The value of total= in the line "some" or "full" of a pressure file (PSI). */
 uint64_t number_pressure(struct scan text, const char *line);
 
-/* The first n numbers of a text, with blanks between; those that are not there stay as they are in ret. */
+/* Reads up to n numbers separated by blanks; elements of ret without a number stay unchanged. */
 void numbers_read(struct scan text, uint64_t *ret, size_t n);
 
 #endif

@@ -17,7 +17,7 @@ static size_t home_of(const struct pid_map *m, pid_t pid)
 	return ((uint32_t)pid * 2654435761U) & (m->n_slots - 1);
 }
 
-/* Its slot, or the free one where it belongs. */
+/* The slot of pid, or the free slot where it belongs. */
 static struct pid_slot *place_of(const struct pid_map *m, pid_t pid)
 {
 	size_t i = home_of(m, pid);
@@ -61,7 +61,7 @@ uint32_t *pid_map_add(struct pid_map *m, pid_t pid)
 	return &s->value;
 }
 
-/* Pids behind a slot that becomes free move up, unless they are where they belong. */
+/* Closes the gap: later entries of the probe sequence move up, but never before their home slot. */
 void pid_map_remove(struct pid_map *m, pid_t pid)
 {
 	size_t mask = m->n_slots - 1, gap = (size_t)(place_of(m, pid) - m->slot);

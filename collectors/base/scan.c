@@ -1,4 +1,3 @@
-/* Cursor parsers. */
 #include "collectors/base/scan.h"
 
 #include <math.h>
@@ -36,7 +35,7 @@ void scan_blanks(struct scan *s)
 		s->at++;
 }
 
-/* So many digits are never too many; the first that is beyond them is checked. Most of what is read is numbers. */
+/* 64 bits hold any number of 19 digits, so overflow is checked only from the 20th digit on. */
 #define DIGITS_THAT_FIT 19
 
 bool scan_u64(struct scan *s, uint64_t *ret)

@@ -1,7 +1,7 @@
 /*
  * Cursor parsers for text from outside. Each moves the cursor on success only, so calls chain with
- * && and a failure leaves the place. Nothing is read at or past end, so no NUL is needed and NULs
- * inside do no harm.
+ * && and a failure leaves the cursor in place. Nothing is read at or past end: texts need no NUL and
+ * may contain NULs.
  */
 #ifndef COLLECTORS_BASE_SCAN_H
 #define COLLECTORS_BASE_SCAN_H
@@ -14,13 +14,13 @@ struct scan {
 	const char *at, *end;
 };
 
-/* A piece of somebody else's text, not NUL-terminated. */
+/* A borrowed piece of text, not NUL-terminated. */
 struct slice {
 	const char *data;
 	size_t len;
 };
 
-/* All of it; a slice without data is empty (and C allows no arithmetic on NULL, not even to add 0). */
+/* A cursor over the whole slice. NULL becomes "": C17 has no arithmetic on NULL, not even adding 0. */
 static inline struct scan scan_slice(struct slice s)
 {
 	const char *at = s.data ? s.data : "";
@@ -51,7 +51,7 @@ struct slice scan_first_line(struct scan text);
 /* Finds the next line that begins with start; ret: the rest of that line. */
 bool scan_line_of(struct scan *s, const char *start, struct scan *ret);
 
-/* All that is left. */
+/* The text from the cursor to the end. */
 static inline struct slice scan_rest(const struct scan *s)
 {
 	return (struct slice){s->at, (size_t)(s->end - s->at)};
@@ -60,7 +60,7 @@ static inline struct slice scan_rest(const struct scan *s)
 bool slice_is(struct slice s, const char *text);
 bool slice_equal(struct slice a, struct slice b);
 bool slice_starts(struct slice s, const char *prefix);
-/* Both cut to size and add a NUL. */
+/* Both cut the text to size and add a NUL. */
 void slice_copy(struct slice s, char *out, size_t size);
 void text_copy(const char *text, char *out, size_t size);
 

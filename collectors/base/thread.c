@@ -5,7 +5,7 @@
 
 #include "collectors/base/clock.h"
 
-/* The deepest JSON that jansson parses takes less than half of it. */
+/* The deepest JSON that jansson parses needs less than half of this stack. */
 #define STACK_SIZE ((size_t)512 * 1024)
 
 int thread_start(pthread_t *ret, const char *name, void *(*function)(void *), void *context,

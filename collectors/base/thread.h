@@ -1,6 +1,4 @@
-/*
- * Starting a thread, and what it waits for.
- */
+/* Threads, condition variables, and signals that end a wait early. */
 #ifndef COLLECTORS_BASE_THREAD_H
 #define COLLECTORS_BASE_THREAD_H
 
@@ -11,18 +9,18 @@
 #include "collectors/base/err.h"
 
 /*
- * A thread with a small stack: the usual eight megabytes count as memory where overcommit is forbidden. name: at most 15
- * bytes; top -H and gdb show it, and the error when there can be no thread.
+ * Starts a thread with a small stack: the usual 8 MiB count as memory where overcommit is forbidden.
+ * name: at most 15 bytes; top -H, gdb and the error show it.
  */
 int thread_start(pthread_t *ret, const char *name, void *(*function)(void *), void *context,
 	struct err *e);
 
-/* A condition variable whose deadlines are those of monotonic_after. */
+/* Makes a condition variable whose deadlines come from monotonic_after. */
 void thread_cond_init(pthread_cond_t *cond);
 
-/* Takes one of these signals, which all threads block; false: none waits, or signals is NULL. */
+/* Takes a pending signal out of signals, which all threads block. False: none is pending, or NULL. */
 bool thread_hurry(const sigset_t *signals);
-/* A wait that such a signal ends is divided into waits of this length. */
+/* A wait that these signals may end polls for them at this interval, in seconds. */
 #define HURRY_SECONDS 0.1
 
 #endif

@@ -1,4 +1,4 @@
-/* A tree over a real directory, by descriptor: no path of ours is ever resolved twice. */
+/* A tree over a real directory, held open: its path is resolved only once. */
 #include "collectors/base/tree.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ static int open_below(struct tree *t, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* "PID/root/...": what stands there is up to that process. */
+/* "PID/root/...": the process decides what is there. */
 static bool is_of_a_process(const char *path)
 {
 	size_t digits = strspn(path, "0123456789");
@@ -43,8 +43,8 @@ static bool is_of_a_process(const char *path)
 }
 
 /*
- * Links and devices may stand there for files, and to open a device can do something, with our rights: a watchdog's starts
- * it. Nothing is read there but files of control groups, which the kernel makes. O_PATH opens nothing yet.
+ * Opens only files of control groups, which the kernel makes. Anything else below the root of a process
+ * may be a link or a device, and opening a device has effects: a watchdog starts. O_PATH opens nothing.
  */
 static int open_checked(struct tree *t, const char *path, int flags)
 {
@@ -72,12 +72,12 @@ static int open_file(struct tree *t, const char *path)
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page of any machine: how much of a list of records the kernel gives at least. */
+/* The smallest page of any machine: one read of a list returns at least this many bytes of records. */
 #define PAGE_MIN 4096
 
 /*
- * Reads from the start until end of file. record: its longest, so that a first answer after which one more would have
- * fitted, and into buf too, is known to be the end; 0 = unknown, and the kernel is asked until it says so.
+ * Reads from the start until end of file. record: the longest record. A first read that leaves room for
+ * one more record, in the page and in buf, is the whole file. 0 = unknown: reads until 0 bytes come.
  */
 static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
@@ -176,7 +176,7 @@ static int64_t read_stat(struct tree *t, const struct tree_request *r)
 
 static int read_space(int top, const char *path, struct tree_space *ret)
 {
-	/* The directory itself is open already; most machines have one file system to look at, and this is it. */
+	/* The directory itself is open already: most machines have only that file system. */
 	AUTO(closep) int below = path[0] ? openat(top, path, O_PATH | O_CLOEXEC) : -1;
 	struct statvfs v;
 
@@ -331,7 +331,7 @@ int kept_changed(const struct kept *k)
 {
 	struct pollfd p = {.fd = k->fd, .events = POLLPRI | POLLOUT};
 
-	/* What cannot be waited for may always be written, as poll(2) sees it. */
+	/* poll(2) reports POLLOUT for files that do not support polling. */
 	if (k->fd < 0 || poll(&p, 1, 0) < 0 || p.revents & (POLLOUT | POLLNVAL))
 		return -EOPNOTSUPP;
 	return p.revents != 0;

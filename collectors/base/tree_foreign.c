@@ -1,7 +1,7 @@
 /*
- * Walking where a process may have put anything, one name after the other by descriptor. O_PATH opens nothing yet, and at a
- * name that stands for a mount it ends on the mount without asking its file system, which may never answer: that is known
- * from the mount's number alone, which fdinfo tells.
+ * Walks a path that a process chose, one name at a time by descriptor. O_PATH opens no file. At a mount
+ * point it stops on the mount without calling its file system, which may never answer; fdinfo gives
+ * the number of the mount.
  */
 #include "collectors/base/tree_foreign.h"
 
@@ -16,7 +16,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/number.h"
 
-/* Each costs some calls; folders of jobs are less deep. */
+/* Each level costs some system calls; folders of jobs are less deep. */
 #define FOREIGN_DEPTH_MAX 64
 
 struct foreign_walk {
@@ -24,7 +24,7 @@ struct foreign_walk {
 	int at;
 	uint64_t mount;
 	struct stat st;
-	bool searchable; /* by the process, all the way to here, as far as owner and others can say */
+	bool searchable; /* the process may search all folders up to here, by owner and others */
 	size_t depth;
 };
 
@@ -42,7 +42,7 @@ static int mount_of(int fd, uint64_t *ret)
 	return *ret == NUMBER_UNKNOWN ? -EBADMSG : 0;
 }
 
-/* Takes fd. It holds its mount, so that its number is no other's by now. */
+/* Takes ownership of fd. An open fd holds its mount: the number cannot be reused. */
 static int open_end(struct foreign_walk *w, int fd)
 {
 	uint64_t mount = 0;
@@ -65,7 +65,7 @@ static bool may_enter(const struct foreign_walk *w, mode_t owner, mode_t others)
 	return (w->st.st_mode & (w->st.st_uid == w->f->uid ? owner : others)) != 0;
 }
 
-/* O_NOFOLLOW: of a link the link itself, which is no folder. Without O_DIRECTORY nothing is mounted by itself. */
+/* O_NOFOLLOW opens a link itself, which is no folder. Without O_DIRECTORY no automount starts. */
 static int enter_folder(struct foreign_walk *w, struct slice name)
 {
 	char text[NAME_MAX + 1];
@@ -97,7 +97,7 @@ static int walk_path(struct foreign_walk *w, int top)
 	return code;
 }
 
-/* Its own file is nothing new to it, wherever it lies; another's only where it gets to it, and may read it. */
+/* A file of its own user, or one that everybody may read in folders that it may search. */
 static bool is_known_to_process(const struct foreign_walk *w)
 {
 	return w->st.st_uid == w->f->uid ? may_enter(w, S_IRUSR, 0) :
@@ -116,7 +116,7 @@ ssize_t foreign_head(int top, const struct foreign *f, char *buf, size_t size)
 	if (!S_ISREG(w.st.st_mode) || !is_known_to_process(&w))
 		return -ENOENT;
 	snprintf(same, sizeof same, "/proc/self/fd/%d", found);
-	/* O_NONBLOCK: who has a lease on it would be waited for. */
+	/* O_NONBLOCK: open would wait for a program that holds a lease on the file. */
 	AUTO(closep) int fd = open(same, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : pread(fd, buf, size, 0);
 

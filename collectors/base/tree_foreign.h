@@ -1,10 +1,10 @@
-/* Files where a process may have put anything: tree_foreign of a directory of this machine. tree.c alone includes this. */
+/* tree_foreign of a directory of this machine. Only tree.c includes this. */
 #ifndef COLLECTORS_BASE_TREE_FOREIGN_H
 #define COLLECTORS_BASE_TREE_FOREIGN_H
 
 #include "collectors/base/tree.h"
 
-/* top: what f->folder is below. */
+/* top: descriptor of the directory that holds f->folder. */
 ssize_t foreign_head(int top, const struct foreign *f, char *buf, size_t size);
 
 #endif

@@ -1,4 +1,3 @@
-/* Reading files of processes that may never be given. */
 #include "collectors/base/tree_guard.h"
 
 #include <errno.h>
@@ -13,37 +12,37 @@
 #include "collectors/base/tree_guard_ask.h"
 
 #define PATH_SIZE 64
-/* An exec that nothing holds up is over by then. */
+/* An exec that is not blocked ends within 3 naps of 0.3 ms. */
 #define NAPS   3
 #define NAP_NS 300000
-/* Lines of status before its number of threads: only a list of thousands of groups is longer. */
+/* The lines of status up to Threads: only a list of thousands of groups is longer. */
 #define STATUS_SIZE 4096
-/* On a busy machine a thread takes some milliseconds to begin. */
+/* Waits shorter than this are free: on a busy machine a thread takes milliseconds to start. */
 #define QUICK_SECONDS 0.01
-/* Of a process that is to be asked though others hang: some microseconds each. */
+/* Most threads of a process that is_calm checks, at some microseconds each. */
 #define THREADS_MAX 256
 
-/* Of each second so much is waited at most. */
+/* How long this second was spent waiting; at most TREE_GUARD_SHARE. */
 struct budget {
-	struct mono second; /* which began then */
+	struct mono second; /* its start */
 	double waited_seconds;
 };
 
 /* How may a file be read? */
 enum way {
 	DIRECTLY,
-	BY_THREAD, /* it may be held up */
-	NOT_NOW,   /* it is */
+	BY_THREAD, /* the read may block */
+	NOT_NOW,   /* the read would block */
 };
 
 struct guard {
 	struct tree tree;
-	struct tree *inner; /* of the asks */
+	struct tree *inner; /* owned by asks */
 	struct asks *asks;
 	struct budget budget[ASKS_KINDS];
 	uint64_t left_out;
-	bool tells_exec; /* not where no process has a program, as some sandboxes show it */
-	/* What was found out of a process a moment ago. */
+	bool tells_exec; /* false in sandboxes whose statm shows no code for any process */
+	/* The last result of way_to, valid for one tick of the coarse clock. */
 	pid_t pid;
 	struct timespec at;
 	enum way way, way_to_memory;
@@ -55,7 +54,7 @@ static struct guard *guard_of(struct tree *t)
 	return (struct guard *)(void *)t;
 }
 
-/* ---- what files that wait for nothing say ---- */
+/* ---- parsers ---- */
 
 bool statm_in_exec(struct scan s)
 {
@@ -79,7 +78,7 @@ bool status_may_map(struct scan s, bool *waits)
 	return *waits || threads > 1;
 }
 
-/* ---- what is waited ---- */
+/* ---- the budget of waiting ---- */
 
 static bool has_waited_enough(struct guard *g, enum asks_kind kind)
 {
@@ -91,7 +90,7 @@ static bool has_waited_enough(struct guard *g, enum asks_kind kind)
 	return b->waited_seconds >= TREE_GUARD_SHARE;
 }
 
-/* As asks_do. What comes at once may come as often as it likes. */
+/* As asks_do; fast answers do not count against the budget. */
 static int ask_within_budget(struct guard *g, enum asks_kind kind, bool calm, pid_t pid,
 	const struct tree_request *r, int64_t *ret)
 {
@@ -103,7 +102,7 @@ static int ask_within_budget(struct guard *g, enum asks_kind kind, bool calm, pi
 	return code;
 }
 
-/* ---- is it held up in exec? ---- */
+/* ---- is the process blocked in exec? ---- */
 
 static bool is_in_exec(const struct guard *g, const char *process)
 {
@@ -115,7 +114,7 @@ static bool is_in_exec(const struct guard *g, const char *process)
 	return n > 0 && statm_in_exec(SCAN(text, n));
 }
 
-/* What it says does not matter, but that it does. */
+/* Does a read of the first byte return? */
 static bool answers_read(struct guard *g, pid_t pid, const char *file)
 {
 	char path[PATH_SIZE], first;
@@ -128,8 +127,8 @@ static bool answers_read(struct guard *g, pid_t pid, const char *file)
 }
 
 /*
- * When it gives them, its lock was let go, which it may take again as we read: the last word is that of statm, which a process
- * may make up (PR_SET_MM_MAP).
+ * If stat and io can be read, the lock is free now, but the process may take it again. A process can
+ * forge the code addresses in statm (PR_SET_MM_MAP): then a thread reads its files.
  */
 static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
@@ -153,16 +152,16 @@ static enum way way_past_exec(struct guard *g, const char *process, pid_t pid)
 		return DIRECTLY;
 	if (has_waited_enough(g, ASKS_LOCKS))
 		return NOT_NOW;
-	struct mono begin_call = now_read().mono;
+	struct mono start = now_read().mono;
 	enum way ret = after_naps(g, process, pid);
 
-	g->budget[ASKS_LOCKS].waited_seconds += mono_seconds_between(begin_call, now_read().mono);
+	g->budget[ASKS_LOCKS].waited_seconds += mono_seconds_between(start, now_read().mono);
 	return ret;
 }
 
-/* ---- may it be mapping a file? ---- */
+/* ---- may the process be mapping a file? ---- */
 
-/* of: "7", or a thread of it, "7/task/8". waits: that thread does, as for a disk. */
+/* of: "7", or a thread "7/task/8". waits: its state is D, as for a disk. */
 static bool may_be_mapping(const struct guard *g, const char *of, bool *waits)
 {
 	char path[PATH_SIZE], text[STATUS_SIZE];
@@ -191,7 +190,7 @@ static int find_waiting(void *context, const char *name)
 	return waits || ++t->n > THREADS_MAX;
 }
 
-/* None of its threads waits. */
+/* No thread of the process is in state D. */
 static bool is_calm(const struct guard *g, pid_t pid)
 {
 	char folder[PATH_SIZE];
@@ -210,7 +209,7 @@ static bool is_one_of(const char *file, const char *const *names)
 	return *names != NULL;
 }
 
-/* "task/7/children": as that of the process. */
+/* "task/7/children" has the rules of "children". */
 static const char *of_thread(const char *file)
 {
 	struct scan s = SCAN(file, strlen(file));
@@ -220,7 +219,7 @@ static const char *of_thread(const char *file)
 											  file;
 }
 
-/* What a link of the process leads to, on whatever file system that is. */
+/* Does the path go through exe, root or cwd, to any file system? */
 static bool is_of_its_files(const struct tree_request *r, const char *file)
 {
 	static const char *const links[] = {"exe", "root", "cwd"};
@@ -235,7 +234,7 @@ static bool is_of_its_files(const struct tree_request *r, const char *file)
 	return false;
 }
 
-/* Several files of a process are read at once: that is asked about once in a clock's tick, some milliseconds. */
+/* Several files of a process are read in a row: the answer is kept for a tick of the coarse clock, some ms. */
 static enum way way_to(struct guard *g, pid_t pid, const char *file)
 {
 	static const char *const harmless[] = {"statm", "status", "cgroup", "comm", "schedstat",
@@ -263,7 +262,7 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 	return g->way_to_memory;
 }
 
-/* Where others hang, or have taken the time, only who seems not to is asked; and where no thread can be had, read. */
+/* When threads are busy or the budget is spent, read only calm processes; without a thread, read them directly. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;
@@ -288,7 +287,7 @@ static int64_t read_its_files(struct guard *g, pid_t pid, const struct tree_requ
 	return n;
 }
 
-/* "7/stat" is the file "stat" of the process 7. 0: it is of none. */
+/* "7/stat" is the file "stat" of process 7. 0: not a file of a process. */
 static pid_t process_in(const char *path, const char **file)
 {
 	struct scan s = SCAN(path, strlen(path));
@@ -329,7 +328,7 @@ static int64_t guard_get(struct tree *t, const struct tree_request *r)
 	return n;
 }
 
-/* Whoever keeps it open reads it without a thread. */
+/* Kept descriptors are read without a thread. */
 static bool guard_answers(struct tree *t, const char *path)
 {
 	const char *file;

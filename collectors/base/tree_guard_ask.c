@@ -1,3 +1,4 @@
+/* Reads by threads that may hang. */
 #include "collectors/base/tree_guard_ask.h"
 
 #include <errno.h>
@@ -12,9 +13,9 @@
 #include "collectors/base/thread.h"
 #include "collectors/base/tree_guard.h"
 
-/* A process may have put a folder without end below its root. */
+/* A hostile file system below the root of a process may list names without end. */
 #define NAMES_MAX (1u << 20)
-/* Who works so long in TREE_GUARD_SECONDS is slow, and does not hang: the pages of a large process are many. */
+/* CPU time in TREE_GUARD_SECONDS that shows a slow read, not a hang: large processes have many pages. */
 #define WORKS_NS 5000000
 
 #define PLACES (TREE_GUARD_THREADS + TREE_GUARD_CALM)
@@ -24,27 +25,27 @@ struct asks {
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
 	unsigned users;
-	pid_t waits_for[ASKS_KINDS][PLACES]; /* by thread; 0: there is none */
+	pid_t waits_for[ASKS_KINDS][PLACES]; /* the process that each thread reads; 0 = no thread */
 	uint64_t worked_ns;
 };
 
-/* One question; of whoever asks until that leaves, then of the thread. */
+/* One read. The caller owns it until it gives up (left); then the thread does. */
 struct guard_question {
 	struct asks *asks;
 	pid_t *waits_for;
 	pthread_t thread;
-	struct tree_request request; /* whatever it points to is of the question */
+	struct tree_request request; /* points only to memory of this struct */
 	struct foreign foreign;
 	struct buf names;
 	bool answered, left;
 	int64_t n;
 	uint64_t worked_ns;
-	/* What the thread wants to know: may files on this mount be asked for? */
+	/* A question of the thread to the caller: may files on this mount be read? */
 	bool asks_mount, allowed;
 	uint64_t mount;
 };
 
-/* ---- what is asked ---- */
+/* ---- names of a list ---- */
 
 static int add_name(void *context, const char *name)
 {
@@ -54,7 +55,7 @@ static int add_name(void *context, const char *name)
 	return names->full ? -EFBIG : 0;
 }
 
-static int tell_names(const struct guard_question *q, const struct tree_request *r)
+static int deliver_names(const struct guard_question *q, const struct tree_request *r)
 {
 	const char *at = buf_text(&q->names), *end = at + q->names.len;
 	int code = (int)q->n;
@@ -66,7 +67,7 @@ static int tell_names(const struct guard_question *q, const struct tree_request 
 
 /* ---- questions ---- */
 
-static bool ask_back(void *context, uint64_t mount)
+static bool ask_caller(void *context, uint64_t mount)
 {
 	struct guard_question *q = context;
 	struct asks *a = q->asks;
@@ -101,7 +102,7 @@ static struct guard_question *question_of(struct asks *a, const struct tree_requ
 		q->foreign = *r->foreign;
 		q->foreign.folder = q->request.path;
 		q->foreign.path = xstrdup(r->foreign->path);
-		q->foreign.allows = ask_back;
+		q->foreign.allows = ask_caller;
 		q->foreign.context = q;
 		q->request.foreign = &q->foreign;
 	}
@@ -117,7 +118,7 @@ static void question_free(struct guard_question *q)
 	free(q);
 }
 
-/* Nobody waits for what was found. */
+/* Drops a result that has no caller any more. */
 static void question_drop(struct guard_question *q)
 {
 	int fd = q->request.call == TREE_KEEP && q->n >= 0 ? (int)q->n : -1;
@@ -128,7 +129,7 @@ static void question_drop(struct guard_question *q)
 
 /* ---- the threads ---- */
 
-/* Locked; unlocks. */
+/* The caller holds a->lock; unlocks it. */
 static void leave_asks(struct asks *a)
 {
 	bool last = --a->users == 0;
@@ -177,7 +178,7 @@ static void *answer_thread(void *context)
 	return NULL;
 }
 
-/* Locked. */
+/* The caller holds a->lock. */
 static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, pid_t **ret)
 {
 	int code = -ENOSPC;
@@ -195,8 +196,8 @@ static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 	return code;
 }
 
-/* Locked, but not while the caller's function is asked. */
-static void tell_mount(struct asks *a, struct guard_question *q, const struct foreign *f)
+/* The caller holds a->lock; it is released while the function of the caller runs. */
+static void answer_mount(struct asks *a, struct guard_question *q, const struct foreign *f)
 {
 	uint64_t mount = q->mount;
 
@@ -209,7 +210,7 @@ static void tell_mount(struct asks *a, struct guard_question *q, const struct fo
 	pthread_cond_broadcast(&a->changed);
 }
 
-/* Locked; it has not answered, and so is there. */
+/* The caller holds a->lock. The thread exists, because it has not answered. */
 static uint64_t worked_by(const struct guard_question *q)
 {
 	clockid_t clock;
@@ -218,7 +219,7 @@ static uint64_t worked_by(const struct guard_question *q)
 	return pthread_getcpuclockid(q->thread, &clock) == 0 && clock_read(clock, &ns) ? ns : 0;
 }
 
-/* Locked. 0: it was answered, and q is the caller's. -ETIMEDOUT: q is the thread's. */
+/* The caller holds a->lock. 0: answered, the caller owns q. -ETIMEDOUT: the thread owns q. */
 static int await_answer(struct asks *a, struct guard_question *q, const struct tree_request *r)
 {
 	uint64_t worked = 0, before;
@@ -231,7 +232,7 @@ static int await_answer(struct asks *a, struct guard_question *q, const struct t
 		while (!q->answered && !q->asks_mount && !code)
 			code = pthread_cond_timedwait(&a->changed, &a->lock, &until);
 		if (q->asks_mount)
-			tell_mount(a, q, r->foreign);
+			answer_mount(a, q, r->foreign);
 		else if (!q->answered) {
 			before = worked;
 			worked = worked_by(q);
@@ -241,7 +242,7 @@ static int await_answer(struct asks *a, struct guard_question *q, const struct t
 	return q->left ? -ETIMEDOUT : 0;
 }
 
-/* Locked. As asks_do; after -ETIMEDOUT q is the thread's. */
+/* The caller holds a->lock. As asks_do; after -ETIMEDOUT the thread owns q. */
 static int begin_call(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 	struct guard_question *q, const struct tree_request *r)
 {
@@ -274,15 +275,15 @@ int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const str
 		*idle_seconds -= (double)q->worked_ns / 1e9;
 		if (r->size && q->n >= 0)
 			memcpy(r->out, q->request.out, r->size);
-		*ret = r->call == TREE_LIST ? tell_names(q, r) : q->n;
+		*ret = r->call == TREE_LIST ? deliver_names(q, r) : q->n;
 	}
 	question_free(q);
 	return code;
 }
 
-/* ---- who waits ---- */
+/* ---- hanging reads ---- */
 
-/* Locked. */
+/* The caller holds a->lock. */
 static bool is_waiting(const struct asks *a, enum asks_kind kind, pid_t pid)
 {
 	for (size_t i = 0; i < PLACES; i++)

@@ -1,7 +1,7 @@
 /*
- * Threads that read in somebody's stead what may never be given. They may outlive whoever started them: who leaves last frees
- * what they share. Nobody waits for one longer than TREE_GUARD_SECONDS in which it does nothing, and not at all while the same
- * process has not answered the same kind of question.
+ * Threads that make reads which may never return. A thread may outlive its caller; the last of them
+ * frees the shared struct asks. A caller gives up after TREE_GUARD_SECONDS without progress. While a
+ * read of a process hangs, further reads of the same kind are refused for that process.
  */
 #ifndef COLLECTORS_BASE_TREE_GUARD_ASK_H
 #define COLLECTORS_BASE_TREE_GUARD_ASK_H
@@ -11,28 +11,28 @@
 
 #include "collectors/base/tree.h"
 
-/* What may hold an answer back; each has threads of its own, so that it does not take those of the other. */
+/* The cause of a possible hang: locks of a process, or a file system. Each kind has its own threads. */
 enum asks_kind { ASKS_LOCKS, ASKS_FILES, ASKS_KINDS };
 
 struct asks;
 
-/* t is taken; several threads use it at once. The asks themselves are for one. */
+/* Takes ownership of t, which several threads use at once. One thread may call the functions below. */
 struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
 
 /*
- * 0: it was done, and ret is what tree_get gave; idle_seconds: for so long nobody worked at it. -ETIMEDOUT: not yet, -EBUSY: nor
- * what was asked about the process before, -ENOSPC: nor have TREE_GUARD_THREADS others (and calm: TREE_GUARD_CALM of those who
- * were calm), -EAGAIN: no thread can be had. A list's names and the mounts of a foreign file are told to the caller's functions,
- * by the caller's thread.
+ * 0: done, and ret is the result of tree_get. -ETIMEDOUT: no answer in time. -EBUSY: an earlier read of
+ * this process still hangs. -ENOSPC: TREE_GUARD_THREADS reads hang (with calm, TREE_GUARD_CALM more).
+ * -EAGAIN: no thread can be started. idle_seconds: elapsed time without CPU use of the thread. The
+ * functions of the caller (each, allows) run on the thread of the caller.
  */
 int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds);
 
-/* Has it no answer yet? */
+/* Does a read of this process and kind still hang? */
 bool asks_waits(struct asks *a, enum asks_kind kind, pid_t pid);
 
-/* But for what of it the asks do not know. */
+/* Adds hanging reads and CPU time to ret; left_out stays unchanged. */
 void asks_tell(struct asks *a, struct tree_waits *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* UTF-8 checking (RFC 3629: no surrogates, nothing overlong, at most U+10FFFF) and cleaning. */
+/* UTF-8 by RFC 3629: no surrogates, no overlong sequences, at most U+10FFFF. */
 #include "collectors/base/utf8.h"
 
 #include <stdint.h>
@@ -39,7 +39,7 @@ bool utf8_valid(const char *s, size_t len)
 	return true;
 }
 
-/* U+0080 to U+009F: to many terminals U+009B begins a command, as ESC [ does. */
+/* U+0080 to U+009F: many terminals take U+009B for ESC [, the start of a command. */
 static bool is_c1(const unsigned char *s, size_t len)
 {
 	return len > 1 && s[0] == 0xc2 && s[1] < 0xa0;
@@ -62,7 +62,7 @@ static uint32_t fnv1a(const unsigned char *s, size_t len)
 	return h;
 }
 
-/* Nearly all there is. */
+/* Nearly all texts are ASCII: they are copied without decoding. */
 static bool ascii(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

@@ -1,5 +1,5 @@
 /*
- * Text that anyone may show: valid UTF-8, bounded, unique after cutting. One hostile process name must
+ * Text that is safe to show: valid UTF-8, bounded, unique after cutting. One hostile process name must
  * not make a whole scrape invalid.
  */
 #ifndef COLLECTORS_BASE_UTF8_H
@@ -14,10 +14,10 @@ bool utf8_valid(const char *s, size_t len);
 bool utf8_plain(const char *s);
 
 /*
- * Writes s to out as valid UTF-8, NUL-terminated, and returns its length (< size). Each byte that is no
- * part of a valid sequence, each NUL, and each of U+0080 to U+009F, which steer terminals, becomes U+FFFD. What does not fit is cut at a code point and
- * ends in "~" and eight hexadecimal digits of the whole text's FNV-1a hash, so that two long texts that
- * differ only late stay different. size must be at least 16.
+ * Writes s to out as valid UTF-8, NUL-terminated, and returns its length (< size). Invalid bytes, NULs
+ * and U+0080 to U+009F, which control terminals, become U+FFFD. A text that does not fit is cut at a
+ * code point and ends in "~" and the 8 hexadecimal digits of its FNV-1a hash: long texts that differ
+ * only late stay different. size must be at least 16.
  */
 size_t utf8_clean(const char *s, size_t len, char *out, size_t size);
 

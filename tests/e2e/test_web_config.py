@@ -182,7 +182,7 @@ class WebConfig(WebConfigured):
         fifo = self.folder / "pipe"
         os.mkfifo(fifo)
         for path, said in ((fifo, "is a pipe; a file is needed"),
-                           (self.write(self.PAIR.replace("server.key", "pipe")), "key_file: .*/pipe is a pipe into which nobody")):
+                           (self.write(self.PAIR.replace("server.key", "pipe")), "key_file: .*/pipe is a pipe, and no program wrote")):
             result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--web.config.file={path}",
                                   "--history.path=:memory:", "--no-jobs.recognise")
             self.assertEqual(result.returncode, 1)
