@@ -24,9 +24,9 @@ struct collector {
 	bool off_by_default;
 
 	/*
-	 * All three run on the sampler thread. start may be NULL, and makes state; -ENOENT says that
-	 * this machine has no such thing: the collector is then left out quietly. It may hang what others
-	 * use of it into host until it is stopped.
+	 * All three run on the sampler thread. start makes the state and may be NULL. -ENOENT: this machine
+	 * has nothing to measure; the collector is left out without a log line. start may set fields of host
+	 * for other collectors; stop clears them.
 	 */
 	int (*start)(void **ret, struct host *host, struct err *e);
 

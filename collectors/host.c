@@ -1,4 +1,3 @@
-/* The machine that we run on. */
 #include "collectors/host.h"
 
 #include <limits.h>
@@ -15,17 +14,15 @@
 #include "collectors/kernel_file.h"
 
 /*
- * Connections take half of the descriptors that we may have (exporter/http/http.c). Of every sixteen all that is kept open of
- * runs takes six at most, so that the history, files that are read and sockets of ours always find some: three are for
- * processes, which keep three each, one for files of control groups, and two for what tells of the ends of roots, which
- * nothing can be told by when it is missing.
+ * Connections take half of the descriptor limit (exporter/http/http.c). Runs keep at most 6/16 of it
+ * open: 3/16 for processes (three descriptors each), 1/16 for files of control groups, 2/16 for pidfds
+ * of root processes, whose ends nothing else reports. The rest is left for the history and other files.
  */
 #define DESCRIPTORS_SHARES   16
 #define SHARES_OF_ROOT_ENDS  2
 #define PROCESSES_KEPT_MAX   64
 #define GROUP_FILES_KEPT_MAX 512
 
-/* Does this proc show our own PID namespace? Then NSpid of ourselves is our one pid. */
 bool host_status_is_of(struct scan status, pid_t pid)
 {
 	struct scan line;
@@ -44,7 +41,7 @@ static bool shows_own_namespace(const struct host *h)
 	return host_status_is_of(SCAN(h->scratch, n > 0 ? n : 0), getpid());
 }
 
-/* Too few for all processes that may be kept open are none: the rest would not be worth it. */
+/* Processes are kept open only if the share suffices for all PROCESSES_KEPT_MAX. */
 static void share_descriptors(struct host *h)
 {
 	struct rlimit l;
@@ -58,7 +55,7 @@ static void share_descriptors(struct host *h)
 	h->root_ends->most = share * SHARES_OF_ROOT_ENDS;
 }
 
-/* Of the machine that a container looks at (--path.rootfs). */
+/* The sysfs of the machine that a container monitors (--path.rootfs). */
 static struct tree *open_below_root(const char *root)
 {
 	struct buf path AUTO(buf_done) = BUF_MAX(PATH_MAX);
@@ -69,8 +66,8 @@ static struct tree *open_below_root(const char *root)
 }
 
 /*
- * Those of the process are those of its first thread, which a job of ours is started by: taskset(1) changes that one
- * alone unless it is told to change all.
+ * Reads the affinity of the first thread, which starts jobs. taskset(1) without -a changes only that
+ * thread.
  */
 void host_look(struct host *h)
 {

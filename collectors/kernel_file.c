@@ -1,4 +1,3 @@
-/* Reading kernel files every tick. */
 #include "collectors/kernel_file.h"
 
 #include <errno.h>
@@ -38,7 +37,7 @@ static int text_of_read(const struct host *host, const struct tree *tree, const 
 	return 0;
 }
 
-/* ---- a text for all who read it in a tick ---- */
+/* ---- a text shared by all readers of a tick ---- */
 
 static bool is_kept(const struct host *host, const struct kernel_file *s)
 {

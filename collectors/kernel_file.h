@@ -25,7 +25,7 @@ struct kernel_file {
 
 void kernel_file_open(struct kernel_file *s, struct tree *tree, const char *path);
 void kernel_file_close(struct kernel_file *s); /* zeroed memory: nothing */
-/* Right after kernel_file_open: no descriptor stays open, it is opened for each reading. */
+/* Call right after kernel_file_open: the file is then opened for each read, and no descriptor stays open. */
 void kernel_file_by_path(struct kernel_file *s);
 
 /*
@@ -36,14 +36,13 @@ int kernel_file_read(struct kernel_file *s, const struct host *host, struct scan
 	struct err *e);
 
 /*
- * The same for a file that others read in the same tick as well: /proc/stat takes the kernel longer the more CPUs there
- * are. It is read, whatever was kept of it, and kernel_file_read of any source of that file gives that text until host->now
- * goes on.
+ * Reads the file anew and keeps its text: until host->now changes, kernel_file_read of the same file
+ * returns that text. /proc/stat is shared this way, since its cost grows with the number of CPUs.
  */
 int kernel_file_read_shared(struct kernel_file *s, const struct host *host, struct scan *ret,
 	struct err *e);
 
-/* What host->text keeps. */
+/* The text of a shared file, in host->text. */
 struct kernel_file_text {
 	const struct tree *tree; /* NULL: nothing */
 	const char *path;
@@ -53,11 +52,11 @@ struct kernel_file_text {
 };
 void kernel_file_text_free(struct kernel_file_text *t);
 
-/* The same for a file that is read now and then. Neither is for files with records longer than TREE_RECORD_MAX. */
+/* The same without a kept descriptor. Files with records longer than TREE_RECORD_MAX must not be read by these. */
 int kernel_file_read_once(const struct host *host, struct tree *tree, const char *path,
 	struct scan *ret, struct err *e);
 
-/* The code of a read that says "this kernel has no such thing", not "something is wrong". */
+/* Does the code mean that this kernel lacks the file, not that a read failed? */
 bool kernel_file_absent(int code);
 
 /* A file that holds a single number; unknown when it holds anything else, such as "max". */

@@ -1,4 +1,3 @@
-/* Mount tables. */
 #include "collectors/mounts.h"
 
 #include <errno.h>
@@ -10,8 +9,8 @@
 #include "collectors/base/scan.h"
 
 /*
- * What is in no row: MOUNT_LOCAL on a block device, MOUNT_REMOTE without one, since a new kind of network file
- * system must not hang us. FUSE ("fuse", "fuse.sshfs") is MOUNT_REMOTE: its server is a program.
+ * Types without a row: MOUNT_LOCAL on a block device, else MOUNT_REMOTE, because an unknown network file
+ * system must not hang the exporter. FUSE ("fuse", "fuse.sshfs") is MOUNT_REMOTE: its server is a program.
  */
 /* clang-format off */
 static const struct {
@@ -44,7 +43,7 @@ static const struct {
 
 #define TEXT_ROOM_FIRST (16u * 1024)
 
-/* Length of the text, or why there is none. */
+/* Returns the length of the text, or a negative errno. */
 static ssize_t read_text(struct mounts *m, struct tree *proc, const char *path, struct err *e)
 {
 	for (;;) {
@@ -173,7 +172,7 @@ bool mount_holds(const struct mount *m, const char *path)
 	return path_within(path, m->point);
 }
 
-/* A mount on parent that a walk to path meets before it gets to child. */
+/* Does a walk to path meet another mount on parent before it reaches child? */
 static bool is_covered(const struct mounts *all, const struct mount *parent,
 	const struct mount *child, const char *path)
 {

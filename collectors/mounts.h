@@ -16,13 +16,12 @@
 #define MOUNTS_TEXT_MAX (8u * 1024 * 1024)
 #define MOUNTS_MAX      16384
 
-/* Texts are the kernel's with its \040 escapes undone: any bytes but NUL. */
+/* Texts may have any bytes but NUL: escapes such as \040 are decoded. */
 struct mount {
 	uint64_t id, parent;
-	uint64_t device; /* as st_dev; not that of the files on btrfs */
-	const char
-		*root; /* what of the file system is mounted: "/", or a folder for a bind mount */
-	const char *point; /* where, from the root of the process that the table was read of */
+	uint64_t device;   /* as st_dev; not that of the files on btrfs */
+	const char *root;  /* mounted folder of the file system: "/", or another for a bind mount */
+	const char *point; /* mount point, from the root of the process whose table this is */
 	const char *type, *source;
 	const char *options; /* of the file system; for cgroup v1 the controllers are among them */
 };
@@ -51,10 +50,10 @@ enum mount_kind mount_kind_of(const struct mount *m);
 int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e);
 void mounts_done(struct mounts *m);
 
-/* Is path, as the table has it, the mount's point or below it, unless another mount hides that? */
+/* Is path the mount point or below it? Other mounts may still cover it. */
 bool mount_holds(const struct mount *m, const char *path);
 
-/* Tells of changes of our own mount table. */
+/* Watches the mount table of this process for changes. */
 struct mount_watch {
 	struct kept table;
 	uint64_t changes;
@@ -63,7 +62,7 @@ struct mount_watch {
 struct mount_watch *mount_watch_new(struct tree *proc);
 void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
 
-/* Another number than before: the table may have changed since. 0 = nobody can say; NULL: nobody can. */
+/* A number that changes when the table may have changed. 0 = unknown, also for NULL. */
 uint64_t mount_watch_changes(struct mount_watch *w);
 
 /*

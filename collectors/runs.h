@@ -141,7 +141,7 @@ enum run_metric { RUN_METRICS(RUN_METRIC_ID) RUN_N_METRICS };
 
 enum run_combine { COMBINE_SUM, COMBINE_MAX, COMBINE_MIN };
 
-/* Families of a job beside those. */
+/* Metric families of a job beside the run metrics. */
 enum {
 	JOB_ACTIVE_RUNS = RUN_N_METRICS,
 	JOB_RUNS,
@@ -151,7 +151,7 @@ enum {
 	JOB_N_METRICS
 };
 
-/* Rows in the order of enum run_metric and of these, and how the former are combined. */
+/* Rows in the order of both enums; how the values of several runs are combined. */
 extern const struct metric run_metrics[JOB_N_METRICS];
 extern const enum run_combine run_combines[RUN_N_METRICS];
 
@@ -163,7 +163,7 @@ struct run_reading {
 	char run_id[RUN_ID_MAX];
 	const char *job_name; /* in the snapshot's arena */
 	struct wall started_at;
-	bool ended; /* the last reading: nothing of the tree is left */
+	bool ended; /* the last reading: no process of the tree is left */
 	double value[RUN_N_METRICS];
 };
 

@@ -1,6 +1,6 @@
 /*
- * What one tick saw: immutable once taken, shared by all readers through base/latest.h, recycled when
- * the last one lets go. The sampler thread fills it; after that nobody writes.
+ * The points of one tick. The sampler thread fills it; then it is immutable, shared by all readers
+ * through base/latest.h, and recycled when the last reader drops it.
  */
 #ifndef COLLECTORS_SNAPSHOT_H
 #define COLLECTORS_SNAPSHOT_H
@@ -41,7 +41,7 @@ struct block {
 	struct points *points; /* one list per metric of the collector */
 	size_t n_points, dropped;
 	bool success;   /* false: it failed, and has no points */
-	bool absent;    /* this machine has no such thing: no points and no complaint */
+	bool absent;    /* this machine has nothing to measure: no points, no error */
 	bool kept_only; /* points of metrics that no history keeps (FOLD_NONE) are left out */
 	double duration_seconds;
 };
