@@ -1,4 +1,4 @@
-/* Reading the accounts of a run, and choosing between them. */
+/* Reads the sources of a run's CPU time and chooses between them. */
 #include "collectors/accounting/accounts.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
 
-/* A source is named rather than a better one when it knows of more than so much more: /proc counts in hundredths of a second. */
+/* A source is named if it lacks no more than this; /proc counts in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
-/* How far up the ancestors of a newborn process are looked at. */
+/* Most ancestors of a new process that are checked. */
 #define GENERATIONS_MAX 16
-/* What may have been used in a group for starting the run: runtimes enter it with processes of their own. */
+/* CPU seconds that a container runtime may use in the group before the run. */
 #define OLDER_SECONDS 0.1
-/* Limits are read again once in so many looks: a container may be resized. */
+/* Samples between readings of the limits: a container may be resized. */
 #define LIMIT_LOOKS 10
 
 enum cpu_source {
@@ -41,53 +41,55 @@ struct accounts {
 	struct exit_events *events;
 	struct exit_cost_groups ends_groups;
 	bool events_tried;
-	struct kernel_file stat;    /* of the machine, opened at the first tick */
+	struct kernel_file stat;    /* /proc/stat, opened at the first tick */
 	struct machine_cpu machine; /* at the last tick */
 	struct machine_steal steal;
 	bool machine_known;
-	double own_seconds; /* of this exporter */
+	double own_seconds; /* CPU time of this exporter */
 };
 
 struct account {
 	struct accounts *shared;
 	pid_t root;
-	struct cgroup group; /* where the root is */
+	struct cgroup group; /* group of the root */
 	bool has_group;
 	struct cgroup own;
 	bool has_own, from_now;
 	struct run_group run_group;
-	/* Of the own group, when that is older than the run: CPU time of others, and the run's at most of that; or 0. */
+	/* For an own group older than the run: CPU time of others, and the run's part at most. */
 	double older_seconds, older_missed;
-	uint64_t vanished;            /* members of the tree, as of the last look */
-	struct group_remainder *rest; /* NULL: it has its own, or is not to be told from others */
-	double most_seconds;          /* by that, or by exit accounting; NaN = unknown */
+	uint64_t vanished; /* vanished members of the tree at the last sample */
+	/* NULL: the run has its own group, or cannot be told from others */
+	struct group_remainder *rest;
+	double most_seconds; /* upper bound from rest or exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
 	unsigned looks, events_run;
 	bool has_events;
 	const struct task_clock *clock;
 	struct task_clock_total counted;
-	double stolen; /* part of what ran of late that was stolen by the host of a virtual machine */
-	double forked_seconds; /* of the root before it was the command, or before it entered its own group */
-	double known[SOURCES]; /* seconds; NaN = not there */
+	double stolen; /* share of recent CPU time that the host of a virtual machine took */
+	/* CPU time of the root before exec, or before it entered its own group */
+	double forked_seconds;
+	double known[SOURCES]; /* seconds; NaN = source not available */
 	double total, system, user;
-	struct lineage_tally tally; /* of exit accounting */
+	struct lineage_tally tally;
 	struct exit_cost ends;
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last look */
 	bool machine_known;
 	double exporter_seconds;
-	double births;             /* of the machine, when it began */
-	double peak_process_bytes; /* mark of its largest process */
-	double oom_kills;          /* in the own group */
-	struct memory_kills kills; /* around it */
-	double held_bytes; /* at least, when it was killed at its group's limit; NaN = it was not */
+	double births;             /* processes created on the machine when the run began */
+	double peak_process_bytes; /* peak of its largest process */
+	double oom_kills;          /* kills in the own group */
+	struct memory_kills kills; /* kills in the group around it */
+	double held_bytes; /* least memory when killed at its group's limit; NaN = not killed */
 };
 
 static const char *const source_names[SOURCES] = {
 	"cgroup", "cgroup-rest", "taskstats", "task-clock", "rusage", "proc"};
 
-/* ---- what all share ---- */
+/* ---- state that all runs share ---- */
 
 struct accounts *accounts_new(void)
 {
@@ -141,7 +143,7 @@ struct family {
 	const struct process_tree *tree;
 };
 
-/* A job that forks has children that the tree does not know yet: these are told by their ancestors. */
+/* The tree may not know new children of its members yet: check pid's ancestors. */
 static bool is_member(const void *context, pid_t pid)
 {
 	const struct family *f = context;
@@ -185,9 +187,9 @@ static void find_rest(struct account *a, const struct host *h, struct process_tr
 }
 
 /*
- * What the run's own group counted before the run was there, as somebody else used it who is gone: a step that went
- * before (ExecStartPre of a unit), or an earlier job in a group that is kept. More than all CPUs can have done since the
- * root was born is not the run's, and then all of it that the tree does not know is taken for the others'.
+ * Finds CPU time that the run's own group counted before the run: an earlier step (ExecStartPre of
+ * a unit), or an earlier job in a kept group. Time beyond what all CPUs can have done since the
+ * root began is not the run's. Then all time unknown to the tree is taken for the others'.
  */
 static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
 {
@@ -198,7 +200,7 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 	double unknown = used - fmax(known, 0);
 	double most = a->machine.cpus * age;
 
-	/* Where starts are told by another clock than ours, nobody can say. */
+	/* If start times come from another clock (a time namespace), the age is unknown. */
 	if (!a->machine_known || age < 0 || !(unknown > most + OLDER_SECONDS))
 		return;
 	a->older_seconds = unknown;
@@ -206,7 +208,7 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 	run_group_count_from(&a->run_group, h, unknown);
 }
 
-/* A group that the run has for itself, or shares with few. */
+/* Finds the run's own group, or else its share of a group with few others. */
 static void find_own(struct account *a, const struct host *h, struct process_tree *tree,
 	const struct group_members *members, struct group_remainder **rest)
 {
@@ -219,7 +221,7 @@ static void find_own(struct account *a, const struct host *h, struct process_tre
 		return;
 	}
 	find_older(a, h, tree);
-	/* What its root used before it entered the group is none of the group's, nor of the run's. */
+	/* CPU time of the root before it entered the group is neither the group's nor the run's. */
 	a->forked_seconds = fmax(a->forked_seconds,
 		(double)process_tree_cpu_ns(tree) / 1e9 - cgroup_cpu_seconds(&a->own, h));
 }
@@ -247,7 +249,7 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 		memory_kills_older(&a->kills, h);
 }
 
-/* Tells exit accounting who is in the tree. Its book is ours. */
+/* Adds the members of the tree to the lineage. Needs exit_events_lock. */
 static void add_members(struct account *a, const struct process_tree *tree)
 {
 	exit_events_update(a->shared->events);
@@ -263,15 +265,15 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	struct accounts *shared = a->shared;
 	uint64_t living_ns = 0, clock_ns;
 
-	/* Listening to the whole machine is for those who need it. */
+	/* Listen to the whole machine only if the run needs it. */
 	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
-	/* What there was no thread for is tried again for the next run. */
+	/* If no thread could be started, try again for the next run. */
 	if (!shared->events_tried)
 		shared->events_tried = exit_events_start(&shared->events, NULL) != -EAGAIN;
 	if (!shared->events)
 		return;
-	/* What is known of the dead: all that the tree counts but for the living's own time. */
+	/* CPU time of ended processes: the tree's total minus the clocks of the living. */
 	for (size_t i = 0; i < tree->n; i++)
 		living_ns += tree->member[i].clock_ns;
 	clock_ns = process_tree_cpu_ns(tree);
@@ -280,7 +282,7 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	a->events_run = lineage_begin(exit_events_book(shared->events), spec->root,
 		clock_ns > living_ns ? clock_ns - living_ns : 0);
 	a->has_events = true;
-	/* At once: of a run that is inside another, those who end until the next look would be the other's. */
+	/* Add members now: those that end before the next sample count only for an outer run. */
 	add_members(a, tree);
 	exit_cost_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
 		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
@@ -288,9 +290,9 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 }
 
 /*
- * The clock costs the run half a microsecond at each switch of contexts and ten at each fork. Where another account has
- * those too whom nobody waits for, it is closed, and what that may come to lack (lost records, somebody who enters the
- * group and ignores SIGCHLD) is in cpu_missed_seconds.
+ * The clock costs the run 0.5 us at each context switch and 10 us at each fork. It is closed if
+ * another source also counts children that nobody waits for. If that source loses something later
+ * (lost records, a process that enters the group and ignores SIGCHLD), cpu_missed_seconds says so.
  */
 static bool needs_clock(const struct account *a)
 {
@@ -350,13 +352,13 @@ void account_let_go(struct account *a)
 	run_group_close(&a->run_group);
 }
 
-/* ---- who belongs to it ---- */
+/* ---- members ---- */
 
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct pids found = {0};
 
-	/* Another container's group shows itself only when its first process has entered it and dropped its rights. */
+	/* Another container's group may become visible only when its first process is set up. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL, NULL);
 	if (a->has_own && run_group_due(&a->run_group, accounts_births(a->shared)))
@@ -375,15 +377,15 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	pids_done(&found);
 }
 
-/* ---- one look ---- */
+/* ---- one sample ---- */
 
-/* What it used as the command that it was started for. */
+/* CPU seconds since exec. */
 static double as_command(const struct account *a, double seconds)
 {
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/* What was told is never too much; what ends cost beyond it is not more than the kernel counted for its group. */
+/* Recorded CPU time is a lower bound; the group's count bounds the cost of ends. */
 static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -396,12 +398,12 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 	add_members(a, tree);
 	exit_events_unlock(a->shared->events);
 	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
-	double told = (double)t->cpu_ns / 1e9, with_ends = told + fmax(a->ends.seconds, 0);
+	double recorded = (double)t->cpu_ns / 1e9, with_ends = recorded + fmax(a->ends.seconds, 0);
 	double most = as_command(a, with_ends + a->ends.missed_seconds);
 	double group_seconds = fmin(a->known[SOURCE_CGROUP], a->most_seconds);
 
 	a->known[SOURCE_TASKSTATS] =
-		fmax(as_command(a, told), fmin(as_command(a, with_ends), group_seconds));
+		fmax(as_command(a, recorded), fmin(as_command(a, with_ends), group_seconds));
 	if (t->whole) {
 		a->most_seconds = fmin(a->most_seconds, most);
 		if (a->known[SOURCE_CGROUP_REST] > a->most_seconds)
@@ -413,7 +415,7 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 		fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
 }
 
-/* Returns the system time that the group counted; NaN = unknown. */
+/* Returns the group's system time; NaN = unknown. */
 static double look_at_group(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
 	double v[CGROUP_VALUES];
@@ -424,13 +426,13 @@ static double look_at_group(struct account *a, const struct host *h, double valu
 	return v[CGROUP_CPU_SYSTEM_SECONDS];
 }
 
-/* Of a group that was made anew at the same place, the counts begin again: what there was holds. */
+/* Keeps the value if the growth is negative: the counts restart in a new group at the same path. */
 static double at_least(double before, double growth)
 {
 	return growth >= 0 ? fmax(before, growth) : before;
 }
 
-/* What was held back since the run began; the last reading holds when the group is gone. */
+/* Throttling since the run began; the last reading holds when the group is gone. */
 static void look_at_quota(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
 	const struct cpu_quota *first = &a->quota;
@@ -446,7 +448,7 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 		now.throttled_seconds - first->throttled_seconds);
 }
 
-/* Those of a group that is gone hold: it may have been killed at them. */
+/* Keep the limits of a group that is gone: they may have caused its kill. */
 static void read_limits(struct account *a, const struct host *h)
 {
 	if (a->looks++ % LIMIT_LOOKS != 0 || !cgroup_exists(&a->group))
@@ -472,7 +474,7 @@ static double look_at_clock(struct account *a)
 	return a->counted.seconds - a->counted.stolen_seconds;
 }
 
-/* Of the group around the root, which was read already when it is the run's own. */
+/* Usage of the root's group; already read if the group is the run's own. */
 static double group_seconds(const struct account *a, const struct host *h)
 {
 	double own = a->known[SOURCE_CGROUP];
@@ -525,7 +527,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	/* It may tell too much: it is not used beyond what the group had. */
+	/* The clock may be too high: bound it by the group's usage. */
 	if (a->clock)
 		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), a->most_seconds);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
@@ -537,7 +539,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 										      best * system;
 
 	bound_missed(a, h, tree, grown);
-	/* Both parts grow, and no part by more than the whole. */
+	/* Neither part falls, or grows by more than the whole. */
 	a->system += fmin(fmax(system_now - a->system, 0), grown);
 	a->total += grown;
 	value[RUN_CPU_SECONDS] = a->total;
@@ -565,9 +567,9 @@ void account_end(struct account *a, const struct host *h, const struct process_t
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], a->held_bytes);
 }
 
-/* ---- the verdict ---- */
+/* ---- the result ---- */
 
-/* What others may have spent unseen leaves nothing of it but what /proc knows: then who told that is named. */
+/* True if others may have spent all of the rest unseen: then /proc is named. */
 static bool rest_adds_nothing(const struct account *a)
 {
 	return a->known[SOURCE_CGROUP_REST] <= a->known[SOURCE_PROC] &&
@@ -575,8 +577,8 @@ static bool rest_adds_nothing(const struct account *a)
 }
 
 /*
- * The rest of a group counts from what /proc told of the run at its begin, where the times of children that were waited
- * for lack up to a tick of user and one of system time.
+ * The share of a group starts at the time that /proc reported when the run began. Times of
+ * waited-for children lack up to one tick of user and one of system time.
  */
 static enum cpu_source source_of(const struct account *a, const struct host *h)
 {
@@ -592,8 +594,9 @@ static enum cpu_source source_of(const struct account *a, const struct host *h)
 }
 
 /*
- * What the ends of all processes on the machine since the run began can have cost: see lineage.h. None of the run had
- * more pages than its largest process; a fork has those of its parent without having touched them.
+ * Upper bound of the cost of all process ends on the machine since the run began (lineage.h). Each
+ * has at most the pages of the run's largest process; a fork has its parent's without having
+ * touched them.
  */
 static double ends_seconds(const struct account *a)
 {
@@ -612,7 +615,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 		return a->older_missed;
 	if (source == SOURCE_CGROUP_REST)
 		return most;
-	/* The clock leaves out ends, and set-user-ID programs: it is far from the others then. */
+	/* The clock misses ends and set-user-ID programs; the latter leave it far below. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);

@@ -1,4 +1,4 @@
-/* Measuring, group by group, what ends of processes cost. */
+/* Measures the cost of process ends per control group. */
 #include "collectors/accounting/exit_cost.h"
 
 #include <math.h>
@@ -10,19 +10,19 @@
 #include "collectors/accounting/group_remainder.h"
 #include "collectors/process/pids.h"
 
-/* Where it could not begin, because of groups below, it is tried again after so many ticks. */
+/* Ticks between attempts to begin measuring a group that has groups below. */
 #define RETRY_TICKS 10
 
 struct exit_cost_group {
 	struct cgroup group;
-	unsigned others; /* by exit_events */
+	unsigned others; /* number in the lineage */
 	struct exit_cost *runs;
 	/* As of the last exit_cost_groups_read. */
 	bool listed;
 	struct pids present;
 	uint64_t listed_at_ns;
 	double usage_seconds;
-	/* As of the beginning, if any. */
+	/* As of the beginning of the measurement. */
 	bool measuring;
 	double usage_before;
 	struct lineage_group before;
@@ -53,12 +53,12 @@ static void estimate_all(struct exit_cost_group *g, struct exit_events *x)
 	}
 }
 
-/* What all ends cost since the beginning, and so much more at most; by what it is shared out, and what they took. */
+/* Since the beginning: cost of all ends, its possible excess, their weight and duration. */
 struct measured {
 	double seconds, more_seconds, weight, most;
 };
 
-/* No end cost more than it took, neither the run's nor another's. */
+/* No end costs more than its duration, neither the run's nor another process's. */
 static void take_share(struct exit_cost *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
@@ -94,7 +94,7 @@ static enum lineage_change compare_group(struct exit_cost_group *g, struct exit_
 	return exit_events_compare(x, g->others, &listing);
 }
 
-/* The clocks are read before the group's: what is in neither of them at the beginning cannot be taken for an end later. */
+/* Reads the processes before the group: time between them is not taken for ends later. */
 static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, const struct host *h)
 {
 	g->measuring = false;
@@ -122,8 +122,8 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 }
 
 /*
- * False: it cannot be what ends cost. Somebody came into the group and was gone between two ticks, or somebody of it did
- * something elsewhere, and less than half of what ends usually cost is left.
+ * False if the difference cannot be the cost of ends. It is less than half of the usual cost if a
+ * process of the group ran elsewhere, and too large if one came and went between two ticks.
  */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
@@ -180,9 +180,9 @@ void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *
 		measure_group(all->group[i], x, h);
 }
 
-/* ---- who is in which ---- */
+/* ---- groups of runs ---- */
 
-/* Of the root of v2 the kernel counts in ticks, which do not tell who had them. It has no type. */
+/* The v2 root group (no cgroup.type) is counted in ticks, too coarse to tell processes apart. */
 static bool is_counted(const struct cgroup_place *p)
 {
 	char file[CGROUP_FILE_MAX];

@@ -1,9 +1,4 @@
-/*
- * Two netlink sockets and the thread that reads them.
- *
- * A record is made at the beginning of a task's end (kernel/exit.c do_exit), so the time for taking down its
- * memory is missing: some 60 us for a small process. Those who were waited for have it in their parent's times.
- */
+/* Two netlink sockets and the thread that reads them. */
 #include "collectors/accounting/exit_events.h"
 
 #include <errno.h>
@@ -22,16 +17,17 @@
 #include "collectors/base/thread.h"
 
 /*
- * Of kernel memory for each socket, which the kernel doubles, and which is used only while much waits: some 14,000
- * records, of 2.3 KiB there, for a storm of short processes in which our thread is not run for a second or two.
+ * Receive buffer of each socket; the kernel doubles it. It takes memory only while messages wait.
+ * 14,000 records of 2.3 KiB fit: a storm of short processes while this thread does not run for 1 or
+ * 2 s.
  */
 #define QUEUE_BYTES (16 << 20)
-#define READ_SIZE   16384 /* one datagram; a record is some 600 bytes */
+#define READ_SIZE   16384 /* one datagram; a record has about 600 bytes */
 #define PAUSE_MS    10
 #define ANSWER_MS   200
-/* So many ended processes are looked after without waiting for the next tick. */
+/* Ended processes in the book that are settled without waiting for the next tick. */
 #define ENDED_MANY  4096
-#define RECORDS_MAX 20000 /* that are held until the events before them are entered */
+#define RECORDS_MAX 20000 /* records held until earlier events are entered */
 
 struct exit_events {
 	int events, records; /* sockets */
@@ -63,7 +59,7 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
-/* A number that is used again: the record that is held is its former owner's, who ended before this birth. */
+/* A fork event reuses pid: first enter the held record of its former owner. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)
@@ -84,7 +80,7 @@ static void enter_event(void *context, const struct process_event *event)
 	x->health.events++;
 }
 
-/* One datagram of a socket that does not block; false when there is none. */
+/* Receives one datagram without blocking; false if none waits. */
 static bool receive_datagram(struct exit_events *x, int fd, struct bytes *ret)
 {
 	for (;;) {
@@ -117,8 +113,8 @@ static void read_records(struct exit_events *x)
 }
 
 /*
- * A process's birth is queued before its end, but in another queue. So the ends are taken out first: then the
- * births of all of them are there to be entered before.
+ * The fork event of a process is queued before its exit record, but in another queue. Taking the
+ * records first makes sure that all their fork events can be entered before them.
  */
 void exit_events_update(struct exit_events *x)
 {
@@ -134,7 +130,7 @@ void exit_events_update(struct exit_events *x)
 	} while (x->n_held >= RECORDS_MAX);
 }
 
-/* Once for the births, so that their clocks are read too; then for the records of those found gone. */
+/* First enter new processes to read their clocks, then records of processes found gone. */
 void exit_events_settle(struct exit_events *x)
 {
 	exit_events_update(x);
@@ -158,9 +154,10 @@ static void *exit_events_loop(void *context)
 		pthread_mutex_lock(&x->lock);
 		exit_events_update(x);
 		if (lineage_ended(x->lineage) > ENDED_MANY)
-			exit_events_settle(x); /* or they would pile up until the next tick */
+			/* or ended processes would pile up until the next tick */
+			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
-		/* Not at every single one of many. */
+		/* Collect many messages in one wake-up. */
 		poll(fds, 1, PAUSE_MS);
 	}
 	return NULL;
@@ -179,7 +176,7 @@ static int open_socket(int protocol, uint32_t groups, int *ret, struct err *e)
 		return err_system(e, -errno, "netlink socket");
 	if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0)
 		return err_system(e, -errno, "bind netlink socket");
-	/* Beyond net.core.rmem_max with CAP_NET_ADMIN, up to it without. */
+	/* SO_RCVBUFFORCE exceeds net.core.rmem_max with CAP_NET_ADMIN; SO_RCVBUF does not. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 	*ret = fd;
@@ -196,14 +193,15 @@ static int send_request(int fd, const struct netlink_request *r, const char *pur
 	return 0;
 }
 
-/* The next datagram, which is waited for. */
+/* Waits for the next datagram. */
 static int await_answer(struct exit_events *x, int fd, struct bytes *ret, const char *purpose,
 	struct err *e)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
 
 	if (poll(&ready, 1, ANSWER_MS) != 1 || !receive_datagram(x, fd, ret))
-		return err_set(e, -ETIMEDOUT, "%s: the kernel does not answer", purpose);
+		return err_set(e, -ETIMEDOUT, "%s: no answer from the kernel within 200 ms",
+			purpose);
 	return 0;
 }
 
@@ -242,7 +240,7 @@ static int listen_to_records(struct exit_events *x, struct err *e)
 	return ask_taskstats(x, &r, &datagram, "exit accounting", e);
 }
 
-/* Events that come before the answer are of nobody who is followed yet. */
+/* Skips events before the answer: no run is followed yet. */
 static int listen_to_events(struct exit_events *x, struct err *e)
 {
 	static const char purpose[] = "process events";
@@ -279,7 +277,7 @@ int exit_events_start(struct exit_events **ret, struct err *e)
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	int code = x->stop < 0 ? err_system(e, -errno, "eventfd") : 0;
 
-	/* Taskstats first: outside the initial namespaces it refuses, where the connector would keep silent. */
+	/* Taskstats first: outside the initial namespaces it fails; the connector stays silent. */
 	if (code == 0)
 		code = listen_to_records(x, e);
 	if (code == 0)
@@ -300,14 +298,14 @@ void exit_events_stop(struct exit_events *x)
 
 	if (!x)
 		return;
-	/* Writing to an eventfd that nobody reads cannot block or fail. */
+	/* A write to an eventfd that is not read cannot block or fail. */
 	while (write(x->stop, &one, sizeof one) < 0 && errno == EINTR)
 		;
 	pthread_join(x->thread, NULL);
 	exit_events_free(x);
 }
 
-/* ---- what other threads ask ---- */
+/* ---- for other threads ---- */
 
 void exit_events_lock(struct exit_events *x)
 {

@@ -1,10 +1,11 @@
 /*
- * Accounts of runs whose processes nobody here waits for, on a privileged host: process events and exit
- * accounting of the kernel, entered in a lineage by a thread of its own. What a process uses for taking down its
- * memory at its end is not in its record (some 60 us for a small one): see exit_cost.h. Needs CAP_NET_ADMIN and the initial PID,
- * user and network namespaces; what has not got them is told at the start, and other sources are used.
- *
- * Costs a wake-up of the thread at most every 10 ms while processes come and go anywhere on the machine.
+ * Process events and exit accounting of the kernel, entered in a lineage by a thread. It counts
+ * runs whose processes this exporter does not wait for. Needs CAP_NET_ADMIN and the initial PID,
+ * user and network namespaces; otherwise exit_events_start fails and other sources are used.
+ * A record leaves out the CPU time of the process's end (about 60 us for a small one): see
+ * exit_cost.h.
+ * Cost: one wake-up of the thread at most every 10 ms while processes come and go anywhere on the
+ * machine.
  */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 #define COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
@@ -17,30 +18,30 @@
 
 struct exit_events;
 
-/* -EPERM, -ENOENT, ...: not here, with the reason for people. The calling thread's namespaces count. */
+/* Negative errno and the reason in e. Uses the calling thread's namespaces. */
 int exit_events_start(struct exit_events **ret, struct err *e);
 void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 
 /*
- * Any thread: the book is the caller's alone from exit_events_lock to exit_events_unlock. What follows is for whoever has it.
- * Pids are those of this process's namespace.
+ * Any thread. From exit_events_lock to exit_events_unlock the caller owns the lineage; the
+ * functions up to exit_events_compare need the lock. Pids are those of this process's namespace.
  */
 void exit_events_lock(struct exit_events *x);
 void exit_events_unlock(struct exit_events *x);
 
 struct lineage *exit_events_book(struct exit_events *x);
-/* Enters what happened until now: before a run begins or a process is added, whose number may have been another's. */
+/* Enters all events until now. Call before adding a process: its pid may be reused. */
 void exit_events_update(struct exit_events *x);
-/* Brings the accounts of all runs up to date: once per tick, before lineage_tally. */
+/* Updates the tallies of all runs. Call once per tick before lineage_tally. */
 void exit_events_settle(struct exit_events *x);
-/* lineage_compare, of now. */
+/* Enters all events until now, then calls lineage_compare. */
 enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
 	struct lineage_listing *listing);
 
 struct exit_events_health {
 	uint64_t events, records;
 	uint64_t lost;    /* times that the kernel's queue was full */
-	uint64_t refused; /* records whose layout is not known */
+	uint64_t refused; /* records with an unknown layout */
 };
 
 struct exit_events_health exit_events_health(struct exit_events *x);

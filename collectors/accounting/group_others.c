@@ -1,4 +1,4 @@
-/* Watching who shares a control group with a run. */
+/* Samples the other processes of a control group that a run shares. */
 #include "collectors/accounting/group_others.h"
 
 #include <math.h>
@@ -8,30 +8,30 @@
 #include "collectors/process/process.h"
 
 /*
- * Where the run's orphans are not handed to us, who comes later is the run's unless an ancestor says otherwise: that
- * holds in a container, not in a login session.
+ * Most others. Without the run's orphans, a newcomer counts as the run's unless an ancestor is an
+ * other. That holds in a container, but not in a login session with many processes.
  */
 #define FEW_OTHERS 16
 #define MAX_OTHERS 512
-/* How far up the ancestors of a newcomer are looked at. */
+/* Most ancestors of a newcomer that are checked. */
 #define GENERATIONS_MAX 16
-/* Times of children that were waited for: user and system time, each in whole ticks of /proc. */
+/* Error of waited-for times: user and system time, each in whole ticks of /proc. */
 #define WAITED_TICKS 2
 
 struct group_other {
 	pid_t pid, parent;
 	uint64_t start_ticks, faults;
-	uint64_t clock;      /* CPU clock at the last look; 0 = it has none */
-	double before, used; /* CPU seconds when it was first seen, and since */
-	/* Children that it waited for: when it was first seen, and now. */
+	uint64_t clock;      /* CPU clock in ns at the last sample; 0 = none */
+	double before, used; /* CPU seconds at the first sample, and since */
+	/* Seconds of children it waited for: at the first sample, and now. */
 	double waited_before, waited;
 	uint64_t waited_faults;
-	/* The same when it was looked at, before those that ended were settled: at this look, and at the last. */
+	/* Waited-for time before ended others are settled: at this sample and the last. */
 	struct waited_then {
 		double seconds;
 		uint64_t faults;
 	} now, last;
-	double expected; /* of those that ended, as they were seen: so much must have been waited for */
+	double expected; /* seen time of ended children: at least this must appear in waited */
 	bool newcomer, ignores_children, gone;
 	bool in_ticks, has_waited;
 };
@@ -44,7 +44,7 @@ static struct group_other *other_of(struct group_others *o, pid_t pid)
 	return NULL;
 }
 
-/* Of one that is just being reaped the kernel tells neither parent nor threads nor whom it waited for. */
+/* False if gone or being reaped: then parent, threads and waited-for times are 0. */
 static bool read_stat(const struct host *h, pid_t pid, struct process_stat *ret)
 {
 	return process_read_stat(h, pid, ret) == 0 && ret->threads > 0;
@@ -61,8 +61,9 @@ static double used_of(const struct host *h, uint64_t clock, const struct process
 }
 
 /*
- * Half a tick was cut off on average; but of 0 nothing: all time of who lives shorter than a tick is user or system time
- * (cputime_adjust() in kernel/sched/cputime.c), and so it is 0.
+ * Adds half a tick: the average cut off. Not to 0: the kernel puts the whole time of a process
+ * shorter than a tick into user or system time (cputime_adjust() in kernel/sched/cputime.c), so the
+ * other is truly 0.
  */
 static double whole_of(const struct host *h, uint64_t ticks)
 {
@@ -74,7 +75,7 @@ static double waited_of(const struct host *h, const struct process_stat *s)
 	return whole_of(h, s->waited_user_ticks) + whole_of(h, s->waited_system_ticks);
 }
 
-/* ---- who is there ---- */
+/* ---- finding others ---- */
 
 static int compare_ages(const void *a, const void *b)
 {
@@ -93,13 +94,13 @@ static bool list_group(const struct group_others *o, const struct host *h, struc
 	return true;
 }
 
-/* All that a newcomer used, it used here. */
+/* All CPU time of a newcomer counts as used in the group. */
 static bool add_other(struct group_others *o, const struct host *h, pid_t pid, bool newcomer)
 {
 	uint64_t clock = process_cpu_clock(h, pid);
 	struct process_stat s;
 
-	/* Gone meanwhile, or hidden here (hidepid of proc(5)). */
+	/* The process is gone, or hidden (hidepid of proc(5)): then its clock still runs. */
 	if (!read_stat(h, pid, &s))
 		return process_cpu_clock(h, pid) == 0;
 	if (o->n == (o->orphans_ours ? MAX_OTHERS : FEW_OTHERS))
@@ -129,7 +130,7 @@ static bool add_other(struct group_others *o, const struct host *h, pid_t pid, b
 	return true;
 }
 
-/* This exporter is no ancestor of others: what it forks is the run. */
+/* Children of this exporter are the run: it forks nothing else. */
 static enum kin {
 	KIN_GONE,
 	KIN_RUN,
@@ -144,7 +145,7 @@ static enum kin {
 		if (pid == o->root)
 			return KIN_RUN;
 		if (!read_stat(h, pid, &s))
-			/* Whose parent has just ended has another one the next time. */
+			/* The parent has just ended: the next sample finds its new parent. */
 			return o->orphans_ours || i == 0 ? KIN_GONE : KIN_RUN;
 		if (s.ppid == o->ours)
 			return KIN_RUN;
@@ -201,7 +202,7 @@ bool group_others_init(struct group_others *o, const struct host *h,
 	bool apart = list_group(o, h, &found);
 
 	for (size_t i = 0; i < found.n && apart; i++) {
-		/* 0 is one that this PID namespace does not show. */
+		/* 0 is a process outside this PID namespace. */
 		if (found.pid[i] == 0)
 			apart = false;
 		else if (found.pid[i] == o->ours || !spec->members.is_member ||
@@ -239,7 +240,7 @@ void group_others_done(struct group_others *o)
 
 /* ---- the living ---- */
 
-/* A parent has its child's times before the child is gone from /proc. */
+/* The parent has its child's times before the child disappears from /proc. */
 static bool root_ended(const struct group_others *o, const struct host *h)
 {
 	struct process_stat s;
@@ -250,7 +251,7 @@ static bool root_ended(const struct group_others *o, const struct host *h)
 	return code || s.start_ticks != o->root_start_ticks || s.state == 'Z' || s.state == 'X';
 }
 
-/* Does what it waits for tell of the run, too? Orphans of the run come to this exporter, or to the namespace's first. */
+/* True if pid also waits for the run: its parent, or the reaper of its orphans. */
 static bool waits_for_run(const struct group_others *o, pid_t pid)
 {
 	return pid == o->ours || pid == 1 || pid == o->parent;
@@ -266,14 +267,14 @@ static void take_waited(struct group_others *o, const struct host *h, struct gro
 		p->waited = fmax(p->waited, waited_of(h, s));
 		p->has_waited = true;
 	} else if (p->pid == o->parent && p->pid != o->ours && p->pid != 1) {
-		/* Asked after the parent's times were read: who was waited for until then has ended. */
+		/* Check after reading the parent's times: every child in them has ended. */
 		if (o->root_waited || !root_ended(o, h))
 			o->certain = false;
 		o->root_waited = true;
 	}
 }
 
-/* False: it is gone. */
+/* False if it is gone. */
 static bool look_at(struct group_others *o, const struct host *h, struct group_other *p)
 {
 	uint64_t clock = process_cpu_clock(h, p->pid);
@@ -300,7 +301,7 @@ static bool look_at(struct group_others *o, const struct host *h, struct group_o
 
 /* ---- those that ended ---- */
 
-/* Who has its times now: its parent, if that waited for it, or an ancestor. NULL: nobody who tells. */
+/* The process that has waited for gone: its parent or an ancestor. NULL = unknown. */
 static struct group_other *heir_of(struct group_others *o, const struct group_other *gone)
 {
 	struct group_other *p = other_of(o, gone->parent);
@@ -311,8 +312,8 @@ static struct group_other *heir_of(struct group_others *o, const struct group_ot
 }
 
 /*
- * What it used is in the times of whoever waited for it, all of it. Else what it did last is not known. It ended after it
- * was looked at last, and thus after its heir was, which came first.
+ * A parent that waited has all of its CPU time. Otherwise its time after the last sample is
+ * unknown. Sampling goes from old to young: gone ended after its heir was sampled.
  */
 static void settle_gone(struct group_others *o, const struct host *h,
 	const struct group_other *gone)
@@ -324,7 +325,7 @@ static void settle_gone(struct group_others *o, const struct host *h,
 		heir = heir_of(o, gone);
 	}
 	if (heir && gone->pid == o->parent) {
-		/* Now it is this one that waits for the run, too. */
+		/* The heir now also waits for the run. */
 		o->parent = heir->pid;
 		heir->waited = heir->last.seconds;
 		heir = NULL;
@@ -333,7 +334,7 @@ static void settle_gone(struct group_others *o, const struct host *h,
 		double used = gone->used + gone->waited - gone->waited_before;
 
 		o->ended_seconds += used;
-		/* What it did in the end is hardly more than what it did until then. */
+		/* Assume that its unseen time is at most its seen time. */
 		o->doubtful_seconds += used;
 		return;
 	}
@@ -356,14 +357,14 @@ static void settle_ended(struct group_others *o, const struct host *h)
 	for (size_t i = 0; i < o->n; i++) {
 		struct group_other *p = &o->other[i];
 
-		/* One left its parent behind, and was waited for by somebody else. */
+		/* A process was orphaned, and another process waited for it. */
 		if (p->expected > p->waited - p->last.seconds + seconds_of(h, WAITED_TICKS))
 			o->certain = false;
 		p->expected = 0;
 	}
 }
 
-/* ---- what others ask ---- */
+/* ---- for callers ---- */
 
 pid_t group_others_own_pid(const struct host *h)
 {

@@ -1,4 +1,4 @@
-/* Whose control group is it? */
+/* Finds the control group of a run and checks whether it is the run's own. */
 #include "collectors/accounting/group_owner.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "collectors/process/process.h"
 #include "collectors/kernel_file.h"
 
-/* Names of each controller's hierarchy below /sys/fs/cgroup in v1, as container runtimes mount them. */
+/* Directory names of each v1 controller below /sys/fs/cgroup, as container runtimes mount them. */
 static const char *const folders[CGROUP_CONTROLLERS][3] = {
 	[CGROUP_CPU] = {"cpu", "cpu,cpuacct", "cpuacct,cpu"},
 	[CGROUP_CPUACCT] = {"cpuacct", "cpu,cpuacct", "cpuacct,cpu"},
@@ -21,9 +21,9 @@ static const char *const folders[CGROUP_CONTROLLERS][3] = {
 	[CGROUP_IO] = {"blkio"},
 };
 
-/* ---- who is in a group ---- */
+/* ---- processes of a group ---- */
 
-/* The text of a group's list of processes, in host->scratch. */
+/* Reads a group's list of processes into host->scratch. */
 static int read_procs(const struct cgroup_place *p, const struct host *host, struct scan *ret)
 {
 	char path[CGROUP_FILE_MAX];
@@ -59,7 +59,7 @@ static bool has_process(const struct cgroup_place *p, const struct host *host, p
 
 /* ---- as the process itself sees it ---- */
 
-/* What is left of "/../../a/b" below the place where it ends up: "/a/b"; "" for the place itself. */
+/* Removes leading "/..": "/../../a/b" becomes "/a/b", and "/.." becomes "". */
 static struct slice without_parents(struct slice path)
 {
 	while (slice_starts(path, "/..") && (path.len == 3 || path.data[3] == '/')) {
@@ -72,8 +72,8 @@ static struct slice without_parents(struct slice path)
 }
 
 /*
- * The place below the process's own /sys/fs/cgroup: the top of it, which is where a container's group is mounted,
- * or the path below. The list of processes proves it.
+ * Finds a group below the process's own /sys/fs/cgroup: at the mount, where a container's group is,
+ * or at the path below. The list of processes proves the choice.
  */
 static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
 	const char *folder, struct slice below, int version)
@@ -135,7 +135,7 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 
 /* ---- is it the run's own? ---- */
 
-/* Membership of a process as one text, so that others can be compared with it. */
+/* /proc/PID/cgroup as one text for comparisons. */
 struct process_membership {
 	char text[4 * CGROUP_PATH_MAX];
 	size_t len;
@@ -152,7 +152,7 @@ static bool membership_read(struct process_membership *m, const struct host *hos
 	return n >= 0;
 }
 
-/* Unknown is not different. */
+/* Unknown counts as equal. */
 static bool differs_in(const struct process_membership *a, const struct process_membership *b,
 	const char *controller)
 {
@@ -188,7 +188,7 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 		     membership_read(&others[n++], host, "self") &&
 		     process_read_stat(host, root, &stat) == 0;
 
-	/* The parent of a container's first process may be outside what /proc shows: 0. */
+	/* 0: the parent of a container's first process is outside this PID namespace. */
 	if (known && stat.ppid > 0) {
 		snprintf(parent, sizeof parent, "%d", (int)stat.ppid);
 		known = membership_read(&others[n++], host, parent);
@@ -210,8 +210,8 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 }
 
 /*
- * The list is opened for each reading: that of v1 is made when it is opened, and stays as it was for whoever reads it again
- * within a second (kernel/cgroup/cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY).
+ * Opens the list for each reading: v1 makes it at open and shows the same list for 1 s
+ * (kernel/cgroup/cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY).
  */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context)
@@ -226,7 +226,7 @@ int cgroup_processes(const struct cgroup *c, const struct host *host,
 
 struct below {
 	const struct cgroup_place *place;
-	struct slice but; /* empty: none */
+	struct slice but; /* empty = no exception */
 	bool any;
 };
 

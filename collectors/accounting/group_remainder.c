@@ -1,4 +1,4 @@
-/* Telling a run from the others in its control group. */
+/* Computes the share of a run in a control group with others. */
 #include "collectors/accounting/group_remainder.h"
 
 #include <math.h>
@@ -9,25 +9,27 @@
 #include "collectors/cgroup/cpu_quota.h"
 
 /*
- * So much more than was spent may be told, of the run's CPU time, and beside that. For the sake of times in ticks that is
- * more, unless this exporter waits for the run: then what was waited for will be told to the instant.
+ * How far the result may exceed the truth: a share of the run's CPU time plus a constant. The
+ * constant is larger with times in ticks, unless this exporter waits for the run: then wait4(2)
+ * gives the exact time.
  */
 #define ABOVE_SHARE            0.01
 #define ABOVE_SECONDS          0.001
 #define ABOVE_SECONDS_IN_TICKS 0.01
-/* A time in ticks is off by two at most, and by more than three standard deviations hardly ever: see slack_of(). */
+/* Error of a time in ticks: at most two; the variance gives three deviations in slack_of(). */
 #define OFF_TICKS          2
 #define OFF_VARIANCE_TICKS (1.0 / 3)
 
 struct group_remainder {
 	struct cgroup group;
 	struct group_others others;
-	double blur;   /* what the group used, but for us, while the others were looked at first */
-	double before; /* of the group, less what the run had used */
-	double ours_before; /* of this exporter; NaN = unknown */
-	double rest;        /* of the group now: what is most likely the run's */
-	double least;       /* of that, what is the run's for certain, but for ticks */
-	double doubtful;    /* others_used, at the last look */
+	/* group usage during the first sample of the others, without this exporter */
+	double blur;
+	double before;      /* group usage minus the run's when the run began */
+	double ours_before; /* CPU time of this exporter when the run began; NaN = unknown */
+	double rest;        /* most likely CPU time of the run */
+	double least;       /* certain CPU time of the run, except for ticks */
+	double doubtful;    /* doubtful_seconds of the others at the last sample */
 	struct group_remainder_reading reported;
 };
 
@@ -41,13 +43,13 @@ double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h)
 
 struct group_remainder_start group_remainder_start(const struct cgroup *group, const struct host *h)
 {
-	/* Reading one's own clock has the kernel charge to the group what was used until then. */
+	/* Read this exporter's clock first: the kernel then charges its time to the group. */
 	double ours = group_others_cpu_seconds(h, group_others_own_pid(h));
 
 	return (struct group_remainder_start){cgroup_cpu_seconds(group, h), ours};
 }
 
-/* By all in the group but this exporter, whose own looking is known to the instant. */
+/* Usage of the group without this exporter, whose own use is known exactly. */
 static double used_between(const struct group_remainder *r,
 	const struct group_remainder_start *from, const struct group_remainder_start *to)
 {
@@ -97,8 +99,8 @@ void group_remainder_close(struct group_remainder *r)
 }
 
 /*
- * n times were read in ticks when the run began, and again: user and system time, each truncated to a whole tick. That is
- * four errors of a variance of 1/12 each, which do not know of each other.
+ * Error of n times in ticks, read at the beginning and now. User and system time are each truncated
+ * to whole ticks: four independent errors with a variance of 1/12.
  */
 static double slack_of(const struct host *h, unsigned n)
 {
@@ -112,10 +114,10 @@ struct group_remainder_reading group_remainder_read(struct group_remainder *r, c
 {
 	struct group_remainder_start first = group_remainder_start(&r->group, h);
 	struct group_others_used others = group_others_look(&r->others, h);
-	/* Read last: what others do from one reading to the other must not be taken off the run. */
+	/* Read last: CPU time of others in between must not be taken off the run. */
 	struct group_remainder_start now = group_remainder_start(&r->group, h);
 
-	/* A group that is gone with its last process says nothing more. */
+	/* The group disappeared with its last process. */
 	if (isnan(now.usage_seconds))
 		return r->reported;
 	double ours = r->others.ours_inside ? now.ours_seconds - r->ours_before : others.ours;
@@ -129,7 +131,7 @@ struct group_remainder_reading group_remainder_read(struct group_remainder *r, c
 	r->least = fmin(fmax(r->least, known_seconds), rest);
 	r->rest = rest;
 	r->doubtful = others.doubtful_seconds;
-	/* By that it may be too much; and by what is above the least, of which there may be nothing. */
+	/* If the possible excess is too large, report only the certain part. */
 	double off = slack + r->blur + used_between(r, &first, &now), share = rest * ABOVE_SHARE;
 	double allowed = r->others.orphans_ours ? ABOVE_SECONDS : ABOVE_SECONDS_IN_TICKS;
 	double reported = rest - r->least + off > share + ABOVE_SECONDS ? r->least : rest;
@@ -145,7 +147,7 @@ void group_remainder_processes(struct group_remainder *r, const struct host *h,
 {
 	struct pids found = {0};
 
-	/* The tree finds them itself where orphans come to this exporter. */
+	/* If orphans come to this exporter, the tree finds the run's processes itself. */
 	if (r->others.orphans_ours ||
 		cgroup_place_processes(cgroup_cpu_place(&r->group), h, pids_add, &found) < 0)
 		return;

@@ -1,4 +1,4 @@
-/* The book of followed processes. */
+/* The book: a table of followed processes. */
 #include "collectors/accounting/lineage.h"
 
 #include <stddef.h>
@@ -9,47 +9,47 @@
 #include "collectors/base/pid_map.h"
 
 #define LINEAGE_NONE SIZE_MAX
-/* A run whose control group is nobody's business. */
+/* No group is known for the run. */
 #define LINEAGE_NO_OTHERS UINT32_MAX
-/* Around a run that is in none. */
+/* The run is inside no other run. */
 #define LINEAGE_NO_RUN UINT32_MAX
 
 struct lineage_entry {
 	pid_t pid;
 	unsigned run;
-	uint64_t clock_ns; /* last reading */
+	uint64_t clock_ns;
 	struct task_record record;
-	uint64_t born_ns, ended_ns; /* when; 0 = not told */
-	uint64_t end_ns,
-		took_ns; /* of its end, when priced: CPU time, and from the record to the event */
+	uint64_t born_ns, ended_ns; /* times of the fork and exit event; 0 = unknown */
+	uint64_t end_ns, took_ns;   /* if priced: CPU time of its end, and from record to event */
 	bool recorded, priced;
-	bool final;   /* its clock was read when it had ended: that is all of it */
-	bool seen;    /* born before our eyes, or its clock was read: so a record must come */
-	bool gone;    /* its clock could not be read */
-	bool outside; /* the group that it is taken for in was listed without it */
+	bool final;   /* clock_ns was read after its end: it is complete */
+	bool seen;    /* its fork event or clock was seen: a record must come */
+	bool gone;    /* the clock was not readable */
+	bool outside; /* a listing of its group did not contain it */
 };
 
 struct run_book {
 	bool in_use;
-	pid_t root;      /* 0 = none; or once the pid belongs to somebody else */
-	unsigned others; /* in its control group, as a run: its own number if that is what it is */
+	pid_t root; /* 0 = none, or its pid is reused */
+	/* the others of its group, by number; equal to its own number if it is such */
+	unsigned others;
 	uint64_t base_ns;
-	unsigned outer; /* the run around it, whose processes its own are, too; or LINEAGE_NO_RUN */
-	struct lineage_tally before; /* part of past that is not for outer */
-	uint64_t breaks; /* of others: times that what is told of their group was told no more */
-	/* Of the processes that left the book, and what is of the run itself; with those in the book, when last settled. */
+	unsigned outer; /* the run around it, whose tally includes this run; or LINEAGE_NO_RUN */
+	struct lineage_tally before; /* part of past that outer does not count */
+	uint64_t breaks;             /* of others: times that the group's sums lost continuity */
+	/* Processes that left the book, plus base_ns; and with those in the book at last settle. */
 	struct lineage_tally past, all;
 };
 
 struct lineage {
 	size_t n, room;
 	struct lineage_entry *entry;
-	struct pid_map index; /* of each entry, by pid */
+	struct pid_map index; /* position in entry by pid */
 	size_t n_recorded;
 	size_t n_runs, runs_room;
 	struct run_book *run;
-	bool any_inner; /* some run ever was inside another */
-	double usual; /* what half of the ends took of late at most, of what END_NS and END_PAGE_NS say */
+	bool any_inner; /* a run was inside another at some time */
+	double usual;   /* median duration of recent ends, relative to usual_end() */
 };
 
 struct lineage *lineage_new(void)
@@ -72,7 +72,7 @@ void lineage_free(struct lineage *l)
 
 /* ---- entries by pid ---- */
 
-/* LINEAGE_NONE = none. */
+/* Returns LINEAGE_NONE if there is none. */
 static size_t find_entry(const struct lineage *l, pid_t pid)
 {
 	const uint32_t *i = pid_map_find(&l->index, pid);
@@ -95,7 +95,7 @@ static void break_group(struct lineage *l, unsigned run)
 		l->run[others].breaks++;
 }
 
-/* Something of the run is not told. */
+/* An event or record of the run is missing. */
 static void mark_incomplete(struct lineage *l, unsigned run)
 {
 	l->run[run].past.whole = false;
@@ -152,7 +152,7 @@ static const size_t sums[] = {
 	offsetof(struct lineage_tally, ends_most_ns),
 };
 
-/* What an inner run had more than before, to the one around it. How its root ended is its own. */
+/* Adds the growth of an inner run to the run around it. Its exit status stays its own. */
 static void add_growth(struct lineage_tally *to, const struct lineage_tally *now,
 	const struct lineage_tally *before)
 {
@@ -172,7 +172,7 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 	return run == outer;
 }
 
-/* What the dead of an inner run used until now stays with whom it was in, and is told twice of a group of both. */
+/* Puts run inside outer. A group of both counts its ended processes twice, hence the breaks. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -205,7 +205,7 @@ static void leave(struct lineage *l, unsigned run)
 			l->entry[i].run = r->outer;
 }
 
-/* ---- who is of which run ---- */
+/* ---- processes of runs ---- */
 
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 {
@@ -224,7 +224,7 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 	return run;
 }
 
-/* Its root is known to be of another run, which began later, or is nearer than the one around it so far. */
+/* If pid is the root of inner, moves inner into run, unless a nearer run is around it already. */
 static void find_outer(struct lineage *l, unsigned run, unsigned inner, pid_t pid)
 {
 	unsigned outer = l->run[inner].outer;
@@ -245,7 +245,7 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	unsigned *owner = &l->entry[i].run;
 
 	find_outer(l, run, *owner, pid);
-	/* Others yield, and who is around it: in the same group that makes no difference to what is told of that. */
+	/* Only others and outer runs give up a process. Within a group, sums stay the same. */
 	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
@@ -289,21 +289,21 @@ void lineage_lost(struct lineage *l)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {
 		mark_incomplete(l, i);
-		/* The end of the last thread may be among what was lost. */
+		/* The lost messages may include the exit of the last thread. */
 		if (find_entry(l, l->run[i].root) != LINEAGE_NONE)
 			l->run[i].past.status_heard = false;
 	}
 }
 
-/* ---- what an entry is worth ---- */
+/* ---- the tally of an entry ---- */
 
-/* What an end usually costs: 60 us, and 0.45 us for each page, were measured. */
+/* Usual cost of an end, measured: 60 us and 0.45 us a page. */
 #define END_NS      60000
 #define END_PAGE_NS 450
-/* Ends that took longer than so many usual ones were interrupted: how long they would have taken nobody knows. */
+/* An end longer than this many usual ones was interrupted: its own cost is unknown. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
-/* What follows the event of an end until nothing is left of it, at most. */
+/* Longest time from the exit event until the process is gone. */
 #define AFTER_NS 100000
 
 static uint64_t pages_of(const struct lineage_entry *e)
@@ -322,8 +322,9 @@ static uint64_t usual_end(const struct lineage_entry *e)
 }
 
 /*
- * A record is made before the memory is taken down, the event after that. What is between them is the end's time,
- * unless others had the CPU meanwhile. The usual is a median, so that it makes no difference how long they had it.
+ * The record precedes the freeing of memory, the event follows it. The time between is the end's
+ * cost, unless another task had the CPU. usual is a median, so the length of such interruptions
+ * does not matter.
  */
 static void price_end(struct lineage *l, struct lineage_entry *e)
 {
@@ -349,7 +350,7 @@ static void price_end(struct lineage *l, struct lineage_entry *e)
 static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 {
 	const struct task_record *r = &e->record;
-	/* A first thread that ended before the others left a record of its own time only. */
+	/* The record of a first thread that ended before the others has its own time only. */
 	uint64_t counted = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
 	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
 
@@ -367,7 +368,7 @@ static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 		t->peak_process_bytes = r->peak_bytes;
 }
 
-/* Moves an entry's worth into its run's past; the entry is worth nothing afterwards. */
+/* Adds an entry to the past of its run. The caller removes the entry. */
 static void bury_entry(struct lineage *l, struct lineage_entry *e)
 {
 	struct lineage_tally *past = &l->run[e->run].past;
@@ -375,7 +376,7 @@ static void bury_entry(struct lineage *l, struct lineage_entry *e)
 	price_end(l, e);
 	tally_entry(past, e);
 	past->ended++;
-	/* What was added when it was already gone left its record before. */
+	/* No record comes for a process that was added after its end. */
 	if (!e->recorded && e->seen)
 		mark_incomplete(l, e->run);
 }
@@ -387,13 +388,13 @@ static void forked(struct lineage *l, const struct process_event *event)
 	pid_t pid = event->pid;
 	size_t old = find_entry(l, pid);
 
-	/* Found in /proc just before its birth was told. */
+	/* The process was found in /proc before its fork event arrived. */
 	if (old != LINEAGE_NONE && !l->entry[old].seen) {
 		l->entry[old].seen = true;
 		l->entry[old].born_ns = event->at_ns;
 		return;
 	}
-	/* The number is used again: its former owner is gone. */
+	/* The pid is reused: its former owner is gone. */
 	if (old != LINEAGE_NONE) {
 		bury_entry(l, &l->entry[old]);
 		l->n_recorded -= l->entry[old].recorded;
@@ -419,7 +420,7 @@ static void ended(struct lineage *l, const struct process_event *event)
 {
 	size_t i = find_entry(l, event->pid);
 
-	/* That of the last thread counts. */
+	/* The event of the last thread counts. */
 	if (i != LINEAGE_NONE)
 		l->entry[i].ended_ns = event->at_ns;
 	for (i = 0; i < l->n_runs; i++)
@@ -431,14 +432,10 @@ static void ended(struct lineage *l, const struct process_event *event)
 
 void lineage_event(struct lineage *l, const struct process_event *event)
 {
-	switch (event->kind) {
-	case PROCESS_FORKED:
+	if (event->kind == PROCESS_FORKED)
 		forked(l, event);
-		return;
-	case THREAD_ENDED:
+	else
 		ended(l, event);
-		return;
-	}
 }
 
 void lineage_record(struct lineage *l, const struct task_record *record)
@@ -446,7 +443,7 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	size_t i = find_entry(l, record->id);
 	struct lineage_entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 
-	/* Of a thread that is not its process's first nothing is needed: the sum comes with the last. */
+	/* Ignore later threads once the whole process is recorded: the last record has the sum. */
 	if (!e || (e->recorded && e->record.whole))
 		return;
 	l->n_recorded += !e->recorded;
@@ -455,7 +452,7 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	uint64_t peak = e->record.peak_bytes;
 
 	e->record = *record;
-	/* Its clock was read before this, when the first thread had ended, and others had not. */
+	/* If the first thread ended earlier, the clock was read before the process ended. */
 	e->priced = e->final = false;
 	e->end_ns = 0;
 	if (peak > e->record.peak_bytes)
@@ -482,7 +479,7 @@ void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 		struct lineage_entry *e = &l->entry[i];
 		uint64_t ns;
 
-		/* One that runs backwards is somebody else's. */
+		/* A clock that runs backwards belongs to another process. */
 		e->gone = !clock(context, e->pid, &ns) || ns < e->clock_ns;
 		if (e->gone)
 			continue;
@@ -552,11 +549,11 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 	return l->run[e->run].others == others;
 }
 
-/* ---- who is in it ---- */
+/* ---- comparing with a listing ---- */
 
 /*
- * A birth is told before the newborn is in its group (kernel/fork.c, copy_process), and what is between may be a while on
- * a busy machine. A record is made before the group is left.
+ * A fork event precedes the entry into the group (kernel/fork.c, copy_process), by long on a busy
+ * machine. A record is made before the process leaves the group.
  */
 #define NEWBORN_NS 1000000000
 
@@ -571,7 +568,7 @@ static bool has_left(const struct lineage_entry *e, unsigned others)
 	return e->run == others && e->outside;
 }
 
-/* Those who came in, and live. */
+/* Adds living processes that entered the group. */
 static bool take_in(struct lineage *l, unsigned others, const struct lineage_listing *listing,
 	lineage_clock *clock, void *context)
 {
@@ -592,7 +589,7 @@ static bool take_in(struct lineage *l, unsigned others, const struct lineage_lis
 	return any;
 }
 
-/* Is a run inside one that shares the group of these others in another group? */
+/* True if a run inside one of this group is in another group. */
 static bool reaches_out(const struct lineage *l, unsigned others)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {
@@ -634,7 +631,7 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	return ret;
 }
 
-/* ---- what it did ---- */
+/* ---- sums of a group ---- */
 
 static void add_run(struct lineage_group *g, const struct run_book *r)
 {

@@ -1,4 +1,4 @@
-/* Kills for want of memory. */
+/* Kills by the OOM killer. */
 #include "collectors/accounting/memory_kills.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "collectors/cgroup/cpu_quota.h"
 #include "collectors/kernel_file.h"
 
-/* Pages are charged in batches, so that a group is killed in a little before it has all that it may have. */
+/* Pages are charged in batches: the kernel kills a little before the group reaches its limit. */
 #define AT_LIMIT 1.01
 
 /* ---- what the kernel counts ---- */
@@ -23,7 +23,7 @@ static double machine_kills(const struct host *h)
 		       number_value(number_find(text, "oom_kill"));
 }
 
-/* In v1 of this very group. */
+/* v1 counts this group only, v2 its descendants too. */
 static double group_kills(const struct cgroup_place *p, const struct host *h)
 {
 	return cgroup_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
@@ -41,9 +41,9 @@ static double mark_of(const struct cgroup_place *p, const struct host *h)
 		NULL);
 }
 
-/* ---- who else is there ---- */
+/* ---- the others in the group ---- */
 
-/* False: more than are told apart, or one that this PID namespace does not show. */
+/* False: too many others, or one outside this PID namespace. */
 static bool find_others(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h, pid_t other[MEMORY_OTHERS_MAX], size_t *ret_n)
 {
@@ -71,7 +71,7 @@ static bool is_one_of(const struct memory_kills *k, pid_t pid)
 	return false;
 }
 
-/* What those have who are in the group with the run; NaN: they are not those of its beginning. */
+/* Resident bytes of the others in the group; NaN: they have changed since the run began. */
 static double others_bytes(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h)
 {
@@ -108,7 +108,7 @@ void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool
 {
 	const struct cgroup_place *of_run = &group->place[CGROUP_MEMORY];
 
-	/* A group that was made for CPU time alone counts no memory. */
+	/* Look further up: a group without the memory controller counts no kills. */
 	k->place = *of_run;
 	while (isnan(k->group_before = group_kills(&k->place, h)))
 		if (!cgroup_parent(&k->place))
@@ -122,7 +122,7 @@ void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool
 
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h)
 {
-	/* What a group that is gone had holds. */
+	/* Keep the last limit of a group that is gone. */
 	if (k->place.version && tree_size(k->place.tree, k->place.path) >= 0)
 		k->limit_bytes = cgroup_memory_limit(&k->place, h);
 }
@@ -149,7 +149,7 @@ double memory_kills_held(const struct memory_kills *k, double kills, double mark
 	double mark = k->mark_is_old    ? (double)NAN :
 		      isnan(mark_bytes) ? mark_of(&k->place, h) :
 					  mark_bytes;
-	/* The kernel counts those here whom it killed for a group above or the whole machine, too. */
+	/* The kernel also counts kills here that a group above or the whole machine caused. */
 	bool at_limit = isnan(mark) ? limit_met(&k->place, h) > k->met_before :
 				      mark * AT_LIMIT >= k->limit_bytes;
 	double held = k->limit_bytes - others_bytes(k, members, h);

@@ -1,4 +1,4 @@
-/* The bound of what may have been missed. */
+/* Upper bound of the missed CPU time. */
 #include "collectors/accounting/missed_cpu.h"
 
 #include <math.h>
@@ -13,16 +13,14 @@ void missed_cpu_group(struct missed_cpu *m, double group_seconds)
 	m->group_before = group_seconds - m->possible_seconds;
 }
 
-static void add_missed(struct missed_cpu *m, double missed)
+void missed_cpu_found(struct missed_cpu *m, double seconds)
 {
-	m->seconds += missed;
-	if (!(m->seconds > 0))
-		m->seconds = 0;
+	m->seconds = fmax(m->seconds - seconds, 0);
 }
 
 /*
- * No more than the machine spent, nor than the group. Both from the beginning on: they are not read at the same
- * instant, so that of two short intervals the lesser would be too little.
+ * At most what the machine spent, and what the group spent. Both count from the beginning: they are
+ * not read at the same instant, so the smaller of two short intervals would be too small.
  */
 static double possible_seconds(const struct missed_cpu *m, double spent, double group_seconds)
 {
@@ -35,7 +33,7 @@ static double possible_seconds(const struct missed_cpu *m, double spent, double 
 
 void missed_cpu_add(struct missed_cpu *m, const struct missed_cpu_look *look)
 {
-	double spent = fmax(look->spent_seconds, 0); /* NaN is 0 */
+	double spent = fmax(look->spent_seconds, 0); /* NaN becomes 0 */
 
 	m->any_changes = m->any_changes || look->changes;
 	m->spent_seconds += spent;
@@ -45,10 +43,5 @@ void missed_cpu_add(struct missed_cpu *m, const struct missed_cpu_look *look)
 
 	m->possible_seconds = possible;
 	if (missed <= 0 || (look->orphans_hidden ? m->any_changes : look->changes))
-		add_missed(m, missed);
-}
-
-void missed_cpu_found(struct missed_cpu *m, double seconds)
-{
-	add_missed(m, -seconds);
+		missed_cpu_found(m, -missed);
 }

@@ -1,4 +1,4 @@
-/* Making and removing the control group of a run. */
+/* Makes and removes the control group of a run. */
 #include "collectors/accounting/own_group.h"
 
 #include <dirent.h>
@@ -18,10 +18,10 @@
 #define PREFIX     "rightsize-"
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
-#define MOVE_TRIES 100 /* whoever forks faster than that keeps the group */
-#define DEPTH_MAX  16  /* of groups in groups that are looked at */
+#define MOVE_TRIES 100 /* a job that forks faster than this keeps the group */
+#define DEPTH_MAX  16  /* levels of groups below that are removed */
 
-/* ---- whose group is it? ---- */
+/* ---- permission to divide a group ---- */
 
 static bool ends_with(struct slice name, const char *suffix)
 {
@@ -30,7 +30,7 @@ static bool ends_with(struct slice name, const char *suffix)
 	return name.len > n && memcmp(name.data + name.len - n, suffix, n) == 0;
 }
 
-/* systemd marks what it delegates; the second name is for root alone, and older. */
+/* systemd marks delegated groups; trusted.delegate is older and readable by root only. */
 static bool is_delegated(const char *directory)
 {
 	char value[2];
@@ -41,7 +41,7 @@ static bool is_delegated(const char *directory)
 		       value[0] == '1');
 }
 
-/* Is nobody else in this group? */
+/* True if this process is alone in the group. */
 static bool is_alone(const char *directory)
 {
 	char path[PATH_SIZE + sizeof "/cgroup.procs"], text[64];
@@ -56,7 +56,7 @@ static bool is_alone(const char *directory)
 	       scan_end(&s);
 }
 
-/* Is it below the service of a user's own systemd? */
+/* True below user@UID.service, a user's own systemd. */
 static bool is_below_user_service(const char *path, size_t mount)
 {
 	for (const char *at = path + mount; (at = strstr(at, "/user@")); at++) {
@@ -69,8 +69,9 @@ static bool is_below_user_service(const char *path, size_t mount)
 }
 
 /*
- * The systemd of a user marks none of its units as delegated (cgroup_xattr_apply() in its src/core/cgroup.c), but all of
- * them are the user's. A scope that holds this process alone was made for it: systemd-run --user --scope.
+ * A user's systemd marks none of its units as delegated (cgroup_xattr_apply() in
+ * src/core/cgroup.c), but the user owns all of them. A scope with only this process was made for
+ * it: systemd-run --user --scope.
  */
 static bool is_user_scope(const char *path, size_t mount)
 {
@@ -108,9 +109,9 @@ bool own_group_allowed(const char *directory, size_t mount, bool under_systemd)
 	return false;
 }
 
-/* ---- what is left of others ---- */
+/* ---- leftovers of ended exporters ---- */
 
-/* Is the maker of a group with such a name gone? False when the name is none of ours. */
+/* True if the name is ours and its maker has ended. */
 static bool is_of_dead_maker(const char *name)
 {
 	struct scan s = SCAN(name, strlen(name));
@@ -120,15 +121,15 @@ static bool is_of_dead_maker(const char *name)
 	       pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Ours of a living maker may be empty only because its job is yet to start. */
+/* An empty group of a living exporter may wait for its job to start: it must stay. */
 static bool is_not_of_living_maker(const char *name)
 {
 	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);
 }
 
 /*
- * Removes the groups in this one that may go and are empty, those below first; returns how many. One in use cannot be
- * removed, so a number that means another process here than where the group was made does no harm.
+ * Removes empty groups that may go, those below first; returns how many. The kernel does not remove
+ * a used group, so a maker's pid from another PID namespace does no harm.
  */
 static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
@@ -159,7 +160,7 @@ static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigne
 
 /* ---- making ---- */
 
-/* The number finds leftovers; the rest keeps apart those who have the same number in other PID namespaces. */
+/* The pid finds leftovers; the random part separates equal pids of other PID namespaces. */
 static void make_name(char out[OWN_GROUP_NAME_MAX])
 {
 	uint32_t random = 0;
@@ -247,7 +248,7 @@ int own_group_cpu_ns(const struct own_group *g, uint64_t *ret)
 
 /* ---- removing ---- */
 
-/* Sends whoever is in the group up by one; false when nobody was. */
+/* Moves the processes of the group to its parent; false if none was moved. */
 static bool send_home(const struct own_group *g, int home)
 {
 	char text[TEXT_SIZE];
@@ -258,14 +259,14 @@ static bool send_home(const struct own_group *g, int home)
 
 	if (!read_text(procs, text, &s))
 		return false;
-	/* Whole lines only: a number that was cut is somebody else's. One that ended meanwhile is refused. */
+	/* Whole lines only: a cut number is another pid. The kernel refuses an ended pid. */
 	while (scan_until(&s, '\n', &pid))
 		if (pid.len > 0 && write(home, pid.data, pid.len) == (ssize_t)pid.len)
 			any = true;
 	return any;
 }
 
-/* False when nothing changed: to try again would not help. */
+/* False if nothing changed: another try would not help. */
 static bool clear_out(const struct own_group *g, int home)
 {
 	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);

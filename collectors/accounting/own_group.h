@@ -1,16 +1,15 @@
 /*
- * A control group made for one run, so that the kernel counts its CPU time exactly, whatever it does: below the
- * group that this process is in, without any controller or limit of its own, removed at the end.
- *
- * v2: in any group one may write to: CPU time is counted without a controller, so cgroup.subtree_control stays as
- * it is, and the rule that a group with controllers for its children has no processes of its own cannot be
- * broken by us. Its price: whoever wants to enable controllers in our own group finds one more child there, and
- * processes that are moved out of the new group (systemd-run --scope) are no longer counted. Below systemd a
- * group is divided only where the unit says Delegate=yes, and in a scope of a user's own systemd that holds nobody
- * else: that does not mark what it delegates. All others belong to systemd alone.
- *
- * v1: in the hierarchy of cpuacct, when no other controller shares it: a new group of cpu would get a share and
- * no real-time budget of its own.
+ * A control group made for one run, for the exact CPU time of all its processes. It lies below this
+ * process's group, sets no controller or limit, and is removed at the end.
+ * v2: any group that is writable will do. CPU time is counted without a controller, so
+ * cgroup.subtree_control stays unchanged and the rule against processes in inner groups is not
+ * broken. Two costs: enabling controllers in the parent group finds one more child there, and
+ * processes moved out of the new group (systemd-run --scope) are no longer counted.
+ * Below systemd a group is divided only in two cases: its unit says Delegate=yes, or it is a scope
+ * of a user's systemd with no other process. A user's systemd does not mark its delegated units.
+ * All other groups belong to systemd.
+ * v1: in the cpuacct hierarchy, if no other controller shares it: a new cpu group would get shares
+ * and no real-time budget.
  */
 #ifndef COLLECTORS_ACCOUNTING_OWN_GROUP_H
 #define COLLECTORS_ACCOUNTING_OWN_GROUP_H
@@ -34,26 +33,27 @@ struct own_group {
 #define OWN_GROUP_NONE ((struct own_group){-1, -1, -1, -1, 0, ""})
 
 /*
- * May this group be divided by somebody who only runs in it? directory: of the group; mount: length of the part
- * that is the mount point; under_systemd: that is the init here.
+ * True if a process in this group may divide it. directory: path of the group; mount: length of its
+ * mount point; under_systemd: systemd is the init process.
  */
 bool own_group_allowed(const char *directory, size_t mount, bool under_systemd);
 
 /*
- * Makes "rightsize-PID-RANDOM" in directory. version: 1 (cpuacct) or 2. Negative errno where it is not permitted or not
- * possible: the reason is for debugging only. Leftovers of others that are gone are removed on the way.
+ * Makes "rightsize-PID-RANDOM" in directory and removes leftovers of ended exporters. version: 1
+ * (cpuacct) or 2. Negative errno: not permitted or not possible; the message is for debugging only.
  */
 int own_group_make(struct own_group *ret, const char *directory, int version, struct err *e);
 
-/* The calling process enters. In the child, before it executes the job: signal-safe; false when refused. */
+/* Moves the calling process into the group; async-signal-safe. False if refused. */
 bool own_group_enter(const struct own_group *g);
 
-/* CPU time of all that was ever in it. */
+/* CPU time of all processes that ever were in the group. Negative errno. */
 int own_group_cpu_ns(const struct own_group *g, uint64_t *ret);
 
 /*
- * Puts whoever is left back into the group above, removes the group with the empty ones that the job made in it, and closes
- * everything. A group in which others made one that is in use stays; the next own_group_make after its end removes it.
+ * Moves remaining processes to the parent group, removes the group and the empty groups below, and
+ * closes everything. A group with a used group below stays; the next own_group_make after its end
+ * removes it.
  */
 void own_group_remove(struct own_group *g);
 

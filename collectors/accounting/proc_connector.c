@@ -1,4 +1,4 @@
-/* The proc connector's messages. */
+/* Messages of the proc connector. */
 #include "collectors/accounting/proc_connector.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #define ERRNO_MAX 4095 /* linux/err.h of the kernel */
 
-/* Reads what the message holds of an event: older kernels send shorter ones. */
+/* Copies an event from a message. Older kernels send shorter ones; the rest stays 0. */
 static bool event_read(const struct netlink_message *m, struct proc_event *ret)
 {
 	struct bytes body = m->body;
@@ -21,7 +21,7 @@ static bool event_read(const struct netlink_message *m, struct proc_event *ret)
 	netlink_skip(&body, sizeof head);
 	if (head.id.idx != CN_IDX_PROC || head.id.val != CN_VAL_PROC)
 		return false;
-	/* Not aligned: 20 bytes of head after 16 of netlink's. */
+	/* Not aligned: 20 bytes of cn_msg follow the 16 of nlmsghdr. */
 	*ret = (struct proc_event){0};
 	memcpy(ret, body.data, body.len < sizeof *ret ? body.len : sizeof *ret);
 	return true;
@@ -70,7 +70,7 @@ bool proc_connector_answer(struct bytes datagram, int *ret)
 
 	while (netlink_next(&datagram, &m))
 		if (event_read(&m, &e) && (unsigned)e.what == PROC_EVENT_NONE) {
-			/* Past the last errno it is none. */
+			/* A value beyond the largest errno is not an error code. */
 			*ret = e.event_data.ack.err <= ERRNO_MAX ? -(int)e.event_data.ack.err :
 								   -EPROTO;
 			return true;

@@ -1,15 +1,15 @@
-/* Reading the group of a run. */
+/* Reads the own group of a run. */
 #include "collectors/accounting/run_group.h"
 
 #include <math.h>
 
 #include "collectors/base/mem.h"
 
-/* How many looks later a newborn process is in its group for certain; and how often the list is read anyway. */
+/* Samples until a new process is surely in its group, and the period of reading the list anyway. */
 #define MOVE_LOOKS 3
 #define LIST_LOOKS 10
 
-/* Where each number of a group goes. */
+/* Metric of each number of a group. */
 static const struct {
 	enum cgroup_value from;
 	enum run_metric to;
@@ -79,7 +79,7 @@ void run_group_read(struct run_group *g, const struct host *h, double value[RUN_
 	double v[CGROUP_VALUES])
 {
 	cgroup_files_read(&g->files, h, v, NULL);
-	/* Less than before: a group that was made anew at the same place tells nothing. */
+	/* A value below before comes from a new group at the same path: unknown. */
 	for (size_t i = 0; i < CGROUP_VALUES; i++)
 		v[i] = v[i] < g->before[i] ? (double)NAN : v[i] - g->before[i];
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)

@@ -1,4 +1,4 @@
-/* A counter that is handed down to every descendant. */
+/* A perf counter that every descendant inherits. */
 #include "collectors/accounting/task_clock.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@ int task_clock_open(struct task_clock *ret)
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof a,
 		.config = PERF_COUNT_SW_TASK_CLOCK,
-		.disabled = 1, /* in ourselves, who never execute anything */
+		.disabled = 1, /* not in this thread, which never calls exec */
 		.enable_on_exec = 1,
 		.inherit = 1,
-		/* Needs less privilege; this clock counts the kernel's part all the same. */
+		/* Needs less privilege. This clock counts kernel time anyway. */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
