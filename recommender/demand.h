@@ -1,10 +1,10 @@
 /*
- * What the next run of a job will need: the bridge between sizing (sizing.h) and servers (pick.h).
+ * The expected needs of a job's next run: output of sizing (sizing.h), input of servers (pick.h).
  */
 #ifndef RECOMMENDER_DEMAND_H
 #define RECOMMENDER_DEMAND_H
 
-/* Exact; NaN = unknown, 0 = none. */
+/* Not rounded; NaN = unknown, 0 = none. */
 struct demand {
 	double cpu_cores, memory_bytes, gpus, vram_bytes, disk_bytes, duration_seconds;
 };

@@ -1,6 +1,6 @@
 /*
- * What is reserved while a run takes its time, in cores: where clouds sell memory by itself, a GiB costs about an
- * eighth of a core, and a GPU as much as dozens of them. Private to recommender/.
+ * Prices of reserved resources in CPU cores: where clouds sell memory separately, 1 GiB costs about
+ * an eighth of a core, and a GPU dozens of cores. Private to recommender/.
  */
 #ifndef RECOMMENDER_RESOURCE_PRICES_H
 #define RECOMMENDER_RESOURCE_PRICES_H

@@ -1,4 +1,4 @@
-/* Names of outcomes, and looking things up in a run. */
+/* Names of outcomes, and access to the columns of a run. */
 #include "recommender/run.h"
 
 #include <math.h>

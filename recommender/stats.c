@@ -34,8 +34,8 @@ int stats_ascending(const void *left, const void *right)
 }
 
 /*
- * held is sorted by value. The slack of a few units in the last place keeps a rank that is exact in
- * decimals (95 of 100 intervals of 0.1 s) from moving up by rounding.
+ * held is sorted by value. The factor below 1 keeps a rank that is exact in decimals (95 of 100
+ * intervals of 0.1 s) from moving up by rounding.
  */
 static double percentile(const struct held *held, size_t n, double total, double share)
 {
@@ -49,7 +49,7 @@ static double percentile(const struct held *held, size_t n, double total, double
 	return n ? held[n - 1].value : NAN;
 }
 
-/* Known values with their weights, or, when none has one, with the same weight each. */
+/* Collects the known values with their weights; equal weights if all are 0. */
 static size_t gather(const double *value, const double *weight, size_t n, struct held *out)
 {
 	double total = 0;
@@ -104,8 +104,8 @@ static double shortest_interval(const struct series *s)
 struct rates {
 	size_t n;
 	double *rate, *held;
-	double growth, time;           /* of everything */
-	double open_growth, open_time; /* not divided yet: too short so far */
+	double growth, time;           /* of all intervals */
+	double open_growth, open_time; /* not yet divided: too short so far */
 };
 
 static void close_interval(struct rates *r)
@@ -116,9 +116,9 @@ static void close_interval(struct rates *r)
 }
 
 /*
- * A rate over much less than the usual interval says more about the kernel's rounding (CPU time
- * moves in steps of up to 10 ms) than about the job, so such an interval is joined to the next one,
- * at the end to the one before.
+ * A rate over much less than the usual interval shows the kernel's rounding (CPU time moves in
+ * steps of up to 10 ms), not the job. Such an interval is joined to the next one, the last to the
+ * one before.
  */
 static void add_rates(struct rates *r, const struct series *s, const double *growth,
 	double shortest)

@@ -1,11 +1,11 @@
-/* What runs waited for, from delay accounting or else pressure stalls. */
+/* Waiting times of runs from delay accounting, or else pressure stalls. */
 #include "recommender/waits.h"
 
 #include <math.h>
 
-/* Shares from which on waiting is worth a word. */
+/* Shares of time above which waiting is reported. */
 #define CPU_SHARE_MUCH   0.10
-#define CPU_SECONDS_MUCH 0.5 /* what a short run waits says more about its start */
+#define CPU_SECONDS_MUCH 0.5 /* a short run waits mostly at its start */
 #define OTHER_SHARE_MUCH 0.10
 #define IDLE_SHARE_MUCH  0.50
 
@@ -23,7 +23,7 @@ const char *wait_verdict_name(enum wait_verdict v)
 	return verdict_names[v];
 }
 
-/* Sums over the runs of which both are known. */
+/* Sums over the runs where both parts are known. */
 struct ratio {
 	double part, whole;
 };
@@ -41,7 +41,7 @@ static double ratio_share(const struct ratio *r)
 	return r->whole > 0 ? r->part / r->whole : NAN;
 }
 
-/* Waiting as the threads counted it, or else the time in which some task of the group waited. */
+/* Waiting time of all threads, or else the time in which some task of the group waited. */
 static double waited_seconds(const struct run *r, const char *delay, const char *pressure)
 {
 	double v = run_total(r, delay);
@@ -53,7 +53,7 @@ static double idle_of(const struct run *r, double waited_for_cpu)
 {
 	double busy = run_total(r, "cpu_seconds") + waited_for_cpu, took = run_duration(r);
 
-	/* No such time, but somebody may send it. */
+	/* A client may send a negative time. */
 	if (busy < 0)
 		return NAN;
 	return busy > took ? 0 : took - busy; /* NaN when either is unknown */

@@ -1,4 +1,4 @@
-/* The answer in the syntax and units of the systems that people paste it into: one table row each. */
+/* The formats of advice: one table row per target system, in its syntax and units. */
 #include "recommender/advice/formats.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 	&(const struct advice_layout){nothing, (const struct advice_section[]){__VA_ARGS__, {0}}}
 
 /*
- * The resources of a container, each with its name between before and middle. A GPU cannot be overcommitted: its request
- * is its limit.
+ * The resources of a container: each name stands between before and middle. Kubernetes requires
+ * that the request of a GPU equals its limit.
  */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
@@ -22,11 +22,13 @@
 	{before "cpu" middle, MILLICORES_LIMIT, "m" after}, {before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
 	{before "nvidia.com/gpu" middle, GPUS, after}
 
-/* A patch names the container that most systems call main: the first in the list may be a sidecar. */
+/*
+ * The patch names the container main, as most systems do: the first in the list may be a sidecar.
+ */
 #define MAIN_REQUESTS(before) \
 	{before "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{", ",", "}", \
 		PIECES(REQUESTS("\"", "\":\"", "\""))}
-/* A limit that a container already has may be below the new request, which Kubernetes refuses: so it is taken away. */
+/* Removes limits: an old limit below the new request would make Kubernetes refuse the patch. */
 #define MAIN_LIMITS(after) \
 	{",\"limits\":{", ",", "}}}]}" after, \
 		PIECES(LIMITS("\"", "\":\"", "\""), {"\"cpu\":null", CPU_LIFTED}, \
@@ -81,7 +83,7 @@ const struct advice_format advice_formats[] = {
 			"Deployment, or below spec.jobTemplate of a CronJob; of a Job in its "
 			"manifest with --local, for Kubernetes refuses to change the template of "
 			"one that is there",
-		/* Merged by name into the containers, and by key into their resources, so that all else stays. */
+		/* Containers are merged by name and resources by key, so all else stays. */
 		.layout = LAYOUT(
 			"{}\n",
 			MAIN_REQUESTS("{\"spec\":{\"template\":{\"spec\":"),
@@ -114,7 +116,9 @@ const struct advice_format advice_formats[] = {
 		.content_type = YAML,
 		.help = "The podSpecPatch of an Argo Workflows template or workflow, for its "
 			"container main",
-		/* Argo merges it strategically as well (ApplyPodSpecPatch() in its workflow/util/util.go). */
+		/*
+		 * Argo merges it strategically too (ApplyPodSpecPatch() in workflow/util/util.go).
+		 */
 		.layout = LAYOUT(NULL, MAIN_REQUESTS("podSpecPatch: '"), MAIN_LIMITS("'\n")),
 	},
 	{
@@ -147,7 +151,7 @@ const struct advice_format advice_formats[] = {
 		.content_type = TEXT,
 		.help = "A process scope for nextflow.config; memory (MB is 2^20 bytes there) "
 			"grows with each attempt after a kill",
-		/* 137 to 140: killed, as by the kernel or a batch system when memory ran out. */
+		/* 137 to 140: killed by a signal, as when memory ran out. */
 		.layout = LAYOUT(NULL, {"process {\n", "", "}\n",
 				PIECES({"    cpus = ", CPUS, "\n"},
 					{"    memory = { ", MEMORY_MIB,
@@ -215,8 +219,9 @@ const struct advice_format advice_formats[] = {
 			"is what does not slow the job down, which is refused by a host with fewer "
 			"CPUs, and missing with strategy=baseline, which knows no such number",
 		/*
-		 * It knows hard limits only. A request is none: the mean of a job as a limit would slow down all that is
-		 * above it. Swap would hide that memory ran out: --memory-swap is memory and swap together.
+		 * Docker has hard limits only. The request is not used: a job's mean as a limit
+		 * would slow down its peaks. --memory-swap is memory plus swap: equal to --memory,
+		 * it forbids swap, which would hide that memory ran out.
 		 */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},

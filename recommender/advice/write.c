@@ -1,4 +1,4 @@
-/* From a sizing to the text of a format. */
+/* Writes a sizing in one format. */
 #include "recommender/advice/formats.h"
 
 #include <inttypes.h>
@@ -9,12 +9,12 @@
 #include "recommender/advice/advice.h"
 
 /*
- * Less disk than this is not asked for: a small request gets a small disk, where the default would have been gigabytes,
- * and logs and the like need room that no run shows.
+ * Smaller disk requests are left out: a request gets a disk of that size instead of the default of
+ * gigabytes, and logs need room that no run shows.
  */
 #define DISK_LEAST (1024 * MIB)
 
-/* Up to whole thousandths; what floating point added to a whole one is not a reason for one more. */
+/* Rounded up to whole thousandths, except for an error of floating point. */
 static uint64_t millicores(double cores)
 {
 	return cores > 0 && cores < 1e6 ? (uint64_t)fmax(1, ceil(cores * 1000 - 1e-6)) : 0;
@@ -73,7 +73,7 @@ static void add_number(struct buf *out, enum advice_number which, uint64_t n)
 {
 	if (which == CORES || which == CORES_LIMIT)
 		buf_add_double(out, (double)n / 1000);
-	else if (which == MINUTES) /* Slurm takes any number of hours */
+	else if (which == MINUTES) /* Slurm accepts any number of hours */
 		buf_addf(out, "%02" PRIu64 ":%02" PRIu64 ":00", n / 60, n % 60);
 	else if (which != CPU_LIFTED && which != DISK_LIFTED)
 		buf_add_u64(out, n);

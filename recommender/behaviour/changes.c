@@ -1,4 +1,4 @@
-/* Changes from run to run, each with a plain sentence. */
+/* Finds changes from run to run and describes each in a sentence. */
 #include "recommender/behaviour/changes.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #define PEAK_RUNS_MIN   5
 #define PEAK_RATIO_MIN  1.05
 #define OUTLIER_RUNS    8
-#define OUTLIER_SCORE   3.5  /* of the modified z-score (Iglewicz and Hoaglin) */
+#define OUTLIER_SCORE   3.5  /* modified z-score (Iglewicz and Hoaglin) */
 #define SPREAD_MIN      0.01 /* of the logs: differences below 1 % are noise */
 #define MEASURES        3
 
@@ -109,7 +109,7 @@ static double median_between(const struct line *l, size_t from, size_t end)
 	return trend_median(v, end - from);
 }
 
-/* Returns the first run after the last shift, 0 when there was none. */
+/* Returns the index of the first run after the last shift, 0 if there is none. */
 static size_t find_shift(struct findings *f, const struct line *l)
 {
 	const double *channel[] = {l->log};
@@ -137,7 +137,7 @@ static size_t find_shift(struct findings *f, const struct line *l)
 	return at;
 }
 
-/* Since the last shift: a step is not a slope. */
+/* Only runs since the last shift: a step is not a slope. */
 static void find_trend(struct findings *f, const struct line *l, size_t from, double requested)
 {
 	size_t n = l->n - from;
@@ -192,8 +192,10 @@ static void find_new_peak(struct findings *f, const struct line *l)
 		l->measure->print(old_words, exp(before)));
 }
 
-/* What the runs since the last shift lead to expect of the newest, given its input where all know
- * theirs. */
+/*
+ * Expected log of the newest value from the runs since the last shift, given its input if all
+ * inputs are known. Leaves the residuals sorted.
+ */
 static double expected_newest(const struct line *l, size_t from, double residual[TREND_MAX])
 {
 	size_t n = l->n - 1 - from;
@@ -227,7 +229,7 @@ static void find_anomaly(struct findings *f, const struct line *l, size_t from)
 	expected = expected_newest(l, from, residual);
 	error = l->log[l->n - 1] - expected;
 
-	double middle = residual[n / 2]; /* expected_newest left them sorted */
+	double middle = residual[n / 2];
 
 	for (size_t i = 0; i < n; i++)
 		residual[i] = fabs(residual[i] - middle);

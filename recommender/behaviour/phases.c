@@ -1,4 +1,4 @@
-/* Phases of a run, from change points over what it used, and what splitting it would save. */
+/* Phases of a run from its change points, and the saving of a split. */
 #include "recommender/behaviour/phases.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "recommender/behaviour/segments.h"
 #include "recommender/sizing/strategy.h"
 
-#define BINS         512 /* samples are averaged to at most so many */
+#define BINS         512 /* samples are averaged to at most this many */
 #define SHORTEST     20  /* a phase takes at least 1/20 of the run */
 #define PART_SECONDS 60
 #define PART_SHARE   0.1
@@ -62,7 +62,7 @@ static const double *source_column(const struct series *s, enum column_source so
 	return NULL;
 }
 
-/* One channel, sample by sample: the sum of what it is made of. */
+/* One channel: the sum of its columns for each sample. */
 static double *channel_of(const struct series *s, enum channel c, struct arena *arena)
 {
 	double *v = arena_alloc(arena, (s->n + 1) * sizeof *v);
@@ -79,7 +79,7 @@ static double *channel_of(const struct series *s, enum channel c, struct arena *
 	return v;
 }
 
-/* Means of width samples each, unknown ones left out. */
+/* Means of width samples each without unknown ones. */
 static double *binned(const double *v, size_t n, size_t width, struct arena *arena)
 {
 	size_t bins = (n + width - 1) / width;
@@ -221,7 +221,7 @@ static bool long_enough(const struct phases *p, size_t i)
 	       p->phase[i].seconds >= PART_SHARE * p->seconds;
 }
 
-/* Joins what does not recur, is too short, or saves too little by itself. */
+/* Joins phases that do not recur, are too short, or save too little. */
 static void keep_worthwhile(struct phases *p, const struct phases *run, size_t n, double whole)
 {
 	for (size_t i = 0; i + 1 < p->n;)

@@ -1,4 +1,4 @@
-/* The outlook of a run while it runs: the job's past, given what the run did so far. */
+/* Forecast of a running run from the job's history and its progress. */
 #include "recommender/behaviour/running.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ double running_mark_at_half(const struct memory_mark *mark, size_t n, double sec
 	return bytes;
 }
 
-/* How many of the points lie below v. */
+/* Number of points below v. */
 static size_t points_below(const double point[PROSPECT_POINTS], double v)
 {
 	size_t i = 0;
@@ -61,7 +61,7 @@ static size_t points_below(const double point[PROSPECT_POINTS], double v)
 	return i;
 }
 
-/* The middle of the points from v on; v beyond all of them. */
+/* Median of the points from v on; v if it is beyond all. */
 static double middle_from(const double point[PROSPECT_POINTS], double v)
 {
 	size_t first = points_below(point, v);
@@ -69,7 +69,7 @@ static double middle_from(const double point[PROSPECT_POINTS], double v)
 	return first == PROSPECT_POINTS ? v : point[first + (PROSPECT_POINTS - first) / 2];
 }
 
-/* The share of the points from v on that lie above w >= v; 0.5 when v is beyond all that is known. */
+/* Share above w of the points from v on (w >= v); 0.5 if v is beyond all points. */
 static double share_above(const double point[PROSPECT_POINTS], double v, double w)
 {
 	size_t first = points_below(point, v), last = points_below(point, nextafter(w, INFINITY));
@@ -79,7 +79,7 @@ static double share_above(const double point[PROSPECT_POINTS], double v, double 
 		       (double)(PROSPECT_POINTS - last) / (double)(PROSPECT_POINTS - first);
 }
 
-/* The chance that a mark which grows on as it lately did meets the limit before the run ends; NaN = unknown. */
+/* Probability that the peak, growing as lately, reaches the limit before the end; NaN = unknown. */
 static double risk_by_trend(const struct prospect *p, const struct running_progress *now)
 {
 	double grown = now->peak_bytes - now->peak_at_half_bytes;

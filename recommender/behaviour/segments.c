@@ -5,10 +5,10 @@
 
 #include "collectors/base/mem.h"
 
-/* Running sums of the standardised channels that vary, and of all squares. */
+/* Running sums of the standardised varying channels, and of all squares. */
 struct sums {
 	size_t channels;
-	double *sum[SEGMENTS_CHANNELS_MAX]; /* [i]: of the first i points */
+	double *sum[SEGMENTS_CHANNELS_MAX]; /* [i]: sum of the first i points */
 	double *squares;
 };
 
@@ -23,7 +23,7 @@ static void fill_gaps(const double *in, size_t n, double *out)
 		out[i] = last = isfinite(in[i]) ? in[i] : last;
 }
 
-/* False when the channel is unknown or does not vary. */
+/* False if the channel is unknown or constant. */
 static bool standardise(double *v, size_t n)
 {
 	double mean = 0, variance = 0;

@@ -1,10 +1,10 @@
 /*
  * Change points of a series with one or more channels: where its level shifts for good. Pure.
  *
- * Optimal partitioning (Jackson et al. 2005), which PELT (Killick et al. 2012) computes too: the
- * cuts that minimise the squared distance of every point to the mean of its segment plus a penalty
- * of 3 ln n for each cut, the channels standardised. Channels that never change say nothing.
- * Unknown values (NaN) are taken as the last known one.
+ * Optimal partitioning (Jackson et al. 2005), with the same result as PELT (Killick et al. 2012).
+ * The cuts minimise the squared distance of every point to the mean of its segment, plus a penalty
+ * of 3 ln n for each cut. Channels are standardised; constant ones are ignored. Unknown values
+ * (NaN) repeat the last known one.
  */
 #ifndef RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 #define RECOMMENDER_BEHAVIOUR_SEGMENTS_H
@@ -16,9 +16,9 @@
 #define SEGMENTS_CHANNELS_MAX 16
 
 /*
- * channel[c][i], c < channels, i < n. No segment is shorter than least points. Writes the index
- * of the first point of each segment but the first to ret (room for n) and returns how many; 0 when
- * there are too many points or channels.
+ * channel[c][i], c < channels, i < n. least: shortest segment in points. Writes the index of the
+ * first point of each segment but the first to ret (room for n) and returns how many; 0 if there
+ * are too many points or channels.
  */
 size_t segments_cut(const double *const channel[], size_t channels, size_t n, size_t least,
 	size_t *ret);

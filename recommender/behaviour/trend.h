@@ -1,5 +1,6 @@
 /*
- * Does a series rise or fall, and how fast? By ranks, so that single outliers do not decide. Pure.
+ * Trend of a series: direction, size and significance. Rank-based, so single outliers do not
+ * decide. Pure.
  */
 #ifndef RECOMMENDER_BEHAVIOUR_TREND_H
 #define RECOMMENDER_BEHAVIOUR_TREND_H
@@ -7,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TREND_MAX 200 /* the newest so many values are looked at */
+#define TREND_MAX 200 /* newest values that count */
 
 /*
- * Mann-Kendall: the probability of seeing so much order by chance, two-sided, 0 to 1; corrected for
- * ties. 1 with fewer than 4 values.
+ * Mann-Kendall: the two-sided probability, 0 to 1, of such an order by chance; corrected for ties.
+ * 1 with fewer than 4 values.
  */
 double trend_chance(const double *v, size_t n);
 
@@ -19,9 +20,8 @@ double trend_chance(const double *v, size_t n);
 double trend_slope(const double *v, size_t n);
 
 /*
- * Both, for values of which each resembles the one before (their errors around the slope correlate
- * by more than 0.3): then medians of five values each are looked at, so that a slow wave is no
- * trend.
+ * Both. If neighbouring errors around the slope correlate by more than 0.3, the chance is that of
+ * medians of five values each: a slow wave is not a trend.
  */
 struct trend {
 	double chance, slope;

@@ -1,4 +1,4 @@
-/* Does a server do, price and speed aside? An unknown fact never passes where it is asked for. */
+/* Checks whether a server fits. An unknown property never passes a condition. */
 #include "recommender/servers/filters.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static bool complies(const struct filter_input *a, const struct server *s)
 	return true;
 }
 
-/* "name" or "vendor~name": of the server, or of its family. */
+/* True if name or "vendor~name" names the server or its family. */
 static bool is_named(const struct server *s, const char *name)
 {
 	name = region_name_at_vendor(name, s->vendor_id);
@@ -77,7 +77,7 @@ static bool named_in(const struct text_list *w, const struct server *s)
 	return false;
 }
 
-/* True when there are no words, or text is one of them. */
+/* True if w is empty or contains text. */
 static bool may_be(const struct text_list *w, const char *text)
 {
 	return w->n == 0 || text_list_has(w, text);
@@ -88,19 +88,19 @@ static bool bit_allowed(unsigned bits, unsigned i)
 	return bits == 0 || bits & (1u << i);
 }
 
-/* Nothing is asked, or what there is is enough; unknown is not. */
+/* True if nothing is requested or there is enough; an unknown amount is not enough. */
 static bool enough(double requested, double there)
 {
 	return !(requested > 0) || there >= requested;
 }
 
-/* The same of a limit: above it, or unknown, is too much. */
+/* True if there is no limit or it is kept; an unknown amount exceeds it. */
 static bool within(double limit, double there)
 {
 	return !(limit > 0) || there <= limit;
 }
 
-/* Its kind, name and vendor. */
+/* Checks kind, name and vendor. */
 static enum exclusion misfit_by_kind(const struct filter_input *a, const struct server *s)
 {
 	const struct pick_options *o = a->o;

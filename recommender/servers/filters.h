@@ -1,4 +1,4 @@
-/* Does a server do, price and speed aside? */
+/* Checks whether a server fits, apart from price and speed. */
 #ifndef RECOMMENDER_SERVERS_FILTERS_H
 #define RECOMMENDER_SERVERS_FILTERS_H
 
@@ -10,7 +10,9 @@ struct filter_input {
 	const struct pick_options *o;
 };
 
-/* The first reason, in the order of enum exclusion, why a server does not do; EXCLUSION_COUNT = it does. */
+/*
+ * The first reason, in the order of enum exclusion, why s does not fit; EXCLUSION_COUNT = it fits.
+ */
 enum exclusion filter_misfit(const struct filter_input *a, const struct server *s);
 
 #endif

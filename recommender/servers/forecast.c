@@ -1,4 +1,4 @@
-/* Durations and costs of a run elsewhere. */
+/* Durations and costs of a run on another server. */
 #include "recommender/servers/forecast.h"
 
 #include <math.h>
@@ -8,10 +8,9 @@
 #include "recommender/resource_prices.h"
 
 #define HOUR            3600.0
-#define HOURS_PER_MONTH 730.0 /* as Keeper counts them */
+#define HOURS_PER_MONTH 730.0 /* as Spare Cores Keeper counts */
 
-/* Compares GPUs where nothing nearer to the job is known: tokens per second of a small model's
- * prompt. */
+/* Compares different GPU models: tokens per second of a small model's prompt. */
 #define GPU_BENCHMARK "llm_speed:prompt_processing"
 
 const char *const forecast_basis_name[FORECAST_BASES] = {
@@ -31,7 +30,7 @@ static double at_least_one(double n)
 	return n > 1 ? n : 1;
 }
 
-/* The share of a run in which n of something were busy for that many seconds in all. */
+/* Share of a run in which n units were busy for busy_seconds in total. */
 static double busy_share(double busy_seconds, double duration, double n)
 {
 	double share = busy_seconds / (duration * at_least_one(n));
@@ -45,7 +44,7 @@ double forecast_cpu_share(const struct job_profile *p)
 					 (double)NAN;
 }
 
-/* How many times faster; NaN = unknown: what has a score of zero was not measured, or every run would take no time beside it. */
+/* Ratio of scores; NaN = unknown. A score of 0 was not measured. */
 static double times_faster(double score, double reference)
 {
 	double times = score / reference;
@@ -53,7 +52,7 @@ static double times_faster(double score, double reference)
 	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
 }
 
-/* How many times faster the CPU of s is than that of the reference; NaN = unknown. */
+/* CPU speed of s relative to the reference; NaN = unknown. */
 static double cpu_speed(const struct job_profile *p, const struct server *s)
 {
 	const struct server *r = p->reference;
@@ -76,7 +75,7 @@ static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
 	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
 }
 
-/* Where speeds are not known: fewer CPUs than it kept busy still take longer. */
+/* For unknown speeds: fewer CPUs than the job keeps busy still take longer. */
 static double stretch_by_cpus(const struct job_profile *p, const struct server *s)
 {
 	double f = forecast_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
@@ -84,7 +83,7 @@ static double stretch_by_cpus(const struct job_profile *p, const struct server *
 	return isnan(f) ? 1 : 1 - f + f * few;
 }
 
-/* By how much a run is longer on s; NaN = one of the speeds that matter is not known. */
+/* Factor on the duration on s; NaN = a speed that matters is unknown. */
 static double duration_stretch(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s)
 {
@@ -138,13 +137,13 @@ double forecast_with_rework(double seconds, double interruptions_per_hour)
 {
 	double rate = interruptions_per_hour / HOUR;
 
-	/* Below that, the difference to seconds is less than a millionth of it. */
+	/* Below this, the difference to seconds is less than a millionth. */
 	if (!(rate * seconds > 1e-6))
 		return seconds;
 	return expm1(rate * seconds) / rate;
 }
 
-/* The time of a run that is paid for. */
+/* Seconds of a run that are paid for. */
 static double paid_seconds(const struct catalogue *c, const struct server *s,
 	const struct price *price, double seconds, const struct cost_terms *terms)
 {
@@ -155,7 +154,7 @@ static double paid_seconds(const struct catalogue *c, const struct server *s,
 	return billed_seconds(&c->vendor[s->vendor], seconds);
 }
 
-/* A part whose price may be unknown: adds it, or notes that it is lacking. */
+/* Adds a part of the cost, or sets its gap bit if its price is unknown. */
 static double part_of(double amount, double price, enum cost_gap gap, unsigned *lacks)
 {
 	if (!(amount > 0))

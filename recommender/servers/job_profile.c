@@ -1,4 +1,4 @@
-/* Medians over runs. */
+/* Medians over the runs of a job. */
 #include "recommender/servers/job_profile.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/strategy.h"
 
-/* Below, a job has one busy thread: what is above 1 are its side threads and the granularity of the readings. */
+/* Below, a job has one busy thread: the part above 1 is side threads and coarse readings. */
 #define TWO_CORES 1.2
 
 static double cpu_seconds(const struct run *r)
@@ -40,7 +40,7 @@ static double cores_at_once(const struct run *r)
 	return d ? d->p95 : (double)NAN;
 }
 
-/* Did it run on the same kind of server as the newest run of which that is known? Then, or when unknown, it counts. */
+/* True if it ran on the server type of the newest run with a known one, or if unknown. */
 static bool run_counts(const struct runs *runs, const struct run *r)
 {
 	const struct run *newest = runs->run;
@@ -120,7 +120,10 @@ static struct job_profile medians_of(const struct runs *used)
 	};
 }
 
-/* What the next run may take: few runs say little, so the band is that of the sizing, and holds the median. */
+/*
+ * Range of the next duration. Few runs say little, so it comes from the sizing and includes the
+ * median.
+ */
 static void band_of(const struct runs *used, struct job_profile *p)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
@@ -148,7 +151,7 @@ struct job_profile job_profile_of(const struct runs *runs)
 	return p;
 }
 
-/* In lower case, as programs are; R, the one exception, stays. */
+/* Words in lower case, like program names; "R", the exception, keeps its case. */
 static struct text_list words_of_name(const char *name, struct arena *arena)
 {
 	size_t len = strlen(name);

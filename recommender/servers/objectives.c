@@ -1,4 +1,4 @@
-/* What is best: one row for each meaning of the word. */
+/* Objectives: one row for each meaning of "best". */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static double benchmark_key(const struct pick *p, const struct pick_options *o)
 	return o->benchmark && o->benchmark->higher_is_better ? -p->score : p->score;
 }
 
-/* What one unit of score costs; of a benchmark where less is better, price x score. */
+/* Price of one unit of score; for a benchmark where less is better, price x score. */
 static double per_benchmark_key(const struct pick *p, const struct pick_options *o)
 {
 	if (!(p->score > 0))

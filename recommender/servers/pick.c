@@ -1,4 +1,4 @@
-/* Which servers fit a demand, what they cost, and which of them are best. */
+/* Servers that fit a demand, their cost, and the best of them. */
 #include "recommender/servers/pick.h"
 
 #include <math.h>
@@ -7,14 +7,14 @@
 
 #include "recommender/servers/filters.h"
 
-/* Everything that is the same for all servers of one question. */
+/* Inputs that are the same for all servers of one search. */
 struct pick_search {
 	struct filter_input input;
 	const struct objective *objective;
 	unsigned allocations;
-	const struct currency *currency; /* NULL = one that the catalogue does not know */
-	double rate[UINT8_MAX +
-		    1]; /* units of it for one of each of the catalogue's; NaN = not known */
+	const struct currency *currency; /* NULL = not in the catalogue */
+	/* Exchange rate from each currency of the catalogue; NaN = unknown. */
+	double rate[UINT8_MAX + 1];
 	struct job_profile profile;
 	struct cost_terms terms;
 };
@@ -53,7 +53,7 @@ static bool allocation_allowed(const struct pick_search *q, const struct price *
 	return q->allocations & ALLOCATION_BIT(p->allocation);
 }
 
-/* By how much more an hour as a spot machine costs in the end: what interruptions waste. */
+/* Factor on a spot price for time wasted by interruptions. */
 static double interruption_waste(const struct pick_search *q, double seconds)
 {
 	if (!(seconds > 0) || !q->objective->by_forecast)
@@ -61,7 +61,7 @@ static double interruption_waste(const struct pick_search *q, double seconds)
 	return forecast_with_rework(seconds, q->terms.spot_interruptions_per_hour) / seconds;
 }
 
-/* The lowest price that may be taken, or the reason why there is none. */
+/* Finds the lowest allowed price, or the reason why there is none. */
 static enum exclusion find_price(const struct pick_search *q, const struct server *s,
 	double seconds, struct pick *ret)
 {
@@ -99,7 +99,7 @@ static bool keeps_limit(double limit, double value)
 	return !(limit > 0) || value <= limit;
 }
 
-/* Price, forecast, cost and key of a server that passed the filters; or why it has none. */
+/* Price, forecast, cost and key of a server that passed the filters; or the reason against it. */
 static enum exclusion appraise_server(const struct pick_search *q, const struct server *s,
 	struct pick *ret)
 {
@@ -130,7 +130,7 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	return EXCLUSION_COUNT;
 }
 
-/* USD; but what nobody can pay in US dollars is told in the currency that it has. */
+/* USD, or the first currency found if no fitting server has a price in USD. */
 static const struct currency *usual_currency(const struct pick_search *q,
 	const struct server *const *fitting, size_t n)
 {
@@ -223,7 +223,7 @@ static void keep_best(struct best *h, const struct pick *p)
 	}
 }
 
-/* The best of the fitting ones up to the page asked for, in order. */
+/* The best fitting servers up to the requested page, sorted. */
 static struct best rank_servers(const struct pick_search *q, const struct server *const *fitting,
 	size_t n, struct arena *arena, struct picks *ret)
 {
@@ -310,7 +310,7 @@ void pick_why(struct buf *out, const struct picks *p, size_t i)
 	} else if (key > best && best > 0) {
 		add_percent(out, key / best);
 		buf_addf(out, " more %s than the best", p->objective->unit);
-	} else if (key > best && key < 0) { /* scores, of which more is better */
+	} else if (key > best && key < 0) { /* negated scores: more is better */
 		buf_adds(out, "the best has ");
 		add_percent(out, best / key);
 		buf_addf(out, " more %s", p->objective->unit);

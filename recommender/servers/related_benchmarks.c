@@ -1,9 +1,9 @@
-/* Rules from what a job does to benchmarks that do the same. */
+/* Rules from the habits of a job to similar benchmarks. */
 #include "recommender/servers/related_benchmarks.h"
 
 #include <string.h>
 
-#define BUSY                 0.5 /* of the time */
+#define BUSY                 0.5 /* share of the time */
 #define GIB                  1073741824.0
 #define MUCH_MEMORY_PER_CORE (4 * GIB)
 #define MUCH_NETWORK         (20e6) /* bytes per second */
@@ -91,7 +91,9 @@ static bool moves_data(const struct job_habits *h)
 	return h->network_bytes_per_second > MUCH_NETWORK;
 }
 
-/* The nearest first: what it runs, then what it uses. A benchmark is proposed for its first reason.
+/*
+ * Best match first: by program, then by resource use. A benchmark is proposed once, for its first
+ * reason.
  */
 static const struct benchmark_rule {
 	bool (*applies)(const struct job_habits *h);

@@ -1,6 +1,4 @@
-/*
- * Which benchmarks are like a job: proposals for benchmark=, each with its reason.
- */
+/* Proposes benchmarks that resemble a job, each with a reason. */
 #ifndef RECOMMENDER_SERVERS_RELATED_BENCHMARKS_H
 #define RECOMMENDER_SERVERS_RELATED_BENCHMARKS_H
 
@@ -8,14 +6,14 @@
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/catalogue/regions.h"
 
-/* What is known of how a job works. Unknown is NaN. */
+/* How a job works. NaN = unknown. */
 struct job_habits {
-	double cpu_share;    /* of the time that the CPU is the limit: forecast_cpu_share */
-	double cores;        /* used at once */
-	double gpu_share;    /* of the time that its GPUs are busy */
+	double cpu_share;    /* CPU-bound share of its time: forecast_cpu_share */
+	double cores;        /* used at the same time */
+	double gpu_share;    /* share of its time with busy GPUs */
 	double memory_bytes; /* peak */
 	double network_bytes_per_second;
-	struct text_list programs; /* names of its processes, as in /proc/PID/comm; may be empty */
+	struct text_list programs; /* program names as in /proc/PID/comm; may be empty */
 };
 
 struct related_benchmark {
@@ -25,7 +23,7 @@ struct related_benchmark {
 
 #define RELATED_MAX 16
 
-/* Best match first; only what the catalogue has scores of. Answers how many. */
+/* Best match first; only benchmarks with scores in the catalogue. Returns the number. */
 size_t related_benchmarks_find(const struct catalogue *c, const struct job_habits *h,
 	struct related_benchmark ret[RELATED_MAX]);
 

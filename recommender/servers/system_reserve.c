@@ -1,4 +1,4 @@
-/* What the system keeps for itself, on a plain machine and on a Kubernetes node. */
+/* CPUs and memory that the system takes on a plain machine and on a Kubernetes node. */
 #include "recommender/servers/system_reserve.h"
 
 #include <math.h>
@@ -8,8 +8,7 @@
 #define SYSTEM_MIB       100.0 /* a small Linux with its services, idle */
 #define KUBERNETES_EVICT 100.0 /* kubelet's default memory.available threshold */
 
-/* Memory as the system sees it: measured where Spare Cores did, else less the kernel's own page
- * table. */
+/* Visible memory: measured by Spare Cores, else as sold minus the kernel's page table. */
 static double visible_memory(const struct server *s)
 {
 	if (!isnan(s->memory_amount_actual))
@@ -32,7 +31,7 @@ static double system_memory(const struct server *s)
 	return visible_memory(s) - SYSTEM_MIB;
 }
 
-/* So much of the first so many, then so much of the next: each step up to a bound. */
+/* A share of the amount up to the first bound, another of the next part, and so on. */
 struct reserve_step {
 	double up_to, share;
 };
@@ -48,7 +47,7 @@ static double stepwise(double amount, const struct reserve_step *steps, size_t n
 	return sum;
 }
 
-/* The steps that Google publishes for GKE and that others follow; below 1 GiB it is 255 MiB. */
+/* The steps that Google publishes for GKE, also used by others; below 1 GiB it is 255 MiB. */
 static double kubernetes_memory(const struct server *s)
 {
 	static const struct reserve_step steps[] = {
