@@ -1,6 +1,4 @@
-/*
- * The expected needs of a job's next run: output of sizing (sizing.h), input of servers (pick.h).
- */
+/* Expected needs of a job's next run: from sizing (sizing.h) to servers (pick.h). */
 #ifndef RECOMMENDER_DEMAND_H
 #define RECOMMENDER_DEMAND_H
 

@@ -52,10 +52,7 @@ struct run {
 	enum outcome outcome;
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
-	/*
-	 * Sources of the CPU time ("cgroup", "rusage", "proc", ...) and of memory_peak_bytes
-	 * ("vmhwm", ...).
-	 */
+	/* Sources of the CPU time ("cgroup", ...) and of memory_peak_bytes ("vmhwm", ...). */
 	const char *cpu_source, *memory_source;
 	uint64_t samples;
 	double interval_seconds; /* configured sampling interval */
@@ -65,10 +62,7 @@ struct run {
 	double cpu_missed_seconds; /* upper bound of the CPU time that the total lacks */
 	size_t n_stats;
 	struct column_stats *stats; /* sorted by column name */
-	/*
-	 * Network namespace of the network bytes: "own", or "shared" with other runs; NULL =
-	 * unknown.
-	 */
+	/* Network bytes are of its "own" namespace or "shared" with other runs; NULL = unknown. */
 	const char *network_source;
 	enum architecture architecture; /* architecture that its programs were built for */
 	const char *cpu_level; /* lowest CPU level they need, "x86-64-v3"; NULL = unknown */
@@ -99,10 +93,7 @@ double run_total(const struct run *r, const char *column); /* sum */
 double run_peak(const struct run *r, const char *column);  /* max */
 double run_mean(const struct run *r, const char *column);
 
-/*
- * The architecture of servers for a job's programs, from the newest run that knows it. i386 runs on
- * x86_64.
- */
+/* Architecture of the newest run that knows it, for choosing servers: i386 is x86_64. */
 enum architecture runs_architecture(const struct runs *runs);
 
 /*

@@ -1,6 +1,4 @@
-/*
- * The resources that runs waited for: tells a job with too few cores from one with nothing to do.
- */
+/* Resources that runs waited for: a job with too few cores differs from an idle one. */
 #ifndef RECOMMENDER_WAITS_H
 #define RECOMMENDER_WAITS_H
 

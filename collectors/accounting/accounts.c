@@ -379,7 +379,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 /* ---- one sample ---- */
 
-/* CPU seconds since exec. */
+/* CPU seconds without those before exec (forked_seconds). */
 static double as_command(const struct account *a, double seconds)
 {
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;

@@ -1,7 +1,4 @@
-/*
- * Writes a sizing in the formats of other systems: a Kubernetes patch, Slurm options, a Python
- * decorator.
- */
+/* Writes a sizing in the format of another system, such as Kubernetes or Slurm. */
 #ifndef RECOMMENDER_ADVICE_ADVICE_H
 #define RECOMMENDER_ADVICE_ADVICE_H
 

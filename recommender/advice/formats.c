@@ -22,9 +22,7 @@
 	{before "cpu" middle, MILLICORES_LIMIT, "m" after}, {before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
 	{before "nvidia.com/gpu" middle, GPUS, after}
 
-/*
- * The patch names the container main, as most systems do: the first in the list may be a sidecar.
- */
+/* Most systems call the container main: the first in the list may be a sidecar. */
 #define MAIN_REQUESTS(before) \
 	{before "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{", ",", "}", \
 		PIECES(REQUESTS("\"", "\":\"", "\""))}
@@ -116,9 +114,7 @@ const struct advice_format advice_formats[] = {
 		.content_type = YAML,
 		.help = "The podSpecPatch of an Argo Workflows template or workflow, for its "
 			"container main",
-		/*
-		 * Argo merges it strategically too (ApplyPodSpecPatch() in workflow/util/util.go).
-		 */
+		/* Argo merges it the same way (ApplyPodSpecPatch() in workflow/util/util.go). */
 		.layout = LAYOUT(NULL, MAIN_REQUESTS("podSpecPatch: '"), MAIN_LIMITS("'\n")),
 	},
 	{

@@ -1,7 +1,4 @@
-/*
- * Layouts of the advice formats: pieces of text around the numbers of a sizing. Private to
- * recommender/.
- */
+/* Layouts of the advice formats: text around numbers. Private to recommender/. */
 #ifndef RECOMMENDER_ADVICE_FORMATS_H
 #define RECOMMENDER_ADVICE_FORMATS_H
 

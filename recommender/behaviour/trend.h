@@ -1,7 +1,4 @@
-/*
- * Trend of a series: direction, size and significance. Rank-based, so single outliers do not
- * decide. Pure.
- */
+/* Trend of a series, by ranks so that single outliers do not decide. Pure. */
 #ifndef RECOMMENDER_BEHAVIOUR_TREND_H
 #define RECOMMENDER_BEHAVIOUR_TREND_H
 

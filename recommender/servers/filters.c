@@ -6,8 +6,7 @@
 
 #include "collectors/base/units.h"
 
-/* Burstable CPUs earn credits for 5 to 40 % of their time, depending on the size: below, few run
- * out. */
+/* Burstable CPUs earn credits for 5 to 40 % of their time: below this, few run out. */
 #define BUSY_SHARE 0.1
 
 const char *const pick_exclusion_name[EXCLUSION_COUNT] = {
@@ -94,10 +93,9 @@ static bool enough(double requested, double there)
 	return !(requested > 0) || there >= requested;
 }
 
-/* True if there is no limit or it is kept; an unknown amount exceeds it. */
-static bool within(double limit, double there)
+bool filter_keeps_limit(double limit, double value)
 {
-	return !(limit > 0) || there <= limit;
+	return !(limit > 0) || value <= limit;
 }
 
 /* Checks kind, name and vendor. */
@@ -129,12 +127,12 @@ static enum exclusion misfit_by_size(const struct filter_input *a, const struct 
 
 	if (!enough(d->cpu_cores, cpus) || !enough(o->vcpus_min, s->vcpus))
 		return EXCLUDED_TOO_FEW_VCPUS;
-	if (!within(o->vcpus_max, s->vcpus))
+	if (!filter_keeps_limit(o->vcpus_max, s->vcpus))
 		return EXCLUDED_TOO_MANY_VCPUS;
 	if (!enough(d->memory_bytes, (r ? r : system_reserve_find("none"))->memory(s) * MIB) ||
 		!enough(o->memory_min, s->memory_amount))
 		return EXCLUDED_TOO_LITTLE_MEMORY;
-	if (!within(o->memory_max, s->memory_amount))
+	if (!filter_keeps_limit(o->memory_max, s->memory_amount))
 		return EXCLUDED_TOO_MUCH_MEMORY;
 	if (!enough(d->gpus, s->gpu_count) || !enough(o->gpus_min, s->gpu_count))
 		return EXCLUDED_TOO_FEW_GPUS;

@@ -86,10 +86,7 @@ struct cost_terms {
 	bool ipv4; /* with a public address */
 };
 
-/*
- * Cost of a run with that forecast at that price. All NaN if the duration or the exchange rate is
- * unknown.
- */
+/* Cost of such a run at that price. NaN if its duration or the exchange rate is unknown. */
 struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
 	const struct job_profile *p, const struct cost_terms *terms);

@@ -120,10 +120,7 @@ static struct job_profile medians_of(const struct runs *used)
 	};
 }
 
-/*
- * Range of the next duration. Few runs say little, so it comes from the sizing and includes the
- * median.
- */
+/* Range of the next duration by the sizing, as few runs say little; includes the median. */
 static void band_of(const struct runs *used, struct job_profile *p)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];

@@ -93,12 +93,6 @@ static enum exclusion find_price(const struct pick_search *q, const struct serve
 	return ret->priced ? EXCLUSION_COUNT : reason;
 }
 
-/* True when there is no such limit, and when the value is known to keep it. */
-static bool keeps_limit(double limit, double value)
-{
-	return !(limit > 0) || value <= limit;
-}
-
 /* Price, forecast, cost and key of a server that passed the filters; or the reason against it. */
 static enum exclusion appraise_server(const struct pick_search *q, const struct server *s,
 	struct pick *ret)
@@ -117,10 +111,10 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	p.cost = forecast_cost_of(a->c, s, p.priced, &p.forecast, a->d, &q->profile, &q->terms);
 	p.forecast_duration_seconds = p.forecast.seconds;
 	p.forecast_cost = p.cost.amount;
-	if (!keeps_limit(a->o->deadline_seconds,
+	if (!filter_keeps_limit(a->o->deadline_seconds,
 		    isnan(p.forecast.high) ? p.forecast.seconds : p.forecast.high))
 		return EXCLUDED_TOO_SLOW;
-	if (!keeps_limit(a->o->max_cost, p.cost.amount))
+	if (!filter_keeps_limit(a->o->max_cost, p.cost.amount))
 		return EXCLUDED_TOO_EXPENSIVE;
 	p.key = q->objective->key(&p, a->o);
 	if (isnan(p.key))

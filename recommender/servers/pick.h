@@ -65,9 +65,7 @@ struct pick_options {
 	struct text_list include, exclude;
 	unsigned architectures;   /* bits 1 << enum architecture; 0 = any */
 	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
-	/*
-	 * Size of the server as sold, whatever the demand; memory in MiB. Not above 0 = no limit.
-	 */
+	/* Size as sold, whatever the demand; memory in MiB. Not above 0 = no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
 	double gpus_min, gpu_memory_total; /* of all GPUs, MiB */
 	struct text_list gpu_manufacturers, gpu_families, gpu_models;

@@ -1,89 +1,36 @@
 /* Rules from the habits of a job to similar benchmarks. */
 #include "recommender/servers/related_benchmarks.h"
 
-#include <string.h>
-
 #define BUSY                 0.5 /* share of the time */
 #define GIB                  1073741824.0
 #define MUCH_MEMORY_PER_CORE (4 * GIB)
 #define MUCH_NETWORK         (20e6) /* bytes per second */
-
-static bool runs_one_of(const struct job_habits *h, const char *const *names)
-{
-	for (; *names; names++)
-		if (text_list_has(&h->programs, *names))
-			return true;
-	return false;
-}
 
 static bool is_gpu_job(const struct job_habits *h)
 {
 	return h->gpu_share > 0.05;
 }
 
-static bool compresses(const struct job_habits *h)
+static bool is_busy(const struct job_habits *h)
 {
-	static const char *const names[] = {"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4",
-		"brotli", "7z", "compress", "compression", "archive", NULL};
-
-	return runs_one_of(h, names);
-}
-
-static bool serves_web(const struct job_habits *h)
-{
-	static const char *const names[] = {
-		"nginx", "httpd", "apache2", "caddy", "haproxy", "envoy", "web", "http", NULL};
-
-	return runs_one_of(h, names);
-}
-
-static bool caches(const struct job_habits *h)
-{
-	static const char *const names[] = {
-		"redis-server", "valkey-server", "memcached", "keydb-server", NULL};
-
-	return runs_one_of(h, names);
-}
-
-static bool encrypts(const struct job_habits *h)
-{
-	static const char *const names[] = {
-		"openssl", "ssh", "sshd", "scp", "gpg", "restic", "age", NULL};
-
-	return runs_one_of(h, names);
-}
-
-static bool builds(const struct job_habits *h)
-{
-	static const char *const names[] = {"make", "ninja", "cc1", "cc1plus", "gcc", "clang", "ld",
-		"rustc", "cargo", "go", "javac", "tsc", "mvn", "gradle", NULL};
-
-	return runs_one_of(h, names);
-}
-
-static bool analyses(const struct job_habits *h)
-{
-	static const char *const names[] = {
-		"python", "python3", "R", "Rscript", "julia", "duckdb", "spark-submit", NULL};
-
-	return runs_one_of(h, names) && h->cpu_share > BUSY;
+	return h->cpu_share > BUSY;
 }
 
 static bool wants_bandwidth(const struct job_habits *h)
 {
 	double cores = h->cores > 1 ? h->cores : 1;
 
-	return h->cpu_share > BUSY && h->memory_bytes / cores > MUCH_MEMORY_PER_CORE;
+	return is_busy(h) && h->memory_bytes / cores > MUCH_MEMORY_PER_CORE;
 }
 
 static bool uses_one_cpu(const struct job_habits *h)
 {
-	return h->cpu_share > BUSY && h->cores < 1.5;
+	return is_busy(h) && h->cores < 1.5;
 }
 
 static bool uses_many_cpus(const struct job_habits *h)
 {
-	return h->cpu_share > BUSY && h->cores >= 1.5;
+	return is_busy(h) && h->cores >= 1.5;
 }
 
 static bool moves_data(const struct job_habits *h)
@@ -91,29 +38,34 @@ static bool moves_data(const struct job_habits *h)
 	return h->network_bytes_per_second > MUCH_NETWORK;
 }
 
-/*
- * Best match first: by program, then by resource use. A benchmark is proposed once, for its first
- * reason.
- */
+/* Best match first. A benchmark is proposed once, for its first reason. */
 static const struct benchmark_rule {
-	bool (*applies)(const struct job_habits *h);
+	bool (*applies)(const struct job_habits *h); /* NULL = always */
 	const char *why;
 	const char *benchmark[4]; /* NULL ends */
+	const char *program[16];  /* the job runs one of these; NULL ends, none = any job */
 } rules[] = {
 	{is_gpu_job, "its GPUs are busy",
 		{"workload_profile:llm", "llm_speed:prompt_processing",
 			"llm_speed:text_generation"}},
-	{compresses, "by its name or programs it compresses",
-		{"compression_text:compress", "compression_text:decompress"}},
-	{serves_web, "by its name or programs it serves the web",
-		{"workload_profile:web", "static_web:rps-extrapolated"}},
-	{caches, "by its name or programs it is a cache in memory",
-		{"workload_profile:cache", "redis:rps-extrapolated"}},
-	{encrypts, "by its name or programs it encrypts",
-		{"openssl", "passmark:cpu_encryption_test"}},
-	{builds, "by its name or programs it builds software", {"workload_profile:cicd"}},
-	{analyses, "by its name or programs it analyses data, and it keeps the CPU busy",
-		{"workload_profile:data_analysis"}},
+	{NULL, "by its name or programs it compresses",
+		{"compression_text:compress", "compression_text:decompress"},
+		{"gzip", "pigz", "bzip2", "pbzip2", "xz", "zstd", "lz4", "brotli", "7z", "compress",
+			"compression", "archive"}},
+	{NULL, "by its name or programs it serves the web",
+		{"workload_profile:web", "static_web:rps-extrapolated"},
+		{"nginx", "httpd", "apache2", "caddy", "haproxy", "envoy", "web", "http"}},
+	{NULL, "by its name or programs it is a cache in memory",
+		{"workload_profile:cache", "redis:rps-extrapolated"},
+		{"redis-server", "valkey-server", "memcached", "keydb-server"}},
+	{NULL, "by its name or programs it encrypts", {"openssl", "passmark:cpu_encryption_test"},
+		{"openssl", "ssh", "sshd", "scp", "gpg", "restic", "age"}},
+	{NULL, "by its name or programs it builds software", {"workload_profile:cicd"},
+		{"make", "ninja", "cc1", "cc1plus", "gcc", "clang", "ld", "rustc", "cargo", "go",
+			"javac", "tsc", "mvn", "gradle"}},
+	{is_busy, "by its name or programs it analyses data, and it keeps the CPU busy",
+		{"workload_profile:data_analysis"},
+		{"python", "python3", "R", "Rscript", "julia", "duckdb", "spark-submit"}},
 	{wants_bandwidth,
 		"it keeps the CPU busy over more than 4 GiB of memory per core, so that memory "
 		"bandwidth counts",
@@ -125,6 +77,15 @@ static const struct benchmark_rule {
 	{moves_data, "it moves more than 20 MB a second over the network",
 		{"static_web:throughput-extrapolated"}},
 };
+
+static bool rule_applies(const struct benchmark_rule *r, const struct job_habits *h)
+{
+	bool runs_one = !r->program[0];
+
+	for (size_t i = 0; i < ARRAY_LEN(r->program) && r->program[i]; i++)
+		runs_one = runs_one || text_list_has(&h->programs, r->program[i]);
+	return runs_one && (!r->applies || r->applies(h));
+}
 
 static bool is_there(const struct related_benchmark *all, size_t n, const struct benchmark *b)
 {
@@ -140,7 +101,7 @@ size_t related_benchmarks_find(const struct catalogue *c, const struct job_habit
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-		if (!rules[i].applies(h))
+		if (!rule_applies(&rules[i], h))
 			continue;
 		for (size_t k = 0; k < ARRAY_LEN(rules[i].benchmark) && rules[i].benchmark[k];
 			k++) {
