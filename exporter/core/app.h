@@ -1,7 +1,7 @@
 /*
- * What the parts of one running program share. Filled by main before threads start; the pointers
- * do not change afterwards. In the command-line answers (recommend, stats, ...) only columns,
- * history_path and options are set.
+ * The objects that all parts of the running program share. main fills the struct before threads
+ * start; the pointers do not change afterwards. Query commands (recommend, stats, ...) set only
+ * columns, history_path and options.
  */
 #ifndef EXPORTER_CORE_APP_H
 #define EXPORTER_CORE_APP_H
@@ -21,22 +21,21 @@ struct result_cache;
 
 struct app {
 	const struct options *options;
-	const struct identity *self; /* exporter/core/identity.h; NULL: runs are not looked for */
+	const struct identity *self; /* NULL: do not look for runs */
 	struct columns columns;
 	const char *history_path;
-	struct sampler *sampler;             /* NULL without one */
-	struct historian *historian;         /* NULL without one */
-	struct this_server *machine;         /* NULL: only options say which server this is */
-	struct run_forecasts *run_forecasts; /* NULL without */
-	struct result_cache
-		*results; /* NULL: each result is for one answer; freed by app_caches_done */
-	size_t n_sockets; /* to serve on, given by systemd: exporter/lifecycle/systemd.h */
-	bool refreshes_catalogue; /* may fetch it in the background */
+	struct sampler *sampler;             /* or NULL */
+	struct historian *historian;         /* or NULL */
+	struct this_server *machine;         /* NULL: only options name the server */
+	struct run_forecasts *run_forecasts; /* or NULL */
+	struct result_cache *results;        /* NULL: do not cache; freed by app_caches_done */
+	size_t n_sockets;         /* listening sockets from systemd: exporter/lifecycle/systemd.h */
+	bool refreshes_catalogue; /* may fetch the catalogue in the background */
 	/* Private to exporter/catalogue/in_use.c. */
-	pthread_mutex_t catalogue_lock; /* guards the making of shelf */
+	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */
 	struct current_catalogue *current_catalogue;
 	char *cache_path;
-	char home[100]; /* region of this server, CATALOGUE_HOME_MAX */
+	char home[100]; /* "VENDOR~REGION" of this server; CATALOGUE_HOME_MAX bytes */
 };
 
 #define APP_INIT ((struct app){.catalogue_lock = PTHREAD_MUTEX_INITIALIZER})

@@ -1,4 +1,4 @@
-/* Which metrics become columns of the history: those of runs, then those of every collector. */
+/* Collects the history's columns: metrics of runs, then metrics of every collector. */
 #include "exporter/core/columns.h"
 
 #include <stdlib.h>

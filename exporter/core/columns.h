@@ -1,4 +1,4 @@
-/* Metrics that are kept: the columns of a sample in the history. */
+/* The columns of a sample in the history: every metric that is stored. */
 #ifndef EXPORTER_CORE_COLUMNS_H
 #define EXPORTER_CORE_COLUMNS_H
 
@@ -6,10 +6,10 @@
 
 #include "collectors/metric.h"
 
-/* The history's columns, in the order of struct sample.value. Built once at start. */
+/* In the order of struct sample.value. Built once at start. */
 struct columns {
 	size_t n;
-	const struct metric **metric; /* ->column, ->fold, ->unit */
+	const struct metric **metric;
 };
 void columns_build(struct columns *ret); /* run_metrics first, then all_collectors in order */
 void columns_done(struct columns *c);

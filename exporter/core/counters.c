@@ -1,4 +1,4 @@
-/* Tables of atomic counters. That of requests fills up as handlers answer for the first time. */
+/* Tables of atomic counters. A handler takes a row of the request table at its first answer. */
 #include "exporter/core/counters.h"
 
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 
 #define HANDLERS_MAX 64
 
-/* Every status that we answer, and what is none of them. */
+/* The statuses that this program sends; any other one counts as "other". */
 static const struct {
 	int status;
 	const char *code;
@@ -60,7 +60,7 @@ void counters_http_each(void (*each)(void *context, const char *handler, const c
 	}
 }
 
-/* ---- runs that were looked for ---- */
+/* ---- discovery of runs ---- */
 
 static const char *const found_names[FOUND_PROBLEMS] = {
 	[FOUND_TOO_MANY_JOBS] = "too_many_jobs",

@@ -5,22 +5,22 @@
 #include <stdint.h>
 
 /*
- * Requests that were answered: rightsize_http_requests_total. handler is the path of what answered, one of a few, and must live as long as
- * the program.
+ * Counts one answered request in rightsize_http_requests_total. handler is the path of the route:
+ * a static text, one of at most 64.
  */
 void counters_http_add(const char *handler, int status);
 
-/* Calls each for every pair that was counted at least once. */
+/* Calls each for every pair of handler and status with a count above 0. */
 void counters_http_each(void (*each)(void *context, const char *handler, const char *code,
 				uint64_t n),
 	void *context);
 
-/* ---- what went wrong when runs were looked for ---- */
+/* ---- problems in the discovery of runs ---- */
 enum found_problem {
-	FOUND_TOO_MANY_JOBS,   /* runs that are not followed: more jobs than --jobs.max */
-	FOUND_NOT_FOLLOWED,    /* runs that are not followed for another reason */
+	FOUND_TOO_MANY_JOBS,   /* runs not followed: more jobs than --jobs.max */
+	FOUND_NOT_FOLLOWED,    /* runs not followed for another reason */
 	FOUND_UNREADABLE,      /* processes whose environment may not be read */
-	FOUND_PATTERN_GAVE_UP, /* patterns of rules that took too many steps */
+	FOUND_PATTERN_GAVE_UP, /* patterns of rules that exceeded the step limit */
 	FOUND_PROBLEMS,
 };
 

@@ -1,4 +1,4 @@
-/* Identity of this process, read once from /proc whatever --path.procfs says. */
+/* Reads the identity of this process from /proc; --path.procfs does not apply. */
 #include "exporter/core/identity.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* JSON values and how they are laid out. jansson's own printer gives 0.1 as 0.10000000000000001. */
+/* JSON values and their layout. jansson's own printer writes 0.1 as 0.10000000000000001. */
 #include "exporter/core/json.h"
 
 #include <math.h>
@@ -10,11 +10,11 @@
 #include "collectors/base/utf8.h"
 #include "exporter/core/memory_budget.h"
 
-#define EXACT_INTEGERS    9007199254740992.0 /* 2^53: a double holds every whole number up to here */
-#define WALL_SECONDS_MOST 9.2e9              /* what struct wall has room for: the year 2261 */
+#define EXACT_INTEGERS    9007199254740992.0 /* 2^53: a double holds every whole number up to it */
+#define WALL_SECONDS_MOST 9.2e9              /* the year 2261: the range of struct wall */
 #define INDENT            2
 
-/* jansson answers NULL when memory is gone, and then we end as base/mem.h does. */
+/* jansson returns NULL when malloc fails: abort, as collectors/base/mem.h does. */
 static json_t *checked(json_t *v)
 {
 	if (!v)
@@ -51,7 +51,7 @@ json_t *json_time(double unix_seconds)
 
 	if (!(fabs(unix_seconds) < WALL_SECONDS_MOST))
 		return checked(json_null());
-	/* To the millisecond before it is cut there: a double just below .123 still means .123. */
+	/* Round first, because wall_text truncates: a double just below .123 means .123. */
 	wall_text(text, (struct wall){llround(unix_seconds * 1000) * (NS_PER_S / 1000)});
 	return json_text(text);
 }
@@ -63,10 +63,10 @@ void json_put(json_t *object, const char *key, json_t *take)
 }
 
 /*
- * A document takes ten times the memory of its text, and lists are what makes it large. Of an answer that is given up
- * nobody sees what is missing: reply_json says so in its place.
+ * A document takes ten times the memory of its text, and lists make it large. Dropping elements is
+ * safe: reply_json replaces an abandoned answer by an error.
  */
-#define PUSHES_BETWEEN 64
+#define PUSHES_BETWEEN 64 /* checks of the memory budget */
 
 void json_push(json_t *array, json_t *take)
 {
@@ -134,10 +134,7 @@ static void new_line(struct buf *out, size_t indent)
 		buf_addc(out, ' ');
 }
 
-/*
- * Between the members of an object or array: on one line, or each on its own. Stops when out is
- * full.
- */
+/* Writes the members of an object or array. Stops when out is full. */
 static void write_members(struct buf *out, const json_t *v, size_t indent, bool one_line)
 {
 	void *member = json_is_object(v) ? json_object_iter((json_t *)(uintptr_t)v) : NULL;
@@ -180,7 +177,7 @@ static void write_value(struct buf *out, const json_t *v, size_t indent, bool on
 		write_container(out, v, indent, true);
 		return;
 	}
-	/* The key before it is not counted: a line may be a little longer than JSON_LINE. */
+	/* The key is not counted, so a line may be a little longer than JSON_LINE. */
 	struct buf line AUTO(buf_done) = BUF_MAX(indent < JSON_LINE ? JSON_LINE - indent : 0);
 
 	write_container(&line, v, indent, true);

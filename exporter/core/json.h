@@ -1,8 +1,7 @@
 /*
- * The one place that decides how JSON looks, over HTTP and on the command line: unknown is null,
- * numbers are the shortest that read back equal, times are RFC 3339 in UTC, and what fits on a line
- * of JSON_LINE bytes stands on one. Documents are built with jansson; these functions never return
- * NULL.
+ * The form of JSON over HTTP and on the command line: unknown is null, numbers are the shortest
+ * that read back equal, times are RFC 3339 in UTC. A value that fits into JSON_LINE bytes is
+ * written on one line. These functions never return NULL.
  */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
@@ -14,10 +13,11 @@
 #define JSON_LINE 100
 
 json_t *json_num(double v);       /* NaN and infinities are null; whole numbers have no point */
-json_t *json_text(const char *s); /* NULL is null; what is not UTF-8 becomes U+FFFD */
+json_t *json_text(const char *s); /* NULL is null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z", NaN is null */
 
-/* Adds to an object or an array; the value is taken. Not to an array of an answer that is given up (exporter/core/memory_budget.h). */
+/* Add take to an object or array, which owns it then. json_push drops take once memory is short
+   (memory_budget_is_over). */
 void json_put(json_t *object, const char *key, json_t *take);
 void json_push(json_t *array, json_t *take);
 
@@ -26,7 +26,7 @@ void json_write(struct buf *out, const json_t *document);
 
 struct reply; /* exporter/api/route.h */
 
-/* Makes document the body of the reply. Returns 0, so that a route can end with it. */
+/* Makes take the body of the reply and frees it. Always returns 0. */
 int reply_json(struct reply *r, int status, json_t *take);
 
 #endif

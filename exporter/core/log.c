@@ -1,5 +1,4 @@
-/* Log lines: built whole, cleaned of what terminals and parsers choke on, and written in one call.
- */
+/* Builds a log line, removes bytes that break terminals and parsers, and writes it in one call. */
 #include "exporter/core/log.h"
 
 #include <errno.h>
@@ -92,7 +91,7 @@ static void add_pair(struct buf *b, const char *key, const char *value)
 bool log_write(const char *text, size_t len, int patience_ms)
 {
 	struct stat st;
-	/* A pipe that says it has room takes so much at once. */
+	/* pipe(7): a pipe that polls writable takes PIPE_BUF bytes without blocking. */
 	size_t most = fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? PIPE_BUF : len;
 
 	for (size_t n; len > 0; text += n, len -= n) {
@@ -112,7 +111,7 @@ bool log_write(const char *text, size_t len, int patience_ms)
 	return true;
 }
 
-/* A log that nobody takes is no reason to stop, and to wait for only once. */
+/* A blocked stderr must not stop the program: wait once, then drop lines without waiting. */
 static void put_line(const struct buf *line)
 {
 	static atomic_ulong dropped;
@@ -127,7 +126,8 @@ static void put_line(const struct buf *line)
 	if (!before)
 		return;
 	snprintf(number, sizeof number, "%lu", before);
-	log_line(LOG_LEVEL_WARN, "nobody took the log", "dropped_lines", number, NULL);
+	log_line(LOG_LEVEL_WARN, "log lines were dropped: the reader of stderr was too slow",
+		"dropped_lines", number, NULL);
 }
 
 void log_line(enum log_level level, const char *message, ...)
@@ -148,7 +148,7 @@ void log_line(enum log_level level, const char *message, ...)
 	while ((key = va_arg(args, const char *))) {
 		const char *value = va_arg(args, const char *);
 
-		/* What could pass the cap is left out: a line that is cut parses as nothing. */
+		/* Drop a pair that may not fit: a truncated line cannot be parsed. */
 		if (value && b.len + strlen(key) + 6 * LOG_VALUE_MAX < LOG_LINE_MAX)
 			add_pair(&b, key, value);
 	}

@@ -1,7 +1,7 @@
 /*
  * Log lines to stderr in logfmt (ts=... level=... msg="..." key=value) or JSON, one write each. Any thread.
- * Only the loops that decide what happens next log; libraries return errors. Never log a secret, an argv or
- * an environment value. A line that nobody takes is dropped, and the next one that is taken says how many were.
+ * Only the main loops log; libraries return errors. Never log a secret, an argv or an environment
+ * value. When stderr blocks, lines are dropped; a later line reports their number.
  */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
@@ -11,7 +11,7 @@
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 
-/* Before threads start. Names as --log.level and --log.format accept them. */
+/* Call before threads start. Accepts the values of --log.level and --log.format. */
 void log_setup(const char *level, const char *format);
 
 /*
@@ -21,14 +21,14 @@ void log_setup(const char *level, const char *format);
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
 /*
- * On stderr, in one write where it is short. Whoever reads there may have stopped, or read on only when this program has
- * ended: after so many milliseconds (-1: never) without room for more the rest is dropped, and false.
+ * Writes text to stderr. The reader may be stopped or wait for our exit: after patience_ms without
+ * progress (-1: wait forever) the rest is dropped and the result is false.
  */
 bool log_write(const char *text, size_t len, int patience_ms);
 
 /*
- * For complaints that may repeat every tick: true when this one is to be said. Says the 1st, then backs off:
- * the 10th, 100th, ... in a row. log_complaint_over: it works again (true when something had been said).
+ * Rate limit of a warning that may repeat every tick. log_complaint_due is true for the 1st, 10th,
+ * 100th, ... failure in a row. log_complaint_over ends the row; true when a warning was logged.
  */
 struct complaint {
 	unsigned long times;

@@ -1,4 +1,4 @@
-/* How much may be held. */
+/* Turns the memory limit into bounds, and compares the use of memory with them. */
 #include "exporter/core/memory_budget.h"
 
 #include <fcntl.h>
@@ -17,33 +17,36 @@
 #include "exporter/core/log.h"
 
 /*
- * What the program has without any client: code and libraries (7 MiB), threads, the latest snapshot, and the kernel's own. Of the
- * rest five eighths may be given out by malloc: pieces that are too small for what is asked for next, and sockets, take more.
+ * Memory without any client: code and libraries (7 MiB), threads, the latest snapshot, kernel
+ * memory. malloc may use 5/8 of the rest; fragmentation and sockets take the other 3/8.
  */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 #define STACKS_BYTES ((uint64_t)(24 * MIB))
 
-/* With less there is hardly an answer from the history that fits. */
+/* With less memory, most answers from the history do not fit. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
-/* Connections buffer a quarter of the limit at most, both ways. The kernel doubles what it is told, for what it needs itself. */
+/*
+ * Socket buffers of both directions take at most a quarter of the limit. The kernel doubles each
+ * size for its bookkeeping (socket(7)).
+ */
 #define SOCKETS_PART  4
 #define SOCKET_LEAST  ((size_t)16 << 10)
-#define SOCKET_USUAL  ((size_t)2 << 20) /* as much as the kernel gives by itself: nothing is said */
+#define SOCKET_USUAL  ((size_t)2 << 20) /* the kernel's default: leave it unset */
 #define SOCKETS_USUAL 512               /* --web.max-connections */
 
-/* More than all that a server keeps open. */
+/* More than a server ever keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
 
-/* Free pieces of the heap beyond which they are given back: so many bytes, or a part of what may be given out. */
+/* Free heap above the smaller of IDLE_MOST and 1/IDLE_PARTS of the heap is returned to the system. */
 #define IDLE_MOST  ((size_t)16 << 20)
 #define IDLE_PARTS 8
 
 #define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
 static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
-static bool of_addresses; /* the limit is one of what is given out, written to or not */
+static bool of_addresses; /* the limit is RLIMIT_AS or RLIMIT_DATA: untouched memory counts */
 
 static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
 {
@@ -89,7 +92,7 @@ void memory_budget_set(uint64_t limit)
 
 /* ---- the limit ---- */
 
-/* NaN: none. */
+/* Memory limit of our control group in bytes; NaN = none. */
 static double group_limit(const struct options *o)
 {
 	struct host_paths paths = {o->procfs, o->sysfs, o->rootfs};
@@ -103,7 +106,10 @@ static double group_limit(const struct options *o)
 	return ret;
 }
 
-/* NaN: no such limit. Stacks of threads that are still to come take addresses, and memory only as far as they are used. */
+/*
+ * Memory left below a resource limit; NaN = no limit. Stacks of future threads take address space,
+ * but little memory.
+ */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;
@@ -114,7 +120,7 @@ static double room_below(__rlimit_resource_t which, double pages)
 	       OWN_BYTES;
 }
 
-/* Of /proc/self/statm: addresses are its first number, data and stacks its sixth. */
+/* In /proc/self/statm, field 1 is the address space and field 6 data + stacks, in pages. */
 static double process_limit(void)
 {
 	uint64_t number[6] = {0};
@@ -158,8 +164,8 @@ static void log_budget(const struct memory_budget *a)
 		NULL);
 	if (a->limit < ENOUGH_BYTES)
 		log_line(LOG_LEVEL_WARN,
-			"the memory limit is too small: it takes 32 MiB to answer questions about "
-			"the history, and 16 MiB to live",
+			"the memory limit is too small: running takes 16 MiB, answers from the history "
+			"take 32 MiB",
 			"limit", buf_text(&limit), NULL);
 }
 
@@ -184,9 +190,9 @@ void memory_budget_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 
-/* ---- what is given out ---- */
+/* ---- the use of memory ---- */
 
-/* What malloc gave out: a few microseconds. */
+/* Bytes allocated by malloc. Takes a few microseconds. */
 static size_t given_out(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -195,8 +201,8 @@ static size_t given_out(void)
 }
 
 /*
- * Of that what was ever written to, which is what a control group counts, to the page: half a millisecond. /proc/self/statm may
- * be wrong by megabytes on machines with many processors (Linux 6.2).
+ * Anonymous memory in use, as a control group counts it. Takes 0.5 ms. /proc/self/statm may be off
+ * by megabytes on machines with many processors (since Linux 6.2).
  */
 static size_t written_to(void)
 {

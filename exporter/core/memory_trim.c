@@ -1,4 +1,4 @@
-/* Giving memory back. */
+/* Settings of malloc, and the return of unused pages to the system. */
 #include "exporter/core/memory_trim.h"
 
 #include <link.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Whole pages of a segment that nothing is written to, relocations neither: what is dropped is read again as it was. */
+/* Drops whole pages of a segment that is never written: the kernel reads them again on access. */
 static void drop_pages(const struct dl_phdr_info *object, const ElfW(Phdr) * segment,
 	uintptr_t page)
 {
@@ -51,8 +51,8 @@ void memory_trim_setup(void)
 {
 	mallopt(M_ARENA_MAX, 1);
 	/*
-	 * Large pieces are the kernel's again once they are freed, and grow without being copied. By itself glibc takes larger and
-	 * larger ones from the heap, where small ones that stay behind them keep them.
+	 * Large blocks from mmap return to the system when freed, and grow without a copy. By default
+	 * glibc raises this threshold, and small blocks then pin large free ones in the heap.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);

@@ -1,4 +1,4 @@
-/* The state directory: systemd's, the system's, or the user's (XDG base directory specification). */
+/* Default paths: systemd's directories, the system's, or the user's (XDG base directories). */
 #include "exporter/core/paths.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define PATH_TEXT_MAX 4096
 
-/* Where a file is, by who says so: systemd's variable, the system's place for root, XDG's variable, below home. */
+/* The candidates for a default path: two variables, a directory for root, one below $HOME. */
 struct default_place {
 	const char *systemd, *system, *xdg, *home, *name, *subject, *option;
 };
@@ -43,7 +43,7 @@ static int default_path(char **ret, const struct default_place *p, const char *g
 		buf_addf(&b, "%s/%s/rightsize-exporter/%s", home, p->home, p->name);
 	else
 		return err_set(e, -ENOENT,
-			"no place for the %s: neither %s, %s nor HOME is set; give %s", p->subject,
+			"no place for the %s: none of %s, %s and HOME is set; set %s", p->subject,
 			p->systemd, p->xdg, p->option);
 	*ret = buf_take(&b);
 	return 0;
@@ -59,7 +59,7 @@ int path_default_cache(char **ret, const char *given, struct err *e)
 	return default_path(ret, &cache_place, given, e);
 }
 
-/* A folder of root's inside another's would shut him out of what is in it. */
+/* A folder of root inside a user's folder would lock the user out. */
 static void give_to_parents_owner(const char *folder)
 {
 	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -67,7 +67,7 @@ static void give_to_parents_owner(const char *folder)
 
 	if (geteuid() == 0 && fd >= 0 && fstatat(fd, "..", &st, 0) == 0 && st.st_uid &&
 		fchown(fd, st.st_uid, st.st_gid) < 0)
-		return; /* it is root's then, which is said when somebody else wants in */
+		return; /* root keeps the folder; the user gets an error on access */
 }
 
 int path_make_folder(const char *path, struct err *e)

@@ -1,4 +1,4 @@
-/* The signals that ask this program to end. */
+/* The set of signals that end the program. */
 #include "exporter/core/signals.h"
 
 #include "collectors/base/mem.h"

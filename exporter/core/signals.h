@@ -1,6 +1,6 @@
 /*
- * The signals that ask this program to end. All threads block them; a second one, while the program ends, means that nobody
- * waits any longer.
+ * SIGTERM, SIGINT and SIGQUIT end the program. All threads block them. A second one during the
+ * shutdown cuts the waiting short.
  */
 #ifndef EXPORTER_CORE_SIGNALS_H
 #define EXPORTER_CORE_SIGNALS_H

@@ -1,6 +1,6 @@
 /*
- * A thread that calls a function again and again: after the seconds that the function returned, or at once after
- * worker_wake. A worker can be initialised and never started: it then only waits.
+ * A thread that calls a function repeatedly: after as many seconds as the function returned, or at
+ * once after worker_wake. A worker that is never started can still be used to wait.
  */
 #ifndef EXPORTER_CORE_WORKER_H
 #define EXPORTER_CORE_WORKER_H
@@ -20,7 +20,7 @@ struct worker {
 	void *context;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* guards what follows, but for reading stop */
+	pthread_mutex_t lock; /* guards the fields below; stop may be read without it */
 	pthread_cond_t changed;
 	bool woken, ended;
 	atomic_bool stop;
@@ -28,26 +28,26 @@ struct worker {
 
 void worker_init(struct worker *w);
 
-/* Calls turn(context) on a thread of that name (at most 15 bytes): first at once. INFINITY: next when it is woken. */
+/* Starts a thread (name: at most 15 bytes) that calls turn at once. INFINITY: wait for worker_wake. */
 int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
 	struct err *e);
 
-/* Any thread. A worker that is at work takes another turn. */
+/* Any thread. During a turn, it makes the next turn follow at once. */
 void worker_wake(struct worker *w);
 
-/* On the worker's thread. Waits that long, or until it is woken. False: it was stopped, before or meanwhile. */
+/* On the worker's thread: waits for the time or for worker_wake. False: the worker was stopped. */
 bool worker_wait(struct worker *w, double seconds);
 
-/* No turn begins any more. Does not wait. Any thread; for good. */
+/* No further turn begins. Does not wait. Any thread. */
 void worker_stop(struct worker *w);
 
 /*
- * Waits for the end of the thread that long, and no longer when one of the signals hurry comes, which all threads block;
- * signals from before do not count. NULL: only the time ends it. False: the thread goes on.
+ * Waits for the end of the thread, at most seconds. A new signal of the set hurry, which all threads
+ * block, ends the wait too; NULL = no signals. False: the thread still runs.
  */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 
-/* Stops it, and waits for the turn that goes on, however long that takes. */
+/* Stops the worker, waits for the current turn without a limit, and frees the locks. */
 void worker_done(struct worker *w);
 
 #endif

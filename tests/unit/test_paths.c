@@ -59,8 +59,8 @@ static void the_first_place_that_is_known_is_taken(void **state)
 			assert_string_equal(path, table[i].path);
 		else
 			assert_string_equal(e.text,
-				"no place for the history: neither STATE_DIRECTORY, "
-				"XDG_STATE_HOME nor HOME is set; give --history.path");
+				"no place for the history: none of STATE_DIRECTORY, XDG_STATE_HOME "
+				"and HOME is set; set --history.path");
 		free(path);
 	}
 }
