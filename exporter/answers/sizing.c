@@ -89,7 +89,7 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 	size_t bytes = 0;
 	int code;
 
-	if (!sizing_options(a, &q.options, reply))
+	if (!sizing_parameters_read(a, &q.options, reply))
 		return 0;
 	code = answer_open_history(app, &h, e);
 	if (code == -ENOENT)

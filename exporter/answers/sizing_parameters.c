@@ -53,7 +53,7 @@ static bool all_are_used(const struct arguments *a, const struct strategy *strat
 	return true;
 }
 
-bool sizing_options(const struct arguments *a, struct sizing_options *ret, struct reply *r)
+bool sizing_parameters_read(const struct arguments *a, struct sizing_options *ret, struct reply *r)
 {
 	const char *risk = argument_text(a, "risk");
 	double percentile = argument_number(a, "percentile"), margin = argument_number(a, "margin");

@@ -65,7 +65,7 @@ const char *sizing_parameter_risk(size_t i);
 const struct strategy *sizing_parameters_strategy(const struct arguments *a);
 
 /* False: an argument is given that the strategy does not use, and r says so. */
-bool sizing_options(const struct arguments *a, struct sizing_options *ret, struct reply *r);
+bool sizing_parameters_read(const struct arguments *a, struct sizing_options *ret, struct reply *r);
 
 /* Returns the begin of the time window, seconds since 1970 UTC; -INFINITY = all time. */
 double sizing_parameters_since(const struct arguments *a, double now);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "exporter/catalogue/rates.h"
+#include "exporter/core/random_share.h"
 
 #define FIRST_DELAY   300.0 /* seconds after a failure; doubles with each one after it */
 #define LONGEST_DELAY 21600.0
@@ -128,7 +129,7 @@ static double run(void *context)
 			return WORKER_END;
 		/* A quarter more or less, so that many who began together do not stay together. */
 		wait = (code ? f->delay : f->options->refresh_seconds) *
-		       (0.75 + 0.5 * catalogue_update_random());
+		       (0.75 + 0.5 * random_share());
 		f->delay = code ? fmin(f->delay * 2, LONGEST_DELAY) : FIRST_DELAY;
 	}
 	note_next(f, now_read().wall.ns + (int64_t)(wait * 1e9));

@@ -14,11 +14,6 @@ static void say(void *context, bool works, const char *text)
 		works ? "state" : "err", text, NULL);
 }
 
-static struct text_list words_of(const struct texts *t)
-{
-	return (struct text_list){t->n, t->text};
-}
-
 static struct current_catalogue *make_current_catalogue(struct app *app)
 {
 	const struct options *o = app->options;
@@ -32,12 +27,12 @@ static struct current_catalogue *make_current_catalogue(struct app *app)
 		.refresh = app->refreshes_catalogue && o->catalogue_refresh,
 		.fetcher = {.source = {.url = o->catalogue_url,
 				    .cache_path = app->cache_path,
-				    .regions = words_of(&o->catalogue_regions),
+				    .regions = o->catalogue_regions,
 				    .home = o->catalogue_regions.n ? NULL :
 								     catalogue_home(m.vendor_id,
 									     m.region, app->home),
-				    .benchmarks = words_of(&o->catalogue_benchmarks)},
-			.rates = words_of(&o->catalogue_rates),
+				    .benchmarks = o->catalogue_benchmarks},
+			.rates = o->catalogue_rates,
 			.refresh_seconds = o->catalogue_refresh_interval,
 			.say = say},
 	});

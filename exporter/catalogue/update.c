@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 #include "collectors/base/utf8.h"
 #include "exporter/core/memory_budget.h"
+#include "exporter/core/random_share.h"
 
 #define CONNECT_SECONDS 5.0
 #define TOTAL_SECONDS   60.0
@@ -91,19 +91,10 @@ const char *catalogue_home(const char *vendor_id, const char *region, char out[C
 	return *vendor_id && *region ? out : NULL;
 }
 
-double catalogue_update_random(void)
-{
-	uint32_t bits = 0;
-
-	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
-		bits = (uint32_t)now_read().mono.ns;
-	return bits / 4294967296.0;
-}
-
 static double network_random(void *context)
 {
 	(void)context;
-	return catalogue_update_random();
+	return random_share();
 }
 
 /* What the catalogue that is cached was made of; none is no error. */

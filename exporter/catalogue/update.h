@@ -42,7 +42,4 @@ bool catalogue_is_from(const struct catalogue_source *s, const struct cache_orig
 #define CATALOGUE_HOME_MAX 100
 const char *catalogue_home(const char *vendor_id, const char *region, char out[CATALOGUE_HOME_MAX]);
 
-/* 0 <= r < 1, for jitter. */
-double catalogue_update_random(void);
-
 #endif

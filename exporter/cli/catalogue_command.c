@@ -298,11 +298,6 @@ static int search(struct catalogue_command *c)
 
 /* ---- update ---- */
 
-static struct text_list words_of(const struct texts *t)
-{
-	return (struct text_list){t->n, t->text};
-}
-
 static void say_fetched(const struct catalogue *c, const struct keeper_report *r, const char *path)
 {
 	fprintf(stderr, "fetched %zu servers and %zu prices in %u calls", c->n, c->n_prices,
@@ -329,9 +324,9 @@ static int update(struct catalogue_command *c)
 	this_server_find(o, &m);
 	struct catalogue_source source = {.url = o->catalogue_url,
 		.cache_path = path,
-		.regions = words_of(&o->catalogue_regions),
+		.regions = o->catalogue_regions,
 		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
-		.benchmarks = words_of(&o->catalogue_benchmarks),
+		.benchmarks = o->catalogue_benchmarks,
 		.force = true, /* fresh pages are taken from the cache all the same */
 		.progress = show_fetching,
 		.progress_context = &progress};

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 #include "collectors/base/clock.h"
 #include "exporter/client/download.h"
@@ -18,6 +17,7 @@
 #include "exporter/forward/run_message.h"
 #include "exporter/forward/retry_list.h"
 #include "exporter/client/bearer_token.h"
+#include "exporter/core/random_share.h"
 #include "exporter/core/signals.h"
 #include "exporter/core/version.h"
 #include "exporter/core/worker.h"
@@ -75,15 +75,6 @@ double forward_delay(unsigned failures, double random)
 	double delay = fmin(FIRST_DELAY * exp2(failures > 1 ? failures - 1 : 0), LONGEST_DELAY);
 
 	return delay * (0.5 + 0.5 * random);
-}
-
-static double random_share(void)
-{
-	uint32_t bits = 0;
-
-	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
-		bits = (uint32_t)now_read().mono.ns;
-	return bits / 4294967296.0;
 }
 
 /* ---- what the other exporter says ---- */

@@ -410,11 +410,11 @@ static int serve_given(struct http *h, struct err *e)
 	return code;
 }
 
-int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e)
+int http_start(struct http **ret, struct app *app, const struct text_list *addresses, struct err *e)
 {
 	static const char *fallback[] = {HTTP_DEFAULT_ADDRESS};
-	struct texts wanted =
-		addresses->n || app->n_sockets ? *addresses : (struct texts){1, fallback};
+	struct text_list wanted =
+		addresses->n || app->n_sockets ? *addresses : (struct text_list){1, fallback};
 
 	if (wanted.n > HTTP_ADDRESSES_MAX)
 		return err_set(e, -EINVAL, "%zu listen addresses are too many: give at most %d",

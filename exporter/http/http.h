@@ -16,7 +16,8 @@ struct http;
  * Serves on all addresses (exporter/http/listen.h) and logs them, or on none and says which one failed. No addresses
  * means HTTP_DEFAULT_ADDRESS. app must outlive the server.
  */
-int http_start(struct http **ret, struct app *app, const struct texts *addresses, struct err *e);
+int http_start(struct http **ret, struct app *app, const struct text_list *addresses,
+	struct err *e);
 
 /* The i-th address that is served on, with its real port; NULL past the last. */
 const char *http_address(const struct http *h, size_t i);

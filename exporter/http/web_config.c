@@ -70,7 +70,7 @@ struct raw_config {
 		struct {
 			const char *text;
 		} auth;
-		struct yaml_texts sans;
+		struct text_list sans;
 	} tls;
 	struct web_config *c;
 	const char *auth_name;

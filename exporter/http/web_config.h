@@ -37,7 +37,7 @@ struct web_config {
 	struct pem cert, key, client_ca;
 	enum client_auth client_auth;
 	size_t n_sans, n_ciphers, n_curves;
-	const char **sans;                      /* any of them is enough; NULL = not asked */
+	const char *const *sans;                /* any of them is enough; NULL = not asked */
 	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; 0 of them = all */
 	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; 0 of them = all */
 	unsigned min_version, max_version;      /* rows of web_config_versions */

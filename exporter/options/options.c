@@ -169,6 +169,12 @@ static bool set_choice(const char **field, const char *const *choices, const cha
 	return false;
 }
 
+/* The array of a list that this file allocated. */
+static const char **texts_of(const struct text_list *list)
+{
+	return (const char **)(uintptr_t)list->text;
+}
+
 static int set_option(struct options *o, const struct option_row *row, const char *value,
 	struct err *e)
 {
@@ -180,10 +186,11 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 		*(const char **)field = value;
 		break;
 	case KIND_TEXTS: {
-		struct texts *t = field;
+		struct text_list *list = field;
+		const char **text = xreallocarray(texts_of(list), list->n + 1, sizeof *text);
 
-		t->text = xreallocarray(t->text, t->n + 1, sizeof *t->text);
-		t->text[t->n++] = value;
+		text[list->n++] = value;
+		list->text = text;
 		break;
 	}
 	case KIND_FLAG:
@@ -205,14 +212,9 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 static int set_by_flag(struct options *o, const struct option_row *row, const char *value,
 	struct err *e)
 {
-	if (row->kind == KIND_TEXTS) {
-		struct texts *t = (struct texts *)(void *)((char *)o + row->offset);
-
-		if (!t->from_flags)
-			t->n = 0;
-		t->from_flags = true;
-	}
-	o->given[row - rows] = true;
+	if (row->kind == KIND_TEXTS && !o->by_flag[row - rows])
+		((struct text_list *)(void *)((char *)o + row->offset))->n = 0;
+	o->given[row - rows] = o->by_flag[row - rows] = true;
 	return set_option(o, row, value, e);
 }
 
@@ -392,7 +394,7 @@ void options_done(struct options *o)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].kind == KIND_TEXTS)
-			free(((struct texts *)(void *)((char *)o + rows[i].offset))->text);
+			free(texts_of((void *)((char *)o + rows[i].offset)));
 	free(o->collector_on);
 	*o = (struct options){0};
 }

@@ -19,6 +19,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
+#include "collectors/base/text_list.h"
 
 enum command_bits {
 	COMMAND_SERVE = 1,
@@ -155,14 +156,8 @@ X(CHOICE, log_format, "log.format", "logfmt", option_log_formats, 0, COMMAND_ALL
   "logfmt or json")
 /* clang-format on */
 
-struct texts {
-	size_t n;
-	const char **text;
-	bool from_flags; /* the first flag replaces what the environment gave */
-};
-
 #define OPTION_TYPE_TEXT               const char *
-#define OPTION_TYPE_TEXTS              struct texts
+#define OPTION_TYPE_TEXTS              struct text_list
 #define OPTION_TYPE_FLAG               bool
 #define OPTION_TYPE_COUNT              uint64_t
 #define OPTION_TYPE_DURATION           double
@@ -177,7 +172,8 @@ enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
 
 struct options {
 	OPTIONS(OPTION_FIELD)
-	bool given[OPTION_COUNT]; /* by a flag or the environment; otherwise it is the default */
+	bool given[OPTION_COUNT];   /* by a flag or the environment, not by default */
+	bool by_flag[OPTION_COUNT]; /* the first flag replaces the list of the environment */
 	bool *collector_on; /* one per entry of all_collectors: --collector.X, --no-collector.X */
 	char **rest;        /* arguments after the options (run: the command), NULL-terminated */
 	int n_rest;

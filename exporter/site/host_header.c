@@ -49,7 +49,7 @@ static bool is_below(const char *domain, const char *host)
 	return len > n && strcasecmp(host + len - n, domain) == 0;
 }
 
-static bool is_listed(const struct texts *names, const char *host)
+static bool is_listed(const struct text_list *names, const char *host)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		const char *name = names->text[i];
@@ -74,7 +74,7 @@ static bool is_this_machine(const char *host)
 	return strcasecmp(host, u.nodename) == 0;
 }
 
-bool host_header_is_ours(const struct texts *names, const char *header)
+bool host_header_is_ours(const struct text_list *names, const char *header)
 {
 	char host[HOST_NAME_MAX_BYTES];
 

@@ -21,6 +21,6 @@
  * header: any text; NULL = false. names: "usage.example" accepts that name, ".example" all names
  * below it, "*" any name.
  */
-bool host_header_is_ours(const struct texts *names, const char *header);
+bool host_header_is_ours(const struct text_list *names, const char *header);
 
 #endif

@@ -224,19 +224,19 @@ int yaml_duration(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 
 int yaml_texts(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct yaml_texts *ret = into;
-
 	if (value->type != YAML_SEQUENCE_NODE)
 		return yaml_error(y, value, e, "a list is wanted here");
 	yaml_node_item_t *first = value->data.sequence.items.start;
 	size_t n = (size_t)(value->data.sequence.items.top - first);
 
-	ret->text = arena_alloc(y->arena, n * sizeof *ret->text);
-	for (ret->n = 0; ret->n < n; ret->n++) {
-		int code = yaml_text(y, yaml_node(y, first[ret->n]), &ret->text[ret->n], e);
+	const char **text = arena_alloc(y->arena, n * sizeof *text);
+
+	for (size_t i = 0; i < n; i++) {
+		int code = yaml_text(y, yaml_node(y, first[i]), &text[i], e);
 
 		if (code)
 			return code;
 	}
+	*(struct text_list *)into = (struct text_list){n, text};
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "collectors/base/err.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/text_list.h"
 
 #define YAML_SIZE_MAX ((size_t)1 << 20)
 
@@ -49,15 +50,10 @@ int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *subject,
 int yaml_error(const struct yaml *y, const yaml_node_t *node, struct err *e, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
-struct yaml_texts {
-	size_t n;
-	const char **text;
-};
-
 yaml_reader yaml_text;     /* const char *; any scalar */
 yaml_reader yaml_flag;     /* bool; true, false, yes, no, on, off */
 yaml_reader yaml_count;    /* uint64_t */
 yaml_reader yaml_duration; /* double, seconds; 0, or numbers with units as in 1h30m, 250ms */
-yaml_reader yaml_texts;    /* struct yaml_texts; a list of scalars */
+yaml_reader yaml_texts;    /* struct text_list; a list of scalars */
 
 #endif

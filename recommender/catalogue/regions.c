@@ -8,14 +8,6 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-bool text_list_has(const struct text_list *w, const char *text)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (strcasecmp(w->text[i], text) == 0)
-			return true;
-	return false;
-}
-
 bool region_list_has(const char *list, char between, const char *word)
 {
 	const char separator[] = {between, '\0'};

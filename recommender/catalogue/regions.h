@@ -4,16 +4,8 @@
 #ifndef RECOMMENDER_CATALOGUE_REGIONS_H
 #define RECOMMENDER_CATALOGUE_REGIONS_H
 
+#include "collectors/base/text_list.h"
 #include "recommender/catalogue/catalogue.h"
-
-/* Texts of the caller. n 0 = none given. */
-struct text_list {
-	size_t n;
-	const char *const *text;
-};
-
-/* True when text is one of the words, ignoring case. */
-bool text_list_has(const struct text_list *w, const char *text);
 
 /* True when word is one of the words of list, which have this character between them; ignoring case. */
 bool region_list_has(const char *list, char between, const char *word);

@@ -35,7 +35,7 @@ struct http_world *http_world_new(void)
 void http_world_start(struct http_world *w, size_t n_addresses)
 {
 	static const char *address[] = {"127.0.0.1:0", "127.0.0.1:0"};
-	struct texts addresses = {n_addresses, address};
+	struct text_list addresses = {n_addresses, address};
 	struct err e = {0};
 
 	assert_true(n_addresses <= ARRAY_LEN(address));

@@ -13,7 +13,7 @@
 #include "exporter/http/peer.h"
 
 static const char *listed[] = {"usage.example", ".svc.example"};
-static const struct texts some = {.n = 2, .text = listed}, none = {0};
+static const struct text_list some = {.n = 2, .text = listed}, none = {0};
 
 static void addresses_localhost_and_listed_names_are_ours(void **state)
 {
@@ -71,7 +71,7 @@ static void addresses_localhost_and_listed_names_are_ours(void **state)
 static void star_is_any_name_but_not_none(void **state)
 {
 	static const char *star[] = {"*"};
-	static const struct texts any = {.n = 1, .text = star};
+	static const struct text_list any = {.n = 1, .text = star};
 	char longest[HOST_NAME_MAX_BYTES + 1];
 
 	assert_true(host_header_is_ours(&any, "rebound.example:9877"));

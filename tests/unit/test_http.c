@@ -317,7 +317,7 @@ static void an_address_in_use_is_named(void **state)
 {
 	struct http_world *f = *state;
 	const char *mine[] = {"127.0.0.1:0", http_address(f->http, 0)};
-	struct texts addresses = {2, mine};
+	struct text_list addresses = {2, mine};
 	struct http *second = NULL;
 	struct err e = {0};
 
@@ -331,7 +331,7 @@ static void several_addresses_are_served(void **state)
 {
 	struct http_world *f = *state;
 	const char *two[] = {"127.0.0.1:0", "127.0.0.1:0"};
-	struct texts addresses = {2, two};
+	struct text_list addresses = {2, two};
 	struct http *second;
 
 	fake_log_clear();

@@ -196,7 +196,7 @@ static void a_rate_makes_currencies_comparable(void **state)
 	struct app *app = &servers_world.app;
 	char ids[256];
 
-	options->catalogue_rates = (struct texts){1, rate, false};
+	options->catalogue_rates = (struct text_list){1, rate};
 	json_t *o = ask("vcpus_max=2", 200);
 	const json_t *cx = json_array_get(json_object_get(o, "servers"), 1);
 

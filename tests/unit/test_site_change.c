@@ -79,7 +79,7 @@ static int begin(void **state)
 
 	f->options.telemetry_path = "/metrics";
 	f->options.allow_changes = true;
-	f->options.allowed_hosts = (struct texts){.n = 1, .text = names};
+	f->options.allowed_hosts = (struct text_list){.n = 1, .text = names};
 	f->app = APP_INIT;
 	f->app.options = &f->options;
 	f->site = site_new(&f->app);

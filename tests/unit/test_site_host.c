@@ -66,7 +66,7 @@ static void a_page_that_got_here_by_a_rebound_name_reads_nothing(void **state)
 		int status = i % 2 ? table[row].with_names : table[row].status;
 		struct http_answer a;
 
-		options.allowed_hosts = (struct texts){i % 2, names};
+		options.allowed_hosts = (struct text_list){i % 2, names};
 		site_answer(site, &r, &a);
 		if (a.status != status ||
 			(status == 403 &&

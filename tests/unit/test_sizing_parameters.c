@@ -38,7 +38,7 @@ static void what_is_asked_reaches_the_strategy(void **state)
 		struct arguments a;
 
 		arguments_of(&a, table[i].pairs);
-		assert_true(sizing_options(&a, &o, &r));
+		assert_true(sizing_parameters_read(&a, &o, &r));
 		assert_int_equal(o.runs, wanted->runs);
 		assert_int_equal(o.risk, wanted->risk);
 		assert_int_equal(o.attempt, wanted->attempt);
@@ -81,7 +81,7 @@ static void what_the_strategy_would_ignore_is_refused(void **state)
 		struct arguments a;
 
 		arguments_of(&a, table[i].pairs);
-		assert_false(sizing_options(&a, &o, &r));
+		assert_false(sizing_parameters_read(&a, &o, &r));
 		assert_int_equal(r.status, 400);
 		for (size_t k = 0; k < 2; k++)
 			if (!strstr(buf_text(&r.body), table[i].words[k]))
