@@ -1,4 +1,4 @@
-/* Reading and comparing tokens. */
+/* Reads a token file and compares a header with the token. */
 #include "exporter/client/bearer_token.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 {
-	/* Nobody who is to answer waits for the other end of a FIFO. */
+	/* O_NONBLOCK: never wait for the writer of a FIFO. */
 	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, ret, TOKEN_MAX - 1);
 
@@ -24,7 +24,7 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 	return ret[0] ? 0 : err_set(e, -EINVAL, "the token %s is empty", path);
 }
 
-/* Looks at all of what was shown, whatever it is. */
+/* Takes the same time wherever the first difference is. An empty token matches nothing. */
 static unsigned differences(const char *shown, const char *token)
 {
 	size_t len = strlen(token), n = strlen(shown);
@@ -53,7 +53,6 @@ int bearer_token_matches(const char *path, const char *authorization, struct err
 	explicit_bzero(token, sizeof token);
 	if (!matches)
 		return err_set(e, -EACCES,
-			"changes are accepted from who shows the token: Authorization: Bearer "
-			"TOKEN");
+			"changes need the token: send the header Authorization: Bearer TOKEN");
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* libcurl, loaded on first use. */
+/* HTTP by libcurl, which is loaded at run time. */
 #include "exporter/client/download.h"
 
 #include <dlfcn.h>
@@ -14,12 +14,11 @@
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
-#define QUICK_EXIT                                                                                 \
-	(CURLOPTTYPE_LONG + 322) /* CURLOPT_QUICK_EXIT, which older headers do not have */
-#define IDLE_SECONDS                                                                               \
-	15L /* a transfer that brings less than a byte a second for so long is given up */
+#define IDLE_SECONDS  15L /* abort a transfer below 1 byte/s for this long */
+/* CURLOPT_QUICK_EXIT, which older headers lack. */
+#define QUICK_EXIT (CURLOPTTYPE_LONG + 322)
 
-/* The calls that are used, with the types that curl.h declares. */
+/* The functions in use, with the types of curl.h. */
 #define CALLS(X)                                                                                   \
 	X(curl_global_init)                                                                        \
 	X(curl_easy_init)                                                                          \
@@ -31,7 +30,7 @@
 	X(curl_slist_append)                                                                       \
 	X(curl_slist_free_all)
 
-/* curl.h makes macros of some of them. */
+/* curl.h defines these two as macros. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
@@ -46,7 +45,7 @@ struct download {
 	struct calls call;
 	CURL *curl;
 	const struct download_options *options;
-	struct http_response *answer; /* of the transfer under way */
+	struct http_response *answer; /* of the current transfer */
 	char reason[CURL_ERROR_SIZE];
 };
 
@@ -75,7 +74,7 @@ static size_t on_body(char *data, size_t size, size_t n, void *context)
 	struct download *d = context;
 
 	buf_add(&d->answer->body, data, size * n);
-	return d->answer->body.full ? 0 : size * n; /* fewer than given ends the transfer */
+	return d->answer->body.full ? 0 : size * n; /* a short count aborts the transfer */
 }
 
 static size_t on_header(char *line, size_t size, size_t n, void *context)
@@ -83,7 +82,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
 	struct download *d = context;
 
 	if (size * n > 5 && memcmp(line, "HTTP/", 5) == 0)
-		response_headers_clear(d->answer); /* of a redirect before */
+		response_headers_clear(d->answer); /* drop those of a redirect */
 	response_headers_read(d->answer, line, size * n);
 	return size * n;
 }
@@ -100,7 +99,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
 	return d->options->stop && atomic_load_explicit(d->options->stop, memory_order_relaxed);
 }
 
-/* What is the same for every transfer. A libcurl that does not know one of them is not used. */
+/* Sets the options of every transfer. A libcurl without one of them is refused. */
 static int set_options(struct download *d, struct err *e)
 {
 	const struct download_options *o = d->options;
@@ -124,8 +123,8 @@ static int set_options(struct download *d, struct err *e)
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.85 is needed");
 	/*
-	 * A thread of libcurl that waits for a dead name server is left to itself when the transfer is over; to wait
-	 * for it would delay the end of the program by minutes. Before 7.87 there is no way around it.
+	 * Do not join libcurl's resolver thread after the transfer: a dead name server would delay the
+	 * end of the program by minutes. libcurl before 7.87 has no such option.
 	 */
 	set(c, (CURLoption)QUICK_EXIT, 1L);
 	return 0;
@@ -153,7 +152,7 @@ int download_open(struct download **ret, const struct download_options *o, struc
 	return 0;
 }
 
-/* The library stays loaded: what it started (TLS, its own tables) cannot be undone safely. */
+/* The library stays loaded: unloading its TLS state is not safe. */
 void download_close(struct download *d)
 {
 	if (!d)
@@ -191,7 +190,7 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
-/* libcurl would wait for whoever writes into it. */
+/* libcurl would block on a FIFO without a writer. */
 static bool is_pipe(const char *path)
 {
 	struct stat st;
@@ -199,7 +198,7 @@ static bool is_pipe(const char *path)
 	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* What is set for one transfer is taken back after it. */
+/* Runs one transfer, then resets its options. Frees headers. */
 static int perform(struct download *d, const char *url, struct curl_slist *headers, struct err *e)
 {
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
@@ -211,7 +210,8 @@ static int perform(struct download *d, const char *url, struct curl_slist *heade
 	d->reason[0] = '\0';
 	if (d->options->ca_file && is_pipe(d->options->ca_file)) {
 		d->call.curl_slist_free_all(headers);
-		return err_set(e, -EINVAL, "%s is a pipe; a file is needed, as it is read again",
+		return err_set(e, -EINVAL,
+			"%s is a pipe: use a regular file, because it is read more than once",
 			d->options->ca_file);
 	}
 	set(d->curl, CURLOPT_URL, url);

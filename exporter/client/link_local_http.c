@@ -1,4 +1,4 @@
-/* An answer of HTTP/1.1: RFC 9112. */
+/* Parses a response of HTTP/1.1 (RFC 9112). */
 #include "exporter/client/link_local_http.h"
 
 #include <errno.h>
@@ -72,13 +72,13 @@ static bool scan_hex(struct scan *s, size_t *ret)
 	return s->at > start && v <= BODY_MAX;
 }
 
-/* 1: joined at the beginning of body; 0: more is needed. */
+/* 1: the chunks are joined at the start of body; 0: more bytes are needed. */
 static int join_chunks(char *body, size_t len, size_t *ret)
 {
 	struct scan s = SCAN(body, len), line;
 	size_t joined = 0, chunk;
 
-	/* Twice: nothing is moved before all of it is there. */
+	/* The first pass only checks: nothing moves before the body is complete. */
 	for (int pass = 0; pass < 2; pass++) {
 		s = SCAN(body, len);
 		joined = 0;

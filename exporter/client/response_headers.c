@@ -1,13 +1,14 @@
-/* What the headers of an answer say. */
+/* Parses the headers of a response. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
+#include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "exporter/client/download.h"
 
-#define LONGEST_RETRY_AFTER 86400.0 /* seconds; who says more would switch us off */
+#define LONGEST_RETRY_AFTER 86400.0 /* seconds; a longer one would stop this client */
 
 void response_headers_clear(struct http_response *a)
 {
@@ -31,7 +32,7 @@ static void read_number(struct scan value, double most, double *ret)
 		*ret = fmin(v, most);
 }
 
-/* max-age, unless it is not to be kept at all. */
+/* max-age in seconds; 0 with no-store or no-cache. */
 static void read_cache_control(struct scan value, double *ret)
 {
 	double age = NAN;
@@ -74,7 +75,7 @@ static bool name_is(struct slice name, const char *wanted)
 	return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
 }
 
-/* One that does not fit would never match, and one with a control character would be another line of our next request. */
+/* Ignores an ETag that does not fit, and control characters: they would forge a header of our request. */
 static void read_etag(struct slice value, char *ret, size_t size)
 {
 	for (size_t i = 0; i < value.len; i++)
@@ -100,7 +101,7 @@ void response_headers_read(struct http_response *a, const char *line, size_t len
 	} else if (name_is(name, "cache-control")) {
 		read_cache_control(value, &a->max_age_seconds);
 	} else {
-		for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 			if (name_is(name, numbers[i].name))
 				read_number(value, numbers[i].most,
 					(double *)(void *)((char *)a + numbers[i].offset));

@@ -1,4 +1,4 @@
-/* Text in HTML. */
+/* Escaping for HTML. */
 #include "exporter/text/html.h"
 
 #include <string.h>

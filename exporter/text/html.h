@@ -1,10 +1,10 @@
-/* Text in HTML. */
+/* Escaping for HTML. */
 #ifndef EXPORTER_TEXT_HTML_H
 #define EXPORTER_TEXT_HTML_H
 
 #include "collectors/base/buf.h"
 
-/* In an element or in a quoted attribute: what could be markup is escaped. */
+/* Appends s, escaped for an element or a quoted attribute. */
 void html_add(struct buf *out, const char *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* Breaking lines. */
+/* Wraps text. */
 #include "exporter/text/line_wrap.h"
 
 #include <string.h>

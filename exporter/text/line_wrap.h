@@ -1,6 +1,4 @@
-/*
- * Text for --help: lines of at most WRAP_COLUMNS behind an indent.
- */
+/* Wraps text for --help: indented lines of at most WRAP_COLUMNS columns. */
 #ifndef EXPORTER_TEXT_LINE_WRAP_H
 #define EXPORTER_TEXT_LINE_WRAP_H
 
@@ -8,7 +6,7 @@
 
 #define WRAP_COLUMNS 100
 
-/* Breaks at single spaces; a word that is too long stands on a line of its own. Ends with a newline. */
+/* Breaks at single spaces; a longer word gets its own line. Ends with a newline. */
 void line_wrap_add(struct buf *out, const char *text, size_t indent);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Bytes of a word that are compared: bounds the time for thousands of long names. */
+/* Compare at most this many bytes of a word: thousands of long names must stay cheap. */
 #define COMPARED 64
 
 static size_t least_of(size_t a, size_t b, size_t c)
@@ -20,7 +20,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* What is more than most is most + 1. */
+/* Edit distance, ignoring case; most + 1 when it exceeds most. */
 static size_t distance(const char *a, const char *b, size_t most)
 {
 	size_t row[COMPARED + 1], na = strnlen(a, COMPARED), nb = strnlen(b, COMPARED);
@@ -47,7 +47,10 @@ static size_t distance(const char *a, const char *b, size_t most)
 	return row[nb];
 }
 
-/* A part of the other, or every second letter is right. The less *ret, the more alike they are. */
+/*
+ * True when one word contains the other, or at least half of the letters agree. A smaller *ret means
+ * more alike.
+ */
 static bool is_like(const char *word, const char *name, size_t *ret)
 {
 	size_t len = strnlen(word, COMPARED), most = 1 + len / 2;
@@ -90,7 +93,7 @@ const char *suggest_slip(const char *word, const char *const *names, size_t n)
 	suggest_closest(word, names, n, near);
 	if (!near[0])
 		return NULL;
-	/* A part of it, or one letter of three is wrong. */
+	/* Accept a part of the name, or at most one wrong letter in three. */
 	if (strlen(word) > 2 && strcasestr(near[0], word))
 		return near[0];
 	size_t most = 1 + strnlen(word, COMPARED) / 3;

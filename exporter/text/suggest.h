@@ -1,6 +1,4 @@
-/*
- * "Did you mean": the names most like a word, by edit distance.
- */
+/* "Did you mean": finds the names most like a word, by edit distance. */
 #ifndef EXPORTER_TEXT_SUGGEST_H
 #define EXPORTER_TEXT_SUGGEST_H
 
@@ -9,14 +7,13 @@
 #define CLOSEST_MAX 5
 
 /*
- * Puts the names that are like word in ret, at most CLOSEST_MAX of them, the most alike first, and NULL after
- * them: a name that contains the word, or the other way round, comes before one of which at most every second
- * letter is another. Upper and lower case are the same.
+ * Stores at most CLOSEST_MAX names like word in ret, the most alike first, then NULL. A name that
+ * contains word, or is contained in it, comes before names with similar letters. Ignores case.
  */
 void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 
-/* What word is a slip of: the name most like it, when they are much the same; else NULL. */
+/* The name that word probably misspells; NULL = none. */
 const char *suggest_slip(const char *word, const char *const *names, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files that answers are put into. */
+/* Writes an answer to a file that the user named. */
 #include "exporter/text/user_file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "collectors/base/mem.h"
 
-/* A copy of our stdout or stderr, if the path leads there; else -1. */
+/* A duplicate of our stdout or stderr when path is the same file; else -1. */
 static int shared_with_us(const char *path)
 {
 	struct stat there, ours;
@@ -29,7 +29,7 @@ static int shared_with_us(const char *path)
 	return -1;
 }
 
-/* Closes it. */
+/* Writes body and closes fd. */
 static int write_all(int fd, const struct buf *body)
 {
 	FILE *f = fdopen(fd, "w");
@@ -47,7 +47,7 @@ static int write_all(int fd, const struct buf *body)
 	return code;
 }
 
-/* A FIFO without a reader is an error: nobody waits for one. */
+/* O_NONBLOCK: a FIFO without a reader is an error, not a wait. */
 static int write_in_place(const char *path, const struct buf *body)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -72,14 +72,14 @@ static int keep_owner_and_mode(int fd, const struct stat *old)
 	return fchmod(fd, old->st_mode & 0777) < 0 ? -errno : 0;
 }
 
-/* old: of the file that is replaced; NULL = there is none. Readers see the old or the new file, never a part. */
+/* Replaces path atomically: readers see the old or the new file. old: the present file; NULL = none. */
 static int replace_file(const char *path, const struct stat *old, const struct buf *body)
 {
 	char part[PATH_MAX];
 
 	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
 		return -ENAMETOOLONG;
-	/* Left by a program with our number that was killed, or a link of somebody who may write to the folder. */
+	/* A killed process with our pid may have left it, or an attacker may have placed a link. */
 	unlink(part);
 	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
 
@@ -98,7 +98,7 @@ static int replace_file(const char *path, const struct stat *old, const struct b
 	return code;
 }
 
-/* Its rights are more than the mode bits that a new file would get (acl(5)). */
+/* True when path has an ACL, which a new file would not get (acl(5)). */
 static bool has_access_list(const char *path)
 {
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
@@ -115,7 +115,7 @@ static int put_file(const char *path, const struct buf *body)
 		return write_in_place(path, body);
 	int code = replace_file(path, is_there ? &st : NULL, body);
 
-	/* A file of another user, one that is mounted into a container, one in a folder that may not be written. */
+	/* Another user owns the file, it is a mount in a container, or its folder is not writable. */
 	if (is_there && (code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY))
 		return write_in_place(path, body);
 	return code;

@@ -1,4 +1,4 @@
-/* Where an answer goes that is put into a file: -o FILE and run's --report. */
+/* Writes an answer to a file of the user: -o FILE, and --report of run. */
 #ifndef EXPORTER_TEXT_USER_FILE_H
 #define EXPORTER_TEXT_USER_FILE_H
 
@@ -6,9 +6,9 @@
 #include "collectors/base/err.h"
 
 /*
- * A regular file is replaced as a whole, by one with its mode and owner; where that is not possible it is written in place.
- * Anything else is opened and written, as by a shell: a device, a FIFO, the target of a link. What leads to our stdout or
- * stderr is continued there.
+ * Replaces a regular file atomically and keeps its mode and owner; where that is impossible, writes in
+ * place. Opens and writes anything else as a shell does: a device, a FIFO, the target of a link. A path
+ * that leads to our stdout or stderr continues there.
  */
 int user_file_write(const char *path, const struct buf *body, struct err *e);
 

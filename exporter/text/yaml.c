@@ -1,4 +1,4 @@
-/* From libyaml's nodes to structs. */
+/* Converts nodes of libyaml to members of structs. */
 #include "exporter/text/yaml.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* Keys of one mapping; the largest table has 13. */
+/* Keys of one mapping; the largest table in use has 13. */
 #define KEYS_MAX 64
 
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
@@ -23,10 +23,10 @@ int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, st
 	if (len > YAML_SIZE_MAX)
 		return err_set(e, -EINVAL, "%s: longer than %zu KiB", file, YAML_SIZE_MAX >> 10);
 	if (!yaml_parser_initialize(&parser))
-		return err_set(e, -ENOMEM, "%s: no memory to read it", file);
+		return err_set(e, -ENOMEM, "%s: out of memory", file);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
 	if (!yaml_parser_load(&parser, &y->document))
-		code = err_set(e, -EINVAL, "%s:%zu: this is no YAML: %s", file,
+		code = err_set(e, -EINVAL, "%s:%zu: not valid YAML: %s", file,
 			parser.problem_mark.line + 1, parser.problem ? parser.problem : "?");
 	yaml_parser_delete(&parser);
 	return code;
@@ -65,7 +65,7 @@ static struct slice scalar(const yaml_node_t *node)
 	return (struct slice){(const char *)node->data.scalar.value, node->data.scalar.length};
 }
 
-/* As YAML 1.1 resolves plain scalars (yaml.org/type/null.html). */
+/* YAML 1.1 reads these plain scalars as null (yaml.org/type/null.html). */
 static bool is_null(const yaml_node_t *node)
 {
 	static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
@@ -87,7 +87,7 @@ static int unknown_key(const struct yaml *y, const yaml_node_t *key, const char 
 
 	for (const struct yaml_key *k = keys; k->name; k++)
 		buf_addf(&known, "%s%s", k == keys ? "" : ", ", k->name);
-	return yaml_error(y, key, e, "%.64s is no key of %s; accepted are %s",
+	return yaml_error(y, key, e, "unknown key %.64s in %s; accepted are %s",
 		key->data.scalar.value, *subject ? subject : "this file", buf_text(&known));
 }
 
@@ -104,7 +104,7 @@ static int read_pair(struct yaml *y, const yaml_node_pair_t *pair, const char *s
 	if (!keys[i].name)
 		return unknown_key(y, key, subject, keys, e);
 	if (seen[i])
-		return yaml_error(y, key, e, "%s is there twice", keys[i].name);
+		return yaml_error(y, key, e, "%s is given twice", keys[i].name);
 	seen[i] = true;
 	return is_null(value) ? 0 : keys[i].read(y, value, (char *)into + keys[i].offset, e);
 }
@@ -132,7 +132,7 @@ int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *subject,
 int yaml_text(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	if (value->type != YAML_SCALAR_NODE)
-		return yaml_error(y, value, e, "a text is wanted here, not a list or keys");
+		return yaml_error(y, value, e, "expected a text, not a list or a mapping");
 	struct slice s = scalar(value);
 
 	if (memchr(s.data, '\0', s.len))
@@ -141,18 +141,12 @@ int yaml_text(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 	return 0;
 }
 
-/* A scalar as a text for the readers below, in the arena. */
-static int plain(struct yaml *y, yaml_node_t *value, const char **ret, struct err *e)
-{
-	return yaml_text(y, value, ret, e);
-}
-
 int yaml_flag(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	static const char *const words[2][4] = {
 		{"false", "no", "off", "n"}, {"true", "yes", "on", "y"}};
 	const char *text = "";
-	int code = plain(y, value, &text, e);
+	int code = yaml_text(y, value, &text, e);
 
 	if (code)
 		return code;
@@ -167,18 +161,19 @@ int yaml_flag(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 int yaml_count(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	const char *text = "";
-	int code = plain(y, value, &text, e);
+	int code = yaml_text(y, value, &text, e);
 
 	if (code)
 		return code;
 	struct scan s = SCAN(text, strlen(text));
 
 	if (!scan_u64(&s, into) || !scan_end(&s))
-		return yaml_error(y, value, e, "\"%.64s\" is no whole number from 0 on", text);
+		return yaml_error(y, value, e, "\"%.64s\" is not a whole number of 0 or more",
+			text);
 	return 0;
 }
 
-/* Units of Go's time.ParseDuration, which other exporters' files are written for; longer ones first. */
+/* Units of Go's time.ParseDuration, which the format uses; longer names first. */
 static const struct {
 	const char *name;
 	double seconds;
@@ -199,13 +194,12 @@ int yaml_duration(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	const char *text = "";
 	double total = 0, number, unit;
-	int code = plain(y, value, &text, e);
+	int code = yaml_text(y, value, &text, e);
 
 	if (code)
 		return code;
 	struct scan s = SCAN(text, strlen(text));
 
-	/* A bare 0 needs no unit. */
 	if (strcmp(text, "0") == 0) {
 		*(double *)into = 0;
 		return 0;
@@ -213,7 +207,7 @@ int yaml_duration(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 	do {
 		if (!scan_double(&s, &number) || number < 0 || !scan_unit(&s, &unit))
 			return yaml_error(y, value, e,
-				"\"%.64s\" is no duration; accepted are 0 and numbers with ns, us, "
+				"\"%.64s\" is not a duration; accepted are 0 and numbers with ns, us, "
 				"ms, s, m or h, as in 1m30s",
 				text);
 		total += number * unit;
@@ -225,7 +219,7 @@ int yaml_duration(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 int yaml_texts(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	if (value->type != YAML_SEQUENCE_NODE)
-		return yaml_error(y, value, e, "a list is wanted here");
+		return yaml_error(y, value, e, "expected a list");
 	yaml_node_item_t *first = value->data.sequence.items.start;
 	size_t n = (size_t)(value->data.sequence.items.top - first);
 

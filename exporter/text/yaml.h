@@ -1,8 +1,7 @@
 /*
- * YAML files that people write, read strictly: an unknown or repeated key, or a value of another kind, is an error that
- * names the file, the line, and what is accepted. Parsed by libyaml; this is the way from its nodes to structs.
- *
- * What a mapping may hold is a table of rows: struct yaml_key. Texts and arrays live in the reader's arena.
+ * Reads YAML files of users strictly, by libyaml. An unknown or repeated key or a value of the wrong
+ * type is an error that names the file, the line and the accepted values. A table of struct yaml_key
+ * describes each mapping. Texts and arrays live in the arena of struct yaml.
  */
 #ifndef EXPORTER_TEXT_YAML_H
 #define EXPORTER_TEXT_YAML_H
@@ -19,13 +18,13 @@
 
 struct yaml {
 	yaml_document_t document;
-	const char *file;    /* for sentences */
+	const char *file;    /* for error messages */
 	struct arena *arena; /* the caller's */
 };
 
 /*
- * Reads the first document of text. -EINVAL with the place when it is no YAML or longer than YAML_SIZE_MAX. An empty
- * text is valid, and its root is NULL. file and arena must outlive y.
+ * Parses the first document of text. -EINVAL: not YAML, or longer than YAML_SIZE_MAX. The root of an
+ * empty text is NULL. file and arena must outlive y.
  */
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
 	struct err *e);
@@ -33,20 +32,20 @@ void yaml_close(struct yaml *y);
 yaml_node_t *yaml_root(struct yaml *y);
 yaml_node_t *yaml_node(struct yaml *y, yaml_node_item_t index);
 
-/* Reads one value into *into. A null never gets here: it leaves *into as it was. */
+/* Reads one value into *into. Not called for null, which leaves *into unchanged. */
 typedef int yaml_reader(struct yaml *y, yaml_node_t *value, void *into, struct err *e);
 
 struct yaml_key {
 	const char *name; /* NULL ends a table */
 	yaml_reader *read;
-	size_t offset; /* of what it fills, in the struct that yaml_mapping is given */
+	size_t offset; /* of the member to fill, in the struct into of yaml_mapping */
 };
 
-/* node must be a mapping (or NULL, or null: empty) of these keys; what names it in sentences, "" = the file's own. */
+/* Reads a mapping (NULL or null: empty). subject names it in errors; "" = the whole file. */
 int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *subject,
 	const struct yaml_key *keys, void *into, struct err *e);
 
-/* "FILE:LINE: " and the sentence; returns -EINVAL. */
+/* Sets e to "FILE:LINE: " and the message. Returns -EINVAL. */
 int yaml_error(const struct yaml *y, const yaml_node_t *node, struct err *e, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 

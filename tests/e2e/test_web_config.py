@@ -150,7 +150,7 @@ class WebConfig(WebConfigured):
 
     def test_a_bad_file_is_an_error_at_the_start(self):
         for text, said in (
-                ("a: [", "no YAML"), ("tls_server_config:\n  cert_filse: x\n", "cert_filse"),
+                ("a: [", "not valid YAML"), ("tls_server_config:\n  cert_filse: x\n", "cert_filse"),
                 (self.PAIR.replace("server.crt", "nowhere"), "nowhere: No such file"),
                 (self.PAIR.replace("server.key", "nowhere"), "nowhere: No such file"),
                 (self.PAIR.replace("server.key", "other.key"), "the certificate and its key"),

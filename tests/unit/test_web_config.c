@@ -25,15 +25,15 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 	static const struct {
 		const char *text, *said;
 	} cases[] = {
-		{"a: [", "web.yml:2: this is no YAML"},
+		{"a: [", "web.yml:2: not valid YAML"},
 		{"just words\nin a row\n", "web.yml:1: this file must be keys"},
 		{"- a\n- b\n", "web.yml:1: this file must be keys"},
-		{"tls_server_confi: {}\n", "web.yml:1: tls_server_confi is no key of this file; "
+		{"tls_server_confi: {}\n", "web.yml:1: unknown key tls_server_confi in this file; "
 					   "accepted are tls_server_config"},
 		{"tls_server_config:\n  cert_filse: a\n",
-			"web.yml:2: cert_filse is no key of tls_server_config"},
+			"web.yml:2: unknown key cert_filse in tls_server_config"},
 		{"http_server_config: {}\nhttp_server_config: {}\n",
-			"web.yml:2: http_server_config is there twice"},
+			"web.yml:2: http_server_config is given twice"},
 		{"{? [a] : b}\n", "a key must be a word"},
 		{"tls_server_config: 5\n", "web.yml:1: tls_server_config must be keys"},
 		{"tls_server_config:\n  cert: x\n", "needs one of key and key_file"},
@@ -60,7 +60,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{PAIR "  client_allowed_sans: [[one]]\n", "a text is wanted"},
 		{PAIR "  prefer_server_cipher_suites: maybe\n", "\"maybe\" is not true or false"},
 		{"http_server_config:\n  headers:\n    Content-Type: x\n",
-			"web.yml:3: Content-Type is no key of http_server_config.headers"},
+			"web.yml:3: unknown key Content-Type in http_server_config.headers"},
 		{"http_server_config:\n  headers:\n    X-Frame-Options: foo\n",
 			"invalid value for X-Frame-Options: \"foo\"; accepted is deny or"},
 		{"http_server_config:\n  headers:\n    X-Content-Type-Options: sniff\n",
@@ -68,8 +68,8 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"1\\nSet-Cookie: a\"\n",
 			"control character"},
 		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"a\\0b\"\n", "NUL"},
-		{"rate_limit:\n  interval: 1\n", "\"1\" is no duration"},
-		{"rate_limit:\n  interval: -1s\n", "\"-1s\" is no duration"},
+		{"rate_limit:\n  interval: 1\n", "\"1\" is not a duration"},
+		{"rate_limit:\n  interval: -1s\n", "\"-1s\" is not a duration"},
 		{"rate_limit:\n  burst: -1\n", "\"-1\" is no whole number"},
 		{"basic_auth_users: x\n", "must be names with bcrypt hashes"},
 		{"basic_auth_users:\n  john: doe\n",
