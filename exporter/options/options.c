@@ -1,4 +1,4 @@
-/* Reading settings from flags and the environment, and printing what there is. */
+/* Reads options from flags and the environment, and prints their documentation. */
 #include "exporter/options/options.h"
 
 #include <ctype.h>
@@ -232,7 +232,7 @@ static void option_variable_name(const char *name, char out[VARIABLE_MAX])
 	out[n] = '\0';
 }
 
-/* NULL: it is not set, or empty. */
+/* NULL: the variable is unset or empty. */
 static const char *from_environment(const char *name)
 {
 	char variable[VARIABLE_MAX];
@@ -243,7 +243,6 @@ static const char *from_environment(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* RIGHTSIZE_COLLECTOR_X. */
 static int set_collectors(struct options *o, struct err *e)
 {
 	for (size_t i = 0; all_collectors[i]; i++) {
@@ -295,7 +294,7 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
 		}
 		buf_addf(&names, "%s%s", i ? ", " : "", all_collectors[i]->name);
 	}
-	err_set(e, -EINVAL, "no collector is called %s; there are: %s", name, buf_text(&names));
+	err_set(e, -EINVAL, "unknown collector %s; accepted are %s", name, buf_text(&names));
 	buf_done(&names);
 	return -EINVAL;
 }
@@ -312,11 +311,10 @@ static int unknown_option(const char *flag, enum command_bits command, struct er
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag + 2, "="), flag + 2);
 	slip = suggest_slip(name, names, n);
 	return slip ? err_set(e, -EINVAL, "unknown option %.100s: did you mean --%s?", flag, slip) :
-		      err_set(e, -EINVAL, "unknown option %.100s; --help lists what there is",
-			      flag);
+		      err_set(e, -EINVAL, "unknown option %.100s; --help lists the options", flag);
 }
 
-/* One flag at argv[*i]; moves *i to its last word. */
+/* Reads the flag at argv[*i] and moves *i to its last argument. */
 static int read_flag(struct options *o, enum command_bits command, int argc, char **argv, int *i,
 	struct err *e)
 {
@@ -464,11 +462,11 @@ void options_markdown(struct buf *out)
 	}
 }
 
-/* ---- slips in names of variables ---- */
+/* ---- misspelled variables ---- */
 
 struct variable {
 	char name[VARIABLE_MAX];
-	unsigned commands; /* that read it as an option */
+	unsigned commands; /* enum command_bits: the commands that read it as an option */
 };
 
 struct variables {
@@ -483,7 +481,7 @@ static void add_variable(struct variables *v, const char *name, unsigned command
 	v->variable[v->n++].commands = commands;
 }
 
-/* Of all options of whatever command, of all collectors, and what names the job of a process. */
+/* The variables of all options, of all collectors, and those that a job sets for itself. */
 static struct variables all_variables(void)
 {
 	static const char *const of_jobs[] = {"job_name", "run_id", "attempt", "input_bytes"};

@@ -1,14 +1,14 @@
 /*
- * Every setting, once: the list makes the struct, the flags (--name), the environment names
+ * The list of all options. It generates the struct, the flags (--name), the environment variables
  * (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag wins over the
  * environment, which wins over the default.
  *
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
- * kinds: TEXT, TEXTS (repeatable; least of both is the shape that a text must have, 0 = any that is not empty:
+ * kinds: TEXT, TEXTS (repeatable; for both, least is the shape of a valid text, 0 = any non-empty one:
  * exporter/options/shapes.h), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
  * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
- * NULL-terminated list). A number without a default is 0 when it was not given.
+ * NULL-terminated list). A number without a value and a default is 0.
  */
 #ifndef EXPORTER_OPTIONS_OPTIONS_H
 #define EXPORTER_OPTIONS_OPTIONS_H
@@ -24,13 +24,13 @@
 enum command_bits {
 	COMMAND_SERVE = 1,
 	COMMAND_RUN = 2,
-	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs: answers from the file */
+	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs, ...: they read the history */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
 	COMMAND_RULES = 8,
 	COMMAND_ALL = 15,
 };
 
-/* Bounds of what a run may be given or works on, be it said by an option or by the job itself. */
+/* Ranges of request, input size and attempt, for options and for values that a job sets itself. */
 #define REQUEST_CPU_LEAST  0.001
 #define REQUEST_CPU_MOST   1e6
 #define REQUEST_BYTES_MOST 1e18
@@ -174,39 +174,39 @@ struct options {
 	OPTIONS(OPTION_FIELD)
 	bool given[OPTION_COUNT];   /* by a flag or the environment, not by default */
 	bool by_flag[OPTION_COUNT]; /* the first flag replaces the list of the environment */
-	bool *collector_on; /* one per entry of all_collectors: --collector.X, --no-collector.X */
+	bool *collector_on; /* by index in all_collectors: --collector.X, --no-collector.X */
 	char **rest;        /* arguments after the options (run: the command), NULL-terminated */
 	int n_rest;
 };
 
 /*
- * Reads the environment and the arguments of one command. Unknown flag, value out of range: -EINVAL, and
- * the sentence names the flag, the value and what is accepted. Stops at "--" or the first word that is no flag.
- * Texts point into argv and the environment.
+ * Reads the environment and the arguments of one command. Stops at "--" or the first argument that is
+ * not a flag. Texts point into argv and the environment. -EINVAL: unknown flag or invalid value; the
+ * message names the flag, the value and the accepted values. On success the caller calls options_done.
  */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e);
 
 void options_done(struct options *o);
 
-/* One option, as whoever prints options sees it. */
+/* The documentation of one option. */
 struct option_view {
-	const char *name, *placeholder, *fallback,
-		*help;              /* placeholder NULL: a flag; fallback may be NULL */
-	const char *const *choices; /* NULL-terminated; NULL = any value */
-	unsigned commands;          /* enum command_bits */
+	const char *name, *placeholder; /* placeholder NULL: a flag without a value */
+	const char *fallback, *help;    /* fallback NULL: no default */
+	const char *const *choices;     /* NULL-terminated; NULL = any value */
+	unsigned commands;              /* enum command_bits */
 };
 bool option_at(size_t i, struct option_view *ret); /* false past the last */
 
-/* The options of a command as --help prints them, and as a Markdown table. */
+/* Append the options of a command for --help, and all options as a Markdown table. */
 void options_help(struct buf *out, enum command_bits command);
 void options_markdown(struct buf *out);
 
 /* ---- variables of the environment ---- */
 /*
- * Says of each variable that begins with RIGHTSIZE_ and is no option, but much like that of one, which one is meant.
- * What is like none is left alone: Kubernetes sets variables for each of its services. One thread, while no other changes
- * the environment.
+ * Calls say for each variable RIGHTSIZE_... that probably misspells the variable of an option. Ignores
+ * other unknown variables: Kubernetes sets some for each service. No other thread may change the
+ * environment meanwhile.
  */
 void option_variables_check(enum command_bits command,
 	void (*say)(const char *variable, const char *meant));

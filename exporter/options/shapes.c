@@ -1,4 +1,4 @@
-/* Texts that are addresses, URLs, paths, names of hosts, and exchange rates. */
+/* Checks addresses, URLs, paths, host names and exchange rates. */
 #include "exporter/options/shapes.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ const struct text_shape shape_rate = {
 	.accepted = "a currency and the US dollars for one unit of it, such as EUR=1.16",
 };
 
-/* A user in it would be in the log, in the history, and in answers. */
+/* Refuses a user name: the URL appears in the log, in the history and in answers. */
 static bool is_url(const char *text)
 {
 	size_t scheme = strncasecmp(text, "http://", 7) == 0  ? 7 :
@@ -91,7 +91,7 @@ static bool is_url(const char *text)
 const struct text_shape shape_url = {
 	.fits = is_url, .accepted = URL_ACCEPTED, .may_hold_secret = true};
 const struct text_shape shape_forward_url = {.fits = is_url,
-	.accepted = URL_ACCEPTED "; a secret belongs into the file of --forward.token-file",
+	.accepted = URL_ACCEPTED "; put a secret into the file of --forward.token-file",
 	.may_hold_secret = true};
 
 static bool is_metrics_path(const char *text)

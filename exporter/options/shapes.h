@@ -1,6 +1,6 @@
 /*
- * What the text of an option may be, where not any that is not empty. It is looked at when the options are read, so that a
- * slip of the pen is an error at the start, not a server that answers nothing or a request that fails a day later.
+ * Shapes of texts that options accept. Options are checked when they are read, so that a typing error
+ * stops the program at the start instead of failing a request a day later.
  */
 #ifndef EXPORTER_OPTIONS_SHAPES_H
 #define EXPORTER_OPTIONS_SHAPES_H
@@ -9,19 +9,19 @@
 
 struct text_shape {
 	bool (*fits)(const char *text); /* any thread */
-	const char *accepted;           /* to go on after "accepted is" */
-	bool may_hold_secret;           /* what has an @ in it is not repeated */
+	const char *accepted;           /* follows "accepted is" in the error */
+	bool may_hold_secret;           /* do not repeat a text with an @ in errors */
 };
 
 extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_metrics_path,
 	shape_host_name, shape_rate;
 
-/* ---- texts with parts ---- */
+/* ---- parsed texts ---- */
 
 #define LISTEN_TEXT_MAX   128
 #define CURRENCY_CODE_LEN 3
 
-/* "HOST:PORT", "[IPV6]:PORT" or ":PORT". Whether there is such a host shows when it is opened. */
+/* "HOST:PORT", "[IPV6]:PORT" or ":PORT". Does not resolve the host. */
 struct listen_address {
 	char host[LISTEN_TEXT_MAX]; /* "" = every address */
 	char port[8];
@@ -29,7 +29,7 @@ struct listen_address {
 };
 bool listen_address_parse(struct listen_address *ret, const char *text);
 
-/* "EUR=1.16": US dollars for one unit. Whether there is such a currency shows when a catalogue has it or not. */
+/* "EUR=1.16": US dollars for one unit. Does not check that the currency exists. */
 struct catalogue_currency_rate {
 	char currency[CURRENCY_CODE_LEN + 1];
 	double usd;

@@ -219,7 +219,7 @@ int yaml_duration(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 int yaml_texts(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	if (value->type != YAML_SEQUENCE_NODE)
-		return yaml_error(y, value, e, "expected a list");
+		return yaml_error(y, value, e, "a list is wanted here");
 	yaml_node_item_t *first = value->data.sequence.items.start;
 	size_t n = (size_t)(value->data.sequence.items.top - first);
 

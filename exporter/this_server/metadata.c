@@ -1,4 +1,4 @@
-/* One poll loop over a conversation with each vendor's service. */
+/* Talks to the service of each vendor at the same time, in one poll loop. */
 #include "exporter/this_server/metadata.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ struct conversation {
 	const struct cloud_vendor *vendor;
 	struct sockaddr_in address;
 	enum conversation_progress progress;
-	bool wants_token; /* it is what is asked for now */
+	bool wants_token; /* the current request is for the token */
 	size_t question;
 	char token[TOKEN_MAX];
 	int fd;
@@ -64,7 +64,7 @@ static void write_request(struct conversation *c)
 	buf_adds(&c->request, "\r\n");
 }
 
-/* Connects for the next question; services close the connection after each. */
+/* Connects and prepares the request; services close the connection after each response. */
 static void begin_question(struct conversation *c)
 {
 	hang_up(c);
@@ -93,7 +93,7 @@ static bool take_token(struct conversation *c, const struct link_local_answer *a
 	return true;
 }
 
-/* Takes a whole answer and asks the next question. */
+/* Handles a complete response, then sends the next question. */
 static void next_question(struct conversation *c, const struct link_local_answer *a)
 {
 	const struct cloud_question *q = &c->vendor->question[c->question];
@@ -179,7 +179,7 @@ static void conversation_begin(struct conversation *c, const struct cloud_vendor
 		begin_question(c);
 }
 
-/* Waits for any of them; the number of those that still talk, or -ECANCELED. */
+/* Waits for one event. Returns the number of open conversations, or -ECANCELED. */
 static int turn(struct conversation *c, size_t n, int stop, int timeout_ms)
 {
 	struct pollfd fds[CLOUD_VENDORS_MAX + 1];

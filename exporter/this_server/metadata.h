@@ -1,6 +1,6 @@
 /*
- * Asking metadata services, all at once: each vendor's questions one after the other, the first vendor that answered
- * all of them is the one. Blocks for as long as it is given, at most; one thread.
+ * Queries the metadata services of several vendors at the same time, each with its questions in turn. The
+ * first vendor with an answer to every question is the vendor of this server.
  */
 #ifndef EXPORTER_THIS_SERVER_METADATA_H
 #define EXPORTER_THIS_SERVER_METADATA_H
@@ -10,8 +10,8 @@
 #define CLOUD_VENDORS_MAX 16
 
 /*
- * port: of the services. stop: a descriptor that becomes readable when the answer is not wanted any more; -1 = none.
- * 0: ret is filled. -ENOENT: nobody answered as one of these vendors would; -ECANCELED: stop.
+ * Blocks for at most seconds. port: TCP port of the services. stop: a descriptor that becomes readable to
+ * cancel the call; -1 = none. 0: ret is filled. -ENOENT: no vendor answered; -ECANCELED: cancelled.
  */
 int metadata_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
 	double seconds, int stop, struct machine *ret);

@@ -1,4 +1,4 @@
-/* Which cloud server this is: by options, by DMI, by asking in the background. */
+/* Identifies this cloud server by options, DMI and metadata services. */
 #include "exporter/this_server/this_server.h"
 
 #include <errno.h>
@@ -21,19 +21,16 @@
 
 #define ANSWER_SECONDS 1.0
 #define PORT           80
-/*
- * A service may not answer yet when we start with the machine: it is asked again after so many seconds, twice as
- * many, and so on; more often when DMI says that it is there.
- */
-#define AGAIN_SECONDS 5.0
-#define TIMES_BY_DMI  6
-#define TIMES_BLINDLY 3
+/* A service may not answer during boot. The first retry comes after RETRY_SECONDS; the delay doubles. */
+#define RETRY_SECONDS         5.0
+#define ATTEMPTS_KNOWN_VENDOR 6
+#define ATTEMPTS_ANY_VENDOR   3
 
 struct this_server {
 	const struct options *options;
-	size_t n; /* vendors to ask */
+	size_t n; /* vendors to query */
 	const struct cloud_vendor *vendor[CLOUD_VENDORS_MAX];
-	bool by_dmi; /* it names them */
+	bool by_dmi; /* DMI names the vendor */
 	int stop;    /* eventfd */
 	bool started;
 	pthread_t thread;
@@ -52,7 +49,7 @@ static void take_option(const char *text, char *out, size_t size, struct machine
 		text_copy("option", m->source, sizeof m->source);
 }
 
-/* What was said by hand wins over what was found. */
+/* Options win over detected values. */
 static void take_options(const struct options *o, struct machine *m)
 {
 	take_option(o->server_vendor, m->vendor_id, sizeof m->vendor_id, m);
@@ -63,7 +60,7 @@ static void take_options(const struct options *o, struct machine *m)
 			strcmp(o->server_allocation, "spot") == 0 ? MACHINE_SPOT : MACHINE_ONDEMAND;
 }
 
-/* ---- what is known ---- */
+/* ---- the current knowledge ---- */
 
 static bool knows_something(const struct machine *m)
 {
@@ -181,7 +178,7 @@ static void choose_vendors(struct this_server *w, const struct dmi *d)
 	}
 }
 
-/* ---- asking ---- */
+/* ---- metadata services ---- */
 
 static void publish(struct this_server *w, struct machine found)
 {
@@ -204,8 +201,8 @@ static bool wait_unless_stopped(int stop, double seconds)
 static void *ask_services(void *context)
 {
 	struct this_server *w = context;
-	unsigned times = w->by_dmi ? TIMES_BY_DMI : TIMES_BLINDLY;
-	double pause = AGAIN_SECONDS;
+	unsigned times = w->by_dmi ? ATTEMPTS_KNOWN_VENDOR : ATTEMPTS_ANY_VENDOR;
+	double pause = RETRY_SECONDS;
 	struct machine found;
 
 	for (unsigned i = 0; i < times; i++, pause *= 2) {
@@ -224,14 +221,14 @@ static int start_thread(struct this_server *w, struct err *e)
 {
 	w->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->stop < 0)
-		return err_system(e, -errno, "eventfd");
+		return err_system(e, -errno, "create an eventfd");
 	int code = thread_start(&w->thread, "machine", ask_services, w, e);
 
 	w->started = code == 0;
 	return code;
 }
 
-/* What is known without asking anybody, and who is to be asked. */
+/* Reads options and DMI, and chooses the vendors to query. */
 static void prepare(struct this_server *w, const struct options *o)
 {
 	struct dmi dmi;

@@ -1,6 +1,6 @@
 /*
- * Which cloud server this is: found by the vendors' metadata services, DMI, or said by options. Found once, in the
- * background; nobody waits for it.
+ * Identifies the cloud server that runs this program: by options, DMI and the vendors' metadata services.
+ * Detection runs once, in the background.
  */
 #ifndef EXPORTER_THIS_SERVER_THIS_SERVER_H
 #define EXPORTER_THIS_SERVER_THIS_SERVER_H
@@ -21,36 +21,35 @@ enum machine_allocation {
 	MACHINE_SPOT,
 };
 
-/* Empty texts are unknown. Names as in the catalogue: vendor "aws", instance type "m7i.large" (api_reference). */
+/* "" = unknown. Names are the catalogue's: vendor "aws", instance type "m7i.large" (api_reference). */
 struct machine {
 	char vendor_id[32], instance_type[64], region[64], zone[64];
 	enum machine_allocation allocation;
-	char source[32]; /* who said so: "aws", "dmi", "option"; empty while nothing is known */
-	char host[65];   /* its node name: uname(2) */
+	char source[32]; /* where the data come from: "aws", "dmi", "option"; "" = unknown */
+	char host[65];   /* node name: uname(2) */
 };
 
 /* "ondemand", "spot"; NULL = unknown. */
 const char *this_server_allocation_name(enum machine_allocation a);
 
 /*
- * Begins to find out. What options and DMI say is known at once; metadata services are asked in the background, within
- * a second, and only those that DMI does not rule out. Options must outlive it.
+ * Reads options and DMI, then starts a thread that queries the metadata services which DMI does not rule
+ * out, for 1 s an attempt. o must outlive the object.
  */
 int this_server_start(struct this_server **ret, const struct options *o, struct err *e);
-void this_server_stop(struct this_server
-		*w); /* at once, whatever it waits for; NULL does nothing */
+void this_server_stop(struct this_server *w); /* cancels a query; accepts NULL */
 
-/* The same, waiting for the answer: for a second at most. */
+/* Identifies the server in the calling thread; blocks for at most 1 s. */
 void this_server_find(const struct options *o, struct machine *ret);
 
-/* What is known now, as the history keeps it with a run; the texts are in room. */
+/* The current knowledge for the record of a run; the texts live in room. */
 struct run_server this_server_of_run(struct app *app, struct machine *room);
-/* And as collectors see it; left as it is while nothing is known. */
+/* The same for collectors; leaves ret unchanged while nothing is known. */
 void this_server_host(struct app *app, struct host_cloud *ret);
 
 /*
- * What is known now, for any thread; false when nothing but its name is. Where nobody looks, as in the answers of the
- * command line, that is what the options say.
+ * The current knowledge; false while only the host name is known. Without detection (app->machine NULL)
+ * it comes from the options. Any thread.
  */
 bool this_server_now(struct app *app, struct machine *ret);
 

@@ -1,4 +1,4 @@
-/* The table of vendors, and how to read their answers. */
+/* The table of vendors, and the parsers of their responses. */
 #include "exporter/this_server/vendors.h"
 
 #include <ctype.h>
@@ -11,9 +11,9 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* Copies a word that may be shown, stored and made a label; false: it is none, or does not fit. */
+/* Copies a word that is safe as a label: letters, digits, ".", "_", "-". False: other text, or too long. */
 static bool take_word(struct slice s, char *out, size_t size)
 {
 	if (s.len == 0 || s.len >= size)
@@ -36,7 +36,7 @@ static struct slice trimmed(const char *body, size_t len)
 	return (struct slice){body, len};
 }
 
-/* Behind the last slash: "projects/1/machineTypes/n2-standard-2". */
+/* The part after the last slash: "projects/1/machineTypes/n2-standard-2". */
 static struct slice naming_last_part(struct slice s)
 {
 	const char *slash = memrchr(s.data, '/', s.len);
@@ -128,7 +128,7 @@ static bool take_gcp_preemptible(const char *body, size_t len, struct machine *m
 	return true;
 }
 
-/* Machines on demand have an empty priority, or "Regular". */
+/* On-demand machines have the priority "" or "Regular". */
 static bool take_azure(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);
@@ -144,8 +144,8 @@ static bool take_azure(const char *body, size_t len, struct machine *m)
 }
 
 /*
- * YAML lines. What prices are of is the data centre, which is called availability-zone there; "region" is a group of
- * them. The type is not told; instance-id is a number of this machine.
+ * The response has lines of YAML. Prices hold for a data centre, which Hetzner calls availability-zone; its
+ * "region" is a group of data centres. The instance type is not in the response.
  */
 static bool take_hetzner(const char *body, size_t len, struct machine *m)
 {
@@ -170,7 +170,7 @@ static bool take_upcloud(const char *body, size_t len, struct machine *m)
 	       take_word(text_of(o, "region"), m->region, sizeof m->region);
 }
 
-/* The address of OVH's own name server tells its OpenStack from others'. */
+/* OVH's OpenStack lists OVH's own name server; other OpenStacks do not. */
 static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);
@@ -183,7 +183,7 @@ static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 	return false;
 }
 
-/* "nova" is OpenStack's word for having no zones. A zone is a region with a letter: "eu-west-par-a". */
+/* OpenStack without zones reports "nova". A zone is a region with a letter: "eu-west-par-a". */
 static bool take_ovh_zone(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);
@@ -229,7 +229,7 @@ const struct cloud_vendor vendor_table[] = {
 			{"/computeMetadata/v1/instance/machine-type", take_gcp_type, false},
 			{"/computeMetadata/v1/instance/zone", take_gcp_zone, false},
 			{"/computeMetadata/v1/instance/scheduling/preemptible", take_gcp_preemptible, true}}},
-	/* The asset tag is Azure's own; the rest is that of any Hyper-V. */
+	/* Only the asset tag is specific to Azure; the other texts are those of any Hyper-V. */
 	{.vendor_id = "azure", .address = LINK_LOCAL, .marks = {"7783-7084-3265-9085-8269-3286-77"},
 		.header = "Metadata: true",
 		.question = {{"/metadata/instance/compute?api-version=2021-02-01", take_azure, false}}},
@@ -259,7 +259,7 @@ const size_t vendor_count = ARRAY_LEN(vendor_table);
 
 /* ---- DMI ---- */
 
-/* Older machines of AWS are Xen's, and only the version of the BIOS tells: "4.11.amazon". */
+/* Older AWS machines run on Xen; only the BIOS version names Amazon: "4.11.amazon". */
 static bool is_amazon_xen(const struct dmi *d)
 {
 	return strcmp(d->sys_vendor, "Xen") == 0 && strstr(d->bios_version, "amazon");
@@ -287,13 +287,13 @@ void vendor_by_dmi(const struct dmi *d, struct machine *ret)
 	for (size_t i = 0; i < ARRAY_LEN(vendor_table); i++) {
 		const struct cloud_vendor *v = &vendor_table[i];
 
-		/* "OpenStack" may be anybody's. */
+		/* The mark "OpenStack" also fits other vendors. */
 		if (strcmp(v->vendor_id, "ovh") == 0 || vendor_judge_dmi(d, v) != DMI_MATCHES)
 			continue;
 		text_copy(v->vendor_id, ret->vendor_id, sizeof ret->vendor_id);
 		text_copy("dmi", ret->source, sizeof ret->source);
 	}
-	/* AWS calls the product what the type is called: "m7i.large". */
+	/* On AWS the product name is the instance type: "m7i.large". */
 	if (strcmp(d->sys_vendor, "Amazon EC2") == 0 && strchr(d->product_name, '.'))
 		take_type(d->product_name, strlen(d->product_name), ret);
 }

@@ -1,6 +1,6 @@
 /*
- * The vendors' metadata services: which questions each answers, and what the answers say. One table row a vendor.
- * Addresses are link-local and no answer leaves the machine.
+ * A table of cloud vendors: their metadata services, the questions to send, and the parsers of the
+ * responses. All addresses are link-local.
  */
 #ifndef EXPORTER_THIS_SERVER_VENDORS_H
 #define EXPORTER_THIS_SERVER_VENDORS_H
@@ -15,18 +15,18 @@
 
 struct cloud_question {
 	const char *path;
-	/* Takes what the body says; false: it is not from this vendor. */
+	/* Parses the body into ret; false: not a response of this vendor. */
 	bool (*take)(const char *body, size_t len, struct machine *ret);
-	bool optional; /* an answer other than 200 says nothing */
+	bool optional; /* a failure does not rule out the vendor */
 };
 
 struct cloud_vendor {
 	const char *vendor_id; /* as in the catalogue */
 	const char *address;   /* of the service, IPv4; port 80 */
-	/* What a text of /sys/class/dmi/id begins with on such a machine; NULL ends. */
+	/* Prefixes of a text in /sys/class/dmi/id on such a machine; NULL ends. */
 	const char *marks[CLOUD_MARKS_MAX];
 	const char *header; /* "Name: value", sent with each question; NULL = none */
-	/* A PUT that gives the token to send with each question; NULL = none is needed. */
+	/* A PUT to token_path returns a token to send with each question; NULL = no token. */
 	const char *token_path, *token_lifetime, *token_header;
 	struct cloud_question question[CLOUD_QUESTIONS_MAX]; /* path NULL ends */
 };
@@ -34,20 +34,20 @@ struct cloud_vendor {
 extern const struct cloud_vendor vendor_table[];
 extern const size_t vendor_count;
 
-/* The texts of /sys/class/dmi/id that tell a vendor. */
+/* Files of /sys/class/dmi/id that identify a vendor. */
 struct dmi {
 	char sys_vendor[96], product_name[96], bios_vendor[96], bios_version[96],
 		chassis_asset_tag[96];
 };
 
 enum dmi_verdict {
-	DMI_SILENT, /* nothing could be read: it may be any */
+	DMI_SILENT, /* no text could be read: any vendor is possible */
 	DMI_RULES_OUT,
 	DMI_MATCHES,
 };
 enum dmi_verdict vendor_judge_dmi(const struct dmi *d, const struct cloud_vendor *v);
 
-/* What DMI says without asking anybody; ret is left as it is where it does not say. */
+/* Fills ret from DMI alone; leaves unknown members unchanged. */
 void vendor_by_dmi(const struct dmi *d, struct machine *ret);
 
 #endif

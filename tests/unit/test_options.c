@@ -122,7 +122,7 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		{"--history.pth=x", {"--history.pth=x", "did you mean --history.path?", ""}},
 		{"-x", {"-x", "unknown", "--"}},
 		{"--history.path", {"history.path", "needs a value", "FILE"}},
-		{"--collector.bogus", {"bogus", "there are", "jobs"}},
+		{"--collector.bogus", {"bogus", "accepted are", "jobs"}},
 		{"--job-name=x", {"--job-name", "unknown", "--help"}}, /* of another command */
 	};
 

@@ -57,7 +57,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		      "X25519, X25519, X25519]\n",
 			"more than 8 in the list"},
 		{PAIR "  client_allowed_sans: one\n", "a list is wanted"},
-		{PAIR "  client_allowed_sans: [[one]]\n", "a text is wanted"},
+		{PAIR "  client_allowed_sans: [[one]]\n", "expected a text"},
 		{PAIR "  prefer_server_cipher_suites: maybe\n", "\"maybe\" is not true or false"},
 		{"http_server_config:\n  headers:\n    Content-Type: x\n",
 			"web.yml:3: unknown key Content-Type in http_server_config.headers"},
