@@ -1,6 +1,4 @@
-/*
- * Processor architectures, by the names that the catalogue gives them.
- */
+/* Processor architectures and their names in the catalogue. */
 #ifndef RECOMMENDER_CATALOGUE_ARCHITECTURE_H
 #define RECOMMENDER_CATALOGUE_ARCHITECTURE_H
 
@@ -17,10 +15,10 @@ enum architecture {
 	ARCHITECTURE_COUNT,
 };
 
-/* As Keeper spells them; [UNKNOWN] is "". */
+/* Keeper's spelling; [UNKNOWN] is "". */
 extern const char *const architecture_name[ARCHITECTURE_COUNT];
 
-/* The index of text in names[n], ignoring case; false when it is none of them. */
+/* Finds the index of text in names[n], ignoring case; false = not found. */
 bool catalogue_name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
 
 #endif

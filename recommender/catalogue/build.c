@@ -1,4 +1,4 @@
-/* Adding to a catalogue: identities become numbers, texts are kept once. */
+/* Adds servers, prices and places to a builder: identities become indices, each text is stored once. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "recommender/catalogue/builder.h"
 
-#define INDEX_MAX 65535 /* of vendors, regions and zones: 16 bits in struct price */
+#define INDEX_MAX 65535 /* largest index of a vendor, region or zone: 16 bits in struct price */
 
 static const char *const storage_types[] = {"hdd", "ssd", "nvme ssd", "network"};
 
@@ -121,13 +121,13 @@ int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double
 	if (code)
 		return code;
 	if (!(usd > 0) || isinf(usd) || (i == 0 && (usd < 1 || usd > 1)))
-		return err_set(e, -EINVAL, "rate: %g US dollars for one %s cannot be", usd,
-			currency);
+		return err_set(e, -EINVAL, "rate: %g US dollars for one %s is not a valid rate",
+			usd, currency);
 	b->currency[i].usd = usd;
 	return 0;
 }
 
-/* Fills what is unknown in old from new; both are of one part. */
+/* Fills unknown members of old from new; both are structs of part. */
 static void fill_unknown(enum field_part part, void *old, const void *new)
 {
 	for (const struct field *f = fields; f->name; f++) {
@@ -256,7 +256,7 @@ static int add_price(struct catalogue_builder *b, uint32_t server, const struct 
 	int code;
 
 	if (!(row->price >= 0) || isinf(row->price))
-		return err_set(e, -EINVAL, "price: %g cannot be", row->price);
+		return err_set(e, -EINVAL, "price: %g is not a valid price", row->price);
 	if (b->n_prices >= CATALOGUE_PRICES_MAX)
 		return err_set(e, -E2BIG, "more than %d prices", CATALOGUE_PRICES_MAX);
 	if ((code = currency_index(b, *row->currency ? row->currency : "USD", &p.currency, e)) ||
@@ -279,7 +279,7 @@ int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row
 	return add_price(b, known - 1, row, e);
 }
 
-/* The min_price_* of a server as prices, and price, when it is known. All or nothing. */
+/* Adds the known ones of min_price_* and price. On an error it adds none. */
 static int add_prices_of(struct catalogue_builder *b, uint32_t server, const struct server *s,
 	const struct price_row *price, struct err *e)
 {
@@ -312,7 +312,7 @@ static int check_identity(const struct server *s, struct err *e)
 	return 0;
 }
 
-/* "NVME_SSD" and "nvme ssd" are one. */
+/* Turns "NVME_SSD" into "nvme ssd"; returns other texts unchanged. */
 static const char *storage_type(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(storage_types); i++) {
@@ -370,7 +370,7 @@ int catalogue_add_server(struct catalogue_builder *b, const struct server *s, st
 	return add_server(b, known, s, &(struct price_row){.price = NAN, .zone_id = ""}, e);
 }
 
-/* The first field in which a repeated server differs from what was said before; NULL = none. */
+/* The first field in which a repeated server contradicts the earlier one; NULL = none. */
 static const struct field *contradiction(const struct server *before, const struct server *now)
 {
 	for (const struct field *f = fields; f->name; f++) {
@@ -404,8 +404,8 @@ static int add_again(struct catalogue_builder *b, uint32_t server, const struct 
 		return err_set(e, -EEXIST, "%s/%s is there twice, and this line has no price",
 			s->vendor_id, s->server_id);
 	if (f)
-		return err_set(e, -EEXIST, "%s: an earlier line says something else of %s/%s",
-			f->name, s->vendor_id, s->server_id);
+		return err_set(e, -EEXIST, "%s: differs from an earlier line of %s/%s", f->name,
+			s->vendor_id, s->server_id);
 	if (!*priced.currency)
 		priced.currency = b->server[server].currency;
 	return add_prices_of(b, server, &priced, &r->price, e);

@@ -1,6 +1,4 @@
-/*
- * What a builder holds. Only for build.c, which adds, and pack.c, which finishes.
- */
+/* The members of a builder. Only for build.c and pack.c. */
 #ifndef RECOMMENDER_CATALOGUE_BUILDER_H
 #define RECOMMENDER_CATALOGUE_BUILDER_H
 
@@ -9,10 +7,10 @@
 
 struct added_price {
 	struct price price;
-	uint32_t server; /* in the order they were added */
+	uint32_t server; /* index in catalogue_builder.server */
 };
 
-/* The scores of a benchmark by server, in the order they were added; beyond n all are NaN. */
+/* A benchmark and its scores by index in catalogue_builder.server; NaN from index n on. */
 struct added_benchmark {
 	struct benchmark about;
 	float *score;
@@ -22,7 +20,8 @@ struct added_benchmark {
 struct catalogue_builder {
 	struct arena memory;  /* texts; becomes the catalogue's */
 	struct arena scratch; /* keys of the lookups */
-	/* text -> itself; vendor and server, vendor and region, vendor and zone, ... -> index + 1 */
+	/* texts: each text once. by_*: identity -> index + 1; the key is "vendor, id" but for by_vendor and
+	   by_benchmark. */
 	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;
@@ -45,11 +44,11 @@ struct catalogue_builder {
 	struct added_benchmark *benchmark;
 };
 
-/* For an empty builder, and for one whose memory has moved on. */
+/* Makes b empty; frees nothing. */
 void catalogue_builder_init(struct catalogue_builder *b);
-void catalogue_builder_done(struct catalogue_builder *b); /* all but memory */
+void catalogue_builder_done(struct catalogue_builder *b); /* frees all but memory */
 
-/* The catalogue's own copy of a text. */
+/* Copies a text into the catalogue, once. */
 const char *catalogue_keep(struct catalogue_builder *b, const char *text);
 
 #endif

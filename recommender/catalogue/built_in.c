@@ -1,8 +1,8 @@
-/* The catalogue that comes with the program. */
+/* The catalogue compiled into the program. */
 #include "recommender/catalogue/catalogue.h"
 
-extern const unsigned char
-	servers_csv[]; /* recommender/catalogue/servers.csv, by deploy/cmake/Embed.cmake */
+/* recommender/catalogue/servers.csv, embedded by deploy/cmake/Embed.cmake. */
+extern const unsigned char servers_csv[];
 extern const size_t servers_csv_size;
 
 int catalogue_built_in(struct catalogue **ret, struct err *e)

@@ -1,4 +1,4 @@
-/* The catalogue itself: looking things up, and letting go. */
+/* Lookups in a catalogue, its exchange rates, and its release. */
 #include "recommender/catalogue/catalogue.h"
 
 #include <errno.h>
@@ -40,13 +40,14 @@ int catalogue_currency_check(const char *code, size_t n, struct err *e)
 {
 	if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
 		return err_set(e, -EINVAL,
-			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
+			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR",
+			code);
 	if (n > UINT8_MAX)
 		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
 	return 0;
 }
 
-/* Answers can be asked for in it, though the catalogue has no price in it. */
+/* Adds a currency without prices, so that answers can use it. */
 static int add_currency(struct catalogue *c, const char *code, double usd, struct err *e)
 {
 	int refused = catalogue_currency_check(code, c->n_currencies, e);
@@ -69,8 +70,7 @@ int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, str
 
 	for (size_t i = 0; i < c->n_currencies; i++)
 		if (strcasecmp(all[i].code, currency) == 0) {
-			/* [0] is USD itself. */
-			if (i > 0)
+			if (i > 0) /* [0] is USD */
 				all[i].usd = usd;
 			return 0;
 		}

@@ -1,4 +1,4 @@
-/* Servers from CSV text: RFC 4180, with comment lines. */
+/* Reads servers from CSV text (RFC 4180) with comment lines. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ struct csv {
 	struct scan at;
 	unsigned long line; /* of the next byte, from 1 */
 	size_t n_columns;
-	const struct field *column[COLUMNS_MAX]; /* NULL: unknown, ignored */
-	struct buf row;                          /* its cells, each with a NUL */
+	const struct field *column[COLUMNS_MAX]; /* NULL: ignore the column */
+	struct buf row;                          /* cells of the current row, each with a NUL */
 };
 
 static bool row_ends(const struct csv *c)
@@ -23,7 +23,7 @@ static bool row_ends(const struct csv *c)
 	return scan_end(&c->at) || *c->at.at == '\n' || *c->at.at == '\r';
 }
 
-/* Past the end of a row: \n, \r\n, or the end of the text. */
+/* Skips the end of a row: \n, \r\n, or the end of the text. */
 static int skip_row_end(struct csv *c, struct err *e)
 {
 	if (scan_char(&c->at, '\r') && !scan_end(&c->at) && *c->at.at != '\n')
@@ -55,8 +55,7 @@ static int add_quoted(struct csv *c, struct err *e)
 	return 0;
 }
 
-/* The next cell with its NUL, without blanks around it. The cursor stands on the comma or the row's
- * end. */
+/* Appends the next cell, trimmed, with a NUL. Leaves the cursor at the comma or the end of the row. */
 static int add_cell(struct csv *c, struct err *e)
 {
 	size_t before = c->row.len;
@@ -82,7 +81,7 @@ static int add_cell(struct csv *c, struct err *e)
 	return code;
 }
 
-/* Reads one row into c->row; cells[i] is where each begins. */
+/* Reads one row into c->row; cell[i] is the offset of each cell. */
 static int read_row(struct csv *c, size_t cell[COLUMNS_MAX], size_t *ret_n, struct err *e)
 {
 	size_t n = 0;
@@ -234,7 +233,7 @@ int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len
 {
 	struct csv c = {.at = SCAN(text, len), .line = 1, .row = BUF_MAX(64 * 1024)};
 
-	scan_literal(&c.at, "\xef\xbb\xbf"); /* a byte order mark, as spreadsheets write */
+	scan_literal(&c.at, "\xef\xbb\xbf"); /* the byte order mark that spreadsheets write */
 	int code = read_table(b, &c, e);
 
 	if (code == 0 && !c.n_columns)

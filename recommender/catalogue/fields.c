@@ -1,4 +1,4 @@
-/* The fields of servers, vendors, regions and prices, and how each is read and written. */
+/* The table of fields of servers, vendors, regions and prices, and their conversion from and to text. */
 #include "recommender/catalogue/fields.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ const char *const catalogue_allocation_name[ALLOCATION_COUNT] = {
 };
 static const char *const status_name[] = {"inactive", "active"};
 
-/* The names of a kind, and which one an empty text means. */
+/* The accepted texts of each kind, and the index that an empty text means. */
 static const struct {
 	const char *const *name;
 	unsigned n, empty;
@@ -43,7 +43,7 @@ static const struct {
 	[FIELD_ALLOCATION] = {catalogue_allocation_name, ALLOCATION_COUNT, ALLOCATION_ONDEMAND},
 	[FIELD_STATUS] = {status_name, ARRAY_LEN(status_name), true},
 };
-/* Their fields are read and written as numbers. */
+/* Members of these kinds are accessed as unsigned. */
 static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsigned");
 
 /* clang-format off */
@@ -52,7 +52,7 @@ static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsi
 #define REGION(member) .part = PART_REGION, .offset = offsetof(struct region, member)
 #define PRICE(member)  .part = PART_PRICE, .offset = offsetof(struct price_row, member)
 
-/* Where two parts have a field of one name, a CSV column means the first. */
+/* When several parts have a field of the same name, a CSV column means the first one. */
 const struct field fields[] = {
 	{.name = "vendor_id", .kind = FIELD_TEXT, .required = true, SERVER(vendor_id),
 		.help = "Who rents it out: aws, gcp, azure, hcloud, upcloud, ovh, alicloud, vultr, or a name of your own"},
@@ -124,7 +124,7 @@ const struct field fields[] = {
 		.help = "The vendor bills at least this"},
 	{.name = "compliance", .kind = FIELD_TEXT, VENDOR(compliance),
 		.help = "Frameworks that the vendor complies with, with a blank between: hipaa, iso27001, soc2t2"},
-	/* Known by their part only: in a table or an object of their own. */
+	/* Reachable only through their part, in a table or an object of its own. */
 	{.name = "vendor_id", .kind = FIELD_TEXT, VENDOR(vendor_id), .help = "Identifier"},
 	{.name = "name", .kind = FIELD_TEXT, VENDOR(name), .help = "Name"},
 	{.name = "country_id", .kind = FIELD_TEXT, VENDOR(country_id), .help = "Country of the vendor"},
@@ -239,7 +239,7 @@ static int set_enum(const struct field *f, void *at, const char *text, struct er
 	unsigned found = kinds[f->kind].empty;
 
 	if (*text && !catalogue_name_find(kinds[f->kind].name, kinds[f->kind].n, text, &found))
-		return err_set(e, -EINVAL, "\"%.40s\" is not known; accepted: %s", text, f->help);
+		return err_set(e, -EINVAL, "\"%.40s\" is unknown; accepted: %s", text, f->help);
 	if (f->kind == FIELD_STATUS)
 		*(bool *)at = found;
 	else
@@ -265,7 +265,7 @@ int field_set_text(const struct field *f, void *object, const char *text, struct
 int field_set_number(const struct field *f, void *object, double v, struct err *e)
 {
 	if (f->kind != FIELD_NUMBER)
-		return err_set(e, -EINVAL, "a number where a text belongs");
+		return err_set(e, -EINVAL, "must be a text, not a number");
 	if (v < 0)
 		return err_set(e, -EINVAL, "%g is negative", v);
 	*(double *)field_at(f, object) = v;

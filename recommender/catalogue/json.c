@@ -1,6 +1,6 @@
 /*
- * Servers from a JSON array of objects, as Keeper's /servers answers it. One object at a time is
- * parsed, so that a long answer needs no more memory than its longest object.
+ * Reads servers from a JSON array of objects, as Keeper's /servers returns it. It parses one object at a
+ * time, so a long response needs no more memory than its longest object.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@ struct json_cursor {
 	unsigned long line; /* of at, from 1 */
 	const struct json_reading *how;
 	size_t objects;
-	struct buf list; /* a list as one text, for as long as its object is being added */
+	struct buf list; /* a list as one text; valid while its object is added */
 };
 
 static void skip_to(struct json_cursor *r, const char *at)
@@ -45,7 +45,7 @@ static bool skip_char(struct json_cursor *r, char c)
 	return true;
 }
 
-/* ["a", "b"] as "a|b": aliases are a list in Keeper's answers. */
+/* Turns ["a", "b"] into "a|b": Keeper sends aliases as a list. */
 static const char *joined_list(struct json_cursor *r, const json_t *list)
 {
 	size_t i;
@@ -99,8 +99,7 @@ static int set_field(struct json_cursor *r, const struct field *f, void *object,
 	return code;
 }
 
-/* Sets the fields of one part from the members of an object: all, or those that a plain name means.
- */
+/* Sets the fields of one part from an object. plain: only fields that field_find returns. */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
 	struct field_row *row, struct err *e)
 {
@@ -180,11 +179,11 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		code = add_country(r, object);
 		break;
 	}
-	/* No identity; or pages that overlap, because the list changed between two of them. */
+	/* -EINVAL: no identity. -EEXIST: the list changed between two pages, so that they overlap. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 
-/* Parses the value at r->at, which is taken; NULL with e. */
+/* Parses the value at r->at and moves behind it. NULL: e is set. */
 static json_t *take_value(struct json_cursor *r, struct err *e)
 {
 	json_error_t error;

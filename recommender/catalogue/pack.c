@@ -1,4 +1,4 @@
-/* From what was added to the packed, sorted catalogue. */
+/* Turns a builder into the packed, sorted catalogue. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -37,11 +37,11 @@ static void *pack_array(struct catalogue *c, const void *array, size_t n, size_t
 	return n ? memcpy(packed, array, n * size) : packed;
 }
 
-/* The servers in their order; rank[i]: the new place of the one added as number i. */
+/* Sorts the servers. rank[i] becomes the new index of the server added as number i. */
 static struct server *pack_servers(struct catalogue_builder *b, struct catalogue *c, uint32_t *rank)
 {
 	for (size_t i = 0; i < b->n; i++)
-		b->server[i].first_price = (uint32_t)i; /* for the time of sorting */
+		b->server[i].first_price = (uint32_t)i; /* the old index, while sorting */
 	if (b->n)
 		qsort(b->server, b->n, sizeof *b->server, by_identity);
 
@@ -61,8 +61,8 @@ static bool same_region(const struct price *a, const struct price *b)
 }
 
 /*
- * Moves the prices of one region, in the order of their zones, to out: of several for a zone only
- * the lowest; one for all zones when they cost the same. Answers how many.
+ * Moves the prices of one region, sorted by zone, to out: the lowest price of each zone, or a single one
+ * when all zones cost the same. Returns their number.
  */
 static size_t pack_region(struct price *out, const struct price *row, size_t n)
 {
@@ -82,7 +82,7 @@ static size_t pack_region(struct price *out, const struct price *row, size_t n)
 	return 1;
 }
 
-/* Sorts and packs each server's prices in place. Answers how many are left. */
+/* Sorts and packs each server's prices in place. Returns the number of prices left. */
 static size_t pack_places(struct price *price, struct server *server, size_t n)
 {
 	size_t kept = 0;
@@ -104,7 +104,7 @@ static size_t pack_places(struct price *price, struct server *server, size_t n)
 	return kept;
 }
 
-/* The prices, grouped by server: count, then place. */
+/* Groups the prices by server: first counts, then places them. */
 static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct server *server,
 	const uint32_t *rank)
 {
@@ -130,7 +130,7 @@ static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct
 	c->price = price;
 }
 
-/* SCore is a benchmark, too, also where a source only has it as a field of the server. */
+/* SCore is also a benchmark, even when a source has it only as a field of the server. */
 static const struct {
 	struct benchmark about;
 	size_t offset; /* of the score in struct server */
@@ -146,7 +146,7 @@ static double own_score(const struct server *s, size_t offset)
 	return *(const double *)(const void *)((const char *)s + offset);
 }
 
-/* Before the servers are moved. */
+/* Call before the servers are sorted: scores are indexed by the order of adding. */
 static void add_own_scores(struct catalogue_builder *b)
 {
 	for (size_t i = 0; i < ARRAY_LEN(own_scores); i++) {
@@ -183,7 +183,7 @@ static void pack_benchmarks(struct catalogue_builder *b, struct catalogue *c, co
 	c->benchmark = benchmark;
 }
 
-/* The lower of two prices; of two that cannot be compared, the first. NULL is none. */
+/* The lower price; a when they cannot be compared. a may be NULL. */
 static const struct price *lower_price(const struct catalogue *c, const struct price *a,
 	const struct price *b)
 {
@@ -196,7 +196,7 @@ static const struct price *lower_price(const struct catalogue *c, const struct p
 		       a;
 }
 
-/* The server's lowest prices, both in the currency of the one on demand. */
+/* Sets the server's lowest prices, both in the currency of the on-demand one. */
 static void summarise_prices(const struct catalogue *c, struct server *s)
 {
 	const struct price *ondemand = NULL, *spot = NULL;
@@ -220,7 +220,7 @@ static void summarise_prices(const struct catalogue *c, struct server *s)
 	s->region_id = c->region[named->region].region_id;
 }
 
-/* SCore is a benchmark, too: what only one of the two places says is said in both. */
+/* Fills unknown SCore fields of servers from the benchmarks of the same name. */
 static void share_scores(const struct catalogue *c, struct server *server)
 {
 	const struct benchmark *all = catalogue_benchmark(c, "stress_ng:bestn");
@@ -234,7 +234,7 @@ static void share_scores(const struct catalogue *c, struct server *server)
 	}
 }
 
-/* Texts of one catalogue are kept once, so countries are compared by their pointers. */
+/* Each text is stored once, so countries can be compared by pointer. */
 static void name_continents(struct catalogue_builder *b)
 {
 	for (size_t i = 1; i < b->n_regions; i++) {

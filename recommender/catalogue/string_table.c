@@ -1,4 +1,4 @@
-/* A hash table with open addressing; it only grows. */
+/* A hash table with open addressing. Entries are never removed. */
 #include "recommender/catalogue/string_table.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ struct string_entry *string_table_add_pair(struct string_table *m, const char *f
 	char *key = large ? large : small;
 
 	memcpy(key, first, n);
-	key[n] = '\x1f'; /* decent texts hold no control characters */
+	key[n] = '\x1f'; /* valid texts have no control characters */
 	memcpy(key + n + 1, second, k + 1);
 	return string_table_add(m, key, n + 1 + k);
 }

@@ -127,10 +127,10 @@ static void csv_errors_name_line_and_column(void **state)
 		{HEAD "\nv,a,1,2\n\nv,a,1,2\n",
 			"own.csv: line 4: v/a is there twice, and this line has no price"},
 		{HEAD ",status\nv,a,1,2,gone\n",
-			"own.csv: line 2: column status: \"gone\" is not known; accepted: active "
+			"own.csv: line 2: column status: \"gone\" is unknown; accepted: active "
 			"or inactive (no longer rented out); active when empty"},
 		{HEAD ",price\nv,a,1,2,3\nv,a,2,2,4\n",
-			"own.csv: line 3: vcpus: an earlier line says something else of v/a"},
+			"own.csv: line 3: vcpus: differs from an earlier line of v/a"},
 		{HEAD ",currency\nv,a,1,2,euro\n", "own.csv: line 2: currency: \"euro\" is not a "
 						   "code of three capitals, as USD or EUR"},
 		{HEAD "\n\"v,a,1,2\n", "own.csv: line 2: a quote that does not close"},
@@ -142,9 +142,9 @@ static void csv_errors_name_line_and_column(void **state)
 		{"# rate: EUR\n" HEAD "\n", "own.csv: line 1: rate: \"EUR\" is not a currency and "
 					    "its price in US dollars"},
 		{"# rate: EUR -1\n" HEAD "\n",
-			"own.csv: line 1: rate: -1 US dollars for one EUR cannot be"},
+			"own.csv: line 1: rate: -1 US dollars for one EUR is not a valid rate"},
 		{"# rate: USD 2\n" HEAD "\n",
-			"own.csv: line 1: rate: 2 US dollars for one USD cannot be"},
+			"own.csv: line 1: rate: 2 US dollars for one USD is not a valid rate"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

@@ -70,7 +70,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"a\\0b\"\n", "NUL"},
 		{"rate_limit:\n  interval: 1\n", "\"1\" is not a duration"},
 		{"rate_limit:\n  interval: -1s\n", "\"-1s\" is not a duration"},
-		{"rate_limit:\n  burst: -1\n", "\"-1\" is no whole number"},
+		{"rate_limit:\n  burst: -1\n", "\"-1\" is not a whole number"},
 		{"basic_auth_users: x\n", "must be names with bcrypt hashes"},
 		{"basic_auth_users:\n  john: doe\n",
 			"web.yml:2: the password of john is no bcrypt hash"},
