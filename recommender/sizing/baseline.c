@@ -1,7 +1,7 @@
 /*
- * The seeds' rule (resource-tracker): CPU from the average, memory from the high-water mark + 20 %.
- * Their unit error (a division by 1024 too many, so that memory under 107 GiB became 128 MiB) and
- * their counting of GPUs by summed utilisation (two GPUs at 40 % gave 1) are not repeated.
+ * The rule of resource-tracker: CPU from the average, memory from the high-water mark + 20 %. Two of its
+ * faults are not copied: a surplus division by 1024 (memory below 107 GiB became 128 MiB), and counting
+ * GPUs by summed utilisation (two GPUs at 40 % gave 1).
  */
 #include "recommender/sizing/strategy.h"
 
@@ -114,8 +114,7 @@ static void baseline_duration(struct sizing *s, const struct runs *used, struct 
 		wording_seconds(max, seconds.max));
 }
 
-/* The rule looks at successful runs only; a reader must know when the newest one ran out of memory.
- */
+/* The rule reads successful runs only, so warn when the newest run was killed for memory. */
 static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena *arena)
 {
 	size_t newest = 0;

@@ -1,5 +1,4 @@
-/* caq and auto: experts, their past ratios, and the cheapest allocation. The method is explained in
- * cost_aware.h. */
+/* The rules caq and auto. cost_aware.h explains the method. */
 #include "recommender/sizing/cost_aware.h"
 
 #include <assert.h>
@@ -10,22 +9,22 @@
 #include "recommender/sizing/expert_record.h"
 #include "recommender/sizing/strategy.h"
 
-#define LOSS_HALF_LIFE     30.0 /* runs after which an expert's loss weighs half */
-#define RETRY_OVER_LARGEST 1.05 /* the second attempt, in largest peaks */
+#define LOSS_HALF_LIFE     30.0 /* half-life of an expert's loss, in runs */
+#define RETRY_OVER_LARGEST 1.05 /* the second attempt / the largest peak */
 
 struct settings {
-	unsigned experts; /* one bit each */
+	unsigned experts; /* bits of enum expert */
 	bool pooled, forgets;
 	size_t n_prices;
-	double price[PRICES_MAX]; /* of a failure, in runs */
+	double price[PRICES_MAX]; /* price of a failed attempt, in runs */
 	struct ratio_options ratios;
-	bool time_counts;    /* a run's ratio weighs by its duration, as waste does */
-	double reach;        /* how far regressions extrapolate, in largest peaks */
-	double fixed_price;  /* of a failure, bytes */
-	double extra;        /* bytes on top of every allocation */
-	double floor_shares; /* at least this x the largest peak + floor_bytes */
+	bool time_counts;    /* weigh ratios by duration, as waste is weighed */
+	double reach;        /* limit of regressions, in largest peaks */
+	double fixed_price;  /* fixed price of a failed attempt, bytes */
+	double extra;        /* bytes added to every allocation */
+	double floor_shares; /* least allocation: this x the largest peak + floor_bytes */
 	double floor_bytes;
-	double learning_rate; /* how fast an expert that cost more loses its weight */
+	double learning_rate; /* how fast costly experts lose weight */
 };
 
 #define BIT(e) (1u << (e))
@@ -86,23 +85,23 @@ static const struct settings auto_settings = {
 
 struct sizer {
 	const struct settings *settings;
-	size_t level; /* the price that allocate answers for */
+	size_t level; /* index of the price that allocate uses */
 	struct peaks_seen peaks_seen;
-	uint64_t learnt; /* runs, ever */
+	uint64_t learnt; /* all runs, forgotten ones too */
 	size_t forgotten;
 	struct expert_record record[EXPERT_COUNT];
-	/* about the next run, valid while prepared */
+	/* predictions for the next run; valid while prepared */
 	bool prepared;
 	double input;
-	double value[EXPERT_COUNT];              /* NaN: says nothing */
-	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation by this expert alone */
-	double weight[PRICES_MAX][EXPERT_COUNT]; /* sums to 1 over those that speak */
-	bool allocated[PRICES_MAX]; /* else allocation is the cheapest by one expert alone */
+	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
+	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation with this expert only */
+	double weight[PRICES_MAX][EXPERT_COUNT]; /* sums to 1; 0 without a prediction */
+	bool allocated[PRICES_MAX]; /* false: allocation is still the cheapest of alone */
 	double allocation[PRICES_MAX];
-	struct expert_ratios for_cost[EXPERT_COUNT]; /* of those that speak */
-	/* by age, so that they are computed once */
+	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid with a prediction */
+	/* weights by age, computed once */
 	double ratio_fades[PEAKS_SEEN_MAX], loss_fades[PEAKS_SEEN_MAX];
-	/* room for a pool */
+	/* buffers of a pool */
 	struct weighted_value atom[ATOMS_MAX], spare[ATOMS_MAX];
 	double weight_below[ATOMS_MAX + 1], product_below[ATOMS_MAX + 1];
 };
@@ -115,7 +114,7 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Ratios seen or made up, and values 2 % above one seen; ascending. Returns how many. */
+/* Candidates in ascending order: all ratios of r, and observed ratios + 2 %. Returns their number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
@@ -124,7 +123,7 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	while (at < r->n || above < t->n) {
 		double higher =
 			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
-		/* What is no number comes as it stands, and once, as all others do. */
+		/* A NaN compares false, so it is taken once like the others. */
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
@@ -135,10 +134,7 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	return n;
 }
 
-/*
- * The cheapest allocations by one expert alone: at a ratio seen or made up, or 2 % above one seen.
- * The costs are shares of the expected peak.
- */
+/* The cheapest allocations with one expert only. ret_cost: as a share of the expected peak. */
 static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRICES_MAX])
 {
 	const struct expert_record *t = &s->record[expert];
@@ -169,14 +165,13 @@ static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRI
 	}
 }
 
-/* An expert that does not always speak may remember runs of any age. */
+/* An expert that is often silent may keep runs of any age. */
 static double loss_fade(const struct sizer *s, uint64_t age)
 {
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-/* Weights from losses: what experts missed (they did not always speak) counts as the average loss.
- */
+/* Weighs experts by their losses. A run without a prediction counts as the average loss. */
 static void weigh_experts(struct sizer *s, size_t level)
 {
 	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, all_loss = 0,
@@ -216,7 +211,7 @@ static void weigh_experts(struct sizer *s, size_t level)
 		s->weight[level][e] /= sum;
 }
 
-/* The sets of all experts as one, each weighing as it was found to at this level. */
+/* Merges the sets of all experts into one, weighted for this level of risk. */
 static struct cost_pool pool_experts(struct sizer *s, size_t level, enum ratio_purpose purpose)
 {
 	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
@@ -299,7 +294,7 @@ static void prepare_experts(struct sizer *s, double input)
 	}
 }
 
-/* Pooling is most of the work, and most callers want one level only. NaN before the first run was learnt. */
+/* Computes one level on demand: pooling is most of the work. NaN before the first run. */
 static double allocation_at(struct sizer *s, double input, size_t level)
 {
 	const struct settings *o = s->settings;
@@ -335,7 +330,7 @@ static double sizer_retry(void *state, double allocation, unsigned failures)
 	return failures == 1 ? second_attempt(state, allocation) : 2 * allocation;
 }
 
-/* What this run would have cost, had it been sized so. */
+/* The cost of a run with this peak and this first allocation. */
 static double loss_of(const struct sizer *s, double allocation, double peak, double price)
 {
 	double spent = allocation, next = second_attempt(s, allocation);
@@ -396,11 +391,11 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 }
 
 /*
- * No chance is stated below this after n runs that all fitted: what the experts make of the spread of a few peaks is too
- * sure of itself. It is the mean of a beta distribution of 1/2 and 3/2 after n runs, which begins with one failure in
- * four. Jeffreys' 1/2 and 1/2, 0.5/(n + 1), begins with every other: of five sources of traces (tests/bench/sizing.sh)
- * it was the worse for four, 0.0219 against 0.0212 in all by Brier's score, and 25 % against 17 after one run, of which
- * 8 % were too small. Without any bound 4.9 % would be stated there.
+ * Lower bound of the probability of failure after n runs that fitted: the experts are too confident after
+ * few runs. It is the mean of a beta distribution with the prior (1/2, 3/2), one failure in four. Jeffreys'
+ * prior (1/2, 1/2) was worse on four of five sources of traces (tests/bench/sizing.sh): Brier score 0.0219
+ * against 0.0212. After one run, 8 % of attempts failed; this bound states 17 %, Jeffreys' 25 %, and
+ * without a bound 4.9 % would be stated.
  */
 static double risk_told_by(size_t n)
 {
@@ -410,7 +405,7 @@ static double risk_told_by(size_t n)
 static struct cost_pool chances_of(struct sizer *s, double input)
 {
 	assert(s->peaks_seen.n > 0);
-	allocation_at(s, input, s->level); /* weighs the experts */
+	allocation_at(s, input, s->level); /* sets the weights */
 	return pool_experts(s, s->level, FOR_CHANCE);
 }
 
@@ -444,7 +439,7 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	*ret = o;
 }
 
-/* Shares that ascend may begin where the one before ended, in *at. */
+/* Searches from *at on: ascending shares can pass *at on. */
 static double pool_quantile(const struct cost_pool *p, double share, size_t *at)
 {
 	while (*at < p->n - 1 && p->weight_below[*at + 1] < share * cost_pool_weight(p))

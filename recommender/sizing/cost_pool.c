@@ -1,15 +1,11 @@
-/* Expected cost of an allocation, from running sums: one sort (of what mostly is in order), then each candidate in
- * constant time. */
+/* Expected cost of allocations: one sort with running sums, then constant time per candidate. */
 #include "recommender/sizing/cost_pool.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-/*
- * Where the ascending stretch ends that begins at first. What is no number is not above its neighbour: of figures beyond
- * all bounds nothing sensible comes, but it comes.
- */
+/* The end of the ascending stretch that begins at first. NaN compares false, so the sort always ends. */
 static size_t stretch_end(const struct cost_pool *p, size_t first)
 {
 	size_t end = first + 1;
@@ -19,7 +15,7 @@ static size_t stretch_end(const struct cost_pool *p, size_t first)
 	return end < p->n ? end : p->n;
 }
 
-/* Neighbouring stretches become one, in spare. True: nothing was left to do. */
+/* Merges pairs of ascending stretches into spare. True: the atoms were sorted already. */
 static bool merge_stretches(struct cost_pool *p)
 {
 	const struct weighted_value *from = p->atom;
@@ -86,7 +82,7 @@ size_t cost_pool_below(const struct cost_pool *p, double value)
 	return low;
 }
 
-/* What lies below an allocation, and above it. */
+/* Sums of the atoms below and above an allocation. */
 struct pool_split {
 	double weight_below, product_below, weight_above, product_above;
 };
@@ -102,7 +98,6 @@ static struct pool_split split_at(const struct cost_pool *p, size_t below)
 static double cost_of(const struct pool_split *s, double allocation,
 	const struct failure_prices *prices)
 {
-	/* Above allocation x 1.05, so above allocation. */
 	double second = prices->second > allocation * 1.05 ? prices->second : 2 * allocation;
 
 	return (allocation * s->weight_below - s->product_below) +

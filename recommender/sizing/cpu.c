@@ -1,4 +1,4 @@
-/* CPU and duration of the next run, from how many cores earlier ones kept busy over their time. */
+/* Sizes CPU and duration of the next run from the cores that earlier runs kept busy. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,25 +8,25 @@
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 
-#define CORES_MAX    16384.0 /* more is a fault of the measurement */
+#define CORES_MAX    16384.0 /* more is a measurement error */
 #define RUNS_FOR_CPU 50
-#define FADING       24.0 /* runs after which a run counts half */
+#define FADING       24.0 /* half-life of the weight of a run, in runs */
 /*
- * What waits with the cores is taken to be at least this much memory, also where it is not known: if nothing did, no number of
- * cores up to those in use would cost less than another, and a tenth of them would do.
+ * Idle memory has a price, so assume at least this much, even when the peak is unknown. Without it, all
+ * numbers of cores up to those in use would cost the same, and the smallest would be chosen.
  */
 #define MEMORY_LEAST (256 * MIB)
-#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer than it could is not slowed down */
+#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer does not count as slowed down */
 
-/* a, or the next known bound above it. */
+/* The larger one; bound when a is NaN. */
 static double at_least(double a, double bound)
 {
 	return a >= bound ? a : bound;
 }
 
 /*
- * Values from low to high that follow low + (high - low) s^bend have the mean low + (high - low) /
- * (bend + 1), from which the bend follows.
+ * The exponent bend of low + (high - low) s^bend, for s from 0 to 1, from its mean, which is
+ * low + (high - low) / (bend + 1).
  */
 static double bend_for(double mean, double low, double high)
 {
@@ -55,9 +55,9 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	max = fmin(at_least(max, p99), CORES_MAX);
 
 	/*
-	 * Half of the time is spent below the median, mostly near it: a run that waits at its start
-	 * is at rest for a short while. The mean tells how much of 45 % of the time goes to the
-	 * 95th percentile, and where that cannot be, how far below the median the first half lies.
+	 * The half below the median lies mostly near it: a run idles only for a short time. The mean then
+	 * gives the average between the median and the 95th percentile. Where that is out of range, the
+	 * mean moves the lower half instead.
 	 */
 	double tail = 0.04 * (p95 + p99) / 2 + 0.01 * (p99 + max) / 2;
 	double lower = p50 - (p50 - min) / 4, upper = (d->mean - tail - 0.5 * lower) / 0.45;
@@ -84,7 +84,7 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	return true;
 }
 
-/* The rest of a stretch of time that kept so many cores busy, once nothing waits for a CPU. */
+/* The length of a stretch with busy cores, relative to now, when no thread waits for a CPU. */
 static double without_waiting(double busy, double wanted)
 {
 	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),
@@ -113,10 +113,10 @@ struct parallelism {
 	size_t n;
 	struct parallel run[RUNS_FOR_CPU]; /* newest first */
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
-	double fastest[RUNS_FOR_CPU];      /* its stretch with all cores that it wanted */
-	double mean, most;                 /* cores in use on average, and at any time */
-	double widest;                     /* cores that could have been in use */
-	bool waited;                       /* for a CPU, so that these are more */
+	double fastest[RUNS_FOR_CPU];      /* its stretch with unlimited cores */
+	double mean, most;                 /* cores in use: average and maximum */
+	double widest;                     /* cores that could be in use without waits */
+	bool waited;                       /* some run waited for a CPU */
 };
 
 static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
@@ -157,7 +157,7 @@ static double mean_stretch(const struct parallelism *p, double cores)
 	return sum;
 }
 
-/* Against as many cores as it may want. */
+/* The largest slowdown of a run, against unlimited cores. */
 static double worst_stretch(const struct parallelism *p, double cores)
 {
 	double worst = 1;
@@ -167,7 +167,7 @@ static double worst_stretch(const struct parallelism *p, double cores)
 	return worst;
 }
 
-/* The numbers of cores worth looking at: quarters, later halves, whole ones, sixteenths of many. */
+/* Next candidate: steps of 0.25 below 8 cores, 0.5 below 16, 1 below 64, then 1/16. */
 static double next_cores(double cores, bool whole)
 {
 	if (cores >= 64)
@@ -177,7 +177,7 @@ static double next_cores(double cores, bool whole)
 	return cores + (cores < 8 ? 0.25 : 0.5);
 }
 
-/* The least (cores + what waits with them) x time. */
+/* Minimises (cores + waiting) x time; waiting: idle memory and GPUs, in cores. */
 static double cheapest_cores(const struct parallelism *p, double waiting, bool whole)
 {
 	double c = whole ? 1 : 0.25, best = c, best_cost = INFINITY;
@@ -203,7 +203,7 @@ static double cores_for_speed(const struct parallelism *p)
 	return c;
 }
 
-/* The cores that suffice for this share of the time of the run that needs most. */
+/* The cores that suffice for this share of the time, for the most demanding run. */
 static double cores_for_share(const struct parallelism *p, double share)
 {
 	size_t at = (size_t)fmin(share * PARALLEL_POINTS, PARALLEL_POINTS - 1);
@@ -214,7 +214,7 @@ static double cores_for_share(const struct parallelism *p, double share)
 	return most;
 }
 
-/* The same over the time of all runs together, newer ones counting more. */
+/* The same over the time of all runs together; newer runs weigh more. */
 static double cores_for_share_fading(const struct parallelism *p, double share, struct arena *arena)
 {
 	double(*sample)[2] = arena_alloc(arena, p->n * PARALLEL_POINTS * sizeof *sample);

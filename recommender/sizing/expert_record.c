@@ -1,12 +1,12 @@
-/* Ratios of peaks to predictions as weighted sets. */
+/* Records of ratios of peak to prediction, and weighted sets made from them. */
 #include "recommender/sizing/expert_record.h"
 
 #include <math.h>
 #include <string.h>
 
-#define HALF_LIFE 80.0 /* runs after which a ratio weighs half */
+#define HALF_LIFE 80.0 /* half-life of the weight of a ratio, in runs */
 
-/* Ratios of jobs in general: rounded quantiles pooled over many jobs of five public sources. */
+/* Typical ratios: rounded quantiles over many jobs of five public sources. Ratio, weight. */
 #define PRIOR_ATOMS (RATIOS_MAX - PEAKS_SEEN_MAX)
 static const struct weighted_value prior_of_peaks[PRIOR_ATOMS] = {
 	{.30, .05},
@@ -34,7 +34,7 @@ static const struct weighted_value prior_of_inputs[PRIOR_ATOMS] = {
 };
 #define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* runs */
 
-/* Takes what is at the places below limit out of the order, and counts the others from there. */
+/* Removes the indices below limit from the order and subtracts limit from the others. */
 static void order_drop(struct expert_record *t, size_t limit)
 {
 	size_t n = 0;
@@ -83,7 +83,7 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
-/* A steady job shrinks the spread of the made-up ratios towards its own, a wild one widens it. */
+/* Scales the spread of the prior ratios to that of the job: below 1 for a steady job. */
 static double prior_spread(const struct expert_record *t, const double age_weight[PEAKS_SEEN_MAX],
 	const struct weighted_value *prior, double prior_weight)
 {
@@ -100,7 +100,7 @@ static double prior_spread(const struct expert_record *t, const double age_weigh
 	return fmin((prior_weight + own / expected) / (prior_weight + weight), 2);
 }
 
-/* A run predicted at a tenth of this size says less about this one, but not nothing. */
+/* Weight of a run by the difference of its prediction: from 1 down to 0.1. */
 static double likeness_of(double value, double other, double width)
 {
 	if (other == value)
@@ -111,7 +111,7 @@ static double likeness_of(double value, double other, double width)
 	return 0.1 + 0.9 * exp(-distance * distance / 2);
 }
 
-/* Two ascending sets as one: the own ratios, and the made-up ones. */
+/* Merges two ascending sets: the observed ratios and the prior ones. */
 static void merge_ratios(const struct expert_record *t, const double weight[PEAKS_SEEN_MAX],
 	const struct weighted_value made_up[PRIOR_ATOMS], struct expert_ratios *ret)
 {

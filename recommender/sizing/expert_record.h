@@ -1,7 +1,6 @@
 /*
- * What an expert's earlier predictions were worth: ratios of peak to prediction, newer ones
- * heavier, and a few made-up ones that stand for jobs in general and fade as runs come in. Private
- * to recommender/.
+ * The record of an expert: past ratios of peak to prediction, newer ones heavier, plus a few prior ratios
+ * of typical jobs, whose share falls as runs come in. Private to recommender/.
  */
 #ifndef RECOMMENDER_SIZING_EXPERT_RECORD_H
 #define RECOMMENDER_SIZING_EXPERT_RECORD_H
@@ -16,46 +15,44 @@
 
 /* One run that the expert predicted. */
 struct expert_trial {
-	double ratio, value;     /* value: the prediction, bytes */
-	double stake;            /* what was at stake beside memory: the time of the run, or 1 */
-	double loss[PRICES_MAX]; /* what sizing by this expert alone would have cost, by price of a
-				    failure */
-	uint64_t run;            /* which */
+	double ratio, value;     /* peak / prediction; the prediction in bytes */
+	double stake;            /* duration of the run in seconds, or 1 */
+	double loss[PRICES_MAX]; /* cost of sizing with this expert only, by price of a failure */
+	uint64_t run;            /* number of the run */
 };
 
 struct expert_record {
 	size_t n;
 	struct expert_trial at[PEAKS_SEEN_MAX];
-	uint8_t order
-		[PEAKS_SEEN_MAX]; /* indices into at, by ratio; of equal ones the older first */
+	uint8_t order[PEAKS_SEEN_MAX]; /* indices into at, sorted by ratio, then age */
 };
-static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index of a track is one byte");
+static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index into at is one byte");
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
-void expert_record_forget(struct expert_record *t, uint64_t before); /* runs before this one */
+void expert_record_forget(struct expert_record *t,
+	uint64_t before); /* drops runs with a smaller number */
 
 enum ratio_purpose {
-	FOR_COST,   /* a run weighs by what it had at stake: memory, as predicted, and time */
-	FOR_CHANCE, /* every run counts alike */
+	FOR_COST,   /* a run weighs by its prediction x stake */
+	FOR_CHANCE, /* all runs weigh the same */
 };
 
 struct ratio_options {
-	double prior_weight; /* of the made-up ratios for the cost, in runs */
-	double likeness; /* runs whose predictions differ by more than e^this count little; 0 = all
-			    count */
+	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
+	double likeness; /* a run whose prediction differs by more than e^likeness weighs little;
+				0 = no such weight */
 };
 
-/* The weight of a ratio by its age in runs, for expert_record_ratios. */
+/* Fills ret with the weight of a ratio by its age in runs, for expert_record_ratios. */
 void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 
 #define RATIOS_MAX (PEAKS_SEEN_MAX + 10)
-/* A set of ratios. */
 struct expert_ratios {
 	size_t n;
 	double sum; /* of the weights */
 	struct weighted_value
-		at[RATIOS_MAX]; /* ascending; an own ratio before a made-up one that equals it */
+		at[RATIOS_MAX]; /* ascending; an observed ratio before an equal prior one */
 };
-/* For a prediction of value. */
+/* Makes the set of ratios for a new prediction of value bytes. */
 void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,
 	enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);

@@ -1,16 +1,16 @@
-/* Predictions of the next peak from earlier runs. */
+/* Predicts the next peak from earlier runs. */
 #include "recommender/sizing/experts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FADING      24.0 /* runs after which a run weighs half in the percentiles */
-#define FADING_SLOW 80.0 /* the same in the regressions */
-#define SLOPE       0.7 /* expected exponent of POWER, and how sure of it: a standard deviation of 1 */
-#define SLOPE_SD    1.0
-#define NOISE       0.1 /* what two runs' worth of squared log errors are thought to be at first */
-#define LIKENESS    0.5 /* width of SIMILAR's bell in log input */
+#define FADING      24.0 /* half-life of a run in the percentiles, in runs */
+#define FADING_SLOW 80.0 /* half-life in the regressions */
+#define SLOPE       0.7  /* prior mean of the exponent of POWER */
+#define SLOPE_SD    1.0  /* its prior standard deviation */
+#define NOISE       0.1  /* prior sum of squared log errors, worth two runs */
+#define LIKENESS    0.5  /* width of the bell of SIMILAR, in log input */
 
 const struct expert_row experts[EXPERT_COUNT] = {
 	[EXPERT_MEDIAN] = {"the median peak"},
@@ -30,7 +30,7 @@ struct weighted {
 	double value, weight;
 };
 
-/* Runs by their peaks: of equal ones the older first. */
+/* A run in the order of peaks; the older of equal ones first. */
 struct ranked {
 	double peak;
 	size_t run;
@@ -52,7 +52,7 @@ static void rank_by_peak(const struct peaks_seen *p, struct ranked ret[PEAKS_SEE
 	qsort(ret, p->n, sizeof *ret, by_peak);
 }
 
-/* The smallest value that at least this share of the weight does not exceed; v is sorted. */
+/* The smallest value with at least this share of the weight at or below it. v is sorted. */
 static double weighted_percentile(const struct weighted *v, size_t n, double share)
 {
 	double cumulated[PEAKS_SEEN_MAX] = {0}, sum = 0;
@@ -82,12 +82,12 @@ static void from_peaks(const struct peaks_seen *p, const struct ranked rank[PEAK
 	ret[EXPERT_LAST] = p->at[n - 1].peak;
 }
 
-/* The runs whose input is known, seen from the next one's. */
+/* The runs with a known input, and their distance to the next input. */
 struct informed {
 	struct peaks_seen runs;
 	double age_weight[PEAKS_SEEN_MAX];
-	double distance[PEAKS_SEEN_MAX]; /* of the input sizes in log; they may be 0 */
-	size_t rank[PEAKS_SEEN_MAX];     /* indices into runs, by peak */
+	double distance[PEAKS_SEEN_MAX]; /* log((input + 1) / (next input + 1)) */
+	size_t rank[PEAKS_SEEN_MAX];     /* indices into runs, sorted by peak */
 };
 
 static void inform_experts(const struct peaks_seen *p, const struct ranked rank[PEAKS_SEEN_MAX],
@@ -106,7 +106,7 @@ static void inform_experts(const struct peaks_seen *p, const struct ranked rank[
 		at[i] = k;
 		ret->age_weight[k] = exp2(((double)i - (double)p->n + 1) / FADING_SLOW);
 		ret->distance[k] = log((other + 1) / (input + 1));
-		ret->rank[k] = k; /* until they are ranked */
+		ret->rank[k] = k; /* replaced below */
 		ret->runs.at[ret->runs.n++] = p->at[i];
 	}
 	for (size_t i = 0; i < p->n; i++)
@@ -114,7 +114,7 @@ static void inform_experts(const struct peaks_seen *p, const struct ranked rank[
 			ret->rank[n++] = at[rank[i].run];
 }
 
-/* q: the runs whose input is known. */
+/* Least squares at input; NaN when all inputs are equal. */
 static double line_at(const struct peaks_seen *q, double input)
 {
 	double n = (double)q->n, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -123,7 +123,7 @@ static double line_at(const struct peaks_seen *q, double input)
 		mean_x += q->at[i].input;
 		mean_y += q->at[i].peak;
 	}
-	mean_x /= n; /* after summing: equal inputs must have no variance */
+	mean_x /= n; /* divide after summing: equal inputs must give variance 0 */
 	mean_y /= n;
 	for (size_t i = 0; i < q->n; i++) {
 		double dx = q->at[i].input - mean_x;
@@ -134,7 +134,7 @@ static double line_at(const struct peaks_seen *q, double input)
 	return xx > 0 ? mean_y + fmax(0, xy / xx) * (input - mean_x) : NAN;
 }
 
-/* Picks by selection, first come first on equal distances. */
+/* The largest peak of the three nearest runs, by selection sort; the older of equal distances first. */
 static double nearest_peak(const struct informed *q)
 {
 	struct weighted run[PEAKS_SEEN_MAX] = {0};
@@ -159,7 +159,7 @@ static double nearest_peak(const struct informed *q)
 	return peak;
 }
 
-/* Bayesian least squares in logs with a normal prior on the exponent. */
+/* Bayesian least squares of the logs, with a normal prior on the exponent. */
 static double power_at(const struct informed *q, double input)
 {
 	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PEAKS_SEEN_MAX],

@@ -1,6 +1,6 @@
 /*
- * Simple predictions of a job's next peak, each explainable in half a sentence. None is right for
- * every job; cost_aware.c weighs them by how they did. Private to recommender/.
+ * Simple predictors of a job's next peak. None is right for every job; cost_aware.c weighs them by their
+ * past results. Private to recommender/.
  */
 #ifndef RECOMMENDER_SIZING_EXPERTS_H
 #define RECOMMENDER_SIZING_EXPERTS_H
@@ -12,18 +12,17 @@
 enum expert {
 	/* from the peaks alone */
 	EXPERT_MEDIAN, /* middle of the peaks */
-	EXPERT_P75,    /* weighted percentile: newest heaviest, half after 24 runs */
+	EXPERT_P75,    /* weighted percentile; the weight halves every 24 runs */
 	EXPERT_P90,
 	EXPERT_LARGEST,
 	EXPERT_LARGEST_OF_5, /* newest five */
 	EXPERT_LAST,
-	/* from the input sizes too */
-	EXPERT_LINE,    /* least squares, never falling, at least half the smallest peak */
-	EXPERT_NEAREST, /* largest peak of the 3 runs whose input is nearest by ratio */
-	EXPERT_POWER,   /* peak ~ input^a: least squares of the logs, a drawn towards 0.7 while runs
-			   are few */
-	EXPERT_SIMILAR, /* third quartile, runs weighted by likeness of input and by age */
-	EXPERT_SAME,    /* median of the runs with the same input within 2 % */
+	/* from peaks and input sizes */
+	EXPERT_LINE,    /* least squares with slope >= 0; at least half the smallest peak */
+	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest input, by ratio */
+	EXPERT_POWER,   /* peak ~ input^a: least squares of the logs; few runs keep a near 0.7 */
+	EXPERT_SIMILAR, /* third quartile; runs weigh by similarity of input and by age */
+	EXPERT_SAME,    /* median of the runs with the same input +- 2 % */
 	EXPERT_COUNT,
 };
 
@@ -33,8 +32,7 @@ struct expert_row {
 };
 extern const struct expert_row experts[EXPERT_COUNT];
 
-/* Predictions in bytes; NaN where an expert has nothing to say. reach: the most that LINE and POWER
- * extrapolate, in largest peaks. */
+/* Fills ret with predictions in bytes; NaN = none. reach: limit of LINE and POWER, in largest peaks. */
 void experts_predict(const struct peaks_seen *p, double input, double reach,
 	double ret[EXPERT_COUNT]);
 

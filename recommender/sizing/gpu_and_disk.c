@@ -1,9 +1,9 @@
-/* GPUs, their memory, and disk: what a failed attempt holds is dear or slow to fill, so auto is safe here. */
+/* Sizes GPUs, GPU memory and disk. A failed attempt is expensive here, so auto uses RISK_SAFE. */
 #include <math.h>
 
 #include "recommender/sizing/strategy.h"
 
-/* Sized like memory, and never below what a run was seen to need. */
+/* Sizes like memory, but never below the largest observed value. */
 static double space_for(const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options,
 	double (*peak)(const struct run *), double largest)

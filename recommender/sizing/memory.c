@@ -1,4 +1,4 @@
-/* Memory of the next run, how good the number is, and why. */
+/* Sizes the memory of the next run, judges the number and explains it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 
 static struct hindsight hindsight_of(const struct replay_record *r)
 {
-	/* Of less than a byte, as somebody may send it, no share can be told. */
+	/* A use below 1 byte, which POST /runs may send, gives no meaningful share. */
 	double waste = r->used >= 1 ? r->wasted / r->used : (double)NAN;
 
 	return (struct hindsight){r->runs, r->failures, waste};
@@ -89,7 +89,7 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 			o.forgotten);
 }
 
-/* What killed runs count as, when nothing later showed what they needed. */
+/* Explains how killed runs count when no later run needed as much memory. */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char limit[WORDING_MAX], need[WORDING_MAX], times[WORDING_MAX] = "once";
@@ -105,7 +105,7 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 		f->kills == 1 ? "that counts" : "each counts", wording_bytes(need, f->kills_need));
 }
 
-/* auto does not know of the kill, so it has no opinion on what is asked for after it. */
+/* auto does not learn from the newest kill, so it cannot judge the number that follows from it. */
 static void explain_kill(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char limit[WORDING_MAX], requested[WORDING_MAX];
@@ -123,7 +123,8 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 {
 	char requested[WORDING_MAX];
 
-	s->memory_too_small = s->memory_expected_waste = NAN; /* of a first attempt they would be */
+	s->memory_too_small = s->memory_expected_waste =
+		NAN; /* they hold for first attempts only */
 	sizing_explain(s, arena,
 		"memory %llu MiB: this is attempt %zu, for which the rule asks for %s after the "
 		"earlier ones failed",
@@ -163,7 +164,7 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 #define TMPFS_WORTH_TELLING MIB
 
 static const struct peak_source {
-	const char *name, *words; /* of its runs: "the peak is" ... */
+	const char *name, *words; /* words: follow "the peak is" */
 } sources[] = {
 	{"samples", "the largest sum of its processes at one look"},
 	{"vmhwm",
@@ -195,7 +196,7 @@ static double group_peak(const struct run *r)
 	return run_peak(r, "memory_cgroup_peak_bytes");
 }
 
-/* Files in tmpfs take memory that no process shows. */
+/* Files in tmpfs take memory that no process accounts for. */
 static void explain_tmpfs(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	size_t known = 0;
@@ -247,7 +248,7 @@ void sizing_explain_source(struct sizing *s, const struct runs *used, struct are
 	explain_tmpfs(s, used, arena);
 }
 
-/* An input beyond all earlier ones: how far the prediction follows it. */
+/* Warns when the announced input is larger than all earlier ones. */
 static void explain_reach(struct sizing *s, const struct runs *used, double input,
 	struct arena *arena)
 {
@@ -263,9 +264,9 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 }
 
 /*
- * A limit kills, and whoever enforces it rarely starts the run again with more. So it has room for all that was seen, whatever
- * the rule takes to be worth asking for, and for what the kernel charges a group for beside the memory of its processes: page
- * tables, their stacks in the kernel, sockets, names of files.
+ * A limit kills the run, usually without a retry with more memory. The limit therefore covers the largest
+ * observed peak, even above the request, and the kernel memory of a control group: page tables, kernel
+ * stacks, sockets, names of files.
  */
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
@@ -296,7 +297,7 @@ void sizing_explain_limit(struct sizing *s, const struct runs *used, struct aren
 
 #define ATTEMPTS_MAX 10
 
-/* What the rule asks for at a later attempt, had each of the earlier ones asked for what it said. */
+/* The allocation of a later attempt, when all earlier ones used the allocations of the rule. */
 static double allocation_of_attempt(const struct sizing_rule *rule, void *state, double first,
 	size_t attempt)
 {

@@ -1,7 +1,6 @@
 /*
- * Does one name cover different jobs? When even the best constant allocation, known only
- * afterwards, would have wasted more than half of the use, and input sizes explain the peaks or the
- * peaks fall in two groups.
+ * Detects different jobs under one name: even the best constant allocation in hindsight would waste more
+ * than half of the use, and either input sizes explain the peaks or the peaks form two groups.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +9,11 @@
 
 #define RUNS_MIN      10
 #define WASTE_MIN     0.5
-#define EXPLAINED_MIN 0.5 /* by the input: of the variance of the logs of the peaks */
-#define GROUPED_MIN   0.8 /* by two groups: likewise */
+#define EXPLAINED_MIN 0.5 /* share of the variance of log peaks that the input explains */
+#define GROUPED_MIN   0.8 /* share that two groups explain */
 #define GROUP_MIN     3   /* runs in the smaller group */
 
-/* Waste of the best constant allocation that doubles on failure, as a share of the use; peaks
- * ascending. */
+/* Waste of the best constant allocation, doubled on failure, as a share of the use. Peaks ascend. */
 static double least_constant_waste(const double *peak, size_t n)
 {
 	double best = INFINITY, used = 0;
@@ -39,7 +37,7 @@ static double least_constant_waste(const double *peak, size_t n)
 	return best / used;
 }
 
-/* The split of ascending logs that explains most variance; returns the share explained. */
+/* Finds the split of ascending logs that explains most variance; returns that share. */
 static double two_groups(const double *log_peak, size_t n, size_t *ret_first_of_upper)
 {
 	double sum = 0, squares = 0, lower = 0, best = 0;
@@ -65,8 +63,7 @@ static double two_groups(const double *log_peak, size_t n, size_t *ret_first_of_
 	return total > 0 ? best / total : 0;
 }
 
-/* Share of the variance of log peaks that a line through log input explains; NaN when inputs are
- * not known. */
+/* Share of the variance of log peaks that a line over log input explains; NaN = too few inputs. */
 static double explained_by_input(const struct runs *used)
 {
 	double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;

@@ -1,6 +1,6 @@
 /*
- * Ponder: a line through peak over input size that prefers to err upwards, plus twice the spread of
- * its errors near this input; the largest peak + 128 MiB where the input says little.
+ * Ponder: a line of peak over input size, biased upwards, plus twice the spread of its errors near this
+ * input. Without a correlation it is the largest peak + 128 MiB.
  */
 #include "recommender/sizing/rule.h"
 
@@ -9,9 +9,9 @@
 #include "recommender/sizing/strategy.h"
 
 #define MARGIN   (128 * MIB)
-#define UPWARDS  0.1 /* weight of a run below the line, against 1 above it */
+#define UPWARDS  0.1 /* weight of a run below the line; 1 above it */
 #define PASSES   8
-#define TOO_WEAK 0.3 /* correlation */
+#define TOO_WEAK 0.3 /* least correlation */
 
 struct ponder {
 	struct peaks_seen peaks_seen;
@@ -65,7 +65,7 @@ static struct cloud cloud_of(const struct peaks_seen *p)
 	return c;
 }
 
-/* The line's errors go to residual; returns its value at input. */
+/* Fits the line, stores its errors in residual and returns its value at input. */
 static double fit_upwards(const struct peaks_seen *p, const struct cloud *c, double input,
 	double residual[PEAKS_SEEN_MAX])
 {
@@ -101,7 +101,7 @@ static double fit_upwards(const struct peaks_seen *p, const struct cloud *c, dou
 	return intercept + slope * (input - c->mean_x) / c->sd_x;
 }
 
-/* Standard deviation of the errors, those of runs with a similar input counting most. */
+/* Standard deviation of the errors; runs with a similar input weigh most. */
 static double spread_near(const struct peaks_seen *p, double input,
 	const double residual[PEAKS_SEEN_MAX])
 {

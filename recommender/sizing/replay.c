@@ -1,4 +1,4 @@
-/* Runs of the history as observations for the rules, oldest first. */
+/* Feeds runs of the history to a rule, oldest first. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,10 +11,7 @@ double sizing_next_input(const struct sizing_options *options)
 	return input > 0 && isfinite(input) ? input : NAN;
 }
 
-/*
- * The size of a run's input: announced, or else what it read. The two are not mixed: bytes read
- * serve when no run of the job announced anything.
- */
+/* The input size of a run: announced, or bytes read when no run of the job announced its input. */
 static double input_of(const struct run *r, bool announced)
 {
 	return announced ? r->input_bytes : run_total(r, "read_chars");
@@ -28,7 +25,7 @@ static bool any_announced(const struct runs *used)
 	return false;
 }
 
-/* VPA's step after an OOM kill: at least a fifth, and at least 100 MiB, more. */
+/* The VPA's request after an OOM kill: + 20 %, at least + 100 MiB. */
 static double after_kill(double limit)
 {
 	return fmax(1.2 * limit, limit + 100 * MIB);
@@ -49,7 +46,7 @@ static void feed_kill(struct replayed *f, const struct sizing_rule *rule, const 
 		f->after_oom = fmax(f->after_oom, 2 * limit);
 }
 
-/* The largest peak of a success among the newest so many runs, for each number of them. */
+/* ret[k]: the largest peak of a successful run among the newest k runs. The caller frees it. */
 static double *newest_peaks(const struct runs *runs, size_t n)
 {
 	double *largest = xcalloc(n + 1, sizeof *largest);
@@ -63,7 +60,7 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 	return largest;
 }
 
-/* The kills before a success, when no run from then on needed as much as they were given. */
+/* Learns a row of kills before a success, when no later run needed as much as their limit. */
 static void learn_kills(struct replayed *f, const struct sizing_rule *rule,
 	const struct run *killed, const struct run *success, bool announced, enum replay_kind how)
 {
@@ -101,8 +98,7 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 {
 	struct replayed f = {.state = xcalloc(1, rule->state_size)};
 	bool announced = any_announced(used);
-	bool of_memory =
-		peak == run_needs_memory; /* a limit of it says nothing of what else is sized */
+	bool of_memory = peak == run_needs_memory; /* kills concern memory only */
 	size_t oldest = 0, seen = 0;
 	unsigned kills = 0;
 	const struct run *killed = NULL;

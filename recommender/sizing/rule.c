@@ -1,4 +1,4 @@
-/* The memory of rules, and what a rule would have done on a job's own past. */
+/* The runs that a rule remembers, and the score of a rule on a job's past. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>

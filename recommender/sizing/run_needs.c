@@ -1,15 +1,15 @@
-/* The numbers of one run that are sized, as far as they are known and can be sizes; and sums over runs. */
+/* The needs of one run, their summary over runs, and rounding. */
 #include "recommender/sizing/strategy.h"
 
 #include <math.h>
 
-/* A number that can be a size: measured, positive, not absurd. */
+/* v when it is a valid size above 0; else NaN. */
 static double size_or_nan(double v)
 {
 	return v > 0 && v < 0x1p62 ? v : NAN;
 }
 
-/* The same of what may be nothing. */
+/* v when it is a valid size or 0; else NaN. */
 static double amount_or_nan(double v)
 {
 	return v >= 0 && v < 0x1p62 ? v : NAN;
@@ -26,7 +26,7 @@ double run_needs_tmpfs(const struct run *r)
 
 	if (!run_needs_tmpfs_known(r))
 		return 0;
-	/* Recorded before that was told, or by a kernel that does not tell what processes mapped. */
+	/* Old records and old kernels lack the number of unmapped bytes. */
 	if (isnan(tmpfs))
 		tmpfs = run_peak(r, "memory_cgroup_shmem_bytes") -
 			fmax(0, run_peak(r, "memory_shmem_bytes"));
@@ -34,8 +34,8 @@ double run_needs_tmpfs(const struct run *r)
 }
 
 /*
- * Marks of processes lack the files in tmpfs that none has mapped. When they were largest is known, when a mark was made is
- * not: perhaps both at once, but together no more than their group ever had.
+ * High-water marks of processes lack unmapped files in tmpfs, so add these. Both may not have peaked at
+ * the same time, so the sum is capped by the peak of the control group.
  */
 double run_needs_memory(const struct run *r)
 {
@@ -59,7 +59,7 @@ double run_needs_gpus(const struct run *r)
 	double used = run_peak(r, "gpus_used");
 
 	if (isnan(used))
-		used = ceil(run_peak(r, "gpu_usage")); /* at least as many as were busy */
+		used = ceil(run_peak(r, "gpu_usage")); /* at least the number of busy GPUs */
 	return used >= 0 && used < 1e6 ? used : (double)NAN;
 }
 
@@ -73,8 +73,8 @@ double run_needs_vram(const struct run *r)
 }
 
 /*
- * This stands in for the growth of the job's own file systems when that was not seen. Bytes written are never less than
- * the files take, but count again what is overwritten or deleted; the growth of all file systems counts the files of others.
+ * An estimate for runs without a measured growth of their own file systems. Both numbers are upper bounds:
+ * bytes written count overwritten and deleted data, the growth of all file systems counts other processes.
  */
 static double written_or_grown(const struct run *r)
 {
@@ -148,6 +148,5 @@ uint64_t sizing_round_cores(double cores)
 {
 	if (!(cores >= 0) || cores > 1e6)
 		return 0;
-	return cores < 1 ? 1 :
-			   (uint64_t)rint(cores); /* rint: half to even, nobody sets another mode */
+	return cores < 1 ? 1 : (uint64_t)rint(cores); /* rounds half to even */
 }

@@ -1,6 +1,6 @@
 /*
- * The simple rules: a largest value, a percentile, or the cheapest of the peaks seen. Each formula
- * stands with its source in the strategy's help (recommender/sizing/strategies.c).
+ * The simple rules: the largest peak, a percentile, or the cheapest of the past peaks. strategies.c names
+ * the formula and source of each.
  */
 #include "recommender/sizing/rule.h"
 
@@ -12,7 +12,7 @@
 struct simple {
 	struct rule_options options;
 	struct peaks_seen peaks_seen;
-	double largest; /* ever, beyond the window too */
+	double largest; /* of all runs, also before the window */
 	double oom;     /* krr: the largest limit that was too small */
 };
 
@@ -79,7 +79,7 @@ const struct sizing_rule rule_max = {
 	.learn = simple_learn,
 };
 
-/* Linear between the two nearest ranks, as spreadsheets and NumPy do by default. */
+/* Linear interpolation between ranks, the default of spreadsheets and NumPy. */
 static double percentile_allocate(void *state, double input)
 {
 	struct simple *s = state;
@@ -143,9 +143,8 @@ static int largest_first(const void *a, const void *b)
 }
 
 /*
- * Among the peaks seen, the one that would have cost least had it been the first allocation of
- * every run and the largest peak the second: allocation x all time + largest x time of the runs
- * above it.
+ * The past peak with the least cost as first allocation of every run, when the second is the largest peak:
+ * allocation x total time + largest x time of the runs above the allocation.
  */
 static double tovar_allocate(void *state, double input)
 {

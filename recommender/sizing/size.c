@@ -1,4 +1,4 @@
-/* The way of all strategies but baseline: choose the runs, then size one resource after the other. */
+/* All strategies but baseline: chooses the runs, then sizes each resource. */
 #include "recommender/sizing/strategy.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static enum confidence confidence_of(const struct runs *used)
 	return peaks.n >= 5 && peaks.max <= 1.2 * peaks.min ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
-/* What measured the peaks of these runs. */
+/* The source of the peaks of these runs; "mixed" when they differ, NULL = unknown. */
 static const char *memory_source_of(const struct runs *used)
 {
 	const char *source = NULL;
@@ -44,7 +44,7 @@ static const char *memory_source_of(const struct runs *used)
 	return source;
 }
 
-/* Why no run can be used, with what was there instead. */
+/* Sets the error that no run can be used, with the outcomes of the recorded runs. */
 static int nothing_to_go_by(const struct runs *runs, struct err *e)
 {
 	size_t by_outcome[OUTCOME_COUNT] = {0};
@@ -122,7 +122,7 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	return 0;
 }
 
-/* A job that was only ever killed for memory: that much is known. */
+/* True when a run was killed for memory at a known limit. */
 static bool killed_somewhere(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)

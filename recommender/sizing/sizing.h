@@ -1,6 +1,4 @@
-/*
- * From earlier runs to a demand, from a demand to resources and to servers. Pure: no I/O, no clock.
- */
+/* Sizes the next run of a job from earlier runs: demand, resources, and explanations. No I/O, no clock. */
 #ifndef RECOMMENDER_SIZING_SIZING_H
 #define RECOMMENDER_SIZING_SIZING_H
 
@@ -16,29 +14,29 @@
 #include "recommender/run.h"
 
 /*
- * What to paste into a request: whole numbers, memory and vram in MiB. A known cpu or memory is at least 1, so
- * 0 means unknown there. gpu and vram 0 = none was seen in use; whether one could have been seen says demand.
+ * Whole numbers for a request; memory and vram in MiB. cpu and memory: 0 = unknown. gpu and vram: 0 = no use
+ * was recorded; demand shows whether it was measured.
  */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
 
 /*
- * How far the used runs can be trusted to show the next one. low: one or two runs, or peaks that differ by
- * more than a factor of two; high: five or more whose peaks all lie within 20 %; medium: the rest.
+ * How well the runs predict the next one. low: one or two runs, or peaks that differ by more than a factor
+ * of two; high: five or more runs with peaks within 20 %; medium: the rest.
  */
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *sizing_confidence_name(enum confidence c);
 
-/* How dear a first attempt that fails for lack of memory is, against memory that is left over. */
+/* The price of a first attempt with too little memory, against unused memory. */
 enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);
 
-/* What a rule would have done on the job's own past, had it sized each run from the runs before it. */
+/* The results of a rule on the job's past, when it sizes each run from the runs before it. */
 struct hindsight {
-	size_t runs, failures; /* failures: first attempts that would have been too small */
-	double waste; /* memory x time left over or lost in failed attempts, per memory x time used; NaN */
+	size_t runs, failures; /* failures: first attempts that were too small */
+	double waste; /* unused or lost memory x time / used memory x time; NaN = unknown */
 };
 
 #define EXPLAIN_MAX    20
@@ -47,58 +45,53 @@ struct hindsight {
 struct sizing {
 	struct demand demand;
 	struct resources resources;
-	size_t runs,
-		excluded; /* used; left out (newer than the oldest used) because they did not succeed */
+	size_t runs;     /* successful runs used */
+	size_t excluded; /* unsuccessful ones, newer than the oldest used run */
 	uint64_t samples;
 	double first, last; /* started_at of the oldest and newest run used */
 	enum confidence confidence;
 
 	/*
-	 * What may be used where a target has a limit beside the request; never below demand, nor, for memory, below any
-	 * peak of the runs used. NaN = no advice.
+	 * Limits for targets that have a limit beside the request. Never below demand; memory never below a peak
+	 * of the runs used. NaN = no advice.
 	 */
 	double cpu_cores_limit, memory_bytes_limit;
 
-	/* CPU: cores that do not slow the job down, and the expected duration with some numbers of cores. */
-	double cpu_cores_for_speed;
-	/* How much longer than they did earlier runs would have taken with resources.cpu; not above 1 = no longer. */
-	double cpu_slowdown;
+	double cpu_cores_for_speed; /* cores that do not slow the job down */
+	double cpu_slowdown;        /* duration of past runs with resources.cpu / their duration */
 	struct {
 		double cores, seconds;
-	} at_cores[FORECAST_CORES]; /* 1, 2, 4, 8, 16; seconds NaN = unknown */
-	double duration_low,
-		duration_high; /* a tenth of the runs is expected below, a tenth above */
+	} at_cores[FORECAST_CORES]; /* expected duration with 1, 2, 4, 8, 16 cores; NaN = unknown */
+	double duration_low, duration_high; /* 10th and 90th percentile, seconds */
 
-	/* Memory: how good the allocation in demand is thought to be. NaN = unknown. */
-	double memory_too_small; /* probability that the next run needs more */
-	size_t memory_judged_by; /* so few runs that they can tell of no smaller one; 0 = it is not their number */
-	double memory_expected_waste; /* left over or lost, as a share of what the run is expected to use */
-	double memory_low,
-		memory_high; /* a tenth of the runs is expected below, a tenth above; bytes */
-	double memory_at_risk[RISK_COUNT]; /* what the risk levels of auto would ask for, bytes */
-	struct hindsight hindsight, hindsight_baseline; /* this strategy's, and the seeds' rule's */
-	const char
-		*memory_source; /* what measured the peaks: "vmhwm", ...; "mixed", NULL = unknown */
-	double memory_killed_at; /* the limit that the newest run met, when that decided; else NaN */
-	size_t memory_kills; /* kills for memory that count as runs of their own; then confidence is low */
-	bool split_label; /* the name seems to cover different jobs; a sentence says which */
+	/* The expected result of the memory in demand. NaN = unknown. */
+	double memory_too_small;      /* probability that the next run needs more */
+	size_t memory_judged_by;      /* runs, when their number bounds memory_too_small; else 0 */
+	double memory_expected_waste; /* unused or lost / expected use */
+	double memory_low, memory_high;                 /* 10th and 90th percentile, bytes */
+	double memory_at_risk[RISK_COUNT];              /* request of auto by risk, bytes */
+	struct hindsight hindsight, hindsight_baseline; /* of this strategy, of baseline */
+	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
+	double memory_killed_at;   /* limit of the newest run, when its kill decided; else NaN */
+	size_t memory_kills;       /* kills for memory that count as runs; then confidence is low */
+	bool split_label;          /* the name seems to cover different jobs; explain says why */
 
-	const char *summary; /* the one sentence: what, how sure, how good so far; in the arena */
+	const char *summary; /* one sentence, in the caller's arena */
 	size_t n_explain;
-	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in the caller's arena */
+	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in that arena */
 };
 
-#define SIZING_RUNS 5 /* the seeds' window */
+#define SIZING_RUNS 5 /* runs that baseline uses */
 
 /* Zeroes are the defaults. */
 struct sizing_options {
-	size_t runs; /* how many of the newest successful runs to look at; 0 = the strategy's own default */
+	size_t runs;       /* newest successful runs to use; 0 = the strategy's default */
 	enum risk risk;    /* auto */
 	double percentile; /* percentile, vpa: 0 to 1 */
-	double margin; /* max, percentile, krr, vpa: added, as a share; read only with margin_given */
+	double margin;     /* max, percentile, krr, vpa: added share; needs margin_given */
 	bool margin_given;
-	double input_bytes; /* announced size of the next run's input */
-	size_t attempt;     /* of the next run: 2 = the first one was too small; 0 is 1 */
+	double input_bytes; /* announced input size of the next run */
+	size_t attempt;     /* of the next run: 2 = the first retry; 0 is 1 */
 };
 
 /* Options that only some strategies read. */
@@ -109,7 +102,7 @@ enum sizing_use { USES_RISK = 1, USES_PERCENTILE = 2, USES_MARGIN = 4 };
 struct strategy {
 	const char *name, *help; /* help: formula, source and parameters in a few sentences */
 	unsigned uses;           /* enum sizing_use */
-	/* runs: newest first, all outcomes. -ENODATA with a sentence when nothing can be said. */
+	/* runs: newest first, all outcomes. -ENODATA: no run can be used. */
 	int (*size)(const struct runs *runs, const struct sizing_options *options,
 		struct arena *arena, struct sizing *ret, struct err *e);
 };

@@ -1,9 +1,8 @@
-/* The list of strategies, each with its formula, source and parameters. */
+/* The strategies with their formulas, sources and parameters. */
 #include <string.h>
 
 #include "recommender/sizing/strategy.h"
 
-/* auto first: it is the default. */
 static const struct sizing_method auto_method = {.rule = NULL};
 static const struct sizing_method max_method = {
 	.rule = &rule_max,

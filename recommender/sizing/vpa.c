@@ -1,7 +1,6 @@
 /*
- * The Kubernetes vertical pod autoscaler's target: a percentile of a histogram whose weights fade
- * with age, plus a margin. Age is counted in runs, not days. Its floor of 250 MB per pod is left
- * out.
+ * The target of the Kubernetes vertical pod autoscaler: a percentile of a histogram with fading weights,
+ * plus a margin. Age is counted in runs, not days. The VPA's minimum of 250 MB per pod is omitted.
  */
 #include "recommender/sizing/rule.h"
 
@@ -16,7 +15,7 @@
 
 struct vpa {
 	struct rule_options options;
-	double runs; /* since the weights were last scaled down */
+	double runs; /* since the last scaling of the weights */
 	double weight[BUCKETS];
 };
 
@@ -60,7 +59,7 @@ static double vpa_allocate(void *state, double input)
 	return NAN;
 }
 
-/* A sample of the newest age: newer samples get larger weights, which spares ageing all of them. */
+/* Adds the newest sample. Newer samples get larger weights, so older ones need no update. */
 static void add_sample(struct vpa *v, double bytes)
 {
 	if (v->runs >= 256 * HALF_LIFE) {

@@ -1,4 +1,4 @@
-/* Numbers as people read them, and the sentences of a sizing. */
+/* Formats numbers for people, and writes the sentences of a sizing. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ const char *wording_seconds(char out[WORDING_MAX], double seconds)
 	return out;
 }
 
-/* A probability is never certain, and its first digit is all that is known of a small one. */
+/* Never prints certainty. A small probability gets few digits, because no more are known. */
 const char *wording_share(char out[WORDING_MAX], double share)
 {
 	double percent = 100 * share;
@@ -151,7 +151,7 @@ static void add_what(struct buf *b, const struct sizing *s)
 				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
 }
 
-/* Nothing when nothing can be said. */
+/* Appends nothing when the quality is unknown. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
 	char words[WORDING_MAX], runs[WORDING_MAX];
