@@ -10,8 +10,8 @@
 int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e);
 
 /*
- * 0 when the header is "Bearer " and the token; -EACCES when it differs or is missing (NULL). The time
- * that it takes does not depend on the token.
+ * 0 when the header is "Bearer " and the token; -EACCES when it differs or is missing (NULL). The
+ * time that it takes does not depend on the token.
  */
 int bearer_token_matches(const char *path, const char *authorization, struct err *e);
 

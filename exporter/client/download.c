@@ -123,8 +123,8 @@ static int set_options(struct download *d, struct err *e)
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.85 is needed");
 	/*
-	 * Do not join libcurl's resolver thread after the transfer: a dead name server would delay the
-	 * end of the program by minutes. libcurl before 7.87 has no such option.
+	 * Do not join libcurl's resolver thread after the transfer: a dead name server would delay
+	 * the end of the program by minutes. libcurl before 7.87 has no such option.
 	 */
 	set(c, (CURLoption)QUICK_EXIT, 1L);
 	return 0;

@@ -1,7 +1,7 @@
 /*
- * GET and POST over HTTP and HTTPS by libcurl. download_open loads libcurl, which takes 5 MB of memory.
- * A handle belongs to one thread. TLS certificates are always verified. At most three redirects are
- * followed, within http and https.
+ * GET and POST over HTTP and HTTPS by libcurl. download_open loads libcurl, which takes 5 MB of
+ * memory. A handle belongs to one thread. TLS certificates are always verified. At most three
+ * redirects are followed, within http and https.
  */
 #ifndef EXPORTER_CLIENT_DOWNLOAD_H
 #define EXPORTER_CLIENT_DOWNLOAD_H
@@ -44,13 +44,16 @@ void response_headers_clear(struct http_response *a); /* empties the body too, k
 void response_headers_read(struct http_response *a, const char *line, size_t len);
 
 /*
- * 0 when a whole response came, with any status. etag NULL or "": send no If-None-Match. -ECANCELED:
- * stop was set; -E2BIG: longer than max_bytes; -ETIMEDOUT, -EIO, -EINVAL: no whole response.
+ * 0 when a whole response came, with any status. etag NULL or "": send no If-None-Match.
+ * -ECANCELED: stop was set; -E2BIG: longer than max_bytes; -ETIMEDOUT, -EIO, -EINVAL: no whole
+ * response.
  */
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 
-/* Posts a JSON document. bearer: token for the header Authorization, or NULL. Follows no redirect. */
+/*
+ * Posts a JSON document. bearer: token for the header Authorization, or NULL. Follows no redirect.
+ */
 int download_post(struct download *d, const char *url, const char *bearer, const char *body,
 	size_t len, struct http_response *ret, struct err *e);
 

@@ -1,6 +1,6 @@
 /*
- * Parses one response of HTTP/1.1 as its bytes arrive. Meant for small responses of link-local metadata
- * services, which do not justify loading libcurl (exporter/client/download.h).
+ * Parses one response of HTTP/1.1 as its bytes arrive. Meant for small responses of link-local
+ * metadata services, which do not justify loading libcurl (exporter/client/download.h).
  */
 #ifndef EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
 #define EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
@@ -15,9 +15,9 @@ struct link_local_answer {
 };
 
 /*
- * data: all bytes so far; ended: the peer closed the connection. 1: the response is complete; a chunked
- * body was joined in place, so do not call again. 0: more bytes are needed. -EBADMSG: not a response, or
- * truncated.
+ * data: all bytes so far; ended: the peer closed the connection. 1: the response is complete; a
+ * chunked body was joined in place, so do not call again. 0: more bytes are needed. -EBADMSG: not a
+ * response, or truncated.
  */
 int link_local_http_read(char *data, size_t len, bool ended, struct link_local_answer *ret);
 

@@ -75,7 +75,7 @@ static bool name_is(struct slice name, const char *wanted)
 	return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
 }
 
-/* Ignores an ETag that does not fit, and control characters: they would forge a header of our request. */
+/* Ignores a long ETag, and control characters: they would forge a header of our next request. */
 static void read_etag(struct slice value, char *ret, size_t size)
 {
 	for (size_t i = 0; i < value.len; i++)

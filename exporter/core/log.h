@@ -1,7 +1,7 @@
 /*
- * Log lines to stderr in logfmt (ts=... level=... msg="..." key=value) or JSON, one write each. Any thread.
- * Only the main loops log; libraries return errors. Never log a secret, an argv or an environment
- * value. When stderr blocks, lines are dropped; a later line reports their number.
+ * Log lines to stderr in logfmt (ts=... level=... msg="..." key=value) or JSON, one write each. Any
+ * thread. Only the main loops log; libraries return errors. Never log a secret, an argv or an
+ * environment value. When stderr blocks, lines are dropped; a later line reports their number.
  */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
@@ -15,8 +15,8 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERRO
 void log_setup(const char *level, const char *format);
 
 /*
- * log_line(LOG_LEVEL_INFO, "listening", "address", a, NULL): a message, then pairs of key and value texts. A NULL
- * value leaves its pair out.
+ * log_line(LOG_LEVEL_INFO, "listening", "address", a, NULL): a message, then pairs of key and value
+ * texts. A NULL value leaves its pair out.
  */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 

@@ -39,7 +39,9 @@
 /* More than a server ever keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
 
-/* Free heap above the smaller of IDLE_MOST and 1/IDLE_PARTS of the heap is returned to the system. */
+/*
+ * Free heap above the smaller of IDLE_MOST and 1/IDLE_PARTS of the heap is returned to the system.
+ */
 #define IDLE_MOST  ((size_t)16 << 20)
 #define IDLE_PARTS 8
 

@@ -1,8 +1,8 @@
 /*
- * Bounds on the memory that clients can make the program use. They follow from the memory limit: the
- * smallest of our control group's, its visible parents', RLIMIT_AS and RLIMIT_DATA, read once at the
- * start. A failed malloc ends the program (collectors/base/mem.h), and a control group's limit kills
- * it: the bounds prevent both. SECURITY.md lists them too.
+ * Bounds on the memory that clients can make the program use. They follow from the memory limit:
+ * the smallest of our control group's, its visible parents', RLIMIT_AS and RLIMIT_DATA, read once
+ * at the start. A failed malloc ends the program (collectors/base/mem.h), and a control group's
+ * limit kills it: the bounds prevent both. SECURITY.md lists them too.
  */
 #ifndef EXPORTER_CORE_MEMORY_BUDGET_H
 #define EXPORTER_CORE_MEMORY_BUDGET_H
@@ -15,9 +15,9 @@
 #include "exporter/options/options.h"
 
 /*
- * X(field, maximum, parts, unit, name in the log): the bound is heap / parts / unit, at most maximum.
- * heap is the number of bytes that malloc may allocate before answers are refused. The rest of the
- * limit is for code, stacks, sockets and fragmentation.
+ * X(field, maximum, parts, unit, name in the log): the bound is heap / parts / unit, at most
+ * maximum. heap is the number of bytes that malloc may allocate before answers are refused. The
+ * rest of the limit is for code, stacks, sockets and fragmentation.
  */
 /* clang-format off */
 #define MEMORY_BUDGETS(X) \
@@ -47,8 +47,8 @@ struct memory_budget memory_budget_of(uint64_t limit);
 void memory_budget_begin(const struct options *o);
 
 /*
- * Raises the soft limit of open files; the usual 1024 exists for programs that use select(2). Do not
- * call it in a process that starts jobs: jobs inherit the limit.
+ * Raises the soft limit of open files; the usual 1024 exists for programs that use select(2). Do
+ * not call it in a process that starts jobs: jobs inherit the limit.
  */
 void memory_budget_descriptors(void);
 
@@ -63,9 +63,9 @@ bool memory_budget_is_short(size_t more);
 void memory_budget_tidy(void);
 
 /*
- * A thread brackets the making of an answer by begin_answer and end_answer. In between, is_over checks
- * the memory and stays true once memory was short: abandon the answer then. gave_up returns the last
- * result without a check, end_answer the final one. Outside the brackets all are false.
+ * A thread brackets the making of an answer by begin_answer and end_answer. In between, is_over
+ * checks the memory and stays true once memory was short: abandon the answer then. gave_up returns
+ * the last result without a check, end_answer the final one. Outside the brackets all are false.
  */
 void memory_budget_begin_answer(void);
 bool memory_budget_is_over(void);

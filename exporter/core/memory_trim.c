@@ -51,8 +51,9 @@ void memory_trim_setup(void)
 {
 	mallopt(M_ARENA_MAX, 1);
 	/*
-	 * Large blocks from mmap return to the system when freed, and grow without a copy. By default
-	 * glibc raises this threshold, and small blocks then pin large free ones in the heap.
+	 * Large blocks from mmap return to the system when freed, and grow without a copy. By
+	 * default glibc raises this threshold, and small blocks then pin large free ones in the
+	 * heap.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);

@@ -2,7 +2,9 @@
 #ifndef EXPORTER_CORE_MEMORY_TRIM_H
 #define EXPORTER_CORE_MEMORY_TRIM_H
 
-/* Call before threads start. All threads share one heap: a heap per thread would only cost memory. */
+/*
+ * Call before threads start. All threads share one heap: a heap per thread would only cost memory.
+ */
 void memory_trim_setup(void);
 
 /*

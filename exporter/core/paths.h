@@ -11,7 +11,7 @@
  */
 int path_default_history(char **ret, const char *given, struct err *e);
 
-/* The same for the catalogue: catalogue.db in $CACHE_DIRECTORY, /var/cache, $XDG_CACHE_HOME, ~/.cache. */
+/* Likewise catalogue.db: in $CACHE_DIRECTORY, /var/cache, $XDG_CACHE_HOME or ~/.cache. */
 int path_default_cache(char **ret, const char *given, struct err *e);
 
 /*
@@ -21,8 +21,8 @@ int path_default_cache(char **ret, const char *given, struct err *e);
 int path_make_folder(const char *path, struct err *e);
 
 /*
- * As root, creates a missing file for the owner of its folder. Otherwise a command run by root would
- * create a history that a service with its own user cannot open.
+ * As root, creates a missing file for the owner of its folder. Otherwise a command run by root
+ * would create a history that a service with its own user cannot open.
  */
 void path_give_to_owner(const char *path);
 

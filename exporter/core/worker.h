@@ -28,7 +28,9 @@ struct worker {
 
 void worker_init(struct worker *w);
 
-/* Starts a thread (name: at most 15 bytes) that calls turn at once. INFINITY: wait for worker_wake. */
+/*
+ * Starts a thread (name: at most 15 bytes) that calls turn at once. INFINITY: wait for worker_wake.
+ */
 int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
 	struct err *e);
 
@@ -42,8 +44,8 @@ bool worker_wait(struct worker *w, double seconds);
 void worker_stop(struct worker *w);
 
 /*
- * Waits for the end of the thread, at most seconds. A new signal of the set hurry, which all threads
- * block, ends the wait too; NULL = no signals. False: the thread still runs.
+ * Waits for the end of the thread, at most seconds. A new signal of the set hurry, which all
+ * threads block, ends the wait too; NULL = no signals. False: the thread still runs.
  */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 

@@ -220,7 +220,7 @@ static int set_by_flag(struct options *o, const struct option_row *row, const ch
 
 /* ---- the environment ---- */
 
-/* The variable of the option or collector of this name: RIGHTSIZE_SAMPLE_INTERVAL, RIGHTSIZE_COLLECTOR_X. */
+/* The variable of an option: "sample.interval" becomes RIGHTSIZE_SAMPLE_INTERVAL. */
 static void option_variable_name(const char *name, char out[VARIABLE_MAX])
 {
 	size_t n = strlen(PREFIX);

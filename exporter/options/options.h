@@ -1,14 +1,14 @@
 /*
  * The list of all options. It generates the struct, the flags (--name), the environment variables
- * (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag wins over the
- * environment, which wins over the default.
+ * (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag wins over
+ * the environment, which wins over the default.
  *
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
- * kinds: TEXT, TEXTS (repeatable; for both, least is the shape of a valid text, 0 = any non-empty one:
- * exporter/options/shapes.h), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h, 90d; in
- * seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE (least is a
- * NULL-terminated list). A number without a value and a default is 0.
+ * kinds: TEXT, TEXTS (repeatable; for both, least is the shape of a valid text, 0 = any non-empty
+ * one: exporter/options/shapes.h), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h,
+ * 90d; in seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE
+ * (least is a NULL-terminated list). A number without a value and a default is 0.
  */
 #ifndef EXPORTER_OPTIONS_OPTIONS_H
 #define EXPORTER_OPTIONS_OPTIONS_H
@@ -180,9 +180,10 @@ struct options {
 };
 
 /*
- * Reads the environment and the arguments of one command. Stops at "--" or the first argument that is
- * not a flag. Texts point into argv and the environment. -EINVAL: unknown flag or invalid value; the
- * message names the flag, the value and the accepted values. On success the caller calls options_done.
+ * Reads the environment and the arguments of one command. Stops at "--" or the first argument that
+ * is not a flag. Texts point into argv and the environment. -EINVAL: unknown flag or invalid value;
+ * the message names the flag, the value and the accepted values. On success the caller calls
+ * options_done.
  */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e);
@@ -204,9 +205,9 @@ void options_markdown(struct buf *out);
 
 /* ---- variables of the environment ---- */
 /*
- * Calls say for each variable RIGHTSIZE_... that probably misspells the variable of an option. Ignores
- * other unknown variables: Kubernetes sets some for each service. No other thread may change the
- * environment meanwhile.
+ * Calls say for each variable RIGHTSIZE_... that probably misspells the variable of an option.
+ * Ignores other unknown variables: Kubernetes sets some for each service. No other thread may
+ * change the environment meanwhile.
  */
 void option_variables_check(enum command_bits command,
 	void (*say)(const char *variable, const char *meant));

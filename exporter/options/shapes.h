@@ -1,6 +1,6 @@
 /*
- * Shapes of texts that options accept. Options are checked when they are read, so that a typing error
- * stops the program at the start instead of failing a request a day later.
+ * Shapes of texts that options accept. Options are checked when they are read, so that a typing
+ * error stops the program at the start instead of failing a request a day later.
  */
 #ifndef EXPORTER_OPTIONS_SHAPES_H
 #define EXPORTER_OPTIONS_SHAPES_H

@@ -48,8 +48,8 @@ static size_t distance(const char *a, const char *b, size_t most)
 }
 
 /*
- * True when one word contains the other, or at least half of the letters agree. A smaller *ret means
- * more alike.
+ * True when one word contains the other, or at least half of the letters agree. A smaller *ret
+ * means more alike.
  */
 static bool is_like(const char *word, const char *name, size_t *ret)
 {

@@ -72,7 +72,7 @@ static int keep_owner_and_mode(int fd, const struct stat *old)
 	return fchmod(fd, old->st_mode & 0777) < 0 ? -errno : 0;
 }
 
-/* Replaces path atomically: readers see the old or the new file. old: the present file; NULL = none. */
+/* Replaces path atomically: readers see the old or the new file. old: NULL = no file yet. */
 static int replace_file(const char *path, const struct stat *old, const struct buf *body)
 {
 	char part[PATH_MAX];
@@ -115,7 +115,7 @@ static int put_file(const char *path, const struct buf *body)
 		return write_in_place(path, body);
 	int code = replace_file(path, is_there ? &st : NULL, body);
 
-	/* Another user owns the file, it is a mount in a container, or its folder is not writable. */
+	/* A file of another user, a mount in a container, or a folder that is not writable. */
 	if (is_there && (code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY))
 		return write_in_place(path, body);
 	return code;

@@ -1,7 +1,7 @@
 /*
- * Reads YAML files of users strictly, by libyaml. An unknown or repeated key or a value of the wrong
- * type is an error that names the file, the line and the accepted values. A table of struct yaml_key
- * describes each mapping. Texts and arrays live in the arena of struct yaml.
+ * Reads YAML files of users strictly, by libyaml. An unknown or repeated key or a value of the
+ * wrong type is an error that names the file, the line and the accepted values. A table of struct
+ * yaml_key describes each mapping. Texts and arrays live in the arena of struct yaml.
  */
 #ifndef EXPORTER_TEXT_YAML_H
 #define EXPORTER_TEXT_YAML_H
@@ -23,8 +23,8 @@ struct yaml {
 };
 
 /*
- * Parses the first document of text. -EINVAL: not YAML, or longer than YAML_SIZE_MAX. The root of an
- * empty text is NULL. file and arena must outlive y.
+ * Parses the first document of text. -EINVAL: not YAML, or longer than YAML_SIZE_MAX. The root of
+ * an empty text is NULL. file and arena must outlive y.
  */
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
 	struct err *e);

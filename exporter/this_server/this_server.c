@@ -21,7 +21,7 @@
 
 #define ANSWER_SECONDS 1.0
 #define PORT           80
-/* A service may not answer during boot. The first retry comes after RETRY_SECONDS; the delay doubles. */
+/* A service may not answer during boot: retry after RETRY_SECONDS, then double the delay. */
 #define RETRY_SECONDS         5.0
 #define ATTEMPTS_KNOWN_VENDOR 6
 #define ATTEMPTS_ANY_VENDOR   3

@@ -13,7 +13,7 @@
 
 /* ---- responses ---- */
 
-/* Copies a word that is safe as a label: letters, digits, ".", "_", "-". False: other text, or too long. */
+/* Copies a word of letters, digits, ".", "_" and "-". False: other characters, or too long. */
 static bool take_word(struct slice s, char *out, size_t size)
 {
 	if (s.len == 0 || s.len >= size)
@@ -144,8 +144,9 @@ static bool take_azure(const char *body, size_t len, struct machine *m)
 }
 
 /*
- * The response has lines of YAML. Prices hold for a data centre, which Hetzner calls availability-zone; its
- * "region" is a group of data centres. The instance type is not in the response.
+ * The response has lines of YAML. Prices hold for a data centre, which Hetzner calls
+ * availability-zone; its "region" is a group of data centres. The instance type is not in the
+ * response.
  */
 static bool take_hetzner(const char *body, size_t len, struct machine *m)
 {

@@ -1,4 +1,4 @@
-/* Adds servers, prices and places to a builder: identities become indices, each text is stored once. */
+/* Adds servers, prices and places to a builder. Identities become indices. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -15,8 +15,8 @@ void catalogue_builder_free(struct catalogue_builder *b);
 
 /*
  * Adds a server, and its known min_price_* as prices in its region_id. Defaults: api_reference is
- * server_id, display_name is api_reference, currency is USD. -EINVAL: no vendor_id or server_id; -EEXIST:
- * the server was added before; -E2BIG: too many servers.
+ * server_id, display_name is api_reference, currency is USD. -EINVAL: no vendor_id or server_id;
+ * -EEXIST: the server was added before; -E2BIG: too many servers.
  */
 int catalogue_add_server(struct catalogue_builder *b, const struct server *s, struct err *e);
 
@@ -32,14 +32,14 @@ void catalogue_add_country(struct catalogue_builder *b, const char *country_id,
 	const char *continent);
 
 /*
- * Adds a whole row: a new server, or one more price of a known one. -EEXIST: a known server, and the row
- * has no price or contradicts an earlier row.
+ * Adds a whole row: a new server, or one more price of a known one. -EEXIST: a known server, and
+ * the row has no price or contradicts an earlier row.
  */
 int catalogue_add_row(struct catalogue_builder *b, const struct field_row *r, struct err *e);
 
 /*
- * Adds a benchmark; benchmark->score is not read. catalogue_add_score ignores unknown benchmarks and
- * servers, and scores that are negative, NaN or too large for a float.
+ * Adds a benchmark; benchmark->score is not read. catalogue_add_score ignores unknown benchmarks
+ * and servers, and scores that are negative, NaN or too large for a float.
  */
 int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark *benchmark,
 	struct err *e);
@@ -62,14 +62,14 @@ int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len
 struct json_reading {
 	enum { READ_SERVERS, READ_VENDORS, READ_REGIONS, READ_COUNTRIES } kind;
 	/*
-	 * For an API that may change: a value of the wrong type is unknown, and an object without an identity is
-	 * skipped. Otherwise both are errors.
+	 * For an API that may change: a value of the wrong type is unknown, and an object without
+	 * an identity is skipped. Otherwise both are errors.
 	 */
 	bool lenient;
 	const char *region_id;    /* region of all prices; NULL = the region of each object */
 	const char *benchmark_id; /* the benchmark of selected_benchmark_score; NULL = ignore it */
 };
-/* Adds all objects of a JSON array to b. objects (may be NULL): their number, skipped ones included. */
+/* Adds all objects of a JSON array. *objects (may be NULL): their number, with skipped ones. */
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
 	const struct json_reading *how, size_t *objects, struct err *e);
 

@@ -20,8 +20,10 @@ struct added_benchmark {
 struct catalogue_builder {
 	struct arena memory;  /* texts; becomes the catalogue's */
 	struct arena scratch; /* keys of the lookups */
-	/* texts: each text once. by_*: identity -> index + 1; the key is "vendor, id" but for by_vendor and
-	   by_benchmark. */
+	/*
+	 * texts: each text once. by_*: identity -> index + 1; the key is "vendor, id" but for
+	 * by_vendor and by_benchmark.
+	 */
 	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;

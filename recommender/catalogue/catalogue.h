@@ -1,10 +1,10 @@
 /*
- * Cloud servers for rent: specifications, prices and benchmark scores in packed arrays. Immutable once
- * shared; all threads may read. Names and units of members are those of the Spare Cores Keeper
+ * Cloud servers for rent: specifications, prices and benchmark scores in packed arrays. Immutable
+ * once shared; all threads may read. Names and units of members are those of the Spare Cores Keeper
  * (https://keeper.sparecores.net/openapi.json) unless a unit is in the name.
  *
- * Unknown numbers are NaN, unknown texts "". The catalogue owns all texts; equal texts of one catalogue
- * are the same pointer.
+ * Unknown numbers are NaN, unknown texts "". The catalogue owns all texts; equal texts of one
+ * catalogue are the same pointer.
  */
 #ifndef RECOMMENDER_CATALOGUE_CATALOGUE_H
 #define RECOMMENDER_CATALOGUE_CATALOGUE_H
@@ -123,20 +123,20 @@ struct catalogue {
 #define CATALOGUE_TEXT_MAX       (256u << 20) /* bytes of a file */
 
 /*
- * Reads a catalogue from CSV text (RFC 4180). The header line names the columns, in any order; they are
- * those of recommender/catalogue/fields.h. Unknown columns are ignored, an empty cell is unknown.
- * vendor_id, server_id, vcpus and memory_amount are required. A line is a server, or one more price of an
- * earlier server; its specifications may then be empty. Lines that start with "#" are comments, except
- * "# as_of: DATE", "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for one unit). An error names
- * the line and column.
+ * Reads a catalogue from CSV text (RFC 4180). The header line names the columns, in any order; they
+ * are those of recommender/catalogue/fields.h. Unknown columns are ignored, an empty cell is
+ * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is a server, or one
+ * more price of an earlier server; its specifications may then be empty. Lines that start with "#"
+ * are comments, except "# as_of: DATE", "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for
+ * one unit). An error names the line and column.
  */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
 /*
- * Reads a catalogue from a JSON array of objects, as Keeper's /servers returns it. "vendor" and "region"
- * may be nested objects. Unknown fields are ignored, null is unknown, vendor_id and server_id are
- * required. An error names the line and field.
+ * Reads a catalogue from a JSON array of objects, as Keeper's /servers returns it. "vendor" and
+ * "region" may be nested objects. Unknown fields are ignored, null is unknown, vendor_id and
+ * server_id are required. An error names the line and field.
  */
 int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
@@ -153,8 +153,8 @@ const struct benchmark *catalogue_benchmark(const struct catalogue *c, const cha
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
 /*
- * Replaces the exchange rate of a currency: US dollars for one unit. Adds an unknown currency, so that
- * answers can use it. -EINVAL: not a code of three capital letters. Call it before sharing c.
+ * Replaces the exchange rate of a currency: US dollars for one unit. Adds an unknown currency, so
+ * that answers can use it. -EINVAL: not a code of three capital letters. Call it before sharing c.
  */
 int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e);
 

@@ -1,6 +1,6 @@
 /*
- * The fields of servers, vendors, regions and prices, one row each. The same rows read and write the
- * columns of CSV files and SQLite tables and the keys of JSON objects, and document them.
+ * The fields of servers, vendors, regions and prices, one row each. The same rows read and write
+ * the columns of CSV files and SQLite tables and the keys of JSON objects, and document them.
  */
 #ifndef RECOMMENDER_CATALOGUE_FIELDS_H
 #define RECOMMENDER_CATALOGUE_FIELDS_H
@@ -40,8 +40,8 @@ struct price_row {
 };
 
 /*
- * One row of a source: a server, and the vendor, region and price of the same row. The identities of
- * vendor, region and price are those of the server.
+ * One row of a source: a server, and the vendor, region and price of the same row. The identities
+ * of vendor, region and price are those of the server.
  */
 struct field_row {
 	struct server server;
@@ -62,16 +62,18 @@ void field_row_clear(struct field_row *r);
 void *field_row_part(struct field_row *r, enum field_part part); /* &r->server, ... */
 
 /*
- * Sets a member of object, the struct of the field's part. text must outlive object; "" = unknown. Enum
- * names are Keeper's, ignoring case. -EINVAL: invalid; the message names the text and the accepted ones,
- * and the caller adds the place.
+ * Sets a member of object, the struct of the field's part. text must outlive object; "" = unknown.
+ * Enum names are Keeper's, ignoring case. -EINVAL: invalid; the message names the text and the
+ * accepted ones, and the caller adds the place.
  */
 int field_set_text(const struct field *f, void *object, const char *text, struct err *e);
 
 /* The same from a number. -EINVAL: the field is not a number, or v is negative. */
 int field_set_number(const struct field *f, void *object, double v, struct err *e);
 
-/* Read a member: the number of a FIELD_NUMBER (else NaN), or the text of any other kind (else ""). */
+/*
+ * Read a member: the number of a FIELD_NUMBER (else NaN), or the text of any other kind (else "").
+ */
 double field_number(const struct field *f, const void *object);
 const char *field_text(const struct field *f, const void *object);
 

@@ -1,6 +1,6 @@
 /*
- * Reads servers from a JSON array of objects, as Keeper's /servers returns it. It parses one object at a
- * time, so a long response needs no more memory than its longest object.
+ * Reads servers from a JSON array of objects, as Keeper's /servers returns it. It parses one object
+ * at a time, so a long response needs no more memory than its longest object.
  */
 #include <errno.h>
 #include <limits.h>
@@ -179,7 +179,9 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		code = add_country(r, object);
 		break;
 	}
-	/* -EINVAL: no identity. -EEXIST: the list changed between two pages, so that they overlap. */
+	/*
+	 * -EINVAL: no identity. -EEXIST: the list changed between two pages, so that they overlap.
+	 */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 

@@ -61,8 +61,8 @@ static bool same_region(const struct price *a, const struct price *b)
 }
 
 /*
- * Moves the prices of one region, sorted by zone, to out: the lowest price of each zone, or a single one
- * when all zones cost the same. Returns their number.
+ * Moves the prices of one region, sorted by zone, to out: the lowest price of each zone, or a
+ * single one when all zones cost the same. Returns their number.
  */
 static size_t pack_region(struct price *out, const struct price *row, size_t n)
 {

@@ -95,7 +95,7 @@ static int no_such(const struct catalogue *c, const struct region_choice *way, c
 	return code;
 }
 
-/* Clears allowed[i] of each region that matches none of the words. -ENOENT: a word matches no region. */
+/* Clears allowed[i] of each region that matches no word. -ENOENT: a word matches no region. */
 static int keep_only(const struct catalogue *c, const struct text_list *words,
 	const struct region_choice *way, bool *allowed, struct err *e)
 {

@@ -24,8 +24,9 @@ struct region_filter {
 };
 
 /*
- * Finds the regions that match every non-empty list. *ret: one flag per region of c, in arena; NULL when
- * all lists are empty. -ENOENT: a word matches no region; the message names the word and some regions.
+ * Finds the regions that match every non-empty list. *ret: one flag per region of c, in arena; NULL
+ * when all lists are empty. -ENOENT: a word matches no region; the message names the word and some
+ * regions.
  */
 int regions_find(const struct catalogue *c, const struct region_filter *p, struct arena *arena,
 	const bool **ret, struct err *e);

@@ -1,6 +1,6 @@
 /*
- * A map from text to a number that stores each text once: equal texts share one entry, so texts can be
- * compared by pointer.
+ * A map from text to a number that stores each text once: equal texts share one entry, so texts can
+ * be compared by pointer.
  */
 #ifndef RECOMMENDER_CATALOGUE_STRING_TABLE_H
 #define RECOMMENDER_CATALOGUE_STRING_TABLE_H

@@ -1,7 +1,7 @@
 /*
- * The rule of resource-tracker: CPU from the average, memory from the high-water mark + 20 %. Two of its
- * faults are not copied: a surplus division by 1024 (memory below 107 GiB became 128 MiB), and counting
- * GPUs by summed utilisation (two GPUs at 40 % gave 1).
+ * The rule of resource-tracker: CPU from the average, memory from the high-water mark + 20 %. Two
+ * of its faults are not copied: a surplus division by 1024 (memory below 107 GiB became 128 MiB),
+ * and counting GPUs by summed utilisation (two GPUs at 40 % gave 1).
  */
 #include "recommender/sizing/strategy.h"
 

@@ -114,7 +114,9 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Candidates in ascending order: all ratios of r, and observed ratios + 2 %. Returns their number. */
+/*
+ * Candidates in ascending order: all ratios of r, and observed ratios + 2 %. Returns their number.
+ */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
@@ -391,11 +393,11 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 }
 
 /*
- * Lower bound of the probability of failure after n runs that fitted: the experts are too confident after
- * few runs. It is the mean of a beta distribution with the prior (1/2, 3/2), one failure in four. Jeffreys'
- * prior (1/2, 1/2) was worse on four of five sources of traces (tests/bench/sizing.sh): Brier score 0.0219
- * against 0.0212. After one run, 8 % of attempts failed; this bound states 17 %, Jeffreys' 25 %, and
- * without a bound 4.9 % would be stated.
+ * Lower bound of the probability of failure after n runs that fitted: the experts are too confident
+ * after few runs. It is the mean of a beta distribution with the prior (1/2, 3/2), one failure in
+ * four. Jeffreys' prior (1/2, 1/2) was worse on four of five sources of traces
+ * (tests/bench/sizing.sh): Brier score 0.0219 against 0.0212. After one run, 8 % of attempts
+ * failed; this bound states 17 %, Jeffreys' 25 %, and without a bound 4.9 % would be stated.
  */
 static double risk_told_by(size_t n)
 {

@@ -2,12 +2,13 @@
  * Cost-aware sizing of a job's next peak. Private to recommender/.
  *
  * Several experts (experts.h) predict the peak. Each expert has a record of past ratios of peak to
- * prediction (expert_record.h). Ratios x prediction are the possible values of the next peak. The expected
- * cost of an allocation follows from them (cost_pool.h).
+ * prediction (expert_record.h). Ratios x prediction are the possible values of the next peak. The
+ * expected cost of an allocation follows from them (cost_pool.h).
  *
- * caq chooses the expert and the allocation with the least expected cost; auto is derived from it. auto
- * pools the values of all experts, weighted by the past cost of sizing with that expert only, and chooses
- * the allocation with the least expected cost. auto forgets runs before a lasting change of the peaks.
+ * caq chooses the expert and the allocation with the least expected cost; auto is derived from it.
+ * auto pools the values of all experts, weighted by the past cost of sizing with that expert only,
+ * and chooses the allocation with the least expected cost. auto forgets runs before a lasting
+ * change of the peaks.
  */
 #ifndef RECOMMENDER_SIZING_COST_AWARE_H
 #define RECOMMENDER_SIZING_COST_AWARE_H

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The end of the ascending stretch that begins at first. NaN compares false, so the sort always ends. */
+/* End of the ascending stretch from first. NaN compares false, so the sort always ends. */
 static size_t stretch_end(const struct cost_pool *p, size_t first)
 {
 	size_t end = first + 1;

@@ -1,9 +1,10 @@
 /*
- * A weighted set of possible values of the next peak, and the allocation with the least expected cost.
- * Private to recommender/.
+ * A weighted set of possible values of the next peak, and the allocation with the least expected
+ * cost. Private to recommender/.
  *
- * With allocation a and peak y, a run that fits costs the rest, a - y. A run that fails costs the failed
- * attempt a, the rest of the second attempt, and the price of the failure: price x y + fixed.
+ * With allocation a and peak y, a run that fits costs the rest, a - y. A run that fails costs the
+ * failed attempt a, the rest of the second attempt, and the price of the failure: price x y +
+ * fixed.
  */
 #ifndef RECOMMENDER_SIZING_COST_POOL_H
 #define RECOMMENDER_SIZING_COST_POOL_H

@@ -12,8 +12,8 @@
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* half-life of the weight of a run, in runs */
 /*
- * Idle memory has a price, so assume at least this much, even when the peak is unknown. Without it, all
- * numbers of cores up to those in use would cost the same, and the smallest would be chosen.
+ * Idle memory has a price, so assume at least this much, even when the peak is unknown. Without it,
+ * all numbers of cores up to those in use would cost the same, and the smallest would be chosen.
  */
 #define MEMORY_LEAST (256 * MIB)
 #define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer does not count as slowed down */
@@ -24,10 +24,7 @@ static double at_least(double a, double bound)
 	return a >= bound ? a : bound;
 }
 
-/*
- * The exponent bend of low + (high - low) s^bend, for s from 0 to 1, from its mean, which is
- * low + (high - low) / (bend + 1).
- */
+/* Values low + (high - low) s^bend, 0 <= s <= 1, have the mean low + (high - low) / (bend + 1). */
 static double bend_for(double mean, double low, double high)
 {
 	double share = high > low ? (mean - low) / (high - low) : 0.5;
@@ -55,9 +52,9 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	max = fmin(at_least(max, p99), CORES_MAX);
 
 	/*
-	 * The half below the median lies mostly near it: a run idles only for a short time. The mean then
-	 * gives the average between the median and the 95th percentile. Where that is out of range, the
-	 * mean moves the lower half instead.
+	 * The half below the median lies mostly near it: a run idles only for a short time. The
+	 * mean then gives the average between the median and the 95th percentile. Where that is out
+	 * of range, the mean moves the lower half instead.
 	 */
 	double tail = 0.04 * (p95 + p99) / 2 + 0.01 * (p99 + max) / 2;
 	double lower = p50 - (p50 - min) / 4, upper = (d->mean - tail - 0.5 * lower) / 0.45;

@@ -1,12 +1,12 @@
 /*
- * The cores that a run kept busy over time, and its duration with another number of cores. Private to
- * recommender/.
+ * The cores that a run kept busy over time, and its duration with another number of cores. Private
+ * to recommender/.
  *
- * The history has the mean and some percentiles of the cores in use. The curve between the percentiles is
- * bent to match the mean. With c cores, a stretch that kept q > c cores busy takes q / c times as long.
- * More cores than were in use do not help, unless threads waited for a CPU. A run that wanted w times its
- * CPU time loses q (w - 1) of a stretch to waiting. At most half of a stretch is subtracted: how the
- * threads would spread over many cores is unknown.
+ * The history has the mean and some percentiles of the cores in use. The curve between the
+ * percentiles is bent to match the mean. With c cores, a stretch that kept q > c cores busy takes q
+ * / c times as long. More cores than were in use do not help, unless threads waited for a CPU. A
+ * run that wanted w times its CPU time loses q (w - 1) of a stretch to waiting. At most half of a
+ * stretch is subtracted: how the threads would spread over many cores is unknown.
  */
 #ifndef RECOMMENDER_SIZING_CPU_H
 #define RECOMMENDER_SIZING_CPU_H

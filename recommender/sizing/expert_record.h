@@ -1,6 +1,6 @@
 /*
- * The record of an expert: past ratios of peak to prediction, newer ones heavier, plus a few prior ratios
- * of typical jobs, whose share falls as runs come in. Private to recommender/.
+ * The record of an expert: past ratios of peak to prediction, newer ones heavier, plus a few prior
+ * ratios of typical jobs, whose share falls as runs come in. Private to recommender/.
  */
 #ifndef RECOMMENDER_SIZING_EXPERT_RECORD_H
 #define RECOMMENDER_SIZING_EXPERT_RECORD_H

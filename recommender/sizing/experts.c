@@ -134,7 +134,7 @@ static double line_at(const struct peaks_seen *q, double input)
 	return xx > 0 ? mean_y + fmax(0, xy / xx) * (input - mean_x) : NAN;
 }
 
-/* The largest peak of the three nearest runs, by selection sort; the older of equal distances first. */
+/* The largest peak of the three nearest runs. Of equal distances the older run is nearer. */
 static double nearest_peak(const struct informed *q)
 {
 	struct weighted run[PEAKS_SEEN_MAX] = {0};

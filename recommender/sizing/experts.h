@@ -1,6 +1,6 @@
 /*
- * Simple predictors of a job's next peak. None is right for every job; cost_aware.c weighs them by their
- * past results. Private to recommender/.
+ * Simple predictors of a job's next peak. None is right for every job; cost_aware.c weighs them by
+ * their past results. Private to recommender/.
  */
 #ifndef RECOMMENDER_SIZING_EXPERTS_H
 #define RECOMMENDER_SIZING_EXPERTS_H
@@ -32,7 +32,7 @@ struct expert_row {
 };
 extern const struct expert_row experts[EXPERT_COUNT];
 
-/* Fills ret with predictions in bytes; NaN = none. reach: limit of LINE and POWER, in largest peaks. */
+/* Predictions in bytes; NaN = none. reach: limit of LINE and POWER, in largest peaks. */
 void experts_predict(const struct peaks_seen *p, double input, double reach,
 	double ret[EXPERT_COUNT]);
 

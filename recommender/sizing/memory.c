@@ -264,9 +264,9 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 }
 
 /*
- * A limit kills the run, usually without a retry with more memory. The limit therefore covers the largest
- * observed peak, even above the request, and the kernel memory of a control group: page tables, kernel
- * stacks, sockets, names of files.
+ * A limit kills the run, usually without a retry with more memory. The limit therefore covers the
+ * largest observed peak, even above the request, and the kernel memory of a control group: page
+ * tables, kernel stacks, sockets, names of files.
  */
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)

@@ -1,6 +1,6 @@
 /*
- * Detects different jobs under one name: even the best constant allocation in hindsight would waste more
- * than half of the use, and either input sizes explain the peaks or the peaks form two groups.
+ * Detects different jobs under one name. Even the best constant allocation would waste half of the
+ * use, and either input sizes explain the peaks or the peaks form two groups.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,9 @@
 #define GROUPED_MIN   0.8 /* share that two groups explain */
 #define GROUP_MIN     3   /* runs in the smaller group */
 
-/* Waste of the best constant allocation, doubled on failure, as a share of the use. Peaks ascend. */
+/*
+ * Waste of the best constant allocation, doubled on failure, as a share of the use. Peaks ascend.
+ */
 static double least_constant_waste(const double *peak, size_t n)
 {
 	double best = INFINITY, used = 0;

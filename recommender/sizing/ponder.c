@@ -1,6 +1,6 @@
 /*
- * Ponder: a line of peak over input size, biased upwards, plus twice the spread of its errors near this
- * input. Without a correlation it is the largest peak + 128 MiB.
+ * Ponder: a line of peak over input size, biased upwards, plus twice the spread of its errors near
+ * this input. Without a correlation it is the largest peak + 128 MiB.
  */
 #include "recommender/sizing/rule.h"
 

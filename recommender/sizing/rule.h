@@ -1,7 +1,7 @@
 /*
- * Rules that size one resource (memory, GPU memory, disk) of a job's next run. A rule sees the job's runs
- * in the order of time. For each run, call allocate, then retry until the run fits, then learn. Amounts
- * are bytes, durations seconds. The caller owns the state: state_size zeroed bytes.
+ * Rules that size one resource (memory, GPU memory, disk) of a job's next run. A rule sees the
+ * job's runs in the order of time. For each run, call allocate, then retry until the run fits, then
+ * learn. Amounts are bytes, durations seconds. The caller owns the state: state_size zeroed bytes.
  */
 #ifndef RECOMMENDER_SIZING_RULE_H
 #define RECOMMENDER_SIZING_RULE_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * The needs of one successful run: peak > 0, input >= 0, duration > 0, all finite; input and duration may
- * be NaN = unknown. rule_observation makes invalid inputs and durations unknown.
+ * The needs of one successful run: peak > 0, input >= 0, duration > 0, all finite; input and
+ * duration may be NaN = unknown. rule_observation makes invalid inputs and durations unknown.
  */
 struct observation {
 	double peak, input, duration;
@@ -29,7 +29,7 @@ void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 /* The largest of the newest peaks; 0 = no runs. newest: how many to look at. */
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
-/* True after a lasting change: the newest five peaks all lie beyond all earlier ones, with usual inputs. */
+/* True when the newest five peaks all lie beyond all earlier ones, with usual inputs. */
 #define PEAKS_CHANGE_RUNS 5
 bool rule_peaks_changed(const struct peaks_seen *p);
 
@@ -44,9 +44,9 @@ struct sizing_rule {
 	struct rule_options defaults; /* 0 = the rule does not use it */
 	bool successes_only;          /* killed runs are scored, but not learnt */
 	void (*start)(void *state, const struct rule_options *o);
-	/* The first allocation of the next run; input NaN = unknown. NaN before the first learnt run. */
+	/* The first allocation; input NaN = unknown. NaN before the first learnt run. */
 	double (*allocate)(void *state, double input);
-	/* The next allocation, after failures attempts were too small, the last with this allocation. */
+	/* The next allocation. failures: attempts so far, the last one with allocation. */
 	double (*retry)(void *state, double allocation, unsigned failures);
 	void (*learn)(void *state, const struct observation *o);
 };
@@ -69,8 +69,8 @@ struct replay_record {
 };
 
 /*
- * Sizes and scores one run, then learns from it. Returns the first allocation; NaN = the rule had none, and
- * nothing was scored. A failed attempt counts for the whole duration: the worst case.
+ * Sizes and scores one run, then learns from it. Returns the first allocation; NaN = the rule had
+ * none, and nothing was scored. A failed attempt counts for the whole duration: the worst case.
  */
 double rule_replay(const struct sizing_rule *rule, void *state, const struct observation *o,
 	struct replay_record *r);

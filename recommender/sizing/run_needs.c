@@ -34,8 +34,8 @@ double run_needs_tmpfs(const struct run *r)
 }
 
 /*
- * High-water marks of processes lack unmapped files in tmpfs, so add these. Both may not have peaked at
- * the same time, so the sum is capped by the peak of the control group.
+ * High-water marks of processes lack unmapped files in tmpfs, so add these. Both may not have
+ * peaked at the same time, so the sum is capped by the peak of the control group.
  */
 double run_needs_memory(const struct run *r)
 {
@@ -73,8 +73,9 @@ double run_needs_vram(const struct run *r)
 }
 
 /*
- * An estimate for runs without a measured growth of their own file systems. Both numbers are upper bounds:
- * bytes written count overwritten and deleted data, the growth of all file systems counts other processes.
+ * An estimate for runs without a measured growth of their own file systems. Both numbers are upper
+ * bounds: bytes written count overwritten and deleted data, the growth of all file systems counts
+ * other processes.
  */
 static double written_or_grown(const struct run *r)
 {

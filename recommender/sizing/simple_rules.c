@@ -1,6 +1,6 @@
 /*
- * The simple rules: the largest peak, a percentile, or the cheapest of the past peaks. strategies.c names
- * the formula and source of each.
+ * The simple rules: the largest peak, a percentile, or the cheapest of the past peaks. strategies.c
+ * names the formula and source of each.
  */
 #include "recommender/sizing/rule.h"
 
@@ -143,8 +143,8 @@ static int largest_first(const void *a, const void *b)
 }
 
 /*
- * The past peak with the least cost as first allocation of every run, when the second is the largest peak:
- * allocation x total time + largest x time of the runs above the allocation.
+ * The past peak with the least cost as first allocation of every run, when the second is the
+ * largest peak: allocation x total time + largest x time of the runs above the allocation.
  */
 static double tovar_allocate(void *state, double input)
 {

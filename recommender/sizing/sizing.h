@@ -1,4 +1,4 @@
-/* Sizes the next run of a job from earlier runs: demand, resources, and explanations. No I/O, no clock. */
+/* Sizes the next run of a job from earlier runs. No I/O, no clock. */
 #ifndef RECOMMENDER_SIZING_SIZING_H
 #define RECOMMENDER_SIZING_SIZING_H
 
@@ -14,16 +14,16 @@
 #include "recommender/run.h"
 
 /*
- * Whole numbers for a request; memory and vram in MiB. cpu and memory: 0 = unknown. gpu and vram: 0 = no use
- * was recorded; demand shows whether it was measured.
+ * Whole numbers for a request; memory and vram in MiB. cpu and memory: 0 = unknown. gpu and vram: 0
+ * = no use was recorded; demand shows whether it was measured.
  */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
 
 /*
- * How well the runs predict the next one. low: one or two runs, or peaks that differ by more than a factor
- * of two; high: five or more runs with peaks within 20 %; medium: the rest.
+ * How well the runs predict the next one. low: one or two runs, or peaks that differ by more than a
+ * factor of two; high: five or more runs with peaks within 20 %; medium: the rest.
  */
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *sizing_confidence_name(enum confidence c);
@@ -52,8 +52,8 @@ struct sizing {
 	enum confidence confidence;
 
 	/*
-	 * Limits for targets that have a limit beside the request. Never below demand; memory never below a peak
-	 * of the runs used. NaN = no advice.
+	 * Limits for targets that have a limit beside the request. Never below demand; memory never
+	 * below a peak of the runs used. NaN = no advice.
 	 */
 	double cpu_cores_limit, memory_bytes_limit;
 

@@ -1,4 +1,6 @@
-/* Functions that the strategies share: choice of runs, rounding, wording. Private to recommender/. */
+/*
+ * Functions that the strategies share: choice of runs, rounding, wording. Private to recommender/.
+ */
 #ifndef RECOMMENDER_SIZING_STRATEGY_H
 #define RECOMMENDER_SIZING_STRATEGY_H
 
@@ -7,8 +9,8 @@
 #include "recommender/sizing/rule.h"
 
 /*
- * Stores the newest successful runs, at most most of them, in used (newest first, in arena), and their
- * counts, times and confidence in ret. Every demand is unknown. -ENODATA: no run succeeded.
+ * Stores the newest successful runs, at most most of them, in used (newest first, in arena), and
+ * their counts, times and confidence in ret. Every demand is unknown. -ENODATA: no run succeeded.
  */
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e);
@@ -18,12 +20,12 @@ void sizing_explain(struct sizing *s, struct arena *arena, const char *format, .
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Peak memory of a run in bytes: the kernel's high-water mark, else the largest sample, plus unmapped files
- * in tmpfs. NaN = unknown.
+ * Peak memory of a run in bytes: the kernel's high-water mark, else the largest sample, plus
+ * unmapped files in tmpfs. NaN = unknown.
  */
 double run_needs_memory(const struct run *r);
 
-/* The peak of unmapped files in tmpfs, in bytes; 0 when unknown: only the job's own cgroup reports it. */
+/* Peak bytes of unmapped files in tmpfs. 0 = unknown: needs a cgroup of the job's own. */
 double run_needs_tmpfs(const struct run *r);
 bool run_needs_tmpfs_known(const struct run *r);
 
@@ -33,8 +35,10 @@ void sizing_explain_source(struct sizing *s, const struct runs *used, struct are
 /* MiB: 128, 256, 512, 1024, 2048, then whole GiB, always up; 0 when bytes is unknown. */
 uint64_t sizing_round_memory(double bytes);
 
-/* MiB, up by at most 3 % (six significant bits), so that requests of similar jobs look alike, at least
- * 16; 0 when bytes is unknown. */
+/*
+ * MiB, up by at most 3 % (six significant bits), so that requests of similar jobs look alike, at
+ * least 16; 0 when bytes is unknown.
+ */
 uint64_t sizing_round_up(double bytes);
 
 /* Cores rounded to the nearest integer, a half to even as in Python; at least 1; 0 = unknown. */
@@ -127,9 +131,9 @@ struct replayed {
 /* Scoring takes twice the time. Some rules learn from the scored attempts; those of auto do not. */
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /*
- * Feeds the newest used->n successful runs to a rule, oldest first. For memory (peak is run_needs_memory) it
- * feeds kills between them too. A kill that no later success explains counts as a run with the peak that the
- * VPA would request after it; consecutive kills count once.
+ * Feeds the newest used->n successful runs to a rule, oldest first. For memory (peak is
+ * run_needs_memory) it feeds kills between them too. A kill that no later success explains counts
+ * as a run with the peak that the VPA would request after it; consecutive kills count once.
  */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
@@ -141,8 +145,8 @@ void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_aut
 	const struct runs *runs, const struct runs *used, double input);
 
 /*
- * Sets memory_bytes_limit: at least the demand, every peak of the runs and least (NaN = none), plus kernel
- * memory. sizing_explain_limit explains it.
+ * Sets memory_bytes_limit: at least the demand, every peak of the runs and least (NaN = none), plus
+ * kernel memory. sizing_explain_limit explains it.
  */
 void sizing_limit_memory(struct sizing *s, const struct runs *used, double least);
 void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena);

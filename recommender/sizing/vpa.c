@@ -1,6 +1,7 @@
 /*
- * The target of the Kubernetes vertical pod autoscaler: a percentile of a histogram with fading weights,
- * plus a margin. Age is counted in runs, not days. The VPA's minimum of 250 MB per pod is omitted.
+ * The target of the Kubernetes vertical pod autoscaler: a percentile of a histogram with fading
+ * weights, plus a margin. Age is counted in runs, not days. The VPA's minimum of 250 MB per pod is
+ * omitted.
  */
 #include "recommender/sizing/rule.h"
 
