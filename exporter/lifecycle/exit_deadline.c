@@ -1,4 +1,4 @@
-/* The thread that ends the program when others do not. */
+/* The thread that ends the program when other threads hang. */
 #include "exporter/lifecycle/exit_deadline.h"
 
 #include <stdatomic.h>
@@ -13,16 +13,16 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 
-/* So often it looks whether who is waited for is at work. */
+/* Checks of the awaited thread within EXIT_DEADLINE_SECONDS. */
 #define SLICES 10
 
 struct exit_deadline {
 	struct exit_plan exit_plan;
 	struct worker worker;
-	int silent; /* slices in which nothing was done */
+	int silent; /* consecutive slices in which the awaited thread used no CPU time */
 	clockid_t last_works;
 	int64_t last_used;
-	_Atomic clockid_t works; /* CPU time of who is waited for; 0: of nobody in particular */
+	_Atomic clockid_t works; /* CPU clock of the awaited thread; 0: none */
 };
 
 _Noreturn void exit_deadline_leave(const struct exit_plan *l)
@@ -48,7 +48,7 @@ static bool is_at_work(struct exit_deadline *l)
 	return ret;
 }
 
-/* Counts slices, not time: a program that was stopped meanwhile has as much time as any other. */
+/* Counts slices, not time: time during which the program was stopped (SIGSTOP) does not count. */
 static double watch_deadline(void *context)
 {
 	struct exit_deadline *l = context;
@@ -57,8 +57,8 @@ static double watch_deadline(void *context)
 	if (l->silent < SLICES)
 		return (double)EXIT_DEADLINE_SECONDS / SLICES;
 	log_line(LOG_LEVEL_ERROR,
-		"what watches, or reads the history, did not end in time: perhaps the kernel or "
-		"the disk does not answer",
+		"exiting without waiting any longer: a thread hangs, perhaps in the disk or the "
+		"kernel",
 		NULL);
 	exit_deadline_leave(&l->exit_plan);
 }
@@ -78,7 +78,7 @@ struct exit_deadline *exit_deadline_begin(const struct exit_plan *exit_plan)
 	if (!l)
 		return NULL;
 	l->exit_plan = *exit_plan;
-	l->silent = -1; /* the first turn comes before any slice */
+	l->silent = -1; /* the first call comes before the first slice */
 	worker_init(&l->worker);
 	if (worker_start(&l->worker, "leave", watch_deadline, l, NULL) == 0)
 		return l;

@@ -1,6 +1,6 @@
 /*
- * Leaving in time: threads that read the history may be in a disk that does not answer, and the sampler in a file of the
- * kernel; waiting for one of them would hold up whoever waits for the program's end. Main thread.
+ * Bounds the time that the program takes to exit. A thread may hang in a disk or in a kernel file; joining it would delay
+ * the exit without limit. Main thread.
  */
 #ifndef EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
 #define EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
@@ -17,25 +17,24 @@ struct exit_deadline;
 struct exit_plan {
 	struct app *app;
 	int exit_code;
-	/* What nobody does after us, and the disk is needed for. NULL: nothing. */
+	/* Last work before the exit; it needs the disk. NULL: none. */
 	void (*last)(const struct exit_plan *l);
-	void *context; /* for it */
+	void *context; /* for last */
 };
 
 /*
- * From now on so long at most until exit_deadline_reached: else, which is logged, exit_deadline_leave is called on a thread of its own. l is
- * copied. NULL where there is no thread to be had for that: the end then takes as long as a disk, or the kernel, does not
- * answer.
+ * Starts a thread that logs an error and calls exit_deadline_leave after EXIT_DEADLINE_SECONDS, unless
+ * exit_deadline_reached stops it first. l is copied. NULL: no historian or no thread, and the exit has no time limit.
  */
 struct exit_deadline *exit_deadline_begin(const struct exit_plan *l);
 void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
 
-/* From now on it is that thread that is waited for: while it uses CPU time it is at work, and the time begins anew. */
+/* From now on the deadline restarts whenever this thread uses CPU time. */
 void exit_deadline_works(struct exit_deadline *l, pthread_t thread); /* NULL does nothing */
 
 /*
- * Ends the program, whatever its other threads are in. Before that what was handed to the historian is written, and then
- * what comes last is done, if the disk takes the one within HISTORIAN_STOP_SECONDS. One thread only.
+ * Ends the program by _exit(2) without joining its threads. The historian first writes its queue; if that takes less than
+ * HISTORIAN_STOP_SECONDS, l->last runs too. Call from one thread only.
  */
 _Noreturn void exit_deadline_leave(const struct exit_plan *l);
 

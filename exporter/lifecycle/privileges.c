@@ -1,4 +1,4 @@
-/* Giving up what a server does not need. */
+/* Drops privileges that the server does not need. */
 #include "exporter/lifecycle/privileges.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define IS_TRACED_BY_ITSELF false
 #endif
 
-/* In which case a capability stays. */
+/* The condition under which a capability is kept. */
 enum capability_need { NEED_ALWAYS, NEED_FILES_OF_OTHERS };
 
 /* clang-format off */
@@ -32,16 +32,16 @@ static const struct {
 	enum capability_need need;
 	const char *name;
 } kept[] = {
-	/* memory, I/O and environment of other users' processes, whose files in /proc ask for it */
+	/* reading memory, I/O and environment of other users' processes in /proc */
 	{CAP_SYS_PTRACE, NEED_ALWAYS, "sys_ptrace"},
 	{CAP_DAC_READ_SEARCH, NEED_ALWAYS, "dac_read_search"},
-	/* ends of processes, by the kernel's accounts (taskstats, proc connector) */
+	/* exit events of processes (taskstats, proc connector) */
 	{CAP_NET_ADMIN, NEED_ALWAYS, "net_admin"},
 	/* ports below 1024 */
 	{CAP_NET_BIND_SERVICE, NEED_ALWAYS, "net_bind_service"},
-	/* a history, socket or cache beside the files of another user, such as who runs the wrappers */
+	/* writing a history, socket or cache in a folder of another user, such as the user of the wrappers */
 	{CAP_DAC_OVERRIDE, NEED_FILES_OF_OTHERS, "dac_override"},
-	/* what is made there is given to him: SQLite does so with -wal and -shm, and would shut his wrappers out */
+	/* SQLite gives -wal and -shm to the owner of the history; otherwise that user's wrappers could not open them */
 	{CAP_CHOWN, NEED_FILES_OF_OTHERS, "chown"},
 };
 /* clang-format on */
@@ -51,10 +51,10 @@ static void complain(const char *subject, int code)
 	struct err e = {0};
 
 	err_system(&e, code, "%s", subject);
-	log_line(LOG_LEVEL_WARN, "a right is not given up", "err", e.text, NULL);
+	log_line(LOG_LEVEL_WARN, "a privilege could not be dropped", "err", e.text, NULL);
 }
 
-/* Of a file, and its folder, where its journal stands; in place of what is not there yet the folder that it is made in. */
+/* Does another user own the file, or the folder of its journal? For a missing path, checks the nearest existing folder. */
 static bool place_is_of_others(const char *path)
 {
 	struct stat s;
@@ -87,21 +87,21 @@ static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 
 		more = more || (half[i].permitted & ~mask);
 		half[i].permitted &= mask;
-		/* Who became another user has them permitted only. */
+		/* After a change of the user, capabilities are permitted but not effective. */
 		more = more || half[i].effective != half[i].permitted;
 		half[i].effective = half[i].permitted;
 		half[i].inheritable = 0;
 		*ret |= (uint64_t)half[i].effective << (32 * i);
 	}
-	/* What other programs would be given; the kernel may be too old to know of it. */
+	/* Executed programs would inherit the ambient set. Kernels before 4.3 have none: ignore errors. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* systemd's filter forbids the call, and its unit has no more than these. */
+	/* The filter of our systemd unit forbids capset(2), and its capabilities are already these: skip a needless call. */
 	return more && syscall(SYS_capset, &head, half) < 0 ? -errno : 0;
 }
 
 static void drop_capabilities(const struct options *o, const char *history_path, struct buf *names)
 {
-	/* Who became another user was given what he writes. */
+	/* switch_user has already given these files to that user. */
 	bool others = !o->security_user &&
 		      (place_is_of_others(history_path) || place_is_of_others(o->unix_socket) ||
 			      place_is_of_others(o->catalogue_cache));
@@ -142,7 +142,7 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 
 	if (failed)
 		return failed;
-	/* The folder of the history may be open to everybody, as those that Kubernetes makes on a node are. */
+	/* The folder of the history may be open to all users, as folders that Kubernetes creates on a node are. */
 	umask(umask(S_IRWXO) | S_IRWXO);
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

@@ -1,11 +1,12 @@
 /*
- * What the server gives up once it knows what it was asked to do, so that whoever takes it over has less: capabilities
- * but those of the table in privileges.c, ways to gain others (no_new_privs), core dumps and being read by other
- * processes of its user (PR_SET_DUMPABLE), system calls that a watcher never makes (the table in seccomp.c), and
- * rights of others to what it makes (umask).
+ * Drops privileges of the server after it has read its options, so that an attacker who takes it over gains less:
+ * - capabilities that are not in the table of privileges.c, and ways to gain others (no_new_privs);
+ * - core dumps, and access to its memory by other processes of its user (PR_SET_DUMPABLE);
+ * - system calls that the server never makes (the table in seccomp.c);
+ * - access of other users to files that it creates (umask).
  *
- * For serve. A job would inherit the filter, the empty set, no_new_privs and the umask from the wrapper, and sudo in it
- * would no longer work, so run gives up nothing but, once the job is there, its own core dumps.
+ * Only serve drops these. A job would inherit them from the wrapper, and sudo in the job would fail. run gives up its own
+ * core dumps only, and only after the job has started.
  */
 #ifndef EXPORTER_LIFECYCLE_PRIVILEGES_H
 #define EXPORTER_LIFECYCLE_PRIVILEGES_H
@@ -14,21 +15,21 @@
 #include "exporter/options/options.h"
 
 /*
- * Before any thread starts: capabilities and filters are a thread's own, and later threads take them over. Logs what is left, and what
- * could not be given up; the server goes on in that case, as it would have without. An error where it was asked to become another user
- * and cannot: it would have rights that whoever asked believes it has not.
+ * Call before any thread starts: each thread has its own capabilities and filter, and new threads inherit them. Logs the
+ * remaining privileges. A privilege that cannot be dropped is logged, and the server goes on. An error only if --security.user
+ * fails: the server would keep rights that its administrator believes are gone.
  */
 int privileges_drop(const struct options *o, const char *history_path, struct err *e);
 
 /*
- * No core dump of this process, and none of its user may read its memory: when the options name a secret, which it then
- * has. Programs that it executes start anew in this.
+ * If the options name a secret file: no core dump of this process, and no process of the same user may read its memory.
+ * execve(2) undoes this for the new program.
  */
 void privileges_hide_secrets(const struct options *o);
 
 /*
- * From now on forbidden system calls fail with EPERM. An error, not a signal: what is forbidden is then a message
- * about one thing that does not work, not a server that is gone. 0, or a negative errno. Needs no_new_privs or CAP_SYS_ADMIN.
+ * From now on forbidden system calls fail with EPERM. No signal is sent, so that one forbidden call breaks one function of
+ * the server and does not end it. Returns 0 or a negative errno. Needs no_new_privs or CAP_SYS_ADMIN.
  */
 int seccomp_forbid(void);
 

@@ -1,4 +1,4 @@
-/* System calls that a server which only looks never makes. */
+/* Forbids system calls that the server never makes. */
 #include <asm/sockios.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include "exporter/lifecycle/privileges.h"
 
 /*
- * A list of what is forbidden, not of what is allowed: the C library, the resolver, TLS and NVIDIA's library choose
- * their calls themselves and choose others after an update, which must not stop the server.
+ * A list of forbidden calls, not of allowed ones: the C library, the resolver, TLS and NVIDIA's library may make new calls
+ * after an update, which must not stop the server.
  */
 /* clang-format off */
 static const uint32_t forbidden[] = {
@@ -29,7 +29,7 @@ static const uint32_t forbidden[] = {
 	SYS_process_madvise, SYS_process_mrelease, SYS_kcmp, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
 	SYS_setpriority, SYS_ioprio_set, SYS_sched_setaffinity, SYS_sched_setparam, SYS_sched_setscheduler,
 	SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages,
-	/* becoming somebody else */
+	/* becoming another user or group */
 	SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups,
 	SYS_setfsuid, SYS_setfsgid,
 	/* other views of the file systems and of names */
@@ -40,7 +40,7 @@ static const uint32_t forbidden[] = {
 	SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_kexec_file_load, SYS_reboot,
 	SYS_bpf, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_sethostname,
 	SYS_setdomainname, SYS_syslog,
-	/* where the kernel's own faults were found most often, and which nothing here uses */
+	/* calls with many past kernel vulnerabilities, unused here */
 	SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_add_key,
 	SYS_request_key, SYS_keyctl, SYS_personality,
 #ifdef __x86_64__
@@ -56,7 +56,7 @@ static const uint32_t forbidden[] = {
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define NUMBERS_END  UINT32_MAX
 #else
-#define ARCHITECTURE 0 /* its table is not known: no filter */
+#define ARCHITECTURE 0 /* unknown call numbers: no filter */
 #define NUMBERS_END  UINT32_MAX
 #endif
 
@@ -69,75 +69,82 @@ static const uint32_t forbidden[] = {
 #define REFUSE            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS)
 
-/* Arguments are 64 bits wide; these are ints, so that their low half is all of them (little endian). */
+/* The low half of a 64-bit argument (little endian) holds the whole value of an int. */
 #define LOW_HALF(i) FIELD(args[i])
 
-/* Views of its own: user namespaces are where most ways to become root begin. CLONE_NEWTIME is of clone3 only. */
+/* Most exploits that gain root start with a user namespace. CLONE_NEWTIME exists in clone3 only. */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
 		CLONE_NEWPID | CLONE_NEWNET)
 
+/* Runs before the list of forbidden calls. */
+static const struct sock_filter checks[] = {
+	FIELD(arch),
+	IF_SKIP(ARCHITECTURE, 1),
+	REFUSE,
+	FIELD(nr),
+	BELOW_SKIP(NUMBERS_END, 1),
+	REFUSE,
+	/* Signal 0 only checks that a process exists. */
+	UNLESS_SKIP(SYS_kill, 4),
+	LOW_HALF(1),
+	IF_SKIP(0, 1),
+	REFUSE,
+	ALLOW,
+	/* Creating threads is allowed; processes and namespaces are not. */
+	UNLESS_SKIP(SYS_clone, 5),
+	LOW_HALF(0),
+	HAS_SKIP(NAMESPACES, 1),
+	HAS_SKIP(CLONE_THREAD, 1),
+	REFUSE,
+	ALLOW,
+	/* The flags of clone3 are in memory, which a filter cannot read: on ENOSYS the C library falls back to clone. */
+	UNLESS_SKIP(SYS_clone3, 1),
+	UNKNOWN,
+	/* Typing into the controlling terminal, and making a descriptor send signals to other processes. */
+	UNLESS_SKIP(SYS_ioctl, 7),
+	LOW_HALF(1),
+	IF_SKIP(TIOCSTI, 3),
+	IF_SKIP(FIOSETOWN, 2),
+	IF_SKIP(SIOCSPGRP, 1),
+	UNLESS_SKIP(TIOCLINUX, 1),
+	REFUSE,
+	ALLOW,
+	UNLESS_SKIP(SYS_fcntl, 6),
+	LOW_HALF(1),
+	IF_SKIP(F_SETOWN, 2),
+	IF_SKIP(F_SETOWN_EX, 1),
+	UNLESS_SKIP(F_SETSIG, 1),
+	REFUSE,
+	ALLOW,
+	/* Lowering a limit of another process can end it. */
+	UNLESS_SKIP(SYS_prlimit64, 4),
+	LOW_HALF(0),
+	IF_SKIP(0, 1),
+	REFUSE,
+	ALLOW,
+};
+
 int seccomp_forbid(void)
 {
-	const struct sock_filter head[] = {
-		FIELD(arch),
-		IF_SKIP(ARCHITECTURE, 1),
-		REFUSE,
-		FIELD(nr),
-		BELOW_SKIP(NUMBERS_END, 1),
-		REFUSE,
-		/* Signal 0 asks whether a process is there. */
-		UNLESS_SKIP(SYS_kill, 4),
-		LOW_HALF(1),
-		IF_SKIP(0, 1),
-		REFUSE,
-		ALLOW,
-		/* abort(3) and raise(3) are signals to oneself. */
+	/* abort(3) and raise(3) send signals to the process itself. */
+	const struct sock_filter own_signals[] = {
 		UNLESS_SKIP(SYS_tgkill, 4),
 		LOW_HALF(0),
 		IF_SKIP((uint32_t)getpid(), 1),
 		REFUSE,
 		ALLOW,
-		/* Threads, but neither processes nor namespaces. */
-		UNLESS_SKIP(SYS_clone, 5),
-		LOW_HALF(0),
-		HAS_SKIP(NAMESPACES, 1),
-		HAS_SKIP(CLONE_THREAD, 1),
-		REFUSE,
-		ALLOW,
-		/* Its flags are in memory, where a filter cannot look: the C library then takes clone. */
-		UNLESS_SKIP(SYS_clone3, 1),
-		UNKNOWN,
-		/* Typing into the terminal that it was started from, and having a descriptor signal others. */
-		UNLESS_SKIP(SYS_ioctl, 7),
-		LOW_HALF(1),
-		IF_SKIP(TIOCSTI, 3),
-		IF_SKIP(FIOSETOWN, 2),
-		IF_SKIP(SIOCSPGRP, 1),
-		UNLESS_SKIP(TIOCLINUX, 1),
-		REFUSE,
-		ALLOW,
-		UNLESS_SKIP(SYS_fcntl, 6),
-		LOW_HALF(1),
-		IF_SKIP(F_SETOWN, 2),
-		IF_SKIP(F_SETOWN_EX, 1),
-		UNLESS_SKIP(F_SETSIG, 1),
-		REFUSE,
-		ALLOW,
-		/* Limits of others, which would end them. */
-		UNLESS_SKIP(SYS_prlimit64, 4),
-		LOW_HALF(0),
-		IF_SKIP(0, 1),
-		REFUSE,
-		ALLOW,
 	};
-	struct sock_filter code[ARRAY_LEN(head) + 2 * ARRAY_LEN(forbidden) + 1];
+	struct sock_filter
+		code[ARRAY_LEN(checks) + ARRAY_LEN(own_signals) + 2 * ARRAY_LEN(forbidden) + 1];
 	size_t n = 0;
 
 	if (ARCHITECTURE == 0)
 		return -ENOSYS;
-	for (; n < ARRAY_LEN(head); n++)
-		code[n] = head[n];
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
+		code[n++] = checks[i];
+	for (size_t i = 0; i < ARRAY_LEN(own_signals); i++)
+		code[n++] = own_signals[i];
 	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
 		code[n++] = (struct sock_filter)UNLESS_SKIP(forbidden[i], 1);
 		code[n++] = (struct sock_filter)REFUSE;

@@ -1,4 +1,4 @@
-/* The main thread's waits. */
+/* Waits of the main thread. */
 #include "exporter/lifecycle/shutdown.h"
 
 #include <errno.h>
@@ -17,10 +17,10 @@
 
 #define LOOK_SECONDS 0.5
 
-/* Until something of the pod was seen: a container takes longer than that to become what it is. */
+/* Until a process of the pod was seen: shorter than the start of a container, so that none is missed. */
 #define FIRST_LOOK_SECONDS 0.05
 
-/* A signal number, or 0 after the time. */
+/* A signal number, or 0 after the time or SIGHUP, which reloads the rules. */
 static int wait_signal(struct app *app, const sigset_t *signals, double seconds)
 {
 	int64_t ns = (int64_t)(seconds * 1e9);
@@ -57,13 +57,13 @@ static int is_other(void *context, const char *name)
 	return pid > 1 && pid != app->self->pid;
 }
 
-/* Is there a process of a pod that is neither ours nor the one that holds it? What a job is called does not matter. */
+/* Has the pod a process besides ours and its process 1 (pause)? Counts processes that no rule names, too. */
 static bool pod_is_busy(struct app *app, struct tree *proc)
 {
 	return proc && tree_list(proc, "", is_other, app) > 0;
 }
 
-/* However seldom samples are taken, what is decided here must not be older than what it waits for. */
+/* A sample may be at most half of the settle time old, even when --sample.interval is longer. */
 static struct last_sight look_at_runs(struct app *app)
 {
 	double most = fmin(2 * app->options->sample_interval, SHUTDOWN_SETTLE_SECONDS / 2);
@@ -79,7 +79,7 @@ static struct last_sight look_at_runs(struct app *app)
 	return ret;
 }
 
-/* Who gets a signal when the pod ends is the job, too: its end is waited for, but not longer than a second signal. */
+/* The end of a pod signals the job, too: wait for its end, at most until a second signal. */
 static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
@@ -106,7 +106,7 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 			wait_for_end_of_job(app, signals);
 			return sigabbrev_np(n);
 		}
-		/* A job may be over before the sampler has looked twice, or have been refused. */
+		/* The sampler may miss a job that is short or was refused: also list the processes. */
 		s.active = s.active || pod_is_busy(app, pod);
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
@@ -122,7 +122,7 @@ static const char *wait_for_pod(struct app *app, const sigset_t *signals)
 {
 	struct tree *proc = NULL;
 
-	/* Nothing comes that could be waited for; a pod must not wait for us. */
+	/* As process 1 we cannot see other containers; the pod must not wait for us. */
 	if (app->self->pid == 1)
 		return "no other container can be seen";
 	if (tree_open(&proc, app->options->procfs, NULL))
@@ -133,7 +133,6 @@ static const char *wait_for_pod(struct app *app, const sigset_t *signals)
 	return reason;
 }
 
-/* Neither the pod nor its exporter comes again. */
 static bool ends_with_pod(const struct app *app)
 {
 	return app->options->exit_with_job || app->options->jobs_pod;
@@ -195,7 +194,7 @@ static int close_runs(struct history *h, void *context, struct err *e)
 
 void shutdown_close_runs(struct app *app, const struct identity *self)
 {
-	/* Not on the stack: a disk that does not answer may come to it when this has returned. */
+	/* Static: after a timeout the historian's thread may still use it when this function has returned. */
 	static struct run_closing c;
 	struct err e = {0};
 	int code;
@@ -209,5 +208,5 @@ void shutdown_close_runs(struct app *app, const struct identity *self)
 			&e);
 	while (code == 0 && c.more);
 	if (code)
-		log_line(LOG_LEVEL_WARN, "open runs are not closed", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "open runs could not be closed", "err", e.text, NULL);
 }

@@ -1,4 +1,4 @@
-/* Going on as another user. */
+/* Changes the user of the process. */
 #include "exporter/lifecycle/switch_user.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 #include "exporter/core/paths.h"
 
 struct user_account {
-	const char *name; /* NULL: the system knows none of this number */
+	const char *name; /* NULL: no account has this number */
 	uid_t uid;
 	gid_t gid;
 };
@@ -34,23 +34,23 @@ static int find_user(struct user_account *ret, const char *user, struct err *e)
 
 	if (is_number && (number == 0 || number >= UINT32_MAX))
 		return err_set(e, -EINVAL,
-			"--security.user: %s is no user that gives up being root", user);
+			"--security.user: %s is not accepted: give a user other than root", user);
 	p = is_number ? getpwuid((uid_t)number) : getpwnam(user);
 	if (!p && !is_number)
 		return err_set(e, -EINVAL,
-			"--security.user: there is no user %s; give a name of this system's, or a "
+			"--security.user: there is no user %s; give a user name of this system or a "
 			"number",
 			user);
 	*ret = p ? (struct user_account){p->pw_name, p->pw_uid, p->pw_gid} :
 		   (struct user_account){NULL, (uid_t)number, (gid_t)number};
 	if (ret->uid == 0)
-		return err_set(e, -EINVAL, "--security.user: %s is root", user);
+		return err_set(e, -EINVAL, "--security.user: %s is root: give another user", user);
 	return 0;
 }
 
 /*
- * Only what is root's: what is somebody else's is not ours to give. And only a plain file of no other name: who had the
- * folder before may have put one of root's there.
+ * Gives away regular files of root with one link only: a previous owner of the folder may have hard-linked another file of
+ * root into it.
  */
 static int give_file(int folder, const char *name, const struct user_account *a)
 {
@@ -66,7 +66,7 @@ static int give_file(int folder, const char *name, const struct user_account *a)
 	return fchownat(fd, "", a->uid, a->gid, AT_EMPTY_PATH) < 0 ? -errno : 0;
 }
 
-/* Who names a file in /tmp or /var/lib does not mean to give these away. */
+/* A shared folder such as /tmp or /var/lib must not be given away. */
 static bool has_others(int folder, const char *file)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -87,7 +87,7 @@ static bool has_others(int folder, const char *file)
 	return ret;
 }
 
-/* The folder, so that SQLite can make files beside this one, and what it has made. */
+/* Gives away the folder, so that SQLite can create files in it, and the files of SQLite. */
 static int give_folder(int folder, const char *file, const struct user_account *a, struct err *e)
 {
 	static const char *const beside[] = {"", "-wal", "-shm", "-journal"};
@@ -97,14 +97,14 @@ static int give_folder(int folder, const char *file, const struct user_account *
 
 	if (code == 0 && st.st_uid == 0 && has_others(folder, file))
 		return err_set(e, -EINVAL,
-			"its folder has other files: it is to have one of its own");
+			"its folder holds other files: give a path in a folder of its own");
 	if (code == 0 && st.st_uid == 0 && fchown(folder, a->uid, a->gid) < 0)
 		code = -errno;
 	for (size_t i = 0; i < ARRAY_LEN(beside) && code == 0; i++) {
 		snprintf(name, sizeof name, "%s%s", file, beside[i]);
 		code = give_file(folder, name, a);
 	}
-	return code ? err_system(e, code, "give it away (that takes CHOWN)") : 0;
+	return code ? err_system(e, code, "change its owner (needs the capability CHOWN)") : 0;
 }
 
 static int give_place(const char *path, const struct user_account *a, struct err *e)
@@ -118,8 +118,8 @@ static int give_place(const char *path, const struct user_account *a, struct err
 	if (!slash || slash == folder || !slash[1] || strcmp(slash + 1, ".") == 0 ||
 		strcmp(slash + 1, "..") == 0)
 		return err_set(e, -EINVAL,
-			"--security.user: %s: it is to be the whole path of a file, in a folder of "
-			"its own",
+			"--security.user: %s: give the absolute path of a file in a folder of its "
+			"own",
 			path);
 	int code = path_make_folder(path, &why);
 
@@ -133,7 +133,7 @@ static int give_place(const char *path, const struct user_account *a, struct err
 	return code ? err_set(e, code, "--security.user: %s: %s", path, why.text) : 0;
 }
 
-/* In the order in which each still may be given up. */
+/* The groups go first: without root they could no longer be changed. */
 static int leave_root(const struct user_account *a, struct err *e)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 &&
@@ -141,8 +141,8 @@ static int leave_root(const struct user_account *a, struct err *e)
 		setresgid(a->gid, a->gid, a->gid) == 0 && setresuid(a->uid, a->uid, a->uid) == 0)
 		return 0;
 	return err_system(e, -errno,
-		"--security.user: become user %u, which takes root and the capabilities SETUID and "
-		"SETGID",
+		"--security.user: become user %u (needs root and the capabilities SETUID and "
+		"SETGID)",
 		(unsigned)a->uid);
 }
 

@@ -1,4 +1,4 @@
-/* A service of systemd, by its protocols: sd_notify(3), sd_watchdog_enabled(3), sd_listen_fds(3). */
+/* The protocols of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3). */
 #include "exporter/lifecycle/systemd.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 struct systemd_service {
 	bool (*healthy)(void *context);
 	void *context;
-	double period; /* between words to the watchdog, in seconds */
+	double period; /* seconds between notifications of the watchdog; 0: no watchdog */
 	struct worker worker;
 };
 
@@ -51,7 +51,7 @@ static bool read_number(const char *name, uint64_t *ret)
 	return scan_u64(&s, ret) && scan_end(&s);
 }
 
-/* Meant for us, and not for whoever started us and left its environment? Without the variable: yes. */
+/* Is the variable the number of this process, and not inherited from a parent? A missing one counts unless required. */
 static bool is_for_us(const char *name, bool required)
 {
 	uint64_t pid;
@@ -72,7 +72,7 @@ size_t systemd_sockets(void)
 	return (size_t)n;
 }
 
-/* Half of the time after which we would be killed, as sd_watchdog_enabled(3) advises; 0 = nobody watches. */
+/* Half of the watchdog's timeout, as sd_watchdog_enabled(3) advises; 0: no watchdog. */
 static double watchdog_period(void)
 {
 	uint64_t us = 0;

@@ -1,6 +1,6 @@
 /*
- * What systemd wants of a service: to be told when it is ready (sd_notify(3)) and that it still works (WATCHDOG_USEC),
- * and to serve on sockets that it was given (LISTEN_FDS). Without systemd all of it does nothing.
+ * Protocols between systemd and a service: readiness (sd_notify(3)), the watchdog (WATCHDOG_USEC), and sockets passed by
+ * systemd (LISTEN_FDS). Does nothing without systemd.
  */
 #ifndef EXPORTER_LIFECYCLE_SYSTEMD_H
 #define EXPORTER_LIFECYCLE_SYSTEMD_H
@@ -10,20 +10,20 @@
 
 #include "collectors/base/err.h"
 
-/* Sends "READY=1" or the like to $NOTIFY_SOCKET; false when nobody wants to know, or it could not be told. */
+/* Sends a state such as "READY=1" to $NOTIFY_SOCKET. False: the variable is not set, or sending failed. */
 bool systemd_notify(const char *state);
 
 /*
- * How many listening sockets were given, from descriptor LISTEN_FIRST_GIVEN (exporter/http/listen.h) on; from now on they are closed on exec.
- * Before other threads start.
+ * The number of listening sockets passed by systemd, from descriptor LISTEN_FIRST_GIVEN (exporter/http/listen.h) on. Marks
+ * them close-on-exec. Call before other threads start.
  */
 size_t systemd_sockets(void);
 
 struct systemd_service;
 
 /*
- * Says that we are ready; then, while healthy(context) is true, says so as often as the watchdog wants. It is called on a
- * thread of its own.
+ * Notifies systemd that the server is ready. If the watchdog is on, a thread then notifies it while healthy(context), which
+ * it calls, is true.
  */
 int systemd_start(struct systemd_service **ret, bool (*healthy)(void *context), void *context,
 	struct err *e);

@@ -134,11 +134,11 @@ class Privileges(support.Case):
         bare = ["setpriv", "--bounding-set=-setuid", "--inh-caps=-all"]
         for user, history, prefix, says in (
                 ("nobody-has-this-name", self.history, [], "no user nobody-has-this-name"),
-                ("0", self.history, [], "gives up being root"),
-                ("root", self.history, [], "root is root"),
+                ("0", self.history, [], "give a user other than root"),
+                ("root", self.history, [], "root is root: give another user"),
                 ("64877", self.history, [], "other files"),
-                ("64877", "history.db", [], "whole path"),
-                *(("64877", f"{self.folder}/{name}", [], "whole path of a file") for name in ("", ".", "..")),
+                ("64877", "history.db", [], "absolute path"),
+                *(("64877", f"{self.folder}/{name}", [], "absolute path of a file") for name in ("", ".", "..")),
                 ("64877", ":memory:", bare, "SETUID")):
             with self.subTest(user=user, history=history):
                 done = subprocess.run(

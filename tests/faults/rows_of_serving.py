@@ -6,7 +6,7 @@ ROWS = {
         "exporter/lifecycle/switch_user.c", "setresuid(a->uid, a->uid, a->uid) == 0)", "setresuid(0, 0, 0) == 0)",
         "test_privileges.py:Privileges.test_root_goes_on_as_another_user_with_what_looking_takes"),
     "the limits of others may be set": (
-        "exporter/lifecycle/seccomp.c", "		UNLESS_SKIP(SYS_prlimit64, 4),", "		UNLESS_SKIP(SYS_prlimit64 + 4096, 4),",
+        "exporter/lifecycle/seccomp.c", "	UNLESS_SKIP(SYS_prlimit64, 4),", "	UNLESS_SKIP(SYS_prlimit64 + 4096, 4),",
         "test_privileges.py:Privileges.test_what_a_server_never_does_is_refused_to_the_server_itself"),
     "others may read what a server makes": (
         "exporter/lifecycle/privileges.c", "	umask(umask(S_IRWXO) | S_IRWXO);\n", "",
