@@ -8,7 +8,6 @@
 #include "collectors/base/units.h"
 #include "exporter/answers/series_view.h"
 
-
 /* Needs no quotes: column names have only letters, digits and _. */
 void series_csv_header(struct buf *out, const struct series *s)
 {

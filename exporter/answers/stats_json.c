@@ -10,7 +10,6 @@
 #include "exporter/answers/series_csv.h"
 #include "recommender/waits.h"
 
-
 /* Columns with a value at every moment of a run; the unit is in the name. */
 static const char *const levels[] = {
 	"cpu_cores",

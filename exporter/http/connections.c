@@ -1,4 +1,3 @@
-/* Connections in the order of their last request. */
 #include "exporter/http/connections.h"
 
 #include <sys/socket.h>
@@ -16,83 +15,73 @@ void connections_done(struct connections *c)
 	pthread_mutex_destroy(&c->lock);
 }
 
-static struct connection_list *list_of(struct connections *c, const struct connection *g)
+static struct connection_list *list_of(struct connections *c, const struct connection *one)
 {
-	return g->busy ? &c->busy : &c->idle;
+	return one->busy ? &c->busy : &c->idle;
 }
 
-/* With the lock, under which nobody leaves: so the descriptor is still that of the guest. */
-static void tell_to_go(struct connections *c, struct connection *g)
+/* With the lock. connections_leave takes it before the descriptor is closed, so fd still is that of the connection. */
+static void shut_down(struct connections *c, struct connection *one)
 {
-	TAILQ_REMOVE(list_of(c, g), g, link);
-	g->shut_down = true;
+	TAILQ_REMOVE(list_of(c, one), one, link);
+	one->shut_down = true;
 	c->n--;
-	/* Whoever waits for it sees the end of the connection, and closes it. */
-	shutdown(g->fd, SHUT_RDWR);
+	/* libmicrohttpd sees the end of the connection, and closes it. */
+	shutdown(one->fd, SHUT_RDWR);
 }
 
 /* With the lock. */
 static void make_room(struct connections *c)
 {
-	struct connection *g = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);
+	struct connection *one = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);
 
-	if (c->n > c->max && g)
-		tell_to_go(c, g);
+	if (c->n > c->max && one)
+		shut_down(c, one);
 }
 
-void connections_enter(struct connections *c, struct connection *g, int fd)
+void connections_enter(struct connections *c, struct connection *one, int fd)
 {
-	*g = (struct connection){.connections = c, .fd = fd};
+	*one = (struct connection){.connections = c, .fd = fd};
 	pthread_mutex_lock(&c->lock);
 	c->n++;
 	make_room(c);
-	TAILQ_INSERT_TAIL(&c->idle, g, link);
+	TAILQ_INSERT_TAIL(&c->idle, one, link);
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void set_busy(struct connection *g, bool busy)
+void connections_set_busy(struct connection *one, bool busy)
 {
-	struct connections *c = g->connections;
+	struct connections *c = one->connections;
 
 	pthread_mutex_lock(&c->lock);
-	if (g->busy != busy && !g->shut_down) {
-		TAILQ_REMOVE(list_of(c, g), g, link);
-		TAILQ_INSERT_TAIL(busy ? &c->busy : &c->idle, g, link);
+	if (one->busy != busy && !one->shut_down) {
+		TAILQ_REMOVE(list_of(c, one), one, link);
+		TAILQ_INSERT_TAIL(busy ? &c->busy : &c->idle, one, link);
 	}
-	g->busy = busy;
+	one->busy = busy;
 	pthread_mutex_unlock(&c->lock);
 }
 
-void connections_busy(struct connection *g)
+void connections_relieve(struct connection *requesting)
 {
-	set_busy(g, true);
-}
-
-void connections_idle(struct connection *g)
-{
-	set_busy(g, false);
-}
-
-void connections_relieve(struct connection *asking)
-{
-	struct connections *c = asking->connections;
+	struct connections *c = requesting->connections;
 
 	pthread_mutex_lock(&c->lock);
-	struct connection *g = TAILQ_FIRST(&c->busy);
+	struct connection *one = TAILQ_FIRST(&c->busy);
 
-	if (g && g != asking)
-		tell_to_go(c, g);
+	if (one && one != requesting)
+		shut_down(c, one);
 	pthread_mutex_unlock(&c->lock);
 }
 
-void connections_leave(struct connection *g)
+void connections_leave(struct connection *one)
 {
-	struct connections *c = g->connections;
+	struct connections *c = one->connections;
 
 	pthread_mutex_lock(&c->lock);
-	if (!g->shut_down) {
+	if (!one->shut_down) {
 		c->n--;
-		TAILQ_REMOVE(list_of(c, g), g, link);
+		TAILQ_REMOVE(list_of(c, one), one, link);
 	}
 	pthread_mutex_unlock(&c->lock);
 }

@@ -1,7 +1,7 @@
 /*
- * Who is connected, at whatever address. When it is full, whoever comes is let in all the same, and the one that has asked
- * nothing for the longest time has to go: thousands of idle or endlessly slow clients keep no scraper out. Who is
- * being answered stays, unless all are: then the one whose answer takes longest goes, which most likely nobody reads.
+ * The open connections of all listening addresses. At the limit a new connection is accepted, and the one that has been
+ * idle longest is closed: thousands of idle or slow clients cannot keep a scraper out. If all are busy, the one with the
+ * oldest request is closed, since its client probably does not read. Any thread.
  */
 #ifndef EXPORTER_HTTP_CONNECTIONS_H
 #define EXPORTER_HTTP_CONNECTIONS_H
@@ -15,27 +15,27 @@ struct connection {
 	TAILQ_ENTRY(connection) link;
 	struct connections *connections;
 	int fd;
-	bool busy, shut_down; /* told: its connection was shut down, and will leave soon */
+	bool busy, shut_down; /* shut_down: in no list, and not counted; leaves soon */
 };
 
 TAILQ_HEAD(connection_list, connection);
 
 struct connections {
 	pthread_mutex_t lock;
-	struct connection_list idle; /* the longest silent first */
-	struct connection_list busy; /* whose request came first first */
-	size_t n, max;               /* n: those who were not told to go */
+	struct connection_list idle; /* the longest idle first */
+	struct connection_list busy; /* the oldest request first */
+	size_t n, max;               /* n: without those that were shut down */
 };
 
 void connections_init(struct connections *c, size_t max);
-void connections_done(struct connections *c); /* all have left */
+void connections_done(struct connections *c); /* call after all have left */
 
-/* Any thread. fd stays open until g leaves; it is the caller's. */
-void connections_enter(struct connections *c, struct connection *g, int fd);
-void connections_busy(struct connection *g); /* a whole request is there */
-void connections_idle(struct connection *g); /* it was answered */
-/* Somebody has to go, so that what they were answered is no longer held: of the others that are busy, the first. */
-void connections_relieve(struct connection *asking);
-void connections_leave(struct connection *g);
+/* The caller owns fd and closes it after connections_leave. */
+void connections_enter(struct connections *c, struct connection *one, int fd);
+/* busy: from a complete request to the end of its answer. */
+void connections_set_busy(struct connection *one, bool busy);
+/* Frees memory of answers: shuts down the busy connection with the oldest request, unless it is the requesting one. */
+void connections_relieve(struct connection *requesting);
+void connections_leave(struct connection *one);
 
 #endif

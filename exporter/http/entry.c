@@ -1,4 +1,3 @@
-/* Asking the web configuration about a request. */
 #include "exporter/http/entry.h"
 
 #include <stdlib.h>
@@ -24,8 +23,8 @@ static void resume(void *context)
 }
 
 /*
- * "Basic " and base64 of NAME:PASSWORD (RFC 7617), as text of its own; NULL: there is none. libmicrohttpd's own reader takes no other
- * case of the first word, which has no case (RFC 9110, 11.1).
+ * NAME:PASSWORD of "Authorization: Basic BASE64" (RFC 7617), which the caller frees; NULL: none. libmicrohttpd's own reader
+ * accepts only the spelling "Basic", but case does not matter (RFC 9110, 11.1).
  */
 static char *credentials(const struct exchange *x)
 {
@@ -41,7 +40,7 @@ static char *credentials(const struct exchange *x)
 	char *ret = NULL;
 
 	if (gnutls_base64_decode2(&in, &out) == 0) {
-		/* What is behind a NUL would be no part of the password that is checked. */
+		/* The check would ignore the part of the password after a NUL. */
 		if (!memchr(out.data, '\0', out.size)) {
 			ret = xmalloc((size_t)out.size + 1);
 			memcpy(ret, out.data, out.size);
@@ -54,9 +53,10 @@ static char *credentials(const struct exchange *x)
 	return ret;
 }
 
-static enum web_entry ask_web(struct web *web, struct web_version *v, struct exchange *x, bool wait)
+static enum web_entry check(struct web_access *web, struct web_version *v, struct exchange *x,
+	bool wait)
 {
-	char *name = v && web_config_of(v)->n_users ? credentials(x) : NULL;
+	char *name = v && web_access_config(v)->n_users ? credentials(x) : NULL;
 	size_t len = name ? strlen(name) : 0;
 	char *password = name ? strchr(name, ':') : NULL;
 
@@ -68,7 +68,7 @@ static enum web_entry ask_web(struct web *web, struct web_version *v, struct exc
 		.trusted = x->by_token,
 		.resume = wait ? resume : NULL,
 		.context = x->connection};
-	enum web_entry ret = web_enter(web, v, &q, x->entry_requested);
+	enum web_entry ret = web_access_check(web, v, &q, x->entry_requested);
 
 	x->entry_requested = true;
 	if (name)
@@ -77,18 +77,19 @@ static enum web_entry ask_web(struct web *web, struct web_version *v, struct exc
 	return ret;
 }
 
-enum web_entry http_entry(struct web *web, struct web_version *v, struct exchange *x)
+enum web_entry http_entry(struct web_access *web, struct web_version *v, struct exchange *x)
 {
-	/* Who may connect to the Unix socket needs no password. */
+	/* The mode of the Unix socket restricts access: no password is needed. */
 	if (exchange_visit(x->connection)->peer.local)
 		return WEB_ENTER;
-	return x->decided ? x->entry : ask_web(web, v, x, false);
+	return x->decided ? x->entry : check(web, v, x, false);
 }
 
-void http_entry_wait(struct web *web, struct web_version *v, struct exchange *x)
+void http_entry_wait(struct web_access *web, struct web_version *v, struct exchange *x)
 {
+	/* Before the check starts: it may finish at once. */
 	MHD_suspend_connection(x->connection);
-	enum web_entry entry = ask_web(web, v, x, true);
+	enum web_entry entry = check(web, v, x, true);
 
 	if (entry == WEB_WAIT)
 		return;
@@ -102,12 +103,12 @@ static const struct refusal {
 	const char *code, *message;
 } refusals[] = {
 	[WEB_NO_CONFIG] = {500, "bad_web_config",
-		"the web configuration is bad; the log says where"},
+		"the web configuration file is invalid; the log names the line"},
 	[WEB_TOO_MANY] = {429, "too_many_requests", "more requests than rate_limit allows"},
 	[WEB_UNAUTHORIZED] = {401, "unauthorized",
-		"a user of basic_auth_users and the right password are needed"},
+		"send the name and the password of a user in basic_auth_users"},
 	[WEB_OVERLOADED] = {503, "overloaded",
-		"other passwords are being checked; try again in a second"},
+		"too many passwords are being checked; try again in a second"},
 	[WEB_TOO_MANY_FAILURES] = {503, "too_many_failures",
 		"too many wrong passwords came from this address; try again in a second"},
 };

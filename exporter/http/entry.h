@@ -1,5 +1,5 @@
 /*
- * Whether a request may come in: what the web configuration (exporter/http/web_version.h) says of it. For http.c alone.
+ * Applies the web configuration (exporter/http/web_access.h) to a request of libmicrohttpd. For http.c alone.
  */
 #ifndef EXPORTER_HTTP_ENTRY_H
 #define EXPORTER_HTTP_ENTRY_H
@@ -7,18 +7,18 @@
 #include "exporter/http/exchange.h"
 
 /*
- * As the configuration says now, or as was decided already. WEB_WAIT: its password is to be computed, which
- * http_entry_wait has done.
+ * The decision of http_entry_wait if there is one, else that of the current configuration. WEB_WAIT: the password must be
+ * checked first; call http_entry_wait.
  */
-enum web_entry http_entry(struct web *web, struct web_version *v, struct exchange *x);
+enum web_entry http_entry(struct web_access *web, struct web_version *v, struct exchange *x);
 
 /*
- * Sets the connection aside until the password is known, before the question is put: the answer may come at once. Then
- * libmicrohttpd goes on with the request, and http_entry is to be asked again.
+ * Suspends the connection while another thread checks the password. Then libmicrohttpd continues the request, and
+ * http_entry must be called again.
  */
-void http_entry_wait(struct web *web, struct web_version *v, struct exchange *x);
+void http_entry_wait(struct web_access *web, struct web_version *v, struct exchange *x);
 
-/* The answer to who may not: all but WEB_ENTER and WEB_WAIT. */
+/* The answer for every entry except WEB_ENTER and WEB_WAIT. */
 void http_entry_refusal(struct http_answer *ret, enum web_entry entry);
 
 #endif

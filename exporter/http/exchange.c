@@ -1,4 +1,3 @@
-/* What is known of a request while it is served. */
 #include "exporter/http/exchange.h"
 
 #include <stdatomic.h>
@@ -27,17 +26,16 @@ struct exchange *exchange_new(struct site *site, const char *uri, struct MHD_Con
 	return x;
 }
 
-static void leave_desk(struct exchange *x)
+static void leave_slow_queue(struct exchange *x)
 {
 	if (x->slow_queue)
 		slow_queue_leave(x->slow_queue, x->weight);
 	x->slow_queue = NULL;
 }
 
-/* Bytes of the bodies of all. */
+/* Bytes of the bodies of all requests. */
 static atomic_size_t kept;
 
-/* And keeps none from now on. */
 static void drop_body(struct exchange *x)
 {
 	atomic_fetch_sub(&kept, x->body.len);
@@ -51,7 +49,7 @@ void exchange_free(struct exchange *x)
 		event_stream_close(x->answer.stream);
 		shared_drop(&x->answer.body->shared);
 	}
-	leave_desk(x);
+	leave_slow_queue(x);
 	drop_body(x);
 	free(x->target);
 	free(x);
@@ -125,13 +123,14 @@ struct http_request exchange_request(const struct exchange *x, const char *metho
 static void refuse(struct exchange *x)
 {
 	site_refusal(&x->answer, 503, "overloaded",
-		"other long answers are being made or sent; try again in a second");
+		"too many large answers are being made or sent; try again in a second");
 }
 
-/* On the desk's thread. The texts of the request are the connection's, which is not touched until it is resumed. */
-static void answer_now(struct slow_task *e, bool wanted)
+/* On the queue's thread. The request's texts belong to the connection, which stays suspended meanwhile. */
+static void answer_now(struct slow_task *task, bool wanted)
 {
-	struct exchange *x = (struct exchange *)((char *)e - offsetof(struct exchange, slow_task));
+	struct exchange *x =
+		(struct exchange *)((char *)task - offsetof(struct exchange, slow_task));
 
 	if (wanted && !memory_budget_is_short(0))
 		site_answer(x->site, &x->request, &x->answer);
@@ -147,20 +146,20 @@ static void answer_now(struct slow_task *e, bool wanted)
 const struct http_answer *exchange_take_answer(struct exchange *x)
 {
 	x->answered = false;
-	/* A stream goes on as long as its reader likes, and is bounded elsewhere. */
+	/* A stream may last for hours; event_stream.h limits their number. */
 	if (x->answer.stream)
-		leave_desk(x);
+		leave_slow_queue(x);
 	return &x->answer;
 }
 
-void exchange_answer_later(struct exchange *x, struct slow_queue *d, const struct http_request *r)
+void exchange_answer_later(struct exchange *x, struct slow_queue *q, const struct http_request *r)
 {
 	x->request = *r;
 	x->slow_task.run = answer_now;
-	/* Before: the answer may be there at once. */
-	x->slow_queue = d;
+	/* Before slow_queue_take: the thread may answer at once. */
+	x->slow_queue = q;
 	MHD_suspend_connection(x->connection);
-	if (slow_queue_take(d, &x->slow_task))
+	if (slow_queue_take(q, &x->slow_task))
 		return;
 	x->slow_queue = NULL;
 	refuse(x);

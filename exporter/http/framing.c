@@ -1,4 +1,3 @@
-/* Headers that must not be read in two ways. */
 #include "exporter/http/framing.h"
 
 #include <string.h>
@@ -8,18 +7,19 @@
 #include "collectors/base/scan.h"
 
 /*
- * What may be there once at most, RFC 9112, 6.3 and 3.2, and what decides who may: of two of them we would take one, and
- * who is before us perhaps the other.
+ * Headers that may occur once (RFC 9112, 6.3 and 3.2), and headers that decide on access: of two such headers we would use
+ * one, and a proxy perhaps the other.
  */
 static const char *const single[] = {"Content-Length", "Transfer-Encoding", "Host", "Origin",
 	"Authorization", "Content-Type", "Sec-Fetch-Site"};
 enum { LENGTH, ENCODING };
 
-_Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "a count for each");
+_Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header");
 
 /*
- * A value that goes on in the next line is glued to the name by libmicrohttpd (0.9.75): "Content-Length:", " 57" is a header
- * called "Content-Length57", and the length to some. No header that is known begins like one of these without a "-" in between.
+ * libmicrohttpd 0.9.75 appends a continuation line to the name if the value is empty: "Content-Length:", " 57" becomes the
+ * header "Content-Length57", while proxies see the length 57. No known header starts with one of these names unless a "-"
+ * follows.
  */
 static bool is_glued_to(const char *name, const char *known)
 {
@@ -38,11 +38,11 @@ void framing_add(struct framing *f, const char *name, const char *value)
 	}
 	if (strcasecmp(name, single[ENCODING]) == 0)
 		f->odd |= !value || strcasecmp(value, "chunked") != 0;
-	/* "Content-Length : 5" is another header to us, and the length to some. */
+	/* "Content-Length : 5" is an unknown header to us, and the length to some proxies. */
 	f->odd |= n == 0 || strchr(" \t", name[n - 1]) != NULL;
 }
 
-/* "GET http://name/ HTTP/1.1", as to a proxy: it is for that name, RFC 9112, 3.2.2. */
+/* "GET http://name/ HTTP/1.1": this name overrides Host (RFC 9112, 3.2.2). */
 static bool names_another_host(const char *target, const char *host)
 {
 	if (!host || strncasecmp(target, "http://", strlen("http://")) != 0)
@@ -56,7 +56,7 @@ static bool names_another_host(const char *target, const char *host)
 bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
 	const char *host)
 {
-	/* HTTP/1.0 has no chunks: who is before us may take them for the next request (RFC 9112, 6.1). */
+	/* HTTP/1.0 has no chunks: a proxy may take them for the next request (RFC 9112, 6.1). */
 	bool old_chunks = f->times[ENCODING] && strcmp(version, "HTTP/1.0") == 0, twice = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(single); i++)

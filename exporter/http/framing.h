@@ -1,6 +1,6 @@
 /*
- * Where a request ends, whom it is for and who asks, by its headers: whether everybody reads them alike. A proxy before us that
- * reads them otherwise takes what is a body to us for the next request of somebody else, or the reverse.
+ * Detects requests whose end, host or client is ambiguous. A proxy before us may read their headers differently and take
+ * a part of the body for the next request of another client, or the reverse (request smuggling).
  */
 #ifndef EXPORTER_HTTP_FRAMING_H
 #define EXPORTER_HTTP_FRAMING_H
@@ -8,21 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FRAMING_SINGLE 7 /* headers that may be there once */
+#define FRAMING_SINGLE 7 /* headers that may occur once at most */
 
-struct framing { /* zeroed, then one header after the other */
+struct framing { /* starts zeroed; then framing_add each header */
 	unsigned times[FRAMING_SINGLE];
 	bool odd;
 };
 
-/* value may be NULL: a name without a colon. */
+/* value NULL: a name without a colon. */
 void framing_add(struct framing *f, const char *name, const char *value);
 
-/* target, version: the request line's, as they came. host: the header, NULL when there is none. */
+/* target, version: undecoded, of the request line. host: the Host header; NULL: absent. */
 bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
 	const char *host);
 
-/* What Content-Length says; 0 = nothing, or NULL. */
+/* In bytes; 0: NULL or no number. */
 uint64_t framing_length(const char *content_length);
 
 #endif

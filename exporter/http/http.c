@@ -1,4 +1,4 @@
-/* The site on sockets. Only this and entry.c, exchange.c and send.c know libmicrohttpd. */
+/* Only this file, entry.c, exchange.c and send.c use libmicrohttpd. */
 #include "exporter/http/http.h"
 
 #include <errno.h>
@@ -23,66 +23,63 @@
 #include "exporter/http/peer.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/site/site.h"
-#include "exporter/http/web_version.h"
+#include "exporter/http/web_access.h"
 
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
 
 /*
- * Of a connection: bounds the request line and the headers; what does not fit is refused with 414
- * or 431, by libmicrohttpd: a page of HTML, without our headers.
+ * Bytes per connection for the request line and the headers. libmicrohttpd refuses larger ones with 414 or 431, a page of
+ * HTML without our headers.
  */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
-/* The rest is room for the answers of those who were told to go and have not gone yet. */
+/* 3/4 of the memory for answers; connections that were shut down hold the rest until they are gone. */
 #define ANSWERS_FULL    3
 #define ANSWERS_FULL_OF 4
 
-/*
- * Seconds without a byte: until the first request is complete, and afterwards (scrapers keep
- * connections open).
- */
+/* Seconds without a byte: until the first request is complete, and afterwards (scrapers keep connections open). */
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u
 
 /*
- * Above --web.max-connections: those that were told to go are not gone at once, least of all those that are put aside,
- * for a password, a long answer or a stream.
+ * Connections allowed above --web.max-connections: a connection that was shut down closes late, above all if it is
+ * suspended for a password, a slow answer or a stream.
  */
 #define LEAVING_MAX 160u
 
-/* That fit into a buffer of a connection, at least. */
+/* TCP segments that fit into a socket buffer, at least. */
 #define SEGMENTS 8
 
-/* Of a body nobody wants. */
+/* Bytes read of a body before the connection is cut. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
 struct http_server {
 	struct MHD_Daemon *daemon;
-	bool socket_given; /* the socket is somebody else's */
+	bool socket_given; /* systemd owns the socket */
 	char address[LISTEN_TEXT_MAX];
 };
 
 struct http {
 	struct site *site;
 	struct app *app;
-	struct web *web;
-	struct slow_queues slow_queues; /* for what takes long */
+	struct web_access *web;
+	struct slow_queues slow_queues;
 	struct connections connections; /* of all servers: they share open files and memory */
 	size_t n;
-	const char *unix_socket; /* to be removed at the end; NULL = none */
-	/* Those asked for, those given, and the Unix socket. */
+	const char *unix_socket; /* path to remove at the end; NULL: none */
+	/* Configured addresses, sockets from systemd, and the Unix socket. */
 	struct http_server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
-/* Called first, with the target as it came. */
+/* libmicrohttpd's first callback of a request; uri is not decoded yet. */
 static void *exchange_begin(void *context, const char *uri, struct MHD_Connection *connection)
 {
 	struct exchange *x = exchange_new(((struct http *)context)->site, uri, connection);
 	char *query = strchr(uri, '?');
 
 	/*
-	 * The query is ours to read (exporter/arguments.h). libmicrohttpd would take 56 bytes of the connection's
-	 * memory for each parameter, and with some 220 of them give no answer at all (0.9.75): it does not see them.
+	 * Hides the query from libmicrohttpd 0.9.75, which would use 56 bytes of CONNECTION_MEMORY for each parameter and
+	 * not answer at all from some 220 parameters on. exporter/api/route.h reads the query.
 	 */
 	if (query)
 		query[1] = '\0';
@@ -97,7 +94,7 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 
 	if (!x)
 		return;
-	connections_idle(&exchange_visit(connection)->connection);
+	connections_set_busy(&exchange_visit(connection)->connection, false);
 	if (x->scraped && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		sampler_scraped(h->app->sampler, x->scraped);
 	exchange_free(x);
@@ -106,10 +103,10 @@ static void exchange_end(void *context, struct MHD_Connection *connection, void 
 
 static void drop_version(struct web_version **v)
 {
-	web_drop(*v);
+	web_access_drop(*v);
 }
 
-/* Whoever comes in is a user: in whose stead no token was shown. */
+/* Did the client authenticate as a user, by a certificate or a password, and not by the token of changes? */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -138,8 +135,8 @@ static enum MHD_Result respond(struct http *h, struct MHD_Connection *connection
 static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection *connection,
 	const char *method, struct exchange *x)
 {
-	struct web_version *v AUTO(drop_version) = web_hold(h->web);
-	const struct web_config *config = v ? web_config_of(v) : NULL;
+	struct web_version *v AUTO(drop_version) = web_access_hold(h->web);
+	const struct web_config *config = v ? web_access_config(v) : NULL;
 
 	if (x->answered)
 		return http_send(connection, exchange_take_answer(x), config);
@@ -156,16 +153,16 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	return http_send(connection, &a, config);
 }
 
-/* Of nobody who may not come in is a body kept, nor read while that is not known. */
+/* Checks access before the body of a change is read and kept. */
 static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bool *refused)
 {
-	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	struct web_version *v AUTO(drop_version) = web_access_hold(h->web);
 	enum web_entry entry = http_entry(h->web, v, x);
 	struct http_answer a;
 
 	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
 	if (entry == WEB_WAIT) {
-		/* libmicrohttpd comes with the headers once more, as long as it was told nothing. */
+		/* Without a response, libmicrohttpd calls back with the headers again. */
 		x->headers_seen = false;
 		http_entry_wait(h->web, v, x);
 	}
@@ -173,19 +170,19 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 		return MHD_YES;
 	http_entry_refusal(&a, entry);
 	a.is_last = true;
-	return http_send(x->connection, &a, v ? web_config_of(v) : NULL);
+	return http_send(x->connection, &a, v ? web_access_config(v) : NULL);
 }
 
 static void leave_visit(struct visit *v)
 {
 	connections_leave(&v->connection);
-	web_drop(v->version);
+	web_access_drop(v->version);
 	free(v);
 }
 
 /*
- * A certificate is as good as a password where the file says who gives it: whom the system trusts are all who sell
- * certificates.
+ * A client certificate identifies a user only if the file names the authority or the names: anybody can buy a certificate
+ * that the system trusts.
  */
 static bool certifies(const struct web_config *c)
 {
@@ -193,7 +190,7 @@ static bool certifies(const struct web_config *c)
 	       (c->client_ca.text || c->client_ca.file || c->sans);
 }
 
-/* A TLS session gets the newest configuration before its handshake, and holds it. */
+/* A TLS session uses the configuration of the moment before its handshake until it ends. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
 	enum MHD_ConnectionNotificationCode notification)
 {
@@ -214,40 +211,40 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 	connections_enter(&h->connections, &v->connection, socket->connect_fd);
 	v->peer = peer_of(socket->connect_fd);
 	v->loopback = peer_by_loopback(socket->connect_fd);
-	v->version = web_hold(h->web);
-	/* Without credentials of ours the handshake fails: libmicrohttpd was given none. */
+	v->version = web_access_hold(h->web);
 	bool with_tls = v->version && tls && tls->tls_session;
 
-	v->certified = with_tls && certifies(web_config_of(v->version));
-	if (with_tls && !web_attach(v->version, tls->tls_session))
+	v->certified = with_tls && certifies(web_access_config(v->version));
+	if (with_tls && !web_access_attach(v->version, tls->tls_session))
+		/* The handshake then fails: libmicrohttpd has no credentials of its own. */
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
 static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection, int status,
 	const char *code, const char *message)
 {
-	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	struct web_version *v AUTO(drop_version) = web_access_hold(h->web);
 	struct http_answer a;
 
 	site_refusal(&a, status, code, message);
 	a.is_last = true;
-	return http_send(connection, &a, v ? web_config_of(v) : NULL);
+	return http_send(connection, &a, v ? web_access_config(v) : NULL);
 }
 
-/* What is clear without a body. */
+/* Checks that need no body. */
 static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
 	const char *version, bool *refused)
 {
-	struct web_version *v AUTO(drop_version) = web_hold(h->web);
+	struct web_version *v AUTO(drop_version) = web_access_hold(h->web);
 	struct http_request r = exchange_request(x, method);
 
-	r.user = is_of_user(x, v ? web_config_of(v) : NULL);
+	r.user = is_of_user(x, v ? web_access_config(v) : NULL);
 	MHD_set_connection_option(x->connection, MHD_CONNECTION_OPTION_TIMEOUT, IDLE_TIMEOUT);
 	*refused = true;
 	if (exchange_is_ambiguous(x, version))
 		return refuse(h, x->connection, 400, "bad_request",
-			"Content-Length, Transfer-Encoding (chunked), Host, Origin, Authorization "
-			"and Content-Type may be there once, only one of the first two, and no "
+			"ambiguous headers: send Host, Origin, Authorization, Content-Type and one "
+			"of Content-Length and Transfer-Encoding (chunked) at most once, and no "
 			"other host in the request line");
 	x->keeps_body = site_takes_body(h->site, &r, &x->by_token);
 	x->reads_body = x->keeps_body || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
@@ -259,10 +256,9 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 }
 
 /*
- * Called when the headers are there, for each piece of a body, and at the end. Other methods that may
- * have a body are answered at once, which ends the connection; the body of a GET, which means
- * nothing, is read and dropped. The body of a change is kept up to its cap, and read on a little, so that
- * the client gets to the answer; then the connection is cut.
+ * libmicrohttpd calls this after the headers, for each piece of a body, and at the end of the request. The body of a GET is
+ * read and dropped. The body of a change is kept up to CHANGE_BODY_MAX and read up to BODY_READ_MAX, so that the client
+ * reaches the answer; then the connection is cut. Other methods are answered at once, which ends the connection.
  */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
@@ -290,14 +286,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	}
 	if (x->body_dropped)
 		return refuse(h, connection, 503, "overloaded",
-			"the bodies of other changes are being read; try again in a second");
-	connections_busy(&exchange_visit(connection)->connection);
+			"too many changes are being read; try again in a second");
+	connections_set_busy(&exchange_visit(connection)->connection, true);
 	if (rendered_cache_bytes() > memory_budget()->answers / ANSWERS_FULL_OF * ANSWERS_FULL)
 		connections_relieve(&exchange_visit(connection)->connection);
 	return respond_if_allowed(context, connection, method, x);
 }
 
-/* libmicrohttpd wants a certificate, or a way to get one, at its start; ours come with each connection. */
+/* libmicrohttpd starts only with a certificate or this callback; on_connection sets the real one. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
 	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
 	unsigned int *n_certificates, gnutls_privkey_t *key)
@@ -313,7 +309,7 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	return -1;
 }
 
-/* Processes are watched through descriptors, too: connections get half of them. And as many as there is memory for. */
+/* Connections get at most half of the file descriptors, since watching processes needs them, too. */
 static unsigned connections_max(const struct options *o)
 {
 	uint64_t most = o->max_connections;
@@ -327,9 +323,9 @@ static unsigned connections_max(const struct options *o)
 }
 
 /*
- * What the kernel holds for a connection counts towards the limit of a control group (v2): by itself it takes megabytes of an
- * answer that nobody reads. Connections have what the socket has that they come in by. Of a buffer that takes few segments, as those
- * of a loopback would be, each few wait for an acknowledgement that is put off for 40 ms.
+ * Socket buffers count towards the memory limit of a control group (v2), and the default buffers hold megabytes of an answer
+ * that its client does not read. Connections inherit the sizes of the listening socket. The small segments avoid waits for a
+ * delayed acknowledgement (40 ms), as a buffer of a few loopback segments would cause.
  */
 static void bound_buffers(int fd)
 {
@@ -361,10 +357,7 @@ static int serve(struct http *h, int fd, const char *address, bool with_tls, str
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
 		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
-	/*
-	 * The socket is not closed then: libmicrohttpd may have done it, and the program ends
-	 * anyway.
-	 */
+	/* fd is not closed here: libmicrohttpd may have closed it, and the program ends anyway. */
 	if (!s->daemon)
 		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
 	h->n++;
@@ -375,7 +368,7 @@ static int serve_address(struct http *h, const char *address, struct err *e)
 {
 	int fd, code = listen_open(&fd, address, h->server[h->n].address, e);
 
-	return code ? code : serve(h, fd, address, web_with_tls(h->web), e);
+	return code ? code : serve(h, fd, address, web_access_with_tls(h->web), e);
 }
 
 static int serve_unix(struct http *h, const char *path, struct err *e)
@@ -389,13 +382,13 @@ static int serve_unix(struct http *h, const char *path, struct err *e)
 	return serve(h, fd, path, false, e);
 }
 
-/* Instead of the default address, and besides those that were asked for. */
+/* Serves on sockets from systemd, in addition to the configured addresses. */
 static int serve_given(struct http *h, struct err *e)
 {
 	int code = 0;
 
 	if (h->app->n_sockets > HTTP_ADDRESSES_MAX)
-		return err_set(e, -EINVAL, "%zu sockets from systemd are too many: give at most %d",
+		return err_set(e, -EINVAL, "%zu sockets from systemd: at most %d are accepted",
 			h->app->n_sockets, HTTP_ADDRESSES_MAX);
 	for (size_t i = 0; code == 0 && i < h->app->n_sockets; i++) {
 		int fd = LISTEN_FIRST_GIVEN + (int)i;
@@ -405,7 +398,7 @@ static int serve_given(struct http *h, struct err *e)
 		h->server[h->n].socket_given = true;
 		if (code == 0)
 			code = serve(h, fd, bound,
-				strncmp(bound, "unix:", 5) != 0 && web_with_tls(h->web), e);
+				strncmp(bound, "unix:", 5) != 0 && web_access_with_tls(h->web), e);
 	}
 	return code;
 }
@@ -417,14 +410,14 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 		addresses->n || app->n_sockets ? *addresses : (struct text_list){1, fallback};
 
 	if (wanted.n > HTTP_ADDRESSES_MAX)
-		return err_set(e, -EINVAL, "%zu listen addresses are too many: give at most %d",
+		return err_set(e, -EINVAL, "%zu listen addresses: at most %d are accepted",
 			wanted.n, HTTP_ADDRESSES_MAX);
 	struct http *h = xcalloc(1, sizeof *h);
 
 	h->app = app;
 	h->site = site_new(app);
 	connections_init(&h->connections, connections_max(app->options));
-	int code = web_open(&h->web, app->options->web_config_file, e);
+	int code = web_access_open(&h->web, app->options->web_config_file, e);
 
 	if (code == 0)
 		code = site_start(h->site, e);
@@ -437,7 +430,7 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 	if (code == 0)
 		code = serve_unix(h, app->options->unix_socket, e);
 	if (code) {
-		(void)http_stop(h); /* nobody has asked anything that takes long */
+		(void)http_stop(h); /* cannot time out: no slow answer is being made */
 		return code;
 	}
 	for (size_t i = 0; i < h->n; i++)
@@ -454,8 +447,8 @@ const char *http_address(const struct http *h, size_t i)
 static void server_stop(struct http_server *s)
 {
 	/*
-	 * libmicrohttpd shuts its socket down, and with it the one that systemd holds for who comes after us: nobody could
-	 * listen at it again. One that is taken out of its hands is left alone.
+	 * MHD_stop_daemon would shut down the socket that systemd keeps for the next server, which then could not accept.
+	 * MHD_quiesce_daemon takes the socket away from it.
 	 */
 	int socket_given = s->socket_given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
 
@@ -467,13 +460,13 @@ int http_stop(struct http *h)
 {
 	if (!h)
 		return 0;
-	/* libmicrohttpd does not stop while connections are put aside. */
+	/* libmicrohttpd does not stop while connections are suspended: end streams and waits first. */
 	site_stop(h->site);
 	if (h->web)
-		web_stop(h->web);
+		web_access_stop(h->web);
 	if (slow_queues_stop(&h->slow_queues, HTTP_LEAVE_SECONDS)) {
 		log_line(LOG_LEVEL_ERROR,
-			"an answer could not be finished before the end: the disk does not answer",
+			"exiting with an unfinished answer: reading the history takes too long",
 			NULL);
 		return -ETIMEDOUT;
 	}
@@ -482,7 +475,7 @@ int http_stop(struct http *h)
 	site_free(h->site);
 	if (h->unix_socket)
 		listen_drop_unix(h->unix_socket);
-	web_close(h->web);
+	web_access_close(h->web);
 	slow_queues_free(&h->slow_queues);
 	connections_done(&h->connections);
 	free(h);

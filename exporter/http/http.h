@@ -1,6 +1,5 @@
 /*
- * The HTTP server: the site (exporter/site/site.h) on sockets, by libmicrohttpd, which only
- * http.c and its parts know. Two threads per listening address.
+ * The HTTP server: serves the site (exporter/site/site.h) on sockets by libmicrohttpd. Two threads per listening address.
  */
 #ifndef EXPORTER_HTTP_HTTP_H
 #define EXPORTER_HTTP_HTTP_H
@@ -13,22 +12,22 @@
 struct http;
 
 /*
- * Serves on all addresses (exporter/http/listen.h) and logs them, or on none and says which one failed. No addresses
- * means HTTP_DEFAULT_ADDRESS. app must outlive the server.
+ * Serves on all addresses (exporter/http/listen.h) and logs them. If one fails, serves none, and e names it. Without
+ * addresses and without sockets from systemd, serves HTTP_DEFAULT_ADDRESS. app must outlive the server.
  */
 int http_start(struct http **ret, struct app *app, const struct text_list *addresses,
 	struct err *e);
 
-/* The i-th address that is served on, with its real port; NULL past the last. */
+/* The i-th served address with its real port; NULL past the last. */
 const char *http_address(const struct http *h, size_t i);
 
-/* An answer from the history that takes longer, as from a disk that hangs, does not hold up the end. */
+/* http_stop waits this long for an answer from the history: the disk may hang. */
 #define HTTP_LEAVE_SECONDS 5
 
 /*
- * No new connections, ends open ones, joins. NULL does nothing. -ETIMEDOUT after HTTP_LEAVE_SECONDS, which is logged: an
- * answer from the history is still being made, not all was freed, and app is in use; leave by _exit(2). Streams and what
- * else may be in the disk are waited for without limit: that is for exporter/lifecycle/exit_deadline.h.
+ * Closes all connections, joins the threads and frees h; NULL does nothing. -ETIMEDOUT, which is logged, after
+ * HTTP_LEAVE_SECONDS: an answer still reads the history and uses app; end the program by _exit(2). Streams and other readers
+ * of the disk are joined without a limit; exporter/lifecycle/exit_deadline.h bounds that.
  */
 int http_stop(struct http *h);
 

@@ -1,4 +1,3 @@
-/* Opening listening sockets. */
 #include "exporter/http/listen.h"
 
 #include <errno.h>
@@ -26,9 +25,9 @@ static int socket_open(int *ret, const struct addrinfo *a)
 
 	if (fd < 0)
 		return -errno;
-	/* A restart must not wait for the connections of the last one to time out. */
+	/* A restart must not wait until old connections time out. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	/* "::" takes IPv4, too; a particular IPv6 address does not care. */
+	/* "::" then accepts IPv4, too; no effect on other IPv6 addresses. */
 	if (a->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
 	if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)
@@ -50,8 +49,7 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* The first address of a name that can be bound; IPv6 first for "every address", where it takes
- * both. */
+/* The first address of a name that can be bound. IPv6 first for ":PORT", since "::" accepts IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};
@@ -68,10 +66,10 @@ static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 	return code;
 }
 
-/* Does somebody answer at this socket? -ECONNREFUSED: it is left over. */
+/* 0: a process listens. -ECONNREFUSED: the socket is stale. -EAGAIN: its queue is full. */
 static int try_unix(const struct sockaddr_un *at)
 {
-	/* Whoever is stopped, with others in line, would have us wait for its end. */
+	/* Non-blocking: a stopped server with a full queue would block connect(2). */
 	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
@@ -91,7 +89,7 @@ static int address_of_unix(struct sockaddr_un *ret, const char *path, struct err
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof ret->sun_path)
 		return err_set(e, -ENAMETOOLONG,
-			"--web.unix-socket=%.100s: a path may have at most %zu bytes", path,
+			"--web.unix-socket=%.100s: the path is too long; at most %zu bytes", path,
 			sizeof ret->sun_path - 1);
 	text_copy(path, ret->sun_path, sizeof ret->sun_path);
 	return 0;
@@ -116,7 +114,7 @@ int listen_unix(int *ret, const char *path, struct err *e)
 	if (address_of_unix(&at, path, e))
 		return -ENAMETOOLONG;
 	listen_drop_unix(path);
-	/* On Linux connecting needs the right to write to it, so nobody else gets in while it is made. */
+	/* connect(2) needs write permission on Linux: the umask excludes other users from the start. */
 	mode_t before = umask(0177);
 	int code =
 		bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 ?
@@ -125,7 +123,7 @@ int listen_unix(int *ret, const char *path, struct err *e)
 
 	umask(before);
 	if (code == -EADDRINUSE && !is_socket(path))
-		return err_set(e, code, "--web.unix-socket=%s: this is there, and is no socket",
+		return err_set(e, code, "--web.unix-socket=%s: the file exists and is no socket",
 			path);
 	if (code)
 		return err_system(e, code, "listen on the Unix socket %s", path);
@@ -169,8 +167,8 @@ int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e)
 	if (flags < 0 || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &accepts_len) < 0 ||
 		!accepts)
 		return err_set(e, -ENOTSOCK,
-			"descriptor %d, given by systemd, is no socket that listens for "
-			"connections: give ListenStream=",
+			"descriptor %d from systemd is no listening stream socket: set "
+			"ListenStream= in the socket unit",
 			fd);
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	getsockname(fd, (struct sockaddr *)(void *)&at, &len);

@@ -1,6 +1,6 @@
 /*
- * Sockets to serve on, from texts like "127.0.0.1:9877", "[::1]:9877", "localhost:9877", ":9877"
- * (every address of this machine). Port 0 takes a free one.
+ * Opens listening sockets for addresses such as "127.0.0.1:9877", "[::1]:9877", "localhost:9877" and ":9877" (every address
+ * of this machine). Port 0 takes a free port.
  */
 #ifndef EXPORTER_HTTP_LISTEN_H
 #define EXPORTER_HTTP_LISTEN_H
@@ -10,26 +10,24 @@
 #include "collectors/base/err.h"
 #include "exporter/options/shapes.h"
 
-/* The first descriptor of sockets that systemd hands over (sd_listen_fds(3)). */
+/* The first descriptor of sockets passed by systemd (sd_listen_fds(3)). */
 #define LISTEN_FIRST_GIVEN 3
 
 /*
- * A listening socket, non-blocking, closed on exec. bound gets the address as it became:
- * "127.0.0.1:43567". The sentence names the address and what is wrong with it.
+ * Opens a non-blocking, close-on-exec socket. bound gets the address with the real port: "127.0.0.1:43567". The error names
+ * the address and the reason.
  */
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e);
 
-/*
- * The same for a socket that somebody else opened; bound of a Unix socket is "unix:PATH". The caller goes on to own fd.
- */
+/* Prepares a socket passed by systemd; bound of a Unix socket is "unix:PATH". The caller keeps owning fd. */
 int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
 
 /*
- * The same for a Unix socket at path, which only our own user and root may connect to. One that is left over from a
- * program that is gone is replaced; anything else at that path is an error.
+ * Opens a Unix socket at path; only our user and root may connect. Replaces a stale socket, which no process serves. Any other
+ * file at the path is an error.
  */
 int listen_unix(int *ret, const char *path, struct err *e);
-/* When nobody listens there any more, removes it from its folder; what is no socket, or another program's, stays. */
+/* Removes the socket file if no process listens on it; any other file stays. */
 void listen_drop_unix(const char *path);
 
 #endif

@@ -1,4 +1,3 @@
-/* Asking sockets. */
 #include "exporter/http/peer.h"
 
 #include <netinet/in.h>
@@ -33,7 +32,7 @@ bool peer_by_loopback(int fd)
 		return ntohl(at.v4.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 	if (at.any.sa_family != AF_INET6)
 		return false;
-	/* A socket for both kinds of addresses has IPv4 as ::ffff:127.0.0.1. */
+	/* A dual-stack socket has IPv4 addresses as ::ffff:127.0.0.1. */
 	return IN6_IS_ADDR_V4MAPPED(&at.v6.sin6_addr) ?
 		       at.v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET :
 		       IN6_IS_ADDR_LOOPBACK(&at.v6.sin6_addr);
@@ -49,7 +48,7 @@ uint64_t peer_number(const struct sockaddr *a)
 		const struct in6_addr *v6 =
 			&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
 
-		/* On a socket for both kinds of addresses. */
+		/* An IPv4 client of a dual-stack socket. */
 		if (IN6_IS_ADDR_V4MAPPED(v6))
 			memcpy(&ret, &v6->s6_addr[12], sizeof(uint32_t));
 		else

@@ -1,6 +1,4 @@
-/*
- * Who is at the other end of a connection, as the kernel says.
- */
+/* Identifies the client of a connection by its socket. */
 #ifndef EXPORTER_HTTP_PEER_H
 #define EXPORTER_HTTP_PEER_H
 
@@ -10,13 +8,13 @@
 
 #include "exporter/api/route.h"
 
-/* Of a Unix socket; all zero for others. */
+/* The user and the process behind a Unix socket; all zero for other sockets. */
 struct peer peer_of(int fd);
 
-/* Did it come by an address that only this machine reaches? */
+/* Did the client connect to a loopback address, which only this machine reaches? */
 bool peer_by_loopback(int fd);
 
-/* A number for an address, without the half of an IPv6 address that a client chooses. 0 for NULL and others. */
+/* A number for an IPv4 address or the first half of an IPv6 address: a client chooses the second half. 0: NULL or other. */
 uint64_t peer_number(const struct sockaddr *a);
 
 #endif

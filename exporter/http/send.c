@@ -1,4 +1,3 @@
-/* Answers on their way out: headers, bodies and streams. */
 #include "exporter/http/send.h"
 
 #include <stdlib.h>
@@ -16,22 +15,22 @@ static void drop_body(void *body)
 	shared_drop(&((struct response_body *)body)->shared);
 }
 
-/* What the configuration says wins over what we say ourselves. */
+/* Headers of the configuration replace our own. */
 static void add_configured(struct MHD_Response *response, const struct http_answer *a,
 	const struct web_config *c)
 {
-	bool sniff_said = false, policy_said = false;
+	bool sniff_set = false, policy_set = false;
 
 	for (size_t i = 0; c && i < WEB_HEADERS_MAX; i++) {
 		if (!c->header[i])
 			continue;
 		MHD_add_response_header(response, web_config_headers[i], c->header[i]);
-		sniff_said |= strcmp(web_config_headers[i], "X-Content-Type-Options") == 0;
-		policy_said |= strcmp(web_config_headers[i], "Content-Security-Policy") == 0;
+		sniff_set |= strcmp(web_config_headers[i], "X-Content-Type-Options") == 0;
+		policy_set |= strcmp(web_config_headers[i], "Content-Security-Policy") == 0;
 	}
-	if (a->policy && !policy_said)
+	if (a->policy && !policy_set)
 		MHD_add_response_header(response, "Content-Security-Policy", a->policy);
-	if (!sniff_said)
+	if (!sniff_set)
 		MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 }
 
@@ -56,7 +55,7 @@ static void add_headers(struct MHD_Response *response, const struct http_answer 
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, a->allow);
 }
 
-/* ---- streams: a connection that has nothing to send is put aside until there is something ---- */
+/* ---- streams: a connection is suspended while there is nothing to send ---- */
 
 struct stream_response {
 	struct event_stream *stream;

@@ -1,4 +1,3 @@
-/* A queue, and the thread that works it off. */
 #include "exporter/http/slow_queue.h"
 
 #include <errno.h>
@@ -14,104 +13,103 @@ STAILQ_HEAD(slow_tasks, slow_task);
 
 struct slow_queue {
 	struct worker worker;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	struct slow_tasks waiting;
 	size_t n, most, bytes, most_bytes;
 	bool stop;
 };
 
-/* One question. Those that wait when the desk closes are run as well. */
+/* Runs one task, also after the stop: waiting tasks must be refused. */
 static double task_loop(void *context)
 {
-	struct slow_queue *d = context;
+	struct slow_queue *q = context;
 
-	pthread_mutex_lock(&d->lock);
-	struct slow_task *e = STAILQ_FIRST(&d->waiting);
-	bool stop = d->stop, wanted = !stop && d->bytes < d->most_bytes;
+	pthread_mutex_lock(&q->lock);
+	struct slow_task *task = STAILQ_FIRST(&q->waiting);
+	bool stop = q->stop, wanted = !stop && q->bytes < q->most_bytes;
 
-	if (e)
-		STAILQ_REMOVE_HEAD(&d->waiting, link);
-	pthread_mutex_unlock(&d->lock);
-	if (!e)
+	if (task)
+		STAILQ_REMOVE_HEAD(&q->waiting, link);
+	pthread_mutex_unlock(&q->lock);
+	if (!task)
 		return stop ? WORKER_END : INFINITY;
-	e->run(e, wanted);
+	task->run(task, wanted);
 	return 0;
 }
 
-void slow_queue_free(struct slow_queue *d)
+void slow_queue_free(struct slow_queue *q)
 {
-	if (!d)
+	if (!q)
 		return;
-	worker_done(&d->worker);
-	pthread_mutex_destroy(&d->lock);
-	free(d);
+	worker_done(&q->worker);
+	pthread_mutex_destroy(&q->lock);
+	free(q);
 }
 
 int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e)
 {
-	struct slow_queue *d = xcalloc(1, sizeof *d);
+	struct slow_queue *q = xcalloc(1, sizeof *q);
 
-	d->most = most;
-	d->most_bytes = most_bytes;
-	STAILQ_INIT(&d->waiting);
-	pthread_mutex_init(&d->lock, NULL);
-	worker_init(&d->worker);
-	int code = worker_start(&d->worker, "slow answers", task_loop, d, e);
+	q->most = most;
+	q->most_bytes = most_bytes;
+	STAILQ_INIT(&q->waiting);
+	pthread_mutex_init(&q->lock, NULL);
+	worker_init(&q->worker);
+	int code = worker_start(&q->worker, "slow answers", task_loop, q, e);
 
 	if (code)
-		slow_queue_free(d);
+		slow_queue_free(q);
 	else
-		*ret = d;
+		*ret = q;
 	return code;
 }
 
-bool slow_queue_take(struct slow_queue *d, struct slow_task *e)
+bool slow_queue_take(struct slow_queue *q, struct slow_task *task)
 {
-	pthread_mutex_lock(&d->lock);
-	bool accepted = !d->stop && d->n < d->most;
+	pthread_mutex_lock(&q->lock);
+	bool accepted = !q->stop && q->n < q->most;
 
 	if (accepted) {
-		d->n++;
-		STAILQ_INSERT_TAIL(&d->waiting, e, link);
+		q->n++;
+		STAILQ_INSERT_TAIL(&q->waiting, task, link);
 	}
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_unlock(&q->lock);
 	if (accepted)
-		worker_wake(&d->worker);
+		worker_wake(&q->worker);
 	return accepted;
 }
 
-void slow_queue_weigh(struct slow_queue *d, size_t bytes)
+void slow_queue_weigh(struct slow_queue *q, size_t bytes)
 {
-	pthread_mutex_lock(&d->lock);
-	d->bytes += bytes;
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_lock(&q->lock);
+	q->bytes += bytes;
+	pthread_mutex_unlock(&q->lock);
 }
 
-void slow_queue_leave(struct slow_queue *d, size_t bytes)
+void slow_queue_leave(struct slow_queue *q, size_t bytes)
 {
-	pthread_mutex_lock(&d->lock);
-	d->n--;
-	d->bytes -= bytes;
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_lock(&q->lock);
+	q->n--;
+	q->bytes -= bytes;
+	pthread_mutex_unlock(&q->lock);
 }
 
-int slow_queue_stop(struct slow_queue *d, double seconds)
+int slow_queue_stop(struct slow_queue *q, double seconds)
 {
-	pthread_mutex_lock(&d->lock);
-	d->stop = true;
-	pthread_mutex_unlock(&d->lock);
-	worker_wake(&d->worker);
-	return worker_join(&d->worker, seconds, NULL) ? 0 : -ETIMEDOUT;
+	pthread_mutex_lock(&q->lock);
+	q->stop = true;
+	pthread_mutex_unlock(&q->lock);
+	worker_wake(&q->worker);
+	return worker_join(&q->worker, seconds, NULL) ? 0 : -ETIMEDOUT;
 }
 
-/* ---- one for each kind of question ---- */
+/* ---- one queue for each kind of request ---- */
 
-/* Of each kind: at the same time. */
+/* Tasks in one queue. */
 #define ANSWERS_MAX 64u
 
-int slow_queues_open(struct slow_queues *d, struct err *e)
+int slow_queues_open(struct slow_queues *all, struct err *e)
 {
-	/* Of those that whoever asked has not read yet. One more may be made. */
 	const size_t bytes_max[SITE_WAYS] = {
 		[SITE_LATER] = memory_budget()->of_history,
 		[SITE_OF_SAMPLES] = memory_budget()->of_samples,
@@ -120,25 +118,25 @@ int slow_queues_open(struct slow_queues *d, struct err *e)
 
 	for (size_t i = 0; i < SITE_WAYS && code == 0; i++)
 		if (bytes_max[i])
-			code = slow_queue_open(&d->at[i], ANSWERS_MAX, bytes_max[i], e);
+			code = slow_queue_open(&all->at[i], ANSWERS_MAX, bytes_max[i], e);
 	return code;
 }
 
-int slow_queues_stop(struct slow_queues *d, double seconds)
+int slow_queues_stop(struct slow_queues *all, double seconds)
 {
 	struct mono begin = now_read().mono;
 
 	for (size_t i = 0; i < SITE_WAYS; i++) {
 		double left = seconds - mono_seconds_between(begin, now_read().mono);
 
-		if (d->at[i] && slow_queue_stop(d->at[i], fmax(left, 0)))
+		if (all->at[i] && slow_queue_stop(all->at[i], fmax(left, 0)))
 			return -ETIMEDOUT;
 	}
 	return 0;
 }
 
-void slow_queues_free(struct slow_queues *d)
+void slow_queues_free(struct slow_queues *all)
 {
 	for (size_t i = 0; i < SITE_WAYS; i++)
-		slow_queue_free(d->at[i]);
+		slow_queue_free(all->at[i]);
 }

@@ -1,7 +1,7 @@
 /*
- * Questions that take long to answer, such as the samples of a day, one after the other on a thread of their own: the
- * threads that serve scrapes never wait for them. The bytes of answers are counted until they were sent: while there are
- * too many on their way to slow readers, no other answer is made.
+ * Answers slow requests, such as the samples of a day, one at a time on a thread of its own, so that scrapes never wait for
+ * them. Counts the bytes of answers until they are sent: while slow clients hold too many, no other answer is made. Any
+ * thread may call.
  */
 #ifndef EXPORTER_HTTP_SLOW_QUEUE_H
 #define EXPORTER_HTTP_SLOW_QUEUE_H
@@ -13,44 +13,46 @@
 #include "collectors/base/err.h"
 #include "exporter/site/site.h"
 
-/* One question; the caller's, until run was called. */
+/* One request. The caller owns it and keeps it until run was called. */
 struct slow_task {
 	STAILQ_ENTRY(slow_task) link;
 	/*
-	 * On the desk's thread. wanted: false when the desk closes, or too much is on its way. Says what it made by
-	 * slow_queue_weigh, before anybody else can see it.
+	 * Called on the queue's thread. wanted false: refuse, since the queue stops or too many bytes are unsent. Must call
+	 * slow_queue_weigh before other threads see the answer.
 	 */
-	void (*run)(struct slow_task *e, bool wanted);
+	void (*run)(struct slow_task *task, bool wanted);
 };
 
 struct slow_queue;
 
-/* most: those that wait, that are being answered, and whose answer is being sent; most_bytes: of answers. */
+/* most: tasks that wait, run, or whose answer is unsent. most_bytes: of unsent answers; the last may exceed it. */
 int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e);
 
-/* false: there are as many as may be, or the desk is closing. Then run is not called. */
-bool slow_queue_take(struct slow_queue *d, struct slow_task *e);
-void slow_queue_weigh(struct slow_queue *d, size_t bytes);
+/* False: the queue is full or stops, and run is not called. */
+bool slow_queue_take(struct slow_queue *q, struct slow_task *task);
+/* Adds the bytes of an answer. */
+void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 
-/* One that was taken is gone, with its answer of so many bytes. */
-void slow_queue_leave(struct slow_queue *d, size_t bytes);
+/* The answer of a taken task was sent or dropped; bytes as in slow_queue_weigh. */
+void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
 /*
- * Waits for the one that is being answered, and runs those that wait as not wanted. -ETIMEDOUT after so many seconds: its
- * thread is still in a question, and the desk with it; leave by _exit(2), or call it again. 0: once.
+ * Waits for the running task and runs the waiting ones with wanted false. -ETIMEDOUT: the thread is still in a task after
+ * these seconds and uses the queue; call again, or end the program by _exit(2). Do not call again after 0.
  */
-int slow_queue_stop(struct slow_queue *d, double seconds);
-void slow_queue_free(struct slow_queue *d); /* stopped, and all have left; NULL does nothing */
+int slow_queue_stop(struct slow_queue *q, double seconds);
+void slow_queue_free(struct slow_queue
+		*q); /* after the stop, when all tasks have left; NULL does nothing */
 
-/* The desks of a server: one for each kind of slow question, so that a short answer does not wait for a day of samples. */
+/* One queue for each kind of slow request: a short answer does not wait for the samples of a day. */
 struct slow_queues {
-	struct slow_queue *at[SITE_WAYS]; /* NULL: of SITE_AT_ONCE */
+	struct slow_queue *at[SITE_WAYS]; /* NULL for SITE_AT_ONCE */
 };
 
-int slow_queues_open(struct slow_queues *d, struct err *e);
+int slow_queues_open(struct slow_queues *all, struct err *e);
 
-/* As slow_queue_stop, of all of them together. */
-int slow_queues_stop(struct slow_queues *d, double seconds);
-void slow_queues_free(struct slow_queues *d);
+/* As slow_queue_stop; seconds bound all queues together. */
+int slow_queues_stop(struct slow_queues *all, double seconds);
+void slow_queues_free(struct slow_queues *all);
 
 #endif

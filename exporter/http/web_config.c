@@ -1,4 +1,3 @@
-/* From the text of --web.config.file to a struct. */
 #include "exporter/http/web_config.h"
 
 #include <crypt.h>
@@ -63,13 +62,10 @@ const char *const web_config_headers[WEB_HEADERS_MAX] = {
 	"Content-Security-Policy",
 };
 
-/* What the file says, before it is checked as a whole. */
+/* Values of the file before the checks that compare keys. */
 struct raw_config {
 	struct {
 		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
-		struct {
-			const char *text;
-		} auth;
 		struct text_list sans;
 	} tls;
 	struct web_config *c;
@@ -92,7 +88,7 @@ static const char *version_name(size_t i)
 	return web_config_versions[i].name;
 }
 
-/* The row of value in a table of names; the sentence lists them. */
+/* The row whose name is value; the error lists all names. nth returns NULL past the last row. */
 static int row_of(struct yaml *y, yaml_node_t *value, const char *subject,
 	const char *(*nth)(size_t), unsigned char *ret, struct err *e)
 {
@@ -121,13 +117,13 @@ static int rows_of(struct yaml *y, yaml_node_t *value, const char *subject,
 	const char *(*nth)(size_t), unsigned char *rows, size_t *n, size_t most, struct err *e)
 {
 	if (value->type != YAML_SEQUENCE_NODE)
-		return yaml_error(y, value, e, "a list is wanted here");
+		return yaml_error(y, value, e, "expected a list");
 	for (yaml_node_item_t *i = value->data.sequence.items.start;
 		i < value->data.sequence.items.top; i++) {
 		yaml_node_t *item = yaml_node(y, *i);
 
 		if (*n == most)
-			return yaml_error(y, item, e, "more than %zu in the list", most);
+			return yaml_error(y, item, e, "the list has more than %zu entries", most);
 		int code = row_of(y, item, subject, nth, &rows[(*n)++], e);
 
 		if (code)
@@ -198,7 +194,7 @@ static int read_tls(struct yaml *y, yaml_node_t *value, void *into, struct err *
 	return yaml_mapping(y, value, "tls_server_config", keys, into, e);
 }
 
-/* Only where the values are a closed set; the others are any text. */
+/* Headers that are not listed here may have any value. */
 static bool header_value_ok(size_t row, const char *value)
 {
 	if (strcmp(web_config_headers[row], "X-Content-Type-Options") == 0)
@@ -222,7 +218,7 @@ static int check_header(struct yaml *y, yaml_node_t *node, size_t row, const cha
 	return 0;
 }
 
-/* The offsets are those of the array in struct web_config, which raw only points to. */
+/* The offsets are relative to c->header, not to struct raw_config. */
 static int read_headers(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
 	struct web_config *c = ((struct raw_config *)into)->c;
@@ -286,12 +282,11 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 		return code;
 	for (size_t i = 0; i < c->n_users; i++)
 		if (strcmp(c->user[i].name, u->name) == 0)
-			return yaml_error(y, name, e, "the user %.64s is there twice", u->name);
-	/* What has no blank behind its colon is all name, with the password in it. */
+			return yaml_error(y, name, e, "the user %.64s is given twice", u->name);
+	/* YAML reads "NAME:HASH" without a blank as a name: do not print it, it holds the hash. */
 	if (!*u->hash)
 		return yaml_error(y, name, e,
-			"a user has no password: NAME: HASH is wanted, with a blank behind the "
-			"colon");
+			"a user has no password: write NAME: HASH, with a blank after the colon");
 	if (!bcrypt_ok(u->hash))
 		return yaml_error(y, name, e,
 			"the password of %.64s is no bcrypt hash ($2y$, a cost, 53 characters); "
@@ -306,7 +301,7 @@ static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err
 	struct web_config *c = ((struct raw_config *)into)->c;
 
 	if (value->type != YAML_MAPPING_NODE)
-		return yaml_error(y, value, e, "basic_auth_users must be names with bcrypt hashes");
+		return yaml_error(y, value, e, "basic_auth_users must map names to bcrypt hashes");
 	yaml_node_pair_t *first = value->data.mapping.pairs.start,
 			 *end = value->data.mapping.pairs.top;
 
@@ -320,7 +315,7 @@ static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err
 	return 0;
 }
 
-/* A PEM text wins over none, a file over a text; "" is none. Relative files are in the configuration's folder. */
+/* A file wins over a text; "" counts as absent. Relative paths start at the folder of the configuration. */
 static struct pem pem_of(struct arena *arena, const char *path, const char *text, const char *file)
 {
 	struct pem ret = {.text = text && *text ? text : NULL};
@@ -356,15 +351,15 @@ static int check_auth(const struct raw_config *raw, struct web_config *c, const 
 	}
 	if ((c->client_ca.text || c->client_ca.file) && c->client_auth == CLIENT_AUTH_NONE)
 		return err_set(e, -EINVAL,
-			"%s: client_ca is set, but client_auth_type does not ask for a client "
+			"%s: client_ca is set, but client_auth_type requests no client "
 			"certificate",
 			path);
 	return 0;
 }
 
 /*
- * What speaks HTTP/2 refuses such a file, and one file is to mean the same everywhere: RFC 9113 section 9.2.2
- * wants an AES-128-GCM suite below TLS 1.3.
+ * RFC 9113 section 9.2.2 requires an AES-128-GCM suite below TLS 1.3. Exporters with HTTP/2 refuse a file without one, and a
+ * file must mean the same to all exporters.
  */
 static int check_http2(const struct raw_config *raw, const struct web_config *c, const char *path,
 	struct err *e)
@@ -376,7 +371,7 @@ static int check_http2(const struct raw_config *raw, const struct web_config *c,
 			*web_config_ciphers[c->ciphers[i]].key_exchange)
 			return 0;
 	return err_set(e, -EINVAL,
-		"%s: cipher_suites has no suite that HTTP/2 asks for "
+		"%s: cipher_suites has no suite that HTTP/2 requires "
 		"(TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 or "
 		"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256); add one, or set "
 		"http_server_config.http2: false",

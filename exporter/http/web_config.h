@@ -1,10 +1,10 @@
 /*
- * The file of --web.config.file: TLS, client certificates, headers, users and a rate limit, in the keys of
- * Prometheus' exporter-toolkit (github.com/prometheus/exporter-toolkit, docs/web-configuration.md), so that one
- * file serves all exporters of a machine. Parsing only: no socket, no file but the one that the caller read.
+ * Parses the file of --web.config.file: TLS, client certificates, headers, users and a rate limit. The keys are those of
+ * Prometheus' exporter-toolkit (github.com/prometheus/exporter-toolkit, docs/web-configuration.md), so that one file serves
+ * all exporters of a machine. Opens no file and no socket.
  *
- * Differences, all on the strict side: HTTP/2 is not spoken (http_server_config.http2 is read, and its demands on
- * cipher suites are checked); cipher_suites holds for TLS 1.3, too.
+ * Two differences: the server has no HTTP/2 (http_server_config.http2 is read, and its rules for cipher suites are
+ * checked), and cipher_suites also limits TLS 1.3.
  */
 #ifndef EXPORTER_HTTP_WEB_CONFIG_H
 #define EXPORTER_HTTP_WEB_CONFIG_H
@@ -19,46 +19,46 @@
 
 enum client_auth {
 	CLIENT_AUTH_NONE,
-	CLIENT_AUTH_REQUEST,     /* asked for, not looked at */
-	CLIENT_AUTH_REQUIRE_ANY, /* required, by whoever signed */
+	CLIENT_AUTH_REQUEST,     /* requested, not verified */
+	CLIENT_AUTH_REQUIRE_ANY, /* required, not verified */
 	CLIENT_AUTH_VERIFY_IF_GIVEN,
 	CLIENT_AUTH_REQUIRE_AND_VERIFY,
 };
 
 enum { WEB_CIPHERS_MAX = 32, WEB_CURVES_MAX = 8, WEB_HEADERS_MAX = 5 };
 
-/* A PEM text, or the file that holds it: one of the two, or neither. */
+/* A PEM text or the path of its file; at most one is set. */
 struct pem {
 	const char *text, *file;
 };
 
 struct web_config {
-	bool tls; /* the file asks for TLS */
+	bool tls; /* the file turns TLS on */
 	struct pem cert, key, client_ca;
 	enum client_auth client_auth;
 	size_t n_sans, n_ciphers, n_curves;
-	const char *const *sans;                /* any of them is enough; NULL = not asked */
-	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; 0 of them = all */
-	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; 0 of them = all */
+	const char *const *sans; /* allowed names of client certificates; NULL: any name */
+	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; none: all */
+	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; none: all */
 	unsigned min_version, max_version;      /* rows of web_config_versions */
 	bool server_order;
 	const char
 		*header[WEB_HEADERS_MAX]; /* values, by row of web_config_headers; NULL = not set */
-	double rate_interval;             /* seconds for one more request; 0 = no limit */
+	double rate_interval; /* seconds until one more request is allowed; 0: no limit */
 	uint64_t rate_burst;
 	size_t n_users;
 	struct web_user {
 		const char *name, *hash; /* bcrypt */
 	} * user;
-	struct arena arena; /* private: holds it all */
+	struct arena arena; /* private; holds all texts and arrays */
 };
 
-/* Names as Go's crypto/tls spells them, with GnuTLS' words (gnutls.org, "Priority strings"). */
+/* Names of Go's crypto/tls, and their GnuTLS names (gnutls.org, "Priority strings"). */
 struct web_cipher {
 	const char *name;
-	const char *key_exchange; /* "" = TLS 1.3 has no choice */
+	const char *key_exchange; /* "" for TLS 1.3, whose suites do not name one */
 	const char *cipher, *mac;
-	bool http2; /* one that RFC 9113 section 9.2.2 asks for */
+	bool http2; /* satisfies RFC 9113 section 9.2.2 */
 };
 extern const struct web_cipher web_config_ciphers[];
 struct web_name {
@@ -70,8 +70,8 @@ enum { TLS12 = 2, TLS13 = 3 };
 extern const char *const web_config_headers[WEB_HEADERS_MAX];
 
 /*
- * Reads text, which came from path: files in it are named relative to path's folder. -EINVAL: the sentence names
- * the line, what is wrong and what is accepted. Never repeats a key or a hash.
+ * Parses text, the content of path. Relative file names in it start at path's folder. -EINVAL: e names the line, the fault
+ * and the accepted values, and never contains a key or a hash.
  */
 int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
 	struct err *e);

@@ -1,4 +1,3 @@
-/* TLS of a web configuration, in GnuTLS. */
 #include "exporter/http/web_tls.h"
 
 #include <arpa/inet.h>
@@ -13,7 +12,7 @@
 #include "exporter/http/web_config.h"
 
 #define PEM_MAX ((size_t)1 << 20)
-/* Names of one certificate that are looked at. */
+/* Names checked in one certificate. */
 #define SANS_MAX 256u
 
 struct web_tls {
@@ -36,7 +35,7 @@ static int read_pem(struct buf *ret, const struct pem *p, const char *subject, s
 	return 0;
 }
 
-/* A private key does not stay in freed memory. */
+/* Keeps a private key out of freed memory. */
 static void wipe(struct buf *b)
 {
 	if (b->data)
@@ -68,7 +67,7 @@ static int load_pair(struct web_tls *t, struct err *e)
 			  0;
 }
 
-/* Whom client certificates must come from; by default whom this system trusts, as Go's servers do. */
+/* Loads the authorities of client certificates; by default those of this system, as Go's servers do. */
 static int load_ca(struct web_tls *t, struct err *e)
 {
 	struct buf ca AUTO(wipe) = BUF_MAX(PEM_MAX);
@@ -102,14 +101,14 @@ static const char *key_exchange(const struct web_tls *t)
 	if (gnutls_certificate_get_x509_key(t->credentials, 0, &key) < 0)
 		return ret;
 	if (gnutls_x509_privkey_get_pk_algorithm(key) != GNUTLS_PK_RSA)
-		ret = "ECDHE-ECDSA"; /* Ed25519's, too (RFC 8422) */
+		ret = "ECDHE-ECDSA"; /* also for Ed25519 (RFC 8422) */
 	gnutls_x509_privkey_deinit(key);
 	return ret;
 }
 
-/* ---- the words for GnuTLS ---- */
+/* ---- the priority string ---- */
 
-/* Each word once: a repeated one is harmless to GnuTLS, but hard to read in a log. */
+/* Adds each word once: GnuTLS accepts repeated words, but a log with them is hard to read. */
 static void add_word(struct buf *out, const char *word)
 {
 	const char *at = strstr(buf_text(out), word);
@@ -134,8 +133,9 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 }
 
 /*
- * Of the suites that the file names: Go has those of TLS 1.3 besides, whatever they are, while GnuTLS makes these of the same ciphers.
- * So where none of the ciphers is for TLS 1.3, either that goes, or, where nothing of older versions is left, they do.
+ * Is a suite of the file usable with this key? aead: does one of them have a cipher of TLS 1.3? Go always adds its own suites
+ * of TLS 1.3; GnuTLS builds them from the listed ciphers. Without such a cipher, web_config_priorities drops TLS 1.3, or
+ * drops the listed ciphers if no older version is usable.
  */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)
 {
@@ -172,8 +172,8 @@ void web_config_priorities(const struct web_config *c, const char *key_exchange,
 	for (const struct web_name *w = web_config_curves; c->n_curves == 0 && w->name; w++)
 		add_word(out, w->gnutls);
 	/*
-	 * Many certificates in use allow encipherment only in keyUsage, yet sign key exchanges. Go and OpenSSL do not
-	 * look at it on their own side, so a file that works there must work here.
+	 * Many certificates in use sign key exchanges although their keyUsage allows encipherment only. Go and OpenSSL do
+	 * not check keyUsage of their own certificate, so a file that works there must work here.
 	 */
 	buf_adds(out, ":+SIGN-ALL:+COMP-NULL:+CTYPE-X509:%DEBUG_ALLOW_KEY_USAGE_VIOLATIONS");
 	if (c->server_order)
@@ -199,7 +199,7 @@ int web_tls_load(struct web_tls **ret, const struct web_config *c, struct err *e
 	t->config = c;
 	if (gnutls_certificate_allocate_credentials(&t->credentials) < 0) {
 		free(t);
-		return err_set(e, -ENOMEM, "no memory for the certificate");
+		return err_set(e, -ENOMEM, "out of memory for the certificate");
 	}
 	code = load_pair(t, e);
 	if (code == 0)
@@ -233,7 +233,7 @@ static bool allowed(const struct web_config *c, const char *name, size_t len)
 	return false;
 }
 
-/* As people write it: an address in digits, everything else as it stands. */
+/* Compares an IP address as text, and other names byte by byte. */
 static bool san_allowed(const struct web_config *c, unsigned type, const char *data, size_t len)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -267,7 +267,7 @@ static bool any_san_allowed(const struct web_config *c, const gnutls_datum_t *de
 	return found;
 }
 
-/* Signed by a known authority, in time, and meant for clients. */
+/* Is the certificate signed by a known authority, not expired, and for TLS clients? */
 static bool chain_ok(gnutls_session_t session)
 {
 	unsigned char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
@@ -277,7 +277,7 @@ static bool chain_ok(gnutls_session_t session)
 	return gnutls_certificate_verify_peers(session, &wanted, 1, &status) == 0 && status == 0;
 }
 
-/* Called by GnuTLS within the handshake; not 0 ends it. */
+/* GnuTLS calls this within the handshake; a value other than 0 ends the handshake. */
 static int verify_client(gnutls_session_t session)
 {
 	const struct web_tls *t = gnutls_session_get_ptr(session);
@@ -308,7 +308,7 @@ bool web_tls_attach(struct web_tls *t, gnutls_session_t session)
 		[CLIENT_AUTH_REQUIRE_AND_VERIFY] = GNUTLS_CERT_REQUIRE,
 	};
 
-	/* libmicrohttpd set its own from what it was started with. */
+	/* Replaces the credentials that libmicrohttpd has set. */
 	gnutls_credentials_clear(session);
 	if (gnutls_priority_set(session, t->priorities) < 0 ||
 		gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, t->credentials) < 0)

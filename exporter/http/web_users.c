@@ -1,4 +1,3 @@
-/* Passwords, off the serving threads. */
 #include "exporter/http/web_users.h"
 
 #include <crypt.h>
@@ -18,7 +17,10 @@ struct password_key {
 	unsigned char byte[KEY_SIZE];
 };
 
-/* Apart, so that a guesser cannot push a scraper's out. Those of the last are known of an address, others of ANYBODY. */
+/*
+ * One cache each, so that a guesser cannot evict a scraper's entry. RIGHT_FROM_THERE holds entries of one address, the
+ * others hold entries of ANYBODY.
+ */
 enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
 #define KNOWN_MAX 256
@@ -36,7 +38,7 @@ struct password_job {
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
-	bool first; /* of its address; others there wait for the same password */
+	bool first; /* the first of its address; later ones there wait for the same password */
 	void (*resume)(void *context);
 	void *context;
 };
@@ -49,11 +51,11 @@ struct web_users {
 	unsigned char secret[KEY_SIZE];
 	struct known_passwords known[KINDS];
 	struct failure_limit failures;
-	size_t n; /* waiting, oldest first; the first's is being computed */
+	size_t n; /* waiting jobs, oldest first; the first is being computed */
 	struct password_job job[WEB_USERS_WAITING_MAX];
 };
 
-/* ---- wrong passwords of an address: token buckets, each kept as the time at which it will be full ---- */
+/* ---- wrong passwords of an address: a bucket is stored as the time at which it will be full ---- */
 
 #define REFILL_NS (FAILURE_SECONDS * NS_PER_S)
 
@@ -62,7 +64,7 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* That of the address; else one that is full, which is that of nobody; else that of all others. */
+/* The bucket of the address, else a full one, which is free, else FAILURE_ADDRESSES for the shared one. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
 	size_t ret = FAILURE_ADDRESSES;
@@ -93,7 +95,7 @@ void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono 
 	b->full_at.ns = (is_full(b, now) ? now.ns : b->full_at.ns) + REFILL_NS;
 }
 
-/* With the lock, which is gone afterwards. */
+/* With the lock, which it releases. The last holder frees u. */
 static void let_go(struct web_users *u)
 {
 	bool last = --u->holders == 0;
@@ -109,7 +111,7 @@ static void let_go(struct web_users *u)
 
 static void job_done(struct password_job *job)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it was taken out of the queue, and is done once. */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the job left the queue, so this runs once for it. */
 	explicit_bzero(job->password, strlen(job->password));
 	free(job->password);
 	free(job->hash);
@@ -142,8 +144,8 @@ void web_users_free(struct web_users *u)
 }
 
 /*
- * What is kept instead of a password: useless without the secret, which lives as long as the program. The hash is
- * part of it, so a changed file makes what was known unknown.
+ * The cache key, stored instead of the password: useless without the secret, which exists in this process only. It covers
+ * the hash, so that a changed hash in the file invalidates cached verdicts.
  */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
@@ -161,8 +163,8 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 }
 
 /*
- * What the password of an unknown name is compared with, always in vain: the hash of one of the users, and of the same
- * one each time, so that how long it takes tells a stranger from none of them, whatever their hashes cost.
+ * An unknown name is checked against the hash of a user, always the same one for this name, and then denied. The time of the
+ * answer then does not reveal which names exist, even if hashes differ in cost.
  */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
@@ -209,7 +211,7 @@ static bool password_fits(const char *password, const char *hash)
 	return ret;
 }
 
-/* With the lock: takes all who wait for this key out of the queue. */
+/* With the lock: takes all jobs with this key out of the queue. */
 static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	struct password_job ret[WEB_USERS_WAITING_MAX])
 {
@@ -235,7 +237,7 @@ static void note_verdict(struct web_users *u, const struct password_job *job, bo
 		failure_limit_count(&u->failures, job->address, now_read().mono);
 }
 
-/* With the lock, which is not held while it computes and resumes. False: stopped meanwhile. */
+/* With the lock, which it releases while it computes and resumes. False: stopped meanwhile. */
 static bool verify_first(struct web_users *u)
 {
 	struct password_job done[WEB_USERS_WAITING_MAX];
@@ -266,7 +268,7 @@ static bool verify_first(struct web_users *u)
 	return true;
 }
 
-/* One at a time. Jobs stay in the queue meanwhile, so that their addresses keep waiting. */
+/* A job stays in the queue while it is computed, so that its address counts as waiting. */
 static void *verify_forever(void *context)
 {
 	struct web_users *u = context;
@@ -303,7 +305,7 @@ int web_users_start(struct web_users **ret, struct err *e)
 	return 0;
 }
 
-/* With the lock. One that waits from the same address; NULL: none. */
+/* With the lock. A waiting job of the address; NULL: none. */
 static const struct password_job *job_from(const struct web_users *u, uint64_t address)
 {
 	for (size_t i = 0; i < u->n; i++)
@@ -331,7 +333,10 @@ static enum web_verdict enqueue(struct web_users *u, const struct web_question *
 	return WEB_LATER;
 }
 
-/* With the lock. What is known of anybody is not looked at while another password of this address is. WEB_LATER: nothing is known. */
+/*
+ * With the lock. RIGHT is not consulted while another password of this address is being computed. WEB_LATER: no verdict is
+ * cached.
+ */
 static enum web_verdict look_up(struct web_users *u, const struct password_key *key,
 	uint64_t address)
 {
@@ -363,7 +368,7 @@ enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	/* Of a stranger no hash is part of it: who had that of another user, or will have it, is somebody else. */
+	/* The key of an unknown name covers no hash: it must not match a real user with that hash. */
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_BUSY;
 	pthread_mutex_lock(&u->lock);

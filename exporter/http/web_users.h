@@ -1,12 +1,14 @@
 /*
- * Are this name and password one of the users? bcrypt takes 70 ms and more by design, so it is never computed where
- * requests are served: a thread of its own does it, one at a time, while the request waits aside, and what came out is
- * kept. Scrapers, who send the same every time from the same address, wait once.
+ * Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a thread of its own computes one hash at a
+ * time while the request is suspended. Verdicts are cached: a scraper, which always sends the same password from the same
+ * address, waits once.
  *
- * Guessing is slow for everybody: one password at a time in all, one waiting for each address, few in all, and of each
- * address no more wrong ones than struct failure_limit has left. That holds for what others sent as well: were a password
- * that is known let in from any address at once, how soon the answer comes would tell it, however many are tried. An address
- * that had it right before has it right at once, whatever else comes from there.
+ * Limits slow down guessing: one password at a time is checked, one may wait for each address, WEB_USERS_WAITING_MAX in all,
+ * and struct failure_limit bounds the wrong passwords of an address. A password that is known to be right from another
+ * address passes the same limits; otherwise a quick answer would reveal it to a guesser. An address that sent the right
+ * password before is allowed at once, whatever else it sends.
+ *
+ * Any thread.
  */
 #ifndef EXPORTER_HTTP_WEB_USERS_H
 #define EXPORTER_HTTP_WEB_USERS_H
@@ -19,30 +21,30 @@ struct web_users;
 enum web_verdict {
 	WEB_ALLOWED,
 	WEB_DENIED,
-	WEB_LATER, /* is being computed: resume will be called, then ask again */
-	WEB_BUSY,  /* too many are waiting */
-	WEB_SPENT, /* the address has no failure left, and the password is not known of it */
+	WEB_LATER, /* being computed: call again after resume */
+	WEB_BUSY,  /* too many requests wait */
+	WEB_SPENT, /* the address sent too many wrong passwords, and this one is not cached for it */
 };
 
-/* Most requests that wait for a verdict. */
+/* The limit of requests that wait for a verdict. */
 #define WEB_USERS_WAITING_MAX 32
 
-/* Starts the thread: a password that comes when there is none to be had is checked as any other. */
+/* Starts the thread now: at the first password, none might be available. */
 int web_users_start(struct web_users **ret, struct err *e);
-/* Nobody may be waiting (web_users_stop). A password that is being computed ends in its own time. */
+/* Call after web_users_stop; NULL does nothing. The thread frees u after the hash that it still computes. */
 void web_users_free(struct web_users *u);
 
-/* Resumes all who wait; from then on the verdict is WEB_BUSY. */
+/* Resumes all waiting requests. Later verdicts are WEB_BUSY. */
 void web_users_stop(struct web_users *u);
 
 struct web_question {
 	const struct web_config *config;
-	const char *name, *password; /* NULL = none was sent: denied */
-	uint64_t address; /* of the asker, any number that is the same for the same one */
-	bool trusted;     /* by something better than a password: web_enter asks for no user */
+	const char *name, *password; /* NULL: none was sent, and the verdict is WEB_DENIED */
+	uint64_t address;            /* identifies the client's address (peer_number) */
+	bool trusted; /* the request carries a token: web_access_check needs no user */
 	/*
-	 * Called once, from another thread, perhaps before the answer WEB_LATER is there. NULL only looks: WEB_LATER
-	 * then means that it would have to be computed.
+	 * Called once, from another thread, perhaps before WEB_LATER is returned. NULL: only looks at cached verdicts, and
+	 * WEB_LATER means that the password has to be computed.
 	 */
 	void (*resume)(void *context);
 	void *context;
@@ -50,8 +52,8 @@ struct web_question {
 enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q);
 
 /*
- * Wrong passwords that an address may still try: a token bucket for each address, which holds FAILURE_BURST and gets one
- * back each FAILURE_SECONDS. A full bucket takes no place; addresses that find no place share one. The caller locks.
+ * Limits wrong passwords by a token bucket for each address, which holds FAILURE_BURST tokens and gains one each
+ * FAILURE_SECONDS. A full bucket needs no place in the table. Addresses without a place share one bucket. The caller locks.
  */
 #define FAILURE_BURST     10
 #define FAILURE_SECONDS   1
@@ -65,7 +67,7 @@ struct failure_limit {
 	} of_one[FAILURE_ADDRESSES], of_others;
 };
 
-/* Has the address none left? */
+/* Is the bucket of the address empty? */
 bool failure_limit_reached(const struct failure_limit *l, uint64_t address, struct mono now);
 void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono now);
 

@@ -40,8 +40,7 @@ int catalogue_currency_check(const char *code, size_t n, struct err *e)
 {
 	if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)
 		return err_set(e, -EINVAL,
-			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR",
-			code);
+			"currency: \"%.40s\" is not a code of three capitals, as USD or EUR", code);
 	if (n > UINT8_MAX)
 		return err_set(e, -E2BIG, "currency: more than %d of them", UINT8_MAX);
 	return 0;

@@ -37,7 +37,7 @@ REFUSED = {
     "web_config_noAuth_keyPath_empty.bad.yml": "needs one of key and key_file",
     "web_config_noAuth_keyPath_invalid.bad.yml": "No such file",
     "web_config_noAuth_key_empty.bad.yml": "needs one of key and key_file",
-    "web_config_noAuth_noHTTP2Cipher.bad.yml": "no suite that HTTP/2 asks for",
+    "web_config_noAuth_noHTTP2Cipher.bad.yml": "no suite that HTTP/2 requires",
     "web_config_noAuth_wrongTLSVersion.bad.yml": "unknown TLS version",
 }
 

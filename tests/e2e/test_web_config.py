@@ -159,7 +159,7 @@ class WebConfig(WebConfigured):
                 (self.PAIR + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: web.yml\n", "client_ca"),
                 ("basic_auth_users:\n  john: doe\n", "john"),
                 ("basic_auth_users:\n  john: " + self.quick.replace("$04$", "$32$") + "\n", "john is no bcrypt hash"),
-                ("basic_auth_users: {john:doe123}\n", "a blank behind the colon")):
+                ("basic_auth_users: {john:doe123}\n", "a blank after the colon")):
             with self.subTest(said=said):
                 result = self.command("serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:",
                                       f"--web.config.file={self.write(text)}")
@@ -181,7 +181,7 @@ class WebConfig(WebConfigured):
     def test_a_pipe_is_an_error_at_the_start(self):
         fifo = self.folder / "pipe"
         os.mkfifo(fifo)
-        for path, said in ((fifo, "is a pipe; a file is needed"),
+        for path, said in ((fifo, "is a pipe: give a regular file"),
                            (self.write(self.PAIR.replace("server.key", "pipe")), "key_file: .*/pipe is a pipe, and no program wrote")):
             result = self.command("serve", "--web.listen-address=127.0.0.1:0", f"--web.config.file={path}",
                                   "--history.path=:memory:", "--no-jobs.recognise")

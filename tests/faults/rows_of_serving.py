@@ -12,13 +12,13 @@ ROWS = {
         "exporter/lifecycle/privileges.c", "	umask(umask(S_IRWXO) | S_IRWXO);\n", "",
         "test_history.py:Modes.test_of_a_server_s_files_leave_others_no_right"),
     "nobody is hung up on": (
-        "exporter/http/connections.c", "	if (c->n > c->max && g)", "	if (c->n > c->max && g && !c->max)",
+        "exporter/http/connections.c", "	if (c->n > c->max && one)", "	if (c->n > c->max && one && !c->max)",
         "test_faults_http.py:Crowd.test_idle_connections_above_the_limit_keep_no_scraper_out"),
     "who is being answered is never hung up on": (
         "exporter/http/connections.c", "TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle)", "TAILQ_FIRST(&c->idle)",
         "test_faults_http.py:Crowd.test_who_asks_for_ever_and_never_reads_keeps_no_scraper_out"),
     "answers without bound": (
-        "exporter/http/connections.c", "	if (g && g != asking)", "	if (g && g == asking)",
+        "exporter/http/connections.c", "	if (one && one != requesting)", "	if (one && one == requesting)",
         "test_faults_http.py:Crowd.test_answers_that_nobody_reads_are_bounded"),
     "a memory limit is nothing to go by": (
         "exporter/core/memory_budget.c", "	of_addresses = limit == addresses;", "	return;\n	of_addresses = limit == addresses;",
@@ -51,7 +51,7 @@ ROWS = {
         "exporter/site/host_header.c", "	return is_address(host) || ", "	return !is_address(host) || ",
         "test_attackers.py:ReboundNames.test_nothing_is_read_by_a_name_that_is_not_ours"),
     "long answers without bound": (
-        "exporter/http/slow_queue.c", "d->bytes < d->most_bytes", "d->bytes < SIZE_MAX / 2",
+        "exporter/http/slow_queue.c", "q->bytes < q->most_bytes", "q->bytes < SIZE_MAX / 2",
         "test_attackers.py:LongAnswers.test_clients_that_do_not_read_them_fill_no_memory"),
     "everybody may change": (
         "exporter/site/change.c", "	if (!r->user && !o->allow_changes)\n", "	if (!r->user && !o->allow_changes && !o)\n", "unit:site_change"),
@@ -85,7 +85,7 @@ ROWS = {
         "exporter/http/web_tls.c", "v-- > least;", "v-- > least - least;",
         "test_web_config.py:WebConfig.test_old_tls_clients_get_in_where_the_file_says_so_and_nowhere_else"),
     "a file that is being written is read": (
-        "exporter/http/web_version.c", "age < SETTLE_SECONDS * NS_PER_S &&", "age < 0 &&",
+        "exporter/http/web_access.c", "age < SETTLE_SECONDS * NS_PER_S &&", "age < 0 &&",
         "test_web_config.py:WebConfig.test_a_file_that_is_being_written_opens_no_door"),
     "a stranger is refused at once": (
         "exporter/http/web_users.c", "	const char *hash = user ? user->hash : hash_for_stranger(u, q);",

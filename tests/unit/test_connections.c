@@ -66,8 +66,8 @@ static void the_longest_silent_goes(void **state)
 	assert_gone(f, "...");
 	enter(f, 3);
 	assert_gone(f, "x...");
-	connections_busy(&f->connection[1]);
-	connections_idle(&f->connection[1]);
+	connections_set_busy(&f->connection[1], true);
+	connections_set_busy(&f->connection[1], false);
 	enter(f, 4);
 	assert_gone(f, "x.x..");
 	for (size_t i = 0; i < 5; i++)
@@ -82,9 +82,9 @@ static void who_is_being_answered_stays(void **state)
 
 	for (size_t i = 0; i < ROOM; i++) {
 		enter(f, i);
-		connections_busy(&f->connection[i]);
+		connections_set_busy(&f->connection[i], true);
 	}
-	connections_idle(&f->connection[2]);
+	connections_set_busy(&f->connection[2], false);
 	enter(f, 3);
 	assert_gone(f, "..x.");
 	enter(f, 4);
@@ -101,13 +101,13 @@ static void of_the_busy_the_first_goes_when_there_is_no_other(void **state)
 
 	for (size_t i = 0; i < ROOM; i++)
 		enter(f, i);
-	connections_busy(&f->connection[1]);
-	connections_busy(&f->connection[0]);
-	connections_busy(&f->connection[2]);
+	connections_set_busy(&f->connection[1], true);
+	connections_set_busy(&f->connection[0], true);
+	connections_set_busy(&f->connection[2], true);
 	enter(f, 3);
 	assert_gone(f, ".x..");
-	connections_idle(&f->connection[1]);
-	connections_busy(&f->connection[3]);
+	connections_set_busy(&f->connection[1], false);
+	connections_set_busy(&f->connection[3], true);
 	enter(f, 4);
 	assert_gone(f, "xx...");
 	for (size_t i = 0; i < 5; i++)
@@ -122,10 +122,10 @@ static void of_what_is_held_the_first_goes_but_not_who_asks(void **state)
 
 	for (size_t i = 0; i < ROOM; i++)
 		enter(f, i);
-	connections_busy(&f->connection[2]);
+	connections_set_busy(&f->connection[2], true);
 	connections_relieve(&f->connection[2]);
 	assert_gone(f, "...");
-	connections_busy(&f->connection[0]);
+	connections_set_busy(&f->connection[0], true);
 	connections_relieve(&f->connection[0]);
 	assert_gone(f, "..x");
 	connections_relieve(&f->connection[1]);
@@ -143,8 +143,8 @@ static void who_was_told_may_still_ask(void **state)
 	for (size_t i = 0; i < ROOM + 1; i++)
 		enter(f, i);
 	assert_gone(f, "x...");
-	connections_busy(&f->connection[0]);
-	connections_idle(&f->connection[0]);
+	connections_set_busy(&f->connection[0], true);
+	connections_set_busy(&f->connection[0], false);
 	connections_leave(&f->connection[0]);
 	assert_int_equal(f->connections.n, ROOM);
 	enter(f, 4);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/clock.h"
-#include "exporter/http/web_version.h"
+#include "exporter/http/web_access.h"
 
 #define NO_USERS  "# nobody is asked\n"
 #define HASH      "$2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"
@@ -17,7 +17,7 @@
 
 struct fixture {
 	char folder[64], path[80], aside[80];
-	struct web *web;
+	struct web_access *web;
 };
 
 /* Seconds that the clocks of this program are ahead of those that files are stamped by. */
@@ -57,7 +57,7 @@ static int begin(void **state)
 	snprintf(f.path, sizeof f.path, "%s/web.yml", f.folder);
 	snprintf(f.aside, sizeof f.aside, "%s/web.yml~", f.folder);
 	put(f.path, ONE_USER, O_CREAT);
-	if (web_open(&f.web, f.path, &e))
+	if (web_access_open(&f.web, f.path, &e))
 		fail_msg("%s", e.text);
 	*state = &f;
 	return 0;
@@ -67,8 +67,8 @@ static int end(void **state)
 {
 	struct fixture *f = *state;
 
-	web_stop(f->web);
-	web_close(f->web);
+	web_access_stop(f->web);
+	web_access_close(f->web);
 	unlink(f->path);
 	unlink(f->aside);
 	return rmdir(f->folder);
@@ -77,14 +77,14 @@ static int end(void **state)
 /* How many users are known to who asks now; -1: the file is bad. */
 static int users(struct fixture *f)
 {
-	struct web_version *v = web_hold(f->web);
+	struct web_version *v = web_access_hold(f->web);
 	struct web_question q = {0};
-	int n = (int)web_config_of(v)->n_users;
+	int n = (int)web_access_config(v)->n_users;
 
-	/* No user has this password. */
-	if (web_enter(f->web, v, &q, false) == WEB_NO_CONFIG)
+	/* Nobody's password: no user is let in by it. */
+	if (web_access_check(f->web, v, &q, false) == WEB_NO_CONFIG)
 		n = -1;
-	web_drop(v);
+	web_access_drop(v);
 	return n;
 }
 

@@ -42,20 +42,20 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{"tls_server_config:\n  client_auth_type: x\n", "needs one of cert and cert_file"},
 		{PAIR "  client_auth_type: x\n",
 			"unknown client_auth_type \"x\"; accepted are NoClientCert"},
-		{PAIR "  client_ca_file: ca\n", "client_auth_type does not ask"},
+		{PAIR "  client_ca_file: ca\n", "client_auth_type requests no"},
 		{PAIR "  min_version: TLS111\n",
 			"web.yml:4: unknown TLS version \"TLS111\"; accepted are TLS10, TLS11"},
 		{PAIR "  min_version: TLS13\n  max_version: TLS12\n",
 			"min_version TLS13 is above max_version TLS12"},
 		{PAIR "  cipher_suites: [TLS_X]\n", "web.yml:4: unknown cipher suite \"TLS_X\""},
-		{PAIR "  cipher_suites: TLS_X\n", "a list is wanted"},
+		{PAIR "  cipher_suites: TLS_X\n", "expected a list"},
 		{PAIR "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384]\n",
-			"no suite that HTTP/2 asks for"},
+			"no suite that HTTP/2 requires"},
 		{PAIR "  curve_preferences: [CurveP257]\n",
 			"unknown curve \"CurveP257\"; accepted are X25519"},
 		{PAIR "  curve_preferences: [X25519, X25519, X25519, X25519, X25519, X25519, "
 		      "X25519, X25519, X25519]\n",
-			"more than 8 in the list"},
+			"the list has more than 8 entries"},
 		{PAIR "  client_allowed_sans: one\n", "a list is wanted"},
 		{PAIR "  client_allowed_sans: [[one]]\n", "expected a text"},
 		{PAIR "  prefer_server_cipher_suites: maybe\n", "\"maybe\" is not true or false"},
@@ -67,15 +67,26 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 			"accepted is nosniff"},
 		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"1\\nSet-Cookie: a\"\n",
 			"control character"},
-		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"a\\0b\"\n", "NUL"},
-		{"rate_limit:\n  interval: 1\n", "\"1\" is not a duration"},
-		{"rate_limit:\n  interval: -1s\n", "\"-1s\" is not a duration"},
-		{"rate_limit:\n  burst: -1\n", "\"-1\" is not a whole number"},
-		{"basic_auth_users: x\n", "must be names with bcrypt hashes"},
-		{"basic_auth_users:\n  john: doe\n",
-			"web.yml:2: the password of john is no bcrypt hash"},
-		{"basic_auth_users:\n  a: " HASH "\n  a: " HASH "\n", "the user a is there twice"},
-	};
+		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"a\\0b\"\n", "NUL"}, {
+			"rate_limit:
+			interval : 1 ", "\"1\" is not a duration"
+		},
+		{
+			"rate_limit:
+			interval : -1s ", "\"-1s\" is not a duration"
+		},
+		{
+			"rate_limit:
+			burst : -1 ", "\"-1\" is not a whole number"
+		},
+		{
+			"basic_auth_users: x
+			", " must map names to bcrypt hashes "},
+			{"basic_auth_users:\n  john: doe\n",
+				"web.yml:2: the password of john is no bcrypt hash"},
+			{"basic_auth_users:\n  a: " HASH "\n  a: " HASH "\n",
+				"the user a is given twice"},
+		};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct web_config *c = NULL;

@@ -1,5 +1,4 @@
-/* --web.config.file at run time. */
-#include "exporter/http/web_version.h"
+#include "exporter/http/web_access.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,7 +17,7 @@
 /* The configuration, the certificate, its key, the authority. */
 #define FILES_MAX 4
 
-/* So long after its last change a file is taken for written. */
+/* A file is complete this long after its last change. */
 #define SETTLE_SECONDS 1
 
 struct web_stamp {
@@ -29,13 +28,13 @@ struct web_stamp {
 	int error;
 };
 
-/* The files of a version, as they were before it was read. */
+/* The files of a version, with their stamps from before it was read. */
 struct watched {
 	size_t n;
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		struct web_stamp seen; /* as it was found last, for the first time at since */
+		struct web_stamp seen; /* newest stamp, first seen at since */
 		struct mono since;
 	} file[FILES_MAX];
 };
@@ -46,15 +45,15 @@ struct web_version {
 	struct web_tls *tls; /* NULL without TLS */
 };
 
-struct web {
+struct web_access {
 	char *path;
 	bool tls;
 	struct web_users *users;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
-	bool bad; /* the file as it is now */
+	bool bad; /* the file is invalid now */
 	struct watched watched;
-	double tokens; /* of the rate limit */
+	double tokens; /* of the rate limit, at the time counted */
 	struct mono counted;
 };
 
@@ -102,14 +101,14 @@ static void watched_done(struct watched *w)
 	w->n = 0;
 }
 
-/* What was read of a pipe is not there the next time, and an empty configuration lets everybody in. */
+/* A pipe is empty when it is read again, and an empty configuration allows every request. */
 static int read_text(struct buf *ret, const char *path, struct err *e)
 {
 	struct stat st;
 
 	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
 		return err_set(e, -EINVAL,
-			"%s is a pipe; a file is needed, as it is read again when it changes",
+			"%s is a pipe: give a regular file, which can be read again after a change",
 			path);
 	return file_read(ret, path, e);
 }
@@ -152,28 +151,27 @@ static int version_read(struct web_version **ret, const char *path, struct watch
 	return code;
 }
 
-void web_drop(struct web_version *v)
+void web_access_drop(struct web_version *v)
 {
 	if (v && atomic_fetch_sub(&v->holders, 1) == 1)
 		version_free(v);
 }
 
-const struct web_config *web_config_of(const struct web_version *v)
+const struct web_config *web_access_config(const struct web_version *v)
 {
 	return v->config;
 }
 
-bool web_attach(struct web_version *v, gnutls_session_t session)
+bool web_access_attach(struct web_version *v, gnutls_session_t session)
 {
 	return v->tls && web_tls_attach(v->tls, session);
 }
 
-/* ---- the newest ---- */
+/* ---- reloading ---- */
 
 /*
- * A file that is being written is empty at first, or ends before its users or client_auth_type: as it is then it would let
- * everybody in. So is one that an editor makes anew, and every change is left to settle. One whose time is still to come,
- * by a clock that is not ours or was set back, is waited for since it was seen first.
+ * A file that is being written is empty, or lacks users or client_auth_type, and would allow every request: every change has
+ * to settle. A change time in the future (another clock, or a clock set back) counts from when it was first seen.
  */
 static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
@@ -188,8 +186,8 @@ static bool is_being_written(struct watched_file *f, const struct web_stamp *now
 	       mono_seconds_between(f->since, t.mono) < SETTLE_SECONDS;
 }
 
-/* With the lock. A version is read when all of its files have settled. */
-static bool changed(struct web *w)
+/* With the lock. False until all changed files have settled. */
+static bool changed(struct web_access *w)
 {
 	bool ret = false;
 
@@ -206,7 +204,7 @@ static bool changed(struct web *w)
 	return ret;
 }
 
-/* Was one of them changed while it was read? Then what was read may be a part of it. */
+/* Did a file change during the read? The version may then be incomplete. */
 static bool changed_meanwhile(const struct watched *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -218,8 +216,9 @@ static bool changed_meanwhile(const struct watched *w)
 	return false;
 }
 
-/* A new limit begins with all of its burst, as that of the start. */
-static void begin_rate(struct web *w, const struct web_config *old, const struct web_config *now)
+/* A changed rate limit starts with a full burst. */
+static void begin_rate(struct web_access *w, const struct web_config *old,
+	const struct web_config *now)
 {
 	if (old && old->rate_burst == now->rate_burst && old->rate_interval == now->rate_interval)
 		return;
@@ -227,35 +226,35 @@ static void begin_rate(struct web *w, const struct web_config *old, const struct
 	w->counted = now_read().mono;
 }
 
-/* With the lock. -EAGAIN: nothing is known of the new version yet. */
-static int reload(struct web *w, struct err *e)
+/* With the lock. -EAGAIN: the files changed during the read; try again later. */
+static int reload(struct web_access *w, struct err *e)
 {
 	struct web_version *v;
 
-	/* Of a bad version, too: it may be mended by a file that it names. */
+	/* Watches the files of an invalid version, too: mending a certificate may make it valid. */
 	watched_done(&w->watched);
 	int code = version_read(&v, w->path, &w->watched, e);
 
 	if (code)
 		return code;
 	if (w->last_good && changed_meanwhile(&w->watched)) {
-		web_drop(v);
+		web_access_drop(v);
 		return -EAGAIN;
 	}
 	if (w->last_good && v->config->tls != w->tls) {
-		web_drop(v);
+		web_access_drop(v);
 		return err_set(e, -EINVAL,
-			"%s: TLS cannot be turned %s while the program runs: start it again",
-			w->path, w->tls ? "off" : "on");
+			"%s: TLS cannot be turned %s at run time: restart the server", w->path,
+			w->tls ? "off" : "on");
 	}
 	begin_rate(w, w->last_good ? w->last_good->config : NULL, v->config);
-	web_drop(w->last_good);
+	web_access_drop(w->last_good);
 	w->last_good = v;
 	return 0;
 }
 
 /* With the lock. */
-static void refresh(struct web *w)
+static void refresh(struct web_access *w)
 {
 	struct err e = {0};
 
@@ -268,28 +267,27 @@ static void refresh(struct web *w)
 	w->bad = code != 0;
 	if (w->bad)
 		log_line(LOG_LEVEL_ERROR,
-			"the web configuration is bad: requests are refused until it is mended",
+			"web configuration invalid: every request is refused until it is corrected",
 			"error", e.text, NULL);
 	else
-		log_line(LOG_LEVEL_INFO, "the web configuration was read again", "file", w->path,
-			NULL);
+		log_line(LOG_LEVEL_INFO, "web configuration reloaded", "file", w->path, NULL);
 }
 
-int web_open(struct web **ret, const char *path, struct err *e)
+int web_access_open(struct web_access **ret, const char *path, struct err *e)
 {
-	struct web *w = xcalloc(1, sizeof *w);
+	struct web_access *w = xcalloc(1, sizeof *w);
 	int code = 0;
 
 	pthread_mutex_init(&w->lock, NULL);
 	if (path) {
 		w->path = xstrdup(path);
 		code = reload(w, e);
-		/* Also for who has no users: a change may bring some when there is no thread to be had. */
+		/* Even without users: a change may add some when no thread is available. */
 		if (code == 0)
 			code = web_users_start(&w->users, e);
 	}
 	if (code) {
-		web_close(w);
+		web_access_close(w);
 		return code;
 	}
 	if (path)
@@ -298,30 +296,30 @@ int web_open(struct web **ret, const char *path, struct err *e)
 	return 0;
 }
 
-bool web_with_tls(const struct web *w)
+bool web_access_with_tls(const struct web_access *w)
 {
 	return w->tls;
 }
 
-void web_stop(struct web *w)
+void web_access_stop(struct web_access *w)
 {
 	if (w->users)
 		web_users_stop(w->users);
 }
 
-void web_close(struct web *w)
+void web_access_close(struct web_access *w)
 {
 	if (!w)
 		return;
 	watched_done(&w->watched);
-	web_drop(w->last_good);
+	web_access_drop(w->last_good);
 	web_users_free(w->users);
 	pthread_mutex_destroy(&w->lock);
 	free(w->path);
 	free(w);
 }
 
-struct web_version *web_hold(struct web *w)
+struct web_version *web_access_hold(struct web_access *w)
 {
 	if (!w->path)
 		return NULL;
@@ -334,10 +332,10 @@ struct web_version *web_hold(struct web *w)
 	return v;
 }
 
-/* ---- who may come in ---- */
+/* ---- access ---- */
 
-/* A bucket that starts full and gets one more each interval, up to burst (as golang.org/x/time/rate). */
-static bool within_rate(struct web *w, const struct web_config *c)
+/* A token bucket: starts full, gains one token each interval, up to burst (as golang.org/x/time/rate). */
+static bool within_rate(struct web_access *w, const struct web_config *c)
 {
 	if (!(c->rate_interval > 0))
 		return true;
@@ -355,7 +353,7 @@ static bool within_rate(struct web *w, const struct web_config *c)
 	return ret;
 }
 
-static bool is_bad(struct web *w)
+static bool is_bad(struct web_access *w)
 {
 	pthread_mutex_lock(&w->lock);
 	bool ret = w->bad;
@@ -364,7 +362,8 @@ static bool is_bad(struct web *w)
 	return ret;
 }
 
-enum web_entry web_enter(struct web *w, struct web_version *v, struct web_question *q, bool again)
+enum web_entry web_access_check(struct web_access *w, struct web_version *v, struct web_question *q,
+	bool again)
 {
 	if (!v)
 		return WEB_ENTER;
