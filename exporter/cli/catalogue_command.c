@@ -1,4 +1,3 @@
-/* The words behind "catalogue". */
 #include "exporter/cli/catalogue_command.h"
 
 #include <errno.h>
@@ -21,13 +20,13 @@
 #define PROGRAM      "rightsize-exporter catalogue"
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-#define LONG_WAIT    10.0 /* seconds that are worth a line of their own in a log */
+#define LONG_WAIT    10.0 /* seconds; a longer wait gets a line of its own if stderr is no terminal */
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 struct catalogue_command {
 	struct options options;
-	const char *operand; /* NULL = none was given */
+	const char *operand; /* NULL: none */
 };
 
 static int failed(const struct err *e)
@@ -41,7 +40,7 @@ static void warn(const struct err *e)
 	fprintf(stderr, PROGRAM ": warning: %s\n", e->text);
 }
 
-/* ---- what info and search print ---- */
+/* ---- output of info and search ---- */
 
 static void add_age(struct buf *out, double seconds)
 {
@@ -111,10 +110,10 @@ static bool contains(const struct server *s, const char *text)
 
 struct found_server {
 	const struct server *server;
-	double usd; /* per hour; NaN = not known */
+	double usd; /* per hour; NaN: unknown */
 };
 
-/* By price, unknown ones last; then as in the catalogue. */
+/* By price, unknown prices last, then in the catalogue's order. */
 static int by_price(const void *left, const void *right)
 {
 	const struct found_server *a = left, *b = right;
@@ -174,7 +173,7 @@ size_t catalogue_command_search(struct buf *out, const struct catalogue *c, cons
 	return n;
 }
 
-/* ---- progress: one line that is written over on a terminal, few lines elsewhere ---- */
+/* ---- progress: one line that is overwritten on a terminal, few lines elsewhere ---- */
 
 struct fetch_progress {
 	bool terminal;
@@ -263,7 +262,7 @@ static int print_info(struct catalogue_command *c, const struct catalogue_use *u
 	catalogue_command_info(&text, use->catalogue,
 		isnan(use->state.fetched_at) ? (double)NAN : use->state.age_seconds);
 	if (use->state.stale)
-		buf_adds(&text, "\nIt is stale: \"" PROGRAM " update\" fetches a newer one.\n");
+		buf_adds(&text, "\nIt is stale. \"" PROGRAM " update\" fetches a newer one.\n");
 	return print(&text);
 }
 
@@ -286,7 +285,7 @@ static int print_found(struct catalogue_command *c, const struct catalogue_use *
 		return EXIT_FAILED;
 	}
 	if (n > SEARCH_LINES)
-		fprintf(stderr, PROGRAM ": the cheapest %d of %zu; a longer text finds fewer\n",
+		fprintf(stderr, PROGRAM ": the cheapest %d of %zu; a longer text matches fewer\n",
 			SEARCH_LINES, n);
 	return print(&text);
 }
@@ -303,7 +302,7 @@ static void say_fetched(const struct catalogue *c, const struct keeper_report *r
 	fprintf(stderr, "fetched %zu servers and %zu prices in %u calls", c->n, c->n_prices,
 		r->calls);
 	if (r->retries)
-		fprintf(stderr, " (%u of them again)", r->retries);
+		fprintf(stderr, " (%u of them retries)", r->retries);
 	fprintf(stderr, "; kept in %s\n", path);
 }
 
@@ -327,7 +326,8 @@ static int update(struct catalogue_command *c)
 		.regions = o->catalogue_regions,
 		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
 		.benchmarks = o->catalogue_benchmarks,
-		.force = true, /* fresh pages are taken from the cache all the same */
+		/* Fetches even if the catalogue is fresh; fresh pages still come from the cache. */
+		.force = true,
 		.progress = show_fetching,
 		.progress_context = &progress};
 
@@ -338,7 +338,7 @@ static int update(struct catalogue_command *c)
 	progress_end(&progress);
 	if (notice.code == -EUCLEAN)
 		warn(&notice);
-	else if (code == 0 && notice.code) /* fetched for nothing */
+	else if (code == 0 && notice.code) /* fetched, but not saved */
 		e = notice, code = notice.code;
 	if (code == 0)
 		say_fetched(fetched, &report, path);
@@ -383,14 +383,14 @@ static int import(struct catalogue_command *c)
 		code = save(read, path, &e);
 	if (code == 0)
 		fprintf(stderr,
-			"imported %zu servers and %zu prices; kept in %s, and not refreshed until "
+			"imported %zu servers and %zu prices; kept in %s until "
 			"\"" PROGRAM " update\"\n",
 			read->n, read->n_prices, path);
 	catalogue_free(read);
 	return code ? failed(&e) : EXIT_OK;
 }
 
-/* ---- which ---- */
+/* ---- commands ---- */
 
 static const struct catalogue_verb {
 	const char *word, *operand, *help;
@@ -434,7 +434,7 @@ static const struct catalogue_verb *verb_of(const char *word)
 	return NULL;
 }
 
-/* The operand may stand before or behind the options. */
+/* The operand may stand before or after the options. */
 static int read_command(struct catalogue_command *c, const struct catalogue_verb *v, int argc,
 	char **argv, struct err *e)
 {
@@ -446,7 +446,7 @@ static int read_command(struct catalogue_command *c, const struct catalogue_verb
 		argc--;
 		argv++;
 	}
-	/* "-" alone is no option, but looks like one. */
+	/* options_read would take "-" for an option. */
 	if (argc > 0 && strcmp(argv[argc - 1], "-") == 0 && !first) {
 		c->operand = argv[--argc];
 		first = true;
@@ -459,7 +459,7 @@ static int read_command(struct catalogue_command *c, const struct catalogue_verb
 		c->options.n_rest--;
 	}
 	if (c->options.n_rest || (c->operand && !v->operand))
-		code = err_set(e, -EINVAL, "%s: \"%.80s\" is one word too many", v->word,
+		code = err_set(e, -EINVAL, "%s: unexpected argument \"%.80s\"", v->word,
 			c->options.n_rest ? c->options.rest[0] : c->operand);
 	else if (v->operand && !c->operand)
 		code = err_set(e, -EINVAL, "%s: %s is missing", v->word, v->operand);

@@ -1,25 +1,22 @@
-/*
- * rightsize-exporter catalogue info|update|import|search: what is known of servers and prices, and where more of it
- * comes from.
- */
+/* rightsize-exporter catalogue info|update|import|search: shows and updates the catalogue of servers and prices. */
 #ifndef EXPORTER_CLI_CATALOGUE_COMMAND_H
 #define EXPORTER_CLI_CATALOGUE_COMMAND_H
 
 #include "collectors/base/buf.h"
 #include "recommender/catalogue/catalogue.h"
 
-/* argv: what follows the word catalogue. Returns the exit code: 0, 1 = it did not work, 2 = bad usage. */
+/* argv: the arguments after the word catalogue. Returns the exit code: 0, 1: failed, 2: bad usage. */
 int catalogue_command_main(int argc, char **argv);
 
-/* What --help prints: one line and one sentence for each word, with so many blanks before them. */
+/* Appends the commands and their sentences for --help. */
 void catalogue_command_help(struct buf *out);
 
-/* What "catalogue info" prints. age_seconds: since the catalogue was fetched; NaN = it was not. */
+/* Appends the output of "catalogue info". age_seconds: since the fetch; NaN: the catalogue was not fetched. */
 void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds);
 
 /*
- * The active servers whose server_id, api_reference, display_name or family contains text, ignoring case, cheapest
- * first; at most limit lines below the heading. Returns how many servers match.
+ * Appends the active servers whose server_id, api_reference, display_name or family contains text, ignoring case: a heading
+ * and at most limit lines, cheapest first. Returns the number of matches.
  */
 size_t catalogue_command_search(struct buf *out, const struct catalogue *c, const char *text,
 	size_t limit);

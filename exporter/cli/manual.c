@@ -1,4 +1,3 @@
-/* The manual. */
 #include "exporter/cli/manual.h"
 
 #include <ctype.h>
@@ -160,7 +159,7 @@ static void formats_markdown(struct buf *out)
 
 /* ---- man page ---- */
 
-/* Text as roff takes it literally: a line may not begin with a control character. */
+/* Escapes text for roff, where \ and - are special and "." or "'" at the start of a line begins a request. */
 static void add_roff(struct buf *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -304,7 +303,7 @@ void manual_man(struct buf *out)
 
 /* ---- bash ---- */
 
-/* What may stand in a word list of bash without quotes. */
+/* May the text stand unquoted in a word list of bash? */
 static bool is_word(const char *text)
 {
 	for (; *text; text++)

@@ -1,4 +1,3 @@
-/* Processes to JSON and back. */
 #include "exporter/cli/process_dump.h"
 
 #include <errno.h>
@@ -19,29 +18,18 @@ static json_t *text(struct slice s)
 	return json_text(out);
 }
 
-static bool next(struct scan *s, struct slice *ret)
-{
-	if (scan_end(s))
-		return false;
-	if (!scan_until(s, '\0', ret)) {
-		*ret = (struct slice){s->at, (size_t)(s->end - s->at)};
-		s->at = s->end;
-	}
-	return true;
-}
-
 static json_t *arguments(struct slice command_line)
 {
 	struct scan s = scan_slice(command_line);
 	json_t *ret = json_array();
 	struct slice piece;
 
-	while (command_line.data && next(&s, &piece))
+	while (scan_piece(&s, '\0', &piece))
 		json_push(ret, text(piece));
 	return ret;
 }
 
-/* Rules may match all of a value, and then need all of it. */
+/* Rules match whole values. Otherwise only the part that names the job is written. */
 static json_t *variable(struct slice key, struct slice value, const struct job_rules *rules)
 {
 	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
@@ -61,7 +49,7 @@ static json_t *variables(struct slice environment, const struct job_rules *rules
 	struct slice piece;
 	char name[128];
 
-	while (environment.data && next(&s, &piece)) {
+	while (scan_piece(&s, '\0', &piece)) {
 		const char *equals = memchr(piece.data, '=', piece.len);
 		struct slice key = {piece.data, equals ? (size_t)(equals - piece.data) : 0};
 
@@ -101,7 +89,7 @@ json_t *process_dump_json(const struct process_facts *f, const struct job_rules 
 	return o;
 }
 
-/* ---- back ---- */
+/* ---- reading ---- */
 
 static struct slice member(const json_t *o, const char *key)
 {
@@ -110,7 +98,7 @@ static struct slice member(const json_t *o, const char *key)
 	return (struct slice){s, s ? strlen(s) : 0};
 }
 
-/* What is too long is cut between two characters, so that it is printed as it was read. */
+/* Cuts a long text between two UTF-8 characters, so that it stays printable. */
 static void copy_member(const json_t *o, const char *key, char *out, size_t size)
 {
 	struct slice s = member(o, key);
@@ -171,7 +159,8 @@ int process_dump_read(const char *file, pid_t pid,
 	if (!json_is_array(processes)) {
 		json_decref(document);
 		return err_set(e, -EINVAL,
-			"%s: accepted is what rules capture prints: {\"processes\": [...]}", file);
+			"%s: not a file of \"rules capture\", which writes {\"processes\": [...]}",
+			file);
 	}
 	json_array_foreach(processes, i, process)
 	{

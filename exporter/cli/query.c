@@ -1,4 +1,3 @@
-/* Routes from the command line. */
 #include "exporter/cli/query.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@
 #define NAME_MAX_BYTES 128
 #define HELP_MAX       4096
 #define PROGRAM        "rightsize-exporter"
-#define TOO_LARGE      "the answer would be larger than 64 MiB"
+#define TOO_LARGE      "the answer is larger than 64 MiB: narrow the query"
 
 enum { EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE };
 
@@ -26,7 +25,7 @@ const struct route *query_route(const char *command)
 	return NULL;
 }
 
-/* Takes "--name" or "--name=value" apart; *value is NULL without "=". False when it is no flag. */
+/* Splits "--name" or "--name=value"; *value is NULL without "=". False: no flag. */
 static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const char **value)
 {
 	if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0')
@@ -41,7 +40,7 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* -o FILE, --output FILE or --output=FILE, which every query knows; *value is NULL when it stands apart. */
+/* -o FILE, --output FILE or --output=FILE, which every query accepts; *value is NULL if FILE is the next argument. */
 static bool is_output(const char *argument, const char **value)
 {
 	char name[NAME_MAX_BYTES];
@@ -51,8 +50,8 @@ static bool is_output(const char *argument, const char **value)
 	       (flag_parse(argument, name, value) && strcmp(name, "output") == 0);
 }
 
-/* How many of the arguments from the first on are the route's: 0, 1, or 2 with the value apart. */
-static int belongs(const struct route *route, int argc, char **argv)
+/* The number of arguments, from argv[0] on, that form one parameter of the route: 0, 1, or 2 with a separate value. */
+static int parameter_length(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
 	const char *value;
@@ -63,7 +62,7 @@ static int belongs(const struct route *route, int argc, char **argv)
 		return 0;
 	const struct parameter *p = route_parameter_find(route->parameters, name);
 
-	/* Options of the program have a dot. Any other flag is meant for the route, which knows what it might be. */
+	/* Options of the program have a dot. Other unknown flags go to the route, whose error suggests the right name. */
 	if (!p)
 		return !strchr(name, '.');
 	return value || p->kind == PARAMETER_FLAG || argc < 2 ? 1 : 2;
@@ -74,7 +73,7 @@ int query_split(const struct route *route, int argc, char **argv)
 	int front = 0;
 
 	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0;) {
-		int n = belongs(route, argc - i, argv + i);
+		int n = parameter_length(route, argc - i, argv + i);
 
 		for (int k = 0; k < n; k++) {
 			char *moved = argv[i + k];
@@ -113,7 +112,7 @@ void query_help(struct buf *out, const struct route *route)
 		route->explain(out);
 }
 
-/* Names come from outside: what would steer a terminal is not printed. */
+/* Replaces control characters: names come from outside and could steer a terminal. */
 static void print_clean(const char *s)
 {
 	for (; *s; s++)
@@ -127,7 +126,7 @@ static const char *message_of(const json_t *error)
 	return message ? message : "no answer";
 }
 
-/* The error in words: the message of the JSON body, and the names that come with it. */
+/* Prints the message of the JSON body, and its lists of names. */
 static void print_error(const struct route *route, const struct reply *r)
 {
 	json_t *document = json_loadb(buf_text(&r->body), r->body.len, 0, NULL);
@@ -158,7 +157,7 @@ static int usage_error(const struct route *route, const char *text)
 	return EXIT_USAGE;
 }
 
-/* A word alone is mostly the job that is asked about. */
+/* A word without a flag is mostly the name of a job. */
 static int no_flag(const struct route *route, const char *word, struct err *e)
 {
 	bool job = word[0] != '-' && route_parameter_find(route->parameters, "job_name");

@@ -1,4 +1,3 @@
-/* The command line around rules: processes in, one line for each out. */
 #include "exporter/cli/rules_command.h"
 
 #include <errno.h>
@@ -23,11 +22,11 @@
 
 struct rules_session {
 	struct options options;
-	struct job_rules *rules; /* NULL = none */
+	struct job_rules *rules; /* NULL: none */
 	struct host host;
 	struct facts_reader *reader;
 	struct buf out;
-	json_t *captured; /* where capture puts them */
+	json_t *captured; /* the processes of capture; NULL for test */
 	bool explain;
 };
 
@@ -46,7 +45,7 @@ static void add_command(struct buf *out, struct slice command_line)
 	utf8_clean(command_line.data,
 		command_line.len < COMMAND_MAX * 4 ? command_line.len : COMMAND_MAX * 4, text,
 		sizeof text);
-	/* Arguments end in NUL, which is U+FFFD by now. */
+	/* utf8_clean has replaced the NUL between arguments by U+FFFD. */
 	for (char *c = text; *c; c++)
 		if (strncmp(c, "\xef\xbf\xbd", 3) == 0) {
 			*c = ' ';
@@ -67,7 +66,7 @@ static void add_labels(struct buf *out, const struct recognised *r)
 		buf_addf(out, " attempt=%.0f", r->attempt);
 }
 
-/* "PID  NAME  by rule 2 (line 9): flow=a step=b", or what else there is to say. */
+/* Two lines: "PID COMMAND", and "rule 2 (line 9) names it NAME flow=a" or why the process has no name. */
 static void describe(struct rules_session *s, const struct process_facts *facts)
 {
 	struct buf explanation AUTO(buf_done) = BUF_MAX(OUTPUT_MAX);
@@ -110,7 +109,7 @@ static void print_process(struct rules_session *s, const struct process_facts *f
 		describe(s, facts);
 }
 
-/* ---- where they come from ---- */
+/* ---- the processes ---- */
 
 #define EVERYTHING (FACT_EXECUTABLE | FACT_WORKING_DIRECTORY | FACT_CGROUP | FACT_USER)
 
@@ -222,7 +221,7 @@ int rules_command_main(int argc, char **argv)
 	if (code == 0 && s.options.n_rest)
 		code = err_set(&e, -EINVAL, "unknown argument %s", s.options.rest[0]);
 	else if (code == 0 && commands[command].needs_rules && !s.options.jobs_rules)
-		code = err_set(&e, -EINVAL, "--jobs.rules=FILE is missing: the file to check");
+		code = err_set(&e, -EINVAL, "--jobs.rules=FILE is missing: give the file to check");
 	if (code) {
 		options_done(&s.options);
 		complain(&e);

@@ -1,16 +1,15 @@
 /*
- * "rightsize-exporter rules ...": trying rules without a server.
+ * "rightsize-exporter rules ...": tests rules without a server.
  *
- *	test      which rule takes which process of this machine, or of --processes=FILE, and what is built in otherwise
- *	test --pid=N   what each rule says of one process
- *	check     whether the file of --jobs.rules is right
- *	capture   the processes of this machine as JSON, for --processes elsewhere: of their environments only the
- *	          variables that say which job it is, or that the rules look at
+ *	test           prints the rule or built-in method that names each process of this machine or of --processes=FILE
+ *	test --pid=N   prints the result of each rule for one process
+ *	check          validates the file of --jobs.rules
+ *	capture        prints the processes of this machine as JSON, for --processes on another machine (process_dump.h)
  */
 #ifndef EXPORTER_CLI_RULES_COMMAND_H
 #define EXPORTER_CLI_RULES_COMMAND_H
 
-/* Arguments after the word rules; the exit code. */
+/* argv: the arguments after the word rules. Returns the exit code: 0, 1: failed, 2: bad usage. */
 int rules_command_main(int argc, char **argv);
 
 #endif

@@ -100,7 +100,7 @@ class Catalogue(support.Case):
                 (["catalogue"], 2, "a word is missing: accepted is info, update, import or search"),
                 (["catalogue", "fetch"], 2, '"fetch": accepted is info, update, import or search'),
                 (["catalogue", "search"], 2, "TEXT is missing"),
-                (["catalogue", "info", "more"], 2, '"more" is one word too many'),
+                (["catalogue", "info", "more"], 2, 'unexpected argument "more"'),
                 (["catalogue", "info", "--colour=red"], 2, "--colour=red"),
                 (["catalogue", "import", self.folder / "none"], 1, "No such file"),
                 (["catalogue", "import", self.folder], 1, "Is a directory"),

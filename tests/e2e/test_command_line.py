@@ -291,7 +291,7 @@ class WrongUse(Case):
         (["recommend", "--log.level=error", "b", "--job-name=a/mem"], ['"b" is not a flag']),
         *(([command, "a/mem"], ['"a/mem" is not a flag: give --NAME VALUE'])
           for command in ("jobs", "overview", "server")),
-        (["catalogue", "info", "b"], ['"b" is one word too many']),
+        (["catalogue", "info", "b"], ['unexpected argument "b"']),
         (["rules", "capture", "b"], ["unknown argument b"]),
         *((["rules", *words], ["accepted is test, check or capture"]) for words in ([], ["nothing"])),
         (["rules", "check"], ["--jobs.rules=FILE is missing"]),
