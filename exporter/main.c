@@ -1,4 +1,4 @@
-/* Commands: what each word on the command line starts, and in which order the parts come up and go down. */
+/* Runs the command of the command line. serve and run start the parts of the program and stop them in order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -43,7 +43,7 @@
 #include "exporter/answers/app_caches.h"
 
 #define EXIT_USAGE 2
-/* Who ends where something hangs has taken its time already: a moment for what is to be handed on. */
+/* A late exit gives the forwarder at most this time: other threads have already used up the deadline. */
 #define LAST_SECONDS 2.0
 
 static int usage_error(const char *command, const struct err *e)
@@ -53,8 +53,9 @@ static int usage_error(const char *command, const struct err *e)
 }
 
 /*
- * Files that we open must not become descriptor 0, 1 or 2, where others write. A closed one is held by /dev/null, or
- * where there are no devices by what can neither be read nor written, and is closed again for the job by O_CLOEXEC.
+ * Opens /dev/null in place of a closed standard stream, so that no file of ours becomes descriptor 0, 1 or 2, to which
+ * libraries write. Without devices it opens "/" with O_PATH, which can be neither read nor written. O_CLOEXEC closes it
+ * again for the job.
  */
 static void hold_standard_descriptors(void)
 {
@@ -65,7 +66,7 @@ static void hold_standard_descriptors(void)
 			_exit(EXIT_FAILURE);
 }
 
-/* Of who serves all hold, whoever chose them; of a wrapper those that were given. */
+/* A server applies every limit. A wrapper applies only the limits given on its command line. */
 static struct history_limits limits_of(const struct options *o, bool serves)
 {
 	static const struct {
@@ -104,7 +105,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* Without --forward.url there is none. */
+/* Does nothing without --forward.url. */
 static int start_forwarder(struct forwarder **ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
@@ -119,7 +120,7 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 	return f.url ? forwarder_start(ret, &f, e) : 0;
 }
 
-/* What ended at the end is on disk before the forwarder looks for the last time. */
+/* Runs that ended last must be on disk before the forwarder reads the history for the last time. */
 static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 {
 	if (!f)
@@ -128,7 +129,7 @@ static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 	return forwarder_stop(f, seconds);
 }
 
-/* Also where what watches did not end, and may go on. */
+/* The last work of exit_deadline_leave; the sampler may still run. */
 static void do_last(const struct exit_plan *l)
 {
 	if (l->app->self)
@@ -136,7 +137,7 @@ static void do_last(const struct exit_plan *l)
 	stop_forwarder(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
-/* Who waits for our end does not wait for a disk that hangs: threads that are in it are left there. */
+/* Ends the program by _exit(2) if a thread hangs in the disk. */
 static void stop_history(const struct exit_plan *l)
 {
 	int stuck = stop_forwarder(l->context, l->app, l->app->options->forward_timeout);
@@ -149,7 +150,7 @@ static void stop_history(const struct exit_plan *l)
 	}
 }
 
-/* An answer that is still in the disk uses all that would be freed next. */
+/* Leaves the program if an answer hangs in the disk: it uses everything that would be freed next. */
 static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);
@@ -167,7 +168,7 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 
 /* ---- serve ---- */
 
-/* After a look by the rules what goes on is recorded; then may be closed what nobody records. */
+/* The first sample records all running jobs. After it, upkeep may close runs that no process records. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -183,7 +184,7 @@ static int cannot_serve(int code, const struct err *e)
 	return code;
 }
 
-/* When a server began, for the time before its first sample. */
+/* The start of the server: before the first sample, health_of counts from it. */
 struct begun {
 	struct app *app;
 	struct mono at;
@@ -254,7 +255,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	return code;
 }
 
-/* What was asked for and will not happen, or not yet: files are read anew whenever they are needed. */
+/* Warns of options without effect. An unreadable token is no error: the file is read again for each change. */
 static void warn_of_tokens(const struct options *o)
 {
 	char token[TOKEN_MAX];
@@ -262,19 +263,19 @@ static void warn_of_tokens(const struct options *o)
 
 	if (!o->forward_url && (o->forward_token_file || o->forward_ca_file))
 		log_line(LOG_LEVEL_WARN,
-			"--forward.token-file and --forward.ca-file do nothing without "
-			"--forward.url",
+			"--forward.token-file and --forward.ca-file have no effect: set "
+			"--forward.url, too",
 			NULL);
 	if (o->changes_token_file && bearer_token_read(o->changes_token_file, token, &e))
-		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until there is a token",
+		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until the token can be read",
 			"err", e.text, NULL);
 	explicit_bzero(token, sizeof token);
 }
 
 static void warn_of_variable(const char *variable, const char *meant)
 {
-	log_line(LOG_LEVEL_WARN, "a variable is that of no option, and nothing comes of it",
-		"variable", variable, "meant", meant, NULL);
+	log_line(LOG_LEVEL_WARN, "a variable of no option is ignored", "variable", variable,
+		"meant", meant, NULL);
 }
 
 static int serve_main(int argc, char **argv)
@@ -303,7 +304,7 @@ static int serve_main(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* A file that is as large as a limit allows is a full disk: the write says so. */
+	/* At a file size limit the write then fails, as on a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	memory_budget_descriptors();
 	identity_read(&self);
@@ -318,7 +319,7 @@ static int serve_main(int argc, char **argv)
 	int code = path_default_history(&path, o.history_path, &e);
 
 	app.history_path = path;
-	/* Where it is goes by who begins. Without a place for it there is no cache. */
+	/* The default path depends on the user: find it before privileges_drop changes the user. */
 	if (o.security_user && o.catalogue_refresh &&
 		path_default_cache(&cache, o.catalogue_cache, NULL) == 0)
 		o.catalogue_cache = cache;
@@ -333,7 +334,7 @@ static int serve_main(int argc, char **argv)
 
 /* ---- run ---- */
 
-/* The job runs whatever happens to the history: it is then kept in memory, for the summary. */
+/* The job runs even without a history, which is then kept in memory for the summary. */
 static int start_for_job(struct app *app, const struct identity *self, struct http **http,
 	struct err *e)
 {
@@ -348,10 +349,10 @@ static int start_for_job(struct app *app, const struct identity *self, struct ht
 		code = start_historian(app, self, e);
 	}
 	if (code == 0 && this_server_start(&app->machine, app->options, e) < 0)
-		log_line(LOG_LEVEL_WARN, "the server is not known", "err", e->text, NULL);
+		log_line(LOG_LEVEL_WARN, "the current server is unknown", "err", e->text, NULL);
 	if (code == 0 && app->options->listen_addresses.n &&
 		run_forecasts_start(&app->run_forecasts, app, e) < 0)
-		log_line(LOG_LEVEL_WARN, "no outlook of the run", "err", e->text, NULL);
+		log_line(LOG_LEVEL_WARN, "the run has no forecast", "err", e->text, NULL);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, NULL, e);
 	if (code == 0 && app->options->listen_addresses.n &&
@@ -373,12 +374,12 @@ static int run_job(struct app *app, char **command)
 	identity_read(&self);
 	columns_build(&app->columns);
 	if (start_for_job(app, &self, &http, &e)) {
-		/* Nothing can watch it: become the job, as if we were not here. */
+		/* Executes the job in this process, as if the caller had started it. */
 		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
 		return wrapper_become(command);
 	}
 	if (start_forwarder(&forwarder, app, &e))
-		log_line(LOG_LEVEL_WARN, "the run is not handed on", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "the run is not forwarded", "err", e.text, NULL);
 	code = wrapper_run(app, &self, command);
 	const struct exit_plan exit_plan = {app, code, do_last, forwarder};
 
@@ -399,11 +400,11 @@ static int check_job(const struct options *o, struct err *e)
 			"numbers");
 	if (strlen(name) >= JOB_NAME_MAX)
 		return err_set(e, -EINVAL,
-			"--job-name: %zu bytes are too long, at most %d are accepted", strlen(name),
+			"--job-name: the name has %zu bytes; at most %d are accepted", strlen(name),
 			JOB_NAME_MAX - 1);
 	if (!utf8_plain(name))
 		return err_set(e, -EINVAL,
-			"--job-name: accepted is UTF-8 text without control characters");
+			"--job-name: give UTF-8 text without control characters");
 	if (o->n_rest == 0)
 		return err_set(e, -EINVAL,
 			"the command is missing: run --job-name NAME -- COMMAND [ARGUMENT...]");

@@ -466,8 +466,7 @@ int http_stop(struct http *h)
 		web_access_stop(h->web);
 	if (slow_queues_stop(&h->slow_queues, HTTP_LEAVE_SECONDS)) {
 		log_line(LOG_LEVEL_ERROR,
-			"exiting with an unfinished answer: reading the history takes too long",
-			NULL);
+			"exiting with an unfinished answer: the disk does not answer", NULL);
 		return -ETIMEDOUT;
 	}
 	for (size_t i = 0; i < h->n; i++)

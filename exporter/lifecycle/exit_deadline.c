@@ -57,8 +57,7 @@ static double watch_deadline(void *context)
 	if (l->silent < SLICES)
 		return (double)EXIT_DEADLINE_SECONDS / SLICES;
 	log_line(LOG_LEVEL_ERROR,
-		"exiting without waiting any longer: a thread hangs, perhaps in the disk or the "
-		"kernel",
+		"exiting: a thread did not end in time; perhaps the kernel or the disk does not answer",
 		NULL);
 	exit_deadline_leave(&l->exit_plan);
 }

@@ -1,4 +1,3 @@
-/* Descriptors, children and attributes from before we were executed. */
 #include "exporter/wrapper/inherited.h"
 
 #include <dirent.h>
@@ -18,7 +17,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-#define FIRST_FD 3 /* the standard streams are everybody's */
+#define FIRST_FD 3 /* the first after the standard streams */
 
 static int ascending(const void *a, const void *b)
 {
@@ -79,7 +78,7 @@ void inherited_read(struct inherited *ret)
 {
 	*ret = (struct inherited){0};
 	read_fds(ret);
-	/* A process that was just executed has one thread. */
+	/* The process has one thread now, so these are all of its children. */
 	ret->n_children = inherited_children(&ret->child);
 }
 
@@ -138,7 +137,7 @@ void fork_losses_make_good(const struct fork_losses *l)
 	if (!l->death_signal)
 		return;
 	prctl(PR_SET_PDEATHSIG, l->death_signal, 0, 0, 0);
-	/* The parent ended before this call: the kernel sends no signal for it any more. */
+	/* The parent ended before prctl: the kernel will not send the signal. */
 	if (getppid() != l->parent)
 		kill(getpid(), l->death_signal);
 }

@@ -1,7 +1,7 @@
 /*
- * A process hands things on when it executes a program. A command should find them as if its caller had executed it, and
- * not this wrapper: open descriptors, and the attributes that fork(2) does not keep. The wrapper has to tell its command
- * from children that it was executed with (`prepare & exec rightsize-exporter run ...`).
+ * State that the wrapper inherits by execve(2) and passes to its command, as if the caller had executed the command itself:
+ * open descriptors, and attributes that fork(2) drops. The wrapper must also distinguish its command from children that it
+ * had at its start (`prepare & exec rightsize-exporter run ...`).
  */
 #ifndef EXPORTER_WRAPPER_INHERITED_H
 #define EXPORTER_WRAPPER_INHERITED_H
@@ -17,29 +17,29 @@ struct inherited {
 	size_t n_children;
 	pid_t *child;
 	size_t n_fds;
-	int *fd; /* ascending, from 3 on */
+	int *fd; /* ascending, from 3 on; valid if fds_known */
 	bool fds_known;
 };
 
-/* Before any thread starts and anything is opened. What /proc does not tell is not known. */
+/* Call before any thread starts or file is opened. Without /proc there are no children and fds_known is false. */
 void inherited_read(struct inherited *ret);
 void inherited_done(struct inherited *i);
 
 bool inherited_child(const struct inherited *i, pid_t pid);
 
-/* Of /proc/PID/task/TID/children (proc_tid_children(5)): up to what is no number. The caller frees. */
+/* Parses /proc/PID/task/TID/children (proc_tid_children(5)) up to the first non-number. The caller frees *ret. */
 size_t inherited_parse_children(struct scan text, pid_t **ret);
 
-/* Children of the calling thread, to which the kernel also gives orphans if it is the first one. The caller frees. */
+/* Children of the calling thread; the main thread also adopts orphans. The caller frees *ret. */
 size_t inherited_children(pid_t **ret);
 
 /*
- * In the child of a fork: descriptors from 3 on that were not inherited, ours and those of libraries that do not mark
- * them, close when it executes something. Async-signal-safe; nothing happens before Linux 5.11.
+ * In the child of a fork: marks descriptors from 3 on close-on-exec unless they were inherited. Libraries do not mark all of
+ * theirs. Async-signal-safe. Has no effect before Linux 5.11.
  */
 void inherited_keep_only(const struct inherited *i);
 
-/* The layout of sched_getattr(2): libc and the kernel's headers do not agree who declares it. */
+/* struct sched_attr of sched_getattr(2): the headers of libc and of the kernel conflict. */
 struct schedule {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -49,25 +49,25 @@ struct schedule {
 };
 
 /*
- * execve(2) would have kept these for the job and fork(2) does not. The caller's locks of fcntl(2) cannot be given to the
- * job: they stay with the process, which is ours.
+ * Attributes that execve(2) keeps and fork(2) drops. Locks of fcntl(2) are lost for the job: they stay with the wrapper's
+ * process.
  */
 struct fork_losses {
-	pid_t parent;     /* who forks */
-	int adopts;       /* children of children that ended (PR_SET_CHILD_SUBREAPER) */
-	int death_signal; /* that it asked for when its own parent ends (PR_SET_PDEATHSIG); 0: none */
-	struct schedule schedule; /* .size is 0 where fork(2) keeps it */
+	pid_t parent;             /* the process that forks */
+	int adopts;               /* adopts orphans (PR_SET_CHILD_SUBREAPER) */
+	int death_signal;         /* sent at the end of its parent (PR_SET_PDEATHSIG); 0: none */
+	struct schedule schedule; /* .size 0: fork(2) keeps it */
 };
 
 /*
- * Before we adopt any, and in the thread that forks: prctl(2) sends the signal when that thread ends, not when its process
- * does.
+ * Call before wrapper_adopt_orphans and in the thread that forks: the kernel sends the death signal when that thread ends,
+ * not when its process ends.
  */
 void fork_losses_read(struct fork_losses *ret);
 
 /*
- * In the child, while signals are blocked. Async-signal-safe. The job gets a real-time priority only when it has the right
- * to ask for one itself, which a process that inherited ours may lack.
+ * Restores the attributes in the child, while signals are blocked. Async-signal-safe. A real-time priority needs the right to
+ * request one (sched(7)), which the child may lack although the wrapper inherited the priority.
  */
 void fork_losses_make_good(const struct fork_losses *l);
 

@@ -1,4 +1,3 @@
-/* Signals on their way to the job. */
 #include "exporter/wrapper/job_signals.h"
 
 #include <stdbool.h>
@@ -10,26 +9,26 @@
 #include "collectors/base/mem.h"
 
 /*
- * Signals that are about the program itself or cannot be caught. What the kernel forces on a program ends it, blocked or not,
- * and so does abort(3): so those are not among them by which a supervisor asks for a core.
+ * Signals that concern the wrapper itself or cannot be caught. SIGABRT, SIGTRAP and SIGSYS are forwarded: a supervisor sends
+ * them to get a core of the job. The wrapper's own abort(3), or a signal forced by the kernel, ends it although blocked.
  */
 static const int not_forwarded[] = {
 	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
 static sigset_t original_mask;
-static sigset_t early; /* came before there was a job to have them */
-static bool is_early;  /* there are some */
+static sigset_t early; /* signals taken before the job existed */
+static bool is_early;  /* early is not empty */
 
-/* What alarm(2) and setitimer(2) left running outlives execve(2), but no fork(2). */
+/* Timers of alarm(2) and setitimer(2), which execve(2) keeps and fork(2) drops. */
 static struct {
 	struct itimerval real, user, cpu;
 	bool are_stopped;
 } timers;
 
 /*
- * What we may not have inherited as ignored: the kernel then reaps children itself, and their ends are never told
- * (wait(2)). And what must not end us: the job's reader may be gone when we write its summary, and the history or the log
- * may be as large as a limit allows, which a write says as well.
+ * An ignored SIGCHLD would make the kernel reap children, and wait(2) would miss their ends. SIGPIPE must not end the
+ * wrapper when the reader of its summary is gone, nor SIGXFSZ when the history or the log reaches a size limit: the write
+ * fails instead.
  */
 static struct disposition {
 	int number;
@@ -90,13 +89,13 @@ static void go_on_with_timers(void)
 
 void job_signals_take_early(void)
 {
-	/* Of children, of which there may be some already, we are told ourselves. */
+	/* The wrapper handles these itself; SIGCHLD may be of a child from before its start. */
 	static const int ours[] = {SIGCHLD, SIGTSTP, SIGCONT};
 	sigset_t set;
 	int n;
 
 	let_stop();
-	/* First: what one tells before is among those that come early. */
+	/* Before the signals are taken: a timer that has expired by now has its signal pending. */
 	stop_timers();
 	job_signals_fill(&set);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -112,7 +111,7 @@ void job_signals_restore(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
 		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
-	/* Until execve(2), which allows it again, a core would be ours, with what we read from secret files. */
+	/* A core before execve(2) would hold the wrapper's memory with secrets; execve(2) allows cores again. */
 	if (is_early)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	for (int n = 1; is_early && n <= SIGRTMAX; n++)

@@ -1,33 +1,31 @@
 /*
- * The signals of a run: those of the wrapper are the job's, and nothing is lost between the wrapper's start and the job's.
- * Main thread.
+ * Signals sent to the wrapper belong to the job. None is lost between the start of the wrapper and that of the job. Main
+ * thread.
  */
 #ifndef EXPORTER_WRAPPER_JOB_SIGNALS_H
 #define EXPORTER_WRAPPER_JOB_SIGNALS_H
 
 #include <signal.h>
 
-/* Before threads start. What comes from then on waits, until it is taken or job_signals_restore. */
+/* Call before threads start. Signals then stay pending until they are taken. */
 void job_signals_block(void);
 
-/* What is blocked, and to be waited for. */
+/* The set of blocked signals, for sigwaitinfo(2). */
 void job_signals_fill(sigset_t *ret);
 
 /*
- * Right before the job's process is made. What came until now would have been the job's, had it not waited for us: it is
- * taken from here, and is the job's with job_signals_restore, as are timers that run. A stop is no such thing: it stops us at once, as it would
- * stop any other program.
+ * Call right before fork(2). Takes the pending signals and the running timers, which job_signals_restore gives to the job.
+ * A pending SIGTSTP stops the wrapper at once, as it would stop any other program.
  */
 void job_signals_take_early(void);
 
 /*
- * In the process that becomes the command: signals are as they were before job_signals_block, and those that came early
- * come now. Where one ends it, the command never starts, as if nobody had stood before it. Calls only what
- * signal-safety(7) allows.
+ * In the process that becomes the command: undoes job_signals_block, then delivers the taken signals. A signal may end the
+ * process before the command starts, as it would have without the wrapper. Async-signal-safe.
  */
 void job_signals_restore(void);
 
-/* Stops us as SIGTSTP would stop any other program: not where it is ignored, nor in a group that nobody would wake. */
+/* Stops the wrapper as SIGTSTP stops any program: has no effect if SIGTSTP is ignored or the process group is orphaned. */
 void job_signals_stop(void);
 
 #endif

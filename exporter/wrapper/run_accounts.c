@@ -1,4 +1,3 @@
-/* Making what counts for a command. */
 #include "exporter/wrapper/run_accounts.h"
 
 #include <limits.h>
@@ -13,7 +12,7 @@
 #include "exporter/core/log.h"
 #include "exporter/sampling/sampler.h"
 
-/* So much more CPU time than is told is worth a word. */
+/* Missing CPU time above this share plus these seconds is worth advice. */
 #define WORTH_ADVICE         0.02
 #define WORTH_ADVICE_SECONDS 0.01
 
@@ -23,7 +22,7 @@ static bool is_under_systemd(void)
 	return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* Do other controllers use this v1 hierarchy too? */
+/* Do other controllers use this v1 hierarchy? */
 static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 {
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
@@ -36,7 +35,7 @@ static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 	return false;
 }
 
-/* The directory of the group that we are in, where it may be divided: own_group.h says where that is. */
+/* The directory of our group. False: it may not be divided (own_group.h). */
 static bool own_directory(const struct cgroup *c, const struct host *h, const struct options *o,
 	char *out, size_t size, int *ret_version)
 {
@@ -51,10 +50,10 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	       own_group_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
-/* What the sampler fills in; on the heap, as it may come to that when nobody waits for it any more. */
+/* Filled by the sampler's thread. On the heap, since the sampler may answer after the caller has timed out. */
 struct accounts_request {
 	struct run_accounts accounts;
-	atomic_bool over; /* one of the two is done with it: it is the other's */
+	atomic_bool over; /* the sampler or the caller is done: the other one frees it */
 };
 
 static void open_accounts(struct run_accounts *a, const struct host *h)
@@ -77,7 +76,7 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 							  .orphans_ours = true});
 }
 
-/* What comes too late must not stay: a control group would for ever. */
+/* A result after the timeout is closed here: its control group would stay for ever. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;
@@ -98,7 +97,7 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 	int code = sampler_call(app->sampler, open_accounts_in_time, request,
 		SAMPLER_PATIENCE_SECONDS, e);
 
-	/* What was not begun is never freed: once in a program. */
+	/* A sampler that never runs the request leaks it, once in a program. */
 	if (code && !atomic_exchange(&request->over, true))
 		return code;
 	*ret = request->accounts;
@@ -109,7 +108,7 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 
 void run_accounts_started(struct run_accounts *a, bool in_cgroup)
 {
-	/* The clock costs the job a little at each context switch. */
+	/* The task clock slows each context switch of the job. */
 	if (in_cgroup)
 		task_clock_close(&a->clock);
 	else
@@ -130,9 +129,9 @@ void run_accounts_close(struct run_accounts *a)
 	a->rest = NULL;
 }
 
-/* ---- what would be better ---- */
+/* ---- advice ---- */
 
-/* The rest of a group says itself how much it may lack. */
+/* Does the source count all children? A remainder of a group estimates what it misses. */
 static bool is_whole(const struct account_note *note)
 {
 	static const char *const whole[] = {"cgroup", "taskstats"};
@@ -161,6 +160,7 @@ void run_accounts_advise(const struct account_note *note)
 	const char *advice = run_accounts_advice(note, is_under_systemd(), geteuid() == 0);
 
 	if (advice)
-		log_line(LOG_LEVEL_INFO, "CPU time of children that nobody waits for may be missed",
-			"cpu_source", note->cpu_source, "exact_with", advice, NULL);
+		log_line(LOG_LEVEL_INFO,
+			"CPU time of children that are not waited for may be missing", "cpu_source",
+			note->cpu_source, "exact_with", advice, NULL);
 }

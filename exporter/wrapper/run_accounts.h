@@ -1,6 +1,6 @@
 /*
- * What counts a command from its start on, as far as that is permitted: a control group of its own, or else the rest of the
- * one that it shares, and the inherited task clock; and what its CPU quota had counted before.
+ * Sources of a command's CPU time and memory from its start on: a control group of its own if permitted, else the remainder
+ * of the shared group and the inherited task clock. Also the counters of the CPU quota at the start.
  */
 #ifndef EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 #define EXPORTER_WRAPPER_RUN_ACCOUNTS_H
@@ -15,27 +15,25 @@ struct run_accounts {
 	struct own_group cgroup;
 	struct task_clock clock;
 	struct cpu_quota quota;
-	struct group_remainder *rest; /* of the group that it shares, otherwise; NULL = none */
+	struct group_remainder *
+		rest; /* of the shared group; NULL: the command has its own group, or none is readable */
 	const struct options *options;
 };
 
 /*
- * In the thread that will start the command, before it does. What may not be had is left out. -ECANCELED: the sampler does not
- * answer, and nothing counts.
+ * Call in the thread that will start the command, before the start. Leaves out sources that are not permitted. -ECANCELED:
+ * the sampler does not answer, and no source is open.
  */
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
-/* It was started, in the group or not: one exact account is enough. */
+/* After the start: closes the source that is not needed, since one exact source is enough. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
-/* In the thread that opened them: the run is followed, by the clock or by better. */
+/* Call in the thread that opened them. Closes the task clock unless the sampler uses it. */
 void run_accounts_followed(struct run_accounts *a, bool uses_clock);
 void run_accounts_close(struct run_accounts *a);
 
-/*
- * Says in the log, when the CPU time of a run of which that is known may lack that of children whom nobody waits for, what
- * would make it exact.
- */
+/* If the CPU time of the run may lack that of children that are not waited for, logs how to get exact values. */
 void run_accounts_advise(const struct account_note *note);
-/* The words for that; NULL: what is told misses nobody. */
+/* The text for that; NULL: the source counts all children. */
 const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root);
 
 #endif

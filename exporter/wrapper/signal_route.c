@@ -1,4 +1,3 @@
-/* Handing on signals. */
 #include "exporter/wrapper/signal_route.h"
 
 #include <fcntl.h>
@@ -15,13 +14,13 @@
 #include "exporter/wrapper/job_signals.h"
 
 #define STAT_MAX 4096
-/* A job of more generations than that is not looked through: who sends from so deep is a stranger. */
+/* A sender deeper in the job's process tree counts as a stranger. */
 #define GENERATIONS_MAX 10000
-/* Flags of a process that ends, or that a signal ends: include/linux/sched.h; part of /proc/PID/stat, so they stay. */
+/* Flags of a process that exits or is killed (include/linux/sched.h). /proc/PID/stat exposes them, so they are stable. */
 #define PF_EXITING  0x4
 #define PF_SIGNALED 0x400
 
-/* Fields of /proc/PID/stat, by their numbers in proc(5). The masks have the first 31 signals. */
+/* Fields of /proc/PID/stat, numbered as in proc(5). The masks hold signals 1 to 31. */
 enum route_stat_field {
 	STAT_PARENT = STAT_FIELD_FIRST,
 	STAT_GROUP,
@@ -33,7 +32,7 @@ enum route_stat_field {
 	STAT_FIELDS
 };
 
-/* What a terminal, or the end of a session, tells a whole group. */
+/* Signals that a terminal or the end of a session sends to a whole process group. */
 static const int of_groups[] = {SIGHUP, SIGCONT, SIGINT, SIGQUIT, SIGTSTP, SIGWINCH};
 
 static bool is_of_groups(int number)
@@ -55,7 +54,7 @@ static bool read_stat(pid_t pid, uint64_t ret[STAT_FIELDS])
 	return n > 0 && numbers_of_stat(SCAN(text, n), ret, STAT_FIELDS);
 }
 
-/* Of a sender that was waited for already, as /bin/kill soon is, this cannot be told: a stranger, too. */
+/* Does pid belong to the job? False if it was reaped already, as /bin/kill soon is. */
 static bool is_of_job(const struct signal_route *r, pid_t pid)
 {
 	uint64_t field[STAT_FIELDS];
@@ -73,8 +72,8 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 }
 
 /*
- * A signal that ends whoever did not prepare for it, at once and without a core. Whoever ends by himself may have undone what he
- * prepared, as Python does.
+ * Would the signal have ended the sender, by default and without a core, but did not? Then it was not sent to the sender's
+ * group. An exiting process is left out: it may have removed its handlers, as Python does.
  */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
@@ -87,12 +86,14 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 }
 
 /*
- * Somebody of the job sent it: to us, whom he takes for the caller, or by kill(0, ...) to the group that we share, in which
- * case all had it whom it was for. The kernel tells us the same of both. It was for us where he is in another group, or goes
- * on as a signal to his group would not have let him. Else we go by the signal: by these groups are ended and stopped, by
- * others a parent is told something. So what cannot be told: kill(0, SIGUSR1), which reaches a caller in the group twice,
- * kill(getppid(), SIGTERM) of a job that catches or ignores SIGTERM itself, or ends right after it, which does not reach him,
- * and a signal to our number, kept by who became us, by which a child means the job.
+ * A process of the job sent the signal: to the wrapper alone, which it takes for its parent, or by kill(0, ...) to the shared
+ * process group, whose members then all got it. The kernel reports both the same way. It was for the wrapper if the sender
+ * is in another group, or survived a signal that would have ended it. Otherwise the signal decides: groups get signals that
+ * end or stop, a parent gets the others.
+ *
+ * Three cases go wrong. kill(0, SIGUSR1) reaches a caller in the group twice. kill(getppid(), SIGTERM) does not reach the
+ * caller if the sender catches or ignores SIGTERM or exits at once. A child that signals the PID of a parent replaced by the
+ * wrapper means the job.
  */
 static bool is_for_group(const siginfo_t *info)
 {
@@ -104,7 +105,7 @@ static bool is_for_group(const siginfo_t *info)
 	       ((pid_t)field[STAT_GROUP] == getpgrp() && !survived(field, info->si_signo));
 }
 
-/* As whoever took our caller's place knows nothing of the job. */
+/* 0 if the caller has ended: the process that adopted the wrapper does not know the job. */
 static pid_t caller_of(const struct signal_route *r)
 {
 	pid_t parent = getppid();
@@ -113,40 +114,41 @@ static pid_t caller_of(const struct signal_route *r)
 }
 
 /*
- * A job that made itself the leader of a group: in our place it would have been that of ours, as which setpgid(2) leaves it
- * where it is. Where we are none, as in a script, it would have left the terminal's group as well.
+ * Did the job make itself the leader of a new group, while the wrapper leads its own? Without the wrapper the job would have
+ * led the wrapper's group, and setpgid(2) would not have moved it. If the wrapper is no leader, as in a script, the job would
+ * have left the terminal's group anyway.
  */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;
 }
 
-/* Nobody does, of a group that has no parent outside of it in its session: the kernel does not stop it. */
-static bool somebody_would_wake_us(void)
+/* An orphaned group has no parent in its session that could continue it: the kernel does not stop such a group. */
+static bool is_group_orphaned(void)
 {
 	pid_t parent = getppid();
 
-	return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp();
+	return getsid(parent) != getsid(0) || getpgid(parent) == getpgrp();
 }
 
 /*
- * A terminal tells all of its foreground group; but that it was hung up, it tells the leader of the session alone
- * (tty_ioctl(2), TIOCNOTTY), with a SIGCONT.
+ * A terminal signals its whole foreground group. A hangup goes to the session leader only, with a SIGCONT (tty_ioctl(2),
+ * TIOCNOTTY).
  */
-static pid_t whose_of_terminal(const struct signal_route *r, int number)
+static pid_t target_of_terminal(const struct signal_route *r, int number)
 {
 	if ((number == SIGHUP || number == SIGCONT) && getsid(0) == getpid())
 		return r->job;
-	if (!leads_in_our_place(r->job) || (number == SIGTSTP && !somebody_would_wake_us()))
+	if (!leads_in_our_place(r->job) || (number == SIGTSTP && is_group_orphaned()))
 		return 0;
 	return -r->job;
 }
 
 /*
- * Who has no parent, as process 1 of a container, or init, to whom nothing is sent that it did not ask for, is not told anything as
- * a parent: by our number others of the job mean the job, in whose place we are.
+ * Without a parent of the wrapper (process 1 of a container), or with init as parent, no signal is meant for a caller: other
+ * processes of the job send it to the wrapper's PID and mean the job.
  */
-static pid_t whose_of_job(const struct signal_route *r, const siginfo_t *info)
+static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 {
 	if (r->caller <= 1 && info->si_pid != r->job)
 		return r->job;
@@ -155,26 +157,26 @@ static pid_t whose_of_job(const struct signal_route *r, const siginfo_t *info)
 	return r->caller == 0 ? r->job : caller_of(r);
 }
 
-/* As kill(2) takes it; 0: nobody's. */
-static pid_t whose(const struct signal_route *r, const siginfo_t *info)
+/* The receiver as in kill(2), a PID or a negative group; 0: none. */
+static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 {
 	int number = info->si_signo, code = info->si_code;
 
 	if (code > 0 && is_of_groups(number))
-		return whose_of_terminal(r, number);
-	/* Of what we used: the job has the same limit for what it uses. */
+		return target_of_terminal(r, number);
+	/* For the wrapper's own CPU time: the job has a limit of its own. */
 	if (code > 0 && number == SIGXCPU)
 		return 0;
-	/* Others say something else where the sender's number would stand. */
+	/* Only these codes set si_pid. */
 	if ((code == SI_USER || code == SI_QUEUE || code == SI_TKILL) && is_of_job(r, info->si_pid))
-		return whose_of_job(r, info);
-	if (number == SIGTSTP && leads_in_our_place(r->job) && !somebody_would_wake_us())
+		return target_of_job(r, info);
+	if (number == SIGTSTP && leads_in_our_place(r->job) && is_group_orphaned())
 		return 0;
-	/* A shell lets a whole group go on, and so what the terminal stopped. */
+	/* A shell continues a whole group, as the terminal stopped a whole group. */
 	return number == SIGCONT && leads_in_our_place(r->job) ? -r->job : r->job;
 }
 
-/* With what it carries, where it does and the kernel lets us. */
+/* Passes the value of a queued signal if the kernel permits. */
 static void hand_on(pid_t to, const siginfo_t *info)
 {
 	if (to > 0 && info->si_code < 0 &&
@@ -185,7 +187,7 @@ static void hand_on(pid_t to, const siginfo_t *info)
 
 void signal_route_send(struct signal_route *r, const siginfo_t *info)
 {
-	pid_t to = whose(r, info);
+	pid_t to = target_of(r, info);
 
 	if (to)
 		hand_on(to, info);
@@ -194,7 +196,7 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info)
 	signal_route_stop(r);
 }
 
-/* A job that does something else instead keeps the terminal, and us with it. */
+/* A job that handles SIGTSTP without stopping keeps the terminal, so the wrapper does not stop either. */
 void signal_route_stop(struct signal_route *r)
 {
 	siginfo_t info = {0};
@@ -215,9 +217,9 @@ void signal_route_end(const struct signal_route *r)
 	sigdelset(&set, SIGCHLD);
 	sigemptyset(&others);
 	while (sigtimedwait(&set, &info, &(struct timespec){0}) > 0) {
-		pid_t to = whose(r, &info);
+		pid_t to = target_of(r, &info);
 
-		/* Nothing to the job, whose number may be another's. */
+		/* The job's PID may be in use by another process now. */
 		if (to && to != r->job && to != -r->job)
 			hand_on(to, &info);
 		else

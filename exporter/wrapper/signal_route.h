@@ -1,6 +1,6 @@
 /*
- * To whom a signal goes that came to us: where it would have gone, were we not between the job and who started us. Main
- * thread.
+ * Forwards a signal that the wrapper received to the process that would have got it if the caller had started the job
+ * without the wrapper. Main thread.
  */
 #ifndef EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 #define EXPORTER_WRAPPER_SIGNAL_ROUTE_H
@@ -13,19 +13,19 @@
 
 struct signal_route {
 	pid_t job;
-	pid_t caller; /* our parent from the start on */
+	pid_t caller; /* parent of the wrapper at its start */
 	const struct inherited *inherited;
-	bool is_to_stop; /* we were asked to, and do when the job has */
+	bool is_to_stop; /* a SIGTSTP came: stop when the job has stopped */
 };
 
 void signal_route_send(struct signal_route *r, const siginfo_t *info);
 
-/* After a change of the job: stops us where it was stopped as we were asked to. */
+/* Call after a SIGCHLD: stops the wrapper if a SIGTSTP came and the job has stopped. */
 void signal_route_stop(struct signal_route *r);
 
 /*
- * Once the job was waited for: what it sent to us before is still handed on. The rest waits on, as an interrupt is to hurry
- * us then (exporter/lifecycle/exit_deadline.h).
+ * Call after the job was waited for. Forwards pending signals from the job to others; the rest stays pending, since an
+ * interrupt then shortens the waits of the exit (thread_hurry).
  */
 void signal_route_end(const struct signal_route *r);
 

@@ -1,4 +1,3 @@
-/* What a run used, and what to ask for next time, in a few lines. */
 #include "exporter/wrapper/summary.h"
 
 #include <math.h>
@@ -104,7 +103,7 @@ void summary_make(struct app *app, const char *run_id, struct buf *ret)
 	struct err e = {0};
 
 	if (build(app, run_id, ret, &e))
-		log_line(LOG_LEVEL_WARN, "no summary", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "the summary could not be made", "err", e.text, NULL);
 }
 
 void summary_print(struct buf *summary)

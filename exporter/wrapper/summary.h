@@ -1,4 +1,4 @@
-/* The few lines that `run` leaves on stderr. */
+/* The summary that `run` prints to stderr at its end. */
 #ifndef EXPORTER_WRAPPER_SUMMARY_H
 #define EXPORTER_WRAPPER_SUMMARY_H
 
@@ -8,12 +8,12 @@
 
 #define SUMMARY_MAX 8192
 
-/* Reads the run and its job's history; says why when it cannot, and ret stays as it was, which is empty. */
+/* Fills ret, which is empty, from the run and the history of its job. Logs an error and leaves ret empty on failure. */
 void summary_make(struct app *app, const char *run_id, struct buf *ret);
 
 /*
- * Frees it. Nobody reading it is no failure, and who waits for our end before reading is not waited for; whoever stopped a
- * terminal is.
+ * Prints and frees the summary; a failed write is ignored. Waits for a stopped terminal without a limit, and for other
+ * readers 1 s at most: a caller may read only after the wrapper has ended.
  */
 void summary_print(struct buf *summary);
 

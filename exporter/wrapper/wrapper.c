@@ -1,4 +1,3 @@
-/* Running a job and passing everything through. */
 #include "exporter/wrapper/wrapper.h"
 
 #include <errno.h>
@@ -59,17 +58,17 @@ struct wrapped_job {
 	struct now started;
 	int status; /* as of wait(2), when ended */
 	bool ended;
-	double largest_rss; /* ru_maxrss of the processes waited for, in bytes */
-	/* What the child had and used as our copy, before it became the command: see largest_rss_of. */
+	double largest_rss; /* bytes; largest ru_maxrss of the processes waited for */
+	/* Memory and CPU time of the child between fork(2) and execve(2): see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
-	/* What was waited for before: a shell that became this program leaves us the times of its children. */
+	/* Usage of children from before the job: a shell that executed this program may have reaped some. */
 	struct rusage waited_before;
-	bool peak_seen; /* the sampler saw the job's memory itself */
-	bool killed;    /* a process of it ended by SIGKILL */
+	bool peak_seen; /* the sampler has measured the job's memory peak */
+	bool killed;    /* SIGKILL ended a process of the job */
 	char run_id[RUN_ID_MAX];
 	bool followed;
-	bool unanswered; /* by the sampler, which may come to use the accounts */
+	bool unanswered; /* the sampler timed out and may still use the accounts */
 	struct run_accounts accounts;
 };
 
@@ -89,8 +88,8 @@ static struct cpu_times cpu_times(const struct rusage *used)
 }
 
 /*
- * Becomes the command, or returns why not. In the child of a threaded process only what signal-safety(7) allows
- * may be called; execvp takes no lock and no memory in glibc and musl.
+ * Executes the command, or returns errno. The child of a threaded process may call only async-signal-safe functions
+ * (signal-safety(7)). execvp is not listed there, but takes no lock and allocates no memory in glibc and musl.
  */
 static int become(char *const command[])
 {
@@ -115,13 +114,13 @@ static int not_started(const char *subject, int failure)
 
 int wrapper_become(char *const command[])
 {
-	/* It outlives execve(2), and the command expects no orphans, unless who started us did. */
+	/* The attribute outlives execve(2): restore the caller's value, since the command may not expect orphans. */
 	prctl(PR_SET_CHILD_SUBREAPER, losses.adopts, 0, 0, 0);
 	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
 }
 
-/* What the child tells through a pipe: this when it is about to become the command, and, if it cannot, why not. */
+/* The child writes this to a pipe right before execve(2), and errno after it if execve(2) fails. */
 struct child_report {
 	double rss;
 	struct cpu_times cpu;
@@ -135,7 +134,6 @@ static _Noreturn void report_and_become(const struct wrapped_job *job, char *con
 	struct child_report r = {.in_cgroup = own_group_enter(&job->accounts.cgroup)};
 	struct rusage used = {0};
 
-	/* Last, so that it counts what all of this took. */
 	getrusage(RUSAGE_SELF, &used);
 	r.rss = max_rss(&used);
 	r.cpu = cpu_times(&used);
@@ -148,7 +146,7 @@ static _Noreturn void report_and_become(const struct wrapped_job *job, char *con
 	_exit(reported ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
 }
 
-/* There is no room for two: nothing is recorded yet, and what we opened and started ends with us. */
+/* Without a second process: executes the command in this one. Nothing is recorded yet, and execve(2) ends our threads. */
 static int go_unwatched(struct wrapped_job *job, const char *subject, int failure,
 	char *const command[])
 {
@@ -156,12 +154,12 @@ static int go_unwatched(struct wrapped_job *job, const char *subject, int failur
 
 	err_system(&e, -failure, "%s", subject);
 	log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
-	/* A control group would stay. */
+	/* Its control group would outlive execve(2). */
 	run_accounts_close(&job->accounts);
 	return wrapper_become(command);
 }
 
-/* 0 with a started command; otherwise the exit code to give back. */
+/* 0: the command was started; otherwise the exit code. */
 static int start(struct wrapped_job *job, char *const command[])
 {
 	int pipe_fds[2], failure = 0;
@@ -170,7 +168,7 @@ static int start(struct wrapped_job *job, char *const command[])
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return go_unwatched(job, "pipe", errno, command);
 	getrusage(RUSAGE_CHILDREN, &job->waited_before);
-	/* What comes while the process is made, the kernel gives to both of us. */
+	/* Right before fork(2): the kernel delivers a signal that arrives during fork(2) to both processes. */
 	job_signals_take_early();
 	job->started = now_read();
 	job->pid = fork();
@@ -187,7 +185,7 @@ static int start(struct wrapped_job *job, char *const command[])
 		job->forked = r.cpu;
 	}
 	run_accounts_started(&job->accounts, r.in_cgroup);
-	/* The pipe ends without a reason when the command was executed. */
+	/* A successful execve(2) closes the pipe without errno. */
 	if (read(result, &failure, sizeof failure) == sizeof failure) {
 		waitpid(job->pid, NULL, 0);
 		return not_started(command[0], failure);
@@ -195,8 +193,8 @@ static int start(struct wrapped_job *job, char *const command[])
 	return 0;
 }
 
-/* An option that was not given says nothing. */
-static double known_or_negative(double v)
+/* NaN if the option was not given. */
+static double positive_or_nan(double v)
 {
 	return v > 0 ? v : (double)NAN;
 }
@@ -230,11 +228,11 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 		.started_at = wall_seconds(job->started.wall),
 		.interval_seconds = o->sample_interval,
 		.root = self->here,
-		.requested_cpu_cores = known_or_negative(o->run_request_cpu),
-		.requested_memory_bytes = known_or_negative((double)o->run_request_memory),
+		.requested_cpu_cores = positive_or_nan(o->run_request_cpu),
+		.requested_memory_bytes = positive_or_nan((double)o->run_request_memory),
 		.memory_limit_bytes = NAN,
-		.input_bytes = known_or_negative((double)o->run_input_bytes),
-		.attempt = known_or_negative((double)o->run_attempt),
+		.input_bytes = positive_or_nan((double)o->run_input_bytes),
+		.attempt = positive_or_nan((double)o->run_attempt),
 		.owner_pid = self->pid,
 		.owner_start_ticks = self->start_ticks,
 	};
@@ -247,16 +245,16 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 
 	job->followed = code == 0;
 	job->unanswered = code == -ECANCELED;
-	/* A sampler that did not answer may still begin to read it. */
+	/* A sampler that timed out may still read the accounts. */
 	if (!job->unanswered)
 		run_accounts_followed(&job->accounts, note.uses_clock);
 	if (code)
-		log_line(LOG_LEVEL_WARN, "run is not recorded", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "the run is not recorded", "err", e.text, NULL);
 	else if (!o->quiet && note.cpu_source)
 		run_accounts_advise(&note);
 }
 
-/* As wait4(-1, ..., WNOHANG), but for children from before the job: what we wait for counts as the job's. */
+/* As wait4(-1, ..., WNOHANG), but skips children from before the job: their usage would count as the job's. */
 static pid_t wait_for_one(int *status, struct rusage *used)
 {
 	AUTO(freep) pid_t *child = NULL;
@@ -299,7 +297,7 @@ static void note_peak(struct wrapped_job *job, struct snapshot *last)
 		shared_drop(&last->shared);
 }
 
-/* While the command is a zombie, its last counters can still be read; then all zombies are reaped. */
+/* Reaps all zombies. Samples first if the command is one, since its last counters are still readable. */
 static void on_child(struct app *app, struct wrapped_job *job)
 {
 	siginfo_t info = {0};
@@ -317,7 +315,7 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 	sigset_t set;
 
 	job_signals_fill(&set);
-	/* What ended before the first look is found without its signal. */
+	/* Finds a job that has already ended without waiting for its SIGCHLD. */
 	on_child(app, job);
 	while (!job->ended) {
 		siginfo_t info = {0};
@@ -336,8 +334,8 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 }
 
 /*
- * The kernel's mark of a child starts with what it held of us before it became the command (fs/exec.c,
- * exec_mmap): up to that it says nothing, unless nothing else was seen.
+ * ru_maxrss of a child includes its memory between fork(2) and execve(2), a copy of the wrapper (fs/exec.c, exec_mmap). A
+ * value up to that is meaningless; it is used only if the sampler measured no peak.
  */
 static double largest_rss_of(const struct wrapped_job *job)
 {
@@ -345,7 +343,7 @@ static double largest_rss_of(const struct wrapped_job *job)
 								       (double)NAN;
 }
 
-/* What the kernel says of all processes that were waited for, but for us: exact, see getrusage(2). */
+/* Exact usage of all processes waited for (getrusage(2)), without children from before the job and our forked copy. */
 static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
@@ -367,7 +365,7 @@ static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = largest_rss_of(job);
 }
 
-/* What goes wrong is said on stderr, and no fault of the job. */
+/* Errors go to stderr and do not change the exit code. */
 static void write_report(struct app *app, const struct wrapped_job *job)
 {
 	const char *const run_command[][2] = {{"run", job->run_id}, {NULL}};
@@ -383,7 +381,7 @@ static int exit_code_of_job(const struct wrapped_job *job)
 					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
-/* The run has what its samples tell. */
+/* The sampler timed out: the run keeps the values of its samples. */
 static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_finish *finish,
 	const struct err *e)
 {
@@ -398,7 +396,7 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 	historian_run_finish(app->historian, finish);
 }
 
-/* Both read the history; neither a long report nor a terminal that is stopped is a disk that hangs. */
+/* The deadline covers reading the history, restarts while a long report uses CPU time, and ends before a stopped terminal. */
 static void print_summary(struct app *app, const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
@@ -440,8 +438,8 @@ static void conclude(struct app *app, struct wrapped_job *job)
 		    SAMPLER_PATIENCE_SECONDS, &e))
 		finish_unseen(app, job, &finish, &e);
 	if (!historian_settle(app->historian, FLUSH_SECONDS)) {
-		log_line(LOG_LEVEL_WARN, "the end of the run is not on disk yet", "run_id",
-			job->run_id, NULL);
+		log_line(LOG_LEVEL_WARN, "no summary: the end of the run is not on disk yet",
+			"run_id", job->run_id, NULL);
 		return;
 	}
 	print_summary(app, job);
@@ -454,7 +452,7 @@ static int run_command(struct app *app, const struct identity *self, struct wrap
 
 	if (code)
 		return code;
-	/* Only now: the job's process began as a copy of this one. */
+	/* After fork(2): the job must not inherit this. */
 	privileges_hide_secrets(app->options);
 	follow_job(app, self, job);
 	wait_for_end(app, job);
@@ -465,13 +463,13 @@ static int run_command(struct app *app, const struct identity *self, struct wrap
 
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])
 {
-	/* Not on the stack: a sampler that does not answer may come to use it when this has returned. */
+	/* Static: after a timeout the sampler's thread may still use it when this function has returned. */
 	static struct wrapped_job job;
 	struct err e = {0};
 
 	/*
-	 * Nor becomes this process the command then: execve(2) waits for all threads to end, and one that waits for a file
-	 * does not, see de_thread in fs/exec.c. That of a child has to wait for none.
+	 * On failure this process does not execute the command itself: execve(2) waits until all other threads end
+	 * (de_thread in fs/exec.c), and a thread that hangs in a file does not end. A child has one thread.
 	 */
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,

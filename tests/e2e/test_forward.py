@@ -313,7 +313,7 @@ class Forward(support.Case):
         pipe = f"{self.folder}/pipe"
         os.mkfifo(pipe)
         server = self.serve(f"--web.changes-token-file={pipe}")
-        server.says("refused until there is a token")
+        server.says("refused until the token can be read")
         result = self.run_job(QUICK, flags=["--forward.url=http://127.0.0.1:1", "--forward.timeout=2s",
                                             f"--forward.token-file={pipe}"])
         self.assertEqual(result.returncode, 0)
@@ -349,8 +349,8 @@ class Forward(support.Case):
 
     def test_a_token_that_cannot_be_read_yet_is_said(self):
         server = self.serve(f"--web.changes-token-file={self.folder}/none", f"--forward.token-file={self.folder}/none")
-        server.says("refused until there is a token")
-        server.says("do nothing without --forward.url")
+        server.says("refused until the token can be read")
+        server.says("have no effect: set --forward.url")
 
     def test_a_machine_that_slept_is_no_reason_to_wait_as_long(self):
         slept = ["unshare", "--user", "--map-root-user", "--time", "--boottime", "100000", "--fork"]

@@ -44,7 +44,7 @@ ROWS = {
         "exporter/wrapper/signal_route.c", "	return getpgrp() == getpid() && ", "	return ",
         "test_wrapper_signals.py:OfTheTerminal.test_do_not_reach_a_group_that_left_the_terminal_s"),
     "who nobody would wake is stopped": (
-        "exporter/wrapper/signal_route.c", "	return getsid(parent) == getsid(0) && ", "	return getsid(parent) || ",
+        "exporter/wrapper/signal_route.c", "	return getsid(parent) != getsid(0) || ", "	return !getsid(parent) && ",
         "test_wrapper_signals.py:OfTheTerminal.test_reach_all_of_a_group_that_the_job_makes"),
     "the kernel's signals are nobody's": (
         "exporter/wrapper/signal_route.c", "code > 0 && number == SIGXCPU", "code > 0",
