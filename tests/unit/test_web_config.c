@@ -67,26 +67,15 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 			"accepted is nosniff"},
 		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"1\\nSet-Cookie: a\"\n",
 			"control character"},
-		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"a\\0b\"\n", "NUL"}, {
-			"rate_limit:
-			interval : 1 ", "\"1\" is not a duration"
-		},
-		{
-			"rate_limit:
-			interval : -1s ", "\"-1s\" is not a duration"
-		},
-		{
-			"rate_limit:
-			burst : -1 ", "\"-1\" is not a whole number"
-		},
-		{
-			"basic_auth_users: x
-			", " must map names to bcrypt hashes "},
-			{"basic_auth_users:\n  john: doe\n",
-				"web.yml:2: the password of john is no bcrypt hash"},
-			{"basic_auth_users:\n  a: " HASH "\n  a: " HASH "\n",
-				"the user a is given twice"},
-		};
+		{"http_server_config:\n  headers:\n    X-XSS-Protection: \"a\\0b\"\n", "NUL"},
+		{"rate_limit:\n  interval: 1\n", "\"1\" is not a duration"},
+		{"rate_limit:\n  interval: -1s\n", "\"-1s\" is not a duration"},
+		{"rate_limit:\n  burst: -1\n", "\"-1\" is not a whole number"},
+		{"basic_auth_users: x\n", "must map names to bcrypt hashes"},
+		{"basic_auth_users:\n  john: doe\n",
+			"web.yml:2: the password of john is no bcrypt hash"},
+		{"basic_auth_users:\n  a: " HASH "\n  a: " HASH "\n", "the user a is given twice"},
+	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct web_config *c = NULL;
