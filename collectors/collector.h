@@ -3,8 +3,9 @@
  *
  *	const struct collector collector_NAME = { .name = "NAME", ... };
  *
- * and add NAME to the list in collectors/CMakeLists.txt. Nothing else: flags (--collector.NAME,
- * --no-collector.NAME), /metrics, health metrics, the manual and the tests of all tables follow.
+ * add machine/NAME to the list in collectors/CMakeLists.txt, and put the files it reads into
+ * tests/fixtures/node. The flags (--collector.NAME, --no-collector.NAME), /metrics, health metrics,
+ * the manual and the tests of all tables follow by themselves.
  */
 #ifndef COLLECTORS_COLLECTOR_H
 #define COLLECTORS_COLLECTOR_H

@@ -137,7 +137,7 @@ int route_ask(struct app *app, const struct route *route, const char *const pair
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */
 
 /*
- * What changes something: exporter/post_NAME.c, ending in route_post_NAME, asked by POST with a JSON body of at
+ * What changes something: exporter/routes/post_NAME.c, ending in route_post_NAME, asked by POST with a JSON body of at
  * most CHANGE_BODY_MAX bytes, and only by who may (exporter/site/change.h). Its path may hold {name} between
  * slashes, which fills the parameter of that name; command is NULL. answer may come from several threads.
  */

@@ -76,6 +76,9 @@ def main():
     table = rooms.Table(here.with_name("rooms.tsv"))
     for source, others in graph.items():
         room = rooms.room_of(pathlib.PurePath(source))
+        if room not in table.rooms:
+            faults.append(f"{source}: {room} is no room: give it a row in tests/lint/rooms.tsv")
+            continue
         for other in sorted(others):
             used = rooms.room_of(pathlib.PurePath(other))
             if used not in (room, *table.rooms[room]):

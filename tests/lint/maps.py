@@ -67,7 +67,7 @@ def check(update):
             yield f"{name}: {lines} lines; at most {most}"
     shown = set(THREAD_ROW.findall((ROOT / "exporter/README.md").read_text(encoding="utf-8")))
     for name, path in sorted(threads() - shown):
-        yield f"exporter/README.md: the table of threads lacks | {name} | `{path}` |"
+        yield f"exporter/README.md: the table of threads lacks | {name} | `{path}` | what it waits for, and does |"
     for name, path in sorted(shown - threads()):
         yield f"exporter/README.md: {path} starts no thread named {name}"
 

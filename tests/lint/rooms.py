@@ -14,8 +14,13 @@ import sys
 
 TOPS = ("collectors", "recommender", "exporter")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
-# Libraries by what their headers begin with; a system header that begins otherwise is the C library's or the kernel's.
-LIBRARIES = ("microhttpd", "sqlite3", "curl", "gnutls", "jansson", "yaml", "pcre2", "zlib", "crypt")
+# Headers of the C library and the kernel: by their folder, or by name. Any other <header.h> is a library's.
+SYSTEM_FOLDERS = ("sys", "linux", "asm", "bits", "net", "netinet", "arpa", "rpc")
+SYSTEM = set("""aio assert byteswap complex ctype dirent dlfcn elf endian err errno error execinfo fcntl features fenv float fnmatch ftw
+    getopt glob grp iconv ifaddrs inttypes iso646 langinfo libgen libintl limits link locale malloc math mntent mqueue netdb nl_types
+    paths poll pthread pty pwd regex resolv sched search semaphore setjmp shadow signal spawn stdalign stdarg stdatomic stdbool
+    stddef stdint stdio stdlib stdnoreturn string strings syscall syslog tar termios tgmath threads time uchar ucontext unistd
+    utime utmp utmpx wchar wctype wordexp""".split())
 
 
 def room_of(path):
@@ -28,6 +33,9 @@ class Table:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter="\t"))
         self.name = path.name
+        for number, row in enumerate(rows, 2):
+            if None in row or None in row.values():
+                sys.exit(f"{path.name}:{number}: not four columns with a tab between: room, may include, libraries, holds")
         self.order = {row["room"]: number for number, row in enumerate(rows)}
         self.rooms = {row["room"]: set(row["may include"].split()) for row in rows}
         self.libraries = {row["room"]: set(row["libraries"].split()) for row in rows}
@@ -45,21 +53,26 @@ class Table:
     def fault_of_ours(self, room, name):
         """What is wrong with #include "name" in a file of room; None: nothing."""
         if not name.startswith(tuple(top + "/" for top in TOPS)):
-            return f'"{name}" is relative: write the path from the top of the project'
+            return f'"{name}" does not begin with {", ".join(TOPS)}: write the path from the top of the project'
         other = room_of(pathlib.PurePath(name))
         self.unused.discard((room, other))
         if other == room or other in self.rooms[room]:
             return None
-        return f'"{name}" is not allowed: {room} may include {", ".join(sorted(self.rooms[room])) or "no other room"}'
+        if other not in self.rooms:
+            return f'"{name}": {other} is no room: give it a row'
+        return (f'"{name}" is not allowed: {room} may include {", ".join(sorted(self.rooms[room])) or "no other room"}; move the '
+                f"code to a room that may, or add {other} to the row if its row stands above")
 
     def fault_of_library(self, room, name):
         library = name.split("/")[0].removesuffix(".h")
-        if library not in LIBRARIES:
+        if library in (SYSTEM_FOLDERS if "/" in name else SYSTEM):
             return None
         self.unused.discard((room, library))
         if library in self.libraries[room]:
             return None
-        return f'<{name}> is not allowed: {room} uses {", ".join(sorted(self.libraries[room])) or "no library"}'
+        users = ", ".join(other for other, used in self.libraries.items() if library in used) or "no room"
+        return (f'<{name}> is not allowed: {room} uses {", ".join(sorted(self.libraries[room])) or "no library"}; '
+                f"{library} is used by {users}")
 
 
 def check(root, table):
@@ -68,7 +81,7 @@ def check(root, table):
     for path in files:
         room = room_of(path)
         if room not in table.rooms:
-            yield f"{path}: {room} is no room: give it a row in tests/lint/{table.name}"
+            yield f"{path}: {room} is no room: give it a row in tests/lint/{table.name}, below all rooms that it includes"
             continue
         for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1):
             found = INCLUDE.match(line)
@@ -77,7 +90,7 @@ def check(root, table):
                 if fault:
                     yield f"{path}:{number}: {fault} (tests/lint/{table.name})"
     for room, other in sorted(table.unused):
-        yield f"{table.name}: {room} may include {other}, and no file does: take it out"
+        yield f"{table.name}: {room} may use {other}, and no file does: take it out"
 
 
 def main():

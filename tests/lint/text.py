@@ -75,7 +75,7 @@ def long_functions(path, lines):
         elif line == "}" and start:
             length = number - start - 1 - in_tables
             if length > FUNCTION_LINES_MAX:
-                yield f"{path}:{start}: a function of {length} lines without its tables; at most {FUNCTION_LINES_MAX}"
+                yield f"{path}:{start}: a function of {length} lines without its tables; at most {FUNCTION_LINES_MAX}: divide it"
             start, table = None, None
 
 
@@ -105,7 +105,7 @@ def slow_comments(root):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    found = [*broken_rules(root), *too_long(root), *slow_comments(root)]
+    found = [*slow_comments(root), *broken_rules(root), *too_long(root)]
     print("\n".join(found))
     return 1 if found else 0
 

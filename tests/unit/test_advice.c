@@ -216,7 +216,7 @@ static void every_format_has_a_row_here(void **state)
 		while (i < ARRAY_LEN(table) && strcmp(table[i].format, f->name) != 0)
 			i++;
 		if (i == ARRAY_LEN(table))
-			fail_msg("no example of %s", f->name);
+			fail_msg("table[] of this file has no row for format %s", f->name);
 	}
 }
 

@@ -39,6 +39,7 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 		AUTO(arena_done) struct arena arena = {0};
 		struct sizing s = size_with(st->name, &t, &defaults, &arena);
 
+		print_message("%s\n", st->name);
 		assert_true(s.demand.memory_bytes > 1000 * MIB &&
 			    s.demand.memory_bytes < 1400 * MIB);
 		assert_true((double)s.resources.memory >= s.demand.memory_bytes / MIB);

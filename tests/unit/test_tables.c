@@ -178,7 +178,9 @@ static void families_and_columns_are_unique(void **state)
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++) {
 			if (strcmp(row[i]->name, row[j]->name) == 0)
-				fail_msg("two families are called %s", row[i]->name);
+				fail_msg(
+					"two rows of collectors have the name %s: \"%s\" and \"%s\"",
+					row[i]->name, row[i]->help, row[j]->help);
 			if (row[i]->column && row[j]->column &&
 				strcmp(row[i]->column, row[j]->column) == 0)
 				fail_msg("two metrics fill the column %s", row[i]->column);
