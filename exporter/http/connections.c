@@ -20,7 +20,7 @@ static struct connection_list *list_of(struct connections *c, const struct conne
 	return one->busy ? &c->busy : &c->idle;
 }
 
-/* With the lock. connections_leave takes it before the descriptor is closed, so fd still is that of the connection. */
+/* With the lock. connections_leave needs it before fd is closed, so fd is still ours. */
 static void shut_down(struct connections *c, struct connection *one)
 {
 	TAILQ_REMOVE(list_of(c, one), one, link);

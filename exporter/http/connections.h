@@ -1,7 +1,8 @@
 /*
- * The open connections of all listening addresses. At the limit a new connection is accepted, and the one that has been
- * idle longest is closed: thousands of idle or slow clients cannot keep a scraper out. If all are busy, the one with the
- * oldest request is closed, since its client probably does not read. Any thread.
+ * The open connections of all listening addresses. At the limit a new connection is accepted, and
+ * the one that has been idle longest is closed: thousands of idle or slow clients cannot keep a
+ * scraper out. If all are busy, the one with the oldest request is closed, since its client
+ * probably does not read. Any thread.
  */
 #ifndef EXPORTER_HTTP_CONNECTIONS_H
 #define EXPORTER_HTTP_CONNECTIONS_H
@@ -34,7 +35,7 @@ void connections_done(struct connections *c); /* call after all have left */
 void connections_enter(struct connections *c, struct connection *one, int fd);
 /* busy: from a complete request to the end of its answer. */
 void connections_set_busy(struct connection *one, bool busy);
-/* Frees memory of answers: shuts down the busy connection with the oldest request, unless it is the requesting one. */
+/* Frees memory: shuts down the connection with the oldest request, but not the requesting one. */
 void connections_relieve(struct connection *requesting);
 void connections_leave(struct connection *one);
 

@@ -23,8 +23,9 @@ static void resume(void *context)
 }
 
 /*
- * NAME:PASSWORD of "Authorization: Basic BASE64" (RFC 7617), which the caller frees; NULL: none. libmicrohttpd's own reader
- * accepts only the spelling "Basic", but case does not matter (RFC 9110, 11.1).
+ * NAME:PASSWORD of "Authorization: Basic BASE64" (RFC 7617), which the caller frees; NULL: none.
+ * libmicrohttpd's own reader accepts only the spelling "Basic", but case does not matter (RFC 9110,
+ * 11.1).
  */
 static char *credentials(const struct exchange *x)
 {

@@ -126,7 +126,7 @@ static void refuse(struct exchange *x)
 		"too many large answers are being made or sent; try again in a second");
 }
 
-/* On the queue's thread. The request's texts belong to the connection, which stays suspended meanwhile. */
+/* On the queue's thread. The suspended connection owns the request's texts. */
 static void answer_now(struct slow_task *task, bool wanted)
 {
 	struct exchange *x =

@@ -1,6 +1,4 @@
-/*
- * One connection and one request on its way through libmicrohttpd. For http.c alone.
- */
+/* One connection and one request of libmicrohttpd. For http.c alone. */
 #ifndef EXPORTER_HTTP_EXCHANGE_H
 #define EXPORTER_HTTP_EXCHANGE_H
 
@@ -14,8 +12,7 @@
 /* One connection, from accept(2) to close(2). */
 struct visit {
 	struct connection connection;
-	struct web_version
-		*version; /* held while the TLS session uses it; NULL: no web configuration */
+	struct web_version *version; /* held until the end; NULL: no web configuration */
 	struct peer peer;
 	bool loopback;
 	bool certified; /* TLS required and verified a client certificate */
@@ -34,7 +31,7 @@ struct exchange {
 	bool body_dropped; /* the bodies of all requests took too much memory */
 	struct buf body;
 	uint64_t received; /* bytes of a body */
-	/* For a slow answer: its queue, NULL after slow_queue_leave, and the answer while answered is true. */
+	/* slow_queue: NULL after slow_queue_leave. answer: valid while answered. */
 	struct slow_queue *slow_queue;
 	struct slow_task slow_task;
 	struct http_request request;
@@ -53,8 +50,8 @@ void exchange_free(struct exchange *x);
 struct http_request exchange_request(const struct exchange *x, const char *method);
 
 /*
- * Appends a piece of the body while keeps_body. If the bodies of all requests exceed their memory limit
- * (exporter/core/memory_budget.h), drops this body and sets body_dropped.
+ * Appends a piece of the body while keeps_body. If the bodies of all requests exceed their memory
+ * limit (exporter/core/memory_budget.h), drops this body and sets body_dropped.
  */
 void exchange_keep(struct exchange *x, const char *data, size_t len);
 
@@ -65,8 +62,8 @@ bool exchange_is_ambiguous(const struct exchange *x, const char *version);
 uint64_t exchange_length(const struct exchange *x);
 
 /*
- * Suspends the connection until the queue's thread has answered the request; then sets x->answered, and libmicrohttpd
- * calls back. A full queue answers with 503.
+ * Suspends the connection until the queue's thread has answered the request; then sets x->answered,
+ * and libmicrohttpd calls back. A full queue answers with 503.
  */
 void exchange_answer_later(struct exchange *x, struct slow_queue *q, const struct http_request *r);
 

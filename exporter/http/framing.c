@@ -7,8 +7,8 @@
 #include "collectors/base/scan.h"
 
 /*
- * Headers that may occur once (RFC 9112, 6.3 and 3.2), and headers that decide on access: of two such headers we would use
- * one, and a proxy perhaps the other.
+ * Headers that may occur once (RFC 9112, 6.3 and 3.2), and headers that decide on access: of two
+ * such headers we would use one, and a proxy perhaps the other.
  */
 static const char *const single[] = {"Content-Length", "Transfer-Encoding", "Host", "Origin",
 	"Authorization", "Content-Type", "Sec-Fetch-Site"};
@@ -17,9 +17,9 @@ enum { LENGTH, ENCODING };
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header");
 
 /*
- * libmicrohttpd 0.9.75 appends a continuation line to the name if the value is empty: "Content-Length:", " 57" becomes the
- * header "Content-Length57", while proxies see the length 57. No known header starts with one of these names unless a "-"
- * follows.
+ * libmicrohttpd 0.9.75 appends a continuation line to the name if the value is empty:
+ * "Content-Length:", " 57" becomes the header "Content-Length57", while proxies see the length 57.
+ * No known header starts with one of these names unless a "-" follows.
  */
 static bool is_glued_to(const char *name, const char *known)
 {

@@ -1,6 +1,6 @@
 /*
- * Detects requests whose end, host or client is ambiguous. A proxy before us may read their headers differently and take
- * a part of the body for the next request of another client, or the reverse (request smuggling).
+ * Detects requests whose end, host or client is ambiguous. A proxy may read the headers differently
+ * and take a part of the body for the next request of another client (request smuggling).
  */
 #ifndef EXPORTER_HTTP_FRAMING_H
 #define EXPORTER_HTTP_FRAMING_H

@@ -28,23 +28,17 @@
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
 
-/*
- * Bytes per connection for the request line and the headers. libmicrohttpd refuses larger ones with 414 or 431, a page of
- * HTML without our headers.
- */
+/* For the request line and the headers. libmicrohttpd answers larger ones by 414 or 431 in HTML. */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
-/* 3/4 of the memory for answers; connections that were shut down hold the rest until they are gone. */
+/* 3/4 of the memory for answers; connections that close late hold the rest. */
 #define ANSWERS_FULL    3
 #define ANSWERS_FULL_OF 4
 
-/* Seconds without a byte: until the first request is complete, and afterwards (scrapers keep connections open). */
+/* Seconds without a byte, until the first request is complete and afterwards. */
 #define FIRST_TIMEOUT 10u
-#define IDLE_TIMEOUT  120u
+#define IDLE_TIMEOUT  120u /* scrapers keep connections open */
 
-/*
- * Connections allowed above --web.max-connections: a connection that was shut down closes late, above all if it is
- * suspended for a password, a slow answer or a stream.
- */
+/* Connections above --web.max-connections: suspended ones close late after their shutdown. */
 #define LEAVING_MAX 160u
 
 /* TCP segments that fit into a socket buffer, at least. */
@@ -78,8 +72,9 @@ static void *exchange_begin(void *context, const char *uri, struct MHD_Connectio
 	char *query = strchr(uri, '?');
 
 	/*
-	 * Hides the query from libmicrohttpd 0.9.75, which would use 56 bytes of CONNECTION_MEMORY for each parameter and
-	 * not answer at all from some 220 parameters on. exporter/api/route.h reads the query.
+	 * Hides the query from libmicrohttpd 0.9.75, which would use 56 bytes of CONNECTION_MEMORY
+	 * for each parameter and not answer at all from some 220 parameters on.
+	 * exporter/api/route.h reads the query.
 	 */
 	if (query)
 		query[1] = '\0';
@@ -106,7 +101,7 @@ static void drop_version(struct web_version **v)
 	web_access_drop(*v);
 }
 
-/* Did the client authenticate as a user, by a certificate or a password, and not by the token of changes? */
+/* Did the client authenticate by a certificate or a password, not by the token of changes? */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -180,10 +175,7 @@ static void leave_visit(struct visit *v)
 	free(v);
 }
 
-/*
- * A client certificate identifies a user only if the file names the authority or the names: anybody can buy a certificate
- * that the system trusts.
- */
+/* The file must name an authority or names: anybody can buy a system-trusted certificate. */
 static bool certifies(const struct web_config *c)
 {
 	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
@@ -256,9 +248,10 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 }
 
 /*
- * libmicrohttpd calls this after the headers, for each piece of a body, and at the end of the request. The body of a GET is
- * read and dropped. The body of a change is kept up to CHANGE_BODY_MAX and read up to BODY_READ_MAX, so that the client
- * reaches the answer; then the connection is cut. Other methods are answered at once, which ends the connection.
+ * libmicrohttpd calls this after the headers, for each piece of a body, and at the end of the
+ * request. The body of a GET is read and dropped. The body of a change is kept up to
+ * CHANGE_BODY_MAX and read up to BODY_READ_MAX, so that the client reaches the answer; then the
+ * connection is cut. Other methods are answered at once, which ends the connection.
  */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
@@ -293,7 +286,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return respond_if_allowed(context, connection, method, x);
 }
 
-/* libmicrohttpd starts only with a certificate or this callback; on_connection sets the real one. */
+/* libmicrohttpd needs a certificate or this callback to start; on_connection sets the real one. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
 	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
 	unsigned int *n_certificates, gnutls_privkey_t *key)
@@ -309,7 +302,7 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	return -1;
 }
 
-/* Connections get at most half of the file descriptors, since watching processes needs them, too. */
+/* Connections get at most half of the descriptors: watching processes needs them, too. */
 static unsigned connections_max(const struct options *o)
 {
 	uint64_t most = o->max_connections;
@@ -323,9 +316,10 @@ static unsigned connections_max(const struct options *o)
 }
 
 /*
- * Socket buffers count towards the memory limit of a control group (v2), and the default buffers hold megabytes of an answer
- * that its client does not read. Connections inherit the sizes of the listening socket. The small segments avoid waits for a
- * delayed acknowledgement (40 ms), as a buffer of a few loopback segments would cause.
+ * Socket buffers count towards the memory limit of a control group (v2). By default they hold
+ * megabytes of an unread answer. Connections inherit the sizes of the listening socket. The small
+ * segments avoid waits for a delayed acknowledgement (40 ms), as a buffer of a few loopback
+ * segments would cause.
  */
 static void bound_buffers(int fd)
 {
@@ -446,10 +440,7 @@ const char *http_address(const struct http *h, size_t i)
 
 static void server_stop(struct http_server *s)
 {
-	/*
-	 * MHD_stop_daemon would shut down the socket that systemd keeps for the next server, which then could not accept.
-	 * MHD_quiesce_daemon takes the socket away from it.
-	 */
+	/* MHD_stop_daemon would shut down the socket that systemd keeps for the next server. */
 	int socket_given = s->socket_given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
 
 	MHD_stop_daemon(s->daemon);
@@ -460,7 +451,7 @@ int http_stop(struct http *h)
 {
 	if (!h)
 		return 0;
-	/* libmicrohttpd does not stop while connections are suspended: end streams and waits first. */
+	/* libmicrohttpd stops only after suspended connections were resumed. */
 	site_stop(h->site);
 	if (h->web)
 		web_access_stop(h->web);

@@ -1,6 +1,4 @@
-/*
- * The HTTP server: serves the site (exporter/site/site.h) on sockets by libmicrohttpd. Two threads per listening address.
- */
+/* The HTTP server of the site (exporter/site/site.h). Two threads per listening address. */
 #ifndef EXPORTER_HTTP_HTTP_H
 #define EXPORTER_HTTP_HTTP_H
 
@@ -12,8 +10,9 @@
 struct http;
 
 /*
- * Serves on all addresses (exporter/http/listen.h) and logs them. If one fails, serves none, and e names it. Without
- * addresses and without sockets from systemd, serves HTTP_DEFAULT_ADDRESS. app must outlive the server.
+ * Serves on all addresses (exporter/http/listen.h) and logs them. If one fails, serves none, and e
+ * names it. Without addresses and without sockets from systemd, serves HTTP_DEFAULT_ADDRESS. app
+ * must outlive the server.
  */
 int http_start(struct http **ret, struct app *app, const struct text_list *addresses,
 	struct err *e);
@@ -25,9 +24,10 @@ const char *http_address(const struct http *h, size_t i);
 #define HTTP_LEAVE_SECONDS 5
 
 /*
- * Closes all connections, joins the threads and frees h; NULL does nothing. -ETIMEDOUT, which is logged, after
- * HTTP_LEAVE_SECONDS: an answer still reads the history and uses app; end the program by _exit(2). Streams and other readers
- * of the disk are joined without a limit; exporter/lifecycle/exit_deadline.h bounds that.
+ * Closes all connections, joins the threads and frees h; NULL does nothing. -ETIMEDOUT, which is
+ * logged, after HTTP_LEAVE_SECONDS: an answer still reads the history and uses app; end the program
+ * by _exit(2). Streams and other readers of the disk are joined without a limit;
+ * exporter/lifecycle/exit_deadline.h bounds that.
  */
 int http_stop(struct http *h);
 

@@ -49,7 +49,7 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* The first address of a name that can be bound. IPv6 first for ":PORT", since "::" accepts IPv4, too. */
+/* Binds the first possible address of a name; IPv6 first for ":PORT", as "::" takes IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};
@@ -114,7 +114,7 @@ int listen_unix(int *ret, const char *path, struct err *e)
 	if (address_of_unix(&at, path, e))
 		return -ENAMETOOLONG;
 	listen_drop_unix(path);
-	/* connect(2) needs write permission on Linux: the umask excludes other users from the start. */
+	/* connect(2) needs write permission on Linux: the umask excludes other users at once. */
 	mode_t before = umask(0177);
 	int code =
 		bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 ?

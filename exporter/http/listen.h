@@ -1,6 +1,6 @@
 /*
- * Opens listening sockets for addresses such as "127.0.0.1:9877", "[::1]:9877", "localhost:9877" and ":9877" (every address
- * of this machine). Port 0 takes a free port.
+ * Opens listening sockets for addresses such as "127.0.0.1:9877", "[::1]:9877", "localhost:9877"
+ * and ":9877" (every address of this machine). Port 0 takes a free port.
  */
 #ifndef EXPORTER_HTTP_LISTEN_H
 #define EXPORTER_HTTP_LISTEN_H
@@ -13,18 +13,15 @@
 /* The first descriptor of sockets passed by systemd (sd_listen_fds(3)). */
 #define LISTEN_FIRST_GIVEN 3
 
-/*
- * Opens a non-blocking, close-on-exec socket. bound gets the address with the real port: "127.0.0.1:43567". The error names
- * the address and the reason.
- */
+/* Opens a non-blocking, close-on-exec socket. bound: the address with the real port. */
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e);
 
-/* Prepares a socket passed by systemd; bound of a Unix socket is "unix:PATH". The caller keeps owning fd. */
+/* Prepares a socket of systemd; bound of a Unix socket is "unix:PATH". The caller owns fd. */
 int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
 
 /*
- * Opens a Unix socket at path; only our user and root may connect. Replaces a stale socket, which no process serves. Any other
- * file at the path is an error.
+ * Opens a Unix socket at path; only our user and root may connect. Replaces a stale socket, which
+ * no process serves. Any other file at the path is an error.
  */
 int listen_unix(int *ret, const char *path, struct err *e);
 /* Removes the socket file if no process listens on it; any other file stays. */

@@ -14,7 +14,7 @@ struct peer peer_of(int fd);
 /* Did the client connect to a loopback address, which only this machine reaches? */
 bool peer_by_loopback(int fd);
 
-/* A number for an IPv4 address or the first half of an IPv6 address: a client chooses the second half. 0: NULL or other. */
+/* The IPv4 address, or the first half of an IPv6 address: clients choose the rest. 0: other. */
 uint64_t peer_number(const struct sockaddr *a);
 
 #endif

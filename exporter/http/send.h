@@ -7,10 +7,7 @@
 #include "exporter/site/site.h"
 #include "exporter/http/web_access.h"
 
-/*
- * Queues the answer with the headers of config (NULL: none). Takes the body and the stream. MHD_NO: libmicrohttpd must close
- * the connection.
- */
+/* Takes body and stream of a. config: more headers, or NULL. MHD_NO: close the connection. */
 enum MHD_Result http_send(struct MHD_Connection *connection, const struct http_answer *a,
 	const struct web_config *config);
 

@@ -1,7 +1,7 @@
 /*
- * Answers slow requests, such as the samples of a day, one at a time on a thread of its own, so that scrapes never wait for
- * them. Counts the bytes of answers until they are sent: while slow clients hold too many, no other answer is made. Any
- * thread may call.
+ * Answers slow requests, such as the samples of a day, one at a time on its thread: scrapes never
+ * wait for them. Counts the bytes of answers until they are sent: while slow clients hold too many,
+ * no other answer is made. Any thread may call.
  */
 #ifndef EXPORTER_HTTP_SLOW_QUEUE_H
 #define EXPORTER_HTTP_SLOW_QUEUE_H
@@ -17,15 +17,15 @@
 struct slow_task {
 	STAILQ_ENTRY(slow_task) link;
 	/*
-	 * Called on the queue's thread. wanted false: refuse, since the queue stops or too many bytes are unsent. Must call
-	 * slow_queue_weigh before other threads see the answer.
+	 * Called on the queue's thread. wanted false: refuse, since the queue stops or too many
+	 * bytes are unsent. Must call slow_queue_weigh before other threads see the answer.
 	 */
 	void (*run)(struct slow_task *task, bool wanted);
 };
 
 struct slow_queue;
 
-/* most: tasks that wait, run, or whose answer is unsent. most_bytes: of unsent answers; the last may exceed it. */
+/* most: tasks taken and not left. most_bytes: of unsent answers; the last may exceed it. */
 int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e);
 
 /* False: the queue is full or stops, and run is not called. */
@@ -37,21 +37,22 @@ void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
 /*
- * Waits for the running task and runs the waiting ones with wanted false. -ETIMEDOUT: the thread is still in a task after
- * these seconds and uses the queue; call again, or end the program by _exit(2). Do not call again after 0.
+ * Waits for the running task and runs the waiting ones with wanted false. -ETIMEDOUT: the thread is
+ * still in a task after these seconds and uses the queue; call again, or end the program by
+ * _exit(2). Do not call again after 0.
  */
 int slow_queue_stop(struct slow_queue *q, double seconds);
-void slow_queue_free(struct slow_queue
-		*q); /* after the stop, when all tasks have left; NULL does nothing */
+/* Call after the stop, when all tasks have left. NULL does nothing. */
+void slow_queue_free(struct slow_queue *q);
 
-/* One queue for each kind of slow request: a short answer does not wait for the samples of a day. */
+/* One queue per kind of slow request: short answers do not wait for the samples of a day. */
 struct slow_queues {
 	struct slow_queue *at[SITE_WAYS]; /* NULL for SITE_AT_ONCE */
 };
 
 int slow_queues_open(struct slow_queues *all, struct err *e);
 
-/* As slow_queue_stop; seconds bound all queues together. */
+/* Stops all queues as slow_queue_stop does, within seconds in total. */
 int slow_queues_stop(struct slow_queues *all, double seconds);
 void slow_queues_free(struct slow_queues *all);
 

@@ -49,9 +49,9 @@ struct web_access {
 	char *path;
 	bool tls;
 	struct web_users *users;
+	atomic_bool bad;      /* the file is invalid now */
 	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
-	bool bad; /* the file is invalid now */
 	struct watched watched;
 	double tokens; /* of the rate limit, at the time counted */
 	struct mono counted;
@@ -170,8 +170,9 @@ bool web_access_attach(struct web_version *v, gnutls_session_t session)
 /* ---- reloading ---- */
 
 /*
- * A file that is being written is empty, or lacks users or client_auth_type, and would allow every request: every change has
- * to settle. A change time in the future (another clock, or a clock set back) counts from when it was first seen.
+ * A file that is being written is empty, or lacks users or client_auth_type, and would allow every
+ * request: every change has to settle. A change time in the future (another clock, or a clock set
+ * back) counts from when it was first seen.
  */
 static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
@@ -334,7 +335,7 @@ struct web_version *web_access_hold(struct web_access *w)
 
 /* ---- access ---- */
 
-/* A token bucket: starts full, gains one token each interval, up to burst (as golang.org/x/time/rate). */
+/* A token bucket that starts full, up to burst tokens (as golang.org/x/time/rate). */
 static bool within_rate(struct web_access *w, const struct web_config *c)
 {
 	if (!(c->rate_interval > 0))
@@ -353,37 +354,17 @@ static bool within_rate(struct web_access *w, const struct web_config *c)
 	return ret;
 }
 
-static bool is_bad(struct web_access *w)
-{
-	pthread_mutex_lock(&w->lock);
-	bool ret = w->bad;
-
-	pthread_mutex_unlock(&w->lock);
-	return ret;
-}
-
 enum web_entry web_access_check(struct web_access *w, struct web_version *v, struct web_question *q,
 	bool again)
 {
 	if (!v)
 		return WEB_ENTER;
-	if (is_bad(w))
+	if (w->bad)
 		return WEB_NO_CONFIG;
 	q->config = v->config;
 	if (!again && !within_rate(w, v->config))
 		return WEB_TOO_MANY;
 	if (v->config->n_users == 0 || q->trusted)
 		return WEB_ENTER;
-	switch (web_users_ask(w->users, q)) {
-	case WEB_ALLOWED:
-		return WEB_ENTER;
-	case WEB_LATER:
-		return WEB_WAIT;
-	case WEB_BUSY:
-		return WEB_OVERLOADED;
-	case WEB_SPENT:
-		return WEB_TOO_MANY_FAILURES;
-	default:
-		return WEB_UNAUTHORIZED;
-	}
+	return web_users_ask(w->users, q);
 }

@@ -1,10 +1,12 @@
 /*
- * Decides by --web.config.file whether a request is answered, and holds the newest valid version of the file.
+ * Decides by --web.config.file whether a request is answered, and holds the newest valid version of
+ * the file.
  *
- * Each connection and request checks the file and the certificates that it names (one stat(2) each), so that a change
- * applies without a signal. A change applies one second after the last write: a file that is still being written may lack
- * its users. While the file is invalid or missing, every request is refused with 500. TLS connections then use the last
- * valid version, so that clients see the 500 and not a failed handshake.
+ * Each connection and request checks the file and the certificates that it names (one stat(2)
+ * each), so that a change applies without a signal. A change applies one second after the last
+ * write: a file that is still being written may lack its users. While the file is invalid or
+ * missing, every request is refused with 500. TLS connections then use the last valid version, so
+ * that clients see the 500 and not a failed handshake.
  *
  * Any thread.
  */
@@ -19,8 +21,8 @@ struct web_access;
 struct web_version; /* one valid version of the file, with a reference count */
 
 /*
- * Reads the file and starts the thread that checks passwords. path NULL: every request is allowed. An invalid file is an
- * error; e names the line.
+ * Reads the file and starts the thread that checks passwords. path NULL: every request is allowed.
+ * An invalid file is an error; e names the line.
  */
 int web_access_open(struct web_access **ret, const char *path, struct err *e);
 bool web_access_with_tls(const struct web_access *w);
@@ -32,18 +34,8 @@ void web_access_close(struct web_access *w); /* after the sockets are closed; NU
 struct web_version *web_access_hold(struct web_access *w);
 void web_access_drop(struct web_version *v); /* NULL does nothing */
 const struct web_config *web_access_config(const struct web_version *v);
-/* Before the handshake. The caller holds v until the session has ended. False: the session must not be used. */
+/* Before the handshake. Hold v until the session has ended. False: do not use the session. */
 bool web_access_attach(struct web_version *v, gnutls_session_t session);
-
-enum web_entry {
-	WEB_ENTER,
-	WEB_WAIT,              /* the password must be computed: WEB_LATER of web_users.h */
-	WEB_NO_CONFIG,         /* 500: the file is invalid now */
-	WEB_TOO_MANY,          /* 429: above rate_limit */
-	WEB_UNAUTHORIZED,      /* 401 */
-	WEB_OVERLOADED,        /* 503: too many passwords wait */
-	WEB_TOO_MANY_FAILURES, /* 503: WEB_SPENT of web_users.h */
-};
 
 /* May this request be answered? Sets q->config. again: not counted again for rate_limit. */
 enum web_entry web_access_check(struct web_access *w, struct web_version *v, struct web_question *q,

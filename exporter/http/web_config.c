@@ -68,29 +68,27 @@ struct raw_config {
 		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
 		struct text_list sans;
 	} tls;
-	struct web_config *c;
+	struct web_config c;
 	const char *auth_name;
 	bool http2;
 };
 
-static const char *cipher_name(size_t i)
-{
-	return web_config_ciphers[i].name;
-}
+/* Rows that begin with a name; a NULL name ends them. */
+struct name_table {
+	const char *subject;
+	const void *first;
+	size_t row_size;
+};
 
-static const char *curve_name(size_t i)
-{
-	return web_config_curves[i].name;
-}
+static const struct name_table ciphers = {
+	"cipher suite", web_config_ciphers, sizeof web_config_ciphers[0]};
+static const struct name_table curves = {"curve", web_config_curves, sizeof web_config_curves[0]};
+static const struct name_table versions = {
+	"TLS version", web_config_versions, sizeof web_config_versions[0]};
 
-static const char *version_name(size_t i)
-{
-	return web_config_versions[i].name;
-}
-
-/* The row whose name is value; the error lists all names. nth returns NULL past the last row. */
-static int row_of(struct yaml *y, yaml_node_t *value, const char *subject,
-	const char *(*nth)(size_t), unsigned char *ret, struct err *e)
+/* The row whose name is value; the error lists all names. */
+static int row_of(struct yaml *y, yaml_node_t *value, const struct name_table *table,
+	unsigned char *ret, struct err *e)
 {
 	struct buf known AUTO(buf_done) = BUF_MAX(1024);
 	const char *text = "";
@@ -99,8 +97,9 @@ static int row_of(struct yaml *y, yaml_node_t *value, const char *subject,
 	if (code)
 		return code;
 	for (size_t i = 0;; i++) {
-		const char *name = nth(i);
+		const char *name;
 
+		memcpy(&name, (const char *)table->first + i * table->row_size, sizeof name);
 		if (!name)
 			break;
 		if (strcmp(name, text) == 0) {
@@ -109,12 +108,12 @@ static int row_of(struct yaml *y, yaml_node_t *value, const char *subject,
 		}
 		buf_addf(&known, "%s%s", i ? ", " : "", name);
 	}
-	return yaml_error(y, value, e, "unknown %s \"%.48s\"; accepted are %s", subject, text,
-		buf_text(&known));
+	return yaml_error(y, value, e, "unknown %s \"%.48s\"; accepted are %s", table->subject,
+		text, buf_text(&known));
 }
 
-static int rows_of(struct yaml *y, yaml_node_t *value, const char *subject,
-	const char *(*nth)(size_t), unsigned char *rows, size_t *n, size_t most, struct err *e)
+static int rows_of(struct yaml *y, yaml_node_t *value, const struct name_table *table,
+	unsigned char *rows, size_t *n, size_t most, struct err *e)
 {
 	if (value->type != YAML_SEQUENCE_NODE)
 		return yaml_error(y, value, e, "expected a list");
@@ -124,7 +123,7 @@ static int rows_of(struct yaml *y, yaml_node_t *value, const char *subject,
 
 		if (*n == most)
 			return yaml_error(y, item, e, "the list has more than %zu entries", most);
-		int code = row_of(y, item, subject, nth, &rows[(*n)++], e);
+		int code = row_of(y, item, table, &rows[(*n)++], e);
 
 		if (code)
 			return code;
@@ -134,42 +133,21 @@ static int rows_of(struct yaml *y, yaml_node_t *value, const char *subject,
 
 static int read_ciphers(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw_config *)into)->c;
+	struct web_config *c = into;
 
-	return rows_of(y, value, "cipher suite", cipher_name, c->ciphers, &c->n_ciphers,
-		WEB_CIPHERS_MAX, e);
+	return rows_of(y, value, &ciphers, c->ciphers, &c->n_ciphers, WEB_CIPHERS_MAX, e);
 }
 
 static int read_curves(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw_config *)into)->c;
+	struct web_config *c = into;
 
-	return rows_of(y, value, "curve", curve_name, c->curves, &c->n_curves, WEB_CURVES_MAX, e);
+	return rows_of(y, value, &curves, c->curves, &c->n_curves, WEB_CURVES_MAX, e);
 }
 
-static int read_version(struct yaml *y, yaml_node_t *value, unsigned *ret, struct err *e)
+static int read_version(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	unsigned char row = 0;
-	int code = row_of(y, value, "TLS version", version_name, &row, e);
-
-	if (code == 0)
-		*ret = row;
-	return code;
-}
-
-static int read_min_version(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
-{
-	return read_version(y, value, &((struct raw_config *)into)->c->min_version, e);
-}
-
-static int read_max_version(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
-{
-	return read_version(y, value, &((struct raw_config *)into)->c->max_version, e);
-}
-
-static int read_server_order(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
-{
-	return yaml_flag(y, value, &((struct raw_config *)into)->c->server_order, e);
+	return row_of(y, value, &versions, into, e);
 }
 
 static int read_tls(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
@@ -183,11 +161,12 @@ static int read_tls(struct yaml *y, yaml_node_t *value, void *into, struct err *
 		{"client_ca_file", yaml_text, offsetof(struct raw_config, tls.client_ca_file)},
 		{"client_auth_type", yaml_text, offsetof(struct raw_config, auth_name)},
 		{"client_allowed_sans", yaml_texts, offsetof(struct raw_config, tls.sans)},
-		{"cipher_suites", read_ciphers, 0},
-		{"curve_preferences", read_curves, 0},
-		{"min_version", read_min_version, 0},
-		{"max_version", read_max_version, 0},
-		{"prefer_server_cipher_suites", read_server_order, 0},
+		{"cipher_suites", read_ciphers, offsetof(struct raw_config, c)},
+		{"curve_preferences", read_curves, offsetof(struct raw_config, c)},
+		{"min_version", read_version, offsetof(struct raw_config, c.min_version)},
+		{"max_version", read_version, offsetof(struct raw_config, c.max_version)},
+		{"prefer_server_cipher_suites", yaml_flag,
+			offsetof(struct raw_config, c.server_order)},
 		{0},
 	};
 
@@ -218,10 +197,9 @@ static int check_header(struct yaml *y, yaml_node_t *node, size_t row, const cha
 	return 0;
 }
 
-/* The offsets are relative to c->header, not to struct raw_config. */
 static int read_headers(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw_config *)into)->c;
+	struct web_config *c = into;
 	struct yaml_key keys[WEB_HEADERS_MAX + 1] = {0};
 
 	for (size_t i = 0; i < WEB_HEADERS_MAX; i++)
@@ -239,7 +217,7 @@ static int read_http(struct yaml *y, yaml_node_t *value, void *into, struct err 
 {
 	static const struct yaml_key keys[] = {
 		{"http2", yaml_flag, offsetof(struct raw_config, http2)},
-		{"headers", read_headers, 0},
+		{"headers", read_headers, offsetof(struct raw_config, c)},
 		{0},
 	};
 
@@ -254,7 +232,7 @@ static int read_rate(struct yaml *y, yaml_node_t *value, void *into, struct err 
 		{0},
 	};
 
-	return yaml_mapping(y, value, "rate_limit", keys, ((struct raw_config *)into)->c, e);
+	return yaml_mapping(y, value, "rate_limit", keys, into, e);
 }
 
 /* "$2y$12$" and 53 of ./A-Za-z0-9; costs are 04 to 31 (crypt(5)). */
@@ -298,7 +276,7 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 
 static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 {
-	struct web_config *c = ((struct raw_config *)into)->c;
+	struct web_config *c = into;
 
 	if (value->type != YAML_MAPPING_NODE)
 		return yaml_error(y, value, e, "basic_auth_users must map names to bcrypt hashes");
@@ -315,7 +293,7 @@ static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err
 	return 0;
 }
 
-/* A file wins over a text; "" counts as absent. Relative paths start at the folder of the configuration. */
+/* A file wins over a text; "" counts as absent. Relative paths start at path's folder. */
 static struct pem pem_of(struct arena *arena, const char *path, const char *text, const char *file)
 {
 	struct pem ret = {.text = text && *text ? text : NULL};
@@ -332,9 +310,9 @@ static struct pem pem_of(struct arena *arena, const char *path, const char *text
 	return ret;
 }
 
-static int check_auth(const struct raw_config *raw, struct web_config *c, const char *path,
-	struct err *e)
+static int check_auth(struct raw_config *raw, const char *path, struct err *e)
 {
+	struct web_config *c = &raw->c;
 	size_t i = 0;
 
 	if (raw->auth_name && *raw->auth_name) {
@@ -358,12 +336,13 @@ static int check_auth(const struct raw_config *raw, struct web_config *c, const 
 }
 
 /*
- * RFC 9113 section 9.2.2 requires an AES-128-GCM suite below TLS 1.3. Exporters with HTTP/2 refuse a file without one, and a
- * file must mean the same to all exporters.
+ * RFC 9113 section 9.2.2 requires an AES-128-GCM suite below TLS 1.3. Exporters with HTTP/2 refuse
+ * a file without one, and a file must mean the same to all exporters.
  */
-static int check_http2(const struct raw_config *raw, const struct web_config *c, const char *path,
-	struct err *e)
+static int check_http2(const struct raw_config *raw, const char *path, struct err *e)
 {
+	const struct web_config *c = &raw->c;
+
 	if (!raw->http2 || c->n_ciphers == 0 || c->min_version >= TLS13)
 		return 0;
 	for (size_t i = 0; i < c->n_ciphers; i++)
@@ -378,9 +357,10 @@ static int check_http2(const struct raw_config *raw, const struct web_config *c,
 		path);
 }
 
-static int check_tls(const struct raw_config *raw, struct web_config *c, const char *path,
-	struct err *e)
+static int check_tls(struct raw_config *raw, const char *path, struct err *e)
 {
+	struct web_config *c = &raw->c;
+
 	c->cert = pem_of(&c->arena, path, raw->tls.cert, raw->tls.cert_file);
 	c->key = pem_of(&c->arena, path, raw->tls.key, raw->tls.key_file);
 	c->client_ca = pem_of(&c->arena, path, raw->tls.client_ca, raw->tls.client_ca_file);
@@ -399,9 +379,9 @@ static int check_tls(const struct raw_config *raw, struct web_config *c, const c
 		return err_set(e, -EINVAL, "%s: min_version %s is above max_version %s", path,
 			web_config_versions[c->min_version].name,
 			web_config_versions[c->max_version].name);
-	int code = check_auth(raw, c, path, e);
+	int code = check_auth(raw, path, e);
 
-	return code ? code : check_http2(raw, c, path, e);
+	return code ? code : check_http2(raw, path, e);
 }
 
 int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
@@ -410,29 +390,29 @@ int web_config_parse(struct web_config **ret, const char *path, const char *text
 	static const struct yaml_key keys[] = {
 		{"tls_server_config", read_tls, 0},
 		{"http_server_config", read_http, 0},
-		{"rate_limit", read_rate, 0},
-		{"basic_auth_users", read_users, 0},
+		{"rate_limit", read_rate, offsetof(struct raw_config, c)},
+		{"basic_auth_users", read_users, offsetof(struct raw_config, c)},
 		{0},
 	};
-	struct web_config *c = xcalloc(1, sizeof *c);
-	struct raw_config raw = {.c = c, .http2 = true};
+	struct raw_config raw = {
+		.c = {.min_version = TLS12, .max_version = TLS13, .server_order = true},
+		.http2 = true};
 	struct yaml y;
-	int code = yaml_open(&y, path, text, len, &c->arena, e);
+	int code = yaml_open(&y, path, text, len, &raw.c.arena, e);
 
-	c->min_version = TLS12;
-	c->max_version = TLS13;
-	c->server_order = true;
 	if (code == 0) {
 		code = yaml_mapping(&y, yaml_root(&y), "", keys, &raw, e);
 		yaml_close(&y);
 	}
 	if (code == 0)
-		code = check_tls(&raw, c, path, e);
-	if (code)
-		web_config_free(c);
-	else
-		*ret = c;
-	return code;
+		code = check_tls(&raw, path, e);
+	if (code) {
+		arena_done(&raw.c.arena);
+		return code;
+	}
+	*ret = xmalloc(sizeof **ret);
+	**ret = raw.c;
+	return 0;
 }
 
 void web_config_free(struct web_config *c)

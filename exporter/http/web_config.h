@@ -1,10 +1,11 @@
 /*
- * Parses the file of --web.config.file: TLS, client certificates, headers, users and a rate limit. The keys are those of
- * Prometheus' exporter-toolkit (github.com/prometheus/exporter-toolkit, docs/web-configuration.md), so that one file serves
- * all exporters of a machine. Opens no file and no socket.
+ * Parses the file of --web.config.file: TLS, client certificates, headers, users and a rate limit.
+ * The keys are those of Prometheus' exporter-toolkit (github.com/prometheus/exporter-toolkit,
+ * docs/web-configuration.md), so that one file serves all exporters of a machine. Opens no file and
+ * no socket.
  *
- * Two differences: the server has no HTTP/2 (http_server_config.http2 is read, and its rules for cipher suites are
- * checked), and cipher_suites also limits TLS 1.3.
+ * Two differences: the server has no HTTP/2 (http_server_config.http2 is read, and its rules for
+ * cipher suites are checked), and cipher_suites also limits TLS 1.3.
  */
 #ifndef EXPORTER_HTTP_WEB_CONFIG_H
 #define EXPORTER_HTTP_WEB_CONFIG_H
@@ -40,7 +41,7 @@ struct web_config {
 	const char *const *sans; /* allowed names of client certificates; NULL: any name */
 	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; none: all */
 	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; none: all */
-	unsigned min_version, max_version;      /* rows of web_config_versions */
+	unsigned char min_version, max_version; /* rows of web_config_versions */
 	bool server_order;
 	const char
 		*header[WEB_HEADERS_MAX]; /* values, by row of web_config_headers; NULL = not set */
@@ -56,7 +57,7 @@ struct web_config {
 /* Names of Go's crypto/tls, and their GnuTLS names (gnutls.org, "Priority strings"). */
 struct web_cipher {
 	const char *name;
-	const char *key_exchange; /* "" for TLS 1.3, whose suites do not name one */
+	const char *key_exchange; /* "": suites of TLS 1.3 name none */
 	const char *cipher, *mac;
 	bool http2; /* satisfies RFC 9113 section 9.2.2 */
 };
@@ -70,8 +71,8 @@ enum { TLS12 = 2, TLS13 = 3 };
 extern const char *const web_config_headers[WEB_HEADERS_MAX];
 
 /*
- * Parses text, the content of path. Relative file names in it start at path's folder. -EINVAL: e names the line, the fault
- * and the accepted values, and never contains a key or a hash.
+ * Parses text, the content of path. Relative file names in it start at path's folder. -EINVAL: e
+ * names the line, the fault and the accepted values, and never contains a key or a hash.
  */
 int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
 	struct err *e);

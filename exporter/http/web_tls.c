@@ -67,7 +67,7 @@ static int load_pair(struct web_tls *t, struct err *e)
 			  0;
 }
 
-/* Loads the authorities of client certificates; by default those of this system, as Go's servers do. */
+/* Loads the authorities of client certificates; by default the system's, as Go's servers do. */
 static int load_ca(struct web_tls *t, struct err *e)
 {
 	struct buf ca AUTO(wipe) = BUF_MAX(PEM_MAX);
@@ -133,9 +133,10 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 }
 
 /*
- * Is a suite of the file usable with this key? aead: does one of them have a cipher of TLS 1.3? Go always adds its own suites
- * of TLS 1.3; GnuTLS builds them from the listed ciphers. Without such a cipher, web_config_priorities drops TLS 1.3, or
- * drops the listed ciphers if no older version is usable.
+ * Is a suite of the file usable with this key? aead: does one of them have a cipher of TLS 1.3? Go
+ * always adds its own suites of TLS 1.3; GnuTLS builds them from the listed ciphers. Without such a
+ * cipher, web_config_priorities drops TLS 1.3, or drops the listed ciphers if no older version is
+ * usable.
  */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)
 {
@@ -172,8 +173,9 @@ void web_config_priorities(const struct web_config *c, const char *key_exchange,
 	for (const struct web_name *w = web_config_curves; c->n_curves == 0 && w->name; w++)
 		add_word(out, w->gnutls);
 	/*
-	 * Many certificates in use sign key exchanges although their keyUsage allows encipherment only. Go and OpenSSL do
-	 * not check keyUsage of their own certificate, so a file that works there must work here.
+	 * Many certificates in use sign key exchanges although their keyUsage allows encipherment
+	 * only. Go and OpenSSL do not check keyUsage of their own certificate, so a file that works
+	 * there must work here.
 	 */
 	buf_adds(out, ":+SIGN-ALL:+COMP-NULL:+CTYPE-X509:%DEBUG_ALLOW_KEY_USAGE_VIOLATIONS");
 	if (c->server_order)

@@ -18,8 +18,8 @@ struct password_key {
 };
 
 /*
- * One cache each, so that a guesser cannot evict a scraper's entry. RIGHT_FROM_THERE holds entries of one address, the
- * others hold entries of ANYBODY.
+ * One cache each, so that a guesser cannot evict a scraper's entry. RIGHT_FROM_THERE holds entries
+ * of one address, the others hold entries of ANYBODY.
  */
 enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
@@ -55,7 +55,7 @@ struct web_users {
 	struct password_job job[WEB_USERS_WAITING_MAX];
 };
 
-/* ---- wrong passwords of an address: a bucket is stored as the time at which it will be full ---- */
+/* ---- wrong passwords of an address: a bucket is stored as the time when it is full ---- */
 
 #define REFILL_NS (FAILURE_SECONDS * NS_PER_S)
 
@@ -64,7 +64,7 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* The bucket of the address, else a full one, which is free, else FAILURE_ADDRESSES for the shared one. */
+/* The bucket of the address, else a full (free) one, else FAILURE_ADDRESSES: the shared one. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
 	size_t ret = FAILURE_ADDRESSES;
@@ -111,7 +111,7 @@ static void let_go(struct web_users *u)
 
 static void job_done(struct password_job *job)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the job left the queue, so this runs once for it. */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the job left the queue, so this runs once. */
 	explicit_bzero(job->password, strlen(job->password));
 	free(job->password);
 	free(job->hash);
@@ -144,8 +144,8 @@ void web_users_free(struct web_users *u)
 }
 
 /*
- * The cache key, stored instead of the password: useless without the secret, which exists in this process only. It covers
- * the hash, so that a changed hash in the file invalidates cached verdicts.
+ * The cache key, stored instead of the password: useless without the secret, which exists in this
+ * process only. It covers the hash, so that a changed hash in the file invalidates cached verdicts.
  */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
@@ -163,8 +163,9 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 }
 
 /*
- * An unknown name is checked against the hash of a user, always the same one for this name, and then denied. The time of the
- * answer then does not reveal which names exist, even if hashes differ in cost.
+ * An unknown name is checked against the hash of a user, always the same one for this name, and
+ * then denied. The time of the answer then does not reveal which names exist, even if hashes differ
+ * in cost.
  */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
@@ -315,11 +316,11 @@ static const struct password_job *job_from(const struct web_users *u, uint64_t a
 }
 
 /* With the lock. */
-static enum web_verdict enqueue(struct web_users *u, const struct web_question *q,
+static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 	const struct password_key *key, const char *hash, bool known_name)
 {
 	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)
-		return WEB_BUSY;
+		return WEB_OVERLOADED;
 	u->job[u->n] = (struct password_job){.key = *key,
 		.password = xstrdup(q->password),
 		.hash = xstrdup(hash),
@@ -330,51 +331,50 @@ static enum web_verdict enqueue(struct web_users *u, const struct web_question *
 		.context = q->context};
 	u->n++;
 	pthread_cond_signal(&u->wake);
-	return WEB_LATER;
+	return WEB_WAIT;
 }
 
 /*
- * With the lock. RIGHT is not consulted while another password of this address is being computed. WEB_LATER: no verdict is
- * cached.
+ * With the lock. RIGHT is not consulted while another password of this address is being computed.
+ * WEB_WAIT: no verdict is cached.
  */
-static enum web_verdict look_up(struct web_users *u, const struct password_key *key,
-	uint64_t address)
+static enum web_entry look_up(struct web_users *u, const struct password_key *key, uint64_t address)
 {
 	const struct password_job *waiting = job_from(u, address);
 
 	if (knows(&u->known[RIGHT_FROM_THERE], key, address))
-		return WEB_ALLOWED;
+		return WEB_ENTER;
 	if (knows(&u->known[WRONG], key, ANYBODY))
-		return WEB_DENIED;
+		return WEB_UNAUTHORIZED;
 	if (failure_limit_reached(&u->failures, address, now_read().mono))
-		return WEB_SPENT;
+		return WEB_TOO_MANY_FAILURES;
 	if (waiting && !same_key(&waiting->key, key))
-		return WEB_BUSY;
+		return WEB_OVERLOADED;
 	if (!knows(&u->known[RIGHT], key, ANYBODY))
-		return WEB_LATER;
+		return WEB_WAIT;
 	learn(&u->known[RIGHT_FROM_THERE], key, address);
-	return WEB_ALLOWED;
+	return WEB_ENTER;
 }
 
-enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q)
+enum web_entry web_users_ask(struct web_users *u, const struct web_question *q)
 {
 	const struct web_user *user = NULL;
 	struct password_key key;
 
 	if (!q->name || !q->password || q->config->n_users == 0)
-		return WEB_DENIED;
+		return WEB_UNAUTHORIZED;
 	for (size_t i = 0; i < q->config->n_users && !user; i++)
 		if (strcmp(q->config->user[i].name, q->name) == 0)
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	/* The key of an unknown name covers no hash: it must not match a real user with that hash. */
+	/* The key of an unknown name has no hash: it must not match a user with that hash. */
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
-		return WEB_BUSY;
+		return WEB_OVERLOADED;
 	pthread_mutex_lock(&u->lock);
-	enum web_verdict ret = look_up(u, &key, q->address);
+	enum web_entry ret = look_up(u, &key, q->address);
 
-	if (ret == WEB_LATER && q->resume)
+	if (ret == WEB_WAIT && q->resume)
 		ret = enqueue(u, q, &key, hash, user);
 	pthread_mutex_unlock(&u->lock);
 	return ret;

@@ -1,12 +1,13 @@
 /*
- * Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a thread of its own computes one hash at a
- * time while the request is suspended. Verdicts are cached: a scraper, which always sends the same password from the same
- * address, waits once.
+ * Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a thread of its
+ * own computes one hash at a time while the request is suspended. Verdicts are cached: a scraper,
+ * which always sends the same password from the same address, waits once.
  *
- * Limits slow down guessing: one password at a time is checked, one may wait for each address, WEB_USERS_WAITING_MAX in all,
- * and struct failure_limit bounds the wrong passwords of an address. A password that is known to be right from another
- * address passes the same limits; otherwise a quick answer would reveal it to a guesser. An address that sent the right
- * password before is allowed at once, whatever else it sends.
+ * Limits slow down guessing: one password at a time is checked, one may wait for each address,
+ * WEB_USERS_WAITING_MAX in all, and struct failure_limit bounds the wrong passwords of an address.
+ * A password that is known to be right from another address passes the same limits; otherwise a
+ * quick answer would reveal it to a guesser. An address that sent the right password before is
+ * allowed at once, whatever else it sends.
  *
  * Any thread.
  */
@@ -18,12 +19,15 @@
 
 struct web_users;
 
-enum web_verdict {
-	WEB_ALLOWED,
-	WEB_DENIED,
-	WEB_LATER, /* being computed: call again after resume */
-	WEB_BUSY,  /* too many requests wait */
-	WEB_SPENT, /* the address sent too many wrong passwords, and this one is not cached for it */
+/* The decision about a request, with the status of its answer. */
+enum web_entry {
+	WEB_ENTER,
+	WEB_WAIT,              /* the password is being computed: call again after resume */
+	WEB_NO_CONFIG,         /* 500: the configuration is invalid now */
+	WEB_TOO_MANY,          /* 429: above rate_limit */
+	WEB_UNAUTHORIZED,      /* 401 */
+	WEB_OVERLOADED,        /* 503: too many passwords wait */
+	WEB_TOO_MANY_FAILURES, /* 503: too many wrong passwords from this address */
 };
 
 /* The limit of requests that wait for a verdict. */
@@ -31,29 +35,30 @@ enum web_verdict {
 
 /* Starts the thread now: at the first password, none might be available. */
 int web_users_start(struct web_users **ret, struct err *e);
-/* Call after web_users_stop; NULL does nothing. The thread frees u after the hash that it still computes. */
+/* Call after web_users_stop; NULL does nothing. A running check ends first. */
 void web_users_free(struct web_users *u);
 
-/* Resumes all waiting requests. Later verdicts are WEB_BUSY. */
+/* Resumes all waiting requests. Later verdicts are WEB_OVERLOADED. */
 void web_users_stop(struct web_users *u);
 
 struct web_question {
 	const struct web_config *config;
-	const char *name, *password; /* NULL: none was sent, and the verdict is WEB_DENIED */
+	const char *name, *password; /* NULL: none was sent, and the verdict is WEB_UNAUTHORIZED */
 	uint64_t address;            /* identifies the client's address (peer_number) */
 	bool trusted; /* the request carries a token: web_access_check needs no user */
 	/*
-	 * Called once, from another thread, perhaps before WEB_LATER is returned. NULL: only looks at cached verdicts, and
-	 * WEB_LATER means that the password has to be computed.
+	 * Called once, from another thread, perhaps before WEB_WAIT is returned. NULL: only looks
+	 * at cached verdicts, and WEB_WAIT means that the password has to be computed.
 	 */
 	void (*resume)(void *context);
 	void *context;
 };
-enum web_verdict web_users_ask(struct web_users *u, const struct web_question *q);
+enum web_entry web_users_ask(struct web_users *u, const struct web_question *q);
 
 /*
- * Limits wrong passwords by a token bucket for each address, which holds FAILURE_BURST tokens and gains one each
- * FAILURE_SECONDS. A full bucket needs no place in the table. Addresses without a place share one bucket. The caller locks.
+ * Limits wrong passwords by a token bucket for each address, which holds FAILURE_BURST tokens and
+ * gains one each FAILURE_SECONDS. A full bucket needs no place in the table. Addresses without a
+ * place share one bucket. The caller locks.
  */
 #define FAILURE_BURST     10
 #define FAILURE_SECONDS   1

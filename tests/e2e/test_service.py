@@ -131,7 +131,7 @@ class Service(support.Case):
         with socket.socket(socket.AF_INET) as idle:
             server = self.activated(idle)
             self.assertEqual(server.wait(), 1)
-            server.says("descriptor 3.*no socket that listens")
+            server.says("descriptor 3.*no listening stream socket")
 
     @unittest.skipUnless(shutil.which("systemd-socket-activate"), "systemd is not installed")
     def test_systemd_itself_starts_it_at_the_first_connection(self):

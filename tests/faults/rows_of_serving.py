@@ -89,7 +89,7 @@ ROWS = {
         "test_web_config.py:WebConfig.test_a_file_that_is_being_written_opens_no_door"),
     "a stranger is refused at once": (
         "exporter/http/web_users.c", "	const char *hash = user ? user->hash : hash_for_stranger(u, q);",
-        "	const char *hash = user ? user->hash : hash_for_stranger(u, q);\n\n	if (!user)\n		return WEB_DENIED;",
+        "	const char *hash = user ? user->hash : hash_for_stranger(u, q);\n\n	if (!user)\n		return WEB_UNAUTHORIZED;",
         "unit:web_users"),
     "one guesser fills the queue": (
         "exporter/http/web_users.c", "		if (u->job[i].address == address)", "		if (u->job[i].address != address && !address)",
@@ -112,7 +112,7 @@ ROWS = {
         "	struct failure_bucket *b = i < FAILURE_ADDRESSES ? &l->of_one[i] : &(struct failure_bucket){0};", "unit:web_users"),
     "a thread for each password": (
         "exporter/http/web_users.c", "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
-        "	pthread_t more;\n\n	u->holders++;\n	if (thread_start(&more, \"more\", verify_forever, u, NULL))\n		return WEB_BUSY;\n"
+        "	pthread_t more;\n\n	u->holders++;\n	if (thread_start(&more, \"more\", verify_forever, u, NULL))\n		return WEB_OVERLOADED;\n"
         "	if (u->stopping || u->n == WEB_USERS_WAITING_MAX)",
         "test_faults_limits.py:Limits.test_going_on_needs_no_process_and_no_thread"),
     "a thread for each stream": (

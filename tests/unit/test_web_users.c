@@ -65,7 +65,7 @@ static struct web_users *start(void)
 	return ret;
 }
 
-static enum web_verdict ask(struct web_users *u, const char *name, const char *password,
+static enum web_entry ask(struct web_users *u, const char *name, const char *password,
 	uint64_t address, bool wait)
 {
 	struct web_question q = {.config = &config,
@@ -81,18 +81,18 @@ static void verdicts_are_computed_aside_and_kept(void **state)
 {
 	static const struct {
 		const char *name, *password;
-		enum web_verdict verdict;
+		enum web_entry verdict;
 	} cases[] = {
-		{"ann", "pass", WEB_ALLOWED},
-		{"ann", "Pass", WEB_DENIED},
-		{"ann", "", WEB_DENIED},
-		{"bob", "pass", WEB_DENIED},
+		{"ann", "pass", WEB_ENTER},
+		{"ann", "Pass", WEB_UNAUTHORIZED},
+		{"ann", "", WEB_UNAUTHORIZED},
+		{"bob", "pass", WEB_UNAUTHORIZED},
 	};
 	AUTO(web_users_freep) struct web_users *u = start();
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, false), WEB_LATER);
-		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, true), WEB_LATER);
+		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, false), WEB_WAIT);
+		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, true), WEB_WAIT);
 		wait_for(1);
 		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, true),
 			cases[i].verdict);
@@ -108,8 +108,8 @@ static void nobody_comes_in_without_a_name_and_a_password(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
 
-	assert_int_equal(ask(u, NULL, NULL, 1, true), WEB_DENIED);
-	assert_int_equal(ask(u, "ann", NULL, 1, true), WEB_DENIED);
+	assert_int_equal(ask(u, NULL, NULL, 1, true), WEB_UNAUTHORIZED);
+	assert_int_equal(ask(u, "ann", NULL, 1, true), WEB_UNAUTHORIZED);
 	web_users_stop(u);
 }
 
@@ -118,12 +118,12 @@ static void a_changed_hash_makes_what_was_known_unknown(void **state)
 	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 
-	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_LATER);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_WAIT);
 	wait_for(1);
 	users[0].hash = "$2b$04$aZ.0dKGcN0tZdhRPuy52aeakpafdQCKZt95UNHg2Hare455rX5Mj2";
-	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_LATER);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_WAIT);
 	wait_for(1);
-	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_DENIED);
+	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_UNAUTHORIZED);
 	users[0].hash = before;
 	web_users_stop(u);
 }
@@ -134,29 +134,29 @@ static void a_renamed_user_is_another(void **state)
 	AUTO(web_users_freep) struct web_users *u = start();
 	static const struct {
 		const char *known, *asks;
-		enum web_verdict verdict;
+		enum web_entry verdict;
 	} cases[] = {
-		{"ann", "ann", WEB_ALLOWED},
-		{"eve", "ann", WEB_DENIED},
-		{"eve", "eve", WEB_ALLOWED},
-		{"ann", "eve", WEB_DENIED},
-		{"ann", "ann", WEB_ALLOWED},
+		{"ann", "ann", WEB_ENTER},
+		{"eve", "ann", WEB_UNAUTHORIZED},
+		{"eve", "eve", WEB_ENTER},
+		{"ann", "eve", WEB_UNAUTHORIZED},
+		{"ann", "ann", WEB_ENTER},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		users[0].name = cases[i].known;
-		if (ask(u, cases[i].asks, "pass", 1, true) == WEB_LATER)
+		if (ask(u, cases[i].asks, "pass", 1, true) == WEB_WAIT)
 			wait_for(1);
 		assert_int_equal(ask(u, cases[i].asks, "pass", 1, false), cases[i].verdict);
 	}
 	/* Asked before the user was known. */
 	users[0].name = "ann";
-	if (ask(u, "joe", "pass", 1, true) == WEB_LATER)
+	if (ask(u, "joe", "pass", 1, true) == WEB_WAIT)
 		wait_for(1);
 	users[0].name = "joe";
-	if (ask(u, "joe", "pass", 1, true) == WEB_LATER)
+	if (ask(u, "joe", "pass", 1, true) == WEB_WAIT)
 		wait_for(1);
-	assert_int_equal(ask(u, "joe", "pass", 1, false), WEB_ALLOWED);
+	assert_int_equal(ask(u, "joe", "pass", 1, false), WEB_ENTER);
 	users[0].name = "ann";
 	web_users_stop(u);
 }
@@ -181,11 +181,11 @@ static double time_of(struct web_users *u, const char *name, int guess)
 	ahead += FAILURE_SECONDS;
 	double before = cpu_seconds();
 
-	assert_int_equal(ask(u, name, password, 1, true), WEB_LATER);
+	assert_int_equal(ask(u, name, password, 1, true), WEB_WAIT);
 	wait_for(1);
 	double seconds = cpu_seconds() - before;
 
-	assert_int_equal(ask(u, name, password, 1, true), WEB_DENIED);
+	assert_int_equal(ask(u, name, password, 1, true), WEB_UNAUTHORIZED);
 	return seconds;
 }
 
@@ -224,12 +224,12 @@ static void no_password_of_a_user_fits_a_stranger(void **state)
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof name, "bob%d", i);
 		ahead += FAILURE_SECONDS;
-		assert_int_equal(ask(u, name, "pass", 1, true), WEB_LATER);
+		assert_int_equal(ask(u, name, "pass", 1, true), WEB_WAIT);
 		wait_for(1);
-		assert_int_equal(ask(u, name, "pass", 1, true), WEB_DENIED);
+		assert_int_equal(ask(u, name, "pass", 1, true), WEB_UNAUTHORIZED);
 	}
 	config.n_users = 0;
-	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_DENIED);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_UNAUTHORIZED);
 	config.n_users = 1;
 	web_users_stop(u);
 }
@@ -243,44 +243,44 @@ static void guessers_stand_in_line(void **state)
 	unsigned waiting = 1;
 
 	users[0].hash = "$2b$16$fhRiGIzMv/Hkucc13VrGyoakpafdQCKZt95UNHg2Hare455rX5Mj2";
-	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_LATER);
+	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_WAIT);
 	/* Another password from there has to wait; the same one waits with the first. */
-	assert_int_equal(ask(u, "ann", "second", 1, true), WEB_BUSY);
-	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_LATER);
+	assert_int_equal(ask(u, "ann", "second", 1, true), WEB_OVERLOADED);
+	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_WAIT);
 	waiting++;
 	for (unsigned i = 0; waiting < WEB_USERS_WAITING_MAX; i++, waiting++) {
 		snprintf(password, sizeof password, "guess %u", i);
-		assert_int_equal(ask(u, "ann", password, 100 + i, true), WEB_LATER);
+		assert_int_equal(ask(u, "ann", password, 100 + i, true), WEB_WAIT);
 	}
-	assert_int_equal(ask(u, "ann", "one more", 99, true), WEB_BUSY);
+	assert_int_equal(ask(u, "ann", "one more", 99, true), WEB_OVERLOADED);
 	/* All are let go; the one that is being computed is not waited for. */
 	web_users_stop(u);
 	wait_for(WEB_USERS_WAITING_MAX);
-	assert_int_equal(ask(u, "ann", "late", 98, true), WEB_BUSY);
+	assert_int_equal(ask(u, "ann", "late", 98, true), WEB_OVERLOADED);
 	users[0].hash = before;
 }
 
 /* ---- failures ---- */
 
 /* A wrong password that nobody sent before: what becomes of it. */
-static enum web_verdict guess(struct web_users *u, uint64_t address)
+static enum web_entry guess(struct web_users *u, uint64_t address)
 {
 	static unsigned n;
 	char password[24];
 
 	snprintf(password, sizeof password, "wrong %u", n++);
-	enum web_verdict ret = ask(u, "ann", password, address, true);
+	enum web_entry ret = ask(u, "ann", password, address, true);
 
-	if (ret != WEB_LATER)
+	if (ret != WEB_WAIT)
 		return ret;
 	wait_for(1);
 	return ask(u, "ann", password, address, false);
 }
 
 /* Right, whether it was known or not. */
-static enum web_verdict enter(struct web_users *u, uint64_t address)
+static enum web_entry enter(struct web_users *u, uint64_t address)
 {
-	if (ask(u, "ann", "pass", address, true) == WEB_LATER)
+	if (ask(u, "ann", "pass", address, true) == WEB_WAIT)
 		wait_for(1);
 	return ask(u, "ann", "pass", address, false);
 }
@@ -288,8 +288,8 @@ static enum web_verdict enter(struct web_users *u, uint64_t address)
 static void spend(struct web_users *u, uint64_t address)
 {
 	for (int i = 0; i < FAILURE_BURST; i++)
-		assert_int_equal(guess(u, address), WEB_DENIED);
-	assert_int_equal(guess(u, address), WEB_SPENT);
+		assert_int_equal(guess(u, address), WEB_UNAUTHORIZED);
+	assert_int_equal(guess(u, address), WEB_TOO_MANY_FAILURES);
 }
 
 static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
@@ -299,15 +299,15 @@ static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
 	spend(u, 1);
 	for (int i = 0; i < 3; i++) {
 		ahead += FAILURE_SECONDS;
-		assert_int_equal(guess(u, 1), WEB_DENIED);
-		assert_int_equal(guess(u, 1), WEB_SPENT);
+		assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
+		assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 	}
 	/* Never more than at first, however long nobody guessed. */
 	ahead += 3600;
 	spend(u, 1);
 	/* Another address has its own. */
 	spend(u, 2);
-	assert_int_equal(guess(u, 1), WEB_SPENT);
+	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 	web_users_stop(u);
 }
 
@@ -315,13 +315,13 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 {
 	AUTO(web_users_freep) struct web_users *u = start();
 
-	assert_int_equal(enter(u, 1), WEB_ALLOWED);
+	assert_int_equal(enter(u, 1), WEB_ENTER);
 	spend(u, 1);
-	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ALLOWED);
-	/* A password that is known to be wrong is refused at once and costs nothing. */
-	assert_int_equal(ask(u, "ann", "Pass", 2, true), WEB_LATER);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ENTER);
+	/* What is wrong for sure is no news, and costs nothing. */
+	assert_int_equal(ask(u, "ann", "Pass", 2, true), WEB_WAIT);
 	wait_for(1);
-	assert_int_equal(ask(u, "ann", "Pass", 1, true), WEB_DENIED);
+	assert_int_equal(ask(u, "ann", "Pass", 1, true), WEB_UNAUTHORIZED);
 	web_users_stop(u);
 }
 
@@ -332,15 +332,15 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	const char *before = users[0].hash;
 
 	/* From a third address it is known. */
-	assert_int_equal(enter(u, 3), WEB_ALLOWED);
+	assert_int_equal(enter(u, 3), WEB_ENTER);
 	spend(u, 1);
-	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_SPENT);
-	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_SPENT);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_TOO_MANY_FAILURES);
+	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_TOO_MANY_FAILURES);
 	ahead += FAILURE_SECONDS;
-	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ALLOWED);
+	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ENTER);
 	/* It was no failure. */
-	assert_int_equal(guess(u, 1), WEB_DENIED);
-	assert_int_equal(guess(u, 1), WEB_SPENT);
+	assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
+	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 
 	/* Nor while another from there is being computed. */
 	static struct web_user two[2];
@@ -350,9 +350,9 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	two[1] = (struct web_user){
 		"bob", "$2b$16$fhRiGIzMv/Hkucc13VrGyoakpafdQCKZt95UNHg2Hare455rX5Mj2"};
 	config = both;
-	assert_int_equal(ask(u, "bob", "slow", 4, true), WEB_LATER);
-	assert_int_equal(ask(u, "ann", "pass", 4, true), WEB_BUSY);
-	assert_int_equal(ask(u, "ann", "pass", 5, true), WEB_ALLOWED);
+	assert_int_equal(ask(u, "bob", "slow", 4, true), WEB_WAIT);
+	assert_int_equal(ask(u, "ann", "pass", 4, true), WEB_OVERLOADED);
+	assert_int_equal(ask(u, "ann", "pass", 5, true), WEB_ENTER);
 	config = one;
 	users[0].hash = before;
 	web_users_stop(u);
@@ -370,12 +370,12 @@ static void several_requests_with_one_wrong_password_are_one_failure(void **stat
 	/* Slow enough that all requests arrive before the first is verified. */
 	users[0].hash = "$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW";
 	for (int i = 0; i < REQUESTS; i++)
-		waiting += ask(u, "ann", "mistyped", 1, true) == WEB_LATER;
+		waiting += ask(u, "ann", "mistyped", 1, true) == WEB_WAIT;
 	wait_for(waiting);
 	users[0].hash = before;
 	for (int i = 1; i < FAILURE_BURST; i++)
-		assert_int_equal(guess(u, 1), WEB_DENIED);
-	assert_int_equal(guess(u, 1), WEB_SPENT);
+		assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
+	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 	web_users_stop(u);
 }
 
