@@ -20,7 +20,7 @@
 #define PROGRAM      "rightsize-exporter catalogue"
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-#define LONG_WAIT    10.0 /* seconds; a longer wait gets a line of its own if stderr is no terminal */
+#define LONG_WAIT    10.0 /* seconds; reported on a line of its own without a terminal */
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
@@ -181,11 +181,6 @@ struct fetch_progress {
 	size_t bytes;
 };
 
-static struct fetch_progress progress_begin(void)
-{
-	return (struct fetch_progress){.terminal = isatty(STDERR_FILENO)};
-}
-
 static void progress_end(const struct fetch_progress *p)
 {
 	if (p->terminal)
@@ -238,22 +233,6 @@ static int print(struct buf *text)
 	return ok ? EXIT_OK : EXIT_FAILED;
 }
 
-static int with_catalogue(struct catalogue_command *c,
-	int (*then)(struct catalogue_command *c, const struct catalogue_use *use))
-{
-	struct app app = APP_INIT;
-	struct catalogue_use use;
-	struct err e = {0};
-
-	app.options = &c->options;
-	int code = catalogue_use_begin(&app, &use, &e);
-
-	code = code ? failed(&e) : then(c, &use);
-	catalogue_use_done(&use);
-	app_caches_done(&app);
-	return code;
-}
-
 static int print_info(struct catalogue_command *c, const struct catalogue_use *use)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(TEXT_MAX);
@@ -264,11 +243,6 @@ static int print_info(struct catalogue_command *c, const struct catalogue_use *u
 	if (use->state.stale)
 		buf_adds(&text, "\nIt is stale. \"" PROGRAM " update\" fetches a newer one.\n");
 	return print(&text);
-}
-
-static int info(struct catalogue_command *c)
-{
-	return with_catalogue(c, print_info);
 }
 
 /* ---- search ---- */
@@ -290,11 +264,6 @@ static int print_found(struct catalogue_command *c, const struct catalogue_use *
 	return print(&text);
 }
 
-static int search(struct catalogue_command *c)
-{
-	return with_catalogue(c, print_found);
-}
-
 /* ---- update ---- */
 
 static void say_fetched(const struct catalogue *c, const struct keeper_report *r, const char *path)
@@ -310,7 +279,7 @@ static int update(struct catalogue_command *c)
 {
 	const struct options *o = &c->options;
 	AUTO(freep) char *path = NULL;
-	struct fetch_progress progress = progress_begin();
+	struct fetch_progress progress = {.terminal = isatty(STDERR_FILENO)};
 	struct catalogue *fetched = NULL;
 	struct keeper_report report = {0};
 	struct err e = {0}, notice = {0};
@@ -326,8 +295,7 @@ static int update(struct catalogue_command *c)
 		.regions = o->catalogue_regions,
 		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
 		.benchmarks = o->catalogue_benchmarks,
-		/* Fetches even if the catalogue is fresh; fresh pages still come from the cache. */
-		.force = true,
+		.force = true, /* fresh pages still come from the cache */
 		.progress = show_fetching,
 		.progress_context = &progress};
 
@@ -366,7 +334,7 @@ static int save(const struct catalogue *c, const char *path, struct err *e)
 
 static int import(struct catalogue_command *c)
 {
-	struct fetch_progress progress = progress_begin();
+	struct fetch_progress progress = {.terminal = isatty(STDERR_FILENO)};
 	AUTO(freep) char *path = NULL;
 	struct catalogue *read = NULL;
 	struct err e = {0};
@@ -395,10 +363,12 @@ static int import(struct catalogue_command *c)
 static const struct catalogue_verb {
 	const char *word, *operand, *help;
 	int (*run)(struct catalogue_command *c);
+	/* In place of run: prints from the current catalogue. */
+	int (*show)(struct catalogue_command *c, const struct catalogue_use *use);
 } verbs[] = {
 	{"info", NULL,
 		"Says where servers and prices come from, how old they are, and what there is",
-		info},
+		.show = print_info},
 	{"update", NULL,
 		"Fetches servers and prices from the Spare Cores Keeper into the cache, some 30 "
 		"calls at the pace that it allows",
@@ -408,7 +378,7 @@ static const struct catalogue_verb {
 		"plain or gzip; - reads standard input",
 		import},
 	{"search", "TEXT", "Lists servers with that text in their name or family, cheapest first",
-		search},
+		.show = print_found},
 };
 
 void catalogue_command_help(struct buf *out)
@@ -468,6 +438,21 @@ static int read_command(struct catalogue_command *c, const struct catalogue_verb
 	return code;
 }
 
+static int show(struct catalogue_command *c, const struct catalogue_verb *v)
+{
+	struct app app = APP_INIT;
+	struct catalogue_use use;
+	struct err e = {0};
+
+	app.options = &c->options;
+	int code = catalogue_use_begin(&app, &use, &e);
+
+	code = code ? failed(&e) : v->show(c, &use);
+	catalogue_use_done(&use);
+	app_caches_done(&app);
+	return code;
+}
+
 int catalogue_command_main(int argc, char **argv)
 {
 	const struct catalogue_verb *v = verb_of(argc > 0 ? argv[0] : "");
@@ -483,7 +468,7 @@ int catalogue_command_main(int argc, char **argv)
 	if (read_command(&c, v, argc - 1, argv + 1, &e))
 		return usage_error(&e);
 	log_setup(c.options.log_level, c.options.log_format);
-	int code = v->run(&c);
+	int code = v->show ? show(&c, v) : v->run(&c);
 
 	options_done(&c.options);
 	return code;

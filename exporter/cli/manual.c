@@ -159,7 +159,7 @@ static void formats_markdown(struct buf *out)
 
 /* ---- man page ---- */
 
-/* Escapes text for roff, where \ and - are special and "." or "'" at the start of a line begins a request. */
+/* Escapes text for roff, where a line that starts with "." or "'" is a request. */
 static void add_roff(struct buf *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')

@@ -5,8 +5,8 @@
  *	  "working_directory": "/", "cgroup": "/a", "container": "", "environment": {"NAME": "value"},
  *	  "file": "### name: 'ALIGN (1)'"}]}
  *
- * An environment, and the file in which some systems keep the job's name, may hold secrets: only the parts that name the job
- * or that rules read are written. A missing member is unknown.
+ * An environment, and the file in which some systems keep the job's name, may hold secrets: only
+ * the parts that name the job or that rules read are written. A missing member is unknown.
  */
 #ifndef EXPORTER_CLI_PROCESS_DUMP_H
 #define EXPORTER_CLI_PROCESS_DUMP_H
@@ -18,7 +18,7 @@
 /* rules: their variables are written, too; may be NULL. */
 json_t *process_dump_json(const struct process_facts *facts, const struct job_rules *rules);
 
-/* Calls each for the processes of a file, or for one pid (0: all). -ESRCH: the file has no such pid. */
+/* Calls each for the processes of a file, or for one pid (0: all). -ESRCH: no such pid. */
 int process_dump_read(const char *file, pid_t pid,
 	void (*each)(void *context, const struct process_facts *facts), void *context,
 	struct err *e);

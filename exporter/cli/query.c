@@ -40,7 +40,7 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* -o FILE, --output FILE or --output=FILE, which every query accepts; *value is NULL if FILE is the next argument. */
+/* -o FILE, --output FILE or --output=FILE; *value is NULL if FILE is the next argument. */
 static bool is_output(const char *argument, const char **value)
 {
 	char name[NAME_MAX_BYTES];
@@ -50,7 +50,7 @@ static bool is_output(const char *argument, const char **value)
 	       (flag_parse(argument, name, value) && strcmp(name, "output") == 0);
 }
 
-/* The number of arguments, from argv[0] on, that form one parameter of the route: 0, 1, or 2 with a separate value. */
+/* Arguments from argv[0] on that form one parameter: 0, 1, or 2 with a separate value. */
 static int parameter_length(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
@@ -62,7 +62,7 @@ static int parameter_length(const struct route *route, int argc, char **argv)
 		return 0;
 	const struct parameter *p = route_parameter_find(route->parameters, name);
 
-	/* Options of the program have a dot. Other unknown flags go to the route, whose error suggests the right name. */
+	/* Program options have a dot. Other flags go to the route: its error suggests a name. */
 	if (!p)
 		return !strchr(name, '.');
 	return value || p->kind == PARAMETER_FLAG || argc < 2 ? 1 : 2;

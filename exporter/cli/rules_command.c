@@ -66,7 +66,7 @@ static void add_labels(struct buf *out, const struct recognised *r)
 		buf_addf(out, " attempt=%.0f", r->attempt);
 }
 
-/* Two lines: "PID COMMAND", and "rule 2 (line 9) names it NAME flow=a" or why the process has no name. */
+/* Prints "PID COMMAND", then "rule 2 (line 9) names it NAME flow=a" or why nothing names it. */
 static void describe(struct rules_session *s, const struct process_facts *facts)
 {
 	struct buf explanation AUTO(buf_done) = BUF_MAX(OUTPUT_MAX);
@@ -101,8 +101,10 @@ static void describe(struct rules_session *s, const struct process_facts *facts)
 	buf_addc(&s->out, '\n');
 }
 
-static void print_process(struct rules_session *s, const struct process_facts *facts)
+static void print_process(void *session, const struct process_facts *facts)
 {
+	struct rules_session *s = session;
+
 	if (s->captured)
 		json_push(s->captured, process_dump_json(facts, s->rules));
 	else
@@ -142,18 +144,13 @@ static int take_machine(struct rules_session *s, struct err *e)
 	return code ? err_system(e, code, "list the processes") : 0;
 }
 
-static void take_captured(void *context, const struct process_facts *facts)
-{
-	print_process(context, facts);
-}
-
 static int take_all(struct rules_session *s, struct err *e)
 {
 	pid_t pid = (pid_t)s->options.rules_pid;
 
 	s->explain = pid > 0;
 	if (s->options.rules_processes)
-		return process_dump_read(s->options.rules_processes, pid, take_captured, s, e);
+		return process_dump_read(s->options.rules_processes, pid, print_process, s, e);
 	if (!pid)
 		return take_machine(s, e);
 	return take_process(s, pid) ? 0 : err_set(e, -ESRCH, "there is no process %d", (int)pid);

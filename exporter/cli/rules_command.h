@@ -1,10 +1,10 @@
 /*
  * "rightsize-exporter rules ...": tests rules without a server.
  *
- *	test           prints the rule or built-in method that names each process of this machine or of --processes=FILE
+ *	test           prints how each process of this machine, or of --processes=FILE, is named
  *	test --pid=N   prints the result of each rule for one process
  *	check          validates the file of --jobs.rules
- *	capture        prints the processes of this machine as JSON, for --processes on another machine (process_dump.h)
+ *	capture        prints the processes of this machine as JSON (process_dump.h)
  */
 #ifndef EXPORTER_CLI_RULES_COMMAND_H
 #define EXPORTER_CLI_RULES_COMMAND_H
