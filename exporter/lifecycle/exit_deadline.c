@@ -1,4 +1,3 @@
-/* The thread that ends the program when other threads hang. */
 #include "exporter/lifecycle/exit_deadline.h"
 
 #include <stdatomic.h>

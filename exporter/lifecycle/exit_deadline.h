@@ -1,6 +1,6 @@
 /*
- * Bounds the time that the program takes to exit. A thread may hang in a disk or in a kernel file; joining it would delay
- * the exit without limit. Main thread.
+ * Bounds the time that the program takes to exit. A thread may hang in a disk or in a kernel file;
+ * joining it would delay the exit without limit. Main thread.
  */
 #ifndef EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
 #define EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
@@ -23,8 +23,9 @@ struct exit_plan {
 };
 
 /*
- * Starts a thread that logs an error and calls exit_deadline_leave after EXIT_DEADLINE_SECONDS, unless
- * exit_deadline_reached stops it first. l is copied. NULL: no historian or no thread, and the exit has no time limit.
+ * Starts a thread that logs an error and calls exit_deadline_leave after EXIT_DEADLINE_SECONDS,
+ * unless exit_deadline_reached stops it first. l is copied. NULL: no historian or no thread, and
+ * the exit has no time limit.
  */
 struct exit_deadline *exit_deadline_begin(const struct exit_plan *l);
 void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
@@ -33,8 +34,8 @@ void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
 void exit_deadline_works(struct exit_deadline *l, pthread_t thread); /* NULL does nothing */
 
 /*
- * Ends the program by _exit(2) without joining its threads. The historian first writes its queue; if that takes less than
- * HISTORIAN_STOP_SECONDS, l->last runs too. Call from one thread only.
+ * Ends the program by _exit(2) without joining its threads. The historian first writes its queue;
+ * if that takes less than HISTORIAN_STOP_SECONDS, l->last runs too. Call from one thread only.
  */
 _Noreturn void exit_deadline_leave(const struct exit_plan *l);
 

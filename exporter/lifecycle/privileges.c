@@ -1,4 +1,3 @@
-/* Drops privileges that the server does not need. */
 #include "exporter/lifecycle/privileges.h"
 
 #include <errno.h>
@@ -39,9 +38,9 @@ static const struct {
 	{CAP_NET_ADMIN, NEED_ALWAYS, "net_admin"},
 	/* ports below 1024 */
 	{CAP_NET_BIND_SERVICE, NEED_ALWAYS, "net_bind_service"},
-	/* writing a history, socket or cache in a folder of another user, such as the user of the wrappers */
+	/* writing a history, socket or cache of another user, such as that of the wrappers */
 	{CAP_DAC_OVERRIDE, NEED_FILES_OF_OTHERS, "dac_override"},
-	/* SQLite gives -wal and -shm to the owner of the history; otherwise that user's wrappers could not open them */
+	/* SQLite gives -wal and -shm to the history's owner, whose wrappers open them */
 	{CAP_CHOWN, NEED_FILES_OF_OTHERS, "chown"},
 };
 /* clang-format on */
@@ -54,7 +53,7 @@ static void complain(const char *subject, int code)
 	log_line(LOG_LEVEL_WARN, "a privilege could not be dropped", "err", e.text, NULL);
 }
 
-/* Does another user own the file, or the folder of its journal? For a missing path, checks the nearest existing folder. */
+/* Does another user own the file or its folder? If the path is missing: the nearest folder? */
 static bool place_is_of_others(const char *path)
 {
 	struct stat s;
@@ -93,9 +92,9 @@ static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 		half[i].inheritable = 0;
 		*ret |= (uint64_t)half[i].effective << (32 * i);
 	}
-	/* Executed programs would inherit the ambient set. Kernels before 4.3 have none: ignore errors. */
+	/* Executed programs inherit the ambient set. Linux before 4.3 has none: ignore errors. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* The filter of our systemd unit forbids capset(2), and its capabilities are already these: skip a needless call. */
+	/* Our systemd unit forbids capset(2) and grants only these: skip a needless call. */
 	return more && syscall(SYS_capset, &head, half) < 0 ? -errno : 0;
 }
 
@@ -142,7 +141,7 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 
 	if (failed)
 		return failed;
-	/* The folder of the history may be open to all users, as folders that Kubernetes creates on a node are. */
+	/* All users may open the history's folder if Kubernetes created it on a node. */
 	umask(umask(S_IRWXO) | S_IRWXO);
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

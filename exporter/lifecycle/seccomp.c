@@ -17,8 +17,8 @@
 #include "exporter/lifecycle/privileges.h"
 
 /*
- * A list of forbidden calls, not of allowed ones: the C library, the resolver, TLS and NVIDIA's library may make new calls
- * after an update, which must not stop the server.
+ * A list of forbidden calls, not of allowed ones: the C library, the resolver, TLS and NVIDIA's
+ * library may make new calls after an update, which must not stop the server.
  */
 /* clang-format off */
 static const uint32_t forbidden[] = {
@@ -98,10 +98,10 @@ static const struct sock_filter checks[] = {
 	HAS_SKIP(CLONE_THREAD, 1),
 	REFUSE,
 	ALLOW,
-	/* The flags of clone3 are in memory, which a filter cannot read: on ENOSYS the C library falls back to clone. */
+	/* A filter cannot read clone3's flags. On ENOSYS the C library falls back to clone. */
 	UNLESS_SKIP(SYS_clone3, 1),
 	UNKNOWN,
-	/* Typing into the controlling terminal, and making a descriptor send signals to other processes. */
+	/* Typing into the terminal, and making a descriptor signal other processes. */
 	UNLESS_SKIP(SYS_ioctl, 7),
 	LOW_HALF(1),
 	IF_SKIP(TIOCSTI, 3),

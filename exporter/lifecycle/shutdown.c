@@ -1,4 +1,3 @@
-/* Waits of the main thread. */
 #include "exporter/lifecycle/shutdown.h"
 
 #include <errno.h>
@@ -17,7 +16,7 @@
 
 #define LOOK_SECONDS 0.5
 
-/* Until a process of the pod was seen: shorter than the start of a container, so that none is missed. */
+/* Until a process of the pod was seen: a container takes longer to start. */
 #define FIRST_LOOK_SECONDS 0.05
 
 /* A signal number, or 0 after the time or SIGHUP, which reloads the rules. */
@@ -57,7 +56,7 @@ static int is_other(void *context, const char *name)
 	return pid > 1 && pid != app->self->pid;
 }
 
-/* Has the pod a process besides ours and its process 1 (pause)? Counts processes that no rule names, too. */
+/* Has the pod a process besides ours and process 1? Counts unnamed processes, too. */
 static bool pod_is_busy(struct app *app, struct tree *proc)
 {
 	return proc && tree_list(proc, "", is_other, app) > 0;
@@ -79,7 +78,7 @@ static struct last_sight look_at_runs(struct app *app)
 	return ret;
 }
 
-/* The end of a pod signals the job, too: wait for its end, at most until a second signal. */
+/* The job gets the signal, too: wait for its end, at most until a second signal. */
 static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
@@ -106,7 +105,7 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 			wait_for_end_of_job(app, signals);
 			return sigabbrev_np(n);
 		}
-		/* The sampler may miss a job that is short or was refused: also list the processes. */
+		/* The sampler may miss a short or refused job: also list the processes. */
 		s.active = s.active || pod_is_busy(app, pod);
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
@@ -122,7 +121,7 @@ static const char *wait_for_pod(struct app *app, const sigset_t *signals)
 {
 	struct tree *proc = NULL;
 
-	/* As process 1 we cannot see other containers; the pod must not wait for us. */
+	/* Process 1 of a container cannot see other containers; the pod must not wait for it. */
 	if (app->self->pid == 1)
 		return "no other container can be seen";
 	if (tree_open(&proc, app->options->procfs, NULL))
@@ -194,7 +193,7 @@ static int close_runs(struct history *h, void *context, struct err *e)
 
 void shutdown_close_runs(struct app *app, const struct identity *self)
 {
-	/* Static: after a timeout the historian's thread may still use it when this function has returned. */
+	/* Static: after a timeout the historian's thread may still use it. */
 	static struct run_closing c;
 	struct err e = {0};
 	int code;

@@ -1,4 +1,3 @@
-/* Changes the user of the process. */
 #include "exporter/lifecycle/switch_user.h"
 
 #include <dirent.h>
@@ -48,10 +47,7 @@ static int find_user(struct user_account *ret, const char *user, struct err *e)
 	return 0;
 }
 
-/*
- * Gives away regular files of root with one link only: a previous owner of the folder may have hard-linked another file of
- * root into it.
- */
+/* Skips files with other links: a former owner of the folder may have linked a file of root. */
 static int give_file(int folder, const char *name, const struct user_account *a)
 {
 	AUTO(closep) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

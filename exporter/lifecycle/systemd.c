@@ -51,7 +51,7 @@ static bool read_number(const char *name, uint64_t *ret)
 	return scan_u64(&s, ret) && scan_end(&s);
 }
 
-/* Is the variable the number of this process, and not inherited from a parent? A missing one counts unless required. */
+/* Is the variable our PID, not one for a parent? A missing variable counts unless required. */
 static bool is_for_us(const char *name, bool required)
 {
 	uint64_t pid;
