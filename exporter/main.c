@@ -1,4 +1,4 @@
-/* Runs the command of the command line. serve and run start the parts of the program and stop them in order. */
+/* Runs the command of the command line: starts the parts of serve and run, and stops them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -43,7 +43,7 @@
 #include "exporter/answers/app_caches.h"
 
 #define EXIT_USAGE 2
-/* A late exit gives the forwarder at most this time: other threads have already used up the deadline. */
+/* Limit of the forwarder in a late exit: other threads have used up the deadline. */
 #define LAST_SECONDS 2.0
 
 static int usage_error(const char *command, const struct err *e)
@@ -53,9 +53,9 @@ static int usage_error(const char *command, const struct err *e)
 }
 
 /*
- * Opens /dev/null in place of a closed standard stream, so that no file of ours becomes descriptor 0, 1 or 2, to which
- * libraries write. Without devices it opens "/" with O_PATH, which can be neither read nor written. O_CLOEXEC closes it
- * again for the job.
+ * Opens /dev/null in place of a closed standard stream, so that no file of ours becomes descriptor
+ * 0, 1 or 2, to which libraries write. Without devices it opens "/" with O_PATH, which can be
+ * neither read nor written. O_CLOEXEC closes it again for the job.
  */
 static void hold_standard_descriptors(void)
 {
@@ -120,7 +120,7 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 	return f.url ? forwarder_start(ret, &f, e) : 0;
 }
 
-/* Runs that ended last must be on disk before the forwarder reads the history for the last time. */
+/* Runs that ended last must be on disk before the forwarder's last read. */
 static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 {
 	if (!f)
@@ -150,7 +150,7 @@ static void stop_history(const struct exit_plan *l)
 	}
 }
 
-/* Leaves the program if an answer hangs in the disk: it uses everything that would be freed next. */
+/* Exits if an answer hangs in the disk: it uses everything that would be freed next. */
 static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);
@@ -168,7 +168,7 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 
 /* ---- serve ---- */
 
-/* The first sample records all running jobs. After it, upkeep may close runs that no process records. */
+/* The first sample records running jobs; then upkeep may close runs that no process records. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -255,7 +255,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	return code;
 }
 
-/* Warns of options without effect. An unreadable token is no error: the file is read again for each change. */
+/* An unreadable token is only a warning: the file is read again for each change. */
 static void warn_of_tokens(const struct options *o)
 {
 	char token[TOKEN_MAX];
@@ -369,8 +369,7 @@ static int run_job(struct app *app, char **command)
 	struct err e = {0};
 	int code;
 
-	wrapper_block_signals();
-	wrapper_adopt_orphans();
+	wrapper_prepare();
 	identity_read(&self);
 	columns_build(&app->columns);
 	if (start_for_job(app, &self, &http, &e)) {

@@ -9,8 +9,9 @@
 #include "collectors/base/mem.h"
 
 /*
- * Signals that concern the wrapper itself or cannot be caught. SIGABRT, SIGTRAP and SIGSYS are forwarded: a supervisor sends
- * them to get a core of the job. The wrapper's own abort(3), or a signal forced by the kernel, ends it although blocked.
+ * Signals that concern the wrapper itself or cannot be caught. SIGABRT, SIGTRAP and SIGSYS are
+ * forwarded: a supervisor sends them to get a core of the job. The wrapper's own abort(3), or a
+ * signal forced by the kernel, ends it although blocked.
  */
 static const int not_forwarded[] = {
 	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
@@ -26,9 +27,9 @@ static struct {
 } timers;
 
 /*
- * An ignored SIGCHLD would make the kernel reap children, and wait(2) would miss their ends. SIGPIPE must not end the
- * wrapper when the reader of its summary is gone, nor SIGXFSZ when the history or the log reaches a size limit: the write
- * fails instead.
+ * An ignored SIGCHLD would make the kernel reap children, and wait(2) would miss their ends.
+ * SIGPIPE must not end the wrapper when the reader of its summary is gone, nor SIGXFSZ when the
+ * history or the log reaches a size limit: the write fails instead.
  */
 static struct disposition {
 	int number;
@@ -111,7 +112,7 @@ void job_signals_restore(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
 		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
-	/* A core before execve(2) would hold the wrapper's memory with secrets; execve(2) allows cores again. */
+	/* Until execve(2) a core would hold the wrapper's secrets; execve(2) allows cores again. */
 	if (is_early)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	for (int n = 1; is_early && n <= SIGRTMAX; n++)

@@ -50,7 +50,7 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	       own_group_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
-/* Filled by the sampler's thread. On the heap, since the sampler may answer after the caller has timed out. */
+/* On the heap: the sampler may fill it after the caller has timed out. */
 struct accounts_request {
 	struct run_accounts accounts;
 	atomic_bool over; /* the sampler or the caller is done: the other one frees it */

@@ -16,7 +16,7 @@
 #define STAT_MAX 4096
 /* A sender deeper in the job's process tree counts as a stranger. */
 #define GENERATIONS_MAX 10000
-/* Flags of a process that exits or is killed (include/linux/sched.h). /proc/PID/stat exposes them, so they are stable. */
+/* Flags of a process that exits or is killed: include/linux/sched.h, stable by /proc/PID/stat. */
 #define PF_EXITING  0x4
 #define PF_SIGNALED 0x400
 
@@ -72,8 +72,9 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 }
 
 /*
- * Would the signal have ended the sender, by default and without a core, but did not? Then it was not sent to the sender's
- * group. An exiting process is left out: it may have removed its handlers, as Python does.
+ * Would the signal have ended the sender, by default and without a core, but did not? Then it was
+ * not sent to the sender's group. An exiting process is left out: it may have removed its handlers,
+ * as Python does.
  */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
@@ -86,14 +87,14 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 }
 
 /*
- * A process of the job sent the signal: to the wrapper alone, which it takes for its parent, or by kill(0, ...) to the shared
- * process group, whose members then all got it. The kernel reports both the same way. It was for the wrapper if the sender
- * is in another group, or survived a signal that would have ended it. Otherwise the signal decides: groups get signals that
- * end or stop, a parent gets the others.
+ * A process of the job sent the signal: to the wrapper alone, as its parent, or by kill(0, ...) to
+ * all of the shared process group. The kernel reports both the same way. It was for the wrapper if
+ * the sender is in another group, or survived a signal that would have ended it. Otherwise the
+ * signal decides: groups get signals that end or stop, a parent gets the others.
  *
- * Three cases go wrong. kill(0, SIGUSR1) reaches a caller in the group twice. kill(getppid(), SIGTERM) does not reach the
- * caller if the sender catches or ignores SIGTERM or exits at once. A child that signals the PID of a parent replaced by the
- * wrapper means the job.
+ * Three cases go wrong. kill(0, SIGUSR1) reaches a caller in the group twice. kill(getppid(),
+ * SIGTERM) does not reach the caller if the sender catches or ignores SIGTERM or exits at once. A
+ * child that signals the PID of a parent replaced by the wrapper means the job.
  */
 static bool is_for_group(const siginfo_t *info)
 {
@@ -114,16 +115,16 @@ static pid_t caller_of(const struct signal_route *r)
 }
 
 /*
- * Did the job make itself the leader of a new group, while the wrapper leads its own? Without the wrapper the job would have
- * led the wrapper's group, and setpgid(2) would not have moved it. If the wrapper is no leader, as in a script, the job would
- * have left the terminal's group anyway.
+ * Does the job lead a new group, while the wrapper leads its own? Without the wrapper, the job
+ * would lead that one, and setpgid(2) would not move it. If the wrapper is no leader, as in a
+ * script, the job would have left the terminal's group anyway.
  */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;
 }
 
-/* An orphaned group has no parent in its session that could continue it: the kernel does not stop such a group. */
+/* No parent in its session could continue an orphaned group: the kernel does not stop it. */
 static bool is_group_orphaned(void)
 {
 	pid_t parent = getppid();
@@ -132,8 +133,8 @@ static bool is_group_orphaned(void)
 }
 
 /*
- * A terminal signals its whole foreground group. A hangup goes to the session leader only, with a SIGCONT (tty_ioctl(2),
- * TIOCNOTTY).
+ * A terminal signals its whole foreground group. A hangup goes to the session leader only, with a
+ * SIGCONT (tty_ioctl(2), TIOCNOTTY).
  */
 static pid_t target_of_terminal(const struct signal_route *r, int number)
 {
@@ -145,8 +146,8 @@ static pid_t target_of_terminal(const struct signal_route *r, int number)
 }
 
 /*
- * Without a parent of the wrapper (process 1 of a container), or with init as parent, no signal is meant for a caller: other
- * processes of the job send it to the wrapper's PID and mean the job.
+ * Without a parent of the wrapper (process 1 of a container), or with init as parent, no signal is
+ * meant for a caller: other processes of the job send it to the wrapper's PID and mean the job.
  */
 static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 {
@@ -196,7 +197,7 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info)
 	signal_route_stop(r);
 }
 
-/* A job that handles SIGTSTP without stopping keeps the terminal, so the wrapper does not stop either. */
+/* A job that does not stop at SIGTSTP keeps the terminal: the wrapper does not stop either. */
 void signal_route_stop(struct signal_route *r)
 {
 	siginfo_t info = {0};

@@ -1,7 +1,4 @@
-/*
- * Forwards a signal that the wrapper received to the process that would have got it if the caller had started the job
- * without the wrapper. Main thread.
- */
+/* Forwards signals as if the caller had started the job without the wrapper. Main thread. */
 #ifndef EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 #define EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 
@@ -24,8 +21,8 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info);
 void signal_route_stop(struct signal_route *r);
 
 /*
- * Call after the job was waited for. Forwards pending signals from the job to others; the rest stays pending, since an
- * interrupt then shortens the waits of the exit (thread_hurry).
+ * Call after the job was waited for. Forwards pending signals from the job to others; the rest
+ * stays pending, since an interrupt then shortens the waits of the exit (thread_hurry).
  */
 void signal_route_end(const struct signal_route *r);
 

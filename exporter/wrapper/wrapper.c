@@ -36,16 +36,12 @@ static struct inherited inherited;
 static struct fork_losses losses;
 static pid_t caller;
 
-void wrapper_block_signals(void)
+void wrapper_prepare(void)
 {
 	caller = getppid();
 	inherited_read(&inherited);
 	fork_losses_read(&losses);
 	job_signals_block();
-}
-
-void wrapper_adopt_orphans(void)
-{
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
@@ -62,7 +58,7 @@ struct wrapped_job {
 	/* Memory and CPU time of the child between fork(2) and execve(2): see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
-	/* Usage of children from before the job: a shell that executed this program may have reaped some. */
+	/* children from before the job, as of a shell that executed this program */
 	struct rusage waited_before;
 	bool peak_seen; /* the sampler has measured the job's memory peak */
 	bool killed;    /* SIGKILL ended a process of the job */
@@ -88,8 +84,9 @@ static struct cpu_times cpu_times(const struct rusage *used)
 }
 
 /*
- * Executes the command, or returns errno. The child of a threaded process may call only async-signal-safe functions
- * (signal-safety(7)). execvp is not listed there, but takes no lock and allocates no memory in glibc and musl.
+ * Executes the command, or returns errno. The child of a threaded process may call only
+ * async-signal-safe functions (signal-safety(7)). execvp is not listed there, but takes no lock and
+ * allocates no memory in glibc and musl.
  */
 static int become(char *const command[])
 {
@@ -114,13 +111,13 @@ static int not_started(const char *subject, int failure)
 
 int wrapper_become(char *const command[])
 {
-	/* The attribute outlives execve(2): restore the caller's value, since the command may not expect orphans. */
+	/* Outlives execve(2): the command may not expect orphans. */
 	prctl(PR_SET_CHILD_SUBREAPER, losses.adopts, 0, 0, 0);
 	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
 }
 
-/* The child writes this to a pipe right before execve(2), and errno after it if execve(2) fails. */
+/* The child writes this to a pipe right before execve(2), then errno if execve(2) fails. */
 struct child_report {
 	double rss;
 	struct cpu_times cpu;
@@ -146,7 +143,7 @@ static _Noreturn void report_and_become(const struct wrapped_job *job, char *con
 	_exit(reported ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
 }
 
-/* Without a second process: executes the command in this one. Nothing is recorded yet, and execve(2) ends our threads. */
+/* Executes the command in this process. Nothing is recorded yet, and execve(2) ends the threads. */
 static int go_unwatched(struct wrapped_job *job, const char *subject, int failure,
 	char *const command[])
 {
@@ -168,7 +165,7 @@ static int start(struct wrapped_job *job, char *const command[])
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return go_unwatched(job, "pipe", errno, command);
 	getrusage(RUSAGE_CHILDREN, &job->waited_before);
-	/* Right before fork(2): the kernel delivers a signal that arrives during fork(2) to both processes. */
+	/* Signals that arrive during fork(2) reach both processes. */
 	job_signals_take_early();
 	job->started = now_read();
 	job->pid = fork();
@@ -254,7 +251,7 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 		run_accounts_advise(&note);
 }
 
-/* As wait4(-1, ..., WNOHANG), but skips children from before the job: their usage would count as the job's. */
+/* wait4(-1, ..., WNOHANG) without children from before the job, whose usage is not the job's. */
 static pid_t wait_for_one(int *status, struct rusage *used)
 {
 	AUTO(freep) pid_t *child = NULL;
@@ -297,7 +294,7 @@ static void note_peak(struct wrapped_job *job, struct snapshot *last)
 		shared_drop(&last->shared);
 }
 
-/* Reaps all zombies. Samples first if the command is one, since its last counters are still readable. */
+/* Reaps all zombies, but first samples the command: its last counters are still readable. */
 static void on_child(struct app *app, struct wrapped_job *job)
 {
 	siginfo_t info = {0};
@@ -334,8 +331,9 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 }
 
 /*
- * ru_maxrss of a child includes its memory between fork(2) and execve(2), a copy of the wrapper (fs/exec.c, exec_mmap). A
- * value up to that is meaningless; it is used only if the sampler measured no peak.
+ * ru_maxrss of a child includes its memory between fork(2) and execve(2), a copy of the wrapper
+ * (fs/exec.c, exec_mmap). A value up to that is meaningless; it is used only if the sampler
+ * measured no peak.
  */
 static double largest_rss_of(const struct wrapped_job *job)
 {
@@ -343,7 +341,7 @@ static double largest_rss_of(const struct wrapped_job *job)
 								       (double)NAN;
 }
 
-/* Exact usage of all processes waited for (getrusage(2)), without children from before the job and our forked copy. */
+/* Exact usage (getrusage(2)), without that of older children and of the forked copy. */
 static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
@@ -396,7 +394,7 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 	historian_run_finish(app->historian, finish);
 }
 
-/* The deadline covers reading the history, restarts while a long report uses CPU time, and ends before a stopped terminal. */
+/* The deadline covers reading the history. A long report restarts it; printing is not covered. */
 static void print_summary(struct app *app, const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
@@ -463,13 +461,14 @@ static int run_command(struct app *app, const struct identity *self, struct wrap
 
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])
 {
-	/* Static: after a timeout the sampler's thread may still use it when this function has returned. */
+	/* Static: after a timeout the sampler's thread may still use it. */
 	static struct wrapped_job job;
 	struct err e = {0};
 
 	/*
-	 * On failure this process does not execute the command itself: execve(2) waits until all other threads end
-	 * (de_thread in fs/exec.c), and a thread that hangs in a file does not end. A child has one thread.
+	 * On failure this process does not execute the command itself: execve(2) waits until all
+	 * other threads end (de_thread in fs/exec.c), and a thread that hangs in a file does not
+	 * end. A child has one thread.
 	 */
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,

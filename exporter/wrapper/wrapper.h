@@ -1,15 +1,16 @@
 /*
- * `run`: starts the command, follows its process tree, and returns its exit code, or 128+n if signal n ended it; 127 if the
- * command does not exist, 126 if it cannot be executed.
+ * `run`: starts the command, follows its process tree, and returns its exit code, or 128+n if
+ * signal n ended it; 127 if the command does not exist, 126 if it cannot be executed.
  *
- * The job comes first: it runs even if the history or the web address is not available, which is logged. It inherits standard
- * streams, other descriptors, environment, working directory, process group and ignored signals unchanged, and nothing of
- * the wrapper.
+ * The job comes first: it runs even if the history or the web address is not available, which is
+ * logged. It inherits standard streams, other descriptors, environment, working directory, process
+ * group and ignored signals unchanged, and nothing of the wrapper.
  *
- * Signals sent to the wrapper are forwarded; those of the terminal reach the job directly. A signal that a program sends to
- * a whole process group or control group (timeout(1), KillMode=control-group) reaches the job twice: the kernel does not
- * report the other receivers, nor whether the job has caught the signal already. A signal before the start of the command
- * goes to the command, and may end it before it begins.
+ * Signals sent to the wrapper are forwarded; those of the terminal reach the job directly. A signal
+ * that a program sends to a whole process group or control group (timeout(1),
+ * KillMode=control-group) reaches the job twice: the kernel does not report the other receivers,
+ * nor whether the job has caught the signal already. A signal before the start of the command goes
+ * to the command, and may end it before it begins.
  *
  * The run ends with the command, even if background processes remain.
  */
@@ -22,13 +23,13 @@
 /* app->sampler and app->historian must run. Returns the exit code of the program. */
 int wrapper_run(struct app *app, const struct identity *self, char *const command[]);
 
-/* Blocks the signals that wrapper_run waits for, and reads the inherited state. Call before any thread starts. */
-void wrapper_block_signals(void);
+/*
+ * Reads the inherited state, blocks the signals that wrapper_run waits for, and adopts orphans of
+ * the job from now on. Call before any thread or child starts.
+ */
+void wrapper_prepare(void);
 
 /* Executes the command in this process, unwatched. Returns only on failure, with the exit code. */
 int wrapper_become(char *const command[]);
-
-/* Makes this process adopt orphans of the job. Call before any child starts. */
-void wrapper_adopt_orphans(void);
 
 #endif
