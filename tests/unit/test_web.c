@@ -81,7 +81,7 @@ static int users(struct fixture *f)
 	struct web_question q = {0};
 	int n = (int)web_access_config(v)->n_users;
 
-	/* Nobody's password: no user is let in by it. */
+	/* No user has this password. */
 	if (web_access_check(f->web, v, &q, false) == WEB_NO_CONFIG)
 		n = -1;
 	web_access_drop(v);

@@ -318,7 +318,7 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 	assert_int_equal(enter(u, 1), WEB_ENTER);
 	spend(u, 1);
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ENTER);
-	/* What is wrong for sure is no news, and costs nothing. */
+	/* A password that is known to be wrong is refused at once and costs nothing. */
 	assert_int_equal(ask(u, "ann", "Pass", 2, true), WEB_WAIT);
 	wait_for(1);
 	assert_int_equal(ask(u, "ann", "Pass", 1, true), WEB_UNAUTHORIZED);
