@@ -1,4 +1,3 @@
-/* Names of outcomes, and access to the columns of a run. */
 #include "recommender/run.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Waiting times of runs from delay accounting, or else pressure stalls. */
 #include "recommender/waits.h"
 
 #include <math.h>

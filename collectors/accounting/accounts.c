@@ -1,4 +1,3 @@
-/* Reads the sources of a run's CPU time and chooses between them. */
 #include "collectors/accounting/accounts.h"
 
 #include <errno.h>

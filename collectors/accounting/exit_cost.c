@@ -1,4 +1,3 @@
-/* Measures the cost of process ends per control group. */
 #include "collectors/accounting/exit_cost.h"
 
 #include <math.h>

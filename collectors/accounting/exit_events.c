@@ -1,4 +1,3 @@
-/* Two netlink sockets and the thread that reads them. */
 #include "collectors/accounting/exit_events.h"
 
 #include <errno.h>

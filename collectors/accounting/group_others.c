@@ -1,4 +1,3 @@
-/* Samples the other processes of a control group that a run shares. */
 #include "collectors/accounting/group_others.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Finds the control group of a run and checks whether it is the run's own. */
 #include "collectors/accounting/group_owner.h"
 
 #include <errno.h>

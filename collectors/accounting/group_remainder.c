@@ -1,4 +1,3 @@
-/* Computes the share of a run in a control group with others. */
 #include "collectors/accounting/group_remainder.h"
 
 #include <math.h>

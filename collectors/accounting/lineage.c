@@ -1,4 +1,3 @@
-/* The book: a table of followed processes. */
 #include "collectors/accounting/lineage.h"
 
 #include <stddef.h>

@@ -1,4 +1,3 @@
-/* Kills by the OOM killer. */
 #include "collectors/accounting/memory_kills.h"
 
 #include <math.h>

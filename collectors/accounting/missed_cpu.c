@@ -1,4 +1,3 @@
-/* Upper bound of the missed CPU time. */
 #include "collectors/accounting/missed_cpu.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Makes and removes the control group of a run. */
 #include "collectors/accounting/own_group.h"
 
 #include <dirent.h>

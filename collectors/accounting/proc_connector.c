@@ -1,4 +1,3 @@
-/* Messages of the proc connector. */
 #include "collectors/accounting/proc_connector.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Reads the own group of a run. */
 #include "collectors/accounting/run_group.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* A perf counter that every descendant inherits. */
 #include "collectors/accounting/task_clock.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Growing text, and numbers as text. */
 #include "collectors/base/buf.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Error sentences. */
 #include "collectors/base/err.h"
 
 #include <stdarg.h>

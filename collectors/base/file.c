@@ -1,4 +1,3 @@
-/* Reading files that options name. */
 #include "collectors/base/file.h"
 
 #include <errno.h>

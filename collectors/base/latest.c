@@ -1,4 +1,3 @@
-/* Reference-counted hand-over of immutable values. */
 #include "collectors/base/latest.h"
 
 #include <stddef.h>

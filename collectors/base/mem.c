@@ -1,4 +1,3 @@
-/* Allocation that cannot fail quietly, cleanup helpers, and the arena. */
 #include "collectors/base/mem.h"
 
 #include <stdint.h>

@@ -1,4 +1,3 @@
-/* Searching a list of texts. */
 #include "collectors/base/text_list.h"
 
 #include <strings.h>

@@ -1,9 +1,6 @@
-/* Threads and conditions. */
 #include "collectors/base/thread.h"
 
 #include <time.h>
-
-#include "collectors/base/clock.h"
 
 /* The deepest JSON that jansson parses needs less than half of this stack. */
 #define STACK_SIZE ((size_t)512 * 1024)

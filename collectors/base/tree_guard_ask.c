@@ -1,4 +1,3 @@
-/* Reads by threads that may hang. */
 #include "collectors/base/tree_guard_ask.h"
 
 #include <errno.h>

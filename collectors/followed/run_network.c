@@ -1,7 +1,6 @@
 #include "collectors/followed/run_network.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "collectors/machine/interfaces.h"

@@ -4,7 +4,6 @@
  * What lies on top of other disks (partitions, dm, md, loop, multipath paths) or in memory (ram,
  * zram) is left out, so that a sum over devices counts each byte once.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

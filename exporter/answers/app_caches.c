@@ -1,4 +1,3 @@
-/* Freeing the caches of struct app. */
 #include "exporter/answers/app_caches.h"
 
 #include <stdlib.h>

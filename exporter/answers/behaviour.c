@@ -1,4 +1,3 @@
-/* Computing how a job behaves. */
 #include "exporter/answers/behaviour.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/* How a job behaves, as JSON. */
 #include "exporter/answers/behaviour_json.h"
-
-#include <math.h>
 
 static json_t *changes_json(const struct behaviour *b)
 {

@@ -1,4 +1,3 @@
-/* Pricing the current server and ended runs. */
 #include "exporter/answers/current_cost.h"
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/catalogue/regions.h"

@@ -1,4 +1,3 @@
-/* Costs of a job with the default parameters of /servers. */
 #include "exporter/answers/job_cost.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Reading runs for answers, and errors when there are none. */
 #include "exporter/answers/job_runs.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* A list of results in order of last use. */
 #include "exporter/answers/result_cache.h"
 
 #include <pthread.h>

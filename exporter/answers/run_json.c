@@ -1,4 +1,3 @@
-/* Runs as JSON. */
 #include "exporter/answers/run_json.h"
 #include "recommender/catalogue/architecture.h"
 

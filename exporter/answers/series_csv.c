@@ -1,4 +1,3 @@
-/* Samples as CSV. */
 #include "exporter/answers/series_csv.h"
 
 #include <math.h>

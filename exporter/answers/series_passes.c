@@ -1,4 +1,3 @@
-/* Reading a long run some columns at a time. */
 #include "exporter/answers/series_passes.h"
 
 #include <errno.h>

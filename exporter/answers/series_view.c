@@ -1,4 +1,3 @@
-/* Turning samples into points of a chart. */
 #include "exporter/answers/series_view.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Answering a question about servers. */
 #include "exporter/answers/server_answer.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Reading the parameters about servers. */
 #include "exporter/answers/server_parameters.h"
 
 #include <math.h>

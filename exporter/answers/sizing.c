@@ -1,4 +1,3 @@
-/* Sizing a job, or taking the result from the cache. */
 #include "exporter/answers/sizing.h"
 
 #include <errno.h>

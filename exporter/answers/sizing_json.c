@@ -1,4 +1,3 @@
-/* A sizing as JSON: the request, its expected quality, and the reasons. */
 #include "exporter/answers/sizing_json.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Reading the parameters about the size of a job's next run. */
 #include "exporter/answers/sizing_parameters.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Statistics over the newest runs, as JSON. */
 #include "exporter/answers/stats_json.h"
 
 #include <math.h>

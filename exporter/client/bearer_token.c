@@ -1,4 +1,3 @@
-/* Reads a token file and compares a header with the token. */
 #include "exporter/client/bearer_token.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* HTTP by libcurl, which is loaded at run time. */
 #include "exporter/client/download.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,3 @@
-/* Parses a response of HTTP/1.1 (RFC 9112). */
 #include "exporter/client/link_local_http.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Collects the history's columns: metrics of runs, then metrics of every collector. */
 #include "exporter/core/columns.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* Tables of atomic counters. A handler takes a row of the request table at its first answer. */
 #include "exporter/core/counters.h"
 
 #include <stdatomic.h>

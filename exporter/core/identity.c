@@ -1,4 +1,3 @@
-/* Reads the identity of this process from /proc; --path.procfs does not apply. */
 #include "exporter/core/identity.h"
 
 #include <fcntl.h>

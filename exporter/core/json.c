@@ -1,4 +1,3 @@
-/* JSON values and their layout. jansson's own printer writes 0.1 as 0.10000000000000001. */
 #include "exporter/core/json.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Builds a log line, removes bytes that break terminals and parsers, and writes it in one call. */
 #include "exporter/core/log.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Turns the memory limit into bounds, and compares the use of memory with them. */
 #include "exporter/core/memory_budget.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-/* Settings of malloc, and the return of unused pages to the system. */
 #include "exporter/core/memory_trim.h"
 
 #include <link.h>

@@ -1,4 +1,3 @@
-/* Default paths: systemd's directories, the system's, or the user's (XDG base directories). */
 #include "exporter/core/paths.h"
 
 #include <errno.h>

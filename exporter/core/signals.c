@@ -1,4 +1,3 @@
-/* The set of signals that end the program. */
 #include "exporter/core/signals.h"
 
 #include "collectors/base/mem.h"

@@ -1,4 +1,3 @@
-/* A thread with a timer. */
 #include "exporter/core/worker.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 #include "exporter/discovery/job_rules.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <errno.h>
 #include <math.h>
 #include <pcre2.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* The protocols of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3). */
 #include "exporter/lifecycle/systemd.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

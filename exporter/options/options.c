@@ -1,9 +1,7 @@
-/* Reads options from flags and the environment, and prints their documentation. */
 #include "exporter/options/options.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

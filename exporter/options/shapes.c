@@ -1,4 +1,3 @@
-/* Checks addresses, URLs, paths, host names and exchange rates. */
 #include "exporter/options/shapes.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* /recommend: what to ask for next time, and on which server. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* /servers: which servers fit, for a job or for what is asked. */
-#include <errno.h>
 #include <math.h>
 
 #include "collectors/base/clock.h"

@@ -1,4 +1,3 @@
-/* Starting, reading and stopping collectors. */
 #include "exporter/sampling/enabled_collectors.h"
 
 #include <errno.h>

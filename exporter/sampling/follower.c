@@ -1,4 +1,3 @@
-/* Following runs that other processes record. */
 #include "exporter/sampling/follower.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* The exporter is healthy while the sampler ticks. */
 #include "exporter/sampling/health.h"
 
 #include <math.h>

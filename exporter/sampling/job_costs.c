@@ -1,4 +1,3 @@
-/* The costs of ended runs, and their sums by job. */
 #include "exporter/sampling/job_costs.h"
 
 #include <errno.h>

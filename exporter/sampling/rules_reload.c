@@ -1,4 +1,3 @@
-/* Reading job rules and handing them to the finder. */
 #include "exporter/sampling/rules_reload.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Forecasts of active runs. */
 #include "exporter/sampling/run_forecast.h"
 
 #include <errno.h>

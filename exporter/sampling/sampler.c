@@ -1,4 +1,3 @@
-/* The sampling loop. */
 #include "exporter/sampling/sampler_state.h"
 
 #include <errno.h>

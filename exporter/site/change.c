@@ -1,4 +1,3 @@
-/* Access to changes, and their dispatch. */
 #include "exporter/site/change.h"
 
 #include <errno.h>

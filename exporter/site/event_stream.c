@@ -1,4 +1,3 @@
-/* Event streams, and the thread that reads new samples for them. */
 #include "exporter/site/event_stream.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Parsing and checking Host headers. */
 #include "exporter/site/host_header.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,3 @@
-/* The files of the web page. */
 #include "exporter/site/page.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* Response bodies, and their cache for /metrics. */
 #include "exporter/site/rendered_cache.h"
 
 #include <pthread.h>

@@ -1,4 +1,3 @@
-/* Writing a report. */
 #include "exporter/site/report.h"
 
 #include <string.h>

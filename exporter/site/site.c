@@ -1,4 +1,3 @@
-/* The pages of the site, and the dispatch of requests by path. */
 #include "exporter/site/site_state.h"
 
 #include <errno.h>

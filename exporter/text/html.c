@@ -1,4 +1,3 @@
-/* Escaping for HTML. */
 #include "exporter/text/html.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* Wraps text. */
 #include "exporter/text/line_wrap.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* Edit distance (Levenshtein), two rows at a time. */
 #include "exporter/text/suggest.h"
 
 #include <stdbool.h>

@@ -1,4 +1,3 @@
-/* Writes an answer to a file that the user named. */
 #include "exporter/text/user_file.h"
 
 #include <errno.h>

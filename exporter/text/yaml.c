@@ -1,4 +1,3 @@
-/* Converts nodes of libyaml to members of structs. */
 #include "exporter/text/yaml.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Identifies this cloud server by options, DMI and metadata services. */
 #include "exporter/this_server/this_server.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* The table of vendors, and the parsers of their responses. */
 #include "exporter/this_server/vendors.h"
 
 #include <ctype.h>

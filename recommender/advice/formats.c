@@ -1,4 +1,3 @@
-/* The formats of advice: one table row per target system, in its syntax and units. */
 #include "recommender/advice/formats.h"
 
 #include <string.h>

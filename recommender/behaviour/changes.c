@@ -1,4 +1,3 @@
-/* Finds changes from run to run and describes each in a sentence. */
 #include "recommender/behaviour/changes.h"
 
 #include <math.h>

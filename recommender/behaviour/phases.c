@@ -1,4 +1,3 @@
-/* Phases of a run from its change points, and the saving of a split. */
 #include "recommender/behaviour/phases.h"
 
 #include <math.h>

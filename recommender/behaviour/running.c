@@ -1,4 +1,3 @@
-/* Forecast of a running run from the job's history and its progress. */
 #include "recommender/behaviour/running.h"
 
 #include <math.h>

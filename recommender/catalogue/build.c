@@ -1,4 +1,3 @@
-/* Adds servers, prices and places to a builder. Identities become indices. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

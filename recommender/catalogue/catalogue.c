@@ -1,8 +1,6 @@
-/* Lookups in a catalogue, its exchange rates, and its release. */
 #include "recommender/catalogue/catalogue.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

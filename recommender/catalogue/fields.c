@@ -1,4 +1,3 @@
-/* The fields of servers, vendors, regions and prices, and their conversion from and to text. */
 #include "recommender/catalogue/fields.h"
 
 #include <assert.h>

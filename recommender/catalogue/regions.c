@@ -1,4 +1,3 @@
-/* Finds regions by name, country and continent. */
 #include "recommender/catalogue/regions.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* Checks whether a server fits. An unknown property never passes a condition. */
 #include "recommender/servers/filters.h"
 
-#include <math.h>
 #include <strings.h>
 
 #include "collectors/base/units.h"

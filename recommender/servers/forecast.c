@@ -1,4 +1,3 @@
-/* Durations and costs of a run on another server. */
 #include "recommender/servers/forecast.h"
 
 #include <math.h>

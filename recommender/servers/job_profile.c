@@ -1,4 +1,3 @@
-/* Medians over the runs of a job. */
 #include "recommender/servers/job_profile.h"
 
 #include <ctype.h>

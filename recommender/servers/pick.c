@@ -1,4 +1,3 @@
-/* Servers that fit a demand, their cost, and the best of them. */
 #include "recommender/servers/pick.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Rules from the habits of a job to similar benchmarks. */
 #include "recommender/servers/related_benchmarks.h"
 
 #define BUSY                 0.5 /* share of the time */

@@ -1,4 +1,3 @@
-/* Sizes CPU and duration of the next run from the cores that earlier runs kept busy. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,3 @@
-/* Records of ratios of peak to prediction, and weighted sets made from them. */
 #include "recommender/sizing/expert_record.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* Predicts the next peak from earlier runs. */
 #include "recommender/sizing/experts.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* The runs that a rule remembers, and the score of a rule on a job's past. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>
