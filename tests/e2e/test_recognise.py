@@ -325,7 +325,7 @@ rules:
         os.mkfifo(self.folder / "rules.yaml")
         refused = server.get("/-/reload", "POST")
         self.assertEqual((refused.status, refused.json["error"]["code"]), (500, "bad_file"))
-        self.assertIn("nobody wrote", refused.json["error"]["message"])
+        self.assertIn("no program wrote", refused.json["error"]["message"])
         self.end(first)
 
     def test_rules_are_tried_without_a_server(self):
