@@ -1,4 +1,4 @@
-/* Look, post, mark, wait. */
+/* Each turn: find waiting runs, post them, mark them, wait. */
 #include "exporter/forward/forwarder.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "collectors/base/clock.h"
 #include "exporter/client/download.h"
@@ -22,7 +21,7 @@
 #include "exporter/core/version.h"
 #include "exporter/core/worker.h"
 
-#define POLL_SECONDS    1.0 /* between looks whether a run has ended */
+#define POLL_SECONDS    1.0 /* between checks for ended runs */
 #define CONNECT_SECONDS 5.0
 #define POST_SECONDS    15.0
 #define ANSWER_MAX      65536
@@ -31,26 +30,26 @@
 
 #define FIRST_DELAY   1.0
 #define LONGEST_DELAY 300.0
-/* While the program ends there is no time to be polite. */
+/* While the program ends, little time is left for retries. */
 #define LONGEST_DELAY_AT_STOP 1.0
-/* Transfers end at once; what takes longer after that is the disk. */
+/* After an abort transfers end at once; only a stuck disk takes longer. */
 #define ABORT_SECONDS 5.0
 
 struct forwarder {
 	struct forwarder_options options;
 	char *url, user_agent[64];
 	struct download_options download_options;
-	struct download *download; /* from the first run on: libcurl costs five megabytes */
+	struct download *download; /* opened for the first run: libcurl takes 5 MB */
 	struct http_response answer;
 	struct history *history;
-	int64_t version;   /* of the history when nothing was left to do */
-	unsigned failures; /* in a row, that say nothing about one run */
+	int64_t version;   /* history_version() when no run was waiting */
+	unsigned failures; /* failed rounds in a row */
 	struct complaint complaint;
 	struct retry_list retry_list;
-	double longest_delay; /* of runs that were set aside */
+	double longest_delay; /* for runs that are set aside */
 	struct worker worker;
-	atomic_bool stop;  /* the end begins */
-	atomic_bool abort; /* of a transfer, too */
+	atomic_bool stop;  /* forward the remaining runs, then end */
+	atomic_bool abort; /* end now; also ends a transfer */
 };
 
 static struct {
@@ -77,25 +76,15 @@ double forward_delay(unsigned failures, double random)
 	return delay * (0.5 + 0.5 * random);
 }
 
-/* ---- what the other exporter says ---- */
-
-static const struct {
-	int status;
-	const char *code;
-} refusals[] = {
-	{400, "bad_body"},
-	{413, "too_large"},
-};
+/* ---- the receiver's answer ---- */
 
 bool forward_is_refusal(const struct http_response *a)
 {
 	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
 	const char *code = json_string_value(json_object_get(json_object_get(o, "error"), "code"));
-	bool ret = false;
+	bool ret = code && ((a->status == 400 && strcmp(code, "bad_body") == 0) ||
+				   (a->status == 413 && strcmp(code, "too_large") == 0));
 
-	for (size_t i = 0; code && i < ARRAY_LEN(refusals); i++)
-		ret = ret ||
-		      (a->status == refusals[i].status && strcmp(code, refusals[i].code) == 0);
 	json_decref(o);
 	return ret;
 }
@@ -124,12 +113,10 @@ static int post_run(struct forwarder *f, const struct run *r, struct err *e)
 {
 	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
 	char token[TOKEN_MAX] = "";
-	const char *path = f->options.token_file;
 	int code = 0;
 
-	if (path)
-		code = bearer_token_read(path, token, e);
-
+	if (f->options.token_file)
+		code = bearer_token_read(f->options.token_file, token, e);
 	if (code == 0 && !f->download)
 		code = download_open(&f->download, &f->download_options, e);
 	if (code)
@@ -157,44 +144,38 @@ static int mark_forwarded(struct history *h, void *context, struct err *e)
 	return history_run_forwarded(h, m->run_id, m->outcome, m->at, e);
 }
 
-static int note_handed_on(struct forwarder *f, const struct run *r, struct err *e)
+static int mark_run(struct forwarder *f, const struct run *r, struct err *e)
 {
 	struct forward_mark m = {r->run_id, r->outcome, wall_seconds(now_read().wall)};
 
 	return historian_do(f->options.historian, mark_forwarded, &m, e);
 }
 
-/* 0: it is settled, whatever that means for the run. */
-static int hand_on_run(struct forwarder *f, const struct run *r, struct err *e)
+/* 0: the run is delivered or refused for good, and marked. */
+static int forward_run(struct forwarder *f, const struct run *r, struct err *e)
 {
 	int code = post_run(f, r, e), status = f->answer.status;
 
 	if (code)
 		return code;
 	if (forward_is_refusal(&f->answer)) {
-		log_line(LOG_LEVEL_ERROR,
-			"a run is refused by the other exporter; it is not sent again", "run_id",
-			r->run_id, "answer", forward_answer_text(&f->answer), NULL);
+		log_line(LOG_LEVEL_ERROR, "run refused by the receiver; it is not sent again",
+			"run_id", r->run_id, "answer", forward_answer_text(&f->answer), NULL);
 		atomic_fetch_add(&counts.refused, 1);
 	} else if (!forward_is_accepted(&f->answer, r->run_id)) {
 		return err_set(e, -EIO, "%s answers %d%s: %s", f->url, status,
-			status < 300 ? ", but not that it has the run" : "",
+			status < 300 ? " without naming the run" : "",
 			forward_answer_text(&f->answer));
 	} else {
 		atomic_fetch_add(&counts.delivered, 1);
-		log_line(LOG_LEVEL_DEBUG, "run handed on", "run_id", r->run_id, NULL);
+		log_line(LOG_LEVEL_DEBUG, "run forwarded", "run_id", r->run_id, NULL);
 	}
-	return note_handed_on(f, r, e);
+	return mark_run(f, r, e);
 }
 
-/* ---- all that wait ---- */
+/* ---- all waiting runs ---- */
 
-static bool is_aborted(const struct forwarder *f)
-{
-	return atomic_load(&f->abort);
-}
-
-static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *arena,
+static int forward_by_id(struct forwarder *f, const char *run_id, struct arena *arena,
 	struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
@@ -203,17 +184,17 @@ static int hand_on_by_id(struct forwarder *f, const char *run_id, struct arena *
 	response_headers_clear(&f->answer);
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
-	/* Gone meanwhile: the history has limits. */
+	/* The limits of the history may have removed the run meanwhile. */
 	if (code || runs.n == 0)
 		return code;
-	return hand_on_run(f, &runs.run[0], e);
+	return forward_run(f, &runs.run[0], e);
 }
 
 static void note_calm(struct forwarder *f)
 {
 	f->failures = 0;
 	if (log_complaint_over(&f->complaint))
-		log_line(LOG_LEVEL_INFO, "runs are handed on again", NULL);
+		log_line(LOG_LEVEL_INFO, "runs are forwarded again", NULL);
 }
 
 static void note_success(struct forwarder *f, const char *run_id)
@@ -222,7 +203,7 @@ static void note_success(struct forwarder *f, const char *run_id)
 	note_calm(f);
 }
 
-/* The other exporter is there and could not take this one. */
+/* The receiver works, but could not store this run. */
 static bool is_about_the_run(int code, const struct http_response *a)
 {
 	return code == -EIO && a->status == 500;
@@ -237,7 +218,7 @@ static void note_failure(struct forwarder *f, const char *run_id, bool by_itself
 	atomic_fetch_add(&counts.failures, 1);
 	if (retry_list_add(&f->retry_list, run_id, by_itself, wait))
 		log_line(LOG_LEVEL_WARN,
-			"a run cannot be handed on; it waits in the history, and others go first",
+			"run cannot be forwarded; it waits in the history and is retried after others",
 			"run_id", run_id, "err", e->text, NULL);
 }
 
@@ -247,19 +228,22 @@ struct waiting_runs {
 	bool all;
 };
 
-/* Those that are not set aside. Two in a row that fail by themselves: it is rather the other exporter. */
-static int hand_on_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
+/*
+ * Forwards the runs that are not set aside. Stops when the receiver seems to be down: at a failure
+ * other than status 500, or at the second failure in a row.
+ */
+static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {
 	unsigned failed = 0;
 
-	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
+	for (size_t i = 0; i < w->n && !f->abort; i++) {
 		if (retry_list_is_aside(&f->retry_list, w->run_id[i]))
 			continue;
-		int code = hand_on_by_id(f, w->run_id[i], arena, e);
+		int code = forward_by_id(f, w->run_id[i], arena, e);
 		bool by_itself = is_about_the_run(code, &f->answer);
 
-		if (is_aborted(f))
+		if (f->abort)
 			return code;
 		if (code == 0)
 			note_success(f, w->run_id[i]);
@@ -272,20 +256,18 @@ static int hand_on_fresh(struct forwarder *f, const struct waiting_runs *w, stru
 	return 0;
 }
 
-/* Those that were set aside and have waited long enough, up to the first that fails again. */
-static void hand_on_stuck(struct forwarder *f, const struct waiting_runs *w, struct arena *arena)
+/* Retries the runs that are set aside and due, until the first failure. */
+static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, struct arena *arena)
 {
-	for (size_t i = 0; i < w->n && !is_aborted(f); i++) {
+	for (size_t i = 0; i < w->n && !f->abort; i++) {
 		const char *run_id = w->run_id[i];
 		struct err e = {0};
 
-		if (!retry_list_is_aside(&f->retry_list, run_id) ||
-			!retry_list_is_due(&f->retry_list, run_id, now_read().mono,
-				f->longest_delay))
+		if (!retry_list_is_due(&f->retry_list, run_id, now_read().mono, f->longest_delay))
 			continue;
-		int code = hand_on_by_id(f, run_id, arena, &e);
+		int code = forward_by_id(f, run_id, arena, &e);
 
-		if (code && !is_aborted(f))
+		if (code && !f->abort)
 			note_failure(f, run_id, true, &e);
 		if (code)
 			return;
@@ -293,7 +275,7 @@ static void hand_on_stuck(struct forwarder *f, const struct waiting_runs *w, str
 	}
 }
 
-/* Those that wait: all that are set aside, and some others. */
+/* Finds all runs that are set aside, and up to RUNS_AT_ONCE others. */
 static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
 	struct err *e)
 {
@@ -317,22 +299,22 @@ static void count_waiting(struct forwarder *f)
 	atomic_store(&counts.stuck, retry_list_count_aside(&f->retry_list));
 }
 
-/* Some of those that wait; 1: there may be more. */
-static int hand_on_some(struct forwarder *f, struct err *e)
+/* Forwards some waiting runs; 1: there may be more. */
+static int forward_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct waiting_runs w = {0};
 	int code = find_waiting(f, &arena, &w, e);
 
 	if (code == 0)
-		code = hand_on_fresh(f, &w, &arena, e);
+		code = forward_fresh(f, &w, &arena, e);
 	if (code == 0 && w.all)
-		hand_on_stuck(f, &w, &arena);
+		forward_stuck(f, &w, &arena);
 	count_waiting(f);
 	return code ? code : !w.all;
 }
 
-static int hand_on_all(struct forwarder *f, struct err *e)
+static int forward_all(struct forwarder *f, struct err *e)
 {
 	int code = 0;
 
@@ -347,32 +329,33 @@ static int hand_on_all(struct forwarder *f, struct err *e)
 		!retry_list_any_due(&f->retry_list, now_read().mono, f->longest_delay))
 		return 0;
 	f->version = -1;
-	while ((code = hand_on_some(f, e)) > 0 && !is_aborted(f))
+	while ((code = forward_some(f, e)) > 0 && !f->abort)
 		;
 	if (code == 0)
 		f->version = seen;
 	return code;
 }
 
-/* Seconds until the next attempt; *settled: nothing waits. */
+/* Returns the seconds until the next attempt. *settled: no run is waiting. */
 static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};
-	int code = hand_on_all(f, &e);
+	int code = forward_all(f, &e);
 
-	*settled = code == 0 && !is_aborted(f) && !retry_list_count(&f->retry_list);
+	*settled = code == 0 && !f->abort && !retry_list_count(&f->retry_list);
 	if (*settled)
 		note_calm(f);
 	if (code == 0)
 		return POLL_SECONDS;
 	history_close(TAKE(f->history));
 	f->version = -1;
-	if (is_aborted(f))
+	if (f->abort)
 		return 0;
 	f->failures++;
 	if (log_complaint_due(&f->complaint))
-		log_line(LOG_LEVEL_WARN, "runs cannot be handed on; they wait in the history",
-			"err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN,
+			"runs cannot be forwarded; they wait in the history and are retried", "err",
+			e.text, NULL);
 	return fmax(forward_delay(f->failures, random_share()),
 		f->answer.retry_after_seconds > 0 ? f->answer.retry_after_seconds : 0);
 }
@@ -463,15 +446,14 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds)
 		worker_stop(&f->worker);
 		if (!worker_join(&f->worker, ABORT_SECONDS, NULL)) {
 			log_line(LOG_LEVEL_ERROR,
-				"runs could not be handed on before the end: the disk of the "
-				"history does not answer",
+				"runs were not forwarded before the end: the history's disk does not answer",
 				NULL);
 			return -ETIMEDOUT;
 		}
 	}
 	if (atomic_load(&counts.waiting))
-		log_line(LOG_LEVEL_WARN, "runs are left to be handed on; they wait in the history",
-			NULL);
+		log_line(LOG_LEVEL_WARN,
+			"runs were not forwarded before the end; they wait in the history", NULL);
 	forwarder_free(f);
 	return 0;
 }

@@ -1,12 +1,13 @@
 /*
- * The thread that hands ended runs on to another exporter, which then knows the runs of all that do so:
- * POST URL/runs, one run each (exporter/forward/run_message.h), at least once. The spool is the history itself: what
- * ended and is not marked as handed on is waiting, bounded by the limits of the history, whoever recorded
- * it; after a kill at any moment it goes on where it was. The receiver knows a run it had already by its id.
+ * The thread that forwards ended runs to another exporter (the receiver): POST URL/runs, one run
+ * each (exporter/forward/run_message.h), at least once. The history is the queue: every ended run
+ * that is not marked as forwarded waits there, whichever process recorded it. The limits of the
+ * history bound the queue. A forwarder that was killed continues after a restart. The receiver
+ * recognises a run that it already has by the run's id.
  *
- * After a failure it waits, longer each time and never as long as others; what the receiver refuses for good
- * (forward_is_refusal) is not sent again. A run that the receiver answers with 500, or that fails again and again for
- * whatever reason, waits by itself and no longer holds up the others (exporter/forward/retry_list.h).
+ * After a failure the thread waits, each time longer, with jitter. A run that the receiver refuses
+ * for good (forward_is_refusal) is not sent again. A run that fails again and again is set aside
+ * and retried alone, so that it does not block the others (exporter/forward/retry_list.h).
  */
 #ifndef EXPORTER_FORWARD_FORWARDER_H
 #define EXPORTER_FORWARD_FORWARDER_H
@@ -21,49 +22,49 @@ struct historian;
 struct http_response; /* exporter/client/download.h */
 
 struct forwarder_options {
-	const char *url; /* of the other exporter, checked by --forward.url; /runs is added */
+	const char *url;        /* of the receiver, checked by --forward.url; /runs is added */
 	const char *token_file; /* read before each attempt, so that it may change; NULL = none */
-	const char
-		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
+	const char *ca_file;    /* certificates to trust; NULL = the system's */
 	const char *history_path;
-	struct historian *historian; /* marks what was handed on */
+	struct historian *historian; /* marks forwarded runs */
 };
 
 /* The texts and the historian must outlive the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
 /*
- * Tries for timeout_seconds to hand on what is left, and no longer when another of the signals_end comes, which all threads
- * block; then ends within a second. Before the historian stops, and
- * after historian_settle: a run that is not in the history yet is not handed on. NULL does nothing. -ETIMEDOUT after five
- * seconds more: the disk of the history does not answer, nothing was freed, and the historian is in use; leave by
- * _exit(2).
+ * Forwards the remaining runs for at most timeout_seconds, then ends within a second. A signal of
+ * signals_end ends the wait early; all threads must block these signals. Call it after
+ * historian_settle, because a run that is not in the history yet is not forwarded, and before
+ * historian_stop. NULL does nothing. -ETIMEDOUT: the disk of the history did not answer for five
+ * more seconds. Then nothing is freed and the historian is still in use: leave by _exit(2).
  */
 int forwarder_stop(struct forwarder *f, double timeout_seconds);
 
-/* Of all forwarders of this program: for its own metrics. Any thread. */
+/* Sums over all forwarders of this program, for its own metrics. Any thread. */
 struct forward_counts {
 	bool active;
-	uint64_t delivered, refused, failures; /* failures: of attempts, which are repeated */
-	uint64_t waiting, stuck;               /* runs, as of the last look; stuck: set aside */
+	uint64_t delivered, refused, failures; /* failures: attempts that are repeated */
+	uint64_t waiting, stuck;               /* runs, at the last look; stuck: set aside */
 };
 struct forward_counts forward_counts(void);
 
-/* Seconds to wait after so many failures in a row; random: 0 <= r < 1. The next ones: about twice as long. */
+/* Seconds to wait after that many failures in a row: doubles each time. random: 0 <= r < 1. */
 double forward_delay(unsigned failures, double random);
 
-/* ---- what the other exporter says of a run; any thread ---- */
+/* ---- the receiver's answer; any thread ---- */
 
 /*
- * Does an exporter refuse the run for good? Only what it says itself counts, its JSON error bad_body or too_large: any
- * proxy, load balancer or HTTPS port in between answers 400 or 413, too, and is mended some day.
+ * True when the receiver refuses the run for good: 400 bad_body or 413 too_large in its JSON error.
+ * The status alone is not enough: a proxy, a load balancer or an HTTPS port in between also answers
+ * 400 or 413, and may be repaired.
  */
 bool forward_is_refusal(const struct http_response *a);
 
-/* Does an exporter say that it has the run? Whatever else listens there may answer 200. */
+/* True when the answer names the run. The status alone is not enough: any server may answer 200. */
 bool forward_is_accepted(const struct http_response *a, const char *run_id);
 
-/* The beginning of the body, for the log; cuts it off there. */
+/* The beginning of the body, for the log. Cuts the body there. */
 const char *forward_answer_text(struct http_response *a);
 
 #endif

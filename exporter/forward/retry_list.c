@@ -1,4 +1,4 @@
-/* A short list, searched from its beginning: runs that fail are few. */
+/* The list is searched linearly: few runs fail. */
 #include "exporter/forward/retry_list.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/runs.h"
 
-/* In a row, before a run that fails for a reason that may be another's gives way. */
+/* Failures in a row after which a run is set aside, whatever their reason. */
 #define FAILURES_TO_GIVE_WAY 3
 
 struct retry_entry {

@@ -1,4 +1,4 @@
-/* Runs from one exporter to another. One table for both directions. */
+/* One table of fields serves for writing and for reading. */
 #include "exporter/forward/run_message.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct message_field {
 	const char *key;
 	enum message_kind kind;
 	size_t offset;
-	size_t max; /* of a text, with the NUL */
+	size_t max; /* bytes of a text, with the NUL */
 	bool required;
 };
 
@@ -74,7 +74,7 @@ static const struct message_field column_fields[] = {
 };
 /* clang-format on */
 
-/* ---- telling ---- */
+/* ---- writing ---- */
 
 static json_t *field_json(const void *thing, const struct message_field *f)
 {
@@ -200,8 +200,7 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 
 		if (!is_column_name(name) || !json_is_object(o))
 			code = err_set(e, -EINVAL,
-				"accepted is an object by a name of a to z, 0 to 9 and _, of 1 to "
-				"%d bytes",
+				"accepted is an object under a name of 1 to %d of a-z, 0-9 and _",
 				COLUMN_MAX - 1);
 		else
 			code = read_fields(&s->d, o, column_fields, ARRAY_LEN(column_fields), arena,
@@ -215,7 +214,7 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 	return 0;
 }
 
-/* One that this version does not know is unknown. */
+/* An architecture that a newer sender names is unknown here. */
 static enum architecture read_architecture(const json_t *v)
 {
 	const char *name = json_string_value(v);
@@ -232,8 +231,7 @@ static int read_outcome(enum outcome *ret, const json_t *v, struct err *e)
 
 	if (!name || !run_outcome_parse(name, ret) || *ret == OUTCOME_RUNNING)
 		return err_set(e, -EINVAL,
-			"outcome: accepted are succeeded, failed, oom_killed, interrupted and "
-			"unknown");
+			"outcome: accepted are succeeded, failed, oom_killed, interrupted, unknown");
 	return 0;
 }
 
@@ -246,7 +244,7 @@ static int read_run(struct run *r, const json_t *o, struct arena *arena, struct 
 	r->architecture = read_architecture(json_object_get(o, "architecture"));
 	if (code == 0)
 		code = read_columns(r, json_object_get(o, "columns"), arena, e);
-	/* The end may lie before the start, where somebody set the clock back. */
+	/* The end may lie before the start when the clock was set back. */
 	if (code == 0 && !(r->started_at >= 0 && r->ended_at >= 0))
 		code = err_set(e, -EINVAL, "started_at, ended_at: accepted are seconds since 1970");
 	if (code == 0 && !(r->duration_seconds >= 0))
@@ -269,10 +267,11 @@ int run_message_read(struct run *ret, const char *text, size_t len, struct arena
 	struct run r = {0};
 
 	if (len > RUN_MESSAGE_MAX)
-		return err_set(e, -EINVAL, "a run of more than %u bytes", RUN_MESSAGE_MAX);
+		return err_set(e, -EINVAL, "accepted is a run of at most %u bytes",
+			RUN_MESSAGE_MAX);
 	if (!json_is_object(o))
 		return err_set(e, -EINVAL, "accepted is one run as a JSON object: %s",
-			o ? "this is something else" : error.text);
+			o ? "this is another JSON value" : error.text);
 	int code = read_run(&r, o, arena, e);
 
 	if (code == 0)

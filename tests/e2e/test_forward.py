@@ -175,7 +175,7 @@ class Forward(support.Case):
             result = self.run_job(QUICK, flags=flags)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(b"they wait in the history", result.stderr)
-            self.assertNotIn(b"handed on again", result.stderr)
+            self.assertNotIn(b"forwarded again", result.stderr)
         central = self.central(port=port)
         self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
         self.assertEqual(central.ids(), self.ids())
@@ -190,7 +190,7 @@ class Forward(support.Case):
         refused, taken = self.ids("refused") + self.ids("taken")
         self.assertEqual(central.sent(), [refused] * 3 + [taken])
         server.says("answers 503: .*as told")
-        server.says(f"refused by the other exporter.*{refused}")
+        server.says(f"refused by the receiver.*{refused}")
         own = {"delivered": 1, "refused": 1, "failures": 2, "waiting": 0, "stuck": 0, "lost": 0}
         wait_until(lambda: self.own_counts(server) == own, f"{own} in its own metrics")
         server.stop()
@@ -207,7 +207,7 @@ class Forward(support.Case):
         self.assertEqual(central.ids(), self.ids())
 
     def test_a_run_that_always_fails_holds_up_no_other(self):
-        for do, said in ((500, "answers 500: .*as told"), ("break", "a run cannot be handed on")):
+        for do, said in ((500, "answers 500: .*as told"), ("break", "run cannot be forwarded")):
             with self.subTest(do=do):
                 bad, good = f"bad/{do}", f"good/{do}"
                 central = self.central(always={bad: do})
@@ -216,7 +216,7 @@ class Forward(support.Case):
                     self.run_job(QUICK, job_name=good)
                 server = self.serve(f"--forward.url={central.url}")
                 wait_until(lambda: central.ids() == self.ids(good), "those behind it at the other exporter")
-                server.says(f"others go first.*{self.ids(bad)[0]}.*{said}|{said}.*{self.ids(bad)[0]}")
+                server.says(f"retried after others.*{self.ids(bad)[0]}.*{said}|{said}.*{self.ids(bad)[0]}")
                 self.run_job(QUICK, job_name=good)
                 wait_until(lambda: central.ids() == self.ids(good), "one that came later")
                 own = {"delivered": 4, "refused": 0, "waiting": 1, "stuck": 1}
@@ -290,8 +290,8 @@ class Forward(support.Case):
         self.assertTrue(central.held.wait(support.DEADLINE))
         server.send(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
-        server.says("runs are left to be handed on")
-        self.assertFalse(server.said("handed on again"))
+        server.says("runs were not forwarded before the end")
+        self.assertFalse(server.said("forwarded again"))
         self.assertFalse(central.released.is_set())
 
     def test_a_url_or_token_that_is_none_is_said(self):
