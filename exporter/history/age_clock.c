@@ -1,4 +1,4 @@
-/* A wall clock that does not jump ahead. A history keeps what was agreed on, as each wrapper is a new process. */
+/* The state is kept in the history because each wrapper is a new process. */
 #include "exporter/history/age_clock.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* Kept anew when it went on by so much: every change of the file wakes whoever reads it. */
+/* The file is updated this rarely because every change makes all readers read again. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};
@@ -20,7 +20,7 @@ static double agree(struct age_clock *c, struct age_clock_reading now)
 	return now.wall;
 }
 
-/* The machine was off, for as long as the clock says. */
+/* Believes a gap of up to a day, and moves both readings to the monotonic clock of the new boot. */
 static void note_boot(struct age_clock *c, struct age_clock_reading now, const char *boot_id)
 {
 	double off = now.wall - c->agreed.wall, doubted = now.wall - c->doubted.wall;
@@ -29,14 +29,14 @@ static void note_boot(struct age_clock *c, struct age_clock_reading now, const c
 	if (off > 0 && off < AGE_CLOCK_DOUBT_SECONDS)
 		c->agreed = now;
 	c->agreed.mono = now.mono;
-	/* What it jumped to before, it may have gone on from meanwhile. */
+	/* A jump before the reboot may be confirmed after it. */
 	if (doubted >= 0)
 		c->doubted.mono = now.mono - doubted;
 	else
 		c->doubted = none;
 }
 
-/* Whether the clock has gone on from where it jumped to for long enough; if not, that is noted. */
+/* True when the wall clock ran on from its jump for a day. A new jump restarts the day. */
 static bool goes_on(struct age_clock *c, struct age_clock_reading now)
 {
 	double since = now.mono - c->doubted.mono;
@@ -61,7 +61,7 @@ double age_clock_read(struct age_clock *c, struct now read, const char *boot_id)
 	return fmin(now.wall, expected);
 }
 
-/* ---- of a history ---- */
+/* ---- kept in the history ---- */
 
 static int load_clock(struct history *h, struct age_clock *ret, struct err *e)
 {

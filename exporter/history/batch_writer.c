@@ -1,4 +1,3 @@
-/* The history file as the historian's thread sees it. */
 #include "exporter/history/batch_writer.h"
 
 #include <errno.h>
@@ -8,7 +7,7 @@
 
 #include "exporter/core/paths.h"
 
-/* A disk that damages each fresh file at once must not be filled with files set aside. */
+/* At most one set-aside file a minute: a broken disk may damage each fresh file at once. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)
@@ -36,7 +35,7 @@ void batch_writer_done(struct batch_writer *w)
 
 /* ---- the file ---- */
 
-static void say_set_aside(const struct err *notice)
+static void log_set_aside(const struct err *notice)
 {
 	if (notice->code)
 		log_line(LOG_LEVEL_ERROR, "history was corrupt; starting a fresh one", "err",
@@ -49,7 +48,7 @@ int batch_writer_open(struct batch_writer *w, struct err *e)
 
 	if (w->history)
 		return 0;
-	/* Each time: the folder may have been deleted with the file. */
+	/* At each attempt, because the folder may have been deleted with the file. */
 	int code = path_make_folder(w->config->path, e);
 
 	if (code)
@@ -58,14 +57,9 @@ int batch_writer_open(struct batch_writer *w, struct err *e)
 	code = history_open(&w->history, w->config->path, HISTORY_WRITE, w->config->columns,
 		&notice, e);
 
-	say_set_aside(&notice);
+	log_set_aside(&notice);
 	w->begin_again = true;
 	return code ? code : history_losses(w->history, &w->losses, e);
-}
-
-static void close_file(struct batch_writer *w)
-{
-	history_close(TAKE(w->history));
 }
 
 static void set_aside(struct batch_writer *w, const char *why)
@@ -78,16 +72,15 @@ static void set_aside(struct batch_writer *w, const char *why)
 	if (history_set_aside(TAKE(w->history), why, &notice, &e))
 		log_line(LOG_LEVEL_ERROR, "history is corrupt and cannot be set aside", "err",
 			e.text, NULL);
-	say_set_aside(&notice);
+	log_set_aside(&notice);
 }
 
 bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 {
-	bool memory = strcmp(w->config->path, ":memory:") == 0;
-
 	if (log_complaint_due(&w->complaint))
-		log_line(LOG_LEVEL_WARN, "history cannot be written; samples wait", "err", e->text,
-			NULL);
+		log_line(LOG_LEVEL_WARN,
+			"history cannot be written; samples wait in memory and are retried", "err",
+			e->text, NULL);
 	if (!w->history)
 		return false;
 	switch (e->code) {
@@ -95,16 +88,16 @@ bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 		set_aside(w, e->text);
 		return !w->history;
 	case -ESTALE:
-		close_file(w);
+		history_close(TAKE(w->history));
 		return true;
 	case -EBUSY:
 	case -ENOSPC:
 	case -ENOMEM:
 		return false;
 	default:
-		/* The descriptor may be what is broken: after a remount, say. */
-		if (!memory)
-			close_file(w);
+		/* The descriptor may be broken, after a remount for example. */
+		if (strcmp(w->config->path, ":memory:") != 0)
+			history_close(TAKE(w->history));
 		return false;
 	}
 }
@@ -124,7 +117,7 @@ static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 	return 0;
 }
 
-/* What is wrong with one event alone must not hold up the others. */
+/* A fault of one event must not block the others. */
 static bool is_refusal(int code)
 {
 	return code == -ENXIO || code == -EINVAL;
@@ -143,7 +136,8 @@ static int write_events(struct batch_writer *w, struct event_queue *batch, struc
 			continue;
 		code = 0;
 		if (log_complaint_due(&w->refusals))
-			log_line(LOG_LEVEL_ERROR, "history refuses an event", "err", e->text, NULL);
+			log_line(LOG_LEVEL_ERROR, "history refuses an event; it is dropped", "err",
+				e->text, NULL);
 	}
 	return code;
 }
@@ -162,7 +156,7 @@ static void forget_open(struct batch_writer *w, const char *run_id)
 	w->open = kept;
 }
 
-/* After the commit: frees the batch, but keeps the begins of open runs. */
+/* After the commit: frees the batch, but keeps the begin events of open runs. */
 static void settle_batch(struct batch_writer *w, struct event_queue *batch,
 	struct batch_written *ret)
 {
@@ -248,14 +242,11 @@ static int keep_within_limits(struct batch_writer *w, double now, struct err *e)
 
 	if (w->losses.jobs > before.jobs && log_complaint_due(&w->forgetting))
 		log_line(LOG_LEVEL_WARN,
-			"history is full: the oldest jobs are forgotten; there are more names than "
-			"--history.max-size has room for",
+			"history is full: the oldest jobs were removed; raise --history.max-size or use fewer job names",
 			NULL);
 	if (w->losses.runs > before.runs && log_complaint_due(&w->losing))
 		log_line(LOG_LEVEL_WARN,
-			"history is full: runs that wait to be handed on are lost; "
-			"--history.max-size "
-			"has no room for more",
+			"history is full: runs were removed before they were forwarded; raise --history.max-size",
 			NULL);
 	return code < 0 || !failed ? code : failed;
 }
@@ -263,26 +254,16 @@ static int keep_within_limits(struct batch_writer *w, double now, struct err *e)
 int batch_writer_upkeep(struct batch_writer *w, struct err *e)
 {
 	double now = NAN;
-	int code = w->upkeep == UPKEEP_NONE ?
-			   0 :
-			   history_clock(w->history, now_read(), w->config->here.boot_id, &now, e);
+	bool orphans = w->upkeep == UPKEEP_ORPHANS;
 
-	if (code)
-		return code;
-	switch (w->upkeep) {
-	case UPKEEP_NONE:
+	if (w->upkeep == UPKEEP_NONE)
 		return 0;
-	case UPKEEP_ORPHANS:
-		code = close_orphans(w, now, e);
-		if (code == 0)
-			w->upkeep = UPKEEP_LIMITS;
-		break;
-	case UPKEEP_LIMITS:
-		code = keep_within_limits(w, now, e);
-		if (code == 0)
-			w->upkeep = UPKEEP_NONE;
-		break;
-	}
+	int code = history_clock(w->history, now_read(), w->config->here.boot_id, &now, e);
+
+	if (code == 0)
+		code = orphans ? close_orphans(w, now, e) : keep_within_limits(w, now, e);
+	if (code == 0)
+		w->upkeep = orphans ? UPKEEP_LIMITS : UPKEEP_NONE;
 	return code < 0 ? code : 0;
 }
 

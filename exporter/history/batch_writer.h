@@ -1,6 +1,6 @@
 /*
- * What the historian does to the file: opens it, writes batches of events, keeps it in order, and
- * recovers from what goes wrong. One thread; logs.
+ * The historian's access to the file: opens it, writes batches of events, enforces limits, closes
+ * orphaned runs, and recovers from failures. One thread. Logs.
  */
 #ifndef EXPORTER_HISTORY_BATCH_WRITER_H
 #define EXPORTER_HISTORY_BATCH_WRITER_H
@@ -13,50 +13,50 @@ enum upkeep { UPKEEP_NONE, UPKEEP_ORPHANS, UPKEEP_LIMITS };
 
 struct batch_writer {
 	const struct historian_config *config;
-	struct history *history; /* NULL while it cannot be opened */
-	struct event_queue open; /* begins of open runs: a fresh file gets them again */
-	bool begin_again;
-	enum upkeep upkeep; /* what is to be done next */
+	struct history *history; /* NULL = not open */
+	struct event_queue open; /* begin events of open runs, for a fresh file */
+	bool begin_again;        /* write these first */
+	enum upkeep upkeep;      /* the next step */
 	double set_aside_at, checked_at;
-	struct history_losses losses; /* of the file, when it was last looked at */
+	struct history_losses losses; /* of the file, at the last step */
 	struct complaint complaint, refusals, forgetting, losing;
 };
 
 void batch_writer_init(struct batch_writer *w, const struct historian_config *config);
-void batch_writer_done(struct batch_writer *w); /* twice is not too often */
+void batch_writer_done(struct batch_writer *w); /* may be called twice */
 
-int batch_writer_open(struct batch_writer *w, struct err *e); /* does nothing when it is open */
+int batch_writer_open(struct batch_writer *w, struct err *e); /* no-op when open */
 
 struct batch_written {
-	uint64_t samples, refused; /* refused: cannot be written, now or later */
-	double seconds;            /* from the transaction's begin to its commit */
+	uint64_t samples, refused; /* refused: can never be written */
+	double seconds;            /* from BEGIN to the end of COMMIT */
 };
 
-/* In one transaction; on success the batch is empty, on failure unchanged. */
+/* Writes the batch in one transaction. After success the batch is empty, after a failure unchanged. */
 int batch_writer_write(struct batch_writer *w, struct event_queue *batch, struct batch_written *ret,
 	struct err *e);
 
 /*
- * One attempt of function in a transaction, which is committed when it returns 0 or more; after a failure of
- * the file, what helps before the next attempt was done.
+ * Calls function once, in a transaction that is committed when function returns 0 or more. After a
+ * failure of the file, batch_writer_recover was called.
  */
 int batch_writer_do(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
-/* One short step of what w->upkeep says; UPKEEP_NONE afterwards: done. */
+/* Does one short step of w->upkeep. UPKEEP_NONE afterwards: nothing is left to do. */
 int batch_writer_upkeep(struct batch_writer *w, struct err *e);
 
-/* Reads the whole file, unless that was just done: -EBADMSG when it is corrupt. */
+/* Reads the whole file, at most once a minute: -EBADMSG = corrupt. */
 int batch_writer_check(struct batch_writer *w, struct err *e);
 
-/* After a failure: what helps before the next attempt. True: try again at once. */
+/* After a failure: closes the file or sets it aside, where that helps. True: retry at once. */
 bool batch_writer_recover(struct batch_writer *w, const struct err *e);
 
-/* After a success. */
+/* After a success: logs the end of a failure. */
 void batch_writer_note_success(struct batch_writer *w);
 
-/* Seconds for deadlines and durations: CLOCK_MONOTONIC, which condition variables can wait for. */
+/* Seconds of CLOCK_MONOTONIC, which thread_cond_init's condition variables wait by. */
 double batch_writer_clock(void);
 
 #endif

@@ -1,14 +1,13 @@
-/* A bounded queue of events. */
 #include "exporter/history/event_queue.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* So many events are looked at to find what can be joined: half a millisecond. */
+/* Bounds the search for two samples to merge: 0.5 ms. */
 #define STEPS_MAX 65536
 
-/* ---- events: one allocation each, texts behind the struct ---- */
+/* ---- events: one allocation each, texts after the struct ---- */
 
 #define SERVER_TEXTS(kind)                                                                         \
 	offsetof(struct event, kind.server.vendor_id),                                             \
@@ -41,7 +40,7 @@ static const char **text_at(struct event *e, size_t offset)
 	return (const char **)(void *)((char *)e + offset);
 }
 
-/* A copy of the event and of its texts; NULL stays NULL. */
+/* Copies the event and its texts; NULL stays NULL. */
 static struct event *event_new(struct event from, const size_t *texts, size_t n)
 {
 	size_t size = 0;
@@ -101,7 +100,7 @@ static void append(struct event_queue *r, struct event *e)
 	r->samples += e->kind == EVENT_SAMPLE;
 }
 
-/* Takes out the event behind previous (NULL: the first). */
+/* Removes the event after previous; NULL: the first event. */
 static struct event *take_behind(struct event_queue *r, struct event *previous)
 {
 	struct event *e = previous ? previous->next : r->first;
@@ -123,7 +122,7 @@ static bool is_finish_of(const struct event *e, const char *run_id)
 	return e->kind == EVENT_FINISH && strcmp(e->finish.run_id, run_id) == 0;
 }
 
-/* The next sample of the same run; NULL: there is none. */
+/* The next sample of the same run, or NULL. */
 static struct event *next_of_run(const struct event *e, size_t *steps)
 {
 	const char *run_id = e->sample.run_id;
@@ -136,11 +135,11 @@ static struct event *next_of_run(const struct event *e, size_t *steps)
 	return NULL;
 }
 
-/* What is unknown of one interval is all in the other, or unknown of both. */
 static double joined(enum metric_fold how, double earlier, double later)
 {
 	switch (how) {
 	case FOLD_DELTA:
+		/* After an interval with unknown growth, the next growth covers both (sample_rows.c). */
 		return isnan(later) ? earlier : isnan(earlier) ? later : earlier + later;
 	case FOLD_PEAK:
 		return fmax(earlier, later);
@@ -159,7 +158,7 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 			joined(columns->metric[i]->fold, earlier->value[i], later->value[i]);
 }
 
-/* The oldest sample that has a next one. */
+/* Merges the oldest sample that has a next one. False: no such sample. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

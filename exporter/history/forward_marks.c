@@ -1,8 +1,5 @@
-/* Which runs are still to be handed on to another exporter. */
+/* Marks in the history: which ended runs were forwarded to another exporter. */
 #include "exporter/history/tables.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
 	size_t *ret_n, struct err *e)
@@ -16,17 +13,13 @@ int history_unforwarded(struct history *h, size_t limit, struct arena *arena, co
 		return code;
 	sql_put_int(&q, (int64_t)limit);
 	while ((code = sql_row(&q, e)) > 0) {
-		const char *text = sql_name(&q);
-
 		GROW(run_id, n, room);
-		run_id[n++] = arena_text(arena, text, strlen(text));
+		run_id[n++] = sql_keep_name(&q, arena);
 	}
 	if (code)
 		return code;
-	*ret = arena_alloc(arena, n * sizeof **ret);
+	*ret = history_keep(arena, run_id, n * sizeof *run_id);
 	*ret_n = n;
-	if (n)
-		memcpy(*ret, run_id, n * sizeof *run_id);
 	return 0;
 }
 

@@ -1,4 +1,3 @@
-/* The only writer of the history, on a thread of its own. */
 #include "exporter/history/historian.h"
 
 #include <errno.h>
@@ -14,23 +13,23 @@
 #include "exporter/core/signals.h"
 #include "exporter/history/batch_writer.h"
 
-/* Of one transaction: short ones let other exporters in between. */
+/* Events of one transaction. Short transactions let other exporters write in between. */
 #define BATCH_EVENTS 512
 
-/* Between attempts after a failure; the first is short: most often somebody just held the lock. */
+/* Pause after a failure; doubles. The first is short: most often another process held the lock. */
 #define PAUSE_FIRST_SECONDS 0.1
 #define PAUSE_LAST_SECONDS  5.0
 
-/* After a step of upkeep it rests this many times as long: others want file and CPU, too. */
+/* A step of upkeep is followed by a pause this many times as long, to leave file and CPU free. */
 #define UPKEEP_REST 4
 
-/* A program that ends waits this long at most for the last upkeep. */
+/* Default of last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* The size of the files is asked for after so many commits: their size changes with every commit, but not by much. */
+/* The file size is measured every 16 commits: one commit changes it little. */
 #define SIZE_COMMITS 16
 
-/* A deadline that never comes, as batch_writer_clock() counts: some thirty years after the boot. */
+/* Latest deadline in seconds of batch_writer_clock(): 30 years after the boot. time_t holds it. */
 #define LATEST 1e9
 
 /* Guarded by the historian's lock. */
@@ -41,34 +40,35 @@ struct historian_call {
 	struct err e;
 	int code;
 	bool begun, done;
-	bool left; /* nobody waits for it any more: freed when it is done */
+	bool left; /* the caller has left: the thread frees the call */
 };
 
 struct historian {
 	struct historian_config config;
-	char *path; /* config.path */
+	char *path; /* owned; config.path points here */
 	pthread_t thread;
 
-	pthread_mutex_t lock; /* guards what follows, up to the empty line */
+	pthread_mutex_t lock; /* guards the members up to the empty line */
 	pthread_cond_t wake, progress;
 	struct event_queue queue;
 	struct historian_call *calls;
 	uint64_t handed;        /* events */
-	uint64_t settled;       /* of them: committed, refused or dropped */
-	size_t samples_at_hand; /* taken from the ring, and being written */
+	uint64_t settled;       /* events committed, refused or dropped */
+	size_t samples_at_hand; /* taken from the queue, being written */
 	bool stop, hurry, gave_up, suspect, ended;
-	double paused_until, upkeep_at; /* by batch_writer_clock(), as are the next two */
-	double stop_at, upkeep_until;   /* while it stops: the ends of writing and of upkeep */
-	double pause;                   /* after the last failure, in seconds */
+	double paused_until, upkeep_at; /* by batch_writer_clock(), as the next two */
+	double stop_at, upkeep_until;   /* deadlines of writing and of upkeep during stop */
+	double pause;                   /* seconds after the last failure; 0 = none */
 	struct historian_health health;
 
-	struct batch_writer writer;       /* of the thread alone */
-	unsigned commits;                 /* likewise */
-	uint64_t said_dropped, said_lost; /* likewise: as of the last look */
-	struct complaint joining, losing; /* likewise */
+	/* Used by the historian's thread alone. */
+	struct batch_writer writer;
+	unsigned commits;
+	uint64_t seen_dropped, seen_lost; /* counts of the queue at the last check */
+	struct complaint joining, losing;
 };
 
-/* Until cond is signalled, or that time by batch_writer_clock(). */
+/* Waits until cond is signalled or the deadline by batch_writer_clock(). */
 static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
 {
 	deadline = fmin(deadline, LATEST);
@@ -82,23 +82,14 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 struct historian_work {
 	struct event_queue batch;
-	bool suspect, upkeep; /* to be done */
-	bool last;            /* the upkeep after all that was handed over */
+	bool suspect, upkeep; /* tasks */
+	bool last;            /* this upkeep is the last one, during stop */
 	struct batch_written written;
-	uint64_t dropped, lost; /* of the ring's samples, since the start */
+	uint64_t dropped, lost; /* samples of the queue, since the start */
 	double upkeep_seconds;
 	bool measured;
 	uint64_t bytes;
 };
-
-static int do_upkeep(struct historian *h, struct historian_work *work, struct err *e)
-{
-	double start = batch_writer_clock();
-	int code = batch_writer_upkeep(&h->writer, e);
-
-	work->upkeep_seconds = batch_writer_clock() - start;
-	return code;
-}
 
 static int do_work(struct historian *h, struct historian_work *work, struct err *e)
 {
@@ -109,8 +100,11 @@ static int do_work(struct historian *h, struct historian_work *work, struct err 
 		code = batch_writer_check(w, e);
 	if (code == 0 && work->batch.n)
 		code = batch_writer_write(w, &work->batch, &work->written, e);
+	double start = batch_writer_clock();
+
 	if (code == 0 && work->upkeep)
-		code = do_upkeep(h, work, e);
+		code = batch_writer_upkeep(w, e);
+	work->upkeep_seconds = batch_writer_clock() - start;
 	work->measured = w->history && (code || work->upkeep || h->commits++ % SIZE_COMMITS == 0);
 	if (work->measured)
 		work->bytes = history_bytes(w->history);
@@ -130,7 +124,7 @@ static bool may_end(const struct historian *h, double now)
 		return false;
 	if (!h->stop || now < h->stop_at)
 		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
-	/* What can be written is: a disk may be slow. */
+	/* While writes succeed, continue: the disk may only be slow. */
 	return h->queue.n == 0 || h->pause > 0;
 }
 
@@ -177,7 +171,7 @@ static double next_pause(const struct historian *h, bool failed)
 	return fmin(longer, h->stop ? PAUSE_FIRST_SECONDS : PAUSE_LAST_SECONDS);
 }
 
-/* With the lock: counts what became of the batch, and says when to try or to look again. */
+/* Locked. Counts the results of the batch and sets the times of the next write and upkeep. */
 static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
 	bool at_once)
 {
@@ -199,7 +193,7 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 		h->upkeep_at = now + HISTORIAN_UPKEEP_SECONDS;
 	else if (work->upkeep)
 		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
-	/* The last upkeep is tried once, and does not rest. */
+	/* The last upkeep is not retried after a failure, and does not pause between steps. */
 	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
 	else if (h->stop)
@@ -208,22 +202,23 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 	pthread_cond_broadcast(&h->progress);
 }
 
-static void say_dropped(struct historian *h, const struct historian_work *work)
+static void log_dropped(struct historian *h, const struct historian_work *work)
 {
-	bool dropped = work->dropped > h->said_dropped, lost = work->lost > h->said_lost;
+	bool dropped = work->dropped > h->seen_dropped, lost = work->lost > h->seen_lost;
 
-	h->said_dropped = work->dropped;
-	h->said_lost = work->lost;
+	h->seen_dropped = work->dropped;
+	h->seen_lost = work->lost;
 	if (dropped && log_complaint_due(&h->joining))
 		log_line(LOG_LEVEL_WARN,
-			"too many samples wait for the history: the oldest of each run become one",
+			"too many samples wait for the history: the oldest of each run are merged, totals stay right",
 			NULL);
 	if (lost && log_complaint_due(&h->losing))
 		log_line(LOG_LEVEL_ERROR,
-			"too many runs wait for the history: what some of them used is lost", NULL);
+			"too many runs wait for the history: some samples are lost, totals of their runs are too low",
+			NULL);
 }
 
-/* With the lock, which is let go meanwhile. */
+/* Locked, but releases the lock during each call. */
 static void run_calls(struct historian *h)
 {
 	while (h->calls) {
@@ -260,7 +255,7 @@ static void *historian_loop(void *context)
 			break;
 		take_work(h, &work);
 		pthread_mutex_unlock(&h->lock);
-		say_dropped(h, &work);
+		log_dropped(h, &work);
 		failed = do_work(h, &work, &e) < 0;
 		if (failed)
 			at_once = batch_writer_recover(&h->writer, &e);
@@ -270,7 +265,7 @@ static void *historian_loop(void *context)
 		note_outcome(h, &work, failed, at_once);
 	}
 	pthread_mutex_unlock(&h->lock);
-	/* Here, since it writes: only this thread may be held up by the disk. */
+	/* Closing may write, and only this thread may wait for the disk. */
 	batch_writer_done(&h->writer);
 	pthread_mutex_lock(&h->lock);
 	h->ended = true;
@@ -279,7 +274,7 @@ static void *historian_loop(void *context)
 	return NULL;
 }
 
-/* ---- for others ---- */
+/* ---- called by other threads ---- */
 
 static void init(struct historian *h, const struct historian_config *c)
 {
@@ -326,7 +321,7 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	return code;
 }
 
-/* A list of events, together. The thread is woken when it can have the lock, and not only to wait for it. */
+/* Queues a list of events. Signals after unlocking, so that the thread need not wait for the lock. */
 static void hand_over(struct historian *h, struct event *take)
 {
 	pthread_mutex_lock(&h->lock);
@@ -360,7 +355,7 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 	hand_over(h, event_queue_new_finish(f));
 }
 
-/* hurry NULL: nothing ends it but the time. */
+/* hurry: signals that end the wait early; NULL = none. */
 static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
 {
 	pthread_mutex_lock(&h->lock);
@@ -398,7 +393,7 @@ bool historian_settle(struct historian *h, double timeout_seconds)
 	return settled;
 }
 
-/* Locked. */
+/* Locked. The link that points to the call; c NULL: the end of the list. */
 static struct historian_call **place_of(struct historian *h, const struct historian_call *c)
 {
 	struct historian_call **at = &h->calls;
@@ -408,14 +403,14 @@ static struct historian_call **place_of(struct historian *h, const struct histor
 	return at;
 }
 
-/* Locked. Frees it, or leaves it to the thread. */
+/* Locked. Frees the call, or leaves it to the thread while function runs. */
 static int outcome_of_call(struct historian *h, struct historian_call *c, struct err *e)
 {
 	int code = c->done ? c->code : c->begun ? -EINPROGRESS : -ETIMEDOUT;
 
 	if (!c->done) {
 		h->gave_up = true;
-		err_set(e, code, "the disk of the history does not answer");
+		err_set(e, code, "the history's disk does not answer; retry later");
 	} else if (code && e) {
 		*e = c->e;
 	}
@@ -484,7 +479,7 @@ struct historian_health historian_health(struct historian *h)
 	return health;
 }
 
-static void say_lost(struct historian *h, const char *message)
+static void log_lost(struct historian *h, const char *message)
 {
 	char lost[32];
 
@@ -514,7 +509,7 @@ int historian_stop(struct historian *h)
 
 	h->stop = true;
 	h->stop_at = batch_writer_clock() + (h->gave_up ? 0 : stop);
-	/* The one attempt is still to come. */
+	/* One attempt is due, even when the last one failed. */
 	h->pause = 0;
 	h->upkeep_until = batch_writer_clock() +
 			  seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
@@ -526,12 +521,12 @@ int historian_stop(struct historian *h)
 
 	pthread_mutex_unlock(&h->lock);
 	if (!ended) {
-		say_lost(h, "history could not be written before the end: its disk does not "
-			    "answer");
+		log_lost(h,
+			"history could not be written before the end: its disk does not answer");
 		return -ETIMEDOUT;
 	}
 	pthread_join(h->thread, NULL);
-	say_lost(h, "history could not be written before the end");
+	log_lost(h, "history could not be written before the end");
 	historian_free(h);
 	return 0;
 }

@@ -13,7 +13,7 @@
 #include "collectors/base/clock.h"
 #include "exporter/history/quarantine.h"
 
-/* With a leading slash all handles of the process share it. */
+/* With a leading slash all handles of the process share the database. */
 #define MEMORY_URI "file:/rightsize?vfs=memdb"
 
 #define BUSY_TIMEOUT_MS 2000
@@ -23,13 +23,12 @@
 #define SET_ASIDE_TRIES 3
 
 /*
- * A file up to this size is checked when it is opened after an unclean end: some 50 ms. A larger
- * one would hold up the start, and the job; what is wrong with it shows as soon as the page is
- * used.
+ * A file up to this size is checked (50 ms) when it is opened after an unclean end. Checking a larger
+ * one would delay the start and the job; its damage is found when the page is used.
  */
 #define CHECK_BYTES_MAX (32 << 20)
 
-/* A small cache, since the whole program is small; secure_delete would write zeros when pruning. */
+/* A small cache keeps the program small. secure_delete would write zeros when runs are removed. */
 static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				   "PRAGMA journal_mode = WAL;"
 				   "PRAGMA synchronous = NORMAL;"
@@ -43,12 +42,12 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 				   "PRAGMA cache_size = -256;"
 				   "PRAGMA mmap_size = 0;";
 
-/* ---- once in a program ---- */
+/* ---- once per process ---- */
 
 /*
- * Every thread of glibc keeps seven freed pieces of each of 64 sizes up to 1032 bytes (malloc/malloc.c, tcache), up to
- * 230 KiB, and what lies around them cannot be given back. SQLite asks for nearly all of these sizes, so that hours pass
- * until there are seven of each. Of six sizes there soon are, and they come to 14 KiB.
+ * glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes per thread
+ * (malloc/malloc.c): 230 KiB in all, and the memory around them cannot be returned. SQLite allocates
+ * nearly all of these sizes, so that memory grows for hours. Six sizes fill up soon, with 14 KiB.
  */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
@@ -65,14 +64,14 @@ static int round_up(int n)
 }
 
 /*
- * SQLite tells in its log when it recovered writes from a -wal: the process that had the file open did not close it, and
- * no other has it open. A -wal alone says nothing: beside a living exporter there always is one. recovered counts from
- * open_patiently on; without history_setup it is true.
+ * SQLite logs when it recovers writes from a -wal: the last process did not close the file, and no
+ * other process has it open. A -wal alone proves nothing: a running exporter always has one.
+ * recovered is reset by open_patiently; without history_setup it is always true.
  */
-static bool is_heard;
+static bool logs_recovery;
 static _Thread_local bool recovered;
 
-static void hear_recovery(void *context, int code, const char *message)
+static void note_recovery(void *context, int code, const char *message)
 {
 	(void)context;
 	(void)message;
@@ -83,8 +82,8 @@ void history_setup(void)
 {
 	sqlite3_mem_methods m;
 
-	is_heard = sqlite3_config(SQLITE_CONFIG_LOG, hear_recovery, NULL) == SQLITE_OK;
-	/* Without it nothing is different but the memory that is used. */
+	logs_recovery = sqlite3_config(SQLITE_CONFIG_LOG, note_recovery, NULL) == SQLITE_OK;
+	/* A failure only costs memory. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;
 	m.xRoundup = round_up;
@@ -97,7 +96,7 @@ static struct history *history_new(const char *path, enum history_mode mode,
 	const struct columns *columns)
 {
 	struct history *h = xcalloc(1, sizeof *h);
-	/* "file:x" is a path here, not the URI that SQLite may be built to see in it. */
+	/* "./" makes "file:x" a path: SQLite may be built to accept it as a URI. */
 	struct buf b = BUF_MAX(PATH_BUF_MAX);
 
 	h->memory = strcmp(path, ":memory:") == 0;
@@ -113,12 +112,9 @@ static struct history *history_new(const char *path, enum history_mode mode,
 static void disconnect(struct history *h)
 {
 	for (unsigned i = 0; i < STATEMENT_COUNT; i++)
-		sqlite3_finalize(h->statement[i]);
-	sqlite3_finalize(h->add_sample);
+		sqlite3_finalize(TAKE(h->statement[i]));
+	sqlite3_finalize(TAKE(h->add_sample));
 	sql_close(&h->file);
-	for (unsigned i = 0; i < STATEMENT_COUNT; i++)
-		h->statement[i] = NULL;
-	h->add_sample = NULL;
 	h->n_columns = 0;
 }
 
@@ -138,7 +134,7 @@ void history_closep(struct history **h)
 	history_close(*h);
 }
 
-/* SQLite tells why it could not open a file, but not why it could not make it. */
+/* Explains why SQLite could not create the file; SQLite itself does not. */
 static int cannot_create(const struct history *h, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);
@@ -153,12 +149,11 @@ static int cannot_create(const struct history *h, struct err *e)
 }
 
 /*
- * What jobs used is for those whom the folder's owner lets in, whatever the folder's mode is: SQLite would make a file
- * that everybody may read, and gives to -wal and -shm what the file has. Only where there is none, be it behind a link, as
- * closing one that is open ends all locks of this process; what goes wrong, SQLite says next. The umask is the job's as well, so
- * that it stays.
+ * Creates the file with mode 0660, because SQLite would let everybody read it; -wal and -shm get the
+ * file's mode. An existing file, also behind a link, must not be opened: closing it would release all
+ * locks of this process. SQLite reports errors next. The umask stays, because the job inherits it.
  */
-static void make_file(const struct history *h)
+static void create_file(const struct history *h)
 {
 	struct stat st;
 
@@ -172,39 +167,27 @@ static void make_file(const struct history *h)
 static int connect_to(struct history *h, const char *name, int flags, struct err *e)
 {
 	if (flags & SQLITE_OPEN_CREATE && !h->memory)
-		make_file(h);
+		create_file(h);
 	int code = sql_open(&h->file, name, flags | SQLITE_OPEN_URI, BUSY_TIMEOUT_MS, e);
 	int why = code && flags & SQLITE_OPEN_CREATE && !h->memory ? cannot_create(h, e) : 0;
 
 	return why ? why : code;
 }
 
-static void name_of(const struct history *h, const char *suffix, struct buf *out)
+/* Bytes of the file with that suffix; 0: it does not exist. */
+static uint64_t size_of(const struct history *h, const char *suffix)
 {
-	buf_adds(out, h->path);
-	buf_adds(out, suffix);
-}
-
-/* Of the path with a suffix; -1: not there. */
-static int64_t size_of(const struct history *h, const char *suffix)
-{
-	struct buf name = BUF_MAX(PATH_BUF_MAX);
+	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
 	struct stat st;
 
-	name_of(h, suffix, &name);
-	int rc = stat(buf_text(&name), &st);
-
-	buf_done(&name);
-	return rc == 0 ? (int64_t)st.st_size : -1;
+	buf_addf(&name, "%s%s", h->path, suffix);
+	return stat(buf_text(&name), &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 uint64_t history_bytes(struct history *h)
 {
-	if (!h->memory) {
-		int64_t file = size_of(h, ""), wal = size_of(h, "-wal");
-
-		return (uint64_t)(file > 0 ? file : 0) + (uint64_t)(wal > 0 ? wal : 0);
-	}
+	if (!h->memory)
+		return size_of(h, "") + size_of(h, "-wal");
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGES, NULL);
 
 	if (sql_row(&q, NULL) <= 0)
@@ -228,18 +211,14 @@ int64_t history_version(struct history *h)
 
 /* ---- reading ---- */
 
-/*
- * A file on a read-only disk: without a -wal nothing is waiting in it and nobody writes, so that it
- * can be read as it stands.
- */
+/* For a file on a read-only disk. Without a -wal no write is pending and no process writes. */
 static int connect_immutable(struct history *h, struct err *e)
 {
-	struct buf uri = BUF_MAX(PATH_BUF_MAX);
+	struct buf uri AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
 
 	if (size_of(h, "-wal") > 0)
 		return err_set(e, -EROFS,
-			"history %s: it was not closed properly, and on a read-only disk cannot be"
-			" recovered",
+			"history %s: it was not closed properly and cannot be recovered on a read-only disk; make it writable",
 			h->path);
 	disconnect(h);
 	buf_adds(&uri, "file:");
@@ -253,10 +232,7 @@ static int connect_immutable(struct history *h, struct err *e)
 			buf_addf(&uri, "%%%02x", (unsigned char)*p);
 	}
 	buf_adds(&uri, "?immutable=1");
-	int code = connect_to(h, buf_text(&uri), SQLITE_OPEN_READONLY, e);
-
-	buf_done(&uri);
-	return code;
+	return connect_to(h, buf_text(&uri), SQLITE_OPEN_READONLY, e);
 }
 
 static int open_for_reading(struct history *h, struct err *e)
@@ -275,7 +251,7 @@ static int open_for_reading(struct history *h, struct err *e)
 		       connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* What SQLite says where it can neither find nor make the shared memory of the WAL. */
+	/* SQLite's errors when it can neither find nor create the -shm file. */
 	if ((code == -EROFS || code == -EACCES || code == -ENOENT) && !h->memory) {
 		code = connect_immutable(h, e);
 		if (code == 0)
@@ -284,7 +260,8 @@ static int open_for_reading(struct history *h, struct err *e)
 	if (code == 0)
 		code = sql_exec(&h->file, reader_setup, "set up", e);
 	if (code == 0 && version == 0)
-		code = err_set(e, -ENOENT, "history %s: there is nothing in it yet", h->path);
+		code = err_set(e, -ENOENT, "history %s: it is empty; no run was recorded yet",
+			h->path);
 	return code ? code : history_check_readable(h, version, e);
 }
 
@@ -312,11 +289,12 @@ static int open_writable(struct history *h, struct err *e)
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
 	if (code == 0 && sqlite3_db_readonly(h->file.db, "main") == 1)
-		code = err_set(e, -EACCES, "history %s: it may not be written", h->path);
-	/* Before anything is written: it may be somebody else's. */
+		code = err_set(e, -EACCES, "history %s: user %u may not write into it", h->path,
+			(unsigned)geteuid());
+	/* Check before writing: the database may belong to another program. */
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* Whose -wal that is was found out with the first look at the file. */
+	/* The check of the version was the first read, which recovers a -wal. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
 	if (code == 0)
@@ -324,12 +302,12 @@ static int open_writable(struct history *h, struct err *e)
 	return code ? code : history_migrate(h, e);
 }
 
-/* Another exporter may be creating it, or be setting it aside, at the same moment. */
+/* Retries while another exporter creates the file or sets it aside. */
 static int open_patiently(struct history *h, struct err *e)
 {
 	struct mono start = now_read().mono;
 
-	recovered = !is_heard;
+	recovered = !logs_recovery;
 	int code = open_writable(h, e);
 
 	while (code == -EBUSY && mono_seconds_between(start, now_read().mono) < OPEN_SECONDS) {
@@ -351,7 +329,7 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 	return code;
 }
 
-/* Closing must not checkpoint: that would write into the file that is to be kept as it is. */
+/* Disconnects without a checkpoint, which would write into the corrupt file. */
 static void disconnect_untouched(struct history *h)
 {
 	if (h->file.db)
@@ -359,7 +337,7 @@ static void disconnect_untouched(struct history *h)
 	disconnect(h);
 }
 
-/* Locked, so that of two who find the same damage none sets the other's fresh file aside. */
+/* Locks the folder, so that another exporter's fresh file is not set aside. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);
@@ -369,7 +347,8 @@ static int set_aside(struct history *h, const char *why, struct err *notice, str
 	if (fd < 0)
 		return err_system(e, -errno, "set %s aside: open %s", h->path, directory);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return err_set(e, -EBUSY, "history %s: another exporter is setting it aside",
+		return err_set(e, -EBUSY,
+			"history %s: it is corrupt, and another exporter is setting it aside; try again",
 			h->path);
 	bool moved = history_moved(h);
 

@@ -1,4 +1,3 @@
-/* Verdicts. */
 #include "exporter/history/outcome.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* How a run ended, from what is known of its root and of memory kills. Pure. */
+/* The outcome of a run, from the end of its root process and from memory kills. Pure. */
 #ifndef EXPORTER_HISTORY_OUTCOME_H
 #define EXPORTER_HISTORY_OUTCOME_H
 
@@ -6,24 +6,26 @@
 #include "exporter/history/history.h"
 
 /*
- * From what whoever waited for the root put into exit_code or exit_signal; when both are unknown, from the
- * status in the note. A run that did not succeed is oom_killed when the kernel killed for memory in the run's own
- * control group; where the group is shared, also something of the run must look killed: the root ended by
- * SIGKILL, or with 137, as shells say it of a child, or one of its processes did (killed). A root that
- * got over the loss of a child succeeded.
+ * A run whose root exits with 0 succeeded, even when one of its children was killed. Another run is
+ * oom_killed when the kernel killed for memory in the run's own control group. In a shared control
+ * group a sign of a kill is needed too: the root ended by SIGKILL, the root exited with 137 (128 +
+ * SIGKILL, as a shell reports a killed child), or one of the run's processes ended by SIGKILL.
  */
 struct ending_facts {
 	double exit_code, exit_signal; /* NaN = unknown */
-	bool killed;                   /* a process of the run ended by SIGKILL */
+	bool killed;                   /* SIGKILL ended a process of the run */
 };
 
 enum outcome outcome_of(const struct ending_facts *f, const struct account_note *note);
 
-/* The outcome that somebody told of a run: who says that it failed may not know that the kernel killed for memory. */
+/* Turns a reported outcome failed into oom_killed when the kernel killed the run for memory. */
 enum outcome outcome_as_reported(enum outcome reported, double exit_code,
 	const struct account_note *note);
 
-/* Completes what whoever waited knows: sources, what may be missed, the outcome, and how it ended. */
+/*
+ * Completes finish from the note: sources, missing CPU time, outcome, and the exit status when it is
+ * unknown in finish.
+ */
 void outcome_note(struct run_finish *finish, const struct account_note *note);
 
 #endif

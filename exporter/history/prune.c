@@ -1,54 +1,41 @@
-/* Keeping the history within its limits, one short step at a time. */
+/* Enforces the limits of the history, one short step at a time. */
 #include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-/* Of one step: bounds the time that the file is locked, to some 20 ms. */
+/* Limits of one step, which locks the file for up to 20 ms. */
 #define SAMPLES_AT_ONCE 2000
 #define RUNS_AT_ONCE    32
 #define PAGES_AT_ONCE   256
 
-/* Free pages are kept for the next samples, up to this many or a quarter of the file. */
+/* Free pages kept for new samples; or a quarter of the file when that is more. */
 #define FREE_PAGES_KEPT 256
 
-/* When everything else is gone and the file still too big, what open runs keep at full rate. */
+/* Samples that each open run keeps at full rate when the file is too large without ended runs. */
 #define OPEN_SAMPLES_KEPT 1000
 
 struct doomed_runs {
 	size_t n;
 	int64_t run[RUNS_AT_ONCE];
-	int64_t job[RUNS_AT_ONCE]; /* 0 = it stays */
+	int64_t job[RUNS_AT_ONCE]; /* removed with its last run; 0 = not */
 };
 
-static int run_with(struct history *h, enum history_statement id, int64_t number, struct err *e)
-{
-	AUTO(sql_done) struct sql q = sql_use(h, id, e);
-
-	sql_put_int(&q, number);
-	return sql_run(&q, e);
-}
-
-/* Drops the oldest samples of a run, at most *left of them, which is counted down. */
+/* Drops the oldest samples of a run, at most *left, and subtracts their number from *left. */
 static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
 {
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DROP_SAMPLES, e);
-
-	sql_put_int(&q, FIRST_SAMPLE_OF(run));
-	sql_put_int(&q, LAST_SAMPLE_OF(run));
-	sql_put_int(&q, *left - 1);
-	int code = sql_run(&q, e);
+	const int64_t values[] = {FIRST_SAMPLE_OF(run), LAST_SAMPLE_OF(run), *left - 1};
+	int code = sql_use_run(h, STATEMENT_DROP_SAMPLES, values, ARRAY_LEN(values), e);
 
 	*left -= sqlite3_changes64(h->file.db);
 	return code;
 }
 
-/* Of one step: bounds its time, and counts what it lost of what was to be handed on. */
 struct prune_step {
-	int64_t samples_left;
-	bool forwards;
-	int64_t lost;
+	int64_t samples_left; /* that this step may still drop */
+	bool forwards;        /* runs are forwarded: count those that were not yet */
+	int64_t lost;         /* dropped before they were forwarded */
 };
 #define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
@@ -64,21 +51,21 @@ static int drop_row(struct history *h, int64_t run, struct prune_step *step, str
 	return code;
 }
 
-/* Samples first: a run goes when it has none left. */
+/* Drops samples first, and the run when it has no samples left. */
 static int drop_run(struct history *h, int64_t run, struct prune_step *step, struct err *e)
 {
 	int code = drop_samples(h, run, &step->samples_left, e);
 
 	if (code || step->samples_left <= 0)
 		return code;
-	code = run_with(h, STATEMENT_DROP_STATS, run, e);
+	code = sql_use_run(h, STATEMENT_DROP_STATS, &run, 1, e);
 	return code ? code : drop_row(h, run, step, e);
 }
 
 static int finish_step(struct history *h, const struct prune_step *step, int code, struct err *e)
 {
 	if (code == 0 && step->lost)
-		code = run_with(h, STATEMENT_LOSE_RUNS, step->lost, e);
+		code = sql_use_run(h, STATEMENT_LOSE_RUNS, &step->lost, 1, e);
 	return history_end(h, code ? code : 1, e);
 }
 
@@ -98,20 +85,20 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 	return code;
 }
 
-/* A job without a run is counted one last time: history_activity does not fall. */
+/* Adds the counts of a job without runs to the table forgotten: history_activity never falls. */
 static int forget_job(struct history *h, int64_t job, struct err *e)
 {
 	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
-	int code = run_with(h, STATEMENT_FORGET_JOB, job, e);
+	int code = sql_use_run(h, STATEMENT_FORGET_JOB, &job, 1, e);
 
 	if (code || sqlite3_changes64(h->file.db) == 0)
 		return code;
 	for (size_t i = 0; i < ARRAY_LEN(drop) && code == 0; i++)
-		code = run_with(h, drop[i], job, e);
+		code = sql_use_run(h, drop[i], &job, 1, e);
 	return code;
 }
 
-/* In one transaction; a job that has no run left is forgotten when it is named. */
+/* In one transaction. Removes also the jobs in doomed that have no run left. */
 static int drop_doomed(struct history *h, const struct doomed_runs *doomed, bool forwards,
 	struct err *e)
 {
@@ -161,9 +148,9 @@ static uint64_t bytes_in_use(const struct page_counts *p)
 }
 
 struct run_choice {
-	bool newest_too;   /* of a job */
-	bool with_samples; /* has some */
-	bool forwarded;    /* was handed on */
+	bool newest_too;   /* also the newest ended run of a job */
+	bool with_samples; /* only runs with samples */
+	bool forwarded;    /* only forwarded runs */
 };
 
 /* The oldest ended run; 1 = found. */
@@ -219,7 +206,7 @@ static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct 
 	return code;
 }
 
-/* Jobs whose names are never used again would fill any file with their newest runs. */
+/* Newest runs too: the newest runs of job names that are never used again could fill the file. */
 static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
 {
 	struct doomed_runs doomed = {0};
@@ -240,7 +227,7 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 	return 0;
 }
 
-/* What is missed least goes first. */
+/* Removes the least valuable data first; history_prune in history.h lists the order. */
 static int make_room(struct history *h, bool keep_unforwarded, struct err *e)
 {
 	int code = drop_oldest_samples(h, false, e);
@@ -256,7 +243,7 @@ static int make_room(struct history *h, bool keep_unforwarded, struct err *e)
 	return code ? code : drop_oldest_jobs(h, keep_unforwarded, e);
 }
 
-/* Gives free pages at the end of the file back, by moving others there. */
+/* Moves used pages to the front and cuts n free pages off the end of the file. */
 static int give_back(struct history *h, int64_t n, struct err *e)
 {
 	char text[80];
@@ -265,7 +252,7 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 		"PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
 	int code = sql_exec(&h->file, text, "shrink", e);
 
-	/* Somebody reads or writes at this moment: another time. */
+	/* Another process reads or writes now: try again at the next upkeep. */
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 

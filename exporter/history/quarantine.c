@@ -1,4 +1,3 @@
-/* Finds a free name, and renames. */
 #include "exporter/history/quarantine.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 #define PATH_BUF_MAX    8192
 #define SAME_SECOND_MAX 100
 
-/* A name that is free; only exporters use such names, and one at a time. */
+/* Chooses an unused name. No race: the caller holds a lock. */
 static void name_aside(const char *path, struct buf *out)
 {
 	char ts[WALL_TEXT_MAX];
@@ -45,8 +44,8 @@ static int move_file(const char *path, const char *aside, const char *suffix, st
 }
 
 /*
- * First the parts that mean nothing without the file: should another exporter open it in between, it finds the corrupt
- * file again and nothing worse.
+ * The database itself is renamed last: an exporter that opens it in between finds the corrupt file
+ * again, not a fresh file with an old -wal.
  */
 int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {

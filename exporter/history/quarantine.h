@@ -1,4 +1,4 @@
-/* A database that cannot be gone on with is kept, under another name: it may be all that is left of something. */
+/* Renames a corrupt database instead of deleting it: its data may still be recoverable. */
 #ifndef EXPORTER_HISTORY_QUARANTINE_H
 #define EXPORTER_HISTORY_QUARANTINE_H
 
@@ -6,9 +6,9 @@
 #include "collectors/base/err.h"
 
 /*
- * Renames path, and what SQLite keeps beside it, to path.corrupt-20260822T101500Z, with -2 and so on when that is taken;
- * *ret gets the name. Nobody may have it open here. What is not there need not move. Who may meet another exporter that
- * does the same has a lock.
+ * Renames path and its -wal, -shm and -journal to path.corrupt-20260822T101500Z, with -2, -3, ...
+ * when that name exists. *ret gets the name. Missing files are skipped. The file must not be open in
+ * this process. The caller holds a lock when another exporter may rename the same file.
  */
 int quarantine_file(struct buf *ret, const char *path, struct err *e);
 

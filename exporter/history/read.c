@@ -1,4 +1,3 @@
-/* Reading runs and jobs. */
 #include "exporter/history/tables.h"
 #include "recommender/catalogue/architecture.h"
 
@@ -27,9 +26,9 @@ struct matched_run {
 struct run_search {
 	struct matched_run *found;
 	size_t n, room;
-	struct column_stats *stats; /* of the run at hand */
+	struct column_stats *stats; /* of the current run */
 	size_t n_stats, room_stats;
-	const struct run *last; /* the run before: its column names are used again */
+	const struct run *last; /* the previous run, whose column names are reused */
 };
 
 static void finding_done(struct run_search *f)
@@ -38,21 +37,18 @@ static void finding_done(struct run_search *f)
 	free(f->stats);
 }
 
-/* Conditions are written out, not "? IS NULL OR ...", so that each finds its index. */
+/* Only the needed conditions are written: with "? IS NULL OR ..." SQLite would use no index. */
 static struct sql select_runs(struct history *h, const struct run_query *query, struct err *e)
 {
-	struct buf b = BUF_MAX(SQL_MAX);
+	struct buf b AUTO(buf_done) = BUF_MAX(SQL_MAX);
 
 	buf_adds(&b,
-		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds, "
-		"r.outcome,"
-		" r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds, "
-		"r.memory_source, r.samples,"
-		" r.interval_seconds, r.requested_cpu_cores, r.requested_memory_bytes,"
-		" r.memory_limit_bytes, r.input_bytes, r.attempt, r.network_source, r.architecture,"
-		" r.cpu_level,"
-		" r.vendor, r.instance_type, r.region, r.zone, r.allocation, r.system, "
-		"r.system_run, r.labels"
+		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds,"
+		" r.outcome, r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds,"
+		" r.memory_source, r.samples, r.interval_seconds, r.requested_cpu_cores,"
+		" r.requested_memory_bytes, r.memory_limit_bytes, r.input_bytes, r.attempt,"
+		" r.network_source, r.architecture, r.cpu_level, r.vendor, r.instance_type,"
+		" r.region, r.zone, r.allocation, r.system, r.system_run, r.labels"
 		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
@@ -65,7 +61,6 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 	buf_adds(&b, " ORDER BY r.started_at DESC, r.id DESC LIMIT ?");
 	struct sql q = sql_prepare(&h->file, buf_text(&b), e);
 
-	buf_done(&b);
 	if (query->job_name)
 		sql_put_text(&q, query->job_name);
 	if (query->run_id)
@@ -125,7 +120,7 @@ static int find_runs(struct run_search *f, struct history *h, const struct run_q
 	return code;
 }
 
-/* Runs of one job have the same columns in the same order, so their names are kept once. */
+/* Runs of one job mostly have the same columns in the same order: their names are stored once. */
 static const char *column_name(const struct run_search *f, const char *name, struct arena *arena)
 {
 	if (f->last && f->n_stats < f->last->n_stats &&
@@ -163,13 +158,11 @@ static int read_stats(struct run_search *f, struct history *h, struct matched_ru
 	while ((code = sql_row(&q, e)) > 0)
 		take_stats(f, &q, arena);
 	r->n_stats = f->n_stats;
-	r->stats = arena_alloc(arena, f->n_stats * sizeof *r->stats);
-	if (f->n_stats)
-		memcpy(r->stats, f->stats, f->n_stats * sizeof *r->stats);
+	r->stats = history_keep(arena, f->stats, f->n_stats * sizeof *r->stats);
 	return code;
 }
 
-/* What is kept with an ended run, of an open one so far. */
+/* Computes for an open run the values that are stored with an ended one. */
 static int read_open(struct history *h, struct matched_run *found, bool stats, struct arena *arena,
 	struct err *e)
 {
@@ -298,10 +291,8 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 		code = read_outcomes(h, f.id[i], &f.row[i], e);
 	if (code)
 		return code;
-	*ret = arena_alloc(arena, f.n * sizeof **ret);
+	*ret = history_keep(arena, f.row, f.n * sizeof **ret);
 	*ret_n = f.n;
-	if (f.n)
-		memcpy(*ret, f.row, f.n * sizeof **ret);
 	return 0;
 }
 
@@ -324,7 +315,7 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 	r.run_id = sql_keep_name(q, arena);
 	r.job_name = sql_keep_name(q, arena);
 	r.started_at = sql_double(q);
-	sql_skip(q); /* interval */
+	r.interval_seconds = sql_double(q);
 	r.root.pid = (pid_t)sql_int(q);
 	r.root.start_ticks = (uint64_t)sql_int(q);
 	r.root.reaper_pid = (pid_t)sql_int(q);
@@ -360,24 +351,22 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 	}
 	if (code)
 		return code;
-	*ret = arena_alloc(arena, n * sizeof **ret);
+	*ret = history_keep(arena, run, n * sizeof *run);
 	*ret_n = n;
-	if (n)
-		memcpy(*ret, run, n * sizeof *run);
 	return 0;
 }
 
-/* ---- the newest runs of every job in one go, with the few numbers that an overview needs ---- */
+/* ---- the overview: the newest runs of every job in one statement ---- */
 
 struct overview_reading {
 	struct job_brief *job;
 	size_t n, room;
-	int64_t last;          /* id of the newest job */
-	struct run_brief *run; /* of all jobs, one after the other */
+	int64_t last;          /* id of job[n - 1] */
+	struct run_brief *run; /* of all jobs, in the order of the jobs */
 	size_t n_runs, room_runs;
 };
 
-static void reading_jobs_done(struct overview_reading *r)
+static void overview_done(struct overview_reading *r)
 {
 	free(r->job);
 	free(r->run);
@@ -429,7 +418,7 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 	size_t *ret_n, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OVERVIEW, e);
-	AUTO(reading_jobs_done) struct overview_reading found = {0};
+	AUTO(overview_done) struct overview_reading found = {0};
 	int code;
 
 	sql_put_int(&q, (int64_t)runs);
@@ -437,13 +426,10 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 		take_row(&found, &q, arena);
 	if (code)
 		return code;
-	struct run_brief *all = arena_alloc(arena, (found.n_runs + 1) * sizeof *all);
-	struct job_brief *job = arena_alloc(arena, (found.n + 1) * sizeof *job);
+	struct run_brief *all = history_keep(arena, found.run, found.n_runs * sizeof *all);
+	struct job_brief *job = history_keep(arena, found.job, found.n * sizeof *job);
 
-	for (size_t i = 0; i < found.n_runs; i++)
-		all[i] = found.run[i];
 	for (size_t i = 0; i < found.n; i++) {
-		job[i] = found.job[i];
 		job[i].run = all;
 		all += job[i].n;
 	}
@@ -451,4 +437,27 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 	*ret = job;
 	*ret_n = found.n;
 	return 0;
+}
+
+/* ---- limits of a read ---- */
+
+/* Steps of SQLite's virtual machine between two calls of over: 10,000 values or dozens of rows. */
+#define STEPS_BETWEEN 16384
+
+static int is_over(void *over)
+{
+	bool (*const *function)(void) = over;
+
+	return (*function)();
+}
+
+void history_give_up_when(struct history *h, bool (*over)(void))
+{
+	h->over = over;
+	sqlite3_progress_handler(h->file.db, STEPS_BETWEEN, is_over, &h->over);
+}
+
+int history_hold(struct history *h, struct err *e)
+{
+	return sqlite3_get_autocommit(h->file.db) ? sql_exec(&h->file, "BEGIN", "read", e) : 0;
 }

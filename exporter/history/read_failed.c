@@ -1,4 +1,3 @@
-/* A reader tells the historian of a damaged file. */
 #include "exporter/history/read_failed.h"
 
 #include <errno.h>

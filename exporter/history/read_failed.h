@@ -1,13 +1,10 @@
-/* A reader of the history met a damaged file. */
+/* Reports a failed read of the history to the historian. */
 #ifndef EXPORTER_HISTORY_READ_FAILED_H
 #define EXPORTER_HISTORY_READ_FAILED_H
 
 struct app;
 
-/*
- * A reader of the history failed with code, or did not (0). When the file is damaged the historian is told, which
- * checks it and sets it aside. Any thread.
- */
+/* When code is -EBADMSG (corrupt), the historian checks the file and sets it aside. Any thread. */
 void history_read_failed(struct app *app, int code);
 
 #endif

@@ -1,4 +1,3 @@
-/* Differences between what was seen at two times. */
 #include "exporter/history/sample_rows.h"
 
 #include <math.h>
@@ -10,26 +9,26 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-#define JUST_NOW_SECONDS                                                                           \
-	0.1 /* ago: what the system did since the snapshot counts for the whole interval */
+/* Up to this age of a run, growth of the system since the snapshot stands for its whole life. */
+#define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {
 	char run_id[RUN_ID_MAX];
-	struct mono at; /* of the last row */
-	double *last;   /* per column */
+	struct mono at; /* end of the last row */
+	double *last;   /* value of each column */
 };
 
 struct sample_rows {
 	const struct columns *columns;
-	/* Where each column is found: a run metric, or metric of a block. */
+	/* Source of each column: a run metric, or a metric of a collector. */
 	struct row_source {
-		int run_metric; /* -1: not of a run */
+		int run_metric; /* -1 = none */
 		const struct collector *collector;
 		unsigned metric;
 	} * source;
 	size_t n, room;
 	struct recorded_run *recorded;
-	double *system; /* per column, of the snapshot at hand */
+	double *system; /* value of each column in the current snapshot */
 	size_t rows_room;
 	struct sample *row;
 };
@@ -136,7 +135,7 @@ static double folded(enum metric_fold how, double last, double now)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		return now >= last ? now - last : NAN; /* NaN also when either is unknown */
+		return now >= last ? now - last : NAN; /* NaN when either is unknown */
 	case FOLD_VALUE:
 	case FOLD_PEAK:
 		return now;
@@ -158,7 +157,7 @@ static void fill_row(struct sample_rows *f, struct recorded_run *r,
 		double now = metric >= 0 ? reading->value[metric] : f->system[i];
 
 		row->value[i] = folded(f->columns->metric[i]->fold, r->last[i], now);
-		/* Over a gap in what could be read, growth is counted from the last known value. */
+		/* After unknown values, growth counts from the last known one. */
 		if (!isnan(now))
 			r->last[i] = now;
 	}

@@ -1,6 +1,6 @@
 /*
- * From snapshots to history rows: one row per recorded run and interval, with the run's own columns and the
- * system's. Counters become their growth over the interval. Used by the sampler thread only.
+ * Turns snapshots into history rows: one row per recorded run and interval, with the columns of the
+ * run and of the system. Counters become their growth over the interval. Sampler thread only.
  */
 #ifndef EXPORTER_HISTORY_SAMPLE_ROWS_H
 #define EXPORTER_HISTORY_SAMPLE_ROWS_H
@@ -14,34 +14,34 @@ struct sample_rows *sample_rows_new(const struct columns *columns);
 void sample_rows_free(struct sample_rows *f);
 
 /*
- * The run is recorded from this snapshot on: its own counters start from 0, those of the system from here.
- * s need not hold the run yet. When it does, the first row covers the run from its start, as its counters do;
- * what the system did meanwhile is not known when that is long ago.
+ * Records the run from this snapshot on. Counters of the run start at 0, those of the system at their
+ * value in s. When s holds the run, the first row covers it from its start; if the start was over 0.1
+ * s ago, growth of the system is unknown in that row.
  */
 void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct snapshot *s);
 
 /*
- * Goes on with a run that an exporter before us recorded: it counted up to base (a value for each enum
- * run_metric), seconds ago. What the system did meanwhile is not known.
+ * Continues a run that an earlier exporter recorded. base: its last value of each enum run_metric,
+ * which is seconds old. Growth of the system since then is unknown.
  */
 void sample_rows_continue(struct sample_rows *f, const char *run_id, const struct snapshot *s,
 	const double *base, double seconds);
 
 /*
- * The rows of all recorded runs, or of run_id alone, since their last rows. They are valid until the next call.
- * An interval of less than a millisecond gives no row, unless the run has ended.
+ * Returns rows of all recorded runs, or of run_id alone, since their last rows; valid until the next
+ * call. An interval of less than 1 ms gives no row, unless the run has ended.
  */
 size_t sample_rows_read(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 
 /*
- * As sample_rows_read for the run alone, when its exact totals were told at its end: what they add is no growth of an
- * interval, so the row has no length.
+ * sample_rows_read for a run whose exact totals became known at its end. The row has duration 0,
+ * because the correction is not growth within an interval.
  */
 size_t sample_rows_correction(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 
-/* No more rows of this run. */
+/* Stops recording the run. */
 void sample_rows_end(struct sample_rows *f, const char *run_id);
 bool sample_rows_records(const struct sample_rows *f, const char *run_id);
 

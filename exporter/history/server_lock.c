@@ -1,4 +1,4 @@
-/* A byte of the history's file for each place where processes have numbers of their own, beyond all that SQLite locks. */
+/* Each PID namespace of each machine locks its own byte of the history, beyond those SQLite locks. */
 #include "exporter/history/server_lock.h"
 
 #include <errno.h>
@@ -7,7 +7,10 @@
 
 #include "collectors/base/mem.h"
 
-/* A database is at most 2^48 bytes long, and SQLite's own locks are at 2^30: https://www.sqlite.org/limits.html */
+/*
+ * A database has at most 2^48 bytes, and SQLite's locks are at 2^30:
+ * https://www.sqlite.org/limits.html
+ */
 #define FIRST_BYTE ((off_t)1 << 48)
 #define BYTES      ((uint64_t)1 << 32)
 
@@ -33,8 +36,6 @@ int server_lock(int *ret, const char *path, const struct run_root *here, struct 
 	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES))
 		return 0;
 	return err_set(e, -EBUSY,
-		"history %s: another server of this machine records into it; stop that one, or "
-		"give this one a "
-		"file of its own by --history.path",
+		"history %s: another server of this machine records into it; stop that one, or set another file with --history.path",
 		path);
 }

@@ -1,6 +1,6 @@
 /*
- * One server of a machine at most records into a history: two would each record the jobs that they find. Wrappers
- * record their own runs beside it, and servers of other machines and PID namespaces what is found there.
+ * At most one server of a machine and PID namespace records into a history: two would record each
+ * found job twice. Wrappers and servers elsewhere may record into the same file.
  */
 #ifndef EXPORTER_HISTORY_SERVER_LOCK_H
 #define EXPORTER_HISTORY_SERVER_LOCK_H
@@ -8,10 +8,11 @@
 #include "exporter/history/history.h"
 
 /*
- * For a history that is open for writing, by the thread that starts the server. -EBUSY: another server has it. *ret, also
- * then, is a descriptor that holds the lock until it is closed or the process ends, or -1. To be closed when the history
- * is closed in this process: before, it would end SQLite's locks, see F_SETLK in fcntl(2). Where a file system has no
- * locks, and for ":memory:", nobody is refused. A file that comes in the history's place has a lock of its own.
+ * Call it while the history is open for writing. *ret: a descriptor that holds the lock until it is
+ * closed or the process ends, or -1. -EBUSY: another server has the lock; *ret is open then too.
+ * Close *ret only after all handles of the history in this process: closing any descriptor of the
+ * file releases SQLite's locks (F_SETLK in fcntl(2)). Always succeeds for ":memory:" and on file
+ * systems without locks. A file that replaces the history is not locked.
  */
 int server_lock(int *ret, const char *path, const struct run_root *here, struct err *e);
 

@@ -1,6 +1,8 @@
 /* The history's own statements, and its transactions. */
 #include "exporter/history/tables.h"
 
+#include <string.h>
+
 #include <errno.h>
 
 static const char *const statement_text[] = {
@@ -10,6 +12,16 @@ static const char *const statement_text[] = {
 struct sql sql_use(struct history *h, enum history_statement id, struct err *e)
 {
 	return sql_reuse(&h->file, &h->statement[id], statement_text[id], e);
+}
+
+int sql_use_run(struct history *h, enum history_statement id, const int64_t *values, size_t n,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, id, e);
+
+	for (size_t i = 0; i < n; i++)
+		sql_put_int(&q, values[i]);
+	return sql_run(&q, e);
 }
 
 enum outcome sql_outcome(struct sql *q)
@@ -35,16 +47,9 @@ int history_check_moved(struct history *h, struct err *e)
 
 /* ---- transactions ---- */
 
-static int run_plain(struct history *h, enum history_statement id, struct err *e)
-{
-	AUTO(sql_done) struct sql q = sql_use(h, id, e);
-
-	return sql_run(&q, e);
-}
-
 int history_transaction(struct history *h, struct err *e)
 {
-	int code = run_plain(h, STATEMENT_BEGIN, e);
+	int code = sql_use_run(h, STATEMENT_BEGIN, NULL, 0, e);
 
 	if (code == 0)
 		code = history_check_moved(h, e);
@@ -55,7 +60,7 @@ int history_transaction(struct history *h, struct err *e)
 
 int history_commit(struct history *h, struct err *e)
 {
-	int code = run_plain(h, STATEMENT_COMMIT, e);
+	int code = sql_use_run(h, STATEMENT_COMMIT, NULL, 0, e);
 
 	if (code)
 		history_rollback(h);
@@ -95,4 +100,13 @@ void sql_reading_end(struct sql_reading *r)
 	if (r->history && !sqlite3_get_autocommit(r->history->file.db))
 		sqlite3_exec(r->history->file.db, "COMMIT", NULL, NULL, NULL);
 	r->history = NULL;
+}
+
+void *history_keep(struct arena *arena, const void *rows, size_t size)
+{
+	void *ret = arena_alloc(arena, size);
+
+	if (size)
+		memcpy(ret, rows, size);
+	return ret;
 }

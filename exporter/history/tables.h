@@ -147,6 +147,10 @@ struct history {
 
 /* ---- tables.c ---- */
 struct sql sql_use(struct history *h, enum history_statement id, struct err *e);
+
+/* Runs the statement with these parameters, and no rows. */
+int sql_use_run(struct history *h, enum history_statement id, const int64_t *values, size_t n,
+	struct err *e);
 enum outcome sql_outcome(struct sql *q); /* of the next column */
 
 /* True when the path no longer names the file that is open. */
@@ -206,5 +210,8 @@ int history_agree(struct history *h, struct history_limits *l, double now, struc
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
 /* Thins all but the newest keep samples of open runs. */
 int history_thin_open(struct history *h, int64_t keep, struct err *e);
+
+/* A copy of size bytes of rows in the arena. */
+void *history_keep(struct arena *arena, const void *rows, size_t size);
 
 #endif

@@ -24,7 +24,7 @@ ROWS = {
         "collectors/accounting/group_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
         "		if (o->other[i].pid == o->ours && o->other[i].ignores_children)", "unit:accounts"),
     "a reading goes on once it was given up": (
-        "exporter/history/hold.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
+        "exporter/history/read.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
     "samples are lost while the disk is full": (
         "exporter/history/historian.c", "	event_queue_put_back(&h->queue, &work->batch);", "	event_queue_done(&work->batch);",
         "test_faults_history.py:SmallDisk.test_full_holds_nothing_up_and_loses_nothing"),

@@ -265,7 +265,7 @@ static void a_file_that_may_not_be_written_is_told(void **state)
 	if (was_root)
 		assert_int_equal(seteuid(0), 0);
 	assert_int_equal(code, -EACCES);
-	assert_non_null(strstr(e.text, "written"));
+	assert_non_null(strstr(e.text, "may not write"));
 	assert_int_equal(read_code, 0);
 	assert_int_equal(runs, 40);
 }
