@@ -74,13 +74,9 @@ void result_cache_tidy(struct result_cache *c, double seconds)
 /* With the lock. */
 static struct result *kept_by(struct result_cache *c, const char *key)
 {
-	struct result *r;
-
-	TAILQ_FOREACH(r, &c->results, link)
-	{
+	for (struct result *r = TAILQ_FIRST(&c->results); r; r = TAILQ_NEXT(r, link))
 		if (strcmp(r->key, key) == 0)
 			return r;
-	}
 	return NULL;
 }
 
