@@ -188,7 +188,7 @@ static struct slice option(const struct process_words *w, const struct from *f, 
 
 		if (slice_is(a, f->text))
 			value = i + 1 < end ? w->argument[i + 1] : nothing;
-		else if (slice_starts(a, f->text) && a.data[n] == '=')
+		else if (a.len > n && a.data && slice_starts(a, f->text) && a.data[n] == '=')
 			value = after(a, n + 1);
 		if (value.data && slice_starts(value, begin))
 			return after(value, strlen(begin));
