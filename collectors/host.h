@@ -72,13 +72,12 @@ struct host {
 	unsigned *processes_kept, processes_kept_max;
 	/* Files of control groups (beyond the limit: opened for each read), and pidfds of root processes. */
 	struct descriptors *group_files, *root_ends;
-	struct member_limit
-		*members; /* of all runs (collectors/process/member_limit.h); NULL = no bound */
-	struct mount_watch *mounts; /* NULL: mount tables are read whenever needed */
+	struct member_limit *members; /* of all runs (process/member_limit.h); NULL = no bound */
+	struct mount_watch *mounts;   /* NULL: mount tables are read whenever needed */
 	char *scratch; /* for reading files; a collector may use all of it in collect */
 	size_t scratch_size;
 	struct kernel_file_text
-		*text; /* a file read once per tick for several collectors; NULL = each reads it */
+		*text; /* read once per tick for several collectors; NULL = each reads */
 };
 
 /* Largest file that is read whole through scratch; a longer one is -EFBIG. */

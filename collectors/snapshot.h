@@ -55,8 +55,7 @@ struct snapshot {
 	size_t n_blocks;
 	struct block *blocks; /* in the order of the collector list */
 	size_t n_runs;
-	const struct run_reading
-		*runs; /* the runs being tracked, ended ones included until dropped */
+	const struct run_reading *runs; /* tracked runs, ended ones until they are dropped */
 };
 
 /*

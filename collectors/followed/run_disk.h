@@ -18,13 +18,12 @@
 /* Most file systems that are watched for one run. */
 #define RUN_DISK_FILESYSTEMS_MAX 16
 
-struct run_disk {      /* zeroed memory: nothing seen yet */
-	bool found;    /* its file systems were found */
-	pid_t through; /* process whose root the paths lead through; 0 = our own */
-	uint64_t
-		changes; /* count of changes of our mount table at that time (mount_watch_changes); 0 = unknown */
-	uint64_t hash;   /* of the last mount table read; 0 = some file system did not answer */
-	struct mono due; /* earliest time to read the mount table again */
+struct run_disk {         /* zeroed memory: nothing seen yet */
+	bool found;       /* its file systems were found */
+	pid_t through;    /* process whose root the paths lead through; 0 = our own */
+	uint64_t changes; /* mount_watch_changes at that time; 0 = unknown */
+	uint64_t hash;    /* of the last mount table read; 0 = some file system did not answer */
+	struct mono due;  /* earliest time to read the mount table again */
 	size_t n;
 	struct run_filesystem {
 		char *path; /* below host->proc */

@@ -51,8 +51,7 @@ struct member {
 	uint64_t threads;
 	uint64_t clock_ns;               /* CPU clock at the last reading; 0 = not readable */
 	uint64_t counter[TREE_COUNTERS]; /* of the process and of the children that it waited for */
-	uint64_t waited_faults,
-		waited_ns; /* minor faults and CPU time of children that it waited for */
+	uint64_t waited_faults, waited_ns; /* of children that it waited for */
 	uint64_t credited_faults,
 		/* The part of them that is already settled against dead members. */
 		credited_ns;
@@ -66,8 +65,7 @@ struct member {
 	uint64_t inherited_bytes;
 	uint64_t own_faults; /* its own minor faults: each gave it at most one page of its own */
 	uint64_t pss_bytes, pss_rss_bytes; /* last PSS and the RSS read with it; 0 = never read */
-	uint64_t
-		pss_stat_bytes; /* rss_bytes at that reading; the stat file's RSS is approximate (per-CPU counts) */
+	uint64_t pss_stat_bytes; /* rss_bytes at that reading; approximate (per-CPU counts) */
 	unsigned pss_generation; /* generation of the tree when PSS was read */
 	uint64_t pss_cost_ns;    /* CPU time that the last reading of PSS took */
 	struct mono pss_at;      /* time of the last reading of PSS */

@@ -25,8 +25,7 @@ struct booked_process {
 	struct mono look_at; /* next look; the reader may set it earlier */
 	bool listed;         /* used by the book only: found in the current list */
 	/* The book does not read these two, except in process_book_again. */
-	uint64_t
-		program; /* changes when the process executes another program; 0 = not looked at yet */
+	uint64_t program; /* changes at exec; 0 = not looked at yet */
 	void *note;
 };
 

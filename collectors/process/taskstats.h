@@ -21,8 +21,7 @@ struct task_record {
 	/* The sum of several threads, sent with the last one of the process. */
 	bool whole;
 	uint64_t cpu_ns;
-	uint64_t
-		elapsed_ns; /* from the start of the task to this record, in steps of 1 us; 0 in a whole record */
+	uint64_t elapsed_ns; /* since the task began, in steps of 1 us; 0 in a whole record */
 	uint64_t peak_bytes; /* RSS high-water mark of the process; 0 in a whole record */
 	/* Time spent waiting. I/O and memory need kernel.task_delayacct; else 0. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;

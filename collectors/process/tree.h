@@ -36,8 +36,7 @@ struct process_tree {
 	uint64_t pss_budget_ns;      /* CPU time left for reading PSS */
 	bool io_known;               /* I/O counters of some process were readable once */
 	unsigned looks;
-	unsigned
-		generation; /* counts changes of membership, after which shared memory may no longer be shared */
+	unsigned generation;  /* counts changes of membership */
 	uint64_t start_ticks; /* of the root; no older process belongs to the run */
 	bool from_now;        /* see process_tree_from_now */
 	bool alone; /* there is only one live process, which shares memory with no other member */

@@ -42,9 +42,8 @@ struct current_cost_question {
 	const struct machine *here;    /* this machine */
 	const struct machine *machine; /* the job's */
 	const struct demand *demand;
-	const struct pick_options
-		*options;        /* the options of the picks, with the currency of the answer */
-	const struct runs *runs; /* NULL = there is no job */
+	const struct pick_options *options; /* options of the picks, with the currency */
+	const struct runs *runs;            /* NULL = there is no job */
 };
 
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,

@@ -16,12 +16,10 @@ struct download;
 
 struct download_options {
 	const char *user_agent;
-	const char
-		*ca_file; /* certificates to trust instead of the system's; NULL = the system's */
+	const char *ca_file; /* trusted certificates; NULL = the system's */
 	double connect_seconds, total_seconds;
-	size_t max_bytes; /* of a decompressed body */
-	const atomic_bool
-		*stop; /* any thread sets it to abort a transfer within 1 s; may be NULL */
+	size_t max_bytes;        /* of a decompressed body */
+	const atomic_bool *stop; /* true aborts a transfer within 1 s; any thread; may be NULL */
 };
 
 /* -ENOSYS: libcurl is missing or too old. o and its texts must outlive the handle. */

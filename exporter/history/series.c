@@ -12,8 +12,7 @@
 #define CELLS_AT_ONCE (1u << 19)
 
 struct history_part {
-	int64_t run,
-		after; /* the samples behind that number; moved to the last one that was read */
+	int64_t run, after; /* read samples after this one */
 	size_t rows; /* at most; 0 = all, joined as history_series says when there are very many */
 	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
 };

@@ -57,8 +57,7 @@ extern const struct metric exposition_health[HEALTH_N_METRICS];
  */
 struct exposition_heads {
 	struct buf text;
-	struct exposition_head
-		*head; /* one a metric, in the order of blocks, then exposition_health */
+	struct exposition_head *head; /* one a metric, as in blocks; then exposition_health */
 	size_t n_blocks;
 	const struct collector **collector; /* one a block */
 };

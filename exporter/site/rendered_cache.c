@@ -13,8 +13,7 @@
 #define ROOM_MOST 65536
 
 struct rendered_cache {
-	pthread_mutex_t
-		lock; /* guards formats; held while a body is rendered, so that others wait */
+	pthread_mutex_t lock; /* guards formats; held while a body is rendered */
 	struct {
 		struct response_body *plain, *gzip;
 		struct exposition_heads heads;

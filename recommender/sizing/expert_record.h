@@ -48,9 +48,8 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 #define RATIOS_MAX (PEAKS_SEEN_MAX + 10)
 struct expert_ratios {
 	size_t n;
-	double sum; /* of the weights */
-	struct weighted_value
-		at[RATIOS_MAX]; /* ascending; an observed ratio before an equal prior one */
+	double sum;                           /* of the weights */
+	struct weighted_value at[RATIOS_MAX]; /* ascending; observed before an equal prior one */
 };
 /* Makes the set of ratios for a new prediction of value bytes. */
 void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,

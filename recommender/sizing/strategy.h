@@ -125,8 +125,7 @@ struct replayed {
 	double after_oom; /* request after kills of the newest runs; 0 = they were not killed */
 	double killed_at; /* the largest limit of these kills */
 	size_t kills;     /* earlier kills that count as runs */
-	double kills_at,
-		kills_need; /* the largest limit of those, and the largest peak they count as */
+	double kills_at, kills_need; /* the largest limit and counted peak of those */
 };
 /* Scoring takes twice the time. Some rules learn from the scored attempts; those of auto do not. */
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
