@@ -35,8 +35,8 @@ static struct slice trimmed(const char *body, size_t len)
 	return (struct slice){body, len};
 }
 
-/* The part after the last slash: "projects/1/machineTypes/n2-standard-2". */
-static struct slice naming_last_part(struct slice s)
+/* Returns the part after the last slash, as in "projects/1/machineTypes/n2-standard-2". */
+static struct slice last_part(struct slice s)
 {
 	const char *slash = memrchr(s.data, '/', s.len);
 
@@ -102,13 +102,13 @@ static bool take_gcp_type(const char *body, size_t len, struct machine *m)
 	struct slice s = trimmed(body, len);
 
 	return slice_starts(s, "projects/") &&
-	       take_word(naming_last_part(s), m->instance_type, sizeof m->instance_type);
+	       take_word(last_part(s), m->instance_type, sizeof m->instance_type);
 }
 
 /* "projects/1/zones/us-central1-a" */
 static bool take_gcp_zone(const char *body, size_t len, struct machine *m)
 {
-	struct slice zone = naming_last_part(trimmed(body, len));
+	struct slice zone = last_part(trimmed(body, len));
 	const char *dash = memrchr(zone.data, '-', zone.len);
 
 	return dash && take_word(zone, m->zone, sizeof m->zone) &&
