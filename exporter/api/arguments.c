@@ -16,13 +16,13 @@
 #include "collectors/base/utf8.h"
 #include "exporter/text/suggest.h"
 
-/* Bytes of a wrong value that are shown. */
+/* Bytes of a wrong value that an error shows. */
 #define SHOWN 64
 
-/* Bytes of names of parameters that are listed. */
+/* Bytes of parameter names that an error lists. */
 #define KNOWN_SHOWN 160
 
-/* Is name key, with - for _ as flags have it, and an optional [] when the parameter repeats? */
+/* Is name the key? Flags have - for _, and a repeated parameter may end with []. */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
@@ -76,7 +76,7 @@ void route_parameter_accepts(const struct parameter *p, struct buf *out)
 	}
 }
 
-/* The parameter's name as whoever asks writes it. */
+/* Returns the parameter's name in the spelling of the request. */
 static const char *called(const struct arguments *a, const struct parameter *p, char out[SHOWN])
 {
 	size_t n = (size_t)snprintf(out, SHOWN, "%s%s", a->flags ? "--" : "", p->name);
@@ -126,7 +126,7 @@ static bool number_ok(const struct parameter *p, const char *value, double *ret)
 	return scan_end(&s) && *ret >= p->least && *ret <= p->most;
 }
 
-/* The word as the choice spells it, or NULL. */
+/* Returns the word in the choice's spelling, or NULL. */
 static const char *choice_of(const struct parameter *p, const char *value)
 {
 	const char *word;
@@ -192,7 +192,7 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 	if (slip)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
 			shown, called(a, route_parameter_find(a->parameters, slip), meant));
-	/* A list that ends in the middle would hide what it lacks. */
+	/* A cut list would look complete. */
 	if (known.full)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
 			a->flags ? "--help lists the known ones" :

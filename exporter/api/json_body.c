@@ -1,4 +1,4 @@
-/* From JSON to structs. */
+/* Reads JSON objects into structs. */
 #include "exporter/api/json_body.h"
 
 #include <math.h>

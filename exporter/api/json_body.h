@@ -1,6 +1,6 @@
 /*
- * JSON bodies of changes, read strictly: an unknown key, a missing one, or a value of another kind is an answer that
- * says what is accepted. What a body may hold is a table.
+ * Reads JSON bodies of changes strictly, by a table of keys. An unknown key, a missing key or a
+ * value of the wrong kind is answered with the accepted ones.
  */
 #ifndef EXPORTER_API_JSON_BODY_H
 #define EXPORTER_API_JSON_BODY_H
@@ -22,13 +22,13 @@ struct json_body_key {
 	enum json_body_kind kind;
 	bool required;
 	double least, most;
-	size_t offset; /* of what it fills; untouched when absent or null */
+	size_t offset; /* of the filled member; unchanged when absent or null */
 };
 
-/* Parses the body of a request; NULL when r was filled with the error. json_decref. */
+/* Parses the body of a request; the caller calls json_decref. NULL: r has the error. */
 json_t *json_body_parse(struct slice body, struct reply *r);
 
-/* what: "the body", or the key that the object stands at. False when r was filled with the error. */
+/* subject: "the body", or the key of the object. False: r has the error. */
 bool json_body_read(const json_t *object, const char *subject, const struct json_body_key *keys,
 	void *into, struct reply *r);
 

@@ -1,4 +1,4 @@
-/* Bodies of answers. */
+/* Builds replies. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 #include "exporter/core/json.h"
 #include "exporter/api/route.h"
 
-/* Longest sentence of an error: a path of the history, or all paths there are. */
+/* Longest error sentence: it may list all paths of the site. */
 #define MESSAGE_MAX 8192
 
 int reply_json(struct reply *r, int status, json_t *take)

@@ -1,4 +1,4 @@
-/* Percent-decoding, strict: what cannot be decoded is refused, never guessed. */
+/* Strict percent-decoding: invalid input is refused, never guessed. */
 #include "exporter/api/request_target.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static int decode(char *s, bool plus, const char *subject, struct err *e)
 	return 0;
 }
 
-/* "http://host/path" is what a client sends to a proxy; servers must take it too. */
+/* Clients send "http://host/path" to a proxy; a server must accept it too. */
 static char *without_authority(char *raw)
 {
 	if (strncasecmp(raw, "http://", 7) != 0)

@@ -16,8 +16,8 @@ struct request_target {
 int request_target_split(char *raw, struct request_target *ret, struct err *e);
 
 /*
- * The next name and value of the query, decoded; a name without "=" has the value "". 1, 0 at the
- * end, or -EINVAL.
+ * Returns the next decoded name and value of the query; a name without "=" has the value "".
+ * Returns 1, 0 at the end, or -EINVAL.
  */
 int request_target_next(struct request_target *t, char **name, char **value, struct err *e);
 

@@ -26,7 +26,7 @@ enum parameter_kind {
 	PARAMETER_TEXT,   /* valid UTF-8 without control characters, least..most bytes */
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
-	PARAMETER_CHOICE, /* one of what choice gives, in any case; kept as choice spells it */
+	PARAMETER_CHOICE, /* one of choice's words, in any case; stored in choice's spelling */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };
 
@@ -46,7 +46,7 @@ struct parameter {
 #define PARAMETER_VALUES_MAX 64 /* values of one repeated parameter */
 #define PARAMETER_TEXT_MAX   1024
 
-/* Who asks: known of those that come by a Unix socket only. */
+/* The client of a Unix socket; unknown for TCP. */
 struct peer {
 	bool local;
 	uid_t uid;
@@ -57,7 +57,7 @@ struct peer {
 struct arguments {
 	const struct parameter *parameters; /* name NULL ends */
 	bool flags;        /* sentences call the parameters --job-name, not job_name */
-	struct slice body; /* of a change; valid until it is answered */
+	struct slice body; /* body of a change; valid until the reply */
 	struct peer peer;
 	struct {
 		size_t n;
@@ -84,12 +84,15 @@ int arguments_add(struct arguments *a, const char *name, const char *value, stru
 int arguments_finish(struct arguments *a, struct err *e); /* fallbacks, required ones */
 
 /*
- * The parameter that a query key (also with [] when it repeats) or a flag without its -- stands
- * for, or NULL.
+ * Finds the parameter of a query key (with [] when it repeats) or of a flag without its --; NULL:
+ * none.
  */
 const struct parameter *route_parameter_find(const struct parameter *parameters, const char *name);
 
-/* "a whole number from 1 to 1000", "a number of MiB from 0 to 1000000000": what is accepted, in words. */
+/*
+ * Appends the accepted values in words: "a whole number from 1 to 1000", "a number of MiB from 0 to
+ * 1000000000".
+ */
 void route_parameter_accepts(const struct parameter *p, struct buf *out);
 
 #define REPLY_BODY_MAX (64u << 20)
@@ -107,7 +110,10 @@ struct reply {
 int reply_error(struct reply *r, int status, const char *code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same with names (NULL ends; NULL = none) in an array below the key list, such as "did_you_mean". */
+/*
+ * The same, with an array of names under the key `list`, as "did_you_mean". names: NULL ends; may
+ * be NULL.
+ */
 int reply_error_list(struct reply *r, int status, const char *code, const char *list,
 	const char *const *names, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
@@ -120,26 +126,31 @@ struct route {
 	 * 0 when the reply is filled (an error reply, too); negative errno = 500 with e's sentence.
 	 */
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
-	/* What --help says after the parameters; NULL = nothing. */
+	/* Appends the text of --help after the parameters; NULL = none. */
 	void (*explain)(struct buf *out);
 	/*
-	 * Reads the history, which takes seconds when it is long, locked, or on a disk that hangs: over HTTP it is answered at
-	 * the desk (exporter/http/slow_queue.h), as nothing that serves scrapes waits for it.
+	 * Reads the history, which takes seconds when it is long, locked, or on a disk that hangs.
+	 * Over HTTP the slow queue answers it (exporter/http/slow_queue.h), so that no scrape
+	 * waits.
 	 */
 	bool takes_long;
-	bool of_samples; /* of whole runs, which takes longest: others do not wait for these */
+	bool of_samples; /* reads all samples of a run, which takes longest: has a slow queue of its own */
 };
 
-/* Answers a question of our own: pairs of parameter and value, which live as long as the call; name NULL ends. */
+/*
+ * Answers a query of the program itself. pairs: parameter and value, valid during the call; name
+ * NULL ends.
+ */
 int route_ask(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e);
 
 extern const struct route *const all_routes[]; /* NULL-terminated; made by CMake */
 
 /*
- * What changes something: exporter/routes/post_NAME.c, ending in route_post_NAME, asked by POST with a JSON body of at
- * most CHANGE_BODY_MAX bytes, and only by who may (exporter/site/change.h). Its path may hold {name} between
- * slashes, which fills the parameter of that name; command is NULL. answer may come from several threads.
+ * Changes, requested by POST: exporter/routes/post_NAME.c, ending in route_post_NAME. The body is
+ * JSON of at most CHANGE_BODY_MAX bytes. exporter/site/change.h says who may make changes. {name}
+ * between slashes of the path fills the parameter of that name. command is NULL. answer is called
+ * by several threads.
  */
 extern const struct route *const all_changes[];
 

@@ -1,4 +1,4 @@
-/* /jobs: which jobs are known, and how their runs ended. */
+/* /jobs: the known jobs, and the outcomes of their runs. */
 #include <errno.h>
 
 #include "exporter/answers/job_runs.h"

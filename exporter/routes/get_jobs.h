@@ -7,7 +7,7 @@
 #include "exporter/history/history.h"
 #include "exporter/core/json.h"
 
-/* {"jobs": [{"job_name": ..., "runs": ..., "outcomes": {...}, ...}]}, in their order. */
+/* Returns {"jobs": [{"job_name": ..., "runs": ..., "outcomes": {...}, ...}]} in the given order. */
 json_t *jobs_json(const struct job_row *jobs, size_t n);
 
 #endif

@@ -10,7 +10,7 @@
 #include "exporter/answers/current_cost.h"
 #include "recommender/run.h"
 
-/* As recommender/behaviour/phases.h weighs what is reserved: a core costs as much as 8 GiB. */
+/* A core weighs as much as 8 GiB, as in recommender/behaviour/phases.h. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
 
 static const struct parameter parameters[] = {
@@ -23,14 +23,14 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* What costs are made of. Without a catalogue there are none, and nothing else is missing. */
+/* Prices for the costs of jobs. Without a catalogue only the costs are missing. */
 struct overview_prices {
 	struct app *app;
 	struct arena arena;
 	bool looked;
-	struct catalogue_use use; /* empty before it is looked at, or when there is none */
+	struct catalogue_use use; /* empty before the first use, and without a catalogue */
 	struct machine here;
-	struct current_cost at; /* the server of the run that was priced last */
+	struct current_cost at; /* the server of the last priced run */
 };
 
 static void prices_done(struct overview_prices *p)
@@ -39,7 +39,7 @@ static void prices_done(struct overview_prices *p)
 	catalogue_use_done(&p->use);
 }
 
-/* The first time that a cost is asked for: without a run that succeeded nothing is looked at. */
+/* Loads the catalogue at the first cost: jobs without a successful run need none. */
 static void look_up_prices(struct overview_prices *p)
 {
 	if (p->looked)
@@ -55,8 +55,8 @@ static double known_or_0(double v)
 }
 
 /*
- * The share of what the run had reserved that it left unused: cores on average, memory at its peak. Only
- * what was both asked for and measured counts; NaN when nothing was.
+ * Returns the unused share of the request: cores on average, memory at the peak. Counts only
+ * resources that were requested and measured; NaN: none was.
  */
 static double waste_of(const struct run_brief *r)
 {
@@ -76,7 +76,7 @@ static double waste_of(const struct run_brief *r)
 	return 1 - used / requested;
 }
 
-/* Of the successful runs, oldest first: what a trend is read from. */
+/* Returns the values of the successful runs, oldest first. */
 static json_t *trend_json(const struct job_brief *j, double (*value)(const struct run_brief *))
 {
 	json_t *array = json_array();
@@ -126,7 +126,7 @@ static double cost_of_brief(const struct run_brief *r, struct overview_prices *p
 	return q.catalogue ? current_cost_of_run(&q, &past, &p->arena, &p->at) : (double)NAN;
 }
 
-/* The newest success, at the price of the server where it was. */
+/* Returns the cost of the newest successful run, at the price of its server. */
 static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 {
 	for (size_t i = 0; i < j->n; i++)
@@ -174,7 +174,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	if (code == 0)
 		code = history_overview(h, argument_count(a, "runs"), &arena, &job, &n, e);
-	/* Nobody ran anything yet: that is no error to those who look at the page. */
+	/* An empty history is no error for the page. */
 	if (code && code != -ENOENT)
 		return code;
 	o = json_object();

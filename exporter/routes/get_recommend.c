@@ -1,4 +1,4 @@
-/* /recommend: what to ask for next time, and on which server. */
+/* /recommend: the next request, and the server for it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

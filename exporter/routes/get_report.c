@@ -4,7 +4,7 @@
 #include "exporter/site/report.h"
 #include "exporter/answers/job_runs.h"
 
-/* Of the samples: a picture has no more columns of dots than this, and the file is mailed. */
+/* Points of a chart: no screen has more columns of pixels, and a small file can be mailed. */
 #define REPORT_POINTS "1500"
 #define REPORT_RUNS   "50"
 
@@ -12,7 +12,9 @@ static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
 extern const struct route route_series, route_runs, route_recommend;
 
-/* The body stays empty where a route has no answer, as before the first success. */
+/*
+ * Leaves the body empty when the route replies with an error, as before the first successful run.
+ */
 static int ask_route(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {

@@ -41,7 +41,7 @@ static json_t *phases_json(const struct phases *phases)
 	return array;
 }
 
-/* Numbers are written as they come: a document of them would be ten times as large. */
+/* Writes numbers directly: a JSON document in memory would be ten times as large. */
 static void write_answer(struct buf *out, const struct run *run, const struct series_passes *read)
 {
 	json_t *about = run_json(run), *phases = phases_json(&read->phases);
@@ -82,7 +82,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	code = series_passes_read(h, &q, &arena, &read, e);
 	if (code == -E2BIG) {
-		r->body.full = true; /* as it would be */
+		r->body.full = true; /* the answer would be too large */
 		return 0;
 	}
 	if (code)

@@ -7,7 +7,7 @@
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/series_view.h"
 
-/* Samples held at once: the answer is text already, and need not be in memory twice. */
+/* Samples in memory at once, so that the answer is not held twice. */
 #define BLOCK 4096
 
 static const char *format_choice(size_t i)
@@ -29,7 +29,10 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* The samples between, which lie side by side: their clock may have stepped, as in series_view_between. */
+/*
+ * Returns the samples of the span. They are adjacent even if the clock stepped, as in
+ * series_view_between.
+ */
 static struct series between(const struct series *s, const struct span *span, struct arena *arena)
 {
 	return series_view_between(s, isnan(span->from) ? -INFINITY : span->from,

@@ -18,7 +18,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	(void)a;
 	(void)e;
-	/* On the command line nobody has asked before. */
+	/* The command line has no machine thread. */
 	if (app->machine)
 		this_server_now(app, &m);
 	else

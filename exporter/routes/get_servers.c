@@ -1,4 +1,4 @@
-/* /servers: which servers fit, for a job or for what is asked. */
+/* /servers: the servers that fit a job, or the given demand. */
 #include <math.h>
 
 #include "collectors/base/clock.h"
@@ -58,7 +58,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* What is said wins. */
+/* Explicit parameters win over the job's demand. */
 static void demand_said(const struct arguments *a, struct demand *d)
 {
 	const struct {

@@ -1,4 +1,4 @@
-/* /stats: what a job's last successful runs used. */
+/* /stats: resource use of a job's last successful runs. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* POST /runs/{run_id}/finish: somebody says that a run is over, and how it ended. */
+/* POST /runs/{run_id}/finish: ends a run with the given outcome. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static const struct json_body_key keys[] = {
 	{0},
 };
 
-/* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
+/* Owns its data: a sampler that hung may still use it after the reply. */
 struct finish_call {
 	struct shared shared;
 	char run_id[RUN_ID_MAX];

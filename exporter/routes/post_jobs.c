@@ -1,4 +1,4 @@
-/* POST /jobs: somebody says which process is a run of which job. */
+/* POST /jobs: announces a process as a run of a job. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static bool read_labels(const json_t *labels, struct announcement *a, struct rep
 	return true;
 }
 
-/* By default the process itself that asks, which only a Unix socket tells. */
+/* The default is the calling process, known for a Unix socket only. */
 static bool read_pid(const struct announce_body *w, const struct peer *peer, struct announcement *a,
 	struct reply *r)
 {
@@ -107,7 +107,7 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }
 
-/* Holds what it needs: a sampler that hangs may come to it when the answer is given. */
+/* Owns its data: a sampler that hung may still use it after the reply. */
 struct announce_call {
 	struct shared shared;
 	struct announcement announcement;

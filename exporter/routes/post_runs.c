@@ -1,4 +1,4 @@
-/* POST /runs: another exporter hands on a run that ended there. */
+/* POST /runs: takes an ended run from another exporter. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -25,7 +25,7 @@ static int add(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-/* A second attempt at a file that is locked waits for as long as the first: who is behind it is told at once. */
+/* After a wait for a locked file in vain, further posts are refused at once for this time. */
 #define LOCKED_SECONDS 2
 
 static atomic_int_least64_t locked_until; /* struct mono */
@@ -41,7 +41,7 @@ static int add_unless_locked(struct app *app, struct run_addition *a, struct err
 	return code;
 }
 
-/* The answer is given when the run is on disk: who gets it forgets the run. */
+/* Replies after the run is on disk, because the sender then forgets the run. */
 static int keep_run(struct app *app, const struct run *run, struct reply *r)
 {
 	struct run_addition a = {.run = run};
