@@ -1,4 +1,4 @@
-/* Runs that are announced, and ends that are told. */
+/* Begins and ends of runs that clients announce. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static struct named_process *announced_at(const struct finder *f, const char *jo
 	return NULL;
 }
 
-static struct named_process *named_by(const struct announcement *a)
+static struct named_process *named_new(const struct announcement *a)
 {
 	struct named_process *n = xcalloc(1, sizeof *n);
 
@@ -49,7 +49,8 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 	int unread = process_read_stat(host, a->pid, &stat);
 
 	if (process_unanswered(unread))
-		return err_set(e, unread, "process %d does not answer: it waits for a file system",
+		return err_set(e, unread,
+			"process %d does not answer: it waits for a file system; try again later",
 			(int)a->pid);
 	if (unread)
 		return err_set(e, -ESRCH, "there is no process %d", (int)a->pid);
@@ -59,17 +60,15 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 		return err_set(e, -ESRCH, "%d is a thread of process %d", (int)a->pid,
 			(int)process);
 	struct named_process *n = announced_at(f, a->job_name, a->pid, stat.start_ticks);
-	bool known = n != NULL;
-
+	ret->known = n;
 	if (!n) {
-		n = named_by(a);
+		n = named_new(a);
 		int code = finder_begin(f, a->pid, stat.start_ticks, n, e);
 
 		if (code)
 			return code;
 	}
 	text_copy(n->run_id, ret->run_id, sizeof ret->run_id);
-	ret->known = known;
 	return 0;
 }
 
@@ -81,7 +80,7 @@ static struct named_process *open_of_id(const struct finder *f, const char *run_
 	return NULL;
 }
 
-/* A run that was announced to the exporter before us, and to us not yet. */
+/* Continues a run that a client announced to an earlier exporter. NULL: none can be continued. */
 static struct named_process *take_up(struct finder *f, const struct host *host, const char *run_id)
 {
 	const struct left_open_run *r = left_open_find_id(f->left_open, run_id);
@@ -98,7 +97,7 @@ static struct named_process *take_up(struct finder *f, const struct host *host, 
 		.input_bytes = NAN,
 		.attempt = NAN,
 	};
-	struct named_process *n = named_by(&a);
+	struct named_process *n = named_new(&a);
 
 	f->host = host;
 	return finder_begin(f, a.pid, stat.start_ticks, n, NULL) ? NULL : n;

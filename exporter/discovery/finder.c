@@ -1,4 +1,3 @@
-/* From processes to recorded runs. */
 #include "exporter/discovery/finder_state.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 
-/* Longer chains of processes are cut: no more are looked at again when a run begins below them. */
+/* Most ancestors that are looked at again when a process names a job. */
 #define ANCESTORS_MAX 64
 
 static bool is_of_rules(const void *finder, struct slice variable)
@@ -78,21 +77,20 @@ static struct named_process *of_same_run(const struct finder *f, const struct re
 	return NULL;
 }
 
-static void leave_run(struct finder *f, struct booked_process *p)
+static void leave_run(struct booked_process *p)
 {
 	struct named_process *n = p->note;
 
-	(void)f;
 	p->note = NULL;
 	if (n)
 		n->processes--;
 }
 
-static void join_run(struct finder *f, struct booked_process *p, struct named_process *n)
+static void join_run(struct booked_process *p, struct named_process *n)
 {
 	if (p->note == n)
 		return;
-	leave_run(f, p);
+	leave_run(p);
 	p->note = n;
 	n->processes++;
 }
@@ -108,14 +106,13 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->is.passing) {
-		/* Like a wrapper's it ends with us: whether a title was another meanwhile, nobody after us can tell. */
+		/* The run ends with this exporter: a later one would miss a change of the title. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
-		identity_make_run_id(n->run_id, n->started_at);
-		return;
+	} else {
+		n->left_open = left_open_find(f->left_open, n->is.job_name, pid, start_ticks);
 	}
-	n->left_open = left_open_find(f->left_open, n->is.job_name, pid, start_ticks);
 	if (n->left_open) {
 		n->started_at = wall_from_seconds(n->left_open->started_at);
 		text_copy(n->left_open->run_id, n->run_id, sizeof n->run_id);
@@ -124,7 +121,7 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 }
 
-/* The real one: with the rights of a set-user-ID program nobody's names are another's. */
+/* The real user, so that a set-user-ID program takes no place of the user whose rights it has. */
 static uint64_t user_of(const struct host *h, pid_t pid)
 {
 	char path[64], text[1024];
@@ -135,11 +132,9 @@ static uint64_t user_of(const struct host *h, pid_t pid)
 	return number_find(SCAN(text, n > 0 ? n : 0), "Uid");
 }
 
-int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *take,
+int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,
 	struct err *e)
 {
-	struct named_process *n = take;
-
 	GROW(f->named, f->n, f->room);
 	f->named[f->n++] = n;
 	root_at(f, pid, start_ticks, n);
@@ -149,8 +144,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 		    f->host->now.mono)) {
 		counters_found_add(FOUND_TOO_MANY_JOBS, 1);
 		return err_set(e, -EDQUOT,
-			"there are %zu different jobs already; --jobs.max lets in more, but a name "
-			"should not change from run to run",
+			"there are %zu different jobs already: use a name that stays the same from "
+			"run to run, or raise --jobs.max",
 			f->quota.max);
 	}
 
@@ -174,7 +169,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	return code;
 }
 
-/* A run that begins with this process; what an exporter is told to run is recorded by itself. */
+/* Begins a run at this process. An exporter (run) records its run itself, so none is followed. */
 static struct named_process *name_at(struct finder *f, const struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -194,7 +189,7 @@ static struct named_process *name_at(struct finder *f, const struct booked_proce
 	return n;
 }
 
-/* The process is of the run that it names: of a known one, or it begins it. */
+/* Adds the process to the run that it names. Begins the run when it is new. */
 static void enter_run(struct finder *f, struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -204,10 +199,10 @@ static void enter_run(struct finder *f, struct booked_process *p,
 		jobs_adopt(f->host->jobs, f->host, n->run_id, p->pid);
 	if (!n)
 		n = name_at(f, p, found);
-	join_run(f, p, n);
+	join_run(p, n);
 }
 
-/* Ancestors may have executed what they are now only after they were looked at: from the top down. */
+/* Ancestors may have called execve since their last look. From the top down. */
 static void look_at_ancestors(struct finder *f, const struct booked_process *p)
 {
 	struct booked_process *chain[ANCESTORS_MAX];
@@ -230,7 +225,7 @@ void finder_conclude(const struct host *h, const struct named_process *n)
 	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
 }
 
-/* Of a worker whose title is another now: what it was titled by is over. */
+/* Ends the run of a worker's last title, because the worker has another title now. */
 static void end_passing(struct finder *f, struct booked_process *p)
 {
 	struct named_process *n = p->note;
@@ -239,7 +234,7 @@ static void end_passing(struct finder *f, struct booked_process *p)
 		return;
 	if (n->open)
 		finder_conclude(f->host, n);
-	leave_run(f, p);
+	leave_run(p);
 }
 
 static void look_at_process(void *context, struct booked_process *p)
@@ -248,11 +243,11 @@ static void look_at_process(void *context, struct booked_process *p)
 	const struct named_process *before = p->note;
 	uint64_t program = p->program;
 	struct process_finding found;
-	bool quota = identify_process(f, p, &found);
+	bool named = identify_process(f, p, &found);
 
-	if (p->program != program && before && !(quota && recognised_same(&before->is, &found.is)))
+	if (p->program != program && before && !(named && recognised_same(&before->is, &found.is)))
 		end_passing(f, p);
-	if (!quota)
+	if (!named)
 		return;
 	if (!of_ancestor(f, p, &found.is)) {
 		look_at_ancestors(f, p);
@@ -263,7 +258,8 @@ static void look_at_process(void *context, struct booked_process *p)
 
 static void forget_process(void *context, struct booked_process *p)
 {
-	leave_run(context, p);
+	(void)context;
+	leave_run(p);
 }
 
 static void drop_unused(struct finder *f)

@@ -1,4 +1,4 @@
-/* The runs that the finder knows, and what its parts do with them. */
+/* The state of the finder, and the calls between its files. Sampler thread only. */
 #ifndef EXPORTER_DISCOVERY_FINDER_STATE_H
 #define EXPORTER_DISCOVERY_FINDER_STATE_H
 
@@ -12,17 +12,17 @@
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 
-/* A run that was named, for as long as a process of it is known. */
+/* A run that a process or a client named. Freed when it is closed and its processes are gone. */
 struct named_process {
 	struct recognised is;
 	size_t processes; /* in the book */
-	bool begun, open; /* open: followed here; otherwise by a wrapper, or refused */
+	bool begun;       /* recorded in the history */
+	bool open; /* followed here; false: a wrapper follows it, it was refused or it ended */
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
-	const struct left_open_run *left_open; /* that it continues, or NULL */
-	/* How it ended, when somebody told; outcome RUNNING: nobody has. */
-	enum outcome reported_outcome;
+	const struct left_open_run *left_open; /* continued by this run; NULL = none */
+	enum outcome reported_outcome;         /* by a client; OUTCOME_RUNNING = no report */
 	double reported_exit_code;
 };
 
@@ -35,43 +35,43 @@ struct finder {
 	struct named_process **named;
 	struct facts_reader *reader;
 	struct job_rules *rules; /* NULL = none */
-	const struct host *host; /* of the look at hand */
+	const struct host *host; /* of the current call */
 	struct complaint not_followed, patterns_given_up;
-	bool refused_said;
+	bool refused_logged;
 	struct name_quota quota;
-	struct machine machine; /* what a record at hand borrows its texts from */
-	struct recognised *pod; /* what everything in this pod is; NULL = nothing */
-	struct buf pod_text;    /* what says so */
+	struct machine machine; /* owns the server texts of the record that is being written */
+	struct recognised *pod; /* the run of all processes of this pod; NULL = none */
+	struct buf pod_text;    /* the labels and variables that name the run of the pod */
 };
 
-/* ---- identify.c: what a process names ---- */
+/* ---- identify.c: the job that a process names ---- */
 struct process_finding {
 	struct recognised is;
 	bool exporter;
 };
 
 /*
- * False when it names nothing, or nothing new since it was looked at before: then p->program stays as it was. A worker
- * that changes its title is due at each look from then on.
+ * False: the process names no job, or its command line did not change since the last look; then
+ * p->program stays the same. A worker that changes its title is looked at again at every look.
  */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
-/* After others were looked at: a container that one of them named is called so. */
+/* Takes over the run of r's container when a process looked at meanwhile began one. */
 void identify_again(const struct finder *f, struct recognised *r);
 
-/* With --jobs.pod: what this pod is. */
+/* With --jobs.pod: finds the job of this pod. Logs a warning when the options do not fit. */
 void identify_pod(struct finder *f);
 
 /* ---- finder.c ---- */
 
-/* A followed run is over whatever its processes do; nothing more is known of how. */
+/* Ends a followed run, even when its processes go on. Its next reading is the last. */
 void finder_conclude(const struct host *h, const struct named_process *n);
 
 /*
- * Begins to follow a run that is filled in but for where and when it is rooted, and makes it known to the finder, which
- * owns it then. A run that cannot be followed is known, too, so that it is not tried again; the code says why.
+ * Begins to follow n at a process; n->is must be filled. The finder owns n, also after an error, so
+ * that it does not try the same run again. Errors: see finder_announce.
  */
-int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *take,
+int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,
 	struct err *e);
 
 #endif

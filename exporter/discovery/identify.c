@@ -1,4 +1,4 @@
-/* What a process names: by its own words, by rules of the site, or because it is of this pod. */
+/* Names the job of a process: by its environment and arguments, the site's rules, or this pod. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>
@@ -13,30 +13,27 @@
 #include "exporter/options/options.h"
 #include "exporter/discovery/pod.h"
 
-/* Of whom something was left out is looked at again then, unless that is sooner anyway. */
-#define LEFT_OUT_NS (5 * NS_PER_S)
+/* Time until a process is looked at again when one of its files did not answer. */
+#define LOOK_AGAIN_NS (5 * NS_PER_S)
 
 static uint64_t fingerprint(struct slice s)
 {
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/*
- * Once: which right would let us see what we cannot. A pod is a job without its environments, and what its run lacks
- * is told with the run.
- */
+/* Logs once which right would allow reading environments. A pod's job has a name without them. */
 static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
 	char number[16];
 
 	counters_found_add(FOUND_UNREADABLE, facts->refused);
-	if (!facts->refused || f->refused_said || f->pod)
+	if (!facts->refused || f->refused_logged || f->pod)
 		return;
-	f->refused_said = true;
+	f->refused_logged = true;
 	snprintf(number, sizeof number, "%d", (int)pid);
 	log_line(LOG_LEVEL_INFO,
-		"environments of other users' processes may not be read, so that jobs are not "
-		"recognised by them",
+		"cannot read environments of other users' processes: jobs named only there are "
+		"not found",
 		"pid", number, "needs",
 		"the jobs' own user, or the capabilities SYS_PTRACE and DAC_READ_SEARCH", NULL);
 }
@@ -65,7 +62,7 @@ static bool read_process(struct finder *f, struct booked_process *p, struct proc
 
 /* ---- the pod ---- */
 
-/* What was asked for and will not happen. */
+/* Warns about options that have no effect. */
 static void warn_of_pod(const struct options *o)
 {
 	struct err e = {0};
@@ -76,8 +73,8 @@ static void warn_of_pod(const struct options *o)
 		log_line(LOG_LEVEL_WARN, "--jobs.per-container does nothing without --jobs.pod",
 			NULL);
 	if (o->jobs_pod && o->jobs_pod_info && pod_info_check(o->jobs_pod_info, &e))
-		log_line(LOG_LEVEL_WARN, "--jobs.pod-info tells nothing about the pod", "err",
-			e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "--jobs.pod-info has no labels or annotations of the pod",
+			"err", e.text, NULL);
 }
 
 void identify_pod(struct finder *f)
@@ -91,16 +88,16 @@ void identify_pod(struct finder *f)
 		return;
 	if (f->app->self->pid == 1)
 		log_line(LOG_LEVEL_ERROR,
-			"no process of another container can be seen, because this one is number "
-			"1 of its PID namespace: the pod needs shareProcessNamespace: true",
+			"this process has PID 1, so it sees no other container: set "
+			"shareProcessNamespace: true in the pod",
 			NULL);
 	if (pod_recognise(o->jobs_pod_info, &f->pod_text, &is, &e)) {
-		log_line(LOG_LEVEL_WARN, "the pod is no job", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "the pod is not recorded as a job", "err", e.text, NULL);
 		return;
 	}
 	f->pod = xmalloc(sizeof *f->pod);
 	*f->pod = is;
-	log_line(LOG_LEVEL_INFO, "everything in this pod is one job", "job_name", is.job_name,
+	log_line(LOG_LEVEL_INFO, "all processes of this pod are one job", "job_name", is.job_name,
 		"system", is.system, NULL);
 }
 
@@ -114,7 +111,7 @@ static bool is_own(const struct finder *f, const struct booked_process *p)
 	return false;
 }
 
-/* The name of a program as its command line has it, without folders. */
+/* The program's name as in its command line, without folders. */
 static struct slice program_of(struct slice command_line)
 {
 	struct slice program = {command_line.data, strnlen(command_line.data, command_line.len)};
@@ -137,7 +134,7 @@ static void add_program(struct slice command_line, char *name, size_t size)
 	snprintf(name + n, size - n, "/%s", text);
 }
 
-/* The run of a container that has one already. */
+/* The open run of a container, or NULL. */
 static const struct recognised *run_of_container(const struct finder *f, const char *container,
 	const char *run)
 {
@@ -148,7 +145,7 @@ static const struct recognised *run_of_container(const struct finder *f, const c
 	return NULL;
 }
 
-/* A container is called by the program that was seen in it first. */
+/* The first program seen in a container names it. */
 static void name_container(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
 {
@@ -177,24 +174,21 @@ void identify_again(const struct finder *f, struct recognised *r)
 }
 
 /*
- * A container begins as its runtime, still root and outside of its files and limits, which then executes the job. What
- * it is called is looked at again soon.
+ * The first process of a container is its runtime, as root and outside of its files and limits. It
+ * then executes the job, and the job's command line is looked at again soon.
  */
 static bool is_runtime(struct slice command_line)
 {
-	static const char *const quota[] = {"runc", "crun", "youki"};
+	static const char *const runtimes[] = {"runc", "crun", "youki"};
 	struct slice program = program_of(command_line);
 
-	for (size_t i = 0; i < ARRAY_LEN(quota); i++)
-		if (slice_is(program, quota[i]))
+	for (size_t i = 0; i < ARRAY_LEN(runtimes); i++)
+		if (slice_is(program, runtimes[i]))
 			return true;
 	return false;
 }
 
-/*
- * In the shared namespace of a pod, number 1 is the process that holds it (pause). What an exporter started is not
- * told apart from it.
- */
+/* In a pod's shared PID namespace, PID 1 is pause. Children of the exporter belong to it. */
 static bool is_of_pod(const struct finder *f, const struct booked_process *p)
 {
 	return f->pod && p->pid != 1 && !is_own(f, p);
@@ -212,8 +206,8 @@ static bool name_by_pod(const struct finder *f, const struct booked_process *p,
 }
 
 /*
- * A process of the pod that names its job is told more about by the pod's labels where both are of the same system: in
- * a driver of Spark the command line has a class of Spark's own, and the label the name that people gave.
+ * Adds the pod's labels to the name of a process when both name a job of the same system. A Spark
+ * driver's command line has a class of Spark; the label has the name that the user gave.
  */
 static void complete_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text, struct recognised *r)
@@ -235,7 +229,7 @@ static double within(double v, double least, double most)
 	return v >= least && v <= most ? v : (double)NAN;
 }
 
-/* Environments and rules may say any number; one that an option of run would refuse is unknown. */
+/* Numbers outside the ranges of the options of run count as unknown. */
 static void bound_numbers(struct recognised *r)
 {
 	r->attempt = within(r->attempt, 1, ATTEMPT_MOST);
@@ -244,7 +238,7 @@ static void bound_numbers(struct recognised *r)
 	r->memory_bytes = within(r->memory_bytes, 1, REQUEST_BYTES_MOST);
 }
 
-/* Our own variable, then the rules of the site, then what is built in. */
+/* RIGHTSIZE_JOB_NAME wins over rules of the site, and these win over the built-in systems. */
 static bool name_process(struct finder *f, const struct booked_process *p,
 	const struct process_facts *facts, struct recognised *ret, bool *ignored)
 {
@@ -259,7 +253,8 @@ static bool name_process(struct finder *f, const struct booked_process *p,
 
 	counters_found_add(FOUND_PATTERN_GAVE_UP, found.gave_up);
 	if (found.gave_up && log_complaint_due(&f->patterns_given_up))
-		log_line(LOG_LEVEL_WARN, "a pattern of the rules takes too long and is given up",
+		log_line(LOG_LEVEL_WARN,
+			"a pattern in --jobs.rules takes too long and does not match: simplify it",
 			NULL);
 	if (!ruled)
 		return known;
@@ -291,11 +286,11 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
 }
 
-/* What was left out, since it did not answer, may be what names it. */
+/* Looks again soon when a file did not answer, because that file may name the job. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	uint64_t left_out = tree_waits(f->host->proc).left_out;
-	int64_t soon = f->host->now.mono.ns + LEFT_OUT_NS;
+	int64_t soon = f->host->now.mono.ns + LOOK_AGAIN_NS;
 
 	if (read_and_name(f, p, ret))
 		return true;

@@ -1,4 +1,3 @@
-/* Reading the rules of the site, and matching them against a process. */
 #include "exporter/discovery/job_rules.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -13,13 +12,9 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/text/yaml.h"
 
-/*
- * Steps of PCRE2 at one place of the text, and KiB of its heap. A pattern that backtracks without end is given up
- * after the first such place: some 0.1 ms. Texts are cut, as names stand at their beginning.
- */
-#define MATCH_STEPS 5000
-#define MATCH_HEAP  256
-#define SUBJECT_MAX 4096
+#define MATCH_STEPS 5000 /* of PCRE2 at one offset, 0.1 ms; more: the pattern does not match */
+#define MATCH_HEAP  256  /* KiB, of PCRE2 */
+#define SUBJECT_MAX 4096 /* longer texts are cut, because names stand at their beginning */
 #define GROUPS_MAX  32
 
 enum rule_condition_kind {
@@ -58,24 +53,17 @@ struct job_rules {
 	struct job_rule *rule[JOB_RULES_MAX];
 };
 
-static const char *const condition_names[] = {
-	[CONDITION_COMMAND_LINE] = "command_line",
-	[CONDITION_EXECUTABLE] = "executable",
-	[CONDITION_WORKING_DIRECTORY] = "working_directory",
-	[CONDITION_CGROUP] = "cgroup",
-	[CONDITION_CONTAINER] = "container",
-	[CONDITION_USER] = "user",
-	[CONDITION_VARIABLE] = "environment",
-};
-
-static const unsigned condition_facts[] = {
-	[CONDITION_COMMAND_LINE] = 0,
-	[CONDITION_EXECUTABLE] = FACT_EXECUTABLE,
-	[CONDITION_WORKING_DIRECTORY] = FACT_WORKING_DIRECTORY,
-	[CONDITION_CGROUP] = FACT_CGROUP,
-	[CONDITION_CONTAINER] = FACT_CGROUP,
-	[CONDITION_USER] = FACT_USER,
-	[CONDITION_VARIABLE] = 0,
+static const struct {
+	const char *name;
+	unsigned facts; /* bits of enum fact */
+} conditions[] = {
+	[CONDITION_COMMAND_LINE] = {"command_line", 0},
+	[CONDITION_EXECUTABLE] = {"executable", FACT_EXECUTABLE},
+	[CONDITION_WORKING_DIRECTORY] = {"working_directory", FACT_WORKING_DIRECTORY},
+	[CONDITION_CGROUP] = {"cgroup", FACT_CGROUP},
+	[CONDITION_CONTAINER] = {"container", FACT_CGROUP},
+	[CONDITION_USER] = {"user", FACT_USER},
+	[CONDITION_VARIABLE] = {"environment", 0},
 };
 
 void job_rules_free(struct job_rules *r)
@@ -113,7 +101,7 @@ static int add_condition(struct yaml *y, yaml_node_t *value, struct job_rule *ru
 	if (!compiled) {
 		pcre2_get_error_message(number, why, sizeof why);
 		return yaml_error(y, value, e, "%s: %s at character %zu of the pattern",
-			variable ? variable : condition_names[kind], (const char *)why,
+			variable ? variable : conditions[kind].name, (const char *)why,
 			(size_t)offset);
 	}
 	rule->condition[rule->n++] = (struct rule_condition){kind, variable, compiled};
@@ -133,7 +121,7 @@ READ_CONDITION(read_cgroup, CONDITION_CGROUP)
 READ_CONDITION(read_container, CONDITION_CONTAINER)
 READ_CONDITION(read_user, CONDITION_USER)
 
-/* A mapping whose keys are names: each is called with its name and value. */
+/* Calls each with the name and value of every pair of a mapping. */
 static int each_pair(struct yaml *y, yaml_node_t *node, const char *subject,
 	int (*each)(struct yaml *y, const char *name, yaml_node_t *value, struct job_rule *rule,
 		struct err *e),
@@ -280,7 +268,7 @@ static int read_rule(struct yaml *y, yaml_node_t *node, struct job_rules *r, str
 {
 	if (r->n == JOB_RULES_MAX)
 		return yaml_error(y, node, e, "more than %d rules", JOB_RULES_MAX);
-	/* In the list before it is whole, so that what it has is freed. */
+	/* Added before it is complete, so that job_rules_free frees it after an error, too. */
 	struct job_rule *rule = r->rule[r->n++] = arena_alloc(&r->arena, sizeof *rule);
 
 	rule->line = node->start_mark.line + 1;
@@ -338,7 +326,7 @@ unsigned job_rules_facts(const struct job_rules *r)
 
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->rule[i]->n; k++)
-			facts |= condition_facts[r->rule[i]->condition[k].kind];
+			facts |= conditions[r->rule[i]->condition[k].kind].facts;
 	return facts;
 }
 
@@ -365,7 +353,7 @@ void job_rules_name(const struct job_rules *r, size_t rule, struct buf *out)
 
 /* ---- matching ---- */
 
-/* What the named groups of the rule at hand found. */
+/* The texts that the named groups of the current rule matched. */
 struct rule_groups {
 	size_t n;
 	struct {
@@ -414,7 +402,7 @@ static struct slice variable(const struct process_facts *f, const char *name)
 	return (struct slice){NULL, 0};
 }
 
-/* data NULL: not known, which matches nothing. */
+/* data NULL: unknown, and matches no pattern. */
 static struct slice subject(const struct rule_matching *m, const struct rule_condition *c)
 {
 	const struct process_facts *f = m->facts;
@@ -433,9 +421,9 @@ static struct slice subject(const struct rule_matching *m, const struct rule_con
 	case CONDITION_USER:
 		return (struct slice){f->user, strlen(f->user)};
 	case CONDITION_VARIABLE:
-		return c->variable ? variable(f, c->variable) : (struct slice){NULL, 0};
+		break;
 	}
-	return (struct slice){NULL, 0};
+	return variable(f, c->variable);
 }
 
 /* ---- patterns ---- */
@@ -481,7 +469,7 @@ static bool is_met(struct rule_matching *m, const struct rule_condition *c)
 	return found > 0;
 }
 
-/* The first condition that is not met; n when all are. */
+/* The index of the first condition that does not match; rule->n when all match. */
 static size_t try_rule(struct rule_matching *m, const struct job_rule *rule)
 {
 	size_t i = 0;
@@ -502,7 +490,7 @@ static struct slice group(const struct rule_groups *g, struct slice name)
 	return (struct slice){"", 0};
 }
 
-/* Fills the braces, and makes the result fit to show. */
+/* Replaces the names in braces. steady: drops dates and ids. Control characters become "_". */
 static void fill(const struct rule_groups *g, const char *template, bool steady, char *out,
 	size_t size)
 {
@@ -566,7 +554,7 @@ static void explain_failure(const struct job_rules *r, size_t rule, size_t condi
 		return;
 	buf_addc(out, '\t');
 	job_rules_name(r, rule, out);
-	buf_addf(out, ": %s%s%s %s\n", condition_names[c->kind], c->variable ? " " : "",
+	buf_addf(out, ": %s%s%s %s\n", conditions[c->kind].name, c->variable ? " " : "",
 		c->variable ? c->variable : "",
 		subject(m, c).len ? "does not match" : "is not known");
 }
@@ -593,6 +581,5 @@ bool job_rules_match(const struct job_rules *r, const struct process_facts *fact
 			name_run(r->rule[rule], &m.groups, &ret->is);
 	}
 	pcre2_match_context_free(m.context);
-	/* A name without any letter is none. */
 	return rule < r->n && (ret->ignored || ret->is.job_name[0]);
 }

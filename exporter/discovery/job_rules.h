@@ -1,5 +1,5 @@
 /*
- * Rules of the site for which process is a run of which job: a YAML file (--jobs.rules), of which the first rule that
+ * Rules of the site: a YAML file (--jobs.rules) that maps processes to jobs. The first rule that
  * matches wins.
  *
  *	rules:
@@ -10,14 +10,15 @@
  *	    job_name: '{flow}/{step}'
  *	    labels: {flow: '{flow}'}
  *	  - executable: '/(bash|sshd)$'
- *	    ignore: true                        # no job, whatever its environment says
+ *	    ignore: true                        # no job, even when its environment names one
  *
- * Conditions are regular expressions (PCRE2) that must all be found: command_line (arguments with a blank in between),
- * executable, working_directory, cgroup, container (its id), user (name, else number), and variables of the
- * environment. Their named groups fill the names in braces; dates and ids at the end of what they found are taken off.
+ * Conditions are regular expressions (PCRE2), and all must match: command_line (arguments joined by
+ * spaces), executable, working_directory, cgroup, container (its id), user (name, else number), and
+ * variables of the environment. Named groups fill the names in braces. In job_name, dates and ids
+ * at the end of a group's text are dropped.
  *
- * A pattern that takes too many steps on a text does not match it, and is counted (struct rule_finding.gave_up).
- * Immutable after it was read; for several threads.
+ * A pattern that takes too many steps on a text does not match it (struct rule_finding.gave_up).
+ * Immutable after reading; several threads may use it.
  */
 #ifndef EXPORTER_DISCOVERY_JOB_RULES_H
 #define EXPORTER_DISCOVERY_JOB_RULES_H
@@ -35,31 +36,34 @@
 
 struct job_rules;
 
-/* What is wrong with it: "FILE:LINE: ", and what is accepted. */
+/* -EINVAL: e names file, line, mistake and accepted values. The caller frees *ret. */
 int job_rules_parse(struct job_rules **ret, const char *file, const char *text, size_t len,
 	struct err *e);
 int job_rules_read(struct job_rules **ret, const char *file, struct err *e);
 void job_rules_free(struct job_rules *r); /* NULL does nothing */
 
-/* Bits of enum fact that its conditions look at. */
+/* The bits of enum fact that the conditions need. */
 unsigned job_rules_facts(const struct job_rules *r);
 size_t job_rules_count(const struct job_rules *r);
 
 struct rule_finding {
 	size_t rule;          /* from 0 */
-	bool ignored;         /* the rule says that it is no job */
-	struct recognised is; /* else */
-	unsigned gave_up;     /* patterns that took too long, of all that were tried */
+	bool ignored;         /* the rule has ignore: true */
+	struct recognised is; /* empty when ignored */
+	unsigned gave_up;     /* patterns that exceeded the limit of steps */
 };
 
-/* False when no rule matches; gave_up is filled in then, too. explain: a line for each rule that was tried, or NULL. */
+/*
+ * False: no rule matches, or the job name is empty; gave_up is set in both cases. explain (NULL =
+ * none) receives a line for each rule that does not match.
+ */
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain);
 
-/* Is this variable looked at by a rule? */
+/* True when a condition of a rule reads this variable. */
 bool job_rules_reads(const struct job_rules *r, struct slice variable);
 
-/* "rule 2 (line 9, nightly)". */
+/* Appends "rule 2 (line 9, nightly)". */
 void job_rules_name(const struct job_rules *r, size_t rule, struct buf *out);
 
 #endif

@@ -1,4 +1,3 @@
-/* What was left open. */
 #include "exporter/discovery/left_open.h"
 
 #include <errno.h>
@@ -70,8 +69,9 @@ struct left_open *left_open_read(struct app *app)
 	if (code == 0)
 		code = history_open_runs(h, &arena, &open, &n, &e);
 	if (code && code != -ENOENT)
-		log_line(LOG_LEVEL_WARN, "runs that were left open are not continued", "err",
-			e.text, NULL);
+		log_line(LOG_LEVEL_WARN,
+			"runs that an earlier exporter left open are not continued", "err", e.text,
+			NULL);
 	for (size_t i = 0; code == 0 && i < n; i++)
 		if (is_here(&open[i].root, &app->self->here))
 			add_open_run(a, h, &open[i]);

@@ -1,6 +1,6 @@
 /*
- * Runs that the exporter before us left open, because the job went on: read from the history once, at the start, and
- * found again by boot, PID namespace, process number and start time. Not for several threads at once.
+ * Runs that an earlier exporter left open because their jobs outlived it. Read from the history
+ * once, at the start. Boot, PID namespace, PID and start time identify them. One thread at a time.
  */
 #ifndef EXPORTER_DISCOVERY_LEFT_OPEN_H
 #define EXPORTER_DISCOVERY_LEFT_OPEN_H
@@ -15,13 +15,13 @@ struct left_open_run {
 	char run_id[RUN_ID_MAX];
 	double started_at, last_sample_at;
 	struct run_root root;
-	double total[RUN_N_METRICS]; /* of what grows, up to the last sample; 0 when unknown */
-	bool recorded_elsewhere;     /* by an exporter that lives */
-	bool continued;              /* by us; the calls below find it no more */
+	double total[RUN_N_METRICS]; /* of counters, up to the last sample; 0 when unknown */
+	bool recorded_elsewhere;     /* by another exporter that is alive */
+	bool continued;              /* by this exporter; left_open_find skips it then */
 	char job_name[JOB_NAME_MAX];
 };
 
-/* Without a history there are none. */
+/* Empty without a history. */
 struct left_open *left_open_read(struct app *app);
 void left_open_free(struct left_open *a);
 
@@ -32,7 +32,7 @@ const struct left_open_run *left_open_find(const struct left_open *a, const char
 /* The open run of this id, or NULL. */
 const struct left_open_run *left_open_find_id(const struct left_open *a, const char *run_id);
 
-/* It goes on: the next run of the same job at the same process is another one. */
+/* Marks the run as continued. A later run of the same job at the same process is a new run. */
 void left_open_continue(struct left_open *a, const struct left_open_run *r);
 
 #endif

@@ -1,4 +1,3 @@
-/* Names that had runs lately, and whose they are. */
 #include "exporter/discovery/name_quota.h"
 
 #include <stdlib.h>
@@ -54,7 +53,7 @@ static void take_place(struct name_quota *j, struct quota_name *from)
 	set_places(j, from->user, left);
 }
 
-/* Of those with a place, or of those without, the one whose last run began first; NULL: there is none. */
+/* The name, with or without a place, whose last run began first, or NULL. */
 static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
 	struct quota_name *ret = NULL;
@@ -73,7 +72,7 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* The oldest without a run of this user, or NULL = of the user who has most places of those who have such a one. */
+/* The user's oldest idle name. user NULL: of the user who has most places among those with one. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -91,12 +90,12 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 }
 
 /*
- * Whose place this one gets when all are taken; NULL: nobody's. A name that had one before gets one of its own user's, or else
- * anybody's, as it gave its own to somebody. A new one has to be of a user who has no more than that one then, and of names
- * without a place no more are kept than there are places: so there are no ever new names.
+ * The name that loses its place when all are taken, or NULL. A known name lost its place before, so
+ * it takes an idle place of its own user, else of any user. A new name takes one only when its user
+ * then has no more places than the other user, and while at most max names have no place.
  */
-static struct quota_name *who_makes_room(const struct name_quota *j, const struct quota_name *known,
-	uint64_t user, struct mono now)
+static struct quota_name *name_to_replace(const struct name_quota *j,
+	const struct quota_name *known, uint64_t user, struct mono now)
 {
 	struct quota_name *last = oldest(j, true), *most = idle(j, NULL);
 	struct quota_name *own = known && known->user == user ? idle(j, &user) : NULL;
@@ -129,7 +128,7 @@ bool name_quota_admit(struct name_quota *j, const char *name, uint64_t user, str
 
 	if (!n || !n->held) {
 		if (places(j) >= j->max) {
-			struct quota_name *from = who_makes_room(j, n, user, now);
+			struct quota_name *from = name_to_replace(j, n, user, now);
 
 			if (!from)
 				return false;

@@ -1,12 +1,15 @@
 /*
- * How many different jobs there may be: a name that changes with each run must not flood Prometheus. A name that had no
- * run for JOB_NAME_REST_SECONDS makes room for another.
+ * Limits the number of different job names. A name that changes with each run must not flood
+ * Prometheus. A name loses its place to a new one JOB_NAME_REST_SECONDS after its last run
+ * began.
  *
- * Nor must one user with many names keep out the names of others: when all places are taken, a user who has fewer of
- * them, also with one more, gets that of a name without a run from the user who has most. Nobody's job is lost by that:
- * a name without a place comes back, when a run of it begins, in that of another of its own user's without a run, or else of
- * anybody's.
- * So there are max places, and within a day at most as many names again that had one: a user alone has no more than ever.
+ * One user with many names must not lock out other users. When all max places are taken, a user
+ * with fewer places takes an idle one (its name has no active run) from the user with most places,
+ * unless that user would then have fewer.
+ *
+ * No job is lost by that. A known name without a place takes an idle place of its own user, else of
+ * any user, when its next run begins. At most max names without a place are kept for a day, so one
+ * user alone cannot bring in ever new names.
  */
 #ifndef EXPORTER_DISCOVERY_NAME_QUOTA_H
 #define EXPORTER_DISCOVERY_NAME_QUOTA_H
@@ -22,10 +25,10 @@
 
 struct quota_name {
 	char name[JOB_NAME_MAX];
-	uint64_t user; /* of whose process the run was that it got its place for */
-	struct mono used;
-	size_t runs; /* that go on */
-	size_t held; /* places of this user; 0: this name has none itself */
+	uint64_t user;    /* owner of the process that got the place */
+	struct mono used; /* begin of the last run */
+	size_t runs;      /* active ones */
+	size_t held;      /* places of the user; 0: this name has no place */
 };
 
 struct name_quota {
@@ -34,8 +37,8 @@ struct name_quota {
 };
 
 /*
- * A run of this job begins, of a process of this user, any number where that is not known; false when there are too many
- * jobs already. Otherwise it goes on until name_quota_ended, also where it could not be followed.
+ * Counts a new run of this job by this user (any fixed number when unknown). False: there are too
+ * many job names. After true the caller must call name_quota_ended, even when following failed.
  */
 bool name_quota_admit(struct name_quota *j, const char *name, uint64_t user, struct mono now);
 void name_quota_ended(struct name_quota *j, const char *name);

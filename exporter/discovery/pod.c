@@ -1,4 +1,3 @@
-/* Names of pods. */
 #include "exporter/discovery/pod.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@ static const struct {
 	{"RIGHTSIZE_JOB_NAME", "rightsize/job-name"},
 };
 
-/* Kubernetes writes values as Go quotes them: what matters of that are \" and \\; other escapes stay as they are. */
+/* Kubernetes quotes values as Go does. Decodes \" and \\, and keeps other escapes. */
 static bool add_quoted(struct scan *line, struct buf *out)
 {
 	if (!scan_char(line, '"'))
@@ -104,12 +103,12 @@ int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, 
 	const struct process_text all = {.pod = {text->data, text->len}};
 
 	if (recognise(&all, ret)) {
-		/* All that is in the pod is one run, whatever tells which. */
+		/* All processes of the pod are one run, also without a run number. */
 		if (!ret->run[0])
 			text_copy("pod", ret->run, sizeof ret->run);
 		return 0;
 	}
 	return err_set(e, -ENOENT,
-		"nothing names this pod: give POD_NAME by the downward API, a folder with its "
-		"labels by --jobs.pod-info, or RIGHTSIZE_JOB_NAME");
+		"the pod has no name: set POD_NAME by the downward API, --jobs.pod-info to a "
+		"folder with its labels, or RIGHTSIZE_JOB_NAME");
 }

@@ -1,9 +1,10 @@
 /*
- * The pod that we are a sidecar of: what the downward API says of it, as the table of systems reads it.
+ * Names the job of the pod in which the exporter is a sidecar, by the Kubernetes downward API.
  *
- * From the folder of --jobs.pod-info: the files labels and annotations (lines key="value", as a downwardAPI volume has
- * them). From our own environment: POD_NAME, POD_NAMESPACE, POD_UID, RIGHTSIZE_JOB_NAME, and JOB_COMPLETION_INDEX, which
- * Kubernetes gives to each container of an indexed Job. Whatever is not there is not used.
+ * Reads the files labels and annotations in the folder of --jobs.pod-info (lines key="value", as a
+ * downwardAPI volume has them). Reads POD_NAME, POD_NAMESPACE, POD_UID, RIGHTSIZE_JOB_NAME and
+ * JOB_COMPLETION_INDEX from the exporter's environment. Kubernetes sets the last one in each
+ * container of an indexed Job. All of them are optional.
  */
 #ifndef EXPORTER_DISCOVERY_POD_H
 #define EXPORTER_DISCOVERY_POD_H
@@ -14,15 +15,15 @@
 
 #define POD_INFO_MAX ((size_t)256 * 1024)
 
-/* Adds the strings KEY=VALUE, each ended by NUL, of one such file. Lines that make no sense are left out. */
+/* Appends the lines of one such file as KEY=VALUE, each ended by NUL. Skips malformed lines. */
 void pod_info_parse(struct slice text, struct buf *out);
 
-/* Is there anything to be read in that folder? The reason when there is not. */
+/* 0 when labels or annotations can be read in the folder; else a negative errno with e. */
 int pod_info_check(const char *folder, struct err *e);
 
 /*
- * The run that this pod is, and what says so: strings as struct process_text has them. -ENOENT: nothing names it; the
- * sentence says what would.
+ * Names the run of the pod. text receives the KEY=VALUE strings that were read (struct
+ * process_text); call buf_done. -ENOENT: the pod has no name, and e lists ways to give it one.
  */
 int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e);
 

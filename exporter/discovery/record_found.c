@@ -1,4 +1,4 @@
-/* Begins and ends of found runs, handed to the historian. */
+/* Hands begins and ends of found runs to the historian. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "exporter/history/outcome.h"
 #include "recommender/run.h"
 
-/* The labels as the text of a JSON object; NULL without any. free. */
+/* The labels as a JSON object; NULL without labels. The caller frees it. */
 static char *labels_text(const struct recognised *r)
 {
 	json_t *o = json_object();
@@ -24,12 +24,6 @@ static char *labels_text(const struct recognised *r)
 
 	json_decref(o);
 	return ret;
-}
-
-/* Where runs run, as far as it is known by now. */
-static struct run_server server_now(struct finder *f)
-{
-	return this_server_of_run(f->app, &f->machine);
 }
 
 static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
@@ -59,7 +53,7 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
-	begin.server = server_now(f);
+	begin.server = this_server_of_run(f->app, &f->machine);
 	if (n->left_open)
 		sample_rows_continue(f->sample_rows, n->run_id, s, n->left_open->total,
 			fmax(0, wall_seconds(s->at.wall) - n->left_open->last_sample_at));
@@ -108,7 +102,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 		finish.exit_code = n->reported_exit_code;
 		finish.exit_signal = NAN;
 	}
-	finish.server = server_now(f);
+	finish.server = this_server_of_run(f->app, &f->machine);
 	historian_run_finish(f->app->historian, &finish);
 	n->open = false;
 	name_quota_ended(&f->quota, n->is.job_name);
