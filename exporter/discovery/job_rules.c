@@ -421,9 +421,9 @@ static struct slice subject(const struct rule_matching *m, const struct rule_con
 	case CONDITION_USER:
 		return (struct slice){f->user, strlen(f->user)};
 	case CONDITION_VARIABLE:
-		break;
+		return c->variable ? variable(f, c->variable) : (struct slice){NULL, 0};
 	}
-	return variable(f, c->variable);
+	return (struct slice){NULL, 0};
 }
 
 /* ---- patterns ---- */
