@@ -28,7 +28,6 @@
 
 enum cpu_source {
 	SOURCE_CGROUP,
-	SOURCE_CGROUP_REST,
 	SOURCE_TASKSTATS,
 	SOURCE_CLOCK,
 	SOURCE_RUSAGE,
@@ -58,9 +57,7 @@ struct account {
 	/* For an own group older than the run: CPU time of others, and the run's part at most. */
 	double older_seconds, older_missed;
 	uint64_t vanished; /* vanished members of the tree at the last sample */
-	/* NULL: the run has its own group, or cannot be told from others */
-	struct group_remainder *rest;
-	double most_seconds; /* upper bound from rest or exit accounting; NaN = unknown */
+	double most_seconds; /* upper bound from exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
 	unsigned looks, events_run;
@@ -86,7 +83,7 @@ struct account {
 };
 
 static const char *const source_names[SOURCES] = {
-	"cgroup", "cgroup-rest", "taskstats", "task-clock", "rusage", "proc"};
+	"cgroup", "taskstats", "task-clock", "rusage", "proc"};
 
 /* ---- state that all runs share ---- */
 
@@ -167,24 +164,6 @@ static bool counts_cpu(const struct cgroup *c)
 	return cgroup_cpu_place(c)->version;
 }
 
-static void find_rest(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct group_members *members, struct group_remainder **opened)
-{
-	if (opened && *opened) {
-		a->rest = *opened;
-		*opened = NULL;
-		return;
-	}
-	struct group_remainder_spec spec = {
-		a->root, &a->group, *members, .start = group_remainder_start(&a->group, h)};
-	struct tree_now now;
-
-	process_tree_look(tree, h, 0, &now);
-	spec.known_seconds = (double)process_tree_cpu_ns(tree) / 1e9;
-	spec.orphans_ours = process_tree_reaper(tree) != 0;
-	a->rest = group_remainder_open(h, &spec);
-}
-
 /*
  * Finds CPU time that the run's own group counted before the run: an earlier step (ExecStartPre of
  * a unit), or an earlier job in a kept group. Time beyond what all CPUs can have done since the
@@ -207,26 +186,23 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 	run_group_count_from(&a->run_group, h, unknown);
 }
 
-/* Finds the run's own group, or else its share of a group with few others. */
-static void find_own(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct group_members *members, struct group_remainder **rest)
+static void find_own(struct account *a, const struct host *h, const struct process_tree *tree,
+	const struct group_members *members)
 {
 	a->own = a->group;
 	a->has_own = cgroup_keep_own(&a->own, h, a->root, members);
 	if (a->has_own)
 		run_group_open(&a->run_group, &a->own, h);
-	if (!counts_cpu(&a->own)) {
-		find_rest(a, h, tree, members, rest);
+	if (!counts_cpu(&a->own))
 		return;
-	}
 	find_older(a, h, tree);
 	/* CPU time of the root before it entered the group is neither the group's nor the run's. */
 	a->forked_seconds = fmax(a->forked_seconds,
 		(double)process_tree_cpu_ns(tree) / 1e9 - cgroup_cpu_seconds(&a->own, h));
 }
 
-static void find_group(struct account *a, const struct host *h, struct process_tree *tree,
-	const struct cpu_quota *earlier, struct group_remainder **rest)
+static void find_group(struct account *a, const struct host *h, const struct process_tree *tree,
+	const struct cpu_quota *earlier)
 {
 	static const struct cgroup_place none = {0};
 	struct family family = {h, tree};
@@ -236,7 +212,7 @@ static void find_group(struct account *a, const struct host *h, struct process_t
 	if (!a->has_group)
 		return;
 	if (!a->from_now)
-		find_own(a, h, tree, &members, rest);
+		find_own(a, h, tree, &members);
 	a->limits = cgroup_limits_read(&a->group, h);
 	a->quota = cpu_quota_find(&a->group, h);
 	cpu_quota_count_from(&a->quota, earlier,
@@ -295,8 +271,7 @@ static void begin_events(struct account *a, const struct host *h, const struct a
  */
 static bool needs_clock(const struct account *a)
 {
-	return !counts_cpu(&a->own) && !a->has_events &&
-	       !(a->rest && group_remainder_is_sure(a->rest));
+	return !counts_cpu(&a->own) && !a->has_events;
 }
 
 struct account *account_open(struct accounts *shared, const struct host *h,
@@ -320,7 +295,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->limits = (struct cgroup_limits){NAN, NAN, NAN};
 	memory_kills_begin(&a->kills, h);
 	a->held_bytes = NAN;
-	find_group(a, h, tree, spec->quota, spec->rest);
+	find_group(a, h, tree, spec->quota);
 	begin_events(a, h, spec, tree);
 	if (!needs_clock(a))
 		a->clock = NULL;
@@ -342,7 +317,6 @@ void account_close(struct account *a)
 		exit_events_unlock(events);
 	}
 	run_group_close(&a->run_group);
-	group_remainder_close(a->rest);
 	free(a);
 }
 
@@ -359,11 +333,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 	/* Another container's group may become visible only when its first process is set up. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
-		find_group(a, h, tree, NULL, NULL);
+		find_group(a, h, tree, NULL);
 	if (a->has_own && run_group_due(&a->run_group, accounts_births(a->shared)))
 		cgroup_processes(&a->own, h, pids_add, &found);
-	if (a->rest)
-		group_remainder_processes(a->rest, h, pids_add, &found);
 	if (a->has_events) {
 		exit_events_lock(a->shared->events);
 		lineage_living(exit_events_book(a->shared->events), a->events_run, pids_add,
@@ -399,15 +371,10 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 	double peak = t->peak_process_bytes ? (double)t->peak_process_bytes : (double)NAN;
 	double recorded = (double)t->cpu_ns / 1e9, with_ends = recorded + fmax(a->ends.seconds, 0);
 	double most = as_command(a, with_ends + a->ends.missed_seconds);
-	double group_seconds = fmin(a->known[SOURCE_CGROUP], a->most_seconds);
 
 	a->known[SOURCE_TASKSTATS] =
-		fmax(as_command(a, recorded), fmin(as_command(a, with_ends), group_seconds));
-	if (t->whole) {
-		a->most_seconds = fmin(a->most_seconds, most);
-		if (a->known[SOURCE_CGROUP_REST] > a->most_seconds)
-			a->known[SOURCE_CGROUP_REST] = a->most_seconds;
-	}
+		fmax(as_command(a, recorded), fmin(as_command(a, with_ends), a->known[SOURCE_CGROUP]));
+	a->most_seconds = t->whole ? most : (double)NAN;
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
 	value[RUN_CPU_WAIT_SECONDS] =
@@ -509,7 +476,6 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	double forked = value[RUN_CPU_SECONDS], tree_total = as_command(a, forked);
 	double system = forked > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / forked : 0;
 	double best = tree_total;
-	struct group_remainder_reading rest = {NAN, NAN};
 	double group_system = NAN;
 
 	a->known[SOURCE_PROC] = tree_total;
@@ -519,16 +485,11 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	value[RUN_MEMORY_LIMIT_BYTES] = a->limits.memory_bytes;
 	if (a->has_own)
 		group_system = look_at_group(a, h, value);
-	if (a->rest)
-		rest = group_remainder_read(a->rest, h, forked);
-	a->known[SOURCE_CGROUP_REST] = as_command(a, rest.seconds);
-	a->most_seconds = as_command(a, rest.most);
 	look_at_quota(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	/* The clock may be too high: bound it by the group's usage. */
 	if (a->clock)
-		a->known[SOURCE_CLOCK] = fmin(look_at_clock(a), a->most_seconds);
+		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)
 		best = fmax(best, a->known[i]);
@@ -568,27 +529,11 @@ void account_end(struct account *a, const struct host *h, const struct process_t
 
 /* ---- the result ---- */
 
-/* True if others may have spent all of the rest unseen: then /proc is named. */
-static bool rest_adds_nothing(const struct account *a)
+static enum cpu_source source_of(const struct account *a)
 {
-	return a->known[SOURCE_CGROUP_REST] <= a->known[SOURCE_PROC] &&
-	       a->most_seconds > a->total * WORTH_NAMING + WORTH_NAMING_SECONDS;
-}
-
-/*
- * The share of a group starts at the time that /proc reported when the run began. Times of
- * waited-for children lack up to one tick of user and one of system time.
- */
-static enum cpu_source source_of(const struct account *a, const struct host *h)
-{
-	for (size_t i = 0; i < SOURCES; i++) {
-		double lacks = i == SOURCE_CGROUP_REST ? 2 / (double)h->ticks_per_second : 0;
-
-		if (i == SOURCE_CGROUP_REST && rest_adds_nothing(a))
-			continue;
-		if (a->known[i] * WORTH_NAMING + WORTH_NAMING_SECONDS + lacks >= a->total)
+	for (size_t i = 0; i < SOURCES; i++)
+		if (a->known[i] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
 			return (enum cpu_source)i;
-	}
 	return SOURCE_PROC;
 }
 
@@ -612,8 +557,6 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 	if (source == SOURCE_CGROUP)
 		return a->older_missed;
-	if (source == SOURCE_CGROUP_REST)
-		return most;
 	/* The clock misses ends and set-user-ID programs; the latter leave it far below. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds);
@@ -622,7 +565,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 void account_note(const struct account *a, const struct host *h, struct account_note *ret)
 {
-	enum cpu_source source = source_of(a, h);
+	enum cpu_source source = source_of(a);
 
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],

@@ -5,7 +5,6 @@
  * one replaces it:
  *
  *	cgroup      the kernel's account of the run's own group, minus earlier use by others
- *	cgroup-rest the kernel's account of a shared group, minus the others (group_remainder.h)
  *	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
  *	task-clock  an inherited perf counter, for commands started here: all but process ends
  *	rusage      getrusage(2) of the waiting process: all children that were waited for
@@ -18,7 +17,6 @@
 
 #include "collectors/base/err.h"
 #include "collectors/cgroup/find.h"
-#include "collectors/accounting/group_remainder.h"
 #include "collectors/process/tree.h"
 #include "collectors/cgroup/cpu_quota.h"
 #include "collectors/runs.h"
@@ -47,8 +45,6 @@ struct account_spec {
 	 */
 	bool from_now;
 	bool ours; /* a wrapper waits for its processes */
-	/* Opened before the run began. Set to NULL if account_open takes it. NULL = none. */
-	struct group_remainder **rest;
 };
 
 /* tree: of the run that just began; may be sampled. Never fails: a missing source is not used. */

@@ -6,7 +6,6 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/accounting/group_owner.h"
-#include "collectors/accounting/group_remainder.h"
 #include "collectors/process/pids.h"
 
 /* Ticks between attempts to begin measuring a group that has groups below. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/cgroup/cpu_quota.h"
 #include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 #include "collectors/kernel_file.h"
@@ -130,6 +131,14 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 	int code = cgroup_find(ret, host, number, e);
 
 	return code == -ENOENT ? look_through_root(ret, host, pid) : code;
+}
+
+double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h)
+{
+	const struct cgroup_place *p = cgroup_cpu_place(c);
+
+	return p->version == 2 ? cgroup_number(p, h, "cpu.stat", "usage_usec") / 1e6 :
+				 cgroup_number(p, h, "cpuacct.usage", NULL) / 1e9;
 }
 
 /* ---- is it the run's own? ---- */

@@ -17,6 +17,9 @@
  */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
+/* CPU seconds of a group since it was made; NaN = not counted. */
+double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h);
+
 /* Tells the processes of a run from others in a group. is_member NULL = no process is the run's. */
 struct group_members {
 	bool (*is_member)(const void *context, pid_t pid);

@@ -215,7 +215,6 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		.clock = spec->clock,
 		.forked_seconds = spec->forked_seconds,
 		.quota = spec->quota,
-		.rest = spec->rest,
 		.ours = spec->awaits_conclusion,
 		.from_now = spec->from_now,
 	};

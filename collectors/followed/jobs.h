@@ -44,7 +44,6 @@ struct run_spec {
 	double forked_seconds; /* CPU time of the root before it executed the command; not counted */
 	/* The CPU quota before the command; NULL = not read. Borrowed for the call. */
 	const struct cpu_quota *quota;
-	struct group_remainder **rest; /* as in struct account_spec */
 };
 
 /* Sets host->delays and host->members until jobs_free; host may be NULL. */

@@ -12,10 +12,6 @@
 #include "exporter/core/log.h"
 #include "exporter/sampling/sampler.h"
 
-/* Missing CPU time above this share plus these seconds is worth advice. */
-#define WORTH_ADVICE         0.02
-#define WORTH_ADVICE_SECONDS 0.01
-
 /* sd_booted(3) */
 static bool is_under_systemd(void)
 {
@@ -70,10 +66,6 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		own_directory(&c, h, a->options, directory, sizeof directory, &version) &&
 		own_group_make(&a->cgroup, directory, version, &e) < 0)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
-	if (a->cgroup.self < 0)
-		a->rest = group_remainder_open(h, &(struct group_remainder_spec){.group = &c,
-							  .start = group_remainder_start(&c, h),
-							  .orphans_ours = true});
 }
 
 /* A result after the timeout is closed here: its control group would stay for ever. */
@@ -125,22 +117,15 @@ void run_accounts_close(struct run_accounts *a)
 {
 	own_group_remove(&a->cgroup);
 	task_clock_close(&a->clock);
-	group_remainder_close(a->rest);
-	a->rest = NULL;
 }
 
 /* ---- advice ---- */
 
-/* Does the source count all children? A remainder of a group estimates what it misses. */
+/* Does the source count all children? */
 static bool is_whole(const struct account_note *note)
 {
-	static const char *const whole[] = {"cgroup", "taskstats"};
-
-	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
-		if (strcmp(note->cpu_source, whole[i]) == 0)
-			return true;
-	return strcmp(note->cpu_source, "cgroup-rest") == 0 &&
-	       note->cpu_missed_seconds <= note->cpu_seconds * WORTH_ADVICE + WORTH_ADVICE_SECONDS;
+	return strcmp(note->cpu_source, "cgroup") == 0 ||
+	       strcmp(note->cpu_source, "taskstats") == 0;
 }
 
 const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root)

@@ -16,7 +16,6 @@ struct run_accounts {
 	struct own_group cgroup;
 	struct task_clock clock;
 	struct cpu_quota quota;
-	struct group_remainder *rest; /* of the shared group; NULL: own group, or unreadable */
 	const struct options *options;
 };
 

@@ -215,7 +215,6 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 		.awaits_conclusion = true,
 		.clock = job->accounts.clock.fd >= 0 ? &job->accounts.clock : NULL,
 		.quota = &job->accounts.quota,
-		.rest = &job->accounts.rest,
 		.forked_seconds = job->forked.user + job->forked.system,
 	};
 	struct run_begin begin = {

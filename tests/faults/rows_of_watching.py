@@ -20,9 +20,9 @@ ROWS = {
     "the counter stays open beside exit accounting": (
         "exporter/wrapper/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
         "test_accuracy.py:Clock"),
-    "the counter is closed where others may hide children": (
-        "collectors/accounting/group_others.c", "		if (o->other[i].pid != o->ours && o->other[i].ignores_children)",
-        "		if (o->other[i].pid == o->ours && o->other[i].ignores_children)", "unit:accounts"),
+    "the rest of a shared group is charged to the run": (
+        "collectors/accounting/group_owner.c", "		if (!keep || !only_members(p, host, members))",
+        "		if (!keep)", "unit:accounts"),
     "a reading goes on once it was given up": (
         "exporter/history/read.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
     "samples are lost while the disk is full": (

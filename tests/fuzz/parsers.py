@@ -48,7 +48,7 @@ PARSERS = {
                "machine_cpu_stolen", "collectors/process/delays.c: add_schedstat add_thread read_files",
                "exporter/sampling/self_metrics.c: stat_field boot_time self_start open_fds add_memory",
                "collectors/accounting/own_group.c: own_group_cpu_ns", "collectors/host.c: host_status_is_of",
-               "collectors/accounting/group_others.c: group_others_own_pid", "exporter/wrapper/inherited.c: inherited_parse_children"),
+               "exporter/wrapper/inherited.c: inherited_parse_children"),
     "negotiate": ("exporter/site/negotiate.c", "exporter/http/framing.c"),
     "netlink": ("collectors/process/netlink.c: netlink_skip number_at netlink_u16 netlink_u32 netlink_u64 padded step netlink_next "
                 "netlink_error netlink_attribute", "collectors/process/taskstats.c: record_read aggregate_read taskstats_parse "

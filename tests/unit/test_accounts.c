@@ -37,7 +37,8 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 	static const struct {
 		int parent;
 		const char *source;
-	} cases[] = {{10, "cgroup"}, {1, "cgroup-rest"}};
+		double seconds;
+	} cases[] = {{10, "cgroup", 6.5}, {1, "proc", 1}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
@@ -48,96 +49,30 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 		OPEN(&w, .root = 10, .ours = true);
 		usage(&w, 6500000, "");
 		look_again(&w);
-		assert_double_equal(w.value[RUN_CPU_SECONDS], 6.5, 1e-9);
+		assert_double_equal(w.value[RUN_CPU_SECONDS], cases[i].seconds, 1e-9);
 		assert_string_equal(note_of(&w).cpu_source, cases[i].source);
 	}
-}
-
-/* 12 ignores SIGCHLD, ran, and took page faults: it may have forked, and nobody is told what its children did. */
-static void what_others_may_have_done_is_missed_and_not_told(void **state)
-{
-	AUTO(world_done) struct world w;
-
-	world_init(&w, "/box");
-	put_process(&w, 12, 1, 0, "/box");
-	test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
-	OPEN(&w, .root = 10, .ours = true);
-	look_again(&w);
-	test_host_file(&w.t, "/proc/12/stat",
-		"12 (job) S 1 1 1 0 -1 0 9 0 0 0 50 0 0 0 20 0 1 0 5 1000 5 0 0 0 0 0 0 0 0 "
-		"65536\n");
-	usage(&w, 1800000, "");
-	machine(&w, 100, 60);
-	look_again(&w);
-	assert_double_equal(w.value[RUN_CPU_SECONDS], 1, 1e-9);
-
-	struct account_note note = note_of(&w);
-
-	assert_string_equal(note.cpu_source, "proc");
-	/* Process 12 used 0.5 s of the group's 0.8 s, counted in ticks. */
-	assert_double_equal(note.cpu_missed_seconds, 0.3, 0.02);
-	assert_double_equal(note.cpu_seconds, 1, 1e-9);
 }
 
 /* It slows the run: it is for who has no other account of children whom nobody waits for. */
 static void clock_is_used_where_nothing_else_tells_all(void **state)
 {
 	static const struct {
-		const char *group,
-			*ignored; /* by 12, which is in that group too; NULL = it is not */
+		const char *group, *procs;
 		bool expected;
-	} cases[] = {{"/", NULL, true}, {"/box", NULL, false}, {"/box", "0", false},
-		{"/box", "65536", true}};
+	} cases[] = {{"/", "10\n", true}, {"/box", "10\n", false}, {"/box", "10\n12\n", true}};
 	const struct task_clock clock = TASK_CLOCK_NONE;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO(world_done) struct world w;
-		char text[256];
 
 		world_init(&w, cases[i].group);
 		assert_false(note_of(&w).uses_clock);
-		if (cases[i].ignored) {
-			put_process(&w, 12, 1, 0, "/box");
-			snprintf(text, sizeof text,
-				"12 (job) S 1 1 1 0 -1 0 9 0 0 0 50 0 0 0 20 0 1 0 5 1000 5 0 0 0 "
-				"0 0 0 0 0 %s\n",
-				cases[i].ignored);
-			test_host_file(&w.t, "/proc/12/stat", text);
-			test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
-		}
+		put_process(&w, 12, 1, 0, "/box");
+		test_host_file(&w.t, GROUP "cgroup.procs", cases[i].procs);
 		OPEN(&w, .root = 10, .ours = true, .clock = &clock);
 		assert_int_equal(note_of(&w).uses_clock, cases[i].expected);
 	}
-}
-
-static void what_the_tree_did_until_its_group_was_read_is_its_own(void **state)
-{
-	AUTO(world_done) struct world w;
-
-	world_init(&w, "/");
-	/* Its group is the exporter's, too, and its child was born since the tree began, which knows of 1 s. */
-	test_host_file(&w.t, "/proc/self/cgroup", "0::/box\n");
-	test_host_link(&w.t, "/proc/self", "1");
-	put_process(&w, 10, 1, 120, "/box");
-	put_process(&w, 12, 10, 30, "/box");
-	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
-	test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
-	usage(&w, 1500000, "");
-	OPEN(&w, .root = 10, .ours = true);
-	usage(&w, 4000000, "");
-	look_again(&w);
-	assert_double_equal(w.value[RUN_CPU_SECONDS], 4, 1e-9);
-	assert_string_equal(note_of(&w).cpu_source, "cgroup-rest");
-	/* At most two ticks are missing from the beginning. */
-	put_process(&w, 10, 1, 372, "/box");
-	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
-	look_again(&w);
-	assert_double_equal(w.value[RUN_CPU_SECONDS], 4.02, 1e-9);
-	assert_string_equal(note_of(&w).cpu_source, "cgroup-rest");
-	put_process(&w, 10, 1, 377, "/box");
-	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
-	look_again(&w);
-	assert_string_equal(note_of(&w).cpu_source, "proc");
 }
 
 static void processes_of_the_group_join_the_tree(void **state)
@@ -273,9 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_of_its_own_knows_all),
 		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
-		cmocka_unit_test(what_others_may_have_done_is_missed_and_not_told),
 		cmocka_unit_test(clock_is_used_where_nothing_else_tells_all),
-		cmocka_unit_test(what_the_tree_did_until_its_group_was_read_is_its_own),
 		cmocka_unit_test(processes_of_the_group_join_the_tree),
 		cmocka_unit_test(what_the_root_did_before_it_was_the_command_is_not_counted),
 		cmocka_unit_test(what_the_root_did_before_it_entered_its_group_is_not_counted),
