@@ -1,9 +1,12 @@
 #include "collectors/host.h"
 
 #include <limits.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collectors/base/buf.h"
@@ -34,11 +37,40 @@ bool host_status_is_of(struct scan status, pid_t pid)
 	return here == (uint64_t)pid && scan_end(&line);
 }
 
-static bool shows_own_namespace(const struct host *h)
+/* Inode of the initial PID namespace on every Linux (PROC_PID_INIT_INO in linux/proc_ns.h). */
+#define INITIAL_NAMESPACE "pid:[4026531836]"
+
+static pid_t number_of_self(const struct host *h)
 {
+	char link[16];
+	uint64_t pid;
+	ssize_t n = tree_link(h->proc, "self", link, sizeof link);
+	struct scan s = SCAN(link, n > 0 ? n : 0);
+
+	return scan_u64(&s, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+/*
+ * Finds out whose PID numbers proc shows. Linux before 4.1 and gVisor have no NSpid: there the link
+ * /proc/self decides.
+ */
+static void find_namespace(struct host *h, const char *proc)
+{
+	struct statfs fs;
+	struct scan text, line;
+	char link[64];
 	ssize_t n = tree_read(h->proc, "self/status", h->scratch, h->scratch_size);
 
-	return host_status_is_of(SCAN(h->scratch, n > 0 ? n : 0), getpid());
+	text = SCAN(h->scratch, n > 0 ? n : 0);
+	h->self = number_of_self(h);
+	h->own_pid_namespace = host_status_is_of(text, getpid());
+	if (statfs(proc, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+		h->other_pid_namespace = scan_line_of(&text, "NSpid:", &line) ?
+						 !h->own_pid_namespace :
+						 h->self != getpid();
+	h->initial_pid_namespace = h->own_pid_namespace &&
+				   tree_link(h->proc, "self/ns/pid", link, sizeof link) > 0 &&
+				   strcmp(link, INITIAL_NAMESPACE) == 0;
 }
 
 /* Processes are kept open only if the share suffices for all PROCESSES_KEPT_MAX. */
@@ -98,7 +130,7 @@ int host_open(struct host *ret, const struct host_paths *paths, struct err *e)
 	h.ticks_per_second = sysconf(_SC_CLK_TCK);
 	h.page_size = (size_t)sysconf(_SC_PAGESIZE);
 	host_look(&h);
-	h.own_pid_namespace = shows_own_namespace(&h);
+	find_namespace(&h, paths->proc);
 	h.clock = now_read;
 	h.now = h.clock();
 	*ret = h;

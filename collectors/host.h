@@ -61,6 +61,14 @@ struct host {
 	 * process that /proc/PID does. False for fixtures and for a host's /proc mounted elsewhere.
 	 */
 	bool own_pid_namespace;
+	/*
+	 * proc is a real procfs of another PID namespace: a pid in it is not the pid that system calls
+	 * and cgroup.procs use. False for fixtures, whose numbers belong together.
+	 */
+	bool other_pid_namespace;
+	/* proc shows the machine's initial PID namespace, which has every process, and we are in it. */
+	bool initial_pid_namespace;
+	pid_t self; /* the pid of this process in proc; 0 = proc does not show this process */
 	struct jobs *jobs;           /* the runs that the jobs collector reports; NULL = none */
 	struct delay_reader *delays; /* reads waiting times of runs; NULL = not read */
 	struct gpus *gpus;           /* which process uses which GPU; NULL = unknown */

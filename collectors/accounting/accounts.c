@@ -52,7 +52,7 @@ struct account {
 	struct cgroup group; /* group of the root */
 	bool has_group;
 	struct cgroup own;
-	bool has_own, from_now;
+	bool has_own, from_now, group_made;
 	struct run_group run_group;
 	/* For an own group older than the run: CPU time of others, and the run's part at most. */
 	double older_seconds, older_missed;
@@ -151,7 +151,7 @@ static bool is_member(const void *context, pid_t pid)
 		int code = process_read_stat(f->host, pid, &stat);
 
 		if (code < 0)
-			return process_gone(code);
+			return process_gone(code) && !process_exists(f->host, pid);
 		if (stat.ppid <= 0)
 			return false;
 		pid = stat.ppid;
@@ -190,7 +190,8 @@ static void find_own(struct account *a, const struct host *h, const struct proce
 	const struct group_members *members)
 {
 	a->own = a->group;
-	a->has_own = cgroup_keep_own(&a->own, h, a->root, members);
+	a->has_own = cgroup_keep_own(&a->own, h, a->root,
+		a->group_made ? &(struct group_members){0} : members);
 	if (a->has_own)
 		run_group_open(&a->run_group, &a->own, h);
 	if (!counts_cpu(&a->own))
@@ -283,6 +284,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->clock = spec->clock;
 	a->forked_seconds = spec->forked_seconds;
 	a->from_now = spec->from_now;
+	a->group_made = spec->own_group;
 	for (size_t i = 0; i < SOURCES; i++)
 		a->known[i] = NAN;
 	a->most_seconds = NAN;
@@ -334,7 +336,8 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	/* Another container's group may become visible only when its first process is set up. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL);
-	if (a->has_own && run_group_due(&a->run_group, accounts_births(a->shared)))
+	if (a->has_own && !h->other_pid_namespace &&
+		run_group_due(&a->run_group, accounts_births(a->shared)))
 		cgroup_processes(&a->own, h, pids_add, &found);
 	if (a->has_events) {
 		exit_events_lock(a->shared->events);

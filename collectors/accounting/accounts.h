@@ -45,6 +45,7 @@ struct account_spec {
 	 */
 	bool from_now;
 	bool ours; /* a wrapper waits for its processes */
+	bool own_group; /* the wrapper made a group, and the root is the first process in it */
 };
 
 /* tree: of the run that just began; may be sampled. Never fails: a missing source is not used. */

@@ -170,11 +170,89 @@ static bool differs_in(const struct process_membership *a, const struct process_
 	       cgroup_path_in(SCAN(b->text, b->len), controller, &y) && !slice_equal(x, y);
 }
 
-static bool only_members(const struct cgroup_place *p, const struct host *host,
+/* ---- does a list have every process? ---- */
+
+static size_t lines_of(const struct cgroup_place *p, const struct host *host, const char *file)
+{
+	char path[CGROUP_FILE_MAX];
+	struct scan text, line;
+	size_t n = 0;
+
+	if (kernel_file_read_once(host, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
+		return 0;
+	while (scan_line(&text, &line))
+		n++;
+	return n;
+}
+
+/*
+ * cgroup.procs of v1 leaves out processes of other PID namespaces without a trace
+ * (pidlist_array_load() in kernel/cgroup/cgroup-v1.c). The pids controller counts the threads of
+ * the group with the same path, hidden ones and those of groups below included.
+ */
+static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
+	const struct host *host)
+{
+	const struct cgroup_place *pids = &c->place[CGROUP_PIDS];
+
+	if (p->version == 2 || host->initial_pid_namespace || !host->own_pid_namespace)
+		return true;
+	return pids->version == 1 && strcmp(pids->path + pids->top, p->path + p->top) == 0 &&
+	       cgroup_number(pids, host, "pids.current", NULL) ==
+		       (double)lines_of(pids, host, "tasks");
+}
+
+/* The processes of a group by their own word, for a /proc of another PID namespace. */
+struct membership_search {
+	const struct host *host;
+	const struct process_membership *own;
+	const char *controller;
+	struct pids *found;
+};
+
+static void look_at_membership(void *context, pid_t pid)
+{
+	const struct membership_search *s = context;
+	struct process_membership theirs;
+	char number[16];
+
+	snprintf(number, sizeof number, "%d", (int)pid);
+	if (membership_read(&theirs, s->host, number) && !differs_in(s->own, &theirs, s->controller))
+		pids_add(s->found, pid);
+}
+
+/*
+ * Process 2 of the initial PID namespace is kthreadd, a kernel thread, and no other namespace has
+ * one. Readable stat files of 1 and 2 mean that hidepid hides nothing here.
+ */
+static bool shows_every_process(const struct host *host)
+{
+	struct process_stat s;
+
+	return process_read_stat(host, 1, &s) == 0 && process_read_stat(host, 2, &s) == 0 &&
+	       s.kernel_thread;
+}
+
+/* Lists a group of the process in host->proc numbers. False: some of it may be missing. */
+static bool list_all(const struct cgroup *c, enum cgroup_controller i, const struct host *host,
+	const struct process_membership *own, struct pids *ret)
+{
+	const struct cgroup_place *p = &c->place[i];
+	struct membership_search search = {host, own,
+		p->version == 1 ? cgroup_controllers[i] : "", ret};
+
+	if (!host->other_pid_namespace)
+		return cgroup_place_processes(p, host, pids_add, ret) == 0 &&
+		       hides_none(c, p, host);
+	return shows_every_process(host) && process_list(host, look_at_membership, &search) == 0;
+}
+
+static bool only_members(const struct cgroup *c, enum cgroup_controller controller,
+	const struct host *host, const struct process_membership *own,
 	const struct group_members *members)
 {
 	struct pids found = {0};
-	bool only = cgroup_place_processes(p, host, pids_add, &found) == 0;
+	bool only = list_all(c, controller, host, own, &found);
 
 	for (size_t i = 0; i < found.n && only; i++)
 		only = found.pid[i] && members->is_member(members->context, found.pid[i]);
@@ -185,34 +263,24 @@ static bool only_members(const struct cgroup_place *p, const struct host *host,
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	const struct group_members *members)
 {
-	struct process_membership own, others[3];
-	struct process_stat stat;
-	char number[16], parent[16];
-	size_t n = 0;
+	const struct cgroup all = *c;
+	struct process_membership own, ours;
+	char number[16];
 	bool any = false;
 
 	snprintf(number, sizeof number, "%d", (int)root);
-	bool known = membership_read(&own, host, number) &&
-		     membership_read(&others[n++], host, "self") &&
-		     process_read_stat(host, root, &stat) == 0;
+	bool known = membership_read(&own, host, number) && membership_read(&ours, host, "self");
 
-	/* 0: the parent of a container's first process is outside this PID namespace. */
-	if (known && stat.ppid > 0) {
-		snprintf(parent, sizeof parent, "%d", (int)stat.ppid);
-		known = membership_read(&others[n++], host, parent);
-	}
-	if (known && root != 1)
-		known = membership_read(&others[n++], host, "1");
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
-		struct cgroup_place *p = &c->place[i];
-		bool keep = known && p->version;
+		const char *controller = all.place[i].version == 1 ? cgroup_controllers[i] : "";
+		bool keep = known && all.place[i].version && differs_in(&own, &ours, controller) &&
+			    (!members->is_member ||
+				    only_members(&all, (enum cgroup_controller)i, host, &own,
+					    members));
 
-		for (size_t k = 0; k < n && keep; k++)
-			keep = differs_in(&own, &others[k],
-				p->version == 1 ? cgroup_controllers[i] : "");
-		if (!keep || !only_members(p, host, members))
-			*p = (struct cgroup_place){0};
-		any = any || p->version;
+		if (!keep)
+			c->place[i] = (struct cgroup_place){0};
+		any = any || keep;
 	}
 	return any;
 }

@@ -20,7 +20,7 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 /* CPU seconds of a group since it was made; NaN = not counted. */
 double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h);
 
-/* Tells the processes of a run from others in a group. is_member NULL = no process is the run's. */
+/* Tells the processes of a run from others in a group. is_member NULL = all are the run's. */
 struct group_members {
 	bool (*is_member)(const void *context, pid_t pid);
 	const void *context;
@@ -29,10 +29,10 @@ struct group_members {
 /*
  * Keeps in c only the controllers whose group belongs to the run alone; the others get version 0.
  * True if any is left.
- * A group belongs to the run if both hold:
- * - The root is in another group than this exporter, its own parent and pid 1 (unless it is pid 1).
- *   Such a group was made for the run, though an earlier job may have used it.
- * - Every process in the group is a member of the run.
+ * A group belongs to the run if both are true:
+ * - The root is in another group than this exporter.
+ * - Every process in the group is a member of the run, and none can be hidden from us (by hidepid,
+ *   or by a PID namespace).
  * Call when the run begins. A process that enters later (kubectl exec, a probe) uses the run's
  * resources and is counted with it.
  */

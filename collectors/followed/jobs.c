@@ -208,21 +208,22 @@ void jobs_set_last_end(struct jobs *j, const char *job_name, double at)
 }
 
 static void begin_account(struct jobs *j, const struct host *host, const struct run_spec *spec,
-	struct followed_run *t)
+	pid_t root, struct followed_run *t)
 {
 	struct account_spec account = {
-		.root = spec->pid,
+		.root = root,
 		.clock = spec->clock,
 		.forked_seconds = spec->forked_seconds,
 		.quota = spec->quota,
 		.ours = spec->awaits_conclusion,
+		.own_group = spec->own_group,
 		.from_now = spec->from_now,
 	};
 
 	t->account = account_open(j->accounts, host, &account, &t->tree);
 	t->exit_watch = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
 	if (!spec->awaits_conclusion)
-		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, spec->pid,
+		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, root,
 			t->tree.start_ticks);
 }
 
@@ -262,9 +263,17 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 		return err_set(e, -ENOSPC,
 			"%d runs are already followed, which is the limit: retry when runs have ended",
 			JOBS_RUNS_MAX);
+	pid_t root = spec->own_numbers ? process_number(host, spec->pid) : spec->pid;
+	pid_t reaper = spec->own_numbers ? process_number(host, spec->reaper_pid) :
+					   spec->reaper_pid;
+
+	if (!root)
+		return err_set(e, -ENXIO,
+			"--path.procfs shows another PID namespace, and not process %d: set it to a "
+			"/proc of the namespace of this program",
+			(int)spec->pid);
 	struct followed_run *t = xcalloc(1, sizeof *t);
-	int code =
-		process_tree_begin(&t->tree, host, spec->pid, spec->start_ticks, spec->reaper_pid);
+	int code = process_tree_begin(&t->tree, host, root, spec->start_ticks, reaper);
 
 	if (code < 0) {
 		free(t);
@@ -283,7 +292,7 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 		process_tree_from_now(&t->tree);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
 		t->final[i] = t->value[i] = job->peak[i] = NAN;
-	begin_account(j, host, spec, t);
+	begin_account(j, host, spec, root, t);
 	GROW(j->run, j->n_runs, j->runs_room);
 	j->run[j->n_runs++] = t;
 	return 0;

@@ -42,6 +42,9 @@ struct run_spec {
 	/* Measures CPU time of the run; borrowed until it ends; NULL = none. */
 	const struct task_clock *clock;
 	double forked_seconds; /* CPU time of the root before it executed the command; not counted */
+	bool own_group; /* as in struct account_spec */
+	/* pid and reaper_pid are numbers of our own PID namespace: see process_number. */
+	bool own_numbers;
 	/* The CPU quota before the command; NULL = not read. Borrowed for the call. */
 	const struct cpu_quota *quota;
 };

@@ -8,21 +8,10 @@
 #include "collectors/base/scan.h"
 #include "collectors/process/process.h"
 
-/* Inode of the initial PID namespace on every Linux (PROC_PID_INIT_INO in linux/proc_ns.h). */
-#define INITIAL_NAMESPACE "pid:[4026531836]"
-
 /* Most descriptors of one process that are read. */
 #define LINKS_MAX 4096
 
 /* ---- evidence ---- */
-
-static bool is_initial_namespace(const struct host *h)
-{
-	char link[64];
-
-	return h->own_pid_namespace && tree_link(h->proc, "self/ns/pid", link, sizeof link) > 0 &&
-	       strcmp(link, INITIAL_NAMESPACE) == 0;
-}
 
 static int is_nvidia(void *context, int fd, const char *target)
 {
@@ -123,7 +112,7 @@ bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h)
 {
 	if (!m->asked_namespace) {
 		m->asked_namespace = true;
-		m->same_numbers = is_initial_namespace(h);
+		m->same_numbers = h->initial_pid_namespace;
 	}
 	return m->same_numbers;
 }

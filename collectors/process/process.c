@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 
@@ -26,6 +27,8 @@ bool process_unanswered(int code)
 }
 
 #define LAST_FIELD 33
+/* PF_KTHREAD of include/linux/sched.h, in the field flags. */
+#define KERNEL_THREAD 0x200000
 
 bool process_stat_parse(struct scan s, struct process_stat *ret)
 {
@@ -62,6 +65,7 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	}
 	p.pid = (pid_t)pid;
 	p.ppid = (pid_t)ppid;
+	p.kernel_thread = fields[9 - 9] & KERNEL_THREAD;
 	p.minor_faults = fields[10 - 9];
 	p.waited_minor_faults = fields[11 - 9];
 	p.major_faults = fields[12 - 9];
@@ -357,6 +361,68 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid)
 	uint64_t ns;
 
 	return h->own_pid_namespace && clock_read(clock_of_process(pid), &ns) ? ns : 0;
+}
+
+bool process_exists(const struct host *h, pid_t pid)
+{
+	return h->own_pid_namespace && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+/* ---- numbers of another PID namespace ---- */
+
+/* The PID numbers of one process: in host->proc first, in its own namespace last. */
+struct numbers {
+	size_t n;
+	uint64_t last;
+};
+
+static struct numbers numbers_of(const struct host *h, pid_t pid)
+{
+	struct numbers ret = {0};
+	struct scan line;
+
+	if (process_status_line(h, pid, "NSpid:", &line))
+		while (scan_u64(&line, &ret.last))
+			ret.n++;
+	return ret;
+}
+
+struct number_search {
+	const struct host *host;
+	size_t depth; /* of our namespace below that of host->proc */
+	uint64_t pid; /* in our namespace */
+	pid_t found;
+	bool again;
+};
+
+static void look_at_number(void *context, pid_t pid)
+{
+	struct number_search *s = context;
+	struct numbers numbers = numbers_of(s->host, pid);
+	struct process_stat stat;
+
+	if (numbers.n != s->depth || numbers.last != s->pid)
+		return;
+	/* Another container may use the same number. A child is in our namespace (unshare(2) apart). */
+	if (!process_shares(s->host, pid, "pid") &&
+		(process_read_stat(s->host, pid, &stat) < 0 || stat.ppid != s->host->self))
+		return;
+	s->again = s->found != 0;
+	s->found = pid;
+}
+
+pid_t process_number(const struct host *h, pid_t pid)
+{
+	struct number_search s = {.host = h, .pid = (uint64_t)pid};
+
+	if (!h->other_pid_namespace)
+		return pid;
+	if (pid == getpid() || !h->self)
+		return pid == getpid() ? h->self : 0;
+	s.depth = numbers_of(h, h->self).n;
+	if (s.depth == 0 || process_list(h, look_at_number, &s) < 0 || s.again)
+		return 0;
+	return s.found;
 }
 
 uint64_t process_thread_clock(void)

@@ -31,6 +31,7 @@ struct process_stat {
 	 * of its parent until it executes a program, which gets a new stack.
 	 */
 	uint64_t stack_start;
+	bool kernel_thread;
 	/*
 	 * The process ignores SIGCHLD: the kernel reaps its children and adds their times to no
 	 * process. Also false when the stat file lacks the field.
@@ -111,6 +112,15 @@ pid_t process_of(const struct host *h, pid_t pid);
  * host->own_pid_namespace is false.
  */
 uint64_t process_cpu_clock(const struct host *h, pid_t pid);
+
+/*
+ * The pid in host->proc of a process that our own PID namespace knows as pid; 0 = none, or not
+ * certain. The same number unless proc shows another PID namespace.
+ */
+pid_t process_number(const struct host *h, pid_t pid);
+
+/* Does a process with this pid exist, even one that hidepid (proc(5)) hides? False = unknown too. */
+bool process_exists(const struct host *h, pid_t pid);
 
 /* CPU time of the calling thread in nanoseconds. */
 uint64_t process_thread_clock(void);

@@ -1,6 +1,8 @@
 #include "exporter/core/identity.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/host.h"
 #include "collectors/process/process.h"
 
 #define STAT_MAX 4096
@@ -21,21 +24,37 @@ static size_t read_small(const char *path, char *buf, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* False in a PID namespace without its own /proc (unshare(1) --pid without --mount-proc). */
+static bool proc_is_ours(void)
+{
+	char text[STAT_MAX];
+	size_t n = read_small("/proc/self/status", text, sizeof text);
+
+	return host_status_is_of(SCAN(text, n), getpid());
+}
+
 uint64_t identity_start_ticks(pid_t pid)
 {
 	char path[64], text[STAT_MAX];
 	struct process_stat s;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	size_t n = read_small(path, text, sizeof text);
+	if (pid != getpid() && !proc_is_ours())
+		return 0;
+	size_t n = read_small(pid == getpid() ? "/proc/self/stat" : path, text, sizeof text);
 
 	return process_stat_parse(SCAN(text, n), &s) ? s.start_ticks : 0;
 }
 
 bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks)
 {
+	uint64_t ticks = identity_start_ticks(pid);
+
 	(void)context;
-	return start_ticks && identity_start_ticks(pid) == start_ticks;
+	/* Without a start time, a living process is taken for the same one: its run stays open. */
+	if (!ticks && start_ticks)
+		return !proc_is_ours() && (kill(pid, 0) == 0 || errno == EPERM);
+	return start_ticks && ticks == start_ticks;
 }
 
 void identity_read(struct identity *ret)

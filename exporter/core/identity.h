@@ -33,7 +33,7 @@ struct identity {
 
 void identity_read(struct identity *ret);
 
-/* Start time of a process in our PID namespace; 0 = no such process. */
+/* Start time of a process in our PID namespace; 0 = no such process, or /proc shows another one. */
 uint64_t identity_start_ticks(pid_t pid);
 
 /* True while the process with this start time exists. The type fits historian_config.alive. */

@@ -104,7 +104,7 @@ void identify_pod(struct finder *f)
 static bool is_own(const struct finder *f, const struct booked_process *p)
 {
 	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {
-		if (p->pid == f->app->self->pid)
+		if (p->pid == f->host->self)
 			return true;
 		p = p->ppid ? process_book_find(f->book, p->ppid) : NULL;
 	}
@@ -267,7 +267,7 @@ static bool name_process(struct finder *f, const struct booked_process *p,
 static bool is_exporter(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text)
 {
-	return (p->pid == f->app->self->pid && f->host->own_pid_namespace) ||
+	return p->pid == f->host->self ||
 	       recognise_is_exporter(text->command_line);
 }
 

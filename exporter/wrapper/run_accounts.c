@@ -41,7 +41,7 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	int n = snprintf(out, size, "%s/%s", root, p->path);
 
 	*ret_version = p->version;
-	return h->own_pid_namespace && p->version && (v2 || !is_shared(c, p)) && n > 0 &&
+	return p->version && (v2 || !is_shared(c, p)) && n > 0 &&
 	       (size_t)n < size &&
 	       own_group_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }

@@ -208,7 +208,8 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 		.run_id = job->run_id,
 		.job_name = o->run_job_name,
 		.pid = job->pid,
-		.start_ticks = identity_start_ticks(job->pid),
+		.own_numbers = true,
+		.own_group = job->accounts.cgroup.self >= 0,
 		.reaper_pid = self->pid,
 		.started_at = job->started.wall,
 		.started_mono = job->started.mono,
@@ -234,7 +235,7 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 	};
 
 	begin.root.pid = job->pid;
-	begin.root.start_ticks = spec.start_ticks;
+	begin.root.start_ticks = identity_start_ticks(job->pid);
 	begin.root.reaper_pid = self->pid;
 	begin.root.reaper_start_ticks = self->start_ticks;
 	int code = sampler_follow(app->sampler, &spec, &begin, SAMPLER_PATIENCE_SECONDS, &note, &e);

@@ -109,23 +109,14 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "--library") == 0)
 		return ask_library();
 
-	struct host h = {
-		.ticks_per_second = 100,
-		.page_size = 4096,
-		.own_pid_namespace = true,
-		.scratch = malloc(HOST_SCRATCH_SIZE),
-		.scratch_size = HOST_SCRATCH_SIZE,
-		.jobs = jobs_new(NULL),
-		.now = now_read(),
-	};
+	struct host h = {0};
 	struct snapshot_pool *pool = snapshot_pool_new(list);
 	struct err e = {0};
 	void *state = NULL;
 	uint64_t readings = argc > 2 ? number(argv[2]) : 1;
-	int code = tree_open(&h.proc, "/proc", &e);
+	int code = host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, &e);
 
-	if (code == 0)
-		code = tree_open(&h.sys, "/sys", &e);
+	h.jobs = jobs_new(NULL);
 	if (code == 0 && argc > 1) {
 		struct run_spec spec = {
 			.run_id = "r1", .job_name = "look", .pid = (pid_t)number(argv[1])};

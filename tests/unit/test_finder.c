@@ -35,6 +35,7 @@ static struct fixture *begin(struct options options)
 
 	f->w = world_new();
 	f->w->host.now.mono.ns = 1000 * NS_PER_S;
+	f->w->host.self = OWN_PID;
 	f->options = options;
 	f->options.jobs_max = 10;
 	f->self.pid = OWN_PID;

@@ -321,8 +321,7 @@ static void nvidia_and_others_add_up(void **state)
 
 	fake_nvml_play("gpus=2 processes=1:100:512:40:c");
 	gpu_world_nvidia(w);
-	w->host.own_pid_namespace = true;
-	memory_tree_link(w->proc, "self/ns/pid", "pid:[4026531836]");
+	w->host.own_pid_namespace = w->host.initial_pid_namespace = true;
 	gpu_world_card(w, "card0", "amdgpu", "0000:03:00.0");
 	gpu_world_process(w, 100, 1, "");
 	put_amdgpu(w, 100, 5, 42, 500, 1000);

@@ -28,8 +28,7 @@ static struct gpu_world *host_world(const char *scenario)
 
 	fake_nvml_play(scenario);
 	gpu_world_nvidia(w);
-	w->host.own_pid_namespace = true;
-	memory_tree_link(w->proc, "self/ns/pid", "pid:[4026531836]");
+	w->host.own_pid_namespace = w->host.initial_pid_namespace = true;
 	return w;
 }
 
