@@ -1,12 +1,11 @@
-/*
- * A collector turns kernel files into points. To add one: write collectors/machine/NAME.c that ends in
+/* A collector turns kernel files into points. To add a collector, write collectors/machine/NAME.c,
+ * which ends with
  *
- *	const struct collector collector_NAME = { .name = "NAME", ... };
+ * 	const struct collector collector_NAME = { .name = "NAME", ... };
  *
- * add machine/NAME to the list in collectors/CMakeLists.txt, and put the files it reads into
- * tests/fixtures/node. The flags (--collector.NAME, --no-collector.NAME), /metrics, health metrics,
- * the manual and the tests of all tables follow by themselves.
- */
+ * Add machine/NAME to the list in collectors/CMakeLists.txt, and put the kernel files that the
+ * collector reads into tests/fixtures/node. Flags (--collector.NAME, --no-collector.NAME), /metrics,
+ * health metrics, the manual, and the tests of all tables need no further change. */
 #ifndef COLLECTORS_COLLECTOR_H
 #define COLLECTORS_COLLECTOR_H
 
@@ -24,24 +23,22 @@ struct collector {
 	size_t n_metrics;
 	bool off_by_default;
 
-	/*
-	 * All three run on the sampler thread. start makes the state and may be NULL. -ENOENT: this machine
-	 * has nothing to measure; the collector is left out without a log line. start may set fields of host
-	 * for other collectors; stop clears them.
-	 */
+	/* All three functions run on the sampler thread. `start` makes the state, and may be NULL.
+	 * It returns -ENOENT when this machine has nothing to measure: the collector is then left
+	 * out without a log line. `start` may set members of `host` for other collectors, and
+	 * `stop` clears them. */
 	int (*start)(void **ret, struct host *host, struct err *e);
 
-	/*
-	 * Reads and adds points. Negative errno: all its points of this tick are dropped, its
-	 * success metric is 0, the log complains once. -ENOENT without a message means "absent now":
-	 * no points, no complaint. Must never block without limit.
-	 */
+	/* Reads and adds points. A negative errno drops all points of this tick, sets the success
+	 * metric to 0, and is logged once. -ENOENT without a message means that there is nothing to
+	 * measure now: no points, no log line. The function must not block without a time limit. */
 	int (*collect)(void *state, const struct host *host, struct block *out, struct err *e);
 
-	void (*stop)(void *state); /* NULL when there is no state */
+	void (*stop)(void *state); /* may be NULL if there is no state */
 };
 
-/* All collectors in the order of collectors/CMakeLists.txt, NULL-terminated; made by CMake. */
+/* All collectors in the order of collectors/CMakeLists.txt, ending with NULL. CMake generates the
+ * array. */
 extern const struct collector *const all_collectors[];
 
 #endif

@@ -16,11 +16,10 @@
 #include "collectors/mounts.h"
 #include "collectors/kernel_file.h"
 
-/*
- * Connections take half of the descriptor limit (exporter/http/http.c). Runs keep at most 6/16 of it
- * open: 3/16 for processes (three descriptors each), 1/16 for files of control groups, 2/16 for pidfds
- * of root processes, whose ends nothing else reports. The rest is left for the history and other files.
- */
+/* Connections take half of the descriptor limit (exporter/http/http.c). Runs keep at most 6/16 of
+ * the limit open. 3/16 are for processes (three descriptors each), 1/16 for files of control
+ * groups, and 2/16 for pidfds, because only a pidfd reports the end of a root process. The
+ * remaining 2/16 are left for the history and other files. */
 #define DESCRIPTORS_SHARES   16
 #define SHARES_OF_ROOT_ENDS  2
 #define PROCESSES_KEPT_MAX   64
@@ -50,10 +49,8 @@ static pid_t number_of_self(const struct host *h)
 	return scan_u64(&s, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-/*
- * Finds out whose PID numbers proc shows. Linux before 4.1 and gVisor have no NSpid: there the link
- * /proc/self decides.
- */
+/* Finds out whose PID numbers proc shows. Linux before 4.1 and gVisor have no NSpid: there the link
+ * /proc/self decides. */
 static void find_namespace(struct host *h, const char *proc)
 {
 	struct statfs fs;
@@ -73,7 +70,7 @@ static void find_namespace(struct host *h, const char *proc)
 				   strcmp(link, INITIAL_NAMESPACE) == 0;
 }
 
-/* Processes are kept open only if the share suffices for all PROCESSES_KEPT_MAX. */
+/* Processes are kept open only if their share is enough for PROCESSES_KEPT_MAX processes. */
 static void share_descriptors(struct host *h)
 {
 	struct rlimit l;
@@ -87,7 +84,8 @@ static void share_descriptors(struct host *h)
 	h->root_ends->most = share * SHARES_OF_ROOT_ENDS;
 }
 
-/* The sysfs of the machine that a container monitors (--path.rootfs). */
+/* Opens the sysfs of the machine that a container monitors (--path.rootfs). Returns NULL if it
+ * cannot be opened. */
 static struct tree *open_below_root(const char *root)
 {
 	struct buf path AUTO(buf_done) = BUF_MAX(PATH_MAX);
@@ -97,10 +95,8 @@ static struct tree *open_below_root(const char *root)
 	return tree_open(&ret, buf_text(&path), NULL) < 0 ? NULL : ret;
 }
 
-/*
- * Reads the affinity of the first thread, which starts jobs. taskset(1) without -a changes only that
- * thread.
- */
+/* Reads the CPU affinity of the first thread, because jobs inherit the affinity of that thread.
+ * taskset(1) without -a changes only that thread. */
 void host_look(struct host *h)
 {
 	cpu_set_t set;

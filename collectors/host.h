@@ -1,7 +1,5 @@
-/*
- * The machine as a collector sees it: its files, the time of this tick, and facts that never change or
- * are read before each tick. One per sampler thread; collectors borrow it.
- */
+/* The machine as collectors see it: its files, the time of this tick, and facts that never change
+ * or are read before each tick. Each sampler thread has one host, and collectors borrow it. */
 #ifndef COLLECTORS_HOST_H
 #define COLLECTORS_HOST_H
 
@@ -21,12 +19,13 @@ struct jobs;             /* collectors/followed/jobs.h */
 struct mount_watch;      /* collectors/mounts.h */
 struct member_limit;     /* collectors/process/member_limit.h */
 
-/* How many descriptors of one kind all runs keep open, and the limit. */
+/* Number of descriptors of one kind that all runs keep open, and the limit. */
 struct descriptors {
 	size_t kept, most;
 };
 
-/* False: n more would pass the limit; none are taken. NULL = no limit. */
+/* Counts `n` more descriptors. Returns false, and counts none, if they would pass the limit. `d` =
+ * NULL means no limit. */
 static inline bool descriptors_take(struct descriptors *d, size_t n)
 {
 	if (d && n > d->most - d->kept)
@@ -42,70 +41,66 @@ static inline void descriptors_give(struct descriptors *d, size_t n)
 		d->kept -= n;
 }
 
-/* The cloud server that this machine is; empty texts are unknown. */
+/* The cloud server that this machine is. An empty text is unknown. */
 struct host_cloud {
 	char vendor[32], instance_type[64], region[64], zone[64], allocation[16];
 };
 
 struct host {
 	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
-	struct tree *root_sys;          /* the directory sys below root; NULL = none */
-	struct now now;                 /* read once per tick */
-	/* The time of a single read within a tick; NULL = use now. */
+	struct tree *root_sys;          /* directory `sys` below `root`; NULL = not there */
+	struct now now;                 /* time of the tick */
+	/* Returns the time of a single read within a tick. NULL = use `now`. */
 	struct now (*clock)(void);
 	long ticks_per_second; /* USER_HZ, unit of the times in /proc/PID/stat */
 	size_t page_size;
-	unsigned affinity_cpus; /* CPUs this process may use, by host_look; 0 = unknown */
-	/*
-	 * proc shows this process's own PID namespace, so system calls that take a pid mean the same
-	 * process that /proc/PID does. False for fixtures and for a host's /proc mounted elsewhere.
-	 */
+	unsigned affinity_cpus; /* CPUs that this process may use, from host_look; 0 = unknown */
+	/* `proc` shows the PID namespace of this process, so a system call with a pid finds the
+	 * process of /proc/PID. False for fixtures, and for a host's /proc that is mounted
+	 * elsewhere. */
 	bool own_pid_namespace;
-	/*
-	 * proc is a real procfs of another PID namespace: a pid in it is not the pid that system calls
-	 * and cgroup.procs use. False for fixtures, whose numbers belong together.
-	 */
+	/* proc is a real procfs of another PID namespace: a pid in it is not the pid that system calls
+	 * and cgroup.procs use. False for fixtures, whose numbers belong together. */
 	bool other_pid_namespace;
 	/* proc shows the machine's initial PID namespace, which has every process, and we are in it. */
 	bool initial_pid_namespace;
 	pid_t self; /* the pid of this process in proc; 0 = proc does not show this process */
-	struct jobs *jobs;           /* the runs that the jobs collector reports; NULL = none */
-	struct delay_reader *delays; /* reads waiting times of runs; NULL = not read */
+	struct jobs *jobs;           /* runs that the jobs collector reports; NULL = no runs */
+	struct delay_reader *delays; /* reads waiting times of runs; NULL = they are not read */
 	struct gpus *gpus;           /* which process uses which GPU; NULL = unknown */
-	struct host_cloud cloud;     /* filled in between ticks */
-	/*
-	 * Number of processes of all runs whose files are kept open, and the limit. Each process costs three
-	 * descriptors, and each descriptor a page of kernel memory. NULL = none are kept.
-	 */
+	struct host_cloud cloud;     /* written between ticks */
+	/* Number of processes of all runs whose files are kept open, and the limit. Each process
+	 * costs three descriptors, and each descriptor costs a page of kernel memory. NULL = no
+	 * files are kept open. */
 	unsigned *processes_kept, processes_kept_max;
-	/* Files of control groups (beyond the limit: opened for each read), and pidfds of root processes. */
+	/* Files of control groups, and pidfds of root processes. When the limit of the files is
+	 * reached, a file is opened for each read. */
 	struct descriptors *group_files, *root_ends;
-	struct member_limit *members; /* of all runs (process/member_limit.h); NULL = no bound */
-	struct mount_watch *mounts;   /* NULL: mount tables are read whenever needed */
-	char *scratch; /* for reading files; a collector may use all of it in collect */
+	struct member_limit *members; /* of all runs (process/member_limit.h); NULL = no limit */
+	struct mount_watch *mounts;   /* NULL = changes are unknown, so tables are always read */
+	char *scratch;                /* buffer for reading files; free for use in `collect` */
 	size_t scratch_size;
 	struct kernel_file_text
-		*text; /* read once per tick for several collectors; NULL = each reads */
+		*text; /* read once per tick for several collectors; NULL = not shared */
 };
 
-/* Largest file that is read whole through scratch; a longer one is -EFBIG. */
+/* Largest file that is read whole into `scratch`. A larger file is -EFBIG. */
 #define HOST_SCRATCH_SIZE (256 * 1024)
 
 struct host_paths {
 	const char *proc, *sys, *root;
 };
 
-/* Opens the three directories; jobs, delays, members and gpus stay NULL. The error names the directory. */
+/* Opens the three directories. `jobs`, `delays`, `members` and `gpus` stay NULL. The error names
+ * the directory. */
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e);
 void host_close(struct host *h); /* frees only what host_open made; zeroed memory is allowed */
 
 /* Updates affinity_cpus between ticks: taskset(1), cpusets and CPU hotplug change it. */
 void host_look(struct host *h);
 
-/*
- * Is NSpid of this /proc/PID/status (proc_pid_status(5)) the single number pid? Then the process lives in
- * the PID namespace that /proc shows, and in none below it.
- */
+/* Returns true if NSpid of this /proc/PID/status (proc_pid_status(5)) is only the number `pid`. The
+ * process then lives in the PID namespace that /proc shows, and in no nested namespace. */
 bool host_status_is_of(struct scan status, pid_t pid);
 
 #endif

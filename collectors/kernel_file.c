@@ -121,7 +121,8 @@ int kernel_file_read_once(const struct host *host, struct tree *tree, const char
 
 bool kernel_file_absent(int code)
 {
-	/* PSI switched off answers EOPNOTSUPP, a file of a removed cgroup ENODEV. */
+	/* The kernel returns EOPNOTSUPP if PSI is switched off, and ENODEV for a file of a removed
+	 * cgroup. */
 	return code == -ENOENT || code == -ESRCH || code == -ENODEV || code == -EOPNOTSUPP;
 }
 

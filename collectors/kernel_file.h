@@ -1,7 +1,5 @@
-/*
- * What collectors of kernel files share: a file that is read every tick, a counter that may fall in
- * the kernel but not here, and work that is not done every tick.
- */
+/* Shared by collectors of kernel files: a file that is read every tick, a counter that never falls,
+ * and work that is not done every tick. */
 #ifndef COLLECTORS_KERNEL_FILE_H
 #define COLLECTORS_KERNEL_FILE_H
 
@@ -15,36 +13,34 @@
 #include "collectors/base/tree.h"
 #include "collectors/host.h"
 
-/* A file whose descriptor stays open, from its first reading on. tree and path are borrowed. */
+/* A file whose descriptor stays open after the first read. `tree` and `path` are borrowed. */
 struct kernel_file {
 	struct tree *tree;
 	const char *path;
 	struct kept kept;
-	bool tried; /* to open it */
+	bool tried; /* an attempt to open it was made */
 };
 
 void kernel_file_open(struct kernel_file *s, struct tree *tree, const char *path);
-void kernel_file_close(struct kernel_file *s); /* zeroed memory: nothing */
-/* Call right after kernel_file_open: the file is then opened for each read, and no descriptor stays open. */
+void kernel_file_close(struct kernel_file *s); /* does nothing for zeroed memory */
+/* Call right after kernel_file_open. Then each read opens the file, and no descriptor stays
+ * open. */
 void kernel_file_by_path(struct kernel_file *s);
 
-/*
- * The whole file in host->scratch, valid until the next read. A descriptor that fails is opened
- * anew once. The error names the file.
- */
+/* Reads the whole file into host->scratch, where the text is valid until the next read. If the kept
+ * descriptor fails, the file is opened again once. The error names the file. */
 int kernel_file_read(struct kernel_file *s, const struct host *host, struct scan *ret,
 	struct err *e);
 
-/*
- * Reads the file anew and keeps its text: until host->now changes, kernel_file_read of the same file
- * returns that text. /proc/stat is shared this way, since its cost grows with the number of CPUs.
- */
+/* Reads the file and keeps its text. kernel_file_read of the same file returns that text until
+ * host->now changes. /proc/stat is shared in this way, because its cost grows with the number of
+ * CPUs. */
 int kernel_file_read_shared(struct kernel_file *s, const struct host *host, struct scan *ret,
 	struct err *e);
 
-/* The text of a shared file, in host->text. */
+/* The kept text of a shared file, in host->text. */
 struct kernel_file_text {
-	const struct tree *tree; /* NULL: nothing */
+	const struct tree *tree; /* NULL = no text is kept */
 	const char *path;
 	struct mono at;
 	char *data;
@@ -52,31 +48,34 @@ struct kernel_file_text {
 };
 void kernel_file_text_free(struct kernel_file_text *t);
 
-/* The same without a kept descriptor. Files with records longer than TREE_RECORD_MAX must not be read by these. */
+/* Like kernel_file_read, without a kept descriptor. Neither function may read a file with records
+ * longer than TREE_RECORD_MAX. */
 int kernel_file_read_once(const struct host *host, struct tree *tree, const char *path,
 	struct scan *ret, struct err *e);
 
-/* Does the code mean that this kernel lacks the file, not that a read failed? */
+/* Returns true if `code` means that the kernel does not have the file. False = a read failed. */
 bool kernel_file_absent(int code);
 
-/* A file that holds a single number; unknown when it holds anything else, such as "max". */
+/* Reads a file that contains one number. Returns NUMBER_UNKNOWN for any other text, such as
+ * "max". */
 uint64_t kernel_file_number(const struct host *host, struct tree *tree, const char *path);
 
-/*
- * A kernel counter that never falls here. Some do in the kernel: idle and iowait when a CPU comes
- * back online, interface statistics that are summed without a lock. A fall to less than half is
- * taken for a restart from zero (a device that was replaced), and what it has counted since is
- * added; a smaller one holds the value until the kernel has caught up. Zeroed = not seen yet.
- */
+/* A counter that never falls, made from a kernel counter that may fall. Examples are idle and
+ * iowait when a CPU comes back online, and interface statistics that are summed without a lock.
+ *
+ * After a fall to less than half, the kernel counter has restarted from zero (a replaced device),
+ * and its new value is added. After a smaller fall, `value` stays until the kernel counter has
+ * caught up. Zeroed memory = not seen yet. */
 struct counter {
 	uint64_t last;
 	double value;
 };
 
-/* Takes the next reading; the value, or NaN when raw is unknown. */
+/* Adds the next reading `raw`. Returns the value, or NaN if `raw` is NUMBER_UNKNOWN. */
 double counter_follow(struct counter *c, uint64_t raw);
 
-/* Work that is not done every tick: true at the first call, and then after that many seconds. */
+/* Limits how often work is done. ration_due returns true at the first call, and then once after
+ * each `seconds`. */
 struct ration {
 	struct mono next;
 };

@@ -8,25 +8,24 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/*
- * Types without a row: MOUNT_LOCAL on a block device, else MOUNT_REMOTE, because an unknown network file
- * system must not hang the exporter. FUSE ("fuse", "fuse.sshfs") is MOUNT_REMOTE: its server is a program.
- */
+/* A type that is not in this table is MOUNT_LOCAL on a block device, else MOUNT_REMOTE: an unknown
+ * network file system must not hang the exporter. FUSE ("fuse", "fuse.sshfs") is MOUNT_REMOTE,
+ * because its server is a program. */
 /* clang-format off */
 static const struct {
 	const char *type;
 	enum mount_kind kind;
 } kinds[] = {
-	/* without a block device of their own, but local */
+	/* local file systems without a block device */
 	{"btrfs", MOUNT_LOCAL}, {"zfs", MOUNT_LOCAL}, {"bcachefs", MOUNT_LOCAL},
 	{"ubifs", MOUNT_LOCAL}, {"jffs2", MOUNT_LOCAL}, {"overlay", MOUNT_LAYERED},
 	{"aufs", MOUNT_LAYERED}, {"ecryptfs", MOUNT_LAYERED}, {"shiftfs", MOUNT_LAYERED},
-	/* on a block device, but waiting for other machines or a program */
+	/* on a block device, but may wait for other machines or for a program */
 	{"fuseblk", MOUNT_REMOTE}, {"gfs2", MOUNT_REMOTE}, {"ocfs2", MOUNT_REMOTE},
 	/* images */
 	{"squashfs", MOUNT_PSEUDO}, {"iso9660", MOUNT_PSEUDO}, {"erofs", MOUNT_PSEUDO},
 	{"cramfs", MOUNT_PSEUDO}, {"romfs", MOUNT_PSEUDO}, {"udf", MOUNT_PSEUDO},
-	/* the kernel's own */
+	/* file systems that the kernel itself provides */
 	{"proc", MOUNT_PSEUDO}, {"sysfs", MOUNT_PSEUDO}, {"tmpfs", MOUNT_PSEUDO},
 	{"devtmpfs", MOUNT_PSEUDO}, {"ramfs", MOUNT_PSEUDO}, {"rootfs", MOUNT_PSEUDO},
 	{"devpts", MOUNT_PSEUDO}, {"cgroup", MOUNT_PSEUDO}, {"cgroup2", MOUNT_PSEUDO},
@@ -63,10 +62,8 @@ static bool octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/*
- * The kernel writes blank, tab, newline, backslash and # as \ooo. NULs end the text, also escaped
- * ones.
- */
+/* The kernel writes blank, tab, newline, backslash and # as \ooo. A NUL ends the text, even an
+ * escaped NUL. */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -82,10 +79,8 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/*
- * The next word as text of its own: what follows it in the line is overwritten with a NUL, then
- * skipped.
- */
+/* Makes the next word a NUL-terminated text in place. The NUL overwrites the character after the
+ * word, which is skipped. */
 static bool next_word(struct mounts *m, struct scan *line, const char **ret)
 {
 	struct slice w;
@@ -102,10 +97,8 @@ static bool next_word(struct mounts *m, struct scan *line, const char **ret)
 	return true;
 }
 
-/*
- * "36 35 98:0 /folder /mnt rw,noatime master:1 - ext3 /dev/root rw": the fields before "-" vary in
- * number.
- */
+/* Parses "36 35 98:0 /folder /mnt rw,noatime master:1 - ext3 /dev/root rw". The number of fields
+ * before "-" varies. */
 static bool parse_line(struct mounts *m, struct scan *line, struct mount *ret)
 {
 	uint64_t major, minor;
@@ -157,7 +150,7 @@ void mounts_done(struct mounts *m)
 	*m = (struct mounts){0};
 }
 
-/* Is path the directory itself or something below it? */
+/* Returns true if `path` is `directory` or is below it. */
 static bool path_within(const char *path, const char *directory)
 {
 	size_t len = strlen(directory);
@@ -172,7 +165,7 @@ bool mount_holds(const struct mount *m, const char *path)
 	return path_within(path, m->point);
 }
 
-/* Does a walk to path meet another mount on parent before it reaches child? */
+/* Returns true if a walk to `path` meets another mount on `parent` before it reaches `child`. */
 static bool is_covered(const struct mounts *all, const struct mount *parent,
 	const struct mount *child, const char *path)
 {
@@ -198,7 +191,8 @@ bool mounts_reach(const struct mounts *all, const struct mount *m)
 {
 	const struct mount *child = NULL;
 
-	/* A hostile table may have loops: no honest walk is longer than the table. */
+	/* A forged table may have loops, so the walk ends after as many steps as the table has
+	 * mounts. */
 	for (size_t i = 0; m && i < all->n; i++) {
 		if (mount_kind_of(m) == MOUNT_REMOTE ||
 			is_covered(all, m, child, child ? child->point : m->point))

@@ -1,7 +1,5 @@
-/*
- * A mount table, /proc/PID/mountinfo (proc_pid_mountinfo(5)), and which of its mounts a path
- * reaches.
- */
+/* A mount table, /proc/PID/mountinfo (proc_pid_mountinfo(5)), and which of its mounts a path
+ * reaches. */
 #ifndef COLLECTORS_MOUNTS_H
 #define COLLECTORS_MOUNTS_H
 
@@ -12,45 +10,45 @@
 #include "collectors/base/err.h"
 #include "collectors/base/tree.h"
 
-/* Longest table and most mounts that are read. */
+/* Longest table in bytes, and largest number of mounts, that are read. */
 #define MOUNTS_TEXT_MAX (8u * 1024 * 1024)
 #define MOUNTS_MAX      16384
 
-/* Texts may have any bytes but NUL: escapes such as \040 are decoded. */
+/* Texts may contain any byte except NUL, because escapes such as \040 are decoded. */
 struct mount {
 	uint64_t id, parent;
-	uint64_t device;   /* as st_dev; not that of the files on btrfs */
-	const char *root;  /* mounted folder of the file system: "/", or another for a bind mount */
-	const char *point; /* mount point, from the root of the process whose table this is */
+	uint64_t device;   /* like st_dev; on btrfs, files have another st_dev */
+	const char *root;  /* folder of the file system that is mounted; "/" = all of it */
+	const char *point; /* mount point, as the process of this table sees it */
 	const char *type, *source;
-	const char *options; /* of the file system; for cgroup v1 the controllers are among them */
+	const char *options; /* of the file system; for cgroup v1 they include the controllers */
 };
 
-/* Zeroed memory is an empty table. All texts live in text and die with the next read. */
+/* A parsed mount table. Zeroed memory is an empty table. All strings point into `text`, and are
+ * valid until the next read. */
 struct mounts {
 	size_t n, room, text_room;
 	struct mount *mount;
 	char *text;
-	uint64_t hash; /* of the text as it was read */
+	uint64_t hash; /* of the unparsed text */
 };
 
-/* What the space of its file system means, and whether asking for it may block. */
+/* Decides whether the space of a file system is measured, and whether a call on it may block. */
 enum mount_kind {
 	MOUNT_LOCAL,   /* on a disk of this machine: measured */
 	MOUNT_LAYERED, /* shows the space of the file system below it */
-	MOUNT_PSEUDO,  /* in memory, or a read-only image that is always full: harmless */
-	MOUNT_REMOTE,  /* may never answer */
+	MOUNT_PSEUDO,  /* in memory, or a read-only image; never blocks */
+	MOUNT_REMOTE,  /* a call may never return */
 };
 enum mount_kind mount_kind_of(const struct mount *m);
 
-/*
- * Reads path, such as "self/mountinfo"; a line that is no mount is left out. -EFBIG: over
- * MOUNTS_TEXT_MAX.
- */
+/* Reads the table `path`, such as "self/mountinfo". A line that cannot be parsed is left out.
+ * Returns -EFBIG for a table over MOUNTS_TEXT_MAX. */
 int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e);
 void mounts_done(struct mounts *m);
 
-/* Is path the mount point or below it? Other mounts may still cover it. */
+/* Returns true if `path` is the mount point or is below it. Another mount may still cover the
+ * path. */
 bool mount_holds(const struct mount *m, const char *path);
 
 /* Watches the mount table of this process for changes. */
@@ -62,13 +60,13 @@ struct mount_watch {
 struct mount_watch *mount_watch_new(struct tree *proc);
 void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
 
-/* A number that changes when the table may have changed. 0 = unknown, also for NULL. */
+/* Returns a number that changes when the table may have changed. Returns 0 if changes are unknown,
+ * or if `w` is NULL. */
 uint64_t mount_watch_changes(struct mount_watch *w);
 
-/*
- * Does the path m->point lead to m, without meeting a file system that may never answer (MOUNT_REMOTE)? Walks from m up to
- * the root of the table; no other mount may cover it.
- */
+/* Returns true if the path m->point leads to `m`. Returns false if another mount covers the path,
+ * or if a file system on the path may never answer (MOUNT_REMOTE). Walks from `m` up to the root of
+ * the table. */
 bool mounts_reach(const struct mounts *all, const struct mount *m);
 
 #endif

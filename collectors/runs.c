@@ -1,4 +1,4 @@
-/* The table of what is measured of a run, and of all runs of a job. */
+/* The metric tables of a run and of a job. */
 #include "collectors/runs.h"
 
 /* clang-format off */

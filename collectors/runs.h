@@ -1,11 +1,9 @@
-/*
- * What is measured of one run (one execution of a job: a tree of processes), as a table. The same rows
- * give the per-job families at /metrics and the columns of the history.
+/* The metrics of one run, as a table. A run is one execution of a job: a tree of processes. The
+ * same rows define the metrics of a job at /metrics and the columns of the history.
  *
- * Each row: X(id, combine, name, unit, type, fold, column, help). combine says how several runs of the
- * same job at the same time make one number: SUM, MAX or MIN. Counters go on over the runs of a job for
- * as long as the exporter runs.
- */
+ * Each row is X(id, combine, name, unit, type, fold, column, help). `combine` tells how the values
+ * of simultaneous runs of a job become one value: SUM, MAX or MIN. Counters of a job continue from
+ * run to run while the exporter runs. */
 #ifndef COLLECTORS_RUNS_H
 #define COLLECTORS_RUNS_H
 
@@ -141,7 +139,7 @@ enum run_metric { RUN_METRICS(RUN_METRIC_ID) RUN_N_METRICS };
 
 enum run_combine { COMBINE_SUM, COMBINE_MAX, COMBINE_MIN };
 
-/* Metric families of a job beside the run metrics. */
+/* Metrics of a job that do not come from a run's values. */
 enum {
 	JOB_ACTIVE_RUNS = RUN_N_METRICS,
 	JOB_RUNS,
@@ -151,19 +149,20 @@ enum {
 	JOB_N_METRICS
 };
 
-/* Rows in the order of both enums; how the values of several runs are combined. */
+/* Both arrays have the order of the enums above. run_combines tells how the values of several runs
+ * are combined. */
 extern const struct metric run_metrics[JOB_N_METRICS];
 extern const enum run_combine run_combines[RUN_N_METRICS];
 
-#define RUN_ID_MAX   40  /* bytes with the NUL */
-#define JOB_NAME_MAX 200 /* bytes with the NUL; longer names are refused */
+#define RUN_ID_MAX   40  /* bytes, NUL included */
+#define JOB_NAME_MAX 200 /* bytes, NUL included; longer names are refused */
 
-/* One run as one tick saw it. Unknown values are NaN. */
+/* The values of one run in one tick. NaN = unknown. */
 struct run_reading {
 	char run_id[RUN_ID_MAX];
 	const char *job_name; /* in the snapshot's arena */
 	struct wall started_at;
-	bool ended; /* the last reading: no process of the tree is left */
+	bool ended; /* last reading of the run: no process of its tree is left */
 	double value[RUN_N_METRICS];
 };
 

@@ -1,4 +1,5 @@
-/* Snapshots and the pool that recycles them: after warm-up a tick allocates nothing. */
+/* Snapshots, and the pool that recycles them so that a tick allocates no memory after the first
+ * few. */
 #include "collectors/snapshot.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ struct snapshot_pool {
 	uint64_t generation;
 };
 
-/* The pool is found from the snapshot, since release gets only that. */
+/* Gives snapshot_release the pool of a snapshot, because a release function gets only the
+ * snapshot. */
 struct pooled {
 	struct snapshot snapshot;
 	struct snapshot_pool *pool;

@@ -1,7 +1,5 @@
-/*
- * The points of one tick. The sampler thread fills it; then it is immutable, shared by all readers
- * through base/latest.h, and recycled when the last reader drops it.
- */
+/* The points of one tick. The sampler thread fills a snapshot. Then the snapshot is immutable, and
+ * all readers share it through base/latest.h. It is recycled when the last reader drops it. */
 #ifndef COLLECTORS_SNAPSHOT_H
 #define COLLECTORS_SNAPSHOT_H
 
@@ -17,16 +15,17 @@
 struct collector;
 struct run_reading; /* collectors/runs.h */
 
-/* Longest label value in bytes: cut as base/utf8.h says. */
+/* Longest label value in bytes. utf8_clean cuts longer values. */
 #define LABEL_VALUE_MAX 256
 
-/* Most points of one collector in one tick; more are refused and counted in block.dropped. */
+/* Largest number of points of one collector in one tick. Further points are refused and counted in
+ * block.dropped. */
 #define BLOCK_POINTS_MAX 100000
 
 struct point {
 	const struct point *next;  /* of the same metric, in the order they were added */
 	double value;              /* never NaN */
-	const char *const *labels; /* as many values as the metric has label names */
+	const char *const *labels; /* one value for each label name of the metric */
 };
 
 struct points {
@@ -34,50 +33,50 @@ struct points {
 	struct point *last;
 };
 
-/* One collector's part of a snapshot. */
+/* The part of a snapshot that one collector fills. */
 struct block {
 	const struct collector *collector;
 	struct arena *arena;
 	struct points *points; /* one list per metric of the collector */
 	size_t n_points, dropped;
-	bool success;   /* false: it failed, and has no points */
+	bool success;   /* false = the collector failed and has no points */
 	bool absent;    /* this machine has nothing to measure: no points, no error */
-	bool kept_only; /* points of metrics that no history keeps (FOLD_NONE) are left out */
+	bool kept_only; /* metrics that no history keeps (FOLD_NONE) are left out */
 	double duration_seconds;
 };
 
 struct snapshot {
 	struct shared shared;
-	struct snapshot *next_free; /* of the pool it came from */
+	struct snapshot *next_free; /* next in the pool's list of free snapshots */
 	struct arena arena;
-	uint64_t generation; /* 1, 2, 3, ...: identifies a rendered body */
+	uint64_t generation; /* 1, 2, 3, ...: tells which snapshot a rendered body shows */
 	struct now at;
 	size_t n_blocks;
-	struct block *blocks; /* in the order of the collector list */
+	struct block *blocks; /* in the order of the collectors */
 	size_t n_runs;
-	const struct run_reading *runs; /* tracked runs, ended ones until they are dropped */
+	const struct run_reading *runs; /* tracked runs, and ended runs until they are dropped */
 };
 
-/*
- * Adds a point of metric number id to the block. labels are copied, cleaned and cut. NaN is not added:
- * unknown is absent. A counter must not be negative.
- */
+/* Adds a point of the collector's metric number `id`. The labels are copied, cleaned and cut. A NaN
+ * is not added, because an unknown value is absent. A counter must not be negative. */
 void block_add(struct block *b, unsigned id, double value, const char *const *labels);
 
-/* POINT(block, CPU_SECONDS, 12.5, "0", "user"): the label values follow in the order of the table. */
+/* Example: POINT(block, CPU_SECONDS, 12.5, "0", "user"). The label values have the order of the
+ * metric's label names. */
 #define POINT(block, id, value, ...)                                                               \
 	block_add((block), (id), (value), (const char *const[METRIC_LABELS_MAX + 1]){__VA_ARGS__})
 
-/* Sum over the label sets of metric id; NaN when it has no point. */
+/* Adds up all label sets of metric `id`. Returns NaN if the metric has no point. */
 double block_sum(const struct block *b, unsigned id);
 
-/* The block of a collector, or NULL. */
+/* Returns the block of a collector, or NULL if the snapshot has no such block. */
 const struct block *snapshot_block(const struct snapshot *s, const struct collector *c);
 
-/* A fresh or recycled snapshot with an empty block for each collector in the list (NULL-terminated). */
+/* snapshot_take returns a new or recycled snapshot with an empty block for each collector.
+ * `collectors` ends with NULL. */
 struct snapshot_pool;
 struct snapshot_pool *snapshot_pool_new(const struct collector *const *collectors);
 struct snapshot *snapshot_take(struct snapshot_pool *p);
-void snapshot_pool_free(struct snapshot_pool *p); /* after every snapshot came back */
+void snapshot_pool_free(struct snapshot_pool *p); /* call after all snapshots came back */
 
 #endif

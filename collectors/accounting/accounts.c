@@ -16,14 +16,14 @@
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
 
-/* A source is named if it lacks no more than this; /proc counts in 1/100 s. */
+/* A named source lacks no more of the total than this. Times in /proc are in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
-/* Most ancestors of a new process that are checked. */
+/* Number of ancestors of a new process that are checked at most. */
 #define GENERATIONS_MAX 16
 /* CPU seconds that a container runtime may use in the group before the run. */
 #define OLDER_SECONDS 0.1
-/* Samples between readings of the limits: a container may be resized. */
+/* The limits are read at every 10th sample, because a container may be resized. */
 #define LIMIT_LOOKS 10
 
 enum cpu_source {
@@ -49,14 +49,15 @@ struct accounts {
 struct account {
 	struct accounts *shared;
 	pid_t root;
-	struct cgroup group; /* group of the root */
+	struct cgroup group; /* control group of the root */
 	bool has_group;
 	struct cgroup own;
 	bool has_own, from_now, group_made;
 	struct run_group run_group;
-	/* For an own group older than the run: CPU time of others, and the run's part at most. */
+	/* If the own group is older than the run: time used before, and the run's possible part of
+	 * it. */
 	double older_seconds, older_missed;
-	uint64_t vanished; /* vanished members of the tree at the last sample */
+	uint64_t vanished;   /* number of vanished tree members at the last sample */
 	double most_seconds; /* upper bound from exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
@@ -64,22 +65,22 @@ struct account {
 	bool has_events;
 	const struct task_clock *clock;
 	struct task_clock_total counted;
-	double stolen; /* share of recent CPU time that the host of a virtual machine took */
-	/* CPU time of the root before exec, or before it entered its own group */
+	double stolen; /* share of recent CPU time that the host took from this virtual machine */
+	/* CPU time of the root before exec, or before the root entered its own group */
 	double forked_seconds;
 	double known[SOURCES]; /* seconds; NaN = source not available */
 	double total, system, user;
 	struct lineage_tally tally;
 	struct exit_cost ends;
 	struct missed_cpu missed;
-	struct machine_cpu machine; /* at the last look */
+	struct machine_cpu machine; /* at the last sample */
 	bool machine_known;
 	double exporter_seconds;
 	double births;             /* processes created on the machine when the run began */
-	double peak_process_bytes; /* peak of its largest process */
+	double peak_process_bytes; /* peak of the run's largest process */
 	double oom_kills;          /* kills in the own group */
-	struct memory_kills kills; /* kills in the group around it */
-	double held_bytes; /* least memory when killed at its group's limit; NaN = not killed */
+	struct memory_kills kills; /* kills in the nearest group that counts them */
+	double held_bytes;         /* least memory at a kill by the group's limit; NaN = no kill */
 };
 
 static const char *const source_names[SOURCES] = {
@@ -139,7 +140,8 @@ struct family {
 	const struct process_tree *tree;
 };
 
-/* The tree may not know new children of its members yet: check pid's ancestors. */
+/* Returns true if the process or one of its ancestors is in the tree. The ancestors matter because
+ * the tree may not contain new children of its members yet. */
 static bool is_member(const void *context, pid_t pid)
 {
 	const struct family *f = context;
@@ -164,11 +166,10 @@ static bool counts_cpu(const struct cgroup *c)
 	return cgroup_cpu_place(c)->version;
 }
 
-/*
- * Finds CPU time that the run's own group counted before the run: an earlier step (ExecStartPre of
- * a unit), or an earlier job in a kept group. Time beyond what all CPUs can have done since the
- * root began is not the run's. Then all time unknown to the tree is taken for the others'.
- */
+/* Finds CPU time that the run's own group counted before the run began. An earlier step
+ * (ExecStartPre of a unit) or an earlier job in the same group may have used it. Since the root
+ * began, all CPUs together can have spent at most `most` seconds. If the time unknown to the tree
+ * exceeds `most`, all of that time is treated as older than the run. */
 static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
 {
 	double used = cgroup_cpu_seconds(&a->own, h);
@@ -178,7 +179,7 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 	double unknown = used - fmax(known, 0);
 	double most = a->machine.cpus * age;
 
-	/* If start times come from another clock (a time namespace), the age is unknown. */
+	/* In a time namespace, start times come from another clock, so the age may be negative. */
 	if (!a->machine_known || age < 0 || !(unknown > most + OLDER_SECONDS))
 		return;
 	a->older_seconds = unknown;
@@ -197,7 +198,7 @@ static void find_own(struct account *a, const struct host *h, const struct proce
 	if (!counts_cpu(&a->own))
 		return;
 	find_older(a, h, tree);
-	/* CPU time of the root before it entered the group is neither the group's nor the run's. */
+	/* CPU time of the root before it entered the group is not part of the run. */
 	a->forked_seconds = fmax(a->forked_seconds,
 		(double)process_tree_cpu_ns(tree) / 1e9 - cgroup_cpu_seconds(&a->own, h));
 }
@@ -225,7 +226,7 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 		memory_kills_older(&a->kills, h);
 }
 
-/* Adds the members of the tree to the lineage. Needs exit_events_lock. */
+/* Adds the members of the tree to the run's lineage. The caller holds exit_events_lock. */
 static void add_members(struct account *a, const struct process_tree *tree)
 {
 	exit_events_update(a->shared->events);
@@ -241,15 +242,15 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	struct accounts *shared = a->shared;
 	uint64_t living_ns = 0, clock_ns;
 
-	/* Listen to the whole machine only if the run needs it. */
+	/* Process events wake this exporter for every process on the machine. */
 	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
-	/* If no thread could be started, try again for the next run. */
+	/* -EAGAIN: no thread could be started. Try again for the next run. */
 	if (!shared->events_tried)
 		shared->events_tried = exit_events_start(&shared->events, NULL) != -EAGAIN;
 	if (!shared->events)
 		return;
-	/* CPU time of ended processes: the tree's total minus the clocks of the living. */
+	/* CPU time of ended processes = the tree's total minus the clocks of living processes. */
 	for (size_t i = 0; i < tree->n; i++)
 		living_ns += tree->member[i].clock_ns;
 	clock_ns = process_tree_cpu_ns(tree);
@@ -258,18 +259,18 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	a->events_run = lineage_begin(exit_events_book(shared->events), spec->root,
 		clock_ns > living_ns ? clock_ns - living_ns : 0);
 	a->has_events = true;
-	/* Add members now: those that end before the next sample count only for an outer run. */
+	/* Add the members now. If the run is inside an outer run, a member that ends before the
+	 * next sample would count only for the outer run. */
 	add_members(a, tree);
 	exit_cost_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
 		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
 	exit_events_unlock(shared->events);
 }
 
-/*
- * The clock costs the run 0.5 us at each context switch and 10 us at each fork. It is closed if
- * another source also counts children that nobody waits for. If that source loses something later
- * (lost records, a process that enters the group and ignores SIGCHLD), cpu_missed_seconds says so.
- */
+/* The clock costs the run 0.5 us at each context switch and 10 us at each fork. It is not needed if
+ * another source also counts children that nobody waits for. That source may lose data later:
+ * records are lost, or a process enters the group and ignores SIGCHLD. In this case
+ * `cpu_missed_seconds` covers the loss. */
 static bool needs_clock(const struct account *a)
 {
 	return !counts_cpu(&a->own) && !a->has_events;
@@ -333,7 +334,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 {
 	struct pids found = {0};
 
-	/* Another container's group may become visible only when its first process is set up. */
+	/* A container's group may become visible only when its first process is set up. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL);
 	if (a->has_own && !h->other_pid_namespace &&
@@ -353,13 +354,13 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 /* ---- one sample ---- */
 
-/* CPU seconds without those before exec (forked_seconds). */
+/* Subtracts the root's CPU time before exec. */
 static double as_command(const struct account *a, double seconds)
 {
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/* Recorded CPU time is a lower bound; the group's count bounds the cost of ends. */
+/* Recorded CPU time lacks the cost of process ends. The group's usage bounds that cost. */
 static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -375,8 +376,8 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 	double recorded = (double)t->cpu_ns / 1e9, with_ends = recorded + fmax(a->ends.seconds, 0);
 	double most = as_command(a, with_ends + a->ends.missed_seconds);
 
-	a->known[SOURCE_TASKSTATS] =
-		fmax(as_command(a, recorded), fmin(as_command(a, with_ends), a->known[SOURCE_CGROUP]));
+	a->known[SOURCE_TASKSTATS] = fmax(as_command(a, recorded),
+		fmin(as_command(a, with_ends), a->known[SOURCE_CGROUP]));
 	a->most_seconds = t->whole ? most : (double)NAN;
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
@@ -384,7 +385,7 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 		fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
 }
 
-/* Returns the group's system time; NaN = unknown. */
+/* Reads the group's numbers and returns its system time. NaN = unknown. */
 static double look_at_group(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
 	double v[CGROUP_VALUES];
@@ -395,13 +396,13 @@ static double look_at_group(struct account *a, const struct host *h, double valu
 	return v[CGROUP_CPU_SYSTEM_SECONDS];
 }
 
-/* Keeps the value if the growth is negative: the counts restart in a new group at the same path. */
+/* Returns the larger value. A negative growth means that a new group counts from 0. */
 static double at_least(double before, double growth)
 {
 	return growth >= 0 ? fmax(before, growth) : before;
 }
 
-/* Throttling since the run began; the last reading holds when the group is gone. */
+/* Updates the throttling since the run began. If the group is gone, keeps the last reading. */
 static void look_at_quota(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
 	const struct cpu_quota *first = &a->quota;
@@ -417,7 +418,7 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 		now.throttled_seconds - first->throttled_seconds);
 }
 
-/* Keep the limits of a group that is gone: they may have caused its kill. */
+/* Reads the limits. Keeps those of a removed group, because they may have caused its kill. */
 static void read_limits(struct account *a, const struct host *h)
 {
 	if (a->looks++ % LIMIT_LOOKS != 0 || !cgroup_exists(&a->group))
@@ -443,7 +444,7 @@ static double look_at_clock(struct account *a)
 	return a->counted.seconds - a->counted.stolen_seconds;
 }
 
-/* Usage of the root's group; already read if the group is the run's own. */
+/* Returns the usage of the root's group. Reads no file if the run owns the group. */
 static double group_seconds(const struct account *a, const struct host *h)
 {
 	double own = a->known[SOURCE_CGROUP];
@@ -502,7 +503,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 										      best * system;
 
 	bound_missed(a, h, tree, grown);
-	/* Neither part falls, or grows by more than the whole. */
+	/* System time and user time never fall, and neither grows by more than the total. */
 	a->system += fmin(fmax(system_now - a->system, 0), grown);
 	a->total += grown;
 	value[RUN_CPU_SECONDS] = a->total;
@@ -540,11 +541,9 @@ static enum cpu_source source_of(const struct account *a)
 	return SOURCE_PROC;
 }
 
-/*
- * Upper bound of the cost of all process ends on the machine since the run began (lineage.h). Each
- * has at most the pages of the run's largest process; a fork has its parent's without having
- * touched them.
- */
+/* Returns an upper bound of the cost of all process ends on the machine since the run began
+ * (lineage.h). Assumes that each process has as many pages as the run's largest process. A forked
+ * child has the pages of its parent, even if it never touched them. */
 static double ends_seconds(const struct account *a)
 {
 	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
@@ -560,7 +559,8 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 	if (source == SOURCE_CGROUP)
 		return a->older_missed;
-	/* The clock misses ends and set-user-ID programs; the latter leave it far below. */
+	/* The clock misses process ends and set-user-ID programs. If it is below the total by no
+	 * more than all ends can cost, it missed no set-user-ID program. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);

@@ -1,17 +1,15 @@
-/*
- * The CPU time of a run from the best source available, an upper bound of what it lacks, and the
+/* The CPU time of a run from the best source available, an upper bound of what it lacks, and the
  * kernel's numbers for the run's own control group.
  * Every source is a lower bound of the truth. The largest is reported; if a source fails, the next
  * one replaces it:
  *
- *	cgroup      the kernel's account of the run's own group, minus earlier use by others
- *	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
- *	task-clock  an inherited perf counter, for commands started here: all but process ends
- *	rusage      getrusage(2) of the waiting process: all children that were waited for
- *	proc        readings of /proc, and the times that parents waited for
+ * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
+ * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
+ * 	task-clock  an inherited perf counter, for commands started here: all but process ends
+ * 	rusage      getrusage(2) of the waiting process: all children that were waited for
+ * 	proc        readings of /proc, and the times that parents waited for
  *
- * Sampler thread only.
- */
+ * Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_ACCOUNTS_H
 #define COLLECTORS_ACCOUNTING_ACCOUNTS_H
 
@@ -22,86 +20,82 @@
 #include "collectors/runs.h"
 #include "collectors/accounting/task_clock.h"
 
-/* State that all runs share. */
+/* State that all runs share. Any number of accounts may use it. */
 struct accounts;
 
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* close every account first */
-/* Call once per tick before the runs are sampled, and again when a run turns out to be empty. */
+/* Reads the machine's CPU counters. Call once per tick before the runs are sampled, and once more
+ * when a run turns out to be empty. */
 void accounts_tick(struct accounts *a, const struct host *h);
-/* Processes and threads created since boot, as of the last tick; 0 = unknown. */
+/* Returns the processes and threads created since boot, as of the last tick; 0 = unknown. */
 uint64_t accounts_births(const struct accounts *a);
 
 struct account;
 
 struct account_spec {
 	pid_t root;
-	/* NULL = none. Borrowed until account_close if uses_clock, else only for this call. */
+	/* NULL = no clock. Must stay open until account_close if account_note reports `uses_clock`;
+	 * otherwise only during account_open. */
 	const struct task_clock *clock;
-	double forked_seconds;         /* CPU time of the root before exec: not part of the run */
+	double forked_seconds;         /* CPU time of the root before exec; not part of the run */
 	const struct cpu_quota *quota; /* read before the run began; NULL = not read */
-	/*
-	 * The run begins and ends within its root's life: kernel counts of the root are not used.
-	 */
+	/* True if the run covers only a part of the root's life. Kernel counters that cover the
+	 * root's whole life are then not used. */
 	bool from_now;
-	bool ours; /* a wrapper waits for its processes */
+	bool ours;      /* a wrapper waits for the run's processes */
 	bool own_group; /* the wrapper made a group, and the root is the first process in it */
 };
 
-/* tree: of the run that just began; may be sampled. Never fails: a missing source is not used. */
+/* Opens the account of a run that just began. account_open may sample `tree`, the run's processes.
+ * Never fails: missing sources are left out. */
 struct account *account_open(struct accounts *a, const struct host *h,
 	const struct account_spec *spec, struct process_tree *tree);
 void account_close(struct account *a); /* NULL does nothing */
-/* Closes the files of an ended run. account_note still works. */
+/* Closes the files of an ended run. account_note still works afterwards. */
 void account_let_go(struct account *a);
 
-/*
- * Adds processes of the run to the tree that no parent link shows: members of its group, and
- * orphans that process events found. Call before each sample of the tree.
- */
+/* Adds processes of the run to `tree` that no parent link shows: members of the run's control
+ * group, and orphans known from process events. Call before each sample of the tree. */
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree);
 
-/*
- * One sample, after the sample of the tree. Raises the CPU times in value to the best source, and
- * fills in the numbers of the control group. Totals never fall.
- */
+/* Updates the account. Call after each sample of the tree. Raises the CPU times in `value` to the
+ * best source and fills in the numbers of the control group. Totals never fall. */
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/*
- * Call after the last sample. If the kernel killed a process at the group's memory limit, raises
- * the peak to the least that the run held then (memory_kills.h).
- */
+/* Call after the last sample. A kill at the group's memory limit proves a minimum of the run's
+ * memory (memory_kills.h). Raises the peak in `value` to this minimum. */
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* The final CPU time from wait4(2) of the parent; value already contains it. */
+/* Sets the run's final CPU time, which the parent got from wait4(2). `total_seconds` is the time of
+ * the whole run, not an addition. */
 void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
-	const char *cpu_source;    /* see the list at the top */
-	double cpu_missed_seconds; /* upper bound; NaN = unknown */
+	const char *cpu_source;    /* see the list at the top of this file */
+	double cpu_missed_seconds; /* upper bound of the missing time; NaN = unknown */
 	double cpu_seconds;
-	/*
-	 * Source of the memory peak: "vmhwm", the kernel's peak of one process plus what the others
-	 * held at the samples before and after; "samples", the sum at one sample; "taskstats" and
-	 * "rusage", the kernel's peak of a process that no sample saw in time; "limit", the group's
-	 * limit at which it was killed minus what others held. NULL = no peak.
-	 */
+	/* Source of the memory peak; NULL = no peak.
+	 * - "vmhwm": the kernel's peak of one process, plus the memory of the run's other processes
+	 *   at the samples before and after.
+	 * - "samples": the sum of all processes at one sample.
+	 * - "taskstats", "rusage": the kernel's peak of a process that no sample caught in time.
+	 * - "limit": the group's limit at which the run was killed, minus the memory of foreign
+	 *   processes. */
 	const char *memory_source;
-	double peak_told_at_ends;  /* largest peak in exit accounting, bytes; NaN = none */
-	double peak_told_by_limit; /* see account_end, bytes; NaN = none */
-	/*
-	 * Processes killed by the OOM killer since the run began: in its own group, and in the
-	 * shared group or on the whole machine. NaN = unknown.
-	 */
+	double peak_told_at_ends;  /* largest peak in exit accounting, bytes; NaN = no accounting */
+	double peak_told_by_limit; /* peak found by account_end, bytes; NaN = no kill */
+	/* OOM kills since the run began. `oom_kills`: in the run's own group. `shared_oom_kills`:
+	 * in the shared group or on the whole machine. NaN = unknown. */
 	double oom_kills, shared_oom_kills;
-	/* of its group and the groups above; NaN = none */
+	/* limits of the run's group and the groups above; NaN = no limit */
 	double memory_limit_bytes, cpu_limit_cores;
-	bool uses_clock; /* no other source counts children that nobody waits for */
-	/* See collectors/followed/run_place.h; NULL = unknown. */
+	bool uses_clock; /* only the clock counts children that nobody waits for */
+	/* Filled in by collectors/followed/run_place.h. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;
-	/* Exit status of the root as wait(2) returns it, if exit events delivered it. */
+	/* Exit status of the root in the format of wait(2), if an exit event delivered it. */
 	bool status_known;
 	int status;
 };

@@ -8,19 +8,19 @@
 #include "collectors/accounting/group_owner.h"
 #include "collectors/process/pids.h"
 
-/* Ticks between attempts to begin measuring a group that has groups below. */
+/* Number of ticks between attempts to start a measurement after one failed. */
 #define RETRY_TICKS 10
 
 struct exit_cost_group {
 	struct cgroup group;
-	unsigned others; /* number in the lineage */
+	unsigned others; /* number of the group's foreign processes in the lineage */
 	struct exit_cost *runs;
-	/* As of the last exit_cost_groups_read. */
+	/* Values of the last exit_cost_groups_read. */
 	bool listed;
 	struct pids present;
 	uint64_t listed_at_ns;
 	double usage_seconds;
-	/* As of the beginning of the measurement. */
+	/* Values at the start of the measurement. */
 	bool measuring;
 	double usage_before;
 	struct lineage_group before;
@@ -51,12 +51,14 @@ static void estimate_all(struct exit_cost_group *g, struct exit_events *x)
 	}
 }
 
-/* Since the beginning: cost of all ends, its possible excess, their weight and duration. */
+/* Sums since the start of the measurement: cost of all ends, its possible excess,
+ * estimated cost, and duration of the ends. */
 struct measured {
 	double seconds, more_seconds, weight, most;
 };
 
-/* No end costs more than its duration, neither the run's nor another process's. */
+/* Gives the run its share of the measured cost. No end costs more CPU time than it lasts. This
+ * bounds the share from above and, through the other processes of the group, from below. */
 static void take_share(struct exit_cost *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
@@ -92,7 +94,8 @@ static enum lineage_change compare_group(struct exit_cost_group *g, struct exit_
 	return exit_events_compare(x, g->others, &listing);
 }
 
-/* Reads the processes before the group: time between them is not taken for ends later. */
+/* Starts a measurement. Reads the processes before the group's usage: CPU time used between the two
+ * readings must not count as the cost of ends later. */
 static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, const struct host *h)
 {
 	g->measuring = false;
@@ -119,10 +122,9 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 	}
 }
 
-/*
- * False if the difference cannot be the cost of ends. It is less than half of the usual cost if a
- * process of the group ran elsewhere, and too large if one came and went between two ticks.
- */
+/* Returns false if the difference cannot be the cost of ends. A difference below half of the usual
+ * cost means that a process of the group ran in another group. A too large difference means that a
+ * process entered and left the group between two ticks. */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {
@@ -178,9 +180,10 @@ void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *
 		measure_group(all->group[i], x, h);
 }
 
-/* ---- groups of runs ---- */
+/* ---- the group of a run ---- */
 
-/* The v2 root group (no cgroup.type) is counted in ticks, too coarse to tell processes apart. */
+/* Returns false for the v2 root group, which has no cgroup.type. Its CPU time is counted in ticks,
+ * which is too coarse to separate processes. */
 static bool is_counted(const struct cgroup_place *p)
 {
 	char file[CGROUP_FILE_MAX];

@@ -15,25 +15,23 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/*
- * Receive buffer of each socket; the kernel doubles it. It takes memory only while messages wait.
- * 14,000 records of 2.3 KiB fit: a storm of short processes while this thread does not run for 1 or
- * 2 s.
- */
+/* Receive buffer of each socket, which the kernel doubles. It uses memory only while messages wait.
+ * 14,000 records of 2.3 KiB fit. That is enough for a burst of short processes while this thread
+ * does not run for 1 or 2 s. */
 #define QUEUE_BYTES (16 << 20)
-#define READ_SIZE   16384 /* one datagram; a record has about 600 bytes */
+#define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10
 #define ANSWER_MS   200
-/* Ended processes in the book that are settled without waiting for the next tick. */
+/* If more ended processes than this are in the book, the thread settles it before the next tick. */
 #define ENDED_MANY  4096
-#define RECORDS_MAX 20000 /* records held until earlier events are entered */
+#define RECORDS_MAX 20000 /* records kept until earlier events are entered */
 
 struct exit_events {
 	int events, records; /* sockets */
 	int stop;            /* eventfd */
 	uint16_t family;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards all below */
+	pthread_mutex_t lock; /* guards all members below */
 	struct lineage *lineage;
 	struct exit_events_health health;
 	size_t n_held, held_room;
@@ -47,7 +45,7 @@ static bool cpu_clock(void *context, pid_t pid, uint64_t *ret)
 	return clock_read(clock_of_process(pid), ret);
 }
 
-/* ---- reading; the lock is held ---- */
+/* ---- reading; the caller holds the lock ---- */
 
 static void hold_record(void *context, const struct task_record *r)
 {
@@ -58,7 +56,8 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
-/* A fork event reuses pid: first enter the held record of its former owner. */
+/* Enters the kept record of a pid that a fork event reuses. The record belongs to the process that
+ * had the pid before. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)
@@ -79,7 +78,7 @@ static void enter_event(void *context, const struct process_event *event)
 	x->health.events++;
 }
 
-/* Receives one datagram without blocking; false if none waits. */
+/* Receives one datagram without blocking. Returns false if the queue is empty. */
 static bool receive_datagram(struct exit_events *x, int fd, struct bytes *ret)
 {
 	for (;;) {
@@ -111,10 +110,9 @@ static void read_records(struct exit_events *x)
 	}
 }
 
-/*
- * The fork event of a process is queued before its exit record, but in another queue. Taking the
- * records first makes sure that all their fork events can be entered before them.
- */
+/* The kernel queues the fork event of a process before its exit record, but in another queue.
+ * Records are read first, so that the fork events of all these records are in the event queue and
+ * can be entered before the records. */
 void exit_events_update(struct exit_events *x)
 {
 	struct bytes datagram;
@@ -129,7 +127,8 @@ void exit_events_update(struct exit_events *x)
 	} while (x->n_held >= RECORDS_MAX);
 }
 
-/* First enter new processes to read their clocks, then records of processes found gone. */
+/* The first update adds new processes, so that their clocks are read. The second update adds the
+ * records of processes that the reading found gone. */
 void exit_events_settle(struct exit_events *x)
 {
 	exit_events_update(x);
@@ -153,10 +152,10 @@ static void *exit_events_loop(void *context)
 		pthread_mutex_lock(&x->lock);
 		exit_events_update(x);
 		if (lineage_ended(x->lineage) > ENDED_MANY)
-			/* or ended processes would pile up until the next tick */
+			/* Otherwise ended processes pile up until the next tick. */
 			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
-		/* Collect many messages in one wake-up. */
+		/* Wait, so that one wake-up collects many messages. */
 		poll(fds, 1, PAUSE_MS);
 	}
 	return NULL;
@@ -175,7 +174,8 @@ static int open_socket(int protocol, uint32_t groups, int *ret, struct err *e)
 		return err_system(e, -errno, "netlink socket");
 	if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0)
 		return err_system(e, -errno, "bind netlink socket");
-	/* SO_RCVBUFFORCE exceeds net.core.rmem_max with CAP_NET_ADMIN; SO_RCVBUF does not. */
+	/* SO_RCVBUFFORCE exceeds net.core.rmem_max, but needs CAP_NET_ADMIN. SO_RCVBUF does not
+	 * exceed it. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 	*ret = fd;
@@ -192,7 +192,7 @@ static int send_request(int fd, const struct netlink_request *r, const char *pur
 	return 0;
 }
 
-/* Waits for the next datagram. */
+/* Waits up to ANSWER_MS for the next datagram. */
 static int await_answer(struct exit_events *x, int fd, struct bytes *ret, const char *purpose,
 	struct err *e)
 {
@@ -239,7 +239,8 @@ static int listen_to_records(struct exit_events *x, struct err *e)
 	return ask_taskstats(x, &r, &datagram, "exit accounting", e);
 }
 
-/* Skips events before the answer: no run is followed yet. */
+/* Subscribes to process events. Events before the answer are skipped, because no run is followed
+ * yet. */
 static int listen_to_events(struct exit_events *x, struct err *e)
 {
 	static const char purpose[] = "process events";
@@ -276,7 +277,8 @@ int exit_events_start(struct exit_events **ret, struct err *e)
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	int code = x->stop < 0 ? err_system(e, -errno, "eventfd") : 0;
 
-	/* Taskstats first: outside the initial namespaces it fails; the connector stays silent. */
+	/* Start taskstats first. Outside the initial namespaces it fails, but the connector only
+	 * stays silent. */
 	if (code == 0)
 		code = listen_to_records(x, e);
 	if (code == 0)
@@ -304,7 +306,7 @@ void exit_events_stop(struct exit_events *x)
 	exit_events_free(x);
 }
 
-/* ---- for other threads ---- */
+/* ---- functions for other threads ---- */
 
 void exit_events_lock(struct exit_events *x)
 {

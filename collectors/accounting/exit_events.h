@@ -1,12 +1,13 @@
-/*
- * Process events and exit accounting of the kernel, entered in a lineage by a thread. It counts
- * runs whose processes this exporter does not wait for. Needs CAP_NET_ADMIN and the initial PID,
- * user and network namespaces; otherwise exit_events_start fails and other sources are used.
- * A record leaves out the CPU time of the process's end (about 60 us for a small one): see
- * exit_cost.h.
- * Cost: one wake-up of the thread at most every 10 ms while processes come and go anywhere on the
- * machine.
- */
+/* A thread that enters the kernel's process events and exit records in a lineage. This covers runs
+ * whose processes this exporter does not wait for. Needs CAP_NET_ADMIN and the initial PID, user
+ * and network namespaces. Otherwise exit_events_start fails, and runs use their other sources of
+ * CPU time.
+ *
+ * An exit record lacks the CPU time of the process's end, about 60 us for a small process (see
+ * exit_cost.h).
+ *
+ * Cost: the thread wakes up at most once in 10 ms while processes start and end anywhere on the
+ * machine. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 #define COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 
@@ -18,19 +19,19 @@
 
 struct exit_events;
 
-/* Negative errno and the reason in e. Uses the calling thread's namespaces. */
+/* Starts the thread, in the namespaces of the calling thread. Returns 0, or a negative errno with
+ * the reason in `e`. */
 int exit_events_start(struct exit_events **ret, struct err *e);
 void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 
-/*
- * Any thread. From exit_events_lock to exit_events_unlock the caller owns the lineage; the
- * functions up to exit_events_compare need the lock. Pids are those of this process's namespace.
- */
+/* Any thread may call these. The caller owns the lineage from exit_events_lock to
+ * exit_events_unlock. The functions up to exit_events_compare need the lock. Pids are those of this
+ * process's namespace. */
 void exit_events_lock(struct exit_events *x);
 void exit_events_unlock(struct exit_events *x);
 
 struct lineage *exit_events_book(struct exit_events *x);
-/* Enters all events until now. Call before adding a process: its pid may be reused. */
+/* Enters all events until now. Call before adding a process, because its pid may be reused. */
 void exit_events_update(struct exit_events *x);
 /* Updates the tallies of all runs. Call once per tick before lineage_tally. */
 void exit_events_settle(struct exit_events *x);
@@ -40,7 +41,7 @@ enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
 
 struct exit_events_health {
 	uint64_t events, records;
-	uint64_t lost;    /* times that the kernel's queue was full */
+	uint64_t lost;    /* number of times that the kernel's queue was full */
 	uint64_t refused; /* records with an unknown layout */
 };
 

@@ -12,7 +12,7 @@
 #include "collectors/process/process.h"
 #include "collectors/kernel_file.h"
 
-/* Directory names of each v1 controller below /sys/fs/cgroup, as container runtimes mount them. */
+/* Directories of the v1 controllers below /sys/fs/cgroup, as container runtimes mount them. */
 static const char *const folders[CGROUP_CONTROLLERS][3] = {
 	[CGROUP_CPU] = {"cpu", "cpu,cpuacct", "cpuacct,cpu"},
 	[CGROUP_CPUACCT] = {"cpuacct", "cpu,cpuacct", "cpuacct,cpu"},
@@ -57,7 +57,7 @@ static bool has_process(const struct cgroup_place *p, const struct host *host, p
 	return false;
 }
 
-/* ---- as the process itself sees it ---- */
+/* ---- groups as the process itself sees them ---- */
 
 /* Removes leading "/..": "/../../a/b" becomes "/a/b", and "/.." becomes "". */
 static struct slice without_parents(struct slice path)
@@ -71,10 +71,9 @@ static struct slice without_parents(struct slice path)
 	return path;
 }
 
-/*
- * Finds a group below the process's own /sys/fs/cgroup: at the mount, where a container's group is,
- * or at the path below. The list of processes proves the choice.
- */
+/* Finds the group below the process's own /sys/fs/cgroup. A container's group is the mount point
+ * itself; otherwise the group is at path `below`. The choice is right if the group lists the
+ * process. */
 static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
 	const char *folder, struct slice below, int version)
 {
@@ -141,9 +140,9 @@ double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h)
 				 cgroup_number(p, h, "cpuacct.usage", NULL) / 1e9;
 }
 
-/* ---- is it the run's own? ---- */
+/* ---- ownership of a group ---- */
 
-/* /proc/PID/cgroup as one text for comparisons. */
+/* Text of /proc/PID/cgroup, kept for comparisons. */
 struct process_membership {
 	char text[4 * CGROUP_PATH_MAX];
 	size_t len;
@@ -160,7 +159,8 @@ static bool membership_read(struct process_membership *m, const struct host *hos
 	return n >= 0;
 }
 
-/* Unknown counts as equal. */
+/* Returns true if the two processes are in different groups. An unknown group counts as the
+ * same. */
 static bool differs_in(const struct process_membership *a, const struct process_membership *b,
 	const char *controller)
 {
@@ -185,11 +185,9 @@ static size_t lines_of(const struct cgroup_place *p, const struct host *host, co
 	return n;
 }
 
-/*
- * cgroup.procs of v1 leaves out processes of other PID namespaces without a trace
+/* cgroup.procs of v1 leaves out processes of other PID namespaces without a trace
  * (pidlist_array_load() in kernel/cgroup/cgroup-v1.c). The pids controller counts the threads of
- * the group with the same path, hidden ones and those of groups below included.
- */
+ * the group with the same path, hidden ones and those of groups below included. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 	const struct host *host)
 {
@@ -217,14 +215,13 @@ static void look_at_membership(void *context, pid_t pid)
 	char number[16];
 
 	snprintf(number, sizeof number, "%d", (int)pid);
-	if (membership_read(&theirs, s->host, number) && !differs_in(s->own, &theirs, s->controller))
+	if (membership_read(&theirs, s->host, number) &&
+		!differs_in(s->own, &theirs, s->controller))
 		pids_add(s->found, pid);
 }
 
-/*
- * Process 2 of the initial PID namespace is kthreadd, a kernel thread, and no other namespace has
- * one. Readable stat files of 1 and 2 mean that hidepid hides nothing here.
- */
+/* Process 2 of the initial PID namespace is kthreadd, a kernel thread, and no other namespace has
+ * one. Readable stat files of 1 and 2 mean that hidepid hides nothing here. */
 static bool shows_every_process(const struct host *host)
 {
 	struct process_stat s;
@@ -238,8 +235,8 @@ static bool list_all(const struct cgroup *c, enum cgroup_controller i, const str
 	const struct process_membership *own, struct pids *ret)
 {
 	const struct cgroup_place *p = &c->place[i];
-	struct membership_search search = {host, own,
-		p->version == 1 ? cgroup_controllers[i] : "", ret};
+	struct membership_search search = {
+		host, own, p->version == 1 ? cgroup_controllers[i] : "", ret};
 
 	if (!host->other_pid_namespace)
 		return cgroup_place_processes(p, host, pids_add, ret) == 0 &&
@@ -274,9 +271,8 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
 		const char *controller = all.place[i].version == 1 ? cgroup_controllers[i] : "";
 		bool keep = known && all.place[i].version && differs_in(&own, &ours, controller) &&
-			    (!members->is_member ||
-				    only_members(&all, (enum cgroup_controller)i, host, &own,
-					    members));
+			    (!members->is_member || only_members(&all, (enum cgroup_controller)i,
+							    host, &own, members));
 
 		if (!keep)
 			c->place[i] = (struct cgroup_place){0};
@@ -285,10 +281,8 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	return any;
 }
 
-/*
- * Opens the list for each reading: v1 makes it at open and shows the same list for 1 s
- * (kernel/cgroup/cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY).
- */
+/* Opens the list anew for each reading. v1 makes the list at open and returns the same list for 1 s
+ * (kernel/cgroup/cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY). */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context)
 {
@@ -298,11 +292,11 @@ int cgroup_processes(const struct cgroup *c, const struct host *host,
 	return -ENOENT;
 }
 
-/* ---- groups below ---- */
+/* ---- child groups ---- */
 
 struct below {
 	const struct cgroup_place *place;
-	struct slice but; /* empty = no exception */
+	struct slice but; /* name of the child group to skip; empty = none */
 	bool any;
 };
 

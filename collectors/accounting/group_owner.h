@@ -1,7 +1,5 @@
-/*
- * The control group of a run: where its files are, even in another container, and whether it is the
- * run's own. The kernel's account of an own group is the account of the run.
- */
+/* Finds the control group of a run, even in another container, and whether the run owns the group.
+ * If the run owns its group, the kernel's numbers for the group are the numbers of the run. */
 #ifndef COLLECTORS_ACCOUNTING_GROUP_OWNER_H
 #define COLLECTORS_ACCOUNTING_GROUP_OWNER_H
 
@@ -10,11 +8,10 @@
 
 #include "collectors/cgroup/find.h"
 
-/*
- * Finds the group of a process. Inside a cgroup namespace, another container's group has no path
- * here ("/../ID"). It is then looked up through /proc/PID/root, which needs the same user or
- * CAP_SYS_PTRACE. -ENOENT without a message: not visible.
- */
+/* Finds the control group of a process. From inside a cgroup namespace, the group of another
+ * container has no usable path ("/../ID"). The group is then found through /proc/PID/root, which
+ * needs the same user or CAP_SYS_PTRACE. Returns -ENOENT without a message if the group is not
+ * visible. */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
 /* CPU seconds of a group since it was made; NaN = not counted. */
@@ -26,31 +23,27 @@ struct group_members {
 	const void *context;
 };
 
-/*
- * Keeps in c only the controllers whose group belongs to the run alone; the others get version 0.
+/* Keeps in c only the controllers whose group belongs to the run alone; the others get version 0.
  * True if any is left.
  * A group belongs to the run if both are true:
  * - The root is in another group than this exporter.
  * - Every process in the group is a member of the run, and none can be hidden from us (by hidepid,
  *   or by a PID namespace).
  * Call when the run begins. A process that enters later (kubectl exec, a probe) uses the run's
- * resources and is counted with it.
- */
+ * resources and is counted with it. */
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	const struct group_members *members);
 
-/*
- * Calls each for every process of a group: 0 for one outside this PID namespace. each must not read
- * through host, whose scratch buffer holds the text. Negative errno: unknown.
- */
+/* Calls `each` for every process of the group, with pid 0 for a process outside this PID namespace.
+ * `each` must not read files through `host`, because the list is in the scratch buffer of `host`.
+ * Returns a negative errno if the list cannot be read. */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
-/*
- * True if the group has other groups below than but, or if unknown. Their usage counts in the
- * group's numbers, but their processes are not in its list. but = p: any group below counts.
- */
+/* Returns true if the group has child groups other than the branch of `but`, or if this is unknown.
+ * The usage of child groups is part of the group's numbers, but their processes are not in its
+ * list. If `but` equals `p`, every child group counts. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
-/* Processes of the first controller that has a group. */
+/* Calls `each` for every process of the first controller that has a group, as above. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
 

@@ -8,7 +8,7 @@
 #include "collectors/base/pid_map.h"
 
 #define LINEAGE_NONE SIZE_MAX
-/* No group is known for the run. */
+/* The run has no known group. */
 #define LINEAGE_NO_OTHERS UINT32_MAX
 /* The run is inside no other run. */
 #define LINEAGE_NO_RUN UINT32_MAX
@@ -18,36 +18,38 @@ struct lineage_entry {
 	unsigned run;
 	uint64_t clock_ns;
 	struct task_record record;
-	uint64_t born_ns, ended_ns; /* times of the fork and exit event; 0 = unknown */
-	uint64_t end_ns, took_ns;   /* if priced: CPU time of its end, and from record to event */
+	uint64_t born_ns, ended_ns; /* times of the fork and exit events; 0 = unknown */
+	uint64_t end_ns, took_ns;   /* if `priced`: cost of the end, and its duration */
 	bool recorded, priced;
-	bool final;   /* clock_ns was read after its end: it is complete */
-	bool seen;    /* its fork event or clock was seen: a record must come */
+	bool final;   /* clock_ns was read after the end, so it is complete */
+	bool seen;    /* its fork event or clock was seen, so a record must follow */
 	bool gone;    /* the clock was not readable */
-	bool outside; /* a listing of its group did not contain it */
+	bool outside; /* missing from the last listing of its group */
 };
 
 struct run_book {
 	bool in_use;
-	pid_t root; /* 0 = none, or its pid is reused */
-	/* the others of its group, by number; equal to its own number if it is such */
+	pid_t root; /* 0 = no root, or another process has its pid now */
+	/* Number of the foreign processes in the run's group. A set of foreign processes stores its
+	 * own number here. */
 	unsigned others;
 	uint64_t base_ns;
-	unsigned outer; /* the run around it, whose tally includes this run; or LINEAGE_NO_RUN */
-	struct lineage_tally before; /* part of past that outer does not count */
-	uint64_t breaks;             /* of others: times that the group's sums lost continuity */
-	/* Processes that left the book, plus base_ns; and with those in the book at last settle. */
+	unsigned outer; /* the outer run, whose tally includes this run; or LINEAGE_NO_RUN */
+	struct lineage_tally before; /* part of `past` that the outer run does not count */
+	uint64_t breaks; /* only in foreign processes: number of jumps in the group's sums */
+	/* `past`: base_ns plus processes that left the book. `all`: `past` plus the processes in
+	 * the book at the last lineage_settle. */
 	struct lineage_tally past, all;
 };
 
 struct lineage {
 	size_t n, room;
 	struct lineage_entry *entry;
-	struct pid_map index; /* position in entry by pid */
+	struct pid_map index; /* position in `entry` by pid */
 	size_t n_recorded;
 	size_t n_runs, runs_room;
 	struct run_book *run;
-	bool any_inner; /* a run was inside another at some time */
+	bool any_inner; /* true after a run was inside another run */
 	double usual;   /* median duration of recent ends, relative to usual_end() */
 };
 
@@ -71,7 +73,7 @@ void lineage_free(struct lineage *l)
 
 /* ---- entries by pid ---- */
 
-/* Returns LINEAGE_NONE if there is none. */
+/* Returns LINEAGE_NONE if the pid is not in the book. */
 static size_t find_entry(const struct lineage *l, pid_t pid)
 {
 	const uint32_t *i = pid_map_find(&l->index, pid);
@@ -94,7 +96,7 @@ static void break_group(struct lineage *l, unsigned run)
 		l->run[others].breaks++;
 }
 
-/* An event or record of the run is missing. */
+/* Call when an event or record of the run is missing. */
 static void mark_incomplete(struct lineage *l, unsigned run)
 {
 	l->run[run].past.whole = false;
@@ -136,7 +138,7 @@ static bool are_others(const struct lineage *l, unsigned run)
 	return l->run[run].others == run;
 }
 
-/* ---- runs inside others: a workflow in a batch job, a step in a pipeline ---- */
+/* ---- runs inside runs: a workflow in a batch job, a step in a pipeline ---- */
 
 static const size_t sums[] = {
 	offsetof(struct lineage_tally, cpu_ns),
@@ -151,7 +153,7 @@ static const size_t sums[] = {
 	offsetof(struct lineage_tally, ends_most_ns),
 };
 
-/* Adds the growth of an inner run to the run around it. Its exit status stays its own. */
+/* Adds the growth of an inner run to its outer run. The exit status is not copied. */
 static void add_growth(struct lineage_tally *to, const struct lineage_tally *now,
 	const struct lineage_tally *before)
 {
@@ -171,7 +173,8 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 	return run == outer;
 }
 
-/* Puts run inside outer. A group of both counts its ended processes twice, hence the breaks. */
+/* Puts `run` inside `outer`. If both share a group, the group's sums then count their ended
+ * processes twice. break_group marks this jump. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -223,7 +226,8 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 	return run;
 }
 
-/* If pid is the root of inner, moves inner into run, unless a nearer run is around it already. */
+/* If `pid` is the root of `inner`, puts `inner` inside `run`. Does nothing if `inner` already has
+ * an outer run that is nearer. */
 static void find_outer(struct lineage *l, unsigned run, unsigned inner, pid_t pid)
 {
 	unsigned outer = l->run[inner].outer;
@@ -244,7 +248,8 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	unsigned *owner = &l->entry[i].run;
 
 	find_outer(l, run, *owner, pid);
-	/* Only others and outer runs give up a process. Within a group, sums stay the same. */
+	/* A process leaves only an outer run or the foreign processes. Moves inside one group do
+	 * not change the group's sums. */
 	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
@@ -288,18 +293,18 @@ void lineage_lost(struct lineage *l)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {
 		mark_incomplete(l, i);
-		/* The lost messages may include the exit of the last thread. */
+		/* The exit event of the root's last thread may be lost too. */
 		if (find_entry(l, l->run[i].root) != LINEAGE_NONE)
 			l->run[i].past.status_heard = false;
 	}
 }
 
-/* ---- the tally of an entry ---- */
+/* ---- tally of one process ---- */
 
-/* Usual cost of an end, measured: 60 us and 0.45 us a page. */
+/* Usual cost of a process end, measured: 60 us, plus 0.45 us for each page. */
 #define END_NS      60000
 #define END_PAGE_NS 450
-/* An end longer than this many usual ones was interrupted: its own cost is unknown. */
+/* An end that takes longer than this many usual ends was interrupted, so its cost is unknown. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
 /* Longest time from the exit event until the process is gone. */
@@ -320,11 +325,9 @@ static uint64_t usual_end(const struct lineage_entry *e)
 	return END_NS + pages_of(e) * END_PAGE_NS;
 }
 
-/*
- * The record precedes the freeing of memory, the event follows it. The time between is the end's
- * cost, unless another task had the CPU. usual is a median, so the length of such interruptions
- * does not matter.
- */
+/* Sets the CPU time of a process end. The kernel makes the record before it frees the memory and
+ * sends the exit event afterwards. The delay is the cost of the end, unless another task had the
+ * CPU. `usual` is a median, so long interruptions do not distort it. */
 static void price_end(struct lineage *l, struct lineage_entry *e)
 {
 	uint64_t record_at = e->born_ns + e->record.elapsed_ns;
@@ -349,7 +352,8 @@ static void price_end(struct lineage *l, struct lineage_entry *e)
 static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 {
 	const struct task_record *r = &e->record;
-	/* The record of a first thread that ended before the others has its own time only. */
+	/* The record of a first thread that ended before the other threads has only that thread's
+	 * time. */
 	uint64_t counted = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
 	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
 
@@ -367,7 +371,7 @@ static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 		t->peak_process_bytes = r->peak_bytes;
 }
 
-/* Adds an entry to the past of its run. The caller removes the entry. */
+/* Adds a gone process to the past of its run. The caller removes the entry. */
 static void bury_entry(struct lineage *l, struct lineage_entry *e)
 {
 	struct lineage_tally *past = &l->run[e->run].past;
@@ -375,7 +379,7 @@ static void bury_entry(struct lineage *l, struct lineage_entry *e)
 	price_end(l, e);
 	tally_entry(past, e);
 	past->ended++;
-	/* No record comes for a process that was added after its end. */
+	/* A process that was added after its end gets no record, which is not a loss. */
 	if (!e->recorded && e->seen)
 		mark_incomplete(l, e->run);
 }
@@ -393,7 +397,7 @@ static void forked(struct lineage *l, const struct process_event *event)
 		l->entry[old].born_ns = event->at_ns;
 		return;
 	}
-	/* The pid is reused: its former owner is gone. */
+	/* The pid is reused, so the process that had it before is gone. */
 	if (old != LINEAGE_NONE) {
 		bury_entry(l, &l->entry[old]);
 		l->n_recorded -= l->entry[old].recorded;
@@ -419,7 +423,7 @@ static void ended(struct lineage *l, const struct process_event *event)
 {
 	size_t i = find_entry(l, event->pid);
 
-	/* The event of the last thread counts. */
+	/* Each thread sends an exit event. The last event overwrites the earlier events. */
 	if (i != LINEAGE_NONE)
 		l->entry[i].ended_ns = event->at_ns;
 	for (i = 0; i < l->n_runs; i++)
@@ -442,7 +446,8 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	size_t i = find_entry(l, record->id);
 	struct lineage_entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 
-	/* Ignore later threads once the whole process is recorded: the last record has the sum. */
+	/* A `whole` record has the sum of all threads, so ignore later records of single
+	 * threads. */
 	if (!e || (e->recorded && e->record.whole))
 		return;
 	l->n_recorded += !e->recorded;
@@ -470,7 +475,7 @@ size_t lineage_ended(const struct lineage *l)
 	return l->n_recorded;
 }
 
-/* ---- the living ---- */
+/* ---- living processes ---- */
 
 void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 {
@@ -478,7 +483,7 @@ void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 		struct lineage_entry *e = &l->entry[i];
 		uint64_t ns;
 
-		/* A clock that runs backwards belongs to another process. */
+		/* If the clock ran backwards, the pid belongs to a new process. */
 		e->gone = !clock(context, e->pid, &ns) || ns < e->clock_ns;
 		if (e->gone)
 			continue;
@@ -527,7 +532,7 @@ void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *
 	}
 }
 
-/* ---- a control group that runs share ---- */
+/* ---- control groups that runs share ---- */
 
 unsigned lineage_begin_others(struct lineage *l)
 {
@@ -548,12 +553,11 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 	return l->run[e->run].others == others;
 }
 
-/* ---- comparing with a listing ---- */
+/* ---- comparison with a listing ---- */
 
-/*
- * A fork event precedes the entry into the group (kernel/fork.c, copy_process), by long on a busy
- * machine. A record is made before the process leaves the group.
- */
+/* A process younger than this at the listing may be missing from it. The kernel sends the fork
+ * event before it adds the process to the group (kernel/fork.c, copy_process), long before on a
+ * busy machine. A process leaves the group only after its exit record is made. */
 #define NEWBORN_NS 1000000000
 
 static bool is_outside(const struct lineage_entry *e, const struct lineage_listing *listing)
@@ -567,7 +571,7 @@ static bool has_left(const struct lineage_entry *e, unsigned others)
 	return e->run == others && e->outside;
 }
 
-/* Adds living processes that entered the group. */
+/* Adds living processes that entered the group. Returns true if any was added. */
 static bool take_in(struct lineage *l, unsigned others, const struct lineage_listing *listing,
 	lineage_clock *clock, void *context)
 {
@@ -588,7 +592,7 @@ static bool take_in(struct lineage *l, unsigned others, const struct lineage_lis
 	return any;
 }
 
-/* True if a run inside one of this group is in another group. */
+/* Returns true if an inner run of a run in this group is in another group. */
 static bool reaches_out(const struct lineage *l, unsigned others)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {

@@ -1,15 +1,15 @@
-/*
- * The book: which processes descend from a run's root, and what ended processes used. Process
- * events and exit accounting are entered here. Pure: a callback reads the clocks of living
- * processes.
- * A run's CPU time is the sum of two parts: the clocks of its living processes, and the kernel's
- * records of its ended processes. The sum does not depend on whether a parent waited for its
- * children.
- * A record leaves out the CPU time of the end itself, when the kernel frees the memory. That time
- * is estimated from the delay between the record and the exit event. If the delay is far longer
- * than usual, another task had the CPU or the machine stood still: the usual time is taken instead.
- * For runs in a shared control group it can be measured (exit_cost.h).
- */
+/* A table of processes, called the book. It records which processes descend from the root of a run,
+ * and what ended processes used. Process events and exit records are entered here. Pure: a callback
+ * reads the clocks of living processes.
+ *
+ * The CPU time of a run is the sum of two parts: the clocks of its living processes, and the
+ * kernel's records of its ended processes. The sum does not depend on whether a parent waited for
+ * its children.
+ *
+ * A record lacks the CPU time of the process's end, when the kernel frees its memory. This time is
+ * estimated from the delay between the record and the exit event. If the delay is far longer than
+ * usual, another task had the CPU or the machine stood still. The usual time is then used instead.
+ * exit_cost.h can measure the time for runs in a shared control group. */
 #ifndef COLLECTORS_ACCOUNTING_LINEAGE_H
 #define COLLECTORS_ACCOUNTING_LINEAGE_H
 
@@ -23,7 +23,8 @@
 
 struct lineage;
 
-/* Limit of processes in the book. A run with a process beyond it is no longer whole. */
+/* Maximum number of processes in the book. A run that loses a process to this limit is no longer
+ * `whole`. */
 #define LINEAGE_MAX 200000
 
 #define LINEAGE_END_NS      1000000
@@ -32,84 +33,80 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/*
- * Begins a run. root may belong to another run: the new run is then inside that one. The outer
- * run's tally includes the inner run, also after lineage_forget of the inner run.
- * base_ns: CPU time of the run's processes that ended before; added to the tally.
- * Returns the run's number, valid until lineage_forget.
- */
+/* Begins a run and returns its number, which is valid until lineage_forget.
+ * If `root` belongs to another run, the new run is inside that outer run. The tally of the outer
+ * run includes the inner run, even after lineage_forget of the inner run.
+ * `base_ns` is the CPU time of the run's processes that ended before; it is added to the tally. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/*
- * Adds a process of the run that was found by other means. A process in the book moves only from an
- * outer run or from the others of a group (see below). If pid is the root of another run, run
- * becomes the outer run of that one.
- */
+/* Adds a process of the run that was not found through events. A process that is already in the
+ * book moves to `run` only from an outer run or from a group's foreign processes
+ * (lineage_begin_others). If `pid` is the root of another run, `run` becomes the outer run of that
+ * run. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
 
-/* Events must come in the order in which they happened. */
+/* Enters an event. Call in the order in which the events happened. */
 void lineage_event(struct lineage *l, const struct process_event *event);
-/* Records must come after the events of the same time. */
+/* Enters an exit record. Enter all events of the same time first. */
 void lineage_record(struct lineage *l, const struct task_record *record);
-/* True if the process is in the book without its record. */
+/* Returns true if the process is in the book and has no exit record yet. */
 bool lineage_awaits(const struct lineage *l, pid_t pid);
-/* Events or records were lost: no run in the book is whole any more. */
+/* Call when events or records were lost. Marks every run in the book as not `whole`. */
 void lineage_lost(struct lineage *l);
 
-/* CPU time of a living process or zombie in nanoseconds; false if there is none. */
+/* Reads the CPU time of a living process or zombie in ns. Returns false if the process is gone. */
 typedef bool lineage_clock(void *context, pid_t pid, uint64_t *ret);
 
-/*
- * Reads the clocks of all processes in the book. Next, enter new events and records, then call
- * lineage_settle. A process that is gone without a record keeps its last clock reading.
- */
+/* lineage_read_clocks reads the clocks of all processes in the book. Then enter new events and
+ * records, and call lineage_settle. A process that is gone without a record keeps its last clock
+ * reading. */
 void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context);
 void lineage_settle(struct lineage *l);
 
 struct lineage_tally {
-	uint64_t cpu_ns;  /* living and ended processes, as the kernel counted: a lower bound */
-	uint64_t ends_ns; /* estimated CPU time of their ends beyond cpu_ns */
-	/* Ended processes only. */
+	uint64_t cpu_ns;  /* of living and ended processes; a lower bound */
+	uint64_t ends_ns; /* estimated CPU time of process ends, not in cpu_ns */
+	/* Sums and peak of ended processes only. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
 	uint64_t peak_process_bytes;
-	/*
-	 * Upper bound of the cost of ends that is missing from cpu_ns and ends_ns: LINEAGE_END_NS
-	 * for each process and LINEAGE_END_PAGE_NS for each 4 KiB of its memory (measured: 0.1 ms
-	 * and 0.45 us).
-	 */
+	/* Upper bound of the cost of ends that is missing from cpu_ns and ends_ns. It is
+	 * LINEAGE_END_NS for each process plus LINEAGE_END_PAGE_NS for each 4 KiB of its memory
+	 * (measured: 0.1 ms and 0.45 us). */
 	uint64_t unseen_ns;
-	/* Processes since the run began: born by a fork event, and found gone. */
+	/* Number of processes since the run began: seen in a fork event, and found gone. */
 	uint64_t born, ended;
-	/* For exit_cost.c: weight of the ends, and the time from each record to the exit event. */
+	/* Used by exit_cost.c: estimated cost of the ends, and time from the records to the exit
+	 * events. */
 	uint64_t ends_weight_ns, ends_most_ns;
-	bool whole; /* no event or record is known to be missing */
-	/* Exit status of the root as wait(2) returns it, once it has ended. */
+	bool whole; /* no event or record is known to be lost */
+	/* Exit status of the ended root, in the format of wait(2). */
 	bool status_heard;
 	int status;
 };
 
-/* Calls each for every process of a run that was alive at the last lineage_read_clocks. */
+/* Calls `each` for every process of the run that was alive at the last lineage_read_clocks. */
 void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
 	void *context);
 
-/* This and the functions below return the state as of the last lineage_settle. */
+/* Returns the tally of a run. This and the functions below return the state at the last
+ * lineage_settle. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
 
-/* Processes in the book with a record. If they are many, call lineage_settle. */
+/* Returns how many processes in the book have a record. If many, call lineage_settle. */
 size_t lineage_ended(const struct lineage *l);
 
-/*
- * ---- a control group that runs share ----
+/* ---- control groups that runs share ----
  *
- * The other processes of the group are kept as a run of their own without a root. A process moves
- * from them to the run that claims it. Runs and others together are the whole group: the group's
- * usage beyond their CPU time is the cost of ends.
- */
+ * Begins the foreign processes of a group and returns their number. They are kept like a run
+ * without a root. A foreign process moves to the run that claims it.
+ * All runs of the group and its foreign processes together are the whole group. The group's usage
+ * minus their CPU time is the cost of process ends. */
 unsigned lineage_begin_others(struct lineage *l);
-/* Puts the run into the group of these others, until either is forgotten. Forget the runs first. */
+/* Puts the run into the group of these foreign processes until one of them is forgotten. Forget all
+ * runs of the group before `others`. */
 void lineage_share(struct lineage *l, unsigned run, unsigned others);
 
-/* Processes of a group as the kernel listed them; at_ns: CLOCK_MONOTONIC. */
+/* The processes of a group as the kernel listed them at time `at_ns` (CLOCK_MONOTONIC). */
 struct lineage_listing {
 	struct pids pids; /* borrowed; lineage_compare sorts it */
 	uint64_t at_ns;
@@ -117,16 +114,17 @@ struct lineage_listing {
 
 enum lineage_change {
 	LINEAGE_SAME,
-	LINEAGE_OTHERS_CHANGED, /* others entered or left the group; the book is updated */
+	LINEAGE_OTHERS_CHANGED, /* foreign processes entered or left; the book is updated */
 	LINEAGE_RUN_ELSEWHERE,  /* a process of a run is outside the group */
 };
 
-/* Compares the book with a listing. Call after a lineage_settle that came after the listing. */
+/* Compares the book with a listing. Call lineage_settle after the listing and before this
+ * function. */
 enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	uint64_t cpu_ns; /* of all processes in it; compare only readings with equal breaks */
+	uint64_t cpu_ns; /* of the group; comparable only while `breaks` is equal */
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;
 };

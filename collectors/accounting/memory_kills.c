@@ -8,10 +8,10 @@
 #include "collectors/cgroup/cpu_quota.h"
 #include "collectors/kernel_file.h"
 
-/* Pages are charged in batches: the kernel kills a little before the group reaches its limit. */
+/* The kernel charges pages in batches, so it kills a little before the group reaches its limit. */
 #define AT_LIMIT 1.01
 
-/* ---- what the kernel counts ---- */
+/* ---- kernel counters ---- */
 
 static double machine_kills(const struct host *h)
 {
@@ -22,7 +22,7 @@ static double machine_kills(const struct host *h)
 		       number_value(number_find(text, "oom_kill"));
 }
 
-/* v1 counts this group only, v2 its descendants too. */
+/* v1 counts kills in this group only; v2 includes the groups below. */
 static double group_kills(const struct cgroup_place *p, const struct host *h)
 {
 	return cgroup_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
@@ -40,9 +40,9 @@ static double mark_of(const struct cgroup_place *p, const struct host *h)
 		NULL);
 }
 
-/* ---- the others in the group ---- */
+/* ---- foreign processes in the group ---- */
 
-/* False: too many others, or one outside this PID namespace. */
+/* Returns false if there are too many foreign processes, or one is outside this PID namespace. */
 static bool find_others(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h, pid_t other[MEMORY_OTHERS_MAX], size_t *ret_n)
 {
@@ -70,7 +70,8 @@ static bool is_one_of(const struct memory_kills *k, pid_t pid)
 	return false;
 }
 
-/* Resident bytes of the others in the group; NaN: they have changed since the run began. */
+/* Returns the resident bytes of the foreign processes in the group. NaN = they have changed since
+ * the run began. */
 static double others_bytes(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h)
 {
@@ -92,7 +93,7 @@ static double others_bytes(const struct memory_kills *k, const struct group_memb
 	return bytes;
 }
 
-/* ---- for accounts ---- */
+/* ---- public functions ---- */
 
 void memory_kills_begin(struct memory_kills *ret, const struct host *h)
 {
@@ -107,7 +108,7 @@ void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool
 {
 	const struct cgroup_place *of_run = &group->place[CGROUP_MEMORY];
 
-	/* Look further up: a group without the memory controller counts no kills. */
+	/* A group without the memory controller counts no kills, so go up to the next group. */
 	k->place = *of_run;
 	while (isnan(k->group_before = group_kills(&k->place, h)))
 		if (!cgroup_parent(&k->place))
@@ -121,7 +122,7 @@ void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool
 
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h)
 {
-	/* Keep the last limit of a group that is gone. */
+	/* If the group is gone, keep its last limit. */
 	if (k->place.version && tree_size(k->place.tree, k->place.path) >= 0)
 		k->limit_bytes = cgroup_memory_limit(&k->place, h);
 }
@@ -148,7 +149,8 @@ double memory_kills_held(const struct memory_kills *k, double kills, double mark
 	double mark = k->mark_is_old    ? (double)NAN :
 		      isnan(mark_bytes) ? mark_of(&k->place, h) :
 					  mark_bytes;
-	/* The kernel also counts kills here that a group above or the whole machine caused. */
+	/* The group's counter also includes kills caused by a group above or by the whole
+	 * machine. */
 	bool at_limit = isnan(mark) ? limit_met(&k->place, h) > k->met_before :
 				      mark * AT_LIMIT >= k->limit_bytes;
 	double held = k->limit_bytes - others_bytes(k, members, h);

@@ -1,8 +1,6 @@
-/*
- * Processes that the OOM killer killed since a run began, and the least memory that the run held
- * then. The samples may have missed that peak: a kill at the group's memory limit proves it.
- * Sampler thread only.
- */
+/* Counts the processes that the OOM killer killed since a run began, and finds the least memory
+ * that the run used at a kill. The samples may miss this peak, but a kill at the group's memory
+ * limit proves it. Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_MEMORY_KILLS_H
 #define COLLECTORS_ACCOUNTING_MEMORY_KILLS_H
 
@@ -12,39 +10,40 @@
 #include "collectors/accounting/group_owner.h"
 #include "collectors/cgroup/find.h"
 
-/* With more other processes in the group, they are not told apart from the run. */
+/* If the group has more foreign processes than this, the run's memory at a kill is unknown. */
 #define MEMORY_OTHERS_MAX 16
 
 struct memory_kills {
-	struct cgroup_place place;           /* nearest group that counts kills; version 0 = none */
+	struct cgroup_place place; /* nearest group that counts kills; version 0 = no group */
 	double group_before, machine_before; /* kills when the run began; NaN = not counted */
-	double met_before;  /* "oom" events when the run began; NaN = not counted (v1) */
-	double limit_bytes; /* of this group only, as of the last reading; NaN = none */
-	bool own;           /* no other process was in it when the run began */
-	bool apart;         /* only other[] were: this exporter, the shell that waits for the run */
-	bool mark_is_old;   /* its peak met the limit before the run began */
+	double met_before;  /* "oom" events at the start of the run; NaN = not counted (v1) */
+	double limit_bytes; /* of this group only, at the last reading; NaN = no limit */
+	bool own;           /* the run owns the group */
+	bool apart;         /* other[] has all foreign processes, such as a waiting shell */
+	bool mark_is_old;   /* the peak reached the limit before the run began */
 	size_t n_others;
 	pid_t other[MEMORY_OTHERS_MAX];
 };
 
 void memory_kills_begin(struct memory_kills *ret, const struct host *h);
-/* Sets the run's group. own: its memory is the run's alone, whatever process enters later. */
+/* Sets the run's group. `own` means that all memory in the group is the run's, even if more
+ * processes enter later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
 	const struct group_members *members, const struct host *h);
-/* Call after memory_kills_group if others used the own group earlier. */
+/* Call after memory_kills_group if an earlier job used the run's own group. */
 void memory_kills_older(struct memory_kills *k, const struct host *h);
-/* Reads the limit again: it may have changed. */
+/* Reads the limit again, because it may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);
 
-/* Kills in the run's group since the run began, else on the machine; NaN = unknown. */
+/* Returns the kills since the run began, in the run's group if counted there, otherwise on the
+ * machine. NaN = unknown. */
 double memory_kills_around(const struct memory_kills *k, const struct host *h);
 
-/*
- * The least memory the run held when a process was killed at the group's limit: the limit minus the
- * memory of the others. NaN: no kill, not at this limit, or the others have changed.
- * kills, mark_bytes: kills in, and peak of, the run's own group, which may be gone; NaN = read
- * them.
- */
+/* Returns the least memory that the run used when a process was killed at the group's limit: the
+ * limit minus the memory of foreign processes. Returns NaN if no process was killed, the kill was
+ * not at this limit, or the foreign processes have changed.
+ * `kills` and `mark_bytes` are the kills and the peak of the run's own group, which may be gone.
+ * NaN = read them from the group. */
 double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
 	const struct group_members *members, const struct host *h);
 

@@ -17,10 +17,8 @@ void missed_cpu_found(struct missed_cpu *m, double seconds)
 	m->seconds = fmax(m->seconds - seconds, 0);
 }
 
-/*
- * At most what the machine spent, and what the group spent. Both count from the beginning: they are
- * not read at the same instant, so the smaller of two short intervals would be too small.
- */
+/* Returns the smaller of the machine's usage and the group's usage since the run began. Short
+ * intervals would give a too small result, because the two are not read at the same instant. */
 static double possible_seconds(const struct missed_cpu *m, double spent, double group_seconds)
 {
 	double group = group_seconds - m->group_before;

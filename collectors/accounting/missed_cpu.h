@@ -1,8 +1,6 @@
-/*
- * Upper bound of the CPU time that a run used unseen. Grows when processes were created or ended
- * and the machine, and the run's group, spent more than is known. Falls when missed time turns up
- * later in a parent's times. Never below 0.
- */
+/* Upper bound of the CPU time that a run used unseen. It grows when processes were created or ended
+ * while the machine and the run's group used more CPU time than is known. It falls when missed time
+ * appears later in a parent's times. It is never below 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 
@@ -10,20 +8,21 @@
 
 struct missed_cpu {
 	double seconds;
-	/* Since the run began: spent by the machine, and the part that may be the run's. */
+	/* Since the run began: CPU time of the machine, and the part that may belong to the run. */
 	double spent_seconds, possible_seconds;
-	double group_before; /* usage of its group when it began; NaN = unknown */
+	double group_before; /* usage of the run's group when the run began; NaN = unknown */
 	bool any_changes;
 };
 
-/* group_seconds, here and below: usage of the group since it was made; NaN = not counted. */
+/* In all functions here, `group_seconds` is the usage of the run's group since the group was made.
+ * NaN = not counted. */
 void missed_cpu_begin(struct missed_cpu *m, double group_seconds);
 /* Sets the usage of a group that was found after the run began. */
 void missed_cpu_group(struct missed_cpu *m, double group_seconds);
 
-struct missed_cpu_look {      /* since the last sample */
-	double spent_seconds; /* by the machine; NaN = unknown */
-	double known_seconds; /* counted for the run */
+struct missed_cpu_look {      /* changes since the last sample */
+	double spent_seconds; /* CPU time of the machine; NaN = unknown */
+	double known_seconds; /* CPU time counted for the run */
 	double group_seconds;
 	bool changes; /* a process was created or ended anywhere */
 	/* orphans of the run do not come to this exporter and may run on unseen */
@@ -31,7 +30,7 @@ struct missed_cpu_look {      /* since the last sample */
 };
 
 void missed_cpu_add(struct missed_cpu *m, const struct missed_cpu_look *look);
-/* This much of the missed time turned up. */
+/* Subtracts missed time that has appeared in another source. */
 void missed_cpu_found(struct missed_cpu *m, double seconds);
 
 #endif

@@ -17,8 +17,8 @@
 #define PREFIX     "rightsize-"
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
-#define MOVE_TRIES 100 /* a job that forks faster than this keeps the group */
-#define DEPTH_MAX  16  /* levels of groups below that are removed */
+#define MOVE_TRIES 100 /* a job that still forks after 100 tries keeps the group */
+#define DEPTH_MAX  16  /* levels of child groups that are removed */
 
 /* ---- permission to divide a group ---- */
 
@@ -29,7 +29,8 @@ static bool ends_with(struct slice name, const char *suffix)
 	return name.len > n && memcmp(name.data + name.len - n, suffix, n) == 0;
 }
 
-/* systemd marks delegated groups; trusted.delegate is older and readable by root only. */
+/* Returns true if systemd marked the group as delegated. trusted.delegate is the older mark; only
+ * root can read it. */
 static bool is_delegated(const char *directory)
 {
 	char value[2];
@@ -40,7 +41,7 @@ static bool is_delegated(const char *directory)
 		       value[0] == '1');
 }
 
-/* True if this process is alone in the group. */
+/* Returns true if this process is the only one in the group. */
 static bool is_alone(const char *directory)
 {
 	char path[PATH_SIZE + sizeof "/cgroup.procs"], text[64];
@@ -55,7 +56,7 @@ static bool is_alone(const char *directory)
 	       scan_end(&s);
 }
 
-/* True below user@UID.service, a user's own systemd. */
+/* Returns true if the group is below user@UID.service, the systemd of a user. */
 static bool is_below_user_service(const char *path, size_t mount)
 {
 	for (const char *at = path + mount; (at = strstr(at, "/user@")); at++) {
@@ -67,11 +68,9 @@ static bool is_below_user_service(const char *path, size_t mount)
 	return false;
 }
 
-/*
- * A user's systemd marks none of its units as delegated (cgroup_xattr_apply() in
- * src/core/cgroup.c), but the user owns all of them. A scope with only this process was made for
- * it: systemd-run --user --scope.
- */
+/* Returns true for a scope that was made for this process by systemd-run --user --scope. A user's
+ * systemd marks none of its units as delegated (cgroup_xattr_apply() in src/core/cgroup.c), but the
+ * user owns them. If this process is alone in the scope, the scope was made for it. */
 static bool is_user_scope(const char *path, size_t mount)
 {
 	struct stat s;
@@ -110,7 +109,7 @@ bool own_group_allowed(const char *directory, size_t mount, bool under_systemd)
 
 /* ---- leftovers of ended exporters ---- */
 
-/* True if the name is ours and its maker has ended. */
+/* Returns true if an exporter made this group and that exporter has ended. */
 static bool is_of_dead_maker(const char *name)
 {
 	struct scan s = SCAN(name, strlen(name));
@@ -120,16 +119,16 @@ static bool is_of_dead_maker(const char *name)
 	       pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* An empty group of a living exporter may wait for its job to start: it must stay. */
+/* Returns false for a group of a living exporter. It may be empty because its job has not started
+ * yet. */
 static bool is_not_of_living_maker(const char *name)
 {
 	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);
 }
 
-/*
- * Removes empty groups that may go, those below first; returns how many. The kernel does not remove
- * a used group, so a maker's pid from another PID namespace does no harm.
- */
+/* Removes the empty groups that `may_go` accepts, child groups first. Returns their number. may_go
+ * may take a living exporter of another PID namespace for an ended one. This does no harm, because
+ * the kernel does not remove a group in use. */
 static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -157,9 +156,10 @@ static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigne
 	return n;
 }
 
-/* ---- making ---- */
+/* ---- making a group ---- */
 
-/* The pid finds leftovers; the random part separates equal pids of other PID namespaces. */
+/* The pid serves to find leftovers. The random part separates exporters with equal pids in
+ * different PID namespaces. */
 static void make_name(char out[OWN_GROUP_NAME_MAX])
 {
 	uint32_t random = 0;
@@ -218,7 +218,7 @@ bool own_group_enter(const struct own_group *g)
 	return g->procs >= 0 && write(g->procs, "0", 1) == 1;
 }
 
-/* ---- reading ---- */
+/* ---- reading CPU time ---- */
 
 static bool read_text(int fd, char *text, struct scan *ret)
 {
@@ -245,9 +245,9 @@ int own_group_cpu_ns(const struct own_group *g, uint64_t *ret)
 	return 0;
 }
 
-/* ---- removing ---- */
+/* ---- removing a group ---- */
 
-/* Moves the processes of the group to its parent; false if none was moved. */
+/* Moves the processes of the group to its parent group. Returns false if none was moved. */
 static bool send_home(const struct own_group *g, int home)
 {
 	char text[TEXT_SIZE];
@@ -258,14 +258,16 @@ static bool send_home(const struct own_group *g, int home)
 
 	if (!read_text(procs, text, &s))
 		return false;
-	/* Whole lines only: a cut number is another pid. The kernel refuses an ended pid. */
+	/* Use whole lines only, because a cut number is a different pid. The kernel refuses the pid
+	 * of an ended process. */
 	while (scan_until(&s, '\n', &pid))
 		if (pid.len > 0 && write(home, pid.data, pid.len) == (ssize_t)pid.len)
 			any = true;
 	return any;
 }
 
-/* False if nothing changed: another try would not help. */
+/* Removes child groups and moves processes out. Returns false if nothing changed, so that another
+ * try is useless. */
 static bool clear_out(const struct own_group *g, int home)
 {
 	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);

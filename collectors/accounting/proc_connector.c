@@ -6,9 +6,10 @@
 #include <linux/netlink.h>
 #include <string.h>
 
-#define ERRNO_MAX 4095 /* linux/err.h of the kernel */
+#define ERRNO_MAX 4095 /* the kernel's linux/err.h */
 
-/* Copies an event from a message. Older kernels send shorter ones; the rest stays 0. */
+/* Copies an event from a message. Older kernels send shorter events; the missing members are set to
+ * 0. */
 static bool event_read(const struct netlink_message *m, struct proc_event *ret)
 {
 	struct bytes body = m->body;
@@ -20,7 +21,7 @@ static bool event_read(const struct netlink_message *m, struct proc_event *ret)
 	netlink_skip(&body, sizeof head);
 	if (head.id.idx != CN_IDX_PROC || head.id.val != CN_VAL_PROC)
 		return false;
-	/* Not aligned: 20 bytes of cn_msg follow the 16 of nlmsghdr. */
+	/* The event is not aligned (20 bytes of cn_msg follow 16 bytes of nlmsghdr), so copy it. */
 	*ret = (struct proc_event){0};
 	memcpy(ret, body.data, body.len < sizeof *ret ? body.len : sizeof *ret);
 	return true;

@@ -4,11 +4,12 @@
 
 #include "collectors/base/mem.h"
 
-/* Samples until a new process is surely in its group, and the period of reading the list anyway. */
+/* The list is read at this many samples after a process was created, and at every LIST_LOOKS-th
+ * sample otherwise. */
 #define MOVE_LOOKS 3
 #define LIST_LOOKS 10
 
-/* Metric of each number of a group. */
+/* Run metric for each number of the group. */
 static const struct {
 	enum cgroup_value from;
 	enum run_metric to;
@@ -78,7 +79,7 @@ void run_group_read(struct run_group *g, const struct host *h, double value[RUN_
 	double v[CGROUP_VALUES])
 {
 	cgroup_files_read(&g->files, h, v, NULL);
-	/* A value below before comes from a new group at the same path: unknown. */
+	/* A value below `before` comes from a new group at the same path, so it is unknown. */
 	for (size_t i = 0; i < CGROUP_VALUES; i++)
 		v[i] = v[i] < g->before[i] ? (double)NAN : v[i] - g->before[i];
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)

@@ -13,10 +13,10 @@ int task_clock_open(struct task_clock *ret)
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof a,
 		.config = PERF_COUNT_SW_TASK_CLOCK,
-		.disabled = 1, /* not in this thread, which never calls exec */
+		.disabled = 1, /* do not count in this thread, which never calls exec */
 		.enable_on_exec = 1,
 		.inherit = 1,
-		/* Needs less privilege. This clock counts kernel time anyway. */
+		/* Needs less privilege. The task clock includes kernel time even so. */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};

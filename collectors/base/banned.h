@@ -1,7 +1,5 @@
-/*
- * Library calls that must not be used: this folder has a safe counterpart of each. CMake includes this
- * header in every C file of the project.
- */
+/* Library functions that must not be used. This folder has a safe replacement for each. CMake
+ * includes this header in every C file of the project. */
 #ifndef COLLECTORS_BASE_BANNED_H
 #define COLLECTORS_BASE_BANNED_H
 

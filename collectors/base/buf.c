@@ -8,7 +8,7 @@
 
 #include "collectors/base/mem.h"
 
-/* Makes room for len more bytes and a NUL; false when the cap forbids it. */
+/* Makes room for `len` more bytes and a NUL. Returns false if the buffer would pass its cap. */
 static bool room_for(struct buf *b, size_t len)
 {
 	if (b->full || len > b->max || b->len > b->max - len) {
@@ -50,7 +50,7 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
-/* Small pieces, the bulk of a table of numbers, are added without a call when there is room. */
+/* A fast path for small pieces, which are the bulk of a table of numbers. */
 static bool has_room(const struct buf *b, size_t len)
 {
 	return !b->full && b->len + len < b->room && b->len + len <= b->max;
@@ -88,7 +88,7 @@ void buf_addf(struct buf *b, const char *format, ...)
 	b->len += (size_t)n;
 }
 
-/* At most 20 digits, no NUL. */
+/* Writes at most 20 digits and no NUL. Returns their number. */
 static size_t u64_text(char *out, uint64_t v)
 {
 	char digits[24];
@@ -109,7 +109,7 @@ void buf_add_u64(struct buf *b, uint64_t v)
 	buf_add(b, text, u64_text(text, v));
 }
 
-/* digits / 10^decimals, below 1e-4, as %g writes it: "5.3e-05". */
+/* Writes digits / 10^decimals, below 1e-4, in the form of %g: "5.3e-05". */
 static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 {
 	size_t n = u64_text(out + 1, digits);
@@ -126,12 +126,12 @@ static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 	return n;
 }
 
-/*
- * Writes a fraction of few decimals (ticks, milliseconds, percentages) ten times faster than printf.
- * digits and 10^k are exact in a double, so digits / 10^k is rounded once, as strtod rounds the text.
- * When the quotient equals v, the text with k decimals reads back as v; the smallest k is the
- * shortest text. 0 = v has no such k.
- */
+/* Writes a fraction of few decimals (ticks, milliseconds, percentages) ten times faster than
+ * printf.
+ *
+ * `digits` and 10^k are exact in a double, so digits / 10^k is rounded once, like the result of
+ * strtod. If the quotient equals `v`, the text with k decimals reads back as `v`. The smallest k
+ * gives the shortest text. Returns 0 if no k fits. */
 static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
 	double magnitude = fabs(v), scale = 1;
@@ -170,7 +170,8 @@ size_t double_text(char out[DOUBLE_TEXT_MAX], double v)
 		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, "NaN");
 	if (isinf(v))
 		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, v > 0 ? "+Inf" : "-Inf");
-	/* Most values are whole numbers: they avoid the cost of printf. -0 is printed as 0. */
+	/* Most values are whole numbers, which do not need the cost of printf. -0 is printed as
+	 * 0. */
 	if (v >= 0 && v < 9007199254740992.0 && v == (double)(uint64_t)v) {
 		size_t n = u64_text(out, (uint64_t)v);
 

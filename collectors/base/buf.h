@@ -1,7 +1,6 @@
-/*
- * Growing text with a cap. When the cap would be passed, the whole piece is dropped and full stays
- * true: check it once, at the end. data is NULL until something was added; buf_text never is.
- */
+/* Growing text with a cap. A piece that would pass the cap is dropped as a whole, and `full` stays
+ * true: check it once, at the end. `data` is NULL until the first addition, but buf_text never
+ * returns NULL. */
 #ifndef COLLECTORS_BASE_BUF_H
 #define COLLECTORS_BASE_BUF_H
 
@@ -17,7 +16,7 @@ struct buf {
 
 #define BUF_MAX(most) ((struct buf){.max = (most)})
 
-/* Allocates room for about len more bytes at once; 0 = unknown. */
+/* Allocates room for about `len` more bytes at once. 0 = unknown. */
 void buf_expect(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *s);
@@ -25,16 +24,17 @@ void buf_addc(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_add_u64(struct buf *b, uint64_t v);
 
-/* The shortest decimal that reads back equal; NaN, +Inf and -Inf as Prometheus spells them. */
+/* Writes the shortest decimal that reads back as the same value. NaN, +Inf and -Inf have the
+ * spelling of Prometheus. */
 void buf_add_double(struct buf *b, double v);
 
 const char *
-buf_text(const struct buf *b); /* NUL-terminated, "" when empty; valid until the next add */
-char *buf_take(struct buf *b); /* the text, now the caller's to free; b is empty again */
-void buf_reset(struct buf *b); /* empty, room kept */
+buf_text(const struct buf *b); /* ends in NUL, "" if empty; valid until the next addition */
+char *buf_take(struct buf *b); /* the caller frees the text; `b` is then empty */
+void buf_reset(struct buf *b); /* empties the text, keeps the memory */
 void buf_done(struct buf *b);
 
-/* Room that double_text needs, with its NUL. */
+/* Size that double_text needs, NUL included. */
 #define DOUBLE_TEXT_MAX 32
 size_t double_text(char out[DOUBLE_TEXT_MAX], double v);
 

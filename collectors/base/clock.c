@@ -1,4 +1,4 @@
-/* The only reader of the system's clocks. */
+/* Only this file reads the system's clocks. */
 #include "collectors/base/clock.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
-/*
- * Two times that cannot be mixed: mono for durations, wall for people. One tick reads both once.
- */
+/* Two types of time that cannot be mixed: mono for durations, wall for people. Each tick reads both
+ * once. */
 #ifndef COLLECTORS_BASE_CLOCK_H
 #define COLLECTORS_BASE_CLOCK_H
 
@@ -10,7 +9,7 @@
 #include <time.h>
 
 struct mono {
-	int64_t ns; /* CLOCK_BOOTTIME: goes on while the machine sleeps, never steps */
+	int64_t ns; /* CLOCK_BOOTTIME: continues while the machine sleeps, never steps */
 };
 
 struct wall {
@@ -26,11 +25,13 @@ struct now {
 
 struct now now_read(void);
 
-/* Reads any clock, in nanoseconds. False (or 0): the clock cannot be read, as its process or thread has ended. */
+/* Read any clock, in nanoseconds. They return false (or 0) if the clock cannot be read because its
+ * process or thread has ended. */
 bool clock_read(clockid_t id, uint64_t *ret_ns);
 int64_t clock_read_ns(clockid_t id);
 
-/* The CPU clock of a process, as clock_getcpuclockid(3), but without the system call of its check. */
+/* Returns the CPU clock of a process. Unlike clock_getcpuclockid(3), it does not check the pid with
+ * a system call. */
 static inline clockid_t clock_of_process(pid_t pid)
 {
 	return (clockid_t)((~(unsigned)pid << 3) | 2);
@@ -46,7 +47,7 @@ static inline double wall_seconds(struct wall w)
 	return (double)w.ns / 1e9;
 }
 
-/* seconds may be any number: the nearest representable time (1677 to 2262); 1970 for NaN. */
+/* Returns the nearest time that can be represented (years 1677 to 2262), or 1970 for NaN. */
 static inline struct wall wall_from_seconds(double seconds)
 {
 	const double most = (double)INT64_MAX / 1e9 - 1; /* minus 1: no double equals INT64_MAX */
@@ -55,10 +56,10 @@ static inline struct wall wall_from_seconds(double seconds)
 	return (struct wall){.ns = near == near ? (int64_t)(near * 1e9) : 0};
 }
 
-/* CLOCK_MONOTONIC now plus seconds, at most a century: a deadline for condition variables. */
+/* Returns CLOCK_MONOTONIC plus `seconds`, at most a century: a deadline for condition variables. */
 struct timespec monotonic_after(double seconds);
 
-/* "2026-11-21T08:45:12.123Z", RFC 3339 in UTC. */
+/* Writes RFC 3339 in UTC: "2026-11-21T08:45:12.123Z". */
 #define WALL_TEXT_MAX 80
 void wall_text(char out[WALL_TEXT_MAX], struct wall w);
 

@@ -1,9 +1,8 @@
-/*
- * An error for people, on the caller's stack: a code and one sentence.
+/* An error message for people, on the caller's stack: a code and one sentence.
  *
- * Functions return the code (0 or a negative errno) and fill the text when e is not NULL. Expected
- * absence (a vanished process, no GPU) is a code alone. Callers wrap; libraries never log.
- */
+ * Functions return the code (0 or a negative errno), and fill the text if `e` is not NULL. An
+ * expected absence (a process that ended, no GPU) is only a code. Callers add context with
+ * err_wrap. Libraries never log. */
 #ifndef COLLECTORS_BASE_ERR_H
 #define COLLECTORS_BASE_ERR_H
 
@@ -12,14 +11,15 @@ struct err {
 	char text[256];
 };
 
-/* Both return code, so that "return err_set(e, -EINVAL, ...)" is one line. Text is cut, never overrun. */
+/* Both functions return `code`, so that "return err_set(e, -EINVAL, ...)" is one line. A text that
+ * is too long is cut. */
 int err_set(struct err *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* As err_set, with ": " and the system's text for code appended. */
+/* Like err_set, but appends ": " and the system's text for `code`. */
 int err_system(struct err *e, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts "format: " before the text e already has; returns e->code. */
+/* Puts "format: " before the text of `e`. Returns e->code. */
 int err_wrap(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -27,7 +27,7 @@ static int wait_for_writer(int fd, const char *path, struct err *e)
 
 static int open_it(const char *path, bool *pipe, struct err *e)
 {
-	/* O_NONBLOCK: opening a FIFO without a writer would block until one comes. */
+	/* O_NONBLOCK, because opening a FIFO without a writer would block until a writer comes. */
 	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	int code = 0;
@@ -72,7 +72,7 @@ int file_read(struct buf *ret, const char *path, struct err *e)
 		if (n > 0)
 			buf_add(ret, chunk, (size_t)n);
 	} while (!ret->full && (n > 0 || (n < 0 && errno == EINTR)));
-	/* The chunk may hold keys. */
+	/* The chunk may contain secret keys. */
 	explicit_bzero(chunk, sizeof chunk);
 	if (code)
 		return code;

@@ -1,7 +1,6 @@
-/*
- * Files that options name: configurations, rules, certificates, catalogues. Reading never blocks for
- * ever: a pipe, such as <(command) of a shell, has FILE_PIPE_SECONDS for each next piece.
- */
+/* Files that options name: configurations, rules, certificates, catalogues. A read never blocks for
+ * ever: a pipe, such as <(command) of a shell, must deliver each next piece within
+ * FILE_PIPE_SECONDS. */
 #ifndef COLLECTORS_BASE_FILE_H
 #define COLLECTORS_BASE_FILE_H
 
@@ -10,13 +9,12 @@
 
 #define FILE_PIPE_SECONDS 5
 
-/*
- * Opens path for reading; the caller closes the descriptor. A pipe has data by then, else -ETIMEDOUT.
- * Later reads of a pipe block until its writer writes or closes.
- */
+/* Opens `path` for reading. The caller closes the descriptor. Waits until a pipe has data, or
+ * returns -ETIMEDOUT. Later reads of a pipe block until its writer writes or closes. */
 int file_open(const char *path, struct err *e);
 
-/* Appends the whole file to ret. -EFBIG: it does not fit. A pipe without data: -ENODATA or -ETIMEDOUT. */
+/* Appends the whole file to `ret`. Returns -EFBIG if it does not fit, and -ENODATA or -ETIMEDOUT
+ * for a pipe without data. */
 int file_read(struct buf *ret, const char *path, struct err *e);
 
 #endif

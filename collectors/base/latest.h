@@ -1,7 +1,5 @@
-/*
- * One immutable value, many readers: a writer swaps in the next value; readers keep the one they hold
- * until they drop it. Callable from any thread.
- */
+/* One immutable value with many readers. A writer replaces the value, and each reader keeps its
+ * value until it calls shared_drop. Any thread may call these functions. */
 #ifndef COLLECTORS_BASE_LATEST_H
 #define COLLECTORS_BASE_LATEST_H
 
@@ -10,7 +8,7 @@
 
 struct shared {
 	atomic_uint holders;
-	void (*release)(struct shared *); /* called by the last holder */
+	void (*release)(struct shared *); /* called when the last holder drops it */
 };
 
 static inline void shared_init(struct shared *s, void (*release)(struct shared *))
@@ -23,14 +21,14 @@ void shared_hold(struct shared *s);
 void shared_drop(struct shared *s); /* NULL does nothing */
 
 struct latest {
-	pthread_mutex_t lock; /* guards value */
+	pthread_mutex_t lock; /* guards `value` */
 	struct shared *value;
 };
 
 #define LATEST_INIT ((struct latest){.lock = PTHREAD_MUTEX_INITIALIZER})
 
-void latest_set(struct latest *l, struct shared *take); /* NULL allowed */
-struct shared *latest_get(struct latest *l);            /* held for the caller, or NULL */
+void latest_set(struct latest *l, struct shared *take); /* takes ownership; may be NULL */
+struct shared *latest_get(struct latest *l);            /* the caller drops it; may be NULL */
 void latest_done(struct latest *l);
 
 #endif

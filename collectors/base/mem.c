@@ -73,7 +73,7 @@ static struct arena_chunk *chunk_new(size_t at_least)
 	return c;
 }
 
-/* Frees a list of chunks; returns their total size. */
+/* Frees a list of chunks. Returns their total size. */
 static size_t drop_chunks(struct arena_chunk **first)
 {
 	size_t size = 0;
@@ -87,11 +87,9 @@ static size_t drop_chunks(struct arena_chunk **first)
 	return size;
 }
 
-/*
- * Finds a chunk with room for size; chunks after the current one are empty. If all are too small, one
- * chunk as large as all empty ones replaces them. Otherwise each reset would leave one more chunk
- * that is too small.
- */
+/* Finds a chunk with room for `size` bytes. Chunks after the current one are empty. If all empty
+ * chunks are too small, one chunk as large as all of them replaces them. Otherwise each reset would
+ * leave one more chunk that is too small. */
 static struct arena_chunk *chunk_for(struct arena *a, size_t size)
 {
 	struct arena_chunk *c = a->current;

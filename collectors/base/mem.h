@@ -1,10 +1,9 @@
-/*
- * Memory and descriptors that clean up after themselves.
+/* Memory and descriptors that are freed automatically.
  *
- * xmalloc and friends end the program when memory is gone: a sampler that limps on without memory
- * loses data silently. Therefore every size from outside has a named cap before it gets here, and
- * the memory that a server uses for its clients has a budget (exporter/core/memory_budget.h).
- */
+ * xmalloc and the functions like it end the program when memory runs out, because a sampler without
+ * memory would lose data silently. Therefore every size from outside has a named cap before it gets
+ * here. The memory that a server uses for its clients has a budget
+ * (exporter/core/memory_budget.h). */
 #ifndef COLLECTORS_BASE_MEM_H
 #define COLLECTORS_BASE_MEM_H
 
@@ -18,13 +17,13 @@ void *xreallocarray(void *p, size_t n, size_t size)
 	__attribute__((alloc_size(2, 3), returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 
-/* AUTO(freep) char *p = ...; runs freep(&p) when p leaves its block. */
+/* Example: AUTO(freep) char *p = ...; calls freep(&p) at the end of the block of `p`. */
 #define AUTO(cleanup_function) __attribute__((cleanup(cleanup_function)))
 
 void freep(void *pointer_to_pointer);
-void closep(const int *fd); /* closes when >= 0 */
+void closep(const int *fd); /* closes *fd if it is >= 0 */
 
-/* TAKE(p): the value of p, with p set to NULL: ownership moves out of an AUTO variable. */
+/* Returns the value of `p` and sets `p` to NULL: moves ownership out of an AUTO variable. */
 #define TAKE(p)                                                                                    \
 	__extension__({                                                                            \
 		__typeof__(p) *take_from_ = &(p);                                                  \
@@ -33,13 +32,13 @@ void closep(const int *fd); /* closes when >= 0 */
 		taken_;                                                                            \
 	})
 
-/* FNV-1a, 64 bits: compares texts fast; it gives no protection against deliberate collisions. */
+/* FNV-1a with 64 bits, for fast comparison of texts. Not safe against deliberate collisions. */
 uint64_t hash_bytes(const void *data, size_t len);
 uint64_t hash_text(const char *s);
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Makes room for one more element; doubles. n and room are size_t lvalues. */
+/* Makes room for one more element by doubling the array. `n` and `room` are size_t lvalues. */
 #define GROW(array, n, room)                                                                       \
 	do {                                                                                       \
 		if ((n) == (room)) {                                                               \
@@ -48,10 +47,8 @@ uint64_t hash_text(const char *s);
 		}                                                                                  \
 	} while (0)
 
-/*
- * An arena: many small pieces with one life. Pieces are never freed one by one; arena_reset makes
- * all room free again without returning it, so a warm arena allocates nothing.
- */
+/* An arena: many small pieces of memory that are freed together. arena_reset frees all pieces but
+ * keeps the memory, so that an arena allocates nothing after the first few rounds. */
 struct arena_chunk;
 struct arena {
 	struct arena_chunk *first, *current;
@@ -60,7 +57,7 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t size)
 	__attribute__((returns_nonnull)); /* zeroed, aligned to 16 */
 char *arena_text(struct arena *a, const char *s, size_t len)
-	__attribute__((returns_nonnull)); /* NUL added */
+	__attribute__((returns_nonnull)); /* a copy that ends in NUL */
 void arena_reset(struct arena *a);
 void arena_done(struct arena *a);
 

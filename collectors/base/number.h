@@ -1,7 +1,5 @@
-/*
- * Numbers in kernel files: after a key at the start of a line (/proc/meminfo, memory.stat, fdinfo), or
- * in a row (statm).
- */
+/* Reads numbers in kernel files: after a key at the start of a line (/proc/meminfo, memory.stat,
+ * fdinfo), or in a row (statm). */
 #ifndef COLLECTORS_BASE_NUMBER_H
 #define COLLECTORS_BASE_NUMBER_H
 
@@ -12,7 +10,7 @@
 
 #include "collectors/base/scan.h"
 
-/* The kernel file does not have this number. */
+/* The file does not have this number. */
 #define NUMBER_UNKNOWN UINT64_MAX
 
 static inline double number_value(uint64_t v)
@@ -20,34 +18,34 @@ static inline double number_value(uint64_t v)
 	return v == NUMBER_UNKNOWN ? NAN : (double)v;
 }
 
-/* Raises *value to candidate; never lowers it. */
+/* Sets *value to `candidate` if that is larger. */
 static inline void raise_to(uint64_t *value, uint64_t candidate)
 {
 	if (candidate > *value)
 		*value = candidate;
 }
 
-/* Converts the kB of /proc/meminfo to bytes; unknown when 64 bits cannot hold the result. */
+/* Converts kB, as in /proc/meminfo, to bytes. Returns NUMBER_UNKNOWN if 64 bits are too few. */
 static inline uint64_t number_from_kib(uint64_t kib)
 {
 	return kib > (NUMBER_UNKNOWN - 1) / 1024 ? NUMBER_UNKNOWN : kib * 1024;
 }
 
-/* Value of "key: 12", "key 12" or "key=12" at the start of a line. */
+/* Finds the number of "key: 12", "key 12" or "key=12" at the start of a line. */
 uint64_t number_find(struct scan text, const char *key);
 
-/*
- * Reads the fields of /proc/PID/stat from the fourth up to, not including, end; ret is indexed by the
- * field numbers of proc(5). Negative values are two's complement. The process name may hold any bytes.
- * False: a field is missing; the values in ret mean nothing then.
- */
+/* Reads the fields of /proc/PID/stat from the fourth up to, but not including, number `end`. The
+ * index of a field in `ret` is its number in proc(5). Negative values are two's complement. The
+ * process name may contain any bytes. Returns false if a field is missing; `ret` is then
+ * undefined. */
 #define STAT_FIELD_FIRST 4
 bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end);
 
-/* The value of total= in the line "some" or "full" of a pressure file (PSI). */
+/* Finds the value of total= in the line "some" or "full" of a pressure file (PSI). */
 uint64_t number_pressure(struct scan text, const char *line);
 
-/* Reads up to n numbers separated by blanks; elements of ret without a number stay unchanged. */
+/* Reads up to `n` numbers separated by blanks. Elements of `ret` without a number stay
+ * unchanged. */
 void numbers_read(struct scan text, uint64_t *ret, size_t n);
 
 #endif

@@ -17,7 +17,7 @@ static size_t home_of(const struct pid_map *m, pid_t pid)
 	return ((uint32_t)pid * 2654435761U) & (m->n_slots - 1);
 }
 
-/* The slot of pid, or the free slot where it belongs. */
+/* Finds the slot of `pid`, or the free slot where `pid` would be added. */
 static struct pid_slot *place_of(const struct pid_map *m, pid_t pid)
 {
 	size_t i = home_of(m, pid);
@@ -61,7 +61,7 @@ uint32_t *pid_map_add(struct pid_map *m, pid_t pid)
 	return &s->value;
 }
 
-/* Closes the gap: later entries of the probe sequence move up, but never before their home slot. */
+/* Moves later entries of the probe sequence into the gap, but never before their home slot. */
 void pid_map_remove(struct pid_map *m, pid_t pid)
 {
 	size_t mask = m->n_slots - 1, gap = (size_t)(place_of(m, pid) - m->slot);

@@ -1,4 +1,4 @@
-/* A hash table from pids to numbers, by open addressing. Zeroed memory is an empty table. */
+/* A hash table from pids to numbers, with open addressing. Zeroed memory is an empty table. */
 #ifndef COLLECTORS_BASE_PID_MAP_H
 #define COLLECTORS_BASE_PID_MAP_H
 
@@ -14,11 +14,12 @@ struct pid_map {
 	} * slot;
 };
 
-/* The number of a pid; the pointer is valid until the map changes. NULL: the pid is not in the map. */
+/* Returns the number of a pid, or NULL if the pid is not in the map. The pointer is valid until the
+ * map changes. */
 uint32_t *pid_map_find(const struct pid_map *m, pid_t pid);
-/* The same; a new pid is added with the number 0. */
+/* Like pid_map_find, but adds a missing pid with the number 0. */
 uint32_t *pid_map_add(struct pid_map *m, pid_t pid);
-void pid_map_remove(struct pid_map *m, pid_t pid); /* pid must be in the map */
+void pid_map_remove(struct pid_map *m, pid_t pid); /* the pid must be in the map */
 void pid_map_clear(struct pid_map *m);             /* keeps the memory */
 void pid_map_done(struct pid_map *m);
 

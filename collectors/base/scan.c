@@ -35,7 +35,8 @@ void scan_blanks(struct scan *s)
 		s->at++;
 }
 
-/* 64 bits hold any number of 19 digits, so overflow is checked only from the 20th digit on. */
+/* 64 bits can store any number of 19 digits, so only the 20th and later digits are checked for
+ * overflow. */
 #define DIGITS_THAT_FIT 19
 
 bool scan_u64(struct scan *s, uint64_t *ret)

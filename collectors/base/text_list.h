@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 struct text_list {
-	size_t n; /* 0 = nothing was given */
+	size_t n; /* 0 = the list is empty */
 	const char *const *text;
 };
 
-/* True when text is in the list, ignoring case. */
+/* Returns true if `text` is in the list. Upper and lower case are equal. */
 bool text_list_has(const struct text_list *list, const char *text);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-/* The deepest JSON that jansson parses needs less than half of this stack. */
+/* The most deeply nested JSON that jansson parses needs less than half of this stack. */
 #define STACK_SIZE ((size_t)512 * 1024)
 
 int thread_start(pthread_t *ret, const char *name, void *(*function)(void *), void *context,

@@ -1,4 +1,5 @@
-/* A tree over a real directory, held open: its path is resolved only once. */
+/* A tree over a real directory. The directory stays open, so that its path is resolved only
+ * once. */
 #include "collectors/base/tree.h"
 
 #include <dirent.h>
@@ -34,7 +35,7 @@ static int open_below(struct tree *t, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* "PID/root/...": the process decides what is there. */
+/* Below "PID/root/" the process decides which files exist. */
 static bool is_of_a_process(const char *path)
 {
 	size_t digits = strspn(path, "0123456789");
@@ -42,10 +43,9 @@ static bool is_of_a_process(const char *path)
 	return digits && strncmp(path + digits, "/root/", strlen("/root/")) == 0;
 }
 
-/*
- * Opens only files of control groups, which the kernel makes. Anything else below the root of a process
- * may be a link or a device, and opening a device has effects: a watchdog starts. O_PATH opens nothing.
- */
+/* Opens only files of control groups, which the kernel makes. Any other file below the root of a
+ * process may be a link or a device, and opening a device has effects: a watchdog starts. O_PATH
+ * does not open the file itself. */
 static int open_checked(struct tree *t, const char *path, int flags)
 {
 	AUTO(closep) int found = open_below(t, path, O_PATH);
@@ -66,19 +66,19 @@ static int open_checked(struct tree *t, const char *path, int flags)
 
 static int open_file(struct tree *t, const char *path)
 {
-	/* O_NONBLOCK: a FIFO in a hostile fixture must not stop us. */
+	/* O_NONBLOCK, because a FIFO in a hostile fixture must not block the program. */
 	int flags = O_RDONLY | O_NONBLOCK;
 
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page of any machine: one read of a list returns at least this many bytes of records. */
+/* The smallest page size of any machine. In one read of a list, the kernel fills at least one page
+ * with whole records. */
 #define PAGE_MIN 4096
 
-/*
- * Reads from the start until end of file. record: the longest record. A first read that leaves room for
- * one more record, in the page and in buf, is the whole file. 0 = unknown: reads until 0 bytes come.
- */
+/* Reads from the start to the end of the file. `record` is the longest record; 0 = unknown. If the
+ * first read leaves room for one more record, in the page and in `buf`, the file is complete.
+ * Otherwise reads until a read returns 0 bytes. */
 static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
 	size_t n = 0;
@@ -176,7 +176,7 @@ static int64_t read_stat(struct tree *t, const struct tree_request *r)
 
 static int read_space(int top, const char *path, struct tree_space *ret)
 {
-	/* The directory itself is open already: most machines have only that file system. */
+	/* The directory itself is open already, and most machines have no other file system. */
 	AUTO(closep) int below = path[0] ? openat(top, path, O_PATH | O_CLOEXEC) : -1;
 	struct statvfs v;
 

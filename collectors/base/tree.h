@@ -1,13 +1,14 @@
-/*
- * The one seam to the kernel's files: everything in /proc, /sys and below the root file system is
- * read through a tree. Real directories in production and for --path.procfs fixtures; memory and
- * failing ones in tests (tests/support/).
+/* All files in /proc, /sys and below the root file system are read through a tree. A tree is a real
+ * directory in production and for --path.procfs fixtures. Tests also use trees in memory and trees
+ * that fail (tests/support/).
  *
- * One thread at a time may use a tree; several may use a tree of tree_open. Paths are relative, without
- * a leading slash; "" is the root itself. Codes are negative errno; -ENOENT and -ESRCH mean "not there
- * (any more)". Below the root of a process ("PID/root/...") only files of control groups are read; others
- * are -ENOENT, because the process may have put anything there. tree_foreign reads those.
- */
+ * Only one thread at a time may use a tree, except a tree of tree_open, which several threads may
+ * use. Paths are relative, without a leading slash; "" is the root itself. Return codes are
+ * negative errno. -ENOENT and -ESRCH mean "not there (any more)".
+ *
+ * Below the root of a process ("PID/root/...") only files of control groups are read. Any other
+ * file there is -ENOENT, because the process may have put anything there. tree_foreign reads those
+ * files. */
 #ifndef COLLECTORS_BASE_TREE_H
 #define COLLECTORS_BASE_TREE_H
 
@@ -24,16 +25,16 @@ struct tree_space { /* of the file system that holds a path, in bytes and inodes
 	bool read_only;
 };
 
-/*
- * A file whose path a process chose. The process may have put anything there: a link to a secret, a
- * device, a file system that does not answer.
- */
+/* A file whose path a process chose. The process may have put anything there: a link to a secret, a
+ * device, a file system that does not answer. */
 struct foreign {
-	/* The start of the path: "7/cwd", "7/root". May block as tree_space does: call tree_answers. */
+	/* The start of the path: "7/cwd", "7/root". A read may block like tree_space: call
+	 * tree_answers first. */
 	const char *folder;
-	const char *path; /* below folder; links in it are not followed, ".." is -ENOENT */
+	const char *path; /* below `folder`; links are not followed, ".." is -ENOENT */
 	uint64_t uid;     /* user of the process */
-	/* May files on this mount be read? mount: its number in mountinfo. Called before any access. */
+	/* Returns true if files on this mount may be read. `mount` is its number in mountinfo.
+	 * Called before any access. */
 	bool (*allows)(void *context, uint64_t mount);
 	void *context;
 };
@@ -41,11 +42,11 @@ struct foreign {
 /* Reads that a guarded tree gave up (collectors/base/tree_guard.h). */
 struct tree_waits {
 	size_t unanswered;  /* processes with a read that has not returned yet */
-	uint64_t left_out;  /* reads that returned -ETIMEDOUT, so far */
-	uint64_t worked_ns; /* CPU time of the threads that read for the caller, so far */
+	uint64_t left_out;  /* reads that returned -ETIMEDOUT so far */
+	uint64_t worked_ns; /* CPU time so far of the threads that read for the caller */
 };
 
-/* One call of a tree; each has the contract of the function below with the same name. */
+/* One call of a tree. Each call has the contract of the function below with the same name. */
 struct tree_request {
 	enum tree_call {
 		TREE_READ,
@@ -60,18 +61,18 @@ struct tree_request {
 		TREE_FOREIGN,
 	} call;
 	const char *path;
-	void *out; /* the result: a text, a struct tree_space, a device */
+	void *out; /* the result: a text, a struct tree_space or a device */
 	size_t size;
 	uint64_t from;
 	int (*each)(void *context, const char *name);
 	void *context;
-	const struct foreign *foreign; /* path is its folder */
+	const struct foreign *foreign; /* request.path = foreign->folder */
 };
 
 struct tree_ops {
 	int64_t (*get)(struct tree *, const struct tree_request *r);
-	bool (*answers)(struct tree *, const char *path); /* NULL: always true */
-	/* NULL: no reads wait; ret is zeroed before the call. */
+	bool (*answers)(struct tree *, const char *path); /* NULL = always true */
+	/* NULL = no reads wait. `ret` is zeroed before the call. */
 	void (*waits)(struct tree *, struct tree_waits *ret);
 	void (*free)(struct tree *);
 };
@@ -80,83 +81,83 @@ struct tree {
 	const struct tree_ops *ops;
 };
 
-/* A directory of this machine. */
+/* Opens a directory of this machine as a tree. */
 int tree_open(struct tree **ret, const char *directory, struct err *e);
 void tree_free(struct tree *t); /* NULL does nothing */
 
-/* All functions below use this; trees that wrap another tree call it. */
+/* All functions below call this one, and so do trees that wrap another tree. */
 static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
 {
 	return t->ops->get(t, r);
 }
 
-/*
- * The whole file, NUL-terminated in buf; returns its length without the NUL. A file that does not
- * fit is -EFBIG, never cut.
- */
+/* Reads the whole file into `buf`, and adds a NUL. Returns the length without the NUL, or -EFBIG if
+ * the file does not fit: the text is never cut. */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
-/*
- * The same with one system call less, for files without records longer than TREE_RECORD_MAX. The kernel
- * fills a page with whole records (fs/seq_file.c): a read that leaves room for one more record has
- * reached the end. A record is the text that the kernel prints at once: a line of a list; most files of
- * /proc and of control groups are one record of any length. The mount table may have longer lines.
- */
+/* Like tree_read, with one system call less, for files without records longer than TREE_RECORD_MAX.
+ * The kernel fills a page with whole records (fs/seq_file.c). Therefore a read that leaves room for
+ * one more record has reached the end.
+ *
+ * A record is the text that the kernel prints at once: a line of a list, or the whole text, of any
+ * length, in most files of /proc and of control groups. The mount table may have longer lines. */
 #define TREE_RECORD_MAX 1024
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Reads the first bytes of a file, at most size, without a NUL; returns their number. */
+/* Reads the first bytes of a file, at most `size`, without a NUL. Returns their number. */
 ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
 
-/* The same from offset from; 0: end of file. A file of /proc may change between two parts. */
+/* Like tree_head, from the offset `from`. Returns 0 at the end of the file. A file of /proc may
+ * change between two parts. */
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size);
 
-/*
- * As tree_head, for a regular file that the user of the process owns, or that everybody may read. Any
- * other file, or a file on a mount that is not allowed, is -ENOENT. Rights of groups and access control
- * lists are ignored.
- */
+/* Like tree_head, for a regular file that the user of the process owns, or that everybody may read.
+ * Returns -ENOENT for any other file, and for a file on a mount that is not allowed. Rights of
+ * groups and access control lists are ignored. */
 ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size);
 
-/* Names in a directory, without "." and "..", in no order. A non-zero result of each ends the list and is returned. */
+/* Calls `each` for every name in a directory, except "." and "..", in no order. If `each` returns
+ * non-zero, the list ends and tree_list returns that value. */
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),
 	void *context);
 
-/* Target of a symbolic link, NUL-terminated; -EFBIG when it does not fit. */
+/* Reads the target of a symbolic link, and adds a NUL. Returns -EFBIG if it does not fit. */
 ssize_t tree_link(struct tree *t, const char *path, char *buf, size_t size);
 
-/* st_dev of a path, links followed. */
+/* Reads st_dev of a path. Links are followed. */
 int tree_device(struct tree *t, const char *path, uint64_t *ret);
 
-/* st_size of a path: Linux 6.2 and later give the number of open descriptors for /proc/PID/fd. */
+/* Returns st_size of a path. Since Linux 6.2, st_size of /proc/PID/fd is the number of open
+ * descriptors. */
 int64_t tree_size(struct tree *t, const char *path);
 
-/* False: a read, also by a kept descriptor, may block for ever. */
+/* Returns false if a read may block for ever, even a read of a kept descriptor. */
 bool tree_answers(struct tree *t, const char *path);
 
 struct tree_waits tree_waits(struct tree *t);
 
-/* Space of the file system at path. Blocks on a dead network file system: check mounts_reach first. */
+/* Reads the space of the file system at `path`. Blocks on a dead network file system: check
+ * mounts_reach first. */
 int tree_space(struct tree *t, const char *path, struct tree_space *ret);
 
-/*
- * A file that is read repeatedly: the descriptor stays open and is read from the start each time. A kept /proc descriptor costs 4 KiB of kernel memory and names the process, not its number:
- * after the process is gone reads give -ESRCH. -1 when path cannot be opened; fall back to tree_read.
- */
+/* A file that is read repeatedly. The descriptor stays open, and each read begins at the start.
+ *
+ * A kept descriptor of /proc costs 4 KiB of kernel memory. It belongs to the process, not to the
+ * pid: reads return -ESRCH after the process is gone. If `path` cannot be opened, `fd` is -1 and
+ * kept_read falls back to the path. */
 struct kept {
-	int fd; /* KEPT_NONE: nothing kept */
+	int fd; /* KEPT_NONE = no descriptor is kept */
 };
 
 #define KEPT_NONE ((struct kept){-1})
 
 struct kept tree_keep(struct tree *t, const char *path);
-/* As tree_read_records, through the kept descriptor when there is one. */
+/* Like tree_read_records, but uses the kept descriptor if there is one. */
 ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size);
-/*
- * For a mount table (PID/mountinfo): 1 = the kernel reports a change since it was opened or last polled,
- * 0 = no change, -EOPNOTSUPP = unknown: nothing is kept, or the file is not the kernel's. Renaming a
- * folder that contains mounts is not reported.
- */
+/* Checks a mount table (PID/mountinfo) for changes. Returns 1 if the kernel reports a change since
+ * the table was opened or last polled, and 0 if it reports no change. Returns -EOPNOTSUPP if
+ * changes are unknown: no descriptor is kept, or the file is not the kernel's. The kernel does not
+ * report the renaming of a folder that contains mounts. */
 int kept_changed(const struct kept *k);
 void kept_done(struct kept *k);
 

@@ -1,8 +1,6 @@
-/*
- * Walks a path that a process chose, one name at a time by descriptor. O_PATH opens no file. At a mount
- * point it stops on the mount without calling its file system, which may never answer; fdinfo gives
- * the number of the mount.
- */
+/* Walks a path that a process chose, one name at a time by descriptor. O_PATH does not open the
+ * file itself. At a mount point the walk enters the mount without calling its file system, which
+ * may never answer. fdinfo gives the number of the mount. */
 #include "collectors/base/tree_foreign.h"
 
 #include <errno.h>
@@ -16,7 +14,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/number.h"
 
-/* Each level costs some system calls; folders of jobs are less deep. */
+/* Largest number of folders in a path. Each folder costs some system calls, and folders of jobs are
+ * less deep. */
 #define FOREIGN_DEPTH_MAX 64
 
 struct foreign_walk {
@@ -24,7 +23,7 @@ struct foreign_walk {
 	int at;
 	uint64_t mount;
 	struct stat st;
-	bool searchable; /* the process may search all folders up to here, by owner and others */
+	bool searchable; /* owner and other rights let the process search all folders so far */
 	size_t depth;
 };
 
@@ -42,7 +41,8 @@ static int mount_of(int fd, uint64_t *ret)
 	return *ret == NUMBER_UNKNOWN ? -EBADMSG : 0;
 }
 
-/* Takes ownership of fd. An open fd holds its mount: the number cannot be reused. */
+/* Takes ownership of `fd`. An open descriptor keeps its mount, so that the mount's number cannot be
+ * reused. */
 static int open_end(struct foreign_walk *w, int fd)
 {
 	uint64_t mount = 0;
@@ -65,7 +65,8 @@ static bool may_enter(const struct foreign_walk *w, mode_t owner, mode_t others)
 	return (w->st.st_mode & (w->st.st_uid == w->f->uid ? owner : others)) != 0;
 }
 
-/* O_NOFOLLOW opens a link itself, which is no folder. Without O_DIRECTORY no automount starts. */
+/* O_NOFOLLOW opens a link itself, which is not a folder. O_DIRECTORY is left out because it would
+ * start an automount. */
 static int enter_folder(struct foreign_walk *w, struct slice name)
 {
 	char text[NAME_MAX + 1];
@@ -97,7 +98,8 @@ static int walk_path(struct foreign_walk *w, int top)
 	return code;
 }
 
-/* A file of its own user, or one that everybody may read in folders that it may search. */
+/* Returns true if the process can read the file: its user owns the file, or everybody may read the
+ * file and the process may search the folders. */
 static bool is_known_to_process(const struct foreign_walk *w)
 {
 	return w->st.st_uid == w->f->uid ? may_enter(w, S_IRUSR, 0) :
@@ -116,7 +118,7 @@ ssize_t foreign_head(int top, const struct foreign *f, char *buf, size_t size)
 	if (!S_ISREG(w.st.st_mode) || !is_known_to_process(&w))
 		return -ENOENT;
 	snprintf(same, sizeof same, "/proc/self/fd/%d", found);
-	/* O_NONBLOCK: open would wait for a program that holds a lease on the file. */
+	/* O_NONBLOCK, because open would wait for a program that has a lease on the file. */
 	AUTO(closep) int fd = open(same, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : pread(fd, buf, size, 0);
 

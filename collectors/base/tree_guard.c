@@ -15,20 +15,20 @@
 /* An exec that is not blocked ends within 3 naps of 0.3 ms. */
 #define NAPS   3
 #define NAP_NS 300000
-/* The lines of status up to Threads: only a list of thousands of groups is longer. */
+/* Room for the lines of status up to Threads. Only a process in thousands of groups needs more. */
 #define STATUS_SIZE 4096
-/* Waits shorter than this are free: on a busy machine a thread takes milliseconds to start. */
+/* Shorter waits do not count, because on a busy machine a thread takes milliseconds to start. */
 #define QUICK_SECONDS 0.01
-/* Most threads of a process that is_calm checks, at some microseconds each. */
+/* Largest number of threads of a process that is_calm checks, at some microseconds each. */
 #define THREADS_MAX 256
 
-/* How long this second was spent waiting; at most TREE_GUARD_SHARE. */
+/* Time spent waiting in the current second, at most TREE_GUARD_SHARE. */
 struct budget {
-	struct mono second; /* its start */
+	struct mono second; /* start of the second */
 	double waited_seconds;
 };
 
-/* How may a file be read? */
+/* How a file may be read. */
 enum way {
 	DIRECTLY,
 	BY_THREAD, /* the read may block */
@@ -37,11 +37,11 @@ enum way {
 
 struct guard {
 	struct tree tree;
-	struct tree *inner; /* owned by asks */
+	struct tree *inner; /* `asks` owns it */
 	struct asks *asks;
 	struct budget budget[ASKS_KINDS];
 	uint64_t left_out;
-	bool tells_exec; /* false in sandboxes whose statm shows no code for any process */
+	bool tells_exec; /* false in sandboxes whose statm shows code = 0 for all processes */
 	/* The last result of way_to, valid for one tick of the coarse clock. */
 	pid_t pid;
 	struct timespec at;
@@ -90,7 +90,7 @@ static bool has_waited_enough(struct guard *g, enum asks_kind kind)
 	return b->waited_seconds >= TREE_GUARD_SHARE;
 }
 
-/* As asks_do; fast answers do not count against the budget. */
+/* Like asks_do, but counts slow answers against the budget. */
 static int ask_within_budget(struct guard *g, enum asks_kind kind, bool calm, pid_t pid,
 	const struct tree_request *r, int64_t *ret)
 {
@@ -114,7 +114,7 @@ static bool is_in_exec(const struct guard *g, const char *process)
 	return n > 0 && statm_in_exec(SCAN(text, n));
 }
 
-/* Does a read of the first byte return? */
+/* Returns true if a read of the first byte returns. */
 static bool answers_read(struct guard *g, pid_t pid, const char *file)
 {
 	char path[PATH_SIZE], first;
@@ -126,10 +126,9 @@ static bool answers_read(struct guard *g, pid_t pid, const char *file)
 	return asks_do(g->asks, ASKS_LOCKS, false, pid, &r, &n, &idle_seconds) == 0;
 }
 
-/*
- * If stat and io can be read, the lock is free now, but the process may take it again. A process can
- * forge the code addresses in statm (PR_SET_MM_MAP): then a thread reads its files.
- */
+/* If stat and io can be read, the lock is free now, but the process may take the lock again. A
+ * process can forge the code addresses in statm (PR_SET_MM_MAP), and then a thread reads its
+ * files. */
 static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -161,7 +160,8 @@ static enum way way_past_exec(struct guard *g, const char *process, pid_t pid)
 
 /* ---- may the process be mapping a file? ---- */
 
-/* of: "7", or a thread "7/task/8". waits: its state is D, as for a disk. */
+/* `of` is a process ("7") or a thread ("7/task/8"). `waits` is set if its state is D, as when it
+ * waits for a disk. */
 static bool may_be_mapping(const struct guard *g, const char *of, bool *waits)
 {
 	char path[PATH_SIZE], text[STATUS_SIZE];
@@ -190,7 +190,7 @@ static int find_waiting(void *context, const char *name)
 	return waits || ++t->n > THREADS_MAX;
 }
 
-/* No thread of the process is in state D. */
+/* Returns true if no thread of the process is in state D. */
 static bool is_calm(const struct guard *g, pid_t pid)
 {
 	char folder[PATH_SIZE];
@@ -209,7 +209,7 @@ static bool is_one_of(const char *file, const char *const *names)
 	return *names != NULL;
 }
 
-/* "task/7/children" has the rules of "children". */
+/* "task/7/children" follows the rules of "children". */
 static const char *of_thread(const char *file)
 {
 	struct scan s = SCAN(file, strlen(file));
@@ -219,7 +219,7 @@ static const char *of_thread(const char *file)
 											  file;
 }
 
-/* Does the path go through exe, root or cwd, to any file system? */
+/* Returns true if the path goes through exe, root or cwd, and so may lead to any file system. */
 static bool is_of_its_files(const struct tree_request *r, const char *file)
 {
 	static const char *const links[] = {"exe", "root", "cwd"};
@@ -234,7 +234,8 @@ static bool is_of_its_files(const struct tree_request *r, const char *file)
 	return false;
 }
 
-/* Several files of a process are read in a row: the answer is kept for a tick of the coarse clock, some ms. */
+/* Several files of a process are read in a row. Therefore the answer is kept for one tick of the
+ * coarse clock, some milliseconds. */
 static enum way way_to(struct guard *g, pid_t pid, const char *file)
 {
 	static const char *const harmless[] = {"statm", "status", "cgroup", "comm", "schedstat",
@@ -262,7 +263,8 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 	return g->way_to_memory;
 }
 
-/* When threads are busy or the budget is spent, read only calm processes; without a thread, read them directly. */
+/* Reads by a thread. If the threads are busy or the budget is spent, only calm processes are read.
+ * If no thread can be started, calm processes are read directly. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;
@@ -287,7 +289,8 @@ static int64_t read_its_files(struct guard *g, pid_t pid, const struct tree_requ
 	return n;
 }
 
-/* "7/stat" is the file "stat" of process 7. 0: not a file of a process. */
+/* Splits "7/stat" into process 7 and the file "stat". Returns 0 if the path is not a file of a
+ * process. */
 static pid_t process_in(const char *path, const char **file)
 {
 	struct scan s = SCAN(path, strlen(path));
@@ -328,7 +331,7 @@ static int64_t guard_get(struct tree *t, const struct tree_request *r)
 	return n;
 }
 
-/* Kept descriptors are read without a thread. */
+/* Kept descriptors are read without a thread, so only DIRECTLY is safe. */
 static bool guard_answers(struct tree *t, const char *path)
 {
 	const char *file;

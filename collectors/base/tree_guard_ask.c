@@ -12,34 +12,37 @@
 #include "collectors/base/thread.h"
 #include "collectors/base/tree_guard.h"
 
-/* A hostile file system below the root of a process may list names without end. */
+/* A hostile file system below the root of a process may list names without end, so their bytes have
+ * a limit. */
 #define NAMES_MAX (1u << 20)
-/* CPU time in TREE_GUARD_SECONDS that shows a slow read, not a hang: large processes have many pages. */
+/* CPU time in ns within TREE_GUARD_SECONDS that shows a slow read, not a hang: large processes have
+ * many pages. */
 #define WORKS_NS 5000000
 
 #define PLACES (TREE_GUARD_THREADS + TREE_GUARD_CALM)
 
 struct asks {
 	struct tree *tree;
-	pthread_mutex_t lock; /* guards all below */
+	pthread_mutex_t lock; /* guards all members below */
 	pthread_cond_t changed;
 	unsigned users;
 	pid_t waits_for[ASKS_KINDS][PLACES]; /* the process that each thread reads; 0 = no thread */
 	uint64_t worked_ns;
 };
 
-/* One read. The caller owns it until it gives up (left); then the thread does. */
+/* One read. The caller owns it until the caller gives up and sets `left`. Then the thread owns
+ * it. */
 struct guard_question {
 	struct asks *asks;
 	pid_t *waits_for;
 	pthread_t thread;
-	struct tree_request request; /* points only to memory of this struct */
+	struct tree_request request; /* points only to memory that this struct owns */
 	struct foreign foreign;
 	struct buf names;
 	bool answered, left;
 	int64_t n;
 	uint64_t worked_ns;
-	/* A question of the thread to the caller: may files on this mount be read? */
+	/* The thread asks the caller whether files on `mount` may be read. */
 	bool asks_mount, allowed;
 	uint64_t mount;
 };
@@ -117,7 +120,7 @@ static void question_free(struct guard_question *q)
 	free(q);
 }
 
-/* Drops a result that has no caller any more. */
+/* Drops a result whose caller has given up. */
 static void question_drop(struct guard_question *q)
 {
 	int fd = q->request.call == TREE_KEEP && q->n >= 0 ? (int)q->n : -1;
@@ -128,7 +131,7 @@ static void question_drop(struct guard_question *q)
 
 /* ---- the threads ---- */
 
-/* The caller holds a->lock; unlocks it. */
+/* The caller holds a->lock. This function unlocks it. */
 static void leave_asks(struct asks *a)
 {
 	bool last = --a->users == 0;
@@ -195,7 +198,7 @@ static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 	return code;
 }
 
-/* The caller holds a->lock; it is released while the function of the caller runs. */
+/* The caller holds a->lock. The lock is released while the caller's function `allows` runs. */
 static void answer_mount(struct asks *a, struct guard_question *q, const struct foreign *f)
 {
 	uint64_t mount = q->mount;
@@ -209,7 +212,7 @@ static void answer_mount(struct asks *a, struct guard_question *q, const struct 
 	pthread_cond_broadcast(&a->changed);
 }
 
-/* The caller holds a->lock. The thread exists, because it has not answered. */
+/* The caller holds a->lock. The thread still exists, because it has not answered. */
 static uint64_t worked_by(const struct guard_question *q)
 {
 	clockid_t clock;
@@ -218,7 +221,8 @@ static uint64_t worked_by(const struct guard_question *q)
 	return pthread_getcpuclockid(q->thread, &clock) == 0 && clock_read(clock, &ns) ? ns : 0;
 }
 
-/* The caller holds a->lock. 0: answered, the caller owns q. -ETIMEDOUT: the thread owns q. */
+/* The caller holds a->lock. Returns 0 after an answer: the caller owns `q`. Returns -ETIMEDOUT
+ * otherwise: the thread owns `q`. */
 static int await_answer(struct asks *a, struct guard_question *q, const struct tree_request *r)
 {
 	uint64_t worked = 0, before;
@@ -241,7 +245,7 @@ static int await_answer(struct asks *a, struct guard_question *q, const struct t
 	return q->left ? -ETIMEDOUT : 0;
 }
 
-/* The caller holds a->lock. As asks_do; after -ETIMEDOUT the thread owns q. */
+/* The caller holds a->lock. Returns the codes of asks_do. After -ETIMEDOUT the thread owns `q`. */
 static int begin_call(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 	struct guard_question *q, const struct tree_request *r)
 {

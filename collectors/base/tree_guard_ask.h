@@ -1,8 +1,6 @@
-/*
- * Threads that make reads which may never return. A thread may outlive its caller; the last of them
- * frees the shared struct asks. A caller gives up after TREE_GUARD_SECONDS without progress. While a
- * read of a process hangs, further reads of the same kind are refused for that process.
- */
+/* Threads for reads that may never return. A thread may outlive its caller, so the last user frees
+ * the shared struct asks. A caller gives up after TREE_GUARD_SECONDS without progress. While a read
+ * of a process hangs, further reads of the same kind are refused for that process. */
 #ifndef COLLECTORS_BASE_TREE_GUARD_ASK_H
 #define COLLECTORS_BASE_TREE_GUARD_ASK_H
 
@@ -11,28 +9,33 @@
 
 #include "collectors/base/tree.h"
 
-/* The cause of a possible hang: locks of a process, or a file system. Each kind has its own threads. */
+/* The cause of a possible hang: locks of a process, or a file system. Each kind has its own
+ * threads. */
 enum asks_kind { ASKS_LOCKS, ASKS_FILES, ASKS_KINDS };
 
 struct asks;
 
-/* Takes ownership of t, which several threads use at once. One thread may call the functions below. */
+/* Takes ownership of `t`, which several threads use at once. Only one thread may call the functions
+ * below. */
 struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
 
-/*
- * 0: done, and ret is the result of tree_get. -ETIMEDOUT: no answer in time. -EBUSY: an earlier read of
- * this process still hangs. -ENOSPC: TREE_GUARD_THREADS reads hang (with calm, TREE_GUARD_CALM more).
- * -EAGAIN: no thread can be started. idle_seconds: elapsed time without CPU use of the thread. The
- * functions of the caller (each, allows) run on the thread of the caller.
- */
+/* Reads `r` on a thread. Returns 0 when `ret` is the result of tree_get. Other return values:
+ *
+ * - -ETIMEDOUT: no answer in time.
+ * - -EBUSY: an earlier read of this process still hangs.
+ * - -ENOSPC: TREE_GUARD_THREADS reads hang; if `calm`, TREE_GUARD_CALM more.
+ * - -EAGAIN: no thread can be started.
+ *
+ * `idle_seconds` is the elapsed time in which the thread used no CPU. The caller's functions (each,
+ * allows) run on the thread of the caller. */
 int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds);
 
-/* Does a read of this process and kind still hang? */
+/* Returns true if a read of this process and kind still hangs. */
 bool asks_waits(struct asks *a, enum asks_kind kind, pid_t pid);
 
-/* Adds hanging reads and CPU time to ret; left_out stays unchanged. */
+/* Adds hanging reads and CPU time to `ret`. `left_out` stays unchanged. */
 void asks_tell(struct asks *a, struct tree_waits *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* Units of memory and storage, in bytes. Casts make integers of them. */
+/* Units of memory and storage in bytes. Cast them to get integers. */
 #ifndef COLLECTORS_BASE_UNITS_H
 #define COLLECTORS_BASE_UNITS_H
 

@@ -1,13 +1,13 @@
-/* UTF-8 by RFC 3629: no surrogates, no overlong sequences, at most U+10FFFF. */
+/* UTF-8 as in RFC 3629: no surrogates, no overlong sequences, at most U+10FFFF. */
 #include "collectors/base/utf8.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CUT_MARK 9 /* "~" and eight digits */
+#define CUT_MARK 9 /* "~" and eight hexadecimal digits */
 
-/* Length of the valid sequence at s, 0 when there is none. */
+/* Returns the length of the valid sequence at `s`, or 0 if the sequence is not valid. */
 static size_t sequence(const unsigned char *s, size_t len)
 {
 	if (s[0] < 0x80)
@@ -39,7 +39,8 @@ bool utf8_valid(const char *s, size_t len)
 	return true;
 }
 
-/* U+0080 to U+009F: many terminals take U+009B for ESC [, the start of a command. */
+/* U+0080 to U+009F are control characters. Many terminals read U+009B as ESC [, the start of a
+ * command. */
 static bool is_c1(const unsigned char *s, size_t len)
 {
 	return len > 1 && s[0] == 0xc2 && s[1] < 0xa0;
@@ -62,7 +63,7 @@ static uint32_t fnv1a(const unsigned char *s, size_t len)
 	return h;
 }
 
-/* Nearly all texts are ASCII: they are copied without decoding. */
+/* Nearly all texts are ASCII, and are copied without decoding. */
 static bool ascii(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

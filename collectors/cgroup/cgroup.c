@@ -1,4 +1,5 @@
-/* Limits and use of the control group that this exporter runs in: its container, slice or job. */
+/* Reports limits and use of the control group that this exporter runs in: its container, slice or
+ * job. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ X(VERSION, .name = "rightsize_cgroup", .labels = {"version"}, \
 enum { CGROUP_METRICS(METRIC_ID) CGROUP_N_METRICS };
 static const struct metric cgroup_metrics[] = {CGROUP_METRICS(METRIC_ROW)};
 
-/* Unit: of the whole number that is counted; 0 = that of CPU time, which the kernel counts in ns (v1) or us (v2). */
+/* `unit` is the size of one count. 0 = CPU time, which the kernel counts in ns (v1) or us (v2). */
 static const struct cgroup_number {
 	unsigned id;
 	enum cgroup_value value;
@@ -97,13 +98,13 @@ static const struct cgroup_number {
 	{TASKS, CGROUP_TASKS, 1},
 };
 
-/* How often limits are read again, and how often the group itself is looked up. */
+/* How often limits are read again, and how often the group is searched again. */
 #define LIMITS_SECONDS 10
 #define FIND_SECONDS   60
 
 struct cgroup_state {
 	struct ration find_group, read_limits;
-	int found; /* 0, or why there is no group */
+	int found; /* 0, or the negative errno of the last search */
 	struct cgroup group;
 	struct cgroup_limits limits;
 	struct cgroup_files files;
@@ -128,7 +129,8 @@ static bool same_group(const struct cgroup *a, const struct cgroup *b)
 	return true;
 }
 
-/* Counters go on when the exporter was moved to another group, so that they never fall. */
+/* Counters continue from their last value after the exporter moved to another control group,
+ * because a Prometheus counter must not fall. */
 static int find_group(struct cgroup_state *s, const struct host *host, struct err *e)
 {
 	struct cgroup found = {0};
@@ -142,7 +144,7 @@ static int find_group(struct cgroup_state *s, const struct host *host, struct er
 			open_files(s);
 	}
 	if (code < 0 && code != -ENOENT)
-		s->find_group = (struct ration){0}; /* again at the next tick */
+		s->find_group = (struct ration){0}; /* search again at the next tick */
 	return code;
 }
 

@@ -1,4 +1,3 @@
-/* Finding and reading a CPU quota. */
 #include "collectors/cgroup/cpu_quota.h"
 
 #include <math.h>
@@ -24,7 +23,8 @@ double cgroup_number(const struct cgroup_place *p, const struct host *h, const c
 
 static bool has_quota(const struct cgroup_place *p, const struct host *h)
 {
-	/* "max 100000" of v2 and -1 of v1 are no numbers here. */
+	/* The files contain "max 100000" (v2) or -1 (v1) if there is no quota. Neither parses as a
+	 * number here. */
 	return cgroup_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
 }
 

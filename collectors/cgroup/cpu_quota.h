@@ -1,29 +1,29 @@
-/*
- * The CPU quota that holds a run: that of the nearest group at or above its own which has one.
- */
+/* Finds the CPU quota that limits a run. */
 #ifndef COLLECTORS_CGROUP_CPU_QUOTA_H
 #define COLLECTORS_CGROUP_CPU_QUOTA_H
 
 #include "collectors/cgroup/find.h"
 
-/* The nearest group at or above the run's that has a CPU quota, and what it had counted when the run began. */
+/* The nearest group with a CPU quota, at or above the run's own group, and the group's counts when
+ * the run began. */
 struct cpu_quota {
-	struct cgroup_place place; /* version 0: none */
+	struct cgroup_place place; /* version 0 = no group */
 	double periods, throttled_periods, throttled_seconds;
 };
 
-/* A number in a file of a group: its first, or that of a key; NaN when it is not there. */
+/* Returns the first number in a file of the group, or the number after `key` if it is not NULL.
+ * Returns NaN if the file or the number is missing. */
 double cgroup_number(const struct cgroup_place *p, const struct host *h, const char *file,
 	const char *key);
 
-/* version 0 when nothing limits the group. */
+/* Finds the nearest group with a CPU quota. The version is 0 if no quota limits the group. */
 struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h);
-/* The counts of one group now, whether it has a quota or not. */
+/* Reads the throttling counters of one control group, with or without a quota. */
 struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host *h);
-/*
- * What a quota has counted for a run: since before it began where earlier is of the same group (NULL = not read); all
- * that it ever counted where the group is the run's own; else since now.
- */
+/* Sets the counts that a run subtracts from later readings. If the quota's group is `own`, the
+ * run's own group, the counts become 0. If `earlier` was read from the same group before the run
+ * began, they become the counts of `earlier`. Otherwise they stay as read now. `earlier` may be
+ * NULL. */
 void cpu_quota_count_from(struct cpu_quota *q, const struct cpu_quota *earlier,
 	const struct cgroup_place *own);
 

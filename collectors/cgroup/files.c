@@ -1,4 +1,3 @@
-/* Reading the files of one control group. */
 #include "collectors/cgroup/files.h"
 
 #include <math.h>
@@ -9,10 +8,10 @@
 #include "collectors/kernel_file.h"
 
 enum how {
-	NUMBER,   /* the file is the number */
-	KEYED,    /* a line "key number" */
-	PRESSURE, /* total= of the line "some" */
-	DEVICES,  /* "MAJOR:MINOR ... key=number ...", or "MAJOR:MINOR key number" in v1: the sum */
+	NUMBER,   /* the whole file is one number */
+	KEYED,    /* lines "key number" */
+	PRESSURE, /* total= in the line that begins with `key` */
+	DEVICES,  /* sum of lines "MAJOR:MINOR ... key=number ..."; v1: "MAJOR:MINOR key number" */
 };
 
 struct cgroup_file_row {
@@ -24,7 +23,8 @@ struct cgroup_file_row {
 	double unit;
 };
 
-/* Rows of the same file follow one another; it is then read once. A later row of the same id wins. */
+/* Rows of the same file must be adjacent, so that the file is read once. If two rows have the same
+ * id, the later row wins. */
 static const struct cgroup_file_row rows[] = {
 	{CGROUP_CPU_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "usage_usec", 1e-6},
 	{CGROUP_CPU_USER_SECONDS, CGROUP_CPU, 2, KEYED, "cpu.stat", "user_usec", 1e-6},
@@ -41,7 +41,8 @@ static const struct cgroup_file_row rows[] = {
 	{CGROUP_CPU_THROTTLED_SECONDS, CGROUP_CPU, 1, KEYED, "cpu.stat", "throttled_time", 1e-9},
 	{CGROUP_MEMORY_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.current", NULL, 1},
 	{CGROUP_MEMORY_PEAK_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.peak", NULL, 1},
-	/* In v1 it is in memory.stat: what memory.memsw counts beyond memory is read at another instant than that. */
+	/* v1 swap comes from memory.stat. memory.memsw minus memory would mix readings of two
+	 * different times. */
 	{CGROUP_SWAP_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.swap.current", NULL, 1},
 	{CGROUP_MEMORY_HIGH_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "high", 1},
 	{CGROUP_MEMORY_MAX_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "max", 1},
@@ -73,7 +74,7 @@ static const struct cgroup_file_row rows[] = {
 };
 
 struct cgroup_file {
-	size_t row, n_rows; /* of the table */
+	size_t row, n_rows; /* position in the table */
 	char path[CGROUP_FILE_MAX];
 	struct kernel_file source;
 };
@@ -120,7 +121,7 @@ void cgroup_files_close(struct cgroup_files *f)
 	*f = (struct cgroup_files){0};
 }
 
-/* The number of one device: after "key=", or in the word after "key". */
+/* Finds the number of one device in the form "key=number" or "key number". */
 static bool device_number(struct scan line, const char *key, uint64_t *ret)
 {
 	struct slice word;
@@ -136,7 +137,7 @@ static bool device_number(struct scan line, const char *key, uint64_t *ret)
 	return false;
 }
 
-/* An empty file says that there was no I/O. */
+/* Returns the sum over all devices. An empty file means that there was no I/O. */
 static double devices_sum(struct scan text, const char *key)
 {
 	struct scan line;
@@ -147,7 +148,7 @@ static double devices_sum(struct scan text, const char *key)
 		struct scan device = line;
 		struct slice number;
 
-		/* v1 ends with a line "Total". */
+		/* Skip the line "Total" at the end of v1 files. */
 		if (scan_word(&device, &number) && memchr(number.data, ':', number.len) &&
 			device_number(device, key, &v))
 			sum += (double)v;

@@ -1,4 +1,3 @@
-/* Finding control groups. */
 #include "collectors/cgroup/find.h"
 
 #include <errno.h>
@@ -23,7 +22,7 @@ static bool list_has(struct slice list, const char *name)
 	return false;
 }
 
-/* Lines "4:memory:/a/b" of v1 and one "0::/a/b" of v2. */
+/* v1 has lines such as "4:memory:/a/b". v2 has one line such as "0::/a/b". */
 bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret)
 {
 	struct slice list;
@@ -42,7 +41,7 @@ bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret)
 	return false;
 }
 
-/* A path that leaves what this cgroup namespace shows ("/../x") names nothing here. */
+/* Returns false for a path outside this cgroup namespace ("/../x"), which has no meaning here. */
 static bool usable_path_in(struct scan text, const char *controller, char out[CGROUP_PATH_MAX])
 {
 	struct slice path, part;
@@ -60,7 +59,8 @@ static bool usable_path_in(struct scan text, const char *controller, char out[CG
 	return true;
 }
 
-/* What of path is below root; NULL when it is not. Both begin with a slash. */
+/* Returns the part of `path` below `root`, or NULL if `path` is not below `root`. Both begin with a
+ * slash. */
 static const char *path_below(const char *path, const char *root)
 {
 	size_t len = strlen(root);
@@ -72,11 +72,9 @@ static const char *path_below(const char *path, const char *root)
 	return path[len] ? path + len : "/";
 }
 
-/*
- * Fills place when the group path is in what this mount shows and its directory exists. Of several
- * mounts the first below /sys is taken: others are usually another machine's or a folder passed
- * into a container.
- */
+/* Sets `place` if this mount shows the group and the group's directory exists. The first mount
+ * below /sys wins over all other mounts. Mounts elsewhere usually belong to another machine or are
+ * folders passed into a container. */
 static void try_mount(struct cgroup_place *place, const struct host *host, const struct mount *m,
 	int version, const char *path)
 {
@@ -99,7 +97,8 @@ static void try_mount(struct cgroup_place *place, const struct host *host, const
 		*place = found;
 }
 
-/* Searches the mounts of v1 that have the controller, or of v2 where the process has no group of it in v1. */
+/* Searches the v1 mounts of the controller. If the process has no v1 group for it, searches the v2
+ * mounts. */
 static void find_place(struct cgroup_place *place, const struct host *host, struct scan text,
 	const struct mounts *mounts, const char *controller)
 {
@@ -176,7 +175,7 @@ static uint64_t file_number(const struct cgroup_place *p, const struct host *hos
 	return kernel_file_number(host, p->tree, cgroup_file(p, name, path));
 }
 
-/* A quota of "max" (v2) or -1 (v1) is none. */
+/* "max" (v2) and -1 (v1) mean that there is no quota. */
 static double cpu_cores(const struct cgroup_place *p, const struct host *host)
 {
 	char path[CGROUP_FILE_MAX];
@@ -196,7 +195,7 @@ static double cpu_cores(const struct cgroup_place *p, const struct host *host)
 	return (double)quota / (double)period;
 }
 
-/* v1 writes "no limit" as the largest number of whole pages; no machine comes near half of it. */
+/* v1 writes "no limit" as the largest number of whole pages. No machine has half as much memory. */
 #define MEMORY_UNLIMITED (UINT64_C(1) << 62)
 
 static double memory_limit(uint64_t bytes)
@@ -228,7 +227,7 @@ static double smallest_limit(struct cgroup_place p, const struct host *host,
 	return least;
 }
 
-/* Also counts the groups above that cannot be seen from here. */
+/* Returns the limit that includes groups above which are not visible here. */
 static double hierarchical_memory_limit(const struct cgroup_place *p, const struct host *host)
 {
 	char path[CGROUP_FILE_MAX];

@@ -1,10 +1,8 @@
-/*
- * Where the control group of a process has its files: v1, v2, and the hybrid of both, seen from the
- * host or from inside a cgroup namespace.
+/* Finds the files of a process's control group: v1, v2 and hybrid, from the host or from inside a
+ * cgroup namespace.
  *
- * /proc/PID/cgroup says which group, the mount table of this process says where that hierarchy is
- * mounted. A mount point below /sys is looked up in host->sys, any other in host->root.
- */
+ * /proc/PID/cgroup names the group. The mount table of this process shows where the hierarchy is
+ * mounted. A mount point below /sys is opened in host->sys, any other mount point in host->root. */
 #ifndef COLLECTORS_CGROUP_FIND_H
 #define COLLECTORS_CGROUP_FIND_H
 
@@ -15,69 +13,67 @@
 #include "collectors/host.h"
 
 enum cgroup_controller {
-	CGROUP_CPU,     /* quota and throttling; in v2 the usage too */
-	CGROUP_CPUACCT, /* usage; in v2 the same place as CGROUP_CPU */
+	CGROUP_CPU,     /* quota and throttling; v2: usage too */
+	CGROUP_CPUACCT, /* usage; v2: same place as CGROUP_CPU */
 	CGROUP_MEMORY,
 	CGROUP_PIDS,
-	CGROUP_IO, /* blkio of v1 */
+	CGROUP_IO, /* v1 name: blkio */
 	CGROUP_CONTROLLERS,
 };
 
-/* Their names in v1, where a hierarchy may have several. */
+/* v1 names of the controllers. One v1 hierarchy may have several controllers. */
 extern const char *const cgroup_controllers[CGROUP_CONTROLLERS];
 
-/* The group's path in the text of a /proc/PID/cgroup; controller "" is v2. False: no such line. */
+/* Finds the group's path in `text`, the content of /proc/PID/cgroup. The v2 group has `controller`
+ * "". Returns false if there is no line for the controller. */
 bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret);
 
-/* Longest path of a group's directory that is followed, and of a file in it. */
+/* Maximum length of the path of a group's directory, and of a file in it. Longer paths are not
+ * found. */
 #define CGROUP_PATH_MAX 1024
 #define CGROUP_FILE_MAX (CGROUP_PATH_MAX + 64)
 
-/*
- * A directory. The group is the one of the process; cgroup_parent makes it the group above. version
- * 0: not found. In v2 a file is missing where its controller is not enabled.
- */
+/* Directory of a group, at first the group of a process. cgroup_parent moves it to the group above.
+ * In v2, a file is missing if its controller is not enabled. */
 struct cgroup_place {
 	struct tree *tree;
-	int version;                /* 1, 2; 0 = none, tree is NULL */
-	char path[CGROUP_PATH_MAX]; /* below tree */
-	size_t top;                 /* length of the part that is the mount point */
+	int version;                /* 1 or 2; 0 = no group, and tree is NULL */
+	char path[CGROUP_PATH_MAX]; /* relative to `tree` */
+	size_t top;                 /* length of the mount point in `path` */
 };
 
 struct cgroup {
 	struct cgroup_place place[CGROUP_CONTROLLERS];
 };
 
-/* The place that counts CPU time. */
+/* Returns the place that counts CPU time. */
 static inline const struct cgroup_place *cgroup_cpu_place(const struct cgroup *c)
 {
 	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];
 }
 
-/*
- * pid: "self" or a number. -ENOENT without a message: no control groups here, or none of that
- * process that can be seen (a sibling container's, from inside a cgroup namespace).
- */
+/* Finds the group of a process. `pid` is "self" or a number. Returns -ENOENT without a message if
+ * this machine has no control groups, or if the group is not visible here. Example: a sibling
+ * container's group is not visible from inside a cgroup namespace. */
 int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, struct err *e);
 
-/* Is any of its directories still there? */
+/* Returns true if at least one directory of the group exists. */
 bool cgroup_exists(const struct cgroup *c);
 
-/* Up to the next group that is visible; false at the top. */
+/* Moves to the next visible group above. Returns false at the top. */
 bool cgroup_parent(struct cgroup_place *p);
 
-/* Path of a file in the group, below place->tree; returns out. */
+/* Writes the path of a file in the group to `out`, relative to place->tree. Returns `out`. */
 char *cgroup_file(const struct cgroup_place *p, const char *name, char out[CGROUP_FILE_MAX]);
 
-/*
- * The smallest limit on the way from the group to the top that is visible; in v1 the kernel's own
- * account of it, which knows the groups above too. NaN: no limit.
- */
+/* Smallest limit of the group and all visible groups above it. In v1, the memory limit also
+ * includes invisible groups above, because the kernel reports it for the whole hierarchy. NaN = no
+ * limit. */
 struct cgroup_limits {
 	double cpu_cores, memory_bytes, tasks;
 };
 
-/* Of this very group, whatever those above it may have; NaN: none. */
+/* Returns the memory limit of this group only, without the groups above; NaN = no limit. */
 double cgroup_memory_limit(const struct cgroup_place *p, const struct host *host);
 
 struct cgroup_limits cgroup_limits_read(const struct cgroup *c, const struct host *host);

@@ -12,26 +12,27 @@
 #include "collectors/process/tree.h"
 #include "collectors/followed/run_place.h"
 
-/* Seconds to wait for the status of an ended root until its parent waits for it. */
+/* Seconds to wait for the parent of an ended root to wait for it, which makes the status known. */
 #define STATUS_SECONDS 2
-/* Most processes of all runs together, nested runs counted each: a look at all takes long. */
+/* Most processes of all runs together, because one tick reads all of them. A process counts once
+ * for each of its runs. */
 #define MEMBERS_MAX  100000
 #define OUTCOMES_MAX 8
 
 struct followed_job {
 	char name[JOB_NAME_MAX];
-	double finished[RUN_N_METRICS]; /* counters: sums over dropped runs */
-	double reported[RUN_N_METRICS]; /* counters: the last value in points */
-	double peak
-		[RUN_N_METRICS]; /* of the last ended run, until the next one begins; NaN = none */
+	double finished[RUN_N_METRICS]; /* sums of counters over removed runs */
+	double reported[RUN_N_METRICS]; /* last reported value of each counter */
+	/* Peaks of the last ended run, until the next run begins; NaN = none. */
+	double peak[RUN_N_METRICS];
 	size_t n_outcomes;
 	struct {
 		char name[16];
 		uint64_t runs;
 	} outcome[OUTCOMES_MAX];
 	double last_end;
-	uint64_t last_use, active_at; /* in the order of jobs.uses */
-	struct followed_run *runs;    /* list for making points */
+	uint64_t last_use, active_at; /* values of jobs.uses at that time */
+	struct followed_run *runs;    /* list of the job's runs, used by jobs_collect */
 };
 
 struct followed_run {
@@ -44,11 +45,11 @@ struct followed_run {
 	struct account *account;
 	struct run_place place;
 	struct exit_watch exit_watch;
-	struct tree_now now; /* state of the tree at this look */
+	struct tree_now now; /* state of the tree at this tick */
 	size_t alive;
-	struct mono empty_since; /* when the run was first seen without a process; 0 = not yet */
+	struct mono empty_since; /* when the run first had no process; 0 = it has processes */
 	bool awaits_conclusion, concluded, ended;
-	uint64_t ended_generation; /* of the snapshot with its last reading */
+	uint64_t ended_generation; /* generation of the snapshot with its last reading */
 	struct mono ended_at;
 	double grace_seconds;
 	enum final_kind final_kind;
@@ -61,12 +62,12 @@ struct jobs {
 	struct followed_run **run;
 	size_t n_jobs, jobs_room;
 	struct followed_job **job;
-	uint64_t name_hash[JOBS_MAX]; /* of job[], for a fast search */
+	uint64_t name_hash[JOBS_MAX]; /* hashes of the names in job[], for a fast search */
 	uint64_t uses;
-	struct wall read_at; /* 0 = not yet */
+	struct wall read_at; /* 0 = not read yet */
 	struct accounts *accounts;
 	struct exit_watches exit_watches;
-	struct host *host; /* its delays and members point to ours; or NULL */
+	struct host *host; /* host->delays and host->members are ours; may be NULL */
 	struct member_limit members;
 };
 
@@ -123,7 +124,8 @@ static struct followed_run *find_run(const struct jobs *j, const char *run_id)
 	return NULL;
 }
 
-/* The index for a new job, perhaps of the least recently used one; n_jobs = no room. */
+/* Returns the index for a new job. It may replace the least recently used job without runs. Returns
+ * n_jobs when there is no room. */
 static size_t place_for_job(struct jobs *j)
 {
 	size_t oldest = j->n_jobs;
@@ -167,7 +169,7 @@ static struct followed_job *add_job(struct jobs *j, const char *name, uint64_t h
 	return job;
 }
 
-/* NULL: JOBS_MAX jobs have runs. */
+/* Returns NULL when all JOBS_MAX jobs have runs. */
 static struct followed_job *find_or_add_job(struct jobs *j, const char *name)
 {
 	uint64_t hash = hash_bytes(name, strnlen(name, JOB_NAME_MAX - 1));
@@ -223,11 +225,11 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 	t->account = account_open(j->accounts, host, &account, &t->tree);
 	t->exit_watch = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
 	if (!spec->awaits_conclusion)
-		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, root,
-			t->tree.start_ticks);
+		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, root, t->tree.start_ticks);
 }
 
-/* A start time in the future, by another clock than ours, is taken for now. */
+/* Returns the start of the run. A start in the future comes from another clock and counts as
+ * now. */
 static struct mono start_of(const struct host *h, struct mono reported, uint64_t ticks)
 {
 	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -264,8 +266,8 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 			"%d runs are already followed, which is the limit: retry when runs have ended",
 			JOBS_RUNS_MAX);
 	pid_t root = spec->own_numbers ? process_number(host, spec->pid) : spec->pid;
-	pid_t reaper = spec->own_numbers ? process_number(host, spec->reaper_pid) :
-					   spec->reaper_pid;
+	pid_t reaper =
+		spec->own_numbers ? process_number(host, spec->reaper_pid) : spec->reaper_pid;
 
 	if (!root)
 		return err_set(e, -ENXIO,
@@ -330,7 +332,8 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 		*peak = use.vram_bytes;
 }
 
-/* Has the run ended? The status of its root may come only after its parent has waited. */
+/* Returns true when the run has ended. The status of the root is known only after its parent has
+ * waited for it. */
 static bool is_over(const struct followed_run *t, const struct host *h)
 {
 	double empty = mono_seconds_between(t->empty_since, h->now.mono);
@@ -340,7 +343,7 @@ static bool is_over(const struct followed_run *t, const struct host *h)
 	return t->exit_watch.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
 }
 
-/* Time from the start until now, or until the run was seen without processes. */
+/* Returns the time from the start until now, or until the run was found without processes. */
 static double duration_of(struct followed_run *t, const struct host *h)
 {
 	if (t->alive > 0)
@@ -351,7 +354,7 @@ static double duration_of(struct followed_run *t, const struct host *h)
 		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
-/* False: the run was just seen empty for the first time. */
+/* Reads the tree of a run. Returns false when the run is found empty for the first time. */
 static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)
@@ -361,10 +364,9 @@ static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 	return t->alive > 0 || t->empty_since.ns != 0;
 }
 
-/*
- * Reads shared sources, then all trees. A busy machine may delay the trees so much that runs are
- * empty by then. The shared sources are then read again for the last processes and their orphans.
- */
+/* Reads the shared sources, then all trees. On a busy machine the trees may be read so late that
+ * some runs are already empty. In that case the shared sources are read again, for the last
+ * processes of these runs and their orphans. */
 static void walk_all(struct jobs *j, const struct host *h)
 {
 	bool any_empty = false;
@@ -380,7 +382,8 @@ static void walk_all(struct jobs *j, const struct host *h)
 			walk(j->run[i], h, accounts_births(j->accounts));
 }
 
-/* Closes all files: a pidfd stays readable until the parent waits, and would wake the sampler. */
+/* Closes all files. An open pidfd stays readable until the parent waits, and would wake the
+ * sampler. */
 static void let_go(struct followed_run *t)
 {
 	exit_watch_done(&t->exit_watch);
@@ -512,7 +515,7 @@ void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, dou
 	j->n_runs = n;
 }
 
-/* ---- points ---- */
+/* ---- metric points ---- */
 
 static double combine(enum run_combine how, double a, double b)
 {
@@ -529,10 +532,8 @@ static double combine(enum run_combine how, double a, double b)
 	return NAN;
 }
 
-/*
- * Keeps a counter from falling. Adding in another order may change the last bit, and a reader of a
- * counter that falls assumes a reset and counts everything again.
- */
+/* Keeps a counter from falling. A sum in another order may differ in the last bit. A reader who
+ * sees a counter fall assumes a reset and counts everything again. */
 static double not_fallen(double *reported, double value)
 {
 	if (!(value < *reported))
@@ -555,7 +556,7 @@ static void add_points(struct followed_job *job, struct block *out)
 	for (size_t k = 0; k < RUN_N_METRICS; k++) {
 		bool counter = run_metrics[k].type == METRIC_COUNTER;
 
-		/* A counter continues after its runs end; an unknown one stays NaN. */
+		/* A counter includes ended runs. An unknown counter stays NaN. */
 		if (counter && job->finished[k] > 0)
 			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
 		if (counter && !isnan(v[k]))
@@ -568,7 +569,7 @@ static void add_points(struct followed_job *job, struct block *out)
 		POINT(out, JOB_RUNS, (double)job->outcome[i].runs, job->name, job->outcome[i].name);
 }
 
-/* Links the runs of each job in order, which avoids a search for each of many jobs. */
+/* Links the runs of each job in order. A search per job would be slow for many jobs. */
 static void sort_by_job(struct jobs *j)
 {
 	for (size_t i = 0; i < j->n_jobs; i++)

@@ -13,7 +13,7 @@
 
 #define PATH_SIZE 4096
 
-/* Architecture of this program, which the kernel runs here without an emulator. */
+/* Architecture of this program, which the kernel runs here without an emulator; NULL = another. */
 #if defined(__x86_64__)
 static const char *const native = "x86_64";
 #elif defined(__aarch64__)
@@ -22,12 +22,14 @@ static const char *const native = "arm64";
 static const char *const native = NULL;
 #endif
 
-/* Longest pause between retries of a file that does not answer: 1 s, 2 s, 4 s, ... up to this. */
+/* Longest pause between two tries of a file that does not answer. Pauses are 1 s, 2 s, 4 s and so
+ * on. */
 #define PAUSE_MAX_NS (60 * NS_PER_S)
-/* Bytes to read: headers and notes come first in the file. */
+/* Bytes to read. Headers and notes are at the start of the file. */
 #define HEAD_SIZE 4096
 
-/* machine: e_machine (elf.h); name: as in uname(2) and in the names of qemu's programs. */
+/* `machine` is e_machine (elf.h). `name` is used by uname(2) and in the names of qemu's
+ * programs. */
 static const struct {
 	unsigned machine;
 	const char *name, *architecture;
@@ -69,9 +71,9 @@ const char *run_binary_emulated(const char *path)
 	return NULL;
 }
 
-/* ---- the level ---- */
+/* ---- the x86-64 level ---- */
 
-/* From Linux Extensions to gABI and the x86-64 psABI; an older elf.h lacks them. */
+/* Values from "Linux Extensions to gABI" and from the x86-64 psABI, which an older elf.h lacks. */
 enum {
 	PROPERTY_SEGMENT = 0x6474e553,
 	PROPERTY_NOTE = 5,
@@ -81,7 +83,7 @@ enum {
 };
 #define X86_ISA_NEEDED 0xc0008002U
 
-/* Indexed by bit of the property. */
+/* The index is the bit of the property. */
 static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
 static const char *level_of(uint32_t needed)
@@ -136,12 +138,10 @@ const char *run_binary_cpu_level(const unsigned char *head, size_t len)
 	return NULL;
 }
 
-/* ---- reading ---- */
+/* ---- reading the file ---- */
 
-/*
- * Is the file on a file system that may never answer? Even statfs(2) on it could wait, so the mount
- * table decides. False when the table cannot be read.
- */
+/* Returns true when the file is on a file system that may never answer. Decides by the mount table,
+ * because even statfs(2) could block. Returns false when the table is unreadable. */
 static bool may_hang(const struct host *h, pid_t pid, const char *path)
 {
 	const struct mount *at = NULL;
@@ -183,7 +183,7 @@ static void read_head(struct run_binary *b, const struct host *h, const char *ex
 	b->cpu_level = run_binary_cpu_level(head, len);
 }
 
-/* The end of a path, which differs between programs. */
+/* Returns the end of a path, the part that differs between programs. */
 static const char *tail_of(const char *path)
 {
 	size_t len = strlen(path);
@@ -191,7 +191,8 @@ static const char *tail_of(const char *path)
 	return len < RUN_BINARY_TAIL ? path : path + len - (RUN_BINARY_TAIL - 1);
 }
 
-/* Skips a program already read: many processes of one program take turns at being the busiest. */
+/* Reads the program of a process unless it was read last time. In many runs, processes of the same
+ * program take turns as the busiest process. */
 static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
 {
 	char exe[PROCESS_PATH_MAX], path[PATH_SIZE];

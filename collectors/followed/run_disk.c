@@ -11,17 +11,18 @@
 #include "collectors/process/process.h"
 
 #define PATH_SIZE 4096
-/* A mount table is read at most once per second for every 1000 mounts in it. */
+/* After a reading of a mount table, the next reading is one second later for every 1000 mounts. */
 #define MOUNTS_PER_PAUSE_SECOND 1000
 
-/* Path of a file of process pid, 0 = "self/...". Returns the value of snprintf(3). */
+/* Writes the path of a file of process `pid`; 0 = "self/...". Returns the value of snprintf(3). */
 static int path_through(pid_t pid, const char *file, char *ret, size_t size)
 {
 	return pid ? snprintf(ret, size, "%d/%s", (int)pid, file) :
 		     snprintf(ret, size, "self/%s", file);
 }
 
-/* -ETIMEDOUT: the file system may answer later (collectors/base/tree_guard.h). */
+/* Reads the used bytes. -ETIMEDOUT: the file system may answer later
+ * (collectors/base/tree_guard.h). */
 static int read_used(struct tree *t, const char *path, struct tree_space *space, uint64_t *ret)
 {
 	int code = tree_space(t, path, space);
@@ -32,7 +33,8 @@ static int read_used(struct tree *t, const char *path, struct tree_space *space,
 	return 0;
 }
 
-/* An overlay reports the file system that it writes to, which must not count twice. */
+/* Returns true for a file system already in the list. An overlay reports the space of the file
+ * system that it writes to, which must not count twice. */
 static bool is_known(const struct run_disk *d, const struct run_filesystem *f)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -59,7 +61,8 @@ static void add_filesystem(struct run_disk *d, struct run_filesystem f, const ch
 	d->filesystem[d->n++] = f;
 }
 
-/* Keeps the known entry; hash 0 makes the next look list all mounts again. */
+/* Keeps the entry of a file system that does not answer. Hash 0 makes the next tick list all mounts
+ * again. */
 static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 	const struct run_disk *before)
 {
@@ -69,7 +72,8 @@ static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 			add_filesystem(d, before->filesystem[i], path);
 }
 
-/* Adds a mount. If the file system was already known, keeps its use from the start of the run. */
+/* Adds a mount. If its file system was in the list before, the used space at the start of the run
+ * is kept. */
 static void add_mount(struct run_disk *d, const struct host *h, const struct mount *m,
 	const struct run_disk *before)
 {
@@ -122,16 +126,14 @@ static void list_anew(struct run_disk *d, const struct host *h, const struct mou
 	free_paths(&before);
 }
 
-/*
- * Lists the file systems by the current mount table. The table of another namespace is read each
- * time: an open descriptor would keep that namespace and its mounts alive. False: the table cannot
- * be read, or not yet.
- */
+/* Lists the file systems by the current mount table. The table of another namespace is opened for
+ * each reading, because an open descriptor would keep that namespace and its mounts alive. Returns
+ * false when the table cannot be read, or must not be read yet. */
 static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid)
 {
 	AUTO(mounts_done) struct mounts all = {0};
 	uint64_t changes = mount_watch_changes(h->mounts);
-	/* In our own mount namespace, paths stay valid without the process. */
+	/* Paths in our own mount namespace stay valid after the process has ended. */
 	bool ours = d->found ? d->through == 0 : process_shares(h, pid, "mnt");
 	pid_t through = ours ? 0 : pid;
 	char path[64];
@@ -152,7 +154,7 @@ static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid
 	return true;
 }
 
-/* Do the paths still lead to the file systems that were found? */
+/* Returns true when the paths still lead to the file systems in the list, or to a new list. */
 static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
 {
 	bool ours = d->found && d->through == 0;
@@ -163,7 +165,8 @@ static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
 	return (ours || pid) && find_filesystems(d, h, pid);
 }
 
-/* NaN: some file system does not answer, so the sum is unknown. */
+/* Returns the growth of all file systems. NaN: one of them does not answer, so the sum is
+ * unknown. */
 static double grown_bytes(const struct run_disk *d, const struct host *h)
 {
 	double sum = 0;

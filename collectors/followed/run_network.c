@@ -6,7 +6,7 @@
 #include "collectors/machine/interfaces.h"
 #include "collectors/process/process.h"
 
-/* A process rarely changes its namespace: check at looks 1, 2, 4, ... 64 and every 64th. */
+/* A process rarely changes its namespace. Check at ticks 1, 2, 4, ... 64 and at every 64th tick. */
 #define LOOKS_MAX 64
 
 struct traffic {
@@ -14,7 +14,8 @@ struct traffic {
 	uint64_t received, sent;
 };
 
-/* Sums the interfaces that lead out, judged by name: sysfs shows only our own namespace. */
+/* Sums the interfaces that lead out of the namespace. Judges them by name, because sysfs shows only
+ * our own namespace. */
 static int read_traffic(const struct host *h, pid_t pid, struct traffic *ret)
 {
 	struct traffic t = {.best = INTERFACE_INNER};
@@ -60,7 +61,8 @@ static int look_at_interface(void *context, const char *name)
 	return c->machine;
 }
 
-/* A machine has a network card; a container has another interface that leads out. */
+/* Returns true when our namespace is a container's. A machine has a network card. A container has
+ * no card but another interface that leads out. */
 static bool ours_is_a_containers(const struct host *h)
 {
 	struct cards c = {.host = h};
@@ -68,7 +70,8 @@ static bool ours_is_a_containers(const struct host *h)
 	return tree_list(h->sys, "class/net", look_at_interface, &c) == 0 && c.outward;
 }
 
-/* Finds the namespace of the process. Bytes counted in an earlier namespace stay with the run. */
+/* Finds the namespace of the process. Bytes counted in an earlier namespace stay in the sum of the
+ * run. */
 static void find_namespace(struct run_network *n, const struct host *h, pid_t pid)
 {
 	char path[PROCESS_PATH_MAX], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];

@@ -10,7 +10,8 @@ static pid_t first_living(const struct process_tree *tree)
 	return 0;
 }
 
-/* The larger one: tmpfs is not in the first counter, memory maps are not in the second. */
+/* Returns the larger counter: the first lacks writes to tmpfs, the second lacks writes through
+ * memory maps. */
 static double written_bytes(const double v[RUN_N_METRICS])
 {
 	if (v[RUN_UNREADABLE_PROCESSES] > 0)

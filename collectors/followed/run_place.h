@@ -7,13 +7,14 @@
 #include "collectors/followed/run_network.h"
 #include "collectors/runs.h"
 
-struct run_place { /* zeroed memory: nothing seen yet */
+struct run_place { /* zeroed memory = nothing read yet */
 	struct run_network network;
 	struct run_disk disk;
 	struct run_binary binary;
 };
 
-/* Call it after a look at the tree, with its values in v; adds those of network and disk. */
+/* Sets the network and disk values in `v`, and reads the executable. Call it after
+ * process_tree_look, when `v` has the values of the tree. */
 void run_place_look(struct run_place *p, const struct host *h, const struct process_tree *tree,
 	double v[RUN_N_METRICS]);
 void run_place_done(struct run_place *p);

@@ -15,7 +15,7 @@ static void take_waits(double *v, const uint64_t *total, const struct delay_read
 	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
 }
 
-/* I/O that no process has let us read so far is unknown (NaN), not 0. */
+/* I/O is unknown (NaN), not 0, if we could not read it for any process so far. */
 static void take_io(double *v, const struct process_tree *tree)
 {
 	static const struct {
@@ -71,7 +71,7 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	take_waits(v, total, delays);
 	v[RUN_PROCESSES] = (double)now->processes;
 	v[RUN_UNREADABLE_PROCESSES] = (double)now->unreadable;
-	/* Without live processes these are unknown (NaN), not 0. */
+	/* The following values are unknown (NaN), not 0, when no process is live. */
 	v[RUN_THREADS] = alive ? (double)now->threads : NAN;
 	v[RUN_MEMORY_BYTES] = alive ? (double)now->memory_bytes : NAN;
 	v[RUN_MEMORY_RSS_BYTES] = alive ? (double)now->rss_bytes : NAN;
@@ -90,7 +90,8 @@ void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now)
 		known ? fmax(0, shmem - (double)now->shmem_counted) : (double)NAN;
 }
 
-/* The total and its two parts may only grow, and the parts must add up to the total. */
+/* Raises CPU times to the final figures. The total and its two parts may only grow, and the parts
+ * must add up to the total. */
 static void take_final_cpu(double *v, const double *final)
 {
 	double total = final[RUN_CPU_SECONDS], system = final[RUN_CPU_SYSTEM_SECONDS];
@@ -102,7 +103,7 @@ static void take_final_cpu(double *v, const double *final)
 	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
 	v[RUN_CPU_SECONDS] = total;
 	v[RUN_CPU_SYSTEM_SECONDS] = system;
-	/* Rounding may make total - (total - user) less than user in the last bit. */
+	/* Rounding may make total - (total - user) smaller than user in the last bit. */
 	v[RUN_CPU_USER_SECONDS] = fmax(v[RUN_CPU_USER_SECONDS], total - system);
 }
 

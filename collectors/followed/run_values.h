@@ -1,4 +1,4 @@
-/* The values of one run, by enum run_metric; NaN = unknown. Sampler thread only. */
+/* The values of one run, indexed by enum run_metric; NaN = unknown. Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_VALUES_H
 #define COLLECTORS_FOLLOWED_RUN_VALUES_H
 
@@ -6,23 +6,22 @@
 #include "collectors/process/tree.h"
 #include "collectors/runs.h"
 
-/* How final figures from outside replace values read from /proc. NaN = unknown. */
+/* How final figures from outside replace values read from /proc. A NaN figure replaces nothing. */
 enum final_kind {
-	FINAL_AT_LEAST, /* from the parent that waited for the root: replaces a smaller value */
-	FINAL_EXACT,    /* from the run's record: replaces any value, but a counter never falls */
+	FINAL_AT_LEAST, /* from the parent that waited for the root; replaces smaller values */
+	FINAL_EXACT,    /* from the run's record; replaces any value, but a counter never falls */
 };
 
-/* Sets all values that the process tree provides; leaves the others. delays may be NULL. */
+/* Sets the values that come from the process tree, and no other values. `delays` may be NULL. */
 void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	const struct tree_now *now, const struct delay_reader *delays);
 
-/*
- * Sets the tmpfs value: shared memory of the run's own cgroup (read before) that no process has
- * mapped. Unknown when the run has no process left, because the kinds of memory are then unknown.
- */
+/* Sets the tmpfs value: shared memory of the run's own cgroup that no process has mapped. Call it
+ * after the cgroup value is set. The value is unknown (NaN) when the run has no process, because
+ * the kinds of memory are then unknown. */
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
-/* Applies the final figures to v. CPU times do not fall, and still add up to the total. */
+/* Applies the final figures to `v`. CPU times do not fall and still add up to the total. */
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],
 	enum final_kind kind);
 

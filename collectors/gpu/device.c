@@ -5,7 +5,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Clients of one run that are remembered; later ones count each time they are seen. */
+/* Most DRM clients of one run that are remembered. Further clients are counted each time they are
+ * seen. */
 #define CLIENTS_MAX 1024
 
 void gpu_device_clear(struct gpu_device *d)
@@ -35,7 +36,7 @@ void gpu_sum_add(struct gpu_sum *s, size_t device, double utilization, double vr
 	share->used = true;
 	share->utilization = gpu_add_known(share->utilization, utilization);
 	share->vram_bytes = gpu_add_known(share->vram_bytes, vram_bytes);
-	/* Two busy engines of one GPU still make one GPU. */
+	/* Two busy engines of one GPU count as one busy GPU. */
 	if (share->utilization > 1)
 		share->utilization = 1;
 }

@@ -1,4 +1,4 @@
-/* One GPU as every source describes it, and the sum of the GPU use of a run. */
+/* One GPU, as every source describes it, and the sum of a run's GPU use. */
 #ifndef COLLECTORS_GPU_DEVICE_H
 #define COLLECTORS_GPU_DEVICE_H
 
@@ -10,7 +10,7 @@
 #include "collectors/metric.h"
 #include "collectors/gpu/nvml.h"
 
-/* Metrics with one number per GPU: the first rows of the collector's metrics. */
+/* Metrics with one number per GPU. They are the first rows of the collector's metrics. */
 /* clang-format off */
 #define GPU_VALUES(X) \
 X(GPU_UP, .name = "rightsize_gpu_up", .labels = {"gpu"}, \
@@ -40,19 +40,19 @@ X(GPU_PROCESSES, .name = "rightsize_gpu_processes", .labels = {"gpu"}, \
 enum gpu_value { GPU_VALUES(METRIC_ID) GPU_N_VALUES };
 
 struct gpu_device {
-	char gpu[16]; /* the label: "0" as nvidia-smi counts, or "card0" */
+	char gpu[16]; /* label: the number in nvidia-smi, or "card0" */
 	char name[96], uuid[96], pci[32], driver[32], driver_version[80]; /* "" = unknown */
 	double value[GPU_N_VALUES];
 	double clock_hz[NVML_CLOCKS];
 	double ecc_errors[NVML_ECC_TYPES];
 	bool throttle_known;
-	uint64_t throttle;      /* bits of gpu_throttle_reasons */
-	bool processes_unknown; /* the driver does not report its users */
+	uint64_t throttle;      /* bits of throttle_reasons in gpu.c */
+	bool processes_unknown; /* the driver does not list the GPU's processes */
 };
 
 /* A slice of a GPU (NVIDIA's MIG). */
 struct gpu_slice {
-	size_t device; /* index of the GPU it is a part of */
+	size_t device; /* index of the GPU that was sliced */
 	char id[24];   /* "GPU instance/compute instance" */
 	char name[96], uuid[96];
 	double used_bytes, total_bytes;
@@ -60,32 +60,33 @@ struct gpu_slice {
 
 void gpu_device_clear(struct gpu_device *d);
 
-/* The sum of the known values: NaN adds nothing; two NaN make NaN. */
+/* Adds two values. NaN adds nothing; two NaN give NaN. */
 double gpu_add_known(double a, double b);
 
 /* Use of one GPU by a run. */
 struct gpu_share {
-	bool used;                      /* the run holds a context or had work there */
+	bool used;                      /* the run has a context or had work on this GPU */
 	double utilization, vram_bytes; /* NaN = unknown */
 };
 
-/* A DRM client. A process may hold several descriptors of one, and share it with its children. */
+/* A DRM client. A process may have several descriptors of one client, and may share the client with
+ * its children. */
 struct gpu_client {
 	size_t device;
 	uint64_t id;
 };
 
-/* Use of all GPUs by the processes of a run. It is reset for each run; the memory is kept. */
+/* Use of all GPUs by the processes of a run. It is reset for each run, but keeps its memory. */
 struct gpu_sum {
 	size_t n_shares, shares_room;
-	struct gpu_share *share; /* by device */
+	struct gpu_share *share; /* indexed by device */
 	bool unknown;            /* the use by some process is unknown */
 	size_t n_clients, clients_room;
 	struct gpu_client *client; /* clients that are already counted */
 };
 
 void gpu_sum_add(struct gpu_sum *s, size_t device, double utilization, double vram_bytes);
-/* Is this client new to the sum? Remembers it. */
+/* Returns true when the client is new to the sum, and remembers the client. */
 bool gpu_sum_first(struct gpu_sum *s, size_t device, uint64_t client_id);
 void gpu_sum_reset(struct gpu_sum *s, size_t n_devices);
 void gpu_sum_done(struct gpu_sum *s);

@@ -11,22 +11,20 @@
 
 #define PATH_SIZE 192
 
-/* A number of sysfs, in a file below class/drm/cardN or its hwmon directory. */
+/* A number in sysfs, in a file below class/drm/cardN or its hwmon directory. */
 struct drm_file {
 	enum { IN_CARD, IN_HWMON } where;
 	const char *file;
 	double unit;
-	size_t offset; /* of the double in struct gpu_device */
+	size_t offset; /* offset of the double in struct gpu_device */
 };
 
 #define VALUE(id) offsetof(struct gpu_device, value[id])
 #define CLOCK(id) offsetof(struct gpu_device, clock_hz[id])
 
-/*
- * Names and units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and
- * sysfs-driver-intel-{i915,xe}-hwmon in the kernel's Documentation/ABI/testing. For each value the
- * first readable file wins.
- */
+/* Names and units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and
+ * sysfs-driver-intel-{i915,xe}-hwmon in the kernel's Documentation/ABI/testing. If several files
+ * give the same value, the first readable file is used. */
 static const struct drm_file sources[] = {
 	{IN_CARD, "device/gpu_busy_percent", 0.01, VALUE(GPU_UTILIZATION)},
 	{IN_CARD, "device/mem_busy_percent", 0.01, VALUE(GPU_MEMORY_BUSY)},
@@ -57,10 +55,9 @@ struct gpu_drm {
 	struct card card[DRM_GPUS_MAX];
 };
 
-/*
- * Drivers to ignore: NVML reports nvidia's GPUs; the others have no GPU hardware. Displays without
- * an engine (ast, mgag200, ...) have no render node and are ignored by that.
- */
+/* Drivers to ignore. NVML reports NVIDIA's GPUs, and the other drivers here have no GPU hardware.
+ * Display drivers without an engine (ast, mgag200, ...) need no entry, because they have no render
+ * node. */
 static const char *const other_drivers[] = {
 	"nvidia",
 	"nvidia-drm",
@@ -114,12 +111,12 @@ static void read_uevent(struct card *c, const struct host *h)
 			slice_copy(word, c->fixed.driver, sizeof c->fixed.driver);
 		else if (slice_is(key, "PCI_SLOT_NAME"))
 			slice_copy(word, c->fixed.pci, sizeof c->fixed.pci);
-		else if (slice_is(key, "PCI_ID")) /* a name only where the driver gives none */
+		else if (slice_is(key, "PCI_ID")) /* replaced by product_name if that exists */
 			slice_copy(word, c->fixed.name, sizeof c->fixed.name);
 	}
 }
 
-/* Reads the first line of a file without blanks at its ends. */
+/* Reads the first line of a file into `out`, without blanks at its ends. */
 static void read_text(const struct host *h, const struct card *c, const char *file, char *out,
 	size_t size)
 {
@@ -145,7 +142,7 @@ static int look_at_card(void *context, const char *name)
 	uint64_t ignored;
 	char path[PATH_SIZE];
 
-	/* "card0", but not its connectors, "card0-HDMI-A-1". */
+	/* Accept "card0", but not its connectors such as "card0-HDMI-A-1". */
 	if (s->d->n == DRM_GPUS_MAX || !scan_literal(&number, "card") ||
 		!scan_u64(&number, &ignored) || !scan_end(&number) ||
 		strlen(name) >= sizeof s->d->card[0].fixed.gpu)

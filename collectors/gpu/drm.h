@@ -1,9 +1,7 @@
-/*
- * GPUs of AMD, Intel and any other kernel DRM driver except NVIDIA's: their numbers from sysfs. The
- * use by each process is in collectors/gpu/users.h.
+/* GPUs of all kernel DRM drivers except NVIDIA's, such as AMD and Intel. Reads their numbers from
+ * sysfs. collectors/gpu/users.h reads the use by each process.
  *
- * Sampler thread only.
- */
+ * Only the sampler thread uses this. */
 #ifndef COLLECTORS_GPU_DRM_H
 #define COLLECTORS_GPU_DRM_H
 
@@ -16,19 +14,21 @@
 
 struct gpu_drm;
 
-/* -ENOENT: no such GPU. */
+/* Returns -ENOENT when there is no such GPU. */
 int gpu_drm_open(struct gpu_drm **ret, const struct host *h);
 void gpu_drm_close(struct gpu_drm *d); /* NULL does nothing */
 
 size_t gpu_drm_count(const struct gpu_drm *d);
 
-/* Reads the totals of GPU number i. */
+/* Reads the current numbers of GPU number `i`. */
 void gpu_drm_read(struct gpu_drm *d, const struct host *h, size_t i, struct gpu_device *ret);
 
-/* The GPU with this PCI address, else the only one of this driver; SIZE_MAX = none. */
+/* Returns the index of the GPU with this PCI address or, when `pci` is empty, of the only GPU with
+ * this driver. Returns SIZE_MAX when no GPU or more than one GPU matches. */
 size_t gpu_drm_find(const struct gpu_drm *d, const char *pci, const char *driver);
 
-/* Is a client of this driver to be ignored: NVIDIA's (NVML reports it), or without GPU hardware? */
+/* Returns true when clients of this driver must be ignored: NVIDIA's, which NVML reports, and
+ * drivers without GPU hardware. */
 bool gpu_drm_leaves_out(const char *driver);
 
 #endif

@@ -1,4 +1,4 @@
-/* Parses fdinfo, which any process may provide: every value may be anything. */
+/* Parses fdinfo. Any process may provide the text, so no value can be trusted. */
 #include "collectors/gpu/drm_fdinfo.h"
 
 #include <math.h>
@@ -6,10 +6,11 @@
 
 #include "collectors/base/number.h"
 
-/* Most memory regions of one client; later ones are ignored. */
+/* Most memory regions of one client. Further regions are ignored. */
 #define REGIONS_MAX 16
 
-/* Sources of a region's bytes; the highest wins. Resident bytes lie in the region right now. */
+/* Kinds of keys that give the bytes of a region; the highest kind is used. Resident bytes are in
+ * the region right now. */
 enum memory_key { KEY_NONE, KEY_TOTAL, KEY_MEMORY, KEY_RESIDENT };
 
 struct memory_region {
@@ -23,7 +24,8 @@ struct memory_regions {
 	struct memory_region region[REGIONS_MAX];
 };
 
-/* Gets the text after the prefix of key; false: another prefix, or no text after it. */
+/* Sets *ret to the text of `key` after `prefix`. Returns false for another prefix, or for no text
+ * after it. */
 static bool after_prefix(struct slice key, const char *prefix, struct slice *ret)
 {
 	size_t n = strlen(prefix);
@@ -34,7 +36,7 @@ static bool after_prefix(struct slice key, const char *prefix, struct slice *ret
 	return true;
 }
 
-/* NULL when there are too many, or the name is too long to be one. */
+/* Finds or adds an engine. Returns NULL when there are too many engines or the name is too long. */
 static struct drm_engine *engine_named(struct drm_fdinfo *f, struct slice name)
 {
 	for (size_t i = 0; i < f->n_engines; i++)
@@ -54,7 +56,8 @@ static void take_engine(struct drm_fdinfo *f, struct slice key, uint64_t value)
 	struct slice name;
 	struct drm_engine *e;
 
-	/* First: "drm-engine-capacity-video" is not the engine "capacity-video". */
+	/* This prefix comes first: "drm-engine-capacity-video" is not the engine
+	 * "capacity-video". */
 	if (after_prefix(key, "drm-engine-capacity-", &name)) {
 		e = engine_named(f, name);
 		if (e && value > 0)

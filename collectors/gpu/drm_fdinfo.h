@@ -1,8 +1,6 @@
-/*
- * Parser of /proc/PID/fdinfo/FD of a DRM descriptor: work time of each GPU engine for the client,
- * and its GPU memory. Keys are those of https://docs.kernel.org/gpu/drm-usage-stats.html; each
- * driver gives some of them.
- */
+/* Parser of /proc/PID/fdinfo/FD for a DRM descriptor: the work time of each GPU engine for the
+ * client, and the client's GPU memory. https://docs.kernel.org/gpu/drm-usage-stats.html describes
+ * the keys. Each driver gives only some of them. */
 #ifndef COLLECTORS_GPU_DRM_FDINFO_H
 #define COLLECTORS_GPU_DRM_FDINFO_H
 
@@ -16,10 +14,10 @@
 
 struct drm_engine {
 	char name[24];
-	uint64_t capacity; /* number of such engines; at least 1 */
+	uint64_t capacity; /* number of engines of this kind; at least 1 */
 	bool has_ns, has_cycles;
-	uint64_t busy_ns;              /* amdgpu, i915, and most others */
-	uint64_t cycles, total_cycles; /* xe */
+	uint64_t busy_ns;              /* from amdgpu, i915 and most drivers */
+	uint64_t cycles, total_cycles; /* from xe */
 };
 
 struct drm_fdinfo {
@@ -28,22 +26,20 @@ struct drm_fdinfo {
 	uint64_t client_id;
 	size_t n_engines;
 	struct drm_engine engine[DRM_ENGINES_MAX];
-	bool vram_known;     /* the driver reports memory; a GPU without its own then has 0 */
-	uint64_t vram_bytes; /* in the GPU's own memory */
+	bool vram_known;     /* vram_bytes is valid; 0 = the GPU has no own memory */
+	uint64_t vram_bytes; /* bytes in the GPU's own memory */
 };
 
-/* False: not a DRM descriptor, or the driver reports nothing. */
+/* Returns false for a descriptor that is not DRM, or when the driver reports nothing. */
 bool drm_fdinfo_parse(struct scan text, struct drm_fdinfo *ret);
 
-/*
- * Fraction of the time between before and now in which the busiest kind of engine worked for the
- * client, 0 to 1; NaN = unknown. A counter that fell counts as unchanged, as the specification
- * requires; now is corrected to the higher value.
- */
+/* Returns how busy the client kept its busiest kind of engine between `before` and `now`: 0 to 1,
+ * as a fraction of the time; NaN = unknown. A counter that fell counts as unchanged, as the
+ * specification requires: the counter in `now` is raised to its value in `before`. */
 double drm_fdinfo_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now,
 	double seconds);
 
-/* Has any engine ever worked for it? */
+/* Returns true when any engine has ever worked for the client. */
 bool drm_fdinfo_has_worked(const struct drm_fdinfo *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* The gpu collector: a table of devices from all sources, and the join with runs by pid. */
+/* The gpu collector: a table of the GPUs of all sources, joined with runs by pid. */
 #include "collectors/gpu/gpu.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ X(GPU_USED, .name = "rightsize_gpus_used", .fold = FOLD_VALUE, .column = "system
 X(GPU_UNATTRIBUTED, .name = "rightsize_gpu_unattributed_processes", \
   .help = "Processes that NVML lists under a pid that leads to no process here, so no run is given their GPU use")
 
-/* They follow the numbers of struct gpu_device. */
+/* These metrics follow the numbers of struct gpu_device (GPU_VALUES). */
 enum { GPU_LAST_VALUE = GPU_N_VALUES - 1, GPU_MORE_METRICS(METRIC_ID) GPU_N_METRICS };
 static const struct metric gpu_metrics[] = { GPU_VALUES(METRIC_ROW) GPU_MORE_METRICS(METRIC_ROW) };
 /* clang-format on */
@@ -50,7 +50,7 @@ static const char *const ecc_names[NVML_ECC_TYPES] = {
 	[NVML_ECC_UNCORRECTED] = "uncorrected",
 };
 
-/* Bits of nvmlDeviceGetCurrentClocksEventReasons, without idle and the user's own settings. */
+/* Bits of nvmlDeviceGetCurrentClocksEventReasons, except idle and the user's own settings. */
 static const struct {
 	uint64_t bit;
 	const char *name;
@@ -63,7 +63,7 @@ static const struct {
 	{0x80, "power_brake"},
 };
 
-/* A process of the latest table, by its pid in host->proc. */
+/* A process of the latest NVML table, with its pid in host->proc. */
 struct attributed {
 	pid_t pid;
 	size_t device;
@@ -74,14 +74,14 @@ struct gpus {
 	struct host *host; /* host->gpus points to this struct */
 	bool has_library;
 	struct gpu_nvml *nvml; /* NULL = no library, or its driver is not loaded */
-	struct gpu_drm *drm;   /* NULL = no such GPU */
+	struct gpu_drm *drm;   /* NULL = no GPU of AMD, Intel or another DRM driver */
 	struct gpu_users *users;
 	struct gpu_sum sum;
 
 	/* The state of NVML in this tick. */
 	int nvml_code;
 	struct err nvml_error;
-	const struct nvml_table *table; /* NULL = none, or too old */
+	const struct nvml_table *table; /* NULL = no table, or too old */
 	struct gpu_pids pids;
 	size_t n_attributed, unattributed, room;
 	struct attributed *attributed; /* sorted by pid */
@@ -126,14 +126,12 @@ static void attribute_users(struct gpus *g, const struct host *h)
 		qsort(g->attributed, g->n_attributed, sizeof *g->attributed, by_pid);
 }
 
-/*
- * Is a driver loaded? The library is started only then: without a driver it would load one and
- * create device nodes, which an exporter must not do.
- */
+/* Returns true when an NVIDIA driver is loaded. The library is started only then, because it would
+ * otherwise load a driver and create device nodes. An exporter must not do that. */
 static bool driver_is_loaded(const struct host *h)
 {
 	return tree_size(h->sys, "module/nvidia") >= 0 || tree_size(h->sys, "module/nvgpu") >= 0 ||
-	       (h->root && tree_size(h->root, "dev/dxg") >= 0); /* Tegra; Windows' subsystem */
+	       (h->root && tree_size(h->root, "dev/dxg") >= 0); /* nvgpu: Tegra; dxg: WSL */
 }
 
 static int start_nvml(struct gpus *g, const struct host *h, struct err *e)
@@ -154,14 +152,15 @@ static void take_news(struct gpus *g, const struct host *h)
 	if (!g->nvml)
 		return;
 	g->nvml_code = gpu_nvml_table(g->nvml, h->now.mono, &t, &g->nvml_error);
-	if (t && t == g->table) { /* same table as in the last tick, already held */
+	if (t && t == g->table) { /* same table as before: drop the second reference */
 		gpu_nvml_table_drop(t);
 		return;
 	}
 	gpu_nvml_table_drop(g->table);
 	g->table = t;
 	attribute_users(g, h);
-	/* The driver was unloaded, perhaps for an update: release the library without an error. */
+	/* The driver was unloaded, perhaps for an update. Release the library and report no
+	 * error. */
 	if (g->nvml_code < 0 && g->nvml_code != -EINPROGRESS && !driver_is_loaded(h)) {
 		gpu_nvml_stop(g->nvml);
 		g->nvml = NULL;
@@ -177,7 +176,7 @@ void gpus_begin(struct gpus *g, const struct host *h)
 	gpu_users_begin(g->users);
 }
 
-/* False: NVML does not list the process. */
+/* Returns false when NVML does not list the process. */
 static bool add_nvml(struct gpus *g, const struct host *h, const struct member *m)
 {
 	struct attributed key = {.pid = m->pid};
@@ -188,7 +187,8 @@ static bool add_nvml(struct gpus *g, const struct host *h, const struct member *
 		return false;
 	end = g->attributed + g->n_attributed;
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
-	/* A process that started after the table was made is another one with the same pid. */
+	/* A process that started after the table was made only has the same pid as a listed
+	 * process. */
 	if (!p || born > (double)g->table->at.ns / 1e9)
 		return false;
 	while (p > g->attributed && p[-1].pid == m->pid)
@@ -203,7 +203,8 @@ static bool nvml_is_there(const struct gpus *g)
 	return g->nvml_code != -ENOENT;
 }
 
-/* Does the driver hide the users of some GPU, or is some listed user unattributed? */
+/* Returns true when the driver hides the processes of a GPU, or a listed process is
+ * unattributed. */
 static bool nvml_hides(const struct gpus *g)
 {
 	if (!nvml_is_there(g))
@@ -243,7 +244,7 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 	if ((!nvml && !g->drm) || (nvml && !g->table))
 		return unknown;
 	size_t first_drm = g->table ? g->table->n_devices : 0;
-	/* In a PID namespace of a container, older drivers list no processes. */
+	/* Older drivers list no processes in the PID namespace of a container. */
 	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
 
 	gpu_sum_reset(&g->sum, first_drm + (g->drm ? gpu_drm_count(g->drm) : 0));
@@ -293,7 +294,7 @@ static void add_slices(const struct nvml_table *t, struct block *out)
 	}
 }
 
-/* 1 or 0; NaN when neither work nor processes are reported. */
+/* Returns 1 or 0, or NaN when neither work nor processes are reported. */
 static double in_use(const struct gpu_device *d)
 {
 	double sign = d->value[GPU_UTILIZATION];
@@ -309,7 +310,7 @@ static int gpu_collect(void *state, const struct host *host, struct block *out, 
 	double used = NAN;
 
 	take_news(g, host);
-	/* NVML has just been started: a missing table is not an error yet. */
+	/* A missing table is no error when NVML is absent or still starting. */
 	bool quiet = g->nvml_code == -ENOENT || g->nvml_code == -EINPROGRESS;
 
 	if (!quiet && !g->table)

@@ -1,10 +1,8 @@
-/*
- * GPUs: the state of each, and the use of them by each run.
+/* GPUs: the state of each GPU, and the use of GPUs by each run.
  *
- * The gpu collector owns the state and sets host->gpus, which the jobs collector queries for the
- * processes of a run. Sampler thread only; a separate thread calls NVML
- * (collectors/gpu/nvml_thread.h).
- */
+ * The gpu collector owns the state and sets host->gpus. The jobs collector queries host->gpus for
+ * the processes of a run. Only the sampler thread uses this; a separate thread calls NVML
+ * (collectors/gpu/nvml_thread.h). */
 #ifndef COLLECTORS_GPU_GPU_H
 #define COLLECTORS_GPU_GPU_H
 
@@ -14,21 +12,21 @@
 struct gpus;
 struct process_tree;
 
-/* GPU use of a run, over all GPUs. NaN = unknown, also on a machine without GPUs. */
+/* GPU use of a run, summed over all GPUs. NaN = unknown, also on a machine without GPUs. */
 struct gpu_use {
-	double gpus; /* number of GPUs where it holds a context or had work */
-	/* Sum over GPUs of the fraction of time in which they worked for the run. */
+	double gpus; /* number of GPUs with a context or work of the run */
+	/* Sum over GPUs of the fraction of time in which the GPU worked for the run. */
 	double usage;
 	double vram_bytes;
 };
 
-/* Call it at the start of each tick: takes the latest NVML table. NULL does nothing. */
+/* Call it at the start of each tick. Takes the latest NVML table. `g` may be NULL. */
 void gpus_begin(struct gpus *g, const struct host *h);
 
-/* g may be NULL: all values are unknown. */
+/* Returns the GPU use of a run. All values are unknown when `g` is NULL. */
 struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t);
 
-/* Waits for an NVML table newer than this call; false after so many seconds. */
+/* Waits for an NVML table that is newer than this call. Returns false after `seconds`. */
 bool gpus_wait(struct gpus *g, double seconds);
 
 extern const struct collector collector_gpu;

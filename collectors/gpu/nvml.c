@@ -27,7 +27,7 @@ static const char *const list_names[NVML_KINDS] = {
 	[NVML_MPS] = "nvmlDeviceGetMPSComputeRunningProcesses",
 };
 
-/* POSIX: dlsym returns a function as an object pointer, to be copied bit by bit. */
+/* dlsym returns a function as an object pointer, which must be copied byte by byte (POSIX). */
 #define SET_FUNCTION(field, symbol)                                                                \
 	do {                                                                                       \
 		void *symbol_ = (symbol);                                                          \
@@ -101,16 +101,18 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 
 /* ---- processes ---- */
 
-/* Sizes of the three record layouts. Each begins with a pid and has the used bytes at offset 8. */
+/* Sizes of the three record layouts. Each record begins with a pid and has the used bytes at offset
+ * 8. */
 #define RECORD_V1  16
 #define RECORD     24
 #define RECORD_535 32
 
-/* Fill byte, which no driver writes over a whole record by chance. */
+/* Fill byte. A driver does not write it over a whole record by chance. */
 #define PATTERN 0xA5
-/* Extra records that the library does not know of: they reveal writes past the declared room. */
+/* Extra records after the room that is declared to the library. They reveal writes past that
+ * room. */
 #define SPARE 4
-/* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
+/* Largest pid: PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 #define PID_MOST (4U << 20)
 
 void nvml_processes_done(struct nvml_processes *p)
@@ -127,7 +129,7 @@ static void add_process(struct nvml_processes *p, uint32_t pid, double vram_byte
 
 		if (known->pid != pid)
 			continue;
-		/* One process may be listed twice, each time with all its memory. */
+		/* The driver may list one process twice, each time with all its memory. */
 		if (isnan(known->vram_bytes) || vram_bytes > known->vram_bytes)
 			known->vram_bytes = vram_bytes;
 		return;
@@ -139,7 +141,7 @@ static void add_process(struct nvml_processes *p, uint32_t pid, double vram_byte
 		(struct nvml_process){.pid = pid, .vram_bytes = vram_bytes, .utilization = NAN};
 }
 
-/* Makes room for so many records and fills it with the pattern. */
+/* Makes the buffer large enough for `records` records and fills it with PATTERN. */
 static void prepare(struct nvml_processes *p, size_t records)
 {
 	size_t size = (records + SPARE) * RECORD_535;
@@ -151,7 +153,8 @@ static void prepare(struct nvml_processes *p, size_t records)
 	memset(p->buffer, PATTERN, p->buffer_size);
 }
 
-/* Fills the buffer; *ret is the number of records. */
+/* Calls `list` until the buffer is large enough for its records. *ret becomes the number of
+ * records. */
 static int fetch_list(nvml_list_function *list, void *device, struct nvml_processes *p,
 	unsigned *ret)
 {
@@ -171,7 +174,7 @@ static int fetch_list(nvml_list_function *list, void *device, struct nvml_proces
 			return NVML_UNKNOWN;
 		if (code != NVML_TOO_SMALL || n > NVML_PROCESSES_MAX)
 			return code;
-		/* Ask for more room than needed, because processes may start meanwhile. */
+		/* Request more room than needed, because processes may start meanwhile. */
 		room = (n > room ? n : room) + 32;
 	}
 	return NVML_TOO_SMALL;
@@ -204,11 +207,11 @@ static bool all_are_pids(const struct nvml_processes *p, size_t n, size_t size)
 	return true;
 }
 
-/* Size of the n records in the buffer; 0 = unknown. */
+/* Returns the size of each of the `n` records in the buffer; 0 = unknown. */
 static size_t record_size(const struct nvml_processes *p, size_t n)
 {
 	if (n < 2)
-		return RECORD; /* the first record begins at offset 0 whatever its size */
+		return RECORD; /* a single record begins at offset 0 with any size */
 	bool past_short = is_written(p, n * RECORD, n * RECORD_535);
 	bool past_long = is_written(p, n * RECORD_535, p->buffer_size);
 	size_t size = past_short ? RECORD_535 : RECORD;
@@ -268,7 +271,7 @@ static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t si
 
 		process->utilization = 0; /* no sample means no work on the GPU */
 		for (size_t k = 0; k < n; k++) {
-			/* The call gives values past 100 at times (nvtop issue 110). */
+			/* The library sometimes returns values above 100 (nvtop issue 110). */
 			if (sample[k].pid != process->pid || sample[k].timestamp_us < newest ||
 				sample[k].sm > 100)
 				continue;
@@ -294,7 +297,7 @@ int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
 			room = (found > room ? found : room) + 128;
 			continue;
 		}
-		/* "Not found" means that no process worked since then. */
+		/* NVML_NOT_FOUND means that no process worked since `since_us`. */
 		if (code != NVML_OK && code != NVML_NOT_FOUND)
 			return code;
 		if (code == NVML_NOT_FOUND || found > room)

@@ -1,10 +1,8 @@
-/*
- * NVIDIA's management library (NVML), loaded at run time: the build needs nothing of NVIDIA. The
- * declarations are ours, after the API reference (https://docs.nvidia.com/deploy/nvml-api/).
+/* NVIDIA's management library (NVML), loaded at run time, so that the build needs no file of
+ * NVIDIA. The declarations follow the API reference (https://docs.nvidia.com/deploy/nvml-api/).
  *
  * A call may take seconds or never return when a driver is in trouble. Only the thread of
- * collectors/gpu/nvml_thread.c makes calls.
- */
+ * collectors/gpu/nvml_thread.c makes calls. */
 #ifndef COLLECTORS_GPU_NVML_H
 #define COLLECTORS_GPU_NVML_H
 
@@ -12,18 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name under which driver packages and container runtimes install it. */
+/* The name of the library in driver packages and container runtimes. */
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 
-enum nvml_code { /* nvmlReturn_t; others are possible */
+enum nvml_code { /* nvmlReturn_t; other values are possible */
 	NVML_OK = 0,
 	NVML_NOT_SUPPORTED = 3,
 	NVML_NO_PERMISSION = 4,
 	NVML_NOT_FOUND = 6,
 	NVML_TOO_SMALL = 7,
 	NVML_NO_DRIVER = 9,
-	NVML_NO_FUNCTION = 13, /* our calls also return it for a function that the library lacks */
-	NVML_LOST = 15,        /* the GPU fell off the bus, or is otherwise out of reach */
+	NVML_NO_FUNCTION = 13, /* also returned here when the library lacks the function */
+	NVML_LOST = 15,        /* the GPU fell off the bus or is unreachable */
 	NVML_UNKNOWN = 999,
 };
 
@@ -58,7 +56,7 @@ struct nvml_rates { /* per cent of the last sample period */
 	unsigned gpu, memory;
 };
 
-struct nvml_sample { /* of one process */
+struct nvml_sample { /* one sample of a process */
 	unsigned pid;
 	unsigned long long timestamp_us;
 	unsigned sm, memory, encoder, decoder; /* per cent */
@@ -67,7 +65,7 @@ _Static_assert(sizeof(struct nvml_sample) == 32, "as the library has it");
 
 typedef int nvml_list_function(void *device, unsigned *count, void *records);
 
-/* X(result, field, arguments, names: newest first) */
+/* X(result type, field, arguments, names of the function: newest first) */
 /* clang-format off */
 #define NVML_FUNCTIONS(X) \
 X(const char *, error_string, (int code), "nvmlErrorString") \
@@ -99,7 +97,7 @@ X(int, mig_gpu_instance, (void *device, unsigned *ret), "nvmlDeviceGetGpuInstanc
 X(int, mig_compute_instance, (void *device, unsigned *ret), "nvmlDeviceGetComputeInstanceId")
 /* clang-format on */
 
-#define NVML_LIST_VERSIONS 3 /* _v3, _v2, none */
+#define NVML_LIST_VERSIONS 3 /* suffixes _v3, _v2 and none */
 
 struct nvml { /* a function that the library lacks is NULL */
 	void *library;
@@ -109,18 +107,20 @@ struct nvml { /* a function that the library lacks is NULL */
 	nvml_list_function *list[NVML_KINDS][NVML_LIST_VERSIONS];
 };
 
-/* -ENOENT: no such library, or one that lacks a required function. Does not initialise it. */
+/* Loads the library but does not initialise it. Returns -ENOENT when the library or a required
+ * function is missing. */
 int nvml_open(struct nvml *ret, const char *library);
 void nvml_close(struct nvml *n);
 
-/* The library's text for an error code. */
+/* Returns the library's text for an error code. */
 const char *nvml_words(const struct nvml *n, int code);
 
-/* Used memory excludes the driver's reserve if the library reports that separately. */
+/* Reads the memory of a GPU in bytes. Used memory excludes the driver's reserve if the library
+ * reports the reserve separately. */
 int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uint64_t *ret_total);
 
 struct nvml_process {
-	uint32_t pid;       /* the driver's number: see collectors/gpu/nvml_pid.h */
+	uint32_t pid;       /* the driver's pid: see collectors/gpu/nvml_pid.h */
 	double vram_bytes;  /* NaN = unknown */
 	double utilization; /* 0 to 1; NaN = unknown */
 };
@@ -131,27 +131,23 @@ struct nvml_process {
 struct nvml_processes {
 	size_t n, room;
 	struct nvml_process *process;
-	size_t buffer_size; /* for records of the library; kept from call to call */
+	size_t buffer_size; /* bytes; the next call reuses the buffer */
 	unsigned char *buffer;
 };
 
 void nvml_processes_done(struct nvml_processes *p);
 
-/*
- * Adds the processes that hold a context of this kind on the device, each pid once.
+/* Adds the processes that have a context of this kind on the device, each pid once.
  *
- * The size of a record may differ from that of the API version: some drivers of the 535 series
- * wrote 32 bytes instead of 24 through _v3. The size is derived from the written bytes; if they are
- * ambiguous, _v2 is called.
- */
+ * The size of a record may differ from the API version: some drivers of the 535 series wrote 32
+ * bytes instead of 24 through _v3. The written bytes show the size. If they are ambiguous, _v2 is
+ * called. */
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 
-/*
- * Sets the utilization of processes that worked on the device since since_us (microseconds since
- * the Unix epoch), and 0 for the others. since_us must not be 0: the driver would search its whole
- * store, which takes long.
- */
+/* Sets the utilization of each process in `p`, from samples after `since_us`; 0 = the process did
+ * not work on the device. `since_us` is in microseconds since the Unix epoch. It must not be 0,
+ * because the driver would search its whole store, which takes long. */
 int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
 	struct nvml_processes *p);
 

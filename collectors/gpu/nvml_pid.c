@@ -53,7 +53,7 @@ pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid)
 	return p ? p->pid : 0;
 }
 
-/* Makes a map of these numbers, each once, with the processes known so far. */
+/* Makes a map of these driver pids, each once, and keeps the processes known so far. */
 static void renew_map(struct gpu_pids *m, const uint32_t *driver_pid, size_t n)
 {
 	struct gpu_pid *map = xcalloc(n + 1, sizeof *map);
@@ -73,7 +73,7 @@ static void renew_map(struct gpu_pids *m, const uint32_t *driver_pid, size_t n)
 	m->n = kept;
 }
 
-/* ---- numbers of inner namespaces ---- */
+/* ---- pids of inner namespaces ---- */
 
 struct pid_search {
 	struct gpu_pids *map;
@@ -86,7 +86,8 @@ static void look_at(void *context, pid_t pid)
 	struct scan line;
 	uint64_t number;
 
-	/* The first number is that in host->proc, the others are those in inner namespaces. */
+	/* The first number is the pid in host->proc. The following numbers are pids in inner
+	 * namespaces. */
 	if (!process_status_line(s->host, pid, "NSpid:", &line) || !scan_u64(&line, &number))
 		return;
 	while (scan_u64(&line, &number)) {

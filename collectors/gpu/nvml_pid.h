@@ -1,14 +1,12 @@
-/*
- * Maps pids of NVML to those of host->proc. The driver reports pids of the initial PID namespace
- * or, in newer versions, of the caller's namespace. Three cases:
+/* Maps pids of NVML to pids of host->proc. The driver reports pids of the initial PID namespace or,
+ * in newer versions, of the caller's namespace. There are three cases:
  *
- * - This process is in the initial namespace and host->proc shows it: the numbers are the same.
- * - Else the process of the same number, if it has an NVIDIA device open. Otherwise one that has,
- *   and that has this number in an inner namespace (NSpid in /proc/PID/status).
- * - None: the number stays unattributed. Nothing is guessed.
+ * 1. This process is in the initial namespace and host->proc shows it: the pids are equal.
+ * 2. Otherwise, a process that has an NVIDIA device open is used. The first choice has the equal
+ *    pid, the second has that pid in an inner namespace (NSpid in /proc/PID/status).
+ * 3. If no process is found, the pid stays unattributed. Nothing is guessed.
  *
- * Sampler thread only.
- */
+ * Only the sampler thread uses this. */
 #ifndef COLLECTORS_GPU_NVML_PID_H
 #define COLLECTORS_GPU_NVML_PID_H
 
@@ -24,25 +22,25 @@ struct gpu_pid {
 	pid_t pid; /* 0 = unattributed */
 };
 
-struct gpu_pids { /* zeroed is empty */
+struct gpu_pids { /* all zero = empty */
 	bool asked_namespace, same_numbers;
-	struct mono searched; /* last search of all of /proc for unattributed numbers */
+	struct mono searched; /* time of the last search of all of /proc */
 	bool ever_searched;
 	size_t n;
 	struct gpu_pid *map;
 };
 
-/* Pause between two searches of all of /proc. */
+/* Pause between two searches of all of /proc for unattributed pids. */
 #define GPU_PID_SEARCH_SECONDS 60
 
-/* Updates the map to these numbers; the others are removed. Uses host->scratch. */
+/* Updates the map to these `n` driver pids and removes all others. Uses host->scratch. */
 void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid,
 	size_t n);
 
-/* Is this the first of the three cases? */
+/* Returns true in the first of the three cases: driver pids are pids of host->proc. */
 bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h);
 
-/* 0 = unattributed. */
+/* Returns the pid in host->proc, or 0 when the driver's pid is unattributed. */
 pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid);
 
 void gpu_pids_done(struct gpu_pids *m);

@@ -1,4 +1,4 @@
-/* Reads all NVIDIA GPUs once, in base units. A value whose call fails is unknown. */
+/* Reads all NVIDIA GPUs once, in base units. A value is unknown when its call fails. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,8 @@
 #define GPUS_MAX   256
 #define SLICES_MAX 64
 
-/*
- * Age of per-process samples that are read: the driver takes one at least every second and keeps
- * many seconds of them, which are slow to search.
- */
+/* Greatest age of the per-process samples that are read. The driver takes a sample at least every
+ * second. It keeps many seconds of samples, which are slow to search. */
 #define SAMPLES_WINDOW_US 2500000
 
 struct nvml_reading {
@@ -23,7 +21,7 @@ struct nvml_reading {
 	struct nvml_progress *progress;
 	struct nvml_table *table;
 	struct nvml_processes processes;
-	bool lost, answered; /* of the GPU being read */
+	bool lost, answered; /* state of the GPU that is read now */
 };
 
 static void about_to(struct nvml_reading *r, const char *call_name)
@@ -38,7 +36,7 @@ static int note_answer(struct nvml_reading *r, int code)
 	return code;
 }
 
-/* Makes no more calls for a GPU that is lost. */
+/* Makes the NVML call in `expression`, but no call for a GPU that is lost. */
 #define STEP(r, call_name, expression)                                                             \
 	((r)->lost ? (int)NVML_LOST : (about_to((r), (call_name)), note_answer((r), (expression))))
 
@@ -46,7 +44,8 @@ static int note_answer(struct nvml_reading *r, int code)
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
 			    (int)NVML_NO_FUNCTION)
 
-/* Takes the address of the value, because the order of evaluation of arguments is unspecified. */
+/* Scales *value, which the call that returned `code` filled. It is a pointer because the order of
+ * evaluation of arguments is unspecified. */
 static double scaled(int code, const unsigned *value, double unit)
 {
 	return code == NVML_OK ? (double)*value * unit : NAN;
@@ -63,7 +62,7 @@ static void read_clocks(struct nvml_reading *r, void *handle, struct gpu_device 
 		d->throttle_known = true;
 		d->throttle = bits;
 	}
-	/* Counter type 0 counts since the driver was loaded. */
+	/* Counter type 0 counts errors since the driver was loaded. */
 	for (unsigned i = 0; i < NVML_ECC_TYPES; i++)
 		if (CALL(r, ecc, handle, i, 0, &count) == NVML_OK)
 			d->ecc_errors[i] = (double)count;
@@ -92,7 +91,8 @@ static void read_numbers(struct nvml_reading *r, void *handle, struct gpu_device
 	read_clocks(r, handle, d);
 }
 
-/* Lists the processes that use the GPU or slice; false: the driver does not report them. */
+/* Lists the processes that use the GPU or slice. Returns false when the driver does not report
+ * them. */
 static bool list_users(struct nvml_reading *r, void *handle)
 {
 	static const char *const calls[] = {
@@ -128,7 +128,8 @@ static void read_slice(struct nvml_reading *r, void *handle, size_t device)
 	t->slice[t->n_slices++] = s;
 }
 
-/* Reads slices and their users: a driver may report users only by slice. */
+/* Reads the slices of a GPU and their processes, because a driver may report processes only by
+ * slice. */
 static bool read_slices(struct nvml_reading *r, void *handle, size_t device)
 {
 	unsigned n = 0;
@@ -140,7 +141,7 @@ static bool read_slices(struct nvml_reading *r, void *handle, size_t device)
 		void *slice = NULL;
 
 		if (CALL(r, mig_device, handle, i, &slice) != NVML_OK)
-			continue; /* this position holds no slice */
+			continue; /* there is no slice at this index */
 		read_slice(r, slice, device);
 		known = list_users(r, slice) && known;
 	}
@@ -232,7 +233,7 @@ struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *p
 	return t;
 }
 
-/* Writes an address the way the kernel does: "0000:3b:00.0". */
+/* Formats a PCI address as the kernel does: "0000:3b:00.0". */
 static void pci_text(const struct nvml_pci *pci, char *out, size_t size)
 {
 	snprintf(out, size, "%04x:%02x:%02x.0", pci->domain, pci->bus, pci->device);

@@ -9,12 +9,12 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/* Pause between two tables: 9 times as long as making one took, within these limits. */
+/* Pause between two tables: 9 times as long as the last table took, within these limits. */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 /* The library is restarted after this long without an answer. */
 #define RESTART_SECONDS 60.0
-/* How long gpu_nvml_stop waits for a call to return. */
+/* gpu_nvml_stop waits this long for a call to return. */
 #define STOP_SECONDS 1.0
 
 enum nvml_state {
@@ -31,7 +31,7 @@ struct gpu_nvml {
 	struct mono started;
 	pthread_t thread;
 
-	pthread_mutex_t lock; /* guards all below */
+	pthread_mutex_t lock; /* guards all members below */
 	pthread_cond_t changed;
 	enum nvml_state state;
 	struct err failure;
@@ -48,7 +48,7 @@ static void worker_free(struct gpu_nvml *w)
 	free(w);
 }
 
-/* Waits for a change, with the lock held. False: the deadline has passed. */
+/* Waits for a change. Returns false after the deadline. The caller holds the lock. */
 static bool wait_for_change(struct gpu_nvml *w, const struct timespec *deadline)
 {
 	return pthread_cond_timedwait(&w->changed, &w->lock, deadline) != ETIMEDOUT;
@@ -57,7 +57,7 @@ static bool wait_for_change(struct gpu_nvml *w, const struct timespec *deadline)
 /* ---- the thread ---- */
 
 struct nvml_connection {   /* state between init and shutdown of the library */
-	bool open, worked; /* worked: a GPU answered once */
+	bool open, worked; /* `worked` = a GPU has answered */
 	struct mono last_answer;
 	struct nvml_gpu *gpu;
 	size_t n_gpus;
@@ -89,7 +89,7 @@ static void connection_close(struct gpu_nvml *w, struct nvml_connection *s)
 	s->open = false;
 }
 
-/* False: there is no driver or GPU, and the thread may end. */
+/* Returns false when there is no driver or GPU, and the thread may end. */
 static bool connection_open(struct gpu_nvml *w, struct nvml_connection *s)
 {
 	atomic_store(&w->progress.call, "init");
@@ -107,7 +107,8 @@ static bool connection_open(struct gpu_nvml *w, struct nvml_connection *s)
 		set_state(w, WORKING, 0);
 		return true;
 	}
-	/* Do not retry without a driver: each init would make the library try to load it. */
+	/* Do not retry when there is no driver, because each init would make the library try to
+	 * load one. */
 	bool absent =
 		!s->worked && (code == NVML_OK || code == NVML_NO_DRIVER || code == NVML_NOT_FOUND);
 
@@ -131,7 +132,7 @@ static void connection_read(struct gpu_nvml *w, struct nvml_connection *s)
 		connection_close(w, s);
 }
 
-/* Waits for the next turn, with the lock held; false when it is time to end. */
+/* Waits for the next turn. Returns false when the thread must end. The caller holds the lock. */
 static bool next_turn(struct gpu_nvml *w, double pause)
 {
 	struct timespec deadline = monotonic_after(pause);

@@ -1,10 +1,8 @@
-/*
- * A thread that reads NVIDIA GPUs and their users, so that a call that hangs or fails costs only a
+/* A thread that reads NVIDIA GPUs and their processes. A call that hangs or fails then costs only a
  * gap in the numbers.
  *
- * The thread publishes a table about once a second. Any thread may take the latest one without
- * waiting for NVML.
- */
+ * The thread publishes a table about once a second. Any thread may take the latest table without
+ * waiting for NVML. */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
 
@@ -17,12 +15,12 @@
 #include "collectors/gpu/device.h"
 #include "collectors/gpu/nvml.h"
 
-/* Older tables are stale: the caller gets an error instead. */
+/* An older table is stale, and the caller gets an error instead. */
 #define NVML_STALE_SECONDS 15
 
 struct nvml_user {
 	size_t device; /* index into the table's devices */
-	uint32_t pid;  /* the driver's: see collectors/gpu/nvml_pid.h */
+	uint32_t pid;  /* the driver's pid: see collectors/gpu/nvml_pid.h */
 	double utilization, vram_bytes;
 };
 
@@ -37,22 +35,20 @@ struct nvml_table { /* immutable once published */
 
 struct gpu_nvml;
 
-/* Loads the library and starts the thread. -ENOENT: no such library. */
+/* Loads the library and starts the thread. Returns -ENOENT when there is no such library. */
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
-/*
- * The latest table; release it with gpu_nvml_table_drop. -ENOENT: no driver, or no GPU.
- * -EINPROGRESS: started recently, no answer yet. Other codes, with a message: NVML does not answer,
- * or answers with an error.
- */
+/* Gets the latest table; release it with gpu_nvml_table_drop. -ENOENT: no driver or no GPU.
+ * -EINPROGRESS: started recently, no answer yet. Other codes come with a message: NVML does not
+ * answer, or answers with an error. */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
 	struct err *e);
 void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
 
-/* Requests a new table and waits for it; false after so many seconds. */
+/* Requests a new table and waits for it. Returns false after `seconds`. */
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
 
-/* Returns within about 1 s. If a call hangs, the thread frees w when the call returns. */
+/* Returns within about 1 s. If a call hangs, the thread frees `w` when the call returns. */
 void gpu_nvml_stop(struct gpu_nvml *w);
 
 /* ---- collectors/gpu/nvml_read.c: used by the thread ---- */
@@ -68,7 +64,7 @@ struct nvml_gpu {
 	struct gpu_device fixed; /* names and addresses only, no numbers */
 };
 
-/* The GPUs of an initialised library; *ret is the caller's to free. Returns an nvml code. */
+/* Lists the GPUs of an initialised library. The caller frees *ret. Returns an enum nvml_code. */
 int nvml_read_gpus(const struct nvml *n, struct nvml_progress *progress, struct nvml_gpu **ret,
 	size_t *ret_n);
 

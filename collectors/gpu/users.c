@@ -11,19 +11,20 @@
 #include "collectors/gpu/drm_fdinfo.h"
 #include "collectors/process/process.h"
 
-/* Most clients of one process. */
+/* Most DRM clients of one process. */
 #define CLIENTS_MAX 64
 
-/* Idle clients with less GPU memory do not count: ROCm opens all GPUs that exist. */
+/* Idle clients with less GPU memory do not count, because ROCm opens all existing GPUs. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/* Pause before the next search: after the number changed, the process ran, it slept. */
+/* Pause before the next search when the number of descriptors changed, when the process ran, and
+ * when it slept. */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
 /* Pause before an idle client of a sleeping process is read again. */
 #define READ_IDLE_SECONDS 5
-/* Shortest interval for a utilization: two scrapes may come close together. */
+/* Shortest interval for a utilization, because two scrapes may come close together. */
 #define READ_AGAIN_SECONDS 0.5
 
 struct client {
@@ -31,25 +32,25 @@ struct client {
 	size_t device;
 	struct drm_fdinfo last;
 	struct mono read_at;
-	double utilization; /* NaN = unknown yet */
+	double utilization; /* NaN = not known yet */
 };
 
 struct user {
 	struct user *next;          /* list of all users */
-	pid_t pid, shown_by;        /* shown_by: thread whose files to read; see member_shown_by */
-	uint64_t start_ticks, tick; /* tick: of the last look */
+	pid_t pid, shown_by;        /* `shown_by`: see member_shown_by */
+	uint64_t start_ticks, tick; /* `tick`: last tick that saw the process */
 	struct mono searched;
 	bool ever_searched;
 	bool unknown;      /* a descriptor was unreadable or leads to an unknown GPU */
 	bool cuda;         /* has /dev/nvidia-uvm open, which CUDA needs and NVML does not */
-	bool computes;     /* has /dev/kfd open: engine times lack AMD's compute queues */
+	bool computes;     /* has /dev/kfd open: engine times exclude AMD's compute queues */
 	uint64_t open_fds; /* number of descriptors at the last search */
 	size_t n, room;
 	struct client *client;
 };
 
 struct gpu_users {
-	void *by_pid; /* tsearch(3) of struct user */
+	void *by_pid; /* tsearch(3) tree of struct user */
 	struct user *all;
 	uint64_t tick;
 	unsigned links_left;
@@ -109,7 +110,8 @@ struct client_search {
 	struct user before;
 };
 
-/* 0; -ENOENT: closed, or not a client of a GPU; another negative errno: unreadable. */
+/* Returns 0, -ENOENT when the descriptor is closed or not a GPU client, or another negative errno
+ * when it is unreadable. */
 static int read_fd(const struct host *h, pid_t pid, int fd, struct drm_fdinfo *ret)
 {
 	char path[64];
@@ -161,7 +163,7 @@ static int look_at_fd(void *context, int fd, const char *target)
 		.last = f,
 		.read_at = s->h->now.mono,
 		.utilization = NAN};
-	/* Keep the last reading of a known client, to compare with. */
+	/* Keep the last reading of a known client, to compare the next reading with it. */
 	for (size_t i = 0; i < s->before.n; i++) {
 		const struct client *b = &s->before.client[i];
 
@@ -186,7 +188,7 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 	p->computes = p->cuda = p->unknown = false;
 	int code = process_fds(h, p->shown_by, &u->links_left, look_at_fd, &s);
 
-	/* The next tick has a full budget. */
+	/* Search again in the next tick, which has a full budget. */
 	if (code == -EAGAIN && !whole_budget) {
 		free(p->client);
 		*p = s.before;
@@ -194,7 +196,8 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 	}
 	free(s.before.client);
 	if (code == -EAGAIN)
-		/* The process has more descriptors than a whole tick's budget. */
+		/* The process has more descriptors than a whole tick's budget, so accept a partial
+		 * search. */
 		code = 0;
 	p->unknown = p->unknown || (code < 0 && !process_gone(code));
 	p->ever_searched = true;
@@ -224,7 +227,7 @@ static bool read_due(const struct client *c, const struct host *h, const struct 
 	return m->ran || isnan(c->utilization) || c->utilization > 0 || age >= READ_IDLE_SECONDS;
 }
 
-/* False: the descriptor leads elsewhere now, or is unreadable. */
+/* Returns false when the descriptor now belongs to another client, or is unreadable. */
 static bool read_client(struct client *c, const struct host *h, const struct user *p)
 {
 	struct drm_fdinfo f;
@@ -248,7 +251,8 @@ static void add_client(const struct client *c, size_t first, struct gpu_sum *sum
 
 	if (!in_use)
 		return;
-	/* Without an id, each descriptor of each process counts as a client of its own. */
+	/* If the driver gives no client id, each descriptor of each process counts as a separate
+	 * client. */
 	if (c->last.has_client_id && !gpu_sum_first(sum, first + c->device, c->last.client_id))
 		return;
 	gpu_sum_add(sum, first + c->device, c->utilization, vram);
@@ -265,7 +269,7 @@ static struct user *user_of(struct gpu_users *u, const struct member *m)
 		p = *(struct user **)found;
 		if (p->start_ticks == m->start_ticks)
 			return p;
-		/* Another process has got the pid. */
+		/* The pid now belongs to another process. */
 		free(p->client);
 		*p = (struct user){.next = p->next, .pid = m->pid, .start_ticks = m->start_ticks};
 		return p;
@@ -276,7 +280,7 @@ static struct user *user_of(struct gpu_users *u, const struct member *m)
 	p->next = u->all;
 	u->all = p;
 	if (!tsearch(p, &u->by_pid, by_pid))
-		abort(); /* no memory, as in xmalloc */
+		abort(); /* out of memory, as in xmalloc */
 	return p;
 }
 

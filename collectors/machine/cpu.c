@@ -1,4 +1,4 @@
-/* CPU time of the machine, and the few other counters of /proc/stat (proc_stat(5)). */
+/* Reads the CPU time and the event counters of the whole machine from /proc/stat (proc_stat(5)). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -35,10 +35,8 @@ X(BOOT_TIME_SECONDS, .name = "rightsize_boot_time_seconds", .unit = "seconds", \
 enum { CPU_METRICS(METRIC_ID) };
 static const struct metric cpu_metrics[] = {CPU_METRICS(METRIC_ROW)};
 
-/*
- * Columns of the line "cpu"; older kernels end earlier. The guest columns that follow are part of
- * user and nice.
- */
+/* Columns of the line "cpu", in the kernel's order. Old kernels write fewer columns. The guest
+ * columns after steal are not read, because user and nice include them. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, MODES };
 static const char *const mode_names[MODES] = {
 	"user",
@@ -64,7 +62,8 @@ struct stat_file {
 	uint64_t ticks[MODES], value[KEYS];
 };
 
-/* A shorter window would show the 10 ms grain of the ticks as jumps of usage. */
+/* Shortest window over which usage is computed. Ticks of 10 ms would make usage jump in a shorter
+ * window. */
 #define USAGE_WINDOW_SECONDS 0.25
 
 struct cpu {
@@ -115,10 +114,8 @@ static void update_usage(struct cpu *c, struct mono now, double busy)
 	c->reference_busy = busy;
 }
 
-/*
- * Of the modes whose bits are set. One that the kernel leaves out has its last value, so the sum
- * never falls.
- */
+/* Adds up the CPU time of the modes whose bits are set in `modes`. A mode that the kernel leaves
+ * out keeps its last value, so that the sum never falls. */
 static double sum_seconds(const struct cpu *c, unsigned modes, const struct host *host)
 {
 	double ticks = 0;

@@ -1,4 +1,4 @@
-/* Devices by name. */
+/* A table of devices by name. */
 #include "collectors/machine/devices.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 
-/* The kernel lists devices in the same order each time: the search begins where the last ended. */
+/* The kernel lists devices in the same order each time, so the search starts after the device that
+ * was found last. */
 static struct device *find_device(struct devices *d, const char *name)
 {
 	for (size_t i = 0; i < d->n; i++) {

@@ -1,7 +1,6 @@
-/*
- * Disks or interfaces by name, with their counters, over the ticks. Each tick: devices_see for
- * every name, devices_sweep, then the table is complete and may be walked.
- */
+/* A table of disks or network interfaces by name, which keeps their counters from tick to tick. In
+ * each tick, call devices_see for every name, then devices_sweep. After devices_sweep the table is
+ * complete and may be walked. */
 #ifndef COLLECTORS_MACHINE_DEVICES_H
 #define COLLECTORS_MACHINE_DEVICES_H
 
@@ -11,30 +10,29 @@
 #include "collectors/base/scan.h"
 #include "collectors/kernel_file.h"
 
-#define DEVICE_NAME_MAX     64 /* bytes with the NUL; longer names are cut as base/utf8.h says */
+#define DEVICE_NAME_MAX     64 /* bytes, NUL included; utf8_clean cuts longer names */
 #define DEVICE_COUNTERS_MAX 8
-#define DEVICES_MAX         4096 /* of one collector; the rest are ignored */
+#define DEVICES_MAX         4096 /* per collector; further devices are ignored */
 
 struct device {
 	char name[DEVICE_NAME_MAX]; /* valid UTF-8 */
-	bool seen;                  /* by this tick */
-	bool counted;               /* its traffic is not also that of another device */
+	bool seen;                  /* in the current tick */
+	bool counted;               /* reported, because no other device counts the same traffic */
 	struct counter counter[DEVICE_COUNTERS_MAX];
 };
 
 struct devices {
-	size_t n, room, expected; /* expected: where the next name was last time */
+	size_t n, room, expected; /* expected: index where the next search starts */
 	struct device *device;
-	bool changed; /* a device came or went since the owner last set this to false */
+	bool changed; /* a device came or went; the owner sets it back to false */
 };
 
-/*
- * The device of that name, made when it is new; seen is true from now on. NULL when this tick has
- * seen the name already or there are too many. The pointer is good until the next call.
- */
+/* Finds the device called `name`, or adds it, and marks it as seen in this tick. Returns NULL when
+ * the name was already seen in this tick, or when the table has DEVICES_MAX devices. The pointer is
+ * valid until the next call. */
 struct device *devices_see(struct devices *d, struct slice name);
 
-/* Forgets what this tick has not seen. */
+/* Removes the devices that were not seen in this tick, and begins the next tick. */
 void devices_sweep(struct devices *d);
 void devices_done(struct devices *d);
 

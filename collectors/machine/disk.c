@@ -1,9 +1,7 @@
-/*
- * Bytes and operations of each physical disk, from /proc/diskstats and /sys/class/block.
+/* Bytes and operations of each physical disk, from /proc/diskstats and /sys/class/block.
  *
- * What lies on top of other disks (partitions, dm, md, loop, multipath paths) or in memory (ram,
- * zram) is left out, so that a sum over devices counts each byte once.
- */
+ * A sum over devices must count each byte once. Therefore devices on top of other disks
+ * (partitions, dm, md, loop, multipath paths) and devices in memory (ram, zram) are left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +36,12 @@ X(DISK_IO_SECONDS, .name = "rightsize_disk_io_seconds", .unit = "seconds", .labe
 enum { DISK_METRICS(METRIC_ID) DISK_N_METRICS };
 static const struct metric disk_metrics[] = {DISK_METRICS(METRIC_ROW)};
 
-/* The kernel counts sectors of 512 bytes whatever the disk's own are (Documentation/block/stat). */
+/* The kernel counts sectors of 512 bytes for every disk, even if the disk has larger sectors
+ * (Documentation/block/stat). */
 #define SECTOR_BYTES 512
 
-/* Fields after the name; later kernels add discards and flushes. */
+/* Number of fields after the name that are read. Later kernels append fields for discards and
+ * flushes. */
 #define DISK_FIELDS 10
 static const struct {
 	unsigned field;
@@ -57,7 +57,7 @@ static const struct {
 };
 _Static_assert((unsigned)DISK_N_METRICS <= (unsigned)DEVICE_COUNTERS_MAX, "room for each counter");
 
-/* How often a disk is asked again what it is, when none came or went. */
+/* Seconds after which disks are classified again, even when no disk came or went. */
 #define CLASSIFY_SECONDS 60
 #define SYS_TARGET_MAX   512
 
@@ -67,7 +67,8 @@ struct disk {
 	struct ration classify;
 };
 
-/* "8 0 sda 129 0 2490 ...": false for a partition of Linux before 2.6.25, which has 4 fields. */
+/* Parses "8 0 sda 129 0 2490 ...". Returns false when fields are missing: a partition has only 4
+ * before Linux 2.6.25. */
 static bool parse_line(struct scan line, struct slice *name, uint64_t field[DISK_FIELDS])
 {
 	uint64_t major, minor;
@@ -85,7 +86,8 @@ static bool all_digits(const char *s)
 	return *s && s[strspn(s, "0123456789")] == '\0';
 }
 
-/* Without sysfs: sda1 belongs to sda, nvme0n1p1 to nvme0n1, but nvme0n10 not to nvme0n1. */
+/* Recognises a partition by its name when there is no sysfs. sda1 is a partition of sda, and
+ * nvme0n1p1 is one of nvme0n1, but nvme0n10 is another disk. */
 static bool named_like_partition(const struct devices *all, const char *name)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -125,11 +127,9 @@ static bool named_like_virtual(const char *name)
 	return false;
 }
 
-/*
- * Block devices that are made of others, or of memory, are the children of
+/* Block devices made of other block devices, or of memory, are the children of
  * /sys/devices/virtual/block. The one exception is nbd, whose storage is on another machine. A
- * hidden device is a path of a multipath disk.
- */
+ * hidden device is a path of a multipath disk. */
 static bool is_physical(const struct host *host, const struct devices *all, const char *name)
 {
 	char path[DEVICE_NAME_MAX + 32], target[SYS_TARGET_MAX];

@@ -1,10 +1,11 @@
-/*
- * Energy that processors used, from RAPL: /sys/class/powercap/intel-rapl:N (Documentation/power/powercap of the
- * kernel; AMD's processors are there by the same name). Whole packages come first, and what is within one (cores,
- * memory) has a name of the form intel-rapl:N:M: a sum over all zones would count it twice.
+/* Energy used by processors, from RAPL: /sys/class/powercap/intel-rapl:N
+ * (Documentation/power/powercap of the kernel). AMD processors have the same names.
  *
- * Only root may read the counters (since Linux 5.10: they can tell what a program computes).
- */
+ * Zones intel-rapl:N are usually whole packages. Zones intel-rapl:N:M (cores, memory) are parts of
+ * package N. A sum over all zones would count energy twice.
+ *
+ * Since Linux 5.10 only root may read the counters, because they can reveal what a program
+ * computes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ X(ZONE, .name = "rightsize_energy_zone_joules", .unit = "joules", .labels = {"zo
 enum { ENERGY_METRICS(METRIC_ID) };
 static const struct metric energy_metrics[] = {ENERGY_METRICS(METRIC_ROW)};
 
-/* The same counters are there by register and by memory (intel-rapl-mmio); these are the ones by register. */
+/* The kernel may show the same counters twice: read from registers (intel-rapl) and from memory
+ * (intel-rapl-mmio). Only those from registers are read. */
 #define PREFIX    "intel-rapl:"
 #define FOLDER    "class/powercap"
 #define ZONES_MAX 64
@@ -37,8 +39,8 @@ static const struct metric energy_metrics[] = {ENERGY_METRICS(METRIC_ROW)};
 struct zone {
 	char folder[NAME_SIZE], name[NAME_SIZE];
 	bool package;
-	uint64_t range; /* microjoules at which the counter starts again from 0 */
-	uint64_t last;  /* NUMBER_UNKNOWN: not read yet */
+	uint64_t range; /* microjoules; here the counter starts again from 0 */
+	uint64_t last;  /* NUMBER_UNKNOWN = not read yet */
 	double joules;
 };
 
@@ -55,7 +57,8 @@ static uint64_t read_number(const struct host *host, const struct zone *z, const
 	return kernel_file_number(host, host->sys, path);
 }
 
-/* What never changes, as far as it could not be read before. */
+/* Reads the zone's name and counter range, which never change. Skips a fact that an earlier call
+ * has read. */
 static void read_facts(const struct host *host, struct zone *z)
 {
 	char path[PATH_SIZE];
@@ -65,7 +68,7 @@ static void read_facts(const struct host *host, struct zone *z)
 	if (!z->name[0] && kernel_file_read_once(host, host->sys, path, &text, NULL) == 0 &&
 		scan_line(&text, &line))
 		slice_copy(scan_rest(&line), z->name, sizeof z->name);
-	/* "psys" is the whole board, packages included. */
+	/* The zone "psys" is not a package: it is the whole board, packages included. */
 	z->package =
 		!strchr(z->folder + strlen(PREFIX), ':') && strncmp(z->name, "package", 7) == 0;
 	if (z->range == NUMBER_UNKNOWN)
@@ -86,7 +89,8 @@ static int add_zone(void *context, const char *folder)
 	if (strncmp(folder, PREFIX, strlen(PREFIX)) != 0 || strlen(folder) >= sizeof z->folder ||
 		f->energy->n == ZONES_MAX)
 		return 0;
-	/* Other names are not the kernel's, and two of them could be the same once they are labels. */
+	/* Kernel names have only digits and colons after the prefix. Any other name is skipped,
+	 * because two different names might become the same label value. */
 	if (folder[strspn(folder + strlen(PREFIX), "0123456789:") + strlen(PREFIX)] != '\0')
 		return 0;
 	*z = (struct zone){.range = NUMBER_UNKNOWN, .last = NUMBER_UNKNOWN};
@@ -117,7 +121,8 @@ static int energy_start(void **ret, struct host *host, struct err *e)
 	return 0;
 }
 
-/* A counter that fell has started again once: at full load it takes minutes at least. */
+/* A counter that fell has wrapped around once. It cannot wrap twice between two ticks, because one
+ * round takes minutes even at full load. */
 static void follow_counter(struct zone *z, uint64_t now)
 {
 	if (z->last == NUMBER_UNKNOWN)

@@ -1,10 +1,8 @@
-/*
- * Space of the file systems, from the mount table and statvfs(3).
+/* Space of the file systems, from the mount table and statvfs(3).
  *
- * Each device counts once, whatever is bind-mounted from it, and an overlay only where the file
- * system that it writes to is not itself in sight. Network file systems and FUSE are never touched:
- * when their server is dead a call on them, or on a path through them, does not return.
- */
+ * Each device counts once, even if its folders are bind-mounted elsewhere. An overlay counts only
+ * if the file system that it writes to is not visible. Network file systems and FUSE are never
+ * touched: if their server is dead, a call on them, or on a path through them, does not return. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,48 +46,46 @@ static const struct metric filesystem_metrics[] = {FILESYSTEM_METRICS(METRIC_ROW
 enum skip { SKIP_REMOTE, SKIP_COVERED, SKIP_UNREADABLE, SKIP_LIMIT, SKIPS };
 static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable", "limit"};
 
-/* Most file systems that are measured. */
+/* Largest number of file systems that are measured. */
 #define FILESYSTEMS_MAX 256
 
-/*
- * The table is read when the kernel says that it changed: at once, or a while after the last time if it is long.
- * Where nobody says so, or a file system could not be read, it is looked at this often. The space of each file system
- * is read every tick.
- */
+/* The mount table is read when the kernel reports a change: at once, or after a pause if the table
+ * is long. If the kernel cannot report changes, or a file system could not be read, the table is
+ * read again without a report. The pause is then LOOK_SECONDS longer. The space of each file system
+ * is read at every tick. */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
 
 struct filesystem {
-	const struct mount *mount; /* in mounts, good until they are read again */
+	const struct mount *mount; /* in `mounts`; valid until the table is read again */
 	enum mount_kind kind;
-	uint64_t device; /* st_dev at the mount point when the table was looked at */
+	uint64_t device; /* st_dev of the mount point at the last reading */
 	struct tree_space space;
 	bool readable;
 };
 
 struct filesystem_state {
-	struct mono looked; /* at the table */
-	const char *table;  /* which file of host->proc is the mount table; NULL = not known yet */
-	struct kept watch;  /* of that file, to be told of changes */
-	bool changed;       /* it was, since looked */
+	struct mono looked; /* when the table was last read */
+	const char *table;  /* path of the table below host->proc; NULL = not chosen yet */
+	struct kept watch;  /* reports changes of `table` */
+	bool changed;       /* the table changed after the time `looked` */
 	struct mounts mounts;
-	uint64_t hash; /* of the table that the list was made from */
-	bool stale;    /* the list is to be made anew, whether the table changed or not */
+	uint64_t hash; /* of the table that `list` was made from */
+	bool stale;    /* `list` must be made again, even if the table did not change */
 	size_t n, n_candidates, candidates_room;
 	struct filesystem list[FILESYSTEMS_MAX], *candidates;
 	unsigned skipped[SKIPS];
 };
 
-/*
- * Container runtimes bind single files from the machine's disk to these folders: a poor name for
- * that disk.
- */
+/* Container runtimes bind-mount single files from the machine's disk below these folders. A mount
+ * point there is a poor name for that disk. */
 static bool poor_name(const char *point)
 {
 	return strncmp(point, "/etc/", 5) == 0 || strncmp(point, "/dev/", 5) == 0;
 }
 
-/* Of several mounts of a device, the best name first: the shortest path that is not a poor one. */
+/* Orders the mounts of a device so that the best name comes first: not a poor name, then the
+ * shortest path. */
 static int compare_candidates(const void *left, const void *right)
 {
 	const char *a = ((const struct filesystem *)left)->mount->point;
@@ -110,7 +106,8 @@ static const char *below_root(const struct mount *m)
 
 static int read_space(struct filesystem *f, const struct host *host)
 {
-	/* Nothing can be mounted over a directory that is held. */
+	/* The root directory is held open, so nothing can be mounted over it and its device cannot
+	 * change. */
 	bool known = f->readable && !*below_root(f->mount);
 	int code = known ? 0 : tree_device(host->root, below_root(f->mount), &f->device);
 
@@ -122,10 +119,9 @@ static int read_space(struct filesystem *f, const struct host *host)
 	return code;
 }
 
-/*
- * An overlay answers with the numbers of the file system that it writes to, which nothing else
- * names: so the same size, and as good as the same free space, is taken for the same disk.
- */
+/* An overlay reports the space of the file system that it writes to, but no file names that file
+ * system. Two file systems therefore count as one disk when their sizes are equal and their free
+ * space is nearly equal. */
 static bool same_space(const struct filesystem *a, const struct filesystem *b)
 {
 	uint64_t difference = a->space.free > b->space.free ? a->space.free - b->space.free :
@@ -209,7 +205,8 @@ static bool shows_root(const struct mounts *m, const struct host *host)
 	return false;
 }
 
-/* A new watch first, so that no change after it is missed. It holds the mount namespace, which process 1 and we do, too. */
+/* Opens the watch before it reads the table, so that no change is missed. The watch keeps the mount
+ * namespace alive, but process 1 and the exporter itself do that too. */
 static int read_from(struct filesystem_state *s, const struct host *host, const char *table,
 	struct err *e)
 {
@@ -219,10 +216,8 @@ static int read_from(struct filesystem_state *s, const struct host *host, const 
 	return mounts_read(&s->mounts, host->proc, table, e);
 }
 
-/*
- * The mount points must mean something below host->root. In a container that looks at its machine
- * (--path.rootfs) the table of process 1 does, and our own does not.
- */
+/* Chooses the table whose mount points exist below host->root. If a container measures its machine
+ * (--path.rootfs), that is the table of process 1, not the container's own. */
 static int find_table(struct filesystem_state *s, const struct host *host, struct err *e)
 {
 	static const char own[] = "self/mountinfo", first[] = "1/mountinfo";
@@ -244,10 +239,11 @@ static int look_at_mounts(struct filesystem_state *s, const struct host *host, s
 	if (code < 0) {
 		s->n = 0;
 		s->table = NULL;
-		s->stale = true; /* again at the next tick */
+		s->stale = true; /* try again at the next tick */
 		return code;
 	}
-	/* The same bytes were parsed into the same places, so the list still points to its mounts. */
+	/* An unchanged table is parsed into the same memory, so `list` still points to its
+	 * mounts. */
 	if (s->stale || s->hash != s->mounts.hash || s->skipped[SKIP_UNREADABLE])
 		make_list(s, host);
 	s->stale = false;
@@ -285,10 +281,8 @@ static void add_points(struct block *out, const struct filesystem *f)
 	}
 }
 
-/*
- * Are both datasets of one zfs pool ("tank/a", "tank/b")? Each of them shows the whole free space
- * of the pool.
- */
+/* Returns true if both are datasets of one zfs pool ("tank/a", "tank/b"). Each dataset reports the
+ * free space of the whole pool. */
 static bool same_pool(const struct filesystem *a, const struct filesystem *b)
 {
 	size_t len = strcspn(a->mount->source, "/");
@@ -341,7 +335,7 @@ static int filesystem_collect(void *state, const struct host *host, struct block
 			add_points(out, f);
 			continue;
 		}
-		f->readable = false; /* unmounted, or something was mounted there: look again */
+		f->readable = false; /* unmounted, covered or unreadable: make the list again */
 		s->stale = true;
 	}
 	add_totals(out, s->list, s->n);

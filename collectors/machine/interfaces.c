@@ -1,4 +1,4 @@
-/* What is known of network interfaces by name, and by line. */
+/* Kinds of network interfaces, and lines of /proc/net/dev. */
 #include "collectors/machine/interfaces.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "collectors/base/mem.h"
 
-/* Beginnings of names, for want of anything better. */
+/* Name prefixes, used when sysfs does not show the kind. The longest match decides. */
 /* clang-format off */
 static const struct {
 	const char *prefix;
@@ -44,7 +44,7 @@ enum interface_kind interface_kind_by_name(const char *name)
 	return kind;
 }
 
-/* Hardware lives anywhere in /sys/devices but in its folder virtual. */
+/* Hardware is anywhere in /sys/devices except below /sys/devices/virtual. */
 int interface_is_card(const struct host *host, const char *name)
 {
 	char path[INTERFACE_PATH_MAX], target[INTERFACE_PATH_MAX];
@@ -55,7 +55,7 @@ int interface_is_card(const struct host *host, const char *name)
 	return !strstr(target, "devices/virtual/");
 }
 
-/* The name may hold a colon, the numbers cannot. */
+/* Splits at the last colon, because a name may contain a colon but the numbers cannot. */
 bool interface_parse(struct scan line, struct slice *name, uint64_t field[INTERFACE_FIELDS])
 {
 	const char *colon = memrchr(line.at, ':', (size_t)(line.end - line.at));

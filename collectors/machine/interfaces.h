@@ -1,34 +1,36 @@
-/*
- * Network interfaces: which of them lead out of a network namespace, and their line in /proc/net/dev.
- */
+/* Network interfaces: which of them lead out of a network namespace, and how to parse their lines
+ * in /proc/net/dev. */
 #ifndef COLLECTORS_MACHINE_INTERFACES_H
 #define COLLECTORS_MACHINE_INTERFACES_H
 
 #include "collectors/base/scan.h"
 #include "collectors/host.h"
 
-#define INTERFACE_PATH_MAX 512 /* below /sys */
+#define INTERFACE_PATH_MAX 512 /* bytes of a path below /sys, or of a link target */
 
-/* Only interfaces of the first kind that there is are reported, and INTERFACE_INNER ones never. */
+/* Only interfaces of the first kind in this order that is present are reported. INTERFACE_INNER is
+ * never reported. */
 enum interface_kind {
-	INTERFACE_CARD,    /* hardware, or what a hypervisor shows as such */
-	INTERFACE_OUTWARD, /* the way out of a container */
-	INTERFACE_TUNNEL,  /* ends in a program: the way out of a container without privileges */
-	INTERFACE_INNER,   /* its packets pass another interface */
+	INTERFACE_CARD,    /* hardware, or virtual hardware of a hypervisor */
+	INTERFACE_OUTWARD, /* leads out of a container */
+	INTERFACE_TUNNEL,  /* ends in a program; the way out of a rootless container */
+	INTERFACE_INNER,   /* its packets also pass another interface */
 };
 
-/* For want of anything better. */
+/* Guesses the kind from the name, when sysfs does not show it. */
 enum interface_kind interface_kind_by_name(const char *name);
 
-/* Is it hardware, or what a hypervisor shows as such? By host->sys, which is of one namespace; -ENOENT: not there. */
+/* Returns 1 if the interface is hardware, or virtual hardware of a hypervisor, and 0 if not.
+ * Returns -ENOENT if host->sys, which shows one network namespace only, does not have it. */
 int interface_is_card(const struct host *host, const char *name);
 
-/* Columns of /proc/net/dev after the name: eight received, eight sent; bytes come first. */
+/* Columns of /proc/net/dev after the name: eight for received and eight for sent traffic. Bytes
+ * come first in both groups. */
 #define INTERFACE_FIELDS         16
 #define INTERFACE_RECEIVED_BYTES 0
 #define INTERFACE_SENT_BYTES     8
 
-/* "  eth0: 1 2 ..."; false for the lines above. */
+/* Parses "  eth0: 1 2 ...". Returns false for the header lines. */
 bool interface_parse(struct scan line, struct slice *name, uint64_t field[INTERFACE_FIELDS]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Load averages, and how many processes and threads there are. */
+/* Load averages, and the numbers of processes and threads. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -24,12 +24,11 @@ X(PROCESSES, .name = "rightsize_processes", \
 enum { LOAD_METRICS(METRIC_ID) };
 static const struct metric load_metrics[] = {LOAD_METRICS(METRIC_ROW)};
 
-/*
- * No file of the kernel holds the number of processes: /proc/loadavg and sysinfo(2) count threads,
- * and the link count of /proc ignores PID namespaces. So the names in /proc are counted. A name
- * costs 0.5 to 2.5 us; with one more second of pause per 100 processes this stays below 0.25 ms of
- * CPU a second, and at 100 processes below 0.02 ms.
- */
+/* No kernel file shows the number of processes: /proc/loadavg and sysinfo(2) count threads, and the
+ * link count of /proc ignores PID namespaces. Therefore the names in /proc are counted.
+ *
+ * One name costs 0.5 to 2.5 us. One more second of pause per 100 processes keeps the cost below
+ * 0.25 ms of CPU a second, and below 0.02 ms at 100 processes. */
 #define COUNT_PAUSE_SECONDS        15
 #define PROCESSES_PER_PAUSE_SECOND 100
 
@@ -66,7 +65,7 @@ static int count_numeric(void *context, const char *name)
 	return 0;
 }
 
-/* A directory that cannot be listed leaves the number unknown until the next try. */
+/* If /proc cannot be listed, the number is unknown until the next try. */
 static void count_processes(struct load *l, const struct host *host)
 {
 	uint64_t n = 0;

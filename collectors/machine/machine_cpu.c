@@ -1,4 +1,4 @@
-/* The machine's idle and stolen time and births from /proc/stat. */
+/* Reads idle time, stolen time and the number of created processes from /proc/stat. */
 #include "collectors/machine/machine_cpu.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 
 #include "collectors/base/mem.h"
 
-/* "cpu  user nice system idle iowait irq softirq steal ...", in ticks; old kernels end earlier. */
+/* Times from a line "cpu user nice system idle iowait irq softirq steal ...", which counts in
+ * ticks. Old kernels write fewer columns. */
 struct cpu_reading {
 	double idle_seconds, stolen_seconds;
 };
@@ -41,7 +42,7 @@ bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 			m.cpus++;
 		} else if (scan_literal(&line, "processes ")) {
 			births = scan_u64(&line, &m.births);
-			break; /* nothing of use follows */
+			break; /* later lines are not needed */
 		}
 	}
 	if (!idle || !births || m.cpus == 0)
@@ -56,7 +57,8 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 	double all = mono_seconds_between(earlier->at, later->at) * cpus;
 	double idle = later->idle_seconds - earlier->idle_seconds;
 
-	/* Idle time falls when a CPU goes offline. */
+	/* The idle time of all CPUs falls when a CPU goes offline. Then all time counts as
+	 * spent. */
 	return idle > 0 ? (idle < all ? all - idle : 0) : all;
 }
 
@@ -80,7 +82,8 @@ static void add_cpu(struct machine_steal *s, const struct cpu_reading *before,
 		s->stolen_seconds += stolen * (1 - stolen / busy);
 }
 
-/* Lines "cpuN ..." in the order of CPUs; when their number changes nothing is known of the time between. */
+/* Reads the lines "cpuN ...", in the order of CPUs. If the number of CPUs changed, the time since
+ * the last reading is not counted. */
 void machine_steal_look(struct machine_steal *s, struct scan text, struct mono at,
 	long ticks_per_second)
 {

@@ -1,7 +1,6 @@
-/*
- * What the whole machine spent, as an upper bound for what a run may have used unseen: a process that is born and
- * gone between two looks, and waited for by nobody, leaves no trace in /proc but here.
- */
+/* CPU time that the whole machine spent: an upper bound for what a run may have used unseen. A
+ * process that starts and ends between two ticks, and that its parent does not wait for, leaves no
+ * other trace in /proc. */
 #ifndef COLLECTORS_MACHINE_MACHINE_CPU_H
 #define COLLECTORS_MACHINE_MACHINE_CPU_H
 
@@ -14,44 +13,46 @@
 struct machine_cpu {
 	struct mono at;
 	unsigned cpus;
-	/*
-	 * Not busy, by all CPUs since boot: the kernel measures idle time, where it only samples who was busy at
-	 * each tick.
-	 */
+	/* Idle time of all CPUs since boot. The kernel measures idle time, but it only samples busy
+	 * time, at each timer tick. */
 	double idle_seconds;
-	uint64_t births; /* of processes and threads since boot */
-	/* As of struct machine_steal: what all CPUs ran since it began, and what was stolen from who ran. */
+	uint64_t births; /* processes and threads created since boot */
+	/* The caller copies both from struct machine_steal, which adds them up since its first
+	 * reading. */
 	double ran_seconds, stolen_seconds;
 };
 
-/* From /proc/stat. False when a line that is needed is missing. */
+/* Parses /proc/stat. Returns false when a needed line is missing. */
 bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 	struct machine_cpu *ret);
 
-/* CPU time that can have been used between two readings, at most. */
+/* Returns the most CPU time that can have been used between two readings, in seconds. */
 double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
-/*
- * Time in which a virtual machine's CPUs wanted to run and its host let others, as it met who was running. A CPU that
- * wakes up now and then waits for the host before it runs: then nearly all that it seems busy is stolen, and hardly
- * anybody meets that. So of each CPU's stolen time counts the part that its own running has in its busy time.
- */
+/* Stolen time: a CPU of a virtual machine wanted to run, but the host ran other work. Only the part
+ * that delayed running processes is counted.
+ *
+ * A CPU that only wakes up now and then waits for the host before it runs. Nearly all of its busy
+ * time is then stolen, but hardly any process notices. Therefore the stolen time of each CPU is
+ * multiplied by the fraction of its busy time in which it ran. */
 struct machine_steal {
 	size_t n, room;
-	struct cpu_reading *cpu; /* when it was looked at last */
+	struct cpu_reading *cpu; /* one for each CPU, from the last reading */
 	struct mono at;
 	double ran_seconds, stolen_seconds;
 };
 
-/* From /proc/stat; what is looked at sooner than ticks can tell is left for the next time. */
+/* Takes a reading of /proc/stat (`text`). Ignores a reading less than 0.1 s after the last one,
+ * because the kernel counts in ticks. */
 void machine_steal_look(struct machine_steal *s, struct scan text, struct mono at,
 	long ticks_per_second);
 void machine_steal_done(struct machine_steal *s);
 
-/* The part of what ran between two readings, stolen time included, that was stolen, 0 to 1; NaN = not looked at between. */
+/* Returns the stolen fraction, 0 to 1, of run time plus stolen time between two readings. NaN =
+ * both are 0, as when machine_steal_look was not called between. */
 double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
-/* CPU time of this program. */
+/* Returns the CPU time of this program in seconds. */
 double machine_cpu_own_seconds(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whose network is the machine's. */
+/* Finds the machine's network namespace and the sysfs that shows its interfaces. */
 #include "collectors/machine/machine_network.h"
 
 #include <errno.h>
@@ -28,14 +28,13 @@ static bool is_on(struct tree *t, uint64_t device)
 	return t && tree_device(t, "", &its) == 0 && its == device;
 }
 
-/*
- * The sysfs that process 1 has: each network namespace has a file system of its own there, wherever it is mounted. By the
- * mount table, since what is below the root of a process is asked for by threads, which others may hold up.
- */
+/* Each network namespace has its own sysfs file system, wherever that is mounted. The mount table
+ * of process 1 gives the device number of its /sys. The path 1/root/sys is not read instead: guard
+ * threads would read it, and other processes can block those. */
 int machine_network_sys(const struct host *h, struct tree **ret)
 {
 	AUTO(mounts_done) struct mounts mounts = {0};
-	struct tree *found = h->proc; /* class/net is not there */
+	struct tree *found = h->proc; /* used if no sysfs matches: /proc has no class/net */
 	int code = mounts_read(&mounts, h->proc, "1/mountinfo", NULL);
 
 	for (size_t i = 0; i < mounts.n && code == 0; i++) {

@@ -1,10 +1,9 @@
-/*
- * Whose network is the machine's: that of process 1 of the PID namespace that we see. Mostly we are in it as well. A
- * DaemonSet with hostPID is not: its pod has a network namespace of its own, and what that counts is nobody's but ours.
+/* The machine's network namespace is the one of process 1 in the PID namespace that /proc shows.
+ * The exporter is usually in it too. A DaemonSet with hostPID is not: its pod has its own network
+ * namespace, which counts only the exporter's traffic.
  *
- * Which namespace process 1 is in is told to whoever may look into it (ptrace(2), "read"): with SYS_PTRACE, or the same user.
- * Where it is not told, the machine's is ours.
- */
+ * The namespace of process 1 can be read with SYS_PTRACE or by the same user (ptrace(2), "read").
+ * If it cannot be read, the exporter's own namespace counts as the machine's. */
 #ifndef COLLECTORS_MACHINE_MACHINE_NETWORK_H
 #define COLLECTORS_MACHINE_MACHINE_NETWORK_H
 
@@ -12,17 +11,15 @@
 
 #define NAMESPACE_NAME_MAX 64
 
-/*
- * The name of the machine's network namespace, "net:[4026531840]", when it is another than ours. -ENOENT: it is ours, or nobody
- * tells; -ETIMEDOUT: to be asked again.
- */
+/* Writes the name of the machine's network namespace, such as "net:[4026531840]", if the exporter
+ * is in another one. Returns -ENOENT if both are the same or the name cannot be read, and
+ * -ETIMEDOUT if the caller should try again. */
 int machine_network_space(const struct host *h, char ret[NAMESPACE_NAME_MAX]);
 
-/*
- * What its interfaces are, when it is another than ours. A mounted sysfs shows those of one network namespace, whoever looks:
- * that in which it was mounted. Where none shows those of the machine, a tree without interfaces, since another card may
- * have the same name. Borrowed.
- */
+/* Finds the tree that shows the machine's interfaces, if the exporter is in another network
+ * namespace. A mounted sysfs shows only the namespace in which it was mounted. If no open sysfs
+ * shows the machine's, `ret` is a tree without interfaces, because another namespace may use the
+ * same card names. The tree is borrowed. */
 int machine_network_sys(const struct host *h, struct tree **ret);
 
 #endif

@@ -45,7 +45,7 @@ X(SWAP_FREE, .name = "rightsize_swap_free_bytes", .unit = "bytes", \
 enum { MEMORY_METRICS(METRIC_ID) MEMORY_N_METRICS };
 static const struct metric memory_metrics[] = {MEMORY_METRICS(METRIC_ROW)};
 
-/* Several keys of one metric are added up; those that a kernel lacks are left out of the sum. */
+/* Keys with the same metric are added up. A key that the kernel lacks is left out of the sum. */
 /* clang-format off */
 static const struct {
 	const char *key;
@@ -63,7 +63,7 @@ static void parse_meminfo(struct scan text, double value[MEMORY_N_METRICS])
 {
 	bool seen[ARRAY_LEN(fields)] = {false};
 	struct scan line;
-	size_t first = 0; /* fields come in the order of the table in every kernel so far */
+	size_t first = 0; /* rows before it are done; kernels print keys in table order */
 
 	for (size_t i = 0; i < MEMORY_N_METRICS; i++)
 		value[i] = NAN;

@@ -1,19 +1,20 @@
-/*
- * Bytes, packets, errors and drops of each interface, from /proc/net/dev and /sys/class/net; of the
- * machine's network namespace, where we are in another one (collectors/machine/machine_network.h).
+/* Bytes, packets, errors and drops of each interface, from /proc/net/dev and /sys/class/net. Reads
+ * the machine's network namespace, even if the exporter is in another one
+ * (collectors/machine/machine_network.h).
  *
  * A packet of a container passes a veth, a bridge and a network card. Only the card is reported, so
  * that a sum over interfaces counts each byte once:
  *
- * - A machine with network cards reports them. A card whose master is one too (the accelerated
- *   interface of a virtual machine below its synthetic one) is part of that one.
- * - A network namespace without a card (a pod, a container) reports what leads out of it: every
- *   interface but lo, those that have a master, and bridges, tunnels and VLANs, whose packets pass
- *   another interface.
- * - A namespace whose only way out ends in a program (a rootless container's tap) reports that.
+ * - A machine with network cards reports them. A card whose master is also a card is left out,
+ *   because the master counts its traffic. An example is the accelerated interface of a virtual
+ *   machine, whose master is the synthetic interface.
+ * - A network namespace without a card (a pod, a container) reports the interfaces that lead out of
+ *   it. Left out are lo, interfaces with a master, bridges, tunnels and VLANs, because their
+ *   packets pass another interface.
+ * - A namespace whose only way out ends in a program reports that interface, such as the tap of a
+ *   rootless container.
  *
- * Where sysfs does not show an interface, its name decides.
- */
+ * If sysfs does not show an interface, its name decides. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,26 +63,27 @@ static const unsigned char fields[] = {
 #define NET_COUNTERS ARRAY_LEN(fields)
 _Static_assert(NET_COUNTERS <= DEVICE_COUNTERS_MAX, "room for each counter");
 
-/* How often an interface is asked again what it is, when none came or went: a master may change. */
+/* Seconds after which interfaces are classified again, even when no interface came or went: a
+ * master may change. */
 #define CLASSIFY_SECONDS 60
 
 #define SYS_PATH_MAX INTERFACE_PATH_MAX
 
 struct network_state {
 	struct kernel_file dev;
-	bool elsewhere;   /* the machine's namespace is not ours */
-	struct tree *sys; /* that tells of its interfaces; NULL = not known yet */
+	bool elsewhere;   /* the exporter is not in the machine's namespace */
+	struct tree *sys; /* shows the machine's interfaces; NULL = not known yet */
 	struct devices devices;
 	struct ration classify_devices;
 };
 
-/* DEVTYPE of /sys/class/net/NAME/uevent. */
+/* Kinds by the DEVTYPE in /sys/class/net/NAME/uevent. */
 /* clang-format off */
 static const struct {
 	const char *type;
 	enum interface_kind kind;
 } types[] = {
-	{"bond", INTERFACE_OUTWARD}, /* its parts have a master */
+	{"bond", INTERFACE_OUTWARD}, /* its members have a master */
 	{"bridge", INTERFACE_INNER}, {"vlan", INTERFACE_INNER}, {"vxlan", INTERFACE_INNER},
 	{"geneve", INTERFACE_INNER}, {"gre", INTERFACE_INNER}, {"gretap", INTERFACE_INNER},
 	{"ip6gre", INTERFACE_INNER}, {"ip6gretap", INTERFACE_INNER}, {"wireguard", INTERFACE_INNER},
@@ -107,7 +109,8 @@ static bool kind_by_type(const struct host *host, const char *name, enum interfa
 	return false;
 }
 
-/* The name of the interface that this one is part of, such as a bridge or bond; false = none. */
+/* Finds the master of an interface, such as the bridge or bond that it belongs to. Returns false if
+ * it has no master. */
 static bool master_of(const struct host *host, const char *name, char ret[DEVICE_NAME_MAX])
 {
 	char path[SYS_PATH_MAX], target[SYS_PATH_MAX];
@@ -174,7 +177,7 @@ static void parse_net_dev(struct devices *all, struct scan text)
 	devices_sweep(all);
 }
 
-/* It stays the same for as long as we run: process 1 does not move. */
+/* Opens the machine's /proc/net/dev once: process 1 does not move to another namespace. */
 static int find_machine(struct network_state *n, const struct host *host, struct err *e)
 {
 	char space[NAMESPACE_NAME_MAX];

@@ -28,7 +28,8 @@ X(IO_STALLED, .name = "rightsize_pressure_io_stalled_seconds", .unit = "seconds"
 enum { PRESSURE_METRICS(METRIC_ID) PRESSURE_N_METRICS };
 static const struct metric pressure_metrics[] = {PRESSURE_METRICS(METRIC_ROW)};
 
-/* Each file has a line "some", most also "full"; that of cpu is always 0 for a whole machine. */
+/* Each file has a line "some", and most have a line "full". In the file cpu, "full" is always 0 for
+ * a whole machine. */
 enum { LINES = 2 };
 static const char *const line_names[LINES] = {"some", "full"};
 

@@ -1,4 +1,4 @@
-/* What the machine is, and how much of it this exporter, and so a job beside it, may use. */
+/* Facts about the machine, and the part of it that this exporter, or a job beside it, may use. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ X(CLOUD, .name = "rightsize_cloud", .labels = {"vendor", "instance_type", "regio
 enum { SERVER_METRICS(METRIC_ID) };
 static const struct metric server_metrics[] = {SERVER_METRICS(METRIC_ROW)};
 
-/* Before Linux 6.1 the kernel does not say; then it is what this program was compiled for. */
+/* Linux shows its architecture in /proc/sys/kernel/arch since version 6.1. On older kernels, the
+ * architecture of this program is used. */
 #if defined(__x86_64__)
 #define COMPILED_ARCH "x86_64"
 #elif defined(__aarch64__)
@@ -35,10 +36,11 @@ static const struct metric server_metrics[] = {SERVER_METRICS(METRIC_ROW)};
 #define COMPILED_ARCH ""
 #endif
 
-/* Limits may be changed and CPUs go offline under a running process, but not every second. */
+/* Limits and online CPUs may change while the exporter runs, but rarely. */
 #define LOOK_SECONDS 30
 
-/* /proc/cpuinfo has 1 to 2 KB for each CPU: 150 and more do not fit into the host's scratch. */
+/* /proc/cpuinfo has 1 to 2 KB for each CPU. The text of 150 or more CPUs does not fit into
+ * host->scratch. */
 #define CPUINFO_MAX (4u * 1024 * 1024)
 
 struct server_state {
@@ -47,7 +49,7 @@ struct server_state {
 	double cpus, cores, memory;
 };
 
-/* The number of CPUs in a list such as "0-3,8"; unknown when it is no such list. */
+/* Counts the CPUs in a list such as "0-3,8". Returns NUMBER_UNKNOWN if the text is no CPU list. */
 static uint64_t count_cpu_list(struct scan text)
 {
 	uint64_t n = 0;
@@ -82,7 +84,8 @@ static void read_line(const struct host *host, const char *path, char out[LABEL_
 		first_line(text, out);
 }
 
-/* "model name : ..." on x86; arm64 has only numbers there, so the label stays empty. */
+/* Finds the line "model name : ..." of x86. The label stays empty on arm64, which has only numbers
+ * there. */
 static void parse_cpu_model(struct scan text, char out[LABEL_VALUE_MAX])
 {
 	struct scan line;

@@ -1,4 +1,4 @@
-/* What a process says, word by word: variables, arguments, titles. */
+/* Splits the texts of a process, and reads the words in them: variables, arguments, titles. */
 #include "collectors/naming/process_words.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "collectors/base/utf8.h"
 #include "collectors/naming/stable_name.h"
 
-/* ---- taking apart ---- */
+/* ---- splitting ---- */
 
 static int compare_name(const void *key, const void *row)
 {
@@ -18,7 +18,7 @@ static int compare_name(const void *key, const void *row)
 	return order ? order : (other[name->len] ? -1 : 0);
 }
 
-/* The first of several values of a variable is the one that programs see. */
+/* If a variable is set twice, the first value is kept, because programs see that one. */
 static void take_variable(struct process_words *w, struct slice text)
 {
 	const char *equals = memchr(text.data, '=', text.len);
@@ -52,7 +52,7 @@ void process_words_split(const struct process_text *text, struct process_words *
 		w->argument[w->n_arguments++] = piece;
 }
 
-/* ---- sources: each gives a slice with data NULL when it has nothing ---- */
+/* ---- sources: each returns a slice, with data NULL when it has no value ---- */
 
 static const struct slice nothing = {NULL, 0};
 
@@ -79,7 +79,8 @@ struct slice naming_last_part(struct slice s, char separator)
 	return at ? after(s, (size_t)(at + 1 - s.data)) : s;
 }
 
-/* Past a string whose opening quote was read; its text, escapes and all. */
+/* Reads the rest of a JSON string whose opening quote was read. Escapes stay as they are in
+ * `ret`. */
 static bool json_string(struct scan *s, struct slice *ret)
 {
 	const char *begin = s->at;
@@ -97,7 +98,7 @@ static void skip_space(struct scan *s)
 		s->at++;
 }
 
-/* The text of this member of the outermost object. */
+/* Returns the string that is the member called `name` of the outermost JSON object. */
 static struct slice json_member(struct slice json, const char *name)
 {
 	struct scan s = scan_slice(json);
@@ -137,7 +138,8 @@ static bool is_one_of(struct slice a, const char *words)
 	return false;
 }
 
-/* Where the words of a program stand: the index of the last one; n_arguments when nowhere. */
+/* Finds the arguments that equal `words`, such as "tasks run", one after another. Returns the index
+ * of the last of them, or n_arguments when there is no match. */
 static size_t find_program(const struct process_words *w, const char *words)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
@@ -155,7 +157,8 @@ static size_t find_program(const struct process_words *w, const char *words)
 	return w->n_arguments;
 }
 
-/* Where its index-th argument stands that is neither an option nor the value of one. */
+/* Finds the `index`-th argument after the program's name, without options and values of options.
+ * Returns its position, or n_arguments when there are fewer arguments. */
 static size_t find_argument(const struct process_words *w, const struct program *p, int index)
 {
 	size_t i = find_program(w, p->name);
@@ -175,7 +178,8 @@ static struct slice argument(const struct process_words *w, const struct program
 	return at < w->n_arguments ? w->argument[at] : nothing;
 }
 
-/* The value of the first such option that begins with this. */
+/* Finds the first option `f->text` whose value begins with `begin`. Returns the rest of the
+ * value. */
 static struct slice option(const struct process_words *w, const struct from *f, const char *begin)
 {
 	const struct program *p = f->program;
@@ -218,7 +222,7 @@ static struct slice script(const struct process_words *w, const struct from *f)
 	return nothing;
 }
 
-/* A title is one string with blanks, padded with NULs, or the first argument alone. */
+/* A process title is one string with blanks, so it is the first argument. NULs may follow it. */
 static struct slice title(const struct process_words *w, const char *begin, int index)
 {
 	struct slice line = w->n_arguments ? w->argument[0] : nothing;
@@ -242,13 +246,13 @@ static struct slice worker(const struct process_words *w, const char *begin, con
 		return nothing;
 	struct slice rest = after(line, strlen(begin));
 
-	/* "IDLE_SpillWorker" is as idle. */
+	/* "IDLE_SpillWorker" is idle too. */
 	if (slice_is(rest, idle) || (slice_starts(rest, idle) && rest.data[strlen(idle)] == '_'))
 		return nothing;
 	return rest;
 }
 
-/* RULE of "/tmp/snakejob.RULE.12.sh". */
+/* Returns RULE of the argument "/tmp/snakejob.RULE.12.sh". */
 static struct slice middle(const struct process_words *w, const char *begin)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
@@ -305,7 +309,8 @@ static struct slice pod_value(const struct process_words *w, const char *key)
 	return nothing;
 }
 
-/* What the labels of the pod tell of its owner: those that Kubernetes adds by itself. */
+/* Returns the name of the pod without the part that its owner added. The owner is known from labels
+ * that Kubernetes adds to every pod of an owner. */
 static struct slice pod_name(const struct process_words *w)
 {
 	struct slice name = pod_value(w, "pod.name"), piece;
@@ -383,9 +388,9 @@ const struct from *process_words_read(const struct process_words *w, const struc
 	return NULL;
 }
 
-/* ---- of texts that hold more than names, what the table reads of them ---- */
+/* ---- the parts of a file or variable that the table reads ---- */
 
-/* What is longer is cut anyway before it is shown. */
+/* Longest part that is copied, in bytes. */
 #define PART_MAX 1000
 
 static void add_json(const struct from *f, const char *value, struct buf *out)
@@ -400,7 +405,7 @@ static void add_line(const struct from *f, const char *value, struct buf *out)
 	buf_addf(out, "%s%s%s\n", f->text, value, naming_ends_in(begin, "'") ? "'" : "");
 }
 
-/* Of all sources of this kind that have something. */
+/* Adds the parts that all sources of this kind read. */
 static void add_parts(const struct process_words *w, enum from_kind kind,
 	void (*add)(const struct from *f, const char *value, struct buf *out), struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* Reading the table of systems against one process. */
+/* Recognises the job of one process with the table of systems. */
 #include "collectors/naming/recognise.h"
 
 #include <math.h>
@@ -12,14 +12,16 @@
 #include "collectors/naming/process_words.h"
 #include "collectors/naming/stable_name.h"
 
-/* Where the name of a Nextflow process is, below the folder that its task runs in. */
+/* Scripts in the folder of a Nextflow task. The first of them contains the name of the Nextflow
+ * process. */
 #define NEXTFLOW_FILE ".command.run"
 #define NEXTFLOW_CALL ".command.sh"
 
-/* Where Argo puts the template of a step into its container. /var/run is often a link to /run, and none is followed. */
+/* Argo copies the template of a step into its container here. Both paths are needed, because
+ * /var/run is often a link to /run, and links are not followed. */
 static const char *const argo_files[] = {"root/var/run/argo/template", "root/run/argo/template"};
 
-/* ---- what they say ---- */
+/* ---- words ---- */
 
 static struct slice up_to(struct slice s, const char *stops)
 {
@@ -53,7 +55,8 @@ static size_t blanks_before(struct slice s, size_t end)
 	return n;
 }
 
-/* "test: [a, b]", "test 3/5" and "test 3 / 5" without what tells parallel jobs apart; what looks otherwise is of the name. */
+/* Removes the part that differs between parallel jobs: "test: [a, b]", "test 3/5" and "test 3 / 5"
+ * become "test". Other text stays unchanged. */
 static struct slice without_total(struct slice s)
 {
 	const char *list = naming_ends_in(s, "]") ? memmem(s.data, s.len, ": [", 3) : NULL;
@@ -70,7 +73,8 @@ static struct slice without_total(struct slice s)
 	return index && blanks && name ? (struct slice){s.data, name} : s;
 }
 
-/* "app/PR-12", a job that Jenkins makes for each change that is proposed, and "app/PR-12-merge". */
+/* Jenkins makes one job for each proposed change: "app/PR-12" and "app/PR-12-merge" become
+ * "app". */
 static struct slice without_change(struct slice s)
 {
 	struct slice change = naming_last_part(s, '/');
@@ -124,7 +128,7 @@ static struct slice trimmed(struct slice s, enum trim trim)
 	return s;
 }
 
-/* Text that may be shown. */
+/* Makes text safe to show: valid UTF-8 without control characters. */
 static void clean(struct slice s, char *out, size_t size)
 {
 	utf8_clean(s.data, s.len, out, size);
@@ -204,7 +208,7 @@ static bool take_system(const struct process_words *w, const struct job_system *
 		ret->passing = ret->passing || from[i]->kind == FROM_WORKER;
 		take_word(&s->words[i], trim, value[i], ret, name, sizeof name);
 	}
-	/* Of dates and numbers of runs alone there is no name. */
+	/* If all words of the name were dates or run numbers, the system's name is used. */
 	if (!name[0])
 		text_copy(s->name, name, sizeof name);
 	clean((struct slice){name, strlen(name)}, ret->job_name, sizeof ret->job_name);
@@ -231,7 +235,8 @@ static struct slice words_own_name(const struct process_words *w)
 	return name;
 }
 
-/* What whoever started it says in our own variables, or on its pod. */
+/* Takes the values that the user set in RIGHTSIZE_* variables or on the pod. They replace the
+ * values of the system. */
 static void take_own(const struct process_words *w, struct recognised *r)
 {
 	struct slice name = words_own_name(w);
@@ -276,7 +281,8 @@ static bool nextflow_file(const struct process_words *w, char *path, size_t size
 
 		if (!slice_is(name, NEXTFLOW_FILE) && !slice_is(name, NEXTFLOW_CALL))
 			continue;
-		/* What begins with a slash is below its root, the rest in the folder that it is in. */
+		/* An absolute path is below the root of the process. A relative path is below its
+		 * working directory. */
 		int n = snprintf(path, size, "%s%.*s" NEXTFLOW_FILE,
 			folder && a.data[0] == '/' ? "root" : "cwd/", (int)folder, a.data);
 

@@ -1,9 +1,11 @@
-/* Taking off what changes, from the end. Every rule is exact: what looks half like a date is left alone. */
+/* Removes the parts of a name that change, from the end. Every rule is exact: a text that only
+ * resembles a date stays. */
 #include "collectors/naming/stable_name.h"
 
 #include <string.h>
 
-/* Kubernetes makes suffixes of these: no vowels, and nothing that looks like another letter. */
+/* Kubernetes generates suffixes from these characters: no vowels, and no characters that look
+ * alike. */
 #define GENERATED_LETTERS "bcdfghjklmnpqrstvwxz2456789"
 #define GENERATED_LENGTH  5
 
@@ -12,10 +14,9 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/*
- * Matches text against the end of the name: 'd' is a digit, 'x' a hexadecimal one, '?' any of "-_.:T" or nothing,
- * else the character itself. Returns how many bytes matched, 0 when they do not.
- */
+/* Matches `pattern` with the end of `name`. 'd' is a digit, 'x' a hexadecimal digit, '?' an
+ * optional character of "-_.:T", and any other character itself. Returns the number of bytes that
+ * match, or 0. */
 static size_t tail_of(struct slice name, const char *pattern)
 {
 	size_t n = 0;
@@ -44,7 +45,7 @@ static unsigned digits(const char *at, size_t n)
 	return v;
 }
 
-/* The first eight digits of text as a date that may be meant. */
+/* Returns true if the first eight digits of `text` are a plausible date (year, month, day). */
 static bool is_date(struct slice text)
 {
 	char d[8];
@@ -89,7 +90,7 @@ static const struct {
 	{"dddddddddd", is_unix_time},
 };
 
-#define LONGEST_TAIL 36 /* of these */
+#define LONGEST_TAIL 36 /* bytes, of all patterns in `tails` */
 
 static struct slice without_joint(struct slice name)
 {
@@ -98,7 +99,7 @@ static struct slice without_joint(struct slice name)
 	return name;
 }
 
-/* One tail less; the same when there is none, or when nothing would be left. */
+/* Removes one tail. Returns the name unchanged if it has no tail, or is nothing but a tail. */
 static struct slice without_tail(struct slice name)
 {
 	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
@@ -106,7 +107,7 @@ static struct slice without_tail(struct slice name)
 		struct slice tail = {name.data + name.len - n, n};
 		struct slice rest = without_joint((struct slice){name.data, name.len - n});
 
-		/* A part of a longer number is no date. */
+		/* Digits inside a longer number are not a date. */
 		if (n == 0 || rest.len == 0 || !tails[i].means(tail) ||
 			(is_digit(tail.data[0]) && is_digit(tail.data[-1])))
 			continue;
@@ -126,7 +127,8 @@ struct slice stable_name(struct slice name)
 	return name;
 }
 
-/* Without "-" and n or more characters out of these; the same when there are none. */
+/* Removes "-" and `least` to `most` characters of `letters` from the end. Returns the name
+ * unchanged if it has no suffix of this form. */
 static struct slice without_suffix(struct slice name, const char *letters, size_t least,
 	size_t most)
 {
@@ -141,7 +143,7 @@ static struct slice without_suffix(struct slice name, const char *letters, size_
 	return name;
 }
 
-/* Is all of it one tail? */
+/* Returns true if the whole name is one tail. */
 static bool is_tail(struct slice name)
 {
 	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)
@@ -163,11 +165,13 @@ struct slice stable_name_without_generated(struct slice name)
 
 struct slice stable_name_without_node(struct slice name)
 {
-	/* FNV-1a of 32 bits: shorter ones are rare, and numbers that people choose are short. */
+	/* The number is a 32-bit FNV-1a hash, rarely below 6 digits. Numbers that people choose are
+	 * shorter. */
 	return stable_name_without_generated(without_suffix(name, "0123456789", 6, 10));
 }
 
-/* "-28868640": minutes since 1970 begin with 2 from 2008 on, and with 3 until 2046. */
+/* Removes the minutes since 1970 that a CronJob adds, such as "-28868640". Their first digit is 2
+ * or 3 from 2008 until 2046. */
 static struct slice without_minutes(struct slice name)
 {
 	struct slice rest = without_suffix(name, "0123456789", 8, 8);
@@ -183,7 +187,7 @@ struct slice stable_name_without_schedule(struct slice name)
 
 /* ---- pods ---- */
 
-/* Without "-" and this text at the end. */
+/* Removes "-" and `text` from the end. */
 static struct slice without_text(struct slice name, struct slice text)
 {
 	size_t n = text.len + 1;
@@ -194,7 +198,7 @@ static struct slice without_text(struct slice name, struct slice text)
 	return (struct slice){name.data, name.len - n};
 }
 
-/* Of the rest in front of the generated letters. */
+/* Removes the part that the owner added in front of the generated suffix. */
 static struct slice without_owner(struct slice name, const struct pod_owner *owner)
 {
 	struct slice rest = without_text(name, owner->template_hash);
@@ -203,7 +207,7 @@ static struct slice without_owner(struct slice name, const struct pod_owner *own
 		rest = without_text(name, owner->index);
 	if (rest.len == name.len)
 		rest = without_minutes(name);
-	/* A ReplicaSet's hash is 8 to 10 of the letters. */
+	/* The hash of a ReplicaSet has 8 to 10 of these letters. */
 	if (rest.len == name.len && !owner->labels_known)
 		rest = without_suffix(name, GENERATED_LETTERS, 8, 10);
 	return rest;
@@ -238,7 +242,8 @@ static bool are_letters_or_digits(const char *at, size_t n)
 	return true;
 }
 
-/* "pipelines-ctd6lgoe9v02-STEP-ssFiEMALJh": an execution and what makes the name unique, around the step. */
+/* Returns STEP of "pipelines-ctd6lgoe9v02-STEP-ssFiEMALJh". The part before it is an execution, and
+ * the part after it makes the name unique. */
 static struct slice pipeline_step(struct slice name)
 {
 	static const char before[] = "pipelines-";
@@ -252,7 +257,7 @@ static struct slice pipeline_step(struct slice name)
 	return (struct slice){name.data + step, name.len - step - after};
 }
 
-/* Two digits each of year, month, day, hour and minute. */
+/* Checks year, month, day, hour and minute of a text such as "-241105-0930". */
 static bool is_short_time(struct slice text)
 {
 	unsigned month = digits(text.data + 3, 2), day = digits(text.data + 5, 2);
@@ -274,15 +279,16 @@ struct slice stable_name_without_training(struct slice name)
 	return stable_name(rest);
 }
 
-/* ---- before the end ---- */
+/* ---- dates before the end ---- */
 
-/* Also a part of a letter that is none of ASCII, whose bytes stay together. */
+/* All bytes of non-ASCII characters count as letters, so that no character is cut in two. */
 static bool is_of_word(char c)
 {
 	return is_letter_or_digit(c) || (unsigned char)c >= 0x80;
 }
 
-/* The length of a date, a time or a UUID that begins here and is followed by something else; 0: there is none. */
+/* Returns the length of the date, time or UUID that begins at `at` and does not end inside a word.
+ * Returns 0 when there is none. */
 static size_t date_here(const char *at)
 {
 	size_t longest = 0;
@@ -307,7 +313,8 @@ void stable_name_drop_dates(char *name)
 		bool begins = from == name || !is_of_word(from[-1]);
 		size_t n = begins && is_letter_or_digit(*from) ? date_here(from) : 0;
 
-		/* One at the end, or alone, is not for us; the joint behind it goes along. */
+		/* A date at the end stays, because stable_name removes it. The separator after a
+		 * date is removed with the date. */
 		if (n && from[n] && from[n + 1])
 			from += n + 1;
 		else

@@ -1,6 +1,4 @@
-/*
- * The part of a name that stays the same from run to run. Pure.
- */
+/* Finds the part of a name that stays the same from run to run. Pure functions. */
 #ifndef COLLECTORS_NAMING_STABLE_NAME_H
 #define COLLECTORS_NAMING_STABLE_NAME_H
 
@@ -8,41 +6,45 @@
 
 #include "collectors/base/scan.h"
 
-/*
- * Without what changes at the end of a name: dates and times (2026-11-21, 20261121T084512, Unix seconds), UUIDs,
- * and the - or _ before them. A name that is nothing else stays as it is.
- */
+/* Removes from the end of a name: dates and times (2026-11-21, 20261121T084512, Unix seconds),
+ * UUIDs, and the separators before them, such as - or _. A name with nothing else stays
+ * unchanged. */
 struct slice stable_name(struct slice name);
 
-/* Is it nothing but dates, times and UUIDs? */
+/* Returns true if the name has only dates, times and UUIDs. */
 bool stable_name_only_dates(struct slice name);
 
-/* As Kubernetes makes names out of a prefix (generateName): also without "-" and 5 of its letters. */
+/* Like stable_name. Also removes "-" and the 5 letters that Kubernetes adds to a prefix
+ * (generateName). */
 struct slice stable_name_without_generated(struct slice name);
 
-/* As Argo numbers the nodes of a workflow: without "-" and a hash in decimal, then as generated. */
+/* Like stable_name_without_generated. First removes "-" and the decimal hash that Argo adds to the
+ * nodes of a workflow. */
 struct slice stable_name_without_node(struct slice name);
 
-/* Of a Job: without the minutes since 1970 that its CronJob added, else as generated. */
+/* Like stable_name_without_generated, for the name of a Job. First removes the minutes since 1970
+ * that a CronJob added. */
 struct slice stable_name_without_schedule(struct slice name);
 
-/* As SageMaker names the training jobs of its pipelines, of tuning jobs and of its SDK: the part that was chosen. */
+/* Returns the part of a SageMaker training job's name that a person chose. Removes the parts that
+ * pipelines, tuning jobs and the SDK add. */
 struct slice stable_name_without_training(struct slice name);
 
-/* Without dates, times and UUIDs that stand by themselves before the end: "2026-11-21-load-eu". In place. */
+/* Removes dates, times and UUIDs that are separate words before the end, as in
+ * "2026-11-21-load-eu". Changes `name` in place. */
 void stable_name_drop_dates(char *name);
 
-/* What the labels of a pod tell of the part of its name that its owner added; data NULL = they do not. */
+/* Labels of a pod that show which part of its name the owner added. data NULL = no such label. */
 struct pod_owner {
-	struct slice template_hash, index; /* of its ReplicaSet; of an indexed Job */
+	struct slice template_hash, index; /* hash of its ReplicaSet; index in its Job */
 	bool stateful_set;
-	bool labels_known; /* and what they do not tell is not so */
+	bool labels_known; /* all labels were read: a missing label means no such owner */
 };
 
-/*
- * Of a pod: without what its ReplicaSet, Job, CronJob, StatefulSet or indexed Job added. A number at the end is of the
- * name, unless it is known to be an index, or nothing but a StatefulSet is known to make such names.
- */
+/* Removes from the name of a pod the part that its ReplicaSet, Job, CronJob, StatefulSet or indexed
+ * Job added. A number at the end stays, except for pods of a StatefulSet. If the labels are
+ * unknown, only a StatefulSet is known to make names that end in a number, so the number is
+ * removed. */
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
 #endif

@@ -1,8 +1,9 @@
-/*
- * What each system leaves behind, as its source or documentation says, which is named above each row with the commit
- * that was read. Those that say most about a step come first; what only says on which machine or build it runs (CI,
- * batch queues) comes last, because steps of others run there.
- */
+/* The table of systems: the texts that each system leaves in its processes. A comment above each
+ * row names the source or documentation of the row, with the commit that was read.
+ *
+ * The first matching row is used. Systems that show most about a step come first. CI systems and
+ * batch queues come last: they show only the build or the machine, and steps of other systems run
+ * in them. */
 #include "collectors/naming/systems.h"
 
 #include <stddef.h>
@@ -10,7 +11,7 @@
 #define VARIABLE_NAME(name) #name,
 const char *const naming_variables[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
 
-/* Sources of a word: see enum from_kind. */
+/* Short names for the sources of a word: see enum from_kind. */
 /* clang-format off */
 #define ENV(name) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name}
 #define TRIMMED_ENV(name, trim_) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name, .trim = (trim_)}
@@ -38,18 +39,17 @@ const char *const naming_variables[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIA
 #define MUST (WORD_NAME | WORD_NEEDED)
 #define SIGN (WORD_NEEDED | WORD_HIDDEN)
 
-/*
- * CI runners start a process for each step of a script, one after the other, with moments in between in which only
- * the runner works.
- */
+/* A CI runner starts a process for each step of a script, one after another. Between two steps only
+ * the runner works for a moment. */
 #define BETWEEN_STEPS_SECONDS 30
 
 static const struct program metaflow_step = {"step", "", false};
-/* Options of version 2 that take a value: airflow/cli/cli_config.py. */
+/* Options of Airflow 2 that take a value: airflow/cli/cli_config.py. */
 static const struct program airflow_run = {"tasks run",
 	"--map-index --subdir -S --pool --cfg-path --depends-on-past -d --pickle -p --job-id",
 	false};
-/* launcher/src/main/java/org/apache/spark/launcher/SparkSubmitOptionParser.java of version 4, and names of older ones. */
+/* Options of Spark 4 that take a value, and their older names:
+ * launcher/src/main/java/org/apache/spark/launcher/SparkSubmitOptionParser.java. */
 static const struct program spark_submit = {"org.apache.spark.deploy.SparkSubmit",
 	"--archives --class --conf -c --deploy-mode --driver-class-path --driver-cores "
 	"--driver-default-class-path --driver-java-options --driver-library-path --driver-memory "
@@ -60,10 +60,9 @@ static const struct program spark_submit = {"org.apache.spark.deploy.SparkSubmit
 
 /* clang-format off */
 const struct job_system naming_systems[] = {
-	/*
-	 * Netflix/metaflow d2dd7f9: mflog/__init__.py exports MF_*; plugins/argo/argo_workflows.py, airflow/airflow.py and
-	 * aws/step_functions/step_functions.py set METAFLOW_*; plugins/kubernetes the annotations; runtime.py the command.
-	 */
+	/* Netflix/metaflow d2dd7f9: mflog/__init__.py exports MF_*. plugins/argo/argo_workflows.py,
+	 * airflow/airflow.py and aws/step_functions/step_functions.py set METAFLOW_*.
+	 * plugins/kubernetes sets the annotations. runtime.py makes the command. */
 	{"metaflow", 0, {
 		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
 		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT(metaflow_step, 1), POD("metaflow/step_name")}, 0},
@@ -71,11 +70,11 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID), POD("metaflow/task_id")}, 0},
 		{NULL, WORD_RETRY, {ENV(MF_ATTEMPT), ENV(METAFLOW_RETRY_COUNT), OPTION("--retry-count"), POD("metaflow/attempt")}, 0},
 	}},
-	/*
-	 * flyteorg/flyte: flyteplugins/go/tasks/pluginmachinery/flytek8s/k8s_resource_adds.go, of version 1 (v1.16.8) and 2
-	 * (6fadb90); labels of version 1: flytepropeller/pkg/compiler/transformers/k8s/workflow.go and
-	 * controller/nodes/node_exec_context.go, of version 2: executor/pkg/plugin/task_exec_metadata.go.
-	 */
+	/* flyteorg/flyte. Variables of versions 1 (v1.16.8) and 2 (6fadb90):
+	 * flyteplugins/go/tasks/pluginmachinery/flytek8s/k8s_resource_adds.go. Labels of version 1:
+	 * flytepropeller/pkg/compiler/transformers/k8s/workflow.go and
+	 * controller/nodes/node_exec_context.go. Labels of version 2:
+	 * executor/pkg/plugin/task_exec_metadata.go. */
 	{"flyte", 0, {
 		{"workflow", WORD_NAME, {LAST(FLYTE_INTERNAL_EXECUTION_WORKFLOW), POD("workflow-name")}, 0},
 		{"task", MUST, {ENV(FLYTE_INTERNAL_TASK_NAME), POD("task-name")}, 0},
@@ -86,11 +85,11 @@ const struct job_system naming_systems[] = {
 		{"project", 0, {ENV(FLYTE_INTERNAL_EXECUTION_PROJECT)}, 0},
 		{"domain", 0, {ENV(FLYTE_INTERNAL_EXECUTION_DOMAIN)}, 0},
 	}},
-	/*
-	 * apache/airflow 084adf0: airflow/utils/operator_helpers.py, and task-sdk/src/airflow/sdk/execution_time/context.py of
-	 * version 3; the command and the title are those of version 2. In providers/cncf/kubernetes/src/airflow/providers/cncf/
-	 * kubernetes: annotations of pod_generator.py (0b3d3e9), and labels of the same names of operators/pod.py.
-	 */
+	/* apache/airflow 084adf0. Variables: airflow/utils/operator_helpers.py, and
+	 * task-sdk/src/airflow/sdk/execution_time/context.py of version 3. The command and the
+	 * title are from version 2. Annotations: pod_generator.py (0b3d3e9) in
+	 * providers/cncf/kubernetes/src/airflow/providers/cncf/kubernetes. Labels with the same
+	 * names: operators/pod.py in the same folder. */
 	{"airflow", 0, {
 		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT(airflow_run, 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
 		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT(airflow_run, 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
@@ -98,84 +97,78 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_TASK, {OPTION("--map-index"), POD("map_index")}, 0},
 		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER), POD("try_number")}, 0},
 	}},
-	/*
-	 * kubeflow/pipelines 7b70c7b: backend/src/v2/driver/driver.go starts the launcher with these, around the component's
-	 * own command, in which sdk/python/kfp/dsl/component_factory.py names the function.
-	 */
+	/* kubeflow/pipelines 7b70c7b: backend/src/v2/driver/driver.go starts the launcher with
+	 * these options. They are followed by the component's command, in which
+	 * sdk/python/kfp/dsl/component_factory.py names the function. */
 	{"kubeflow", 0, {
 		{"pipeline", MUST, {OPTION("--pipeline_name")}, TRIM_GENERATED},
 		{"component", MUST, {OPTION("--function_to_execute"), OPTION_JSON("--component_spec", "executorLabel")}, TRIM_EXECUTOR},
 		{NULL, WORD_RUN, {OPTION("--run_id"), ENV(ARGO_WORKFLOW_NAME)}, 0},
 		{NULL, WORD_TASK, {OPTION("--execution_id"), ENV(ARGO_NODE_ID)}, 0},
 	}},
-	/*
-	 * argoproj/argo-workflows f016ad8: workflow/controller/workflowpod.go. The step's own container has the template in
-	 * its environment up to version 3.4, in a file later. Labels of workflow/common/common.go: of a workflow of a
-	 * template, or of one made from a prefix.
-	 */
+	/* argoproj/argo-workflows f016ad8: workflow/controller/workflowpod.go. The step's container
+	 * has the template in its environment up to version 3.4, and in a file later. A second row
+	 * "argo" below reads labels, from workflow/common/common.go: of a workflow made from a
+	 * template, or from a prefix. */
 	{"argo", 0, {
 		{"workflow", MUST, {TRIMMED_ENV(ARGO_WORKFLOW_NAME, TRIM_GENERATED), TRIMMED_ENV(ARGO_NODE_ID, TRIM_NODE)}, 0},
 		{"template", MUST, {JSON(ARGO_TEMPLATE, "name"), FILE_JSON("name")}, 0},
 		{NULL, WORD_RUN, {ENV(ARGO_WORKFLOW_NAME), ENV(ARGO_NODE_ID)}, 0},
 		{NULL, WORD_TASK, {ENV(ARGO_NODE_ID)}, 0},
 	}},
-	/*
-	 * dagster-io/dagster 00b877e: python_modules/libraries/dagster-k8s/dagster_k8s/executor.py; names of ops are letters,
-	 * digits and underscores. The run's id is in labels alone, the attempt in neither.
-	 */
+	/* dagster-io/dagster 00b877e: python_modules/libraries/dagster-k8s/dagster_k8s/executor.py.
+	 * Names of ops have only letters, digits and underscores. Only the labels have the run's
+	 * id, and neither labels nor variables have the attempt. */
 	{"dagster", 0, {
 		{"job", MUST, {ENV(DAGSTER_RUN_JOB_NAME), POD("dagster/job")}, 0},
 		{"step", WORD_NAME, {ENV(DAGSTER_RUN_STEP_KEY), POD("dagster/op")}, TRIM_MAPPED},
 		{NULL, WORD_RUN, {POD("dagster/run-id")}, 0},
 		{NULL, WORD_TASK, {ENV(DAGSTER_RUN_STEP_KEY)}, 0},
 	}},
-	/*
-	 * PrefectHQ/prefect ce79dd3: src/prefect/workers/base.py (the names since version 3, the labels since 2), and
-	 * runner/runner.py, which starts what flow.serve() waits for, and tells file:function alone.
-	 */
+	/* PrefectHQ/prefect ce79dd3: src/prefect/workers/base.py sets the names since version 3,
+	 * and the labels since version 2. runner/runner.py starts the runs of flow.serve(), and
+	 * sets only the entry point file:function. */
 	{"prefect", 0, {
 		{"flow", MUST, {ENV(PREFECT__FLOW_NAME), POD("prefect.io/flow-name"), LAST(PREFECT__FLOW_ENTRYPOINT)}, 0},
 		{"deployment", WORD_NAME, {ENV(PREFECT__DEPLOYMENT_NAME), POD("prefect.io/deployment-name")}, 0},
 		{NULL, WORD_RUN, {ENV(PREFECT__FLOW_RUN_ID), POD("prefect.io/flow-run-id")}, 0},
 	}},
-	/*
-	 * nextflow-io/nextflow: BashWrapperBuilder.groovy (2aad02f) writes the name into the head of .command.run since 24.04,
-	 * command-run.txt did otherwise up to 22.10; labels of plugins/nf-k8s/src/main/nextflow/k8s/K8sTaskHandler.groovy.
-	 */
+	/* nextflow-io/nextflow: BashWrapperBuilder.groovy (2aad02f) writes the name into the head
+	 * of .command.run since 24.04. Up to 22.10, command-run.txt writes another line. Labels:
+	 * plugins/nf-k8s/src/main/nextflow/k8s/K8sTaskHandler.groovy. */
 	{"nextflow", 0, {
 		{"process", MUST, {FILE_LINE("### name: '"), FILE_LINE("# NEXTFLOW TASK: "), POD("nextflow.io/processName")}, TRIM_BRACKETS},
 		{NULL, WORD_TASK, {ENV(NXF_TASK_WORKDIR), POD("nextflow.io/taskName")}, 0},
 	}},
-	/*
-	 * snakemake/snakemake ead894b: src/snakemake/cli.py, --target-jobs and the default of --jobname; --attempt of
-	 * snakemake/snakemake-interface-executor-plugins 1579dc6: executors/real.py.
-	 */
+	/* snakemake/snakemake ead894b: --target-jobs and the default of --jobname in
+	 * src/snakemake/cli.py. snakemake/snakemake-interface-executor-plugins 1579dc6: --attempt
+	 * in executors/real.py. */
 	{"snakemake", 0, {
 		{NULL, WORD_NAME, {TEXT("snakemake")}, 0},
 		{"rule", MUST, {OPTION("--target-jobs"), MIDDLE("snakejob.")}, TRIM_COLON},
 		{NULL, WORD_ATTEMPT, {OPTION("--attempt")}, 0},
 	}},
-	/*
-	 * ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles of python/ray/_raylet.pyx: those of
-	 * actors are CLASS.METHOD, with "()" in older versions, and CLASS between methods. An actor has what it asks for all
-	 * its life, a task as long as it runs.
-	 */
+	/* ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles in
+	 * python/ray/_raylet.pyx. The title of an actor is CLASS.METHOD during a method ("()"
+	 * follows in older versions), and CLASS between methods.
+	 *
+	 * An actor keeps its requested resources all its life, but a task only while it runs. */
 	{"ray", 0, {
 		{NULL, WORD_NAME, {TEXT("ray")}, 0},
 		{"task", MUST, {WORKER("ray::", "IDLE")}, TRIM_METHOD},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(RAY_JOB_ID)}, 0},
 	}},
-	/*
-	 * apache/spark 000120f: launcher/src/main/java/org/apache/spark/launcher/SparkSubmitCommandBuilder.java; labels of
-	 * resource-managers/kubernetes/core/src/main/scala/org/apache/spark/deploy/k8s/Constants.scala.
-	 */
+	/* apache/spark 000120f. Command:
+	 * launcher/src/main/java/org/apache/spark/launcher/SparkSubmitCommandBuilder.java. Labels:
+	 * resource-managers/kubernetes/core/src/main/scala/org/apache/spark/deploy/k8s/Constants.scala. */
 	{"spark", 0, {
 		{NULL, SIGN, {ARGUMENT(spark_submit, 0), POD("spark-app-name")}, 0},
 		{"application", MUST, {OPTION_OF(spark_submit, "--name"), PAIR_OF(spark_submit, "--conf", "spark.app.name="), TRIMMED_POD("spark-app-name", TRIM_GENERATED), SCRIPT_OF(spark_submit, ".py"), SCRIPT_OF(spark_submit, ".R"), OPTION_OF(spark_submit, "--class"), SCRIPT_OF(spark_submit, ".jar")}, 0},
 		{"role", WORD_NAME, {POD("spark-role")}, 0},
 		{NULL, WORD_RUN, {POD("spark-app-selector")}, 0},
 	}},
-	/* SchedMD/slurm 284c3b9: src/common/env.c, src/slurmctld/job_scheduler.c; doc/man/man1/sbatch.1. */
+	/* SchedMD/slurm 284c3b9: src/common/env.c, src/slurmctld/job_scheduler.c;
+	 * doc/man/man1/sbatch.1. */
 	{"slurm", 0, {
 		{"job", MUST, {ENV(SLURM_JOB_NAME)}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(SLURM_ARRAY_JOB_ID), ENV(SLURM_JOB_ID)}, 0},
@@ -194,10 +187,9 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_ATTEMPT, {ENV(AWS_BATCH_JOB_ATTEMPT)}, 0},
 		{"compute_environment", 0, {ENV(AWS_BATCH_CE_NAME)}, 0},
 	}},
-	/*
-	 * aws/sagemaker-training-toolkit 3383937: src/sagemaker_training/{environment,params}.py; names of training jobs:
-	 * issue 6299 of aws/sagemaker-python-sdk, and base_name of src/sagemaker/utils.py there.
-	 */
+	/* aws/sagemaker-training-toolkit 3383937: src/sagemaker_training/{environment,params}.py.
+	 * Names of training jobs: issue 6299 of aws/sagemaker-python-sdk, and base_name in its
+	 * src/sagemaker/utils.py. */
 	{"sagemaker", 0, {
 		{"training_job", MUST, {ENV(TRAINING_JOB_NAME)}, TRIM_TRAINING},
 		{NULL, SIGN, {ENV(TRAINING_JOB_ARN), ENV(SM_CURRENT_HOST)}, 0},
@@ -221,7 +213,8 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_RUN, {ENV(CI_PIPELINE_ID)}, 0},
 		{NULL, WORD_TASK | WORD_NEEDED, {ENV(CI_JOB_ID)}, 0},
 	}},
-	/* buildkite/agent 5c21980: agent/json_job_logger.go; https://buildkite.com/docs/pipelines/environment_variables */
+	/* buildkite/agent 5c21980: agent/json_job_logger.go;
+	 * https://buildkite.com/docs/pipelines/environment_variables */
 	{"buildkite", BETWEEN_STEPS_SECONDS, {
 		{"pipeline", MUST, {ENV(BUILDKITE_PIPELINE_SLUG)}, 0},
 		{"step", WORD_NAME, {ENV(BUILDKITE_STEP_KEY), ENV(BUILDKITE_LABEL)}, TRIM_OF_TOTAL},
@@ -230,11 +223,12 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_TASK | WORD_NEEDED, {ENV(BUILDKITE_JOB_ID)}, 0},
 		{NULL, WORD_RETRY, {ENV(BUILDKITE_RETRY_COUNT)}, 0},
 	}},
-	/*
-	 * jenkinsci/jenkins 20dbd5b: core/src/main/java/hudson/model/{Job,Run}.java, getCharacteristicEnvVars; STAGE_NAME of
-	 * jenkinsci/pipeline-stage-step-plugin 90181c4: src/main/java/org/jenkinsci/plugins/workflow/support/steps/
-	 * StageStepExecution.java. Changes of multibranch projects: jenkinsci/github-branch-source-plugin: GitHubSCMSource.java.
-	 */
+	/* jenkinsci/jenkins 20dbd5b: getCharacteristicEnvVars in
+	 * core/src/main/java/hudson/model/{Job,Run}.java. STAGE_NAME:
+	 * jenkinsci/pipeline-stage-step-plugin 90181c4,
+	 * src/main/java/org/jenkinsci/plugins/workflow/support/steps/StageStepExecution.java.
+	 * Changes of multibranch projects: GitHubSCMSource.java of
+	 * jenkinsci/github-branch-source-plugin. */
 	{"jenkins", BETWEEN_STEPS_SECONDS, {
 		{"job", MUST, {ENV(JOB_NAME)}, TRIM_CHANGE},
 		{"stage", WORD_NAME, {ENV(STAGE_NAME)}, 0},

@@ -1,10 +1,11 @@
-/* The table of systems: which variables, arguments, files and labels each leaves behind, and which word each is. */
+/* The table of systems: the variables, arguments, files and labels that each system leaves behind,
+ * and the meaning of each word. */
 #ifndef COLLECTORS_NAMING_SYSTEMS_H
 #define COLLECTORS_NAMING_SYSTEMS_H
 
 #include <stdbool.h>
 
-/* Every variable that is looked at, sorted. */
+/* All variables that are read. Sorted, because bsearch finds them. */
 /* clang-format off */
 #define RECOGNISED_VARIABLES(X) \
 X(AIRFLOW_CTX_DAG_ID) \
@@ -88,47 +89,50 @@ enum variable { RECOGNISED_VARIABLES(VARIABLE_ID) VARIABLE_COUNT };
 
 extern const char *const naming_variables[VARIABLE_COUNT];
 
+/* The source of a word. `variable`, `text`, `member`, `index` and `program` are the members of
+ * struct from. */
 enum from_kind {
 	FROM_NOTHING,
-	FROM_ENVIRONMENT, /* the value of variable */
-	FROM_PART,        /* its part number index between slashes, from 0 */
-	FROM_LAST_PART,   /* what follows its last colon */
-	FROM_JSON,        /* member at the top of the object that it is */
-	FROM_OPTION, /* of the command line: text VALUE or text=VALUE; of program, when there is one */
-	FROM_OPTION_JSON, /* member at the top of the object that this is */
-	FROM_OPTION_PAIR, /* the rest of the first such value that begins with member, of several options */
-	FROM_ARGUMENT, /* the index-th argument of program that is no option, from 1; 0 = its name */
-	FROM_SCRIPT, /* the first argument that ends in text, without folders and that ending; of program, if it does */
-	FROM_TITLE, /* the index-th word of the rest of a command line that begins with text */
-	FROM_WORKER, /* all of the rest, of a worker that changes its title with its task; none when that is member */
-	FROM_MIDDLE, /* what stands between text and ".NUMBER.sh" in the last component of an argument */
-	FROM_FILE, /* the rest of the line of the file that begins with text; up to the last quote when that ends in one */
-	FROM_FILE_JSON, /* member at the top of the object that the file is */
-	FROM_POD,       /* the annotation or label text of the pod */
-	FROM_POD_NAME,  /* the name of the pod, without what its owner added */
-	FROM_TEXT,      /* text itself */
+	FROM_ENVIRONMENT, /* value of `variable` */
+	FROM_PART,        /* part `index` of `variable`, between slashes, from 0 */
+	FROM_LAST_PART,   /* text after the last colon of `variable` */
+	FROM_JSON,        /* `member` of the JSON object in `variable` */
+	FROM_OPTION,      /* value of option `text` of the command line, or of `program` if set */
+	FROM_OPTION_JSON, /* `member` of the JSON object in the value of option `text` */
+	FROM_OPTION_PAIR, /* rest of the first value of option `text` that begins with `member` */
+	FROM_ARGUMENT,    /* argument `index` of `program`, without options, from 1; 0 = its name */
+	FROM_SCRIPT, /* file NAME of an argument NAME`text`; of only the first if `program` is set */
+	FROM_TITLE,  /* word `index`, from 0, after `text` at the start of a title */
+	FROM_WORKER, /* title of a worker after `text`; no value if that is `member` (idle) */
+	FROM_MIDDLE, /* NAME of an argument that is a file `text`NAME.NUMBER.sh */
+	FROM_FILE, /* rest of the file's line that begins with `text`; a quote in both is left out */
+	FROM_FILE_JSON, /* `member` of the JSON object in the file */
+	FROM_POD,       /* value of the pod's annotation or label `text` */
+	FROM_POD_NAME,  /* name of the pod, without the part that its owner added */
+	FROM_TEXT,      /* `text` itself */
 };
 
+/* Which part of a word is removed before the word becomes part of a name. */
 enum trim {
 	TRIM_NOTHING,
-	TRIM_GENERATED, /* what Kubernetes adds to a prefix */
-	TRIM_NODE,      /* what Argo adds to the name of a workflow for its nodes */
-	TRIM_SCHEDULE,  /* what CronJobs add, or Kubernetes */
-	TRIM_BRACKETS, /* from the first "[" or "(" on, where indexes stand: "process[3]", "ALIGN (s1)" */
-	TRIM_MAPPED,   /* from the first "[" or "-" on: "load[3]", which is "load-3" as a label */
-	TRIM_TRAINING, /* what SageMaker adds to the name of a training job */
-	TRIM_COLON,    /* from the first colon on: "align:sample=A" */
-	TRIM_METHOD,   /* from the first "." or "(" on: "Actor.method", "task()" */
-	TRIM_EXECUTOR, /* without "exec-" in front */
-	TRIM_CHANGE,   /* "/PR-12" at the end */
-	TRIM_OF_TOTAL, /* " 3/5" at the end, as of parallel jobs, or a list: "test: [a, b]" */
+	TRIM_GENERATED, /* removes the letters that Kubernetes adds to a prefix */
+	TRIM_NODE,      /* removes the hash that Argo adds for a node of a workflow */
+	TRIM_SCHEDULE,  /* removes the minutes of a CronJob, and letters of Kubernetes */
+	TRIM_BRACKETS,  /* removes all from the first "[" or "(": "process[3]", "ALIGN (s1)" */
+	TRIM_MAPPED, /* removes all from the first "[" or "-": "load[3]", or "load-3" in a label */
+	TRIM_TRAINING, /* removes the parts that SageMaker adds to a training job */
+	TRIM_COLON,    /* removes all from the first colon: "align:sample=A" */
+	TRIM_METHOD,   /* removes all from the first "." or "(": "Actor.method", "task()" */
+	TRIM_EXECUTOR, /* removes "exec-" in front */
+	TRIM_CHANGE,   /* removes "/PR-12" at the end */
+	TRIM_OF_TOTAL, /* removes " 3/5" of parallel jobs at the end, or ": [a, b]" */
 };
 
-/* Words of a command line that begin a program's own arguments. */
+/* A program on a command line. Its arguments follow these words. */
 struct program {
-	const char *name;   /* one argument, or several: "tasks run" */
-	const char *valued; /* its options that are followed by a value */
-	bool options_first; /* none behind its first argument, which takes the rest */
+	const char *name;   /* one argument or several: "tasks run" */
+	const char *valued; /* its options that take a value, between blanks */
+	bool options_first; /* its options are only before its first argument */
 };
 
 struct from {
@@ -137,19 +141,19 @@ struct from {
 	const char *text, *member;
 	int index;
 	const struct program *program;
-	enum trim trim; /* instead of the word's */
+	enum trim trim; /* replaces the trim of the word; TRIM_NOTHING = none */
 };
 
 enum word_is {
 	WORD_NAME = 1,   /* a part of the job's name */
-	WORD_NEEDED = 2, /* without it nothing is recognised */
+	WORD_NEEDED = 2, /* the system matches only if this word has a value */
 	WORD_RUN = 4,
 	WORD_TASK = 8,
 	WORD_ATTEMPT = 16,    /* counted from 1 */
 	WORD_RETRY = 32,      /* counted from 0 */
-	WORD_CPU = 64,        /* cores asked for */
-	WORD_MEBIBYTES = 128, /* memory asked for */
-	WORD_HIDDEN = 256,    /* no label */
+	WORD_CPU = 64,        /* requested cores */
+	WORD_MEBIBYTES = 128, /* requested memory */
+	WORD_HIDDEN = 256,    /* not a label */
 };
 
 #define SOURCES_MAX      7
@@ -157,8 +161,8 @@ enum word_is {
 
 struct word {
 	const char *label;
-	unsigned is;                   /* of enum word_is */
-	struct from from[SOURCES_MAX]; /* the first that is there */
+	unsigned is;                   /* bits of enum word_is */
+	struct from from[SOURCES_MAX]; /* the first that has a value is used */
 	enum trim trim;
 };
 
@@ -169,6 +173,6 @@ struct job_system {
 };
 
 extern const struct job_system
-	naming_systems[]; /* name NULL ends; the first that has all it needs */
+	naming_systems[]; /* ends with name NULL; the first system with all needed words is used */
 
 #endif

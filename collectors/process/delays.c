@@ -16,13 +16,13 @@
 #define ANSWER_SIZE 4096
 
 struct delay_reader {
-	int fd; /* -1: files only */
+	int fd; /* -1 = read files only */
 	uint16_t family;
 	bool counts_all;
 	unsigned char answer[ANSWER_SIZE];
 };
 
-/* The kernel answers before sendto returns; if no answer is there now, none will come. */
+/* The kernel queues its answer before sendto returns. If recv finds no answer, none will come. */
 static bool ask_kernel(struct delay_reader *r, const struct netlink_request *request,
 	struct bytes *ret)
 {
@@ -59,14 +59,14 @@ static bool ask_process(struct delay_reader *r, pid_t pid, struct task_record *r
 	       taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
 }
 
-/* Opens fd; leaves it at -1 if even a request for our own process fails. */
+/* Opens `fd`. Leaves it at -1 when a request about our own process fails. */
 static void try_netlink(struct delay_reader *r, const struct host *host)
 {
 	struct netlink_request request;
 	struct task_record ourselves;
 	struct bytes answer;
 
-	/* The kernel expects pids of our own namespace. */
+	/* The kernel reads a pid as one of our own PID namespace. */
 	if (!host->own_pid_namespace)
 		return;
 	r->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
@@ -103,9 +103,10 @@ bool delay_reader_counts_all(const struct delay_reader *r)
 	return r->counts_all;
 }
 
-/* ---- by file ---- */
+/* ---- reading files ---- */
 
-/* "NANOSECONDS_RUN NANOSECONDS_WAITED TIMES" (Documentation/scheduler/sched-stats.rst of the kernel). */
+/* Adds the wait in "RUN_NS WAITED_NS TIMES" (Documentation/scheduler/sched-stats.rst of the
+ * kernel). */
 static int add_schedstat(const struct host *host, const char *path, uint64_t *sum)
 {
 	struct scan s;
@@ -134,7 +135,7 @@ static int add_thread(void *context, const char *tid)
 	snprintf(path, sizeof path, "%d/task/%.20s/schedstat", (int)t->pid, tid);
 	int code = add_schedstat(t->host, path, &t->sum);
 
-	/* A thread that has ended meanwhile is not an error. */
+	/* A thread may end while its process is being read. */
 	return process_gone(code) ? 0 : code;
 }
 

@@ -12,10 +12,8 @@
 
 /* ---- one process ---- */
 
-/*
- * struct pidfd_info and PIDFD_GET_INFO of linux/pidfd.h (6.15), which older headers lack. These are
- * the first 64 bytes; the kernel accepts any size from 64 on.
- */
+/* struct pidfd_info and PIDFD_GET_INFO of linux/pidfd.h (6.15), which older headers lack. `info`
+ * has the first 64 bytes of the kernel's struct. The kernel accepts any size from 64 bytes on. */
 struct info {
 	uint64_t mask, cgroup;
 	uint32_t pid, tgid, ppid, ids[8];
@@ -34,7 +32,8 @@ int exit_watch_open(pid_t pid)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* POLLIN: the process ended. POLLHUP, since 6.9: its parent also waited for it. */
+/* Returns poll events. POLLIN = the process ended. POLLHUP (since 6.9) = its parent also waited for
+ * it. */
 static short state_of(int pidfd)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
@@ -51,18 +50,19 @@ enum exit_status exit_watch_status(int pidfd, int *ret)
 {
 	struct info info = {.mask = INFO_EXIT};
 
-	/* ENOTTY, EINVAL: no such request. ESRCH: 6.13 and 6.14 answer for live processes only. */
+	/* ENOTTY or EINVAL: the kernel lacks the request. ESRCH: Linux 6.13 and 6.14 support it for
+	 * live processes only. */
 	if (ioctl(pidfd, GET_INFO, &info) < 0)
 		return EXIT_STATUS_UNKNOWN;
 	if (info.mask & INFO_EXIT) {
 		*ret = info.exit_code;
 		return EXIT_STATUS_KNOWN;
 	}
-	/* The parent waited and there is no status: this kernel keeps none. */
+	/* If the parent has waited and the kernel reports no status, this kernel never will. */
 	return state_of(pidfd) & POLLHUP ? EXIT_STATUS_UNKNOWN : EXIT_STATUS_LATER;
 }
 
-/* ---- all that are watched ---- */
+/* ---- all watched processes ---- */
 
 void exit_watches_init(struct exit_watches *e)
 {
@@ -84,7 +84,7 @@ void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, cons
 	int fd = may ? exit_watch_open(pid) : -1;
 
 	*ret = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
-	/* Another process may have got the number before the pidfd was opened. */
+	/* Another process may have got the pid before the pidfd was opened. */
 	if (fd >= 0 &&
 		(process_read_stat(host, pid, &stat) < 0 || stat.start_ticks != start_ticks ||
 			epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &event) < 0)) {
@@ -108,7 +108,8 @@ void exit_watch_look(struct exit_watch *x, const struct exit_watches *e)
 		return;
 	if (!x->ended && exit_watch_ended(x->pidfd)) {
 		x->ended = true;
-		/* The pidfd stays readable: wait for POLLHUP only, the parent's wait. */
+		/* The pidfd stays readable. Wait only for POLLHUP, which shows that the parent has
+		 * waited. */
 		epoll_ctl(e->epoll, EPOLL_CTL_MOD, x->pidfd, &only_hangup);
 	}
 	if (!x->ended)

@@ -1,9 +1,7 @@
-/*
- * Watches processes, which need not be our children, for their end. A pidfd becomes readable when
- * the process ends. Its wait status is known after its parent has waited for it, on kernels with
- * PIDFD_GET_INFO (Linux 6.15 and later). One epoll descriptor wakes the sampler when any of many
- * ends, while its last counters can still be read.
- */
+/* Watches processes for their end. They need not be our children. A pidfd becomes readable when its
+ * process ends. On Linux 6.15 and later (PIDFD_GET_INFO) the wait status is known once the parent
+ * has waited. One epoll descriptor wakes the sampler when any watched process ends, while the last
+ * counters of that process can still be read. */
 #ifndef COLLECTORS_PROCESS_EXIT_WATCH_H
 #define COLLECTORS_PROCESS_EXIT_WATCH_H
 
@@ -13,44 +11,43 @@
 
 #include "collectors/host.h"
 
-/*
- * Opens a close-on-exec pidfd of a process in our own PID namespace; negative errno. To be sure of
- * the process, compare its start time after this call: the number may have been reused.
- */
+/* Opens a close-on-exec pidfd of a process in our own PID namespace. Returns the pidfd or a
+ * negative errno. The pid may have been reused: compare the start time of the process after this
+ * call. */
 int exit_watch_open(pid_t pid);
 
-/* Has the process ended (it may still be a zombie)? */
+/* Returns true when the process has ended, even while it is a zombie. */
 bool exit_watch_ended(int pidfd);
 
 enum exit_status {
 	EXIT_STATUS_KNOWN,
-	EXIT_STATUS_LATER,  /* it lives, or its parent has not waited for it yet */
-	EXIT_STATUS_UNKNOWN /* this kernel does not report it */
+	EXIT_STATUS_LATER,  /* process lives, or its parent has not waited yet */
+	EXIT_STATUS_UNKNOWN /* this kernel does not report the status */
 };
 
-/* *ret is the status as wait(2) gives it, set when known. */
+/* Sets `*ret` to the status of wait(2) when it returns EXIT_STATUS_KNOWN. */
 enum exit_status exit_watch_status(int pidfd, int *ret);
 
 struct exit_watches {
-	int epoll; /* readable when a watched process changed; -1: nothing can be watched */
+	int epoll; /* readable when a watched process changed; -1 = nothing can be watched */
 };
 
 void exit_watches_init(struct exit_watches *e);
-void exit_watches_done(struct exit_watches *e); /* call it after every exit_watch_done */
+void exit_watches_done(struct exit_watches *e); /* call after every exit_watch_done */
 
 struct exit_watch {
-	int pidfd;              /* -1: not watched */
-	bool ended, waited_for; /* never true when not watched */
+	int pidfd;              /* -1 = not watched */
+	bool ended, waited_for; /* both false while pidfd is -1 */
 	enum exit_status known;
-	int status;               /* as wait(2) gives it, when known */
-	struct descriptors *kept; /* budget that pidfd counts in; borrowed until exit_watch_done */
+	int status;               /* as in wait(2); set when known is EXIT_STATUS_KNOWN */
+	struct descriptors *kept; /* limit that counts the pidfd; borrowed until exit_watch_done */
 };
 
-/* Watches a process if its start time matches and host->root_ends has room. */
+/* Watches a process if its start time matches and the limit host->root_ends is not reached. */
 void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, const struct host *host,
 	pid_t pid, uint64_t start_ticks);
 
-/* Updates ended, waited_for and status. Call it once per tick. */
+/* Updates `ended`, `waited_for`, `known` and `status`. Call it once per tick. */
 void exit_watch_look(struct exit_watch *x, const struct exit_watches *e);
 void exit_watch_done(struct exit_watch *x);
 

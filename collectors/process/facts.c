@@ -10,9 +10,9 @@
 #include "collectors/process/process.h"
 #include "collectors/process/named_file.h"
 
-/* Bytes that are read of a file that may hold a job's name. */
+/* Most bytes that are read from a file that may contain a job's name. */
 #define FILE_MAX 65536
-/* The kernel limits arguments and environment to 6 MiB, but PR_SET_MM can declare any size. */
+/* The kernel limits arguments and environment to 6 MiB together. PR_SET_MM can declare any size. */
 #define ENVIRONMENT_MAX      (8u << 20)
 #define ENVIRONMENT_KEPT     (HOST_SCRATCH_SIZE / 2)
 #define PATH_ROOM            (PATH_MAX + 64)
@@ -23,7 +23,7 @@
 struct facts_reader {
 	char *command_line, *environment; /* HOST_SCRATCH_SIZE bytes each */
 	char *file;                       /* FILE_MAX bytes */
-	bool (*wants)(const void *context, struct slice variable); /* NULL = no others */
+	bool (*wants)(const void *context, struct slice variable); /* NULL = no extra variables */
 	const void *context;
 	char executable[PATH_ROOM], directory[PATH_ROOM], cgroup[PATH_ROOM];
 };
@@ -65,7 +65,7 @@ static ssize_t read_text(const struct host *h, pid_t pid, const char *file, char
 	return n;
 }
 
-/* Reads the beginning of a long command line, cut after a whole argument if possible. */
+/* Reads the beginning of a long command line. Cuts it after a whole argument if possible. */
 static void read_beginning(const struct host *h, const char *path, char *out, struct slice *ret)
 {
 	ssize_t n = tree_head(h->proc, path, out, HOST_SCRATCH_SIZE);
@@ -104,13 +104,14 @@ static bool is_wanted(const struct facts_reader *r, struct slice variable)
 	return recognise_is_variable(variable) || (r->wants && r->wants(r->context, variable));
 }
 
-/* The buffer holds the variables that are kept, then the text just read, up to end. */
+/* Layout of the environment buffer: first the variables to keep, then the text just read, up to
+ * `end`. */
 struct sieve {
 	size_t kept, end;
-	bool skips; /* skip the rest of a variable that was too long for the buffer */
+	bool skips; /* skip the rest of a variable that did not fit in the buffer */
 };
 
-/* Keeps the wanted ones of the whole variables just read. An incomplete last variable stays. */
+/* Drops the unwanted variables from the text just read. An incomplete last variable stays. */
 static void sift_environment(const struct facts_reader *r, struct sieve *s)
 {
 	char *text = r->environment, *nul;
@@ -164,7 +165,7 @@ static struct slice read_link(const struct host *h, pid_t pid, const char *file,
 	return (struct slice){out, n > 0 ? (size_t)n : 0};
 }
 
-/* A line is NUMBER:CONTROLLERS:PATH; that of v2 is "0::PATH" (cgroups(7)). */
+/* A line is NUMBER:CONTROLLERS:PATH. The line of cgroup v2 is "0::PATH" (cgroups(7)). */
 static struct slice path_of_cgroup(struct slice text)
 {
 	struct scan s = scan_slice(text), line;
@@ -206,14 +207,15 @@ void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX])
 			n++;
 			continue;
 		}
-		/* Take the last id: outer containers and pods come before inner ones. */
+		/* Use the last id: a path names outer containers and pods before inner ones. */
 		if (n >= CONTAINER_DIGITS_MIN && n <= CONTAINER_DIGITS_MAX)
 			slice_copy((struct slice){cgroup.data + i - n, n}, out, CONTAINER_ID_MAX);
 		n = 0;
 	}
 }
 
-/* The real uid: a set-user-ID program must not make us read files for its user. */
+/* Reads the real uid. By the effective uid, a set-user-ID program could make us read files of its
+ * owner. */
 static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
 {
 	struct scan line;
@@ -221,7 +223,7 @@ static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
 	return process_status_line(h, pid, "Uid:", &line) && scan_u64(&line, ret);
 }
 
-/* Takes names from /etc/passwd; directory services such as LDAP are not asked. */
+/* Reads the name from /etc/passwd only. Directory services such as LDAP are not queried. */
 static void read_user(const struct host *h, pid_t pid, char out[USER_NAME_MAX])
 {
 	struct slice name, password;
@@ -243,7 +245,7 @@ static void read_user(const struct host *h, pid_t pid, char out[USER_NAME_MAX])
 		}
 }
 
-/* Reads the first of the possible name files that is readable. */
+/* Reads the first readable file among those that may contain the job's name. */
 static void read_file(struct facts_reader *r, const struct host *h, struct process_facts *facts)
 {
 	char path[FILE_PATH_MAX];

@@ -9,7 +9,7 @@
 
 /* ---- files ---- */
 
-/* Keeps the files open unless processes_kept_max, the limit for all runs, is reached. */
+/* Keeps the files open unless processes_kept_max, the limit for all runs together, is reached. */
 static void keep_files(struct member *m, const struct host *h)
 {
 	if (m->files || !h->processes_kept || *h->processes_kept >= h->processes_kept_max)
@@ -45,7 +45,8 @@ static uint64_t ticks_ns(const struct host *h, uint64_t ticks)
 	return ticks > UINT64_MAX / ns_per_tick ? 0 : ticks * ns_per_tick;
 }
 
-/* Takes CPU time from the clock if readable; the kernel's share of it always from ticks. */
+/* Uses the CPU clock if readable, else USER_HZ ticks. The share of system time always comes from
+ * ticks. */
 static void take_cpu(struct member *m, const struct host *h, const struct process_stat *s)
 {
 	uint64_t user = ticks_ns(h, s->user_ticks), system = ticks_ns(h, s->system_ticks);
@@ -76,7 +77,8 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 		m->status_due = true;
 	m->rss_bytes = m->zombie ? 0 : rss;
 	m->own_faults = s->minor_faults;
-	/* A new stack: the process has executed a program, and its old memory is gone. */
+	/* A new stack address means that the process has executed a program. Its old memory is
+	 * gone. */
 	if (s->stack_start != m->stack_start)
 		m->inherited_bytes = m->pss_bytes = 0;
 	m->stack_start = s->stack_start;
@@ -98,7 +100,7 @@ static void read_status(struct member *m, const struct host *h)
 	m->swap_bytes = s.swap_bytes;
 	m->kinds_known = s.kinds_known;
 	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
-	/* The status file counts the first thread only, which may have ended. */
+	/* The status file counts only the first thread, which has ended when `thread` is set. */
 	if (!m->thread) {
 		raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
 		raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
@@ -112,10 +114,9 @@ static void read_status(struct member *m, const struct host *h)
 	}
 }
 
-/*
- * An exiting process gives up its memory first; from then on root owns its files (task_dump_owner()
- * in fs/proc/base.c of the kernel). Its refusal says nothing about access rights.
- */
+/* Returns true while the process is ending. An exiting process gives up its memory first. From then
+ * on root owns its files (task_dump_owner() in fs/proc/base.c of the kernel). A refused read then
+ * does not mean that the process belongs to another user. */
 static bool is_ending(const struct member *m, const struct host *h)
 {
 	struct process_stat s;
@@ -124,7 +125,7 @@ static bool is_ending(const struct member *m, const struct host *h)
 	       s.rss_pages == 0;
 }
 
-/* Remembers a refusal until the next full reading: exec may change the user. */
+/* Remembers a refused read until the next full reading, because exec may change the user. */
 static void note_refusal(struct member *m, const struct host *h, int code, bool *refused)
 {
 	if (!*refused)
@@ -153,11 +154,11 @@ static void read_fds(struct member *m, const struct host *h)
 				    process_read_open_fds(h, member_shown_by(m), &m->open_fds);
 
 	note_refusal(m, h, code, &m->fds_refused);
-	/* While a process is exiting, its last count holds until it is a zombie. */
+	/* The last count stays valid when only an exiting process refuses the read. */
 	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
-/* Reads the waiting times now and then: the counters keep until read. */
+/* Reads the waiting times only at some ticks. The kernel keeps the counters, so nothing is lost. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;
@@ -174,7 +175,8 @@ static void read_waits(struct member *m, const struct host *h)
 	raise_to(&m->counter[TREE_MEMORY_WAIT_NS], d.memory_ns);
 }
 
-/* 0; -ESRCH: the process is gone; other codes: unreadable this time, the old values stay. */
+/* Returns 0, -ESRCH when the process is gone, or another code when the file is unreadable for now.
+ * In the last case the old values stay. */
 static int read_stat(struct member *m, const struct host *h)
 {
 	struct process_stat s;
@@ -195,7 +197,7 @@ bool member_read(struct member *m, const struct host *h, bool full)
 		return code != -ESRCH;
 	if (full)
 		m->io_refused = m->fds_refused = m->pss_refused = false;
-	/* A zombie has no memory, but its counters are final. */
+	/* A zombie has no memory, but its status file has the final counters. */
 	if (full || m->status_due || m->zombie)
 		read_status(m, h);
 	read_io(m, h);
@@ -205,7 +207,7 @@ bool member_read(struct member *m, const struct host *h, bool full)
 	return true;
 }
 
-/* Reads a sleeping process: only its memory and its parent can have changed. */
+/* Reads a sleeping process. Only its memory and its parent can have changed. */
 static bool read_sleeper(struct member *m, const struct host *h)
 {
 	int code = read_stat(m, h);
@@ -243,7 +245,8 @@ bool member_begin(struct member *m, const struct host *h)
 {
 	m->clock_ns = process_cpu_clock(h, m->pid);
 	m->ran = m->children_due = true;
-	/* Processes start at different counts, so that full readings do not fall on one look. */
+	/* Different start values spread the full readings of many processes over different
+	 * ticks. */
 	m->looks = (unsigned)m->pid % STALE_LOOKS;
 	return member_read(m, h, true);
 }
@@ -253,10 +256,10 @@ bool member_exists(const struct member *m, const struct host *h)
 	uint64_t clock = process_cpu_clock(h, m->pid);
 	struct process_stat s;
 
-	/* A clock that went backwards belongs to another process. */
+	/* A smaller value means that the pid now belongs to another process. */
 	if (clock)
 		return clock >= m->clock_ns;
-	/* The clock is 0: no such process, or one that has not run at all. */
+	/* The clock is 0 when the process is gone, has never run, or has no readable clock. */
 	int code = process_read_stat(h, m->pid, &s);
 
 	return !process_gone(code) && (code < 0 || s.start_ticks == m->start_ticks);
@@ -269,7 +272,8 @@ static uint64_t share_of(uint64_t all, uint64_t part, uint64_t whole)
 
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
-	/* New memory counts in full until PSS is read again: a share could hide a peak. */
+	/* Memory added since the last PSS reading counts in full, because a share of it could hide
+	 * a peak. */
 	if (m->pss_bytes && rss > m->pss_rss_bytes)
 		return m->pss_bytes + (rss - m->pss_rss_bytes);
 	if (m->pss_bytes && m->pss_rss_bytes)

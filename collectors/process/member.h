@@ -1,10 +1,8 @@
-/*
- * One process of a run and its state from look to look.
+/* One process of a run, with its state from tick to tick.
  *
- * Cost: a process whose CPU clock stands still since the last look has not run. Nothing of it is
- * read again, except its memory every STALE_LOOKS looks, because other processes can change that.
- * Most processes of a big tree sleep.
- */
+ * Cost: a process whose CPU clock has not moved since the last tick has not run. Its files are not
+ * read again. Only its memory is read every STALE_LOOKS ticks, because other processes can change
+ * it. Most processes of a big tree sleep. */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
 
@@ -14,9 +12,9 @@
 #include "collectors/base/number.h"
 #include "collectors/process/process.h"
 
-/* Looks between two readings of a sleeper's memory, or two full readings of a runner. */
+/* Ticks between memory readings of a sleeping process, or full readings of a running process. */
 #define STALE_LOOKS 64
-/* Waiting times of a running process are read at looks 1, 2, 4, 8 and then every 8th. */
+/* Waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th tick. */
 #define WAIT_LOOKS_MAX 8
 
 /* Counters of a tree. They never fall. Times are in nanoseconds. */
@@ -37,105 +35,97 @@ enum tree_counter {
 	TREE_COUNTERS,
 };
 
-/* Open files of a process that ran at two looks in a row, because it is likely to be read again. */
+/* Open files of a process that ran at two ticks in a row. The next tick probably needs them. */
 struct member_files {
 	struct kept stat, io, children;
-	unsigned *count; /* number of processes with kept files, of all runs */
+	unsigned *count; /* number of processes with open files, in all runs; borrowed */
 };
 
 struct member {
 	pid_t pid, ppid;
 	pid_t thread;               /* see struct process_stat */
-	struct member_files *files; /* NULL: no file is kept open */
+	struct member_files *files; /* NULL = no file stays open */
 	uint64_t start_ticks;
 	uint64_t threads;
-	uint64_t clock_ns;               /* CPU clock at the last reading; 0 = not readable */
-	uint64_t counter[TREE_COUNTERS]; /* of the process and of the children that it waited for */
-	uint64_t waited_faults, waited_ns; /* of children that it waited for */
-	uint64_t credited_faults,
-		/* The part of them that is already settled against dead members. */
-		credited_ns;
+	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = not readable */
+	uint64_t counter[TREE_COUNTERS];   /* of the process and of children it waited for */
+	uint64_t waited_faults, waited_ns; /* part from children that it waited for */
+	/* The part of waited_faults and waited_ns that is already settled (tree_dead.h). */
+	uint64_t credited_faults, credited_ns;
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
-	/* The kernel's high-water mark from before the run. A peak up to it comes from a sample. */
+	/* VmHWM at the start of the run. While VmHWM is not higher, samples give the peak. */
 	uint64_t old_mark_bytes;
-	/* RSS at the previous look; the smaller RSS was held throughout. */
+	/* RSS at the previous tick. The smaller of both RSS counts as held between the ticks. */
 	uint64_t last_rss_bytes;
 	uint64_t stack_start; /* see struct process_stat */
-	/* RSS of the parent at the fork; 0 = has executed a program since. */
+	/* RSS of the parent at the fork; 0 = the process has executed a program since. */
 	uint64_t inherited_bytes;
-	uint64_t own_faults; /* its own minor faults: each gave it at most one page of its own */
-	uint64_t pss_bytes, pss_rss_bytes; /* last PSS and the RSS read with it; 0 = never read */
-	uint64_t pss_stat_bytes; /* rss_bytes at that reading; approximate (per-CPU counts) */
+	uint64_t own_faults; /* minor faults of the process itself; each adds at most one page */
+	uint64_t pss_bytes, pss_rss_bytes; /* PSS and RSS of one reading; 0 = never read */
+	uint64_t pss_stat_bytes; /* rss_bytes when PSS was read; approximate (per-CPU counts) */
 	unsigned pss_generation; /* generation of the tree when PSS was read */
 	uint64_t pss_cost_ns;    /* CPU time that the last reading of PSS took */
 	struct mono pss_at;      /* time of the last reading of PSS */
-	uint64_t huge_bytes;     /* at the last reading of PSS */
-	uint64_t pss_shmem_bytes,
-		/* Shared memory in that PSS and in that RSS. */
-		pss_shmem_rss_bytes;
+	uint64_t huge_bytes;     /* transparent huge pages at the last reading of PSS */
+	/* Shared memory: its part of pss_bytes, and its RSS at the same reading. */
+	uint64_t pss_shmem_bytes, pss_shmem_rss_bytes;
 	bool pss_shmem_known;
 	uint64_t kind_bytes[MEMORY_KINDS];
 	uint64_t open_fds;
-	unsigned wait_pause,
-		/*
-		 * wait_pause: looks between two readings of waiting times; wait_looks: looks until
-		 * the next.
-		 */
-		wait_looks;
-	unsigned looks; /* looks since the last full reading; starts at pid % STALE_LOOKS */
-	/* Only what it waited for counts: this process watches the run but is not part of it. */
+	/* Waiting times: ticks between two readings, and ticks until the next reading. */
+	unsigned wait_pause, wait_looks;
+	/* Ticks since the last full reading; starts at pid % STALE_LOOKS. */
+	unsigned looks;
+	/* This process watches the run but is not part of it. Only the usage of the children that
+	 * it waited for counts. */
 	bool reaper;
 	bool zombie, ran, peak_rose, status_due;
-	/*
-	 * It may have unknown children: it ran, or a process below it ended, or its children were
-	 * not read for STALE_LOOKS looks. The kernel may skip children when others end while it
-	 * lists them (fs/proc/array.c).
-	 */
+	/* The process may have unknown children: it ran, a process below it ended, or its children
+	 * were not read for STALE_LOOKS ticks. The kernel may skip children when others end during
+	 * a listing (fs/proc/array.c). */
 	bool children_due;
 	bool io_refused, fds_refused, pss_refused;
-	bool vanished;                         /* gone; its counters are not settled yet */
-	bool fds_known, io_known, kinds_known; /* io_known: read at least once */
+	bool vanished;                         /* gone; counters not settled yet (tree_dead.h) */
+	bool fds_known, io_known, kinds_known; /* io_known: I/O was read at least once */
 };
 
-/* The thread whose files below /proc show the state of the process. */
+/* Returns the thread whose files below /proc show the state of the process. */
 static inline pid_t member_shown_by(const struct member *m)
 {
 	return m->thread ? m->thread : m->pid;
 }
 
-/* Marks all that it waited for until now as settled. */
+/* Marks all counters of children that the process waited for until now as settled. */
 static inline void member_credit(struct member *m)
 {
 	m->credited_faults = m->waited_faults;
 	m->credited_ns = m->waited_ns;
 }
 
-/* First reading; set pid, start_ticks and reaper. This and the next two: false = gone. */
+/* Reads the process for the first time. Set `pid`, `start_ticks` and `reaper` before. member_begin,
+ * member_look and member_read return false when the process is gone. */
 bool member_begin(struct member *m, const struct host *h);
-/* Closes the kept files; the rest of the member stays. */
+/* Closes the files that stay open. The values of the member stay. */
 void member_done(struct member *m);
-/* Reads what may have changed since the last look. */
+/* Reads the values that may have changed since the last tick. */
 bool member_look(struct member *m, const struct host *h);
-/* Reads the process now. full: also retry files that were refused. */
+/* Reads the process now. If `full`, also retries files whose reading was refused. */
 bool member_read(struct member *m, const struct host *h, bool full);
 
-/* Does the process still exist, by its CPU clock or else its stat file? */
+/* Returns true while the process exists, by its CPU clock or else its stat file. */
 bool member_exists(const struct member *m, const struct host *h);
 
-/* Reads PSS and reports the CPU time it took. False: PSS could not be read. */
+/* Reads PSS and sets `*cost_ns` to the CPU time spent. Returns false when PSS is unreadable. */
 bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns);
 
-/*
- * The part of rss (RSS now or at the peak) that counts for this process, without memory shared
- * within the run.
- * - If PSS was read: the same share of a smaller RSS; of a larger RSS, the PSS plus all that came
- *   since.
- * - Else, a forked child is assumed to share its parent's memory, except one page per fault and its
- *   growth.
- * - Else all of rss.
- */
+/* Returns the part of `rss` that counts for this process, without memory shared within the run.
+ * `rss` is the RSS now or at the peak.
+ * - If PSS was read: a smaller RSS counts with the share of that reading. A larger RSS counts as
+ *   PSS plus all growth since.
+ * - Else, a forked child shares its parent's memory. Its growth and one page per fault count.
+ * - Else all of `rss` counts. */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
-/* The shared memory, mapped tmpfs included, in member_memory of the current RSS. */
+/* Returns the part of member_memory(current RSS) that is shared memory, including mapped tmpfs. */
 uint64_t member_shmem(const struct member *m, const struct host *h);
 
 #endif

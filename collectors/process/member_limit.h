@@ -1,8 +1,6 @@
-/*
- * Limits how many members all runs have together, and in how many runs one process may be. A
- * process of a job within a job belongs to several runs, and each run reads it. Any user can nest
- * runs by naming them. Sampler thread.
- */
+/* Limits the number of members of all runs together, and the number of runs of one process. A
+ * process of a job inside another job belongs to several runs, and each run reads the process. Any
+ * user can nest runs by naming them. Sampler thread only. */
 #ifndef COLLECTORS_PROCESS_MEMBER_LIMIT_H
 #define COLLECTORS_PROCESS_MEMBER_LIMIT_H
 
@@ -12,19 +10,20 @@
 
 #include "collectors/base/pid_map.h"
 
-/* Most runs of a process; pod, batch job, workflow, step and wrapper may be nested. */
+/* Most runs of one process. Pod, batch job, workflow, step and wrapper may be nested. */
 #define MEMBER_LIMIT_NESTED_MAX 8
 
 struct member_limit {
-	size_t n, most;      /* a process in several runs counts once for each */
-	struct pid_map runs; /* number of runs of each process */
+	size_t n, most;      /* `n` counts a process once for each of its runs */
+	struct pid_map runs; /* number of runs by pid */
 };
 
-/* Counts a process in one more run. False: it or all runs together are at the limit. */
+/* Counts a process in one more run. Returns false when a limit is reached: that of the process or
+ * that of all runs. */
 bool member_limit_enter(struct member_limit *m, pid_t pid);
 /* Call it once for each successful member_limit_enter. */
 void member_limit_leave(struct member_limit *m, pid_t pid);
-/* Frees the counts and starts from zero; most stays. */
+/* Frees the counts and starts again from zero. The limit `most` stays. */
 void member_limit_done(struct member_limit *m);
 
 #endif

@@ -14,12 +14,12 @@
 struct file_query {
 	const struct host *host;
 	pid_t pid;
-	/* The mount table whose paths match the targets that we see of the process's links. */
+	/* Mount table below host->proc whose paths match the targets of the process's links. */
 	char table[32];
 	struct mounts mounts;
 };
 
-/* In another user namespace, a layered mount may be an overlay over a FUSE of the same user. */
+/* A layered mount in another user namespace may be an overlay over a FUSE that never answers. */
 static bool is_harmless(const struct file_query *q, const struct mount *m)
 {
 	enum mount_kind kind = mount_kind_of(m);
@@ -28,7 +28,8 @@ static bool is_harmless(const struct file_query *q, const struct mount *m)
 				       kind != MOUNT_REMOTE;
 }
 
-/* Reads the table again: a mount number may have been reused since the last reading. */
+/* Reads the mount table again, because a mount number may have been reused since the last
+ * reading. */
 static bool allows(void *context, uint64_t mount)
 {
 	struct file_query *q = context;
@@ -41,11 +42,9 @@ static bool allows(void *context, uint64_t mount)
 	return false;
 }
 
-/*
- * Picks the mount table whose paths match the link targets in /proc. The kernel shows targets as
- * seen from our root. In our mount namespace that is our own table; else the process's table, if
- * its root is the root of its namespace.
- */
+/* Picks the mount table whose paths match the link targets in /proc. The kernel shows link targets
+ * as seen from our root. In our mount namespace, our own table matches. In another namespace, the
+ * table of the process matches if its root is the root of that namespace. */
 static bool find_table(struct file_query *q)
 {
 	char path[32], root[4];
@@ -59,11 +58,9 @@ static bool find_table(struct file_query *q)
 	return tree_link(q->host->proc, path, root, sizeof root) > 0 && strcmp(root, "/") == 0;
 }
 
-/*
- * May a mount on the path never answer? Even opening a /proc link to a file on NFS asks the server.
- * A later mount may hide a remote one of the same path, and still each remote mount counts. A mount
- * that the process hides under another name is found later by its number.
- */
+/* Returns true when a mount on the path may never answer. Even opening a /proc link to a file on
+ * NFS contacts the server. Every remote mount on the path counts, even one that a later mount
+ * hides. A mount that the process hides under another name is found later by its number. */
 static bool may_block(struct file_query *q, const char *path)
 {
 	if (mounts_read(&q->mounts, q->host->proc, q->table, NULL) < 0)

@@ -1,4 +1,4 @@
-/* See netlink(7), and linux/netlink.h for the layout. */
+/* Layout: linux/netlink.h, netlink(7). */
 #include "collectors/process/netlink.h"
 
 #include <assert.h>
@@ -50,7 +50,7 @@ static size_t padded_length(size_t len)
 	return (len + NLMSG_ALIGNTO - 1) & ~(size_t)(NLMSG_ALIGNTO - 1);
 }
 
-/* Moves rest behind a piece of len bytes and its padding; the last piece may lack the padding. */
+/* Moves `rest` past a piece of `len` bytes and its padding. The last piece may lack padding. */
 static void skip_padded(struct bytes *rest, size_t len)
 {
 	len = padded_length(len);

@@ -1,7 +1,5 @@
-/*
- * Netlink datagrams: reads messages and attributes, and builds the few requests that we send. Pure
- * functions: every length from outside is checked, and no byte past it is read.
- */
+/* Netlink datagrams: reads messages and attributes, and builds the few requests that we send. These
+ * are pure functions. Each length from outside is checked before the bytes are read. */
 #ifndef COLLECTORS_PROCESS_NETLINK_H
 #define COLLECTORS_PROCESS_NETLINK_H
 
@@ -19,10 +17,10 @@ struct netlink_message {
 	struct bytes body; /* after the header */
 };
 
-/* The next message; false at the end, or when the rest of the datagram is malformed. */
+/* Reads the next message. Returns false at the end, or when the remaining bytes are malformed. */
 bool netlink_next(struct bytes *rest, struct netlink_message *ret);
 
-/* The code of an error message, 0 in an acknowledgement; false for any other message. */
+/* Reads the code of an error message; 0 = acknowledgement. Returns false for any other message. */
 bool netlink_error(const struct netlink_message *m, int *ret);
 
 struct netlink_attribute {
@@ -32,10 +30,10 @@ struct netlink_attribute {
 
 bool netlink_attribute(struct bytes *rest, struct netlink_attribute *ret);
 
-/* Drops len bytes at the start; false, and nothing done, when there are fewer. */
+/* Drops `len` bytes at the start. Returns false and drops none when fewer bytes are left. */
 bool netlink_skip(struct bytes *b, size_t len);
 
-/* Native-endian number at an offset; 0 past the end. */
+/* Returns the native-endian number at an offset; 0 past the end. */
 uint16_t netlink_u16(struct bytes b, size_t offset);
 uint32_t netlink_u32(struct bytes b, size_t offset);
 uint64_t netlink_u64(struct bytes b, size_t offset);
@@ -51,10 +49,10 @@ struct netlink_request {
 struct netlink_command {
 	uint16_t family;
 	uint8_t command, version;
-	bool acknowledge; /* also acknowledge success; failures are always answered */
+	bool acknowledge; /* request an answer on success too; a failure always has one */
 };
 
-/* The value must fit: checked by an assertion. */
+/* Builds a request. An assertion checks that the value fits. */
 void netlink_generic(struct netlink_request *ret, const struct netlink_command *c,
 	uint16_t attribute, const void *value, size_t len);
 

@@ -14,7 +14,7 @@ struct pids {
 	pid_t *pid;
 };
 
-/* A callback of process_list and process_children: context is a struct pids. */
+/* Callback for process_list and process_children. `context` is a struct pids. */
 static inline void pids_add(void *context, pid_t pid)
 {
 	struct pids *p = context;

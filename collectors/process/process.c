@@ -1,4 +1,4 @@
-/* Reading one process. Every field may be hostile; the process may end at any time. */
+/* Reads one process. Every field may be hostile, and the process may end at any time. */
 #include "collectors/process/process.h"
 
 #include <errno.h>
@@ -50,17 +50,18 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	p.state = *s.at++;
 	if (!scan_i64(&s, &ppid) || ppid < 0 || ppid > INT32_MAX)
 		return false;
-	/* pgrp, session, tty_nr, tpgid may be negative. */
+	/* pgrp, session, tty_nr and tpgid may be negative. */
 	for (int i = 0; i < 4; i++)
 		if (!scan_i64(&s, &ignored))
 			return false;
-	/* From field 9 (flags) to 33 (sigignore). Priority, nice and rss may be negative. */
+	/* Fields 9 (flags) to 33 (sigignore). Priority, nice and rss may be negative. */
 	for (int field = 9; field <= LAST_FIELD; field++) {
 		if (scan_u64(&s, &fields[field - 9]))
 			continue;
 		if (!scan_i64(&s, &ignored) && field <= 24)
 			return false;
-		/* The field is negative, or missing after rss, where all fields are optional. */
+		/* The field is negative, or it is missing. Only fields after rss (24) may be
+		 * missing. */
 		fields[field - 9] = 0;
 	}
 	p.pid = (pid_t)pid;
@@ -83,7 +84,7 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	return true;
 }
 
-/* Converts "123 kB" to bytes; 0 when the line has another form. */
+/* Converts "123 kB" to bytes. Returns 0 for a line of another form. */
 static uint64_t kib(struct scan line)
 {
 	uint64_t v;
@@ -103,7 +104,7 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
-/* An exiting process has no memory lines, and so 0 bytes of each kind. */
+/* An exiting process has no memory lines. Its kinds of memory are then known to be 0 bytes. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
@@ -228,7 +229,7 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 
 /* ---- processes whose first thread has ended ---- */
 
-/* Threads to try: a thread that is exiting has no memory any more. */
+/* Most threads to try. A thread that is exiting has no memory any more. */
 #define THREADS_TRIED 16
 
 struct process_threads {
@@ -268,7 +269,7 @@ int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 		return code;
 	if (!process_stat_parse(text, ret))
 		return -EBADMSG;
-	/* An exiting process loses its memory first: no thread with memory is found. */
+	/* An exiting process loses its memory first, so no thread with memory is found for it. */
 	if (ret->state == 'Z' && ret->threads > 1)
 		tree_list(h->proc, process_path(path, pid, "task"), look_at_thread, &threads);
 	return 0;
@@ -322,7 +323,8 @@ int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
 	uint64_t n = 0;
 
 	process_path(path, pid, "fd");
-	/* Linux 6.2 and later report the count as the directory's size, others 0. */
+	/* Linux 6.2 and later report the count as the size of the directory. Older kernels report
+	 * 0. */
 	int64_t size = tree_size(h->proc, path);
 
 	if (size < 0)
@@ -458,7 +460,7 @@ static int children_of(void *context, const char *thread)
 	return tell_children(c, tree_read_records(h->proc, path, h->scratch, h->scratch_size));
 }
 
-/* A thread of the list that has ended meanwhile is not an error. */
+/* A thread may end after the listing. */
 static int children_of_listed(void *context, const char *thread)
 {
 	int code = children_of(context, thread);
@@ -542,7 +544,7 @@ bool process_shares(const struct host *h, pid_t pid, const char *namespace)
 
 /* ---- descriptors ---- */
 
-/* Longer targets are paths of files; no device has such a long name. */
+/* A longer target is the path of a file. No device has such a long name. */
 #define TARGET_MAX 256
 
 struct descriptor_walk {
@@ -568,7 +570,7 @@ static int look_at_descriptor(void *context, const char *name)
 	snprintf(path, sizeof path, "%d/fd/%d", (int)w->pid, (int)fd);
 	ssize_t n = tree_link(w->host->proc, path, target, sizeof target);
 
-	/* The descriptor was closed meanwhile, or its target is too long. */
+	/* The descriptor has been closed, or its target is too long. */
 	if (n == -ENOENT || n == -EFBIG)
 		return 0;
 	return n < 0 ? (int)n : w->each(w->context, (int)fd, target);

@@ -1,4 +1,4 @@
-/* Finding new processes without reading all of /proc each time. */
+/* Finds new processes without reading all of /proc each time. */
 #include "collectors/process/process_book.h"
 
 #include <errno.h>
@@ -10,19 +10,19 @@
 #include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 
-/* Looks between two full listings of /proc, which find what the shortcuts missed. */
+/* Ticks between two full listings of /proc. A listing finds processes that the shortcuts missed. */
 #define LIST_LOOKS 60
-/* Up to this many new numbers are tried one by one; for more, listing /proc is cheaper. */
+/* Most new pids to try one by one. Listing /proc is cheaper for more pids. */
 #define TRIES_MAX 16
-/* Shortest time between two looks at one process. */
+/* Shortest time between two checks of one process. */
 #define AGAIN_NS 100000000LL
 
 struct process_book {
 	size_t n, room;
 	struct booked_process *process; /* sorted by pid */
 	uint64_t looks;
-	uint64_t last_pid; /* the last number that the kernel gave out; 0 = unknown */
-	/* Numbers that may be new in this look. */
+	uint64_t last_pid; /* last pid that the kernel assigned; 0 = unknown */
+	/* Pids that may be new at this tick. */
 	struct pids new;
 	size_t n_due, due_room;
 	struct due {
@@ -46,7 +46,7 @@ void process_book_free(struct process_book *b)
 	free(b);
 }
 
-/* Index of the first entry with this pid or a higher one. */
+/* Returns the index of the first entry with this pid or a higher one. */
 static size_t place_of(const struct process_book *b, pid_t pid)
 {
 	size_t low = 0, high = b->n;
@@ -79,12 +79,10 @@ void process_book_again(struct process_book *b)
 	}
 }
 
-/* ---- which numbers are new ---- */
+/* ---- new pids ---- */
 
-/*
- * The last number in /proc/loadavg is the newest process number of our namespace. Numbers count up
- * and wrap around, so an unchanged number means no new process. 0 = unknown.
- */
+/* Returns the newest pid of our namespace, the last number in /proc/loadavg; 0 = unknown. Pids
+ * count up and wrap around, so an unchanged value means that no process is new. */
 static uint64_t last_pid(const struct host *h)
 {
 	ssize_t n = h->own_pid_namespace ?
@@ -122,7 +120,8 @@ static void remove_unlisted(struct process_book *b,
 	b->n = n;
 }
 
-/* Fills new. When the numbers have wrapped around, every number may belong to another process. */
+/* Fills `new`. After the pids have wrapped around, every known pid may belong to another
+ * process. */
 static void find_new(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {
@@ -147,7 +146,7 @@ static void find_new(struct process_book *b, const struct host *h,
 		remove_unlisted(b, forget, context);
 }
 
-/* ---- due processes ---- */
+/* ---- processes to check now ---- */
 
 static void add_due(struct process_book *b, const struct booked_process *p)
 {
@@ -164,7 +163,8 @@ static struct mono next_look(const struct host *h, uint64_t start_ticks)
 	return (struct mono){h->now.mono.ns + (age > AGAIN_NS ? age : AGAIN_NS)};
 }
 
-/* Reads an entry again. -ETIMEDOUT: no answer; any other error: the process is gone. */
+/* Reads the process of an entry again. Returns -ETIMEDOUT when the file did not answer. Any other
+ * error means that the process is gone. */
 static int read_entry(const struct host *h, struct booked_process *p)
 {
 	struct process_stat s;
@@ -191,7 +191,7 @@ static void enter_new(struct process_book *b, const struct host *h)
 			continue;
 		int code = read_entry(h, &p);
 
-		/* List all processes at the next look, to try this one again. */
+		/* List all processes at the next tick, to try this process again. */
 		if (process_unanswered(code))
 			b->last_pid = 0;
 		if (code)
@@ -204,7 +204,7 @@ static void enter_new(struct process_book *b, const struct host *h)
 	}
 }
 
-/* Reads the entries that are due again. If a pid has a new process, the entry starts anew. */
+/* Reads the entries that are due. If a pid has a new process, its entry starts from zero. */
 static void look_again(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {

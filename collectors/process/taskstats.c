@@ -1,4 +1,5 @@
-/* Reads struct taskstats by offsets: the build machine's header may be of another kernel. */
+/* Reads struct taskstats by offsets, because the header of the build machine may differ from this
+ * kernel. */
 #include "collectors/process/taskstats.h"
 
 #include <linux/genetlink.h>
@@ -8,7 +9,7 @@
 
 #define VERSION_WITH_FIELDS_MOVED 15
 
-/* Offsets of the fields in every version but 15. */
+/* Offsets of the fields, the same in every version except 15. */
 enum {
 	AT_VERSION = 0,
 	AT_CPU_DELAY = 24,
@@ -20,14 +21,14 @@ enum {
 	AT_FREEPAGES_DELAY = 320,
 	AT_THRASHING_DELAY = 336,
 	AT_COMPACT_DELAY = 360,
-	LEAST_SIZE = 328, /* version 8; later fields are read if the record is long enough */
+	LEAST_SIZE = 328, /* version 8; later fields are optional */
 };
 
 static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record *ret)
 {
 	if (b.len < LEAST_SIZE || netlink_u16(b, AT_VERSION) == VERSION_WITH_FIELDS_MOVED)
 		return false;
-	/* A field past the end of an older kernel's record reads as 0. */
+	/* An older kernel's record is shorter; a missing field reads as 0. */
 	uint64_t swapin = netlink_u64(b, AT_SWAPIN_DELAY),
 		 thrashing = netlink_u64(b, AT_THRASHING_DELAY);
 
@@ -39,7 +40,7 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 		.peak_bytes = netlink_u64(b, AT_HIWATER_RSS_KIB) * 1024,
 		.cpu_wait_ns = netlink_u64(b, AT_CPU_DELAY),
 		.io_wait_ns = netlink_u64(b, AT_IO_DELAY),
-		/* A page swapped in twice counts in both (swap_read_folio()). */
+		/* A page that is swapped in twice counts in both delays (swap_read_folio()). */
 		.memory_wait_ns = (swapin > thrashing ? swapin : thrashing) +
 				  netlink_u64(b, AT_FREEPAGES_DELAY) +
 				  netlink_u64(b, AT_COMPACT_DELAY),
@@ -47,7 +48,7 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 	return true;
 }
 
-/* Reads the contents of AGGR_PID or AGGR_TGID: an id and its record. */
+/* Reads the contents of AGGR_PID or AGGR_TGID, which are an id and its record. */
 static bool aggregate_read(struct bytes b, bool whole, struct task_record *ret)
 {
 	struct netlink_attribute a;

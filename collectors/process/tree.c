@@ -11,13 +11,14 @@
 
 /* ---- new members ---- */
 
-/* A temporary failure: neither "gone" nor "refused"; the next look may succeed. */
+/* Returns true for a temporary failure, neither "gone" nor "refused". The next tick may succeed. */
 static bool is_passing(int code)
 {
 	return code < 0 && !process_gone(code) && !process_refused(code);
 }
 
-/* Adds pid if its parent is ppid or a member (0: any). -ESRCH: gone or not of the run. */
+/* Adds process `pid` if its parent is `ppid` or a member. `ppid` 0 accepts any parent. Returns
+ * -ESRCH when the process is gone or outside the run. */
 static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
@@ -30,7 +31,7 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
-	/* The reaper had this child before the run. */
+	/* The reaper had this child already before the run began. */
 	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
 		s.start_ticks < t->start_ticks)
 		return -ESRCH;
@@ -43,7 +44,8 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	return 0;
 }
 
-/* As take_in, if pid is no member yet and the limit allows it. False: unreadable this time. */
+/* Calls take_in unless `pid` is a member or the limit is reached. Returns false when the process is
+ * unreadable for now. */
 static bool adopt_process(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	int code = 0;
@@ -59,12 +61,12 @@ static bool adopt_process(struct process_tree *t, const struct host *h, pid_t pi
 	return !is_passing(code);
 }
 
-/* Adds the children of one member. False: some may be missing. */
+/* Adds the children of one member. Returns false when some may be missing. */
 static bool find_children_of(struct process_tree *t, const struct host *h, size_t i, struct pids *f)
 {
 	const struct member *m = &t->member[i];
 	pid_t pid = m->pid;
-	/* Orphans go to the first thread of a reaper (find_new_reaper()). */
+	/* The kernel gives orphans to the first thread of a reaper (find_new_reaper()). */
 	uint64_t threads = m->reaper ? 1 : m->threads;
 
 	f->n = 0;
@@ -77,7 +79,8 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 	return all;
 }
 
-/* For kernels without children files: reads all parent links. False: some may be missing. */
+/* Finds members by the parent links of all processes, on kernels without children files. Returns
+ * false when some may be missing. */
 static bool find_by_scan(struct process_tree *t, const struct host *h, struct pids *f)
 {
 	struct {
@@ -103,11 +106,11 @@ static bool find_by_scan(struct process_tree *t, const struct host *h, struct pi
 		unknown[n].pid = s.pid;
 		unknown[n++].ppid = s.ppid;
 	}
-	/* Pids are not in order of creation: repeat until no new member is found. */
+	/* Pids are not in order of creation, so repeat until a pass finds no new member. */
 	while (again) {
 		again = false;
 		for (size_t i = 0; i < n; i++) {
-			/* cppcheck-suppress nullPointer ; there is one when n is not 0 */
+			/* cppcheck-suppress nullPointer ; unknown is not NULL when n is not 0 */
 			if (!unknown[i].pid ||
 				process_tree_find(t, unknown[i].ppid) == PROCESS_TREE_NONE)
 				continue;
@@ -127,13 +130,13 @@ static void find_new(struct process_tree *t, const struct host *h)
 	struct pids f = {0};
 	bool all = true;
 
-	/* Only a member that ran, or a reaper of orphans, has new children. */
+	/* Only a member that ran, or a reaper that got orphans, can have new children. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
 		bool children_sought = m->children_due || m->reaper;
 
 		m->children_due = false;
-		/* Other threads of a zombie may still have children. */
+		/* A zombie with several threads may still have children of threads that run. */
 		if (children_sought && (!m->zombie || m->threads > 1) &&
 			!find_children_of(t, h, i, &f)) {
 			t->member[i].children_due = true;
@@ -142,24 +145,25 @@ static void find_new(struct process_tree *t, const struct host *h)
 	}
 	if (t->n && t->no_children_file)
 		all = find_by_scan(t, h, &f);
-	/* After an unreadable children file, search again at the next look. */
+	/* If a children file could not be read, search again at the next tick even if no process is
+	 * created. */
 	if (!all)
 		t->births = 0;
 	pids_done(&f);
 }
 
-/* ---- looking ---- */
+/* ---- reading the known members and searching for new ones ---- */
 
 static void look_at_known(struct process_tree *t, const struct host *h)
 {
 	bool waited = false;
 
 	t->any_vanished = false;
-	/* Parents first: a child that ends in between must not count twice. */
+	/* Read parents first. Otherwise a child that ends in between would count twice. */
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 
-		/* Some vanished members stay in the list for one more look. */
+		/* Some vanished members stay in the list for one more tick. */
 		if (!m->vanished && !member_look(m, h)) {
 			m->vanished = true;
 			t->vanished++;
@@ -173,7 +177,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		process_tree_settle(t, h);
 }
 
-/* Finds new members, which may have waited for members that existed at their last reading. */
+/* Finds new members. A new member may have waited for another member after that one was last
+ * read. */
 static void look_for_new(struct process_tree *t, const struct host *h)
 {
 	size_t before = t->n;
@@ -222,13 +227,14 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 			member_credit(&reaper);
 			process_tree_add(t, &reaper);
 		}
-		/* Exclude what the reaper waited for before this run. */
+		/* Exclude the usage of children that the reaper waited for before this run. */
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			t->retained[c] -= reaper.counter[c];
 	}
 	process_tree_add(t, &root);
 	find_new(t, h);
-	/* High-water marks from before we started, one per process. */
+	/* Use the kernel's high-water marks, one per process, for the time before the first
+	 * tick. */
 	for (size_t i = 0; i < t->n; i++) {
 		raise_to(&t->peak_bytes, t->member[i].peak_bytes);
 		raise_to(&t->peak_process_bytes, t->member[i].peak_bytes);
@@ -277,7 +283,8 @@ static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTER
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			sum[c] += t->member[i].counter[c];
-	/* A parent may get less, in ticks, than was subtracted for its child. */
+	/* The sum may be negative: a parent gets its child's CPU time in ticks, `retained`
+	 * subtracts nanoseconds. */
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
 		if (sum[c] > UINT64_MAX / 2)
 			sum[c] = 0;
@@ -302,7 +309,7 @@ static void add_up(struct process_tree *t)
 	uint64_t grown_system =
 		system > t->total[TREE_SYSTEM_NS] ? system - t->total[TREE_SYSTEM_NS] : 0;
 
-	/* Limit system time so that user time, the difference, never falls. */
+	/* Limit system time, so that user time (the difference) never falls. */
 	sum[TREE_SYSTEM_NS] =
 		t->total[TREE_SYSTEM_NS] + (grown_system < grown ? grown_system : grown);
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
@@ -314,24 +321,23 @@ static bool is_live(const struct member *m)
 	return !m->reaper && !m->zombie;
 }
 
-/* RSS that a member held at this look and at the one before. */
+/* Returns the RSS that a member had at both this tick and the previous tick. */
 static uint64_t held_bytes(const struct member *m)
 {
 	return m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
 }
 
-/* Memory that counts: a single process has all of it, even libraries shared elsewhere. */
+/* Returns the memory that counts. All memory of a single process counts, even libraries that it
+ * shares with processes outside the run. */
 static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h,
 	uint64_t rss)
 {
 	return t->alone ? rss : member_memory(m, h, rss);
 }
 
-/*
- * Raises the peak of the tree to the current sum. A process whose own high-water mark rose gives
- * another candidate: that mark plus the memory that all others held at both looks. Marks of
- * different processes are never added, because they may be from different times.
- */
+/* Raises the peak of the tree to the current sum. If the high-water mark of a process rose, that
+ * mark plus the memory that all other members had at both ticks is another candidate. Marks of
+ * different processes are never added, because they may be from different times. */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
 	uint64_t held = 0;
@@ -369,11 +375,9 @@ static uint64_t pss_cost(const struct member *m)
 	return m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
 }
 
-/*
- * PSS is missing, or stale because RSS changed by 10 % or membership changed. Both RSS values are
- * from the stat file. It lacks counts that CPUs have not added yet, so comparing it with
- * smaps_rollup could show 10 % for a small process.
- */
+/* Returns true when PSS is missing, or stale because RSS changed by 10 % or the members changed.
+ * Both RSS values are from the stat file. The stat file lacks counts that CPUs have not added yet.
+ * A comparison with smaps_rollup could therefore show 10 % for a small process. */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
 	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :
@@ -384,11 +388,9 @@ static bool pss_is_due(const struct process_tree *t, const struct member *m)
 		       moved > m->pss_stat_bytes / 10);
 }
 
-/*
- * Reads PSS that is due, within the budget; true when any was tried. An expensive process waits
- * until the budget has grown, so big processes are read rarely. deferred: number of processes that
- * wait.
- */
+/* Reads PSS where it is due, within the budget. Returns true when any reading was tried. An
+ * expensive process waits until the budget has grown, so big processes are read rarely. `*deferred`
+ * is the number of processes that wait. */
 static bool read_pss(struct process_tree *t, const struct host *h, size_t *deferred)
 {
 	uint64_t most = PSS_FIRST_BUDGET_NS;
@@ -408,12 +410,13 @@ static bool read_pss(struct process_tree *t, const struct host *h, size_t *defer
 			continue;
 		}
 		any = true;
-		/* After a failure PSS stays due. */
+		/* After a failure, PSS stays due. */
 		if (member_read_pss(m, h, &cost))
 			m->pss_generation = t->generation;
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
-	/* Limit the savings to one expensive process: they are spent at once. */
+	/* Limit the saved budget to the cost of one expensive process, because it is spent at
+	 * once. */
 	if (t->pss_budget_ns > most)
 		t->pss_budget_ns = most;
 	return any;
@@ -471,7 +474,7 @@ static void sum(struct process_tree *t, const struct host *h, struct tree_now *n
 	raise_peak(t, h, now->memory_bytes);
 }
 
-/* ---- one look ---- */
+/* ---- one tick ---- */
 
 size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
 	struct tree_now *now)

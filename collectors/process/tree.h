@@ -1,12 +1,11 @@
-/*
- * The processes of one run and the resources that they used, dead ones included.
+/* The processes of one run and the resources that they used, including dead processes.
  *
- * The kernel adds CPU time, faults and I/O of a child to its parent when the parent waits for it
- * (wait4(2), wait_task_zombie() in kernel/exit.c). Without a wait they are lost. Hence the sum over
- * the live processes with their waited counters is right while every parent waits. For a process
- * that vanished without a wait, the last values read are kept here. The parent's waited page
- * faults, which are exact, unlike times in ticks, show whether it waited.
- */
+ * When a parent waits for its child, the kernel adds the child's CPU time, faults and I/O to the
+ * parent (wait4(2), wait_task_zombie() in kernel/exit.c). If no parent waits, they are lost. While
+ * every parent waits, the sum over the live processes, with their counters of waited children, is
+ * right. The tree keeps the last values of a process that vanished although no parent waited. The
+ * waited page faults of a parent show whether it waited: they are exact, while times are rounded to
+ * ticks. */
 #ifndef COLLECTORS_PROCESS_TREE_H
 #define COLLECTORS_PROCESS_TREE_H
 
@@ -20,107 +19,103 @@
 
 struct process_tree {
 	size_t n, room;
-	/* The reaper is first. Parents come before the children that they had when found. */
+	/* The reaper is the first. Parents come before the children that they had when found. */
 	struct member *member;
 	struct pid_map index; /* index of each member by pid */
-	/*
-	 * Counters of vanished members that no parent waited for, minus those of the reaper at the
-	 * start.
-	 */
+	/* Counters of vanished members that no parent waited for, minus the counters of the reaper
+	 * at the start. */
 	uint64_t retained[TREE_COUNTERS];
 	uint64_t total[TREE_COUNTERS]; /* the result; never falls */
-	uint64_t peak_bytes;           /* highest memory of the tree, as far as known */
-	/* peak_bytes is a sum at one look; else a kernel mark plus other memory. */
+	uint64_t peak_bytes;           /* highest known memory of the tree */
+	/* true: peak_bytes is a sum of samples. false: it includes a kernel high-water mark. */
 	bool peak_is_seen;
 	uint64_t peak_process_bytes; /* highest high-water mark of one process */
 	uint64_t pss_budget_ns;      /* CPU time left for reading PSS */
-	bool io_known;               /* I/O counters of some process were readable once */
+	bool io_known;               /* I/O counters of some process have been readable */
 	unsigned looks;
-	unsigned generation;  /* counts changes of membership */
-	uint64_t start_ticks; /* of the root; no older process belongs to the run */
+	unsigned generation;  /* counts changes of the member list */
+	uint64_t start_ticks; /* start of the root; older processes do not belong to the run */
 	bool from_now;        /* see process_tree_from_now */
-	bool alone; /* there is only one live process, which shares memory with no other member */
-	/* A member vanished in the last look; its use after the look before may be unknown. */
+	/* Only one process is live. It shares memory with no other member. */
+	bool alone;
+	/* A member vanished at the last tick. Its usage since the tick before may be unknown. */
 	bool any_vanished;
-	uint64_t vanished; /* number of members that have vanished */
-	uint64_t births;   /* of the machine before the last look; 0 = unknown */
-	/* Limit in which all members except the reaper count; NULL = no limit. */
+	uint64_t vanished; /* number of vanished members so far */
+	uint64_t births;   /* processes created on the machine before the last tick; 0 = unknown */
+	/* Limit that counts all members except the reaper; NULL = no limit. */
 	struct member_limit *all;
-	/* Some process was left out: member_limit was reached. */
+	/* Some process is not in the tree, because the limit `all` was reached. */
 	bool left_out;
 	bool no_children_file; /* the kernel lacks CONFIG_PROC_CHILDREN: scan /proc instead */
-	/*
-	 * Most times in one look that possible heirs of vanished processes are read again, which
-	 * repeats while more vanish. When processes end so fast that this is not enough, the last
-	 * ones are dropped: their waiting parents have their counters at the next look.
-	 */
+	/* Most passes in one tick that read ancestors of vanished members again. A pass repeats
+	 * while more members vanish. If processes end so fast that the passes do not suffice, the
+	 * last vanished members are dropped. The parents that waited for them have their counters
+	 * at the next tick. */
 	unsigned passes_max;
 };
 
 #define PROCESS_TREE_PASSES 4
 
-/* The state of the tree at the last look. */
+/* The state of the tree at the last tick. */
 struct tree_now {
 	size_t processes, unreadable;
 	uint64_t threads, open_fds, rss_bytes, swap_bytes, memory_bytes, pss_bytes;
 	uint64_t kind_bytes[MEMORY_KINDS], huge_bytes;
-	uint64_t shmem_counted; /* shared memory in memory_bytes, while kinds_known */
-	bool pss_known; /* PSS of every process was read once; pss_bytes follows its RSS since */
+	uint64_t shmem_counted; /* shared memory in memory_bytes, if kinds_known */
+	/* PSS of every process was read once. Since then pss_bytes follows the RSS of the
+	 * process. */
+	bool pss_known;
 	bool kinds_known;
-	size_t pss_deferred;    /* processes whose PSS was due but too expensive to read now */
+	size_t pss_deferred;    /* processes whose PSS is due but too expensive now */
 	double pss_age_seconds; /* age of the oldest reading of PSS */
 	bool open_fds_known;
 };
 
-/*
- * Starts a tree of one process. -ESRCH: no such process; -EDQUOT: host->members is full.
- * start_ticks 0 accepts any process with that pid. reaper_pid: see struct run_spec in
- * collectors/followed/jobs.h.
- */
+/* Starts a tree with one process. -ESRCH: there is no such process. -EDQUOT: host->members is full.
+ * `start_ticks` 0 accepts any process with that pid. `reaper_pid` is explained at struct run_spec
+ * in collectors/followed/jobs.h. */
 int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	uint64_t start_ticks, pid_t reaper_pid);
 
-/* Right after process_tree_begin: excludes use and high-water marks until now. */
+/* Excludes usage and high-water marks until now. Call it right after process_tree_begin. */
 void process_tree_from_now(struct process_tree *t);
 
-/*
- * Reads every process of the tree, finds new ones, and updates total, peaks and now. births: number
- * of processes and threads ever created on the machine, read before this call; 0 = unknown. If it
- * is unchanged since the last look, no new process is searched for. Processes beyond host->members
- * are left out. Returns the number of live processes; 0 = the run is over.
- */
+/* Reads every process of the tree, finds new processes, and updates the totals, the peaks and
+ * `now`. `births` is the number of processes and threads ever created on the machine, read before
+ * this call; 0 = unknown. If `births` has not changed since the last tick, no new process is
+ * searched for. Processes beyond the limit host->members are left out. Returns the number of live
+ * processes; 0 = the run is over. */
 size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
 	struct tree_now *now);
 
-/* Adds a process that the caller knows to belong to the run, if it exists. */
+/* Adds a process that belongs to the run although no parent link shows it. Ignores a pid that does
+ * not exist. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
 
-/* Is the process that has this pid now a member of the run? */
+/* Returns true when the process that has this pid now is a member of the run. */
 bool process_tree_has(const struct process_tree *t, pid_t pid);
 
-/* The reaper, whose other children belong to the run; 0 = none. */
+/* Returns the reaper, whose other children belong to the run; 0 = no reaper. */
 static inline pid_t process_tree_reaper(const struct process_tree *t)
 {
 	return t->n && t->member[0].reaper ? t->member[0].pid : 0;
 }
 
-/* CPU time known at this moment, in nanoseconds; total holds that of the last look. */
+/* Returns the CPU time known now, in nanoseconds. `total` has the value of the last tick. */
 uint64_t process_tree_cpu_ns(const struct process_tree *t);
 
-/* Frees the members after the last look; totals and peaks stay. */
+/* Frees the members after the last tick. Totals and peaks stay. */
 void process_tree_let_go(struct process_tree *t);
 void process_tree_done(struct process_tree *t);
 
-/*
- * CPU time for reading PSS per look, in nanoseconds, because smaps_rollup stalls big processes.
- * Unspent time is saved for expensive processes.
- */
+/* CPU time for reading PSS per tick, in nanoseconds. It is limited because smaps_rollup stalls big
+ * processes. Unspent time is saved for expensive processes. */
 #define PSS_BUDGET_NS 200000
-/* Budget at the start: soon tells a fork of a big process from a second big process. */
+/* Budget at the start. It soon distinguishes a fork of a big process from a second big process. */
 #define PSS_FIRST_BUDGET_NS 20000000
-/* Estimated cost of smaps_rollup per MiB until measured (7.5 to 11 us were measured). */
+/* Estimated cost of smaps_rollup per MiB until it is measured (7.5 to 11 us were measured). */
 #define PSS_NS_PER_MIB 10000
-/* Children are searched every so many looks even when no process was created. */
+/* Ticks between two searches for children while no process is created. */
 #define SEARCH_LOOKS 60
 
 #endif

@@ -3,27 +3,29 @@
 #include "collectors/base/mem.h"
 #include "collectors/process/tree_index.h"
 
-/* User time and system time each lack up to one tick. */
+/* User time and system time may each lack up to one tick of CPU time. */
 #define TICKS_UNKNOWN 2
 
-/* ---- possible heirs ---- */
+/* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
 
-/* Faults and time of vanished members (left), and those that members got by waiting (got). */
+/* left: faults and CPU time of vanished members. got: faults and CPU time that members received by
+ * waiting. */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
 
-/* State of settling for each member, by its index. */
+/* State of one member during process_tree_settle, at the index of the member. A pool is a set of
+ * possible heirs that share one balance. */
 struct burial {
-	size_t heir; /* of a vanished member: nearest existing ancestor; it may have got the counters */
-	size_t pool; /* link towards the representative of its pool (union-find), which links to itself */
-	struct balance balance; /* of a pool, at its representative */
-	bool joined;            /* is in one pool with all its existing ancestors */
-	bool reads;             /* of a pool: read its members again */
-	bool read;              /* was read in this pass */
-	bool ended;             /* became a zombie in this pass */
-	bool doubted;           /* a reader above may have waited for it since its own reading */
-	bool heirs_read;        /* vanished, and all its possible heirs were read since */
+	size_t heir; /* of a vanished member: nearest existing ancestor, a possible heir */
+	size_t pool; /* union-find link; the representative of a pool links to itself */
+	struct balance balance; /* of the pool; used at its representative only */
+	bool joined;            /* already in one pool with all its existing ancestors */
+	bool reads;             /* of the pool: read all its members again */
+	bool read;              /* the member was read in this pass */
+	bool ended;             /* the member became a zombie in this pass */
+	bool doubted;    /* an ancestor that was read later may have waited for this member */
+	bool heirs_read; /* vanished, and all its possible heirs were read since then */
 };
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
@@ -33,11 +35,9 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 	return process_tree_find(t, t->member[i].ppid);
 }
 
-/*
- * Finds the nearest existing ancestor of i by the parents last seen; none when the chain leaves the
- * tree or is a circle. All vanished members on the way get the same heir, so a long chain is
- * climbed once.
- */
+/* Finds the nearest existing ancestor of member `i` by the last known parents. The heir is
+ * PROCESS_TREE_NONE when the chain leaves the tree or is a circle. All vanished members on the way
+ * get the same heir, so a long chain is climbed once. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;
@@ -53,7 +53,7 @@ static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 		b[i].heir = heir;
 }
 
-/* The representative of a pool; shortens the path on the way, for long chains. */
+/* Returns the representative of a pool. Shortens the path on the way, which helps long chains. */
 static size_t pool_of(struct burial *b, size_t i)
 {
 	while (b[i].pool != i)
@@ -66,11 +66,10 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 	b[pool_of(b, i)].pool = pool_of(b, j);
 }
 
-/*
- * If the parent of i has ended too, i may have been an orphan at its end. A subreaper among its
- * ancestors or the reaper may then have waited for it. All these possible heirs form a pool;
- * otherwise the counters of i could count in one of them and also be kept.
- */
+/* Joins all possible heirs of member `i` into one pool if the parent of `i` has ended too. Member
+ * `i` may have been an orphan when it ended. Then a subreaper among its ancestors, or the reaper,
+ * may have waited for it. In separate pools, the counters of `i` could count for one heir and also
+ * be retained. */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = b[i].heir;
@@ -105,7 +104,7 @@ static void find_heirs(const struct process_tree *t, struct burial *b)
 			join_ancestors(t, b, i);
 }
 
-/* ---- until all is sure ---- */
+/* ---- reading until all vanished members can be settled ---- */
 
 static void set_vanished(struct process_tree *t, struct member *m)
 {
@@ -113,10 +112,9 @@ static void set_vanished(struct process_tree *t, struct member *m)
 	t->vanished++;
 }
 
-/*
- * Reads the possible heirs of newly missed members again, because they were read before the loss
- * was seen; once for each vanished member. Reads orphans too, which have a new parent.
- */
+/* Reads the possible heirs of newly vanished members again, once for each vanished member. Their
+ * last reading may be older than the end of that member. Also reads orphans, because they have a
+ * new parent. */
 static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -141,17 +139,16 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			set_vanished(t, m);
 		b[i].ended = b[i].ended && m->zombie;
 	}
-	/* The heir ended: its children may have gone to other heirs before. */
+	/* The heir has ended. Its children may have gone to other heirs before, so read those
+	 * too. */
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
 			b[i].heirs_read = false;
 }
 
-/*
- * Checks whether members below one that was read still exist: it may have waited for them just
- * before. Parents mostly come first in the list; a child that precedes its parent is checked to be
- * safe.
- */
+/* Checks whether members below a member that was just read still exist. That member may have waited
+ * for them before it was read. Parents mostly come first in the list. A child that precedes its
+ * parent is always checked, to be safe. */
 static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -173,7 +170,7 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Postpones a vanished member too if its vanished parent is postponed or comes later. */
+/* Postpones a vanished member if its vanished parent is postponed or comes later in the list. */
 static void postpone_below(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -185,7 +182,7 @@ static void postpone_below(const struct process_tree *t, struct burial *b)
 	}
 }
 
-/* Marks members that vanished since they were read. */
+/* Marks the members that vanished after they were read. */
 static void find_vanished(struct process_tree *t, const struct host *h)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -195,10 +192,9 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 
 /* ---- counters that stay with the tree ---- */
 
-/*
- * Does a waiting parent get this counter of its child? Not context switches and waits. I/O of a
- * reaper is not counted at all, because its own part is unknown.
- */
+/* Returns true when a waiting parent gets this counter of its child. Context switches and waiting
+ * times are never added to a parent. I/O of a reaper is not counted at all, because the part of its
+ * own work is unknown. */
 static bool passes_to(const struct member *heir, size_t counter)
 {
 	switch ((enum tree_counter)counter) {
@@ -223,7 +219,7 @@ static bool passes_to(const struct member *heir, size_t counter)
 	return false;
 }
 
-/* The part of a counter of a pool's vanished members that no heir got. */
+/* Returns the share (0 to 1) of a counter that no heir got, for the vanished members of a pool. */
 static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
 {
 	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
@@ -250,7 +246,8 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 			continue;
 		struct balance *x = &b[pool_of(b, of)].balance;
 
-		/* A vanished member's waited counters are part of what it left, too. */
+		/* `left` also includes what a vanished member got by waiting, so count that in
+		 * `got`. */
 		x->got_faults += m->waited_faults - m->credited_faults;
 		x->got_ns += m->waited_ns - m->credited_ns;
 		if (m->vanished && b[i].heirs_read) {
@@ -260,7 +257,7 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 	}
 }
 
-/* The part of a counter of a vanished member that stays with the tree. */
+/* Returns the share (0 to 1) of a vanished member's counter that stays with the tree. */
 static double part_of(const struct process_tree *t, struct burial *b, size_t i, size_t counter,
 	uint64_t tick_ns)
 {
@@ -271,7 +268,7 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 	return b[i].heirs_read ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
 }
 
-/* Adds to the tree what no heir got. */
+/* Adds the counters that no heir got to the tree. */
 static void bury_vanished(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -286,7 +283,8 @@ static void bury_vanished(struct process_tree *t, const struct host *h, struct b
 	}
 }
 
-/* Clears an unsettled member; its children may still name it as parent at the next look. */
+/* Clears a postponed member but keeps its entry. Its children may still name it as their parent at
+ * the next tick. */
 static void become_nothing(struct member *m)
 {
 	member_done(m);

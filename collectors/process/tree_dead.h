@@ -1,15 +1,14 @@
-/* Counters of dead members: they pass to the parent that waited, or stay with the tree. */
+/* Settles the counters of dead members. They belong to the parent that waited, or stay with the
+ * tree. */
 #ifndef COLLECTORS_PROCESS_TREE_DEAD_H
 #define COLLECTORS_PROCESS_TREE_DEAD_H
 
 #include "collectors/process/tree.h"
 
-/*
- * Call it after members were read. Finds members that vanished meanwhile, decides whether their
- * counters went to a waiting ancestor or stay with the tree, and removes them. Afterwards every
- * member existed at a time after each of its possible heirs was read, so that no counter counts
- * twice.
- */
+/* Finds members that vanished while members were read, and removes them. Decides whether their
+ * counters went to an ancestor that waited, or stay with the tree. Call it after members were read.
+ * Afterwards every member existed after each of its possible heirs was read. Therefore no counter
+ * counts twice. */
 void process_tree_settle(struct process_tree *t, const struct host *h);
 
 #endif

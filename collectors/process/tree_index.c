@@ -51,7 +51,8 @@ void process_tree_expect_orphans(struct process_tree *t, size_t of)
 
 	for (size_t steps = 0; steps < t->n; steps++) {
 		i = process_tree_find(t, t->member[i].ppid);
-		/* A vanished ancestor goes on from itself: climb a chain only once. */
+		/* Stop at a vanished ancestor: the climb from that ancestor itself covers the rest
+		 * of the chain. */
 		if (i == PROCESS_TREE_NONE || t->member[i].vanished)
 			return;
 		t->member[i].children_due = true;
