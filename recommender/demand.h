@@ -1,4 +1,5 @@
-/* Expected needs of a job's next run: from sizing (sizing.h) to servers (pick.h). */
+/* Expected needs of a job's next run. Computed by sizing (sizing.h), used to choose servers
+ * (pick.h). */
 #ifndef RECOMMENDER_DEMAND_H
 #define RECOMMENDER_DEMAND_H
 

@@ -1,7 +1,5 @@
-/*
- * Prices of reserved resources in CPU cores: where clouds sell memory separately, 1 GiB costs about
- * an eighth of a core, and a GPU dozens of cores. Private to recommender/.
- */
+/* Prices of reserved resources, in CPU cores. 1 GiB of memory costs about an eighth of a core in
+ * clouds that sell memory separately. A GPU costs dozens of cores. Private to recommender/. */
 #ifndef RECOMMENDER_RESOURCE_PRICES_H
 #define RECOMMENDER_RESOURCE_PRICES_H
 

@@ -1,10 +1,8 @@
-/*
- * One run of a job, as the history stores it and the recommender reads it.
+/* One run of a job, as the history stores it and the recommender reads it.
  *
- * All measured values are in stats: one distribution per history column (struct metric.column),
+ * All measured values are in `stats`: one distribution per history column (struct metric.column),
  * made from the run's samples. Totals are sums (cpu_seconds), peaks are maxima (memory_peak_bytes).
- * Unknown numbers are NaN, unknown texts NULL.
- */
+ * Unknown numbers are NaN, unknown texts are NULL. */
 #ifndef RECOMMENDER_RUN_H
 #define RECOMMENDER_RUN_H
 
@@ -17,24 +15,24 @@
 enum outcome {
 	OUTCOME_RUNNING,
 	OUTCOME_SUCCEEDED,   /* exit code 0 */
-	OUTCOME_FAILED,      /* another exit code, or ended by a signal */
-	OUTCOME_OOM_KILLED,  /* the kernel killed it for memory */
+	OUTCOME_FAILED,      /* exit code other than 0, or ended by a signal */
+	OUTCOME_OOM_KILLED,  /* the kernel killed the run because memory ran out */
 	OUTCOME_INTERRUPTED, /* the exporter ended before the run did */
-	OUTCOME_UNKNOWN,     /* it ended without a known exit status */
+	OUTCOME_UNKNOWN,     /* the run ended; its exit status is unknown */
 	OUTCOME_COUNT,
 };
 
 const char *run_outcome_name(enum outcome o); /* "running", "succeeded", ... */
 bool run_outcome_parse(const char *name, enum outcome *ret);
 
-/*
- * Distribution over time: each value is weighted by how long it held. A percentile is the smallest
- * value that was not exceeded for that share of the time (nearest rank, weighted). sum is the plain
- * sum of the values: the total of a column that holds growth per interval.
+/* Distribution over time. The weight of a value is the time for which it lasted. A percentile is
+ * the smallest value that the column did not exceed for that share of the time (nearest rank,
+ * weighted). `sum` is the plain sum of the values: the total of a column that counts growth per
+ * interval.
  *
- * A value that held for no time counts only in n, sum and max: the last reading of a run, which
- * corrects its totals. If no value held for any time, all weigh the same.
- */
+ * A value that lasted no time counts only in `n`, `sum` and `max`. The last reading of a run is
+ * such a value, because it only corrects the totals. If no value lasted any time, all values weigh
+ * the same. */
 struct distribution {
 	uint64_t n; /* samples */
 	double mean, min, max, p50, p95, p99, sum;
@@ -47,8 +45,8 @@ struct column_stats {
 
 struct run {
 	const char *run_id, *job_name;
-	double started_at, ended_at; /* seconds since 1970 UTC; ended_at NaN while running */
-	double duration_seconds;     /* by the monotonic clock; so far, while running */
+	double started_at, ended_at; /* seconds since 1970 UTC; ended_at: NaN while running */
+	double duration_seconds;     /* by the monotonic clock; time so far while the run lasts */
 	enum outcome outcome;
 	double exit_code, exit_signal; /* NaN when unknown */
 	const char *host;              /* node name */
@@ -59,19 +57,19 @@ struct run {
 	/* Requests and limits of the run, where known. */
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes;
 	double input_bytes, attempt;
-	double cpu_missed_seconds; /* upper bound of the CPU time that the total lacks */
+	double cpu_missed_seconds; /* upper bound of the CPU time missing from the total */
 	size_t n_stats;
 	struct column_stats *stats; /* sorted by column name */
-	/* Network bytes are of its "own" namespace or "shared" with other runs; NULL = unknown. */
+	/* Scope of the network bytes: "own" namespace, or "shared" with other runs; NULL =
+	 * unknown. */
 	const char *network_source;
-	enum architecture architecture; /* architecture that its programs were built for */
-	const char *cpu_level; /* lowest CPU level they need, "x86-64-v3"; NULL = unknown */
-	/* The server it ran on, by the vendor's names; NULL = unknown. */
+	enum architecture architecture; /* architecture of the run's programs */
+	const char *cpu_level; /* lowest CPU level of its programs, "x86-64-v3"; NULL = unknown */
+	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
-	/*
-	 * The system that named the run ("metaflow", "rules", ...), the run of that system it is an
-	 * attempt of, and the system's own labels as the text of a JSON object.
-	 */
+	/* `system` named the run ("metaflow", "rules", ...). `system_run` is the run of that
+	 * system; this run is one attempt of it. `labels` is a JSON object of the system's own
+	 * labels. */
 	const char *system, *system_run, *labels;
 };
 
@@ -82,49 +80,45 @@ struct runs {
 	struct run *run;
 };
 
-/* Seconds; NaN if unknown or absurd: below 0 or above a century. */
+/* Returns seconds. Returns NaN when the duration is unknown, below 0 or above a century. */
 double run_duration(const struct run *r);
 
-/* NULL if the run does not have the column. */
+/* Returns NULL if the run does not have the column. */
 const struct distribution *run_column(const struct run *r, const char *column);
 
-/* Shorthands for one number of a column; NaN if unknown. */
+/* Shorthands for one number of a column. NaN = unknown. */
 double run_total(const struct run *r, const char *column); /* sum */
 double run_peak(const struct run *r, const char *column);  /* max */
 double run_mean(const struct run *r, const char *column);
 
-/* Architecture of the newest run that knows it, for choosing servers: i386 is x86_64. */
+/* Returns the architecture of the newest run with a known one, to choose servers by. Returns x86_64
+ * instead of i386. */
 enum architecture runs_architecture(const struct runs *runs);
 
-/*
- * Derived columns are computed from measured ones and kept in stats like them: cpu_cores =
- * cpu_seconds / duration, read and write rates likewise (table in stats.c). Their mean is total
- * growth / total time; their sum is unknown. An interval shorter than half the usual length is
- * joined to its neighbour, so that a few milliseconds do not make a peak.
- */
+/* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (table
+ * in stats.c). `stats` contains them beside the measured columns. Their mean is total growth /
+ * total time; their sum is unknown. An interval shorter than half the usual length is joined to its
+ * neighbour, because a few milliseconds would show a false peak. */
 
-/* A series from the history: n samples in order; values[column][i], NaN = unknown. */
+/* A series from the history: `n` samples in order of time. values[column][i]: NaN = unknown. */
 struct series {
 	size_t n, n_columns;
 	const char *const *columns;
 	const double *at;       /* end of the interval, seconds since 1970 UTC */
-	const double *duration; /* seconds; 0 = a correction at the same instant */
+	const double *duration; /* seconds; 0 = a correction of the sample before */
 	double *const *values;
 };
 
-/*
- * Statistics of every column of s with a known value, and of the derived columns. Sorted by column;
- * in arena with their names.
- */
+/* Computes the statistics of every column of `s` with a known value, and of the derived columns.
+ * `*ret` and its names are in `arena`, sorted by column. Returns the length of `*ret`. */
 size_t stats_of_series(const struct series *s, struct arena *arena, struct column_stats **ret);
 
-/*
- * The distribution of n values that held for weight[i] >= 0 each; equal weights if weight is NULL.
- * NaN values are left out; without any value n is 0 and the rest NaN.
- */
+/* Returns the distribution of `n` values, where weight[i] >= 0 is how long value[i] lasted. If
+ * `weight` is NULL, all weights are equal. NaN values are ignored. When no value is known, the
+ * result has n = 0 and all its numbers are NaN. */
 struct distribution stats_distribution(const double *value, const double *weight, size_t n);
 
-/* For qsort: sorts doubles, and structs that begin with a double. */
+/* Comparison function for qsort, ascending. Sorts doubles, and structs that begin with a double. */
 int stats_ascending(const void *left, const void *right);
 
 #endif

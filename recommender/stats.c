@@ -7,7 +7,7 @@
 
 #include "collectors/base/mem.h"
 
-/* Rates: growth of a column divided by the time it took. */
+/* Rates: growth of the column `from`, divided by the duration of the interval. */
 static const struct derived {
 	const char *column, *from;
 } derived[] = {
@@ -33,10 +33,8 @@ int stats_ascending(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/*
- * held is sorted by value. The factor below 1 keeps a rank that is exact in decimals (95 of 100
- * intervals of 0.1 s) from moving up by rounding.
- */
+/* `held` is sorted by value. The factor just below 1 absorbs rounding errors. Otherwise P95 of 100
+ * intervals of 0.1 s could become the 96th value instead of the 95th. */
 static double percentile(const struct held *held, size_t n, double total, double share)
 {
 	double rank = total * share * (1 - 1e-12), so_far = 0;
@@ -49,7 +47,8 @@ static double percentile(const struct held *held, size_t n, double total, double
 	return n ? held[n - 1].value : NAN;
 }
 
-/* Collects the known values with their weights; equal weights if all are 0. */
+/* Collects the known values with their weights. If all weights are 0, sets all to 1. Returns the
+ * number of known values. */
 static size_t gather(const double *value, const double *weight, size_t n, struct held *out)
 {
 	double total = 0;
@@ -91,7 +90,7 @@ struct distribution stats_distribution(const double *value, const double *weight
 	return d;
 }
 
-/* Half of the usual interval; shorter ones are too short to divide by. */
+/* Returns half of the median interval. Rates of shorter intervals are too inexact. */
 static double shortest_interval(const struct series *s)
 {
 	AUTO(freep) double *known = xmalloc(s->n * sizeof *known);
@@ -104,8 +103,8 @@ static double shortest_interval(const struct series *s)
 struct rates {
 	size_t n;
 	double *rate, *held;
-	double growth, time;           /* of all intervals */
-	double open_growth, open_time; /* not yet divided: too short so far */
+	double growth, time;           /* sums over all intervals */
+	double open_growth, open_time; /* sums over the short intervals not yet joined */
 };
 
 static void close_interval(struct rates *r)
@@ -115,11 +114,9 @@ static void close_interval(struct rates *r)
 	r->open_growth = r->open_time = 0;
 }
 
-/*
- * A rate over much less than the usual interval shows the kernel's rounding (CPU time moves in
- * steps of up to 10 ms), not the job. Such an interval is joined to the next one, the last to the
- * one before.
- */
+/* A rate over much less than the usual interval shows the kernel's rounding, not the job: CPU time
+ * moves in steps of up to 10 ms. A short interval is joined to the next one. The last interval, if
+ * short, is joined to the one before. */
 static void add_rates(struct rates *r, const struct series *s, const double *growth,
 	double shortest)
 {
@@ -144,7 +141,7 @@ static void add_rates(struct rates *r, const struct series *s, const double *gro
 		close_interval(r);
 }
 
-/* n stays 0 when no time passed. A sum of rates means nothing, so it is unknown. */
+/* Returns n = 0 when no time passed. A sum of rates has no meaning, so `sum` is NaN. */
 static struct distribution distribution_of_rates(const struct series *s, const double *growth,
 	double shortest)
 {

@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* Shares of time above which waiting is reported. */
+/* Waiting is reported above these shares of time. */
 #define CPU_SHARE_MUCH   0.10
-#define CPU_SECONDS_MUCH 0.5 /* a short run waits mostly at its start */
+#define CPU_SECONDS_MUCH 0.5 /* less is ignored: short runs wait mostly at their start */
 #define OTHER_SHARE_MUCH 0.10
 #define IDLE_SHARE_MUCH  0.50
 
@@ -22,7 +22,7 @@ const char *wait_verdict_name(enum wait_verdict v)
 	return verdict_names[v];
 }
 
-/* Sums over the runs where both parts are known. */
+/* Sums over the runs for which both values are known. */
 struct ratio {
 	double part, whole;
 };
@@ -40,7 +40,8 @@ static double ratio_share(const struct ratio *r)
 	return r->whole > 0 ? r->part / r->whole : NAN;
 }
 
-/* Waiting time of all threads, or else the time in which some task of the group waited. */
+/* Returns the waiting time of all threads. If unknown, returns the time in which at least one task
+ * of the control group waited (pressure). */
 static double waited_seconds(const struct run *r, const char *delay, const char *pressure)
 {
 	double v = run_total(r, delay);
@@ -52,10 +53,10 @@ static double idle_of(const struct run *r, double waited_for_cpu)
 {
 	double busy = run_total(r, "cpu_seconds") + waited_for_cpu, took = run_duration(r);
 
-	/* A client may send a negative time. */
+	/* Clients can send negative times. */
 	if (busy < 0)
 		return NAN;
-	return busy > took ? 0 : took - busy; /* NaN when either is unknown */
+	return busy > took ? 0 : took - busy; /* NaN when `busy` or `took` is unknown */
 }
 
 static enum wait_verdict verdict_of(const struct waits *w)

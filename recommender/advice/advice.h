@@ -9,10 +9,9 @@
 struct advice_layout;
 struct advice_format {
 	const char *name, *content_type, *help;
-	const struct advice_layout *layout; /* NULL = the JSON answer; not for advice_write */
+	const struct advice_layout *layout; /* NULL = JSON, which advice_write cannot write */
 };
-extern const struct advice_format
-	advice_formats[]; /* name NULL ends; the first, json, is the default */
+extern const struct advice_format advice_formats[]; /* ends with name NULL; json is the default */
 const struct advice_format *advice_format_find(const char *name); /* NULL = unknown name */
 void advice_write(struct buf *out, const struct advice_format *f, const struct sizing *s);
 

@@ -10,10 +10,9 @@
 #define LAYOUT(nothing, ...) \
 	&(const struct advice_layout){nothing, (const struct advice_section[]){__VA_ARGS__, {0}}}
 
-/*
- * The resources of a container: each name stands between before and middle. Kubernetes requires
- * that the request of a GPU equals its limit.
- */
+/* Pieces for the resources of a container. The caller gives the text before and after each resource
+ * name, and the text after the unit. Kubernetes requires that the request of a GPU equals its
+ * limit. */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
 	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, {before "nvidia.com/gpu" middle, GPUS, after}
@@ -21,11 +20,12 @@
 	{before "cpu" middle, MILLICORES_LIMIT, "m" after}, {before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
 	{before "nvidia.com/gpu" middle, GPUS, after}
 
-/* Most systems call the container main: the first in the list may be a sidecar. */
+/* Names the container main, because most systems do and the first in the list can be a sidecar. */
 #define MAIN_REQUESTS(before) \
 	{before "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{", ",", "}", \
 		PIECES(REQUESTS("\"", "\":\"", "\""))}
-/* Removes limits: an old limit below the new request would make Kubernetes refuse the patch. */
+/* Writes null to remove an old limit that has no new value. Kubernetes refuses a patch when an old
+ * limit is below the new request. */
 #define MAIN_LIMITS(after) \
 	{",\"limits\":{", ",", "}}}]}" after, \
 		PIECES(LIMITS("\"", "\":\"", "\""), {"\"cpu\":null", CPU_LIFTED}, \
@@ -80,7 +80,8 @@ const struct advice_format advice_formats[] = {
 			"Deployment, or below spec.jobTemplate of a CronJob; of a Job in its "
 			"manifest with --local, for Kubernetes refuses to change the template of "
 			"one that is there",
-		/* Containers are merged by name and resources by key, so all else stays. */
+		/* The patch leaves all else unchanged: Kubernetes merges containers by name and
+		 * resources by key. */
 		.layout = LAYOUT(
 			"{}\n",
 			MAIN_REQUESTS("{\"spec\":{\"template\":{\"spec\":"),
@@ -113,7 +114,8 @@ const struct advice_format advice_formats[] = {
 		.content_type = YAML,
 		.help = "The podSpecPatch of an Argo Workflows template or workflow, for its "
 			"container main",
-		/* Argo merges it the same way (ApplyPodSpecPatch() in workflow/util/util.go). */
+		/* Argo merges the patch as Kubernetes does (ApplyPodSpecPatch() in
+		 * workflow/util/util.go). */
 		.layout = LAYOUT(NULL, MAIN_REQUESTS("podSpecPatch: '"), MAIN_LIMITS("'\n")),
 	},
 	{
@@ -146,7 +148,8 @@ const struct advice_format advice_formats[] = {
 		.content_type = TEXT,
 		.help = "A process scope for nextflow.config; memory (MB is 2^20 bytes there) "
 			"grows with each attempt after a kill",
-		/* 137 to 140: killed by a signal, as when memory ran out. */
+		/* Exit statuses 137 to 140: a signal killed the task, for example when memory ran
+		 * out. */
 		.layout = LAYOUT(NULL, {"process {\n", "", "}\n",
 				PIECES({"    cpus = ", CPUS, "\n"},
 					{"    memory = { ", MEMORY_MIB,
@@ -213,11 +216,10 @@ const struct advice_format advice_formats[] = {
 		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes; --cpus "
 			"is what does not slow the job down, which is refused by a host with fewer "
 			"CPUs, and missing with strategy=baseline, which knows no such number",
-		/*
-		 * Docker has hard limits only. The request is not used: a job's mean as a limit
-		 * would slow down its peaks. --memory-swap is memory plus swap: equal to --memory,
-		 * it forbids swap, which would hide that memory ran out.
-		 */
+		/* Docker has hard limits only. The request is not used, because a job's mean as a
+		 * limit would slow down its peaks. --memory-swap is the limit of memory plus swap.
+		 * Equal to --memory, it forbids swap, because swap would hide that memory ran
+		 * out. */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},
 					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS})}),

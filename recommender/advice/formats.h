@@ -1,33 +1,31 @@
-/* Layouts of the advice formats: text around numbers. Private to recommender/. */
+/* Layouts of the advice formats: text pieces around numbers. Private to recommender/. */
 #ifndef RECOMMENDER_ADVICE_FORMATS_H
 #define RECOMMENDER_ADVICE_FORMATS_H
 
 #include "recommender/advice/advice.h"
 
-/*
- * Numbers of a sizing in whole units. 0 = unknown or none: the piece is left out and the target's
- * default holds. A limit is never below its request; 0 = no limit advised.
- */
+/* Numbers of a sizing, in whole units. 0 = unknown or none: the piece is left out, and the target
+ * system uses its default. A limit is never below its request; limit 0 = no limit advised. */
 enum advice_number {
-	NO_NUMBER, /* ends the pieces */
-	CPUS,      /* whole */
+	NO_NUMBER, /* terminates a list of pieces */
+	CPUS,      /* whole CPUs */
 	MILLICORES,
 	MILLICORES_LIMIT,
-	MILLICORES_MOST,   /* the limit, else the request */
-	CORES,             /* decimal, from thousandths: 2.25 */
-	CORES_LIMIT,       /* likewise */
-	CPU_PERCENT_LIMIT, /* of one CPU */
-	CPU_LIFTED,        /* 1 = a request without a limit; the number is not written */
+	MILLICORES_MOST,   /* the limit; the request if no limit is advised */
+	CORES,             /* decimal number, exact to thousandths: 2.25 */
+	CORES_LIMIT,       /* decimal number as well */
+	CPU_PERCENT_LIMIT, /* percent of one CPU */
+	CPU_LIFTED,        /* 1 = a request without a limit; the number is never written */
 	MEMORY_MIB,
-	MEMORY_MIB_LOW, /* at risk=economy */
+	MEMORY_MIB_LOW, /* memory at risk=economy */
 	MEMORY_MIB_LIMIT,
-	MEMORY_MIB_DASK, /* Dask kills a worker at 95 % of it */
+	MEMORY_MIB_DASK, /* larger, because Dask kills a worker at 95 % of it */
 	MEMORY_MB,       /* decimal megabytes, rounded up */
 	MEMORY_BYTES,
 	GPUS,
 	DISK_MIB,
 	DISK_MB,
-	DISK_LIFTED, /* 1 = there is a request; the number is not written */
+	DISK_LIFTED, /* 1 = a disk request exists; the number is never written */
 	MINUTES,     /* time limit as HH:MM:SS, twice the 90th percentile of the duration */
 	ADVICE_NUMBERS,
 };
@@ -36,18 +34,18 @@ struct advice_piece {
 	const char *before;
 	enum advice_number number;
 	const char *after; /* NULL = nothing */
-	bool always;       /* also written if 0 */
+	bool always;       /* written even if the number is 0 */
 };
 
 struct advice_section {
 	const char *start, *between, *end;
-	const struct advice_piece *piece; /* NO_NUMBER ends */
+	const struct advice_piece *piece; /* ends with NO_NUMBER */
 	bool optional;                    /* left out if all its numbers are 0 */
 };
 
 struct advice_layout {
-	const char *nothing; /* replaces all if the first section is empty; NULL = no replacement */
-	const struct advice_section *section; /* piece NULL ends */
+	const char *nothing; /* replaces all if the first section has no number; NULL = never */
+	const struct advice_section *section; /* ends with piece NULL */
 };
 
 #endif

@@ -8,13 +8,11 @@
 #include "collectors/base/buf.h"
 #include "recommender/advice/advice.h"
 
-/*
- * Smaller disk requests are left out: a request gets a disk of that size instead of the default of
- * gigabytes, and logs need room that no run shows.
- */
+/* Smaller disk requests are left out. A request replaces the default disk of several gigabytes, and
+ * logs need space that the history of runs does not show. */
 #define DISK_LEAST (1024 * MIB)
 
-/* Rounded up to whole thousandths, except for an error of floating point. */
+/* Returns thousandths of a core, rounded up; 1e-6 absorbs floating-point errors. 0 = unknown. */
 static uint64_t millicores(double cores)
 {
 	return cores > 0 && cores < 1e6 ? (uint64_t)fmax(1, ceil(cores * 1000 - 1e-6)) : 0;
@@ -73,7 +71,7 @@ static void add_number(struct buf *out, enum advice_number which, uint64_t n)
 {
 	if (which == CORES || which == CORES_LIMIT)
 		buf_add_double(out, (double)n / 1000);
-	else if (which == MINUTES) /* Slurm accepts any number of hours */
+	else if (which == MINUTES) /* Slurm accepts any number of hours. */
 		buf_addf(out, "%02" PRIu64 ":%02" PRIu64 ":00", n / 60, n % 60);
 	else if (which != CPU_LIFTED && which != DISK_LIFTED)
 		buf_add_u64(out, n);

@@ -10,16 +10,16 @@
 #include "recommender/behaviour/trend.h"
 
 #define SHIFT_RUNS_MIN  10
-#define SHIFT_LEAST     3    /* runs on either side */
-#define SHIFT_RATIO_MIN 1.05 /* of the medians */
+#define SHIFT_LEAST     3    /* runs before the shift, and after it */
+#define SHIFT_RATIO_MIN 1.05 /* ratio of the medians */
 #define TREND_RUNS_MIN  8
 #define TREND_CHANCE    0.05
-#define TREND_MIN       0.002 /* per run: less is not worth a sentence */
+#define TREND_MIN       0.002 /* per run; smaller trends are not reported */
 #define PEAK_RUNS_MIN   5
 #define PEAK_RATIO_MIN  1.05
 #define OUTLIER_RUNS    8
 #define OUTLIER_SCORE   3.5  /* modified z-score (Iglewicz and Hoaglin) */
-#define SPREAD_MIN      0.01 /* of the logs: differences below 1 % are noise */
+#define SPREAD_MIN      0.01 /* in logarithms: differences below 1 % are noise */
 #define MEASURES        3
 
 const char *const change_kind_name[CHANGE_KINDS] = {
@@ -53,11 +53,11 @@ static const struct measure {
 	{"cpu_seconds", "CPU time", cpu_seconds, wording_seconds},
 };
 
-/* One measure of the successful runs, oldest first, in logs. */
+/* One measure of the successful runs, oldest first, as logarithms. */
 struct line {
 	const struct measure *measure;
 	size_t n;
-	double log[TREND_MAX], log_input[TREND_MAX]; /* input NaN = unknown */
+	double log[TREND_MAX], log_input[TREND_MAX]; /* log_input NaN = unknown */
 	const struct run *run[TREND_MAX];
 };
 
@@ -108,7 +108,7 @@ static double median_between(const struct line *l, size_t from, size_t end)
 	return trend_median(v, end - from);
 }
 
-/* Returns the index of the first run after the last shift, 0 if there is none. */
+/* Returns the index of the first run after the last shift. Returns 0 if there was no shift. */
 static size_t find_shift(struct findings *f, const struct line *l)
 {
 	const double *channel[] = {l->log};
@@ -136,7 +136,7 @@ static size_t find_shift(struct findings *f, const struct line *l)
 	return at;
 }
 
-/* Only runs since the last shift: a step is not a slope. */
+/* Uses only the runs since the last shift, because a step is not a trend. */
 static void find_trend(struct findings *f, const struct line *l, size_t from, double requested)
 {
 	size_t n = l->n - from;
@@ -191,10 +191,8 @@ static void find_new_peak(struct findings *f, const struct line *l)
 		l->measure->print(old_words, exp(before)));
 }
 
-/*
- * Expected log of the newest value from the runs since the last shift, given its input if all
- * inputs are known. Leaves the residuals sorted.
- */
+/* Returns the expected logarithm of the newest value, from the runs since the last shift. Uses the
+ * input sizes if all are known. Leaves `residual` sorted. */
 static double expected_newest(const struct line *l, size_t from, double residual[TREND_MAX])
 {
 	size_t n = l->n - 1 - from;

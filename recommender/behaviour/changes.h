@@ -1,7 +1,5 @@
-/*
- * Changes from run to run of a job: a lasting shift, a trend, a new highest peak, an unusual newest
- * run. Only successful runs count. Pure.
- */
+/* Changes from run to run of a job: a lasting shift, a trend, a new highest peak, an unusual newest
+ * run. Uses only successful runs. Pure functions. */
 #ifndef RECOMMENDER_BEHAVIOUR_CHANGES_H
 #define RECOMMENDER_BEHAVIOUR_CHANGES_H
 
@@ -13,21 +11,18 @@ extern const char *const change_kind_name[CHANGE_KINDS]; /* "shift", "trend", ..
 struct change {
 	enum change_kind kind;
 	const char *measure; /* "memory_peak_bytes", "duration_seconds", "cpu_seconds" */
-	const char *run_id;  /* SHIFT: the first run after it; TREND: NULL; else the newest run */
-	/*
-	 * SHIFT: medians before and after. TREND: the value at the oldest run and the expected
-	 * value of the next. NEW_PEAK: the largest before and the newest. ANOMALY: expected and
-	 * actual value.
-	 */
+	const char *run_id;  /* SHIFT: first run after it; TREND: NULL; else the newest run */
+	/* SHIFT: medians before and after the shift. TREND: value of the oldest run, and expected
+	 * value of the next. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY: expected and
+	 * actual value. */
 	double before, after;
-	double chance;     /* TREND: probability of such an order by chance; else NaN */
+	double chance;     /* TREND: probability that chance made this order; else NaN */
 	const char *words; /* one sentence, in the caller's arena */
 };
 
-/*
- * runs: newest first, all outcomes. requested_bytes: memory request of the next run, NaN = unknown;
- * a trend says when it reaches the request.
- */
+/* Finds the changes and returns their number. `runs`: newest first, all outcomes.
+ * `requested_bytes`: memory request of the next run, NaN = unknown. The sentence on a memory trend
+ * contains the number of runs until memory reaches this request. `*ret` is in `arena`. */
 size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
 	struct change **ret);
 

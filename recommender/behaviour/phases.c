@@ -8,7 +8,7 @@
 #include "recommender/behaviour/segments.h"
 #include "recommender/sizing/strategy.h"
 
-#define BINS         512 /* samples are averaged to at most this many */
+#define BINS         512 /* most bins; each is the mean of several samples */
 #define SHORTEST     20  /* a phase takes at least 1/20 of the run */
 #define PART_SECONDS 60
 #define PART_SHARE   0.1
@@ -16,7 +16,7 @@
 #define RECURS       3
 #define SAME_PLACE   0.05
 #define PAYS         0.8
-#define WORTH_A_CUT  0.02 /* a cut that saves less of the whole is not made */
+#define WORTH_A_CUT  0.02 /* least saving of a cut, as a share of the whole run's cost */
 
 enum channel { CORES, MEMORY, GPU, VRAM, IO, CHANNELS };
 
@@ -44,7 +44,7 @@ const char *const phases_columns[] = {
 static const struct {
 	size_t n;
 	enum column_source from[2];
-	bool per_second; /* growth, divided by the time it took */
+	bool per_second; /* the column counts growth: divide it by the duration */
 } channels[CHANNELS] = {
 	[CORES] = {1, {CPU_USED}, true},
 	[MEMORY] = {1, {MEMORY_USED}},
@@ -61,7 +61,7 @@ static const double *source_column(const struct series *s, enum column_source so
 	return NULL;
 }
 
-/* One channel: the sum of its columns for each sample. */
+/* Returns one channel: the sum of its columns at each sample. */
 static double *channel_of(const struct series *s, enum channel c, struct arena *arena)
 {
 	double *v = arena_alloc(arena, (s->n + 1) * sizeof *v);
@@ -78,7 +78,7 @@ static double *channel_of(const struct series *s, enum channel c, struct arena *
 	return v;
 }
 
-/* Means of width samples each without unknown ones. */
+/* Returns the mean of every `width` samples. Ignores unknown samples. */
 static double *binned(const double *v, size_t n, size_t width, struct arena *arena)
 {
 	size_t bins = (n + width - 1) / width;
@@ -99,10 +99,10 @@ static double *binned(const double *v, size_t n, size_t width, struct arena *are
 
 static double at_most_known(double peak, double v)
 {
-	return fmax(peak, v); /* fmax passes over NaN */
+	return fmax(peak, v); /* fmax ignores NaN */
 }
 
-/* The samples from to end - 1 as a phase. */
+/* Makes one phase of the samples `from` to `end - 1`. */
 static struct phase phase_of(const struct series *s, double *const channel[CHANNELS], size_t from,
 	size_t end)
 {
@@ -178,7 +178,6 @@ static double reserved_cores(const struct demand *d, double seconds)
 	       seconds;
 }
 
-/* Two phases as one step. */
 static struct phase joined_phase(const struct phase *a, const struct phase *b)
 {
 	struct phase p = *a;
@@ -220,7 +219,7 @@ static bool long_enough(const struct phases *p, size_t i)
 	       p->phase[i].seconds >= PART_SHARE * p->seconds;
 }
 
-/* Joins phases that do not recur, are too short, or save too little. */
+/* Removes cuts that do not recur, that leave a phase too short, or that save too little. */
 static void keep_worthwhile(struct phases *p, const struct phases *run, size_t n, double whole)
 {
 	for (size_t i = 0; i + 1 < p->n;)

@@ -1,7 +1,6 @@
-/*
- * The parts of a run that behave differently ("loads for 12 minutes on one core with 40 GiB, then
- * trains for three hours on a GPU"), and whether separate steps for them save resources. Pure.
- */
+/* The phases of a run: parts with different usage ("loads for 12 minutes on one core with 40 GiB,
+ * then trains for three hours on a GPU"). Also decides whether separate steps for the phases save
+ * resources. Pure functions. */
 #ifndef RECOMMENDER_BEHAVIOUR_PHASES_H
 #define RECOMMENDER_BEHAVIOUR_PHASES_H
 
@@ -12,36 +11,36 @@
 #include "recommender/run.h"
 
 struct phase {
-	double start, seconds;       /* since the run started */
-	struct demand demand;        /* P95 of the cores, peaks of the rest; disk unknown */
-	double cores_mean, gpu_mean; /* busy on average; NaN = unknown */
+	double start, seconds;       /* time since the start of the run; length */
+	struct demand demand;        /* P95 of cores; peaks of memory and GPUs; disk unknown */
+	double cores_mean, gpu_mean; /* mean usage; NaN = unknown */
 };
 
 struct phases {
 	size_t n;
 	struct phase *phase;
-	double seconds; /* total of the run */
+	double seconds; /* length of the run */
 };
 
-/* Finds the phases in a run's samples of these columns; one phase if no level shifts. In arena. */
+/* phases_of() finds the phases in a run's samples of phases_columns. A run without a shift of level
+ * has one phase. `ret->phase` is in `arena`. */
 extern const char *const phases_columns[]; /* NULL-terminated */
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
-/* Replaces the phases by a copy in arena. */
+/* Replaces p->phase by a copy in `arena`. */
 void phases_copy(struct phases *p, struct arena *arena);
 
-/*
- * A split of a job into steps. It is proposed if all of this holds:
+/* A split of a job into steps. A split is proposed when all of these conditions are true:
  * - Every part takes at least a minute and a tenth of the run.
  * - At least three of the newest five runs have the cut at the same share of the run (within 5 %).
- * - Reserving each part's own demand costs at most 80 % of reserving the whole run's, in (cores +
- *   GiB / 8 + 25 x GPUs) x time.
- */
+ * - Reserving each part's demand costs at most 80 % of reserving the whole run's demand.
+ * - The cost is (cores + GiB / 8 + 25 x GPUs) x time. */
 struct split {
-	struct phases parts; /* of the newest run */
-	double saving;       /* share of the cost of one step */
+	struct phases parts; /* parts of the newest run */
+	double saving;       /* share of the cost without a split */
 	const char *words;   /* one sentence */
 };
-/* run: newest first; only the first five count. In arena. */
+/* Returns false if no split is proposed. `run`: phases of `n` runs, newest first; only the first
+ * five count. The texts and parts of `*ret` are in `arena`. */
 bool phases_split(const struct phases *run, size_t n, struct arena *arena, struct split *ret);
 
 #endif

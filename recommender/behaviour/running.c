@@ -50,7 +50,7 @@ double running_mark_at_half(const struct memory_mark *mark, size_t n, double sec
 	return bytes;
 }
 
-/* Number of points below v. */
+/* Returns the number of points below `v`. */
 static size_t points_below(const double point[PROSPECT_POINTS], double v)
 {
 	size_t i = 0;
@@ -60,7 +60,7 @@ static size_t points_below(const double point[PROSPECT_POINTS], double v)
 	return i;
 }
 
-/* Median of the points from v on; v if it is beyond all. */
+/* Returns the median of the points >= `v`. Returns `v` if all points are below `v`. */
 static double middle_from(const double point[PROSPECT_POINTS], double v)
 {
 	size_t first = points_below(point, v);
@@ -68,7 +68,8 @@ static double middle_from(const double point[PROSPECT_POINTS], double v)
 	return first == PROSPECT_POINTS ? v : point[first + (PROSPECT_POINTS - first) / 2];
 }
 
-/* Share above w of the points from v on (w >= v); 0.5 if v is beyond all points. */
+/* Returns the share of points above `w` among the points >= `v` (w >= v). Returns 0.5 if all points
+ * are below `v`. */
 static double share_above(const double point[PROSPECT_POINTS], double v, double w)
 {
 	size_t first = points_below(point, v), last = points_below(point, nextafter(w, INFINITY));
@@ -78,7 +79,8 @@ static double share_above(const double point[PROSPECT_POINTS], double v, double 
 		       (double)(PROSPECT_POINTS - last) / (double)(PROSPECT_POINTS - first);
 }
 
-/* Probability that the peak, growing as lately, reaches the limit before the end; NaN = unknown. */
+/* Returns the probability that the peak reaches the limit before the run ends. Assumes that the
+ * peak grows as in the second half of the time so far. NaN = unknown. */
 static double risk_by_trend(const struct prospect *p, const struct running_progress *now)
 {
 	double grown = now->peak_bytes - now->peak_at_half_bytes;

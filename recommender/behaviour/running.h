@@ -1,51 +1,51 @@
-/* Forecast of the peak and duration of a run that has not ended yet. Pure. */
+/* Forecast of the peak and duration of a run that has not ended yet. Pure functions. */
 #ifndef RECOMMENDER_BEHAVIOUR_RUNNING_H
 #define RECOMMENDER_BEHAVIOUR_RUNNING_H
 
 #include "recommender/run.h"
 
-/*
- * The expected values of any run of the job with the same input: equally likely values in ascending
- * order. Compute once (10 ms from 50 runs, 0.2 s from 200); using it is cheap.
- */
+/* Expected values of any run of the job with the same input. The values in an array are equally
+ * likely and in ascending order. Compute a prospect once per run, because it takes 10 ms from 50
+ * runs and 0.2 s from 200. */
 #define PROSPECT_POINTS 200
 struct prospect {
 	double peak[PROSPECT_POINTS];     /* bytes; all NaN when nothing is known */
-	double duration[PROSPECT_POINTS]; /* seconds; likewise */
+	double duration[PROSPECT_POINTS]; /* seconds; all NaN when nothing is known */
 };
 
-/* history: newest first, all outcomes. input: bytes of this run's input, NaN = unknown. */
+/* `history`: newest first, all outcomes. `input`: size of this run's input in bytes, NaN =
+ * unknown. */
 void running_prospect(const struct runs *history, double input, struct prospect *ret);
 
-/* The memory peak of a run, this many seconds after its start. */
+/* Memory peak of a run, `seconds` after the run's start. */
 struct memory_mark {
 	double seconds, bytes;
 };
 
-/* The peak at half of these seconds, from marks in order of time; NaN if not seen. */
+/* Returns the peak at half of `seconds`. `mark` is in order of time. NaN = no mark is that
+ * early. */
 double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds);
 
-/* Requests of a run and its use so far. NaN = unknown. */
+/* Requests of a run and its usage so far. NaN = unknown. */
 struct running_progress {
 	double started_at, seconds;
-	double peak_bytes, peak_at_half_bytes; /* peak now, and at half of seconds */
-	double cores;                          /* average so far */
+	double peak_bytes, peak_at_half_bytes; /* peak so far, and peak at half of `seconds` */
+	double cores;                          /* mean so far */
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes;
 };
 
 /* NaN = unknown. */
 struct running {
-	/*
-	 * Probability that the run reaches its memory limit before it ends. Expected peaks below
-	 * its peak so far are ruled out; the share of the rest above the limit is the risk. The
-	 * more are ruled out, the more its own trend counts: its peak, growing as in the second
-	 * half of its time so far, reaches the limit while it still runs.
-	 */
+	/* Probability that the run reaches its memory limit before it ends. Expected peaks below
+	 * the peak so far are impossible. One estimate of the risk is the share of the possible
+	 * peaks above the limit. The second estimate is the trend: the peak reaches the limit
+	 * before the run ends, if the peak grows as in the second half of the time so far. The more
+	 * expected peaks are impossible, the more the trend counts. */
 	double oom_risk;
-	double expected_peak_bytes;       /* median of the peaks that are not ruled out */
-	double expected_duration_seconds; /* total, given the time so far */
+	double expected_peak_bytes;       /* median of the expected peaks that are still possible */
+	double expected_duration_seconds; /* total duration, given the time so far */
 	double expected_end;              /* Unix time */
-	/* Request / use so far; 1 = nothing is left over. */
+	/* Request / usage so far. 1 = the run uses all that it requested. */
 	double overprovisioned_memory, overprovisioned_cpu;
 };
 void running_outlook(const struct prospect *p, const struct running_progress *now,

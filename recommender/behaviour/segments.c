@@ -1,14 +1,15 @@
-/* Change points by optimal partitioning. */
+/* Finds change points by optimal partitioning. */
 #include "recommender/behaviour/segments.h"
 
 #include <math.h>
 
 #include "collectors/base/mem.h"
 
-/* Running sums of the standardised varying channels, and of all squares. */
+/* Running sums of the standardised channels. Constant channels are left out. `squares` adds the
+ * squares of all channels. */
 struct sums {
 	size_t channels;
-	double *sum[SEGMENTS_CHANNELS_MAX]; /* [i]: sum of the first i points */
+	double *sum[SEGMENTS_CHANNELS_MAX]; /* [i] = sum of the first i points */
 	double *squares;
 };
 
@@ -23,7 +24,7 @@ static void fill_gaps(const double *in, size_t n, double *out)
 		out[i] = last = isfinite(in[i]) ? in[i] : last;
 }
 
-/* False if the channel is unknown or constant. */
+/* Returns false if the channel is unknown or constant. */
 static bool standardise(double *v, size_t n)
 {
 	double mean = 0, variance = 0;
@@ -61,7 +62,7 @@ static void sum_up(struct sums *s, const double *const channel[], size_t channel
 	}
 }
 
-/* Squared distances of the points from to end - 1 to their mean. */
+/* Returns the sum of the squared distances of points `from` to `end - 1` to their mean. */
 static double cost(const struct sums *s, size_t from, size_t end)
 {
 	double c = s->squares[end] - s->squares[from];

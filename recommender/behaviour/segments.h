@@ -1,11 +1,10 @@
-/*
- * Change points of a series with one or more channels: where its level shifts for good. Pure.
+/* Change points of a series with one or more channels: the points where the level shifts lastingly.
+ * Pure functions.
  *
  * Optimal partitioning (Jackson et al. 2005), with the same result as PELT (Killick et al. 2012).
  * The cuts minimise the squared distance of every point to the mean of its segment, plus a penalty
- * of 3 ln n for each cut. Channels are standardised; constant ones are ignored. Unknown values
- * (NaN) repeat the last known one.
- */
+ * of 3 ln n for each cut. Channels are standardised; constant channels are ignored. An unknown
+ * value (NaN) repeats the last known value. */
 #ifndef RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 #define RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 
@@ -15,11 +14,9 @@
 #define SEGMENTS_POINTS_MAX   2048
 #define SEGMENTS_CHANNELS_MAX 16
 
-/*
- * channel[c][i], c < channels, i < n. least: shortest segment in points. Writes the index of the
- * first point of each segment but the first to ret (room for n) and returns how many; 0 if there
- * are too many points or channels.
- */
+/* `channel[c][i]`: c < channels, i < n. `least`: shortest segment in points. Writes the index of
+ * the first point of each segment, except the first segment, to `ret` (room for n). Returns the
+ * number of indexes. Returns 0 if there are too many points or channels. */
 size_t segments_cut(const double *const channel[], size_t channels, size_t n, size_t least,
 	size_t *ret);
 

@@ -1,4 +1,4 @@
-/* Mann-Kendall and Theil-Sen. */
+/* Mann-Kendall test and Theil-Sen slope. */
 #include "recommender/behaviour/trend.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ double trend_slope(const double *v, size_t n)
 	return trend_median(slope, pairs);
 }
 
-/* Correlation of neighbouring errors around the slope. */
+/* Returns the correlation of neighbouring errors around a line with this slope. */
 static double neighbours_correlate(const double *v, size_t n, double slope)
 {
 	double mean = 0, with_next = 0, squares = 0;

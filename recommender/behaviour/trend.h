@@ -1,25 +1,23 @@
-/* Trend of a series, by ranks so that single outliers do not decide. Pure. */
+/* Trend of a series. Uses ranks and medians, so that single outliers have little effect. Pure
+ * functions. */
 #ifndef RECOMMENDER_BEHAVIOUR_TREND_H
 #define RECOMMENDER_BEHAVIOUR_TREND_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TREND_MAX 200 /* newest values that count */
+#define TREND_MAX 200 /* only this many newest values count */
 
-/*
- * Mann-Kendall: the two-sided probability, 0 to 1, of such an order by chance; corrected for ties.
- * 1 with fewer than 4 values.
- */
+/* Mann-Kendall: returns the two-sided probability, 0 to 1, that chance made the order of the
+ * values. Corrects for ties. Returns 1 for fewer than 4 values. */
 double trend_chance(const double *v, size_t n);
 
-/* Theil-Sen: the median of the slopes of all pairs, per step; NaN with fewer than 2 values. */
+/* Theil-Sen: returns the median of the slopes of all pairs, per step. NaN for fewer than 2
+ * values. */
 double trend_slope(const double *v, size_t n);
 
-/*
- * Both. If neighbouring errors around the slope correlate by more than 0.3, the chance is that of
- * medians of five values each: a slow wave is not a trend.
- */
+/* Computes both. A slow wave is not a trend: if neighbouring errors around the slope correlate by
+ * more than 0.3, the chance comes from medians of five values each. */
 struct trend {
 	double chance, slope;
 };

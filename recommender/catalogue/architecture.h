@@ -15,10 +15,10 @@ enum architecture {
 	ARCHITECTURE_COUNT,
 };
 
-/* Keeper's spelling; [UNKNOWN] is "". */
+/* Spelling of the Spare Cores Keeper; [UNKNOWN] is "". */
 extern const char *const architecture_name[ARCHITECTURE_COUNT];
 
-/* Finds the index of text in names[n], ignoring case; false = not found. */
+/* Finds the index of `text` in names[n], ignoring case. Returns false if it is not found. */
 bool catalogue_name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
 
 #endif

@@ -126,7 +126,7 @@ int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double
 	return 0;
 }
 
-/* Fills unknown members of old from new; both are structs of part. */
+/* Fills unknown members of `old` from `new`. Both are structs of `part`. */
 static void fill_unknown(enum field_part part, void *old, const void *new)
 {
 	for (const struct field *f = fields; f->name; f++) {
@@ -278,7 +278,7 @@ int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row
 	return add_price(b, known - 1, row, e);
 }
 
-/* Adds the known ones of min_price_* and price. On an error it adds none. */
+/* Adds min_price_ondemand, min_price_spot and `price`, where known. On an error, adds no price. */
 static int add_prices_of(struct catalogue_builder *b, uint32_t server, const struct server *s,
 	const struct price_row *price, struct err *e)
 {
@@ -311,7 +311,8 @@ static int check_identity(const struct server *s, struct err *e)
 	return 0;
 }
 
-/* Turns "NVME_SSD" into "nvme ssd"; returns other texts unchanged. */
+/* Returns the spelling in storage_types: "nvme ssd" for "NVME_SSD". Returns unknown texts
+ * unchanged. */
 static const char *storage_type(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(storage_types); i++) {
@@ -369,7 +370,8 @@ int catalogue_add_server(struct catalogue_builder *b, const struct server *s, st
 	return add_server(b, known, s, &(struct price_row){.price = NAN, .zone_id = ""}, e);
 }
 
-/* The first field in which a repeated server contradicts the earlier one; NULL = none. */
+/* Returns the first field in which a repeated server contradicts the earlier one. NULL = no
+ * contradiction. */
 static const struct field *contradiction(const struct server *before, const struct server *now)
 {
 	for (const struct field *f = fields; f->name; f++) {

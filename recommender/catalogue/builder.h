@@ -1,4 +1,4 @@
-/* The members of a builder. Only for build.c and pack.c. */
+/* Members of a builder. Only for build.c and pack.c. */
 #ifndef RECOMMENDER_CATALOGUE_BUILDER_H
 #define RECOMMENDER_CATALOGUE_BUILDER_H
 
@@ -10,7 +10,8 @@ struct added_price {
 	uint32_t server; /* index in catalogue_builder.server */
 };
 
-/* A benchmark and its scores by index in catalogue_builder.server; NaN from index n on. */
+/* A benchmark and its scores by index in catalogue_builder.server. Servers from index `n` on have
+ * no score yet. */
 struct added_benchmark {
 	struct benchmark about;
 	float *score;
@@ -18,12 +19,11 @@ struct added_benchmark {
 };
 
 struct catalogue_builder {
-	struct arena memory;  /* texts; becomes the catalogue's */
-	struct arena scratch; /* keys of the lookups */
-	/*
-	 * texts: each text once. by_*: identity -> index + 1; the key is "vendor, id" but for
-	 * by_vendor and by_benchmark.
-	 */
+	struct arena memory;  /* texts; moved to the catalogue at the end */
+	struct arena scratch; /* keys of the lookup tables */
+	/* `texts` stores each text once. The by_* tables map an identity to its place in an array.
+	 * 0 = not added. The key of by_vendor and by_benchmark is the id, elsewhere the pair of
+	 * vendor and id. */
 	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;
@@ -46,11 +46,11 @@ struct catalogue_builder {
 	struct added_benchmark *benchmark;
 };
 
-/* Makes b empty; frees nothing. */
+/* Initialises `b` as empty. Frees nothing. */
 void catalogue_builder_init(struct catalogue_builder *b);
-void catalogue_builder_done(struct catalogue_builder *b); /* frees all but memory */
+void catalogue_builder_done(struct catalogue_builder *b); /* frees all except `memory` */
 
-/* Copies a text into the catalogue, once. */
+/* Copies a text into the catalogue. Equal texts share one copy. */
 const char *catalogue_keep(struct catalogue_builder *b, const char *text);
 
 #endif

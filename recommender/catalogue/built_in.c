@@ -1,7 +1,7 @@
 /* The catalogue compiled into the program. */
 #include "recommender/catalogue/catalogue.h"
 
-/* recommender/catalogue/servers.csv, embedded by deploy/cmake/Embed.cmake. */
+/* The file recommender/catalogue/servers.csv, embedded by deploy/cmake/Embed.cmake. */
 extern const unsigned char servers_csv[];
 extern const size_t servers_csv_size;
 

@@ -67,7 +67,7 @@ int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, str
 
 	for (size_t i = 0; i < c->n_currencies; i++)
 		if (strcasecmp(all[i].code, currency) == 0) {
-			if (i > 0) /* [0] is USD */
+			if (i > 0) /* entry 0 is USD, whose rate stays 1 */
 				all[i].usd = usd;
 			return 0;
 		}

@@ -1,11 +1,9 @@
-/*
- * Cloud servers for rent: specifications, prices and benchmark scores in packed arrays. Immutable
- * once shared; all threads may read. Names and units of members are those of the Spare Cores Keeper
- * (https://keeper.sparecores.net/openapi.json) unless a unit is in the name.
+/* Cloud servers for rent: specifications, prices and benchmark scores in packed arrays. A shared
+ * catalogue is immutable, so all threads may read it. Members have the names and units of the Spare
+ * Cores Keeper (https://keeper.sparecores.net/openapi.json), unless a unit is in the name.
  *
- * Unknown numbers are NaN, unknown texts "". The catalogue owns all texts; equal texts of one
- * catalogue are the same pointer.
- */
+ * Unknown numbers are NaN, unknown texts are "". The catalogue owns all texts. Equal texts of one
+ * catalogue are the same pointer. */
 #ifndef RECOMMENDER_CATALOGUE_CATALOGUE_H
 #define RECOMMENDER_CATALOGUE_CATALOGUE_H
 
@@ -32,7 +30,7 @@ enum allocation {
 	ALLOCATION_COUNT,
 };
 
-/* Keeper's spelling; [UNKNOWN] is "". */
+/* Spelling of the Spare Cores Keeper; [UNKNOWN] is "". */
 extern const char *const catalogue_cpu_allocation_name[CPU_ALLOCATION_COUNT];
 extern const char *const catalogue_allocation_name[ALLOCATION_COUNT];
 
@@ -47,26 +45,27 @@ struct region {
 	const char *vendor_id, *region_id, *api_reference, *display_name;
 	const char *aliases;                /* other names, separated by "|" */
 	const char *country_id, *continent; /* ISO 3166-1 alpha-2 */
-	/* Prices beside the server: the lowest of the region. */
+	/* Prices besides the server's price: the lowest of the region. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
-	const char *extras_currency; /* currency of these three; "" = USD */
+	const char *extras_currency; /* currency of the three prices above; "" = USD */
 };
 
 struct server {
 	const char *vendor_id, *server_id, *api_reference, *display_name, *family;
 	const char *cpu_manufacturer, *gpu_manufacturer, *gpu_family, *gpu_model, *storage_type;
 	double vcpus, cpu_cores;
-	double memory_amount, memory_amount_actual; /* MiB; as sold, and as the system sees it */
+	double memory_amount, memory_amount_actual; /* MiB; as sold, as the system sees it */
 	double gpu_count;                           /* may be a fraction */
-	double gpu_memory_min, gpu_memory_total;    /* MiB; of the smallest GPU, and of all */
+	double gpu_memory_min, gpu_memory_total;    /* MiB; smallest GPU, all GPUs */
 	double storage_size;                        /* GB, local */
 	double network_speed_baseline;              /* Gbps */
 	double average_time_to_start;               /* seconds */
-	double score, score1;                       /* SCore multi-core, single-core */
-	/* The lowest prices per hour, in currency. catalogue.price names their places. */
+	double score, score1;                       /* SCore: multi-core, single-core */
+	/* Lowest prices per hour, in `currency`. The array catalogue.price has the regions and
+	 * zones. */
 	double min_price_ondemand, min_price_spot;
-	const char *currency;  /* ISO 4217; of the two above */
-	const char *region_id; /* of the on-demand price; "" = unknown */
+	const char *currency;  /* ISO 4217; currency of the two prices above */
+	const char *region_id; /* region of the on-demand price; "" = unknown */
 	enum architecture cpu_architecture;
 	enum cpu_allocation cpu_allocation;
 	bool active;
@@ -74,12 +73,12 @@ struct server {
 	uint32_t first_price, n_prices; /* range in catalogue.price */
 };
 
-/* The price of a server in one place. */
+/* Price of a server in one region or zone. */
 struct price {
 	double price;       /* per hour */
 	uint16_t region;    /* index in catalogue.region; 0 = unknown */
 	uint16_t zone;      /* index in catalogue.zone; 0 = unknown, or the whole region */
-	uint8_t allocation; /* enum allocation */
+	uint8_t allocation; /* value of enum allocation */
 	uint8_t currency;   /* index in catalogue.currency */
 };
 
@@ -91,18 +90,18 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	const float *score; /* by server: the best of its configurations; NaN = not measured */
+	const float *score; /* one per server: best of its configurations; NaN = not measured */
 };
 
 struct catalogue {
-	struct shared shared; /* counts holders: catalogue_hold */
+	struct shared shared; /* reference count, see catalogue_hold */
 	const char *source;   /* "built-in", a path, or a URL */
 	const char *note;     /* origin of the data, "" = unknown */
 	const char *as_of;    /* date of the data: "YYYY-MM-DD" or a prefix of it, "" = unknown */
 	size_t n;
 	const struct server *server; /* sorted by vendor_id, then server_id */
 	size_t n_prices;
-	const struct price *price; /* grouped by server, in the order of server[] */
+	const struct price *price; /* grouped by server, in the order of `server` */
 	size_t n_vendors;
 	const struct vendor *vendor;
 	size_t n_regions;
@@ -113,38 +112,34 @@ struct catalogue {
 	const struct currency *currency; /* [0] is USD */
 	size_t n_benchmarks;
 	const struct benchmark *benchmark;
-	size_t bytes;        /* of all arrays and texts */
+	size_t bytes;        /* size of all arrays and texts */
 	struct arena memory; /* owns all texts and arrays */
 };
 
 #define CATALOGUE_SERVERS_MAX    1000000
 #define CATALOGUE_PRICES_MAX     10000000
 #define CATALOGUE_BENCHMARKS_MAX 1000
-#define CATALOGUE_TEXT_MAX       (256u << 20) /* bytes of a file */
+#define CATALOGUE_TEXT_MAX       (256u << 20) /* largest file, in bytes */
 
-/*
- * Reads a catalogue from CSV text (RFC 4180). The header line names the columns, in any order; they
- * are those of recommender/catalogue/fields.h. Unknown columns are ignored, an empty cell is
+/* Reads a catalogue from CSV text (RFC 4180). The header line names the columns of
+ * recommender/catalogue/fields.h, in any order. Unknown columns are ignored, an empty cell is
  * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is a server, or one
- * more price of an earlier server; its specifications may then be empty. Lines that start with "#"
+ * more price of an earlier server; the specifications may then be empty. Lines that start with "#"
  * are comments, except "# as_of: DATE", "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for
- * one unit). An error names the line and column.
- */
+ * one unit). An error names the line and column. */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
-/*
- * Reads a catalogue from a JSON array of objects, as Keeper's /servers returns it. "vendor" and
+/* Reads a catalogue from a JSON array of objects, as Keeper's /servers returns it. "vendor" and
  * "region" may be nested objects. Unknown fields are ignored, null is unknown, vendor_id and
- * server_id are required. An error names the line and field.
- */
+ * server_id are required. An error names the line and field. */
 int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
-/* The catalogue compiled into the program: recommender/catalogue/servers.csv. */
+/* Reads the catalogue compiled into the program: recommender/catalogue/servers.csv. */
 int catalogue_built_in(struct catalogue **ret, struct err *e);
 
-/* The vendor's server with this server_id or api_reference; NULL = none. */
+/* Finds the vendor's server with this server_id or api_reference. NULL = not found. */
 const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id,
 	const char *name);
 
@@ -152,19 +147,20 @@ const struct server *catalogue_find(const struct catalogue *c, const char *vendo
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
-/*
- * Replaces the exchange rate of a currency: US dollars for one unit. Adds an unknown currency, so
- * that answers can use it. -EINVAL: not a code of three capital letters. Call it before sharing c.
- */
+/* Replaces the exchange rate of a currency: US dollars for one unit. Adds the currency if the
+ * catalogue does not have it, so that answers can use it. Call it before `c` is shared. -EINVAL:
+ * the code is not three capital letters. -E2BIG: too many currencies. */
 int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e);
 
-/* Checks a currency to add to n others. -EINVAL: not three capital letters. -E2BIG: too many. */
+/* Checks the code of a currency to add to `n` existing currencies. -EINVAL: the code is not three
+ * capital letters. -E2BIG: too many currencies. */
 int catalogue_currency_check(const char *code, size_t n, struct err *e);
 
-/* Units of to for one unit of from; NaN = unknown. */
+/* Returns the units of `to` for one unit of `from`. NaN = unknown. */
 double catalogue_currency_rate(const struct currency *from, const struct currency *to);
 
-/* A new catalogue has one holder. catalogue_free by the last holder frees it. */
+/* Adds a reference. A new catalogue has one reference. catalogue_free drops a reference, and frees
+ * the catalogue with the last one. */
 void catalogue_hold(struct catalogue *c);
 void catalogue_free(struct catalogue *c); /* accepts NULL */
 

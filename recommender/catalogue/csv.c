@@ -12,9 +12,9 @@
 
 struct csv {
 	struct scan at;
-	unsigned long line; /* of the next byte, from 1 */
+	unsigned long line; /* line number of the next byte, from 1 */
 	size_t n_columns;
-	const struct field *column[COLUMNS_MAX]; /* NULL: ignore the column */
+	const struct field *column[COLUMNS_MAX]; /* NULL = ignore the column */
 	struct buf row;                          /* cells of the current row, each with a NUL */
 };
 
@@ -55,9 +55,8 @@ static int add_quoted(struct csv *c, struct err *e)
 	return 0;
 }
 
-/*
- * Appends the next cell, trimmed, with a NUL. Leaves the cursor at the comma or the end of the row.
- */
+/* Appends the next cell, trimmed, with a NUL. Leaves the cursor at the comma or at the end of the
+ * row. */
 static int add_cell(struct csv *c, struct err *e)
 {
 	size_t before = c->row.len;
@@ -83,7 +82,7 @@ static int add_cell(struct csv *c, struct err *e)
 	return code;
 }
 
-/* Reads one row into c->row; cell[i] is the offset of each cell. */
+/* Reads one row into c->row. cell[i] is the offset of cell `i` in it. */
 static int read_row(struct csv *c, size_t cell[COLUMNS_MAX], size_t *ret_n, struct err *e)
 {
 	size_t n = 0;
@@ -105,7 +104,7 @@ static int read_row(struct csv *c, size_t cell[COLUMNS_MAX], size_t *ret_n, stru
 	return skip_row_end(c, e);
 }
 
-/* "# rate: EUR 1.08" */
+/* Reads the rate of a line "# rate: EUR 1.08". */
 static int read_rate(struct catalogue_builder *b, const char *text, struct err *e)
 {
 	struct scan s = SCAN(text, strlen(text));
@@ -235,7 +234,7 @@ int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len
 {
 	struct csv c = {.at = SCAN(text, len), .line = 1, .row = BUF_MAX(64 * 1024)};
 
-	scan_literal(&c.at, "\xef\xbb\xbf"); /* the byte order mark that spreadsheets write */
+	scan_literal(&c.at, "\xef\xbb\xbf"); /* byte order mark, which spreadsheets write */
 	int code = read_table(b, &c, e);
 
 	if (code == 0 && !c.n_columns)

@@ -31,7 +31,7 @@ const char *const catalogue_allocation_name[ALLOCATION_COUNT] = {
 };
 static const char *const status_name[] = {"inactive", "active"};
 
-/* The accepted texts of each kind, and the index that an empty text means. */
+/* Accepted texts of each kind. `empty` is the value of an empty text. */
 static const struct {
 	const char *const *name;
 	unsigned n, empty;
@@ -51,7 +51,7 @@ static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsi
 #define REGION(member) .part = PART_REGION, .offset = offsetof(struct region, member)
 #define PRICE(member)  .part = PART_PRICE, .offset = offsetof(struct price_row, member)
 
-/* When several parts have a field of the same name, a CSV column means the first one. */
+/* If several parts have a field of the same name, a CSV column means the first of these fields. */
 const struct field fields[] = {
 	{.name = "vendor_id", .kind = FIELD_TEXT, .required = true, SERVER(vendor_id),
 		.help = "Who rents it out: aws, gcp, azure, hcloud, upcloud, ovh, alicloud, vultr, or a name of your own"},
@@ -123,7 +123,8 @@ const struct field fields[] = {
 		.help = "The vendor bills at least this"},
 	{.name = "compliance", .kind = FIELD_TEXT, VENDOR(compliance),
 		.help = "Frameworks that the vendor complies with, with a blank between: hipaa, iso27001, soc2t2"},
-	/* Reachable only through their part, in a table or an object of its own. */
+	/* Fields with a name used above. Found only by part: in an SQLite table or JSON object of
+	 * that part. */
 	{.name = "vendor_id", .kind = FIELD_TEXT, VENDOR(vendor_id), .help = "Identifier"},
 	{.name = "name", .kind = FIELD_TEXT, VENDOR(name), .help = "Name"},
 	{.name = "country_id", .kind = FIELD_TEXT, VENDOR(country_id), .help = "Country of the vendor"},

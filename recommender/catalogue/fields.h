@@ -1,7 +1,5 @@
-/*
- * The fields of servers, vendors, regions and prices, one row each. The same rows read and write
- * the columns of CSV files and SQLite tables and the keys of JSON objects, and document them.
- */
+/* Fields of servers, vendors, regions and prices, one row each. The same rows are used to read and
+ * write CSV columns, SQLite columns and JSON keys, and to document them. */
 #ifndef RECOMMENDER_CATALOGUE_FIELDS_H
 #define RECOMMENDER_CATALOGUE_FIELDS_H
 
@@ -22,27 +20,25 @@ enum field_kind {
 enum field_part { PART_SERVER, PART_VENDOR, PART_REGION, PART_PRICE, PART_COUNT };
 
 struct field {
-	const char *name, *unit; /* unit NULL = none */
-	const char *help;        /* one sentence without its full stop */
+	const char *name, *unit; /* unit NULL = no unit */
+	const char *help;        /* one sentence without a full stop */
 	enum field_kind kind;
 	enum field_part part;
 	bool required; /* a CSV file must have the column */
-	size_t offset; /* in the struct of the part */
+	size_t offset; /* in the struct of `part` */
 };
 
-extern const struct field fields[]; /* name NULL ends */
+extern const struct field fields[]; /* ends with name NULL */
 
-/* A price before packing: identities are texts. */
+/* A price before packing: texts identify the server, region and zone. */
 struct price_row {
 	const char *vendor_id, *server_id, *region_id, *zone_id, *currency;
 	enum allocation allocation;
 	double price; /* per hour */
 };
 
-/*
- * One row of a source: a server, and the vendor, region and price of the same row. The identities
- * of vendor, region and price are those of the server.
- */
+/* One row of a source: a server, and the vendor, region and price in the same row. Vendor, region
+ * and price use the ids of the server. */
 struct field_row {
 	struct server server;
 	struct vendor vendor;
@@ -50,30 +46,27 @@ struct field_row {
 	struct price_row price;
 };
 
-#define FIELD_TEXT_MAX 256 /* bytes with the NUL; longer texts are refused */
+#define FIELD_TEXT_MAX 256 /* bytes with the NUL; longer texts are errors */
 
-/* The first field of this name in any part; NULL = none. */
+/* Returns the first field of this name in any part. NULL = not found. */
 const struct field *field_find(const char *name, size_t len);
-/* The field of this name in one part; NULL = none. */
+/* Returns the field of this name in one part. NULL = not found. */
 const struct field *field_of(enum field_part part, const char *name);
 
 /* Makes every member unknown. */
 void field_row_clear(struct field_row *r);
 void *field_row_part(struct field_row *r, enum field_part part); /* &r->server, ... */
 
-/*
- * Sets a member of object, the struct of the field's part. text must outlive object; "" = unknown.
- * Enum names are Keeper's, ignoring case. -EINVAL: invalid; the message names the text and the
- * accepted ones, and the caller adds the place.
- */
+/* Sets a member of `object`, which is the struct of the field's part. `text` must outlive `object`;
+ * "" = unknown. Names of enum values are those of the Spare Cores Keeper, ignoring case. -EINVAL:
+ * invalid text. The message names the text and the accepted texts; the caller adds the line or
+ * field. */
 int field_set_text(const struct field *f, void *object, const char *text, struct err *e);
 
-/* The same from a number. -EINVAL: the field is not a number, or v is negative. */
+/* Sets a member from a number. -EINVAL: the field is not a number, or `v` is negative. */
 int field_set_number(const struct field *f, void *object, double v, struct err *e);
 
-/*
- * Read a member: the number of a FIELD_NUMBER (else NaN), or the text of any other kind (else "").
- */
+/* Read a member: field_number a FIELD_NUMBER (else NaN), field_text any other kind (else ""). */
 double field_number(const struct field *f, const void *object);
 const char *field_text(const struct field *f, const void *object);
 

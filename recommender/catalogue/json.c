@@ -1,7 +1,5 @@
-/*
- * Reads servers from a JSON array of objects, as Keeper's /servers returns it. It parses one object
- * at a time, so a long response needs no more memory than its longest object.
- */
+/* Reads servers from a JSON array of objects, as Keeper's /servers returns it. Parses one object at
+ * a time, so a long response needs only the memory of its longest object. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -15,10 +13,10 @@
 struct json_cursor {
 	struct catalogue_builder *b;
 	const char *at, *end;
-	unsigned long line; /* of at, from 1 */
+	unsigned long line; /* line number of `at`, from 1 */
 	const struct json_reading *how;
 	size_t objects;
-	struct buf list; /* a list as one text; valid while its object is added */
+	struct buf list; /* a list joined to one text; valid while its object is added */
 };
 
 static void skip_to(struct json_cursor *r, const char *at)
@@ -45,7 +43,7 @@ static bool skip_char(struct json_cursor *r, char c)
 	return true;
 }
 
-/* Turns ["a", "b"] into "a|b": Keeper sends aliases as a list. */
+/* Joins ["a", "b"] to "a|b", because Keeper sends aliases as a list. */
 static const char *joined_list(struct json_cursor *r, const json_t *list)
 {
 	size_t i;
@@ -99,7 +97,8 @@ static int set_field(struct json_cursor *r, const struct field *f, void *object,
 	return code;
 }
 
-/* Sets the fields of one part from an object. plain: only fields that field_find returns. */
+/* Sets the fields of one part from an object. If `plain`, sets only fields that field_find
+ * returns. */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
 	struct field_row *row, struct err *e)
 {
@@ -179,13 +178,12 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		code = add_country(r, object);
 		break;
 	}
-	/*
-	 * -EINVAL: no identity. -EEXIST: the list changed between two pages, so that they overlap.
-	 */
+	/* -EINVAL: no identity. -EEXIST: two pages overlap, because the list changed between the
+	 * requests. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 
-/* Parses the value at r->at and moves behind it. NULL: e is set. */
+/* Parses the value at r->at and moves behind it. Returns NULL and sets `e` on an error. */
 static json_t *take_value(struct json_cursor *r, struct err *e)
 {
 	json_error_t error;

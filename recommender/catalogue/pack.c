@@ -37,11 +37,11 @@ static void *pack_array(struct catalogue *c, const void *array, size_t n, size_t
 	return n ? memcpy(packed, array, n * size) : packed;
 }
 
-/* Sorts the servers. rank[i] becomes the new index of the server added as number i. */
+/* Sorts the servers. rank[i] becomes the new index of the server that was added at index `i`. */
 static struct server *pack_servers(struct catalogue_builder *b, struct catalogue *c, uint32_t *rank)
 {
 	for (size_t i = 0; i < b->n; i++)
-		b->server[i].first_price = (uint32_t)i; /* the old index, while sorting */
+		b->server[i].first_price = (uint32_t)i; /* keeps the old index during the sort */
 	if (b->n)
 		qsort(b->server, b->n, sizeof *b->server, by_identity);
 
@@ -60,10 +60,9 @@ static bool same_region(const struct price *a, const struct price *b)
 	       a->currency == b->currency;
 }
 
-/*
- * Moves the prices of one region, sorted by zone, to out: the lowest price of each zone, or a
- * single one when all zones cost the same. Returns their number.
- */
+/* Writes the prices of one region to `out`: the lowest price of each zone, or one price if all
+ * zones cost the same. `row` is sorted by zone, then price. Returns the number of prices
+ * written. */
 static size_t pack_region(struct price *out, const struct price *row, size_t n)
 {
 	bool all_equal = true;
@@ -82,7 +81,7 @@ static size_t pack_region(struct price *out, const struct price *row, size_t n)
 	return 1;
 }
 
-/* Sorts and packs each server's prices in place. Returns the number of prices left. */
+/* Sorts and packs each server's prices in place. Returns the number of prices that remain. */
 static size_t pack_places(struct price *price, struct server *server, size_t n)
 {
 	size_t kept = 0;
@@ -104,7 +103,7 @@ static size_t pack_places(struct price *price, struct server *server, size_t n)
 	return kept;
 }
 
-/* Groups the prices by server: first counts, then places them. */
+/* Groups the prices by server: counts them first, then places them. */
 static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct server *server,
 	const uint32_t *rank)
 {
@@ -130,10 +129,11 @@ static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct
 	c->price = price;
 }
 
-/* SCore is also a benchmark, even when a source has it only as a field of the server. */
+/* The SCore fields of servers, which are also benchmarks even if a source has them only as
+ * fields. */
 static const struct {
 	struct benchmark about;
-	size_t offset; /* of the score in struct server */
+	size_t offset; /* offset of the score in struct server */
 } own_scores[] = {
 	{{"stress_ng:bestn", "SCore, all CPUs", "CPU", "", true, NULL},
 		offsetof(struct server, score)},
@@ -146,7 +146,8 @@ static double own_score(const struct server *s, size_t offset)
 	return *(const double *)(const void *)((const char *)s + offset);
 }
 
-/* Call before the servers are sorted: scores are indexed by the order of adding. */
+/* Adds the SCore benchmarks. Call it before the servers are sorted, because scores are indexed in
+ * the order of adding. */
 static void add_own_scores(struct catalogue_builder *b)
 {
 	for (size_t i = 0; i < ARRAY_LEN(own_scores); i++) {
@@ -183,7 +184,7 @@ static void pack_benchmarks(struct catalogue_builder *b, struct catalogue *c, co
 	c->benchmark = benchmark;
 }
 
-/* The lower price; a when they cannot be compared. a may be NULL. */
+/* Returns the lower price. Returns `a` if the currencies cannot be compared. `a` may be NULL. */
 static const struct price *lower_price(const struct catalogue *c, const struct price *a,
 	const struct price *b)
 {
@@ -196,7 +197,7 @@ static const struct price *lower_price(const struct catalogue *c, const struct p
 		       a;
 }
 
-/* Sets the server's lowest prices, both in the currency of the on-demand one. */
+/* Sets the server's lowest prices. Both are in the currency of the on-demand price. */
 static void summarise_prices(const struct catalogue *c, struct server *s)
 {
 	const struct price *ondemand = NULL, *spot = NULL;
@@ -234,7 +235,8 @@ static void share_scores(const struct catalogue *c, struct server *server)
 	}
 }
 
-/* Each text is stored once, so countries can be compared by pointer. */
+/* Sets the continents of regions from their countries. Equal texts are the same pointer, so
+ * countries are compared by pointer. */
 static void name_continents(struct catalogue_builder *b)
 {
 	for (size_t i = 1; i < b->n_regions; i++) {

@@ -56,7 +56,7 @@ static const char *region_continent(const struct region *r)
 	return r->continent;
 }
 
-/* One way to choose regions. */
+/* A way to choose regions: by name, country or continent. */
 struct region_choice {
 	const char *kind;
 	const char *(*name)(const struct region *r);

@@ -55,7 +55,7 @@ struct string_entry *string_table_add_pair(struct string_table *m, const char *f
 	char *key = large ? large : small;
 
 	memcpy(key, first, n);
-	key[n] = '\x1f'; /* valid texts have no control characters */
+	key[n] = '\x1f'; /* separator: valid texts have no control characters */
 	memcpy(key + n + 1, second, k + 1);
 	return string_table_add(m, key, n + 1 + k);
 }

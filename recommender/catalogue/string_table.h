@@ -1,7 +1,5 @@
-/*
- * A map from text to a number that stores each text once: equal texts share one entry, so texts can
- * be compared by pointer.
- */
+/* A map from text to a number. The map stores each text once, so equal texts can be compared by
+ * pointer. */
 #ifndef RECOMMENDER_CATALOGUE_STRING_TABLE_H
 #define RECOMMENDER_CATALOGUE_STRING_TABLE_H
 
@@ -12,24 +10,25 @@
 
 struct string_entry {
 	const char *text;
-	uint32_t value; /* the caller's; 0 in a new entry */
+	uint32_t value; /* owned by the caller; 0 in a new entry */
 	uint32_t hash;
 };
 
 struct string_table {
-	struct arena *arena; /* owns the texts; the caller's */
+	struct arena *arena; /* owns the texts; owned by the caller */
 	struct string_entry *slot;
-	size_t n, room; /* room: slots, a power of two or 0 */
-	size_t bytes;   /* of the texts */
+	size_t n, room; /* room: number of slots, a power of two or 0 */
+	size_t bytes;   /* size of the texts */
 };
 
-/* Finds or adds the entry of a text. Valid until the next call; entry->text stays valid. */
+/* Finds or adds the entry of a text. The entry is valid until the next call; entry->text stays
+ * valid. */
 struct string_entry *string_table_add(struct string_table *m, const char *text, size_t len);
 
-/* The same for a pair of texts as one key. */
+/* Finds or adds the entry of a pair of texts, which form one key. */
 struct string_entry *string_table_add_pair(struct string_table *m, const char *first,
 	const char *second);
 
-void string_table_done(struct string_table *m); /* frees the table; texts stay in the arena */
+void string_table_done(struct string_table *m); /* frees the table; the arena keeps the texts */
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "collectors/base/units.h"
 
-/* Burstable CPUs earn credits for 5 to 40 % of their time: below this, few run out. */
+/* Burstable CPUs earn credits for 5 to 40 % of their time. A job that uses less than this share
+ * rarely runs out of credits. */
 #define BUSY_SHARE 0.1
 
 const char *const pick_exclusion_name[EXCLUSION_COUNT] = {
@@ -50,7 +51,7 @@ static bool complies(const struct filter_input *a, const struct server *s)
 	return true;
 }
 
-/* True if name or "vendor~name" names the server or its family. */
+/* Returns true if `name`, or the part after "vendor~" in it, names the server or its family. */
 static bool is_named(const struct server *s, const char *name)
 {
 	name = region_name_at_vendor(name, s->vendor_id);
@@ -75,7 +76,7 @@ static bool named_in(const struct text_list *w, const struct server *s)
 	return false;
 }
 
-/* True if w is empty or contains text. */
+/* Returns true if `w` is empty or contains `text`. */
 static bool may_be(const struct text_list *w, const char *text)
 {
 	return w->n == 0 || text_list_has(w, text);
@@ -86,7 +87,8 @@ static bool bit_allowed(unsigned bits, unsigned i)
 	return bits == 0 || bits & (1u << i);
 }
 
-/* True if nothing is requested or there is enough; an unknown amount is not enough. */
+/* Returns true if nothing is requested or the amount suffices. An unknown amount (NaN) never
+ * suffices. */
 static bool enough(double requested, double there)
 {
 	return !(requested > 0) || there >= requested;
@@ -97,7 +99,7 @@ bool filter_keeps_limit(double limit, double value)
 	return !(limit > 0) || value <= limit;
 }
 
-/* Checks kind, name and vendor. */
+/* Checks vendor, name and kind of CPU. */
 static enum exclusion misfit_by_kind(const struct filter_input *a, const struct server *s)
 {
 	const struct pick_options *o = a->o;

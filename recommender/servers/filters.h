@@ -1,4 +1,4 @@
-/* Checks whether a server fits, apart from price and speed. */
+/* Checks whether a server fits, except for price and speed. */
 #ifndef RECOMMENDER_SERVERS_FILTERS_H
 #define RECOMMENDER_SERVERS_FILTERS_H
 
@@ -10,10 +10,11 @@ struct filter_input {
 	const struct pick_options *o;
 };
 
-/* The first reason in enum order why s does not fit; EXCLUSION_COUNT = it fits. */
+/* Returns the first reason in enum order against server `s`. EXCLUSION_COUNT = the server fits. */
 enum exclusion filter_misfit(const struct filter_input *a, const struct server *s);
 
-/* True if there is no limit (not above 0) or it is kept; an unknown value exceeds it. */
+/* Returns true if there is no limit (limit <= 0 or NaN) or `value` is within it. An unknown value
+ * is not within a limit. */
 bool filter_keeps_limit(double limit, double value);
 
 #endif

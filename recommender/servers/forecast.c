@@ -7,9 +7,9 @@
 #include "recommender/resource_prices.h"
 
 #define HOUR            3600.0
-#define HOURS_PER_MONTH 730.0 /* as Spare Cores Keeper counts */
+#define HOURS_PER_MONTH 730.0 /* the same as Spare Cores Keeper */
 
-/* Compares different GPU models: tokens per second of a small model's prompt. */
+/* Benchmark that compares different GPU models: tokens per second of a small model's prompt. */
 #define GPU_BENCHMARK "llm_speed:prompt_processing"
 
 const char *const forecast_basis_name[FORECAST_BASES] = {
@@ -29,7 +29,7 @@ static double at_least_one(double n)
 	return n > 1 ? n : 1;
 }
 
-/* Share of a run in which n units were busy for busy_seconds in total. */
+/* Returns the share of a run in which `n` units were busy. `busy_seconds` is their sum. */
 static double busy_share(double busy_seconds, double duration, double n)
 {
 	double share = busy_seconds / (duration * at_least_one(n));
@@ -43,7 +43,7 @@ double forecast_cpu_share(const struct job_profile *p)
 					 (double)NAN;
 }
 
-/* Ratio of scores; NaN = unknown. A score of 0 was not measured. */
+/* Returns the ratio of two scores. NaN = unknown. A score of 0 means that it was not measured. */
 static double times_faster(double score, double reference)
 {
 	double times = score / reference;
@@ -51,7 +51,7 @@ static double times_faster(double score, double reference)
 	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
 }
 
-/* CPU speed of s relative to the reference; NaN = unknown. */
+/* Returns the CPU speed of server `s` relative to the reference. NaN = unknown. */
 static double cpu_speed(const struct job_profile *p, const struct server *s)
 {
 	const struct server *r = p->reference;
@@ -74,7 +74,8 @@ static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
 	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
 }
 
-/* For unknown speeds: fewer CPUs than the job keeps busy still take longer. */
+/* Returns the factor on the duration if the speeds are unknown. Even at equal speed, a run takes
+ * longer on fewer CPUs than it keeps busy. */
 static double stretch_by_cpus(const struct job_profile *p, const struct server *s)
 {
 	double f = forecast_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
@@ -82,7 +83,7 @@ static double stretch_by_cpus(const struct job_profile *p, const struct server *
 	return isnan(f) ? 1 : 1 - f + f * few;
 }
 
-/* Factor on the duration on s; NaN = a speed that matters is unknown. */
+/* Returns the factor on the duration on server `s`. NaN = a speed that matters is unknown. */
 static double duration_stretch(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s)
 {
@@ -136,13 +137,14 @@ double forecast_with_rework(double seconds, double interruptions_per_hour)
 {
 	double rate = interruptions_per_hour / HOUR;
 
-	/* Below this, the difference to seconds is less than a millionth. */
+	/* Below this product, the difference to `seconds` is less than a millionth. */
 	if (!(rate * seconds > 1e-6))
 		return seconds;
 	return expm1(rate * seconds) / rate;
 }
 
-/* Seconds of a run that are paid for. */
+/* Returns the seconds that the vendor bills for a run, including restarts and the server's
+ * start. */
 static double paid_seconds(const struct catalogue *c, const struct server *s,
 	const struct price *price, double seconds, const struct cost_terms *terms)
 {
@@ -153,7 +155,8 @@ static double paid_seconds(const struct catalogue *c, const struct server *s,
 	return billed_seconds(&c->vendor[s->vendor], seconds);
 }
 
-/* Adds a part of the cost, or sets its gap bit if its price is unknown. */
+/* Returns one part of the cost. If its price is unknown, returns 0 and sets the gap bit in
+ * `lacks`. */
 static double part_of(double amount, double price, enum cost_gap gap, unsigned *lacks)
 {
 	if (!(amount > 0))

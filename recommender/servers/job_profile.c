@@ -8,7 +8,8 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/strategy.h"
 
-/* Below, a job has one busy thread: the part above 1 is side threads and coarse readings. */
+/* Below this, a job has one busy thread. The part above 1 comes from side threads and coarse
+ * readings. */
 #define TWO_CORES 1.2
 
 static double cpu_seconds(const struct run *r)
@@ -39,7 +40,8 @@ static double cores_at_once(const struct run *r)
 	return d ? d->p95 : (double)NAN;
 }
 
-/* True if it ran on the server type of the newest run with a known one, or if unknown. */
+/* Returns true if the run used the same server type as the newest run with a known type. Also
+ * returns true if a type is unknown. */
 static bool run_counts(const struct runs *runs, const struct run *r)
 {
 	const struct run *newest = runs->run;
@@ -52,7 +54,7 @@ static bool run_counts(const struct runs *runs, const struct run *r)
 			       newest->vendor_id ? newest->vendor_id : "") == 0);
 }
 
-/* The newest successful runs that count, newest first. */
+/* Collects the newest successful runs that count, newest first. */
 static struct runs counted_runs(const struct runs *runs, struct run ret[PROFILE_RUNS])
 {
 	struct runs used = {0, ret};
@@ -83,7 +85,7 @@ static struct values values_of(const struct runs *used, double (*get)(const stru
 	return v;
 }
 
-/* Nearest rank; NaN of none. */
+/* Returns the percentile by nearest rank. NaN = no values. */
 static double percentile(const struct values *v, double share)
 {
 	size_t rank = (size_t)ceil(share * (double)v->n);
@@ -119,7 +121,8 @@ static struct job_profile medians_of(const struct runs *used)
 	};
 }
 
-/* Range of the next duration by the sizing, as few runs say little; includes the median. */
+/* Sets the range of the next duration. The sizing rule computes it, because few runs alone give a
+ * bad range. The range includes the median. */
 static void band_of(const struct runs *used, struct job_profile *p)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
@@ -147,7 +150,8 @@ struct job_profile job_profile_of(const struct runs *runs)
 	return p;
 }
 
-/* Words in lower case, like program names; "R", the exception, keeps its case. */
+/* Splits a name into words in lower case, like program names. One-letter words such as "R" keep
+ * their case. */
 static struct text_list words_of_name(const char *name, struct arena *arena)
 {
 	size_t len = strlen(name);

@@ -1,4 +1,4 @@
-/* Summary of a job's runs for forecasts on other servers. Pure. */
+/* Summary of a job's runs for forecasts on other servers. Pure functions. */
 #ifndef RECOMMENDER_SERVERS_JOB_PROFILE_H
 #define RECOMMENDER_SERVERS_JOB_PROFILE_H
 
@@ -6,18 +6,15 @@
 #include "recommender/servers/related_benchmarks.h"
 #include "recommender/run.h"
 
-#define PROFILE_RUNS 20 /* newest successful runs that count */
+#define PROFILE_RUNS 20 /* newest successful runs that are used */
 
-/*
- * Medians over the newest successful runs on the server type of the newest run, and the band that
- * holds four of five next runs. reference stays unknown. Without such a run all is unknown.
- */
+/* Returns medians over the newest successful runs on the server type of the newest run. Four of
+ * five next runs are expected between duration_low and duration_high. `reference` stays NULL. If no
+ * run qualifies, all numbers are unknown. */
 struct job_profile job_profile_of(const struct runs *runs);
 
-/*
- * The habits of the job from the same runs. The words of the job's name stand for its programs
- * ("nightly/gzip-logs" has gzip), as runs do not record them. Texts are in arena.
- */
+/* Returns the habits of the job from the same runs. Runs do not record program names, so words of
+ * the job's name replace them ("nightly/gzip-logs" has gzip). Texts are in `arena`. */
 struct job_habits job_profile_habits(const struct runs *runs, struct arena *arena);
 
 #endif

@@ -33,7 +33,8 @@ static double benchmark_key(const struct pick *p, const struct pick_options *o)
 	return o->benchmark && o->benchmark->higher_is_better ? -p->score : p->score;
 }
 
-/* Price of one unit of score; for a benchmark where less is better, price x score. */
+/* Returns the price of one unit of score, or price x score for a benchmark where lower is
+ * better. */
 static double per_benchmark_key(const struct pick *p, const struct pick_options *o)
 {
 	if (!(p->score > 0))

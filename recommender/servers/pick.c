@@ -6,7 +6,7 @@
 
 #include "recommender/servers/filters.h"
 
-/* Inputs that are the same for all servers of one search. */
+/* Inputs of one search, the same for all servers. */
 struct pick_search {
 	struct filter_input input;
 	const struct objective *objective;
@@ -52,7 +52,7 @@ static bool allocation_allowed(const struct pick_search *q, const struct price *
 	return q->allocations & ALLOCATION_BIT(p->allocation);
 }
 
-/* Factor on a spot price for time wasted by interruptions. */
+/* Returns the factor on a spot price for time that interruptions waste. */
 static double interruption_waste(const struct pick_search *q, double seconds)
 {
 	if (!(seconds > 0) || !q->objective->by_forecast)
@@ -60,7 +60,8 @@ static double interruption_waste(const struct pick_search *q, double seconds)
 	return forecast_with_rework(seconds, q->terms.spot_interruptions_per_hour) / seconds;
 }
 
-/* Finds the lowest allowed price, or the reason why there is none. */
+/* Finds the lowest allowed price. Returns EXCLUSION_COUNT, or the reason why no price is
+ * allowed. */
 static enum exclusion find_price(const struct pick_search *q, const struct server *s,
 	double seconds, struct pick *ret)
 {
@@ -92,7 +93,8 @@ static enum exclusion find_price(const struct pick_search *q, const struct serve
 	return ret->priced ? EXCLUSION_COUNT : reason;
 }
 
-/* Price, forecast, cost and key of a server that passed the filters; or the reason against it. */
+/* Computes price, forecast, cost and key of a server that passed the filters. Returns
+ * EXCLUSION_COUNT, or the reason against the server. */
 static enum exclusion appraise_server(const struct pick_search *q, const struct server *s,
 	struct pick *ret)
 {
@@ -123,7 +125,7 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	return EXCLUSION_COUNT;
 }
 
-/* USD, or the first currency found if no fitting server has a price in USD. */
+/* Returns USD, or the first currency found if no fitting server has a price in USD. */
 static const struct currency *usual_currency(const struct pick_search *q,
 	const struct server *const *fitting, size_t n)
 {
@@ -145,7 +147,7 @@ static const struct currency *usual_currency(const struct pick_search *q,
 	return other ? other : usd;
 }
 
-/* The larger first; unknown (NaN) last. */
+/* Compares for a sort: larger numbers first, unknown (NaN) last. */
 static int larger_first(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -170,7 +172,7 @@ static int by_key(const void *left, const void *right)
 	return order ? order : strcmp(a->server->server_id, b->server->server_id);
 }
 
-/* A heap of at most max picks, the worst on top. */
+/* A heap of at most `max` picks, with the worst pick on top. */
 struct best {
 	struct pick *pick;
 	size_t n, max;
@@ -216,7 +218,8 @@ static void keep_best(struct best *h, const struct pick *p)
 	}
 }
 
-/* The best fitting servers up to the requested page, sorted. */
+/* Returns the best fitting servers up to the requested page, sorted. Counts in `ret` the servers
+ * that fit and those that do not. */
 static struct best rank_servers(const struct pick_search *q, const struct server *const *fitting,
 	size_t n, struct arena *arena, struct picks *ret)
 {
@@ -283,7 +286,7 @@ enum exclusion pick_one(const struct catalogue *c, const struct server *s, const
 	return appraise_server(&q, s, ret);
 }
 
-/* 12.3 %, 3 %, 250 %: three digits say enough. */
+/* Prints "12 %", "3.0 %" or "250 %". */
 static void add_percent(struct buf *out, double ratio)
 {
 	double percent = 100 * (ratio - 1);

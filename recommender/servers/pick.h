@@ -1,8 +1,6 @@
-/*
- * Picks servers for a demand: filter, price, forecast, sort. Pure: no I/O, no clock.
+/* Picks servers for a demand: filter, price, forecast, sort. Pure functions: no I/O, no clock.
  *
- * Filters and objectives are tables (filters.c, objectives.c): a new one is a row.
- */
+ * Filters and objectives are tables (filters.c, objectives.c), so a new one is a row. */
 #ifndef RECOMMENDER_SERVERS_PICK_H
 #define RECOMMENDER_SERVERS_PICK_H
 
@@ -16,12 +14,13 @@
 #include "recommender/catalogue/regions.h"
 #include "recommender/servers/system_reserve.h"
 
-/* Reasons against a server, in the order of the checks: the first that applies is counted. */
+/* Reasons against a server, in the order of the checks. Only the first reason of a server is
+ * counted. */
 enum exclusion {
 	EXCLUDED_INACTIVE,
 	EXCLUDED_VENDOR,
 	EXCLUDED_COMPLIANCE,
-	EXCLUDED_NAME, /* not in include, or in exclude */
+	EXCLUDED_NAME, /* not in `include`, or in `exclude` */
 	EXCLUDED_ARCHITECTURE,
 	EXCLUDED_CPU_ALLOCATION,
 	EXCLUDED_TOO_FEW_VCPUS,
@@ -34,60 +33,63 @@ enum exclusion {
 	EXCLUDED_GPU_MEMORY,
 	EXCLUDED_STORAGE,
 	EXCLUDED_NO_PRICE,
-	EXCLUDED_REGION,     /* has prices, but none in these regions */
-	EXCLUDED_ALLOCATION, /* has prices there, but not for these allocations */
-	EXCLUDED_CURRENCY,   /* its price cannot be converted to the currency */
+	EXCLUDED_REGION,     /* has prices, but not in the allowed regions */
+	EXCLUDED_ALLOCATION, /* has prices there, but not for the allowed allocations */
+	EXCLUDED_CURRENCY,   /* its price cannot be converted */
 	EXCLUDED_NO_FORECAST,
 	EXCLUDED_TOO_SLOW,
-	EXCLUDED_TOO_EXPENSIVE, /* above max_cost, or infinite: no run ends between interruptions */
+	EXCLUDED_TOO_EXPENSIVE, /* above max_cost, or infinite by interruptions */
 	EXCLUDED_NO_SCORE,
 	EXCLUSION_COUNT,
 };
-/* "inactive", "vendor", ...: keys of the answer */
+/* Keys of the answer: "inactive", "vendor", ... */
 extern const char *const pick_exclusion_name[EXCLUSION_COUNT];
 
 struct objective;
 
 #define ALLOCATION_BIT(a) (1u << (a))
 
-/* Conditions besides the demand. All zero: any server, cheapest per hour on demand first. */
+/* Conditions besides the demand. All zero = any server, and the cheapest on-demand price per hour
+ * comes first. */
 struct pick_options {
 	const struct objective *objective; /* NULL = objectives[0], cheapest */
-	const struct benchmark *benchmark; /* for the objectives that rank by one */
-	size_t limit, page; /* picks per page, 0 = all; page 1, 2, ..., 0 = the first */
-	/* of the result; NULL = USD, or the first of the fitting servers if none has USD */
+	const struct benchmark *benchmark; /* needed by the objectives that rank by a benchmark */
+	size_t limit, page; /* limit: picks per page, 0 = all; page: 0 and 1 = first */
+	/* Currency of the result. NULL = USD, or the first currency found if no fitting server has
+	 * a price in USD. */
 	const char *currency;
 	unsigned allocations; /* ALLOCATION_BITs; 0 = on demand */
 	bool with_inactive;
-	/* Empty = any. A vendor must comply with all frameworks. */
+	/* An empty list allows all vendors. A vendor must comply with all frameworks in
+	 * `compliance`. */
 	struct text_list vendors, compliance;
-	/* Each a server_id, api_reference, display_name or family, or "vendor~" and one of them. */
+	/* Each text is a server_id, api_reference, display_name or family. "vendor~" before it
+	 * selects the vendor. */
 	struct text_list include, exclude;
 	unsigned architectures;   /* bits 1 << enum architecture; 0 = any */
 	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
-	/* Size as sold, whatever the demand; memory in MiB. Not above 0 = no limit. */
+	/* Size as sold, independent of the demand; memory in MiB. 0 or less = no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
-	double gpus_min, gpu_memory_total; /* of all GPUs, MiB */
+	double gpus_min, gpu_memory_total; /* memory of all GPUs, MiB */
 	struct text_list gpu_manufacturers, gpu_families, gpu_models;
-	double gpu_memory_min; /* MiB of each GPU; not above 0 = any */
-	double storage_size;   /* GB, local; not above 0 = any */
+	double gpu_memory_min; /* of each GPU, MiB; 0 or less = any */
+	double storage_size;   /* local, GB; 0 or less = any */
 	struct text_list storage_types;
-	const bool *regions;                  /* by regions_find; NULL = any */
+	const bool *regions;                  /* flags from regions_find; NULL = any */
 	const struct system_reserve *reserve; /* NULL = memory as sold */
 	const struct job_profile *profile;    /* NULL = only the demand's duration is known */
-	double deadline_seconds; /* limit of the long runs' duration; not above 0 = none */
-	double max_cost;         /* per run, in currency; not above 0 = none */
-	double spot_interruptions_per_hour; /* not above 0 = none */
-	bool ipv4;                          /* the cost includes a public address */
+	double deadline_seconds;              /* most seconds of a long run; 0 or less = no limit */
+	double max_cost;                      /* per run, in `currency`; 0 or less = no limit */
+	double spot_interruptions_per_hour;   /* 0 or less = no interruptions */
+	bool ipv4;                            /* include a public address in the cost */
 };
 
-/* True if name names a server of the catalogue or a family. */
+/* Returns true if `name` is a server of the catalogue or a family. */
 bool pick_names(const struct catalogue *c, const char *name);
 
-/*
- * Default cpu_allocations of a job. Burstable and shared CPUs slow down a job that keeps its CPUs
- * busy: then all others, unknown ones included; else 0 = any. A job of unknown use counts as busy.
- */
+/* Returns the default cpu_allocations of a job. Burstable and shared CPUs slow down a job that
+ * keeps its CPUs busy, so a busy job gets dedicated and unknown ones only. An idle job gets 0 =
+ * any. A job of unknown use counts as busy. */
 unsigned pick_usual_cpu_allocations(const struct job_profile *p);
 
 struct pick {
@@ -97,52 +99,51 @@ struct pick {
 	const char *region_id;      /* region of the price; "" = unknown */
 	struct forecast forecast;
 	struct cost cost; /* per run */
-	double score;     /* in options.benchmark; NaN = none or not measured */
-	double key;       /* value that the objective compares; lower is better */
-	bool unsure;      /* its forecast assumes a speed: sorted after all others */
+	double score;     /* in options.benchmark; NaN = unknown */
+	double key;       /* the objective compares this; lower is better */
+	bool unsure;      /* the forecast assumes a speed; sorted after all sure picks */
 	/* Copies from forecast and cost; NaN if unknown. */
 	double forecast_duration_seconds, forecast_cost;
 };
 
 struct picks {
 	const struct objective *objective;
-	size_t n, first;         /* first: number of better picks on earlier pages */
+	size_t n, first;         /* first: number of better picks, which are on earlier pages */
 	struct pick *pick;       /* best first */
-	const struct pick *best; /* the best of all pages; NULL = none */
-	const char *currency;    /* of all prices and costs */
+	const struct pick *best; /* best of all pages; NULL = no pick */
+	const char *currency;    /* currency of all prices and costs */
 	size_t fitting;          /* fitting servers on all pages */
 	size_t excluded[EXCLUSION_COUNT];
 };
 
 struct objective {
 	const char *name, *help;
-	/* NaN = unknown for this server. */
+	/* Returns the value to compare. NaN = unknown for this server. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
-	enum exclusion lacking; /* reason counted if key is NaN */
+	enum exclusion lacking; /* reason counted if the key is NaN */
 	bool by_forecast;       /* an assumed speed makes a pick unsure */
 	bool by_benchmark;      /* needs pick_options.benchmark */
 	const char *unit;       /* unit of the key in words: "per hour", ... */
 };
 
-extern const struct objective objectives[]; /* name NULL ends; the first is the default */
+extern const struct objective objectives[]; /* ends with name NULL; the first is the default */
 const struct objective *objective_find(const char *name); /* NULL = unknown name */
 
-/*
- * An unknown demand (NaN) is no condition; an unknown property of a server never satisfies one.
- * Order of equal keys: lower price, more memory, vendor_id, server_id. ret's arrays live in arena;
- * servers and texts in the catalogue.
- */
+/* Picks the servers that fit. An unknown demand (NaN) is no condition. An unknown property of a
+ * server never satisfies a condition. Picks with equal keys are sorted by lower price, more memory,
+ * vendor_id, server_id. The arrays of `ret` are in `arena`; servers and texts belong to the
+ * catalogue. */
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);
 
-/*
- * Prices one server as pick_servers does, whatever the demand, for example a job's current server.
- * Returns EXCLUSION_COUNT and *ret, or the reason against it. currency NULL = USD.
- */
+/* Prices one server as pick_servers does, whether the server fits or not, for example a job's
+ * current server. Returns EXCLUSION_COUNT and fills `ret`, or returns the reason against the
+ * server. `currency` NULL = USD. */
 enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
 	const struct pick_options *o, struct pick *ret);
 
-/* One sentence: why the first won, or by how much pick i loses to the best. */
+/* Appends one sentence on pick `i`: why the best pick won, or how much worse pick `i` is than the
+ * best. */
 void pick_why(struct buf *out, const struct picks *p, size_t i);
 
 #endif

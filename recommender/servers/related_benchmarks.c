@@ -1,6 +1,6 @@
 #include "recommender/servers/related_benchmarks.h"
 
-#define BUSY                 0.5 /* share of the time */
+#define BUSY                 0.5 /* as a share of the time */
 #define GIB                  1073741824.0
 #define MUCH_MEMORY_PER_CORE (4 * GIB)
 #define MUCH_NETWORK         (20e6) /* bytes per second */
@@ -37,12 +37,13 @@ static bool moves_data(const struct job_habits *h)
 	return h->network_bytes_per_second > MUCH_NETWORK;
 }
 
-/* Best match first. A benchmark is proposed once, for its first reason. */
+/* Rules, best match first. A benchmark is proposed once, with the reason of its first rule. */
 static const struct benchmark_rule {
-	bool (*applies)(const struct job_habits *h); /* NULL = always */
+	bool (*applies)(const struct job_habits *h); /* NULL = true for all jobs */
 	const char *why;
-	const char *benchmark[4]; /* NULL ends */
-	const char *program[16];  /* the job runs one of these; NULL ends, none = any job */
+	const char *benchmark[4]; /* ends with NULL */
+	const char *program
+		[16]; /* the job must run one of these programs; empty = any job; ends with NULL */
 } rules[] = {
 	{is_gpu_job, "its GPUs are busy",
 		{"workload_profile:llm", "llm_speed:prompt_processing",

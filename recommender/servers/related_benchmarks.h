@@ -6,12 +6,12 @@
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/catalogue/regions.h"
 
-/* How a job works. NaN = unknown. */
+/* How a job uses its resources. NaN = unknown. */
 struct job_habits {
-	double cpu_share;    /* CPU-bound share of its time: forecast_cpu_share */
-	double cores;        /* used at the same time */
+	double cpu_share;    /* CPU-bound share of its time, from forecast_cpu_share */
+	double cores;        /* cores used at the same time */
 	double gpu_share;    /* share of its time with busy GPUs */
-	double memory_bytes; /* peak */
+	double memory_bytes; /* peak memory */
 	double network_bytes_per_second;
 	struct text_list programs; /* program names as in /proc/PID/comm; may be empty */
 };
@@ -23,7 +23,8 @@ struct related_benchmark {
 
 #define RELATED_MAX 16
 
-/* Best match first; only benchmarks with scores in the catalogue. Returns the number. */
+/* Finds the benchmarks, best match first. Uses only benchmarks with scores in the catalogue.
+ * Returns their number. */
 size_t related_benchmarks_find(const struct catalogue *c, const struct job_habits *h,
 	struct related_benchmark ret[RELATED_MAX]);
 

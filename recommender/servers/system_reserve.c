@@ -1,14 +1,15 @@
-/* CPUs and memory that the system takes on a plain machine and on a Kubernetes node. */
+/* CPUs and memory that the system uses on a plain machine and on a Kubernetes node. */
 #include "recommender/servers/system_reserve.h"
 
 #include <math.h>
 #include <string.h>
 
-#define KERNEL_SHARE     64.0  /* struct page: 64 bytes for each page of 4,096 */
-#define SYSTEM_MIB       100.0 /* a small Linux with its services, idle */
+#define KERNEL_SHARE     64.0  /* struct page: 64 bytes for each page of 4,096 bytes */
+#define SYSTEM_MIB       100.0 /* a small idle Linux with its services */
 #define KUBERNETES_EVICT 100.0 /* kubelet's default memory.available threshold */
 
-/* Visible memory: measured by Spare Cores, else as sold minus the kernel's page table. */
+/* Returns the visible memory: as measured by Spare Cores, or as sold minus the kernel's page
+ * table. */
 static double visible_memory(const struct server *s)
 {
 	if (!isnan(s->memory_amount_actual))
@@ -31,7 +32,7 @@ static double system_memory(const struct server *s)
 	return visible_memory(s) - SYSTEM_MIB;
 }
 
-/* A share of the amount up to the first bound, another of the next part, and so on. */
+/* `share` applies to the part of the amount between the previous step's bound and `up_to`. */
 struct reserve_step {
 	double up_to, share;
 };
@@ -47,7 +48,8 @@ static double stepwise(double amount, const struct reserve_step *steps, size_t n
 	return sum;
 }
 
-/* The steps that Google publishes for GKE, also used by others; below 1 GiB it is 255 MiB. */
+/* Uses the steps that Google publishes for GKE, which other vendors use too. Below 1 GiB, the node
+ * keeps 255 MiB. */
 static double kubernetes_memory(const struct server *s)
 {
 	static const struct reserve_step steps[] = {

@@ -1,4 +1,4 @@
-/* The CPUs and memory of a server that remain for jobs: the system itself takes the rest. */
+/* CPUs and memory of a server that remain for jobs, because the system itself uses a part. */
 #ifndef RECOMMENDER_SERVERS_SYSTEM_RESERVE_H
 #define RECOMMENDER_SERVERS_SYSTEM_RESERVE_H
 
@@ -10,7 +10,7 @@ struct system_reserve {
 	double (*cpus)(const struct server *s);
 };
 
-extern const struct system_reserve system_reserves[]; /* name NULL ends; the first is the default */
+extern const struct system_reserve system_reserves[]; /* ends with name NULL; first is default */
 
 const struct system_reserve *system_reserve_find(const char *name); /* NULL = unknown name */
 

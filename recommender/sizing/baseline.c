@@ -1,8 +1,6 @@
-/*
- * The rule of resource-tracker: CPU from the average, memory from the high-water mark + 20 %. Two
- * of its faults are not copied: a surplus division by 1024 (memory below 107 GiB became 128 MiB),
- * and counting GPUs by summed utilisation (two GPUs at 40 % gave 1).
- */
+/* The rule of resource-tracker: CPU is the average, memory is the high-water mark + 20 %. Two
+ * faults of resource-tracker are not copied. A surplus division by 1024 made memory below 107 GiB
+ * 128 MiB. A count of GPUs by summed utilisation gave 1 for two GPUs at 40 %. */
 #include "recommender/sizing/strategy.h"
 
 #include <math.h>
@@ -114,7 +112,7 @@ static void baseline_duration(struct sizing *s, const struct runs *used, struct 
 		wording_seconds(max, seconds.max));
 }
 
-/* The rule reads successful runs only, so warn when the newest run was killed for memory. */
+/* Warns when the newest run was killed for memory, because the rule reads only successful runs. */
 static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena *arena)
 {
 	size_t newest = 0;

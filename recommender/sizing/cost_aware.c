@@ -1,4 +1,4 @@
-/* The rules caq and auto. cost_aware.h explains the method. */
+/* Rules of the strategies caq and auto. cost_aware.h explains the method. */
 #include "recommender/sizing/cost_aware.h"
 
 #include <assert.h>
@@ -10,21 +10,21 @@
 #include "recommender/sizing/strategy.h"
 
 #define LOSS_HALF_LIFE     30.0 /* half-life of an expert's loss, in runs */
-#define RETRY_OVER_LARGEST 1.05 /* the second attempt / the largest peak */
+#define RETRY_OVER_LARGEST 1.05 /* second attempt / largest peak */
 
 struct settings {
 	unsigned experts; /* bits of enum expert */
 	bool pooled, forgets;
 	size_t n_prices;
-	double price[PRICES_MAX]; /* price of a failed attempt, in runs */
+	double price[PRICES_MAX]; /* prices of a failed attempt, in runs */
 	struct ratio_options ratios;
-	bool time_counts;    /* weigh ratios by duration, as waste is weighed */
-	double reach;        /* limit of regressions, in largest peaks */
-	double fixed_price;  /* fixed price of a failed attempt, bytes */
+	bool time_counts;    /* weigh ratios by duration, as waste is */
+	double reach;        /* highest prediction of regressions, in largest peaks */
+	double fixed_price;  /* fixed part of the price of a failed attempt, bytes */
 	double extra;        /* bytes added to every allocation */
-	double floor_shares; /* least allocation: this x the largest peak + floor_bytes */
+	double floor_shares; /* least allocation: floor_shares x largest peak + floor_bytes */
 	double floor_bytes;
-	double learning_rate; /* how fast costly experts lose weight */
+	double learning_rate; /* higher = costly experts lose weight faster */
 };
 
 #define BIT(e) (1u << (e))
@@ -87,21 +87,21 @@ struct sizer {
 	const struct settings *settings;
 	size_t level; /* index of the price that allocate uses */
 	struct peaks_seen peaks_seen;
-	uint64_t learnt; /* all runs, forgotten ones too */
+	uint64_t learnt; /* number of learnt runs, including forgotten ones */
 	size_t forgotten;
 	struct expert_record record[EXPERT_COUNT];
-	/* predictions for the next run; valid while prepared */
+	/* predictions for the next run; valid while `prepared` */
 	bool prepared;
 	double input;
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
-	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation with this expert only */
-	double weight[PRICES_MAX][EXPERT_COUNT]; /* sums to 1; 0 without a prediction */
-	bool allocated[PRICES_MAX]; /* false: allocation is still the cheapest of alone */
+	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation if this were the only expert */
+	double weight[PRICES_MAX][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
+	bool allocated[PRICES_MAX]; /* false: allocation is still the cheapest value of `alone` */
 	double allocation[PRICES_MAX];
-	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid with a prediction */
-	/* weights by age, computed once */
+	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when value is known */
+	/* Weights by age in runs, computed once. */
 	double ratio_fades[PEAKS_SEEN_MAX], loss_fades[PEAKS_SEEN_MAX];
-	/* buffers of a pool */
+	/* Buffers of a pool. */
 	struct weighted_value atom[ATOMS_MAX], spare[ATOMS_MAX];
 	double weight_below[ATOMS_MAX + 1], product_below[ATOMS_MAX + 1];
 };
@@ -114,9 +114,8 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/*
- * Candidates in ascending order: all ratios of r, and observed ratios + 2 %. Returns their number.
- */
+/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %.
+ * Returns their number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
@@ -125,7 +124,7 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	while (at < r->n || above < t->n) {
 		double higher =
 			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
-		/* A NaN compares false, so it is taken once like the others. */
+		/* A NaN compares false, so it is used once like other values. */
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
@@ -136,7 +135,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	return n;
 }
 
-/* The cheapest allocations with one expert only. ret_cost: as a share of the expected peak. */
+/* Computes the cheapest allocations if only this expert existed. ret_cost is a share of the
+ * expected peak. */
 static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRICES_MAX])
 {
 	const struct expert_record *t = &s->record[expert];
@@ -167,13 +167,15 @@ static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRI
 	}
 }
 
-/* An expert that is often silent may keep runs of any age. */
+/* Returns the weight of a loss by its age in runs. The table can be too short: an expert that
+ * rarely predicts keeps runs of any age. */
 static double loss_fade(const struct sizer *s, uint64_t age)
 {
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-/* Weighs experts by their losses. A run without a prediction counts as the average loss. */
+/* Weighs the experts by their losses. A run that an expert did not predict counts as the average
+ * loss. */
 static void weigh_experts(struct sizer *s, size_t level)
 {
 	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, all_loss = 0,
@@ -213,7 +215,7 @@ static void weigh_experts(struct sizer *s, size_t level)
 		s->weight[level][e] /= sum;
 }
 
-/* Merges the sets of all experts into one, weighted for this level of risk. */
+/* Merges the ratios of all experts into one set of values, weighted for this level of risk. */
 static struct cost_pool pool_experts(struct sizer *s, size_t level, enum ratio_purpose purpose)
 {
 	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
@@ -296,7 +298,8 @@ static void prepare_experts(struct sizer *s, double input)
 	}
 }
 
-/* Computes one level on demand: pooling is most of the work. NaN before the first run. */
+/* Returns the allocation at one level of risk; NaN before the first run. Levels are computed on
+ * demand, because pooling is most of the work. */
 static double allocation_at(struct sizer *s, double input, size_t level)
 {
 	const struct settings *o = s->settings;
@@ -332,7 +335,7 @@ static double sizer_retry(void *state, double allocation, unsigned failures)
 	return failures == 1 ? second_attempt(state, allocation) : 2 * allocation;
 }
 
-/* The cost of a run with this peak and this first allocation. */
+/* Returns the cost of a run with this peak and this first allocation. */
 static double loss_of(const struct sizer *s, double allocation, double peak, double price)
 {
 	double spent = allocation, next = second_attempt(s, allocation);
@@ -392,13 +395,12 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 		ret[level] = allocation_at(s, input, level);
 }
 
-/*
- * Lower bound of the probability of failure after n runs that fitted: the experts are too confident
- * after few runs. It is the mean of a beta distribution with the prior (1/2, 3/2), one failure in
- * four. Jeffreys' prior (1/2, 1/2) was worse on four of five sources of traces
- * (tests/bench/sizing.sh): Brier score 0.0219 against 0.0212. After one run, 8 % of attempts
- * failed; this bound states 17 %, Jeffreys' 25 %, and without a bound 4.9 % would be stated.
- */
+/* Returns a lower bound of the probability of failure after `n` runs that fitted, because the
+ * experts are too confident after few runs. The bound is the mean of a beta distribution with the
+ * prior (1/2, 3/2): one failure in four. Jeffreys' prior (1/2, 1/2) was worse on four of five
+ * sources of traces (tests/bench/sizing.sh): Brier score 0.0219 against 0.0212. After one run, 8 %
+ * of attempts failed. This bound is 17 % there, Jeffreys' is 25 %, and the estimate without a bound
+ * is 4.9 %. */
 static double risk_told_by(size_t n)
 {
 	return 0.5 / ((double)n + 2);
@@ -407,7 +409,7 @@ static double risk_told_by(size_t n)
 static struct cost_pool chances_of(struct sizer *s, double input)
 {
 	assert(s->peaks_seen.n > 0);
-	allocation_at(s, input, s->level); /* sets the weights */
+	allocation_at(s, input, s->level); /* called because it sets the weights */
 	return pool_experts(s, s->level, FOR_CHANCE);
 }
 
@@ -441,7 +443,8 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	*ret = o;
 }
 
-/* Searches from *at on: ascending shares can pass *at on. */
+/* Returns a quantile of the pool. Starts the search at index *at and updates *at, so calls with
+ * ascending shares need only one pass. */
 static double pool_quantile(const struct cost_pool *p, double share, size_t *at)
 {
 	while (*at < p->n - 1 && p->weight_below[*at + 1] < share * cost_pool_weight(p))

@@ -1,15 +1,13 @@
-/*
- * Cost-aware sizing of a job's next peak. Private to recommender/.
+/* Cost-aware sizing of a job's next peak. Private to recommender/.
  *
  * Several experts (experts.h) predict the peak. Each expert has a record of past ratios of peak to
  * prediction (expert_record.h). Ratios x prediction are the possible values of the next peak. The
- * expected cost of an allocation follows from them (cost_pool.h).
+ * expected cost of an allocation follows from these values (cost_pool.h).
  *
- * caq chooses the expert and the allocation with the least expected cost; auto is derived from it.
- * auto pools the values of all experts, weighted by the past cost of sizing with that expert only,
- * and chooses the allocation with the least expected cost. auto forgets runs before a lasting
- * change of the peaks.
- */
+ * The strategy caq chooses the expert and the allocation with the least expected cost. The strategy
+ * auto is derived from caq. It pools the values of all experts and chooses the allocation with the
+ * least expected cost. An expert's weight follows from the past cost of sizing with that expert
+ * only. When the peaks change lastingly, auto forgets the runs before the change. */
 #ifndef RECOMMENDER_SIZING_COST_AWARE_H
 #define RECOMMENDER_SIZING_COST_AWARE_H
 
@@ -17,33 +15,35 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* auto at each level of risk. cost_aware_allocations returns all levels from one state. */
+/* Rules of auto, one for each level of risk. cost_aware_allocations returns all levels from one
+ * state. */
 extern const struct sizing_rule cost_aware_rules[RISK_COUNT];
 /* Assumed price of a failed first attempt, in runs. */
 extern const double cost_aware_risk_price[RISK_COUNT];
 
-/* The functions below need the state of one of cost_aware_rules after at least one learnt run. */
+/* `state` below is the state of one of cost_aware_rules, after at least one learnt run. */
 
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
 
-/* The forecast for an allocation of the next run. */
+/* Forecast for an allocation of the next run. */
 struct cost_aware_outlook {
-	double too_small;      /* probability, not below the bound for the number of runs */
-	bool told_by_number;   /* too_small is that bound */
-	double expected_waste; /* share of the expected peak, failed attempts included */
-	enum expert leading;   /* the expert with the largest weight */
+	double too_small;      /* probability, at least the bound for this number of runs */
+	bool told_by_number;   /* too_small equals that bound */
+	double expected_waste; /* share of the expected peak, including failed attempts */
+	enum expert leading;   /* expert with the largest weight */
 	double leading_weight;
-	double leading_value; /* its prediction, bytes */
-	size_t runs;          /* since the last change of behaviour */
+	double leading_value; /* prediction of the leading expert, bytes */
+	size_t runs;          /* runs since the last change of behaviour */
 	size_t forgotten;     /* runs before that change */
 };
 void cost_aware_outlook(void *state, double input, double allocation,
 	struct cost_aware_outlook *ret);
 
-/* The quantile of the next peak, in bytes. */
+/* Returns a quantile of the next peak, in bytes. `share` is 0 to 1. */
 double cost_aware_quantile(void *state, double input, double share);
 
-/* n quantiles in ascending order, at the shares (k + 0.5) / n: equally likely values. */
+/* Writes `n` quantiles in ascending order, at the shares (k + 0.5) / n. They are equally likely
+ * values. */
 void cost_aware_quantiles(void *state, double input, size_t n, double *ret);
 
 #endif

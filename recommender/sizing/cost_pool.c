@@ -1,11 +1,12 @@
-/* Expected cost of allocations: one sort with running sums, then constant time per candidate. */
+/* Expected cost of allocations. One sort with running sums makes each candidate constant time. */
 #include "recommender/sizing/cost_pool.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* End of the ascending stretch from first. NaN compares false, so the sort always ends. */
+/* Returns the end of the ascending stretch from `first`. NaN compares false, so the sort always
+ * ends. */
 static size_t stretch_end(const struct cost_pool *p, size_t first)
 {
 	size_t end = first + 1;
@@ -15,7 +16,8 @@ static size_t stretch_end(const struct cost_pool *p, size_t first)
 	return end < p->n ? end : p->n;
 }
 
-/* Merges pairs of ascending stretches into spare. True: the atoms were sorted already. */
+/* Merges pairs of ascending stretches into `spare`. Returns true if the atoms were sorted
+ * already. */
 static bool merge_stretches(struct cost_pool *p)
 {
 	const struct weighted_value *from = p->atom;

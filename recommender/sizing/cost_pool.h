@@ -1,11 +1,9 @@
-/*
- * A weighted set of possible values of the next peak, and the allocation with the least expected
+/* A weighted set of possible values of the next peak, and the allocation with the least expected
  * cost. Private to recommender/.
  *
- * With allocation a and peak y, a run that fits costs the rest, a - y. A run that fails costs the
- * failed attempt a, the rest of the second attempt, and the price of the failure: price x y +
- * fixed.
- */
+ * Let a be the allocation and y the peak. A run that fits costs its unused part, a - y. A run that
+ * fails costs the failed attempt a, the unused part of the second attempt, and the price of the
+ * failure: price x y + fixed. */
 #ifndef RECOMMENDER_SIZING_COST_POOL_H
 #define RECOMMENDER_SIZING_COST_POOL_H
 
@@ -16,32 +14,32 @@ struct weighted_value {
 };
 
 struct failure_prices {
-	double failure; /* in runs: x the run's peak */
+	double failure; /* in runs: multiplied by the run's peak */
 	double fixed;   /* in units of value */
-	double second;  /* the second attempt if more than 5 % above the first; else it doubles */
+	double second;  /* second attempt, if more than 5 % above the first; else it doubles */
 };
 
-/*
- * Atoms sorted by value; *_below[i] sums the first i atoms. The caller owns the arrays. spare has n
- * elements; NULL is allowed when the atoms are sorted already.
- */
+/* Atoms are sorted by value; *_below[i] sums the first i atoms. The caller owns the arrays. `spare`
+ * has n elements; NULL is allowed when the atoms are sorted already. */
 struct cost_pool {
 	size_t n;
 	struct weighted_value *atom, *spare;
-	double *weight_below, *product_below; /* n + 1 each */
+	double *weight_below, *product_below; /* n + 1 elements each */
 };
-/* Sorts the atoms and computes the sums. Stable; fast for a few ascending stretches. */
+/* Sorts the atoms and computes the sums. The sort is stable, and fast for a few ascending
+ * stretches. */
 void cost_pool_sort(struct cost_pool *p);
 
 double cost_pool_weight(const struct cost_pool *p);
-double cost_pool_sum(const struct cost_pool *p);                 /* of weight x value */
+double cost_pool_sum(const struct cost_pool *p);                 /* sum of weight x value */
 size_t cost_pool_below(const struct cost_pool *p, double value); /* number of atoms <= value */
 double cost_pool_cost(const struct cost_pool *p, double allocation, size_t below,
 	const struct failure_prices *prices);
 
-/* For each of the prices, the cheapest candidate, the smallest of equals. Candidates ascend. */
+/* Finds the cheapest candidate for each price; the smallest of equally cheap ones. `candidate` is
+ * in ascending order. */
 struct cheapest_value {
-	double value, cost; /* NaN and INFINITY without a candidate */
+	double value, cost; /* NaN and INFINITY if there was no candidate */
 };
 void cost_pool_cheapest(const struct cost_pool *p, const double *candidate, size_t n,
 	const struct failure_prices *prices, size_t n_prices, struct cheapest_value *ret);

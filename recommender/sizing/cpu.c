@@ -7,23 +7,23 @@
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 
-#define CORES_MAX    16384.0 /* more is a measurement error */
+#define CORES_MAX    16384.0 /* a larger value is a measurement error */
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* half-life of the weight of a run, in runs */
-/*
- * Idle memory has a price, so assume at least this much, even when the peak is unknown. Without it,
- * all numbers of cores up to those in use would cost the same, and the smallest would be chosen.
- */
+/* Least memory to assume, also when the peak is unknown, because idle memory must have a price. If
+ * its price were 0, all numbers of cores up to those in use would cost the same, and the smallest
+ * would win. */
 #define MEMORY_LEAST (256 * MIB)
-#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer does not count as slowed down */
+#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down */
 
-/* The larger one; bound when a is NaN. */
+/* Returns the larger value; `bound` when `a` is NaN. */
 static double at_least(double a, double bound)
 {
 	return a >= bound ? a : bound;
 }
 
-/* Values low + (high - low) s^bend, 0 <= s <= 1, have the mean low + (high - low) / (bend + 1). */
+/* Returns the bend for which low + (high - low) s^bend, 0 <= s <= 1, has this mean. The mean is low
+ * + (high - low) / (bend + 1). */
 static double bend_for(double mean, double low, double high)
 {
 	double share = high > low ? (mean - low) / (high - low) : 0.5;
@@ -50,11 +50,9 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	p99 = at_least(p99, p95);
 	max = fmin(at_least(max, p99), CORES_MAX);
 
-	/*
-	 * The half below the median lies mostly near it: a run idles only for a short time. The
-	 * mean then gives the average between the median and the 95th percentile. Where that is out
-	 * of range, the mean moves the lower half instead.
-	 */
+	/* Below the median, most values are near the median, because a run idles only for a short
+	 * time. The mean then gives the average between the median and the 95th percentile. If this
+	 * average is out of range, the mean moves the lower half instead. */
 	double tail = 0.04 * (p95 + p99) / 2 + 0.01 * (p99 + max) / 2;
 	double lower = p50 - (p50 - min) / 4, upper = (d->mean - tail - 0.5 * lower) / 0.45;
 
@@ -80,7 +78,8 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	return true;
 }
 
-/* The length of a stretch with busy cores, relative to now, when no thread waits for a CPU. */
+/* Returns the length of a stretch with `busy` cores, relative to its present length, if no thread
+ * had to wait for a CPU. */
 static double without_waiting(double busy, double wanted)
 {
 	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),
@@ -109,10 +108,10 @@ struct parallelism {
 	size_t n;
 	struct parallel run[RUNS_FOR_CPU]; /* newest first */
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
-	double fastest[RUNS_FOR_CPU];      /* its stretch with unlimited cores */
-	double mean, most;                 /* cores in use: average and maximum */
-	double widest;                     /* cores that could be in use without waits */
-	bool waited;                       /* some run waited for a CPU */
+	double fastest[RUNS_FOR_CPU];      /* stretch with unlimited cores */
+	double mean, most;                 /* cores in use: mean and maximum */
+	double widest;                     /* most cores in use if no thread waited */
+	bool waited;                       /* at least one run waited for a CPU */
 };
 
 static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
@@ -153,7 +152,7 @@ static double mean_stretch(const struct parallelism *p, double cores)
 	return sum;
 }
 
-/* The largest slowdown of a run, against unlimited cores. */
+/* Returns the largest slowdown of a run, compared with unlimited cores. */
 static double worst_stretch(const struct parallelism *p, double cores)
 {
 	double worst = 1;
@@ -163,7 +162,7 @@ static double worst_stretch(const struct parallelism *p, double cores)
 	return worst;
 }
 
-/* Next candidate: steps of 0.25 below 8 cores, 0.5 below 16, 1 below 64, then 1/16. */
+/* Returns the next candidate: steps of 0.25 below 8 cores, 0.5 below 16, 1 below 64, then 1/16. */
 static double next_cores(double cores, bool whole)
 {
 	if (cores >= 64)
@@ -173,7 +172,8 @@ static double next_cores(double cores, bool whole)
 	return cores + (cores < 8 ? 0.25 : 0.5);
 }
 
-/* Minimises (cores + waiting) x time; waiting: idle memory and GPUs, in cores. */
+/* Returns the cores that minimise (cores + waiting) x time. `waiting` is the price of idle memory
+ * and GPUs, in cores. */
 static double cheapest_cores(const struct parallelism *p, double waiting, bool whole)
 {
 	double c = whole ? 1 : 0.25, best = c, best_cost = INFINITY;
@@ -199,7 +199,7 @@ static double cores_for_speed(const struct parallelism *p)
 	return c;
 }
 
-/* The cores that suffice for this share of the time, for the most demanding run. */
+/* Returns the cores that suffice for this share of the time of every run. */
 static double cores_for_share(const struct parallelism *p, double share)
 {
 	size_t at = (size_t)fmin(share * PARALLEL_POINTS, PARALLEL_POINTS - 1);
@@ -210,7 +210,8 @@ static double cores_for_share(const struct parallelism *p, double share)
 	return most;
 }
 
-/* The same over the time of all runs together; newer runs weigh more. */
+/* Returns the cores that suffice for this share of the time of all runs together. Newer runs weigh
+ * more. */
 static double cores_for_share_fading(const struct parallelism *p, double share, struct arena *arena)
 {
 	double(*sample)[2] = arena_alloc(arena, p->n * PARALLEL_POINTS * sizeof *sample);

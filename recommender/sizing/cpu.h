@@ -1,13 +1,11 @@
-/*
- * The cores that a run kept busy over time, and its duration with another number of cores. Private
- * to recommender/.
+/* Cores that a run kept busy over time, and its duration with another number of cores. Private to
+ * recommender/.
  *
  * The history has the mean and some percentiles of the cores in use. The curve between the
- * percentiles is bent to match the mean. With c cores, a stretch that kept q > c cores busy takes q
- * / c times as long. More cores than were in use do not help, unless threads waited for a CPU. A
- * run that wanted w times its CPU time loses q (w - 1) of a stretch to waiting. At most half of a
- * stretch is subtracted: how the threads would spread over many cores is unknown.
- */
+ * percentiles is bent to match the mean. A stretch that kept q cores busy takes q / c times as long
+ * with c < q cores. More cores than were in use do not help, unless threads waited for a CPU. If a
+ * run wanted w times its CPU time, waiting cost q (w - 1) of a stretch. At most half of a stretch
+ * is subtracted, because the spread of the threads over many cores is unknown. */
 #ifndef RECOMMENDER_SIZING_CPU_H
 #define RECOMMENDER_SIZING_CPU_H
 
@@ -16,16 +14,17 @@
 #include "recommender/run.h"
 
 #define PARALLEL_POINTS 200
-#define PARALLEL_ROOM   2.0 /* times the cores in use, when threads waited for a CPU */
+#define PARALLEL_ROOM   2.0 /* most useful cores / cores in use, if threads waited for a CPU */
 struct parallel {
 	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
-	double wanted;                 /* CPU time wanted / CPU time received, >= 1 */
+	double wanted;                 /* CPU time wanted / CPU time received, at least 1 */
 };
 
-/* Builds the curve with wanted = 1 (no waits). False: the mean is unknown. */
+/* Builds the curve with wanted = 1 (no waits). Returns false when the mean is unknown. */
 bool cpu_parallel_of(const struct distribution *d, struct parallel *ret);
 
-/* Duration with this many cores (or INFINITY) / duration; below 1 only after waits for a CPU. */
+/* Returns the duration with this many cores (or INFINITY) / the measured duration. The result is
+ * below 1 only if threads waited for a CPU. */
 double cpu_parallel_stretch(const struct parallel *p, double cores);
 
 #endif

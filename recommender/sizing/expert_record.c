@@ -5,7 +5,7 @@
 
 #define HALF_LIFE 80.0 /* half-life of the weight of a ratio, in runs */
 
-/* Typical ratios: rounded quantiles over many jobs of five public sources. Ratio, weight. */
+/* Typical ratios and their weights: rounded quantiles over many jobs of five public sources. */
 #define PRIOR_ATOMS (RATIOS_MAX - PEAKS_SEEN_MAX)
 static const struct weighted_value prior_of_peaks[PRIOR_ATOMS] = {
 	{.30, .05},
@@ -31,9 +31,9 @@ static const struct weighted_value prior_of_inputs[PRIOR_ATOMS] = {
 	{2.1, .03},
 	{4.0, .02},
 };
-#define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* runs */
+#define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* in runs */
 
-/* Removes the indices below limit from the order and subtracts limit from the others. */
+/* Removes the indices below `limit` from the order. Subtracts `limit` from all other indices. */
 static void order_drop(struct expert_record *t, size_t limit)
 {
 	size_t n = 0;
@@ -82,7 +82,7 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
-/* Scales the spread of the prior ratios to that of the job: below 1 for a steady job. */
+/* Returns the job's spread of ratios relative to the prior ratios: below 1 for a steady job. */
 static double prior_spread(const struct expert_record *t, const double age_weight[PEAKS_SEEN_MAX],
 	const struct weighted_value *prior, double prior_weight)
 {
@@ -99,7 +99,8 @@ static double prior_spread(const struct expert_record *t, const double age_weigh
 	return fmin((prior_weight + own / expected) / (prior_weight + weight), 2);
 }
 
-/* Weight of a run by the difference of its prediction: from 1 down to 0.1. */
+/* Returns the weight of a run by the difference between its prediction `other` and `value`: 1 for
+ * no difference, falling to 0.1. */
 static double likeness_of(double value, double other, double width)
 {
 	if (other == value)

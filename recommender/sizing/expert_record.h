@@ -1,7 +1,6 @@
-/*
- * The record of an expert: past ratios of peak to prediction, newer ones heavier, plus a few prior
- * ratios of typical jobs, whose share falls as runs come in. Private to recommender/.
- */
+/* The record of an expert: past ratios of peak to prediction, where newer ratios weigh more. The
+ * record also has a few prior ratios of typical jobs, whose share falls with each run. Private to
+ * recommender/. */
 #ifndef RECOMMENDER_SIZING_EXPERT_RECORD_H
 #define RECOMMENDER_SIZING_EXPERT_RECORD_H
 
@@ -15,16 +14,16 @@
 
 /* One run that the expert predicted. */
 struct expert_trial {
-	double ratio, value;     /* peak / prediction; the prediction in bytes */
+	double ratio, value;     /* peak / prediction; prediction in bytes */
 	double stake;            /* duration of the run in seconds, or 1 */
-	double loss[PRICES_MAX]; /* cost of sizing with this expert only, by price of a failure */
+	double loss[PRICES_MAX]; /* cost if this were the only expert, for each price */
 	uint64_t run;            /* number of the run */
 };
 
 struct expert_record {
 	size_t n;
 	struct expert_trial at[PEAKS_SEEN_MAX];
-	uint8_t order[PEAKS_SEEN_MAX]; /* indices into at, sorted by ratio, then age */
+	uint8_t order[PEAKS_SEEN_MAX]; /* indices into `at`, sorted by ratio, then age */
 };
 static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index into at is one byte");
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
@@ -32,26 +31,25 @@ void expert_record_forget(struct expert_record *t,
 	uint64_t before); /* drops runs with a smaller number */
 
 enum ratio_purpose {
-	FOR_COST,   /* a run weighs by its prediction x stake */
-	FOR_CHANCE, /* all runs weigh the same */
+	FOR_COST,   /* the weight of a run is its prediction x stake */
+	FOR_CHANCE, /* all runs have the same weight */
 };
 
 struct ratio_options {
 	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
-	double likeness; /* a run whose prediction differs by more than e^likeness weighs little;
-				0 = no such weight */
+	double likeness; /* runs with predictions off by over e^likeness weigh little; 0 = off */
 };
 
-/* Fills ret with the weight of a ratio by its age in runs, for expert_record_ratios. */
+/* Fills `ret` with the weight of a ratio by its age in runs. Argument of expert_record_ratios. */
 void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 
 #define RATIOS_MAX (PEAKS_SEEN_MAX + 10)
 struct expert_ratios {
 	size_t n;
-	double sum;                           /* of the weights */
-	struct weighted_value at[RATIOS_MAX]; /* ascending; observed before an equal prior one */
+	double sum;                           /* sum of the weights */
+	struct weighted_value at[RATIOS_MAX]; /* ascending; observed before equal prior ones */
 };
-/* Makes the set of ratios for a new prediction of value bytes. */
+/* Makes the set of ratios for a new prediction of `value` bytes. */
 void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,
 	enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);

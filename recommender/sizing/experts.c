@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FADING      24.0 /* half-life of a run in the percentiles, in runs */
-#define FADING_SLOW 80.0 /* half-life in the regressions */
+#define FADING      24.0 /* half-life of a run's weight in the percentiles, in runs */
+#define FADING_SLOW 80.0 /* half-life of a run's weight in the regressions */
 #define SLOPE       0.7  /* prior mean of the exponent of POWER */
-#define SLOPE_SD    1.0  /* its prior standard deviation */
+#define SLOPE_SD    1.0  /* prior standard deviation of that exponent */
 #define NOISE       0.1  /* prior sum of squared log errors, worth two runs */
-#define LIKENESS    0.5  /* width of the bell of SIMILAR, in log input */
+#define LIKENESS    0.5  /* width of the bell curve of SIMILAR, in log input */
 
 const struct expert_row experts[EXPERT_COUNT] = {
 	[EXPERT_MEDIAN] = {"the median peak"},
@@ -29,7 +29,7 @@ struct weighted {
 	double value, weight;
 };
 
-/* A run in the order of peaks; the older of equal ones first. */
+/* A run, for sorting by peak. The older of equal peaks comes first. */
 struct ranked {
 	double peak;
 	size_t run;
@@ -51,7 +51,8 @@ static void rank_by_peak(const struct peaks_seen *p, struct ranked ret[PEAKS_SEE
 	qsort(ret, p->n, sizeof *ret, by_peak);
 }
 
-/* The smallest value with at least this share of the weight at or below it. v is sorted. */
+/* Returns the smallest value with at least this share of the weight at or below it. `v` is
+ * sorted. */
 static double weighted_percentile(const struct weighted *v, size_t n, double share)
 {
 	double cumulated[PEAKS_SEEN_MAX] = {0}, sum = 0;
@@ -81,7 +82,7 @@ static void from_peaks(const struct peaks_seen *p, const struct ranked rank[PEAK
 	ret[EXPERT_LAST] = p->at[n - 1].peak;
 }
 
-/* The runs with a known input, and their distance to the next input. */
+/* Runs with a known input, and their distance to the next input. */
 struct informed {
 	struct peaks_seen runs;
 	double age_weight[PEAKS_SEEN_MAX];
@@ -105,7 +106,7 @@ static void inform_experts(const struct peaks_seen *p, const struct ranked rank[
 		at[i] = k;
 		ret->age_weight[k] = exp2(((double)i - (double)p->n + 1) / FADING_SLOW);
 		ret->distance[k] = log((other + 1) / (input + 1));
-		ret->rank[k] = k; /* replaced below */
+		ret->rank[k] = k; /* overwritten below */
 		ret->runs.at[ret->runs.n++] = p->at[i];
 	}
 	for (size_t i = 0; i < p->n; i++)
@@ -113,7 +114,7 @@ static void inform_experts(const struct peaks_seen *p, const struct ranked rank[
 			ret->rank[n++] = at[rank[i].run];
 }
 
-/* Least squares at input; NaN when all inputs are equal. */
+/* Returns the least-squares line at `input`. NaN = all inputs are equal. */
 static double line_at(const struct peaks_seen *q, double input)
 {
 	double n = (double)q->n, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -122,7 +123,7 @@ static double line_at(const struct peaks_seen *q, double input)
 		mean_x += q->at[i].input;
 		mean_y += q->at[i].peak;
 	}
-	mean_x /= n; /* divide after summing: equal inputs must give variance 0 */
+	mean_x /= n; /* divide after summing, because equal inputs must give variance 0 */
 	mean_y /= n;
 	for (size_t i = 0; i < q->n; i++) {
 		double dx = q->at[i].input - mean_x;
@@ -133,7 +134,8 @@ static double line_at(const struct peaks_seen *q, double input)
 	return xx > 0 ? mean_y + fmax(0, xy / xx) * (input - mean_x) : NAN;
 }
 
-/* The largest peak of the three nearest runs. Of equal distances the older run is nearer. */
+/* Returns the largest peak of the three nearest runs. If distances are equal, the older run is
+ * nearer. */
 static double nearest_peak(const struct informed *q)
 {
 	struct weighted run[PEAKS_SEEN_MAX] = {0};
@@ -158,7 +160,7 @@ static double nearest_peak(const struct informed *q)
 	return peak;
 }
 
-/* Bayesian least squares of the logs, with a normal prior on the exponent. */
+/* Computes a Bayesian least-squares line of the logarithms, with a normal prior on the exponent. */
 static double power_at(const struct informed *q, double input)
 {
 	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PEAKS_SEEN_MAX],

@@ -1,7 +1,5 @@
-/*
- * Simple predictors of a job's next peak. None is right for every job; cost_aware.c weighs them by
- * their past results. Private to recommender/.
- */
+/* Simple predictors of a job's next peak. No predictor is right for every job, so cost_aware.c
+ * weighs them by their past results. Private to recommender/. */
 #ifndef RECOMMENDER_SIZING_EXPERTS_H
 #define RECOMMENDER_SIZING_EXPERTS_H
 
@@ -15,12 +13,12 @@ enum expert {
 	EXPERT_P75,    /* weighted percentile; the weight halves every 24 runs */
 	EXPERT_P90,
 	EXPERT_LARGEST,
-	EXPERT_LARGEST_OF_5, /* newest five */
+	EXPERT_LARGEST_OF_5, /* largest of the newest five peaks */
 	EXPERT_LAST,
 	/* from peaks and input sizes */
-	EXPERT_LINE,    /* least squares with slope >= 0; at least half the smallest peak */
+	EXPERT_LINE,    /* least squares, slope >= 0; at least half the smallest peak */
 	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest input, by ratio */
-	EXPERT_POWER,   /* peak ~ input^a: least squares of the logs; few runs keep a near 0.7 */
+	EXPERT_POWER,   /* peak ~ input^a: least squares of logs; few runs keep a near 0.7 */
 	EXPERT_SIMILAR, /* third quartile; runs weigh by similarity of input and by age */
 	EXPERT_SAME,    /* median of the runs with the same input +- 2 % */
 	EXPERT_COUNT,
@@ -32,7 +30,8 @@ struct expert_row {
 };
 extern const struct expert_row experts[EXPERT_COUNT];
 
-/* Predictions in bytes; NaN = none. reach: limit of LINE and POWER, in largest peaks. */
+/* Writes predictions in bytes; NaN = no prediction. `reach` limits LINE and POWER, in largest
+ * peaks. */
 void experts_predict(const struct peaks_seen *p, double input, double reach,
 	double ret[EXPERT_COUNT]);
 

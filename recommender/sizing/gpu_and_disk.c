@@ -1,9 +1,9 @@
-/* Sizes GPUs, GPU memory and disk. A failed attempt is expensive here, so auto uses RISK_SAFE. */
+/* Sizes GPUs, GPU memory and disk. A failed attempt is expensive, so auto uses RISK_SAFE. */
 #include <math.h>
 
 #include "recommender/sizing/strategy.h"
 
-/* Sizes like memory, but never below the largest observed value. */
+/* Sizes the space as memory is sized, but never below `largest`, the largest observed value. */
 static double space_for(const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options,
 	double (*peak)(const struct run *), double largest)

@@ -1,4 +1,4 @@
-/* Sizes the memory of the next run, judges the number and explains it. */
+/* Sizes the memory of the next run, forecasts the result and explains it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 
 static struct hindsight hindsight_of(const struct replay_record *r)
 {
-	/* A use below 1 byte, which POST /runs may send, gives no meaningful share. */
+	/* POST /runs can send a use below 1 byte, which gives no meaningful share. */
 	double waste = r->used >= 1 ? r->wasted / r->used : (double)NAN;
 
 	return (struct hindsight){r->runs, r->failures, waste};
@@ -89,7 +89,7 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 			o.forgotten);
 }
 
-/* Explains how killed runs count when no later run needed as much memory. */
+/* Explains how killed runs count if no later run needed as much memory. */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char limit[WORDING_MAX], need[WORDING_MAX], times[WORDING_MAX] = "once";
@@ -105,7 +105,8 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 		f->kills == 1 ? "that counts" : "each counts", wording_bytes(need, f->kills_need));
 }
 
-/* auto does not learn from the newest kill, so it cannot judge the number that follows from it. */
+/* Explains a request that follows from the newest kill. auto does not learn from that kill, so it
+ * cannot judge the request. */
 static void explain_kill(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char limit[WORDING_MAX], requested[WORDING_MAX];
@@ -124,7 +125,7 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 	char requested[WORDING_MAX];
 
 	s->memory_too_small = s->memory_expected_waste =
-		NAN; /* they hold for first attempts only */
+		NAN; /* only first attempts have these numbers */
 	sizing_explain(s, arena,
 		"memory %llu MiB: this is attempt %zu, for which the rule asks for %s after the "
 		"earlier ones failed",
@@ -164,7 +165,7 @@ static void explain_quality(struct sizing *s, struct arena *arena)
 #define TMPFS_WORTH_TELLING MIB
 
 static const struct peak_source {
-	const char *name, *words; /* words: follow "the peak is" */
+	const char *name, *words; /* words: text after "the peak is" */
 } sources[] = {
 	{"samples", "the largest sum of its processes at one look"},
 	{"vmhwm",
@@ -196,7 +197,7 @@ static double group_peak(const struct run *r)
 	return run_peak(r, "memory_cgroup_peak_bytes");
 }
 
-/* Files in tmpfs take memory that no process accounts for. */
+/* Explains files in tmpfs, because no process accounts for their memory. */
 static void explain_tmpfs(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	size_t known = 0;
@@ -263,11 +264,9 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 			input / largest);
 }
 
-/*
- * A limit kills the run, usually without a retry with more memory. The limit therefore covers the
- * largest observed peak, even above the request, and the kernel memory of a control group: page
- * tables, kernel stacks, sockets, names of files.
- */
+/* A limit kills the run, usually without a retry with more memory. The limit therefore covers the
+ * largest observed peak, even above the request. It also covers the kernel memory of a control
+ * group: page tables, kernel stacks, sockets, names of files. */
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 
@@ -297,7 +296,8 @@ void sizing_explain_limit(struct sizing *s, const struct runs *used, struct aren
 
 #define ATTEMPTS_MAX 10
 
-/* The allocation of a later attempt, when all earlier ones used the allocations of the rule. */
+/* Returns the allocation of a later attempt, if all earlier attempts used the allocations of the
+ * rule. */
 static double allocation_of_attempt(const struct sizing_rule *rule, void *state, double first,
 	size_t attempt)
 {

@@ -1,7 +1,6 @@
-/*
- * Detects different jobs under one name. Even the best constant allocation would waste half of the
- * use, and either input sizes explain the peaks or the peaks form two groups.
- */
+/* Detects different jobs under one name. Two conditions must be true: the best constant allocation
+ * would waste at least half of the use, and either input sizes explain the peaks or the peaks form
+ * two groups. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,12 +9,11 @@
 #define RUNS_MIN      10
 #define WASTE_MIN     0.5
 #define EXPLAINED_MIN 0.5 /* share of the variance of log peaks that the input explains */
-#define GROUPED_MIN   0.8 /* share that two groups explain */
+#define GROUPED_MIN   0.8 /* share of that variance that two groups explain */
 #define GROUP_MIN     3   /* runs in the smaller group */
 
-/*
- * Waste of the best constant allocation, doubled on failure, as a share of the use. Peaks ascend.
- */
+/* Returns the waste of the best constant allocation, which doubles on failure, as a share of the
+ * use. `peak` is in ascending order. */
 static double least_constant_waste(const double *peak, size_t n)
 {
 	double best = INFINITY, used = 0;
@@ -39,7 +37,8 @@ static double least_constant_waste(const double *peak, size_t n)
 	return best / used;
 }
 
-/* Finds the split of ascending logs that explains most variance; returns that share. */
+/* Finds the split of ascending logarithms that explains most of the variance. Returns the explained
+ * share. */
 static double two_groups(const double *log_peak, size_t n, size_t *ret_first_of_upper)
 {
 	double sum = 0, squares = 0, lower = 0, best = 0;
@@ -65,7 +64,8 @@ static double two_groups(const double *log_peak, size_t n, size_t *ret_first_of_
 	return total > 0 ? best / total : 0;
 }
 
-/* Share of the variance of log peaks that a line over log input explains; NaN = too few inputs. */
+/* Returns the share of the variance of log peaks that a line over log input explains. NaN = too few
+ * inputs. */
 static double explained_by_input(const struct runs *used)
 {
 	double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;

@@ -1,7 +1,5 @@
-/*
- * Ponder: a line of peak over input size, biased upwards, plus twice the spread of its errors near
- * this input. Without a correlation it is the largest peak + 128 MiB.
- */
+/* Ponder: fits a line of peak over input size, biased upwards, and adds twice the spread of its
+ * errors near this input. If peak and input do not correlate, uses the largest peak + 128 MiB. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>
@@ -9,9 +7,9 @@
 #include "recommender/sizing/strategy.h"
 
 #define MARGIN   (128 * MIB)
-#define UPWARDS  0.1 /* weight of a run below the line; 1 above it */
+#define UPWARDS  0.1 /* weight of a run below the line; a run above weighs 1 */
 #define PASSES   8
-#define TOO_WEAK 0.3 /* least correlation */
+#define TOO_WEAK 0.3 /* correlation up to which the line is not used */
 
 struct ponder {
 	struct peaks_seen peaks_seen;
@@ -30,7 +28,7 @@ static void ponder_learn(void *state, const struct observation *o)
 	rule_peaks_add(&p->peaks_seen, o);
 }
 
-/* Moments of inputs and peaks. */
+/* Ranges, moments and correlation of inputs and peaks. */
 struct cloud {
 	double min_x, max_x, mean_x, sd_x, min_y, max_y, correlation;
 	bool complete; /* every input is known */
@@ -65,7 +63,7 @@ static struct cloud cloud_of(const struct peaks_seen *p)
 	return c;
 }
 
-/* Fits the line, stores its errors in residual and returns its value at input. */
+/* Fits the line, writes its errors to `residual` and returns its value at `input`. */
 static double fit_upwards(const struct peaks_seen *p, const struct cloud *c, double input,
 	double residual[PEAKS_SEEN_MAX])
 {
@@ -101,7 +99,7 @@ static double fit_upwards(const struct peaks_seen *p, const struct cloud *c, dou
 	return intercept + slope * (input - c->mean_x) / c->sd_x;
 }
 
-/* Standard deviation of the errors; runs with a similar input weigh most. */
+/* Returns the standard deviation of the errors. Runs with a similar input weigh most. */
 static double spread_near(const struct peaks_seen *p, double input,
 	const double residual[PEAKS_SEEN_MAX])
 {

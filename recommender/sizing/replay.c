@@ -1,4 +1,4 @@
-/* Feeds runs of the history to a rule, oldest first. */
+/* Replays runs of the history to a rule, oldest first. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@ double sizing_next_input(const struct sizing_options *options)
 	return input > 0 && isfinite(input) ? input : NAN;
 }
 
-/* The input size of a run: announced, or bytes read when no run of the job announced its input. */
+/* Returns the input size of a run: the announced size, or the bytes read if no run of the job
+ * announced a size. */
 static double input_of(const struct run *r, bool announced)
 {
 	return announced ? r->input_bytes : run_total(r, "read_chars");
@@ -46,7 +47,8 @@ static void feed_kill(struct replayed *f, const struct sizing_rule *rule, const 
 		f->after_oom = fmax(f->after_oom, 2 * limit);
 }
 
-/* ret[k]: the largest peak of a successful run among the newest k runs. The caller frees it. */
+/* Returns an array: ret[k] is the largest peak of a successful run among the newest k runs. The
+ * caller frees it. */
 static double *newest_peaks(const struct runs *runs, size_t n)
 {
 	double *largest = xcalloc(n + 1, sizeof *largest);
@@ -60,7 +62,8 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 	return largest;
 }
 
-/* Learns a row of kills before a success, when no later run needed as much as their limit. */
+/* Learns consecutive kills before a success as one run, if no later run needed as much as their
+ * limit. */
 static void learn_kills(struct replayed *f, const struct sizing_rule *rule,
 	const struct run *killed, const struct run *success, bool announced, enum replay_kind how)
 {
@@ -98,7 +101,7 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 {
 	struct replayed f = {.state = xcalloc(1, rule->state_size)};
 	bool announced = any_announced(used);
-	bool of_memory = peak == run_needs_memory; /* kills concern memory only */
+	bool of_memory = peak == run_needs_memory; /* kills matter only for memory */
 	size_t oldest = 0, seen = 0;
 	unsigned kills = 0;
 	const struct run *killed = NULL;

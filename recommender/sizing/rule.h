@@ -1,18 +1,16 @@
-/*
- * Rules that size one resource (memory, GPU memory, disk) of a job's next run. A rule sees the
- * job's runs in the order of time. For each run, call allocate, then retry until the run fits, then
- * learn. Amounts are bytes, durations seconds. The caller owns the state: state_size zeroed bytes.
- */
+/* Rules that size one resource (memory, GPU memory, disk) of a job's next run. A rule sees the
+ * job's runs in the order of time. The caller calls these functions for each run: `allocate`, then
+ * `retry` until the run fits, then `learn`. Amounts are bytes, durations are seconds. The caller
+ * owns the state: `state_size` bytes, zeroed. */
 #ifndef RECOMMENDER_SIZING_RULE_H
 #define RECOMMENDER_SIZING_RULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * The needs of one successful run: peak > 0, input >= 0, duration > 0, all finite; input and
- * duration may be NaN = unknown. rule_observation makes invalid inputs and durations unknown.
- */
+/* Needs of one successful run: peak > 0, input >= 0, duration > 0, all finite. `input` and
+ * `duration` can be NaN = unknown. rule_observation() changes invalid inputs and durations to
+ * NaN. */
 struct observation {
 	double peak, input, duration;
 };
@@ -26,55 +24,56 @@ struct peaks_seen {
 };
 void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 
-/* The largest of the newest peaks; 0 = no runs. newest: how many to look at. */
+/* Returns the largest peak of the last `newest` runs. 0 = no runs. */
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
-/* True when the newest five peaks all lie beyond all earlier ones, with usual inputs. */
+/* Returns true when the newest five peaks are all above, or all below, all earlier peaks by more
+ * than 10 %. Their inputs must be within the range of the earlier inputs. */
 #define PEAKS_CHANGE_RUNS 5
 bool rule_peaks_changed(const struct peaks_seen *p);
 
 struct rule_options {
 	size_t window;     /* number of newest runs to use */
 	double percentile; /* 0..1 */
-	double margin;     /* added, as a share: 0.2 */
+	double margin;     /* added share: 0.2 = + 20 % */
 };
 
 struct sizing_rule {
 	size_t state_size;
-	struct rule_options defaults; /* 0 = the rule does not use it */
+	struct rule_options defaults; /* 0 = the rule ignores the option */
 	bool successes_only;          /* killed runs are scored, but not learnt */
 	void (*start)(void *state, const struct rule_options *o);
-	/* The first allocation; input NaN = unknown. NaN before the first learnt run. */
+	/* Returns the first allocation; NaN before the first learnt run. `input` NaN = unknown. */
 	double (*allocate)(void *state, double input);
-	/* The next allocation. failures: attempts so far, the last one with allocation. */
+	/* Returns the next allocation. `failures` counts the failed attempts; the last one had
+	 * `allocation`. */
 	double (*retry)(void *state, double allocation, unsigned failures);
 	void (*learn)(void *state, const struct observation *o);
 };
 
-/* A retry that doubles the allocation. */
+/* A `retry` that doubles the allocation. */
 double rule_retry_double(void *state, double allocation, unsigned failures);
 
 extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_krr, rule_vpa,
 	rule_ponder;
 extern const struct sizing_rule rule_tovar;
-extern const struct sizing_rule rule_caq[3]; /* by enum risk; cost_aware.h has those of auto */
+extern const struct sizing_rule rule_caq[3]; /* by enum risk; cost_aware.h declares those of auto */
 
-/* Bytes. No machine has as much; retries end there. */
+/* Bytes. No machine has more, so retries stop here. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
 
-/* The results of a rule that sizes all runs from the second one on. Sums are byte seconds. */
+/* Results of a rule that sizes all runs from the second on. Sums are byte seconds. */
 struct replay_record {
-	size_t runs, failures; /* failures: runs with a first attempt that was too small */
-	double used, wasted;   /* wasted: failed attempts, and the rest of the last one */
+	size_t runs, failures; /* failures: runs whose first attempt was too small */
+	double used, wasted;   /* wasted: failed attempts, unused part of the last */
 };
 
-/*
- * Sizes and scores one run, then learns from it. Returns the first allocation; NaN = the rule had
- * none, and nothing was scored. A failed attempt counts for the whole duration: the worst case.
- */
+/* Sizes and scores one run, then learns from it. Returns the first allocation. NaN = the rule had
+ * no allocation, and nothing was scored. A failed attempt counts for the whole duration, which is
+ * the worst case. */
 double rule_replay(const struct sizing_rule *rule, void *state, const struct observation *o,
 	struct replay_record *r);
 double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,
-	struct replay_record *r); /* the same without learning */
+	struct replay_record *r); /* like rule_replay, but does not learn */
 
 #endif

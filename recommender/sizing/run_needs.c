@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-/* v when it is a valid size above 0; else NaN. */
+/* Returns `v` if it is a valid size above 0, else NaN. */
 static double size_or_nan(double v)
 {
 	return v > 0 && v < 0x1p62 ? v : NAN;
 }
 
-/* v when it is a valid size or 0; else NaN. */
+/* Returns `v` if it is a valid size or 0, else NaN. */
 static double amount_or_nan(double v)
 {
 	return v >= 0 && v < 0x1p62 ? v : NAN;
@@ -26,17 +26,15 @@ double run_needs_tmpfs(const struct run *r)
 
 	if (!run_needs_tmpfs_known(r))
 		return 0;
-	/* Old records and old kernels lack the number of unmapped bytes. */
+	/* Old records and old kernels lack the number of unmapped bytes, so it is computed here. */
 	if (isnan(tmpfs))
 		tmpfs = run_peak(r, "memory_cgroup_shmem_bytes") -
 			fmax(0, run_peak(r, "memory_shmem_bytes"));
 	return fmax(0, tmpfs);
 }
 
-/*
- * High-water marks of processes lack unmapped files in tmpfs, so add these. Both may not have
- * peaked at the same time, so the sum is capped by the peak of the control group.
- */
+/* High-water marks of processes lack unmapped files in tmpfs, so tmpfs is added. Both can peak at
+ * different times, so the control group's peak caps the sum. */
 double run_needs_memory(const struct run *r)
 {
 	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));
@@ -72,11 +70,9 @@ double run_needs_vram(const struct run *r)
 	return amount_or_nan(peak);
 }
 
-/*
- * An estimate for runs without a measured growth of their own file systems. Both numbers are upper
- * bounds: bytes written count overwritten and deleted data, the growth of all file systems counts
- * other processes.
- */
+/* Estimates the disk of a run without a measured growth of its own file systems. Both numbers are
+ * upper bounds. Bytes written include overwritten and deleted data. The growth of all file systems
+ * includes other processes. */
 static double written_or_grown(const struct run *r)
 {
 	const struct distribution *space = run_column(r, "system_disk_space_used_bytes");

@@ -1,7 +1,5 @@
-/*
- * The simple rules: the largest peak, a percentile, or the cheapest of the past peaks. strategies.c
- * names the formula and source of each.
- */
+/* Simple rules: the largest peak, a percentile, or the cheapest of the past peaks. strategies.c
+ * names the formula and source of each rule. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>
@@ -12,8 +10,8 @@
 struct simple {
 	struct rule_options options;
 	struct peaks_seen peaks_seen;
-	double largest; /* of all runs, also before the window */
-	double oom;     /* krr: the largest limit that was too small */
+	double largest; /* largest peak of all runs, also before the window */
+	double oom;     /* krr: largest limit that was too small */
 };
 
 static void simple_start(void *state, const struct rule_options *o)
@@ -79,7 +77,7 @@ const struct sizing_rule rule_max = {
 	.learn = simple_learn,
 };
 
-/* Linear interpolation between ranks, the default of spreadsheets and NumPy. */
+/* Interpolates linearly between ranks, the default of spreadsheets and NumPy. */
 static double percentile_allocate(void *state, double input)
 {
 	struct simple *s = state;
@@ -142,10 +140,9 @@ static int largest_first(const void *a, const void *b)
 	return (left->peak < right->peak) - (left->peak > right->peak);
 }
 
-/*
- * The past peak with the least cost as first allocation of every run, when the second is the
- * largest peak: allocation x total time + largest x time of the runs above the allocation.
- */
+/* Returns the past peak that costs least as first allocation of every run, if the second allocation
+ * is the largest peak. The cost is allocation x total time + largest peak x time of the runs above
+ * the allocation. */
 static double tovar_allocate(void *state, double input)
 {
 	struct simple *s = state;

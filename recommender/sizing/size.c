@@ -1,4 +1,4 @@
-/* All strategies but baseline: chooses the runs, then sizes each resource. */
+/* Sizing for all strategies except baseline: chooses the runs, then sizes each resource. */
 #include "recommender/sizing/strategy.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static enum confidence confidence_of(const struct runs *used)
 	return peaks.n >= 5 && peaks.max <= 1.2 * peaks.min ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
-/* The source of the peaks of these runs; "mixed" when they differ, NULL = unknown. */
+/* Returns the source of the peaks of these runs. "mixed" = the runs differ, NULL = unknown. */
 static const char *memory_source_of(const struct runs *used)
 {
 	const char *source = NULL;
@@ -44,7 +44,7 @@ static const char *memory_source_of(const struct runs *used)
 	return source;
 }
 
-/* Sets the error that no run can be used, with the outcomes of the recorded runs. */
+/* Sets the error "no run can be used", and lists the outcomes of the recorded runs. */
 static int nothing_to_go_by(const struct runs *runs, struct err *e)
 {
 	size_t by_outcome[OUTCOME_COUNT] = {0};
@@ -122,7 +122,7 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	return 0;
 }
 
-/* True when a run was killed for memory at a known limit. */
+/* Returns true if a run was killed for memory at a known limit. */
 static bool killed_somewhere(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)

@@ -13,27 +13,24 @@
 #include "recommender/demand.h"
 #include "recommender/run.h"
 
-/*
- * Whole numbers for a request; memory and vram in MiB. cpu and memory: 0 = unknown. gpu and vram: 0
- * = no use was recorded; demand shows whether it was measured.
- */
+/* Whole numbers for a request; memory and vram in MiB. cpu and memory: 0 = unknown. gpu and vram: 0
+ * = no use was recorded; `demand` then shows whether use was measured. */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
 
-/*
- * How well the runs predict the next one. low: one or two runs, or peaks that differ by more than a
- * factor of two; high: five or more runs with peaks within 20 %; medium: the rest.
- */
+/* How well the runs predict the next run. low: one or two runs, or peaks that differ by more than a
+ * factor of two. high: five or more runs with peaks within 20 %. medium: all other cases. */
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *sizing_confidence_name(enum confidence c);
 
-/* The price of a first attempt with too little memory, against unused memory. */
+/* Level of risk: the price of a first attempt with too little memory, compared with unused
+ * memory. */
 enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);
 
-/* The results of a rule on the job's past, when it sizes each run from the runs before it. */
+/* Results of a rule on the job's past, if the rule sizes each run from the runs before it. */
 struct hindsight {
 	size_t runs, failures; /* failures: first attempts that were too small */
 	double waste; /* unused or lost memory x time / used memory x time; NaN = unknown */
@@ -46,52 +43,50 @@ struct sizing {
 	struct demand demand;
 	struct resources resources;
 	size_t runs;     /* successful runs used */
-	size_t excluded; /* unsuccessful ones, newer than the oldest used run */
+	size_t excluded; /* unsuccessful runs newer than the oldest used run */
 	uint64_t samples;
-	double first, last; /* started_at of the oldest and newest run used */
+	double first, last; /* started_at of the oldest and newest used run */
 	enum confidence confidence;
 
-	/*
-	 * Limits for targets that have a limit beside the request. Never below demand; memory never
-	 * below a peak of the runs used. NaN = no advice.
-	 */
+	/* Limits for targets that have a limit beside the request. A limit is never below `demand`.
+	 * The memory limit is never below a peak of the runs used. NaN = no advice. */
 	double cpu_cores_limit, memory_bytes_limit;
 
-	double cpu_cores_for_speed; /* cores that do not slow the job down */
-	double cpu_slowdown;        /* duration of past runs with resources.cpu / their duration */
+	double cpu_cores_for_speed; /* fewest cores that do not slow the job down */
+	double cpu_slowdown;        /* duration of past runs with resources.cpu / measured one */
 	struct {
 		double cores, seconds;
 	} at_cores[FORECAST_CORES]; /* expected duration with 1, 2, 4, 8, 16 cores; NaN = unknown */
-	double duration_low, duration_high; /* 10th and 90th percentile, seconds */
+	double duration_low, duration_high; /* 10th and 90th percentile of the duration, seconds */
 
-	/* The expected result of the memory in demand. NaN = unknown. */
-	double memory_too_small;      /* probability that the next run needs more */
-	size_t memory_judged_by;      /* runs, when their number bounds memory_too_small; else 0 */
-	double memory_expected_waste; /* unused or lost / expected use */
-	double memory_low, memory_high;                 /* 10th and 90th percentile, bytes */
-	double memory_at_risk[RISK_COUNT];              /* request of auto by risk, bytes */
-	struct hindsight hindsight, hindsight_baseline; /* of this strategy, of baseline */
+	/* Forecast for the memory in `demand`. NaN = unknown. */
+	double memory_too_small;        /* probability that the next run needs more */
+	size_t memory_judged_by;        /* number of runs, if it bounds memory_too_small; else 0 */
+	double memory_expected_waste;   /* unused or lost memory / expected use */
+	double memory_low, memory_high; /* 10th, 90th percentile of the peak, bytes */
+	double memory_at_risk[RISK_COUNT];              /* request of auto at each risk, bytes */
+	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
-	double memory_killed_at;   /* limit of the newest run, when its kill decided; else NaN */
-	size_t memory_kills;       /* kills for memory that count as runs; then confidence is low */
-	bool split_label;          /* the name seems to cover different jobs; explain says why */
+	double memory_killed_at;   /* limit of the killed newest run, if decisive; else NaN */
+	size_t memory_kills;       /* OOM kills that count as runs; above 0, confidence is low */
+	bool split_label;          /* the name seems to cover different jobs; see `explain` */
 
 	const char *summary; /* one sentence, in the caller's arena */
 	size_t n_explain;
-	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in that arena */
+	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in the caller's arena */
 };
 
 #define SIZING_RUNS 5 /* runs that baseline uses */
 
-/* Zeroes are the defaults. */
+/* All zero = defaults. */
 struct sizing_options {
 	size_t runs;       /* newest successful runs to use; 0 = the strategy's default */
-	enum risk risk;    /* auto */
-	double percentile; /* percentile, vpa: 0 to 1 */
-	double margin;     /* max, percentile, krr, vpa: added share; needs margin_given */
+	enum risk risk;    /* read by auto */
+	double percentile; /* 0 to 1; read by percentile and vpa */
+	double margin;     /* added share, if margin_given; read by max, percentile, krr, vpa */
 	bool margin_given;
 	double input_bytes; /* announced input size of the next run */
-	size_t attempt;     /* of the next run: 2 = the first retry; 0 is 1 */
+	size_t attempt;     /* number of the next attempt: 2 = first retry; 0 counts as 1 */
 };
 
 /* Options that only some strategies read. */
@@ -100,13 +95,13 @@ enum sizing_use { USES_RISK = 1, USES_PERCENTILE = 2, USES_MARGIN = 4 };
 #define STRATEGIES_MAX 16
 
 struct strategy {
-	const char *name, *help; /* help: formula, source and parameters in a few sentences */
-	unsigned uses;           /* enum sizing_use */
-	/* runs: newest first, all outcomes. -ENODATA: no run can be used. */
+	const char *name, *help; /* help: formula, source and parameters */
+	unsigned uses;           /* bits of enum sizing_use */
+	/* `runs`: newest first, all outcomes. -ENODATA: no run can be used. */
 	int (*size)(const struct runs *runs, const struct sizing_options *options,
 		struct arena *arena, struct sizing *ret, struct err *e);
 };
-extern const struct strategy strategies[]; /* name NULL ends; the first is the default */
-const struct strategy *strategy_find(const char *name); /* NULL = no such strategy */
+extern const struct strategy strategies[]; /* ends with name NULL; the first is the default */
+const struct strategy *strategy_find(const char *name); /* NULL = unknown name */
 
 #endif

@@ -1,8 +1,6 @@
-/*
- * The target of the Kubernetes vertical pod autoscaler: a percentile of a histogram with fading
- * weights, plus a margin. Age is counted in runs, not days. The VPA's minimum of 250 MB per pod is
- * omitted.
- */
+/* The target of the Kubernetes vertical pod autoscaler (VPA): a percentile of a histogram with
+ * fading weights, plus a margin. Age is counted in runs, not days. The VPA's minimum of 250 MB per
+ * pod is omitted. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>
@@ -12,11 +10,11 @@
 #define BUCKETS      1024
 #define FIRST_BUCKET 1e7 /* bytes */
 #define GROWTH       0.05
-#define HALF_LIFE    24.0 /* runs; upstream: 24 hours, with one sample a day */
+#define HALF_LIFE    24.0 /* in runs; the VPA has 24 hours, with one sample a day */
 
 struct vpa {
 	struct rule_options options;
-	double runs; /* since the last scaling of the weights */
+	double runs; /* number of runs since the last scaling of the weights */
 	double weight[BUCKETS];
 };
 
@@ -60,7 +58,8 @@ static double vpa_allocate(void *state, double input)
 	return NAN;
 }
 
-/* Adds the newest sample. Newer samples get larger weights, so older ones need no update. */
+/* Adds the newest sample. Its weight is larger than all earlier weights, so the earlier weights
+ * need no update. */
 static void add_sample(struct vpa *v, double bytes)
 {
 	if (v->runs >= 256 * HALF_LIFE) {

@@ -34,7 +34,8 @@ const char *wording_seconds(char out[WORDING_MAX], double seconds)
 	return out;
 }
 
-/* Never prints certainty. A small probability gets few digits, because no more are known. */
+/* Writes a probability, but never as certain. A small probability gets few digits, because more are
+ * not known. */
 const char *wording_share(char out[WORDING_MAX], double share)
 {
 	double percent = 100 * share;
@@ -151,7 +152,7 @@ static void add_what(struct buf *b, const struct sizing *s)
 				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
 }
 
-/* Appends nothing when the quality is unknown. */
+/* Appends the expected risk. Appends nothing if the risk is unknown. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
 	char words[WORDING_MAX], runs[WORDING_MAX];
