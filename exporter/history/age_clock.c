@@ -1,4 +1,4 @@
-/* The state is kept in the history because each wrapper is a new process. */
+/* The clock's state is stored in the history file, because each wrapper is a new process. */
 #include "exporter/history/age_clock.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* The file is updated this rarely because every change makes all readers read again. */
+/* The stored state is updated at most once an hour, because every change of the file makes all
+ * readers read again. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};
@@ -20,7 +21,8 @@ static double agree(struct age_clock *c, struct age_clock_reading now)
 	return now.wall;
 }
 
-/* Believes a gap of up to a day, and moves both readings to the monotonic clock of the new boot. */
+/* Handles a reboot: accepts a gap of up to a day, and moves both readings to the monotonic clock of
+ * the new boot. */
 static void note_boot(struct age_clock *c, struct age_clock_reading now, const char *boot_id)
 {
 	double off = now.wall - c->agreed.wall, doubted = now.wall - c->doubted.wall;
@@ -29,14 +31,15 @@ static void note_boot(struct age_clock *c, struct age_clock_reading now, const c
 	if (off > 0 && off < AGE_CLOCK_DOUBT_SECONDS)
 		c->agreed = now;
 	c->agreed.mono = now.mono;
-	/* A jump before the reboot may be confirmed after it. */
+	/* A jump before the reboot may be confirmed after the reboot. */
 	if (doubted >= 0)
 		c->doubted.mono = now.mono - doubted;
 	else
 		c->doubted = none;
 }
 
-/* True when the wall clock ran on from its jump for a day. A new jump restarts the day. */
+/* Returns true when the wall clock ran steadily for a day after its jump. A new jump restarts the
+ * day. */
 static bool goes_on(struct age_clock *c, struct age_clock_reading now)
 {
 	double since = now.mono - c->doubted.mono;
@@ -61,7 +64,7 @@ double age_clock_read(struct age_clock *c, struct now read, const char *boot_id)
 	return fmin(now.wall, expected);
 }
 
-/* ---- kept in the history ---- */
+/* ---- stored in the history ---- */
 
 static int load_clock(struct history *h, struct age_clock *ret, struct err *e)
 {

@@ -1,32 +1,32 @@
-/*
- * The time by which old data is deleted. If the wall clock jumps ahead (a wrong NTP answer, a manual
- * change), everything would be old at once. This clock follows a jump only after the wall clock ran
- * on from there for a day; until then it continues from the old time. After a reboot only the wall
- * clock knows how long the machine was off: a gap of up to a day is believed at once, a longer one
- * is treated as a jump.
- */
+/* The time by which old data is deleted. If the wall clock jumped ahead (a wrong NTP answer, a
+ * manual change), all data would seem old at once. This clock therefore follows a jump only after
+ * the wall clock ran steadily for a day. Until then, this clock continues from the old time.
+ *
+ * After a reboot, only the wall clock shows how long the machine was off. A gap of up to a day is
+ * accepted at once. A longer gap is treated as a jump. */
 #ifndef EXPORTER_HISTORY_AGE_CLOCK_H
 #define EXPORTER_HISTORY_AGE_CLOCK_H
 
 #include "collectors/base/clock.h"
 
-#define AGE_CLOCK_JUMP_SECONDS  3600.0 /* less is slewing or a late call */
+#define AGE_CLOCK_JUMP_SECONDS  3600.0 /* a smaller difference is slewing or a late call */
 #define AGE_CLOCK_DOUBT_SECONDS 86400.0
 #define AGE_CLOCK_BOOT_ID_MAX   40
 
 struct age_clock_reading {
-	double wall, mono; /* seconds; wall NaN: none */
+	double wall, mono; /* seconds; `wall` NaN = no reading */
 };
 
-/* State between calls. The history keeps it for the next process. */
+/* State between two calls. The history file stores it for the next process. */
 struct age_clock {
-	struct age_clock_reading agreed;     /* the last reading that was believed */
-	struct age_clock_reading doubted;    /* the reading after a jump that is not believed yet */
-	char boot_id[AGE_CLOCK_BOOT_ID_MAX]; /* the boot that mono counts from; "" = unknown */
+	struct age_clock_reading agreed;     /* the last accepted reading */
+	struct age_clock_reading doubted;    /* reading after a jump; not accepted yet */
+	char boot_id[AGE_CLOCK_BOOT_ID_MAX]; /* boot that `mono` counts from; "" = unknown */
 };
 #define AGE_CLOCK_INIT ((struct age_clock){.agreed = {NAN, NAN}, .doubted = {NAN, NAN}})
 
-/* Seconds since 1970 UTC. The first reading is believed. boot_id "" is treated as a reboot. */
+/* Returns seconds since 1970 UTC. The first reading is accepted as it is. An empty `boot_id` is
+ * treated as a reboot. */
 double age_clock_read(struct age_clock *c, struct now now, const char *boot_id);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "exporter/core/paths.h"
 
-/* At most one set-aside file a minute: a broken disk may damage each fresh file at once. */
+/* At most one file a minute is set aside, because a broken disk may damage each fresh file at
+ * once. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)
@@ -48,7 +49,8 @@ int batch_writer_open(struct batch_writer *w, struct err *e)
 
 	if (w->history)
 		return 0;
-	/* At each attempt, because the folder may have been deleted with the file. */
+	/* The folder is created again at each attempt, because it may have been deleted together
+	 * with the file. */
 	int code = path_make_folder(w->config->path, e);
 
 	if (code)
@@ -95,7 +97,8 @@ bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 	case -ENOMEM:
 		return false;
 	default:
-		/* The descriptor may be broken, after a remount for example. */
+		/* The descriptor may be broken, for example after a remount. The next attempt opens
+		 * the file again. */
 		if (strcmp(w->config->path, ":memory:") != 0)
 			history_close(TAKE(w->history));
 		return false;
@@ -117,7 +120,7 @@ static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 	return 0;
 }
 
-/* A fault of one event must not block the others. */
+/* Returns true for a fault of a single event, which must not block other events. */
 static bool is_refusal(int code)
 {
 	return code == -ENXIO || code == -EINVAL;
@@ -156,7 +159,7 @@ static void forget_open(struct batch_writer *w, const char *run_id)
 	w->open = kept;
 }
 
-/* After the commit: frees the batch, but keeps the begin events of open runs. */
+/* Runs after the commit. Frees the events of the batch, but keeps the begin events of open runs. */
 static void settle_batch(struct batch_writer *w, struct event_queue *batch,
 	struct batch_written *ret)
 {

@@ -1,20 +1,21 @@
-/*
- * Thinning: the samples of a stretch of time (a bucket) become three rows, which keep what
- * statistics and charts need: mean, growth and extremes. First to minutes, then to hours.
- */
+/* Thinning: replaces the samples of a time bucket by three rows. The rows keep the mean, the growth
+ * and the extremes, which statistics and charts need. Old samples are first thinned to minutes,
+ * later to hours. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows read in one step: bounds the time that the file is locked, to some 20 ms. */
+/* Most rows that are read in one step. This keeps the file locked for about 20 ms at most. */
 #define ROWS_AT_ONCE 2000
 
-/* Newest samples of a run that stay at full rate however young they are: a day at one a second. */
+/* A run keeps this many newest samples at full rate until they are old: over a day at one sample a
+ * second. */
 #define FULL_RATE_SAMPLES 100000
 
-/* To hours when 30 times as old as to minutes: with the defaults after 7 and 210 days. */
+/* Bucket width in seconds, and the age of thinned samples as a multiple of full_rate_seconds.
+ * Defaults: samples become minutes after 7 days and hours after 210 days. */
 static const struct thinning_level {
 	double width, age_factor;
 	enum history_statement thinnable, thinned;
@@ -24,18 +25,18 @@ static const struct thinning_level {
 };
 
 struct run_to_thin {
-	int64_t run, from, until; /* ids: after from, up to until */
+	int64_t run, from, until; /* ids; the samples to thin are from < id <= until */
 	double interval;
 	bool open;
 };
 
-struct thinned_value { /* one column of the bucket at hand */
+struct thinned_value { /* one column of the current bucket */
 	double sum, weight, last, lowest, highest;
 };
 
 struct thinning_bucket {
 	double key, at, duration;
-	int64_t first, second, third, last; /* ids */
+	int64_t first, second, third, last; /* sample ids */
 	uint64_t samples;
 	size_t rows, n;
 	struct thinned_value *cell;
@@ -61,7 +62,8 @@ static double higher(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-/* shortest: growth over less than this makes no rate (see recommender/stats.c). */
+/* Adds a value to a column of the bucket. Growth over less than `shortest` seconds gives no rate
+ * (see recommender/stats.c). */
 static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t kind, double v,
 	double duration, double shortest)
 {
@@ -78,7 +80,7 @@ static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t ki
 	}
 	if (isnan(extreme))
 		return;
-	/* A reading that held for no time may be the highest, but not the lowest. */
+	/* A reading with duration 0 can be the highest value, but not the lowest. */
 	if ((kind == SAMPLE_MEASURED && duration > 0) || kind == SAMPLE_LOWEST)
 		c->lowest = lower(c->lowest, extreme);
 	if (kind == SAMPLE_MEASURED || kind == SAMPLE_HIGHEST)
@@ -105,7 +107,7 @@ static void note_row(struct thinning_bucket *b, const struct thinned_row *r)
 		return;
 	b->at = r->at;
 	b->duration += r->duration;
-	/* A file can hold any number. */
+	/* A damaged file may contain any number, and the sum must not overflow. */
 	b->samples += r->samples <= INT64_MAX - b->samples ? r->samples : INT64_MAX - b->samples;
 }
 
@@ -179,13 +181,13 @@ static struct sql prepare_insert(struct history *h, struct err *e)
 	return q;
 }
 
-/* Statements and memory of one step. */
+/* Statements, buffers and limits of one step of thinning. */
 struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
-	double cutoff; /* samples before it are old */
-	int64_t keep;  /* newest samples of a run that are not thinned but for their age */
-	size_t rows;   /* read so far */
+	double cutoff; /* seconds since 1970; older samples are thinned */
+	int64_t keep;  /* newest samples of a run that are thinned only when old */
+	size_t rows;   /* rows read so far */
 	struct sql select, insert;
 	struct thinning_bucket bucket;
 };
@@ -203,11 +205,9 @@ static bool is_due(const struct history_thinning *t, const struct thinned_row *r
 	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
 }
 
-/*
- * Reads the next bucket of the run: 1 = complete, 0 = nothing that is due. It is complete when a
- * later one has begun, or no more can come into it; one with too many rows (of a clock that stood
- * still) is cut.
- */
+/* Reads the next bucket of the run. Returns 1 when the bucket is complete and may be thinned, 0
+ * when there is no such bucket. A bucket is complete when a later bucket has begun or no more
+ * samples can come. A bucket with too many rows is cut; this happens when the clock stood still. */
 static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -271,7 +271,7 @@ static int write_bucket(struct history_thinning *t, struct err *e)
 {
 	const struct thinning_bucket *b = &t->bucket;
 
-	/* Of fewer rows it would not become smaller. */
+	/* A bucket of three rows or fewer would not become smaller. */
 	if (b->rows <= ROWS_OF_BUCKET || b->duration <= 0)
 		return 0;
 	int code = drop_rows(t->history, b->first, b->last, e);
@@ -292,7 +292,7 @@ static int note_progress(struct history_thinning *t, int64_t run, int64_t until,
 	return sql_run(&q, e);
 }
 
-/* Is the oldest row due? 1, 0, or a negative errno. */
+/* Returns 1 when the oldest row may be thinned, 0 when it may not, or a negative errno. */
 static int has_due(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -310,7 +310,7 @@ static int has_due(struct history_thinning *t, const struct run_to_thin *r, int6
 	return is_due(t, &row, newest);
 }
 
-/* Only when there is something to thin: most times there is not, and these two are long. */
+/* Prepares the two long statements only when there is something to thin, which is rare. */
 static int prepare(struct history_thinning *t, struct err *e)
 {
 	if (t->select.statement)
@@ -346,7 +346,7 @@ static int thin_run(struct history_thinning *t, struct run_to_thin r, struct err
 	code = has_due(t, &r, newest, e);
 	if (code > 0)
 		code = thin_rows(t, &r, newest, e);
-	/* All is old, and no more will come: it needs no more looking at. */
+	/* Every sample of this ended run is old and processed, so mark the whole run as thinned. */
 	if (code == 0 && !r.open && r.from == newest && newest_at < t->cutoff)
 		r.from = r.until;
 	if (code == 0 && r.from != before)
@@ -382,7 +382,7 @@ static int thin_within(struct history_thinning *t, struct err *e)
 	AUTO(freep) struct run_to_thin *run = NULL;
 	struct history *h = t->history;
 	size_t n = 0;
-	/* Another exporter may have added columns, which must not be lost. */
+	/* Another exporter may have added columns, and their values must not be lost. */
 	int code = history_read_columns(h, e);
 
 	t->bucket.n = h->n_columns;
@@ -405,7 +405,7 @@ static int thin_level(struct history *h, const struct thinning_level *level, dou
 		return code;
 	t.cutoff = floor(cutoff / level->width) * level->width;
 	code = thin_within(&t, e);
-	/* Statements must be done before a transaction can end. */
+	/* The transaction cannot end before these statements are finalized. */
 	sql_done(&t.select);
 	sql_done(&t.insert);
 	return history_end(h, code, e);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds the search for two samples to merge: 0.5 ms. */
+/* Limits the search for two samples to merge to about 0.5 ms. */
 #define STEPS_MAX 65536
 
-/* ---- events: one allocation each, texts after the struct ---- */
+/* ---- events: one allocation each; texts follow the struct ---- */
 
 #define SERVER_TEXTS(kind)                                                                         \
 	offsetof(struct event, kind.server.vendor_id),                                             \
@@ -40,7 +40,7 @@ static const char **text_at(struct event *e, size_t offset)
 	return (const char **)(void *)((char *)e + offset);
 }
 
-/* Copies the event and its texts; NULL stays NULL. */
+/* Copies the event and its texts. A NULL text stays NULL. */
 static struct event *event_new(struct event from, const size_t *texts, size_t n)
 {
 	size_t size = 0;
@@ -100,7 +100,7 @@ static void append(struct event_queue *r, struct event *e)
 	r->samples += e->kind == EVENT_SAMPLE;
 }
 
-/* Removes the event after previous; NULL: the first event. */
+/* Removes the event after `previous`, or the first event when `previous` is NULL. */
 static struct event *take_behind(struct event_queue *r, struct event *previous)
 {
 	struct event *e = previous ? previous->next : r->first;
@@ -122,7 +122,7 @@ static bool is_finish_of(const struct event *e, const char *run_id)
 	return e->kind == EVENT_FINISH && strcmp(e->finish.run_id, run_id) == 0;
 }
 
-/* The next sample of the same run, or NULL. */
+/* Returns the next sample of the same run, or NULL. */
 static struct event *next_of_run(const struct event *e, size_t *steps)
 {
 	const char *run_id = e->sample.run_id;
@@ -139,7 +139,8 @@ static double joined(enum metric_fold how, double earlier, double later)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		/* After an interval with unknown growth, the next growth covers both (sample_rows.c). */
+		/* If the growth of one interval is unknown, the next known growth covers both
+		 * intervals (sample_rows.c). */
 		return isnan(later) ? earlier : isnan(earlier) ? later : earlier + later;
 	case FOLD_PEAK:
 		return fmax(earlier, later);
@@ -158,7 +159,8 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 			joined(columns->metric[i]->fold, earlier->value[i], later->value[i]);
 }
 
-/* Merges the oldest sample that has a next one. False: no such sample. */
+/* Merges the oldest sample that has a later sample of the same run. Returns false when no sample
+ * has one. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

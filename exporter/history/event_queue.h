@@ -1,9 +1,7 @@
-/*
- * A bounded queue of events for the historian, in order. When samples exceed their bound, the oldest
- * one is merged into the next sample of its run, which then covers both intervals: the totals of the
- * run stay right. When begins and finishes exceed their bound, the oldest is dropped. The caller
- * locks.
- */
+/* A bounded queue of events for the historian, in order. When there are too many samples, the
+ * oldest sample is merged into the next sample of its run. The merged sample covers both intervals,
+ * so the totals of the run stay right. When there are too many begins and finishes, the oldest of
+ * them is dropped. The caller locks. */
 #ifndef EXPORTER_HISTORY_EVENT_QUEUE_H
 #define EXPORTER_HISTORY_EVENT_QUEUE_H
 
@@ -14,13 +12,13 @@ enum event_kind { EVENT_BEGIN, EVENT_SAMPLE, EVENT_FINISH };
 struct event {
 	struct event *next;
 	enum event_kind kind;
-	bool refused; /* the history can never store it */
+	bool refused; /* the history can never store this event */
 	union {
 		struct run_begin begin;
 		struct sample sample;
 		struct run_finish finish;
 	};
-	/* The texts and values that the pointers name follow in the same allocation. */
+	/* The texts and values behind the pointers are in the same allocation, after the struct. */
 };
 
 struct event *event_queue_new_begin(const struct run_begin *b);
@@ -29,19 +27,19 @@ struct event *event_queue_new_finish(const struct run_finish *f);
 
 struct event_queue {
 	struct event *first, *last;
-	size_t n, samples;             /* the other n - samples are begins and finishes */
+	size_t n, samples;             /* `n` counts all events, `samples` only samples */
 	size_t max_samples, max_runs;  /* 0 = no bound */
-	const struct columns *columns; /* of the samples; needed with max_samples */
+	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
 	uint64_t samples_dropped, runs_dropped;
-	uint64_t samples_lost; /* of samples_dropped: no next sample to merge with */
+	uint64_t samples_lost; /* part of samples_dropped: nothing to merge with */
 };
 
 void event_queue_push(struct event_queue *r, struct event *take);
-/* The oldest event, or NULL. The caller frees it. */
+/* Removes and returns the oldest event, or returns NULL. The caller frees the event. */
 struct event *event_queue_pop(struct event_queue *r);
-/* Moves at most the n oldest events to the end of to. */
+/* Moves at most the `n` oldest events of `from` to the end of `to`. */
 void event_queue_move(struct event_queue *to, struct event_queue *from, size_t n);
-/* Moves all of from in front of r. */
+/* Moves all events of `from` to the front of `r`. */
 void event_queue_put_back(struct event_queue *r, struct event_queue *from);
 void event_queue_done(struct event_queue *r);
 

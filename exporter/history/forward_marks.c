@@ -1,4 +1,4 @@
-/* Marks in the history: which ended runs were forwarded to another exporter. */
+/* Stores in the history which ended runs were forwarded to another exporter. */
 #include "exporter/history/tables.h"
 
 int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,

@@ -13,26 +13,29 @@
 #include "exporter/core/signals.h"
 #include "exporter/history/batch_writer.h"
 
-/* Events of one transaction. Short transactions let other exporters write in between. */
+/* Most events in one transaction. Short transactions let other exporters write in between. */
 #define BATCH_EVENTS 512
 
-/* Pause after a failure; doubles. The first is short: most often another process held the lock. */
+/* Pause after a failure; it doubles each time. The first pause is short, because the usual failure
+ * is a lock of another process. */
 #define PAUSE_FIRST_SECONDS 0.1
 #define PAUSE_LAST_SECONDS  5.0
 
-/* A step of upkeep is followed by a pause this many times as long, to leave file and CPU free. */
+/* After a step of upkeep the thread rests this many times as long as the step took. The file and
+ * the CPU are then free for others. */
 #define UPKEEP_REST 4
 
-/* Default of last_upkeep_seconds. */
+/* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* The file size is measured every 16 commits: one commit changes it little. */
+/* The file size is measured every 16 commits, because one commit changes it little. */
 #define SIZE_COMMITS 16
 
-/* Latest deadline in seconds of batch_writer_clock(): 30 years after the boot. time_t holds it. */
+/* Latest deadline in seconds of batch_writer_clock(): about 30 years after boot, which fits into
+ * time_t. */
 #define LATEST 1e9
 
-/* Guarded by the historian's lock. */
+/* A call that waits for the historian's thread. The historian's lock guards the members. */
 struct historian_call {
 	struct historian_call *next;
 	int (*function)(struct history *history, void *context, struct err *e);
@@ -40,7 +43,7 @@ struct historian_call {
 	struct err e;
 	int code;
 	bool begun, done;
-	bool left; /* the caller has left: the thread frees the call */
+	bool left; /* the caller stopped waiting; the thread frees the call */
 };
 
 struct historian {
@@ -48,27 +51,27 @@ struct historian {
 	char *path; /* owned; config.path points here */
 	pthread_t thread;
 
-	pthread_mutex_t lock; /* guards the members up to the empty line */
+	pthread_mutex_t lock; /* guards the members up to the next empty line */
 	pthread_cond_t wake, progress;
 	struct event_queue queue;
 	struct historian_call *calls;
-	uint64_t handed;        /* events */
+	uint64_t handed;        /* events queued since the start */
 	uint64_t settled;       /* events committed, refused or dropped */
-	size_t samples_at_hand; /* taken from the queue, being written */
+	size_t samples_at_hand; /* samples that are being written now */
 	bool stop, hurry, gave_up, suspect, ended;
-	double paused_until, upkeep_at; /* by batch_writer_clock(), as the next two */
-	double stop_at, upkeep_until;   /* deadlines of writing and of upkeep during stop */
-	double pause;                   /* seconds after the last failure; 0 = none */
+	double paused_until, upkeep_at; /* times of batch_writer_clock() */
+	double stop_at, upkeep_until;   /* same clock; deadlines during stop */
+	double pause;                   /* current pause in seconds; 0 = no failure */
 	struct historian_health health;
 
-	/* Used by the historian's thread alone. */
+	/* Only the historian's thread uses the members below. */
 	struct batch_writer writer;
 	unsigned commits;
 	uint64_t seen_dropped, seen_lost; /* counts of the queue at the last check */
 	struct complaint joining, losing;
 };
 
-/* Waits until cond is signalled or the deadline by batch_writer_clock(). */
+/* Waits until `cond` is signalled or batch_writer_clock() reaches `deadline`. */
 static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadline)
 {
 	deadline = fmin(deadline, LATEST);
@@ -82,10 +85,10 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 struct historian_work {
 	struct event_queue batch;
-	bool suspect, upkeep; /* tasks */
-	bool last;            /* this upkeep is the last one, during stop */
+	bool suspect, upkeep; /* work to do */
+	bool last;            /* this is the last upkeep, during stop */
 	struct batch_written written;
-	uint64_t dropped, lost; /* samples of the queue, since the start */
+	uint64_t dropped, lost; /* the queue's counts since the start */
 	double upkeep_seconds;
 	bool measured;
 	uint64_t bytes;
@@ -124,7 +127,7 @@ static bool may_end(const struct historian *h, double now)
 		return false;
 	if (!h->stop || now < h->stop_at)
 		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
-	/* While writes succeed, continue: the disk may only be slow. */
+	/* Continue while writes succeed, because the disk may only be slow. */
 	return h->queue.n == 0 || h->pause > 0;
 }
 
@@ -171,7 +174,8 @@ static double next_pause(const struct historian *h, bool failed)
 	return fmin(longer, h->stop ? PAUSE_FIRST_SECONDS : PAUSE_LAST_SECONDS);
 }
 
-/* Locked. Counts the results of the batch and sets the times of the next write and upkeep. */
+/* Counts the results of the batch and sets the times of the next write and upkeep. The caller holds
+ * the lock. */
 static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
 	bool at_once)
 {
@@ -193,7 +197,8 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 		h->upkeep_at = now + HISTORIAN_UPKEEP_SECONDS;
 	else if (work->upkeep)
 		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
-	/* The last upkeep is not retried after a failure, and does not pause between steps. */
+	/* The last upkeep is not retried after a failure, and it does not pause between its
+	 * steps. */
 	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
 	else if (h->stop)
@@ -218,7 +223,7 @@ static void log_dropped(struct historian *h, const struct historian_work *work)
 			NULL);
 }
 
-/* Locked, but releases the lock during each call. */
+/* The caller holds the lock. The lock is released during each call. */
 static void run_calls(struct historian *h)
 {
 	while (h->calls) {
@@ -265,7 +270,8 @@ static void *historian_loop(void *context)
 		note_outcome(h, &work, failed, at_once);
 	}
 	pthread_mutex_unlock(&h->lock);
-	/* Closing may write, and only this thread may wait for the disk. */
+	/* Close the file in this thread, because closing may write and no other thread may wait for
+	 * the disk. */
 	batch_writer_done(&h->writer);
 	pthread_mutex_lock(&h->lock);
 	h->ended = true;
@@ -321,7 +327,8 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	return code;
 }
 
-/* Queues a list of events. Signals after unlocking, so that the thread need not wait for the lock. */
+/* Queues a list of events. Signals after the unlock, because the woken thread would otherwise wait
+ * for the lock. */
 static void hand_over(struct historian *h, struct event *take)
 {
 	pthread_mutex_lock(&h->lock);
@@ -355,7 +362,7 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 	hand_over(h, event_queue_new_finish(f));
 }
 
-/* hurry: signals that end the wait early; NULL = none. */
+/* Waits as historian_flush does. Signals in `hurry` end the wait early; `hurry` may be NULL. */
 static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
 {
 	pthread_mutex_lock(&h->lock);
@@ -393,7 +400,8 @@ bool historian_settle(struct historian *h, double timeout_seconds)
 	return settled;
 }
 
-/* Locked. The link that points to the call; c NULL: the end of the list. */
+/* Returns the link that points to `c`, or the link at the end of the list when `c` is NULL. The
+ * caller holds the lock. */
 static struct historian_call **place_of(struct historian *h, const struct historian_call *c)
 {
 	struct historian_call **at = &h->calls;
@@ -403,7 +411,8 @@ static struct historian_call **place_of(struct historian *h, const struct histor
 	return at;
 }
 
-/* Locked. Frees the call, or leaves it to the thread while function runs. */
+/* Returns the result of the call and frees the call. If the function still runs, the thread frees
+ * the call later. The caller holds the lock. */
 static int outcome_of_call(struct historian *h, struct historian_call *c, struct err *e)
 {
 	int code = c->done ? c->code : c->begun ? -EINPROGRESS : -ETIMEDOUT;
@@ -509,7 +518,7 @@ int historian_stop(struct historian *h)
 
 	h->stop = true;
 	h->stop_at = batch_writer_clock() + (h->gave_up ? 0 : stop);
-	/* One attempt is due, even when the last one failed. */
+	/* Try to write once more, even after a failure. */
 	h->pause = 0;
 	h->upkeep_until = batch_writer_clock() +
 			  seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);

@@ -1,12 +1,10 @@
-/*
- * The thread that writes the history. Other threads pass events through a bounded queue and never
+/* The thread that writes the history. Other threads pass events through a bounded queue and never
  * wait for the disk. While the disk is slow, full or locked, events wait and are retried. When too
- * many samples wait, the oldest of each run are merged (event_queue.h), counted and logged. Begins
- * and finishes have a bound of their own, which only a disk that fails for days reaches.
+ * many samples wait, the oldest samples of each run are merged (event_queue.h), counted and logged.
+ * Begins and finishes have a separate bound, which is reached only when the disk fails for days.
  *
- * The thread handles and logs failures. It sets a corrupt file aside and starts a fresh one. It
- * reopens a file that was deleted or replaced, and writes the open runs into it again.
- */
+ * The thread handles and logs failures. It sets a corrupt file aside and starts a fresh one. If the
+ * file was deleted or replaced, the thread opens the file again and repeats the open runs in it. */
 #ifndef EXPORTER_HISTORY_HISTORIAN_H
 #define EXPORTER_HISTORY_HISTORIAN_H
 
@@ -14,15 +12,14 @@
 
 #include "exporter/history/history.h"
 
-/* Most samples that wait for the disk: over an hour of one run at one a second. */
+/* Most samples that may wait for the disk: over an hour of one run at one sample a second. */
 #define HISTORIAN_QUEUE_SAMPLES 4096
-/* Most begins and finishes of runs that wait. */
+/* Most begins and finishes of runs that may wait. */
 #define HISTORIAN_QUEUE_RUNS 8192
 
-/*
- * Upkeep enforces limits and closes orphaned runs: at the start, at this interval, and at the end.
- * At the end too, because the wrapper of a short job may not live for a whole interval.
- */
+/* Upkeep enforces limits and closes orphaned runs. It runs at the start, at this interval, and at
+ * the end. The upkeep at the end is needed because the wrapper of a short job may not live for a
+ * whole interval. */
 #define HISTORIAN_UPKEEP_SECONDS 60
 /* A run of another PID namespace counts as interrupted after this long without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
@@ -45,53 +42,45 @@ struct historian_config {
 	bool upkeep_waits;                  /* true: the first upkeep waits for historian_upkeep */
 };
 
-/* Opens the file before it starts the thread, so that a bad path fails here. */
+/* Opens the file before the thread starts, so that a bad path is reported here. */
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
-/* Any thread. Arguments are copied. Samples and finishes need a historian_run_begin before them. */
+/* Any thread may call these functions. Arguments are copied. A run needs historian_run_begin before
+ * its samples and its finish. */
 void historian_run_begin(struct historian *h, const struct run_begin *b);
 void historian_samples(struct historian *h, const struct sample *samples, size_t n);
 void historian_run_finish(struct historian *h, const struct run_finish *f);
 
-/*
- * Waits until all events so far are committed or dropped, at most timeout_seconds. False: timeout.
- * Retries at once even after a failure.
- */
+/* Waits until all events so far are committed or dropped, for at most timeout_seconds. Returns
+ * false after a timeout. Writes are retried at once, even after a failure. */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
-/*
- * historian_flush for the end of the program: a signal of signals_end, which all threads must block,
- * ends the wait early. After a wait that failed the historian has given up: no flush waits any more,
- * and historian_stop tries to write only once.
- */
+/* Like historian_flush, but for the end of the program. A signal of signals_end ends the wait
+ * early; all threads must block these signals. After a failed wait the historian has given up:
+ * later flushes do not wait, and historian_stop tries to write only once. */
 bool historian_settle(struct historian *h, double timeout_seconds);
 
-/*
- * Calls function once on the historian's thread, in a transaction of its own, and waits for it.
- * 0: committed. Otherwise returns the error of function or of the disk. Any thread but the
- * historian's.
- */
+/* Calls `function` once on the historian's thread, in a separate transaction, and waits for the
+ * result. Returns 0 after the commit, otherwise the error of `function` or of the disk. Any thread
+ * except the historian's may call it. */
 int historian_do(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
-/*
- * historian_do with a timeout. -ETIMEDOUT: function was not called and will not be. -EINPROGRESS:
- * function still runs, so context must stay valid. After either the historian has given up, as after
- * historian_settle.
- */
+/* Like historian_do, with a timeout. -ETIMEDOUT: `function` was not called and will not be called.
+ * -EINPROGRESS: `function` still runs, so `context` must stay valid. After either error the
+ * historian has given up, as after historian_settle. */
 int historian_do_within(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	double seconds, struct err *e);
 
-/*
- * Starts upkeep, which upkeep_waits held back. Call it when the server has taken over the open runs
- * that it continues: the other open runs may then be closed as orphans. Earlier, upkeep could mark a
- * run that ends during the start as interrupted.
- */
+/* Starts the upkeep that `upkeep_waits` delayed. Call it when the server has taken over the open
+ * runs that it continues, because upkeep may then close all other open runs as orphans. An earlier
+ * upkeep could mark a run that ends during the start as interrupted. */
 void historian_upkeep(struct historian *h);
 
-/* For a reader that met -EBADMSG: checks the file, and sets it aside when corrupt. Any thread. */
+/* Call it when a read failed with -EBADMSG. The historian checks the file, and sets it aside when
+ * it is corrupt. Any thread may call it. */
 void historian_suspect(struct historian *h);
 
 struct historian_health {
@@ -102,12 +91,12 @@ struct historian_health {
 };
 struct historian_health historian_health(struct historian *h);
 
-/*
- * Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
- * how many events were lost. NULL does nothing. After stop_seconds a failed write is not retried.
- * -ETIMEDOUT after leave_seconds, or after stop_seconds when the historian had given up: the thread
- * still waits for the disk and nothing is freed. Leave by _exit(2), or call it again.
- */
+/* Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
+ * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
+ *
+ * Returns -ETIMEDOUT after leave_seconds, or after stop_seconds when the historian had given up.
+ * The thread then still waits for the disk and nothing is freed: leave by _exit(2), or call it
+ * again. */
 int historian_stop(struct historian *h);
 
 #endif

@@ -1,12 +1,11 @@
-/*
- * The rolling history of runs in one SQLite file: jobs, runs, samples.
+/* The rolling history of jobs, runs and samples in one SQLite file.
  *
- * A handle belongs to one thread. Several handles and several processes may use one file (a sidecar
- * and a wrapper): WAL mode, a busy timeout, short transactions. Readers never block the writer.
+ * A handle belongs to one thread. Several handles and several processes, such as a sidecar and a
+ * wrapper, may use one file. They rely on WAL mode, a busy timeout and short transactions. Readers
+ * never block the writer.
  *
- * The columns of the sample table are the history columns of all collectors (struct metric.column).
- * Opening for writing adds the columns that the file lacks.
- */
+ * The sample table has one column per history column of all collectors (struct metric.column).
+ * Opening for writing adds the columns that the file lacks. */
 #ifndef EXPORTER_HISTORY_HISTORY_H
 #define EXPORTER_HISTORY_HISTORY_H
 
@@ -26,48 +25,47 @@
 
 struct history;
 
-/*
- * Call it once at the start of the program, before any other use of SQLite. SQLite then allocates
- * few sizes (less memory), and reports files that were not closed properly.
- */
+/* Call it once at the start of the program, before any other use of SQLite. It makes SQLite
+ * allocate only a few sizes, which saves memory. It also lets history_open notice files that were
+ * not closed properly. */
 void history_setup(void);
 
 enum history_mode {
-	/* Changes nothing. -ENOENT: no file, or an empty one; -ENOTSUP: an older schema. */
+	/* Changes nothing. -ENOENT = no file or an empty file, -ENOTSUP = an older schema. */
 	HISTORY_READ,
 	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside */
 };
 
-/*
- * path ":memory:" is one database for all handles of this process and lives until the last one is
- * closed (SQLite's memdb VFS, "file:/rightsize?vfs=memdb").
+/* The `path` ":memory:" is one database for all handles of this process. It lives until the last
+ * handle is closed (SQLite's memdb VFS, "file:/rightsize?vfs=memdb").
  *
- * Opening for writing renames a corrupt file, or one that is not a database, to
- * "PATH.corrupt-YYYYMMDDTHHMMSSZ" (with -wal and -shm), describes that in *notice, and starts a
- * fresh file. A file of up to 32 MiB that was not closed properly and that no other process uses is
- * checked completely (50 ms). Damage in a larger file is reported later by the call that reads the
- * damaged page, as -EBADMSG: see history_set_aside. A newer schema or a database of another program
- * is -ENOTSUP and stays unchanged. notice may be NULL; columns may be NULL for reading.
+ * Opening for writing renames a corrupt file, or a file that is not a database, to
+ * "PATH.corrupt-YYYYMMDDTHHMMSSZ", together with its -wal and -shm. It then describes the renaming
+ * in `notice` and starts a fresh file. A file of up to 32 MiB is checked completely (50 ms) when it
+ * was not closed properly and no other process uses it. Damage in a larger file is found later: the
+ * call that reads the damaged page returns -EBADMSG (see history_set_aside). A file with a newer
+ * schema, or a database of another program, gives -ENOTSUP and stays unchanged. `notice` may be
+ * NULL. `columns` may be NULL for reading.
  *
- * Codes of every call: -EBADMSG = corrupt, -EBUSY = locked by another process for over 2 s,
- * -ESTALE = the file was deleted or replaced: open it again; -ENOSPC, -EROFS and -EACCES as usual.
- */
+ * Every call may return:
+ * - -EBADMSG: the file is corrupt.
+ * - -EBUSY: another process locked the file for over 2 s.
+ * - -ESTALE: the file was deleted or replaced and must be opened again.
+ * - -ENOSPC, -EROFS, -EACCES: as usual. */
 int history_open(struct history **ret, const char *path, enum history_mode mode,
 	const struct columns *columns, struct err *notice, struct err *e);
 void history_close(struct history *h);
 void history_closep(struct history **h); /* for AUTO */
 
-/* Reads the whole file and checks its structure: -EBADMSG = corrupt. */
+/* Reads the whole file and checks its structure. Returns -EBADMSG when the file is corrupt. */
 int history_check(struct history *h, struct err *e);
 
-/*
- * After -EBADMSG: closes the handle without writing and renames the file as history_open does,
- * unless another exporter already did. *notice is filled when the file was renamed. The handle is
- * freed even on failure.
- */
+/* Call it after -EBADMSG. Closes the handle without writing and renames the file as history_open
+ * does, unless another exporter already renamed it. Fills `notice` when the file was renamed. Frees
+ * the handle even on failure. */
 int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
 
-uint64_t history_bytes(struct history *h); /* of the file and its -wal, or in memory */
+uint64_t history_bytes(struct history *h); /* bytes of the file and -wal, or in memory */
 
 struct run_begin {
 	const char *run_id, *job_name, *host;
@@ -77,7 +75,7 @@ struct run_begin {
 		attempt;
 	const char *system, *system_run, *labels; /* see struct run */
 	struct run_server server;
-	/* The exporter that records the run. When it is gone, the run is interrupted. */
+	/* The exporter that records the run. When that process is gone, the run is interrupted. */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
 };
@@ -88,11 +86,11 @@ struct run_finish {
 	enum outcome outcome;
 	double exit_code, exit_signal;
 	const char *cpu_source, *memory_source, *network_source;
-	const char *architecture; /* a name of recommender/catalogue/catalogue.h */
+	const char *architecture; /* a name of recommender/catalogue/architecture.h */
 	const char *cpu_level;    /* see collectors/followed/run_binary.h */
 	struct run_server server;
 	double cpu_missed_seconds; /* CPU time that may be missing, at most; NaN = unknown */
-	bool killed; /* SIGKILL ended one of its processes; for the outcome, not stored */
+	bool killed;               /* SIGKILL ended a process of the run; not stored */
 };
 
 struct sample {
@@ -102,65 +100,67 @@ struct sample {
 	double *value;   /* one per column; NaN = unknown = NULL in the file */
 };
 
-/* ---- writing, within a transaction of the caller ---- */
+/* ---- writing; the caller has begun a transaction ---- */
 int history_transaction(struct history *h, struct err *e);
 int history_commit(struct history *h, struct err *e); /* rolls back on failure */
 void history_rollback(struct history *h);
-/* Commits, or rolls back when code is negative or the commit fails. Returns code, or the error. */
+/* Commits, or rolls back when `code` is negative. Returns `code`, or the error of a failed
+ * commit. */
 int history_end(struct history *h, int code, struct err *e);
 
-/* If the run is already open, changes only its owner. If it has ended, changes nothing (0). */
+/* Adds a run. If the run is already open, only its owner changes. If the run has ended, nothing
+ * changes. Returns 0 in all three cases. */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
 
-/* -ENXIO: unknown run; -EINVAL: unknown time or duration. The samples before are written. */
+/* Returns -ENXIO for an unknown run, -EINVAL for an unknown time or duration. The samples before
+ * the faulty one are written. */
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e);
 
-/*
- * Ends a run: stores statistics of its samples and counts its outcome for the job. A duration of NaN
- * means the sum over the samples. Nothing changes for an unknown or ended run (0), except that the
- * outcome interrupted is corrected.
- */
+/* Ends a run: stores statistics of its samples and counts its outcome for the job. A duration of
+ * NaN is replaced by the sum over the samples. Returns 0 and changes nothing for an unknown or
+ * ended run, except that the outcome `interrupted` is corrected. */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
-/*
- * Adds an ended run that another exporter recorded and forwarded: statistics without samples.
- * 1: added, or corrected from the outcome interrupted; 0: already known, unchanged.
- */
+/* Adds an ended run that another exporter recorded and forwarded: statistics without samples.
+ * Returns 1 when the run was added or its outcome `interrupted` was corrected, 0 when the run was
+ * already known. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/*
- * Ended runs that were not forwarded yet, in the order of their ends. The limits of the history
- * apply to them. A corrected run is forwarded again.
- */
+/* Lists ended runs that were not forwarded yet, in the order of their ends. The limits of the
+ * history apply to these runs too. A corrected run is forwarded again. */
 int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
 	size_t *ret_n, struct err *e);
 int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e);
-/* outcome: the forwarded one. A run that was corrected meanwhile stays unforwarded. */
+/* Marks a run as forwarded with this `outcome`. A run that was corrected meanwhile stays
+ * unforwarded. */
 int history_run_forwarded(struct history *h, const char *run_id, enum outcome outcome, double at,
 	struct err *e);
 
-/* How to tell that the owner of an open run, the exporter that records it, is gone. */
+/* How to decide that the owner of an open run, the exporter that records it, is gone. */
 struct orphan_rule {
 	double now, stale_seconds;
 	const struct run_root *here; /* this machine: boot_id and pid_namespace */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *context;
-	/* The exporter that is ending: its runs are closed even if they still run. 0 = none. */
+	/* The exporter that is ending now. Its runs are closed even when they still run. 0 = no
+	 * exporter. */
 	pid_t leaving_pid;
 	uint64_t leaving_start_ticks;
 };
 
-/*
- * Marks open runs whose owner is gone (other boot, or no process with that pid and start time in
- * this PID namespace) as interrupted, ended at their last sample. alive looks up processes of this
- * machine. A run that no wrapper records stays open while its root lives: the next exporter
+/* Marks open runs whose owner is gone as interrupted, ended at their last sample. An owner is gone
+ * after a reboot, or when this PID namespace has no process with the owner's pid and start time.
+ * `alive` looks up processes of this machine.
+ *
+ * A run that no wrapper records stays open while its root process lives, because the next exporter
  * continues it. A run of another or unknown PID namespace is closed when its last sample is older
- * than stale_seconds and three of its intervals. Closes a few runs: 1 = call again, in a new
- * transaction.
- */
+ * than both stale_seconds and three intervals of the run.
+ *
+ * Closes only a few runs. Returns 1 when it must be called again, in a new transaction. */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
 
-/* The time of age_clock.h, whose state is kept in the file. Call it outside a transaction. */
+/* Reads the clock of age_clock.h, whose state is stored in the file. Call it outside of a
+ * transaction. */
 int history_clock(struct history *h, struct now now, const char *boot_id, double *ret,
 	struct err *e);
 
@@ -171,77 +171,87 @@ enum history_limit { /* bits */
 	LIMIT_FULL_RATE = 8,
 };
 
-/*
- * 0 = no limit. Every exporter that shares a file enforces limits. The file therefore stores whether
- * an exporter forwards runs, and the limits of the exporter that serves. Both are valid for 30 days.
- */
+/* 0 = no limit. Every exporter that shares a file enforces limits. The file therefore stores
+ * whether an exporter forwards runs, and the limits of the exporter that serves. Stored settings
+ * are valid for 30 days. */
 struct history_limits {
-	size_t runs_per_job;      /* ended runs of a job, oldest first */
-	double retention_seconds; /* ended runs, by their end */
-	uint64_t max_bytes;       /* of the file; see history_prune */
+	size_t runs_per_job;      /* ended runs of a job; the oldest are removed */
+	double retention_seconds; /* greatest age of ended runs, by their end */
+	uint64_t max_bytes;       /* size of the file; see history_prune */
 	double full_rate_seconds; /* older samples become minutes, 30 times older ones hours */
-	/* Only max_bytes removes runs that are not forwarded yet. Stored for all exporters. */
+	/* Keeps runs that are not forwarded yet, unless the file exceeds max_bytes. Stored for all
+	 * exporters. */
 	bool keep_unforwarded;
-	/* enum history_limit: defaults, which the stored limits of the server replace. */
+	/* Bits of enum history_limit: limits that are defaults. The server's stored limits replace
+	 * them. */
 	unsigned defaults;
 	bool serves; /* this exporter serves: its limits are stored */
 };
 
-/*
- * Enforces the limits. An open run is never removed; only its samples are thinned, all but the newest
- * 100,000. The newest ended run of a job is removed only for max_bytes. For max_bytes are removed, in
- * this order: samples of the oldest runs, the oldest runs, samples of the newest runs of jobs, full
- * rate samples of open runs, runs that are not forwarded yet, and the newest runs of jobs, oldest
- * first. A job without runs is removed with its counts.
+/* Enforces the limits. An open run is never removed; only its old samples, and all but its newest
+ * 100,000, are thinned. The newest ended run of a job is removed only for max_bytes.
  *
- * Does one bounded step in transactions of its own; call it outside a transaction. 1 = call again.
- */
+ * When the file exceeds max_bytes, data is removed in this order:
+ * 1. samples of the oldest runs
+ * 2. the oldest runs
+ * 3. samples of the newest run of each job
+ * 4. full-rate samples of open runs
+ * 5. runs that are not forwarded yet
+ * 6. the newest run of each job, oldest first
+ *
+ * A job without runs is then removed with its counts.
+ *
+ * Does one bounded step in separate transactions; call it outside of a transaction. Returns 1 when
+ * it must be called again. */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
-/* Totals that any exporter removed from the file for max_bytes. */
+/* Totals of the data that any exporter removed from the file because of max_bytes. */
 struct history_losses {
 	uint64_t jobs; /* removed with their counts */
 	uint64_t runs; /* removed before they were forwarded */
 };
 int history_losses(struct history *h, struct history_losses *ret, struct err *e);
 
-/* ---- reading; results live in the caller's arena ---- */
+/* ---- reading; results are in the caller's arena ---- */
 struct run_query {
 	const char *job_name; /* NULL = all */
 	const char *run_id;   /* NULL = any */
-	bool open_only;       /* running ones only */
+	bool open_only;       /* only running runs */
 	bool successful_only;
-	/* Include statistics of open runs. Slow: 0.1 s for a run of a day at a sample a second. */
+	/* Include statistics of open runs. This is slow: 0.1 s for a run of a day at one sample a
+	 * second. */
 	bool open_stats;
 	size_t limit; /* 0 = all */
 };
-/* Newest first. */
+/* Returns the newest run first. */
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Differs when a run of the job began, ended, was corrected or removed. */
+/* A fingerprint of a job's runs. It differs after a run of the job began, ended, was corrected or
+ * was removed. */
 struct job_mark {
 	uint64_t runs, running, succeeded;
 	double ids, ended; /* sums */
 };
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b);
-/* Covers runs that started at or after since (seconds since 1970 UTC). Unknown job: all 0. */
+/* Covers runs that started at or after `since` (seconds since 1970 UTC). All values are 0 for an
+ * unknown job. */
 int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
 	struct err *e);
 
 struct job_row {
 	const char *job_name;
-	uint64_t runs;                    /* ever, removed ones included */
+	uint64_t runs;                    /* all runs ever, including removed ones */
 	uint64_t outcomes[OUTCOME_COUNT]; /* ended runs ever, by outcome; [RUNNING] = open now */
 	double last_started_at;
 	double last_ended_at; /* end of the ended run that began last; NaN = none */
 	enum outcome last_outcome;
 };
-/* Newest activity first. */
+/* Returns the job with the newest run first. */
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
-/* The few values of a run that an overview shows. NaN and NULL = unknown. */
+/* Values of a run for an overview. NaN and NULL = unknown. */
 struct run_brief {
 	const char *run_id;
 	enum outcome outcome;
@@ -252,41 +262,40 @@ struct run_brief {
 };
 struct job_brief {
 	const char *job_name;
-	uint64_t runs; /* ever */
-	size_t n;      /* at least one */
+	uint64_t runs; /* all runs ever */
+	size_t n;      /* number of runs listed; at least 1 */
 	struct run_brief *run;
 };
-/* The newest runs of every job, newest first. Jobs are sorted by their newest run. */
+/* Reads at most the `runs` newest runs of every job, newest first. Jobs are sorted by their newest
+ * run. */
 int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
 	size_t *ret_n, struct err *e);
 
-/*
- * The samples of a run in the order they were taken; at may go back when the clock was set back.
- * columns: names, NULL-terminated, or NULL for all columns of the file; a column that the file lacks
- * is all unknown. A thinned bucket is one sample: its means, growth and highest marks. -ENOENT: no
- * such run; n = 0: its samples were removed.
+/* Reads the samples of a run in the order they were taken. Times may go back where the clock was
+ * set back. `columns` is a list of names that ends with NULL, or NULL for all columns of the file.
+ * A column that the file lacks is all NaN. A thinned bucket is one sample with the bucket's means,
+ * growth and highest marks. Returns -ENOENT for an unknown run. `ret->n` is 0 when the samples were
+ * removed.
  *
- * Returns at most HISTORY_SERIES_MAX samples. In a longer run, neighbours are merged as in a bucket,
- * except the newest ones. The same holds for statistics: sums, means and high-water marks stay
- * exact, lowest and highest values come closer to the mean.
- */
+ * Returns at most HISTORY_SERIES_MAX samples. In a longer run, neighbours are merged as in a
+ * bucket, except the newest samples. Statistics of a long run use merged samples too. Sums, means
+ * and high-water marks stay exact, but lowest and highest values come closer to the mean. */
 #define HISTORY_SERIES_MAX (1u << 17)
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);
 
-/*
- * history_series for the samples after *position (0 at first), at most limit of them (0 = all).
- * Moves *position to the last sample read. 1 = more may come: the run is open, or limit was reached.
- */
+/* Reads the samples after *position (0 at first), at most `limit` of them (0 = all). Moves
+ * *position to the last sample read. Returns 1 when more may come, because the run is open or
+ * `limit` was reached. */
 int history_series_after(struct history *h, const char *run_id, int64_t *position, size_t limit,
 	const char *const *columns, struct arena *arena, struct series *ret, struct err *e);
 
-/* Open runs and their root processes. */
+/* An open run and its root process. */
 struct open_run {
 	const char *run_id, *job_name;
 	int64_t id; /* in this file */
 	double started_at, interval_seconds;
-	double last_sample_at; /* started_at when there is none */
+	double last_sample_at; /* started_at when the run has no sample */
 	struct run_root root;
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
@@ -294,22 +303,19 @@ struct open_run {
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);
 
-/*
- * SQLite calls over regularly during every read of this handle, even within one statement. When over
- * returns true, the read fails with a negative errno.
- */
+/* Makes SQLite call `over` regularly during every read of this handle, even within one statement.
+ * When `over` returns true, the read fails with a negative errno. */
 void history_give_up_when(struct history *h, bool (*over)(void));
 
-/* Begins a read transaction: all reads until history_close see the file as the first one does. */
+/* Begins a read transaction. All reads until history_close see the file as the first read does. */
 int history_hold(struct history *h, struct err *e);
 
-/*
- * Changes when another connection commits; cheap to poll (PRAGMA data_version). Or a negative errno;
- * -ESTALE: the file was deleted or replaced.
- */
+/* Returns a number that changes when another connection commits, or a negative errno. It is cheap
+ * to poll (PRAGMA data_version). -ESTALE: the file was deleted or replaced. */
 int64_t history_version(struct history *h);
 
-/* Grows when a run begins, ends or is corrected, not with samples. Or a negative errno. */
+/* Returns a number that grows when a run begins, ends or is corrected, but not with samples.
+ * Returns a negative errno on failure. */
 int64_t history_activity(struct history *h);
 
 #endif

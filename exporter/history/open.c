@@ -13,7 +13,7 @@
 #include "collectors/base/clock.h"
 #include "exporter/history/quarantine.h"
 
-/* With a leading slash all handles of the process share the database. */
+/* The leading slash makes all handles of the process share the database. */
 #define MEMORY_URI "file:/rightsize?vfs=memdb"
 
 #define BUSY_TIMEOUT_MS 2000
@@ -22,13 +22,13 @@
 #define PATH_BUF_MAX    8192
 #define SET_ASIDE_TRIES 3
 
-/*
- * A file up to this size is checked (50 ms) when it is opened after an unclean end. Checking a larger
- * one would delay the start and the job; its damage is found when the page is used.
- */
+/* A file of up to this size is checked when it is opened after an unclean end (50 ms). The check of
+ * a larger file would delay the start and the job. Damage in a larger file is found when the
+ * damaged page is read. */
 #define CHECK_BYTES_MAX (32 << 20)
 
-/* A small cache keeps the program small. secure_delete would write zeros when runs are removed. */
+/* The small cache saves memory. secure_delete is off, because it would write zeros when runs are
+ * removed. */
 static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				   "PRAGMA journal_mode = WAL;"
 				   "PRAGMA synchronous = NORMAL;"
@@ -44,11 +44,10 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 
 /* ---- once per process ---- */
 
-/*
- * glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes per thread
- * (malloc/malloc.c): 230 KiB in all, and the memory around them cannot be returned. SQLite allocates
- * nearly all of these sizes, so that memory grows for hours. Six sizes fill up soon, with 14 KiB.
- */
+/* glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes, per thread
+ * (malloc/malloc.c). That is 230 KiB in all, and the memory around these blocks cannot be returned.
+ * SQLite allocates nearly all of these sizes, so the memory would grow for hours. Six sizes fill
+ * the cache soon, with 14 KiB. */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
 
@@ -63,11 +62,10 @@ static int round_up(int n)
 	return class;
 }
 
-/*
- * SQLite logs when it recovers writes from a -wal: the last process did not close the file, and no
- * other process has it open. A -wal alone proves nothing: a running exporter always has one.
- * recovered is reset by open_patiently; without history_setup it is always true.
- */
+/* SQLite logs a notice when it recovers writes from a -wal file. Recovery means that the last
+ * process did not close the database, and that no other process has it open. A -wal file alone
+ * proves nothing, because a running exporter always has one. open_patiently resets `recovered`; if
+ * history_setup was not called, `recovered` is always true. */
 static bool logs_recovery;
 static _Thread_local bool recovered;
 
@@ -83,7 +81,7 @@ void history_setup(void)
 	sqlite3_mem_methods m;
 
 	logs_recovery = sqlite3_config(SQLITE_CONFIG_LOG, note_recovery, NULL) == SQLITE_OK;
-	/* A failure only costs memory. */
+	/* A failure here only costs memory. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;
 	m.xRoundup = round_up;
@@ -96,7 +94,8 @@ static struct history *history_new(const char *path, enum history_mode mode,
 	const struct columns *columns)
 {
 	struct history *h = xcalloc(1, sizeof *h);
-	/* "./" makes "file:x" a path: SQLite may be built to accept it as a URI. */
+	/* The prefix "./" makes "file:x" a path, because SQLite may be built to read it as a
+	 * URI. */
 	struct buf b = BUF_MAX(PATH_BUF_MAX);
 
 	h->memory = strcmp(path, ":memory:") == 0;
@@ -134,7 +133,8 @@ void history_closep(struct history **h)
 	history_close(*h);
 }
 
-/* Explains why SQLite could not create the file; SQLite itself does not. */
+/* Explains why SQLite could not create the file, because SQLite's own message does not. Returns 0
+ * when the reason is unknown. */
 static int cannot_create(const struct history *h, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);
@@ -148,11 +148,10 @@ static int cannot_create(const struct history *h, struct err *e)
 		(unsigned)geteuid(), folder);
 }
 
-/*
- * Creates the file with mode 0660, because SQLite would let everybody read it; -wal and -shm get the
- * file's mode. An existing file, also behind a link, must not be opened: closing it would release all
- * locks of this process. SQLite reports errors next. The umask stays, because the job inherits it.
- */
+/* Creates the file with mode 0660, because SQLite would let everybody read it. SQLite gives -wal
+ * and -shm the same mode. An existing file, also behind a link, must not be opened here: closing it
+ * would release all locks of this process. SQLite reports errors afterwards. The umask stays,
+ * because the job inherits it. */
 static void create_file(const struct history *h)
 {
 	struct stat st;
@@ -174,7 +173,8 @@ static int connect_to(struct history *h, const char *name, int flags, struct err
 	return why ? why : code;
 }
 
-/* Bytes of the file with that suffix; 0: it does not exist. */
+/* Returns the size in bytes of the file `h->path` with this suffix, or 0 when there is no such
+ * file. */
 static uint64_t size_of(const struct history *h, const char *suffix)
 {
 	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
@@ -211,7 +211,8 @@ int64_t history_version(struct history *h)
 
 /* ---- reading ---- */
 
-/* For a file on a read-only disk. Without a -wal no write is pending and no process writes. */
+/* Opens a file on a read-only disk. An empty or missing -wal means that no write is pending and no
+ * process writes. */
 static int connect_immutable(struct history *h, struct err *e)
 {
 	struct buf uri AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
@@ -251,7 +252,7 @@ static int open_for_reading(struct history *h, struct err *e)
 		       connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* SQLite's errors when it can neither find nor create the -shm file. */
+	/* SQLite returns these errors when it can neither find nor create the -shm file. */
 	if ((code == -EROFS || code == -EACCES || code == -ENOENT) && !h->memory) {
 		code = connect_immutable(h, e);
 		if (code == 0)
@@ -291,10 +292,10 @@ static int open_writable(struct history *h, struct err *e)
 	if (code == 0 && sqlite3_db_readonly(h->file.db, "main") == 1)
 		code = err_set(e, -EACCES, "history %s: user %u may not write into it", h->path,
 			(unsigned)geteuid());
-	/* Check before writing: the database may belong to another program. */
+	/* Check before the first write, because the database may belong to another program. */
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* The check of the version was the first read, which recovers a -wal. */
+	/* The version check above was the first read. The first read recovers a -wal. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
 	if (code == 0)
@@ -329,7 +330,7 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 	return code;
 }
 
-/* Disconnects without a checkpoint, which would write into the corrupt file. */
+/* Disconnects without a checkpoint, because a checkpoint would write into the corrupt file. */
 static void disconnect_untouched(struct history *h)
 {
 	if (h->file.db)
@@ -337,7 +338,7 @@ static void disconnect_untouched(struct history *h)
 	disconnect(h);
 }
 
-/* Locks the folder, so that another exporter's fresh file is not set aside. */
+/* Locks the folder, so that a fresh file of another exporter is not set aside. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);

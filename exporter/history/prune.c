@@ -5,24 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-/* Limits of one step, which locks the file for up to 20 ms. */
+/* Limits of one step. A step locks the file for up to 20 ms. */
 #define SAMPLES_AT_ONCE 2000
 #define RUNS_AT_ONCE    32
 #define PAGES_AT_ONCE   256
 
-/* Free pages kept for new samples; or a quarter of the file when that is more. */
+/* Free pages that stay in the file for new samples; a quarter of the file when that is more. */
 #define FREE_PAGES_KEPT 256
 
-/* Samples that each open run keeps at full rate when the file is too large without ended runs. */
+/* Newest samples that each open run keeps at full rate when the file is too large. */
 #define OPEN_SAMPLES_KEPT 1000
 
 struct doomed_runs {
 	size_t n;
 	int64_t run[RUNS_AT_ONCE];
-	int64_t job[RUNS_AT_ONCE]; /* removed with its last run; 0 = not */
+	int64_t job[RUNS_AT_ONCE]; /* job to remove with its last run; 0 = none */
 };
 
-/* Drops the oldest samples of a run, at most *left, and subtracts their number from *left. */
+/* Deletes the oldest samples of a run, at most *left, and subtracts their number from *left. */
 static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
 {
 	const int64_t values[] = {FIRST_SAMPLE_OF(run), LAST_SAMPLE_OF(run), *left - 1};
@@ -33,9 +33,9 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 }
 
 struct prune_step {
-	int64_t samples_left; /* that this step may still drop */
-	bool forwards;        /* runs are forwarded: count those that were not yet */
-	int64_t lost;         /* dropped before they were forwarded */
+	int64_t samples_left; /* samples that this step may still delete */
+	bool forwards;        /* true = count removed runs that were not forwarded */
+	int64_t lost;         /* runs removed before they were forwarded */
 };
 #define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
@@ -51,7 +51,7 @@ static int drop_row(struct history *h, int64_t run, struct prune_step *step, str
 	return code;
 }
 
-/* Drops samples first, and the run when it has no samples left. */
+/* Deletes the samples of a run first, and the run itself when no samples are left. */
 static int drop_run(struct history *h, int64_t run, struct prune_step *step, struct err *e)
 {
 	int code = drop_samples(h, run, &step->samples_left, e);
@@ -85,7 +85,8 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 	return code;
 }
 
-/* Adds the counts of a job without runs to the table forgotten: history_activity never falls. */
+/* Removes a job that has no runs. Its counts move to the table `forgotten`, so that
+ * history_activity never falls. */
 static int forget_job(struct history *h, int64_t job, struct err *e)
 {
 	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
@@ -98,7 +99,7 @@ static int forget_job(struct history *h, int64_t job, struct err *e)
 	return code;
 }
 
-/* In one transaction. Removes also the jobs in doomed that have no run left. */
+/* Removes the runs in one transaction, and the jobs in `doomed` that have no run left. */
 static int drop_doomed(struct history *h, const struct doomed_runs *doomed, bool forwards,
 	struct err *e)
 {
@@ -153,7 +154,7 @@ struct run_choice {
 	bool forwarded;    /* only forwarded runs */
 };
 
-/* The oldest ended run; 1 = found. */
+/* Finds the oldest ended run that matches `choice`. Returns 1 when there is one. */
 static int find_oldest(struct history *h, struct run_choice choice, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_RUN, e);
@@ -206,7 +207,8 @@ static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct 
 	return code;
 }
 
-/* Newest runs too: the newest runs of job names that are never used again could fill the file. */
+/* Removes the oldest ended runs, including the newest run of a job. Job names that are never used
+ * again could otherwise fill the file. */
 static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
 {
 	struct doomed_runs doomed = {0};
@@ -252,7 +254,7 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 		"PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
 	int code = sql_exec(&h->file, text, "shrink", e);
 
-	/* Another process reads or writes now: try again at the next upkeep. */
+	/* Another process reads or writes now. The next upkeep tries again. */
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 

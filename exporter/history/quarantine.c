@@ -10,7 +10,7 @@
 #define PATH_BUF_MAX    8192
 #define SAME_SECOND_MAX 100
 
-/* Chooses an unused name. No race: the caller holds a lock. */
+/* Chooses an unused name. The caller's lock prevents a race. */
 static void name_aside(const char *path, struct buf *out)
 {
 	char ts[WALL_TEXT_MAX];
@@ -28,7 +28,7 @@ static void name_aside(const char *path, struct buf *out)
 	}
 }
 
-/* Renames path+suffix to aside+suffix. */
+/* Renames `path` + `suffix` to `aside` + `suffix`. A missing file is no error. */
 static int move_file(const char *path, const char *aside, const char *suffix, struct err *e)
 {
 	struct buf from AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
@@ -43,10 +43,8 @@ static int move_file(const char *path, const char *aside, const char *suffix, st
 	return 0;
 }
 
-/*
- * The database itself is renamed last: an exporter that opens it in between finds the corrupt file
- * again, not a fresh file with an old -wal.
- */
+/* Renames the database itself last. An exporter that opens it in between finds the corrupt file
+ * again, not a fresh file with an old -wal. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {
 	static const char *const suffixes[] = {"-shm", "-wal", "-journal", ""};

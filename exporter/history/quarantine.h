@@ -1,15 +1,14 @@
-/* Renames a corrupt database instead of deleting it: its data may still be recoverable. */
+/* Renames a corrupt database instead of deleting it, because its data may still be recoverable. */
 #ifndef EXPORTER_HISTORY_QUARANTINE_H
 #define EXPORTER_HISTORY_QUARANTINE_H
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 
-/*
- * Renames path and its -wal, -shm and -journal to path.corrupt-20260822T101500Z, with -2, -3, ...
- * when that name exists. *ret gets the name. Missing files are skipped. The file must not be open in
- * this process. The caller holds a lock when another exporter may rename the same file.
- */
+/* Renames `path` and its -wal, -shm and -journal to path.corrupt-20260822T101500Z, with -2, -3, ...
+ * when that name exists. Fills `ret` with the new name. Missing files are skipped. The file must
+ * not be open in this process. The caller must hold a lock when another exporter may rename the
+ * same file. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e);
 
 #endif

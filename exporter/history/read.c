@@ -26,7 +26,7 @@ struct matched_run {
 struct run_search {
 	struct matched_run *found;
 	size_t n, room;
-	struct column_stats *stats; /* of the current run */
+	struct column_stats *stats; /* statistics of the current run */
 	size_t n_stats, room_stats;
 	const struct run *last; /* the previous run, whose column names are reused */
 };
@@ -37,7 +37,7 @@ static void finding_done(struct run_search *f)
 	free(f->stats);
 }
 
-/* Only the needed conditions are written: with "? IS NULL OR ..." SQLite would use no index. */
+/* Adds only the needed conditions, because SQLite uses no index for "? IS NULL OR ...". */
 static struct sql select_runs(struct history *h, const struct run_query *query, struct err *e)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(SQL_MAX);
@@ -120,7 +120,8 @@ static int find_runs(struct run_search *f, struct history *h, const struct run_q
 	return code;
 }
 
-/* Runs of one job mostly have the same columns in the same order: their names are stored once. */
+/* Runs of one job mostly have the same columns in the same order. A column's name is therefore
+ * stored once and shared with the previous run. */
 static const char *column_name(const struct run_search *f, const char *name, struct arena *arena)
 {
 	if (f->last && f->n_stats < f->last->n_stats &&
@@ -162,7 +163,7 @@ static int read_stats(struct run_search *f, struct history *h, struct matched_ru
 	return code;
 }
 
-/* Computes for an open run the values that are stored with an ended one. */
+/* Computes the values of an open run that the file stores only for ended runs. */
 static int read_open(struct history *h, struct matched_run *found, bool stats, struct arena *arena,
 	struct err *e)
 {
@@ -306,7 +307,7 @@ int64_t history_activity(struct history *h)
 
 /* ---- open runs ---- */
 
-/* In the order of STATEMENT_OPEN_RUNS. */
+/* Reads the columns in the order of STATEMENT_OPEN_RUNS. */
 static struct open_run take_open_run(struct sql *q, struct arena *arena)
 {
 	struct open_run r = {0};
@@ -356,13 +357,13 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 	return 0;
 }
 
-/* ---- the overview: the newest runs of every job in one statement ---- */
+/* ---- the overview: one statement reads the newest runs of every job ---- */
 
 struct overview_reading {
 	struct job_brief *job;
 	size_t n, room;
 	int64_t last;          /* id of job[n - 1] */
-	struct run_brief *run; /* of all jobs, in the order of the jobs */
+	struct run_brief *run; /* runs of all jobs, in the order of the jobs */
 	size_t n_runs, room_runs;
 };
 
@@ -441,7 +442,8 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 
 /* ---- limits of a read ---- */
 
-/* Steps of SQLite's virtual machine between two calls of over: 10,000 values or dozens of rows. */
+/* Steps of SQLite's virtual machine between two calls of `over`: about 10,000 values or dozens of
+ * rows. */
 #define STEPS_BETWEEN 16384
 
 static int is_over(void *over)

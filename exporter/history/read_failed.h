@@ -4,7 +4,8 @@
 
 struct app;
 
-/* When code is -EBADMSG (corrupt), the historian checks the file and sets it aside. Any thread. */
+/* Makes the historian check the file when `code` is -EBADMSG, and set it aside when it is corrupt.
+ * Any thread may call it. */
 void history_read_failed(struct app *app, int code);
 
 #endif

@@ -9,13 +9,14 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* Up to this age of a run, growth of the system since the snapshot stands for its whole life. */
+/* If a run is younger than this, the system's growth since the snapshot counts as growth since the
+ * run's start. */
 #define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {
 	char run_id[RUN_ID_MAX];
 	struct mono at; /* end of the last row */
-	double *last;   /* value of each column */
+	double *last;   /* last known value of each column */
 };
 
 struct sample_rows {
@@ -135,7 +136,7 @@ static double folded(enum metric_fold how, double last, double now)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		return now >= last ? now - last : NAN; /* NaN when either is unknown */
+		return now >= last ? now - last : NAN; /* NaN when a value is unknown */
 	case FOLD_VALUE:
 	case FOLD_PEAK:
 		return now;
@@ -157,7 +158,7 @@ static void fill_row(struct sample_rows *f, struct recorded_run *r,
 		double now = metric >= 0 ? reading->value[metric] : f->system[i];
 
 		row->value[i] = folded(f->columns->metric[i]->fold, r->last[i], now);
-		/* After unknown values, growth counts from the last known one. */
+		/* The next growth counts from the last known value. */
 		if (!isnan(now))
 			r->last[i] = now;
 	}

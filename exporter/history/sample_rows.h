@@ -1,7 +1,6 @@
-/*
- * Turns snapshots into history rows: one row per recorded run and interval, with the columns of the
- * run and of the system. Counters become their growth over the interval. Sampler thread only.
- */
+/* Turns snapshots into history rows: one row per recorded run and interval, with the columns of the
+ * run and of the system. A counter becomes its growth over the interval. Only the sampler thread
+ * uses this. */
 #ifndef EXPORTER_HISTORY_SAMPLE_ROWS_H
 #define EXPORTER_HISTORY_SAMPLE_ROWS_H
 
@@ -13,31 +12,24 @@ struct sample_rows;
 struct sample_rows *sample_rows_new(const struct columns *columns);
 void sample_rows_free(struct sample_rows *f);
 
-/*
- * Records the run from this snapshot on. Counters of the run start at 0, those of the system at their
- * value in s. When s holds the run, the first row covers it from its start; if the start was over 0.1
- * s ago, growth of the system is unknown in that row.
- */
+/* Records the run from this snapshot on. Counters of the run start at 0, counters of the system at
+ * their value in `s`. When `s` contains the run, the first row covers the run from its start. If
+ * the run started over 0.1 s ago, the system's growth in that row is unknown. */
 void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct snapshot *s);
 
-/*
- * Continues a run that an earlier exporter recorded. base: its last value of each enum run_metric,
- * which is seconds old. Growth of the system since then is unknown.
- */
+/* Continues a run that an earlier exporter recorded. `base` contains the run's last value of each
+ * enum run_metric, from `seconds` ago. The system's growth since then is unknown. */
 void sample_rows_continue(struct sample_rows *f, const char *run_id, const struct snapshot *s,
 	const double *base, double seconds);
 
-/*
- * Returns rows of all recorded runs, or of run_id alone, since their last rows; valid until the next
- * call. An interval of less than 1 ms gives no row, unless the run has ended.
- */
+/* Sets *ret to new rows of all recorded runs, or of `run_id` alone when it is not NULL, and returns
+ * their number. A row covers the time since the last row of its run. Rows are valid until the next
+ * call. An interval of less than 1 ms gives no row, unless the run has ended. */
 size_t sample_rows_read(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 
-/*
- * sample_rows_read for a run whose exact totals became known at its end. The row has duration 0,
- * because the correction is not growth within an interval.
- */
+/* Like sample_rows_read, for a run whose exact totals became known at its end. The row has duration
+ * 0, because the correction is not growth within an interval. */
 size_t sample_rows_correction(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 

@@ -1,17 +1,17 @@
-/* Tables of the history: creating, migrating, and one sample column per kept metric. */
+/* The tables of the history: creates and migrates them, and adds one sample column per stored
+ * metric. */
 #include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define APPLICATION_ID                                                                             \
-	0x52534558 /* in the file's header, so that no other program's file is touched */
+#define APPLICATION_ID  0x52534558 /* in the file's header; marks files of this program */
 #define SQL_MAX         (1u << 20)
 #define COLUMN_NAME_MAX 63
 
-/* Each brings the file from version i to i + 1. Never edit one that was released: add the next. */
+/* Entry i brings the file from version i to i + 1. Never change a released entry; add a new one. */
 static const char *const migrations[] = {
-	/* job.runs and job_outcome count every run there ever was, pruned ones included. */
+	/* job.runs and job_outcome count all runs ever, including removed runs. */
 	"CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT "
 	"NULL) STRICT;"
 	"CREATE TABLE job_outcome(job INTEGER NOT NULL REFERENCES job(id), outcome TEXT NOT NULL,"
@@ -40,14 +40,14 @@ static const char *const migrations[] = {
 	"CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT "
 	"NOT NULL,"
 	" unit TEXT) STRICT;"
-	/* Then a REAL column for each row of metric_column. */
+	/* The table also gets one REAL column for each row of metric_column. */
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL,"
 	" kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1) STRICT;",
-	/* When a run was handed on to another exporter. */
+	/* forwarded_at is the time when the run was forwarded to another exporter. */
 	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
 	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
 	"'running';",
-	/* Where a run ran. */
+	/* The machine that a run used, and the source of its network numbers. */
 	"ALTER TABLE run ADD COLUMN network_source TEXT;"
 	"ALTER TABLE run ADD COLUMN architecture TEXT;"
 	"ALTER TABLE run ADD COLUMN vendor TEXT;"
@@ -55,29 +55,31 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN region TEXT;"
 	"ALTER TABLE run ADD COLUMN zone TEXT;"
 	"ALTER TABLE run ADD COLUMN allocation TEXT;",
-	/* Who named a run, and by which words. */
+	/* The system that named a run, that system's run, and its labels as JSON. */
 	"ALTER TABLE run ADD COLUMN system TEXT;"
 	"ALTER TABLE run ADD COLUMN system_run TEXT;"
 	"ALTER TABLE run ADD COLUMN labels TEXT;",
-	/* What upkeep looks for, in a history of many runs of which little is due. */
+	/* Indexes that let upkeep find the few runs to process among many. */
 	"CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';"
 	"CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> "
 	"'running';"
 	"CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | "
 	"4294967295;"
 	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
-	/* Which processors of its architecture a run needs. */
+	/* The lowest CPU level that a run's programs need. */
 	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
-	/* Jobs of which nothing is left, not even their counts, because the file was full. */
+	/* Totals of jobs that were removed together with their counts, because the file was
+	 * full. */
 	("CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
 	 "INSERT INTO forgotten VALUES(0, 0);"),
-	/* Runs that were to be handed on and went; what those who share the file leave in it for each other. */
+	/* forgotten.runs counts runs that were removed before they were forwarded. `note` stores
+	 * settings for the other exporters of the file (shared_settings.c). */
 	("ALTER TABLE forgotten ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;"
 	 "CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, "
 	 "retention_seconds REAL,"
 	 " max_bytes INTEGER, full_rate_seconds REAL) STRICT;"
 	 "INSERT INTO note DEFAULT VALUES;"),
-	/* See age_clock.h. Of a file that is older the clock was last right when its newest run was written. */
+	/* See age_clock.h. In an older file, the clock starts at the time of the newest run. */
 	("CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall "
 	 "REAL, doubted_mono REAL)"
 	 " STRICT;"
@@ -93,7 +95,8 @@ static const char *const fold_names[] = {
 	[FOLD_PEAK] = "peak",
 };
 
-/* Of a newer program there may be folds unknown here: their values are at least values. */
+/* A newer program may have stored a fold that is unknown here. Its values are then read as plain
+ * values. */
 static enum metric_fold fold_of(const char *name)
 {
 	for (unsigned i = 0; name && i < ARRAY_LEN(fold_names); i++)
@@ -252,7 +255,8 @@ static int add_columns(struct history *h, struct err *e)
 	return code;
 }
 
-/* Within a transaction: another exporter may have done it meanwhile. */
+/* Runs within a transaction. Reads the version again, because another exporter may have migrated
+ * the file meanwhile. */
 static int bring_up_to_date(struct history *h, struct err *e)
 {
 	char text[80];
@@ -272,7 +276,8 @@ static int bring_up_to_date(struct history *h, struct err *e)
 	return code ? code : history_read_columns(h, e);
 }
 
-/* Not from a SELECT: of what reads the table that it writes, SQLite makes a copy first, in a table made for it. */
+/* Inserts VALUES, not a SELECT. If the SELECT reads the same table, SQLite first copies its rows
+ * into a temporary table. */
 static int prepare_add_sample(struct history *h, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
@@ -295,7 +300,7 @@ static int prepare_add_sample(struct history *h, struct err *e)
 	return code;
 }
 
-/* All at once: a table that somebody dropped or changed is found at the start. */
+/* Prepares all statements at the start, so that a dropped or changed table is noticed at once. */
 static int prepare_all(struct history *h, struct err *e)
 {
 	int code = prepare_add_sample(h, e);
@@ -321,7 +326,8 @@ int history_migrate(struct history *h, struct err *e)
 	}
 	if (code == 0)
 		code = prepare_all(h, e);
-	/* With tables of the right version, what SQLite calls an error in our SQL is in them. */
+	/* The version is right, so SQLite can report an SQL error only when the tables are
+	 * damaged. */
 	if (code == -EPROTO && e)
 		e->code = -EBADMSG;
 	return code == -EPROTO ? -EBADMSG : code;

@@ -1,4 +1,4 @@
-/* Samples of a run as a series, and what statistics say about them. */
+/* Reads the samples of a run as a series, and computes statistics from them. */
 #include "exporter/history/tables.h"
 
 #include <errno.h>
@@ -8,22 +8,22 @@
 
 #define SQL_MAX (1u << 20)
 
-/* Values held at once while statistics are computed: 4 MiB. */
+/* Most values in memory at once while statistics are computed: 4 MiB. */
 #define CELLS_AT_ONCE (1u << 19)
 
 struct history_part {
-	int64_t run, after; /* read samples after this one */
-	size_t rows; /* at most; 0 = all, joined as history_series says when there are very many */
-	bool spread; /* thinned buckets as three rows that keep sums, extremes and shares, not as means */
+	int64_t run, after; /* `after` = number of the last sample already read */
+	size_t rows;        /* most rows to read; 0 = all, merged as history_series describes */
+	bool spread;        /* true = a thinned bucket gives three rows, which keep its extremes */
 };
 
 struct series_loading {
 	size_t n, room;
-	size_t most; /* with so many, room is made before the next; a bucket's other rows fit in */
-	size_t joined, width; /* so many of them are made of width rows each */
-	size_t bucket;        /* where the mean row of the bucket at hand stands */
+	size_t most;          /* row count at which rows are merged; `room` is 2 rows larger */
+	size_t joined, width; /* the first `joined` rows consist of `width` rows each */
+	size_t bucket;        /* index of the current bucket's mean row */
 	double samples;
-	int64_t last; /* id of the newest row taken */
+	int64_t last; /* id of the last row read */
 	size_t n_columns;
 	const struct history_column *column;
 	double *at, *duration, **values;
@@ -53,10 +53,8 @@ static struct sql select_samples(struct history *h, const struct history_part *p
 	return q;
 }
 
-/*
- * Of a bucket's n samples one was the lowest and one the highest; what the mean (or the growth)
- * leaves when these two are taken away is what the others were like.
- */
+/* Splits a bucket's value over its three rows. One sample was the lowest and one the highest. The
+ * mean row gets the mean (or the growth) of all other samples. */
 static void spread_value(struct series_loading *l, size_t column, double whole, double part)
 {
 	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
@@ -71,7 +69,7 @@ static void spread_value(struct series_loading *l, size_t column, double whole, 
 		return;
 	}
 	*mean = (*mean * whole - (*lowest + *highest) * part) / rest;
-	/* Samples of unequal length can put it a little outside. */
+	/* Samples of unequal length can put the result slightly outside of the two extremes. */
 	*mean = *mean < *lowest ? *lowest : *mean > *highest ? *highest : *mean;
 }
 
@@ -88,7 +86,8 @@ static void spread_bucket(struct series_loading *l)
 	l->duration[l->bucket + 1] = l->duration[l->bucket + 2] = part;
 }
 
-/* A lowest or highest row that does not follow its mean row is passed over. */
+/* Returns false for a row that must be skipped: a lowest or highest row that does not follow its
+ * mean row. */
 static bool in_order(struct series_loading *l, int64_t kind, double samples)
 {
 	if (kind == SAMPLE_MEAN) {
@@ -100,7 +99,8 @@ static bool in_order(struct series_loading *l, int64_t kind, double samples)
 	return kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN;
 }
 
-/* Of n neighbours in one column: growth in all, the highest mark, or the mean over the time in which it is known. */
+/* Merges `n` neighbouring values of one column: the total growth, the highest mark, or the mean
+ * over the time in which values are known. */
 static double joined(enum metric_fold fold, const double *v, const double *duration, size_t n)
 {
 	double sum = 0, weight = 0, highest = NAN, last = NAN;
@@ -120,7 +120,8 @@ static double joined(enum metric_fold fold, const double *v, const double *durat
 	return weight > 0 ? sum / weight : last;
 }
 
-/* From row from on, every width neighbours become one, which lasts as long as all of them. */
+/* Merges each group of `width` neighbouring rows, from row `from` on, into one row with the total
+ * duration of the group. */
 static void join_rows(struct series_loading *l, size_t from, size_t width)
 {
 	size_t n = from;
@@ -140,7 +141,8 @@ static void join_rows(struct series_loading *l, size_t from, size_t width)
 	l->n = n;
 }
 
-/* Rows that are as they were read become as wide as those before them, and all twice as wide when that is not enough. */
+/* Merges the rows after the first `joined` rows to the same width. If more than half of the room is
+ * still used, merges all rows in pairs. */
 static void make_room(struct series_loading *l)
 {
 	if (l->width > 1)
@@ -150,7 +152,7 @@ static void make_room(struct series_loading *l)
 		l->width *= 2;
 	}
 	l->joined = l->n;
-	l->samples = 0; /* no bucket is at hand */
+	l->samples = 0; /* there is no current bucket */
 }
 
 static void take_row(struct series_loading *l, struct sql *q)
@@ -194,7 +196,8 @@ static struct series_loading loading_of(const struct history_column *columns, si
 	return l;
 }
 
-/* Samples are numbered from 1, so that only thinned ones, and very many, need counting. */
+/* Finds an upper bound of the number of rows of a run. Samples are numbered from 1, so only the
+ * rows of a thinned or very long run must be counted. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ROWS_AT_MOST, e);
@@ -281,7 +284,7 @@ static int by_column(const void *a, const void *b)
 	return strcmp(x->column, y->column);
 }
 
-/* Read at the first need; a handle for writing has them from the start. */
+/* Reads the columns at first use. A handle for writing has read them already. */
 static int know_columns(struct history *h, struct err *e)
 {
 	return h->n_columns ? 0 : history_read_columns(h, e);
@@ -327,7 +330,8 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 	return 0;
 }
 
-/* The columns asked for, in arena; those that are not in the file are all unknown. */
+/* Looks up the columns in `names` and puts them into `arena`. The values of a column that the file
+ * lacks are all NaN. */
 static size_t choose_columns(const struct history *h, const char *const *names, struct arena *arena,
 	const struct history_column **ret)
 {

@@ -1,4 +1,5 @@
-/* Each PID namespace of each machine locks its own byte of the history, beyond those SQLite locks. */
+/* Locks one byte of the history file per machine and PID namespace. The byte lies beyond the bytes
+ * that SQLite locks. */
 #include "exporter/history/server_lock.h"
 
 #include <errno.h>
@@ -7,10 +8,8 @@
 
 #include "collectors/base/mem.h"
 
-/*
- * A database has at most 2^48 bytes, and SQLite's locks are at 2^30:
- * https://www.sqlite.org/limits.html
- */
+/* A database has at most 2^48 bytes, and SQLite's locks are at 2^30:
+ * https://www.sqlite.org/limits.html */
 #define FIRST_BYTE ((off_t)1 << 48)
 #define BYTES      ((uint64_t)1 << 32)
 

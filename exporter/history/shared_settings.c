@@ -1,17 +1,20 @@
-/* What those who share a history leave in it for each other: who hands runs on, and the limits of who serves. */
+/* Settings that exporters of one history store in it for each other: whether an exporter forwards
+ * runs, and the limits of the server. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
 
-/* A note is believed for so long: whoever wrote it may be gone for good, or be away for a repair. */
+/* Stored settings are valid for this time. The exporter that wrote them may be gone for good, or
+ * only away for a repair. */
 #define BELIEVED_SECONDS (30 * 86400.0)
 
-/* It is written anew this often, as every change of the file wakes whoever reads it. */
+/* Settings are written again only this often, because every change of the file wakes all
+ * readers. */
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {
-	double forwards_at, serves_at; /* NaN: never */
-	struct history_limits limits;  /* of who serves */
+	double forwards_at, serves_at; /* when last written; NaN = never */
+	struct history_limits limits;  /* limits of the server */
 };
 
 static bool is_believed(double at, double now)
@@ -19,7 +22,8 @@ static bool is_believed(double at, double now)
 	return at > now - BELIEVED_SECONDS;
 }
 
-/* Also one of a time to come, which would be believed for too long. */
+/* Returns true also for a time in the future, because such a setting would stay valid for too
+ * long. */
 static bool is_due(double at, double now)
 {
 	return !(fabs(now - at) < RENEWED_SECONDS);

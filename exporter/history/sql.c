@@ -1,4 +1,4 @@
-/* Statements of SQLite, and what went wrong with them as a code and a sentence. */
+/* SQLite statements, and SQLite's errors as a code and a sentence. */
 #include "exporter/history/sql.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 static const struct {
 	int sqlite, code;
 } codes[] = {
-	/* Extended codes first: they say more than the primary ones below. */
+	/* Extended codes come first, because they are more exact than the primary codes below. */
 	{SQLITE_IOERR_NOMEM, -ENOMEM},
 	{SQLITE_READONLY_DBMOVED, -ESTALE},
 	{SQLITE_ERROR, -EPROTO},
 	{SQLITE_BUSY, -EBUSY},
-	{SQLITE_PROTOCOL, -EBUSY}, /* another process is just opening it */
+	{SQLITE_PROTOCOL, -EBUSY}, /* another process is opening the file */
 	{SQLITE_SCHEMA, -EBUSY},
 	{SQLITE_LOCKED, -EBUSY},
 	{SQLITE_FULL, -ENOSPC},
@@ -30,7 +30,7 @@ static const struct {
 	{SQLITE_TOOBIG, -E2BIG},
 };
 
-/* Why a file could not be opened is in errno alone. */
+/* Only errno contains the reason why a file could not be opened. */
 static int code_of(const struct sql_file *f, int sqlite_code)
 {
 	int system = f->db ? sqlite3_system_errno(f->db) : 0;
@@ -228,7 +228,7 @@ const char *sql_text(struct sql *q)
 
 const char *sql_name(struct sql *q)
 {
-	/* NOT NULL is checked when a row is written, not when it is read. */
+	/* SQLite checks NOT NULL when a row is written, not when it is read. */
 	bool missing = sql_type(q) == SQLITE_NULL;
 	const char *text = sql_text(q);
 
@@ -254,8 +254,8 @@ const char *sql_keep_name(struct sql *q, struct arena *arena)
 
 double sql_double(struct sql *q)
 {
-	/* One look-up for type and value, since millions of these are read; the handle has one
-	 * thread, as this needs. */
+	/* Looks up type and value together, because millions of values are read. This is safe
+	 * because only one thread uses the handle. */
 	sqlite3_value *v = sqlite3_column_value(q->statement, q->column++);
 
 	return sqlite3_value_type(v) == SQLITE_NULL ? NAN : sqlite3_value_double(v);

@@ -1,4 +1,4 @@
-/* The history's own statements, and its transactions. */
+/* The statements and transactions of the history. */
 #include "exporter/history/tables.h"
 
 #include <string.h>

@@ -1,10 +1,8 @@
-/*
- * What the history's own files share. Nobody else includes this, nor sqlite3.h.
+/* Declarations that only the history's own files include.
  *
- * The tables are declared in schema.c. A sample's id is the id of its run, shifted left by
- * 32, plus its number in the run from 1 on: the samples of a run lie side by side in the file, in
- * the order they were taken whatever the clock did meanwhile, and need no second index.
- */
+ * The tables are declared in schema.c. The id of a sample is (id of its run << 32) + number of the
+ * sample in the run, from 1 on. The samples of a run are therefore stored together, in the order
+ * they were taken even when the clock changed. They need no second index. */
 #ifndef EXPORTER_HISTORY_TABLES_H
 #define EXPORTER_HISTORY_TABLES_H
 
@@ -12,30 +10,31 @@
 #include "exporter/history/history.h"
 #include "exporter/history/sql.h"
 
-/* sample.kind: as measured, or of a thinned bucket: three rows with the same time and duration. */
+/* sample.kind: a measured sample, or one of the three rows of a thinned bucket. The three rows have
+ * the same time and duration. */
 enum sample_kind {
 	SAMPLE_MEASURED,
 	SAMPLE_MEAN,    /* growth: the sum over the bucket; high-water marks: the highest */
-	SAMPLE_LOWEST,  /* growth: at the lowest rate, had it lasted for the whole bucket */
-	SAMPLE_HIGHEST, /* growth: at the highest rate, likewise */
+	SAMPLE_LOWEST,  /* lowest value; growth: the lowest rate over the whole bucket */
+	SAMPLE_HIGHEST, /* highest value; growth: the highest rate over the whole bucket */
 };
 #define ROWS_OF_BUCKET 3
 
 #define FIRST_SAMPLE_OF(run) ((int64_t)((uint64_t)(run) << 32))
 #define LAST_SAMPLE_OF(run)  (FIRST_SAMPLE_OF(run) | 0xffffffff)
 
-struct history_column { /* of the file */
+struct history_column { /* a column in the file */
 	const char *name;
 	enum metric_fold fold;
-	bool absent; /* asked for, but not in the file */
+	bool absent; /* requested, but not in the file */
 };
 
 /* clang-format off */
-/* A column of the run of a job that began last of those that ended. */
+/* Selects a column of a job's ended run that began last. */
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
-/* What the runs of a row of job_outcome add to history_activity. */
+/* Number that the runs in a row of job_outcome add to history_activity. */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
 #define HISTORY_STATEMENTS(X) \
@@ -65,7 +64,7 @@ X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
-/* Numbers are believed up to a million: a damaged file may have any. */ \
+/* Sample numbers are trusted up to a million, because a damaged file may contain any number. */ \
 X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
   " (SELECT 1 FROM sample s WHERE s.id BETWEEN (r.id << 32) + 1000000 AND (r.id << 32) | 4294967295)" \
   " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
@@ -136,28 +135,29 @@ struct history {
 	struct sql_file file;
 	char *path;
 	bool memory;
-	const struct columns *columns; /* of the program */
-	size_t n_columns;              /* of the file */
+	const struct columns *columns; /* columns of this program */
+	size_t n_columns;              /* columns in the file */
 	struct history_column *column;
 	struct arena names;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
-	sqlite3_stmt *add_sample;                 /* of the program's columns */
-	bool (*over)(void);                       /* history_give_up_when */
+	sqlite3_stmt *add_sample;                 /* with the columns of this program */
+	bool (*over)(void);                       /* see history_give_up_when */
 };
 
 /* ---- tables.c ---- */
 struct sql sql_use(struct history *h, enum history_statement id, struct err *e);
 
-/* Runs the statement with these parameters, and no rows. */
+/* Runs a statement with these integer parameters and ignores its rows. */
 int sql_use_run(struct history *h, enum history_statement id, const int64_t *values, size_t n,
 	struct err *e);
-enum outcome sql_outcome(struct sql *q); /* of the next column */
+enum outcome sql_outcome(struct sql *q); /* reads the next column */
 
-/* True when the path no longer names the file that is open. */
+/* Returns true when the path no longer names the open file. */
 bool history_moved(struct history *h);
-int history_check_moved(struct history *h, struct err *e); /* -ESTALE */
+int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE when moved */
 
-/* Several reads that see the same state; within a transaction of the caller they do anyway. */
+/* A read transaction, in which several reads see the same state. The caller's own transaction does
+ * the same, so none is begun within it. */
 struct sql_reading {
 	struct history *history; /* NULL: nothing to end */
 };
@@ -165,21 +165,21 @@ int sql_reading_begin(struct sql_reading *ret, struct history *h, struct err *e)
 void sql_reading_end(struct sql_reading *r); /* for AUTO(sql_reading_end) */
 
 /* ---- schema.c ---- */
-/*
- * Whether the file is a history that this program can use. *ret: its schema version, 0 when it is
- * empty. -ENOTSUP: of another program, or of a newer version of this one; -EBADMSG: damaged.
- */
+/* Checks whether this program can use the file. *ret becomes the schema version, 0 for an empty
+ * file. Returns -ENOTSUP for a database of another program or of a newer version, -EBADMSG for a
+ * damaged file. */
 int history_check_version(struct history *h, int64_t *ret, struct err *e);
-/* -ENOTSUP when it is older: who only reads cannot bring it up to date. */
+/* Returns -ENOTSUP for an older version, because a reader cannot migrate the file. */
 int history_check_readable(const struct history *h, int64_t version, struct err *e);
-/* Creates or migrates the tables, adds missing columns, prepares all statements. */
+/* Creates or migrates the tables, adds missing columns, and prepares all statements. */
 int history_migrate(struct history *h, struct err *e);
 int history_read_columns(struct history *h, struct err *e);
 const struct history_column *history_find_column(const struct history *h, const char *name);
-void history_add_name(struct buf *b, const char *name); /* quoted */
+void history_add_name(struct buf *b, const char *name); /* quotes the name */
 
 /* ---- series.c ---- */
-/* Statistics from the samples, in arena; reads in passes so that memory stays bounded. */
+/* Computes statistics from the samples into `arena`. Reads in passes, so that memory stays
+ * bounded. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);
 
@@ -195,23 +195,23 @@ struct found_run {
 };
 int history_find(struct history *h, const char *run_id, struct found_run *ret,
 	struct err *e); /* 1 = found, 0 = not */
-/* The last sample of a run: 1 = found, 0 = there is none, and *id and *at stay. */
+/* Finds the last sample of a run. Returns 1 when there is one. Returns 0 and leaves *id and *at
+ * unchanged when the run has no sample. */
 int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e);
 
 /* ---- shared_settings.c ---- */
-/*
- * Leaves in the file what l says for others, and takes from it what others left. On return *l is what holds, as
- * struct history_limits says.
- */
+/* Stores the settings in `l` for other exporters, and takes over the settings that they stored. On
+ * return, `l` contains the limits to enforce: see struct history_limits. */
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- downsample.c ---- */
-/* Both return 1 when they did something, and more may be left to do; 0: nothing to do. */
+/* Both functions return 1 when they did something and may have more to do, 0 when there is nothing
+ * to do. */
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
-/* Thins all but the newest keep samples of open runs. */
+/* Thins the samples of open runs, except the newest `keep` samples of each run. */
 int history_thin_open(struct history *h, int64_t keep, struct err *e);
 
-/* A copy of size bytes of rows in the arena. */
+/* Copies `size` bytes of `rows` into the arena. */
 void *history_keep(struct arena *arena, const void *rows, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writing runs and their samples, and closing runs whose recorder is gone. */
+/* Writes runs and their samples, and closes runs whose exporter is gone. */
 #include "exporter/history/tables.h"
 #include "recommender/catalogue/architecture.h"
 
@@ -6,12 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Keeps the transaction short: each may have a day of samples to sum up. */
+/* Keeps the transaction short, because each orphan may have a day of samples to sum up. */
 #define ORPHANS_AT_ONCE 8
-/* A run is not stale before it has missed this many samples. */
+/* A run is stale only after it has missed this many samples. */
 #define STALE_INTERVALS 3
 
-/* A statement with one text parameter. */
+/* Runs a statement with one text parameter. */
 static int run_with_text(struct history *h, enum history_statement id, const char *text,
 	struct err *e)
 {
@@ -80,7 +80,7 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
 	return code ? code : take_over(h, b, e);
 }
 
-/* One more than the last of its run. */
+/* Finds the id for the next sample of a run. */
 static int next_sample(struct history *h, const char *run_id, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NEXT_SAMPLE, e);
@@ -196,7 +196,8 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	return sql_run(&q, e);
 }
 
-/* Another exporter gave the run up too early, and here is how it really ended. */
+/* Returns true when another exporter marked the run as interrupted too early, and its real end is
+ * known now. */
 static bool is_correction(const struct found_run *r, enum outcome outcome)
 {
 	return r->outcome == OUTCOME_INTERRUPTED && outcome != OUTCOME_INTERRUPTED;
@@ -233,7 +234,8 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 static int begin_as_told(struct history *h, const struct run *r, struct found_run *ret,
 	struct err *e)
 {
-	/* Where it ran is no place of this machine: without a boot id nobody looks for its process. */
+	/* No boot id is set, because the root process is not on this machine and must not be looked
+	 * up. */
 	const struct run_begin b = {
 		.run_id = r->run_id,
 		.job_name = r->job_name,
@@ -296,7 +298,7 @@ struct orphan {
 	double ended_at;
 };
 
-struct run_recorder { /* of an open run */
+struct run_recorder { /* owner and root of an open run */
 	int64_t run;
 	const char *run_id, *boot_id;
 	double started_at, interval;
@@ -305,19 +307,19 @@ struct run_recorder { /* of an open run */
 	uint64_t start_ticks, owner_start_ticks;
 };
 
-/* In the order of STATEMENT_OPEN_RUNS. */
+/* Reads the columns in the order of STATEMENT_OPEN_RUNS. */
 static struct run_recorder read_recorder(struct sql *q)
 {
 	struct run_recorder r = {.run = sql_int(q)};
 
 	r.run_id = sql_name(q);
-	sql_skip(q); /* job */
+	sql_skip(q); /* job name */
 	r.started_at = sql_double(q);
 	r.interval = sql_double(q);
 	r.pid = (pid_t)sql_int(q);
 	r.start_ticks = (uint64_t)sql_int(q);
 	r.reaper_pid = (pid_t)sql_int(q);
-	sql_skip(q); /* when that started */
+	sql_skip(q); /* reaper_start_ticks */
 	r.pid_namespace = (uint64_t)sql_int(q);
 	r.boot_id = sql_text(q);
 	r.owner_pid = (pid_t)sql_int(q);
@@ -327,7 +329,8 @@ static struct run_recorder read_recorder(struct sql *q)
 	return r;
 }
 
-/* A job that goes on without its exporter: the next one that finds it continues the run. */
+/* Returns true when the job still runs without its exporter. The next exporter that finds the job
+ * continues the run. */
 static bool may_be_continued(const struct run_recorder *r, const struct orphan_rule *rule)
 {
 	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);
