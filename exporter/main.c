@@ -1,4 +1,5 @@
-/* Runs the command of the command line: starts the parts of serve and run, and stops them. */
+/* Runs the command given on the command line: starts the parts of "serve" and "run", and stops
+ * them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -43,7 +44,7 @@
 #include "exporter/answers/app_caches.h"
 
 #define EXIT_USAGE 2
-/* Limit of the forwarder in a late exit: other threads have used up the deadline. */
+/* Time limit of the forwarder when the exit deadline has passed. */
 #define LAST_SECONDS 2.0
 
 static int usage_error(const char *command, const struct err *e)
@@ -52,11 +53,10 @@ static int usage_error(const char *command, const struct err *e)
 	return EXIT_USAGE;
 }
 
-/*
- * Opens /dev/null in place of a closed standard stream, so that no file of ours becomes descriptor
- * 0, 1 or 2, to which libraries write. Without devices it opens "/" with O_PATH, which can be
- * neither read nor written. O_CLOEXEC closes it again for the job.
- */
+/* Opens /dev/null for each closed standard stream. Otherwise a file of this program could become
+ * descriptor 0, 1 or 2, to which libraries write. If /dev/null is missing, "/" is opened with
+ * O_PATH, which allows neither reading nor writing. O_CLOEXEC closes the descriptor again for the
+ * job. */
 static void hold_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -66,7 +66,8 @@ static void hold_standard_descriptors(void)
 			_exit(EXIT_FAILURE);
 }
 
-/* A server applies every limit. A wrapper applies only the limits given on its command line. */
+/* Returns the limits of the history. A server applies every limit; a wrapper applies only the
+ * limits on its command line. */
 static struct history_limits limits_of(const struct options *o, bool serves)
 {
 	static const struct {
@@ -105,7 +106,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* Does nothing without --forward.url. */
+/* Starts the forwarder, unless --forward.url is missing. */
 static int start_forwarder(struct forwarder **ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
@@ -120,7 +121,8 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 	return f.url ? forwarder_start(ret, &f, e) : 0;
 }
 
-/* Runs that ended last must be on disk before the forwarder's last read. */
+/* Stops the forwarder. Runs that ended last must be on disk before the forwarder reads for the last
+ * time. */
 static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 {
 	if (!f)
@@ -129,7 +131,7 @@ static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 	return forwarder_stop(f, seconds);
 }
 
-/* The last work of exit_deadline_leave; the sampler may still run. */
+/* Does the last work of exit_deadline_leave, while the sampler may still run. */
 static void do_last(const struct exit_plan *l)
 {
 	if (l->app->self)
@@ -137,7 +139,8 @@ static void do_last(const struct exit_plan *l)
 	stop_forwarder(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
-/* Ends the program by _exit(2) if a thread hangs in the disk. */
+/* Stops the forwarder and the historian. If one of them hangs in disk I/O, ends the program by
+ * _exit(2). */
 static void stop_history(const struct exit_plan *l)
 {
 	int stuck = stop_forwarder(l->context, l->app, l->app->options->forward_timeout);
@@ -150,7 +153,8 @@ static void stop_history(const struct exit_plan *l)
 	}
 }
 
-/* Exits if an answer hangs in the disk: it uses everything that would be freed next. */
+/* Stops HTTP and the sampler. If an HTTP answer hangs in disk I/O, the program exits, because that
+ * answer uses the memory that would be freed next. */
 static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);
@@ -168,7 +172,8 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 
 /* ---- serve ---- */
 
-/* The first sample records running jobs; then upkeep may close runs that no process records. */
+/* Takes the first sample, which records the running jobs. Only then may upkeep close runs that no
+ * process records. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -184,7 +189,7 @@ static int cannot_serve(int code, const struct err *e)
 	return code;
 }
 
-/* The start of the server: before the first sample, health_of counts from it. */
+/* The start of the server. health_of counts from it until the first sample. */
 struct begun {
 	struct app *app;
 	struct mono at;
@@ -255,7 +260,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	return code;
 }
 
-/* An unreadable token is only a warning: the file is read again for each change. */
+/* Warns about token files. An unreadable token is not an error, because the file is read again for
+ * each change. */
 static void warn_of_tokens(const struct options *o)
 {
 	char token[TOKEN_MAX];
@@ -304,7 +310,7 @@ static int serve_main(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* At a file size limit the write then fails, as on a full disk. */
+	/* A write beyond the file size limit then fails, as on a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	memory_budget_descriptors();
 	identity_read(&self);
@@ -319,7 +325,8 @@ static int serve_main(int argc, char **argv)
 	int code = path_default_history(&path, o.history_path, &e);
 
 	app.history_path = path;
-	/* The default path depends on the user: find it before privileges_drop changes the user. */
+	/* The default path depends on the user, so find it before privileges_drop changes the
+	 * user. */
 	if (o.security_user && o.catalogue_refresh &&
 		path_default_cache(&cache, o.catalogue_cache, NULL) == 0)
 		o.catalogue_cache = cache;
@@ -334,7 +341,8 @@ static int serve_main(int argc, char **argv)
 
 /* ---- run ---- */
 
-/* The job runs even without a history, which is then kept in memory for the summary. */
+/* Starts the parts for a job. The job runs even if the history cannot be opened. The history is
+ * then kept in memory, for the summary. */
 static int start_for_job(struct app *app, const struct identity *self, struct http **http,
 	struct err *e)
 {
@@ -373,7 +381,7 @@ static int run_job(struct app *app, char **command)
 	identity_read(&self);
 	columns_build(&app->columns);
 	if (start_for_job(app, &self, &http, &e)) {
-		/* Executes the job in this process, as if the caller had started it. */
+		/* Execute the job in this process, as if the caller had started it directly. */
 		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
 		return wrapper_become(command);
 	}

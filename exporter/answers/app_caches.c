@@ -5,7 +5,7 @@
 #include "exporter/answers/result_cache.h"
 #include "exporter/catalogue/current.h"
 
-/* A catalogue takes some MiB and loads in about 10 ms; cached results take up to 4 MiB. */
+/* Seconds. A catalogue takes some MiB and loads in about 10 ms; cached results take up to 4 MiB. */
 #define IDLE_SECONDS 600.0
 
 void app_caches_tidy(struct app *app)

@@ -1,13 +1,13 @@
-/* The caches that answers share: the catalogue, sizings, behaviour. */
+/* The caches that answers share: the catalogue, sizes of next runs, and the behaviour of jobs. */
 #ifndef EXPORTER_ANSWERS_APP_CACHES_H
 #define EXPORTER_ANSWERS_APP_CACHES_H
 
 #include "exporter/core/app.h"
 
-/* Frees what no answer used for 10 minutes. Any thread. */
+/* Frees everything that no answer has used for 10 minutes. Any thread. */
 void app_caches_tidy(struct app *app);
 
-/* Frees all. Call it after all threads have ended. */
+/* Frees all caches. Call it after all threads have ended. */
 void app_caches_done(struct app *app);
 
 #endif

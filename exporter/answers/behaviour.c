@@ -10,11 +10,11 @@
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
-/* Seconds: cached results expire, because the history thins samples of unchanged runs. */
+/* Seconds. Cached results expire, because the history thins out the samples of runs later. */
 #define PAST_SECONDS 600.0
 #define PAST_KEY_MAX (JOB_NAME_MAX + 8)
 
-/* Memory that the newest run requested, else its limit. */
+/* Returns the memory request of the newest run, or its limit if it has no request. */
 static double requested_bytes(const struct runs *runs)
 {
 	const struct run *newest = &runs->run[0];
@@ -23,7 +23,7 @@ static double requested_bytes(const struct runs *runs)
 						    newest->memory_limit_bytes;
 }
 
-/* ---- phases, and whether they should be steps ---- */
+/* ---- phases, and whether to split them into steps ---- */
 
 /* Reads the phases of the newest successful runs that still have samples. */
 static int read_phases(struct history *h, const struct runs *runs, struct arena *arena,
@@ -42,10 +42,11 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
 		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
-			break; /* pruned, so older runs have none either */
+			break; /* samples were pruned, those of older runs too */
 		if (code)
 			return code;
-		/* phases_of needs memory for each sample; only the phases are kept. */
+		/* phases_of allocates memory for each sample. Copy only the phases to the caller's
+		 * arena. */
 		phases_of(&s, &samples, &ret[n]);
 		phases_copy(&ret[n++], arena);
 	}
@@ -53,7 +54,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 	return 0;
 }
 
-/* The server on which a step like this phase costs least. */
+/* Finds the server on which a step with the demand of phase `p` costs least. */
 static struct split_step cheapest(const struct catalogue *c, const struct phase *p,
 	enum architecture architecture, struct arena *arena)
 {
@@ -72,7 +73,7 @@ static struct split_step cheapest(const struct catalogue *c, const struct phase 
 	return (struct split_step){picks.pick[0], picks.currency};
 }
 
-/* The demand of one step that does the work of all parts. */
+/* Returns the demand of a single step that does the work of all parts. */
 static struct phase together(const struct phases *p)
 {
 	struct phase all = p->phase[0];
@@ -89,7 +90,8 @@ static struct phase together(const struct phases *p)
 	return all;
 }
 
-/* Proposes the split unless its steps cost as much as one step at the prices of servers. */
+/* Proposes the split, unless server prices show that its steps cost at least as much as one step.
+ * Unknown prices do not prevent the proposal. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
 	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
@@ -130,7 +132,8 @@ struct past_result {
 	struct behaviour_past past;
 };
 
-/* state: a hash of each run and how it ended. Samples of active runs do not change the result. */
+/* Computes the cache key and `state`, a hash of each run and its outcome. Samples of active runs
+ * are not part of the hash, because they do not change the result. */
 static void past_key(const struct runs *runs, char key[PAST_KEY_MAX], char state[24])
 {
 	struct buf all AUTO(buf_done) = BUF_MAX(runs->n * 256 + 1);
@@ -196,9 +199,10 @@ static int look_back(struct app *app, struct history *h, const struct runs *runs
 	return code;
 }
 
-/* ---- runs that are running ---- */
+/* ---- active runs ---- */
 
-/* The peak that a sample records counts from the start of its interval. */
+/* Returns the memory peak at half of the run's time so far. The peak in a sample counts from the
+ * start of the sample's interval. */
 static double recorded_mark_at_half(struct history *h, const char *run_id)
 {
 	static const char *const columns[] = {"memory_peak_bytes", NULL};

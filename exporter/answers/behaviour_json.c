@@ -20,7 +20,7 @@ static json_t *changes_json(const struct behaviour *b)
 	return a;
 }
 
-/* The median, and the values that a tenth of runs is expected below and above. */
+/* Writes the median, and the bounds below and above which a tenth of the runs is expected. */
 static json_t *interval_json(const double point[PROSPECT_POINTS])
 {
 	json_t *o = json_object();

@@ -1,7 +1,5 @@
-/*
- * How a job behaves, as JSON for /stats: changes between runs, the forecast of the next run, the
- * phases of a run and whether to split them into steps, and forecasts of active runs.
- */
+/* The behaviour of a job as JSON for /stats: changes between runs, the forecast of the next run,
+ * the phases of a run, a possible split into steps, and forecasts of active runs. */
 #ifndef EXPORTER_ANSWERS_BEHAVIOUR_JSON_H
 #define EXPORTER_ANSWERS_BEHAVIOUR_JSON_H
 
@@ -11,7 +9,7 @@
 #include "recommender/servers/pick.h"
 #include "recommender/behaviour/running.h"
 
-/* A step of a proposed split on the cheapest server; pick.server NULL = no server is known. */
+/* A step of a proposed split on the cheapest server; pick.server NULL = no server found. */
 struct split_step {
 	struct pick pick;
 	const char *currency;
@@ -25,15 +23,15 @@ struct running_run {
 struct behaviour {
 	size_t n_changes;
 	const struct change *changes;
-	struct prospect prospect;               /* the next run */
-	struct phases phases;                   /* the newest successful run; n 0 = unknown */
+	struct prospect prospect;               /* of the next run */
+	struct phases phases;                   /* of the newest successful run; n 0 = unknown */
 	const struct split *split;              /* NULL = no split is proposed */
-	const struct split_step *whole, *steps; /* all work in one step, and one step a part */
+	const struct split_step *whole, *steps; /* all work in one step; one step per part */
 	size_t n_running;
 	const struct running_run *running;
 };
 
-/* Adds its keys to an object. */
+/* Adds the keys of the behaviour to the object `o`. */
 void behaviour_json_put(json_t *o, const struct behaviour *b);
 
 #endif

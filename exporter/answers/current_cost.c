@@ -13,7 +13,8 @@ const struct server *current_cost_find_server(const struct catalogue *c, const s
 		       NULL;
 }
 
-/* Prices the current server with its own allocation, without deadline and cost limit. */
+/* Returns options that price the current server with its actual allocation, without a deadline or a
+ * cost limit. */
 static struct pick_options own_options(const struct current_cost_question *q, const bool *regions)
 {
 	struct pick_options o = *q->options;
@@ -173,7 +174,7 @@ static void past_runs(const struct current_cost_question *q, struct arena *arena
 			t->run[t->n_runs++] = cost_of_past(q, &q->runs->run[i], arena, &at);
 }
 
-/* The request of the newest run that has one; else the whole server. */
+/* Uses the newest known request. If no run has a request, the job gets the whole server. */
 static void set_given(const struct current_cost_question *q, struct current_cost *t)
 {
 	for (size_t i = 0; i < q->runs->n; i++) {

@@ -1,7 +1,5 @@
-/*
- * The cost of a job on its current server: the price of the server, the cost of each ended run, and
- * the cost of the unneeded part of the request.
- */
+/* The cost of a job on its current server: the price of the server, the cost of each ended run, and
+ * the cost of the unneeded part of the request. */
 #ifndef EXPORTER_ANSWERS_CURRENT_COST_H
 #define EXPORTER_ANSWERS_CURRENT_COST_H
 
@@ -11,7 +9,7 @@
 
 struct run_cost {
 	const struct run *run;
-	double price, amount; /* per hour, of the run; NaN = unknown */
+	double price, amount; /* per hour; of the run; NaN = unknown */
 };
 
 /* The server of an ended run, and its usage. Unknown texts are NULL, unknown numbers NaN. */
@@ -22,51 +20,48 @@ struct past_run {
 };
 
 struct current_cost {
-	struct machine machine;      /* unknown: all but its host is empty */
-	bool here;                   /* machine is this machine */
-	const struct server *server; /* in the catalogue; NULL = not there, or unknown */
-	bool priced;                 /* else current has only its server, and why has the reason */
-	bool elsewhere; /* priced in all regions, because its own is unknown or has no price */
+	struct machine machine;      /* if unknown, all members except `host` are empty */
+	bool here;                   /* `machine` is this machine */
+	const struct server *server; /* catalogue entry; NULL = not in it, or unknown */
+	bool priced;                 /* false: `current` has only its server; `why` is the reason */
+	bool elsewhere;              /* price from all regions: no price or unknown region */
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
 	struct run_cost *run; /* ended runs, newest first, in arena */
-	/* Resources that the job gets, and their unneeded part. NaN = unknown. */
+	/* Resources of the job, and the part that it does not need. NaN = unknown. */
 	double given_cores, given_memory_bytes;
-	bool given_all; /* no request is known, so the job gets the whole server */
-	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* a run */
+	bool given_all; /* no known request: the whole server */
+	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* per run */
 };
 
 struct current_cost_question {
 	const struct catalogue *catalogue;
 	const struct machine *here;    /* this machine */
-	const struct machine *machine; /* the job's */
+	const struct machine *machine; /* where the job runs */
 	const struct demand *demand;
-	const struct pick_options *options; /* options of the picks, with the currency */
-	const struct runs *runs;            /* NULL = there is no job */
+	const struct pick_options *options; /* as for the recommended servers, with the currency */
+	const struct runs *runs;            /* NULL = no job */
 };
 
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
-/*
- * Returns the server where a job runs: the server of its newest run whose server is known. It may
- * differ from this machine. A run without a recorded server counts as here if its host is here.
- */
+/* Returns the server where a job runs: the server of the newest run with a known server. It may
+ * differ from this machine. A run without a recorded server counts as a run on this machine if the
+ * host names are equal. */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
-/*
- * Returns the cost of an ended run on its server; NaN = unknown. Reads only catalogue, here and
- * options of q. at caches the server of the previous run, which is mostly the same; zeroed before
- * the first call.
- */
+/* Returns the cost of an ended run on its server; NaN = unknown. Uses only `catalogue`, `here` and
+ * `options` of `q`. `at` caches the server of the previous run, because most runs share one server;
+ * the caller zeroes `at` before the first call. */
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
 	struct arena *arena, struct current_cost *at);
 
-/* NULL: the server is unknown or not in the catalogue. */
+/* Returns NULL when the server is unknown or not in the catalogue. */
 const struct server *current_cost_find_server(const struct catalogue *c, const struct machine *m);
 
-/* True when vendor, type, region and allocation are equal, and so the price. */
+/* Returns true when vendor, type, region and allocation are equal, so that the prices are equal. */
 bool current_cost_same_terms(const struct machine *a, const struct machine *b);
 
 #endif

@@ -7,7 +7,7 @@
 #include "recommender/run.h"
 
 struct offer {
-	bool known; /* else the rest is zero */
+	bool known; /* false: the other members are zero */
 	const char *vendor_id, *instance_type, *region_id, *allocation;
 	double price;           /* per hour */
 	double seconds, amount; /* duration and cost of a run; NaN = unknown */
@@ -25,10 +25,8 @@ struct job_cost {
 	} * run;
 };
 
-/*
- * here: this machine. runs: of the job, newest first. demand: of its next run; NULL = unknown.
- * Texts of ret live as long as c.
- */
+/* `here`: this machine. `runs`: the job's runs, newest first. `demand`: of the next run; NULL =
+ * unknown. The texts in `ret` live as long as `c`. */
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
 	const struct demand *demand, struct arena *arena, struct job_cost *ret);
 

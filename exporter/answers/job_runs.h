@@ -1,4 +1,4 @@
-/* Finding the run or the runs of a request in the history, or replying that there are none. */
+/* Finds the run or runs of a request in the history, or replies that there is no match. */
 #ifndef EXPORTER_ANSWERS_JOB_RUNS_H
 #define EXPORTER_ANSWERS_JOB_RUNS_H
 
@@ -6,48 +6,49 @@
 #include "exporter/api/route.h"
 #include "exporter/history/history.h"
 
-/*
- * Opens the history read-only for one answer; takes 0.4 ms. On -ENOENT call answer_no_history,
- * which fills the reply and returns 0. Close it with history_close.
- */
+/* Opens the history read-only for one answer; takes 0.4 ms. Close it with history_close. When the
+ * result is -ENOENT, call answer_no_history: it fills the reply and returns 0. */
 int answer_open_history(struct app *app, struct history **ret, struct err *e);
 int answer_no_history(struct app *app, struct reply *reply);
 
-/* The parameter that names the job; most parameter tables begin with it. */
+/* The parameter for the job's name; most parameter tables begin with it. */
 #define JOB_NAME_PARAMETER                                                                         \
 	{                                                                                          \
 		.name = "job_name", .kind = PARAMETER_TEXT, .required = true, .least = 1,          \
 		.most = JOB_NAME_MAX - 1, .help = "Name of the job"                                \
 	}
 
-/* The number of successful runs; 5 as in resource-tracker's card. */
+/* The parameter for the number of successful runs; the default 5 is that of resource-tracker's
+ * card. */
 #define RUNS_PARAMETER                                                                             \
 	{                                                                                          \
 		.name = "runs", .kind = PARAMETER_COUNT, .fallback = "5", .least = 1,              \
 		.most = 1000, .help = "How many of the newest successful runs to look at"          \
 	}
 
-/*
- * Reads the newest limit runs (0 = all) of a job, newest first, into arena. 1: ret has at least one
- * run. 0: there is no such job or no history, and reply says so. Negative: the history cannot be
- * read. open_stats: also compute statistics of active runs from their samples, 1 s for 100,000.
- */
+/* Reads the newest `limit` runs (0 = all) of a job, newest first, into `arena`. Returns 1 when
+ * `ret` has at least one run. Returns 0 with an error in `reply` when the job or the history does
+ * not exist. Returns a negative errno when the history cannot be read.
+ * `open_stats`: also compute statistics of active runs from their samples; takes 1 s for 100,000
+ * samples. */
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
-/* The same with an open history. */
+/* Like job_runs, with an open history. */
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
-/* Replies "no_successful_run" with counts by outcome. window_days: NaN = all time. Returns 0. */
+/* Replies "no_successful_run" with the number of runs per outcome. `window_days` NaN = all time.
+ * Returns 0. */
 int answer_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
 	double window_days);
 
-/* Replies "no_recent_run": none of all (not empty) started in window_days. Returns 0. */
+/* Replies "no_recent_run": no run in `all`, which is not empty, started in the last `window_days`.
+ * Returns 0. */
 int answer_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
 	double window_days);
 
-/* The parameters that name the run. */
+/* The parameters that select a run. */
 /* clang-format off */
 #define RUN_PARAMETERS \
 	{.name = "run", \
@@ -81,18 +82,16 @@ struct span {
 	double from, to; /* seconds since 1970 UTC; NaN = no bound */
 };
 
-/*
- * Opens the history and reads the run with its statistics (so far, while it is active) into arena.
- * 1: h and ret are filled. 0: reply says that there is no such run, or that both parameters are
- * missing. The caller closes *h in any case.
- */
+/* Opens the history and reads the run and its statistics (so far, while the run is active) into
+ * `arena`. Returns 1 and fills `h` and `ret`. Returns 0 with an error in `reply` when the run does
+ * not exist or both parameters are missing. The caller closes *h in any case. */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
-/* The same with a query of one run. */
+/* Like answer_find_run, with a query that selects one run. */
 int run_found(struct app *app, const struct run_query *q, struct history **h, struct arena *arena,
 	const struct run **ret, struct reply *reply, struct err *e);
 
-/* False: from is later than to, and reply says so. */
+/* Returns false with an error in `reply` when `from` is later than `to`. */
 bool answer_read_span(const struct arguments *a, struct span *ret, struct reply *reply);
 
 #endif

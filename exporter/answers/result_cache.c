@@ -7,8 +7,8 @@
 TAILQ_HEAD(results, result);
 
 struct result_cache {
-	pthread_mutex_t lock;   /* guards the rest */
-	struct results results; /* last used first */
+	pthread_mutex_t lock;   /* guards the members below */
+	struct results results; /* most recently used first */
 	size_t n, bytes;
 };
 
@@ -38,7 +38,7 @@ struct result_cache *result_cache_new(void)
 	return c;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void drop_entry(struct result_cache *c, struct result *r)
 {
 	TAILQ_REMOVE(&c->results, r, link);
@@ -71,7 +71,7 @@ void result_cache_tidy(struct result_cache *c, double seconds)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* With the lock. */
+/* Finds the result of a key. The caller holds the lock. */
 static struct result *kept_by(struct result_cache *c, const char *key)
 {
 	for (struct result *r = TAILQ_FIRST(&c->results); r; r = TAILQ_NEXT(r, link))

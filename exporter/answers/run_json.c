@@ -82,14 +82,15 @@ double run_json_headline(const struct headline *h, const struct run *r)
 	return NAN;
 }
 
-/* Few runs have these values, so unknown ones are absent, not null. */
+/* Puts a number only if it is known. Few runs have these values, so an unknown one is left out. */
 static void put_given(json_t *o, const char *key, double v)
 {
 	if (!isnan(v))
 		json_put(o, key, json_num(v));
 }
 
-/* The server is known in a cloud or from --server.vendor; else its keys are absent. */
+/* Puts the server, which is known in a cloud or from --server.vendor; else its keys are left
+ * out. */
 static void put_server(json_t *o, const struct run *r)
 {
 	if (!r->vendor_id && !r->instance_type)
@@ -101,7 +102,8 @@ static void put_server(json_t *o, const struct run *r)
 	json_put(o, "allocation", json_text(r->allocation));
 }
 
-/* The system that named the run, with its run id and labels; absent for runs of a wrapper. */
+/* Puts the system that named the run, with its run id and labels. Runs of the wrapper have no
+ * system. */
 static void put_words(json_t *o, const struct run *r)
 {
 	json_t *labels = r->labels ? json_loads(r->labels, 0, NULL) : NULL;

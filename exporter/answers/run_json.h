@@ -12,16 +12,17 @@ struct headline {
 	enum headline_kind kind;
 };
 
-extern const struct headline run_json_headlines[]; /* key NULL ends */
+extern const struct headline run_json_headlines[]; /* ends with key NULL */
 
-/* As run_column, but NULL for "processes" of a run that ended before its first sample (all 0). */
+/* Like run_column, but returns NULL for "processes" if all values are 0, because the run ended
+ * before its first sample. */
 const struct distribution *run_json_level(const struct run *r, const char *column);
 
 double run_json_headline(const struct headline *h, const struct run *r); /* NaN when unknown */
 
 json_t *run_json(const struct run *r);
 
-/* {"job_name": ..., "runs": [...]}, in their order. */
+/* Makes {"job_name": ..., "runs": [...]} with the runs in the given order. */
 json_t *run_json_list(const char *job_name, const struct runs *runs);
 
 #endif

@@ -7,7 +7,7 @@
 #include "collectors/base/units.h"
 #include "exporter/answers/series_view.h"
 
-/* Needs no quotes: column names have only letters, digits and _. */
+/* The header needs no quotes, because column names have only letters, digits and _. */
 void series_csv_header(struct buf *out, const struct series *s)
 {
 	buf_adds(out, "at,duration");
@@ -16,7 +16,7 @@ void series_csv_header(struct buf *out, const struct series *s)
 	buf_addc(out, '\n');
 }
 
-/* Writes seconds since 1970 UTC like %.3f at a tenth of the cost. */
+/* Writes seconds since 1970 UTC in the format %.3f, ten times as fast as printf. */
 static void add_time(struct buf *out, double at)
 {
 	double ms = nearbyint(at * 1e3);
@@ -51,10 +51,10 @@ void series_csv_rows(struct buf *out, const struct series *s)
 	}
 }
 
-/* ---- resource-tracker ---- */
+/* ---- the format of resource-tracker ---- */
 
 enum tracker_kind {
-	PEER_UNKNOWN,  /* not in the history */
+	PEER_UNKNOWN,  /* the history does not record it */
 	PEER_VALUE,    /* at the end of the interval */
 	PEER_CHILDREN, /* number of processes minus one */
 	PEER_GROWTH,   /* during the interval */
@@ -67,7 +67,7 @@ static const struct tracker_column {
 	enum tracker_kind kind;
 	int decimals;
 	double scale;
-	const char *column, *plus; /* history columns; plus is added */
+	const char *column, *plus; /* history columns; the values of `plus` are added */
 } peers[] = {
 	{"system_processes", PEER_VALUE, 0, 1, "system_processes", NULL},
 	{"system_utime", PEER_GROWTH, 6, 1, "system_cpu_user_seconds", NULL},
@@ -111,7 +111,7 @@ void series_csv_peer_header(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* Growth in sample i and in the corrections after it. */
+/* Returns the growth in sample i and in the corrections (duration 0) after it. */
 static double growth(const struct series *s, const double *v, size_t i)
 {
 	double sum = v[i];
@@ -133,7 +133,8 @@ static double peer_value(const struct series *s, const struct tracker_column *p,
 	case PEER_VALUE:
 		return v[i] / p->scale;
 	case PEER_CHILDREN:
-		/* After the end of the run there is no parent process either. */
+		/* 0 processes: the run has ended and has no parent process, so the number of
+		 * children is unknown. */
 		return v[i] > 0 ? fmax(v[i] - 1, 0) : (double)NAN;
 	case PEER_GROWTH:
 		return growth(s, v, i);

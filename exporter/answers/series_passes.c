@@ -6,7 +6,8 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/series_view.h"
 
-/* Bytes of a sample: times and values derived from them; each column as read and as drawn. */
+/* Bytes of memory per sample: for times and derived values, and for each column before and after
+ * thinning. */
 #define ROW_BYTES    48
 #define COLUMN_BYTES 16
 
@@ -17,7 +18,7 @@ static size_t rows_of(const struct series_passes_question *q)
 	return q->samples < HISTORY_SERIES_MAX ? q->samples + 1 : HISTORY_SERIES_MAX;
 }
 
-/* Columns of one pass that fit into the memory budget, at least 1. */
+/* Returns how many columns of one pass fit into the memory budget; at least 1. */
 static size_t width_of(const struct series_passes_question *q, size_t columns)
 {
 	size_t bytes = memory_budget()->making / rows_of(q);
@@ -49,7 +50,8 @@ struct gathered_series {
 	double *value[VIEW_MAX];
 };
 
-/* The points of all passes have the same times, which depend only on the times of the samples. */
+/* Adds the columns of a pass. The times are copied only once: they depend only on the samples, so
+ * they are equal in all passes. */
 static void add_columns(struct gathered_series *to, const struct series *view, struct arena *arena)
 {
 	if (!to->at) {

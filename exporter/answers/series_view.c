@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct series_view_column {
 	const char *name, *from; /* JSON key, history column */
-	bool rate;               /* growth divided by its duration */
+	bool rate;               /* growth, to be divided by the duration */
 } series_view_columns[] = {
 	{"cpu_cores", "cpu_seconds", true},
 	{"cpu_throttled_cores", "cpu_throttled_seconds", true},
@@ -65,7 +65,8 @@ static bool any_known(const double *v, size_t n)
 	return false;
 }
 
-/* Half the median duration. recommender/stats.c joins shorter intervals in the same way. */
+/* Returns half the median duration. recommender/stats.c uses the same limit to merge short
+ * intervals. */
 static double shortest_interval(const struct series *s, struct arena *arena)
 {
 	double *known = arena_alloc(arena, (s->n + 1) * sizeof *known);
@@ -140,7 +141,7 @@ struct series series_view_between(const struct series *s, double from, double to
 		end - first, s->n_columns, s->columns, s->at + first, s->duration + first, values};
 }
 
-/* The lowest and the highest value from first to end - 1, in their order. */
+/* Returns the lowest and the highest value of first..end-1, in the order of time. */
 static void two_of(const double *v, size_t first, size_t end, double ret[2])
 {
 	size_t low = end, high = end;
@@ -167,7 +168,7 @@ struct view_thinning {
 	double *at, *duration, **values;
 };
 
-/* Copies a stretch of one or two samples unchanged. */
+/* Adds the points of a stretch of samples. One or two samples are copied unchanged. */
 static void add_stretch(struct view_thinning *t, size_t first, size_t end)
 {
 	const struct series *s = t->from;
@@ -211,7 +212,7 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 		double until = start + length * (double)k;
 		size_t end = first;
 
-		/* A step back of the clock extends the stretch until the time passes its end. */
+		/* If the clock was set back, the stretch grows until the time passes its end. */
 		while (end < s->n && (k == stretches || s->at[end] <= until))
 			end++;
 		if (end > first)
@@ -221,7 +222,7 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 	return (struct series){t.n, s->n_columns, s->columns, t.at, t.duration, t.values};
 }
 
-/* Rates get six digits: more are noise, and the text would be three times as long. */
+/* Writes a number. A rate gets six digits: more digits are noise and would triple the text. */
 static void add_number(struct buf *out, double v, bool rate)
 {
 	if (!isfinite(v))

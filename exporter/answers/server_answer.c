@@ -5,7 +5,8 @@
 #include "exporter/answers/server_parameters.h"
 #include "recommender/servers/job_profile.h"
 
-/* Scales CPU and GPU seconds with the duration: the run is assumed to be as busy as the others. */
+/* Scales CPU and GPU seconds with the duration. The next run is assumed to be as busy as the past
+ * runs. */
 static void scale_to(struct job_profile *p, double seconds)
 {
 	double longer = seconds / p->duration_seconds;

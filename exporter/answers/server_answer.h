@@ -1,4 +1,4 @@
-/* The servers of an answer of /recommend or /servers: picks, reasons, and the current cost. */
+/* The servers in an answer of /recommend or /servers: picks, reasons, and the current cost. */
 #ifndef EXPORTER_ANSWERS_SERVER_ANSWER_H
 #define EXPORTER_ANSWERS_SERVER_ANSWER_H
 
@@ -14,7 +14,7 @@ struct server_answer {
 	struct job_profile profile;
 	struct pick_options options;
 	struct picks picks;
-	bool of_job; /* else the rest is zero */
+	bool of_job; /* false: the members below are zero */
 	struct current_cost current_cost;
 	struct related_benchmark related[RELATED_MAX];
 	size_t n_related;
@@ -22,23 +22,21 @@ struct server_answer {
 
 struct server_question {
 	const struct demand *demand;
-	const struct runs *runs; /* the job's, newest first; NULL = there is no job */
-	double seconds_said;     /* requested duration, which replaces that of runs; NaN = none */
+	const struct runs *runs; /* the job's runs, newest first; NULL = no job */
+	double seconds_said;     /* requested duration, replaces the job's; NaN = none */
 };
 
-/*
- * Answers the question with the SERVER_PARAMETERS in a. 1: ret is filled, and points into arena and
- * into its catalogue, which is held until server_answer_done. 0: r has the error. Negative: the
- * catalogue cannot be read.
- */
+/* Picks servers by the SERVER_PARAMETERS in `a`. Returns 1 and fills `ret`, 0 with an error in `r`,
+ * or a negative errno when the catalogue cannot be read. `ret` points into `arena` and into its own
+ * reference to the catalogue, which server_answer_done drops. */
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
 	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e);
 void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory does nothing */
 
-/* Adds its keys to the document. */
+/* Adds the keys of the answer to the object `o`. */
 void server_answer_put(json_t *o, const struct server_answer *s);
 
-/* Parts that other answers contain, too. */
+/* Parts that other answers use as well. */
 json_t *server_answer_catalogue_json(const struct catalogue_use *use);
 json_t *server_answer_related_json(const struct related_benchmark *related, size_t n);
 

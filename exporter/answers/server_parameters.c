@@ -10,7 +10,7 @@
 #include "recommender/catalogue/regions.h"
 
 #define GB_IN_MIB    1024.0
-#define ACCEPTED_MAX 64 /* an error lists all names up to this number, else only similar ones */
+#define ACCEPTED_MAX 64 /* an error lists all names up to this number, or only similar ones */
 
 #if defined(__x86_64__)
 #define NATIVE ARCHITECTURE_X86_64
@@ -27,7 +27,7 @@ struct word_choice {
 	unsigned bits; /* in struct pick_options; 0 = any */
 };
 
-/* The first is also the default when the architecture of a job's programs is unknown. */
+/* The first entry is also the default when the architecture of a job's programs is unknown. */
 static const struct word_choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},
@@ -79,7 +79,8 @@ const char *server_parameter_reserve(size_t i)
 	return system_reserves[i].name;
 }
 
-/* Joins the bits of all words of a parameter; "any" makes it 0. unset: returned without a word. */
+/* Returns the union of the bits of all given words. Returns 0 if a word is "any", and `unset` if no
+ * word is given. */
 static unsigned bits_of(const struct arguments *a, const char *name,
 	const struct word_choice *choices, unsigned unset)
 {
@@ -103,7 +104,7 @@ static unsigned bits_of(const struct arguments *a, const char *name,
 
 static const struct {
 	const char *name;
-	size_t offset; /* the place of a double in struct pick_options */
+	size_t offset; /* offset of a double in struct pick_options */
 	double factor;
 } numbers[] = {
 	{"deadline", offsetof(struct pick_options, deadline_seconds), 1},
@@ -147,7 +148,7 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 
 /* ---- words that the catalogue must contain ---- */
 
-/* The i-th word that a parameter accepts; "" = skip it; NULL after the last. */
+/* The functions below return the i-th word that a parameter accepts; "" = skip, NULL = end. */
 static const char *vendor_name(const struct catalogue *c, size_t i)
 {
 	return i < c->n_vendors ? c->vendor[i].vendor_id : NULL;
@@ -182,7 +183,8 @@ static bool is_listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-/* Replies that word is not in the catalogue, and lists its names, or the similar ones of many. */
+/* Replies that `word` is not in the catalogue. The reply lists all names, or only the similar ones
+ * if there are many. */
 static void refuse(struct reply *r, const char *parameter, const char *word,
 	const struct catalogue *c, const char *(*name)(const struct catalogue *c, size_t i))
 {
@@ -224,7 +226,7 @@ static bool is_name(const struct catalogue *c, const char *word,
 
 static const struct {
 	const char *name;
-	size_t offset; /* the place of a struct text_list in struct pick_options */
+	size_t offset; /* offset of a struct text_list in struct pick_options */
 	const char *(*known)(const struct catalogue *c, size_t i);
 } lists[] = {
 	{"vendor", offsetof(struct pick_options, vendors), vendor_name},
@@ -259,7 +261,7 @@ static bool read_lists(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-/* Accepts the frameworks that at least one vendor complies with. */
+/* Reads the compliance frameworks. Each must be one that at least one vendor complies with. */
 static bool read_compliance(const struct arguments *a, const struct catalogue *c,
 	struct pick_options *ret, struct reply *r)
 {

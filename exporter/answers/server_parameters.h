@@ -1,7 +1,5 @@
-/*
- * The parameters about servers that /recommend and /servers share. Names and units are those of the
- * Keeper's /servers where it has the parameter.
- */
+/* The server parameters that /recommend and /servers share. Names and units are those of the
+ * Keeper's /servers, if it has the parameter. */
 #ifndef EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 #define EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 
@@ -96,19 +94,18 @@ const char *server_parameter_reserve(size_t i);
 		.help = "Only servers that can be had now"}
 /* clang-format on */
 
-/* The job decides the defaults of some parameters. */
+/* Properties of a job that decide the defaults of some parameters. */
 struct server_job {
 	const struct job_profile *profile;
-	enum architecture architecture; /* the programs'; UNKNOWN = as this program */
+	enum architecture architecture; /* of the job's programs; UNKNOWN = this program's */
 };
 
-/* The options for a job without any parameter. */
+/* Returns the options for a job when no parameter is given. */
 struct pick_options server_parameters_usual(const struct server_job *job);
 
-/*
- * Turns arguments into options. Texts live as long as the arguments, the rest in arena or in the
- * catalogue. job: NULL = there is none. False: r names the unknown value and the known ones.
- */
+/* Converts arguments to options. Texts in `ret` live as long as the arguments; other memory is in
+ * `arena` or the catalogue. `job` NULL = no job. Returns false with an error in `r` that names the
+ * unknown value and the known ones. */
 bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r);

@@ -8,7 +8,7 @@
 #include "recommender/catalogue/architecture.h"
 #include "recommender/catalogue/catalogue.h"
 
-/* An empty text means unknown. */
+/* Makes JSON of a text; an empty text means unknown, which is null. */
 static json_t *known_text(const char *s)
 {
 	return json_text(s && *s ? s : NULL);
@@ -20,7 +20,7 @@ static void put_known(json_t *o, const char *key, double v)
 		json_put(o, key, json_num(v));
 }
 
-/* Exchange rate from the server's currency to that of the answer; NaN = unknown. */
+/* Returns the exchange rate from the server's currency to the answer's currency; NaN = unknown. */
 static double rate_of(const struct server_answer *a, const struct server *s)
 {
 	const struct currency *from = catalogue_currency(a->use.catalogue, s->currency);
@@ -91,7 +91,7 @@ static void put_offer(json_t *o, const struct pick *p, const char *currency)
 		json_put(o, "cost", cost_json(&p->cost));
 }
 
-/* Compared with the current server; negative: this one costs more. */
+/* Puts the saving over the current server; negative = this server costs more. */
 static void put_saving(json_t *o, const struct server_answer *s, const struct pick *p)
 {
 	double now = s->current_cost.current.cost.amount, saving = now - p->cost.amount;
@@ -102,7 +102,7 @@ static void put_saving(json_t *o, const struct server_answer *s, const struct pi
 	json_put(o, "saving_percent", json_num(now > 0 ? 100 * saving / now : (double)NAN));
 }
 
-/* Scores are stored as floats, which have seven significant digits. */
+/* Returns a score rounded to seven digits, because it was stored as a float. */
 static double score_of(const struct server_answer *s, const struct server *server)
 {
 	double v = (double)s->options.benchmark->score[server - s->use.catalogue->server];
@@ -151,7 +151,7 @@ json_t *server_answer_catalogue_json(const struct catalogue_use *use)
 	return o;
 }
 
-/* Counts of excluded servers by reason. They explain an empty answer. */
+/* Counts the excluded servers by reason. The counts explain an empty answer. */
 static json_t *filtered_json(const struct picks *p)
 {
 	json_t *o = json_object();
@@ -177,11 +177,11 @@ json_t *server_answer_related_json(const struct related_benchmark *related, size
 	return a;
 }
 
-/* ---- notes about the servers of an answer, or their absence ---- */
+/* ---- notes about the servers of an answer, or why it has none ---- */
 
 #define NOTE_MAX 1024
 
-/* Sentence ends after a number of servers; pick_exclusion_name has the keys for programs. */
+/* Text to follow a number of servers. The names in pick_exclusion_name are keys for programs. */
 static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "cannot be had now",
 	[EXCLUDED_VENDOR] = "are of other vendors",
@@ -225,7 +225,7 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* Names a demand that exceeds even the largest server, a reason that people overlook. */
+/* Names a demand that exceeds even the largest server, because people overlook this reason. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -413,7 +413,7 @@ static const char *not_in_its_region(const struct current_cost *t)
 		       "--server.region says it";
 }
 
-/* The server has prices, but none for its allocation. */
+/* Explains that the server has prices, but not for its allocation. */
 static const char *not_so_rented(const struct current_cost *t)
 {
 	if (t->machine.allocation == MACHINE_SPOT)
@@ -423,7 +423,8 @@ static const char *not_so_rented(const struct current_cost *t)
 			      "it has no on-demand price in its region";
 }
 
-/* Why the price is missing or from all regions; NULL = the server has its own price. */
+/* Explains why the price is missing or comes from all regions; NULL = the server has its own
+ * price. */
 static const char *not_priced(const struct current_cost *t)
 {
 	if (t->priced)

@@ -8,19 +8,20 @@
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_parameters.h"
 
-/* Everything that a result depends on. */
+/* All inputs of a result. */
 struct sizing_question {
 	const char *job_name;
 	const struct strategy *strategy;
 	struct sizing_options options;
-	double since;       /* only runs that started then or later; -INFINITY = all */
-	double window_days; /* days from since to now; NaN = all */
+	double since;       /* start of the time window; -INFINITY = all time */
+	double window_days; /* length of the time window; NaN = all time */
 	struct job_mark mark;
 };
 
 #define KEY_MAX (JOB_NAME_MAX + 512)
 
-/* The key has no time: the state changes when a moved window contains other runs. */
+/* Computes the cache key and the state. The key contains no time: when the time window moves past a
+ * run, the state changes. */
 static void key_of(const struct sizing_question *q, char key[KEY_MAX], char state[KEY_MAX])
 {
 	const struct sizing_options *o = &q->options;
@@ -53,7 +54,7 @@ static int reply_no_demand(struct reply *r, const struct sizing_question *q, con
 	return answer_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 
-/* Returns as sizing_of_job. */
+/* Reads and sizes the runs. Returns the codes of sizing_of_job. */
 static int size(struct history *h, const struct sizing_question *q, struct sizing_result *s,
 	size_t *ret_bytes, struct reply *r, struct err *e)
 {
@@ -93,7 +94,8 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 	code = answer_open_history(app, &h, e);
 	if (code == -ENOENT)
 		return answer_no_history(app, reply);
-	/* Read before the runs: a change in between makes the cached result stale, not wrong. */
+	/* Read the mark before the runs. If a run changes in between, no later request has this
+	 * mark, so the cached result is never used. */
 	if (code == 0 && app->results)
 		code = history_job_mark(h, q.job_name, q.since, &q.mark, e);
 	if (code)

@@ -19,7 +19,7 @@ static json_t *based_on_json(const struct sizing *s)
 	return o;
 }
 
-/* Zero CPUs or memory mean unknown. */
+/* Writes resources. 0 CPUs or 0 memory mean unknown. */
 static json_t *resources_json(const struct resources *r)
 {
 	json_t *o = json_object();
@@ -44,7 +44,7 @@ json_t *sizing_json_demand(const struct demand *d)
 	return o;
 }
 
-/* Limits for targets that have requests and limits; the demand is the request. */
+/* Writes limits, for systems that have both requests and limits. The demand is the request. */
 static json_t *limits_json(const struct sizing *s)
 {
 	json_t *o = json_object();
@@ -106,7 +106,7 @@ static json_t *hindsight_json(const struct hindsight *h)
 	return o;
 }
 
-/* How this strategy and "baseline" would have done on the job's earlier runs. */
+/* Writes how this strategy and "baseline" would have done on the job's earlier runs. */
 static json_t *both_hindsights_json(const struct sizing *s)
 {
 	json_t *o = json_object();

@@ -6,10 +6,10 @@
 #include "exporter/core/json.h"
 #include "recommender/sizing/sizing.h"
 
-/* Adds the keys about the job. Unknown numbers are null. */
+/* Adds the keys of a sizing to the object `o`. Unknown numbers are null. */
 void sizing_json_put(json_t *o, const struct sizing *s);
 
-/* A demand, from a strategy or from parameters. */
+/* Makes JSON of a demand, from a strategy or from parameters. */
 json_t *sizing_json_demand(const struct demand *d);
 
 /* A whole recommendation: the job, then the servers. */

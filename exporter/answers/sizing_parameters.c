@@ -22,7 +22,7 @@ const struct strategy *sizing_parameters_strategy(const struct arguments *a)
 	return strategy_find(argument_text(a, "strategy"));
 }
 
-/* Parameters that only some strategies read. */
+/* Parameters that only some strategies use. */
 static const struct {
 	const char *name;
 	enum sizing_use use;
@@ -32,7 +32,7 @@ static const struct {
 	{"margin", USES_MARGIN},
 };
 
-/* Refuses parameters that the strategy would ignore: the client expects an effect. */
+/* Refuses parameters that the strategy would ignore, because the client expects an effect. */
 static bool all_are_used(const struct arguments *a, const struct strategy *strategy,
 	struct reply *r)
 {

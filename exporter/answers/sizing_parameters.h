@@ -64,12 +64,12 @@ const char *sizing_parameter_risk(size_t i);
 
 const struct strategy *sizing_parameters_strategy(const struct arguments *a);
 
-/* False: an argument is given that the strategy does not use, and r says so. */
+/* Returns false with an error in `r` when an argument is given that the strategy does not use. */
 bool sizing_parameters_read(const struct arguments *a, struct sizing_options *ret, struct reply *r);
 
-/* Returns the begin of the time window, seconds since 1970 UTC; -INFINITY = all time. */
+/* Returns the start of the time window, seconds since 1970 UTC; -INFINITY = all time. */
 double sizing_parameters_since(const struct arguments *a, double now);
-/* Returns the runs that started at since or later. runs: newest first. */
+/* Returns the runs that started at `since` or later. `runs` must be sorted newest first. */
 struct runs sizing_parameters_runs(const struct runs *runs, double since);
 
 #endif

@@ -33,7 +33,7 @@ static const char *const levels[] = {
 static const struct statistic {
 	const char *key;
 	size_t offset; /* in struct distribution */
-	bool extreme;  /* over the runs: the largest, not the average */
+	bool extreme;  /* over several runs: take the maximum, not the mean */
 } statistics[] = {
 	{"mean", offsetof(struct distribution, mean), false},
 	{"max", offsetof(struct distribution, max), true},
@@ -42,7 +42,7 @@ static const struct statistic {
 	{"p99", offsetof(struct distribution, p99), false},
 };
 
-/* Ignores unknown values; all NaN when none is known. */
+/* Mean and range of the known values; all NaN when no value is known. */
 struct spread {
 	double mean, min, max;
 };
@@ -70,7 +70,7 @@ static double distribution_value(const struct distribution *d, const struct stat
 	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
 }
 
-/* Headline numbers that levels do not repeat: the only number of their column. */
+/* Returns true for headlines that `levels` does not repeat: the only number of their column. */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;
@@ -181,7 +181,7 @@ static json_t *over_runs(const struct stats_window *w)
 	return o;
 }
 
-/* Why the runs waited; recommender/waits.h explains the numbers. */
+/* Writes what the runs waited for; recommender/waits.h explains the numbers. */
 static json_t *waits_json(const struct stats_window *w)
 {
 	struct waits all = waits_of(w->run, w->n);
@@ -213,13 +213,13 @@ json_t *stats_json(const char *job_name, const struct stats_window *w, double no
 	return o;
 }
 
-/* resource-tracker's default statistics. */
+/* The default statistics of resource-tracker. */
 static const struct tracker_statistic {
 	const char *key, *statistic, *column;
 	double (*get)(const struct run *, const char *column);
 	double scale;
 	int decimals;
-	bool largest; /* over the runs: else the average */
+	bool largest; /* over several runs: the maximum, else the mean */
 } peers[] = {
 	{"process_cpu_usage", "mean", "cpu_cores", run_mean, 1, 2, false},
 	{"process_cpu_usage", "max", "cpu_cores", run_peak, 1, 2, true},

@@ -1,7 +1,5 @@
-/*
- * Checking the parameters of a request against a route's table, for HTTP and the command line
- * alike.
- */
+/* Checks the parameters of a request against the table of its route, both for HTTP and for the
+ * command line. */
 #include "exporter/api/route.h"
 
 #include <assert.h>
@@ -16,13 +14,14 @@
 #include "collectors/base/utf8.h"
 #include "exporter/text/suggest.h"
 
-/* Bytes of a wrong value that an error shows. */
+/* Bytes of a wrong value to show in an error. */
 #define SHOWN 64
 
-/* Bytes of parameter names that an error lists. */
+/* Bytes of parameter names to list in an error. */
 #define KNOWN_SHOWN 160
 
-/* Is name the key? Flags have - for _, and a repeated parameter may end with []. */
+/* Returns true when `name` means `key`. A flag may have - for _, and a repeated parameter may end
+ * with []. */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
@@ -126,7 +125,7 @@ static bool number_ok(const struct parameter *p, const char *value, double *ret)
 	return scan_end(&s) && *ret >= p->least && *ret <= p->most;
 }
 
-/* Returns the word in the choice's spelling, or NULL. */
+/* Returns the accepted word that equals `value` in any case, or NULL. */
 static const char *choice_of(const struct parameter *p, const char *value)
 {
 	const char *word;
@@ -192,7 +191,7 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 	if (slip)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
 			shown, called(a, route_parameter_find(a->parameters, slip), meant));
-	/* A cut list would look complete. */
+	/* Do not show a truncated list, because it would look complete. */
 	if (known.full)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
 			a->flags ? "--help lists the known ones" :

@@ -1,7 +1,5 @@
-/*
- * Reads JSON bodies of changes strictly, by a table of keys. An unknown key, a missing key or a
- * value of the wrong kind is answered with the accepted ones.
- */
+/* Reads JSON request bodies strictly, by a table of keys. The error for an unknown key, a missing
+ * key or a wrong value names the accepted ones. */
 #ifndef EXPORTER_API_JSON_BODY_H
 #define EXPORTER_API_JSON_BODY_H
 
@@ -13,7 +11,7 @@
 enum json_body_kind {
 	BODY_TEXT,   /* const char *: UTF-8 without control characters, least..most bytes */
 	BODY_NUMBER, /* double, least..most */
-	BODY_WHOLE,  /* the same without a fraction */
+	BODY_WHOLE,  /* double without a fraction, least..most */
 	BODY_OBJECT, /* json_t *, borrowed */
 };
 
@@ -22,13 +20,14 @@ struct json_body_key {
 	enum json_body_kind kind;
 	bool required;
 	double least, most;
-	size_t offset; /* of the filled member; unchanged when absent or null */
+	size_t offset; /* offset of the member to fill; unchanged when absent or null */
 };
 
-/* Parses the body of a request; the caller calls json_decref. NULL: r has the error. */
+/* Parses the body of a request; the caller calls json_decref. Returns NULL with an error in `r`. */
 json_t *json_body_parse(struct slice body, struct reply *r);
 
-/* subject: "the body", or the key of the object. False: r has the error. */
+/* Fills the struct `into` from a JSON object. `subject` names the object in errors: "the body", or
+ * its key. Returns false with an error in `r`. */
 bool json_body_read(const json_t *object, const char *subject, const struct json_body_key *keys,
 	void *into, struct reply *r);
 

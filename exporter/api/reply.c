@@ -6,7 +6,7 @@
 #include "exporter/core/json.h"
 #include "exporter/api/route.h"
 
-/* Longest error sentence: it may list all paths of the site. */
+/* Longest error message, which may list all paths of the site. */
 #define MESSAGE_MAX 8192
 
 int reply_json(struct reply *r, int status, json_t *take)

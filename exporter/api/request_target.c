@@ -1,4 +1,4 @@
-/* Strict percent-decoding: invalid input is refused, never guessed. */
+/* Decodes %XX strictly: invalid input is refused, never guessed. */
 #include "exporter/api/request_target.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes s over itself. plus: "+" is a space, as forms write it in a query. */
+/* Decodes `s` in place. `plus`: "+" is a space, as in a query from an HTML form. */
 static int decode(char *s, bool plus, const char *subject, struct err *e)
 {
 	char *out = s;

@@ -1,4 +1,4 @@
-/* The cache's file, the catalogue in it, and the answers of a server beside it. */
+/* The SQLite file of the cache: the saved catalogue, and the Keeper's answers it was built from. */
 #include "exporter/catalogue/cache.h"
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 #define BUSY_MS      5000
 #define PATH_BUF_MAX 8192
 
-#define CATALOGUE_CACHE_VERSION 1 /* PRAGMA user_version; a file of another one is begun anew */
+#define CATALOGUE_CACHE_VERSION 1 /* PRAGMA user_version; a file with another version is replaced */
 
 struct catalogue_cache {
 	struct sql_file file;
 	char *path;
-	struct buf aside; /* what was there is now called so; empty: it was gone on with */
+	struct buf aside; /* new name of a file that was set aside; empty = none */
 };
 
 /* "" becomes NULL. */
@@ -45,7 +45,8 @@ static int cache_version(const struct catalogue_cache *k, int64_t *ret, struct e
 	return code < 0 ? code : 0;
 }
 
-/* The directories above path; what cannot be made shows when the file is opened. */
+/* Creates the directories above `path`. Errors are ignored, because opening the file reports
+ * them. */
 static void make_directories(const char *path)
 {
 	AUTO(freep) char *part = xstrdup(path);
@@ -66,7 +67,7 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 			      BUSY_MS, e);
 }
 
-/* The tables with the fields of a part as columns, and what else they have. */
+/* Tables whose columns are the fields of a part, followed by the columns in `more`. */
 static const struct kept_table {
 	const char *name;
 	enum field_part part;
@@ -88,11 +89,12 @@ static const char other_tables[] =
 	"CREATE TABLE page (url PRIMARY KEY, etag, fetched_at, max_age_seconds, length, body) "
 	"WITHOUT ROWID;";
 
-/* All but page, which saving leaves alone. */
+/* The tables that saving a catalogue replaces: all except `page`. */
 static const char *const saved_tables[] = {"vendor", "region", "server", "server_price", "country",
 	"vendor_compliance_link", "currency", "benchmark", "benchmark_score", "_metadata"};
 
-/* A server's prices are rows of their own, so they are not columns of it. */
+/* Returns true when a field is a column of its part's table. A server's prices are rows of
+ * server_price, so the server table has no price columns. */
 static bool is_kept(const struct field *f, enum field_part part)
 {
 	return f->part == part &&
@@ -122,7 +124,8 @@ static int create_tables(const struct catalogue_cache *k, struct err *e)
 	return sql_exec(&k->file, buf_text(&sql), "write", e);
 }
 
-/* Of several who find no tables, all but the first find them here: only now nobody else writes. */
+/* Creates the tables, unless another process has created them. The version is read inside the
+ * transaction, when no other process can write. */
 static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct err *e)
 {
 	int64_t version = 0;
@@ -140,13 +143,12 @@ static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct
 	return code;
 }
 
-/*
- * Begins an empty file: all that was in a cache can be fetched again. The file that cannot be gone on with is set aside,
- * for it may have been something else.
- */
+/* Begins an empty file, since everything in a cache can be fetched again. The unusable file is
+ * renamed, not deleted, because it may be someone else's. */
 static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
-	/* Another process that found the same damage has begun anew: its file is no longer the one that is open here. */
+	/* If another process found the same damage, it has already renamed the file that is open
+	 * here. */
 	bool moved = sql_moved(&k->file);
 
 	sql_close(&k->file);
@@ -159,7 +161,8 @@ static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 	return code ? code : catalogue_cache_create_tables(k, e);
 }
 
-/* A database of something else has tables, but not ours. */
+/* Returns true when another program's database has this name: it has tables, but not the tables of
+ * a cache. */
 static bool is_of_others(const struct catalogue_cache *k)
 {
 	AUTO(sql_done)
@@ -169,7 +172,8 @@ static bool is_of_others(const struct catalogue_cache *k)
 	return sql_row(&q, NULL) > 0 && sql_int(&q) > 0 && sql_int(&q) < 2;
 }
 
-/* What is left of a database still begins as one. A tar or the image of a disk has whole pages, too. */
+/* Returns true when the file is not an SQLite database. A damaged database still begins with the
+ * magic bytes. The file size proves nothing: a tar or a disk image also has whole pages. */
 static bool is_no_database(const char *path)
 {
 	static const char magic[16] = "SQLite format 3";
@@ -180,7 +184,7 @@ static bool is_no_database(const char *path)
 	       memcmp(head, magic, sizeof magic) != 0;
 }
 
-/* Whoever names another file by mistake does not lose it. */
+/* Refuses a file that is not a cache, so that a wrong path in the options does not destroy it. */
 static int check_owner(const struct catalogue_cache *k, bool readable, struct err *e)
 {
 	if (readable ? !is_of_others(k) : !is_no_database(k->path))
@@ -257,7 +261,7 @@ int catalogue_cache_confirm(struct catalogue_cache *k, struct wall at, struct er
 	return sql_run(&q, e);
 }
 
-/* -ENOENT: nothing was saved. */
+/* Reads the origin of the saved catalogue. -ENOENT: no catalogue was saved. */
 static int read_origin(const struct sql_file *f, struct cache_origin *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_prepare(f, "SELECT key, value, value FROM _metadata", e);
@@ -278,14 +282,14 @@ static int read_origin(const struct sql_file *f, struct cache_origin *ret, struc
 			utf8_clean(value, strlen(value), ret->source_text, sizeof ret->source_text);
 		double at = sql_double(&q);
 
-		/* A catalogue that was saved at no time was not saved. */
+		/* A catalogue that has no valid time counts as not saved. */
 		if (strcmp(key, "saved_at") == 0 && at >= 0 &&
 			at < (double)(INT64_MAX / NS_PER_S)) {
 			ret->at = wall_from_seconds(at);
 			found = true;
 		}
 	}
-	/* -EPROTO: there is no such table. */
+	/* -EPROTO: the table does not exist. */
 	return code == -EPROTO || (code == 0 && !found) ? -ENOENT : code;
 }
 
@@ -295,7 +299,7 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 	struct cache_origin o;
 	int code = sql_check_place(&file, e);
 
-	/* A path that leads nowhere has no catalogue. */
+	/* Other codes, such as a missing directory, mean that no catalogue was saved. */
 	if (code == -EINVAL || code == -EISDIR)
 		return code;
 	code = sql_open(&file, path, SQLITE_OPEN_READONLY, BUSY_MS, NULL) ?
@@ -356,7 +360,8 @@ int catalogue_cache_page(struct catalogue_cache *k, const char *url, struct cach
 	snprintf(page.etag, sizeof page.etag, "%s", etag ? etag : "");
 	page.fetched_at.ns = sql_int(&q);
 	page.max_age_seconds = sql_double(&q);
-	/* Of a damaged file: neither an age nor the time until it is due can be reckoned with it. */
+	/* A negative time comes from a damaged file. Neither age nor expiry can be calculated from
+	 * it. */
 	if (page.fetched_at.ns < 0)
 		return -ENOENT;
 	if (body) {
@@ -419,7 +424,7 @@ int catalogue_cache_forget_pages(struct catalogue_cache *k, struct wall before, 
 
 /* ---- saving a catalogue ---- */
 
-/* INSERT INTO a table of a part: its fields, then the literals in more. */
+/* Prepares an INSERT of the fields of t->part, followed by the SQL literals in `more`. */
 static struct sql prepare_insert(const struct catalogue_cache *k, const struct kept_table *t,
 	const char *more, struct err *e)
 {
@@ -473,7 +478,8 @@ static int save_vendors(const struct catalogue_cache *k, const struct catalogue 
 	return code;
 }
 
-/* sc-data keeps the aliases as a JSON array, and the continent with the country. */
+/* Saves regions as sc-data does: aliases are a JSON array, and the continent belongs to the
+ * country. */
 static int save_regions(const struct catalogue_cache *k, const struct catalogue *c, struct err *e)
 {
 	AUTO(sql_done) struct sql q = prepare_insert(k, &kept_tables[1], ", 'active'", e);

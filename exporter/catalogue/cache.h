@@ -1,10 +1,9 @@
-/*
- * The catalogue that was last fetched or imported, and the answers it was made of, in one SQLite file of our own.
- * The catalogue's tables have sc-data's names, so that catalogue_from_scdata reads them.
+/* One SQLite file with the catalogue that was last fetched or imported, and the Keeper's answers it
+ * was built from. The tables have the names of sc-data, so that catalogue_from_scdata can read
+ * them.
  *
- * A handle belongs to one thread; several processes may use the file. Everything in it can be had again: a corrupt file
- * is set aside (exporter/history/quarantine.h) and begun anew.
- */
+ * A handle belongs to one thread; several processes may use the file. All data can be fetched
+ * again, so a corrupt file is renamed (exporter/history/quarantine.h) and a new one begun. */
 #ifndef EXPORTER_CATALOGUE_CACHE_H
 #define EXPORTER_CATALOGUE_CACHE_H
 
@@ -16,60 +15,57 @@
 
 struct catalogue_cache;
 
-/*
- * Creates the file and its directory when they are missing. -EEXIST: something else has that name, and stays as it is;
- * what does not begin as a database is something else.
- */
+/* Opens the cache, and creates the file and its directory if missing. -EEXIST: the file is not a
+ * cache and stays unchanged. A file without the magic bytes of SQLite is not a cache. */
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
-/* Was what was there set aside? Then *ret says so: -EUCLEAN. */
+/* Returns true when the old file was set aside. *ret then gets -EUCLEAN and a message. */
 bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 
 #define CATALOGUE_SOURCE_TEXT_MAX 512
 
-/* Where a saved catalogue came from. */
+/* Origin of a saved catalogue. */
 struct cache_origin {
 	char source[256]; /* URL or path */
-	char hash[128];   /* of the Keeper's database, "" = not known */
+	char hash[128];   /* of the Keeper's database; "" = unknown */
 	char source_text
-		[CATALOGUE_SOURCE_TEXT_MAX]; /* for which regions and benchmarks, "" = for none in particular */
-	struct wall at;                      /* when it was fetched, or last found unchanged */
+		[CATALOGUE_SOURCE_TEXT_MAX]; /* fetched regions and benchmarks; "" = defaults */
+	struct wall at;                      /* when fetched, or last found unchanged */
 };
 
-/* Puts a catalogue in the place of the one before, at once or not at all. */
+/* Replaces the saved catalogue in one transaction. */
 int catalogue_cache_save(struct catalogue_cache *cache, const struct catalogue *c,
 	const struct cache_origin *origin, struct err *e);
 
-/* The catalogue that was saved is still the newest. */
+/* Records that the saved catalogue was still the newest at the time `at`. */
 int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struct err *e);
 
-/*
- * The catalogue that was saved last. -ENOENT: no such file, or nothing was saved yet. Needs no handle; never
- * creates or changes the file.
- */
+/* Loads the catalogue that was saved last. -ENOENT: no file, or no catalogue in it. Needs no
+ * handle, and never creates or changes the file. */
 int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
 	struct err *e);
 
-/* Only where it came from: cheap. The same codes; others when the file is there and cannot be read. */
+/* Reads only the origin, which is cheap. Same errors as catalogue_cache_load. */
 int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct err *e);
 
-/* An answer of a server, as HTTP caches keep it. */
+/* A stored answer of a server, with the data of an HTTP cache. */
 struct cached_page {
 	char etag[256];         /* "" = none */
 	struct wall fetched_at; /* or last confirmed */
-	double max_age_seconds; /* until then it need not be asked for again */
+	double max_age_seconds; /* time for which the page counts as fresh */
 };
 
-/* The page of a URL, its body unpacked to *body when that is not NULL. -ENOENT: not there. */
+/* Reads the page of `url`. `body` may be NULL, else it gets the unpacked body. -ENOENT: no such
+ * page. */
 int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
 	struct buf *body, struct err *e);
-/* Keeps a page; body NULL leaves the body as it was (it was confirmed, not sent). */
+/* Stores a page. `body` NULL keeps the stored body, for an answer that only confirmed it (304). */
 int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
 	const struct cached_page *page, const struct buf *body, struct err *e);
-/* Forgets pages that were neither fetched nor confirmed since. */
+/* Deletes pages whose last fetch or confirmation is older than `before`. */
 int catalogue_cache_forget_pages(struct catalogue_cache *cache, struct wall before, struct err *e);
 
-#define CATALOGUE_PAGE_MAX (64u << 20) /* bytes of a body */
+#define CATALOGUE_PAGE_MAX (64u << 20) /* bytes of one body */
 
 #endif

@@ -1,4 +1,4 @@
-/* Load, keep, look whether it changed. */
+/* Loads the catalogue, keeps it in memory, and loads it again when its file changed. */
 #include "exporter/catalogue/current.h"
 
 #include <errno.h>
@@ -14,11 +14,12 @@
 #include "exporter/catalogue/rates.h"
 
 #define DAY 86400.0
-/* Prices are changed every few weeks; what is fetched is stale when refreshing failed for a while. */
+/* Vendors change prices every few weeks. A fetched catalogue is stale after several failed
+ * refreshes. */
 #define STALE_SECONDS   (30 * DAY)
 #define STALE_REFRESHES 3.0
 
-/* By which a change of a file shows. */
+/* Properties of a file that reveal a change. */
 struct catalogue_stamp {
 	dev_t device;
 	ino_t inode;
@@ -28,14 +29,14 @@ struct catalogue_stamp {
 
 struct current_catalogue {
 	struct current_catalogue_config config;
-	pthread_mutex_t lock; /* guards the rest */
+	pthread_mutex_t lock; /* guards the members below */
 	struct catalogue *catalogue;
-	struct catalogue_stamp stamp; /* of the file it was read from; all 0 = of none */
-	struct cache_origin origin;   /* of a cached one; at 0 = of none */
+	struct catalogue_stamp stamp; /* of the file it was read from; all 0 = no file */
+	struct cache_origin origin;   /* of a cached catalogue; at 0 = not from the cache */
 	struct mono used;
-	bool silent; /* the file is a pipe that brought nothing */
+	bool silent; /* the file is a pipe that brought no catalogue */
 	struct fetcher *fetcher;
-	struct err no_fetcher; /* why there is none */
+	struct err no_fetcher; /* why the fetcher could not start */
 };
 
 static struct catalogue_stamp stamp_of(const char *path)
@@ -80,7 +81,7 @@ void current_catalogue_free(struct current_catalogue *s)
 	free(s);
 }
 
-/* Puts a catalogue that nobody else has yet in the place of the one before. */
+/* Replaces the catalogue by `take`, to which no one else may have a reference yet. */
 static int put_catalogue(struct current_catalogue *s, struct catalogue *take, struct err *e)
 {
 	int code = catalogue_set_rates(take, &s->config.fetcher.rates, e);
@@ -100,7 +101,7 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	struct catalogue *c = NULL;
 	int code;
 
-	/* What came out of a pipe comes once, and all who ask would wait for one that brings nothing. */
+	/* A pipe can be read only once. Reading an empty one again would block every caller. */
 	bool pipe = is_kind(s->config.path, S_IFIFO);
 
 	if (s->catalogue && (pipe || same_stamp(&now, &s->stamp)))
@@ -117,16 +118,16 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* A cache that cannot be read just now is no reason to answer from older prices than those that are there. */
+/* Keeps the loaded catalogue from the cache while the cache cannot be read. The built-in catalogue
+ * would have older prices. */
 static int go_on_without_cache(const struct current_catalogue *s, int code)
 {
 	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
 }
 
-/*
- * The cache changes with every page that is fetched, the catalogue in it only at the end, and its age also when it was
- * found to be unchanged. -ENOENT: there is none.
- */
+/* Loads the cached catalogue if it is new. The stamp alone is not enough: the file changes with
+ * every page fetched, but its catalogue only at the end of a fetch. An unchanged catalogue only
+ * gets a new age. -ENOENT: no cached catalogue. */
 static int load_cache(struct current_catalogue *s)
 {
 	const char *path = s->config.fetcher.source.cache_path;
@@ -174,7 +175,8 @@ static int load_built_in(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* What was fetched but could not be written to the cache is only in memory. */
+/* Uses the fetcher's catalogue when it could not be written to the cache. Returns false when there
+ * is no such catalogue. */
 static bool take_fetched(struct current_catalogue *s)
 {
 	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;
@@ -202,7 +204,8 @@ static int load_catalogue(struct current_catalogue *s, struct err *e)
 	return load_built_in(s, e);
 }
 
-/* The first moment of "2026", "2026-08" or "2026-08-22", seconds since 1970 UTC; NaN = it is none. */
+/* Returns the start of "2026", "2026-08" or "2026-08-22", in seconds since 1970 UTC; NaN = not a
+ * date. */
 static double date_seconds(const char *date)
 {
 	struct scan s = SCAN(date, strlen(date));

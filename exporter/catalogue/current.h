@@ -1,12 +1,10 @@
-/*
- * Which catalogue answers: --catalogue.path; else what was last fetched from the Keeper, or imported, into the cache;
- * else the built-in one. Loaded when somebody asks, and again when its file changed. A catalogue that is replaced
- * lives until its readers are done.
+/* Chooses the catalogue for answers: --catalogue.path if given, else the cached one (fetched or
+ * imported), else the built-in one. It is loaded on first use, and again when its file changed. A
+ * replaced catalogue lives until its last reader has finished.
  *
- * With refresh, the first question starts the thread that keeps the cache fresh: who never asks makes no
- * network calls and holds no catalogue. Where no thread can be had the next question tries again, and until then answers
- * say so.
- */
+ * With `refresh`, the first call starts the thread that refreshes the cache. A program that never
+ * needs a catalogue makes no network calls and uses no memory. If the thread cannot start, the next
+ * call tries again, and answers report the problem until then. */
 #ifndef EXPORTER_CATALOGUE_CURRENT_H
 #define EXPORTER_CATALOGUE_CURRENT_H
 
@@ -18,33 +16,32 @@
 struct current_catalogue;
 
 struct current_catalogue_config {
-	const char *path; /* NULL = the cache or the built-in one */
+	const char *path; /* NULL = the cached or the built-in one */
 	bool refresh;
-	struct fetcher_options
-		fetcher; /* with the cache's path, NULL = there is none, and the rates of all */
+	/* The rates apply to every catalogue. A cache_path of NULL = no cache. */
+	struct fetcher_options fetcher;
 };
 
-/* What an answer says of the catalogue beside what stands in it. */
+/* Age and health of the catalogue, for answers. */
 struct current_catalogue_state {
-	double fetched_at;  /* seconds since 1970 UTC; NaN = it was not fetched */
-	double age_seconds; /* since then, or since its as_of; NaN = unknown */
+	double fetched_at;  /* seconds since 1970 UTC; NaN = not fetched */
+	double age_seconds; /* since fetched_at, else since the catalogue's date; NaN = unknown */
 	bool stale;
-	char problem[256]; /* why it could not be refreshed, "" = nothing is known to be wrong */
+	char problem[256]; /* why the refresh failed; "" = no known problem */
 };
 
-/* config is copied, what it points to must outlive the shelf. */
+/* `config` is copied; the memory it points to must outlive the result. */
 struct current_catalogue *current_catalogue_new(const struct current_catalogue_config *config);
 void current_catalogue_free(struct current_catalogue *s); /* stops the thread; NULL does nothing */
 
-/*
- * The catalogue, held for the caller (catalogue_free lets go). A negative errno with a sentence when --catalogue.path
- * cannot be read: nothing else answers in its place. Without keep it is not kept for the next question, and is not
- * the question that starts the thread. Any thread.
- */
+/* Gives the caller a reference to the catalogue, which catalogue_free drops. Returns a negative
+ * errno with a message when --catalogue.path cannot be read; no other catalogue replaces it.
+ * `keep` = false: the call leaves no catalogue in memory and does not start the thread. Any
+ * thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 
-/* Lets go of a catalogue that was not asked for in that many seconds; the next question loads it again. */
+/* Unloads a catalogue that was unused for `seconds`. The next call loads it again. */
 void current_catalogue_tidy(struct current_catalogue *s, double seconds);
 
 #endif

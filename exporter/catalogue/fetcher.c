@@ -1,4 +1,4 @@
-/* Fetch, wait. */
+/* The thread that fetches the catalogue, then waits until the next fetch is due. */
 #include "exporter/catalogue/fetcher.h"
 
 #include <errno.h>
@@ -12,15 +12,15 @@
 #include "exporter/catalogue/rates.h"
 #include "exporter/core/random_share.h"
 
-#define FIRST_DELAY   300.0 /* seconds after a failure; doubles with each one after it */
+#define FIRST_DELAY   300.0 /* seconds after the first failure; doubles with each failure */
 #define LONGEST_DELAY 21600.0
 
 struct fetcher {
 	const struct fetcher_options *options;
-	struct latest uncached; /* struct catalogue */
-	pthread_mutex_t lock;   /* guards state */
+	struct latest uncached; /* a struct catalogue that is not in the cache */
+	pthread_mutex_t lock;   /* guards `state` */
 	struct fetcher_state state;
-	double delay; /* after the next failure */
+	double delay; /* seconds to wait after the next failure */
 	struct worker worker;
 };
 
@@ -36,7 +36,8 @@ void fetcher_state(struct fetcher *f, struct fetcher_state *ret)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* An update worked. It is kept in memory only when it is not in the cache. */
+/* Publishes the result of a successful update. `take` is kept in memory only when it could not be
+ * written to the cache. */
 static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 {
 	pthread_mutex_lock(&f->lock);
@@ -44,16 +45,18 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	pthread_mutex_unlock(&f->lock);
 	if (!take)
 		return;
-	/* From here on others may hold it. Wrong rates are refused where the next catalogue is loaded. */
+	/* Set the rates before latest_set, because readers may use the catalogue after it. An error
+	 * is ignored here: loading the next catalogue reports a wrong rate. */
 	catalogue_set_rates(take, &f->options->rates, NULL);
 	latest_set(&f->uncached, cached ? NULL : &take->shared);
 	if (cached)
 		catalogue_free(take);
-	/* Building it took several times its size, which is not needed for a day. */
+	/* Building the catalogue took several times its size. Return that memory, because the next
+	 * fetch is hours away. */
 	malloc_trim(0);
 }
 
-/* Notes how an attempt ended, and says it when that changed. */
+/* Records the result of an attempt, and reports it when success and failure alternate. */
 static void note_result(struct fetcher *f, const char *error)
 {
 	pthread_mutex_lock(&f->lock);
@@ -86,7 +89,8 @@ static int update_cache(struct fetcher *f)
 	return code;
 }
 
-/* Seconds until it is time to fetch: another process may have done so, into the same cache. */
+/* Returns the seconds until the next fetch. Another process may have fetched into the same cache
+ * meanwhile, so this reads the cache's age. */
 static double seconds_left(struct fetcher *f)
 {
 	const struct catalogue_source *source = &f->options->source;
@@ -104,7 +108,8 @@ static double seconds_left(struct fetcher *f)
 	pthread_mutex_unlock(&f->lock);
 	double age = wall_seconds(now_read().wall) - wall_seconds(state.fetched_at);
 
-	/* At a time to come: by a clock that was ahead, so nobody knows when. */
+	/* A fetch time in the future comes from a wrong clock. The real age is unknown, so fetch
+	 * now. */
 	return state.fetched_at.ns && age >= 0 ? refresh - age : 0;
 }
 
@@ -127,7 +132,8 @@ static double run(void *context)
 
 		if (code == -ECANCELED)
 			return WORKER_END;
-		/* A quarter more or less, so that many who began together do not stay together. */
+		/* Vary the wait by up to a quarter, so that exporters started together do not fetch
+		 * at the same moment. */
 		wait = (code ? f->delay : f->options->refresh_seconds) *
 		       (0.75 + 0.5 * random_share());
 		f->delay = code ? fmin(f->delay * 2, LONGEST_DELAY) : FIRST_DELAY;

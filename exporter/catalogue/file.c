@@ -1,4 +1,4 @@
-/* Looks at the first bytes of a file, and hands it to who can read it. */
+/* Detects the format of a file by its first bytes and calls the matching reader. */
 #include "exporter/catalogue/file.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define CHUNK 65536
 
-/* What a file begins with when it is packed in a way that is not read here. */
+/* Compressed formats that are not supported: first bytes, and the command that unpacks them. */
 static const struct {
 	const char *magic;
 	size_t len;
@@ -34,7 +34,7 @@ static const struct {
 
 struct file_input {
 	const char *path;
-	gzFile file; /* reads plain files, too */
+	gzFile file; /* gzread reads plain files too */
 	const struct catalogue_file_options *options;
 	char first[CHUNK];
 	size_t n_first, bytes;
@@ -97,7 +97,7 @@ static bool is_dump(const struct file_input *in)
 	return false;
 }
 
-/* Hands all of the input to take, piece by piece. */
+/* Passes the whole input to `take`, piece by piece. */
 static int each_chunk(struct file_input *in,
 	int (*take)(void *to, const char *data, size_t n, struct err *e), void *to, struct err *e)
 {

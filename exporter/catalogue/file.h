@@ -1,23 +1,22 @@
-/*
- * A catalogue from any file that holds one. What it is shows in its first bytes, not in its name: an SQLite
- * database (sc-data's), an SQL dump of one, a JSON array, or CSV; plain or packed with gzip.
- */
+/* Reads a catalogue from a file. The first bytes decide the format, not the name: an SQLite
+ * database in the schema of sc-data, an SQL dump of that database, a JSON array, or CSV. Each may
+ * be plain or packed with gzip. */
 #ifndef EXPORTER_CATALOGUE_FILE_H
 #define EXPORTER_CATALOGUE_FILE_H
 
 #include "recommender/catalogue/catalogue.h"
 
 struct catalogue_file_options {
-	/* A dump is unpacked into a file of that name and a random ending; NULL = in /tmp. */
+	/* SQLite needs a real file, so a dump is unpacked into a temporary file. The file's name is
+	 * `scratch` and a random ending; NULL = a name in /tmp. */
 	const char *scratch;
-	void (*progress)(void *context, size_t bytes); /* read so far; NULL = nobody listens */
+	void (*progress)(void *context, size_t bytes); /* bytes read; may be NULL */
 	void *progress_context;
 };
 
-/*
- * path "-" is standard input; o may be NULL. -ENOENT, -EACCES, ...: cannot be read; -EINVAL: none of these, and the
- * sentence says what it seems to be, and what to do with it.
- */
+/* Reads the catalogue. The path "-" means standard input; `o` may be NULL. Errors: -ENOENT, -EACCES
+ * and similar when the file cannot be read, -EINVAL when the format is unknown. The message then
+ * names the likely format and how to convert the file. */
 int catalogue_from_file(struct catalogue **ret, const char *path,
 	const struct catalogue_file_options *o, struct err *e);
 

@@ -1,23 +1,21 @@
-/*
- * The catalogue that a running program answers from.
- */
+/* The catalogue that the running program uses for its answers. */
 #ifndef EXPORTER_CATALOGUE_IN_USE_H
 #define EXPORTER_CATALOGUE_IN_USE_H
 
 #include "exporter/core/app.h"
 #include "exporter/catalogue/current.h"
 
-/*
- * The catalogue in use (exporter/catalogue/current.h), held until catalogue_use_done. A negative errno with a sentence when
- * it cannot be read; the next call tries again. Any thread.
- */
+/* A reference to the catalogue in use (exporter/catalogue/current.h), valid until
+ * catalogue_use_done. catalogue_use_begin returns a negative errno with a message when the
+ * catalogue cannot be read; the next call tries again. Any thread. */
 struct catalogue_use {
 	struct catalogue *catalogue;
 	struct current_catalogue_state state;
 };
 int catalogue_use_begin(struct app *app, struct catalogue_use *ret, struct err *e);
-/* The same for one look: nothing is kept for the next one, and nothing fetched because of it. */
+/* Like catalogue_use_begin, for a single use: the catalogue is not kept in memory afterwards, and
+ * the call does not start the fetcher. */
 int catalogue_use_once(struct app *app, struct catalogue_use *ret, struct err *e);
-void catalogue_use_done(struct catalogue_use *u); /* for AUTO; of zeroed memory nothing */
+void catalogue_use_done(struct catalogue_use *u); /* for AUTO; zeroed memory is allowed */
 
 #endif

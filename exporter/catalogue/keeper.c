@@ -1,4 +1,5 @@
-/* The whole catalogue of the Keeper: what to ask for, in which order, and what to make of it. */
+/* Fetches the whole catalogue from the Keeper: the requests, their order, and how to read the
+ * answers. */
 #include "exporter/catalogue/keeper.h"
 
 #include <errno.h>
@@ -14,16 +15,17 @@
 #define SERVERS_CREDITS 3.0
 #define OTHER_CREDITS   1.0
 
-/* The single-core score is no field of a server, but a benchmark that can be selected. */
+/* The single-core score is a benchmark to request by name, because a server object has no field for
+ * it. */
 #define SINGLE_CORE "stress_ng:best1"
 
-#define CREDITS_PER_MINUTE 60.0 /* what anybody may spend */
-#define WINDOW_SECONDS     60.0 /* over which they are counted */
+#define CREDITS_PER_MINUTE 60.0 /* what the Keeper grants any client */
+#define WINDOW_SECONDS     60.0 /* period in which credits are counted */
 #define FIRST_RETRY        2.0  /* seconds; doubles with each attempt */
 #define LONGEST_RETRY      300.0
-#define DEFAULT_MAX_AGE    3600.0 /* of an answer that does not say */
+#define DEFAULT_MAX_AGE    3600.0 /* for an answer without max-age */
 
-/* ---- one page: from the cache while it is fresh, else from the network, at the Keeper's pace ---- */
+/* ---- one page: from the cache while it is fresh, else from the network within the credits ---- */
 
 struct keeper {
 	const struct keeper_options *options;
@@ -31,9 +33,9 @@ struct keeper {
 	struct catalogue_cache *cache;
 	struct keeper_report *report;
 	struct keeper_progress progress;
-	struct http_response answer; /* of the last call */
+	struct http_response answer; /* to the last call */
 	struct buf body;             /* of the last page, from the network or the cache */
-	struct wall next_call;       /* not before */
+	struct wall next_call;       /* earliest time of the next call */
 };
 
 static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
@@ -71,7 +73,7 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
 }
 
-/* A half more or less, so that many who failed together do not come back together. */
+/* Varies a delay by up to a half, so that clients that failed together do not retry together. */
 static double jittered(struct keeper *k, double seconds)
 {
 	return seconds * (0.5 + k->transport->random(k->transport->context));
@@ -87,8 +89,8 @@ static double seconds_until(struct keeper *k, struct wall at)
 	return (double)(at.ns - k->transport->now(k->transport->context).ns) / 1e9;
 }
 
-/* When the next call may be: credits are spent evenly, and when they have run out, a window later.
- */
+/* Sets the earliest time of the next call. Credits are spent evenly; when too few remain, the next
+ * call waits for a whole window. */
 static void pace(struct keeper *k, double credits)
 {
 	struct wall now = k->transport->now(k->transport->context);
@@ -101,7 +103,8 @@ static void pace(struct keeper *k, double credits)
 		k->next_call = after(now, WINDOW_SECONDS);
 }
 
-/* Seconds until this may be tried again; NaN = never. why: of the waiting. */
+/* Returns the seconds until the next attempt, NaN = do not retry. *why gets the reason for the
+ * wait. */
 static double retry_after(struct keeper *k, int code, unsigned attempt, const char **why)
 {
 	double later = jittered(k, fmin(FIRST_RETRY * (double)(1u << attempt), LONGEST_RETRY));
@@ -123,7 +126,7 @@ static double retry_after(struct keeper *k, int code, unsigned attempt, const ch
 	return NAN;
 }
 
-/* What the Keeper says of a refusal: {"detail": ...}, or plain text; one line of it. */
+/* Makes an error of the first line of a refused answer: {"detail": ...}, or plain text. */
 static int refused(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -133,7 +136,7 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 		(int)(n < 120 ? n : 120), text);
 }
 
-/* Keeps the page under its ETag. The cache is only a help: that it fails is nobody's error. */
+/* Stores the page under its ETag. A failure is ignored, because the cache only saves calls. */
 static void keep(struct keeper *k, const char *url, const char etag[], const struct buf *body)
 {
 	struct cached_page page = {.fetched_at = k->transport->now(k->transport->context)};
@@ -150,11 +153,11 @@ struct keeper_request {
 	double credits;
 	int (*check)(void *context, const struct buf *body, struct err *e);
 	void *context;
-	struct cached_page known; /* fetched_at 0 = none; its body is in k->body */
+	struct cached_page known; /* the cached page, its body in k->body; fetched_at 0 = none */
 };
 
-/* One attempt: 0 when k->body is the page, else the error; whether it may be tried again is another
- * question. */
+/* Makes one attempt. Returns 0 when k->body is the page, else an error. retry_after decides whether
+ * to try again. */
 static int attempt_call(struct keeper *k, const struct keeper_request *c, struct err *e)
 {
 	int code = wait_for(k, seconds_until(k, k->next_call), "the pace that is allowed", e);
@@ -194,10 +197,9 @@ static bool is_fresh(struct keeper *k, const struct cached_page *p)
 	return age >= 0 && age < p->max_age_seconds;
 }
 
-/*
- * The body of a path ("/servers?...") into k->body. credits: what the call costs of the 60 a minute. check, when
- * not NULL, says whether the body is what it should be: one that is not is not kept, and asked for again.
- */
+/* Reads the page of `path` ("/servers?...") into k->body. `credits` is the price of the call, out
+ * of 60 a minute. `check` may be NULL; it validates the body. A body that fails `check` is not
+ * stored, and the page is requested again. */
 static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	int (*check)(void *context, const struct buf *body, struct err *e), void *context,
 	struct err *e)
@@ -210,11 +212,11 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	c.url = buf_text(&url);
 	k->report->pages++;
 	k->progress.pages++;
-	response_headers_clear(&k->answer); /* what it says below is of this page */
+	response_headers_clear(&k->answer); /* so that no header of the page before remains */
 	tell(k, 0, NULL);
 	if (k->cache && catalogue_cache_page(k->cache, c.url, &c.known, &k->body, NULL) == 0 &&
 		check && check(context, &k->body, NULL))
-		c.known = (struct cached_page){0}; /* what is cached is not what it should be */
+		c.known = (struct cached_page){0}; /* the cached body fails `check` */
 	if (!c.known.fetched_at.ns || !is_fresh(k, &c.known)) {
 		for (unsigned attempt = 0;; attempt++) {
 			const char *why = NULL;
@@ -245,13 +247,13 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 struct fetching {
 	struct keeper k;
 	struct catalogue_builder *b;
-	struct catalogue *places; /* vendors and regions, to find their names in */
+	struct catalogue *places; /* vendors and regions, to find their names */
 	struct buf path;
 };
 
-/* A body read as an array into a builder of its own, or into f->b. */
+/* Arguments of read_array. */
 struct keeper_reading {
-	struct catalogue_builder *b; /* NULL = only look whether it can be read */
+	struct catalogue_builder *b; /* NULL = only check that it can be read */
 	const struct json_reading *how;
 	size_t objects;
 };
@@ -267,10 +269,8 @@ static int read_array(void *context, const struct buf *body, struct err *e)
 	return code;
 }
 
-/*
- * Fetches a page that is an array, and adds it. It is looked through before it is added, so that
- * half of a page that was cut off, or is something else, never gets in.
- */
+/* Fetches a page that is a JSON array and adds its objects to `b`. The page is first read into a
+ * scratch builder, so that `b` never gets half of a truncated page. */
 static int fetch_array(struct fetching *f, const char *path, double credits,
 	const struct json_reading *how, struct catalogue_builder *b, size_t *objects, struct err *e)
 {
@@ -284,11 +284,11 @@ static int fetch_array(struct fetching *f, const char *path, double credits,
 	return code;
 }
 
-/* ---- what there is ---- */
+/* ---- health, tables and benchmarks ---- */
 
 #define YEAR_2255 9e9
 
-/* The day of a Unix time; none of what no clock shows. */
+/* Sets the date of the catalogue from a Unix time. A time outside 1970 to 2255 is ignored. */
 static void set_as_of(struct catalogue_builder *b, double seconds)
 {
 	char text[WALL_TEXT_MAX];
@@ -300,7 +300,7 @@ static void set_as_of(struct catalogue_builder *b, double seconds)
 	catalogue_set_as_of(b, text);
 }
 
-/* context: the json_type that is expected. */
+/* Checks that `body` is JSON of the expected type. `context` points to a json_type. */
 static int is_json(void *context, const struct buf *body, struct err *e)
 {
 	const json_type *type = context;
@@ -314,8 +314,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 	return code;
 }
 
-/* Which database the Keeper has. An answer of the cache would tell of an old one: it is always
- * asked. */
+/* Reads which database the Keeper has. This call never uses the cache, because a cached answer
+ * would name an old database. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;
@@ -327,7 +327,7 @@ static int fetch_health(struct fetching *f, struct err *e)
 
 	f->k.cache = cache;
 	if (code)
-		return f->k.answer.status == 404 ? 0 : code; /* older Keepers do not tell */
+		return f->k.answer.status == 404 ? 0 : code; /* older Keepers lack this path */
 	json_t *health = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL);
 	const char *hash = json_string_value(json_object_get(health, "database_hash"));
 
@@ -347,7 +347,8 @@ static const struct {
 	{"/table/region", "regions", {.kind = READ_REGIONS, .lenient = true}},
 };
 
-/* Vendors and regions: into the catalogue, and as one of their own, to know their names at once. */
+/* Fetches countries, vendors and regions into the catalogue. A second copy goes into f->places,
+ * because the later requests need the names before the catalogue is finished. */
 static int fetch_tables(struct fetching *f, struct err *e)
 {
 	struct catalogue_builder *places = catalogue_builder_new();
@@ -368,7 +369,7 @@ static int fetch_tables(struct fetching *f, struct err *e)
 	return code;
 }
 
-/* The benchmarks that will be asked for, from the table of all. */
+/* Adds the descriptions of the wanted benchmarks, from the Keeper's table of all benchmarks. */
 static int fetch_benchmarks(struct fetching *f, struct err *e)
 {
 	const struct text_list *wanted = &f->k.options->benchmarks;
@@ -401,7 +402,7 @@ static int fetch_benchmarks(struct fetching *f, struct err *e)
 
 /* ---- servers ---- */
 
-/* Appends a query value with everything but letters, digits and -._~ as %XX. */
+/* Appends a query value. Every byte except letters, digits and -._~ becomes %XX. */
 static void add_encoded(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -415,7 +416,8 @@ static void add_encoded(struct buf *out, const char *text)
 	}
 }
 
-/* All pages of one question. which: "vendor" or "vendor_regions"; value: of it. */
+/* Fetches all pages of the servers with `which`=`value`. `which` is "vendor" or
+ * "vendor_regions". */
 static int fetch_servers(struct fetching *f, const char *which, const char *value,
 	const struct json_reading *how, bool count, struct err *e)
 {
@@ -464,10 +466,8 @@ static int fetch_vendors(struct fetching *f, const char *benchmark_id, bool coun
 	return code;
 }
 
-/*
- * The prices in the regions of one name: of each that has it, for 1000 may be a region of several vendors. known: it is
- * an error when there is none.
- */
+/* Fetches the prices in every region called `name`. Several vendors may have a region of the same
+ * name, such as 1000. `known` = true: no match is an error. */
 static int fetch_region(struct fetching *f, const char *name, bool known, struct err *e)
 {
 	char which[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
@@ -492,7 +492,8 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 	return code;
 }
 
-/* The list may change between two pages, but not by a tenth. */
+/* Checks that most of the expected servers came. The list may change between two pages, but not by
+ * a tenth. */
 static int check_count(struct fetching *f, struct err *e)
 {
 	size_t n = catalogue_builder_servers(f->b);
@@ -522,7 +523,7 @@ static int fetch_all(struct fetching *f, struct err *e)
 		code = fetch_benchmarks(f, e);
 	if (code == 0) {
 		f->k.report->expected_servers =
-			0; /* NaN as soon as one part does not tell: it was cached */
+			0; /* becomes NaN when one answer lacks the count: a cached page */
 		code = fetch_vendors(f, SINGLE_CORE, true, e);
 	}
 	for (size_t i = 0; code == 0 && i < o->benchmarks.n; i++)

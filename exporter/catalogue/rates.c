@@ -1,4 +1,3 @@
-/* Texts to rates. */
 #include "exporter/catalogue/rates.h"
 
 #include <errno.h>

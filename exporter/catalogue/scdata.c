@@ -1,5 +1,5 @@
-/* Reads the tables of sc-data into a catalogue builder, column by column as recommender/catalogue/fields.h
- * names them. */
+/* Reads the tables of sc-data into a catalogue builder. Column names are field names
+ * (recommender/catalogue/fields.h). */
 #include "exporter/catalogue/scdata.h"
 
 #include <errno.h>
@@ -14,24 +14,23 @@
 
 #define COLUMNS_MAX 128
 #define BUSY_MS     5000
-#define PAGE_CACHE                                                                                 \
-	"PRAGMA cache_size = -4096" /* KiB: the file may be large, this process must not be */
+#define PAGE_CACHE  "PRAGMA cache_size = -4096" /* KiB; a large file must not need much memory */
 
 struct scdata_reader {
 	struct sql_file file;
 	struct catalogue_builder *b;
 };
 
-/* One row of a query whose columns are fields: sets them, then hands the row over. */
+/* A table whose columns are fields. `add` is called for each row, after the fields were set. */
 struct scdata_table {
 	const char *name;
 	enum field_part part;
 	const char *where; /* NULL = all rows */
 	int (*add)(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e);
-	const char *more; /* further columns of the query, for add; NULL = none */
+	const char *more; /* further columns, which `add` reads from `q`; NULL = none */
 };
 
-/* The text of the next column, "" when NULL; valid until the next row. */
+/* Returns the text of the next column, "" for NULL. Valid until the next row. */
 static const char *text_of(struct sql *q)
 {
 	const char *text = sql_text(q);
@@ -39,7 +38,8 @@ static const char *text_of(struct sql *q)
 	return text ? text : "";
 }
 
-/* Sets a text of a part; what is no decent text stays unknown. The text must outlive object. */
+/* Sets a text field of a part. An invalid text leaves the field unknown. `text` must outlive
+ * `object`. */
 static void set_text(enum field_part part, const char *name, void *object, const char *text)
 {
 	field_set_text(field_of(part, name), object, text, NULL);
@@ -66,7 +66,7 @@ static bool has_column(const struct scdata_reader *r, const char *table, const c
 	return sql_row(&q, NULL) > 0;
 }
 
-/* The fields of a part that are columns of a table. */
+/* Finds the fields of a part that are columns of the table, and returns their number. */
 static int columns_of(const struct scdata_reader *r, const struct scdata_table *t,
 	const struct field *ret[COLUMNS_MAX])
 {
@@ -84,7 +84,8 @@ static int columns_of(const struct scdata_reader *r, const struct scdata_table *
 	return n;
 }
 
-/* A value that does not fit its field stays unknown: the file may be of a later version. */
+/* Sets a field from the next column. An invalid value leaves the field unknown, because the file
+ * may have a later version. */
 static void set_field(const struct field *f, void *object, struct sql *q)
 {
 	switch (sql_type(q)) {
@@ -127,7 +128,7 @@ static int read_table(struct scdata_reader *r, const struct scdata_table *t, str
 	return code;
 }
 
-/* What one bad row says is not said; too many of anything ends the reading. */
+/* Ignores the error of one bad row. -E2BIG, too many of something, ends the reading. */
 static int tolerate(int code)
 {
 	return code == -E2BIG ? code : 0;
@@ -139,7 +140,7 @@ static int add_vendor(struct scdata_reader *r, struct field_row *row, struct sql
 	return tolerate(catalogue_add_vendor(r->b, &row->vendor, e));
 }
 
-/* ["a", "b"] as "a|b". */
+/* Converts ["a", "b"] to "a|b". */
 static void join_aliases(const char *json, struct buf *out)
 {
 	json_t *list = json_loads(json, 0, NULL);
@@ -194,7 +195,7 @@ static const struct scdata_table prices = {"server_price", PART_PRICE,
 				"lower(coalesce(operating_system, '')) NOT LIKE '%windows%'",
 	add_price, NULL};
 
-/* What is paid beside a server: one query each, of vendor_id, region_id, currency and the lowest
+/* Prices besides the server's own. Each query returns vendor_id, region_id, currency and the lowest
  * price. */
 static const struct scdata_extra {
 	const char *table, *field;
@@ -239,7 +240,7 @@ static int read_extra(struct scdata_reader *r, const struct scdata_extra *x, str
 	return code;
 }
 
-/* Calls add for each row of a query; a file without such a table has none. */
+/* Calls `add` for each row of a query. A missing table counts as empty. */
 static int each_row(struct scdata_reader *r, const char *table, const char *text,
 	int (*add)(struct scdata_reader *r, struct sql *q, struct err *e), struct err *e)
 {
@@ -275,7 +276,8 @@ static int add_benchmark(struct scdata_reader *r, struct sql *q, struct err *e)
 	return *text[0] ? tolerate(catalogue_add_benchmark(r->b, &b, e)) : 0;
 }
 
-/* The best of all configurations is among the highest and the lowest. */
+/* Each row has the highest and the lowest score. Adding both is enough, because the best score over
+ * all configurations is one of them. */
 static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *vendor_id = text_of(q), *server_id = text_of(q), *benchmark_id = text_of(q);
@@ -293,7 +295,7 @@ static int add_rate(struct scdata_reader *r, struct sql *q, struct err *e)
 	return tolerate(catalogue_set_rate(r->b, currency, sql_double(q), e));
 }
 
-/* The first ten characters of a date and time. */
+/* Sets the catalogue's date from the first ten characters of a date and time. */
 static void set_day(struct scdata_reader *r, const char *at)
 {
 	char day[16];
@@ -331,7 +333,8 @@ static int read_all(struct scdata_reader *r, struct err *e)
 	static const struct scdata_table *const required[] = {&servers, &prices};
 	int code = 0;
 
-	/* Reads the header of the file: the first that fails when it is no database. */
+	/* This is the first statement that reads the file, so it fails when the file is not a
+	 * database. */
 	code = sql_exec(&r->file, "PRAGMA schema_version", "read", e);
 	if (code)
 		return code;

@@ -1,4 +1,4 @@
-/* Splits a dump into statements, and runs those that are needed. */
+/* Splits a dump into statements and runs those that fill needed tables. */
 #include "exporter/catalogue/sql_dump.h"
 
 #include <errno.h>
@@ -14,22 +14,22 @@
 struct catalogue_dump {
 	sqlite3 *db;
 	struct buf statement;
-	size_t read;   /* of the statement, to the end of a line */
-	char quote;    /* that a text or a name goes on to, behind what was read; '\0' = none */
-	bool is_whole; /* was read to its semicolon; or nothing but blanks and comments */
-	unsigned long line; /* of its end */
-	uint64_t steps;     /* that it may still take */
+	size_t read;        /* bytes of the statement that ends_statement has scanned */
+	char quote;         /* opening quote that is not closed yet; '\0' = none */
+	bool is_whole;      /* ends in its semicolon, or has only blanks and comments */
+	unsigned long line; /* where the statement ends */
+	uint64_t steps;     /* remaining steps of SQLite */
 };
 
-/*
- * Filling a table took SQLite 0.3 to 2.2 steps of its machine for each byte of the statement: rows of two small numbers
- * with a key and checks the most. A join that never ends needs few bytes. A CREATE TABLE took 80.
- */
+/* Measured: SQLite's virtual machine takes 0.3 to 2.2 steps per byte of an INSERT. Rows of two
+ * small numbers with a key and checks take the most. A CREATE TABLE takes 80 steps. The limit stops
+ * a short statement with an endless join. */
 #define STEPS_PER_BYTE 10
 #define STEPS_OF_ANY   100000
-#define STEPS_BETWEEN  1000 /* looks at how many there were */
+#define STEPS_BETWEEN  1000 /* between two checks of the limit */
 
-/* Those that exporter/catalogue/scdata.c reads. Descriptions alone are half of a dump. */
+/* The tables that exporter/catalogue/scdata.c reads. Other tables are skipped: the descriptions
+ * alone are half of a dump. */
 static const char *const needed[] = {"country", "vendor", "vendor_compliance_link", "region",
 	"server", "server_price", "storage_price", "traffic_price", "ipv4_price", "benchmark",
 	"benchmark_score", "currency", "_metadata"};
@@ -42,7 +42,8 @@ static bool is_needed(const char *table, size_t len)
 	return false;
 }
 
-/* Only what makes and fills tables: no other file, no function with effects, no virtual table. */
+/* Allows only creating and filling tables. Denies other files, functions with side effects and
+ * virtual tables. */
 static int authorise(void *context, int action, const char *a, const char *b, const char *database,
 	const char *inner)
 {
@@ -51,17 +52,17 @@ static int authorise(void *context, int action, const char *a, const char *b, co
 	(void)inner;
 	switch (action) {
 	case SQLITE_CREATE_TABLE:
-	case SQLITE_CREATE_INDEX: /* of a primary key */
+	case SQLITE_CREATE_INDEX: /* for primary keys */
 	case SQLITE_REINDEX:
 	case SQLITE_TRANSACTION:
 	case SQLITE_SELECT:
 	case SQLITE_READ:
-	case SQLITE_UPDATE: /* of sqlite_master, as part of CREATE */
+	case SQLITE_UPDATE: /* of sqlite_master, by CREATE */
 		return database && strcmp(database, "main") != 0 ? SQLITE_DENY : SQLITE_OK;
 	case SQLITE_INSERT:
 		return (is_needed(a, strlen(a)) || strncmp(a, "sqlite_", 7) == 0) ? SQLITE_OK :
 										    SQLITE_IGNORE;
-	case SQLITE_FUNCTION: /* replace(), char(): how some dumps write newlines */
+	case SQLITE_FUNCTION: /* some dumps write newlines with replace() and char() */
 		return strcasecmp(b ? b : "", "replace") == 0 ||
 				       strcasecmp(b ? b : "", "char") == 0 ?
 			       SQLITE_OK :
@@ -104,8 +105,8 @@ int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct er
 	return 0;
 }
 
-/* The table that "INSERT INTO x" or "CREATE TABLE x" is about, behind the words; NULL when it is
- * none of these. */
+/* Returns the text from the table name on, of an "INSERT INTO x" or "CREATE TABLE x"; NULL for any
+ * other statement. */
 static const char *table_of(const char *statement)
 {
 	static const char *const words[] = {
@@ -118,7 +119,7 @@ static const char *table_of(const char *statement)
 	return NULL;
 }
 
-/* Transactions, settings, indexes, views and the rows of other tables are left out. */
+/* Returns true for statements to skip: transactions, settings, indexes, views, and other tables. */
 static bool left_out(const char *statement)
 {
 	const char *table = table_of(statement);
@@ -151,10 +152,8 @@ static int run_statement(struct catalogue_dump *d, struct err *e)
 	return code;
 }
 
-/*
- * Reads the line at hand: a statement ends with a semicolon outside of texts, quoted names and "--" comments that is the
- * last of a line.
- */
+/* Scans the part of the statement not scanned yet, and returns true when the statement is complete.
+ * The last character of the line must be a semicolon outside of quotes and "--" comments. */
 static bool ends_statement(struct catalogue_dump *d)
 {
 	const char *at = buf_text(&d->statement) + d->read;
@@ -173,7 +172,8 @@ static bool ends_statement(struct catalogue_dump *d)
 	return d->is_whole && !d->quote;
 }
 
-/* A statement ends with a line. Lines of blanks and comments count as one, which is left out. */
+/* Runs each complete statement. Statements end only at the end of a line. Lines with only blanks
+ * and comments form a statement that is skipped. */
 int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e)
 {
 	for (size_t i = 0; i < len;) {

@@ -1,7 +1,5 @@
-/*
- * The SQL dump of an sc-data database (sc-data-all.sql), run into a database file piece by piece. What comes from
- * outside is not trusted: nothing but creating tables and inserting into those that are needed is carried out.
- */
+/* Runs the SQL dump of an sc-data database (sc-data-all.sql) into a database file, piece by piece.
+ * The dump is untrusted: only creating tables and inserting into needed tables is allowed. */
 #ifndef EXPORTER_CATALOGUE_SQL_DUMP_H
 #define EXPORTER_CATALOGUE_SQL_DUMP_H
 
@@ -11,13 +9,14 @@
 
 struct catalogue_dump;
 
-/* path: an empty file. */
+/* `path` names an empty file, which becomes the database. */
 int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct err *e);
 
-/* Some more of the text, cut anywhere. */
+/* Adds the next piece of the dump. Pieces may end anywhere. */
 int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e);
 
-/* Frees d; NULL does nothing. The end of the text: an error when it ends within a statement. */
+/* Ends the dump and frees `d`, which may be NULL. An incomplete last statement is an error. `e` =
+ * NULL discards the last statement instead. */
 int catalogue_dump_close(struct catalogue_dump *d, struct err *e);
 
 #define CATALOGUE_STATEMENT_MAX (64u << 20)

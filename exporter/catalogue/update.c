@@ -1,4 +1,4 @@
-/* The Keeper's protocol, over the real network, clock and cache. */
+/* Connects the Keeper protocol (keeper.h) to the real network, clock and cache. */
 #include "exporter/catalogue/update.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define CONNECT_SECONDS 5.0
 #define TOTAL_SECONDS   60.0
-#define ASKED_MAX       (4u << 20) /* more than a command line can hold */
+#define ASKED_MAX       (4u << 20) /* bytes; longer than any command line */
 
 struct update_network {
 	struct download *download;
@@ -97,12 +97,13 @@ static double network_random(void *context)
 	return random_share();
 }
 
-/* What the catalogue that is cached was made of; none is no error. */
+/* Reads the origin of the cached catalogue. `ret` is all zero when the cache has no catalogue that
+ * `s` would fetch. */
 static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
 {
 	*ret = (struct cache_origin){0};
 	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_from(s, ret))
-		*ret = (struct cache_origin){0}; /* of another Keeper, imported, or of less */
+		*ret = (struct cache_origin){0}; /* imported, or other settings */
 }
 
 static int save_catalogue(const struct catalogue_source *s, struct catalogue_cache *cache,
@@ -140,7 +141,8 @@ static int fetch_catalogue(const struct catalogue_source *s, const char *url,
 
 	if (code == 0 && !no_cache)
 		no_cache = save_catalogue(s, cache, *ret, url, report, notice);
-	/* Also where nothing was fetched: who comes next finds one that was begun anew. */
+	/* Report a cache that was set aside even when nothing was fetched, because the next opener
+	 * sees only the new file. */
 	if (!no_cache)
 		catalogue_cache_aside(cache, notice);
 	catalogue_cache_close(cache);

@@ -1,7 +1,5 @@
-/*
- * Fetches the Keeper's catalogue over the network into the cache: what the fetcher thread does now and then, and
- * the command "catalogue update" once.
- */
+/* Fetches the Keeper's catalogue over the network into the cache. The fetcher thread does this at
+ * intervals, and the command "catalogue update" once. */
 #ifndef EXPORTER_CATALOGUE_UPDATE_H
 #define EXPORTER_CATALOGUE_UPDATE_H
 
@@ -9,36 +7,37 @@
 #include "exporter/core/worker.h"
 
 struct catalogue_source {
-	const char *url;        /* of the Keeper; a slash at the end does no harm */
-	const char *cache_path; /* of the cache */
-	/* Certificates to trust instead of the system's; NULL = the system's. */
+	const char *url;        /* URL of the Keeper, with or without a final slash */
+	const char *cache_path; /* path of the cache file */
+	/* File with the certificates to trust; NULL = the system's certificates. */
 	const char *ca_file;
 	struct text_list regions, benchmarks; /* as in struct keeper_options */
-	const char *home;                     /* likewise; NULL = unknown */
-	bool force;                           /* fetch even what is known to be unchanged */
-	/* NULL = nobody listens. */
+	const char *home;                     /* as in struct keeper_options; NULL = unknown */
+	bool force;                           /* fetch even when the database is unchanged */
+	/* Called with the progress of the fetch; may be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;
 };
 
-/*
- * Takes minutes: the Keeper allows 20 calls a minute. *ret is NULL when the cached catalogue is still the newest;
- * then its age is renewed. A cache that cannot be written is told in *notice, and no error; so is one that was set aside
- * and begun anew, by -EUCLEAN, also beside an error.
- */
+/* Fetches the catalogue. This takes minutes, because the Keeper allows 20 calls a minute. *ret is
+ * NULL when the cached catalogue is still the newest; the cache then gets a new age.
+ * A cache that cannot be written is not an error: *notice describes the problem. *notice has the
+ * code -EUCLEAN when the cache file was set aside and a new one begun, even if the call fails. */
 int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
-/* Is that the source of a catalogue that was fetched? */
+/* Returns true when `source` is a URL, so the catalogue was fetched and not imported. */
 bool catalogue_is_url(const char *source);
 
-/* The regions and benchmarks as one text; a long one is cut, and ends in a hash of all of it (utf8_clean). */
+/* Writes the regions, the home and the benchmarks of `s` as one text. A long text is cut and ends
+ * in a hash of the whole text (utf8_clean). */
 void catalogue_source_text(const struct catalogue_source *s, char ret[CATALOGUE_SOURCE_TEXT_MAX]);
 
-/* Is that what s would fetch? */
+/* Returns true when `o` has the URL, regions and benchmarks that `s` would fetch. */
 bool catalogue_is_from(const struct catalogue_source *s, const struct cache_origin *o);
 
-/* "aws~us-east-1" in out; NULL = one of the two is not known (""). */
+/* Writes "aws~us-east-1" to `out` and returns it; returns NULL when the vendor or the region is
+ * "". */
 #define CATALOGUE_HOME_MAX 100
 const char *catalogue_home(const char *vendor_id, const char *region, char out[CATALOGUE_HOME_MAX]);
 

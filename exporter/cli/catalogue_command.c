@@ -20,13 +20,13 @@
 #define PROGRAM      "rightsize-exporter catalogue"
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-#define LONG_WAIT    10.0 /* seconds; reported on a line of its own without a terminal */
+#define LONG_WAIT    10.0 /* seconds; without a terminal, a longer wait gets a line */
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 struct catalogue_command {
 	struct options options;
-	const char *operand; /* NULL: none */
+	const char *operand; /* NULL = no operand */
 };
 
 static int failed(const struct err *e)
@@ -110,10 +110,10 @@ static bool contains(const struct server *s, const char *text)
 
 struct found_server {
 	const struct server *server;
-	double usd; /* per hour; NaN: unknown */
+	double usd; /* per hour; NaN = unknown */
 };
 
-/* By price, unknown prices last, then in the catalogue's order. */
+/* Sorts by price, with unknown prices last. Equal prices keep the order of the catalogue. */
 static int by_price(const void *left, const void *right)
 {
 	const struct found_server *a = left, *b = right;
@@ -295,7 +295,7 @@ static int update(struct catalogue_command *c)
 		.regions = o->catalogue_regions,
 		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
 		.benchmarks = o->catalogue_benchmarks,
-		.force = true, /* fresh pages still come from the cache */
+		.force = true, /* fetch now; unchanged pages still come from the cache */
 		.progress = show_fetching,
 		.progress_context = &progress};
 
@@ -306,7 +306,7 @@ static int update(struct catalogue_command *c)
 	progress_end(&progress);
 	if (notice.code == -EUCLEAN)
 		warn(&notice);
-	else if (code == 0 && notice.code) /* fetched, but not saved */
+	else if (code == 0 && notice.code) /* fetched, but could not be saved */
 		e = notice, code = notice.code;
 	if (code == 0)
 		say_fetched(fetched, &report, path);
@@ -363,7 +363,7 @@ static int import(struct catalogue_command *c)
 static const struct catalogue_verb {
 	const char *word, *operand, *help;
 	int (*run)(struct catalogue_command *c);
-	/* In place of run: prints from the current catalogue. */
+	/* Set instead of `run` for a command that prints from the current catalogue. */
 	int (*show)(struct catalogue_command *c, const struct catalogue_use *use);
 } verbs[] = {
 	{"info", NULL,
@@ -404,7 +404,7 @@ static const struct catalogue_verb *verb_of(const char *word)
 	return NULL;
 }
 
-/* The operand may stand before or after the options. */
+/* Reads the options and the operand, which may stand before or after the options. */
 static int read_command(struct catalogue_command *c, const struct catalogue_verb *v, int argc,
 	char **argv, struct err *e)
 {
@@ -416,7 +416,8 @@ static int read_command(struct catalogue_command *c, const struct catalogue_verb
 		argc--;
 		argv++;
 	}
-	/* options_read would take "-" for an option. */
+	/* Remove a last "-" (standard input) first, because options_read would reject it as an
+	 * option. */
 	if (argc > 0 && strcmp(argv[argc - 1], "-") == 0 && !first) {
 		c->operand = argv[--argc];
 		first = true;

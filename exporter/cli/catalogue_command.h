@@ -1,23 +1,24 @@
-/* rightsize-exporter catalogue info|update|import|search: servers and prices. */
+/* The commands "rightsize-exporter catalogue info|update|import|search": servers and prices. */
 #ifndef EXPORTER_CLI_CATALOGUE_COMMAND_H
 #define EXPORTER_CLI_CATALOGUE_COMMAND_H
 
 #include "collectors/base/buf.h"
 #include "recommender/catalogue/catalogue.h"
 
-/* argv: arguments after the word catalogue. Returns the exit code: 0, 1: failed, 2: bad usage. */
+/* `argv` holds the arguments after the word catalogue. Returns the exit code: 0 = done, 1 = failed,
+ * 2 = bad usage. */
 int catalogue_command_main(int argc, char **argv);
 
-/* Appends the commands and their sentences for --help. */
+/* Appends the commands and their descriptions for --help. */
 void catalogue_command_help(struct buf *out);
 
-/* Appends the output of "catalogue info". age_seconds: since the fetch; NaN: not fetched. */
+/* Appends the output of "catalogue info". `age_seconds` is the time since the catalogue was
+ * fetched; NaN = it was not fetched. */
 void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds);
 
-/*
- * Appends the active servers whose server_id, api_reference, display_name or family contains text,
- * ignoring case: a heading and at most limit lines, cheapest first. Returns the number of matches.
- */
+/* Appends a heading and at most `limit` servers, cheapest first. Finds the active servers whose
+ * server_id, api_reference, display_name or family contains `text`, ignoring case. Returns the
+ * number of servers found. */
 size_t catalogue_command_search(struct buf *out, const struct catalogue *c, const char *text,
 	size_t limit);
 

@@ -159,7 +159,7 @@ static void formats_markdown(struct buf *out)
 
 /* ---- man page ---- */
 
-/* Escapes text for roff, where a line that starts with "." or "'" is a request. */
+/* Escapes `text` for roff. A line that starts with "." or "'" would be a roff request. */
 static void add_roff(struct buf *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -178,7 +178,7 @@ static void add_section(struct buf *out, const char *name)
 	buf_addf(out, ".SH %s\n", name);
 }
 
-/* A tagged paragraph: "--name=VALUE", then the text with a full stop. */
+/* Adds a tagged paragraph: "--name=VALUE", then `text` with a full stop. */
 static void add_entry(struct buf *out, const char *tag, const char *value, const char *text)
 {
 	buf_adds(out, ".TP\n\\fB");
@@ -303,7 +303,7 @@ void manual_man(struct buf *out)
 
 /* ---- bash ---- */
 
-/* May the text stand unquoted in a word list of bash? */
+/* Returns true when bash accepts `text` without quotes in a list of words. */
 static bool is_word(const char *text)
 {
 	for (; *text; text++)

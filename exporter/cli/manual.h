@@ -7,18 +7,19 @@
 #include "collectors/base/buf.h"
 #include "exporter/options/options.h"
 
-/* The commands without a route; a NULL word ends them. */
+/* A command that is not a route. A NULL `word` ends the table. */
 struct manual_command {
 	const char *word, *synopsis, *help;
 	enum command_bits bits;
 };
 extern const struct manual_command manual_commands[];
 
-/* Appends a man page (man(7)), and a completion script for bash. */
+/* Append a man page (man(7)) and a completion script for bash. */
 void manual_man(struct buf *out);
 void manual_bash(struct buf *out);
 
-/* Has the command line --help, -h or --version before any "--", or the word manual? */
+/* Returns true when the first argument is the word manual, or when --help, -h or --version comes
+ * before any "--". */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

@@ -29,7 +29,8 @@ static json_t *arguments(struct slice command_line)
 	return ret;
 }
 
-/* Rules match whole values. Otherwise only the part that names the job is written. */
+/* Returns the whole value when a rule reads the variable, because rules match whole values.
+ * Otherwise returns only the part that names the job. NULL = do not write the variable. */
 static json_t *variable(struct slice key, struct slice value, const struct job_rules *rules)
 {
 	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);
@@ -98,7 +99,8 @@ static struct slice member(const json_t *o, const char *key)
 	return (struct slice){s, s ? strlen(s) : 0};
 }
 
-/* Cuts a long text between two UTF-8 characters, so that it stays printable. */
+/* Copies a text. A text that is too long is cut between two UTF-8 characters, so that it stays
+ * printable. */
 static void copy_member(const json_t *o, const char *key, char *out, size_t size)
 {
 	struct slice s = member(o, key);

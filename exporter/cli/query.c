@@ -25,7 +25,8 @@ const struct route *query_route(const char *command)
 	return NULL;
 }
 
-/* Splits "--name" or "--name=value"; *value is NULL without "=". False: no flag. */
+/* Splits "--name" or "--name=value". `*value` is NULL when there is no "=". Returns false when the
+ * argument is not a flag. */
 static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const char **value)
 {
 	if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0')
@@ -40,7 +41,8 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* -o FILE, --output FILE or --output=FILE; *value is NULL if FILE is the next argument. */
+/* Returns true for -o FILE, --output FILE and --output=FILE. `*value` is NULL when FILE is the next
+ * argument. */
 static bool is_output(const char *argument, const char **value)
 {
 	char name[NAME_MAX_BYTES];
@@ -50,7 +52,8 @@ static bool is_output(const char *argument, const char **value)
 	       (flag_parse(argument, name, value) && strcmp(name, "output") == 0);
 }
 
-/* Arguments from argv[0] on that form one parameter: 0, 1, or 2 with a separate value. */
+/* Returns how many arguments, from argv[0] on, belong to one parameter of the route. 0 = no
+ * parameter, 2 = the value is the next argument. */
 static int parameter_length(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
@@ -62,7 +65,8 @@ static int parameter_length(const struct route *route, int argc, char **argv)
 		return 0;
 	const struct parameter *p = route_parameter_find(route->parameters, name);
 
-	/* Program options have a dot. Other flags go to the route: its error suggests a name. */
+	/* Options of the program have a dot in their name. The route gets every other unknown flag,
+	 * because the route's error message suggests a name. */
 	if (!p)
 		return !strchr(name, '.');
 	return value || p->kind == PARAMETER_FLAG || argc < 2 ? 1 : 2;
@@ -112,7 +116,7 @@ void query_help(struct buf *out, const struct route *route)
 		route->explain(out);
 }
 
-/* Replaces control characters: names come from outside and could steer a terminal. */
+/* Prints `s` without control characters: names come from outside and could control the terminal. */
 static void print_clean(const char *s)
 {
 	for (; *s; s++)
@@ -126,7 +130,7 @@ static const char *message_of(const json_t *error)
 	return message ? message : "no answer";
 }
 
-/* Prints the message of the JSON body, and its lists of names. */
+/* Prints the error message in the JSON body and the lists of names that come with the message. */
 static void print_error(const struct route *route, const struct reply *r)
 {
 	json_t *document = json_loadb(buf_text(&r->body), r->body.len, 0, NULL);
@@ -157,7 +161,7 @@ static int usage_error(const struct route *route, const char *text)
 	return EXIT_USAGE;
 }
 
-/* A word without a flag is mostly the name of a job. */
+/* Suggests --job-name, because a word that is not a flag is usually the name of a job. */
 static int no_flag(const struct route *route, const char *word, struct err *e)
 {
 	bool job = word[0] != '-' && route_parameter_find(route->parameters, "job_name");

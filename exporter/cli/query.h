@@ -5,30 +5,27 @@
 #include "exporter/core/app.h"
 #include "exporter/api/route.h"
 
-/* The route with this command word, or NULL. */
+/* Returns the route with this command word, or NULL. */
 const struct route *query_route(const char *command);
 
-/*
- * Moves the route's parameters and their values to the front of argv, in order, and returns their
- * number. The rest is for options_read. Stops at "--".
- */
+/* Moves the route's parameters and their values to the front of `argv` and keeps their order.
+ * Returns the number of moved arguments. options_read reads the remaining arguments. Stops at
+ * "--". */
 int query_split(const struct route *route, int argc, char **argv);
 
-/*
- * Writes the answer to stdout, or to the file of -o FILE; errors go to stderr. argv holds the
- * route's arguments only: --job-name X or --job-name=X. Returns the exit code: 0, 1: no answer, 2:
- * bad usage.
- */
+/* Writes the answer to stdout, or to FILE with -o FILE. Errors go to stderr. `argv` contains only
+ * arguments of the route: --job-name X or --job-name=X. Returns the exit code: 0 = done, 1 = no
+ * answer, 2 = bad usage. */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 
-/*
- * Writes the answer of a command to a file, as -o does. pairs: parameters and values; a NULL name
- * ends them. If the answer is an error, nothing is written and e holds its message.
- */
+/* Writes the answer of a command to the file at `path`, as -o does. `pairs` has parameters and
+ * values; a NULL name ends the list. If the answer is an error, writes no file and copies the error
+ * message to `e`. */
 int query_save(struct app *app, const char *command, const char *const pairs[][2], const char *path,
 	struct err *e);
 
-/* Prints that a word is no flag, with the probable flag. Returns the exit code of bad usage. */
+/* Prints that `word` is not a flag, and the flag that was probably meant. Returns the exit code for
+ * bad usage. */
 int query_refuse(const struct route *route, const char *word);
 
 /* Appends the route's parameters for --help. */

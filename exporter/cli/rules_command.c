@@ -22,11 +22,11 @@
 
 struct rules_session {
 	struct options options;
-	struct job_rules *rules; /* NULL: none */
+	struct job_rules *rules; /* NULL = no rules */
 	struct host host;
 	struct facts_reader *reader;
 	struct buf out;
-	json_t *captured; /* the processes of capture; NULL for test */
+	json_t *captured; /* processes that capture prints; NULL for test */
 	bool explain;
 };
 
@@ -45,7 +45,7 @@ static void add_command(struct buf *out, struct slice command_line)
 	utf8_clean(command_line.data,
 		command_line.len < COMMAND_MAX * 4 ? command_line.len : COMMAND_MAX * 4, text,
 		sizeof text);
-	/* utf8_clean has replaced the NUL between arguments by U+FFFD. */
+	/* utf8_clean has replaced the NUL after each argument by U+FFFD: print a space instead. */
 	for (char *c = text; *c; c++)
 		if (strncmp(c, "\xef\xbf\xbd", 3) == 0) {
 			*c = ' ';
@@ -66,7 +66,8 @@ static void add_labels(struct buf *out, const struct recognised *r)
 		buf_addf(out, " attempt=%.0f", r->attempt);
 }
 
-/* Prints "PID COMMAND", then "rule 2 (line 9) names it NAME flow=a" or why nothing names it. */
+/* Prints "PID COMMAND", then the rule or system that names the process, as in "rule 2 (line 9)
+ * names it NAME flow=a". */
 static void describe(struct rules_session *s, const struct process_facts *facts)
 {
 	struct buf explanation AUTO(buf_done) = BUF_MAX(OUTPUT_MAX);

@@ -12,7 +12,7 @@
 
 int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 {
-	/* O_NONBLOCK: never wait for the writer of a FIFO. */
+	/* O_NONBLOCK: do not wait for a writer if the file is a FIFO. */
 	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, ret, TOKEN_MAX - 1);
 
@@ -23,7 +23,8 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 	return ret[0] ? 0 : err_set(e, -EINVAL, "the token %s is empty", path);
 }
 
-/* Takes the same time wherever the first difference is. An empty token matches nothing. */
+/* Returns 0 when the texts are equal. The time does not depend on the place of the first
+ * difference. An empty token matches nothing. */
 static unsigned differences(const char *shown, const char *token)
 {
 	size_t len = strlen(token), n = strlen(shown);

@@ -17,7 +17,7 @@
 /* CURLOPT_QUICK_EXIT, which older headers lack. */
 #define QUICK_EXIT (CURLOPTTYPE_LONG + 322)
 
-/* The functions in use, with the types of curl.h. */
+/* The functions of libcurl that are loaded, with the types of curl.h. */
 #define CALLS(X)                                                                                   \
 	X(curl_global_init)                                                                        \
 	X(curl_easy_init)                                                                          \
@@ -44,7 +44,7 @@ struct download {
 	struct calls call;
 	CURL *curl;
 	const struct download_options *options;
-	struct http_response *answer; /* of the current transfer */
+	struct http_response *answer; /* response of the current transfer */
 	char reason[CURL_ERROR_SIZE];
 };
 
@@ -81,7 +81,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
 	struct download *d = context;
 
 	if (size * n > 5 && memcmp(line, "HTTP/", 5) == 0)
-		response_headers_clear(d->answer); /* drop those of a redirect */
+		response_headers_clear(d->answer); /* drop the headers of a redirect */
 	response_headers_read(d->answer, line, size * n);
 	return size * n;
 }
@@ -98,7 +98,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
 	return d->options->stop && atomic_load_explicit(d->options->stop, memory_order_relaxed);
 }
 
-/* Sets the options of every transfer. A libcurl without one of them is refused. */
+/* Sets the options of every transfer. Refuses a libcurl that lacks one of the options. */
 static int set_options(struct download *d, struct err *e)
 {
 	const struct download_options *o = d->options;
@@ -121,10 +121,8 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.85 is needed");
-	/*
-	 * Do not join libcurl's resolver thread after the transfer: a dead name server would delay
-	 * the end of the program by minutes. libcurl before 7.87 has no such option.
-	 */
+	/* Do not join libcurl's resolver thread after the transfer: a dead name server would delay
+	 * the end of the program by minutes. libcurl before 7.87 has no such option. */
 	set(c, (CURLoption)QUICK_EXIT, 1L);
 	return 0;
 }
@@ -151,7 +149,7 @@ int download_open(struct download **ret, const struct download_options *o, struc
 	return 0;
 }
 
-/* The library stays loaded: unloading its TLS state is not safe. */
+/* Does not unload the library, because unloading its TLS state is not safe. */
 void download_close(struct download *d)
 {
 	if (!d)
@@ -189,7 +187,7 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
-/* libcurl would block on a FIFO without a writer. */
+/* Returns true for a pipe, because libcurl would block on a FIFO without a writer. */
 static bool is_pipe(const char *path)
 {
 	struct stat st;
@@ -197,7 +195,7 @@ static bool is_pipe(const char *path)
 	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Runs one transfer, then resets its options. Frees headers. */
+/* Runs one transfer. Removes the headers from the handle and frees `headers`. */
 static int perform(struct download *d, const char *url, struct curl_slist *headers, struct err *e)
 {
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;

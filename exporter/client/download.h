@@ -1,8 +1,6 @@
-/*
- * GET and POST over HTTP and HTTPS by libcurl. download_open loads libcurl, which takes 5 MB of
+/* GET and POST over HTTP and HTTPS by libcurl. download_open loads libcurl, which takes 5 MB of
  * memory. A handle belongs to one thread. TLS certificates are always verified. At most three
- * redirects are followed, within http and https.
- */
+ * redirects are followed, within http and https. */
 #ifndef EXPORTER_CLIENT_DOWNLOAD_H
 #define EXPORTER_CLIENT_DOWNLOAD_H
 
@@ -18,15 +16,15 @@ struct download_options {
 	const char *user_agent;
 	const char *ca_file; /* trusted certificates; NULL = the system's */
 	double connect_seconds, total_seconds;
-	size_t max_bytes;        /* of a decompressed body */
+	size_t max_bytes;        /* limit of a decompressed body */
 	const atomic_bool *stop; /* true aborts a transfer within 1 s; any thread; may be NULL */
 };
 
-/* -ENOSYS: libcurl is missing or too old. o and its texts must outlive the handle. */
+/* Returns -ENOSYS when libcurl is missing or too old. `o` and its texts must outlive the handle. */
 int download_open(struct download **ret, const struct download_options *o, struct err *e);
 void download_close(struct download *d);
 
-/* One response. Numbers without a header are NaN. */
+/* One response. A number is NaN when its header is missing. */
 struct http_response {
 	int status;
 	char etag[256];                               /* "" = none */
@@ -34,24 +32,21 @@ struct http_response {
 	double retry_after_seconds;                   /* at most one day */
 	double rate_limit, rate_cost, rate_remaining; /* X-RateLimit-*: credits */
 	double total_count;                           /* X-Total-Count */
-	struct buf body; /* the caller's: reused by each transfer; the caller calls buf_done */
+	struct buf body; /* owned by the caller, who calls buf_done; reused by each transfer */
 };
-void response_headers_clear(struct http_response *a); /* empties the body too, keeps its buffer */
+void response_headers_clear(struct http_response *a); /* empties the body, keeps its buffer */
 
-/* Stores one header line ("Name: value") in a; ignores headers without a field in a. */
+/* Stores one header line ("Name: value") in `a`. Ignores headers that have no member in `a`. */
 void response_headers_read(struct http_response *a, const char *line, size_t len);
 
-/*
- * 0 when a whole response came, with any status. etag NULL or "": send no If-None-Match.
- * -ECANCELED: stop was set; -E2BIG: longer than max_bytes; -ETIMEDOUT, -EIO, -EINVAL: no whole
- * response.
- */
+/* Returns 0 when a whole response came, with any status. Sends no If-None-Match when `etag` is NULL
+ * or "". Returns -ECANCELED when the transfer was stopped, and -E2BIG when the body is longer than
+ * max_bytes. -ETIMEDOUT, -EIO and -EINVAL = no whole response. */
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 
-/*
- * Posts a JSON document. bearer: token for the header Authorization, or NULL. Follows no redirect.
- */
+/* Posts a JSON document. `bearer` is the token for the header Authorization, or NULL. Follows no
+ * redirect. */
 int download_post(struct download *d, const char *url, const char *bearer, const char *body,
 	size_t len, struct http_response *ret, struct err *e);
 

@@ -71,13 +71,15 @@ static bool scan_hex(struct scan *s, size_t *ret)
 	return s->at > start && v <= BODY_MAX;
 }
 
-/* 1: the chunks are joined at the start of body; 0: more bytes are needed. */
+/* Joins the chunks at the start of `body`. Returns 1 when the chunks are complete, 0 when more
+ * bytes are needed, and -EBADMSG for an invalid chunk. */
 static int join_chunks(char *body, size_t len, size_t *ret)
 {
 	struct scan s = SCAN(body, len), line;
 	size_t joined = 0, chunk;
 
-	/* The first pass only checks: nothing moves before the body is complete. */
+	/* The first pass only checks the chunks, because nothing may move before the body is
+	 * complete. */
 	for (int pass = 0; pass < 2; pass++) {
 		s = SCAN(body, len);
 		joined = 0;

@@ -8,7 +8,7 @@
 #include "collectors/base/scan.h"
 #include "exporter/client/download.h"
 
-#define LONGEST_RETRY_AFTER 86400.0 /* seconds; a longer one would stop this client */
+#define LONGEST_RETRY_AFTER 86400.0 /* seconds; a longer wait would stop this client */
 
 void response_headers_clear(struct http_response *a)
 {
@@ -32,7 +32,7 @@ static void read_number(struct scan value, double most, double *ret)
 		*ret = fmin(v, most);
 }
 
-/* max-age in seconds; 0 with no-store or no-cache. */
+/* Reads max-age in seconds; 0 = no-store or no-cache. */
 static void read_cache_control(struct scan value, double *ret)
 {
 	double age = NAN;
@@ -75,7 +75,8 @@ static bool name_is(struct slice name, const char *wanted)
 	return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
 }
 
-/* Ignores a long ETag, and control characters: they would forge a header of our next request. */
+/* Stores an ETag. Ignores a long ETag, and an ETag with control characters, which would forge a
+ * header of our next request. */
 static void read_etag(struct slice value, char *ret, size_t size)
 {
 	for (size_t i = 0; i < value.len; i++)

@@ -1,8 +1,6 @@
-/*
- * The objects that all parts of the running program share. main fills the struct before threads
- * start; the pointers do not change afterwards. Query commands (recommend, stats, ...) set only
- * columns, history_path and options.
- */
+/* The objects that all parts of the running program share. main fills the struct before threads
+ * start. The pointers do not change afterwards. Query commands (recommend, stats, ...) set only
+ * columns, history_path and options. */
 #ifndef EXPORTER_CORE_APP_H
 #define EXPORTER_CORE_APP_H
 
@@ -21,17 +19,17 @@ struct result_cache;
 
 struct app {
 	const struct options *options;
-	const struct identity *self; /* NULL: do not look for runs */
+	const struct identity *self; /* NULL = do not search for runs */
 	struct columns columns;
 	const char *history_path;
-	struct sampler *sampler;             /* or NULL */
-	struct historian *historian;         /* or NULL */
-	struct this_server *machine;         /* NULL: only options name the server */
-	struct run_forecasts *run_forecasts; /* or NULL */
-	struct result_cache *results;        /* NULL: do not cache; freed by app_caches_done */
+	struct sampler *sampler;             /* may be NULL */
+	struct historian *historian;         /* may be NULL */
+	struct this_server *machine;         /* NULL = only options name the server */
+	struct run_forecasts *run_forecasts; /* may be NULL */
+	struct result_cache *results;        /* NULL = no cache; freed by app_caches_done */
 	size_t n_sockets;         /* listening sockets from systemd: exporter/lifecycle/systemd.h */
 	bool refreshes_catalogue; /* may fetch the catalogue in the background */
-	/* Private to exporter/catalogue/in_use.c. */
+	/* The members below are private to exporter/catalogue/in_use.c. */
 	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */
 	struct current_catalogue *current_catalogue;
 	char *cache_path;

@@ -6,7 +6,7 @@
 
 #include "collectors/metric.h"
 
-/* In the order of struct sample.value. Built once at start. */
+/* The metrics have the order of struct sample.value. The list is built once at the start. */
 struct columns {
 	size_t n;
 	const struct metric **metric;

@@ -9,7 +9,7 @@
 
 #define HANDLERS_MAX 64
 
-/* The statuses that this program sends; any other one counts as "other". */
+/* Statuses that this program sends. Every other status counts as "other". */
 static const struct {
 	int status;
 	const char *code;

@@ -1,16 +1,14 @@
-/* Counters for /metrics. Any thread. */
+/* Counters for /metrics. Any thread may call these functions. */
 #ifndef EXPORTER_CORE_COUNTERS_H
 #define EXPORTER_CORE_COUNTERS_H
 
 #include <stdint.h>
 
-/*
- * Counts one answered request in rightsize_http_requests_total. handler is the path of the route:
- * a static text, one of at most 64.
- */
+/* Counts one answered request in rightsize_http_requests_total. `handler` is the path of the route:
+ * a static text, one of at most 64 texts. */
 void counters_http_add(const char *handler, int status);
 
-/* Calls each for every pair of handler and status with a count above 0. */
+/* Calls `each` for every pair of handler and status with a count above 0. */
 void counters_http_each(void (*each)(void *context, const char *handler, const char *code,
 				uint64_t n),
 	void *context);

@@ -9,11 +9,11 @@
 #include "collectors/base/utf8.h"
 #include "exporter/core/memory_budget.h"
 
-#define EXACT_INTEGERS    9007199254740992.0 /* 2^53: a double holds every whole number up to it */
+#define EXACT_INTEGERS    9007199254740992.0 /* 2^53: whole numbers up to here are exact */
 #define WALL_SECONDS_MOST 9.2e9              /* the year 2261: the range of struct wall */
 #define INDENT            2
 
-/* jansson returns NULL when malloc fails: abort, as collectors/base/mem.h does. */
+/* Aborts when jansson returns NULL because malloc failed, as collectors/base/mem.h does. */
 static json_t *checked(json_t *v)
 {
 	if (!v)
@@ -61,11 +61,10 @@ void json_put(json_t *object, const char *key, json_t *take)
 		abort();
 }
 
-/*
- * A document takes ten times the memory of its text, and lists make it large. Dropping elements is
- * safe: reply_json replaces an abandoned answer by an error.
- */
-#define PUSHES_BETWEEN 64 /* checks of the memory budget */
+/* json_push checks the memory budget once in PUSHES_BETWEEN elements. A document takes ten times
+ * the memory of its text, and most of it is in lists. json_push may drop elements, because
+ * exporter/site/site.c replaces an abandoned answer by an error. */
+#define PUSHES_BETWEEN 64
 
 void json_push(json_t *array, json_t *take)
 {

@@ -1,8 +1,6 @@
-/*
- * The form of JSON over HTTP and on the command line: unknown is null, numbers are the shortest
- * that read back equal, times are RFC 3339 in UTC. A value that fits into JSON_LINE bytes is
- * written on one line. These functions never return NULL.
- */
+/* The format of JSON over HTTP and on the command line. Unknown is null. Numbers are the shortest
+ * that read back equal. Times are RFC 3339 in UTC. A value that fits into JSON_LINE bytes is
+ * written on one line. These functions never return NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 
@@ -16,17 +14,17 @@ json_t *json_num(double v);       /* NaN and infinities are null; whole numbers 
 json_t *json_text(const char *s); /* NULL is null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z", NaN is null */
 
-/* Add take to an object or array, which owns it then. json_push drops take once memory is short
-   (memory_budget_is_over). */
+/* Add `take` to an object or array, which then owns it. json_push drops `take` instead when memory
+ * is short (memory_budget_is_over). */
 void json_put(json_t *object, const char *key, json_t *take);
 void json_push(json_t *array, json_t *take);
 
-/* The document and a newline. */
+/* Writes the document and a newline. */
 void json_write(struct buf *out, const json_t *document);
 
 struct reply; /* exporter/api/route.h */
 
-/* Makes take the body of the reply and frees it. Always returns 0. */
+/* Makes `take` the body of the reply and frees it. Always returns 0. */
 int reply_json(struct reply *r, int status, json_t *take);
 
 #endif

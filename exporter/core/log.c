@@ -39,7 +39,8 @@ void log_setup(const char *level, const char *format)
 	setup.json = strcmp(format, "json") == 0;
 }
 
-/* Between double quotes, as JSON spells it; logfmt readers accept the same. */
+/* Adds `text` in double quotes with the escapes of JSON. Readers of logfmt accept the same
+ * escapes. */
 static void add_quoted(struct buf *b, const char *text)
 {
 	buf_addc(b, '"');
@@ -90,7 +91,8 @@ static void add_pair(struct buf *b, const char *key, const char *value)
 bool log_write(const char *text, size_t len, int patience_ms)
 {
 	struct stat st;
-	/* pipe(7): a pipe that polls writable takes PIPE_BUF bytes without blocking. */
+	/* A pipe that poll(2) reports as writable takes PIPE_BUF bytes without blocking
+	 * (pipe(7)). */
 	size_t most = fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? PIPE_BUF : len;
 
 	for (size_t n; len > 0; text += n, len -= n) {
@@ -110,7 +112,8 @@ bool log_write(const char *text, size_t len, int patience_ms)
 	return true;
 }
 
-/* A blocked stderr must not stop the program: wait once, then drop lines without waiting. */
+/* Writes a line. A blocked stderr must not stop the program: the first line waits for
+ * LOG_PATIENCE_MS, and later lines are dropped without a wait. */
 static void put_line(const struct buf *line)
 {
 	static atomic_ulong dropped;
@@ -147,7 +150,7 @@ void log_line(enum log_level level, const char *message, ...)
 	while ((key = va_arg(args, const char *))) {
 		const char *value = va_arg(args, const char *);
 
-		/* Drop a pair that may not fit: a truncated line cannot be parsed. */
+		/* Drop a pair that may not fit, because a truncated line cannot be parsed. */
 		if (value && b.len + strlen(key) + 6 * LOG_VALUE_MAX < LOG_LINE_MAX)
 			add_pair(&b, key, value);
 	}

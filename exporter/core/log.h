@@ -1,8 +1,7 @@
-/*
- * Log lines to stderr in logfmt (ts=... level=... msg="..." key=value) or JSON, one write each. Any
- * thread. Only the main loops log; libraries return errors. Never log a secret, an argv or an
- * environment value. When stderr blocks, lines are dropped; a later line reports their number.
- */
+/* Log lines to stderr in logfmt (ts=... level=... msg="..." key=value) or JSON, one write each. Any
+ * thread may log. Only the main loops log; libraries return errors. Never log a secret, an argv or
+ * an environment value. When stderr blocks, lines are dropped, and a later line reports how
+ * many. */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
 
@@ -11,25 +10,20 @@
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 
-/* Call before threads start. Accepts the values of --log.level and --log.format. */
+/* Sets the values of --log.level and --log.format. Call it before threads start. */
 void log_setup(const char *level, const char *format);
 
-/*
- * log_line(LOG_LEVEL_INFO, "listening", "address", a, NULL): a message, then pairs of key and value
- * texts. A NULL value leaves its pair out.
- */
+/* Logs a message, then pairs of key and value texts: log_line(LOG_LEVEL_INFO, "listening",
+ * "address", a, NULL). A pair with a NULL value is left out. */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
-/*
- * Writes text to stderr. The reader may be stopped or wait for our exit: after patience_ms without
- * progress (-1: wait forever) the rest is dropped and the result is false.
- */
+/* Writes `text` to stderr. The reader of stderr may be stopped, or may wait for our exit. After
+ * `patience_ms` without progress (-1 = no limit) drops the unwritten part and returns false. */
 bool log_write(const char *text, size_t len, int patience_ms);
 
-/*
- * Rate limit of a warning that may repeat every tick. log_complaint_due is true for the 1st, 10th,
- * 100th, ... failure in a row. log_complaint_over ends the row; true when a warning was logged.
- */
+/* Limits a warning that may repeat every tick. log_complaint_due counts a failure and returns true
+ * for the 1st, 10th, 100th, ... failure in a row. log_complaint_over ends the row and returns true
+ * when there was a failure, because the first failure was logged. */
 struct complaint {
 	unsigned long times;
 };

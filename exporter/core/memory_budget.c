@@ -15,39 +15,35 @@
 #include "collectors/kernel_file.h"
 #include "exporter/core/log.h"
 
-/*
- * Memory without any client: code and libraries (7 MiB), threads, the latest snapshot, kernel
- * memory. malloc may use 5/8 of the rest; fragmentation and sockets take the other 3/8.
- */
+/* The program takes this memory without any client: code and libraries (7 MiB), threads, the latest
+ * snapshot and kernel memory. malloc may use 5/8 of the memory above it. Fragmentation and sockets
+ * take 3/8. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 #define STACKS_BYTES ((uint64_t)(24 * MIB))
 
-/* With less memory, most answers from the history do not fit. */
+/* Below this limit most answers from the history do not fit. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
-/*
- * Socket buffers of both directions take at most a quarter of the limit. The kernel doubles each
- * size for its bookkeeping (socket(7)).
- */
+/* Socket buffers of both directions take at most a quarter of the limit. The kernel doubles each
+ * size for its bookkeeping (socket(7)). */
 #define SOCKETS_PART  4
 #define SOCKET_LEAST  ((size_t)16 << 10)
-#define SOCKET_USUAL  ((size_t)2 << 20) /* the kernel's default: leave it unset */
-#define SOCKETS_USUAL 512               /* --web.max-connections */
+#define SOCKET_USUAL  ((size_t)2 << 20) /* from the kernel's default on, sizes stay unset */
+#define SOCKETS_USUAL 512               /* default of --web.max-connections */
 
-/* More than a server ever keeps open. */
+/* Soft limit of open files: more than a server ever keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
 
-/*
- * Free heap above the smaller of IDLE_MOST and 1/IDLE_PARTS of the heap is returned to the system.
- */
+/* Free heap is returned to the system above the smaller of IDLE_MOST and 1/IDLE_PARTS of the
+ * heap. */
 #define IDLE_MOST  ((size_t)16 << 20)
 #define IDLE_PARTS 8
 
 #define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
 static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
-static bool of_addresses; /* the limit is RLIMIT_AS or RLIMIT_DATA: untouched memory counts */
+static bool of_addresses; /* the limit is RLIMIT_AS or RLIMIT_DATA, which count untouched memory */
 
 static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
 {
@@ -93,7 +89,7 @@ void memory_budget_set(uint64_t limit)
 
 /* ---- the limit ---- */
 
-/* Memory limit of our control group in bytes; NaN = none. */
+/* Returns the memory limit of our control group in bytes; NaN = no limit. */
 static double group_limit(const struct options *o)
 {
 	struct host_paths paths = {o->procfs, o->sysfs, o->rootfs};
@@ -107,10 +103,8 @@ static double group_limit(const struct options *o)
 	return ret;
 }
 
-/*
- * Memory left below a resource limit; NaN = no limit. Stacks of future threads take address space,
- * but little memory.
- */
+/* Returns the memory left below a resource limit, in bytes; NaN = no limit. Subtracts the stacks of
+ * future threads, because stacks take address space, but little memory. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;
@@ -121,7 +115,7 @@ static double room_below(__rlimit_resource_t which, double pages)
 	       OWN_BYTES;
 }
 
-/* In /proc/self/statm, field 1 is the address space and field 6 data + stacks, in pages. */
+/* Field 1 of /proc/self/statm is the address space and field 6 is data + stacks, both in pages. */
 static double process_limit(void)
 {
 	uint64_t number[6] = {0};
@@ -193,7 +187,7 @@ void memory_budget_descriptors(void)
 
 /* ---- the use of memory ---- */
 
-/* Bytes allocated by malloc. Takes a few microseconds. */
+/* Returns the bytes allocated by malloc. Takes a few microseconds. */
 static size_t given_out(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -201,10 +195,9 @@ static size_t given_out(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/*
- * Anonymous memory in use, as a control group counts it. Takes 0.5 ms. /proc/self/statm may be off
- * by megabytes on machines with many processors (since Linux 6.2).
- */
+/* Returns the anonymous memory in use, in bytes, as a control group counts it. Takes 0.5 ms.
+ * /proc/self/statm would be faster, but may be wrong by megabytes on machines with many processors
+ * (since Linux 6.2). */
 static size_t written_to(void)
 {
 	char text[2048];

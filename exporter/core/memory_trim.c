@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Drops whole pages of a segment that is never written: the kernel reads them again on access. */
+/* Drops the whole pages of a segment that is never written. On access the kernel reads the pages
+ * again from the file. */
 static void drop_pages(const struct dl_phdr_info *object, const ElfW(Phdr) * segment,
 	uintptr_t page)
 {
@@ -49,11 +50,9 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
 void memory_trim_setup(void)
 {
 	mallopt(M_ARENA_MAX, 1);
-	/*
-	 * Large blocks from mmap return to the system when freed, and grow without a copy. By
-	 * default glibc raises this threshold, and small blocks then pin large free ones in the
-	 * heap.
-	 */
+	/* A block above this threshold comes from mmap: it returns to the system when freed, and
+	 * grows without a copy. By default glibc raises the threshold, and large free blocks then
+	 * stay in the heap below small blocks in use. */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }

@@ -13,7 +13,8 @@
 
 #define PATH_TEXT_MAX 4096
 
-/* The candidates for a default path: two variables, a directory for root, one below $HOME. */
+/* Candidates for a default path: two variables, a directory for root, and a directory below
+ * $HOME. */
 struct default_place {
 	const char *systemd, *system, *xdg, *home, *name, *subject, *option;
 };
@@ -58,7 +59,8 @@ int path_default_cache(char **ret, const char *given, struct err *e)
 	return default_path(ret, &cache_place, given, e);
 }
 
-/* A folder of root inside a user's folder would lock the user out. */
+/* Gives a folder that root created to the owner of its parent. A folder of root inside a user's
+ * folder would lock the user out. */
 static void give_to_parents_owner(const char *folder)
 {
 	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -66,7 +68,7 @@ static void give_to_parents_owner(const char *folder)
 
 	if (geteuid() == 0 && fd >= 0 && fstatat(fd, "..", &st, 0) == 0 && st.st_uid &&
 		fchown(fd, st.st_uid, st.st_gid) < 0)
-		return; /* root keeps the folder; the user gets an error on access */
+		return; /* root keeps the folder; the user gets an error */
 }
 
 int path_make_folder(const char *path, struct err *e)
@@ -99,7 +101,8 @@ void path_give_to_owner(const char *path)
 		return;
 	AUTO(closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 
-	/* An empty file becomes a history; SQLite gives its -wal and -shm to the same owner. */
+	/* SQLite makes a history of the empty file, and gives its -wal and -shm files the same
+	 * owner. */
 	if (fd >= 0 && fchown(fd, st.st_uid, st.st_gid) < 0)
 		unlink(path);
 }

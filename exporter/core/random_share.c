@@ -10,7 +10,7 @@ double random_share(void)
 {
 	uint32_t bits = 0;
 
-	/* Early at boot the kernel may have no random numbers yet. */
+	/* Early at boot the kernel may have no random numbers yet: use the clock. */
 	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
 		bits = (uint32_t)now_read().mono.ns;
 	return bits / 4294967296.0;

@@ -2,7 +2,7 @@
 #ifndef EXPORTER_CORE_RANDOM_SHARE_H
 #define EXPORTER_CORE_RANDOM_SHARE_H
 
-/* A random number from 0 to below 1. Never blocks. Any thread. */
+/* Returns a random number from 0 to below 1. Never blocks. Any thread. */
 double random_share(void);
 
 #endif

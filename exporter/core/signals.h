@@ -1,7 +1,5 @@
-/*
- * SIGTERM, SIGINT and SIGQUIT end the program. All threads block them. A second one during the
- * shutdown cuts the waiting short.
- */
+/* SIGTERM, SIGINT and SIGQUIT end the program. All threads block these signals. A second signal
+ * during the shutdown ends the waits of the shutdown. */
 #ifndef EXPORTER_CORE_SIGNALS_H
 #define EXPORTER_CORE_SIGNALS_H
 

@@ -1,7 +1,6 @@
-/*
- * A thread that calls a function repeatedly: after as many seconds as the function returned, or at
- * once after worker_wake. A worker that is never started can still be used to wait.
- */
+/* A thread that calls a function repeatedly. The function returns the seconds until its next call,
+ * and worker_wake causes the next call at once. worker_wait also works on a worker that was never
+ * started. */
 #ifndef EXPORTER_CORE_WORKER_H
 #define EXPORTER_CORE_WORKER_H
 
@@ -12,7 +11,7 @@
 
 #include "collectors/base/err.h"
 
-/* Returned instead of seconds: the thread ends. */
+/* The function returns this value instead of seconds to end its thread. */
 #define WORKER_END (-1.0)
 
 struct worker {
@@ -20,7 +19,7 @@ struct worker {
 	void *context;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* guards the fields below; stop may be read without it */
+	pthread_mutex_t lock; /* guards the members below; stop may be read without it */
 	pthread_cond_t changed;
 	bool woken, ended;
 	atomic_bool stop;
@@ -28,25 +27,24 @@ struct worker {
 
 void worker_init(struct worker *w);
 
-/*
- * Starts a thread (name: at most 15 bytes) that calls turn at once. INFINITY: wait for worker_wake.
- */
+/* Starts a thread that calls `turn` at once. `name` has at most 15 bytes. `turn` returns the
+ * seconds until its next call; INFINITY = wait for worker_wake. */
 int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
 	struct err *e);
 
-/* Any thread. During a turn, it makes the next turn follow at once. */
+/* Causes the next turn at once, or right after the current turn. Any thread. */
 void worker_wake(struct worker *w);
 
-/* On the worker's thread: waits for the time or for worker_wake. False: the worker was stopped. */
+/* Waits on the worker's thread for the time or for worker_wake. Returns false when the worker was
+ * stopped. */
 bool worker_wait(struct worker *w, double seconds);
 
-/* No further turn begins. Does not wait. Any thread. */
+/* Prevents any further turn. Does not wait for the current turn. Any thread. */
 void worker_stop(struct worker *w);
 
-/*
- * Waits for the end of the thread, at most seconds. A new signal of the set hurry, which all
- * threads block, ends the wait too; NULL = no signals. False: the thread still runs.
- */
+/* Waits at most `seconds` for the end of the thread. A new signal of the set `hurry` ends the wait,
+ * too; NULL = no signals. All threads must block these signals. Returns false when the thread still
+ * runs. */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 
 /* Stops the worker, waits for the current turn without a limit, and frees the locks. */

@@ -1,4 +1,4 @@
-/* Begins and ends of runs that clients announce. */
+/* Begins and ends runs that clients announce. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -80,7 +80,8 @@ static struct named_process *open_of_id(const struct finder *f, const char *run_
 	return NULL;
 }
 
-/* Continues a run that a client announced to an earlier exporter. NULL: none can be continued. */
+/* Continues a run that a client announced to an earlier exporter. Returns NULL when this is
+ * impossible. */
 static struct named_process *take_up(struct finder *f, const struct host *host, const char *run_id)
 {
 	const struct left_open_run *r = left_open_find_id(f->left_open, run_id);

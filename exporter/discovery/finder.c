@@ -13,7 +13,7 @@
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 
-/* Most ancestors that are looked at again when a process names a job. */
+/* Most ancestors to check again when a process names a job. */
 #define ANCESTORS_MAX 64
 
 static bool is_of_rules(const void *finder, struct slice variable)
@@ -106,7 +106,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->is.passing) {
-		/* The run ends with this exporter: a later one would miss a change of the title. */
+		/* Tie the run to this exporter. A later exporter cannot continue the run, because
+		 * it may have missed a change of the title. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
@@ -121,7 +122,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 }
 
-/* The real user, so that a set-user-ID program takes no place of the user whose rights it has. */
+/* Returns the real user of a process. The effective user of a set-user-ID program is another user,
+ * whose quota must not be used. */
 static uint64_t user_of(const struct host *h, pid_t pid)
 {
 	char path[64], text[1024];
@@ -169,7 +171,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	return code;
 }
 
-/* Begins a run at this process. An exporter (run) records its run itself, so none is followed. */
+/* Begins a run at this process. A process that is an exporter (run) records its run itself, so the
+ * finder only remembers its name. */
 static struct named_process *name_at(struct finder *f, const struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -189,7 +192,7 @@ static struct named_process *name_at(struct finder *f, const struct booked_proce
 	return n;
 }
 
-/* Adds the process to the run that it names. Begins the run when it is new. */
+/* Adds the process to the run that it names, and begins that run if it is new. */
 static void enter_run(struct finder *f, struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -202,7 +205,8 @@ static void enter_run(struct finder *f, struct booked_process *p,
 	join_run(p, n);
 }
 
-/* Ancestors may have called execve since their last look. From the top down. */
+/* Checks the ancestors again, from the top down, because they may have called execve since the last
+ * check. */
 static void look_at_ancestors(struct finder *f, const struct booked_process *p)
 {
 	struct booked_process *chain[ANCESTORS_MAX];
@@ -225,7 +229,7 @@ void finder_conclude(const struct host *h, const struct named_process *n)
 	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
 }
 
-/* Ends the run of a worker's last title, because the worker has another title now. */
+/* Ends the run of a worker's previous title, because the title has changed. */
 static void end_passing(struct finder *f, struct booked_process *p)
 {
 	struct named_process *n = p->note;

@@ -1,21 +1,19 @@
-/*
- * Finds the runs on this machine without a wrapper. Looks at each new process once, begins a run at
- * the highest process that names a job, records the run, and ends it when its last process is gone.
- * Sampler thread only.
+/* Finds runs on this machine that have no wrapper. The finder checks each new process once and
+ * begins a run at the highest process that names a job. It records the run and ends it when the
+ * run's last process is gone. Sampler thread only.
  *
  * The run of a process:
  *
- *	- A process that names no job belongs to the run of its ancestors.
- *	- A process that names the same run as an ancestor belongs to that run, whatever processes
- *	  stand between them. When a system numbers its runs, all processes that name the same run
- *	  belong to it, also without a common ancestor.
- *	- A process that names another job than its ancestors begins a run inside their run. Its
- *	  usage counts for both runs.
- *	- A worker that changes its title with its task has one run for each title. The run lasts
- *	  while the exporter sees the title; usage before and after does not count for it.
- *	- A wrapper (rightsize-exporter run) records the command that it starts, so a name in the
- *	  wrapper's own environment begins no second run.
- */
+ * - A process that names no job belongs to the run of its ancestors.
+ * - A process that names the same run as an ancestor belongs to that run, even if processes
+ *   between them do not. If a system numbers its runs, all processes that name the same run
+ *   belong to it, even without a common ancestor.
+ * - A process that names another job than its ancestors begins a run inside their run. Its
+ *   usage counts for both runs.
+ * - A worker that changes its title with its task has one run per title. The run lasts while
+ *   the exporter sees the title. Usage before and after does not count.
+ * - A wrapper (rightsize-exporter run) records the command that it starts. A job name in the
+ *   wrapper's environment therefore begins no second run. */
 #ifndef EXPORTER_DISCOVERY_FINDER_H
 #define EXPORTER_DISCOVERY_FINDER_H
 
@@ -28,20 +26,20 @@
 struct finder;
 struct job_rules; /* exporter/discovery/job_rules.h */
 
-/* Borrows app and sample_rows. */
+/* `app` and `sample_rows` must outlive the finder. */
 struct finder *finder_new(struct app *app, struct sample_rows *sample_rows);
 void finder_free(struct finder *f); /* NULL does nothing */
 
-/* Replaces the rules of the site (NULL = none). Open runs keep their names. */
+/* Replaces the site's rules (--jobs.rules; NULL = no rules). Open runs keep their names. */
 void finder_rules(struct finder *f, struct job_rules *take);
 
-/* Begins to follow new runs. Call before the collectors read the runs. */
+/* Starts to follow new runs. Call it before the collectors read the runs. */
 void finder_look(struct finder *f, const struct host *host);
 
-/* Records the begins and the ends of runs that this snapshot shows. */
+/* Records which runs began or ended in this snapshot. */
 void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s);
 
-/* ---- announcements by clients. host->now must be current. Take a tick afterwards. ---- */
+/* ---- announcements by clients; host->now must be current, and a tick must follow ---- */
 
 struct announcement {
 	pid_t pid;
@@ -57,18 +55,14 @@ struct announced_run {
 	bool known; /* announced before */
 };
 
-/*
- * Begins a run at a process, even when the process names another job. The same job at the same
- * process is one run, however often a client announces it. -ESRCH: no such process, or a thread.
- * -EEXIST: another exporter records the run. -EDQUOT: too many job names. Else as jobs_follow.
- */
+/* Begins a run at a process, even if the process names another job. Announcing the same job at the
+ * same process again has no effect. -ESRCH: no such process, or a thread. -EEXIST: another exporter
+ * records the run. -EDQUOT: too many job names. Other errors: see jobs_follow. */
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
 	struct announced_run *ret, struct err *e);
 
-/*
- * Ends a run with this outcome. Also ends a run that an earlier exporter left open. -ENOENT: no
- * open run has this id here.
- */
+/* Ends a run with the given outcome, also a run that an earlier exporter left open. -ENOENT: this
+ * exporter has no open run with this id. */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code);
 

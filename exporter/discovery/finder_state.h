@@ -1,4 +1,4 @@
-/* The state of the finder, and the calls between its files. Sampler thread only. */
+/* The state of the finder, and the functions that its files share. Sampler thread only. */
 #ifndef EXPORTER_DISCOVERY_FINDER_STATE_H
 #define EXPORTER_DISCOVERY_FINDER_STATE_H
 
@@ -12,17 +12,18 @@
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 
-/* A run that a process or a client named. Freed when it is closed and its processes are gone. */
+/* A run that a process or a client named. Freed when the run has ended and its processes are
+ * gone. */
 struct named_process {
 	struct recognised is;
-	size_t processes; /* in the book */
+	size_t processes; /* number in the process book */
 	bool begun;       /* recorded in the history */
-	bool open; /* followed here; false: a wrapper follows it, it was refused or it ended */
+	bool open;        /* followed here; false: ended, refused, or followed by its wrapper */
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
-	const struct left_open_run *left_open; /* continued by this run; NULL = none */
-	enum outcome reported_outcome;         /* by a client; OUTCOME_RUNNING = no report */
+	const struct left_open_run *left_open; /* the run that this one continues; NULL = none */
+	enum outcome reported_outcome;         /* from a client; OUTCOME_RUNNING = no report */
 	double reported_exit_code;
 };
 
@@ -39,9 +40,9 @@ struct finder {
 	struct complaint not_followed, patterns_given_up;
 	bool refused_logged;
 	struct name_quota quota;
-	struct machine machine; /* owns the server texts of the record that is being written */
-	struct recognised *pod; /* the run of all processes of this pod; NULL = none */
-	struct buf pod_text;    /* the labels and variables that name the run of the pod */
+	struct machine machine; /* owns the server's texts while a record is written */
+	struct recognised *pod; /* run of all processes of this pod; NULL = none */
+	struct buf pod_text;    /* labels and variables that name the pod's run */
 };
 
 /* ---- identify.c: the job that a process names ---- */
@@ -50,27 +51,26 @@ struct process_finding {
 	bool exporter;
 };
 
-/*
- * False: the process names no job, or its command line did not change since the last look; then
- * p->program stays the same. A worker that changes its title is looked at again at every look.
- */
+/* Finds the job that a process names. Returns false when the process names no job, or when its
+ * command line has not changed since the last check; p->program is then unchanged. A worker that
+ * changes its title is checked every time. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
-/* Takes over the run of r's container when a process looked at meanwhile began one. */
+/* Replaces `r` by the open run of its container, if another process of the container began that run
+ * in the meantime. */
 void identify_again(const struct finder *f, struct recognised *r);
 
-/* With --jobs.pod: finds the job of this pod. Logs a warning when the options do not fit. */
+/* Finds the job of this pod if --jobs.pod is given. Logs a warning when the options contradict each
+ * other. */
 void identify_pod(struct finder *f);
 
 /* ---- finder.c ---- */
 
-/* Ends a followed run, even when its processes go on. Its next reading is the last. */
+/* Ends a followed run after one more reading, even if its processes go on. */
 void finder_conclude(const struct host *h, const struct named_process *n);
 
-/*
- * Begins to follow n at a process; n->is must be filled. The finder owns n, also after an error, so
- * that it does not try the same run again. Errors: see finder_announce.
- */
+/* Starts to follow run `n` at a process; n->is must be filled. The finder owns `n` even after an
+ * error, so that it does not try the same run again. Errors: see finder_announce. */
 int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,
 	struct err *e);
 

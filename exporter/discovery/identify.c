@@ -1,4 +1,4 @@
-/* Names the job of a process: by its environment and arguments, the site's rules, or this pod. */
+/* Finds the job of a process from its environment and arguments, the site's rules, or this pod. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "exporter/options/options.h"
 #include "exporter/discovery/pod.h"
 
-/* Time until a process is looked at again when one of its files did not answer. */
+/* Time until the next check of a process when one of its files did not answer. */
 #define LOOK_AGAIN_NS (5 * NS_PER_S)
 
 static uint64_t fingerprint(struct slice s)
@@ -21,7 +21,8 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Logs once which right would allow reading environments. A pod's job has a name without them. */
+/* Logs once which rights are needed to read environments. In a pod the job's name does not come
+ * from an environment, so no message is needed. */
 static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
 	char number[16];
@@ -111,7 +112,7 @@ static bool is_own(const struct finder *f, const struct booked_process *p)
 	return false;
 }
 
-/* The program's name as in its command line, without folders. */
+/* Returns the program's name from its command line, without directories. */
 static struct slice program_of(struct slice command_line)
 {
 	struct slice program = {command_line.data, strnlen(command_line.data, command_line.len)};
@@ -134,7 +135,7 @@ static void add_program(struct slice command_line, char *name, size_t size)
 	snprintf(name + n, size - n, "/%s", text);
 }
 
-/* The open run of a container, or NULL. */
+/* Finds the open run of a container, or returns NULL. */
 static const struct recognised *run_of_container(const struct finder *f, const char *container,
 	const char *run)
 {
@@ -145,7 +146,7 @@ static const struct recognised *run_of_container(const struct finder *f, const c
 	return NULL;
 }
 
-/* The first program seen in a container names it. */
+/* Names the run of a container after the first program seen in it. */
 static void name_container(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
 {
@@ -173,10 +174,9 @@ void identify_again(const struct finder *f, struct recognised *r)
 		*r = *known;
 }
 
-/*
- * The first process of a container is its runtime, as root and outside of its files and limits. It
- * then executes the job, and the job's command line is looked at again soon.
- */
+/* Returns true for a container runtime. It is the first process of a container, runs as root, and
+ * is not yet inside the container's files and limits. It then executes the job, and the finder
+ * reads the new command line soon after. */
 static bool is_runtime(struct slice command_line)
 {
 	static const char *const runtimes[] = {"runc", "crun", "youki"};
@@ -188,7 +188,8 @@ static bool is_runtime(struct slice command_line)
 	return false;
 }
 
-/* In a pod's shared PID namespace, PID 1 is pause. Children of the exporter belong to it. */
+/* Returns true for processes of the pod's jobs. PID 1 in a shared PID namespace is the pause
+ * container. Descendants of the exporter do not count as jobs. */
 static bool is_of_pod(const struct finder *f, const struct booked_process *p)
 {
 	return f->pod && p->pid != 1 && !is_own(f, p);
@@ -205,10 +206,8 @@ static bool name_by_pod(const struct finder *f, const struct booked_process *p,
 	return true;
 }
 
-/*
- * Adds the pod's labels to the name of a process when both name a job of the same system. A Spark
- * driver's command line has a class of Spark; the label has the name that the user gave.
- */
+/* Adds the pod's labels to a process if both name a job of the same system. Example: the command
+ * line of a Spark driver has a class of Spark, but the label has the user's name for the job. */
 static void complete_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text, struct recognised *r)
 {
@@ -222,14 +221,14 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 		*r = more;
 }
 
-/* ---- all together ---- */
+/* ---- all sources together ---- */
 
 static double within(double v, double least, double most)
 {
 	return v >= least && v <= most ? v : (double)NAN;
 }
 
-/* Numbers outside the ranges of the options of run count as unknown. */
+/* Makes numbers unknown that are outside the ranges of the options of "run". */
 static void bound_numbers(struct recognised *r)
 {
 	r->attempt = within(r->attempt, 1, ATTEMPT_MOST);
@@ -238,7 +237,8 @@ static void bound_numbers(struct recognised *r)
 	r->memory_bytes = within(r->memory_bytes, 1, REQUEST_BYTES_MOST);
 }
 
-/* RIGHTSIZE_JOB_NAME wins over rules of the site, and these win over the built-in systems. */
+/* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the site's rules, and the rules over
+ * the built-in systems. */
 static bool name_process(struct finder *f, const struct booked_process *p,
 	const struct process_facts *facts, struct recognised *ret, bool *ignored)
 {
@@ -267,8 +267,7 @@ static bool name_process(struct finder *f, const struct booked_process *p,
 static bool is_exporter(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text)
 {
-	return p->pid == f->host->self ||
-	       recognise_is_exporter(text->command_line);
+	return p->pid == f->host->self || recognise_is_exporter(text->command_line);
 }
 
 static bool read_and_name(struct finder *f, struct booked_process *p, struct process_finding *ret)
@@ -286,7 +285,8 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
 }
 
-/* Looks again soon when a file did not answer, because that file may name the job. */
+/* Finds the job of a process. If a file did not answer, the process is checked again soon, because
+ * that file may name the job. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	uint64_t left_out = tree_waits(f->host->proc).left_out;

@@ -12,9 +12,9 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/text/yaml.h"
 
-#define MATCH_STEPS 5000 /* of PCRE2 at one offset, 0.1 ms; more: the pattern does not match */
-#define MATCH_HEAP  256  /* KiB, of PCRE2 */
-#define SUBJECT_MAX 4096 /* longer texts are cut, because names stand at their beginning */
+#define MATCH_STEPS 5000 /* PCRE2 steps per offset, about 0.1 ms; beyond it no match */
+#define MATCH_HEAP  256  /* KiB, for PCRE2 */
+#define SUBJECT_MAX 4096 /* bytes; longer texts are cut, as names are at the start */
 #define GROUPS_MAX  32
 
 enum rule_condition_kind {
@@ -55,7 +55,7 @@ struct job_rules {
 
 static const struct {
 	const char *name;
-	unsigned facts; /* bits of enum fact */
+	unsigned facts; /* enum fact bits that the condition needs */
 } conditions[] = {
 	[CONDITION_COMMAND_LINE] = {"command_line", 0},
 	[CONDITION_EXECUTABLE] = {"executable", FACT_EXECUTABLE},
@@ -121,7 +121,7 @@ READ_CONDITION(read_cgroup, CONDITION_CGROUP)
 READ_CONDITION(read_container, CONDITION_CONTAINER)
 READ_CONDITION(read_user, CONDITION_USER)
 
-/* Calls each with the name and value of every pair of a mapping. */
+/* Calls `each` for every name and value of a YAML mapping. */
 static int each_pair(struct yaml *y, yaml_node_t *node, const char *subject,
 	int (*each)(struct yaml *y, const char *name, yaml_node_t *value, struct job_rule *rule,
 		struct err *e),
@@ -268,7 +268,8 @@ static int read_rule(struct yaml *y, yaml_node_t *node, struct job_rules *r, str
 {
 	if (r->n == JOB_RULES_MAX)
 		return yaml_error(y, node, e, "more than %d rules", JOB_RULES_MAX);
-	/* Added before it is complete, so that job_rules_free frees it after an error, too. */
+	/* Add the rule before it is complete, so that job_rules_free frees it even after an
+	 * error. */
 	struct job_rule *rule = r->rule[r->n++] = arena_alloc(&r->arena, sizeof *rule);
 
 	rule->line = node->start_mark.line + 1;
@@ -353,7 +354,7 @@ void job_rules_name(const struct job_rules *r, size_t rule, struct buf *out)
 
 /* ---- matching ---- */
 
-/* The texts that the named groups of the current rule matched. */
+/* The texts that matched the named groups of the current rule. */
 struct rule_groups {
 	size_t n;
 	struct {
@@ -402,7 +403,7 @@ static struct slice variable(const struct process_facts *f, const char *name)
 	return (struct slice){NULL, 0};
 }
 
-/* data NULL: unknown, and matches no pattern. */
+/* Returns the text that a condition checks. data NULL = unknown, which matches no pattern. */
 static struct slice subject(const struct rule_matching *m, const struct rule_condition *c)
 {
 	const struct process_facts *f = m->facts;
@@ -442,7 +443,7 @@ static void take_groups(struct rule_matching *m, const pcre2_code *code, pcre2_m
 		const unsigned char *row = table + i * size;
 		size_t group = (size_t)(row[0] << 8 | row[1]);
 
-		/* \K in a lookaround may put the end before the start. */
+		/* A pattern with \K in a lookaround may put the end before the start. */
 		if (at[2 * group] == PCRE2_UNSET || at[2 * group + 1] < at[2 * group])
 			continue;
 		m->groups.group[m->groups.n].name = (const char *)row + 2;
@@ -469,7 +470,7 @@ static bool is_met(struct rule_matching *m, const struct rule_condition *c)
 	return found > 0;
 }
 
-/* The index of the first condition that does not match; rule->n when all match. */
+/* Returns the index of the first condition that does not match, or rule->n when all match. */
 static size_t try_rule(struct rule_matching *m, const struct job_rule *rule)
 {
 	size_t i = 0;
@@ -490,7 +491,7 @@ static struct slice group(const struct rule_groups *g, struct slice name)
 	return (struct slice){"", 0};
 }
 
-/* Replaces the names in braces. steady: drops dates and ids. Control characters become "_". */
+/* Fills in the names in braces. `steady`: drop dates and ids. Control characters become "_". */
 static void fill(const struct rule_groups *g, const char *template, bool steady, char *out,
 	size_t size)
 {

@@ -1,16 +1,15 @@
-/*
- * Rules of the site: a YAML file (--jobs.rules) that maps processes to jobs. The first rule that
+/* Rules of the site: a YAML file (--jobs.rules) that maps processes to jobs. The first rule that
  * matches wins.
  *
- *	rules:
- *	  - name: nightly                       # for the log and for rules test
- *	    command_line: 'run\.py (?<flow>\w+) --step (?<step>\w+)'
- *	    user: '^batch$'
- *	    environment: {STAGE: '^production$'}
- *	    job_name: '{flow}/{step}'
- *	    labels: {flow: '{flow}'}
- *	  - executable: '/(bash|sshd)$'
- *	    ignore: true                        # no job, even when its environment names one
+ * 	rules:
+ * 	  - name: nightly                       # for the log and for rules test
+ * 	    command_line: 'run\.py (?<flow>\w+) --step (?<step>\w+)'
+ * 	    user: '^batch$'
+ * 	    environment: {STAGE: '^production$'}
+ * 	    job_name: '{flow}/{step}'
+ * 	    labels: {flow: '{flow}'}
+ * 	  - executable: '/(bash|sshd)$'
+ * 	    ignore: true                        # no job, even when its environment names one
  *
  * Conditions are regular expressions (PCRE2), and all must match: command_line (arguments joined by
  * spaces), executable, working_directory, cgroup, container (its id), user (name, else number), and
@@ -18,8 +17,7 @@
  * at the end of a group's text are dropped.
  *
  * A pattern that takes too many steps on a text does not match it (struct rule_finding.gave_up).
- * Immutable after reading; several threads may use it.
- */
+ * Immutable after reading; several threads may use it. */
 #ifndef EXPORTER_DISCOVERY_JOB_RULES_H
 #define EXPORTER_DISCOVERY_JOB_RULES_H
 
@@ -36,34 +34,33 @@
 
 struct job_rules;
 
-/* -EINVAL: e names file, line, mistake and accepted values. The caller frees *ret. */
+/* -EINVAL: `e` names the file, line, mistake and accepted values. The caller frees *ret. */
 int job_rules_parse(struct job_rules **ret, const char *file, const char *text, size_t len,
 	struct err *e);
 int job_rules_read(struct job_rules **ret, const char *file, struct err *e);
 void job_rules_free(struct job_rules *r); /* NULL does nothing */
 
-/* The bits of enum fact that the conditions need. */
+/* Returns the bits of enum fact that the conditions need. */
 unsigned job_rules_facts(const struct job_rules *r);
 size_t job_rules_count(const struct job_rules *r);
 
 struct rule_finding {
-	size_t rule;          /* from 0 */
+	size_t rule;          /* index, from 0 */
 	bool ignored;         /* the rule has ignore: true */
 	struct recognised is; /* empty when ignored */
-	unsigned gave_up;     /* patterns that exceeded the limit of steps */
+	unsigned gave_up;     /* number of patterns that exceeded the step limit */
 };
 
-/*
- * False: no rule matches, or the job name is empty; gave_up is set in both cases. explain (NULL =
- * none) receives a line for each rule that does not match.
- */
+/* Matches a process against the rules. Returns false when no rule matches or the job name is empty;
+ * `gave_up` is set in both cases. `explain` may be NULL; it receives a line for each rule that does
+ * not match. */
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain);
 
-/* True when a condition of a rule reads this variable. */
+/* Returns true when a condition of any rule reads this variable. */
 bool job_rules_reads(const struct job_rules *r, struct slice variable);
 
-/* Appends "rule 2 (line 9, nightly)". */
+/* Appends the name of a rule, such as "rule 2 (line 9, nightly)". */
 void job_rules_name(const struct job_rules *r, size_t rule, struct buf *out);
 
 #endif

@@ -1,7 +1,6 @@
-/*
- * Runs that an earlier exporter left open because their jobs outlived it. Read from the history
- * once, at the start. Boot, PID namespace, PID and start time identify them. One thread at a time.
- */
+/* Runs that an earlier exporter left open because their jobs outlived it. They are read from the
+ * history once, at the start. Boot, PID namespace, PID and start time identify a run. One thread at
+ * a time. */
 #ifndef EXPORTER_DISCOVERY_LEFT_OPEN_H
 #define EXPORTER_DISCOVERY_LEFT_OPEN_H
 
@@ -15,24 +14,25 @@ struct left_open_run {
 	char run_id[RUN_ID_MAX];
 	double started_at, last_sample_at;
 	struct run_root root;
-	double total[RUN_N_METRICS]; /* of counters, up to the last sample; 0 when unknown */
-	bool recorded_elsewhere;     /* by another exporter that is alive */
-	bool continued;              /* by this exporter; left_open_find skips it then */
+	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
+	bool recorded_elsewhere;     /* another live exporter records this run */
+	bool continued;              /* by this exporter; left_open_find then skips the run */
 	char job_name[JOB_NAME_MAX];
 };
 
-/* Empty without a history. */
+/* Reads the runs; the list is empty when there is no history. */
 struct left_open *left_open_read(struct app *app);
 void left_open_free(struct left_open *a);
 
-/* The open run of a job that is rooted at this process, or NULL. */
+/* Finds the open run of a job whose root is this process, or returns NULL. */
 const struct left_open_run *left_open_find(const struct left_open *a, const char *job_name,
 	pid_t pid, uint64_t start_ticks);
 
-/* The open run of this id, or NULL. */
+/* Finds the open run with this id, or returns NULL. */
 const struct left_open_run *left_open_find_id(const struct left_open *a, const char *run_id);
 
-/* Marks the run as continued. A later run of the same job at the same process is a new run. */
+/* Marks a run as continued, so that a later run of the same job at the same process is a new
+ * run. */
 void left_open_continue(struct left_open *a, const struct left_open_run *r);
 
 #endif

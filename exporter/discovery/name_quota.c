@@ -53,7 +53,8 @@ static void take_place(struct name_quota *j, struct quota_name *from)
 	set_places(j, from->user, left);
 }
 
-/* The name, with or without a place, whose last run began first, or NULL. */
+/* Returns the name whose last run began first, among names with or without a place; NULL if there
+ * is no such name. */
 static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
 	struct quota_name *ret = NULL;
@@ -72,7 +73,8 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* The user's oldest idle name. user NULL: of the user who has most places among those with one. */
+/* Returns the oldest name of the user that has a place but no active run. `user` NULL: takes it
+ * from the user with the most places. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -89,11 +91,11 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 	return ret;
 }
 
-/*
- * The name that loses its place when all are taken, or NULL. A known name lost its place before, so
- * it takes an idle place of its own user, else of any user. A new name takes one only when its user
- * then has no more places than the other user, and while at most max names have no place.
- */
+/* Returns the name that loses its place when all places are taken, or NULL. The name unused for
+ * longest goes first, once it has rested for JOB_NAME_REST_SECONDS.
+ * A known name lost its place before. It takes an idle place of its own user, else of any user. A
+ * new name takes an idle place only from a user who then still has at least as many places. It gets
+ * none while `max` names without a place are kept. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

@@ -20,7 +20,7 @@ static const struct {
 	{"RIGHTSIZE_JOB_NAME", "rightsize/job-name"},
 };
 
-/* Kubernetes quotes values as Go does. Decodes \" and \\, and keeps other escapes. */
+/* Reads a quoted value. Kubernetes quotes as Go does: \" and \\ are decoded, other escapes stay. */
 static bool add_quoted(struct scan *line, struct buf *out)
 {
 	if (!scan_char(line, '"'))
@@ -103,7 +103,7 @@ int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, 
 	const struct process_text all = {.pod = {text->data, text->len}};
 
 	if (recognise(&all, ret)) {
-		/* All processes of the pod are one run, also without a run number. */
+		/* All processes of the pod are one run, even without a run number. */
 		if (!ret->run[0])
 			text_copy("pod", ret->run, sizeof ret->run);
 		return 0;

@@ -1,4 +1,4 @@
-/* Hands begins and ends of found runs to the historian. */
+/* Records the begin and end of found runs in the history. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@
 #include "exporter/history/outcome.h"
 #include "recommender/run.h"
 
-/* The labels as a JSON object; NULL without labels. The caller frees it. */
+/* Returns the labels as a JSON object, or NULL when there are no labels. The caller frees the
+ * text. */
 static char *labels_text(const struct recognised *r)
 {
 	json_t *o = json_object();

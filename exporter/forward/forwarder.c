@@ -1,4 +1,4 @@
-/* Each turn: find waiting runs, post them, mark them, wait. */
+/* Each turn of the thread finds waiting runs, posts them, marks them as forwarded, and waits. */
 #include "exporter/forward/forwarder.h"
 
 #include <errno.h>
@@ -30,23 +30,23 @@
 
 #define FIRST_DELAY   1.0
 #define LONGEST_DELAY 300.0
-/* While the program ends, little time is left for retries. */
+/* Delays are short while the program ends, because little time is left for retries. */
 #define LONGEST_DELAY_AT_STOP 1.0
-/* After an abort transfers end at once; only a stuck disk takes longer. */
+/* Transfers end at once after an abort. Only a stuck disk takes longer. */
 #define ABORT_SECONDS 5.0
 
 struct forwarder {
 	struct forwarder_options options;
 	char *url, user_agent[64];
 	struct download_options download_options;
-	struct download *download; /* opened for the first run: libcurl takes 5 MB */
+	struct download *download; /* opened for the first run, because libcurl takes 5 MB */
 	struct http_response answer;
 	struct history *history;
 	int64_t version;   /* history_version() when no run was waiting */
 	unsigned failures; /* failed rounds in a row */
 	struct complaint complaint;
 	struct retry_list retry_list;
-	double longest_delay; /* for runs that are set aside */
+	double longest_delay; /* longest wait in seconds of a run that is set aside */
 	struct worker worker;
 	atomic_bool stop;  /* forward the remaining runs, then end */
 	atomic_bool abort; /* end now; also ends a transfer */
@@ -151,7 +151,7 @@ static int mark_run(struct forwarder *f, const struct run *r, struct err *e)
 	return historian_do(f->options.historian, mark_forwarded, &m, e);
 }
 
-/* 0: the run is delivered or refused for good, and marked. */
+/* Returns 0 when the run was delivered or refused for good, and is marked as forwarded. */
 static int forward_run(struct forwarder *f, const struct run *r, struct err *e)
 {
 	int code = post_run(f, r, e), status = f->answer.status;
@@ -203,7 +203,7 @@ static void note_success(struct forwarder *f, const char *run_id)
 	note_calm(f);
 }
 
-/* The receiver works, but could not store this run. */
+/* Returns true when the receiver works but could not store this run. */
 static bool is_about_the_run(int code, const struct http_response *a)
 {
 	return code == -EIO && a->status == 500;
@@ -228,10 +228,8 @@ struct waiting_runs {
 	bool all;
 };
 
-/*
- * Forwards the runs that are not set aside. Stops when the receiver seems to be down: at a failure
- * other than status 500, or at the second failure in a row.
- */
+/* Forwards the runs that are not set aside. Stops when the receiver seems to be down: after a
+ * failure other than status 500, or after two failures in a row. */
 static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {
@@ -275,7 +273,8 @@ static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, str
 	}
 }
 
-/* Finds all runs that are set aside, and up to RUNS_AT_ONCE others. */
+/* Finds the oldest waiting runs. The limit leaves room for RUNS_AT_ONCE runs that have not
+ * failed. */
 static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
 	struct err *e)
 {
@@ -299,7 +298,7 @@ static void count_waiting(struct forwarder *f)
 	atomic_store(&counts.stuck, retry_list_count_aside(&f->retry_list));
 }
 
-/* Forwards some waiting runs; 1: there may be more. */
+/* Forwards some waiting runs. Returns 1 when more may be waiting. */
 static int forward_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -336,7 +335,7 @@ static int forward_all(struct forwarder *f, struct err *e)
 	return code;
 }
 
-/* Returns the seconds until the next attempt. *settled: no run is waiting. */
+/* Returns the seconds until the next attempt. Sets *settled to true when no run is waiting. */
 static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};

@@ -1,4 +1,4 @@
-/* The list is searched linearly: few runs fail. */
+/* The list is searched linearly, because few runs fail. */
 #include "exporter/forward/retry_list.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/runs.h"
 
-/* Failures in a row after which a run is set aside, whatever their reason. */
+/* A run is set aside after this many failures in a row, for any reason. */
 #define FAILURES_TO_GIVE_WAY 3
 
 struct retry_entry {

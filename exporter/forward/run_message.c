@@ -1,4 +1,4 @@
-/* One table of fields serves for writing and for reading. */
+/* One table of fields is used for writing and for reading. */
 #include "exporter/forward/run_message.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct message_field {
 	const char *key;
 	enum message_kind kind;
 	size_t offset;
-	size_t max; /* bytes of a text, with the NUL */
+	size_t max; /* bytes of a text, including the NUL */
 	bool required;
 };
 
@@ -214,7 +214,7 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 	return 0;
 }
 
-/* An architecture that a newer sender names is unknown here. */
+/* An architecture name from a newer sender may be unknown here. */
 static enum architecture read_architecture(const json_t *v)
 {
 	const char *name = json_string_value(v);
@@ -244,7 +244,7 @@ static int read_run(struct run *r, const json_t *o, struct arena *arena, struct 
 	r->architecture = read_architecture(json_object_get(o, "architecture"));
 	if (code == 0)
 		code = read_columns(r, json_object_get(o, "columns"), arena, e);
-	/* The end may lie before the start when the clock was set back. */
+	/* The end may lie before the start, because the clock may have been set back. */
 	if (code == 0 && !(r->started_at >= 0 && r->ended_at >= 0))
 		code = err_set(e, -EINVAL, "started_at, ended_at: accepted are seconds since 1970");
 	if (code == 0 && !(r->duration_seconds >= 0))

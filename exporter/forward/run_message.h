@@ -1,8 +1,6 @@
-/*
- * An ended run with its statistics as JSON: the body of POST /runs. Keys are the field names of
- * struct run. Times are seconds since 1970. Unknown is null or absent. The reader ignores unknown
- * keys, so that sender and receiver may differ in version.
- */
+/* An ended run with its statistics as JSON, the body of POST /runs. Keys are the member names of
+ * struct run. Times are seconds since 1970. Unknown values are null or absent. The reader ignores
+ * unknown keys, so that sender and receiver may have different versions. */
 #ifndef EXPORTER_FORWARD_RUN_MESSAGE_H
 #define EXPORTER_FORWARD_RUN_MESSAGE_H
 
@@ -17,7 +15,8 @@
 
 json_t *run_message(const struct run *r);
 
-/* -EINVAL: the sentence names the wrong key and the accepted values. *ret points into the arena. */
+/* Reads a run. Returns -EINVAL for a wrong value; `e` then names the key and the accepted values.
+ * *ret points into `arena`. */
 int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 

@@ -20,7 +20,8 @@ static struct connection_list *list_of(struct connections *c, const struct conne
 	return one->busy ? &c->busy : &c->idle;
 }
 
-/* With the lock. connections_leave needs it before fd is closed, so fd is still ours. */
+/* The caller holds the lock. fd is still open, because connections_leave needs the lock before fd
+ * is closed. */
 static void shut_down(struct connections *c, struct connection *one)
 {
 	TAILQ_REMOVE(list_of(c, one), one, link);
@@ -30,7 +31,7 @@ static void shut_down(struct connections *c, struct connection *one)
 	shutdown(one->fd, SHUT_RDWR);
 }
 
-/* With the lock. */
+/* Shuts down one connection when there are too many. The caller holds the lock. */
 static void make_room(struct connections *c)
 {
 	struct connection *one = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);

@@ -1,9 +1,7 @@
-/*
- * The open connections of all listening addresses. At the limit a new connection is accepted, and
- * the one that has been idle longest is closed: thousands of idle or slow clients cannot keep a
- * scraper out. If all are busy, the one with the oldest request is closed, since its client
- * probably does not read. Any thread.
- */
+/* The open connections of all listening addresses. At the limit a new connection is accepted, and
+ * the connection that has been idle longest is closed. Thousands of idle or slow clients thus
+ * cannot keep a scraper out. If all connections are busy, the connection with the oldest request is
+ * closed, because its client probably does not read. Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_CONNECTIONS_H
 #define EXPORTER_HTTP_CONNECTIONS_H
 
@@ -16,26 +14,26 @@ struct connection {
 	TAILQ_ENTRY(connection) link;
 	struct connections *connections;
 	int fd;
-	bool busy, shut_down; /* shut_down: in no list, and not counted; leaves soon */
+	bool busy, shut_down; /* shut_down: in no list and not counted */
 };
 
 TAILQ_HEAD(connection_list, connection);
 
 struct connections {
 	pthread_mutex_t lock;
-	struct connection_list idle; /* the longest idle first */
-	struct connection_list busy; /* the oldest request first */
-	size_t n, max;               /* n: without those that were shut down */
+	struct connection_list idle; /* longest idle first */
+	struct connection_list busy; /* oldest request first */
+	size_t n, max;               /* n: connections that are not shut down */
 };
 
 void connections_init(struct connections *c, size_t max);
-void connections_done(struct connections *c); /* call after all have left */
+void connections_done(struct connections *c); /* call after every connection has left */
 
-/* The caller owns fd and closes it after connections_leave. */
+/* The caller owns `fd` and closes it after connections_leave. */
 void connections_enter(struct connections *c, struct connection *one, int fd);
-/* busy: from a complete request to the end of its answer. */
+/* A connection is busy from a complete request to the end of the answer. */
 void connections_set_busy(struct connection *one, bool busy);
-/* Frees memory: shuts down the connection with the oldest request, but not the requesting one. */
+/* Frees memory: shuts down the connection with the oldest request, unless it is `requesting`. */
 void connections_relieve(struct connection *requesting);
 void connections_leave(struct connection *one);
 

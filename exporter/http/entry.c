@@ -22,11 +22,9 @@ static void resume(void *context)
 	MHD_resume_connection(context);
 }
 
-/*
- * NAME:PASSWORD of "Authorization: Basic BASE64" (RFC 7617), which the caller frees; NULL: none.
- * libmicrohttpd's own reader accepts only the spelling "Basic", but case does not matter (RFC 9110,
- * 11.1).
- */
+/* Returns NAME:PASSWORD from "Authorization: Basic BASE64" (RFC 7617), or NULL. The caller frees
+ * the text. libmicrohttpd's own parser accepts only the spelling "Basic", but the scheme ignores
+ * case (RFC 9110, 11.1). */
 static char *credentials(const struct exchange *x)
 {
 	const char *header = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
@@ -41,7 +39,7 @@ static char *credentials(const struct exchange *x)
 	char *ret = NULL;
 
 	if (gnutls_base64_decode2(&in, &out) == 0) {
-		/* The check would ignore the part of the password after a NUL. */
+		/* Refuse a NUL, because the password check would ignore the bytes after the NUL. */
 		if (!memchr(out.data, '\0', out.size)) {
 			ret = xmalloc((size_t)out.size + 1);
 			memcpy(ret, out.data, out.size);
@@ -80,7 +78,7 @@ static enum web_entry check(struct web_access *web, struct web_version *v, struc
 
 enum web_entry http_entry(struct web_access *web, struct web_version *v, struct exchange *x)
 {
-	/* The mode of the Unix socket restricts access: no password is needed. */
+	/* The mode of the Unix socket restricts access, so no password is needed. */
 	if (exchange_visit(x->connection)->peer.local)
 		return WEB_ENTER;
 	return x->decided ? x->entry : check(web, v, x, false);
@@ -88,7 +86,7 @@ enum web_entry http_entry(struct web_access *web, struct web_version *v, struct 
 
 void http_entry_wait(struct web_access *web, struct web_version *v, struct exchange *x)
 {
-	/* Before the check starts: it may finish at once. */
+	/* Suspend the connection before the check starts, because the check may finish at once. */
 	MHD_suspend_connection(x->connection);
 	enum web_entry entry = check(web, v, x, true);
 

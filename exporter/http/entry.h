@@ -1,19 +1,19 @@
-/* Applies the web configuration (web_access.h) to a request. For http.c alone. */
+/* Applies the web configuration (web_access.h) to a request. Private to http.c. */
 #ifndef EXPORTER_HTTP_ENTRY_H
 #define EXPORTER_HTTP_ENTRY_H
 
 #include "exporter/http/exchange.h"
 
-/*
- * The decision of http_entry_wait if there is one, else that of the current configuration.
- * WEB_WAIT: the password must be checked first; call http_entry_wait.
- */
+/* Returns the decision of http_entry_wait if there is one, else the decision of the current
+ * configuration. WEB_WAIT = the password must be checked first: call http_entry_wait. */
 enum web_entry http_entry(struct web_access *web, struct web_version *v, struct exchange *x);
 
-/* Suspends the connection for the password check; then http_entry must be called again. */
+/* Suspends the connection for the password check. Call http_entry again when the connection is
+ * resumed. */
 void http_entry_wait(struct web_access *web, struct web_version *v, struct exchange *x);
 
-/* The answer for every entry except WEB_ENTER and WEB_WAIT. */
+/* Fills the answer for a refused request, that is, for every `entry` except WEB_ENTER and
+ * WEB_WAIT. */
 void http_entry_refusal(struct http_answer *ret, enum web_entry entry);
 
 #endif

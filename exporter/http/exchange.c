@@ -33,7 +33,7 @@ static void leave_slow_queue(struct exchange *x)
 	x->slow_queue = NULL;
 }
 
-/* Bytes of the bodies of all requests. */
+/* Bytes that the bodies of all requests take in memory. */
 static atomic_size_t kept;
 
 static void drop_body(struct exchange *x)
@@ -126,7 +126,7 @@ static void refuse(struct exchange *x)
 		"too many large answers are being made or sent; try again in a second");
 }
 
-/* On the queue's thread. The suspended connection owns the request's texts. */
+/* Answers on the queue's thread. The suspended connection owns the texts of the request. */
 static void answer_now(struct slow_task *task, bool wanted)
 {
 	struct exchange *x =
@@ -146,7 +146,8 @@ static void answer_now(struct slow_task *task, bool wanted)
 const struct http_answer *exchange_take_answer(struct exchange *x)
 {
 	x->answered = false;
-	/* A stream may last for hours; event_stream.h limits their number. */
+	/* A stream leaves the queue at once, because it may last for hours. event_stream.h limits
+	 * the number of streams. */
 	if (x->answer.stream)
 		leave_slow_queue(x);
 	return &x->answer;
@@ -156,7 +157,7 @@ void exchange_answer_later(struct exchange *x, struct slow_queue *q, const struc
 {
 	x->request = *r;
 	x->slow_task.run = answer_now;
-	/* Before slow_queue_take: the thread may answer at once. */
+	/* Set the queue before slow_queue_take, because the queue's thread may answer at once. */
 	x->slow_queue = q;
 	MHD_suspend_connection(x->connection);
 	if (slow_queue_take(q, &x->slow_task))

@@ -6,21 +6,18 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/*
- * Headers that may occur once (RFC 9112, 6.3 and 3.2), and headers that decide on access: of two
- * such headers we would use one, and a proxy perhaps the other.
- */
+/* Headers that may occur only once (RFC 9112, 6.3 and 3.2), and headers that decide about access.
+ * If a header occurs twice, this server and a proxy may use different values. */
 static const char *const single[] = {"Content-Length", "Transfer-Encoding", "Host", "Origin",
 	"Authorization", "Content-Type", "Sec-Fetch-Site"};
 enum { LENGTH, ENCODING };
 
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header");
 
-/*
- * libmicrohttpd 0.9.75 appends a continuation line to the name if the value is empty:
- * "Content-Length:", " 57" becomes the header "Content-Length57", while proxies see the length 57.
- * No known header starts with one of these names unless a "-" follows.
- */
+/* Returns true when a value is glued to the name of a header. libmicrohttpd 0.9.75 appends a
+ * continuation line to the name when the value is empty. "Content-Length:", " 57" becomes the
+ * header "Content-Length57", while proxies see the length 57. A known header that starts with one
+ * of these names continues with "-". */
 static bool is_glued_to(const char *name, const char *known)
 {
 	size_t n = strlen(known);
@@ -38,11 +35,13 @@ void framing_add(struct framing *f, const char *name, const char *value)
 	}
 	if (strcasecmp(name, single[ENCODING]) == 0)
 		f->odd |= !value || strcasecmp(value, "chunked") != 0;
-	/* "Content-Length : 5" is an unknown header to us, and the length to some proxies. */
+	/* This server ignores "Content-Length : 5" as an unknown header, but some proxies use the
+	 * length. */
 	f->odd |= n == 0 || strchr(" \t", name[n - 1]) != NULL;
 }
 
-/* "GET http://name/ HTTP/1.1": this name overrides Host (RFC 9112, 3.2.2). */
+/* Returns true when the request line names a host that differs from the Host header. The host in
+ * "GET http://name/ HTTP/1.1" overrides the header (RFC 9112, 3.2.2). */
 static bool names_another_host(const char *target, const char *host)
 {
 	if (!host || strncasecmp(target, "http://", strlen("http://")) != 0)
@@ -56,7 +55,8 @@ static bool names_another_host(const char *target, const char *host)
 bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
 	const char *host)
 {
-	/* HTTP/1.0 has no chunks: a proxy may take them for the next request (RFC 9112, 6.1). */
+	/* HTTP/1.0 has no chunks: a proxy may read the chunks as the next request (RFC 9112,
+	 * 6.1). */
 	bool old_chunks = f->times[ENCODING] && strcmp(version, "HTTP/1.0") == 0, twice = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(single); i++)

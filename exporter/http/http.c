@@ -28,23 +28,26 @@
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
 
-/* For the request line and the headers. libmicrohttpd answers larger ones by 414 or 431 in HTML. */
+/* Memory for the request line and the headers. libmicrohttpd answers larger ones with 414 or 431 in
+ * HTML. */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
-/* 3/4 of the memory for answers; connections that close late hold the rest. */
+/* A connection is closed when the answers fill 3/4 of their memory. The last quarter is for
+ * connections that close late. */
 #define ANSWERS_FULL    3
 #define ANSWERS_FULL_OF 4
 
-/* Seconds without a byte, until the first request is complete and afterwards. */
+/* Timeouts in seconds without a byte: until the first request is complete, and afterwards. */
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u /* scrapers keep connections open */
 
-/* Connections above --web.max-connections: suspended ones close late after their shutdown. */
+/* Connections allowed above --web.max-connections, because a suspended connection closes some time
+ * after its shutdown. */
 #define LEAVING_MAX 160u
 
-/* TCP segments that fit into a socket buffer, at least. */
+/* A socket buffer fits at least this many TCP segments. */
 #define SEGMENTS 8
 
-/* Bytes read of a body before the connection is cut. */
+/* Most bytes that are read of a body before the connection is closed. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
 struct http_server {
@@ -58,24 +61,22 @@ struct http {
 	struct app *app;
 	struct web_access *web;
 	struct slow_queues slow_queues;
-	struct connections connections; /* of all servers: they share open files and memory */
+	struct connections connections; /* of all servers: they share descriptors and memory */
 	size_t n;
-	const char *unix_socket; /* path to remove at the end; NULL: none */
+	const char *unix_socket; /* path to remove at the end; NULL = no Unix socket */
 	/* Configured addresses, sockets from systemd, and the Unix socket. */
 	struct http_server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
-/* libmicrohttpd's first callback of a request; uri is not decoded yet. */
+/* libmicrohttpd calls this function first for each request, before it decodes `uri`. */
 static void *exchange_begin(void *context, const char *uri, struct MHD_Connection *connection)
 {
 	struct exchange *x = exchange_new(((struct http *)context)->site, uri, connection);
 	char *query = strchr(uri, '?');
 
-	/*
-	 * Hides the query from libmicrohttpd 0.9.75, which would use 56 bytes of CONNECTION_MEMORY
-	 * for each parameter and not answer at all from some 220 parameters on.
-	 * exporter/api/route.h reads the query.
-	 */
+	/* Hide the query from libmicrohttpd 0.9.75, which uses 56 bytes of CONNECTION_MEMORY for
+	 * each parameter. From some 220 parameters on, libmicrohttpd does not answer at all.
+	 * exporter/api/route.h reads the query. */
 	if (query)
 		query[1] = '\0';
 	return x;
@@ -101,7 +102,8 @@ static void drop_version(struct web_version **v)
 	web_access_drop(*v);
 }
 
-/* Did the client authenticate by a certificate or a password, not by the token of changes? */
+/* Returns true when the client authenticated by a certificate or a password, not by the token of
+ * --web.changes-token-file. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -157,7 +159,8 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 
 	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
 	if (entry == WEB_WAIT) {
-		/* Without a response, libmicrohttpd calls back with the headers again. */
+		/* libmicrohttpd calls on_request with the headers again when no response was
+		 * queued. */
 		x->headers_seen = false;
 		http_entry_wait(h->web, v, x);
 	}
@@ -175,14 +178,16 @@ static void leave_visit(struct visit *v)
 	free(v);
 }
 
-/* The file must name an authority or names: anybody can buy a system-trusted certificate. */
+/* Returns true when a client certificate identifies a user. The file must name an authority or
+ * names, because anybody can buy a certificate that the system trusts. */
 static bool certifies(const struct web_config *c)
 {
 	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
 	       (c->client_ca.text || c->client_ca.file || c->sans);
 }
 
-/* A TLS session uses the configuration of the moment before its handshake until it ends. */
+/* Begins and ends a connection. A TLS session keeps the configuration from before its handshake
+ * until it ends. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
 	enum MHD_ConnectionNotificationCode notification)
 {
@@ -208,7 +213,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 
 	v->certified = with_tls && certifies(web_access_config(v->version));
 	if (with_tls && !web_access_attach(v->version, tls->tls_session))
-		/* The handshake then fails: libmicrohttpd has no credentials of its own. */
+		/* The handshake then fails, because the session has no credentials. */
 		log_line(LOG_LEVEL_ERROR, "a TLS connection could not be set up", NULL);
 }
 
@@ -223,7 +228,7 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection,
 	return http_send(connection, &a, v ? web_access_config(v) : NULL);
 }
 
-/* Checks that need no body. */
+/* Makes the checks that need no body. */
 static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
 	const char *version, bool *refused)
 {
@@ -247,12 +252,11 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 	return x->keeps_body ? let_in_before_body(h, x, refused) : MHD_YES;
 }
 
-/*
- * libmicrohttpd calls this after the headers, for each piece of a body, and at the end of the
- * request. The body of a GET is read and dropped. The body of a change is kept up to
- * CHANGE_BODY_MAX and read up to BODY_READ_MAX, so that the client reaches the answer; then the
- * connection is cut. Other methods are answered at once, which ends the connection.
- */
+/* libmicrohttpd calls this function after the headers, for each piece of the body, and at the end
+ * of the request. The body of a GET is read and dropped. The body of a change is kept up to
+ * CHANGE_BODY_MAX. It is read up to BODY_READ_MAX, so that the client gets the answer; then the
+ * connection is closed. Requests with other methods are answered at once, which ends the
+ * connection. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
 {
@@ -286,7 +290,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return respond_if_allowed(context, connection, method, x);
 }
 
-/* libmicrohttpd needs a certificate or this callback to start; on_connection sets the real one. */
+/* libmicrohttpd needs a certificate or this callback to start. on_connection sets the real
+ * certificate. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
 	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
 	unsigned int *n_certificates, gnutls_privkey_t *key)
@@ -302,7 +307,8 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	return -1;
 }
 
-/* Connections get at most half of the descriptors: watching processes needs them, too. */
+/* Gives connections at most half of the descriptors, because watching processes needs descriptors,
+ * too. */
 static unsigned connections_max(const struct options *o)
 {
 	uint64_t most = o->max_connections;
@@ -315,12 +321,10 @@ static unsigned connections_max(const struct options *o)
 	return most < THREADS ? THREADS : (unsigned)most;
 }
 
-/*
- * Socket buffers count towards the memory limit of a control group (v2). By default they hold
- * megabytes of an unread answer. Connections inherit the sizes of the listening socket. The small
- * segments avoid waits for a delayed acknowledgement (40 ms), as a buffer of a few loopback
- * segments would cause.
- */
+/* Limits the socket buffers, which count towards the memory limit of a control group (v2). By
+ * default they take megabytes for an unread answer. Connections inherit the sizes from the
+ * listening socket. Small segments avoid waits for a delayed acknowledgement (40 ms), which occur
+ * when only a few loopback segments fit into a buffer. */
 static void bound_buffers(int fd)
 {
 	int bytes = (int)memory_budget()->socket, segment = bytes / SEGMENTS;
@@ -351,7 +355,8 @@ static int serve(struct http *h, int fd, const char *address, bool with_tls, str
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
 		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
-	/* fd is not closed here: libmicrohttpd may have closed it, and the program ends anyway. */
+	/* fd stays open on an error: libmicrohttpd may have closed it already, and the program ends
+	 * anyway. */
 	if (!s->daemon)
 		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
 	h->n++;
@@ -440,7 +445,8 @@ const char *http_address(const struct http *h, size_t i)
 
 static void server_stop(struct http_server *s)
 {
-	/* MHD_stop_daemon would shut down the socket that systemd keeps for the next server. */
+	/* MHD_quiesce_daemon gives the socket back. MHD_stop_daemon would shut down the socket,
+	 * which systemd keeps for the next server. */
 	int socket_given = s->socket_given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
 
 	MHD_stop_daemon(s->daemon);
@@ -451,7 +457,8 @@ int http_stop(struct http *h)
 {
 	if (!h)
 		return 0;
-	/* libmicrohttpd stops only after suspended connections were resumed. */
+	/* Resume all suspended connections first, because libmicrohttpd waits for them before it
+	 * stops. */
 	site_stop(h->site);
 	if (h->web)
 		web_access_stop(h->web);

@@ -25,9 +25,9 @@ static int socket_open(int *ret, const struct addrinfo *a)
 
 	if (fd < 0)
 		return -errno;
-	/* A restart must not wait until old connections time out. */
+	/* SO_REUSEADDR: a restarted server need not wait until old connections time out. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	/* "::" then accepts IPv4, too; no effect on other IPv6 addresses. */
+	/* Lets "::" accept IPv4, too. The option does not affect other IPv6 addresses. */
 	if (a->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
 	if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)
@@ -49,7 +49,8 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Binds the first possible address of a name; IPv6 first for ":PORT", as "::" takes IPv4, too. */
+/* Binds the first possible address of a name. Tries IPv6 first for ":PORT", because "::" accepts
+ * IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};
@@ -66,10 +67,11 @@ static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 	return code;
 }
 
-/* 0: a process listens. -ECONNREFUSED: the socket is stale. -EAGAIN: its queue is full. */
+/* Returns 0 when a process listens at the path, -ECONNREFUSED when the socket is stale, and -EAGAIN
+ * when the listener's queue is full. */
 static int try_unix(const struct sockaddr_un *at)
 {
-	/* Non-blocking: a stopped server with a full queue would block connect(2). */
+	/* Non-blocking, because connect(2) would wait for a stopped server with a full queue. */
 	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
@@ -114,7 +116,8 @@ int listen_unix(int *ret, const char *path, struct err *e)
 	if (address_of_unix(&at, path, e))
 		return -ENAMETOOLONG;
 	listen_drop_unix(path);
-	/* connect(2) needs write permission on Linux: the umask excludes other users at once. */
+	/* connect(2) needs write permission on Linux. The umask excludes other users from the
+	 * start. */
 	mode_t before = umask(0177);
 	int code =
 		bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 ?

@@ -1,7 +1,5 @@
-/*
- * Opens listening sockets for addresses such as "127.0.0.1:9877", "[::1]:9877", "localhost:9877"
- * and ":9877" (every address of this machine). Port 0 takes a free port.
- */
+/* Opens listening sockets for addresses such as "127.0.0.1:9877", "[::1]:9877", "localhost:9877"
+ * and ":9877" (every address of this machine). Port 0 stands for any free port. */
 #ifndef EXPORTER_HTTP_LISTEN_H
 #define EXPORTER_HTTP_LISTEN_H
 
@@ -10,21 +8,20 @@
 #include "collectors/base/err.h"
 #include "exporter/options/shapes.h"
 
-/* The first descriptor of sockets passed by systemd (sd_listen_fds(3)). */
+/* The first descriptor that systemd passes to a service (sd_listen_fds(3)). */
 #define LISTEN_FIRST_GIVEN 3
 
-/* Opens a non-blocking, close-on-exec socket. bound: the address with the real port. */
+/* Opens a non-blocking, close-on-exec socket. `bound` receives the address with the real port. */
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e);
 
-/* Prepares a socket of systemd; bound of a Unix socket is "unix:PATH". The caller owns fd. */
+/* Prepares a socket that systemd passed. `bound` receives its address, for a Unix socket
+ * "unix:PATH". The caller owns `fd`. */
 int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
 
-/*
- * Opens a Unix socket at path; only our user and root may connect. Replaces a stale socket, which
- * no process serves. Any other file at the path is an error.
- */
+/* Opens a Unix socket at `path`. Only our user and root may connect. Replaces a stale socket, which
+ * no process serves. Any other file at `path` is an error. */
 int listen_unix(int *ret, const char *path, struct err *e);
-/* Removes the socket file if no process listens on it; any other file stays. */
+/* Removes the socket file if no process listens on it. Does not remove any other file. */
 void listen_drop_unix(const char *path);
 
 #endif

@@ -8,13 +8,16 @@
 
 #include "exporter/api/route.h"
 
-/* The user and the process behind a Unix socket; all zero for other sockets. */
+/* Returns the user and the process at the client's end of a Unix socket. All members are zero for
+ * other sockets. */
 struct peer peer_of(int fd);
 
-/* Did the client connect to a loopback address, which only this machine reaches? */
+/* Returns true when the client connected to a loopback address, which only this machine can
+ * reach. */
 bool peer_by_loopback(int fd);
 
-/* The IPv4 address, or the first half of an IPv6 address: clients choose the rest. 0: other. */
+/* Returns the IPv4 address, or the first half of an IPv6 address, because clients choose the second
+ * half. 0 = neither IPv4 nor IPv6. */
 uint64_t peer_number(const struct sockaddr *a);
 
 #endif

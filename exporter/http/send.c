@@ -15,7 +15,7 @@ static void drop_body(void *body)
 	shared_drop(&((struct response_body *)body)->shared);
 }
 
-/* Headers of the configuration replace our own. */
+/* Adds the headers of the configuration, which replace our own headers of the same name. */
 static void add_configured(struct MHD_Response *response, const struct http_answer *a,
 	const struct web_config *c)
 {

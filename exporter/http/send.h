@@ -1,4 +1,4 @@
-/* Sends an answer by libmicrohttpd. For http.c alone. */
+/* Sends an answer by libmicrohttpd. Private to http.c. */
 #ifndef EXPORTER_HTTP_SEND_H
 #define EXPORTER_HTTP_SEND_H
 
@@ -7,7 +7,8 @@
 #include "exporter/site/site.h"
 #include "exporter/http/web_access.h"
 
-/* Takes body and stream of a. config: more headers, or NULL. MHD_NO: close the connection. */
+/* Takes over the body and the stream of `a`. `config` has more headers to send; NULL = no
+ * configuration. The caller must close the connection when the result is MHD_NO. */
 enum MHD_Result http_send(struct MHD_Connection *connection, const struct http_answer *a,
 	const struct web_config *config);
 

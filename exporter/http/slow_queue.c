@@ -19,7 +19,7 @@ struct slow_queue {
 	bool stop;
 };
 
-/* Runs one task, also after the stop: waiting tasks must be refused. */
+/* Runs one task. Runs tasks also after the stop, because waiting tasks must be refused. */
 static double task_loop(void *context)
 {
 	struct slow_queue *q = context;
@@ -105,7 +105,7 @@ int slow_queue_stop(struct slow_queue *q, double seconds)
 
 /* ---- one queue for each kind of request ---- */
 
-/* Tasks in one queue. */
+/* Most tasks in one queue. */
 #define ANSWERS_MAX 64u
 
 int slow_queues_open(struct slow_queues *all, struct err *e)

@@ -1,8 +1,6 @@
-/*
- * Answers slow requests, such as the samples of a day, one at a time on its thread: scrapes never
- * wait for them. Counts the bytes of answers until they are sent: while slow clients hold too many,
- * no other answer is made. Any thread may call.
- */
+/* Answers slow requests, such as the samples of a day, one at a time on the queue's thread, so that
+ * scrapes never wait. Counts the bytes of answers until the answers are sent. While slow clients
+ * leave too many bytes unread, the queue refuses requests. Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_SLOW_QUEUE_H
 #define EXPORTER_HTTP_SLOW_QUEUE_H
 
@@ -13,46 +11,46 @@
 #include "collectors/base/err.h"
 #include "exporter/site/site.h"
 
-/* One request. The caller owns it and keeps it until run was called. */
+/* One request. The caller owns it and keeps it until `run` was called. */
 struct slow_task {
 	STAILQ_ENTRY(slow_task) link;
-	/*
-	 * Called on the queue's thread. wanted false: refuse, since the queue stops or too many
-	 * bytes are unsent. Must call slow_queue_weigh before other threads see the answer.
-	 */
+	/* Called on the queue's thread. Must refuse the request when `wanted` is false, because the
+	 * queue stops or too many bytes are unsent. Must call slow_queue_weigh before other threads
+	 * see the answer. */
 	void (*run)(struct slow_task *task, bool wanted);
 };
 
 struct slow_queue;
 
-/* most: tasks taken and not left. most_bytes: of unsent answers; the last may exceed it. */
+/* `most` limits the tasks that were taken and have not left. `most_bytes` limits the unsent
+ * answers; the last answer may exceed the limit. */
 int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e);
 
-/* False: the queue is full or stops, and run is not called. */
+/* Adds a task. Returns false and does not call `run` when the queue is full or stops. */
 bool slow_queue_take(struct slow_queue *q, struct slow_task *task);
-/* Adds the bytes of an answer. */
+/* Adds the bytes of an answer to the unsent bytes. */
 void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 
-/* The answer of a taken task was sent or dropped; bytes as in slow_queue_weigh. */
+/* Removes a taken task after its answer was sent or dropped. `bytes` is the same number as for
+ * slow_queue_weigh. */
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
-/*
- * Waits for the running task and runs the waiting ones with wanted false. -ETIMEDOUT: the thread is
- * still in a task after these seconds and uses the queue; call again, or end the program by
- * _exit(2). Do not call again after 0.
- */
+/* Waits for the running task, and runs the waiting tasks with `wanted` false. Returns -ETIMEDOUT
+ * when the thread is still in a task after `seconds` and uses the queue. Then call slow_queue_stop
+ * again, or end the program by _exit(2). Do not call it again after it returned 0. */
 int slow_queue_stop(struct slow_queue *q, double seconds);
-/* Call after the stop, when all tasks have left. NULL does nothing. */
+/* Call it after the stop, when all tasks have left. NULL does nothing. */
 void slow_queue_free(struct slow_queue *q);
 
-/* One queue per kind of slow request: short answers do not wait for the samples of a day. */
+/* One queue for each kind of slow request, so that short answers do not wait for the samples of a
+ * day. */
 struct slow_queues {
 	struct slow_queue *at[SITE_WAYS]; /* NULL for SITE_AT_ONCE */
 };
 
 int slow_queues_open(struct slow_queues *all, struct err *e);
 
-/* Stops all queues as slow_queue_stop does, within seconds in total. */
+/* Stops all queues as slow_queue_stop does, within `seconds` in total. */
 int slow_queues_stop(struct slow_queues *all, double seconds);
 void slow_queues_free(struct slow_queues *all);
 

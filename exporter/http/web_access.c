@@ -14,10 +14,10 @@
 #include "exporter/http/web_tls.h"
 #include "exporter/text/yaml.h"
 
-/* The configuration, the certificate, its key, the authority. */
+/* The files to watch: the configuration, the certificate, its key and the authority. */
 #define FILES_MAX 4
 
-/* A file is complete this long after its last change. */
+/* A file counts as complete this long after its last change. */
 #define SETTLE_SECONDS 1
 
 struct web_stamp {
@@ -28,13 +28,13 @@ struct web_stamp {
 	int error;
 };
 
-/* The files of a version, with their stamps from before it was read. */
+/* The files of a version, with their stamps from before the version was read. */
 struct watched {
 	size_t n;
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		struct web_stamp seen; /* newest stamp, first seen at since */
+		struct web_stamp seen; /* newest stamp, unchanged since `since` */
 		struct mono since;
 	} file[FILES_MAX];
 };
@@ -53,7 +53,7 @@ struct web_access {
 	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
 	struct watched watched;
-	double tokens; /* of the rate limit, at the time counted */
+	double tokens; /* of the rate limit, at the time `counted` */
 	struct mono counted;
 };
 
@@ -101,7 +101,8 @@ static void watched_done(struct watched *w)
 	w->n = 0;
 }
 
-/* A pipe is empty when it is read again, and an empty configuration allows every request. */
+/* Reads a file, but refuses a pipe: a pipe is empty when it is read again, and an empty
+ * configuration allows every request. */
 static int read_text(struct buf *ret, const char *path, struct err *e)
 {
 	struct stat st;
@@ -169,11 +170,9 @@ bool web_access_attach(struct web_version *v, gnutls_session_t session)
 
 /* ---- reloading ---- */
 
-/*
- * A file that is being written is empty, or lacks users or client_auth_type, and would allow every
- * request: every change has to settle. A change time in the future (another clock, or a clock set
- * back) counts from when it was first seen.
- */
+/* Returns true until a changed file has settled. A file that is being written may be empty, or may
+ * lack users or client_auth_type. An incomplete file would allow every request. A change time in
+ * the future (another clock, or a clock set back) counts from when it was first seen. */
 static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
 	struct now t = now_read();
@@ -187,7 +186,7 @@ static bool is_being_written(struct watched_file *f, const struct web_stamp *now
 	       mono_seconds_between(f->since, t.mono) < SETTLE_SECONDS;
 }
 
-/* With the lock. False until all changed files have settled. */
+/* Returns true when files have changed and all of them have settled. The caller holds the lock. */
 static bool changed(struct web_access *w)
 {
 	bool ret = false;
@@ -205,7 +204,7 @@ static bool changed(struct web_access *w)
 	return ret;
 }
 
-/* Did a file change during the read? The version may then be incomplete. */
+/* Returns true when a file changed during the read: the version may then be incomplete. */
 static bool changed_meanwhile(const struct watched *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -217,7 +216,7 @@ static bool changed_meanwhile(const struct watched *w)
 	return false;
 }
 
-/* A changed rate limit starts with a full burst. */
+/* Starts a changed rate limit with a full burst. */
 static void begin_rate(struct web_access *w, const struct web_config *old,
 	const struct web_config *now)
 {
@@ -227,12 +226,14 @@ static void begin_rate(struct web_access *w, const struct web_config *old,
 	w->counted = now_read().mono;
 }
 
-/* With the lock. -EAGAIN: the files changed during the read; try again later. */
+/* Reads a new version. Returns -EAGAIN when the files changed during the read: try again later. The
+ * caller holds the lock. */
 static int reload(struct web_access *w, struct err *e)
 {
 	struct web_version *v;
 
-	/* Watches the files of an invalid version, too: mending a certificate may make it valid. */
+	/* Watch the files of an invalid version, too, because a corrected certificate may make the
+	 * version valid. */
 	watched_done(&w->watched);
 	int code = version_read(&v, w->path, &w->watched, e);
 
@@ -254,7 +255,7 @@ static int reload(struct web_access *w, struct err *e)
 	return 0;
 }
 
-/* With the lock. */
+/* Reloads changed files. The caller holds the lock. */
 static void refresh(struct web_access *w)
 {
 	struct err e = {0};
@@ -283,7 +284,8 @@ int web_access_open(struct web_access **ret, const char *path, struct err *e)
 	if (path) {
 		w->path = xstrdup(path);
 		code = reload(w, e);
-		/* Even without users: a change may add some when no thread is available. */
+		/* Start the thread even if there are no users: later, when a change adds users, no
+		 * thread may be available. */
 		if (code == 0)
 			code = web_users_start(&w->users, e);
 	}
@@ -335,7 +337,8 @@ struct web_version *web_access_hold(struct web_access *w)
 
 /* ---- access ---- */
 
-/* A token bucket that starts full, up to burst tokens (as golang.org/x/time/rate). */
+/* Takes a token from a bucket that starts full and has at most rate_burst tokens, as in
+ * golang.org/x/time/rate. */
 static bool within_rate(struct web_access *w, const struct web_config *c)
 {
 	if (!(c->rate_interval > 0))

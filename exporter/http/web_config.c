@@ -62,7 +62,7 @@ const char *const web_config_headers[WEB_HEADERS_MAX] = {
 	"Content-Security-Policy",
 };
 
-/* Values of the file before the checks that compare keys. */
+/* Values of the file, before the checks that compare keys with each other. */
 struct raw_config {
 	struct {
 		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
@@ -73,7 +73,7 @@ struct raw_config {
 	bool http2;
 };
 
-/* Rows that begin with a name; a NULL name ends them. */
+/* Describes a table whose rows begin with a name. A NULL name ends the table. */
 struct name_table {
 	const char *subject;
 	const void *first;
@@ -86,7 +86,7 @@ static const struct name_table curves = {"curve", web_config_curves, sizeof web_
 static const struct name_table versions = {
 	"TLS version", web_config_versions, sizeof web_config_versions[0]};
 
-/* The row whose name is value; the error lists all names. */
+/* Finds the row with the name `value` and stores its index in `*ret`. The error lists all names. */
 static int row_of(struct yaml *y, yaml_node_t *value, const struct name_table *table,
 	unsigned char *ret, struct err *e)
 {
@@ -173,7 +173,7 @@ static int read_tls(struct yaml *y, yaml_node_t *value, void *into, struct err *
 	return yaml_mapping(y, value, "tls_server_config", keys, into, e);
 }
 
-/* Headers that are not listed here may have any value. */
+/* Checks the value of a header. A header without a check here may have any value. */
 static bool header_value_ok(size_t row, const char *value)
 {
 	if (strcmp(web_config_headers[row], "X-Content-Type-Options") == 0)
@@ -235,7 +235,7 @@ static int read_rate(struct yaml *y, yaml_node_t *value, void *into, struct err 
 	return yaml_mapping(y, value, "rate_limit", keys, into, e);
 }
 
-/* "$2y$12$" and 53 of ./A-Za-z0-9; costs are 04 to 31 (crypt(5)). */
+/* Accepts "$2y$12$" and 53 characters of ./A-Za-z0-9. The cost is 04 to 31 (crypt(5)). */
 static bool bcrypt_ok(const char *hash)
 {
 	size_t n = strlen(hash);
@@ -261,7 +261,8 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 	for (size_t i = 0; i < c->n_users; i++)
 		if (strcmp(c->user[i].name, u->name) == 0)
 			return yaml_error(y, name, e, "the user %.64s is given twice", u->name);
-	/* YAML reads "NAME:HASH" without a blank as a name: do not print it, it holds the hash. */
+	/* YAML reads "NAME:HASH" without a blank as a name. Do not print the name, because it
+	 * contains the hash. */
 	if (!*u->hash)
 		return yaml_error(y, name, e,
 			"a user has no password: write NAME: HASH, with a blank after the colon");
@@ -293,7 +294,8 @@ static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err
 	return 0;
 }
 
-/* A file wins over a text; "" counts as absent. Relative paths start at path's folder. */
+/* Returns `file` if it is set, else `text`. "" counts as not set. A relative `file` starts at the
+ * folder of `path`. */
 static struct pem pem_of(struct arena *arena, const char *path, const char *text, const char *file)
 {
 	struct pem ret = {.text = text && *text ? text : NULL};
@@ -335,10 +337,8 @@ static int check_auth(struct raw_config *raw, const char *path, struct err *e)
 	return 0;
 }
 
-/*
- * RFC 9113 section 9.2.2 requires an AES-128-GCM suite below TLS 1.3. Exporters with HTTP/2 refuse
- * a file without one, and a file must mean the same to all exporters.
- */
+/* RFC 9113 section 9.2.2 requires an AES-128-GCM suite below TLS 1.3. Exporters with HTTP/2 refuse
+ * a file without such a suite, and a file must mean the same to all exporters. */
 static int check_http2(const struct raw_config *raw, const char *path, struct err *e)
 {
 	const struct web_config *c = &raw->c;

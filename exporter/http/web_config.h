@@ -1,12 +1,10 @@
-/*
- * Parses the file of --web.config.file: TLS, client certificates, headers, users and a rate limit.
+/* Parses the file of --web.config.file: TLS, client certificates, headers, users and a rate limit.
  * The keys are those of Prometheus' exporter-toolkit (github.com/prometheus/exporter-toolkit,
  * docs/web-configuration.md), so that one file serves all exporters of a machine. Opens no file and
  * no socket.
  *
  * Two differences: the server has no HTTP/2 (http_server_config.http2 is read, and its rules for
- * cipher suites are checked), and cipher_suites also limits TLS 1.3.
- */
+ * cipher suites are checked), and cipher_suites also limits TLS 1.3. */
 #ifndef EXPORTER_HTTP_WEB_CONFIG_H
 #define EXPORTER_HTTP_WEB_CONFIG_H
 
@@ -28,7 +26,7 @@ enum client_auth {
 
 enum { WEB_CIPHERS_MAX = 32, WEB_CURVES_MAX = 8, WEB_HEADERS_MAX = 5 };
 
-/* A PEM text or the path of its file; at most one is set. */
+/* A PEM text, or the path of a PEM file. At most one of them is set. */
 struct pem {
 	const char *text, *file;
 };
@@ -38,25 +36,25 @@ struct web_config {
 	struct pem cert, key, client_ca;
 	enum client_auth client_auth;
 	size_t n_sans, n_ciphers, n_curves;
-	const char *const *sans; /* allowed names of client certificates; NULL: any name */
-	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; none: all */
-	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; none: all */
+	const char *const *sans; /* allowed names of client certificates; NULL = any name */
+	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; none = all */
+	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; none = all */
 	unsigned char min_version, max_version; /* rows of web_config_versions */
 	bool server_order;
 	const char *header[WEB_HEADERS_MAX]; /* by row of web_config_headers; NULL = not set */
-	double rate_interval; /* seconds until one more request is allowed; 0: no limit */
+	double rate_interval; /* seconds until one more request is allowed; 0 = no limit */
 	uint64_t rate_burst;
 	size_t n_users;
 	struct web_user {
-		const char *name, *hash; /* bcrypt */
+		const char *name, *hash; /* hash: bcrypt */
 	} * user;
-	struct arena arena; /* private; holds all texts and arrays */
+	struct arena arena; /* private; owns all texts and arrays */
 };
 
-/* Names of Go's crypto/tls, and their GnuTLS names (gnutls.org, "Priority strings"). */
+/* Names in Go's crypto/tls, and the same names in GnuTLS (gnutls.org, "Priority strings"). */
 struct web_cipher {
 	const char *name;
-	const char *key_exchange; /* "": suites of TLS 1.3 name none */
+	const char *key_exchange; /* "" for suites of TLS 1.3 */
 	const char *cipher, *mac;
 	bool http2; /* satisfies RFC 9113 section 9.2.2 */
 };
@@ -65,14 +63,13 @@ struct web_name {
 	const char *name, *gnutls;
 };
 extern const struct web_name web_config_curves[], web_config_versions[];
-/* Rows of web_config_versions. */
+/* Indices of rows in web_config_versions. */
 enum { TLS12 = 2, TLS13 = 3 };
 extern const char *const web_config_headers[WEB_HEADERS_MAX];
 
-/*
- * Parses text, the content of path. Relative file names in it start at path's folder. -EINVAL: e
- * names the line, the fault and the accepted values, and never contains a key or a hash.
- */
+/* Parses `text`, the content of the file `path`. Relative file names in it start at the folder of
+ * `path`. Returns -EINVAL for an invalid file. `e` names the line, the fault and the accepted
+ * values, and never contains a key or a hash. */
 int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
 	struct err *e);
 void web_config_free(struct web_config *c); /* NULL does nothing */

@@ -12,7 +12,7 @@
 #include "exporter/http/web_config.h"
 
 #define PEM_MAX ((size_t)1 << 20)
-/* Names checked in one certificate. */
+/* Most names that are checked in one certificate. */
 #define SANS_MAX 256u
 
 struct web_tls {
@@ -35,7 +35,7 @@ static int read_pem(struct buf *ret, const struct pem *p, const char *subject, s
 	return 0;
 }
 
-/* Keeps a private key out of freed memory. */
+/* Overwrites a private key before its memory is freed. */
 static void wipe(struct buf *b)
 {
 	if (b->data)
@@ -67,7 +67,8 @@ static int load_pair(struct web_tls *t, struct err *e)
 			  0;
 }
 
-/* Loads the authorities of client certificates; by default the system's, as Go's servers do. */
+/* Loads the authorities of client certificates. The default is the system's authorities, as in Go's
+ * servers. */
 static int load_ca(struct web_tls *t, struct err *e)
 {
 	struct buf ca AUTO(wipe) = BUF_MAX(PEM_MAX);
@@ -108,7 +109,8 @@ static const char *key_exchange(const struct web_tls *t)
 
 /* ---- the priority string ---- */
 
-/* Adds each word once: GnuTLS accepts repeated words, but a log with them is hard to read. */
+/* Adds a word only once. GnuTLS accepts repeated words, but a log with repeated words is hard to
+ * read. */
 static void add_word(struct buf *out, const char *word)
 {
 	const char *at = strstr(buf_text(out), word);
@@ -132,12 +134,10 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 	add_word(out, c->mac);
 }
 
-/*
- * Is a suite of the file usable with this key? aead: does one of them have a cipher of TLS 1.3? Go
- * always adds its own suites of TLS 1.3; GnuTLS builds them from the listed ciphers. Without such a
- * cipher, web_config_priorities drops TLS 1.3, or drops the listed ciphers if no older version is
- * usable.
- */
+/* Returns true when the certificate's key can use a suite of the file. Sets `*aead` when such a
+ * suite has a cipher of TLS 1.3. Go always adds its own suites of TLS 1.3, but GnuTLS builds them
+ * from the listed ciphers. If no listed cipher fits TLS 1.3, web_config_priorities drops TLS 1.3.
+ * If no older version is usable either, it drops the listed ciphers instead. */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)
 {
 	bool any = c->n_ciphers == 0;
@@ -172,11 +172,9 @@ void web_config_priorities(const struct web_config *c, const char *key_exchange,
 		add_word(out, web_config_curves[c->curves[i]].gnutls);
 	for (const struct web_name *w = web_config_curves; c->n_curves == 0 && w->name; w++)
 		add_word(out, w->gnutls);
-	/*
-	 * Many certificates in use sign key exchanges although their keyUsage allows encipherment
-	 * only. Go and OpenSSL do not check keyUsage of their own certificate, so a file that works
-	 * there must work here.
-	 */
+	/* Many certificates in use sign key exchanges although their keyUsage allows encipherment
+	 * only. Go and OpenSSL do not check keyUsage of their own certificate. A file that works
+	 * with Go or OpenSSL must work here, too. */
 	buf_adds(out, ":+SIGN-ALL:+COMP-NULL:+CTYPE-X509:%DEBUG_ALLOW_KEY_USAGE_VIOLATIONS");
 	if (c->server_order)
 		buf_adds(out, ":%SERVER_PRECEDENCE");
@@ -269,7 +267,8 @@ static bool any_san_allowed(const struct web_config *c, const gnutls_datum_t *de
 	return found;
 }
 
-/* Is the certificate signed by a known authority, not expired, and for TLS clients? */
+/* Returns true when a known authority signed the certificate, it has not expired, and it is for TLS
+ * clients. */
 static bool chain_ok(gnutls_session_t session)
 {
 	unsigned char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
@@ -310,7 +309,7 @@ bool web_tls_attach(struct web_tls *t, gnutls_session_t session)
 		[CLIENT_AUTH_REQUIRE_AND_VERIFY] = GNUTLS_CERT_REQUIRE,
 	};
 
-	/* Replaces the credentials that libmicrohttpd has set. */
+	/* Remove the credentials that libmicrohttpd has set. */
 	gnutls_credentials_clear(session);
 	if (gnutls_priority_set(session, t->priorities) < 0 ||
 		gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, t->credentials) < 0)

@@ -11,16 +11,15 @@
 
 #include "collectors/base/thread.h"
 
-#define KEY_SIZE 32 /* of SHA-256 */
+#define KEY_SIZE 32 /* bytes of a SHA-256 hash */
 
 struct password_key {
 	unsigned char byte[KEY_SIZE];
 };
 
-/*
- * One cache each, so that a guesser cannot evict a scraper's entry. RIGHT_FROM_THERE holds entries
- * of one address, the others hold entries of ANYBODY.
- */
+/* Each kind of verdict has its own cache, so that a guesser cannot evict a scraper's entry. An
+ * entry of RIGHT_FROM_THERE belongs to one address. Entries of WRONG and RIGHT belong to
+ * ANYBODY. */
 enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
 #define KNOWN_MAX 256
@@ -38,7 +37,7 @@ struct password_job {
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
-	bool first; /* the first of its address; later ones there wait for the same password */
+	bool first; /* first job of its address; later jobs there have the same password */
 	void (*resume)(void *context);
 	void *context;
 };
@@ -47,7 +46,7 @@ struct web_users {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stopping;
-	unsigned holders; /* the thread and the owner */
+	unsigned holders; /* references of the thread and the owner */
 	unsigned char secret[KEY_SIZE];
 	struct known_passwords known[KINDS];
 	struct failure_limit failures;
@@ -55,7 +54,7 @@ struct web_users {
 	struct password_job job[WEB_USERS_WAITING_MAX];
 };
 
-/* ---- wrong passwords of an address: a bucket is stored as the time when it is full ---- */
+/* ---- limit of wrong passwords: a bucket is stored as the time when it will be full ---- */
 
 #define REFILL_NS (FAILURE_SECONDS * NS_PER_S)
 
@@ -64,7 +63,8 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* The bucket of the address, else a full (free) one, else FAILURE_ADDRESSES: the shared one. */
+/* Returns the bucket of the address, else a full bucket, which is free. If no bucket is free,
+ * returns FAILURE_ADDRESSES: the shared bucket. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
 	size_t ret = FAILURE_ADDRESSES;
@@ -95,7 +95,8 @@ void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono 
 	b->full_at.ns = (is_full(b, now) ? now.ns : b->full_at.ns) + REFILL_NS;
 }
 
-/* With the lock, which it releases. The last holder frees u. */
+/* Drops a reference to `u`. The last reference frees `u`. The caller holds the lock, and this
+ * function releases it. */
 static void let_go(struct web_users *u)
 {
 	bool last = --u->holders == 0;
@@ -143,10 +144,9 @@ void web_users_free(struct web_users *u)
 	let_go(u);
 }
 
-/*
- * The cache key, stored instead of the password: useless without the secret, which exists in this
- * process only. It covers the hash, so that a changed hash in the file invalidates cached verdicts.
- */
+/* Computes the cache key, which is stored instead of the password. The key is useless without the
+ * secret, which exists only in this process. The key covers the hash, so that a changed hash in the
+ * file invalidates cached verdicts. */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
 {
@@ -162,11 +162,9 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 	return ok;
 }
 
-/*
- * An unknown name is checked against the hash of a user, always the same one for this name, and
- * then denied. The time of the answer then does not reveal which names exist, even if hashes differ
- * in cost.
- */
+/* Returns the hash of a user for a name that does not exist. The same name always gets the same
+ * hash. The password is checked against the hash, and the request is then denied. The time of the
+ * answer thus does not reveal which names exist, even if hashes differ in cost. */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
 	struct password_key key;
@@ -212,7 +210,7 @@ static bool password_fits(const char *password, const char *hash)
 	return ret;
 }
 
-/* With the lock: takes all jobs with this key out of the queue. */
+/* Takes all jobs with this key out of the queue. The caller holds the lock. */
 static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	struct password_job ret[WEB_USERS_WAITING_MAX])
 {
@@ -227,7 +225,7 @@ static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	return taken;
 }
 
-/* With the lock. */
+/* Records the verdict for the address of a job. The caller holds the lock. */
 static void note_verdict(struct web_users *u, const struct password_job *job, bool fits)
 {
 	if (!job->first)
@@ -238,7 +236,9 @@ static void note_verdict(struct web_users *u, const struct password_job *job, bo
 		failure_limit_count(&u->failures, job->address, now_read().mono);
 }
 
-/* With the lock, which it releases while it computes and resumes. False: stopped meanwhile. */
+/* Checks the password of the first job. The caller holds the lock, which is released during the
+ * check and during the calls of `resume`. Returns false when web_users_stop was called
+ * meanwhile. */
 static bool verify_first(struct web_users *u)
 {
 	struct password_job done[WEB_USERS_WAITING_MAX];
@@ -269,7 +269,7 @@ static bool verify_first(struct web_users *u)
 	return true;
 }
 
-/* A job stays in the queue while it is computed, so that its address counts as waiting. */
+/* A job stays in the queue while its password is checked, so that its address counts as waiting. */
 static void *verify_forever(void *context)
 {
 	struct web_users *u = context;
@@ -306,7 +306,7 @@ int web_users_start(struct web_users **ret, struct err *e)
 	return 0;
 }
 
-/* With the lock. A waiting job of the address; NULL: none. */
+/* Returns a waiting job of the address, or NULL. The caller holds the lock. */
 static const struct password_job *job_from(const struct web_users *u, uint64_t address)
 {
 	for (size_t i = 0; i < u->n; i++)
@@ -315,7 +315,7 @@ static const struct password_job *job_from(const struct web_users *u, uint64_t a
 	return NULL;
 }
 
-/* With the lock. */
+/* Adds a job to the queue. The caller holds the lock. */
 static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 	const struct password_key *key, const char *hash, bool known_name)
 {
@@ -334,10 +334,8 @@ static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 	return WEB_WAIT;
 }
 
-/*
- * With the lock. RIGHT is not consulted while another password of this address is being computed.
- * WEB_WAIT: no verdict is cached.
- */
+/* Returns the cached verdict; WEB_WAIT = no verdict is cached. Does not use RIGHT while another
+ * password of this address is being checked. The caller holds the lock. */
 static enum web_entry look_up(struct web_users *u, const struct password_key *key, uint64_t address)
 {
 	const struct password_job *waiting = job_from(u, address);
@@ -368,7 +366,8 @@ enum web_entry web_users_ask(struct web_users *u, const struct web_question *q)
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	/* The key of an unknown name has no hash: it must not match a user with that hash. */
+	/* The key of an unknown name covers no hash. Its cached verdict thus never applies to a
+	 * user whom the file adds later under this name. */
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_OVERLOADED;
 	pthread_mutex_lock(&u->lock);

@@ -1,16 +1,14 @@
-/*
- * Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a thread of its
- * own computes one hash at a time while the request is suspended. Verdicts are cached: a scraper,
- * which always sends the same password from the same address, waits once.
+/* Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a separate thread
+ * computes one hash at a time while the request is suspended. Verdicts are cached: a scraper, which
+ * always sends the same password from the same address, waits once.
  *
- * Limits slow down guessing: one password at a time is checked, one may wait for each address,
- * WEB_USERS_WAITING_MAX in all, and struct failure_limit bounds the wrong passwords of an address.
- * A password that is known to be right from another address passes the same limits; otherwise a
- * quick answer would reveal it to a guesser. An address that sent the right password before is
- * allowed at once, whatever else it sends.
+ * Limits slow down guessing. One password is checked at a time. One password may wait for each
+ * address, and WEB_USERS_WAITING_MAX in all. struct failure_limit limits the wrong passwords of an
+ * address. A password that was right from another address passes the same limits; otherwise a quick
+ * answer would reveal it to a guesser. An address that sent the right password before is allowed at
+ * once with this password, even if it also sends wrong passwords.
  *
- * Any thread.
- */
+ * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_USERS_H
 #define EXPORTER_HTTP_WEB_USERS_H
 
@@ -22,49 +20,46 @@ struct web_users;
 /* The decision about a request, with the status of its answer. */
 enum web_entry {
 	WEB_ENTER,
-	WEB_WAIT,              /* the password is being computed: call again after resume */
+	WEB_WAIT,              /* the password is being checked: call again after `resume` */
 	WEB_NO_CONFIG,         /* 500: the configuration is invalid now */
 	WEB_TOO_MANY,          /* 429: above rate_limit */
-	WEB_UNAUTHORIZED,      /* 401 */
+	WEB_UNAUTHORIZED,      /* 401: no user name, or a wrong name or password */
 	WEB_OVERLOADED,        /* 503: too many passwords wait */
 	WEB_TOO_MANY_FAILURES, /* 503: too many wrong passwords from this address */
 };
 
-/* The limit of requests that wait for a verdict. */
+/* Most requests that wait for a verdict. */
 #define WEB_USERS_WAITING_MAX 32
 
-/* Starts the thread now: at the first password, none might be available. */
+/* Starts the thread at once, because no thread may be available when the first password arrives. */
 int web_users_start(struct web_users **ret, struct err *e);
-/* Call after web_users_stop; NULL does nothing. A running check ends first. */
+/* Call it after web_users_stop. NULL does nothing. A running check keeps `u` in memory until the
+ * check ends. */
 void web_users_free(struct web_users *u);
 
-/* Resumes all waiting requests. Later verdicts are WEB_OVERLOADED. */
+/* Resumes all waiting requests. Later requests without a cached verdict get WEB_OVERLOADED. */
 void web_users_stop(struct web_users *u);
 
 struct web_question {
 	const struct web_config *config;
-	const char *name, *password; /* NULL: none was sent, and the verdict is WEB_UNAUTHORIZED */
+	const char *name, *password; /* NULL = not sent: the verdict is WEB_UNAUTHORIZED */
 	uint64_t address;            /* identifies the client's address (peer_number) */
-	bool trusted; /* the request carries a token: web_access_check needs no user */
-	/*
-	 * Called once, from another thread, perhaps before WEB_WAIT is returned. NULL: only looks
-	 * at cached verdicts, and WEB_WAIT means that the password has to be computed.
-	 */
+	bool trusted;                /* the request has a token: web_access_check needs no user */
+	/* Called once, from another thread, perhaps before WEB_WAIT is returned. NULL = use only
+	 * cached verdicts; WEB_WAIT then means that the password must be checked. */
 	void (*resume)(void *context);
 	void *context;
 };
 enum web_entry web_users_ask(struct web_users *u, const struct web_question *q);
 
-/*
- * Limits wrong passwords by a token bucket for each address, which holds FAILURE_BURST tokens and
- * gains one each FAILURE_SECONDS. A full bucket needs no place in the table. Addresses without a
- * place share one bucket. The caller locks.
- */
+/* Limits wrong passwords by a token bucket for each address. A bucket has at most FAILURE_BURST
+ * tokens and gains one token every FAILURE_SECONDS. A full bucket needs no place in the table.
+ * Addresses without a place share one bucket. The caller locks. */
 #define FAILURE_BURST     10
 #define FAILURE_SECONDS   1
 #define FAILURE_ADDRESSES 512
 
-/* All zero: no address failed. */
+/* All zero = no wrong passwords yet. */
 struct failure_limit {
 	struct failure_bucket {
 		uint64_t address;
@@ -72,7 +67,7 @@ struct failure_limit {
 	} of_one[FAILURE_ADDRESSES], of_others;
 };
 
-/* Is the bucket of the address empty? */
+/* Returns true when the bucket of the address is empty. */
 bool failure_limit_reached(const struct failure_limit *l, uint64_t address, struct mono now);
 void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono now);
 

@@ -12,7 +12,7 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 
-/* Checks of the awaited thread within EXIT_DEADLINE_SECONDS. */
+/* The awaited thread is checked this many times within EXIT_DEADLINE_SECONDS. */
 #define SLICES 10
 
 struct exit_deadline {
@@ -21,7 +21,7 @@ struct exit_deadline {
 	int silent; /* consecutive slices in which the awaited thread used no CPU time */
 	clockid_t last_works;
 	int64_t last_used;
-	_Atomic clockid_t works; /* CPU clock of the awaited thread; 0: none */
+	_Atomic clockid_t works; /* CPU clock of the awaited thread; 0 = no thread */
 };
 
 _Noreturn void exit_deadline_leave(const struct exit_plan *l)
@@ -47,7 +47,8 @@ static bool is_at_work(struct exit_deadline *l)
 	return ret;
 }
 
-/* Counts slices, not time: time during which the program was stopped (SIGSTOP) does not count. */
+/* Is called once per slice. Counts slices instead of seconds, so that time during which the program
+ * was stopped (SIGSTOP) does not count. */
 static double watch_deadline(void *context)
 {
 	struct exit_deadline *l = context;

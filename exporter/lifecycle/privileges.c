@@ -15,7 +15,7 @@
 #include "exporter/lifecycle/switch_user.h"
 #include "exporter/core/log.h"
 
-/* LeakSanitizer stops the program by ptrace(2) when it ends. */
+/* LeakSanitizer uses ptrace(2) on the program at its end, so the program must stay traceable. */
 #ifdef __SANITIZE_ADDRESS__
 #define IS_TRACED_BY_ITSELF true
 #else
@@ -38,7 +38,7 @@ static const struct {
 	{CAP_NET_ADMIN, NEED_ALWAYS, "net_admin"},
 	/* ports below 1024 */
 	{CAP_NET_BIND_SERVICE, NEED_ALWAYS, "net_bind_service"},
-	/* writing a history, socket or cache of another user, such as that of the wrappers */
+	/* writing a history, socket or cache of another user, such as the user of the wrappers */
 	{CAP_DAC_OVERRIDE, NEED_FILES_OF_OTHERS, "dac_override"},
 	/* SQLite gives -wal and -shm to the history's owner, whose wrappers open them */
 	{CAP_CHOWN, NEED_FILES_OF_OTHERS, "chown"},
@@ -53,7 +53,8 @@ static void complain(const char *subject, int code)
 	log_line(LOG_LEVEL_WARN, "a privilege could not be dropped", "err", e.text, NULL);
 }
 
-/* Does another user own the file or its folder? If the path is missing: the nearest folder? */
+/* Returns true when another user owns the file or its folder. If the path does not exist, checks
+ * the nearest existing folder. */
 static bool place_is_of_others(const char *path)
 {
 	struct stat s;
@@ -92,15 +93,17 @@ static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 		half[i].inheritable = 0;
 		*ret |= (uint64_t)half[i].effective << (32 * i);
 	}
-	/* Executed programs inherit the ambient set. Linux before 4.3 has none: ignore errors. */
+	/* Executed programs inherit the ambient set: clear it. Linux before 4.3 has no ambient set:
+	 * ignore errors. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Our systemd unit forbids capset(2) and grants only these: skip a needless call. */
+	/* Skip a needless call: our systemd unit forbids capset(2) and grants only these
+	 * capabilities. */
 	return more && syscall(SYS_capset, &head, half) < 0 ? -errno : 0;
 }
 
 static void drop_capabilities(const struct options *o, const char *history_path, struct buf *names)
 {
-	/* switch_user has already given these files to that user. */
+	/* switch_user has already given these files to the user of --security.user. */
 	bool others = !o->security_user &&
 		      (place_is_of_others(history_path) || place_is_of_others(o->unix_socket) ||
 			      place_is_of_others(o->catalogue_cache));
@@ -141,7 +144,8 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 
 	if (failed)
 		return failed;
-	/* All users may open the history's folder if Kubernetes created it on a node. */
+	/* Other users must not read new files. All users may open the history's folder if
+	 * Kubernetes created it on a node. */
 	umask(umask(S_IRWXO) | S_IRWXO);
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

@@ -16,15 +16,13 @@
 #include "collectors/base/mem.h"
 #include "exporter/lifecycle/privileges.h"
 
-/*
- * A list of forbidden calls, not of allowed ones: the C library, the resolver, TLS and NVIDIA's
- * library may make new calls after an update, which must not stop the server.
- */
+/* The table lists forbidden calls instead of allowed calls. The C library, the resolver, TLS and
+ * NVIDIA's library may make new calls after an update, and an update must not stop the server. */
 /* clang-format off */
 static const uint32_t forbidden[] = {
 	/* becoming another program */
 	SYS_execve, SYS_execveat,
-	/* reading, changing and stopping other processes; /proc is enough to look */
+	/* reading, changing and stopping other processes; the samples need only /proc */
 	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd, SYS_pidfd_send_signal,
 	SYS_process_madvise, SYS_process_mrelease, SYS_kcmp, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
 	SYS_setpriority, SYS_ioprio_set, SYS_sched_setaffinity, SYS_sched_setparam, SYS_sched_setscheduler,
@@ -32,7 +30,7 @@ static const uint32_t forbidden[] = {
 	/* becoming another user or group */
 	SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups,
 	SYS_setfsuid, SYS_setfsgid,
-	/* other views of the file systems and of names */
+	/* changing the view of file systems and namespaces */
 	SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount, SYS_fsopen,
 	SYS_fsconfig, SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_setns, SYS_unshare,
 	SYS_open_by_handle_at, SYS_mknodat, SYS_swapon, SYS_swapoff, SYS_quotactl, SYS_acct,
@@ -51,12 +49,12 @@ static const uint32_t forbidden[] = {
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define NUMBERS_END  0x40000000U /* from here on the x32 names of the same calls, asm/unistd.h */
+#define NUMBERS_END  0x40000000U /* first x32 number of the same calls (asm/unistd.h) */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define NUMBERS_END  UINT32_MAX
 #else
-#define ARCHITECTURE 0 /* unknown call numbers: no filter */
+#define ARCHITECTURE 0 /* call numbers are unknown: no filter */
 #define NUMBERS_END  UINT32_MAX
 #endif
 
@@ -69,7 +67,7 @@ static const uint32_t forbidden[] = {
 #define REFUSE            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS)
 
-/* The low half of a 64-bit argument (little endian) holds the whole value of an int. */
+/* The low half of a 64-bit argument (little endian) is the whole value of an int. */
 #define LOW_HALF(i) FIELD(args[i])
 
 /* Most exploits that gain root start with a user namespace. CLONE_NEWTIME exists in clone3 only. */
@@ -77,7 +75,7 @@ static const uint32_t forbidden[] = {
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
 		CLONE_NEWPID | CLONE_NEWNET)
 
-/* Runs before the list of forbidden calls. */
+/* These checks run before the list of forbidden calls. */
 static const struct sock_filter checks[] = {
 	FIELD(arch),
 	IF_SKIP(ARCHITECTURE, 1),
@@ -91,17 +89,17 @@ static const struct sock_filter checks[] = {
 	IF_SKIP(0, 1),
 	REFUSE,
 	ALLOW,
-	/* Creating threads is allowed; processes and namespaces are not. */
+	/* Creating threads is allowed. Creating processes and namespaces is not allowed. */
 	UNLESS_SKIP(SYS_clone, 5),
 	LOW_HALF(0),
 	HAS_SKIP(NAMESPACES, 1),
 	HAS_SKIP(CLONE_THREAD, 1),
 	REFUSE,
 	ALLOW,
-	/* A filter cannot read clone3's flags. On ENOSYS the C library falls back to clone. */
+	/* A filter cannot read clone3's flags. On ENOSYS the C library calls clone instead. */
 	UNLESS_SKIP(SYS_clone3, 1),
 	UNKNOWN,
-	/* Typing into the terminal, and making a descriptor signal other processes. */
+	/* Forbid typing into the terminal, and making a descriptor signal other processes. */
 	UNLESS_SKIP(SYS_ioctl, 7),
 	LOW_HALF(1),
 	IF_SKIP(TIOCSTI, 3),
@@ -117,7 +115,7 @@ static const struct sock_filter checks[] = {
 	UNLESS_SKIP(F_SETSIG, 1),
 	REFUSE,
 	ALLOW,
-	/* Lowering a limit of another process can end it. */
+	/* Lowering a limit of another process can end that process. */
 	UNLESS_SKIP(SYS_prlimit64, 4),
 	LOW_HALF(0),
 	IF_SKIP(0, 1),
@@ -127,7 +125,7 @@ static const struct sock_filter checks[] = {
 
 int seccomp_forbid(void)
 {
-	/* abort(3) and raise(3) send signals to the process itself. */
+	/* Allow only signals to the process itself, which abort(3) and raise(3) send. */
 	const struct sock_filter own_signals[] = {
 		UNLESS_SKIP(SYS_tgkill, 4),
 		LOW_HALF(0),

@@ -16,10 +16,12 @@
 
 #define LOOK_SECONDS 0.5
 
-/* Until a process of the pod was seen: a container takes longer to start. */
+/* Time between checks until a process of the pod was seen. Shorter than the start of a
+ * container. */
 #define FIRST_LOOK_SECONDS 0.05
 
-/* A signal number, or 0 after the time or SIGHUP, which reloads the rules. */
+/* Waits for a signal and returns its number. Returns 0 after the time, or after SIGHUP, which
+ * reloads the rules. */
 static int wait_signal(struct app *app, const sigset_t *signals, double seconds)
 {
 	int64_t ns = (int64_t)(seconds * 1e9);
@@ -56,13 +58,15 @@ static int is_other(void *context, const char *name)
 	return pid > 1 && pid != app->self->pid;
 }
 
-/* Has the pod a process besides ours and process 1? Counts unnamed processes, too. */
+/* Returns true when the pod has a process besides the exporter and process 1. A process counts even
+ * if it belongs to no job. */
 static bool pod_is_busy(struct app *app, struct tree *proc)
 {
 	return proc && tree_list(proc, "", is_other, app) > 0;
 }
 
-/* A sample may be at most half of the settle time old, even when --sample.interval is longer. */
+/* Reads the runs of a sample that is at most half of the settle time old, even when
+ * --sample.interval is longer. */
 static struct last_sight look_at_runs(struct app *app)
 {
 	double most = fmin(2 * app->options->sample_interval, SHUTDOWN_SETTLE_SECONDS / 2);
@@ -78,7 +82,7 @@ static struct last_sight look_at_runs(struct app *app)
 	return ret;
 }
 
-/* The job gets the signal, too: wait for its end, at most until a second signal. */
+/* Waits for the end of the job, which gets the signal, too. A second signal ends the wait. */
 static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
@@ -105,7 +109,7 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 			wait_for_end_of_job(app, signals);
 			return sigabbrev_np(n);
 		}
-		/* The sampler may miss a short or refused job: also list the processes. */
+		/* List the processes, too, because the sampler may miss a short or refused job. */
 		s.active = s.active || pod_is_busy(app, pod);
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
@@ -121,7 +125,7 @@ static const char *wait_for_pod(struct app *app, const sigset_t *signals)
 {
 	struct tree *proc = NULL;
 
-	/* Process 1 of a container cannot see other containers; the pod must not wait for it. */
+	/* Process 1 of a container cannot see other containers, so the pod must not wait for it. */
 	if (app->self->pid == 1)
 		return "no other container can be seen";
 	if (tree_open(&proc, app->options->procfs, NULL))
@@ -169,7 +173,7 @@ void shutdown_linger(struct app *app, const sigset_t *signals)
 
 struct run_closing {
 	const struct identity *self;
-	bool more; /* a step closes a few runs */
+	bool more; /* one step closes only a few runs: call again */
 };
 
 static int close_runs(struct history *h, void *context, struct err *e)
@@ -193,7 +197,7 @@ static int close_runs(struct history *h, void *context, struct err *e)
 
 void shutdown_close_runs(struct app *app, const struct identity *self)
 {
-	/* Static: after a timeout the historian's thread may still use it. */
+	/* `c` is static, because the historian's thread may still use it after a timeout. */
 	static struct run_closing c;
 	struct err e = {0};
 	int code;

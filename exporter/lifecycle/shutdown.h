@@ -1,7 +1,5 @@
-/*
- * Decides when a server ends: at a signal, or with --exit-with-job at the end of the watched job.
- * With --web.linger it then waits for one more scrape.
- */
+/* Decides when a server ends: at a signal, or, under --exit-with-job, at the end of the watched
+ * job. If --web.linger is set, the server then waits for one more scrape. */
 #ifndef EXPORTER_LIFECYCLE_SHUTDOWN_H
 #define EXPORTER_LIFECYCLE_SHUTDOWN_H
 
@@ -10,25 +8,24 @@
 #include "exporter/core/app.h"
 #include "exporter/core/identity.h"
 
-/* The job has ended after this time without a run: until then its next step may begin. */
+/* The job counts as ended after this time without a run, because its next step may begin until
+ * then. */
 #define SHUTDOWN_SETTLE_SECONDS 5.0
 
-/* In a pod the job gets the same signal: the server waits this long for its end. */
+/* In a pod the job gets the same signal as the server. The server waits at most this long for the
+ * job's end. */
 #define SHUTDOWN_GRACE_SECONDS 15.0
 
 /* Blocks until the server should end. Returns the reason, such as "TERM". Main thread. */
 const char *shutdown_wait(struct app *app, const sigset_t *signals);
 
-/*
- * Returns when the current values were scraped, --web.linger is over, or another signal arrives.
- * Call while HTTP and the sampler still run.
- */
+/* Returns when the current values were scraped, when --web.linger is over, or when another signal
+ * arrives. Call it while HTTP and the sampler still run. */
 void shutdown_linger(struct app *app, const sigset_t *signals);
 
-/*
- * In a pod (--jobs.pod, --exit-with-job) no later server can continue open runs: closes them as
- * interrupted. Call once, after the sampler has stopped or hangs, and before the historian stops.
- */
+/* Closes open runs as interrupted in a pod (--jobs.pod, --exit-with-job), because no later server
+ * can continue them. Call it once, after the sampler has stopped or hangs, and before the historian
+ * stops. */
 void shutdown_close_runs(struct app *app, const struct identity *self);
 
 #endif

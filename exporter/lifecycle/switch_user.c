@@ -19,7 +19,7 @@
 #include "exporter/core/paths.h"
 
 struct user_account {
-	const char *name; /* NULL: no account has this number */
+	const char *name; /* NULL = no account has this number */
 	uid_t uid;
 	gid_t gid;
 };
@@ -47,7 +47,8 @@ static int find_user(struct user_account *ret, const char *user, struct err *e)
 	return 0;
 }
 
-/* Skips files with other links: a former owner of the folder may have linked a file of root. */
+/* Gives a file to the user. Skips a file with several links, because a former owner of the folder
+ * may have linked a file of root. */
 static int give_file(int folder, const char *name, const struct user_account *a)
 {
 	AUTO(closep) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -62,7 +63,8 @@ static int give_file(int folder, const char *name, const struct user_account *a)
 	return fchownat(fd, "", a->uid, a->gid, AT_EMPTY_PATH) < 0 ? -errno : 0;
 }
 
-/* A shared folder such as /tmp or /var/lib must not be given away. */
+/* Returns true when the folder has other files. A shared folder such as /tmp or /var/lib must not
+ * be given away. */
 static bool has_others(int folder, const char *file)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -83,7 +85,8 @@ static bool has_others(int folder, const char *file)
 	return ret;
 }
 
-/* Gives away the folder, so that SQLite can create files in it, and the files of SQLite. */
+/* Gives the user the folder, so that SQLite can create files there, and the existing files of
+ * SQLite. */
 static int give_folder(int folder, const char *file, const struct user_account *a, struct err *e)
 {
 	static const char *const beside[] = {"", "-wal", "-shm", "-journal"};
@@ -129,7 +132,7 @@ static int give_place(const char *path, const struct user_account *a, struct err
 	return code ? err_set(e, code, "--security.user: %s: %s", path, why.text) : 0;
 }
 
-/* The groups go first: without root they could no longer be changed. */
+/* Changes the groups first, because this needs root. */
 static int leave_root(const struct user_account *a, struct err *e)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 &&

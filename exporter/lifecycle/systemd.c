@@ -1,4 +1,4 @@
-/* The protocols of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3). */
+/* Implements the protocols of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3). */
 #include "exporter/lifecycle/systemd.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 struct systemd_service {
 	bool (*healthy)(void *context);
 	void *context;
-	double period; /* seconds between notifications of the watchdog; 0: no watchdog */
+	double period; /* seconds between notifications of the watchdog; 0 = no watchdog */
 	struct worker worker;
 };
 
@@ -28,7 +28,8 @@ bool systemd_notify(const char *state)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t len = path ? strlen(path) : 0;
 
-	/* "@" is the abstract namespace, whose names begin with a NUL. */
+	/* A path that begins with "@" is in the abstract namespace, whose names begin with a
+	 * NUL. */
 	if (len < 2 || len >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@'))
 		return false;
 	memcpy(address.sun_path, path, len);
@@ -50,7 +51,8 @@ static bool read_number(const char *name, uint64_t *ret)
 	return scan_u64(&s, ret) && scan_end(&s);
 }
 
-/* Is the variable our PID, not one for a parent? A missing variable counts unless required. */
+/* Returns true when the variable has our PID and not the PID of a parent. A missing variable counts
+ * unless `required` is true. */
 static bool is_for_us(const char *name, bool required)
 {
 	uint64_t pid;
@@ -71,7 +73,8 @@ size_t systemd_sockets(void)
 	return (size_t)n;
 }
 
-/* Half of the watchdog's timeout, as sd_watchdog_enabled(3) advises; 0: no watchdog. */
+/* Returns half of the watchdog's timeout in seconds, as sd_watchdog_enabled(3) advises; 0 = no
+ * watchdog. */
 static double watchdog_period(void)
 {
 	uint64_t us = 0;

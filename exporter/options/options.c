@@ -167,7 +167,7 @@ static bool set_choice(const char **field, const char *const *choices, const cha
 	return false;
 }
 
-/* The array of a list that this file allocated. */
+/* Returns the array of a list without const, because this file allocated the array. */
 static const char **texts_of(const struct text_list *list)
 {
 	return (const char **)(uintptr_t)list->text;
@@ -218,7 +218,8 @@ static int set_by_flag(struct options *o, const struct option_row *row, const ch
 
 /* ---- the environment ---- */
 
-/* The variable of an option: "sample.interval" becomes RIGHTSIZE_SAMPLE_INTERVAL. */
+/* Writes the name of the variable for an option: "sample.interval" becomes
+ * RIGHTSIZE_SAMPLE_INTERVAL. */
 static void option_variable_name(const char *name, char out[VARIABLE_MAX])
 {
 	size_t n = strlen(PREFIX);
@@ -230,7 +231,7 @@ static void option_variable_name(const char *name, char out[VARIABLE_MAX])
 	out[n] = '\0';
 }
 
-/* NULL: the variable is unset or empty. */
+/* Returns the value of an option's variable; NULL = the variable is unset or empty. */
 static const char *from_environment(const char *name)
 {
 	char variable[VARIABLE_MAX];
@@ -279,7 +280,7 @@ static const struct option_row *row_named(const char *name, size_t len)
 	return NULL;
 }
 
-/* --collector.X and --no-collector.X. */
+/* Applies --collector.X or --no-collector.X. */
 static int set_collector(struct options *o, const char *name, bool on, struct err *e)
 {
 	struct buf names = BUF_MAX(180);
@@ -312,7 +313,7 @@ static int unknown_option(const char *flag, enum command_bits command, struct er
 		      err_set(e, -EINVAL, "unknown option %.100s; --help lists the options", flag);
 }
 
-/* Reads the flag at argv[*i] and moves *i to its last argument. */
+/* Reads the flag at argv[*i] and moves `*i` to the last argument of the flag. */
 static int read_flag(struct options *o, enum command_bits command, int argc, char **argv, int *i,
 	struct err *e)
 {
@@ -464,7 +465,7 @@ void options_markdown(struct buf *out)
 
 struct variable {
 	char name[VARIABLE_MAX];
-	unsigned commands; /* enum command_bits: the commands that read it as an option */
+	unsigned commands; /* enum command_bits of the commands that have the option */
 };
 
 struct variables {
@@ -479,7 +480,8 @@ static void add_variable(struct variables *v, const char *name, unsigned command
 	v->variable[v->n++].commands = commands;
 }
 
-/* The variables of all options, of all collectors, and those that a job sets for itself. */
+/* Returns the variables of all options and collectors, and the variables that a job sets for
+ * itself. */
 static struct variables all_variables(void)
 {
 	static const char *const of_jobs[] = {"job_name", "run_id", "attempt", "input_bytes"};

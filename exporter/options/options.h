@@ -1,15 +1,20 @@
-/*
- * The list of all options. It generates the struct, the flags (--name), the environment variables
- * (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag wins over
- * the environment, which wins over the default.
+/* The list of all options. The list generates the struct, the flags (--name), the environment
+ * variables (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag
+ * wins over the environment, and the environment wins over the default.
  *
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
- * kinds: TEXT, TEXTS (repeatable; for both, least is the shape of a valid text, 0 = any non-empty
- * one: exporter/options/shapes.h), FLAG (--name, --no-name), COUNT, DURATION (500ms, 30s, 15m, 36h,
- * 90d; in seconds), BYTES (plain, or with K, M, G, T: powers of 1024), NUMBER (decimal), CHOICE
- * (least is a NULL-terminated list). A number without a value and a default is 0.
- */
+ * The kinds:
+ * - TEXT, TEXTS (repeatable): `least` is the shape of a valid text (exporter/options/shapes.h); 0 =
+ * any text that is not empty
+ * - FLAG: --name, --no-name
+ * - COUNT: a whole number
+ * - DURATION: 500ms, 30s, 15m, 36h, 90d; stored in seconds
+ * - BYTES: a plain number, or a number with K, M, G, T (powers of 1024)
+ * - NUMBER: a decimal number
+ * - CHOICE: `least` is a NULL-terminated list of the choices
+ *
+ * A number without a value and without a default is 0. */
 #ifndef EXPORTER_OPTIONS_OPTIONS_H
 #define EXPORTER_OPTIONS_OPTIONS_H
 
@@ -24,13 +29,13 @@
 enum command_bits {
 	COMMAND_SERVE = 1,
 	COMMAND_RUN = 2,
-	COMMAND_QUERY = 4, /* recommend, stats, runs, jobs, ...: they read the history */
+	COMMAND_QUERY = 4, /* read the history: recommend, stats, runs, jobs, ... */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
 	COMMAND_RULES = 8,
 	COMMAND_ALL = 15,
 };
 
-/* Ranges of request, input size and attempt, for options and for values that a job sets itself. */
+/* Ranges of requests, input size and attempt, for options and for values that a job sets itself. */
 #define REQUEST_CPU_LEAST  0.001
 #define REQUEST_CPU_MOST   1e6
 #define REQUEST_BYTES_MOST 1e18
@@ -179,12 +184,10 @@ struct options {
 	int n_rest;
 };
 
-/*
- * Reads the environment and the arguments of one command. Stops at "--" or the first argument that
- * is not a flag. Texts point into argv and the environment. -EINVAL: unknown flag or invalid value;
- * the message names the flag, the value and the accepted values. On success the caller calls
- * options_done.
- */
+/* Reads the environment and the arguments of one command. Stops at "--" or the first argument that
+ * is not a flag. Texts point into `argv` and the environment. Returns -EINVAL for an unknown flag
+ * or an invalid value; the message names the flag, the value and the accepted values. After success
+ * the caller must call options_done. */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e);
 
@@ -192,23 +195,21 @@ void options_done(struct options *o);
 
 /* The documentation of one option. */
 struct option_view {
-	const char *name, *placeholder; /* placeholder NULL: a flag without a value */
-	const char *fallback, *help;    /* fallback NULL: no default */
+	const char *name, *placeholder; /* placeholder: NULL for a flag without a value */
+	const char *fallback, *help;    /* fallback: NULL = no default */
 	const char *const *choices;     /* NULL-terminated; NULL = any value */
 	unsigned commands;              /* enum command_bits */
 };
-bool option_at(size_t i, struct option_view *ret); /* false past the last */
+bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the last option */
 
 /* Append the options of a command for --help, and all options as a Markdown table. */
 void options_help(struct buf *out, enum command_bits command);
 void options_markdown(struct buf *out);
 
 /* ---- variables of the environment ---- */
-/*
- * Calls say for each variable RIGHTSIZE_... that probably misspells the variable of an option.
- * Ignores other unknown variables: Kubernetes sets some for each service. No other thread may
- * change the environment meanwhile.
- */
+/* Calls `say` for each variable RIGHTSIZE_... that probably misspells the variable of an option.
+ * Ignores other unknown variables, because Kubernetes sets such variables for each service. No
+ * other thread may change the environment during the call. */
 void option_variables_check(enum command_bits command,
 	void (*say)(const char *variable, const char *meant));
 

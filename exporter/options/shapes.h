@@ -1,7 +1,5 @@
-/*
- * Shapes of texts that options accept. Options are checked when they are read, so that a typing
- * error stops the program at the start instead of failing a request a day later.
- */
+/* Shapes of texts that options accept. A text is checked when the option is read. A typing error
+ * thus stops the program at the start and does not make a request fail a day later. */
 #ifndef EXPORTER_OPTIONS_SHAPES_H
 #define EXPORTER_OPTIONS_SHAPES_H
 
@@ -9,8 +7,8 @@
 
 struct text_shape {
 	bool (*fits)(const char *text); /* any thread */
-	const char *accepted;           /* follows "accepted is" in the error */
-	bool may_hold_secret;           /* do not repeat a text with an @ in errors */
+	const char *accepted;           /* text after "accepted is" in the error */
+	bool may_hold_secret;           /* errors do not repeat a text with an @ */
 };
 
 extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_metrics_path,
@@ -21,7 +19,7 @@ extern const struct text_shape shape_address, shape_url, shape_forward_url, shap
 #define LISTEN_TEXT_MAX   128
 #define CURRENCY_CODE_LEN 3
 
-/* "HOST:PORT", "[IPV6]:PORT" or ":PORT". Does not resolve the host. */
+/* The parts of "HOST:PORT", "[IPV6]:PORT" or ":PORT". Parsing does not resolve the host. */
 struct listen_address {
 	char host[LISTEN_TEXT_MAX]; /* "" = every address */
 	char port[8];
@@ -29,7 +27,8 @@ struct listen_address {
 };
 bool listen_address_parse(struct listen_address *ret, const char *text);
 
-/* "EUR=1.16": US dollars for one unit. Does not check that the currency exists. */
+/* The parts of "EUR=1.16": US dollars for one unit of a currency. Parsing does not check that the
+ * currency exists. */
 struct catalogue_currency_rate {
 	char currency[CURRENCY_CODE_LEN + 1];
 	double usd;

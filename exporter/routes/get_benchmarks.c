@@ -1,4 +1,4 @@
-/* /benchmarks: the benchmarks of servers, and those that resemble a job. */
+/* /benchmarks: the benchmarks of servers, and which of them resemble a job. */
 #include "collectors/base/clock.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/server_answer.h"

@@ -1,6 +1,4 @@
-/*
- * The list of jobs as JSON.
- */
+/* The list of jobs as JSON. */
 #ifndef EXPORTER_ROUTES_GET_JOBS_H
 #define EXPORTER_ROUTES_GET_JOBS_H
 

@@ -1,4 +1,4 @@
-/* /overview: every job in a line, for the page that lists them. */
+/* /overview: one line for each job, for the page that lists the jobs. */
 #include <errno.h>
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "exporter/answers/current_cost.h"
 #include "recommender/run.h"
 
-/* A core weighs as much as 8 GiB, as in recommender/behaviour/phases.h. */
+/* A core counts as much as 8 GiB, as in recommender/behaviour/phases.h. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
 
 static const struct parameter parameters[] = {
@@ -23,12 +23,12 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Prices for the costs of jobs. Without a catalogue only the costs are missing. */
+/* Prices for the costs of jobs. If there is no catalogue, only the costs are missing. */
 struct overview_prices {
 	struct app *app;
 	struct arena arena;
 	bool looked;
-	struct catalogue_use use; /* empty before the first use, and without a catalogue */
+	struct catalogue_use use; /* empty before the first use, and when there is no catalogue */
 	struct machine here;
 	struct current_cost at; /* the server of the last priced run */
 };
@@ -39,7 +39,8 @@ static void prices_done(struct overview_prices *p)
 	catalogue_use_done(&p->use);
 }
 
-/* Loads the catalogue at the first cost: jobs without a successful run need none. */
+/* Loads the catalogue when the first cost is needed, because jobs without a successful run have no
+ * cost. */
 static void look_up_prices(struct overview_prices *p)
 {
 	if (p->looked)
@@ -54,10 +55,8 @@ static double known_or_0(double v)
 	return isnan(v) ? 0 : v;
 }
 
-/*
- * Returns the unused share of the request: cores on average, memory at the peak. Counts only
- * resources that were requested and measured; NaN: none was.
- */
+/* Returns the unused share of the request: average cores and peak memory. Counts only resources
+ * that were requested and measured; NaN = no such resource. */
 static double waste_of(const struct run_brief *r)
 {
 	double used = NAN, requested = NAN;
@@ -174,7 +173,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	if (code == 0)
 		code = history_overview(h, argument_count(a, "runs"), &arena, &job, &n, e);
-	/* An empty history is no error for the page. */
+	/* The page accepts an empty history: this is not an error. */
 	if (code && code != -ENOENT)
 		return code;
 	o = json_object();

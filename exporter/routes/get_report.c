@@ -4,7 +4,8 @@
 #include "exporter/site/report.h"
 #include "exporter/answers/job_runs.h"
 
-/* Points of a chart: no screen has more columns of pixels, and a small file can be mailed. */
+/* Points of a chart. No screen has more columns of pixels, and the file stays small enough for
+ * mail. */
 #define REPORT_POINTS "1500"
 #define REPORT_RUNS   "50"
 
@@ -12,9 +13,8 @@ static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
 extern const struct route route_series, route_runs, route_recommend;
 
-/*
- * Leaves the body empty when the route replies with an error, as before the first successful run.
- */
+/* Asks a route. Leaves the body empty when the route replies with an error, for example before the
+ * first successful run. */
 static int ask_route(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {

@@ -41,7 +41,7 @@ static json_t *phases_json(const struct phases *phases)
 	return array;
 }
 
-/* Writes numbers directly: a JSON document in memory would be ten times as large. */
+/* Writes numbers directly, because a JSON document in memory would be ten times as large. */
 static void write_answer(struct buf *out, const struct run *run, const struct series_passes *read)
 {
 	json_t *about = run_json(run), *phases = phases_json(&read->phases);

@@ -18,7 +18,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	(void)a;
 	(void)e;
-	/* The command line has no machine thread. */
+	/* On the command line no thread detects the server, so detect it now. */
 	if (app->machine)
 		this_server_now(app, &m);
 	else

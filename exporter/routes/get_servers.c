@@ -58,7 +58,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Explicit parameters win over the job's demand. */
+/* Sets the demand from explicit parameters, which win over the job's demand. */
 static void demand_said(const struct arguments *a, struct demand *d)
 {
 	const struct {

@@ -33,7 +33,7 @@ static const struct json_body_key keys[] = {
 	{0},
 };
 
-/* Owns its data: a sampler that hung may still use it after the reply. */
+/* The call owns its data, because a sampler that hung may still use the data after the reply. */
 struct finish_call {
 	struct shared shared;
 	char run_id[RUN_ID_MAX];

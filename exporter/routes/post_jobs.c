@@ -75,7 +75,7 @@ static bool read_labels(const json_t *labels, struct announcement *a, struct rep
 	return true;
 }
 
-/* The default is the calling process, known for a Unix socket only. */
+/* Reads the pid. The default is the calling process, which is known only on a Unix socket. */
 static bool read_pid(const struct announce_body *w, const struct peer *peer, struct announcement *a,
 	struct reply *r)
 {
@@ -107,7 +107,7 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }
 
-/* Owns its data: a sampler that hung may still use it after the reply. */
+/* The call owns its data, because a sampler that hung may still use the data after the reply. */
 struct announce_call {
 	struct shared shared;
 	struct announcement announcement;

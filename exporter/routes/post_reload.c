@@ -1,4 +1,4 @@
-/* POST /-/reload: reads the files of options again, as SIGHUP does. */
+/* POST /-/reload: reads the rules of --jobs.rules again, as SIGHUP does. */
 #include <errno.h>
 
 #include "exporter/core/app.h"

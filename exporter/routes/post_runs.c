@@ -25,10 +25,11 @@ static int add(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-/* After a wait for a locked file in vain, further posts are refused at once for this time. */
+/* When a wait for the locked history fails, further posts are refused at once for this many
+ * seconds. */
 #define LOCKED_SECONDS 2
 
-static atomic_int_least64_t locked_until; /* struct mono */
+static atomic_int_least64_t locked_until; /* nanoseconds, as in struct mono */
 
 static int add_unless_locked(struct app *app, struct run_addition *a, struct err *e)
 {
@@ -41,7 +42,7 @@ static int add_unless_locked(struct app *app, struct run_addition *a, struct err
 	return code;
 }
 
-/* Replies after the run is on disk, because the sender then forgets the run. */
+/* Replies only after the run is on disk, because the sender then forgets the run. */
 static int keep_run(struct app *app, const struct run *run, struct reply *r)
 {
 	struct run_addition a = {.run = run};

@@ -12,20 +12,20 @@
 #include "exporter/sampling/self_metrics.h"
 
 struct enabled_collector {
-	const struct collector *collector; /* NULL: not on this machine, or switched off */
+	const struct collector *collector; /* NULL: does not work here, or switched off */
 	void *state;
-	bool has_columns; /* the history keeps some of its metrics for the machine */
+	bool has_columns; /* the history keeps some of its machine values */
 	struct complaint complaint;
 };
 
 struct enabled_collectors {
 	const struct collector **list;
-	struct enabled_collector *enabled; /* one for each of list */
+	struct enabled_collector *enabled; /* one for each entry of `list` */
 };
 
 static bool is_kept(const struct collector *c)
 {
-	/* sample_rows fills its columns from the runs. */
+	/* sample_rows fills the columns of this collector from the runs. */
 	if (c == &collector_jobs)
 		return false;
 	for (size_t i = 0; i < c->n_metrics; i++)

@@ -25,7 +25,7 @@ struct follower {
 	struct app *app;
 	const struct identity *self;
 	struct history *history;
-	int64_t version, activity; /* the history's at the last read; -1: never */
+	int64_t version, activity; /* of the history at the last read; -1 = never read */
 	size_t n, room;
 	struct followed *followed;
 	struct complaint complaint;
@@ -40,7 +40,8 @@ static struct followed *find_followed(struct follower *f, const char *run_id)
 	return NULL;
 }
 
-/* False for runs of a dead exporter: the finder resumes them, or upkeep closes them. */
+/* Returns true for a run on this machine that another live exporter records. A dead exporter's run
+ * is not followed: the finder resumes it, or upkeep closes it. */
 static bool is_here(const struct follower *f, const struct open_run *r)
 {
 	const struct run_root *here = &f->self->here;
@@ -77,7 +78,7 @@ static void follow_run(struct follower *f, const struct open_run *r)
 		NULL);
 }
 
-/* The exact figures of an ended run from its record. */
+/* Reads the exact values of an ended run from its record. */
 static void final_of(const struct run *r, double final[RUN_N_METRICS])
 {
 	for (size_t i = 0; i < RUN_N_METRICS; i++) {
@@ -92,7 +93,8 @@ static void final_of(const struct run *r, double final[RUN_N_METRICS])
 	final[RUN_DURATION_SECONDS] = r->duration_seconds;
 }
 
-/* An unreadable record leaves the run followed, or its last seconds would be lost. */
+/* Concludes an ended run. If its record cannot be read, the run stays followed, so that its last
+ * seconds are not lost. */
 static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
@@ -119,7 +121,8 @@ static void set_ended(const struct host *host, void *context)
 {
 	const struct known_jobs *k = context;
 
-	/* Jobs come newest first, and jobs.c keeps the job longest that was set last. */
+	/* Set the newest job last: the list is newest first, and jobs.c drops the least recently
+	 * set job first. */
 	for (size_t i = k->n; i-- > 0;) {
 		const struct job_row *job = &k->job[i];
 
@@ -131,7 +134,8 @@ static void set_ended(const struct host *host, void *context)
 	}
 }
 
-/* Counts the ended runs of each job, including runs that were too short to be followed. */
+/* Passes the number of ended runs of each job to the sampler, including runs that were too short to
+ * be followed. */
 static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
 {
 	int64_t activity = history_activity(f->history);
@@ -181,7 +185,7 @@ static int look_at_history(struct follower *f, struct err *e)
 	return code ? code : look_at_jobs(f, &arena, e);
 }
 
-/* Opens the history unless it is open, and reads it when its version changed. */
+/* Opens the history if needed, and reads it when its version changed. */
 static double poll_history(void *context)
 {
 	struct follower *f = context;

@@ -4,7 +4,8 @@
 
 #include "exporter/sampling/sampler.h"
 
-/* Unhealthy after so many intervals without a tick, and at least so many seconds. */
+/* The exporter is unhealthy after STALE_INTERVALS sample intervals without a tick, but not before
+ * STALE_SECONDS. */
 #define STALE_INTERVALS 10
 #define STALE_SECONDS   10.0
 

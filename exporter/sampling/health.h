@@ -7,10 +7,10 @@
 
 struct health {
 	bool ok;
-	double age, most; /* seconds since the last tick, and the most that is healthy */
+	double age, most; /* seconds since the last tick, and their healthy maximum */
 };
 
-/* started: counts as the last tick before there was one. */
+/* Checks the health. Before the first tick, the time since `started` counts as the age. */
 struct health health_of(struct app *app, struct mono started);
 
 #endif

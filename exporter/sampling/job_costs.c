@@ -21,21 +21,21 @@
 
 #define LOOK_SECONDS 15.0
 
-/* A run whose cost is part of its job's total. */
+/* A run whose cost is included in the total of its job. */
 struct costed_run {
 	uint64_t run; /* hash of the run id */
-	double usd;   /* NaN = not known yet */
+	double usd;   /* NaN = unknown */
 	double seconds;
 };
 
 struct costed_job {
 	char *name;
-	bool listed;    /* one of the JOBS_MAX jobs at /metrics */
-	uint64_t ended; /* number of ended runs at the last look */
+	bool listed;    /* belongs to the JOBS_MAX jobs at /metrics */
+	uint64_t ended; /* number of ended runs at the last check */
 	double total, last;
 	size_t n;
-	struct costed_run *counted; /* the ended runs in the history */
-	struct arena memory;        /* texts of offer, source, as_of */
+	struct costed_run *counted; /* the job's ended runs in the history */
+	struct arena memory;        /* owns the texts of `offer`, `source`, `as_of` */
 	struct offer offer[OFFERS];
 	const char *source, *as_of;
 };
@@ -44,7 +44,7 @@ struct job_costs {
 	struct app *app;
 	size_t n, room;
 	struct costed_job *job;
-	struct machine machine; /* this machine at the last look */
+	struct machine machine; /* this machine at the last check */
 	double catalogue_at;    /* see struct job_cost_table */
 	struct complaint complaint;
 	struct worker worker;
@@ -77,21 +77,21 @@ static const struct metric cost_metrics[] = {COST_METRICS(METRIC_ROW)};
 
 struct job_cost_row {
 	const char *job_name;
-	double total, last; /* US dollars of all runs and of the newest ended one; NaN = unknown */
+	double total, last; /* US dollars: all runs, newest ended run; NaN = unknown */
 	struct offer offer[OFFERS];
 	const char *source, *as_of; /* source and date of the prices */
 };
 
-/* Immutable: the thread makes a new table, and the collector copies the newest. */
+/* Immutable. The thread makes a new table each time; the collector copies the newest one. */
 struct job_cost_table {
 	struct shared shared;
-	struct arena memory; /* all rows and texts */
+	struct arena memory; /* owns all rows and texts */
 	double catalogue_at; /* date of the prices, seconds since 1970 UTC; NaN = unknown */
 	size_t n;
 	struct job_cost_row *row;
 };
 
-static struct latest newest = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* struct job_cost_table */
+static struct latest newest = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* a struct job_cost_table */
 
 static void release(struct shared *s)
 {
@@ -192,7 +192,8 @@ static const struct costed_run *counted_before(const struct costed_job *j, uint6
 	return &none;
 }
 
-/* A counted run keeps its cost when prices change, unless the run turned out longer and dearer. */
+/* Returns the cost of a run. A run that was counted before keeps its cost when prices change. It
+ * gets a new cost only if it turned out both longer and more expensive. */
 static struct costed_run count_run(const struct costed_run *before, const struct run_usd *found)
 {
 	const struct run *r = found->run;
@@ -203,7 +204,8 @@ static struct costed_run count_run(const struct costed_run *before, const struct
 		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
 }
 
-/* Adds new runs, and the extra cost of runs that became longer. The total never falls. */
+/* Adds the cost of new runs and the extra cost of runs that became longer. The total never falls,
+ * because it is a Prometheus counter. */
 static void count_runs(struct costed_job *j, const struct job_cost *found)
 {
 	struct costed_run *now = xcalloc(found->n_runs + 1, sizeof *now);
@@ -316,7 +318,8 @@ static void drop_unlisted(struct job_costs *c)
 	c->n = kept;
 }
 
-/* Keeps jobs of rows with an ended run. rows: at most JOBS_MAX jobs with the newest activity. */
+/* Keeps only jobs in `rows` with an ended run. `rows` has the jobs with the newest activity, at
+ * most JOBS_MAX. */
 static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -327,7 +330,8 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 	drop_unlisted(c);
 }
 
-/* Computes jobs of which a run ended since the last look; all: computes all of them. */
+/* Computes the costs of each job with a run that ended since the last check. `all`: computes every
+ * job. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {

@@ -1,8 +1,6 @@
-/*
- * The thread that computes the costs of jobs for /metrics. Every 15 s it reads the history, and
- * computes jobs again when a run of them ended. A scrape only copies the result. The thread uses
- * the catalogue at hand, and never fetches one.
- */
+/* The thread that computes the costs of jobs for /metrics. It reads the history every 15 s, and
+ * computes a job again when one of its runs has ended. A scrape only copies the result. The thread
+ * uses the catalogue in memory or on disk and never fetches one. */
 #ifndef EXPORTER_SAMPLING_JOB_COSTS_H
 #define EXPORTER_SAMPLING_JOB_COSTS_H
 
@@ -14,11 +12,12 @@ struct job_costs;
 int job_costs_start(struct job_costs **ret, struct app *app, struct err *e);
 void job_costs_stop(struct job_costs *c); /* also after job_costs_new; NULL does nothing */
 
-/* One pass of the thread, for tests. */
+/* A single pass of the thread, for tests. */
 struct job_costs *job_costs_new(struct app *app);
 int job_costs_look(struct job_costs *c, struct err *e);
 
-/* The latest costs as points. Not in all_collectors: always on, and absent without costs. */
+/* Copies the latest costs to points. It is not in all_collectors, because it is always on; it is
+ * absent without costs. */
 extern const struct collector collector_costs;
 
 #endif

@@ -1,4 +1,4 @@
-/* Requests of other threads to the sampler thread. */
+/* Requests from other threads to the sampler thread. */
 #include "exporter/sampling/sampler_state.h"
 
 #include <errno.h>
@@ -11,14 +11,15 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/history/outcome.h"
 
-/* A waiting thread checks so often during its patience whether the sampler still works. */
+/* Number of checks, during a wait, whether the sampler still works. */
 #define PATIENCE_SLICES 10
-/* Patience after another request gave up, so that repeated requests do not block their threads. */
+/* Shorter timeout after another request has timed out, so that repeated requests do not block their
+ * threads. */
 #define PATIENCE_AGAIN_SECONDS 0.1
 
 /* ---- snapshots ---- */
 
-/* Makes the sampler tick, and waits until snapshot_age is young enough or the timeout is over. */
+/* Makes the sampler tick, and waits until `snapshot_age` is recent enough or the timeout ends. */
 static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot_age,
 	enum tick_purpose purpose, double max_age_seconds, double timeout_seconds)
 {
@@ -29,7 +30,7 @@ static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot
 	while (sampler_is_stale(snapshot_age, requested_at, max_age_seconds)) {
 		if (s->doing != purpose && s->want < purpose) {
 			s->want = purpose;
-			/* Without the lock, because the sampler takes it first. */
+			/* Unlock, because the woken sampler takes the lock first. */
 			pthread_mutex_unlock(&s->lock);
 			sampler_wake(s);
 			pthread_mutex_lock(&s->lock);
@@ -83,7 +84,7 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation)
 
 /* ---- the list of requests ---- */
 
-/* With the lock. */
+/* The caller holds the lock. */
 static struct sampler_request **last_request(struct sampler *s)
 {
 	struct sampler_request **end = &s->requests;
@@ -93,7 +94,7 @@ static struct sampler_request **last_request(struct sampler *s)
 	return end;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void withdraw(struct sampler *s, const struct sampler_request *r)
 {
 	struct sampler_request **at = &s->requests;
@@ -103,7 +104,7 @@ static void withdraw(struct sampler *s, const struct sampler_request *r)
 	*at = r->next;
 }
 
-/* CPU time of the sampler thread: a thread that hangs in a file uses none. */
+/* Returns the CPU time of the sampler thread. A thread that hangs in a file uses no CPU time. */
 static int64_t used_ns(const struct sampler *s)
 {
 	clockid_t clock;
@@ -111,10 +112,10 @@ static int64_t used_ns(const struct sampler *s)
 	return pthread_getcpuclockid(s->thread, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
-/* How long a caller waits for its request. */
+/* The timeout of a request. */
 struct patience {
-	double seconds;          /* without work of the sampler thread; INFINITY: for ever */
-	const sigset_t *signals; /* a pending one of them ends the waiting; NULL: none does */
+	double seconds;          /* without CPU use by the sampler thread; INFINITY = no timeout */
+	const sigset_t *signals; /* a pending signal of these ends the wait; NULL = none */
 };
 
 static bool is_pending(const sigset_t *signals)
@@ -125,10 +126,10 @@ static bool is_pending(const sigset_t *signals)
 	       !sigisemptyset(&both);
 }
 
-/*
- * Locked. Waits until r is done or the patience ends. True: the sampler thread did nothing all the
- * time. Waits in slices, so that a process stopped in between (SIGSTOP) still waits for the rest.
- */
+/* Waits until `r` is done or the timeout ends. Returns true when the sampler thread used no CPU
+ * time meanwhile. The caller holds the lock.
+ * The wait has several slices. If this process is stopped (SIGSTOP), only the current slice ends,
+ * and the following slices still give the sampler time. */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
 	int64_t used = -1;
@@ -151,10 +152,9 @@ static bool is_silent(struct sampler *s, const struct sampler_request *r, struct
 	return !r->done;
 }
 
-/*
- * 0: the request is done, and r belongs to the caller. Else r belongs to the sampler: -ECANCELED,
- * the request will never begin; -EALREADY, its callback returned; -EINPROGRESS, it still runs.
- */
+/* Runs a request on the sampler thread. Returns 0 when the request is done; the caller then frees
+ * `r`. After any error the caller must not use `r` any more: -ECANCELED, the request will never
+ * begin; -EALREADY, its callback has returned; -EINPROGRESS, it still runs. */
 static int do_on_sampler(struct sampler *s, struct sampler_request *r, struct patience p)
 {
 	pthread_mutex_lock(&s->lock);
@@ -190,7 +190,7 @@ static int do_patiently(struct sampler *s, struct sampler_request *r, double sec
 
 /* ---- runs ---- */
 
-/* Copies what it needs, because the caller may give up. */
+/* Has copies of the caller's texts, because the caller may give up before the request runs. */
 struct follow_request {
 	struct sampler_request request;
 	struct run_spec spec;
@@ -202,7 +202,8 @@ struct follow_request {
 	int code;
 };
 
-/* Makes the caller wait to the end, so the rest must not hang. False: the caller gave up before. */
+/* Makes the caller wait without timeout; the remaining work must not hang. Returns false when the
+ * caller has already given up. */
 static bool is_awaited(struct sampler *s, struct sampler_request *r)
 {
 	pthread_mutex_lock(&s->lock);
@@ -213,7 +214,8 @@ static bool is_awaited(struct sampler *s, struct sampler_request *r)
 	return ret;
 }
 
-/* Concludes the run at once when the caller gave up: it would never report the run's end. */
+/* Follows a run. If the caller gave up, the run is concluded at once, because no one would report
+ * its end. */
 static void do_follow(struct sampler *s, struct sampler_request *r)
 {
 	struct follow_request *f = (struct follow_request *)(void *)r;
@@ -330,7 +332,7 @@ int sampler_conclude(struct sampler *s, const char *run_id, const double final[R
 struct find_request {
 	struct sampler_request request;
 	void (*function)(struct finder *f, const struct host *host, void *context);
-	struct shared *context; /* held until function has returned */
+	struct shared *context; /* referenced until `function` has returned */
 };
 
 static void do_find(struct sampler *s, struct sampler_request *r)

@@ -29,11 +29,11 @@ int rules_reload_begin(const struct options *o, struct job_rules **ret, struct e
 	return code;
 }
 
-/* Shared, because a sampler that hangs may use it after the caller gave up. */
+/* Reference-counted, because a sampler that hangs may use it after the caller gave up. */
 struct rules_news {
 	struct shared shared;
 	const char *file;
-	struct job_rules *rules; /* NULL: taken */
+	struct job_rules *rules; /* NULL = the finder owns them */
 };
 
 static void news_release(struct shared *shared)

@@ -1,7 +1,5 @@
-/*
- * Reads the file of --jobs.rules at the start, and again on SIGHUP or POST /-/reload. A file with a
- * mistake changes nothing, and the error sentence says what is wrong.
- */
+/* Reads the file of --jobs.rules at the start, and again on SIGHUP or POST /-/reload. A file with a
+ * mistake changes nothing, and the error message describes the mistake. */
 #ifndef EXPORTER_SAMPLING_RULES_RELOAD_H
 #define EXPORTER_SAMPLING_RULES_RELOAD_H
 
@@ -10,13 +8,15 @@
 struct job_rules; /* exporter/discovery/job_rules.h */
 struct options;
 
-/* Reads the rules for the start; *ret is NULL without the option. */
+/* Reads the rules at the start; *ret is NULL when --jobs.rules is not given. */
 int rules_reload_begin(const struct options *o, struct job_rules **ret, struct err *e);
 
-/* Replaces the sampler's rules. -ECANCELED: it does not answer. Any thread but the sampler's. */
+/* Reads the rules again and passes them to the sampler. -ECANCELED: the sampler does not answer.
+ * Any thread except the sampler's. */
 int rules_reload_now(struct app *app, struct err *e);
 
-/* The same on SIGHUP: errors go to the log, and a signal to end stops the waiting. */
+/* Like rules_reload_now, for SIGHUP: errors go to the log, and a termination signal ends the
+ * wait. */
 void rules_reload(struct app *app);
 
 #endif

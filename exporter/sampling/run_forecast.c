@@ -16,7 +16,7 @@
 
 #define RUNS_TO_READ  200
 #define MARKS         16
-#define TRIES         5 /* the record of a run may be on its way to the file */
+#define TRIES         5 /* the history may get the record of a run a little later */
 #define RETRY_SECONDS 2.0
 
 /* clang-format off */
@@ -42,7 +42,8 @@ struct run_forecast {
 	struct mono tried_at;
 	double requested_cpu_cores, requested_memory_bytes;
 	struct prospect prospect;
-	/* Sampler thread only: memory peaks over time; every second one is dropped when full. */
+	/* Memory peaks over time, for the sampler thread only. When the array is full, every second
+	 * peak is dropped. */
 	size_t n_marks;
 	struct memory_mark mark[MARKS];
 };
@@ -51,7 +52,7 @@ struct run_forecasts {
 	struct app *app;
 	struct complaint complaint;
 	struct worker worker;
-	pthread_mutex_t lock; /* guards all below */
+	pthread_mutex_t lock; /* guards the members below */
 	size_t n, room;
 	struct run_forecast *entry;
 	uint64_t id_hash[RUN_FORECASTS_MAX]; /* hashes of entry[].run_id */
@@ -81,7 +82,8 @@ static struct run_forecast *next_wanted(struct run_forecasts *o, struct mono now
 	return NULL;
 }
 
-/* Fills prospect and requests from the history. False: the run is not in the history yet. */
+/* Reads the forecast and the requests from the history. Returns false when the run is not in the
+ * history yet. */
 static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -125,7 +127,8 @@ static void read_job_past(struct run_forecasts *o, struct run_forecast copy)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Looks up one run. The sampler wakes this thread at every tick that has a run to look up. */
+/* Reads the history of one run. The sampler wakes this thread at every tick that has an unread
+ * run. */
 static double look_up_next(void *context)
 {
 	struct run_forecasts *o = context;
@@ -173,7 +176,7 @@ int run_forecasts_start(struct run_forecasts **ret, struct app *app, struct err 
 	return code;
 }
 
-/* ---- the sampler's part ---- */
+/* ---- on the sampler thread ---- */
 
 static struct run_forecast *entry_of(struct run_forecasts *o, const struct run_reading *r)
 {
@@ -190,7 +193,7 @@ static struct run_forecast *entry_of(struct run_forecasts *o, const struct run_r
 	return e;
 }
 
-/* Keeps marks about evenly spread over the run, at most MARKS of them. */
+/* Adds a mark. At most MARKS marks are kept, spread about evenly over the run. */
 static void note_mark(struct run_forecast *e, double seconds, double bytes)
 {
 	double apart = e->n_marks > 1 ? e->mark[1].seconds - e->mark[0].seconds : 0;
@@ -232,7 +235,8 @@ static struct running outlook_of(struct run_forecast *e, const struct run_readin
 	return running;
 }
 
-/* Active runs of a job share one point: highest risk, longest duration, best-fitting request. */
+/* Merges the active runs of a job into one point: highest risk, longest duration, best-fitting
+ * request. */
 static void add_to(struct running *sum, const struct running *r)
 {
 	sum->oom_risk = fmax(sum->oom_risk, r->oom_risk);
@@ -250,7 +254,7 @@ static void add_points(struct block *out, const char *job_name, const struct run
 	POINT(out, OVERPROVISIONED, r->overprovisioned_cpu, job_name, "cpu");
 }
 
-/* Orders by job, then by place in the snapshot. */
+/* Orders by job name, then by position in the snapshot. */
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct run_reading *one = *(const struct run_reading *const *)a;

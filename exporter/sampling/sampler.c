@@ -24,10 +24,10 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/memory_trim.h"
 
-/* Rows to take before memory that only the start needed is returned to the kernel. */
+/* Number of rows after which memory that only the start needed is returned to the kernel. */
 #define TRIM_ROWS 3
 
-/* ---- a limit of CPU time ---- */
+/* ---- the limit of CPU time ---- */
 
 static double cpu_limit_seconds(void)
 {
@@ -51,20 +51,20 @@ double cpu_limit_slowdown(double limit, double used, double look)
 
 	if (isinf(limit))
 		return 1;
-	/* The first sample costs most, so one more like it may use half of the kept rest. */
+	/* One more sample like the last may use half of the reserve between `most` and `limit`. The
+	 * first sample costs the most, so later samples rarely need as much. */
 	if (used >= most || used + look >= (most + limit) / 2)
 		return INFINITY;
-	/* Unused part of the second half of the share. Dividing by its square makes it last. */
+	/* `left` is the unused part of the second half of the share. Its inverse square slows
+	 * sampling down enough for the share to last. */
 	double left = fmin((most - used) / (most / 2), 1);
 
 	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
-/*
- * io, smaps_rollup, environ, fd and root need what ptrace(2) calls access mode PTRACE_MODE_READ:
- * the same user and group, or CAP_SYS_PTRACE. io, environ and fd belong to the user of the process;
- * others may open them only with CAP_DAC_READ_SEARCH.
- */
+/* Logs missing rights once. The files io, smaps_rollup, environ, fd and root of a process need
+ * PTRACE_MODE_READ (ptrace(2)): the same user and group, or CAP_SYS_PTRACE. io, environ and fd
+ * belong to the user of the process; other users also need CAP_DAC_READ_SEARCH. */
 void rights_note(bool *logged, const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_runs && !*logged; i++) {
@@ -107,7 +107,7 @@ static void publish(struct sampler *s, struct snapshot *take, enum tick_purpose 
 	else if (purpose >= FOR_EVENT)
 		s->all.any = false;
 	pthread_mutex_unlock(&s->lock);
-	/* After the unlock, so that a woken thread finds the lock free. */
+	/* Wake the waiting threads after the unlock, so that they find the lock free. */
 	pthread_cond_broadcast(&s->ticked);
 }
 
@@ -136,7 +136,8 @@ double sampler_slowdown(const struct sampler *s)
 		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
-/* Without CPU time left only FOR_END reads runs; other ticks repeat the latest values. */
+/* Reads the runs. When the CPU time is used up, only FOR_END reads them; other ticks repeat the
+ * latest values. */
 static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
 	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
@@ -155,7 +156,7 @@ const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose
 
 	s->host.now = snapshot->at = now_read();
 	host_look(&s->host);
-	/* Only this thread writes s->runs. */
+	/* No lock is needed, because only this thread writes s->runs. */
 	bool look = !all || sampler_is_stale(&s->runs, snapshot->at.mono, SAMPLER_RUNS_AGE);
 
 	drop_ended(s);
@@ -183,7 +184,8 @@ void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, cons
 		historian_samples(s->app->historian, rows, n);
 }
 
-/* CPU time of sampling, in nanoseconds: this thread and the threads that read files for it. */
+/* Returns the CPU time of sampling in nanoseconds: this thread and the threads that read files for
+ * it. */
 static uint64_t look_clock(const struct sampler *s)
 {
 	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;
@@ -202,7 +204,7 @@ static void note_rare_rows(struct sampler *s)
 		"limit_seconds", limit, NULL);
 }
 
-/* Nanoseconds from one row to the next: the interval, or more under a CPU time limit. */
+/* Returns the nanoseconds between two rows: the sample interval, or more under a CPU time limit. */
 static int64_t row_wait(struct sampler *s, int64_t interval)
 {
 	double stretch = sampler_slowdown(s);
@@ -212,7 +214,7 @@ static int64_t row_wait(struct sampler *s, int64_t interval)
 	return (int64_t)((double)interval * fmin(stretch, CPU_LIMIT_STRETCH_MAX));
 }
 
-/* Counts the rows that are skipped. */
+/* Postpones the next row to `until` and counts the skipped rows. */
 static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 {
 	if (s->next_row.ns >= until)
@@ -221,11 +223,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 	s->next_row.ns = until;
 }
 
-/*
- * Takes a tick for a history row and sets the time of the next row: one interval later, or later
- * when this tick took much CPU time or a CPU time limit slows sampling down. Without CPU time left
- * the row is missed.
- */
+/* Takes a tick for a history row and sets the time of the next row: one interval later, or more if
+ * this tick took much CPU time or a CPU time limit slows sampling down. When the CPU time is used
+ * up, the row is skipped. */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
@@ -250,7 +250,7 @@ static void row_tick(struct sampler *s, enum tick_purpose purpose)
 	s->look_seconds = (double)cpu / NS_PER_S;
 	put_off_row(s, now_read().mono.ns + (int64_t)cpu, interval);
 	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
-	/* All files were read once by then, and all other threads have started. */
+	/* By now all files were read once, and all other threads have started. */
 	if (++s->rows == TRIM_ROWS)
 		memory_trim_start();
 }
@@ -261,12 +261,13 @@ void sampler_wake(struct sampler *s)
 {
 	uint64_t one = 1;
 
-	/* Fails only when the counter is full, and then the thread is awake. */
+	/* The write fails only when the counter is full, and then the thread is awake. */
 	while (write(s->wake, &one, sizeof one) < 0 && errno == EINTR)
 		;
 }
 
-/* Waits for a request, the end of a run's root process, or the timeout. Unlocks meanwhile. */
+/* Waits for a request, the end of a run's root process, or the timeout. Releases the lock while it
+ * waits. */
 static void wait_for_work(struct sampler *s, double seconds)
 {
 	struct pollfd fds[] = {
@@ -280,7 +281,7 @@ static void wait_for_work(struct sampler *s, double seconds)
 	pthread_mutex_unlock(&s->lock);
 	int n = ppoll(fds, ARRAY_LEN(fds), &t, NULL);
 
-	/* One read sets the counter to zero. */
+	/* A single read resets the counter to zero. */
 	while (n > 0 && fds[0].revents && read(s->wake, &ignored, sizeof ignored) < 0 &&
 		errno == EINTR)
 		;
@@ -327,7 +328,7 @@ static void *sampler_loop(void *context)
 			wait_for_work(s, left);
 			continue;
 		}
-		/* When ticks take longer than the interval, rows and scrapes alternate. */
+		/* If ticks take longer than the interval, rows and scrapes alternate. */
 		bool row = left <= 0 && (want != FOR_SCRAPE || !was_row);
 
 		if (!row || want != FOR_SCRAPE)
@@ -387,7 +388,8 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		s->sample_rows = sample_rows_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;
 		s->next_row = s->host.now.mono;
-		/* A killed server is restarted, so it samples at full rate until then. */
+		/* A server ignores the CPU time limit: it samples at full rate until it is killed,
+		 * and is then restarted. */
 		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
 		if (take)
 			finder_rules(s->finder, TAKE(take));

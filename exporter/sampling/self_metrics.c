@@ -1,4 +1,5 @@
-/* The exporter measures itself. process_* are the names of all Prometheus client libraries. */
+/* Metrics about the exporter itself. The names process_* are those of all Prometheus client
+ * libraries. */
 #include "exporter/sampling/self_metrics.h"
 
 #include <math.h>
@@ -87,14 +88,12 @@ static const struct metric self_metrics[] = {SELF_METRICS(METRIC_ROW)};
 
 struct self_metrics {
 	struct kernel_file statm, stat;
-	double start_time; /* NaN: unknown */
+	double start_time; /* NaN = unknown */
 	struct self_sources sources;
 };
 
-/*
- * Returns number `field` of /proc/PID/stat, counted from 1 as in proc(5), at least 4. The process
- * name (field 2) may contain anything, and ends at the last ")".
- */
+/* Returns a field of /proc/PID/stat by its number in proc(5), at least 4. The process name (field
+ * 2) may contain any byte and ends at the last ")". */
 static double stat_field(const char *stat, size_t len, unsigned field)
 {
 	const char *close = memrchr(stat, ')', len);
@@ -122,7 +121,8 @@ static double boot_time(const char *stat, size_t len)
 	return NAN;
 }
 
-/* "stat" has the boot time, "self/stat" the start in ticks after boot. Both never change. */
+/* Reads the start time once, because it never changes: "stat" has the boot time, and "self/stat"
+ * has the start in ticks after boot. */
 static int self_start(void **ret, struct host *host, struct err *e)
 {
 	struct self_metrics *self = xcalloc(1, sizeof *self);
@@ -181,7 +181,8 @@ static int count_name(void *context, const char *name)
 	return 0;
 }
 
-/* The size of the directory is the number since Linux 6.2; older kernels need counting. */
+/* Returns the number of open descriptors. Since Linux 6.2 it is the size of the directory; older
+ * kernels need a count. */
 static double open_fds(struct tree *proc)
 {
 	int64_t size = tree_size(proc, "self/fd");

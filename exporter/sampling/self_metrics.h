@@ -1,7 +1,6 @@
-/*
- * The exporter's own metrics: build information, process_*, HTTP requests, the history. A collector
- * that lies here because it reads the program's state; the sampler puts it after all_collectors.
- */
+/* Metrics about the exporter itself: build information, process_*, HTTP requests, the history. This
+ * collector is here, not in collectors/, because it reads the program's state. Its block comes
+ * after all_collectors. */
 #ifndef EXPORTER_SAMPLING_SELF_METRICS_H
 #define EXPORTER_SAMPLING_SELF_METRICS_H
 
@@ -13,13 +12,14 @@ struct historian;
 
 extern const struct collector collector_self;
 
-/* Both must outlive the collector. */
+/* Both members must outlive the collector. */
 struct self_sources {
-	struct historian *historian;    /* NULL: no metrics of the history */
-	const uint64_t *samples_missed; /* written by the sampler thread, which collects */
+	struct historian *historian;    /* NULL = no metrics of the history */
+	const uint64_t *samples_missed; /* the sampler thread writes and reads it */
 };
 
-/* state: from collector_self.start. Without this call there are no metrics of the history. */
+/* Sets the sources of the history's metrics, which are absent before this call. `state` comes from
+ * collector_self.start. */
 void self_metrics_watch(void *state, const struct self_sources *sources);
 
 #endif

@@ -13,7 +13,7 @@
 #define PATH_VALUES_MAX 4
 #define PATH_VALUE_MAX  256
 
-/* The values of {name} in a path. */
+/* The values for the {name} parts of a path. */
 struct path_values {
 	size_t n;
 	char name[PATH_VALUES_MAX][PATH_VALUE_MAX], value[PATH_VALUES_MAX][PATH_VALUE_MAX];
@@ -23,7 +23,7 @@ static bool take_value(struct path_values *v, struct slice name, struct slice va
 {
 	if (v->n == PATH_VALUES_MAX || value.len == 0 || value.len >= PATH_VALUE_MAX)
 		return false;
-	/* Without the braces. */
+	/* Cut off the braces. */
 	slice_copy((struct slice){name.data + 1, name.len - 2}, v->name[v->n], PATH_VALUE_MAX);
 	slice_copy(value, v->value[v->n++], PATH_VALUE_MAX);
 	return true;
@@ -83,9 +83,10 @@ bool site_change_takes_long(const char *path)
 	return route && route->takes_long;
 }
 
-/* ---- who may ---- */
+/* ---- who may make changes ---- */
 
-/* Browsers send the origin of the page in Sec-Fetch-Site or Origin; other programs send neither. */
+/* Returns true when a browser sent the request for a page of another site. Browsers send the origin
+ * of the page in Sec-Fetch-Site or Origin; other programs send neither. */
 static bool is_from_elsewhere(const struct http_request *r)
 {
 	const char *site = r->fetch_site;
@@ -110,7 +111,8 @@ static bool refuse(struct reply *r, int status, const char *code, const char *me
 	return false;
 }
 
-/* The token needs no other check: pages of other sites do not know it. */
+/* Checks the token. No other check is needed, because pages of other sites do not know the
+ * token. */
 static bool may_by_token(const char *path, const struct http_request *r, struct reply *refusal)
 {
 	struct err e = {0};
@@ -139,7 +141,8 @@ static bool may_change(const struct options *o, const struct http_request *r, st
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
 			"from users of --web.config.file, or with --web.allow-changes or "
 			"--web.changes-token-file");
-	/* A user needs no check of Host: browsers have no password for a rebound name. */
+	/* A user of --web.config.file needs no check of Host: a browser has no credentials for a
+	 * rebound name. */
 	if (!r->user && !host_header_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);

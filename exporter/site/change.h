@@ -1,11 +1,10 @@
-/*
- * Changes (POST): who may make them, and which route carries them out.
+/* Changes (POST): decides who may make them, and calls the route.
  *
- * Unix socket: root and the user that the exporter runs as. TCP: clients with the token of
- * --web.changes-token-file if that is given; else users of --web.config.file, and with
- * --web.allow-changes everybody whose Host header names this machine (host_header.h). Without a
- * token file, browsers must have loaded their page from here (CSRF, DNS rebinding).
- */
+ * Over the Unix socket, root and the user of the exporter may make changes. Over TCP, if
+ * --web.changes-token-file is given, clients with its token may. Otherwise users of
+ * --web.config.file may, and also every client whose Host header names this machine (host_header.h)
+ * if --web.allow-changes is given. If there is no token file, a browser must have loaded its page
+ * from here (CSRF, DNS rebinding). */
 #ifndef EXPORTER_SITE_CHANGE_H
 #define EXPORTER_SITE_CHANGE_H
 
@@ -13,11 +12,11 @@
 
 #include "exporter/site/site_state.h"
 
-/* Answers a POST; false when no change has this path. */
+/* Answers a POST. Returns false when no route for changes has this path. */
 bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
-/* path: without a query. */
+/* `path` must have no query. */
 bool site_change_at(const char *path);
 bool site_change_takes_long(const char *path);
 

@@ -15,10 +15,10 @@
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
 
-/* Samples of one event; a stream that begins far behind gets several. */
+/* Most samples in one event. A stream that begins far behind gets several events. */
 #define SAMPLES_AT_ONCE 500
 
-/* Least and most seconds between two reads of the history, at any sampling interval. */
+/* Bounds of the seconds between two reads of the history. */
 #define LOOK_LEAST 0.2
 #define LOOK_MOST  5.0
 
@@ -27,30 +27,30 @@ enum stream_state { STREAM_FREE, STREAM_OPEN, STREAM_ENDING };
 struct event_stream {
 	struct event_streams *event_streams;
 	enum stream_state state;
-	bool busy;    /* the thread works on it, and frees it if it is closed meanwhile */
-	bool closed;  /* the reader closed it */
+	bool busy;    /* the thread uses it, and frees it if it was closed meanwhile */
+	bool closed;  /* by the reader */
 	bool waiting; /* the reader is paused */
-	bool behind;  /* the last event was full, so more samples are ready */
+	bool behind;  /* the last event was full; more samples are ready */
 	struct event_stream_reader reader;
 	char run_id[RUN_ID_MAX];
 	int64_t position;
 	struct mono told_at; /* when it last got text */
 	struct buf text;
-	size_t bytes_read; /* the part of text that the reader took */
+	size_t bytes_read; /* part of `text` that the reader has taken */
 };
 
-/* Used by the thread only. */
+/* Only the thread uses this. */
 struct stream_look {
-	struct history *history; /* NULL: not open */
+	struct history *history; /* NULL = not open */
 	struct arena arena;
 	bool complained;
 };
 
 struct event_streams {
 	struct app *app;
-	struct worker worker; /* woken when a stream was opened or needs more text */
+	struct worker worker; /* woken when a stream is opened or needs text */
 	struct stream_look look;
-	pthread_mutex_t lock; /* guards everything below */
+	pthread_mutex_t lock; /* guards the members below */
 	bool stop;
 	struct event_stream stream[EVENT_STREAMS_MAX];
 };
@@ -122,10 +122,8 @@ static void add_samples(struct buf *out, const struct series *raw, int64_t posit
 	buf_adds(out, "\n\n");
 }
 
-/*
- * Writes the next event of a run after *position. 1 = more may come, 0 = the run has ended. A run
- * that was pruned, or is gone with its file, counts as ended.
- */
+/* Writes the next event of a run after sample *position. Returns 1 when more may come, 0 when the
+ * run has ended. A run that is no longer in the history counts as ended. */
 static int next_event(struct stream_look *look, const char *run_id, int64_t *position,
 	struct buf *out, struct err *e)
 {
@@ -144,7 +142,7 @@ static int next_event(struct stream_look *look, const char *run_id, int64_t *pos
 	return code;
 }
 
-/* Logs the first of several failures; the file is read again later. */
+/* Logs the first of several failures. The thread opens the file again later. */
 static void look_failed(struct event_streams *l, struct stream_look *look, const struct err *e)
 {
 	history_read_failed(l->app, e->code);
@@ -168,7 +166,8 @@ static bool look_ready(struct event_streams *l, struct stream_look *look)
 	return false;
 }
 
-/* Called with the lock; unlocks it while the history is read. */
+/* Gives a stream its next text. The caller holds the lock, which is released while the history is
+ * read. */
 static void feed_stream(struct event_streams *l, struct event_stream *s, struct stream_look *look)
 {
 	struct buf text = BUF_MAX(EVENT_STREAM_TEXT_MAX);

@@ -1,18 +1,17 @@
-/*
- * Event streams: each sends the new samples of one run as server-sent events
+/* Event streams. Each sends the new samples of one run as server-sent events
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html) when they reach the history.
  *
- * One thread reads the history for all streams, and never waits for a client: a stream gets no more
- * text until its reader took the last one. There are at most EVENT_STREAMS_MAX streams, or fewer
- * when memory is limited (memory_budget.h). Each holds at most EVENT_STREAM_TEXT_MAX bytes.
+ * One thread reads the history for all streams and never waits for a client: a stream gets no more
+ * text until its reader has taken the previous text. At most EVENT_STREAMS_MAX streams can be open,
+ * or fewer when memory is limited (memory_budget.h). Each stores at most EVENT_STREAM_TEXT_MAX
+ * bytes.
  *
- *	id: 1234                              the number of the last sample
- *	event: samples
- *	data: {"n": 2, "at": [...], ...}      as the series of /series
+ * id: 1234                              the number of the last sample
+ * event: samples
+ * data: {"n": 2, "at": [...], ...}      as in the answer of /series
  *
- *	event: end                            the run has ended and all samples were sent; the stream ends
- *	data: {}
- */
+ * event: end                            the run has ended and all samples were sent; the stream ends
+ * data: {} */
 #ifndef EXPORTER_SITE_EVENT_STREAM_H
 #define EXPORTER_SITE_EVENT_STREAM_H
 
@@ -24,38 +23,36 @@
 #define EVENT_STREAMS_MAX     32
 #define EVENT_STREAM_TEXT_MAX (512u << 10)
 
-/* An idle stream sends a comment so often: only a write shows that a client is gone. */
+/* Seconds. An idle stream sends a comment at this interval, because only a write reveals that a
+ * client is gone. */
 #define EVENT_STREAM_SILENCE_SECONDS 15
 
 struct event_streams;
 struct event_stream;
 
 struct event_streams *event_streams_new(struct app *app);
-/* Starts the thread. Call it once: without it streams get no text. */
+/* Starts the thread. Call it once; before this call streams get no text. */
 int event_streams_start(struct event_streams *l, struct err *e);
-/* Call it after event_streams_stop, when all streams are closed. NULL does nothing. */
+/* Call it after event_streams_stop and after all streams were closed. NULL does nothing. */
 void event_streams_free(struct event_streams *l);
 
-/* All streams end after their last text; no more can be opened. Any thread. */
+/* Ends all streams after their last text. No stream can be opened afterwards. Any thread. */
 void event_streams_stop(struct event_streams *l);
 
-/*
- * Opens a stream of the samples after number `after` (0 = from the first). -EBUSY: too many streams
- * are open, or event_streams_stop was called. Any thread.
- */
+/* Opens a stream of the samples with numbers above `after` (0 = all samples). -EBUSY: too many
+ * streams are open, or event_streams_stop was called. Any thread. */
 int event_stream_open(struct event_streams *l, const char *run_id, int64_t after,
 	struct event_stream **ret, struct err *e);
 
-/* How a reader waits. Both functions are called with a lock held, and must not call this file. */
+/* Functions that pause and resume a reader. They are called with a lock held and must not call
+ * functions of this file. */
 struct event_stream_reader {
 	void (*pause)(void *reader), (*resume)(void *reader);
 	void *reader;
 };
 
-/*
- * Copies up to room bytes of text to out and returns their number, or -1 at the end of the stream.
- * 0: no text now; the reader was paused, and is resumed later.
- */
+/* Copies up to `room` bytes of text to `out`. Returns their number, or -1 at the end of the stream.
+ * Returns 0 when there is no text now; the reader was then paused and is resumed later. */
 ssize_t event_stream_read(struct event_stream *s, char *out, size_t room,
 	const struct event_stream_reader *reader);
 

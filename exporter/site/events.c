@@ -28,7 +28,8 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* 1: the run exists; 0: r has the error. Negative: the history cannot be read. */
+/* Returns 1 when the run exists, 0 with an error in `r`, or a negative errno when the history
+ * cannot be read. */
 static int run_known(struct app *app, const char *run_id, struct reply *r, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
@@ -39,7 +40,8 @@ static int run_known(struct app *app, const char *run_id, struct reply *r, struc
 	return run_found(app, &query, &h, &arena, &run, r, e);
 }
 
-/* A browser that reconnects sends the last id that it received (Last-Event-ID). */
+/* Returns the number of the last sample that the client has. A browser that reconnects sends the
+ * last id that it received (Last-Event-ID). */
 static int64_t position_of(const struct http_request *r, const struct arguments *a)
 {
 	const char *last = r->last_event_id ? r->last_event_id : "";
@@ -65,7 +67,7 @@ void site_events(struct site *s, const struct http_request *request, struct requ
 		int64_t after = position_of(request, &a);
 
 		code = run_known(s->app, run_id, &r, &e);
-		/* HEAD only checks that the run exists. */
+		/* HEAD opens no stream; it only checks that the run exists. */
 		is_there = code > 0;
 		if (is_there && strcmp(request->method, "HEAD") != 0)
 			code = event_stream_open(s->event_streams, run_id, after, &ret->stream, &e);

@@ -1,4 +1,5 @@
-/* A snapshot as Prometheus text. Runs once per snapshot and format, so it only copies. */
+/* Writes a snapshot as Prometheus text. Constant text is cached, so each snapshot only needs
+ * copies. */
 #include "exporter/site/exposition.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 
-/* Most bytes of cached heads; some 10 KiB are usual. */
+/* Most bytes of cached text; about 10 KiB are usual. */
 #define HEADS_MAX (16u << 20)
 
 const struct metric exposition_health[HEALTH_N_METRICS] = {
@@ -29,9 +30,10 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* Place of a family in exposition_heads.text: its lines, then the beginning of its samples. */
+/* Location of a family in exposition_heads.text: its HELP and TYPE lines, then the start of its
+ * sample lines. */
 struct exposition_head {
-	size_t at, lines, prefix; /* offset, and two lengths; prefix 0: not made yet */
+	size_t at, lines, prefix; /* offset, two lengths; prefix 0 = not written yet */
 };
 
 struct exposition_writer {
@@ -71,7 +73,7 @@ static bool family_wanted(const struct exposition_filter *f, const struct metric
 	return false;
 }
 
-/* quotes: escape " too, as label values and OpenMetrics HELP require. */
+/* Escapes a text. `quotes`: also escape ", as required in label values and in OpenMetrics HELP. */
 static void escaped(struct buf *out, const char *s, bool quotes)
 {
 	const char *stops = quotes ? "\\\n\"" : "\\\n";
@@ -97,7 +99,8 @@ static void meta_line(struct buf *out, const char *keyword, const char *name, co
 	buf_addc(out, ' ');
 }
 
-/* OpenMetrics names the family without the suffix of its samples, the text format with it. */
+/* Writes the HELP, TYPE and UNIT lines. OpenMetrics names the family without the suffix of its
+ * samples; the text format includes the suffix. */
 static void family_lines(struct buf *out, const struct metric *m, bool openmetrics)
 {
 	const char *suffix = openmetrics ? "" : exposition_words[m->type].suffix;
@@ -123,7 +126,8 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 	buf_addc(out, '\n');
 }
 
-/* Writes a sample up to the value of its first label, or up to the blank before its value. */
+/* Writes the start of a sample line: up to the value of the first label, or up to the blank before
+ * the number. */
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);

@@ -1,4 +1,4 @@
-/* The front page and the files that it loads. */
+/* Serves the front page and the files that it loads. */
 #include "exporter/site/site_state.h"
 
 #include <string.h>
@@ -29,7 +29,8 @@ static void add_link(struct buf *out, const char *path, const char *help)
 	end_link(out, path, help);
 }
 
-/* data-formats lists the route's formats for the script of the page. */
+/* Adds the link of a route. The attribute data-formats lists the route's formats for the page's
+ * script. */
 static void add_route(struct buf *out, const struct route *route)
 {
 	const struct parameter *format = route_parameter_find(route->parameters, "format");
@@ -75,7 +76,8 @@ void site_front(struct site *s, const struct http_request *request, struct reque
 	site_reply(ret, &r);
 }
 
-/* If-None-Match: a list of tags or * (RFC 9110, 13.1.2). Tags are quoted, so strstr suffices. */
+/* Returns true when the client already has the file. If-None-Match is a list of tags or * (RFC
+ * 9110, 13.1.2). The tags are quoted, so strstr cannot match a part of a tag. */
 static bool has_it(const struct http_request *r, const struct page_asset *a)
 {
 	return r->if_none_match &&

@@ -12,7 +12,8 @@ static bool is_port(const char *text, size_t n)
 	return n == 0 || (text[0] == ':' && strspn(text + 1, "0123456789") == n - 1);
 }
 
-/* Copies the part before the port: an IPv6 address without brackets, a name without a final dot. */
+/* Copies the host without the port: an IPv6 address without brackets, a name without its final
+ * dot. */
 static bool host_of(const char *header, char out[HOST_NAME_MAX_BYTES])
 {
 	size_t len = strlen(header), n = strcspn(header, ":");
@@ -60,7 +61,8 @@ static bool is_listed(const struct text_list *names, const char *host)
 	return false;
 }
 
-/* The kernel's nodename may include the domain: accepts it with and without. */
+/* Returns true for the kernel's nodename. The nodename may include the domain, so `host` is
+ * compared with and without the domain. */
 static bool is_this_machine(const char *host)
 {
 	struct utsname u;

@@ -1,4 +1,4 @@
-/* /metrics: takes a fresh snapshot, and writes the requested families in the negotiated format. */
+/* /metrics: takes a recent snapshot, and writes the requested families in the negotiated format. */
 #include "exporter/site/site_state.h"
 
 #include <math.h>
@@ -10,13 +10,13 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/sampling/sampler.h"
 
-/* Seconds that a scrape waits for a fresh snapshot. */
+/* Seconds that a scrape waits for a recent snapshot. */
 #define WAIT_DEFAULT 5.0
-#define WAIT_MARGIN  0.5 /* left of the scraper's own timeout for the answer */
+#define WAIT_MARGIN  0.5 /* subtracted from the scraper's timeout, to send the answer */
 #define WAIT_LEAST   0.1
-#define WAIT_ENOUGH  1.0 /* a sampler that does not answer for this long hangs */
+#define WAIT_ENOUGH  1.0 /* a sampler that is silent for this long hangs */
 
-/* Longest error sentence that lists all collectors. */
+/* Bytes of the longest error message, which lists all collectors. */
 #define ERROR_MAX 4096
 
 static const struct parameter parameters[] = {
@@ -78,7 +78,7 @@ static bool collectors_ok(const struct snapshot *s, const char *parameter, const
 	return false;
 }
 
-/* False: the filter does not fit the snapshot, and r has the error. */
+/* Returns false with an error in `r` when the filter does not fit the snapshot. */
 static bool filter_ok(const struct exposition_filter *f, const struct snapshot *s, struct reply *r)
 {
 	if (f->n_collect && f->n_exclude) {
@@ -100,10 +100,9 @@ static double wait_of(const char *scrape_timeout)
 	return fmax(WAIT_LEAST, fmin(WAIT_DEFAULT, seconds - WAIT_MARGIN));
 }
 
-/*
- * When the sampler hangs, the first scrapes wait for the whole time. Scrapes after them wait only
- * WAIT_LEAST until it ticks again, so that threads stay free for /-/healthy.
- */
+/* Waits for a recent snapshot. When the sampler hangs, the first scrapes wait for the whole time.
+ * Later scrapes wait only WAIT_LEAST until it ticks again, so that threads stay free for
+ * /-/healthy. */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
 	struct sampler *sampler = s->app->sampler;
@@ -128,7 +127,7 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	bool all = filter->n_collect + filter->n_exclude + filter->n_name == 0;
 
 	ret->negotiated = true;
-	/* Scrapes without a filter share one body; a filtered body takes memory of its own. */
+	/* All scrapes without a filter share one body, but each filtered body takes more memory. */
 	if (!all && memory_budget_is_short(0)) {
 		reply_error(&error, 503, "overloaded",
 			"there is no memory left to filter metrics: request all of them, or try "
@@ -145,10 +144,8 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	}
 	ret->status = 200;
 	memcpy(ret->content_type, n.content_type, sizeof n.content_type);
-	/*
-	 * Only a request with a scrape timeout header is a scrape of Prometheus or a similar
-	 * server. A person with curl must not make the last values of an ended job go.
-	 */
+	/* Only a request with a scrape timeout header comes from Prometheus or a similar server. A
+	 * request by curl must not count as the scrape after which an ended job disappears. */
 	if (all && r->scrape_timeout && strcmp(r->method, "GET") == 0)
 		ret->scraped = ret->body->generation;
 }
@@ -187,7 +184,8 @@ static void answer_query(struct site *s, const struct http_request *r, struct re
 	answer_with(s, r, &filter, ret);
 }
 
-/* Nearly all scrapes have no query, and save the large stack frame of struct arguments. */
+/* Answers /metrics. Nearly all scrapes have no query. They skip answer_query, and with it the large
+ * stack frame of struct arguments. */
 void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)
 {

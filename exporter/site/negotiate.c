@@ -1,4 +1,4 @@
-/* Choosing the format and the encoding from Accept and Accept-Encoding (RFC 9110, 12.5). */
+/* Chooses the format and the encoding from Accept and Accept-Encoding (RFC 9110, 12.5). */
 #include "exporter/site/exposition.h"
 
 #include <stdio.h>
@@ -8,13 +8,15 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* One element of either header: a media type or a coding, with the parameters used here. */
+/* An element of Accept or Accept-Encoding: a media type or a coding, with the parameters used
+ * here. */
 struct element {
 	struct slice token, version, escaping;
-	double q; /* 0 = not acceptable, also when it is malformed */
+	double q; /* weight; 0 = not acceptable or malformed */
 };
 
-/* Escaping schemes for names. All names here are plain ASCII, so the word is only echoed. */
+/* Escaping schemes for metric names. All names here are plain ASCII, so the answer only repeats the
+ * requested scheme. */
 static const char *const escapings[] = {"allow-utf-8", "underscores", "dots", "values"};
 
 static bool slice_is_any_case(struct slice s, const char *text)
@@ -33,7 +35,8 @@ static struct slice trimmed(struct slice s)
 	return s;
 }
 
-/* Reads the next piece up to stop, and consumes stop. Ignores a stop inside a quoted string. */
+/* Reads the next piece, up to the character `stop`, and skips that character. A `stop` inside a
+ * quoted string is ignored. */
 static bool next_piece(struct scan *s, char stop, struct slice *ret)
 {
 	const char *first = s->at;
@@ -52,7 +55,8 @@ static bool next_piece(struct scan *s, char stop, struct slice *ret)
 	return true;
 }
 
-/* A weight is 0 to 1 with at most three decimals; anything else makes the element unacceptable. */
+/* Reads a weight: 0 to 1 with at most three decimals. Any other text counts as 0, which makes the
+ * element unacceptable. */
 static double weight(struct slice s)
 {
 	struct scan t = scan_slice(s);
@@ -100,10 +104,11 @@ static bool next_element(struct scan *header, struct element *ret)
 	return true;
 }
 
-/* False: the element of Accept is no format of this exporter. */
+/* Returns false when this exporter has no format for the element of Accept. */
 static bool element_format(const struct element *e, enum exposition_format *ret)
 {
-	/* version NULL: the element has none. OpenMetrics without a version is 0.0.1. */
+	/* `version` NULL matches an element without a version. OpenMetrics without a version is
+	 * 0.0.1. */
 	static const struct {
 		const char *type, *version;
 		enum exposition_format format;
@@ -133,7 +138,7 @@ static bool element_format(const struct element *e, enum exposition_format *ret)
 static void content_type(struct negotiated *n, struct slice escaping)
 {
 	static const struct {
-		const char *type, *escaping; /* default; NULL = never, "" = only when requested */
+		const char *type, *escaping; /* default; NULL = never, "" = only if requested */
 	} rows[EXPOSITION_FORMATS] = {
 		[EXPOSITION_TEXT_0_0_4] = {"text/plain; version=0.0.4; charset=utf-8", NULL},
 		[EXPOSITION_TEXT_1_0_0] = {"text/plain; version=1.0.0; charset=utf-8",

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#define ZLIB_CONST /* z_stream.next_in is a pointer to const */
+#define ZLIB_CONST /* makes z_stream.next_in a pointer to const */
 #include <zlib.h>
 
 #include "collectors/base/mem.h"
@@ -30,7 +30,7 @@ void page_add(struct buf *out, const struct page_asset *a)
 		.next_out = (Bytef *)plain,
 		.avail_out = (uInt)a->size};
 
-	/* The build compressed it, so failure means that the program is broken. */
+	/* The build compressed the data, so a failure means that the program file is damaged. */
 	if (inflateInit2(&z, 31) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END)
 		abort();
 	inflateEnd(&z);

@@ -10,15 +10,15 @@ struct page_asset {
 	const char *etag;   /* hash of the content, with quotes */
 	const char *sha256; /* in base64, for a Content-Security-Policy */
 	const unsigned char *gzip;
-	size_t gzip_size, size; /* size: uncompressed */
+	size_t gzip_size, size; /* `size` is that of the uncompressed file */
 };
 
 extern const struct page_asset page_html, page_script, page_style, page_icon;
 
-/* The place of the list of routes in page_html. */
+/* Marks where page_html gets the list of routes. */
 #define PAGE_MARK "<!-- routes -->"
 
-/* Content-Security-Policy: the page may load and run files of this server, but nothing inline. */
+/* Content-Security-Policy: the page may load and run files of this server, but no inline code. */
 #define PAGE_POLICY                                                                                \
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "          \
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -28,10 +28,10 @@ struct page_file {
 	const struct page_asset *asset;
 };
 
-/* NULL: there is no file at this path. */
+/* Returns NULL when there is no file at this path. */
 const struct page_file *page_find(const char *path);
 
-/* Adds the uncompressed bytes. */
+/* Appends the uncompressed file. */
 void page_add(struct buf *out, const struct page_asset *a);
 
 #endif

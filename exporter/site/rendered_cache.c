@@ -7,13 +7,13 @@
 
 #include "collectors/base/mem.h"
 
-/* A body is expected to be longer than the previous one by 1/ROOM_PART of it. */
+/* The buffer for a new body is 1/ROOM_PART larger than the previous body. */
 #define ROOM_PART 16
-/* Bytes that a body may waste behind its end. */
+/* Most unused bytes at the end of a stored body. */
 #define ROOM_MOST 65536
 
 struct rendered_cache {
-	pthread_mutex_t lock; /* guards formats; held while a body is rendered */
+	pthread_mutex_t lock; /* guards `formats`; also locked while a body is rendered */
 	struct {
 		struct response_body *plain, *gzip;
 		struct exposition_heads heads;
@@ -48,7 +48,7 @@ struct response_body *response_body_new(struct buf *take)
 
 	shared_init(&b->shared, body_release);
 	b->len = take->len;
-	/* The body may live long, and a growing buffer may be twice as large as its text. */
+	/* Shrink the buffer: it may be twice as large as its text, and the body may live long. */
 	if (take->room - take->len > ROOM_MOST)
 		take->data = xrealloc(take->data, take->len + 1);
 	b->data = buf_take(take);

@@ -1,43 +1,40 @@
-/*
- * Bodies to send are immutable, and shared by all connections that send them; the last one frees
- * them. With the cache, concurrent scrapes of one snapshot share one body per format, compressed
- * once. Any thread.
- */
+/* Response bodies. A body is immutable, shared by all connections that send it, and freed after the
+ * last of them. The cache lets concurrent scrapes of one snapshot share one body per format, which
+ * is compressed only once. Any thread. */
 #ifndef EXPORTER_SITE_RENDERED_CACHE_H
 #define EXPORTER_SITE_RENDERED_CACHE_H
 
 #include "collectors/base/latest.h"
 #include "exporter/site/exposition.h"
 
-#define RENDERED_BODY_MAX (64u << 20) /* largest rendered body */
-#define COMPRESS_MIN      4096        /* compressing less costs more than it saves */
+#define RENDERED_BODY_MAX (64u << 20) /* bytes of the largest rendered body */
+#define COMPRESS_MIN      4096        /* bytes; below it compression costs more than it saves */
 
 struct response_body {
 	struct shared shared; /* release with shared_drop */
 	size_t len;
 	char *data;
 	bool gzip;
-	uint64_t generation; /* the snapshot's; 0 = none */
+	uint64_t generation; /* of the snapshot; 0 = not from a snapshot */
 };
 
-/* Moves the text into a new body, and leaves take empty. */
+/* Moves the text of `take` into a new body and leaves `take` empty. */
 struct response_body *response_body_new(struct buf *take);
 
-/* Bytes of all bodies in the program. */
+/* Returns the bytes of all bodies in the program. */
 size_t rendered_cache_bytes(void);
 
-/* Returns a copy compressed with gzip level 1; NULL when the body is too small or too large. */
+/* Returns a copy compressed with gzip level 1. Returns NULL when the body is too small or too
+ * large. */
 struct response_body *response_body_gzip(const struct response_body *b);
 
 struct rendered_cache;
 struct rendered_cache *rendered_cache_new(void);
 void rendered_cache_free(struct rendered_cache *s);
 
-/*
- * Returns the snapshot as text, held for the caller; compressed when gzip is set and the body is
- * large enough. A body with a filter is not cached. Returns a newer snapshot when another thread
- * rendered one meanwhile. NULL: larger than RENDERED_BODY_MAX.
- */
+/* Returns a reference to the snapshot as text, compressed if `gzip` is set and the body is large
+ * enough. A body with a filter is not cached. The text may be of a newer snapshot if another thread
+ * rendered one meanwhile. NULL: larger than RENDERED_BODY_MAX. */
 struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);
 

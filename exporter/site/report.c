@@ -6,7 +6,8 @@
 #include "exporter/core/version.h"
 #include "exporter/site/page.h"
 
-/* Escapes <, so that the data cannot end its script element. JSON has < only inside strings. */
+/* Appends JSON with < escaped, so that the data cannot end its script element. JSON has < only in
+ * strings. */
 static void add_json(struct buf *out, const struct buf *json)
 {
 	for (size_t i = 0; i < json->len; i++)

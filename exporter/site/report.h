@@ -1,8 +1,6 @@
-/*
- * A report: one HTML file about a run, to mail, keep or attach. It contains the script and style of
- * the web page and the JSON answers that the page would request. It loads nothing, and its
- * Content-Security-Policy allows only its own script and style, by hash.
- */
+/* A report is one HTML file about a run, to mail, keep or attach. It contains the script and style
+ * of the web page, and the JSON answers that the page would request. It loads nothing. Its
+ * Content-Security-Policy allows only its own script and style, by hash. */
 #ifndef EXPORTER_SITE_REPORT_H
 #define EXPORTER_SITE_REPORT_H
 
@@ -16,7 +14,7 @@ struct report_part {
 	const struct buf *json;
 };
 
-/* title is text, not markup; parts: name NULL ends. */
+/* Writes a report. `title` is text, not markup; `parts` ends with name NULL. */
 void report_write(struct buf *out, const char *title, const struct report_part *parts);
 
 #endif

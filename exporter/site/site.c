@@ -16,7 +16,7 @@
 #include "exporter/history/read_failed.h"
 #include "exporter/options/shapes.h"
 
-/* Longest error sentence that lists all paths. */
+/* Bytes of the longest error message, which lists all paths. */
 #define ERROR_MAX 4096
 
 static void text_page(struct http_answer *ret, int status, const char *text)
@@ -55,7 +55,8 @@ static void ready(struct site *s, const struct http_request *r, struct request_t
 		text_page(ret, 503, "There is no sample yet.\n");
 }
 
-/* The fixed pages; /metrics may be moved by --web.telemetry-path, and routes are in all_routes. */
+/* The pages with fixed paths. /metrics is not one, because --web.telemetry-path may move it; routes
+ * are in all_routes. */
 static const struct site_page pages[] = {
 	{"/", "This page", site_front},
 	{"/events", "The new samples of a run as they come, as server-sent events", site_events,
@@ -81,7 +82,8 @@ static const struct route *route_at(const char *path)
 	return NULL;
 }
 
-/* Would metrics at this path hide something? They may replace the front page. */
+/* Returns true when metrics at this path would hide a route, page, file or change. The front page
+ * may be hidden. */
 static bool is_taken(const char *path)
 {
 	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
@@ -147,7 +149,8 @@ static void compress(struct site *s, const struct http_request *request, struct 
 	ret->body = small;
 }
 
-/* Answers again from the new file if the history was replaced; reports a damaged one. */
+/* Calls the route, and once more if the history file was replaced meanwhile. Reports a damaged
+ * history. */
 static int answer_or_reopen(struct app *app, const struct route *route, const struct arguments *a,
 	struct reply *r, struct err *e)
 {
@@ -186,7 +189,8 @@ static void add_advice(struct buf *out, const struct route *route)
 	}
 }
 
-/* now: memory is short, but a retry may succeed. Else the answer is larger than any may be. */
+/* Replies that the answer is too large. `now` = true: memory is short, and a later attempt may
+ * succeed. `now` = false: the answer is larger than the limit for any answer. */
 static void reply_too_much(struct reply *r, const struct route *route, bool now)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
@@ -296,11 +300,10 @@ enum site_way site_way_of(const struct http_request *r)
 	return route->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
 }
 
-/*
- * On loopback the client may be a browser that a page of a stranger sent here. At other addresses
- * clients use any names of hosts and services, so Host is checked only with --web.allowed-host.
- * Browsers always send Host. Changes have their own checks (change.h).
- */
+/* Returns true when the Host header must be checked. A client on loopback may be a browser that
+ * runs a page of an attacker. At other addresses clients use various names for this machine, so
+ * Host is checked only with --web.allowed-host. Browsers always send Host. Changes have their own
+ * checks (change.h). */
 static bool host_matters(const struct site *s, const struct http_request *r)
 {
 	return r->host && !r->peer.local && !r->vouched &&

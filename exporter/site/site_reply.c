@@ -1,4 +1,4 @@
-/* Reading arguments from a request, and turning a reply into an answer. */
+/* Reads arguments from a request, and converts a reply to an HTTP answer. */
 #include "exporter/site/site_state.h"
 
 #include <stdio.h>

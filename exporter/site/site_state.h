@@ -11,11 +11,11 @@
 
 struct site {
 	struct app *app;
-	const struct site_page *pages; /* path NULL ends; the first is "/" */
+	const struct site_page *pages; /* the first is "/"; ends with path NULL */
 	struct rendered_cache *rendered_cache;
 	struct event_streams *event_streams;
 	struct mono started;
-	/* Time (struct mono) when a scrape last waited in vain for a fresh snapshot; 0 = never. */
+	/* Time (struct mono) when a scrape last got no recent snapshot in time; 0 = never. */
 	atomic_int_least64_t gave_up;
 };
 
@@ -26,11 +26,11 @@ struct site_page {
 	bool takes_long; /* see struct route */
 };
 
-/* Reads the query of the target into a. False: r has the error. */
+/* Reads the query of the target into `a`. Returns false with an error in `r`. */
 bool site_arguments(struct arguments *a, const struct parameter *parameters,
 	struct request_target *t, struct reply *r);
 
-/* Moves the reply into ret, and leaves it empty. */
+/* Moves the reply into `ret` and leaves the reply empty. */
 void site_reply(struct http_answer *ret, struct reply *r);
 
 void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
@@ -41,7 +41,7 @@ void site_events(struct site *s, const struct http_request *r, struct request_ta
 void site_front(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
-/* Answers with a file of the web page. False: there is no such file. */
+/* Answers with a file of the web page. Returns false when there is no file at the path. */
 bool site_file(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 

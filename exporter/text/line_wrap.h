@@ -6,7 +6,8 @@
 
 #define WRAP_COLUMNS 100
 
-/* Breaks at single spaces; a longer word gets its own line. Ends with a newline. */
+/* Appends `text`, indented and broken at single spaces. A word that is longer than a line gets its
+ * own line. The last line ends with a newline. */
 void line_wrap_add(struct buf *out, const char *text, size_t indent);
 
 #endif

@@ -19,7 +19,8 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Edit distance, ignoring case; most + 1 when it exceeds most. */
+/* Returns the edit distance of `a` and `b`, ignoring case, or `most` + 1 when the distance exceeds
+ * `most`. */
 static size_t distance(const char *a, const char *b, size_t most)
 {
 	size_t row[COMPARED + 1], na = strnlen(a, COMPARED), nb = strnlen(b, COMPARED);
@@ -46,10 +47,8 @@ static size_t distance(const char *a, const char *b, size_t most)
 	return row[nb];
 }
 
-/*
- * True when one word contains the other, or at least half of the letters agree. A smaller *ret
- * means more alike.
- */
+/* Returns true when `word` contains `name`, when `name` contains `word`, or when at least half of
+ * the letters agree. A smaller `*ret` means more alike. */
 static bool is_like(const char *word, const char *name, size_t *ret)
 {
 	size_t len = strnlen(word, COMPARED), most = 1 + len / 2;
@@ -92,7 +91,8 @@ const char *suggest_slip(const char *word, const char *const *names, size_t n)
 	suggest_closest(word, names, n, near);
 	if (!near[0])
 		return NULL;
-	/* Accept a part of the name, or at most one wrong letter in three. */
+	/* Accept a word that is a part of the name, or a word with at most 1 + a third of its
+	 * letters wrong. */
 	if (strlen(word) > 2 && strcasestr(near[0], word))
 		return near[0];
 	size_t most = 1 + strnlen(word, COMPARED) / 3;

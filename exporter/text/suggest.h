@@ -6,14 +6,13 @@
 
 #define CLOSEST_MAX 5
 
-/*
- * Stores at most CLOSEST_MAX names like word in ret, the most alike first, then NULL. A name that
- * contains word, or is contained in it, comes before names with similar letters. Ignores case.
- */
+/* Stores at most CLOSEST_MAX names that resemble `word` in `ret`, the most alike first, then NULL.
+ * A name that contains `word`, or that `word` contains, comes before names with similar letters.
+ * Ignores case. */
 void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 
-/* The name that word probably misspells; NULL = none. */
+/* Returns the name that `word` probably misspells, or NULL. */
 const char *suggest_slip(const char *word, const char *const *names, size_t n);
 
 #endif

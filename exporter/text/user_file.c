@@ -11,7 +11,7 @@
 
 #include "collectors/base/mem.h"
 
-/* A duplicate of our stdout or stderr when path is the same file; else -1. */
+/* Returns a duplicate of our stdout or stderr when `path` leads to the same file, else -1. */
 static int shared_with_us(const char *path)
 {
 	struct stat there, ours;
@@ -28,7 +28,7 @@ static int shared_with_us(const char *path)
 	return -1;
 }
 
-/* Writes body and closes fd. */
+/* Writes `body` and closes `fd`, also on an error. */
 static int write_all(int fd, const struct buf *body)
 {
 	FILE *f = fdopen(fd, "w");
@@ -46,7 +46,7 @@ static int write_all(int fd, const struct buf *body)
 	return code;
 }
 
-/* O_NONBLOCK: a FIFO without a reader is an error, not a wait. */
+/* O_NONBLOCK makes open(2) fail on a FIFO without a reader instead of waiting for a reader. */
 static int write_in_place(const char *path, const struct buf *body)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -71,14 +71,16 @@ static int keep_owner_and_mode(int fd, const struct stat *old)
 	return fchmod(fd, old->st_mode & 0777) < 0 ? -errno : 0;
 }
 
-/* Replaces path atomically: readers see the old or the new file. old: NULL = no file yet. */
+/* Replaces the file at `path` atomically: readers see the old or the new content. `old` is the file
+ * to replace; NULL = no file yet. */
 static int replace_file(const char *path, const struct stat *old, const struct buf *body)
 {
 	char part[PATH_MAX];
 
 	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
 		return -ENAMETOOLONG;
-	/* A killed process with our pid may have left it, or an attacker may have placed a link. */
+	/* A killed process with our pid may have left this file, or an attacker may have placed a
+	 * link. */
 	unlink(part);
 	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
 
@@ -97,7 +99,7 @@ static int replace_file(const char *path, const struct stat *old, const struct b
 	return code;
 }
 
-/* True when path has an ACL, which a new file would not get (acl(5)). */
+/* Returns true when the file has an ACL, which a new file would not get (acl(5)). */
 static bool has_access_list(const char *path)
 {
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
@@ -114,7 +116,8 @@ static int put_file(const char *path, const struct buf *body)
 		return write_in_place(path, body);
 	int code = replace_file(path, is_there ? &st : NULL, body);
 
-	/* A file of another user, a mount in a container, or a folder that is not writable. */
+	/* The file belongs to another user or is a mount in a container, or its folder is not
+	 * writable. */
 	if (is_there && (code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY))
 		return write_in_place(path, body);
 	return code;

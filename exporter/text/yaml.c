@@ -9,7 +9,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* Keys of one mapping; the largest table in use has 13. */
+/* Most keys of one mapping. The largest table in use has 13. */
 #define KEYS_MAX 64
 
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
@@ -172,7 +172,8 @@ int yaml_count(struct yaml *y, yaml_node_t *value, void *into, struct err *e)
 	return 0;
 }
 
-/* Units of Go's time.ParseDuration, which the format uses; longer names first. */
+/* Units of Go's time.ParseDuration, which the file of --web.config.file uses. "ms" comes before
+ * "m", because the first match wins. */
 static const struct {
 	const char *name;
 	double seconds;

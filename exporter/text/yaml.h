@@ -1,8 +1,6 @@
-/*
- * Reads YAML files of users strictly, by libyaml. An unknown or repeated key or a value of the
- * wrong type is an error that names the file, the line and the accepted values. A table of struct
- * yaml_key describes each mapping. Texts and arrays live in the arena of struct yaml.
- */
+/* Reads YAML files of users strictly, by libyaml. An unknown key, a repeated key or a value of the
+ * wrong type is an error. The error names the file, the line and the accepted values. A table of
+ * struct yaml_key describes each mapping. The arena of struct yaml owns the texts and arrays. */
 #ifndef EXPORTER_TEXT_YAML_H
 #define EXPORTER_TEXT_YAML_H
 
@@ -18,41 +16,40 @@
 
 struct yaml {
 	yaml_document_t document;
-	const char *file;    /* for error messages */
-	struct arena *arena; /* the caller's */
+	const char *file;    /* name for error messages */
+	struct arena *arena; /* owned by the caller */
 };
 
-/*
- * Parses the first document of text. -EINVAL: not YAML, or longer than YAML_SIZE_MAX. The root of
- * an empty text is NULL. file and arena must outlive y.
- */
+/* Parses the first document of `text`. Returns -EINVAL when `text` is not YAML or is longer than
+ * YAML_SIZE_MAX. The root of an empty text is NULL. `file` and `arena` must outlive `y`. */
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 void yaml_close(struct yaml *y);
 yaml_node_t *yaml_root(struct yaml *y);
 yaml_node_t *yaml_node(struct yaml *y, yaml_node_item_t index);
 
-/* Reads one value into *into. Not called for null, which leaves *into unchanged. */
+/* Reads one value into `*into`. The reader is not called for null, so `*into` keeps its value. */
 typedef int yaml_reader(struct yaml *y, yaml_node_t *value, void *into, struct err *e);
 
 struct yaml_key {
 	const char *name; /* NULL ends a table */
 	yaml_reader *read;
-	size_t offset; /* of the member to fill, in the struct into of yaml_mapping */
+	size_t offset; /* of the member to fill, in `into` of yaml_mapping */
 };
 
-/* Reads a mapping (NULL or null: empty). subject names it in errors; "" = the whole file. */
+/* Reads a mapping by the table `keys`. NULL or null is an empty mapping. `subject` names the
+ * mapping in errors; "" = the whole file. */
 int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *subject,
 	const struct yaml_key *keys, void *into, struct err *e);
 
-/* Sets e to "FILE:LINE: " and the message. Returns -EINVAL. */
+/* Sets `e` to "FILE:LINE: " and the message. Returns -EINVAL. */
 int yaml_error(const struct yaml *y, const yaml_node_t *node, struct err *e, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
-yaml_reader yaml_text;     /* const char *; any scalar */
-yaml_reader yaml_flag;     /* bool; true, false, yes, no, on, off */
-yaml_reader yaml_count;    /* uint64_t */
-yaml_reader yaml_duration; /* double, seconds; 0, or numbers with units as in 1h30m, 250ms */
-yaml_reader yaml_texts;    /* struct text_list; a list of scalars */
+yaml_reader yaml_text;     /* stores a const char *; accepts any scalar */
+yaml_reader yaml_flag;     /* stores a bool; accepts true, yes, on, y, false, no, off, n */
+yaml_reader yaml_count;    /* stores a uint64_t */
+yaml_reader yaml_duration; /* stores a double in seconds; accepts 0, 1h30m, 250ms */
+yaml_reader yaml_texts;    /* stores a struct text_list; accepts a list of scalars */
 
 #endif

@@ -1,4 +1,4 @@
-/* Talks to the service of each vendor at the same time, in one poll loop. */
+/* Talks to the services of all vendors at the same time, in one poll loop. */
 #include "exporter/this_server/metadata.h"
 
 #include <arpa/inet.h>
@@ -64,7 +64,8 @@ static void write_request(struct conversation *c)
 	buf_adds(&c->request, "\r\n");
 }
 
-/* Connects and prepares the request; services close the connection after each response. */
+/* Opens a connection and prepares the request. Each request needs a new connection, because the
+ * services close the connection after each response. */
 static void begin_question(struct conversation *c)
 {
 	hang_up(c);

@@ -1,7 +1,6 @@
-/*
- * Queries the metadata services of several vendors at the same time, each with its questions in
- * turn. The first vendor with an answer to every question is the vendor of this server.
- */
+/* Queries the metadata services of several vendors at the same time. Each service gets the
+ * questions of its vendor in turn. The first vendor that answers every question is the vendor of
+ * this server. */
 #ifndef EXPORTER_THIS_SERVER_METADATA_H
 #define EXPORTER_THIS_SERVER_METADATA_H
 
@@ -9,11 +8,9 @@
 
 #define CLOUD_VENDORS_MAX 16
 
-/*
- * Blocks for at most seconds. port: TCP port of the services. stop: a descriptor that becomes
- * readable to cancel the call; -1 = none. 0: ret is filled. -ENOENT: no vendor answered;
- * -ECANCELED: cancelled.
- */
+/* Blocks for at most `seconds`. `port` is the TCP port of the services. `stop` is a descriptor that
+ * becomes readable to cancel the call; -1 = no descriptor. Returns 0 and fills `ret`, -ENOENT when
+ * no vendor answered, or -ECANCELED. */
 int metadata_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
 	double seconds, int stop, struct machine *ret);
 

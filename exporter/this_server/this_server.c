@@ -20,7 +20,8 @@
 
 #define ANSWER_SECONDS 1.0
 #define PORT           80
-/* A service may not answer during boot: retry after RETRY_SECONDS, then double the delay. */
+/* A service may not answer during boot. The first retry comes after RETRY_SECONDS, and each further
+ * delay is twice as long. */
 #define RETRY_SECONDS         5.0
 #define ATTEMPTS_KNOWN_VENDOR 6
 #define ATTEMPTS_ANY_VENDOR   3
@@ -30,10 +31,10 @@ struct this_server {
 	size_t n; /* vendors to query */
 	const struct cloud_vendor *vendor[CLOUD_VENDORS_MAX];
 	bool by_dmi; /* DMI names the vendor */
-	int stop;    /* eventfd */
+	int stop;    /* eventfd that stops the thread */
 	bool started;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards known */
+	pthread_mutex_t lock; /* guards `known` */
 	struct machine known;
 };
 
@@ -48,7 +49,7 @@ static void take_option(const char *text, char *out, size_t size, struct machine
 		text_copy("option", m->source, sizeof m->source);
 }
 
-/* Options win over detected values. */
+/* Copies the values of options, which win over detected values. */
 static void take_options(const struct options *o, struct machine *m)
 {
 	take_option(o->server_vendor, m->vendor_id, sizeof m->vendor_id, m);

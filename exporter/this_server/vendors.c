@@ -12,7 +12,8 @@
 
 /* ---- responses ---- */
 
-/* Copies a word of letters, digits, ".", "_" and "-". False: other characters, or too long. */
+/* Copies a word of letters, digits, ".", "_" and "-". Returns false for other characters and for a
+ * word that is too long. */
 static bool take_word(struct slice s, char *out, size_t size)
 {
 	if (s.len == 0 || s.len >= size)
@@ -105,7 +106,7 @@ static bool take_gcp_type(const char *body, size_t len, struct machine *m)
 	       take_word(last_part(s), m->instance_type, sizeof m->instance_type);
 }
 
-/* "projects/1/zones/us-central1-a" */
+/* Reads the zone and its region, as in "projects/1/zones/us-central1-a". */
 static bool take_gcp_zone(const char *body, size_t len, struct machine *m)
 {
 	struct slice zone = last_part(trimmed(body, len));
@@ -142,11 +143,9 @@ static bool take_azure(const char *body, size_t len, struct machine *m)
 	       take_word(text_of(o, "location"), m->region, sizeof m->region);
 }
 
-/*
- * The response has lines of YAML. Prices hold for a data centre, which Hetzner calls
- * availability-zone; its "region" is a group of data centres. The instance type is not in the
- * response.
- */
+/* The response is lines of YAML. Prices are for a data centre, which Hetzner calls
+ * availability-zone. Hetzner's "region" is a group of data centres. The response has no instance
+ * type. */
 static bool take_hetzner(const char *body, size_t len, struct machine *m)
 {
 	struct scan text = SCAN(body, len), line;
@@ -170,7 +169,8 @@ static bool take_upcloud(const char *body, size_t len, struct machine *m)
 	       take_word(text_of(o, "region"), m->region, sizeof m->region);
 }
 
-/* OVH's OpenStack lists OVH's own name server; other OpenStacks do not. */
+/* Recognises OVH by the address of its name server, which the OpenStack of other vendors does not
+ * list. */
 static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);
@@ -183,7 +183,8 @@ static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 	return false;
 }
 
-/* OpenStack without zones reports "nova". A zone is a region with a letter: "eu-west-par-a". */
+/* An OpenStack without zones reports "nova". The name of a zone is a region and a letter:
+ * "eu-west-par-a". */
 static bool take_ovh_zone(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);
@@ -205,7 +206,7 @@ static bool take_vultr(const char *body, size_t len, struct machine *m)
 	if (!take_word(text_of(json_object_get(o, "region"), "regioncode"), m->region,
 		    sizeof m->region))
 		return false;
-	for (char *c = m->region; *c; c++) /* "EWR" here, "ewr" in its API */
+	for (char *c = m->region; *c; c++) /* "EWR" here, "ewr" in Vultr's API */
 		*c = (char)tolower((unsigned char)*c);
 	return true;
 }
@@ -229,7 +230,8 @@ const struct cloud_vendor vendor_table[] = {
 			{"/computeMetadata/v1/instance/machine-type", take_gcp_type, false},
 			{"/computeMetadata/v1/instance/zone", take_gcp_zone, false},
 			{"/computeMetadata/v1/instance/scheduling/preemptible", take_gcp_preemptible, true}}},
-	/* Only the asset tag is specific to Azure; the other texts are those of any Hyper-V. */
+	/* Only the asset tag is specific to Azure. All other DMI texts are the same on every
+	 * Hyper-V machine. */
 	{.vendor_id = "azure", .address = LINK_LOCAL, .marks = {"7783-7084-3265-9085-8269-3286-77"},
 		.header = "Metadata: true",
 		.question = {{"/metadata/instance/compute?api-version=2021-02-01", take_azure, false}}},
@@ -259,7 +261,7 @@ const size_t vendor_count = ARRAY_LEN(vendor_table);
 
 /* ---- DMI ---- */
 
-/* Older AWS machines run on Xen; only the BIOS version names Amazon: "4.11.amazon". */
+/* Older AWS machines run on Xen. Only their BIOS version names Amazon: "4.11.amazon". */
 static bool is_amazon_xen(const struct dmi *d)
 {
 	return strcmp(d->sys_vendor, "Xen") == 0 && strstr(d->bios_version, "amazon");
@@ -287,7 +289,7 @@ void vendor_by_dmi(const struct dmi *d, struct machine *ret)
 	for (size_t i = 0; i < ARRAY_LEN(vendor_table); i++) {
 		const struct cloud_vendor *v = &vendor_table[i];
 
-		/* The mark "OpenStack" also fits other vendors. */
+		/* Skip OVH, because its mark "OpenStack" also fits other vendors. */
 		if (strcmp(v->vendor_id, "ovh") == 0 || vendor_judge_dmi(d, v) != DMI_MATCHES)
 			continue;
 		text_copy(v->vendor_id, ret->vendor_id, sizeof ret->vendor_id);

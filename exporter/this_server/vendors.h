@@ -1,7 +1,5 @@
-/*
- * A table of cloud vendors: their metadata services, the questions to send, and the parsers of the
- * responses. All addresses are link-local.
- */
+/* A table of cloud vendors: their metadata services, the questions to send, and the parsers of the
+ * responses. All addresses are link-local. */
 #ifndef EXPORTER_THIS_SERVER_VENDORS_H
 #define EXPORTER_THIS_SERVER_VENDORS_H
 
@@ -15,26 +13,29 @@
 
 struct cloud_question {
 	const char *path;
-	/* Parses the body into ret; false: not a response of this vendor. */
+	/* Parses the body into `ret`. Returns false when the body is not a response of this
+	 * vendor. */
 	bool (*take)(const char *body, size_t len, struct machine *ret);
 	bool optional; /* a failure does not rule out the vendor */
 };
 
 struct cloud_vendor {
 	const char *vendor_id; /* as in the catalogue */
-	const char *address;   /* of the service, IPv4; port 80 */
-	/* Prefixes of a text in /sys/class/dmi/id on such a machine; NULL ends. */
+	const char *address;   /* IPv4 address of the service; port 80 */
+	/* A machine of this vendor has a text in /sys/class/dmi/id that begins with one of these
+	 * marks. NULL ends the list. */
 	const char *marks[CLOUD_MARKS_MAX];
 	const char *header; /* "Name: value", sent with each question; NULL = none */
-	/* A PUT to token_path returns a token to send with each question; NULL = no token. */
+	/* A PUT to token_path returns a token, which is sent with each question. NULL = no
+	 * token. */
 	const char *token_path, *token_lifetime, *token_header;
-	struct cloud_question question[CLOUD_QUESTIONS_MAX]; /* path NULL ends */
+	struct cloud_question question[CLOUD_QUESTIONS_MAX]; /* a NULL path ends the list */
 };
 
 extern const struct cloud_vendor vendor_table[];
 extern const size_t vendor_count;
 
-/* Files of /sys/class/dmi/id that identify a vendor. */
+/* Contents of the files of /sys/class/dmi/id that identify a vendor. */
 struct dmi {
 	char sys_vendor[96], product_name[96], bios_vendor[96], bios_version[96],
 		chassis_asset_tag[96];
@@ -47,7 +48,7 @@ enum dmi_verdict {
 };
 enum dmi_verdict vendor_judge_dmi(const struct dmi *d, const struct cloud_vendor *v);
 
-/* Fills ret from DMI alone; leaves unknown members unchanged. */
+/* Fills `ret` from DMI alone. Leaves unknown members unchanged. */
 void vendor_by_dmi(const struct dmi *d, struct machine *ret);
 
 #endif

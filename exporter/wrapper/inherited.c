@@ -17,7 +17,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-#define FIRST_FD 3 /* the first after the standard streams */
+#define FIRST_FD 3 /* first descriptor after the standard streams */
 
 static int ascending(const void *a, const void *b)
 {
@@ -78,7 +78,7 @@ void inherited_read(struct inherited *ret)
 {
 	*ret = (struct inherited){0};
 	read_fds(ret);
-	/* The process has one thread now, so these are all of its children. */
+	/* Only this thread exists so far, so the list has all children of the process. */
 	ret->n_children = inherited_children(&ret->child);
 }
 
@@ -137,7 +137,7 @@ void fork_losses_make_good(const struct fork_losses *l)
 	if (!l->death_signal)
 		return;
 	prctl(PR_SET_PDEATHSIG, l->death_signal, 0, 0, 0);
-	/* The parent ended before prctl: the kernel will not send the signal. */
+	/* The parent ended before the call of prctl, so the kernel does not send the signal. */
 	if (getppid() != l->parent)
 		kill(getpid(), l->death_signal);
 }

@@ -1,9 +1,7 @@
-/*
- * State that the wrapper inherits by execve(2) and passes to its command, as if the caller had
- * executed the command itself: open descriptors, and attributes that fork(2) drops. The wrapper
- * must also distinguish its command from children that it had at its start (`prepare & exec
- * rightsize-exporter run ...`).
- */
+/* State that the wrapper inherits by execve(2) and passes to its command: open descriptors, and
+ * attributes that fork(2) drops. The command gets them as if the caller had executed the command
+ * itself. The wrapper may already have children at its start (`prepare & exec rightsize-exporter
+ * run ...`). They are recorded to distinguish them from the command. */
 #ifndef EXPORTER_WRAPPER_INHERITED_H
 #define EXPORTER_WRAPPER_INHERITED_H
 
@@ -18,29 +16,32 @@ struct inherited {
 	size_t n_children;
 	pid_t *child;
 	size_t n_fds;
-	int *fd; /* ascending, from 3 on; valid if fds_known */
+	int *fd; /* in ascending order, from 3 on; valid if fds_known */
 	bool fds_known;
 };
 
-/* Call before any thread starts or file is opened. Without /proc, fds_known is false. */
+/* Reads the state. Call before any thread starts or any file is opened. If /proc is missing,
+ * fds_known is false. */
 void inherited_read(struct inherited *ret);
 void inherited_done(struct inherited *i);
 
 bool inherited_child(const struct inherited *i, pid_t pid);
 
-/* Parses a children file (proc_tid_children(5)) up to a non-number. The caller frees *ret. */
+/* Parses a children file (proc_tid_children(5)) up to a non-number. Returns the number of children.
+ * The caller frees `*ret`. */
 size_t inherited_parse_children(struct scan text, pid_t **ret);
 
-/* Children of the calling thread; the main thread also adopts orphans. The caller frees *ret. */
+/* Reads the children of the calling thread. Orphans become children of the main thread. Returns the
+ * number of children. The caller frees `*ret`. */
 size_t inherited_children(pid_t **ret);
 
-/*
- * In the child of a fork: marks descriptors from 3 on close-on-exec unless they were inherited.
- * Libraries do not mark all of theirs. Async-signal-safe. Has no effect before Linux 5.11.
- */
+/* Marks descriptors from 3 on as close-on-exec, except the inherited ones. Libraries do not mark
+ * all of their own. Call in the child of a fork. Async-signal-safe. Has no effect before Linux
+ * 5.11. */
 void inherited_keep_only(const struct inherited *i);
 
-/* struct sched_attr of sched_getattr(2): the headers of libc and of the kernel conflict. */
+/* Equals struct sched_attr of sched_getattr(2), because the headers of libc and of the kernel
+ * conflict. */
 struct schedule {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -49,28 +50,22 @@ struct schedule {
 	uint64_t runtime, deadline, period;
 };
 
-/*
- * Attributes that execve(2) keeps and fork(2) drops. Locks of fcntl(2) are lost for the job: they
- * stay with the wrapper's process.
- */
+/* Attributes that execve(2) keeps and fork(2) drops. Locks of fcntl(2) cannot be restored: they
+ * stay with the wrapper's process, and the job loses them. */
 struct fork_losses {
 	pid_t parent;             /* the process that forks */
-	int adopts;               /* adopts orphans (PR_SET_CHILD_SUBREAPER) */
-	int death_signal;         /* sent at the end of its parent (PR_SET_PDEATHSIG); 0: none */
-	struct schedule schedule; /* .size 0: fork(2) keeps it */
+	int adopts;               /* the process adopts orphans (PR_SET_CHILD_SUBREAPER) */
+	int death_signal;         /* sent when the parent ends (PR_SET_PDEATHSIG); 0 = none */
+	struct schedule schedule; /* .size 0 = fork(2) keeps the schedule */
 };
 
-/*
- * Call before the process adopts orphans, in the thread that forks: the kernel sends the death
- * signal when that thread ends, not when its process ends.
- */
+/* Reads the attributes. Call before the process adopts orphans, in the thread that forks. The
+ * kernel sends the death signal when that thread ends, not when its process ends. */
 void fork_losses_read(struct fork_losses *ret);
 
-/*
- * Restores the attributes in the child, while signals are blocked. Async-signal-safe. A real-time
- * priority needs the right to request one (sched(7)), which the child may lack although the wrapper
- * inherited the priority.
- */
+/* Restores the attributes in the child, while signals are blocked. Async-signal-safe. A real-time
+ * priority needs the right to request one (sched(7)). The child may lack this right although the
+ * wrapper inherited the priority. */
 void fork_losses_make_good(const struct fork_losses *l);
 
 #endif

@@ -8,17 +8,15 @@
 
 #include "collectors/base/mem.h"
 
-/*
- * Signals that concern the wrapper itself or cannot be caught. SIGABRT, SIGTRAP and SIGSYS are
- * forwarded: a supervisor sends them to get a core of the job. The wrapper's own abort(3), or a
- * signal forced by the kernel, ends it although blocked.
- */
+/* These signals concern the wrapper itself or cannot be caught. SIGABRT, SIGTRAP and SIGSYS are
+ * forwarded, because a supervisor sends them to get a core of the job. The wrapper's own abort(3)
+ * still ends the wrapper, as does a signal that the kernel forces, although they are blocked. */
 static const int not_forwarded[] = {
 	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
 static sigset_t original_mask;
-static sigset_t early; /* signals taken before the job existed */
-static bool is_early;  /* early is not empty */
+static sigset_t early; /* signals taken before the job began */
+static bool is_early;  /* `early` is not empty */
 
 /* Timers of alarm(2) and setitimer(2), which execve(2) keeps and fork(2) drops. */
 static struct {
@@ -26,11 +24,10 @@ static struct {
 	bool are_stopped;
 } timers;
 
-/*
- * An ignored SIGCHLD would make the kernel reap children, and wait(2) would miss their ends.
- * SIGPIPE must not end the wrapper when the reader of its summary is gone, nor SIGXFSZ when the
- * history or the log reaches a size limit: the write fails instead.
- */
+/* The wrapper's own dispositions. An ignored SIGCHLD would make the kernel reap children, and
+ * wait(2) would miss their ends. SIGPIPE would end the wrapper when the reader of its summary is
+ * gone. SIGXFSZ would end it when the history or the log reaches a size limit. When both are
+ * ignored, the write fails instead. */
 static struct disposition {
 	int number;
 	void (*ours)(int);
@@ -90,13 +87,15 @@ static void go_on_with_timers(void)
 
 void job_signals_take_early(void)
 {
-	/* The wrapper handles these itself; SIGCHLD may be of a child from before its start. */
+	/* The wrapper handles these itself. A SIGCHLD may come from a child that existed before its
+	 * start. */
 	static const int ours[] = {SIGCHLD, SIGTSTP, SIGCONT};
 	sigset_t set;
 	int n;
 
 	let_stop();
-	/* Before the signals are taken: a timer that has expired by now has its signal pending. */
+	/* Stop timers before taking signals: the signal of a timer that has expired is then
+	 * pending. */
 	stop_timers();
 	job_signals_fill(&set);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -112,7 +111,8 @@ void job_signals_restore(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
 		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
-	/* Until execve(2) a core would hold the wrapper's secrets; execve(2) allows cores again. */
+	/* Prevent a core file until execve(2), because it would contain the wrapper's secrets.
+	 * execve(2) allows core files again. */
 	if (is_early)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	for (int n = 1; is_early && n <= SIGRTMAX; n++)

@@ -1,30 +1,28 @@
-/* Signals sent to the wrapper belong to the job; none is lost before it starts. Main thread. */
+/* Keeps the signals sent to the wrapper for the job. No signal is lost before the job starts. Main
+ * thread only. */
 #ifndef EXPORTER_WRAPPER_JOB_SIGNALS_H
 #define EXPORTER_WRAPPER_JOB_SIGNALS_H
 
 #include <signal.h>
 
-/* Call before threads start. Signals then stay pending until they are taken. */
+/* Blocks the signals. Call before threads start. Signals stay pending until they are taken. */
 void job_signals_block(void);
 
-/* The set of blocked signals, for sigwaitinfo(2). */
+/* Returns the set of blocked signals, for sigwaitinfo(2). */
 void job_signals_fill(sigset_t *ret);
 
-/*
- * Call right before fork(2). Takes the pending signals and the running timers, which
- * job_signals_restore gives to the job. A pending SIGTSTP stops the wrapper at once, as it would
- * stop any other program.
- */
+/* Takes the pending signals and stops the running timers. job_signals_restore gives both to the
+ * job. Call right before fork(2). A pending SIGTSTP stops the wrapper at once, like any other
+ * program. */
 void job_signals_take_early(void);
 
-/*
- * In the process that becomes the command: undoes job_signals_block, then delivers the taken
- * signals. A signal may end the process before the command starts, as it would have without the
- * wrapper. Async-signal-safe.
- */
+/* Undoes job_signals_block, then delivers the taken signals. Call in the process that becomes the
+ * command. A signal may end the process before the command starts, as would happen without the
+ * wrapper. Async-signal-safe. */
 void job_signals_restore(void);
 
-/* Stops the wrapper by SIGTSTP: no effect if it is ignored or the group is orphaned. */
+/* Stops the wrapper by SIGTSTP. Has no effect when SIGTSTP is ignored or the process group is
+ * orphaned. */
 void job_signals_stop(void);
 
 #endif

@@ -12,13 +12,13 @@
 #include "exporter/core/log.h"
 #include "exporter/sampling/sampler.h"
 
-/* sd_booted(3) */
+/* Does the same test as sd_booted(3). */
 static bool is_under_systemd(void)
 {
 	return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* Do other controllers use this v1 hierarchy? */
+/* Returns true when other controllers use this v1 hierarchy too. */
 static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 {
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
@@ -31,7 +31,8 @@ static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 	return false;
 }
 
-/* The directory of our group. False: it may not be divided (own_group.h). */
+/* Writes the directory of our control group to `out`. Returns false when the group must not be
+ * divided (own_group.h). */
 static bool own_directory(const struct cgroup *c, const struct host *h, const struct options *o,
 	char *out, size_t size, int *ret_version)
 {
@@ -41,15 +42,15 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	int n = snprintf(out, size, "%s/%s", root, p->path);
 
 	*ret_version = p->version;
-	return p->version && (v2 || !is_shared(c, p)) && n > 0 &&
-	       (size_t)n < size &&
+	return p->version && (v2 || !is_shared(c, p)) && n > 0 && (size_t)n < size &&
 	       own_group_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
-/* On the heap: the sampler may fill it after the caller has timed out. */
+/* A request is on the heap, because the sampler may still fill it after the caller has timed
+ * out. */
 struct accounts_request {
 	struct run_accounts accounts;
-	atomic_bool over; /* the sampler or the caller is done: the other one frees it */
+	atomic_bool over; /* set by the first to finish, sampler or caller; the second frees */
 };
 
 static void open_accounts(struct run_accounts *a, const struct host *h)
@@ -68,7 +69,8 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 }
 
-/* A result after the timeout is closed here: its control group would stay for ever. */
+/* Opens the accounts. If the caller has timed out, closes them again, because the control group
+ * would stay for ever. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;
@@ -89,7 +91,8 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 	int code = sampler_call(app->sampler, open_accounts_in_time, request,
 		SAMPLER_PATIENCE_SECONDS, e);
 
-	/* A sampler that never runs the request leaks it, once in a program. */
+	/* If the sampler never runs the request, the memory of the request leaks. This happens at
+	 * most once. */
 	if (code && !atomic_exchange(&request->over, true))
 		return code;
 	*ret = request->accounts;
@@ -100,7 +103,7 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 
 void run_accounts_started(struct run_accounts *a, bool in_cgroup)
 {
-	/* The task clock slows each context switch of the job. */
+	/* Close the task clock when possible, because it slows each context switch of the job. */
 	if (in_cgroup)
 		task_clock_close(&a->clock);
 	else

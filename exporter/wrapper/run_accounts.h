@@ -1,8 +1,6 @@
-/*
- * Sources of a command's CPU time and memory from its start on: a control group of its own if
- * permitted, else the remainder of the shared group and the inherited task clock. Also the counters
- * of the CPU quota at the start.
- */
+/* Sources of a command's CPU time and memory from its start on. If permitted, the command gets its
+ * own control group. Otherwise the remainder of the shared group and the inherited task clock are
+ * used. The counters of the CPU quota at the start are read in both cases. */
 #ifndef EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 #define EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 
@@ -19,20 +17,19 @@ struct run_accounts {
 	const struct options *options;
 };
 
-/*
- * Call in the thread that will start the command, before the start. Leaves out sources that are not
- * permitted. -ECANCELED: the sampler does not answer, and no source is open.
- */
+/* Opens the sources, and leaves out those that are not permitted. Call in the thread that starts
+ * the command, before the start. -ECANCELED: the sampler does not answer, and no source is open. */
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
-/* After the start: closes the source that is not needed, since one exact source is enough. */
+/* Closes the source that is not needed, because one exact source is enough. Call after the
+ * start. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
-/* Call in the thread that opened them. Closes the task clock unless the sampler uses it. */
+/* Closes the task clock unless the sampler uses it. Call in the thread of run_accounts_open. */
 void run_accounts_followed(struct run_accounts *a, bool uses_clock);
 void run_accounts_close(struct run_accounts *a);
 
-/* Logs how to get exact CPU times if children that are not waited for may be missing. */
+/* Logs how to get exact CPU times, if the CPU time of some children may be missing. */
 void run_accounts_advise(const struct account_note *note);
-/* The text for that; NULL: the source counts all children. */
+/* Returns the advice for run_accounts_advise. Returns NULL when the source counts all children. */
 const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root);
 
 #endif

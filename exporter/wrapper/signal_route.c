@@ -14,13 +14,14 @@
 #include "exporter/wrapper/job_signals.h"
 
 #define STAT_MAX 4096
-/* A sender deeper in the job's process tree counts as a stranger. */
+/* Most levels to climb. A sender deeper in the job's process tree counts as outside the job. */
 #define GENERATIONS_MAX 10000
-/* Flags of a process that exits or is killed: include/linux/sched.h, stable by /proc/PID/stat. */
+/* Flags of an exiting or killed process (include/linux/sched.h). /proc/PID/stat shows them, so they
+ * are stable. */
 #define PF_EXITING  0x4
 #define PF_SIGNALED 0x400
 
-/* Fields of /proc/PID/stat, numbered as in proc(5). The masks hold signals 1 to 31. */
+/* Fields of /proc/PID/stat, numbered as in proc(5). The signal masks cover signals 1 to 31. */
 enum route_stat_field {
 	STAT_PARENT = STAT_FIELD_FIRST,
 	STAT_GROUP,
@@ -54,7 +55,8 @@ static bool read_stat(pid_t pid, uint64_t ret[STAT_FIELDS])
 	return n > 0 && numbers_of_stat(SCAN(text, n), ret, STAT_FIELDS);
 }
 
-/* Does pid belong to the job? False if it was reaped already, as /bin/kill soon is. */
+/* Returns true when `pid` belongs to the job. Returns false for a process that was already reaped,
+ * such as a short /bin/kill. */
 static bool is_of_job(const struct signal_route *r, pid_t pid)
 {
 	uint64_t field[STAT_FIELDS];
@@ -71,11 +73,9 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 	return false;
 }
 
-/*
- * Would the signal have ended the sender, by default and without a core, but did not? Then it was
- * not sent to the sender's group. An exiting process is left out: it may have removed its handlers,
- * as Python does.
- */
+/* Returns true when the signal would have ended the sender, by default and without a core, but did
+ * not. The signal was then not sent to the sender's group. An exiting process does not count,
+ * because it may have removed its handlers, as Python does. */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
 	uint64_t prepared = field[STAT_BLOCKED] | field[STAT_IGNORED] | field[STAT_CAUGHT];
@@ -86,16 +86,16 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 	       !(prepared >> (number - 1) & 1);
 }
 
-/*
- * A process of the job sent the signal: to the wrapper alone, as its parent, or by kill(0, ...) to
- * all of the shared process group. The kernel reports both the same way. It was for the wrapper if
- * the sender is in another group, or survived a signal that would have ended it. Otherwise the
- * signal decides: groups get signals that end or stop, a parent gets the others.
+/* Returns true when a signal from a process of the job was sent to the shared process group by
+ * kill(0, ...). Returns false when the signal was sent to the wrapper alone, as the parent. The
+ * kernel reports both the same way, so the answer is a guess. The signal was for the wrapper if the
+ * sender is in another group, or survived a signal that would have ended it. Otherwise the signal
+ * number decides. Groups get signals that end or stop, and a parent gets all other signals.
  *
- * Three cases go wrong. kill(0, SIGUSR1) reaches a caller in the group twice. kill(getppid(),
- * SIGTERM) does not reach the caller if the sender catches or ignores SIGTERM or exits at once. A
- * child that signals the PID of a parent replaced by the wrapper means the job.
- */
+ * The guess fails in three cases. kill(0, SIGUSR1) reaches a caller in the group twice.
+ * kill(getppid(), SIGTERM) does not reach the caller if the sender catches or ignores SIGTERM, or
+ * exits at once. A child may signal the PID of a parent that the wrapper has replaced. The child
+ * then means the job. */
 static bool is_for_group(const siginfo_t *info)
 {
 	uint64_t field[STAT_FIELDS];
@@ -106,7 +106,8 @@ static bool is_for_group(const siginfo_t *info)
 	       ((pid_t)field[STAT_GROUP] == getpgrp() && !survived(field, info->si_signo));
 }
 
-/* 0 if the caller has ended: the process that adopted the wrapper does not know the job. */
+/* Returns 0 if the caller has ended. The process that adopted the wrapper then does not know the
+ * job. */
 static pid_t caller_of(const struct signal_route *r)
 {
 	pid_t parent = getppid();
@@ -114,17 +115,16 @@ static pid_t caller_of(const struct signal_route *r)
 	return parent == r->caller && parent > 1 ? parent : 0;
 }
 
-/*
- * Does the job lead a new group, while the wrapper leads its own? Without the wrapper, the job
- * would lead that one, and setpgid(2) would not move it. If the wrapper is no leader, as in a
- * script, the job would have left the terminal's group anyway.
- */
+/* Returns true when the job leads a new group while the wrapper leads its own group. If the job had
+ * no wrapper, it would lead the wrapper's group, and setpgid(2) would not move it. If the wrapper
+ * is not a leader, as in a script, the job would have left the terminal's group anyway. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;
 }
 
-/* No parent in its session could continue an orphaned group: the kernel does not stop it. */
+/* Returns true when our process group is orphaned. The kernel does not stop such a group, because
+ * no parent in its session could continue it. */
 static bool is_group_orphaned(void)
 {
 	pid_t parent = getppid();
@@ -132,10 +132,8 @@ static bool is_group_orphaned(void)
 	return getsid(parent) != getsid(0) || getpgid(parent) == getpgrp();
 }
 
-/*
- * A terminal signals its whole foreground group. A hangup goes to the session leader only, with a
- * SIGCONT (tty_ioctl(2), TIOCNOTTY).
- */
+/* Returns the target of a signal from a terminal. A terminal signals its whole foreground group. A
+ * hangup goes only to the session leader, together with a SIGCONT (tty_ioctl(2), TIOCNOTTY). */
 static pid_t target_of_terminal(const struct signal_route *r, int number)
 {
 	if ((number == SIGHUP || number == SIGCONT) && getsid(0) == getpid())
@@ -145,10 +143,9 @@ static pid_t target_of_terminal(const struct signal_route *r, int number)
 	return -r->job;
 }
 
-/*
- * Without a parent of the wrapper (process 1 of a container), or with init as parent, no signal is
- * meant for a caller: other processes of the job send it to the wrapper's PID and mean the job.
- */
+/* Returns the target of a signal from a process of the job. If the wrapper has no parent (process 1
+ * of a container), or init as parent, there is no caller. Processes of the job then send a signal
+ * to the wrapper's PID but mean the job. */
 static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 {
 	if (r->caller <= 1 && info->si_pid != r->job)
@@ -158,26 +155,26 @@ static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 	return r->caller == 0 ? r->job : caller_of(r);
 }
 
-/* The receiver as in kill(2), a PID or a negative group; 0: none. */
+/* Returns the target as kill(2) takes it, a PID or a negative group; 0 = no target. */
 static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 {
 	int number = info->si_signo, code = info->si_code;
 
 	if (code > 0 && is_of_groups(number))
 		return target_of_terminal(r, number);
-	/* For the wrapper's own CPU time: the job has a limit of its own. */
+	/* SIGXCPU is about the wrapper's own CPU time. The job has its own limit. */
 	if (code > 0 && number == SIGXCPU)
 		return 0;
-	/* Only these codes set si_pid. */
+	/* si_pid is valid for these codes only. */
 	if ((code == SI_USER || code == SI_QUEUE || code == SI_TKILL) && is_of_job(r, info->si_pid))
 		return target_of_job(r, info);
 	if (number == SIGTSTP && leads_in_our_place(r->job) && is_group_orphaned())
 		return 0;
-	/* A shell continues a whole group, as the terminal stopped a whole group. */
+	/* The terminal has stopped a whole group, and a shell continues a whole group. */
 	return number == SIGCONT && leads_in_our_place(r->job) ? -r->job : r->job;
 }
 
-/* Passes the value of a queued signal if the kernel permits. */
+/* Sends the signal, and the value of a queued signal if the kernel permits that. */
 static void hand_on(pid_t to, const siginfo_t *info)
 {
 	if (to > 0 && info->si_code < 0 &&
@@ -197,7 +194,7 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info)
 	signal_route_stop(r);
 }
 
-/* A job that does not stop at SIGTSTP keeps the terminal: the wrapper does not stop either. */
+/* If the job ignores SIGTSTP, it keeps the terminal, and the wrapper does not stop either. */
 void signal_route_stop(struct signal_route *r)
 {
 	siginfo_t info = {0};
@@ -220,7 +217,7 @@ void signal_route_end(const struct signal_route *r)
 	while (sigtimedwait(&set, &info, &(struct timespec){0}) > 0) {
 		pid_t to = target_of(r, &info);
 
-		/* The job's PID may be in use by another process now. */
+		/* Another process may have the job's PID now. */
 		if (to && to != r->job && to != -r->job)
 			hand_on(to, &info);
 		else

@@ -1,4 +1,4 @@
-/* Forwards signals as if the caller had started the job without the wrapper. Main thread. */
+/* Forwards signals as if the caller had started the job without the wrapper. Main thread only. */
 #ifndef EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 #define EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 
@@ -12,18 +12,17 @@ struct signal_route {
 	pid_t job;
 	pid_t caller; /* parent of the wrapper at its start */
 	const struct inherited *inherited;
-	bool is_to_stop; /* a SIGTSTP came: stop when the job has stopped */
+	bool is_to_stop; /* SIGTSTP came; stop when the job has stopped */
 };
 
 void signal_route_send(struct signal_route *r, const siginfo_t *info);
 
-/* Call after a SIGCHLD: stops the wrapper if a SIGTSTP came and the job has stopped. */
+/* Stops the wrapper if a SIGTSTP came and the job has stopped. Call after a SIGCHLD. */
 void signal_route_stop(struct signal_route *r);
 
-/*
- * Call after the job was waited for. Forwards pending signals from the job to others; the rest
- * stays pending, since an interrupt then shortens the waits of the exit (thread_hurry).
- */
+/* Forwards pending signals that the job sent to other processes. All other signals stay pending,
+ * because an interrupt then shortens the waits at the exit (thread_hurry). Call after the job was
+ * waited for. */
 void signal_route_end(const struct signal_route *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* The summary that `run` prints to stderr at its end. */
+/* Prints the summary of `run` to stderr at its end. */
 #ifndef EXPORTER_WRAPPER_SUMMARY_H
 #define EXPORTER_WRAPPER_SUMMARY_H
 
@@ -8,13 +8,12 @@
 
 #define SUMMARY_MAX 8192
 
-/* Fills ret, which is empty, from the run and its job's history. Logs failures. */
+/* Fills the empty buffer `ret` from the run and the history of its job. Logs failures. */
 void summary_make(struct app *app, const char *run_id, struct buf *ret);
 
-/*
- * Prints and frees the summary; a failed write is ignored. Waits for a stopped terminal without a
- * limit, and for other readers 1 s at most: a caller may read only after the wrapper has ended.
- */
+/* Prints and frees the summary. Ignores a failed write. Waits without limit for a stopped terminal.
+ * Waits 1 s at most for any other reader, because a caller may read only after the wrapper has
+ * ended. */
 void summary_print(struct buf *summary);
 
 #endif

@@ -52,15 +52,16 @@ struct cpu_times {
 struct wrapped_job {
 	pid_t pid;
 	struct now started;
-	int status; /* as of wait(2), when ended */
+	int status; /* as in wait(2); valid when ended */
 	bool ended;
-	double largest_rss; /* bytes; largest ru_maxrss of the processes waited for */
-	/* Memory and CPU time of the child between fork(2) and execve(2): see largest_rss_of. */
+	double largest_rss; /* bytes; largest ru_maxrss of all processes waited for */
+	/* Memory and CPU time of the child between fork(2) and execve(2); see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
-	/* children from before the job, as of a shell that executed this program */
+	/* Usage of children from before the job, such as those of a shell that executed this
+	 * program. */
 	struct rusage waited_before;
-	bool peak_seen; /* the sampler has measured the job's memory peak */
+	bool peak_seen; /* the sampler measured the memory peak of the job */
 	bool killed;    /* SIGKILL ended a process of the job */
 	char run_id[RUN_ID_MAX];
 	bool followed;
@@ -83,11 +84,9 @@ static struct cpu_times cpu_times(const struct rusage *used)
 	return (struct cpu_times){seconds_of(used->ru_utime), seconds_of(used->ru_stime)};
 }
 
-/*
- * Executes the command, or returns errno. The child of a threaded process may call only
- * async-signal-safe functions (signal-safety(7)). execvp is not listed there, but takes no lock and
- * allocates no memory in glibc and musl.
- */
+/* Executes the command. Returns errno on failure. The child of a threaded process may call only
+ * async-signal-safe functions (signal-safety(7)). execvp is not listed there, but it takes no lock
+ * and allocates no memory in glibc and musl. */
 static int become(char *const command[])
 {
 	job_signals_restore();
@@ -111,20 +110,23 @@ static int not_started(const char *subject, int failure)
 
 int wrapper_become(char *const command[])
 {
-	/* Outlives execve(2): the command may not expect orphans. */
+	/* Restore the setting, which execve(2) keeps, because the command may not expect
+	 * orphans. */
 	prctl(PR_SET_CHILD_SUBREAPER, losses.adopts, 0, 0, 0);
 	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
 }
 
-/* The child writes this to a pipe right before execve(2), then errno if execve(2) fails. */
+/* The child writes this report to a pipe right before execve(2). If execve(2) fails, errno
+ * follows. */
 struct child_report {
 	double rss;
 	struct cpu_times cpu;
 	bool in_cgroup;
 };
 
-/* Both are shorter than PIPE_BUF, so the parent reads all of one or nothing. */
+/* Writes the report, then errno. Both are shorter than PIPE_BUF, so the parent reads each
+ * completely or not at all. */
 static _Noreturn void report_and_become(const struct wrapped_job *job, char *const command[],
 	int fd)
 {
@@ -151,12 +153,12 @@ static int go_unwatched(struct wrapped_job *job, const char *subject, int failur
 
 	err_system(&e, -failure, "%s", subject);
 	log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
-	/* Its control group would outlive execve(2). */
+	/* The control group of the run would outlive execve(2). */
 	run_accounts_close(&job->accounts);
 	return wrapper_become(command);
 }
 
-/* 0: the command was started; otherwise the exit code. */
+/* Starts the command. Returns 0, or an exit code when the command did not start. */
 static int start(struct wrapped_job *job, char *const command[])
 {
 	int pipe_fds[2], failure = 0;
@@ -165,7 +167,7 @@ static int start(struct wrapped_job *job, char *const command[])
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return go_unwatched(job, "pipe", errno, command);
 	getrusage(RUSAGE_CHILDREN, &job->waited_before);
-	/* Signals that arrive during fork(2) reach both processes. */
+	/* Take pending signals now. A signal that arrives during fork(2) reaches both processes. */
 	job_signals_take_early();
 	job->started = now_read();
 	job->pid = fork();
@@ -182,7 +184,7 @@ static int start(struct wrapped_job *job, char *const command[])
 		job->forked = r.cpu;
 	}
 	run_accounts_started(&job->accounts, r.in_cgroup);
-	/* A successful execve(2) closes the pipe without errno. */
+	/* If execve(2) succeeds, it closes the pipe, and no errno arrives. */
 	if (read(result, &failure, sizeof failure) == sizeof failure) {
 		waitpid(job->pid, NULL, 0);
 		return not_started(command[0], failure);
@@ -190,7 +192,7 @@ static int start(struct wrapped_job *job, char *const command[])
 	return 0;
 }
 
-/* NaN if the option was not given. */
+/* Returns NaN when the option was not given. */
 static double positive_or_nan(double v)
 {
 	return v > 0 ? v : (double)NAN;
@@ -242,7 +244,7 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 
 	job->followed = code == 0;
 	job->unanswered = code == -ECANCELED;
-	/* A sampler that timed out may still read the accounts. */
+	/* After a timeout the sampler may still read the accounts. */
 	if (!job->unanswered)
 		run_accounts_followed(&job->accounts, note.uses_clock);
 	if (code)
@@ -251,7 +253,8 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 		run_accounts_advise(&note);
 }
 
-/* wait4(-1, ..., WNOHANG) without children from before the job, whose usage is not the job's. */
+/* Does the same as wait4(-1, ..., WNOHANG), except for children from before the job. Their usage
+ * does not belong to the job. */
 static pid_t wait_for_one(int *status, struct rusage *used)
 {
 	AUTO(freep) pid_t *child = NULL;
@@ -266,7 +269,7 @@ static pid_t wait_for_one(int *status, struct rusage *used)
 	return 0;
 }
 
-/* Reaps one zombie; true when there was one. */
+/* Reaps one zombie. Returns false when there is no zombie. */
 static bool reap(struct wrapped_job *job)
 {
 	struct rusage used;
@@ -294,7 +297,7 @@ static void note_peak(struct wrapped_job *job, struct snapshot *last)
 		shared_drop(&last->shared);
 }
 
-/* Reaps all zombies, but first samples the command: its last counters are still readable. */
+/* Reaps all zombies. Samples the command first, while its last counters are still readable. */
 static void on_child(struct app *app, struct wrapped_job *job)
 {
 	siginfo_t info = {0};
@@ -312,7 +315,7 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 	sigset_t set;
 
 	job_signals_fill(&set);
-	/* Finds a job that has already ended without waiting for its SIGCHLD. */
+	/* The job may already have ended, so do not wait for its SIGCHLD first. */
 	on_child(app, job);
 	while (!job->ended) {
 		siginfo_t info = {0};
@@ -330,18 +333,17 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 	signal_route_end(&route);
 }
 
-/*
- * ru_maxrss of a child includes its memory between fork(2) and execve(2), a copy of the wrapper
- * (fs/exec.c, exec_mmap). A value up to that is meaningless; it is used only if the sampler
- * measured no peak.
- */
+/* Returns the largest RSS; NaN = unknown. ru_maxrss of a child includes its memory between fork(2)
+ * and execve(2), when it is a copy of the wrapper (exec_mmap() in fs/exec.c). A value up to that
+ * memory means nothing. It is used only if the sampler measured no peak. */
 static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
 								       (double)NAN;
 }
 
-/* Exact usage (getrusage(2)), without that of older children and of the forked copy. */
+/* Sets the exact usage (getrusage(2)). Excludes older children and the forked copy of the
+ * wrapper. */
 static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
@@ -363,7 +365,7 @@ static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = largest_rss_of(job);
 }
 
-/* Errors go to stderr and do not change the exit code. */
+/* Writes the report. Errors go to stderr and do not change the exit code. */
 static void write_report(struct app *app, const struct wrapped_job *job)
 {
 	const char *const run_command[][2] = {{"run", job->run_id}, {NULL}};
@@ -379,7 +381,7 @@ static int exit_code_of_job(const struct wrapped_job *job)
 					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
-/* The sampler timed out: the run keeps the values of its samples. */
+/* Finishes the run after the sampler timed out. The run keeps the values of its samples. */
 static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_finish *finish,
 	const struct err *e)
 {
@@ -394,7 +396,8 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 	historian_run_finish(app->historian, finish);
 }
 
-/* The deadline covers reading the history. A long report restarts it; printing is not covered. */
+/* Prints the summary and writes the report. The exit deadline covers reading the history and
+ * restarts during a long report. The deadline does not cover printing. */
 static void print_summary(struct app *app, const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
@@ -450,7 +453,7 @@ static int run_command(struct app *app, const struct identity *self, struct wrap
 
 	if (code)
 		return code;
-	/* After fork(2): the job must not inherit this. */
+	/* Call this after fork(2), because the job must not inherit the setting. */
 	privileges_hide_secrets(app->options);
 	follow_job(app, self, job);
 	wait_for_end(app, job);
@@ -461,15 +464,13 @@ static int run_command(struct app *app, const struct identity *self, struct wrap
 
 int wrapper_run(struct app *app, const struct identity *self, char *const command[])
 {
-	/* Static: after a timeout the sampler's thread may still use it. */
+	/* The job is static, because the sampler's thread may still use it after a timeout. */
 	static struct wrapped_job job;
 	struct err e = {0};
 
-	/*
-	 * On failure this process does not execute the command itself: execve(2) waits until all
-	 * other threads end (de_thread in fs/exec.c), and a thread that hangs in a file does not
-	 * end. A child has one thread.
-	 */
+	/* After a failure the command still runs in a child, not in this process. execve(2) waits
+	 * until all other threads end (de_thread() in fs/exec.c), and a thread that hangs in a file
+	 * does not end. A child has only one thread. */
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,
 			NULL);
