@@ -1,7 +1,6 @@
-/*
- * Follows a process that is not ours as the server would, and prints what it saw when it is over, as JSON:
- * accuracy_attach PID [INTERVAL-SECONDS]. Writes "ready" to stderr when the first look was taken.
- */
+/* Follows a process that is not a child, like the server does. Prints the values as JSON when the
+ * process has ended: accuracy_attach PID [INTERVAL-SECONDS]. Writes "ready" to stderr after the
+ * first reading. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -60,7 +59,7 @@ static void report(const struct host *h, const struct run_reading *last)
 	buf_done(&b);
 }
 
-/* Until the time is over, or the root has ended. */
+/* Waits for `seconds`, or until the root has ended. */
 static void wait_for_work(const struct host *h, double seconds)
 {
 	struct pollfd ending = {.fd = jobs_ending_fd(h->jobs), .events = POLLIN};

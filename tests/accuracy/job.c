@@ -1,7 +1,6 @@
-/*
- * The jobs whose accounts are checked: accuracy_job CASE [SIZE]. Each uses CPU time or memory in a way that is hard
- * to follow. SIZE scales the work: 1 is what the issue names, less is for a quick look.
- */
+/* The jobs whose accounting is checked: accuracy_job CASE [SIZE]. Each uses CPU time or memory in a
+ * way that is hard to follow. SIZE scales the work: 1 is the full case, less is for a quick
+ * test. */
 #include <errno.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -24,7 +23,7 @@
 #define BUSY_NS             2000000000LL
 #define SPIKE_BYTES         (500UL << 20)
 #define SPIKE_MS            300
-#define REST_MS             1300 /* longer than the interval of samples */
+#define REST_MS             1300 /* longer than the sampling interval */
 #define NEIGHBOUR_NS        1000000LL
 #define NEIGHBOUR_REST_MS   20
 #define LITTER_REST_MS      200
@@ -32,7 +31,7 @@
 #define CONNECTIONS_REST_MS 500
 #define NOBODY              65534
 
-static const char *self; /* this program, for exec */
+static const char *self; /* path of this program, for exec */
 static double size = 1;
 
 static int64_t cpu_ns(clockid_t clock)
@@ -43,7 +42,7 @@ static int64_t cpu_ns(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* By the calling thread. */
+/* Uses CPU time in the calling thread. */
 static void burn(int64_t ns)
 {
 	int64_t end = cpu_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
@@ -98,7 +97,7 @@ static void waited(void)
 	children_one_by_one(scaled(200), CHILD_NS);
 }
 
-/* waitpid then waits until all are gone, and fails: the kernel reaped them. */
+/* waitpid() waits until all children have ended, and then fails, because the kernel reaped them. */
 static void ignored(void)
 {
 	signal(SIGCHLD, SIG_IGN);
@@ -125,7 +124,7 @@ static void daemons(void)
 		}
 		waitpid(child, NULL, 0);
 	}
-	/* Ends when the last daemon has closed its end. */
+	/* The pipe ends when the last daemon has closed its end. */
 	close(alive[1]);
 	while (read(alive[0], &byte, 1) > 0)
 		;
@@ -208,7 +207,8 @@ static void root_first(void)
 	leave_children();
 }
 
-/* They go on after their parent has ended; the root waits for them, though not as a parent does. */
+/* The grandchildren go on after their parent has ended. The root waits for them with a pipe, not
+ * with wait(). */
 static void parent_first(void)
 {
 	int alive[2];
@@ -279,7 +279,7 @@ static void *burning_thread(void *context)
 	return NULL;
 }
 
-/* For a group with a quota: two threads want two CPUs. */
+/* Two threads use two CPUs, for a group with a quota. */
 static void busy(void)
 {
 	pthread_t thread[2];
@@ -290,7 +290,7 @@ static void busy(void)
 		pthread_join(thread[i], NULL);
 }
 
-/* Somebody else in the same group, until SIGTERM. */
+/* Another process in the same group, until SIGTERM. */
 static _Noreturn void neighbour(void)
 {
 	for (;;) {
@@ -307,7 +307,7 @@ static void end(int number)
 	ends = 1;
 }
 
-/* One whose children come and go; it waits for the last, too. */
+/* A neighbour with short-lived children. It waits for each, also for the last. */
 static void family(void)
 {
 	signal(SIGTERM, end);
@@ -317,17 +317,16 @@ static void family(void)
 	}
 }
 
-/* One whose children, had it any, would be left to the kernel. */
+/* A neighbour that ignores SIGCHLD, but has no children. */
 static _Noreturn void careless(void)
 {
 	signal(SIGCHLD, SIG_IGN);
 	neighbour();
 }
 
-/*
- * One that ignores SIGCHLD and has children: the kernel tells nobody what these used. They tell it themselves, all but
- * their ends, which is why they are few, and this one writes the sum when it is over.
- */
+/* A neighbour that ignores SIGCHLD and has children, so the kernel reports their CPU time to no
+ * process. The children report it themselves, except for the cost of their exits, so they are few.
+ * At the end the neighbour prints the sum. */
 static void litter(void)
 {
 	_Atomic int64_t *used =
@@ -350,7 +349,7 @@ static void litter(void)
 	printf("%.9f\n", (double)*used / 1e9);
 }
 
-/* Many who do little, and one who waits for them: a login session. */
+/* A login session: many processes that do little, and one that waits for them. */
 static void crowd(void)
 {
 	setpgid(0, 0);
@@ -415,7 +414,8 @@ static void spike_child(void)
 	wait_for_all();
 }
 
-/* The second begins a second after the first has given its memory back, and both stay until it is over. */
+/* The second spike begins a second after the first has freed its memory. Both processes stay until
+ * the end. */
 static void spike_two(void)
 {
 	int over[2];
@@ -443,7 +443,7 @@ static void spike_two(void)
 	wait_for_all();
 }
 
-/* Born, at its peak, and gone between two samples. */
+/* The process starts, reaches its peak and ends between two samples. */
 static void spike_brief(void)
 {
 	rest(REST_MS);

@@ -1,9 +1,8 @@
-/*
- * Starts a job that others look at: accuracy_launch [--enter GROUP]... -- COMMAND...
+/* Starts a job for other programs to observe: accuracy_launch [--enter GROUP]... -- COMMAND...
  *
- * Prints the pid of the job, which is stopped before its first step until a line comes on stdin, waits for it, and
- * then prints its status as of wait(2). --enter moves the job into a control group first.
- */
+ * Prints the job's pid. The job is stopped before its first step until a line comes on stdin. Waits
+ * for the job, and then prints its usage from wait(2). --enter first moves the job into a control
+ * group. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,7 +58,7 @@ int main(int argc, char **argv)
 	if (job == 0)
 		become(argv, ready[1], go[0]);
 	close(ready[1]);
-	/* Ends when the job is in its group. */
+	/* The pipe ends when the job is in its group. */
 	if (read(ready[0], &byte, 1) != 0)
 		return 1;
 	printf("%d\n", (int)job);

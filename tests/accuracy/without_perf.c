@@ -1,6 +1,5 @@
-/*
- * Becomes a command that may not open perf counters, as in a container: accuracy_without_perf COMMAND...
- */
+/* Executes a command that may not open perf counters, like in a container: accuracy_without_perf
+ * COMMAND... */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

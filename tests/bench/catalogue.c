@@ -1,12 +1,10 @@
-/*
- * How long a large catalogue takes to load, how much it holds, and how long a question takes. By
- *name, not in the test run:
+/* Measures how long a large catalogue takes to load, how much memory it uses, and how long a query
+ * takes. It is not part of the test run:
  *
- *	bench_catalogue SERVERS.csv
+ * bench_catalogue SERVERS.csv
  *
- * SERVERS.csv has the columns of recommender/catalogue/fields.h; tests/bench/catalogue_csv.py makes one from
- *the tables of Spare Cores.
- */
+ * SERVERS.csv has the columns of recommender/catalogue/fields.h. tests/bench/catalogue_csv.py makes
+ * the file from the tables of Spare Cores. */
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +29,7 @@ static int by_size(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The median of many times. */
+/* Prints the median duration of many queries. */
 static void ask(const struct catalogue *c, const char *what, const struct demand *d,
 	const struct pick_options *o)
 {

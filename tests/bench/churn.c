@@ -1,8 +1,6 @@
-/*
- * Processes that come and go. Usage: bench_churn PROCESSES PER-SECOND. Keeps so many children, which sleep, and
- * replaces so many of them a second, the oldest first. Says "ready" when all are there; ends, with all of them, at
- * the end of its input.
- */
+/* Processes that come and go. Usage: bench_churn PROCESSES PER-SECOND. Keeps PROCESSES sleeping
+ * children, and replaces PER-SECOND of them each second, the oldest first. Prints "ready" when all
+ * exist. Ends with all of them at the end of its input. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,7 +16,7 @@
 #include "collectors/base/scan.h"
 
 #define CHILDREN_MAX 20000
-#define STEPS        20 /* a second */
+#define STEPS        20 /* per second */
 
 static pid_t begin(void)
 {
@@ -30,7 +28,7 @@ static pid_t begin(void)
 	}
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent) /* it ended before it could be waited for */
+		if (getppid() != parent) /* the parent ended before prctl() */
 			_exit(EXIT_FAILURE);
 		for (;;)
 			pause();

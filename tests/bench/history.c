@@ -1,10 +1,9 @@
-/*
- * Fills a history as an exporter would have that watched one job for so many days: a run a day, a sample every so many
- * seconds, with the limits enforced after each day (samples are thinned after a week). The numbers wander; they are made
- * up, and the same each time. Whoever goes on with the history has it end now, or his limits would find it too old.
+/* Fills a history as if an exporter had watched one job for DAYS days: a run a day, a sample every
+ * few seconds. The limits are enforced after each day, and samples are thinned after a week. The
+ * numbers are invented, and the same each time. Give the present time as END to use the history
+ * further. Otherwise its limits would delete it as too old.
  *
- * Usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES [END, seconds since 1970 UTC]
- */
+ * Usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES [END, seconds since 1970 UTC] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "exporter/history/history.h"
 
 #define DAY       86400.0
-#define END       1795250000.0 /* of the last day */
+#define END       1795250000.0 /* end of the last day */
 #define BATCH     1000
 #define KEEP_FULL (7 * DAY)
 
@@ -24,7 +23,7 @@ struct filling {
 	struct columns columns;
 	double days, interval, end;
 	uint64_t random;
-	double *value; /* where each column stands */
+	double *value; /* the present value of each column */
 };
 
 static double random_share(struct filling *f)
@@ -33,7 +32,7 @@ static double random_share(struct filling *f)
 	return (double)(f->random >> 11) / 0x1p53;
 }
 
-/* Bytes and counts are whole, seconds have microseconds. */
+/* Bytes and counts are integers, seconds have microseconds. */
 static double next_value(struct filling *f, size_t column)
 {
 	const struct metric *m = f->columns.metric[column];

@@ -1,15 +1,14 @@
-/*
- * The CPU time that the exporter spends on watching a tree, beside the least that reading the same files costs.
- * Usage: bench_meter EXPORTER-PID ROOT-PID INTERVAL-MS TICKS
+/* Measures the CPU time that the exporter uses to watch a tree, compared with the minimum for
+ * reading the same files. Usage: bench_meter EXPORTER-PID ROOT-PID INTERVAL-MS TICKS
  *
- * Once per interval, as the exporter does, it reads the children and stat files of every process of
- * the tree, once by descriptors that it keeps and once by opening them anew, without making
- * anything of them; and by kept descriptors what the exporter has open besides of the machine, of
- * control groups and of itself, which it reads at every tick. Prints in one line, in milliseconds of
- * CPU per tick: exporter, processes with kept descriptors, the same with open-read-close, processes
- * and what else the exporter has open; then the exporter's resident and private memory in KiB, and
- * the number of processes.
- */
+ * Once per interval it reads the children and stat files of every process of the tree, like the
+ * exporter. It does so once with kept descriptors and once with open-read-close, and does not parse
+ * the text. With kept descriptors it also reads the exporter's other open files at each tick: those
+ * of the machine, of control groups and of the exporter itself.
+ *
+ * Prints one line, in milliseconds of CPU time per tick: the exporter; processes with kept
+ * descriptors; processes with open-read-close; processes and the exporter's other files. Then come
+ * the exporter's resident and private memory in KiB, and the number of processes. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -90,7 +89,7 @@ static void find_tree(uint64_t root)
 	}
 }
 
-/* Is it a file of a process of the tree, which the others read? */
+/* Returns true for a file of a process in the tree. pass_kept() and pass_open() read those. */
 static bool is_of_tree(const char *path)
 {
 	struct scan s = SCAN(path, strlen(path));
@@ -104,7 +103,8 @@ static bool is_of_tree(const char *path)
 	return false;
 }
 
-/* It is kept to be told of changes, and read when there are any. */
+/* Returns true for a mount table. The exporter keeps it open for change notices, and reads it only
+ * after one. */
 static bool is_mount_table(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -112,7 +112,7 @@ static bool is_mount_table(const char *path)
 	return name && strcmp(name, "/mountinfo") == 0;
 }
 
-/* The files below /proc and /sys that the exporter keeps open for reading. */
+/* Finds the files below /proc and /sys that the exporter keeps open for reading. */
 static void find_files(uint64_t exporter)
 {
 	char folder[64], path[4096];
@@ -179,7 +179,7 @@ static long long pass_open(void)
 	return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
 }
 
-/* The sum of the lines that begin so. */
+/* Returns the sum of the lines that begin with `key`. */
 static uint64_t memory_kib(uint64_t pid, const char *key)
 {
 	char path[64];
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 
 	for (uint64_t tick = 0; tick < argument[TICKS]; tick++) {
 		nanosleep(&pause, NULL);
-		/* The second reader finds warm caches, so the two take turns at being first. */
+		/* The second reader finds warm caches, so the two alternate in being first. */
 		if (tick % 2)
 			opened += pass_open();
 		kept += pass_kept();
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 	}
 	double spent = (double)(nanoseconds(exporter) - begin),
 	       ticks = (double)argument[TICKS] * 1e6;
-	/* Reading takes time, too, in which the exporter ticks. */
+	/* The exporter also ticks during the reading. */
 	double elapsed = (double)(nanoseconds(CLOCK_MONOTONIC) - begin_wall);
 	double intervals = elapsed / (double)argument[INTERVAL_MS];
 

@@ -1,9 +1,9 @@
-/*
- * Are the stated probabilities true? Replays traces through auto and asks, before each run, how likely four
- * allocations are to be too small: its own at the balanced level, and three plain rules'. Then it asks while the run
- * goes on, when its memory has reached a quarter, a half and three quarters of a limit, how likely it is to meet it;
- * the limits are the plain rules' allocations. Prints, for classes of the stated probability, how many did.
- */
+/* Checks whether the stated probabilities are true, by replaying traces through `auto`. Before each
+ * run, `auto` states for four allocations the probability that they are too small: its own at the
+ * balanced level, and those of three simple rules. When the run's memory reaches a quarter, a half
+ * and three quarters of a limit, `auto` states the probability that the run will reach the limit.
+ * The limits are the allocations of the simple rules. Prints for each class of stated probability
+ * how many runs did fail. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define RUNS_MIN 10
 #define RUNS_CAP 200
-#define OWN      0 /* auto's allocation; the others are 1.. */
+#define OWN      0 /* the allocation of `auto`; 1.. are those of the simple rules */
 #define ASKED    4
 
 static const double class_end[] = {.005, .01, .02, .05, .1, .2, .4, .7, 1.01};
@@ -57,7 +57,7 @@ static double median(const struct peaks_seen *p)
 	return peak[p->n / 2];
 }
 
-/* While it runs, as /metrics and /stats would say. */
+/* Gets the probabilities while the run goes on, like /metrics and /stats. */
 static void ask_running(void *state, const struct observation *run, const double limit[ASKED],
 	struct tally *running)
 {

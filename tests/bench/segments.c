@@ -1,9 +1,7 @@
-/*
- * Scores the change points of recommender/behaviour/segments.c on the Turing Change Point Dataset, by the
- * metrics of its own benchmark: F1 with a margin of five points, and the covering of the
- * annotators' segments. The dataset is not part of this project: give the folder of a copy
- * (annotations.json and datasets/).
- */
+/* Scores the change points of recommender/behaviour/segments.c on the Turing Change Point Dataset.
+ * The metrics are those of its own benchmark: F1 with a margin of five points, and the covering of
+ * the annotators' segments. The dataset is not part of this project: give the folder of a copy
+ * (annotations.json and datasets/). */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +15,7 @@
 #define CUTS_MAX   256
 #define PATH_BYTES 4096
 
-/* Sorted indexes, without duplicates; 0 is always one of them. */
+/* Sorted indexes without duplicates. 0 is always included. */
 struct cuts {
 	size_t n;
 	long at[CUTS_MAX];
@@ -38,7 +36,8 @@ static void cuts_add(struct cuts *c, long at)
 	c->n++;
 }
 
-/* How many of truth have a prediction of their own within the margin; the nearest serves, once. */
+/* Returns how many true cuts have a prediction within the margin. Each prediction is used once, for
+ * its nearest cut. */
 static size_t hits(const struct cuts *truth, const struct cuts *predicted)
 {
 	bool taken[CUTS_MAX] = {false};
@@ -85,7 +84,8 @@ static long segment_end(const struct cuts *c, size_t i, long n)
 	return i + 1 < c->n ? c->at[i + 1] : n;
 }
 
-/* Each of the truth's segments by its length and its best overlap with a predicted one. */
+/* Returns the mean of each true segment's best overlap with a predicted segment, weighted by
+ * length. */
 static double covering(const struct cuts *truth, const struct cuts *predicted, long n)
 {
 	double sum = 0;
@@ -112,7 +112,7 @@ struct series {
 	double *channel[SEGMENTS_CHANNELS_MAX];
 };
 
-/* Gaps are joined by straight lines, as the benchmark does. */
+/* Fills gaps by linear interpolation, like the benchmark. */
 static void interpolate(double *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {

@@ -1,10 +1,8 @@
-/*
- * Replays traces through the sizing rules that the program ships, online and in the order of time,
- * and prints for each rule and source: what it would have wasted, how many first attempts would
- * have failed, and how its allocations compare to what was used. Protocol: each label is sized from
- * its second run on, the first --cap runs are looked at, labels with fewer than 10 runs are left
- * out; a failed attempt is charged its allocation for the whole run.
- */
+/* Replays traces through the program's sizing rules, online and in the order of time. Prints for
+ * each rule and source: the memory wasted, the number of failed first attempts, and the ratio of
+ * allocation to use. Protocol: each label is sized from its second run on, the first --cap runs are
+ * used, and labels with fewer than 10 runs are left out. A failed attempt is charged its allocation
+ * for the whole run. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,13 +43,13 @@ struct options {
 	size_t cap;
 	enum input_mode input;
 	const char *only; /* NULL = all rules */
-	FILE *dump;       /* every first allocation, for comparing with another implementation */
+	FILE *dump;       /* gets every first allocation; NULL = none */
 };
 
 struct score {
 	struct replay_record record;
 	size_t n, room;
-	double *ratio; /* allocation / used, of every run scored */
+	double *ratio; /* allocation / use of every scored run */
 };
 
 static double input_of(const struct trace_row *row, enum input_mode mode)
@@ -105,7 +103,7 @@ struct mean {
 	double waste, failures;
 };
 
-/* One source, all rules; returns one past its last row. */
+/* Replays one source through all rules. Returns the index after its last row. */
 static size_t replay_source(const struct trace *t, size_t first, const struct options *o,
 	struct mean mean[ARRAY_LEN(entries)])
 {

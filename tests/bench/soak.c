@@ -1,14 +1,14 @@
-/*
- * Hours of ticks and scrapes in minutes: the real sampler, history, exposition and answers on a clock that this program
- * moves. Follows bench_churn, one run of it after the other, and writes what the process holds as CSV.
+/* Runs hours of ticks and scrapes in minutes: the real sampler, history, exposition and answers on
+ * a clock that this program moves. Follows bench_churn, one run after the other, and writes the
+ * process's memory and descriptors as CSV.
  *
  * Usage: bench_soak CHURN-PROGRAM FOLDER TICKS
  *
- * Each tick is one second of the made-up clock; every fifteenth is scraped in all formats, and after a run of
- * RUN_TICKS, which ends, what a user may ask is asked. The clocks, also that by which the history is kept small, are
- * wrapped by the linker: tests/bench/CMakeLists.txt. There is no HTTP server and nothing looks for jobs: a scrape is what makes the
- * answer. soak.py has both, in real time.
- */
+ * Each tick is one second of the simulated clock. Every fifteenth tick is scraped in all formats.
+ * Each run ends after RUN_TICKS, and then the user's requests are made. The linker wraps the
+ * clocks, including the clock that limits the history: tests/bench/CMakeLists.txt. There is no HTTP
+ * server and no search for jobs: a scrape only renders the answer. soak.py has both, in real
+ * time. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -39,7 +39,7 @@
 #define RUN_TICKS    600
 #define SCRAPE_TICKS 15
 #define NOTE_TICKS   20
-#define WAIT_SECONDS 300.0 /* real ones, for a tick */
+#define WAIT_SECONDS 300.0 /* seconds of the real clock per tick */
 
 static _Atomic int64_t ahead_ns;
 
@@ -68,8 +68,8 @@ struct soak {
 	struct identity self;
 	struct rendered_cache *rendered_cache;
 	const char *program, *folder;
-	pid_t job; /* leader of the processes that are followed */
-	int input; /* of the job: it ends with it */
+	pid_t job; /* the root of the followed processes */
+	int input; /* the job's stdin; the job ends when it closes */
 	char run_id[RUN_ID_MAX];
 	unsigned runs;
 	FILE *notes;
@@ -81,7 +81,7 @@ static _Noreturn void fail(const char *what, const struct err *e)
 	exit(EXIT_FAILURE);
 }
 
-/* The job's processes, once they are all there. */
+/* Starts the job's processes, and returns when all exist. */
 static void start_job(struct soak *s)
 {
 	int input[2], output[2];
@@ -244,8 +244,7 @@ static void start(struct soak *s, char *program)
 	identity_read(&s->self);
 	snprintf(path, sizeof path, "%s/history.db", s->folder);
 	s->app.options = &s->options;
-	s->app.self =
-		NULL; /* jobs of others on this machine would be found, and counted for ever */
+	s->app.self = NULL; /* NULL = no search for other jobs */
 	s->app.history_path = xstrdup(path);
 	s->app.results = result_cache_new();
 	columns_build(&s->app.columns);

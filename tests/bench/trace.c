@@ -26,7 +26,7 @@ static const char *const column_names[COLUMNS] = {
 	"cpu_mean_cores",
 };
 
-/* Cells of a line without quotes; a short line ends with empty cells. */
+/* Splits a line without quotes into cells. Missing cells of a short line are empty. */
 static size_t split(struct scan line, struct slice cell[COLUMNS_MAX])
 {
 	size_t n = 0;
@@ -68,7 +68,7 @@ static int parse(struct trace *t, const char *path, struct scan all, struct err 
 		return err_set(e, -EINVAL, "%s: empty", path);
 	n = split(line, cell);
 	for (unsigned c = 0; c < COLUMNS; c++) {
-		place[c] = COLUMNS_MAX; /* an always empty cell */
+		place[c] = COLUMNS_MAX; /* the index of a cell that is always empty */
 		for (size_t i = 0; i < n; i++)
 			if (slice_is(cell[i], column_names[c]))
 				place[c] = i;

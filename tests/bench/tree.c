@@ -1,8 +1,6 @@
-/*
- * A tree of processes to watch. Usage: bench_tree PROCESSES. Below this process stand groups of
- * ten: a leader, which wakes up ten times a second and works for a moment, and nine children of it,
- * which sleep. Says "ready" when all are there; ends, with all of them, at the end of its input.
- */
+/* A tree of processes to watch. Usage: bench_tree PROCESSES. The processes come in groups of ten: a
+ * leader, which wakes up ten times a second and works for a moment, and its nine sleeping children.
+ * Prints "ready" when all exist. Ends with all of them at the end of its input. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +17,7 @@
 #define WAKE_UP_NS  100000000L
 #define WORK_ROUNDS 20000
 
-/* A child that does not outlive its parent: true in the child. */
+/* Forks a child that does not outlive its parent. Returns true in the child. */
 static bool in_child(void)
 {
 	pid_t pid = fork();

@@ -1,8 +1,7 @@
-/*
- * To be preloaded: when the program first serves, it tries what a server must not do, in the server's own process, and
- * writes "CALL ERRNO" lines (0: it worked) to the file that $DENIED_CALLS names. The arguments are wrong on purpose, so
- * that a call that is let through harms nothing.
- */
+/* A preloaded library. When the program first serves, the library makes the calls that a server
+ * must not make, inside the server's process. It writes "CALL ERRNO" lines (0 = the call worked) to
+ * the file named by $DENIED_CALLS. The arguments are wrong on purpose, so that a permitted call
+ * does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <asm/sockios.h>
@@ -136,7 +135,7 @@ static void try_all(FILE *out)
 
 		long code = syscall(calls[i].number, a[0], a[1], a[2], a[3], a[4]);
 
-		/* A second server that was let through. */
+		/* The fork was permitted, and this is the second server. */
 		if (calls[i].number == SYS_fork && code == 0)
 			_exit(0);
 		fprintf(out, "%s|%d\n", calls[i].name, code < 0 ? errno : 0);
@@ -151,7 +150,8 @@ static void on_fault(int number)
 	siglongjmp(back, number);
 }
 
-/* getpid by the door of 32-bit programs; where the kernel has none, it is a fault and nothing is written. */
+/* Calls getpid by the 32-bit entry point. A kernel without that entry raises a fault, and nothing
+ * is written. */
 static void try_i386(FILE *out)
 {
 	struct sigaction action = {.sa_handler = on_fault}, before;

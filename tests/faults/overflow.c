@@ -1,7 +1,5 @@
-/*
- * Writes past the end of something, compiled and linked as the program is: what is promised of such a mistake is that
- * it ends the program. Usage: overflow heap|stack BYTES; within bounds it ends with 0.
- */
+/* Writes beyond the end of a buffer, compiled and linked like the program. This mistake must end
+ * the program. Usage: overflow heap|stack BYTES. Within bounds the exit code is 0. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 
 #define ROOM 64
 
-/* The size is known to the running program only: _FORTIFY_SOURCE=3. */
+/* The size is only known at run time. _FORTIFY_SOURCE=3 must detect the overflow. */
 static int on_heap(size_t room, size_t n)
 {
 	char *block = xmalloc(room);
@@ -23,7 +21,7 @@ static int on_heap(size_t room, size_t n)
 	return code;
 }
 
-/* No function of the C library is in between: -fstack-protector-strong. */
+/* No function of the C library is involved. -fstack-protector-strong must detect the overflow. */
 __attribute__((noinline)) static int on_stack(size_t n)
 {
 	char block[ROOM];

@@ -21,8 +21,7 @@ ROWS = {
         "exporter/wrapper/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
         "test_accuracy.py:Clock"),
     "the rest of a shared group is charged to the run": (
-        "collectors/accounting/group_owner.c", "		if (!keep || !only_members(p, host, members))",
-        "		if (!keep)", "unit:accounts"),
+        "collectors/accounting/group_owner.c", "(!members->is_member ||", "(members->is_member ||", "unit:accounts"),
     "a reading goes on once it was given up": (
         "exporter/history/read.c", "	return (*function)();", "	return function && 0;", "unit:series_passes"),
     "samples are lost while the disk is full": (

@@ -1,11 +1,15 @@
-/*
- * Jobs of an odd shape for the tests: "shapes threads N", one process with N threads, and "shapes deep N", N generations
- * of one process each. Says "ready" when all are there, works a little in the last of them, and ends when its standard
- * input does. "shapes wide N", N children, which work a little before and after a byte of input, and end: then it says how many
- * seconds of CPU time all of them and itself used, by getrusage(2). "shapes churn N", N children a second, a twentieth of them
- * at a time, which work a little, are there for a moment, end and are waited for: says "round" after each N, also where that took
- * longer than a second, and, after a byte of input, what "wide" says. It needs nothing of the exporter.
- */
+/* Jobs of unusual shapes for the tests. It uses no code of the exporter.
+ *
+ * "shapes threads N" is one process with N threads. "shapes deep N" is N generations of one process
+ * each. Both print "ready" when all exist, work a little in the last one, and end when their
+ * standard input ends.
+ *
+ * "shapes wide N" has N children, which work a little before and after a byte of input, and end.
+ * Then it prints the CPU seconds that the children and itself used, from getrusage(2).
+ *
+ * "shapes churn N" has N children a second, a twentieth of them at a time. They work a little, wait
+ * for a moment, end and are waited for. It prints "round" after each N, even if that took longer
+ * than a second. After a byte of input it prints the same as "wide". */
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,9 +23,9 @@
 #define WORK_NS       300000000L
 #define WORK_SHORT_NS 1000000L
 #define WORK_BRIEF_NS 500000L
-#define BATCHES       20 /* a second */
+#define BATCHES       20 /* per second */
 
-/* Until its thread has used so much. */
+/* Works until the thread has used this much CPU time in total. */
 static void work(long ns)
 {
 	struct timespec now;
@@ -58,7 +62,7 @@ static void *wait_for_the_end(void *unused)
 	return unused;
 }
 
-/* Without guard pages a thread is one mapping, of which a process may have 65,530. */
+/* A thread without guard pages is one mapping. A process may have 65,530 mappings. */
 static int threads(long n)
 {
 	pthread_attr_t small;
@@ -75,7 +79,8 @@ static int threads(long n)
 	return ready();
 }
 
-/* Each becomes the program anew: what a process keeps of its memory's ancestors would grow with each generation. */
+/* Each generation executes the program again. Otherwise the kernel's memory for copied mappings
+ * would grow with each generation. */
 static int deep(long n)
 {
 	char left[24];
@@ -98,7 +103,8 @@ static int deep(long n)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* There are all of them when the last has closed its end of there; they go on when all ends of go are closed. */
+/* The last child to close `there` shows that all exist. The children go on when all ends of `go`
+ * are closed. */
 static _Noreturn void child(int there, int go)
 {
 	char byte;
@@ -166,7 +172,8 @@ static long milliseconds(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* They live until it is time for the next ones, or there is input. -1: there is no room for them. */
+/* The children live until `until`, or until there is input. Returns -1 when they cannot be
+ * created. */
 static int batch(long n, long until)
 {
 	int go[2];

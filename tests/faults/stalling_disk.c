@@ -1,9 +1,9 @@
-/*
- * To be preloaded: while the file that $STALLING_DISK names exists, a write to a file whose name has ".db" in it does
- * not come back, as on a disk that hangs; $STALLING_READS likewise for reads. $STALLING_PROC: a FIFO that nobody writes to,
- * for reads of stat and cgroup files below /proc by the sampler, as of a kernel that does not give them: no CPU time goes by.
- * That one waits is told by a file of that name with ".waits" behind it. In a FUSE that does not answer no signal ends it.
- */
+/* A preloaded library. While the file named by $STALLING_DISK exists, a write to a file with ".db"
+ * in its name does not return, like on a hanging disk. $STALLING_READS does the same for reads.
+ * $STALLING_PROC names a FIFO without a writer. It stalls the sampler's reads of stat and cgroup
+ * files below /proc, without CPU time, like a kernel that does not answer. A file of the same name
+ * plus ".waits" shows that a call is waiting. A FIFO in a FUSE that does not answer cannot be
+ * interrupted by a signal. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -54,12 +54,13 @@ static void stall(int fd, const char *variable, bool (*is_meant)(int fd))
 	const struct timespec moment = {.tv_nsec = 5000000};
 	char waits[PATH_MAX];
 
-	/* Check the cheap conditions first: the file at path may itself be on a disk that hangs. */
+	/* The cheap conditions come first, because the file at `path` may be on a disk that
+	 * hangs. */
 	if (!path || !is_meant(fd) || access(path, F_OK) != 0)
 		return;
 	snprintf(waits, sizeof waits, "%s.waits", path);
 	close(open(waits, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	/* A FIFO lets nobody come back from this. */
+	/* Opening a FIFO without a writer never returns. */
 	close(open(path, O_RDONLY | O_CLOEXEC));
 	while (access(path, F_OK) == 0)
 		nanosleep(&moment, NULL);
@@ -72,7 +73,7 @@ typedef ssize_t pread64_function(int, void *, size_t, off64_t);
 typedef ssize_t pwrite64_function(int, const void *, size_t, off64_t);
 typedef int fdatasync_function(int), fsync_function(int);
 
-/* Ours; that of SQLite is the next. */
+/* The exporter's own code calls pread(). SQLite calls pread64(). */
 ssize_t pread(int fd, void *data, size_t n, off_t at)
 {
 	stall(fd, "STALLING_PROC", is_what_the_sampler_reads);

@@ -1,10 +1,13 @@
-/*
- * To be preloaded: CLOCK_REALTIME is as many seconds ahead as the file that $STEPPING_CLOCK names says, as after a
- * step of NTP; time namespaces do not move that clock. CLOCK_REALTIME and CLOCK_BOOTTIME are as many seconds ahead as
- * the file of $SUSPENDED_CLOCK says, as after the machine was suspended, which CLOCK_MONOTONIC does not notice. Reading the
- * CPU clock of a process takes as many seconds as the file of $SLOW_CLOCKS says, and as many milliseconds of CPU time as that of
- * $BUSY_CLOCKS says, as looking at thousands does.
- */
+/* A preloaded library that changes the clocks. Each variable names a file with a number.
+ *
+ * $STEPPING_CLOCK: CLOCK_REALTIME is this many seconds ahead, like after an NTP step. Time
+ * namespaces do not change that clock.
+ *
+ * $SUSPENDED_CLOCK: CLOCK_REALTIME and CLOCK_BOOTTIME are this many seconds ahead, like after a
+ * suspend, which CLOCK_MONOTONIC does not count.
+ *
+ * $SLOW_CLOCKS: reading a process's CPU clock takes this many seconds. $BUSY_CLOCKS: it takes this
+ * many milliseconds of CPU time, like reading thousands of clocks. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

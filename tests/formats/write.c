@@ -1,7 +1,5 @@
-/*
- * Writes every format of two sizings into a folder, as FORMAT.NAME: "gpu" has all there is, "cpu" has limits above its
- * requests and neither GPU nor disk. What the files must mean is known to check.py.
- */
+/* Writes two sizings in every format into a folder, as FORMAT.NAME. "gpu" has everything. "cpu" has
+ * limits above its requests, and neither GPU nor disk. check.py checks the meaning of the files. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,7 +1,5 @@
-/*
- * The entry of libFuzzer, or of replay_main.c in its place. Input is any bytes; a fault is a crash or
- * abort().
- */
+/* The entry point that libFuzzer, or replay_main.c in its place, calls. The input is any bytes. A
+ * fault is a crash or abort(). */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 

@@ -1,4 +1,5 @@
-/* Any bytes as a request target, read as the server reads it, against a table with every kind of parameter. */
+/* Any bytes as a request target, read like the server does, with a table that has every kind of
+ * parameter. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
-/*
- * A cache of the catalogue that is broken as the input says, then read in every way, opened, and written. Input that
- * begins as a database does is the file; that begins with "=" is values for the columns of a good one (fuzz_values.h); else
- * it is SQL that is run on a good one first.
- */
+/* Damages a catalogue cache as the input says, then reads it in every way, opens it, and writes it.
+ * Input that begins like a database is the file itself. Input that begins with "=" is values for
+ * the columns of a good cache (fuzz_values.h). Any other input is SQL that is run on a good cache
+ * first. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

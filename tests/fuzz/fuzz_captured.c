@@ -1,4 +1,5 @@
-/* Any bytes as what rules capture printed: read, and printed again, which must then stay the same. */
+/* Any bytes as the output of `rules capture`: read, and printed again. Reading and printing that
+ * output must not change it. */
 #include <assert.h>
 #include <string.h>
 

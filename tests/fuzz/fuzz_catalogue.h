@@ -1,4 +1,4 @@
-/* Shared by the catalogue fuzz targets: a catalogue that could be read is whole and answers queries. */
+/* For all catalogue fuzz targets: a catalogue that was read must be complete and answer queries. */
 #ifndef TESTS_FUZZ_FUZZ_CATALOGUE_H
 #define TESTS_FUZZ_FUZZ_CATALOGUE_H
 

@@ -1,8 +1,8 @@
-/*
- * Any bytes as a request that changes something, against the real routes. Lines: the path, Host, Origin,
- * Sec-Fetch-Site, Content-Type, Authorization, and letters: u (the Unix socket), t (a token is asked for), m (it
- * is missing), c (changes are closed), l (the body is too large); then the body. What is accepted is not carried out: nothing is followed or kept here.
- */
+/* Any bytes as a request that changes something, with the real routes. The lines are: the path,
+ * Host, Origin, Sec-Fetch-Site, Content-Type, Authorization, and letters. Then comes the body.
+ * Letters: u (the Unix socket), t (a token is required), m (the token is missing), c (changes are
+ * closed), l (the body is too large). An accepted change has no effect, because nothing is followed
+ * or stored here. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static struct site *site(void)
 	return s;
 }
 
-/* The next line, cut off its end; NULL when there is none, or it is empty. */
+/* Returns the next line without its end; NULL = no line, or an empty one. */
 static char *next_line(char **rest)
 {
 	char *line = *rest, *end = line ? strchr(line, '\n') : NULL;
@@ -62,7 +62,7 @@ static char *next_line(char **rest)
 	return line && *line ? line : NULL;
 }
 
-/* A parsed message is written as the forwarder writes it; parsed again it must be the same. */
+/* Writes a parsed message like the forwarder. Parsing it again must give the same. */
 static void check_message(const char *text, size_t len)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -119,7 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r.body_too_large = how && strchr(how, 'l');
 	struct http_answer a;
 
-	/* A run that arrived whole, from whom may change things, would be kept by a historian, and there is none. */
+	/* A complete run from a permitted sender would be passed to a historian, and there is none
+	 * here. */
 	bool maybe_runs = strstr(r.target, "runs") || strchr(r.target, '%');
 	bool may_change = options.allow_changes || r.peer.local || options.changes_token_file;
 

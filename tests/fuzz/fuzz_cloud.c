@@ -1,7 +1,5 @@
-/*
- * Any bytes as the answer of a metadata service, whole and byte by byte, to each reader of each vendor. What is taken
- * must be fit to be shown, stored and made a label.
- */
+/* Any bytes as the answer of a metadata service, whole and byte by byte, for each vendor's readers.
+ * Accepted values must be fit to be shown, stored and used as a label. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +36,7 @@ static void ask_all(const char *body, size_t len)
 		}
 }
 
-/* The lines as the texts of DMI. */
+/* Uses the lines as the texts of DMI. */
 static void tell(const char *body, size_t len)
 {
 	struct scan s = SCAN(body, len), line;
@@ -66,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	ask_all((const char *)data, size);
 	tell((const char *)data, size);
-	/* As it comes from a socket: what was said about the first bytes must hold for more of them. */
+	/* Bytes arrive from a socket in parts. The result for the first bytes must stay the same
+	 * with more bytes. */
 	for (size_t n = size > 64 ? size - 64 : 0; n <= size && code == 0; n++) {
 		memcpy(copy, data, n);
 		code = link_local_http_read(copy, n, n == size, &a);

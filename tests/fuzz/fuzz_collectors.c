@@ -1,4 +1,5 @@
-/* Any bytes as any kernel file to every collector: a machine of fuzz_machine.h, on which all look at each tick. */
+/* Any bytes as any kernel file for every collector. The machine is that of fuzz_machine.h, and all
+ * collectors read at each tick. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/*
- * Any bytes as the fdinfo of a DRM descriptor: two readings in one input, separated by the first
- * NUL.
- */
+/* Any bytes as the fdinfo of a DRM descriptor. The first NUL separates two readings. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,6 @@
-/*
- * Any bytes as what systemd and Kubernetes tell by variables and files. Lines: NAME=VALUE sets one of the variables
- * below ("self" is our process number), and all of it is a file of the downward API.
- */
+/* Any bytes as the variables and files that systemd and Kubernetes provide. A line NAME=VALUE sets
+ * one of the variables below; the value "self" means the own pid. The whole input is also a file of
+ * the downward API. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "exporter/lifecycle/systemd.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The folder of the downward API's file. */
+/* Folder of the downward API's file. */
 static char fuzz_folder[] = "/tmp/fuzz-pod-XXXXXX";
 
 static void fuzz_folder_remove(void)
@@ -68,7 +67,7 @@ static bool set_variable(struct scan line)
 	return false;
 }
 
-/* Every entry is NAME=VALUE with a NUL behind. */
+/* Every entry must be NAME=VALUE, followed by a NUL. */
 static void check_info(const struct buf *info)
 {
 	size_t at = 0;
@@ -123,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(e.text[0]);
 	assert(pod_info_check("/nonexistent", &e) < 0);
 	check_paths();
-	/* No socket listens there. */
+	/* No socket listens at these addresses. */
 	assert(!systemd_notify("READY=1"));
 	assert(systemd_sockets() <= 1024);
 	return 0;

@@ -1,4 +1,5 @@
-/* A file for what is read by its name: its content is the input, and it is removed in the end. */
+/* A file for functions that read a file by its name. The content is the input, and the file is
+ * removed at the end. */
 #ifndef TESTS_FUZZ_FUZZ_FILE_H
 #define TESTS_FUZZ_FUZZ_FILE_H
 
@@ -8,7 +9,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-/* In memory where there is such a place, because it is written thousands of times a second. */
+/* In memory if possible, because the file is written thousands of times a second. */
 static char fuzz_path[64];
 
 static void fuzz_file_remove(void)

@@ -1,4 +1,4 @@
-/* Any bytes as what somebody answers to a run that was handed on: "STATUS RUN\n", then the body. */
+/* Any bytes as a server's answer to a forwarded run: "STATUS RUN\n", then the body. */
 #include <assert.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_add(&a.body, s.at, (size_t)(s.end - s.at));
 	bool refused = forward_is_refusal(&a), accepted = forward_is_accepted(&a, run_id);
 
-	/* A run that is refused is never sent again, and one that is accepted is no more ours alone. */
+	/* A refused run is never sent again. An accepted run is also stored at the other server. */
 	assert(!refused || a.status == 400 || a.status == 413);
 	assert(!accepted || a.status == 200 || a.status == 201);
 	assert(!accepted || memmem(s.at, (size_t)(s.end - s.at), "run_id", 6) ||

@@ -1,10 +1,9 @@
-/*
- * A history that is broken as the input says, then read in every way, opened for writing, written and pruned.
+/* Damages a history as the input says, then reads it in every way, opens it for writing, writes and
+ * prunes it.
  *
- * Input that begins with "#" is a list of damages to the file itself: two bytes of place, in units of 16 bytes, one
- * byte of length, then the bytes. That begins with "=" is values for its columns (fuzz_values.h). Else it is SQL that is
- * run on it first.
- */
+ * Input that begins with "#" is a list of damages to the file: two bytes of position in units of 16
+ * bytes, one byte of length, then the bytes. Input that begins with "=" is values for its columns
+ * (fuzz_values.h). Any other input is SQL that is run on the history first. */
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -136,7 +135,7 @@ static void read_all(struct history *h)
 	check_code(history_check(h, &e), &e);
 }
 
-/* The processes of the template are alive; of the others, those with an even pid. */
+/* Only the processes with an even pid are alive. They include those of the template. */
 static bool alive(void *context, pid_t pid, uint64_t start_ticks)
 {
 	(void)context;
@@ -188,7 +187,7 @@ static void prune(struct history *h)
 	check_code(history_losses(h, &losses, &e), &e);
 }
 
-/* One more run, and the end of the one that is open. */
+/* Writes one more run, and ends the open run. */
 static void write_all(struct history *h)
 {
 	struct run_begin b = test_begin("d", "etl/load", 2e9);

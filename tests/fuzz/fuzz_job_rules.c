@@ -1,4 +1,5 @@
-/* Any bytes as a file of rules, then a NUL and any bytes as the command line and environment of a process. */
+/* Any bytes as a rules file, then a NUL, then any bytes as a process's command line and
+ * environment. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

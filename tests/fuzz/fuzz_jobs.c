@@ -1,16 +1,15 @@
-/*
- * Any bytes as the files of processes that are followed: what a run used, what recognises it, its GPU's fdinfo. A
- * machine of fuzz_machine.h, with these further lines:
+/* Any bytes as the files of followed processes: their resource use, their job names, their GPU's
+ * fdinfo. The machine is that of fuzz_machine.h, with these additional lines:
  *
- *	@@ follow 10 2		process 10 is a run, whose reaper is 2; the reaper may be absent
- *	@@ adopt 11		process 11 belongs to the first run, too
- *	@@ over			the first run has ended, as its parent says
- *	@@ own			/proc is that of our own PID namespace, to those who only read
- *	@@ again		other rules are in force: all processes are looked at anew
- *	@@ large 10 environ	this file again and again, more than is read at once
+ * 	@@ follow 10 2		process 10 is a run with reaper 2; the reaper is optional
+ * 	@@ adopt 11		process 11 belongs to the first run, too
+ * 	@@ over			the first run's parent reports its end
+ * 	@@ own			/proc is that of our own PID namespace
+ * 	@@ again		the rules have changed: all processes are read again
+ * 	@@ large 10 environ	repeats this file, until it is longer than one read
  *
- * Processes are looked at by each reader alone, too: a run must be like a real one before it asks them all.
- */
+ * Each reader also reads processes alone, because only a run like a real one makes jobs.c call every
+ * reader. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,16 +35,16 @@ struct machine {
 	struct snapshot_pool *pool;
 	void *gpu;
 	bool looked, own_pid_namespace;
-	unsigned runs, alone; /* runs, and processes that each reader looked at in this tick */
+	unsigned runs, alone; /* number of runs; of processes read by look_alone() in this tick */
 	struct gpu_pids pids;
 	struct run_disk disk;
 	struct run_network network;
 	struct process_book *book;
 	struct facts_reader *reader;
-	double seconds; /* of CPU of the first run at the last look */
+	double seconds; /* CPU time of the first run at the last tick */
 };
 
-/* More than a reader of facts has room for, and at most four times as much. */
+/* Makes a file larger than the facts reader's buffer, at most four times as large. */
 static void enlarge(struct machine *m, uint64_t pid, struct scan line)
 {
 	struct host *h = &m->m.t.host;

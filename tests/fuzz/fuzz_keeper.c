@@ -1,8 +1,6 @@
-/*
- * Any bytes as what a Keeper answers, call after call, and what its headers say. Answers are separated by "@@"; each
- * is a status, then header lines up to an empty one, then the body. Waiting takes no time, and ends it all after a
- * while.
- */
+/* Any bytes as the answers and headers of a Keeper, call after call. "@@" separates the answers.
+ * Each is a status, then header lines up to an empty one, then the body. Waiting takes no time, and
+ * ends the fetch after a while. */
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -22,7 +20,7 @@ struct world {
 	double seconds;
 };
 
-/* The next answer; what is behind the last one begins again at nothing. */
+/* Returns the next answer. After the last answer all further ones are empty. */
 static struct scan next_answer(struct world *w)
 {
 	const char *end = w->rest.at == w->rest.end ?
@@ -105,7 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct catalogue_cache *cache = NULL;
 	struct err e = {0};
 
-	/* In every second input pages are kept and asked for again: they are fresh then, or confirmed. */
+	/* Every second input has a cache, and the fetch is repeated. The pages are then fresh, or
+	 * confirmed by the Keeper. */
 	if (size % 2 && catalogue_cache_open(&cache, ":memory:", &e))
 		abort();
 	fetch(&o, &t, cache);

@@ -1,8 +1,6 @@
-/*
- * Any bytes as kernel files that no collector of the machine reads: CPU time of the machine as a bound, waiting times of
- * processes, the exporter's own files, numbers and children, and the CPU time of a group made for a run, /sys/usage. A
- * machine of fuzz_machine.h.
- */
+/* Any bytes as kernel files that no collector of the machine reads: the machine's CPU time as an
+ * upper bound, waiting times of processes, the exporter's own files, numbers and children, and the
+ * CPU time of a group made for a run (/sys/usage). The machine is that of fuzz_machine.h. */
 #include <assert.h>
 #include <math.h>
 #include <sys/mman.h>
@@ -65,7 +63,7 @@ static void look_at_delays(const struct machine *m)
 	}
 }
 
-/* It is read by a descriptor that the wrapper keeps, of whatever version the hierarchy is. */
+/* The wrapper reads the file by a kept descriptor, for each version of the hierarchy. */
 static void look_at_group(const struct machine *m)
 {
 	const struct host *h = &m->m.t.host;

@@ -1,14 +1,12 @@
-/*
- * A machine in memory that changes over time as the input says, in lines:
+/* A machine in memory that changes over time as the input says, in lines:
  *
- *	@@ /proc/stat			a file: its content follows, up to the next "@@ "
- *	@@ -> /sys/class/net/e ../x	a symbolic link
- *	@@ space /boot			a file system is mounted there; each is fuller than the one before
- *	@@ gone /proc/self		removed, with all below
- *	@@ tick				a second passes, and everything is looked at
+ * 	@@ /proc/stat			a file: its content follows, up to the next "@@ "
+ * 	@@ -> /sys/class/net/e ../x	a symbolic link
+ * 	@@ space /boot			a mounted file system, each with less free space
+ * 	@@ gone /proc/self		removes the file, or the folder with its content
+ * 	@@ tick				advances one second and reads everything
  *
- * Further words are the target's own. At the end it is looked at twice more, after longer times.
- */
+ * A target may define more words. The end of the input adds two ticks after longer times. */
 #ifndef TESTS_FUZZ_FUZZ_MACHINE_H
 #define TESTS_FUZZ_FUZZ_MACHINE_H
 
@@ -26,9 +24,9 @@
 struct fuzz_machine {
 	struct test_host t;
 	size_t entries, ticks;
-	/* A look, after the clock was moved. */
+	/* Called at each tick, after the clock was moved. */
 	void (*tick)(struct fuzz_machine *m);
-	/* A line that is none of the above; may be NULL. */
+	/* Called for a line with another word; may be NULL. */
 	void (*other)(struct fuzz_machine *m, struct slice word, struct scan line);
 };
 
@@ -38,7 +36,7 @@ static void fuzz_pass(struct fuzz_machine *m, double seconds)
 	m->tick(m);
 }
 
-/* Does one "@@ " line, of which line is the rest; body is what follows up to the next. */
+/* Executes one "@@ " line. `line` is its rest, and `body` is the text up to the next such line. */
 static void fuzz_obey(struct fuzz_machine *m, struct scan line, struct scan body)
 {
 	struct tree_space space = {.size = 1000000,
@@ -79,7 +77,7 @@ static void fuzz_obey(struct fuzz_machine *m, struct scan line, struct scan body
 	}
 }
 
-/* The end of the piece that begins at text: where the next line with "@@ " begins. */
+/* Returns the end of the piece that begins at `text`: the start of the next line with "@@ ". */
 static const char *fuzz_piece_end(struct scan text)
 {
 	struct scan line;

@@ -1,7 +1,5 @@
-/*
- * Any bytes as Accept and Accept-Encoding; and as the headers of a request, of which the first line is the target, with a
- * length that is taken for no other when it is not ambiguous.
- */
+/* Any bytes as Accept and Accept-Encoding, and as a request's headers, whose first line is the
+ * target. Headers that are not ambiguous must give exactly one body length. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* As libmicrohttpd hands them over: blanks around the value are gone, and what has no colon has none. */
+/* Splits headers like libmicrohttpd: blanks around the value are removed, and a line without a
+ * colon has no value. */
 static void check_framing(const char *text)
 {
 	AUTO(freep) char *copy = xstrdup(text);
@@ -37,7 +36,7 @@ static void check_framing(const char *text)
 			length = value;
 			lengths++;
 		}
-		/* libmicrohttpd joins a value that stands in the line after its name. */
+		/* libmicrohttpd treats digits directly after the name as its value. */
 		glued |= strncasecmp(name, "content-length", strlen("content-length")) == 0 &&
 			 name[strlen("content-length")] >= '0' &&
 			 name[strlen("content-length")] <= '9';
@@ -47,7 +46,7 @@ static void check_framing(const char *text)
 	bool ambiguous = framing_is_ambiguous(&f, target, "HTTP/1.1", host);
 
 	assert(ambiguous || (lengths + encodings <= 1 && !glued));
-	/* Chunks are of HTTP/1.1 alone. */
+	/* Only HTTP/1.1 has chunks. */
 	assert(framing_is_ambiguous(&f, target, "HTTP/1.0", host) == (ambiguous || encodings > 0));
 	assert(length || framing_length(length) == 0);
 	framing_length(length);
@@ -62,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	header[size] = '\0';
 	struct negotiated n = negotiate(header);
 
-	/* Whatever they are, none of the client's bytes get into our header. */
+	/* None of the client's bytes may get into our header. */
 	assert(n.format < EXPOSITION_FORMATS);
 	assert(strlen(n.content_type) < sizeof n.content_type - 1);
 	assert(strcspn(n.content_type, "\r\n") == strlen(n.content_type));

@@ -1,4 +1,5 @@
-/* Any bytes as datagrams of the kernel, separated by "@@": exit accounting, its family's number, process events. */
+/* Any bytes as datagrams of the kernel, separated by "@@": exit accounting, the number of its
+ * family, process events. */
 #include <assert.h>
 #include <string.h>
 

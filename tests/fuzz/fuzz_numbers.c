@@ -1,4 +1,4 @@
-/* Any bytes as a text of the kernel with numbers, of which the first line is the key that is looked for. */
+/* Any bytes as a kernel text with numbers. The first line is the key to find. */
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define NUMBERS 6
 #define STAYS   (UINT64_MAX - 7)
 
-/* The number of digits, which is 0 for none; more than 64 bits hold stays more. */
+/* Returns the number of digits; 0 = none. A value above 64 bits stays above. */
 static size_t read_digits(const char *at, unsigned __int128 *ret)
 {
 	size_t n = 0;
@@ -21,7 +21,7 @@ static size_t read_digits(const char *at, unsigned __int128 *ret)
 	return n;
 }
 
-/* A number that is found stands in a line that begins with the key and fits in 64 bits. */
+/* A number that is found must be in a line that begins with the key, and must fit into 64 bits. */
 static void check_found(const char *text, const char *key)
 {
 	uint64_t found = number_find(SCAN(text, strlen(text)), key);
@@ -42,7 +42,7 @@ static void check_found(const char *text, const char *key)
 		assert(found == NUMBER_UNKNOWN);
 }
 
-/* From the first that is none on they stay as they are. */
+/* All values from the first invalid number on must stay unchanged. */
 static void check_read(const char *text)
 {
 	uint64_t number[NUMBERS + 1], v;
@@ -58,7 +58,7 @@ static void check_read(const char *text)
 		assert(number[n] == STAYS);
 }
 
-/* The name is anything, but for what follows its last bracket. */
+/* The process name may contain anything. The fields begin after the last closing bracket. */
 static void check_stat(const char *text)
 {
 	uint64_t field[NUMBERS + 1 + STAT_FIELD_FIRST];
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	text[size] = '\0';
-	/* A key of the kernel has no end of its line, and is never empty. */
+	/* A key of the kernel contains no newline, and is never empty. */
 	char *rest = strchr(text, '\n');
 
 	check_read(text);

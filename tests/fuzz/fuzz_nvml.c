@@ -1,7 +1,5 @@
-/*
- * Any bytes as what NVIDIA's library answers, call after call: a code, how much it wrote, and what. Records may be of
- * any layout, counts of any size, functions missing.
- */
+/* Any bytes as the answers of NVIDIA's library, call after call: a code, the length written, and
+ * the data. Records may have any layout, counts any value, and functions may be missing. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +22,7 @@ static unsigned char next_byte(void)
 	return *input.data++;
 }
 
-/* As many bytes as there are left, into len bytes of out. */
+/* Copies up to `len` bytes of the remaining input to `out`, and zeroes the rest. */
 static void next_bytes(void *out, size_t len)
 {
 	size_t n = len < input.size ? len : input.size;
@@ -36,7 +34,7 @@ static void next_bytes(void *out, size_t len)
 	input.size -= n;
 }
 
-/* Mostly NVML_OK, so that a short input reaches far. */
+/* Returns NVML_OK for most bytes, so that a short input makes many calls. */
 static int next_code(void)
 {
 	static const int codes[] = {NVML_NOT_SUPPORTED, NVML_NO_PERMISSION, NVML_NOT_FOUND,
@@ -84,7 +82,8 @@ static int mode(void *d, unsigned *now, unsigned *pending) { assert(d); *now = n
 static int slice(void *d, unsigned i, void **ret) { assert(d); (void)i; *ret = &input; return next_code(); }
 /* clang-format on */
 
-/* How many records, and for lists how long each is: no more than the caller has room for. */
+/* Returns the number of records, and for lists each one's length, limited to the caller's
+ * buffer. */
 static int records(void *out, unsigned *count_, size_t size, size_t cleared)
 {
 	unsigned room = *count_, n = next_byte();

@@ -1,7 +1,5 @@
-/*
- * Any bytes as the command line and environment of the program: lines, of which the first is the command, those with
- * a "RIGHTSIZE_" at the front are variables, and the rest are arguments.
- */
+/* Any bytes as the program's command line and environment. The first line is the command. Lines
+ * that begin with "RIGHTSIZE_" are variables, and all others are arguments. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Any bytes as the command line of a process up to two NULs, then as its environment up to two NULs, then as its file. */
+/* Any bytes as a process's command line up to two NULs, then its environment up to two NULs, then
+ * its file. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Strings that each end in NUL, up to an empty one. */
+/* Returns strings that each end with a NUL, up to an empty one. */
 static struct slice next_strings(struct slice *rest)
 {
 	const char *end = rest->len ? memmem(rest->data, rest->len, "\0\0", 2) : NULL;

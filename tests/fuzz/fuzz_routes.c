@@ -1,7 +1,6 @@
-/*
- * Any bytes as what is asked of the real routes, "/recommend?job_name=etl/load&runs=5": a few recorded runs and a small
- * catalogue answer. What is JSON must be JSON, whatever was asked.
- */
+/* Any bytes as a request to the real routes, such as "/recommend?job_name=etl/load&runs=5". A few
+ * recorded runs and a small catalogue give the answers. An answer of type JSON must be valid
+ * JSON. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
-/*
- * Any bytes as a request: the first line is the method, then the target, Accept, Accept-Encoding, the scrape timeout,
- * Host, which matters by loopback, and Last-Event-ID.
- */
+/* Any bytes as a request. The lines are: method, target, Accept, Accept-Encoding, scrape timeout,
+ * Host (which is checked on loopback), Last-Event-ID. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,7 +51,7 @@ static struct site *site(void)
 	return s;
 }
 
-/* The next line, cut off its end; NULL when there is none. */
+/* Returns the next line without its end; NULL = no line. */
 static char *next_line(char **rest)
 {
 	char *line = *rest, *end = line ? strchr(line, '\n') : NULL;

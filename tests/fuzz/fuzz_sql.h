@@ -1,7 +1,5 @@
-/*
- * SQL of anybody who may write one of our files, run on it before we read it: what would do something elsewhere is refused,
- * and what takes too long is ended.
- */
+/* SQL from an attacker with write access to one of our files. It is run on the file before the file
+ * is read. Statements with effects elsewhere are refused, and long ones are stopped. */
 #ifndef TESTS_FUZZ_SQL_H
 #define TESTS_FUZZ_SQL_H
 
@@ -12,7 +10,7 @@
 
 #include "collectors/base/mem.h"
 
-#define FUZZ_STEPS_MAX 2000 /* of SQLite's machine, in thousands */
+#define FUZZ_STEPS_MAX 2000 /* steps of SQLite's virtual machine, in thousands */
 
 static int fuzz_too_long(void *steps)
 {

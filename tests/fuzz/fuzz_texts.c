@@ -1,4 +1,5 @@
-/* Any bytes to the small readers of text that have no file of their own: names, paths, heads of files, tokens. */
+/* Any bytes for the small text readers without a fuzz target of their own: names, paths, heads of
+ * files, tokens. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "collectors/naming/stable_name.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The result is the beginning of the name, and a second call removes nothing more. */
+/* The result must be a prefix of the name, and a second call must remove nothing more. */
 static void check_steady(struct slice (*cut)(struct slice name), struct slice name)
 {
 	struct slice once = cut(name);
@@ -22,7 +23,7 @@ static void check_steady(struct slice (*cut)(struct slice name), struct slice na
 	assert(once.len || !name.len);
 }
 
-/* With the same text as whatever may be known of the owner. */
+/* Uses the same text for everything known of the pod's owner. */
 static struct slice replica(struct slice name)
 {
 	const struct pod_owner owner = {
@@ -43,7 +44,7 @@ static void check_dates(const char *text)
 	assert(strlen(name) <= strlen(text) && (*name || !*text));
 }
 
-/* How many of U+0080 to U+009F there are, in valid UTF-8. */
+/* Returns the number of characters U+0080 to U+009F in valid UTF-8. */
 static size_t steering(const char *data, size_t size)
 {
 	size_t n = 0;
@@ -60,7 +61,7 @@ static void check_utf8(const char *data, size_t size)
 	utf8_clean(data, size, clean, sizeof clean);
 	assert(strlen(clean) < sizeof clean && utf8_valid(clean, strlen(clean)));
 	assert(steering(clean, strlen(clean)) == 0);
-	/* U+FFFD takes one byte more than what it stands for. */
+	/* U+FFFD needs one byte more than the character that it replaces. */
 	if (utf8_valid(data, size) && !memchr(data, '\0', size)) {
 		size_t whole = size + steering(data, size);
 
@@ -68,7 +69,7 @@ static void check_utf8(const char *data, size_t size)
 	}
 }
 
-/* Numbers are read the same by whoever prints them. */
+/* A printed number must be read back as the same number. */
 static void check_numbers(const char *data, size_t size)
 {
 	struct scan s = SCAN(data, size), again;
@@ -90,7 +91,7 @@ static void check_numbers(const char *data, size_t size)
 		assert(s.at == data);
 }
 
-/* However a text is taken apart, the pieces lie in it and come to an end. */
+/* All pieces of a text must be inside it, and their number must be finite. */
 static void check_pieces(const char *data, size_t size)
 {
 	struct scan s = SCAN(data, size), line;
@@ -123,7 +124,7 @@ static void check_signs(const char *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of its own, so that a read past the end is seen. */
+	/* A copy of the exact size, so that a sanitizer notices a read past the end. */
 	AUTO(freep) char *text = xmalloc(size + 1);
 	char container[CONTAINER_ID_MAX];
 

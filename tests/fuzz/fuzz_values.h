@@ -1,14 +1,12 @@
-/*
- * Values that no program writes, put into any column of a database of ours: what SQL that is made of random bytes
- * seldom says. Three bytes each: which column, which value, which rows.
- */
+/* Puts values that no program writes into any column of a database. SQL from random bytes seldom
+ * does this. Three bytes each: the column, the value, the rows. */
 #ifndef TESTS_FUZZ_VALUES_H
 #define TESTS_FUZZ_VALUES_H
 
 #include "tests/fuzz/fuzz_sql.h"
 
 #define FUZZ_COLUMNS_MAX 256
-#define FUZZ_VALUES_MAX  64 /* of one input */
+#define FUZZ_VALUES_MAX  64 /* per input */
 
 struct fuzz_columns {
 	size_t n;
@@ -63,7 +61,8 @@ static void fuzz_set_values(sqlite3 *db, const uint8_t *data, size_t size,
 	}
 }
 
-/* Input that begins with an odd byte does without types and NOT NULL, which a damaged page does not keep to. */
+/* Input that begins with an odd byte first removes types and NOT NULL, because a damaged page does
+ * not obey them. */
 static void fuzz_values(const char *file, const uint8_t *data, size_t size,
 	const struct fuzz_columns *columns)
 {

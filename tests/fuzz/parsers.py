@@ -21,9 +21,9 @@ PARSERS = {
                 "exporter/client/bearer_token.c", "exporter/routes/post_jobs.c: read_announcement read_pid read_labels is_word bad_label"),
     "cloud": ("exporter/this_server/vendors.c", "exporter/client/link_local_http.c"),
     "collectors": ("collectors/machine/cpu.c", "collectors/machine/disk.c", "collectors/machine/energy.c", "collectors/machine/load.c",
-                   "collectors/machine/memory.c", "collectors/mounts.c: read_text octal unescape word parse_line mounts_read "
-                   "path_within covered by_id mounts_reach mount_kind_of",
-                   "collectors/machine/network.c: kind_by_type master_of kind_of classify parse_net_dev network_stop",
+                   "collectors/machine/memory.c", "collectors/mounts.c: read_text octal unescape next_word parse_line mounts_read "
+                   "path_within is_covered by_id mounts_reach mount_kind_of",
+                   "collectors/machine/network.c: kind_by_type master_of kind_of classify_devices parse_net_dev network_stop",
                    "collectors/machine/interfaces.c", "collectors/machine/pressure.c", "collectors/machine/server.c", "collectors/cgroup/cgroup.c", "collectors/cgroup/find.c",
                    "collectors/machine/filesystem.c"),
     "drm_fdinfo": ("collectors/gpu/drm_fdinfo.c",),
@@ -33,14 +33,14 @@ PARSERS = {
     "history": ("exporter/history/read.c", "exporter/history/series.c", "exporter/history/open.c: history_check "
                 "open_for_writing move_all set_aside", "exporter/history/quarantine.c: name_aside quarantine_file",
                 "exporter/history/schema.c", "exporter/history/sql.c",
-                "exporter/history/shared_settings.c", "exporter/history/age_clock.c: load same_time is_kept history_clock", "exporter/history/prune.c",
+                "exporter/history/shared_settings.c", "exporter/history/age_clock.c: load_clock same_time is_kept history_clock", "exporter/history/prune.c",
                 "exporter/history/downsample.c",
-                "exporter/history/write.c: next_sample find_run read_recorder find_orphans",
+                "exporter/history/write.c: next_sample read_recorder find_orphans",
                 "exporter/answers/run_json.c: put_words"),
     "job_rules": ("exporter/discovery/job_rules.c",),
     "jobs": ("collectors/process/process.c", "collectors/process/facts.c", "collectors/process/process_book.c",
              "collectors/process/named_file.c", "collectors/cgroup/files.c", "collectors/accounting/group_owner.c", "collectors/cgroup/cpu_quota.c",
-             "collectors/followed/run_network.c: read_traffic look_at_interface ours_is_a_containers is_due follow run_network_look",
+             "collectors/followed/run_network.c: read_traffic look_at_interface ours_is_a_containers is_due follow_traffic run_network_look",
              "collectors/followed/run_disk.c", "collectors/gpu/drm.c", "collectors/gpu/users.c",
              "collectors/gpu/nvml_pid.c"),
     "keeper": ("exporter/catalogue/keeper.c", "exporter/client/response_headers.c"),
@@ -50,16 +50,16 @@ PARSERS = {
                "collectors/accounting/own_group.c: own_group_cpu_ns", "collectors/host.c: host_status_is_of",
                "exporter/wrapper/inherited.c: inherited_parse_children"),
     "negotiate": ("exporter/site/negotiate.c", "exporter/http/framing.c"),
-    "netlink": ("collectors/process/netlink.c: netlink_skip number_at netlink_u16 netlink_u32 netlink_u64 padded step netlink_next "
+    "netlink": ("collectors/process/netlink.c: netlink_skip number_at netlink_u16 netlink_u32 netlink_u64 padded_length skip_padded netlink_next "
                 "netlink_error netlink_attribute", "collectors/process/taskstats.c: record_read aggregate_read taskstats_parse "
                 "taskstats_family", "collectors/accounting/proc_connector.c: event_read translate proc_connector_parse "
                 "proc_connector_answer"),
     "numbers": ("collectors/base/number.c",),
-    "nvml": ("collectors/gpu/nvml_read.c", "collectors/gpu/nvml.c: nvml_words nvml_read_memory add_process prepare fetch "
-             "written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
+    "nvml": ("collectors/gpu/nvml_read.c", "collectors/gpu/nvml.c: nvml_words nvml_read_memory add_process prepare fetch_list "
+             "is_written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
              "nvml_read_utilization"),
     "options": ("exporter/options/options.c: set_option set_by_flag from_environment set_collectors set_defaults row_named set_collector read_flag "
-                "begin finish options_read "
+                "begin_options finish_options options_read "
                 "number_with_suffix set_number", "exporter/options/shapes.c"),
     "recognise": ("collectors/naming/recognise.c", "collectors/naming/process_words.c"),
     "routes": ("exporter/answers/server_parameters.c", "exporter/answers/sizing_parameters.c"),

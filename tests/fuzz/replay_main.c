@@ -1,7 +1,5 @@
-/*
- * Stands in for libFuzzer: gives each file of the folders named on the command line to the fuzz
- * target, and the empty input. Fails when a folder has no file, so that a lost corpus is noticed.
- */
+/* Replaces libFuzzer: calls the fuzz target with the empty input and with each file in the folders
+ * named on the command line. Fails when a folder has no file, so that a lost corpus is noticed. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +11,8 @@
 
 #define INPUT_MAX (16L * 1024 * 1024)
 
-/* A copy of exactly the file's size, so that a sanitizer sees every read past the end. */
+/* Reads into a block of exactly the file's size, so that a sanitizer notices every read past the
+ * end. */
 static int replay(const char *path)
 {
 	FILE *f = fopen(path, "rb");

@@ -1,11 +1,10 @@
-/*
- * Fetches a Keeper's catalogue over the real network, but without waiting: the clock is set forward
- *instead. For tests/keeper/test_keeper.py.
+/* Fetches a Keeper's catalogue over the real network, but without waiting: the clock is set forward
+ * instead. For tests/keeper/test_keeper.py.
  *
- *	keeper_get URL CACHE CA-FILE|- REGION...
+ * keeper_get URL CACHE CA-FILE|- REGION...
  *
- * Prints one line: "ok servers=N prices=N calls=N retries=N unmodified=N hash=..." or "error: ...".
- */
+ * Prints one line: "ok servers=N prices=N calls=N retries=N unmodified=N hash=..." or "error:
+ * ...". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* A run and its accounts in memory. */
 #include "tests/support/accounts_world.h"
 
 #include <math.h>

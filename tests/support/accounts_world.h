@@ -1,4 +1,4 @@
-/* The accounts of one run, on a /proc, a v2 group and a clock in memory. */
+/* A run's CPU accounting on a /proc, a v2 control group and a clock in memory. */
 #ifndef TESTS_SUPPORT_ACCOUNTS_WORLD_H
 #define TESTS_SUPPORT_ACCOUNTS_WORLD_H
 
@@ -15,18 +15,19 @@ struct world {
 	double value[RUN_N_METRICS];
 };
 
-/* Sets the group's usage_usec, and further lines of its cpu.stat. */
+/* Sets the group's usage_usec, and adds `parts` to its cpu.stat. */
 void usage(struct world *w, unsigned usec, const char *parts);
 void put_process(struct world *w, int pid, int ppid, unsigned ticks, const char *group);
-/* Idle seconds of two CPUs, and births, since boot. */
+/* Sets the idle seconds of two CPUs and the number of created processes, since boot. */
 void machine(struct world *w, double idle, unsigned births);
-/* A root, process 10, with 1 s of CPU time in a group that begins with it, or in everybody's. */
+/* Makes a root, process 10, with 1 s of CPU time. `group` begins with it ("/box"), or is shared by
+ * all ("/"). */
 void world_init(struct world *w, const char *group);
 void world_done(struct world *w);
-/* Opens its account anew, as another that its tree is of: OPEN(&w, .root = 10, .ours = true). */
+/* Opens the run's account again with other properties: OPEN(&w, .root = 10, .ours = true). */
 void open_account(struct world *w, const struct account_spec *spec);
 #define OPEN(w, ...) open_account((w), &(struct account_spec){__VA_ARGS__})
-/* One second later, with what /proc alone says put into value. */
+/* Advances one second, and fills `value` from /proc and the account. */
 void look_again(struct world *w);
 struct account_note note_of(struct world *w);
 

@@ -1,4 +1,3 @@
-/* A disk that fails. */
 #include "tests/support/failing_vfs.h"
 
 #include <pthread.h>
@@ -8,20 +7,20 @@
 
 #include "tests/unit/test_main.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards plan */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `plan` */
 static struct {
 	unsigned calls;
-	long countdown; /* the call that brings it to 0 fails; < 0: none does */
+	long countdown; /* the call that makes it 0 fails; < 0 = none */
 	bool for_good;
 	int code;
-	bool kills, half; /* in place of failing */
+	bool kills, half; /* instead of an error */
 	long failed;
 	unsigned hang;
-	long hanging; /* calls */
+	long hanging; /* number of hanging calls */
 } plan = {.countdown = -1};
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-/* The real file follows in the same memory, which SQLite gives us by szOsFile. */
+/* The real file follows in the same block, which SQLite allocates with szOsFile bytes. */
 struct wrapped {
 	sqlite3_file file;
 	sqlite3_file *real;
@@ -73,7 +72,7 @@ void failing_vfs_wait_hanging(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void hang(enum vfs_call call)
 {
 	plan.hanging++;
@@ -106,7 +105,7 @@ static bool is_next(enum vfs_call call)
 	return true;
 }
 
-/* SQLITE_OK, or what this call must answer. */
+/* Returns SQLITE_OK, or the planned error of this call. */
 static int verdict(enum vfs_call call, int io_kind)
 {
 	int rc = SQLITE_OK;
@@ -149,7 +148,7 @@ static bool kills(void)
 	return ret;
 }
 
-/* Half of the data arrives: what a full disk or a pulled plug leaves. */
+/* Writes half of the data before the error, like a full disk or a power loss. */
 static int wrapped_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at)
 {
 	int rc = verdict(VFS_WRITE, SQLITE_IOERR_WRITE);
@@ -232,7 +231,7 @@ static int wrapped_shm_unmap(sqlite3_file *f, int delete_too)
 	return real_of(f)->pMethods->xShmUnmap(real_of(f), delete_too);
 }
 
-/* Version 2: with shared memory, without mapping the file itself. */
+/* Version 2 has shared memory, but does not map the file itself. */
 static const sqlite3_io_methods methods = {
 	.iVersion = 2,
 	.xClose = wrapped_close,

@@ -1,7 +1,5 @@
-/*
- * A disk that fails: an SQLite VFS around the usual one. Once registered it is the default of the
- * process, so that whatever opens a database uses it. Any thread.
- */
+/* A disk that fails: an SQLite VFS around the default one. After registration it is the process's
+ * default for all databases. For any thread. */
 #ifndef TESTS_SUPPORT_FAILING_VFS_H
 #define TESTS_SUPPORT_FAILING_VFS_H
 
@@ -19,26 +17,24 @@ enum vfs_call {
 
 void failing_vfs_register(void);
 
-/* Nothing fails from now on. */
+/* Stops all failures. */
 void failing_vfs_heal(void);
 
-/*
- * Call number n (from 1) of these kinds (enum vfs_call bits) fails with code, and, for good, every
- * one after it. A bare SQLITE_IOERR becomes the call's own kind of it.
- */
+/* Call number `n` (from 1) of these kinds (bits of enum vfs_call) fails with `code`. With
+ * `for_good` every later call fails, too. A bare SQLITE_IOERR becomes the SQLITE_IOERR_... of the
+ * call. */
 void failing_vfs_fail(unsigned calls, long n, int code, bool for_good);
 
-/*
- * Call number n (from 1) of these kinds is the last of this process: SIGKILL comes before it, or, with half, when half of
- * what it writes is there.
- */
+/* Call number `n` (from 1) of these kinds kills the process with SIGKILL, before the call, or with
+ * `half` after half of its data is written. */
 void failing_vfs_kill(unsigned calls, long n, bool half);
 
-/* How many calls failed since. */
+/* Returns the number of failed calls since then. */
 long failing_vfs_failed(void);
 
-/* From now on these calls wait until failing_vfs_heal, and then succeed: a disk that hangs. */
+/* From now on these calls wait until failing_vfs_heal(), and then succeed, like on a hanging
+ * disk. */
 void failing_vfs_hang(unsigned calls);
-void failing_vfs_wait_hanging(void); /* until one does */
+void failing_vfs_wait_hanging(void); /* until a call hangs */
 
 #endif

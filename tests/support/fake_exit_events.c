@@ -1,4 +1,3 @@
-/* A lineage that a test fills. */
 #include "tests/support/fake_exit_events.h"
 
 #include <stdlib.h>

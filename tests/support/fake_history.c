@@ -1,4 +1,3 @@
-/* A history in memory. */
 #include "tests/support/fake_history.h"
 
 #include <string.h>
@@ -64,7 +63,7 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	return 0;
 }
 
-/* As read.c has it. */
+/* The same comparison as in exporter/history/read.c. */
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b)
 {
 	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
@@ -147,7 +146,7 @@ int history_series(struct history *h, const char *run_id, const char *const *col
 	return history_series_after(h, run_id, &position, 0, columns, arena, ret, e);
 }
 
-/* Answers tell it of a damaged file; here is none. */
+/* Answers report a damaged file to the historian. This test has none. */
 void historian_suspect(struct historian *h)
 {
 	(void)h;

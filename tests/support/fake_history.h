@@ -1,22 +1,20 @@
-/*
- * A history for tests: what it is given, or the failure it is told. Stands in for
- * exporter/history_*.c as far as answers need it.
- */
+/* A history for tests, which returns the given data or errors. It replaces the parts of
+ * exporter/history that answers need. */
 #ifndef TESTS_SUPPORT_FAKE_HISTORY_H
 #define TESTS_SUPPORT_FAKE_HISTORY_H
 
 #include "exporter/history/history.h"
 
 struct fake_history {
-	int open_code, read_code; /* what history_open and the reading functions return */
+	int open_code, read_code; /* returned by history_open() and by the reading functions */
 	struct runs runs;         /* of all jobs, newest first */
 	const struct job_row *jobs;
 	size_t n_jobs;
 	const struct job_brief *overview;
 	size_t n_overview;
 	struct series series; /* of any run */
-	int open;             /* handles that were not closed */
-	int opened;           /* how often */
+	int open;             /* number of handles not closed */
+	int opened;           /* number of handles opened */
 };
 
 extern struct fake_history fake_history;

@@ -1,4 +1,3 @@
-/* A log in memory. */
 #include "tests/support/fake_log.h"
 
 #include <stdarg.h>

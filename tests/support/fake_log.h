@@ -1,7 +1,5 @@
-/*
- * A log that is kept instead of printed: "message key=value" a line, the first pair only. Stands
- * in for exporter/core/log.c. One thread at a time.
- */
+/* A log in memory, instead of exporter/core/log.c. Each line is "message key=value", with the first
+ * pair only. For one thread at a time. */
 #ifndef TESTS_SUPPORT_FAKE_LOG_H
 #define TESTS_SUPPORT_FAKE_LOG_H
 

@@ -1,4 +1,4 @@
-/* Which server this is, as the test says. Stands in for exporter/this_server/this_server.c. */
+/* Returns the server that the test sets, instead of exporter/this_server/this_server.c. */
 #include "tests/support/fake_machine.h"
 
 struct machine fake_machine;

@@ -1,4 +1,4 @@
-/* The answer of this_server_now in tests; all empty: nothing is known. */
+/* The result of this_server_now() in tests; all empty = unknown. */
 #ifndef TESTS_SUPPORT_FAKE_MACHINE_H
 #define TESTS_SUPPORT_FAKE_MACHINE_H
 

@@ -1,4 +1,4 @@
-/* The scenario that our libnvidia-ml.so.1 plays. */
+/* The scenario of our libnvidia-ml.so.1. */
 #include "tests/support/fake_nvml.h"
 
 #include <pthread.h>
@@ -10,12 +10,12 @@
 
 #define NAMES_MAX 64
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all variables below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char scenario[2048];
 static bool played, released;
-static unsigned scene;   /* number of the scenario, and one more when hanging ends */
-static unsigned hanging; /* calls, in this scene */
+static unsigned scene;   /* number of the scenario; also incremented when hanging ends */
+static unsigned hanging; /* number of hanging calls in this scene */
 static struct {
 	const char *name;
 	unsigned n;
@@ -23,7 +23,7 @@ static struct {
 
 /* ---- the scenario ---- */
 
-/* The value of a key, up to a space; NULL when it is not there. */
+/* Returns the value of `key`, which ends at a space; NULL = not found. */
 const char *fake_value(const char *key)
 {
 	size_t n = strlen(key);
@@ -60,7 +60,7 @@ bool fake_value_is(const char *key, const char *word)
 	return text && strncmp(text, word, n) == 0 && (text[n] == '\0' || text[n] == ' ');
 }
 
-/* The code in "NAME:CODE,NAME:CODE"; 0 when the name is not there. */
+/* Returns the code from "NAME:CODE,NAME:CODE"; 0 = not found. */
 static int failure_of(const char *name)
 {
 	size_t n = strlen(name);
@@ -111,7 +111,7 @@ static unsigned calls_of(const char *name)
 	return 0;
 }
 
-/* ---- what the tests do ---- */
+/* ---- functions for the tests ---- */
 
 void fake_nvml_play(const char *text)
 {
@@ -161,7 +161,7 @@ unsigned fake_nvml_calls(const char *name)
 	return n;
 }
 
-/* ---- what every function begins with ---- */
+/* ---- the beginning of every NVML function ---- */
 
 static void count_call(const char *name)
 {

@@ -1,11 +1,11 @@
-/* NVIDIA's library, played. Built a second time with FAKE_NVML_OLD, as a driver of long ago. */
+/* A simulated NVML. It is built a second time with FAKE_NVML_OLD, like a very old driver. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/fake_nvml_play.h"
 
-/* NVIDIA's header would declare these functions. */
+/* NVIDIA's header, which is not used here, would declare these functions. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #define GPUS_MAX 16
@@ -85,7 +85,7 @@ int nvmlDeviceGetUUID(void *device, char *text, unsigned size)
 	return fake_leave(0);
 }
 
-/* A GPU has 80 GiB, a slice 10; used is 1 GiB for the first GPU or slice, 2 for the second, ... */
+/* A GPU has 80 GiB, a slice 10. The first GPU or slice uses 1 GiB, the second 2, and so on. */
 static unsigned long long used_bytes(const struct device *d)
 {
 	return (unsigned long long)((d->slice < 0 ? d->gpu : d->slice) + 1) * 1024 * MIB;
@@ -103,7 +103,7 @@ int nvmlDeviceGetMemoryInfo(void *device, unsigned long long *ret)
 	ENTER(d);
 	ret[0] = total_bytes(d);
 	ret[1] = total_bytes(d) - used_bytes(d) - 512 * MIB;
-	ret[2] = used_bytes(d) + 512 * MIB; /* with what the driver keeps */
+	ret[2] = used_bytes(d) + 512 * MIB; /* includes the driver's own memory */
 	return fake_leave(0);
 }
 
@@ -171,7 +171,7 @@ static int list(const char *name, char kind, void *device, unsigned *count, void
 	*count = n;
 	if (n > room)
 		return fake_leave(7);
-	if (size == 0) { /* _v3, as the scenario has it */
+	if (size == 0) { /* _v3: size by scenario */
 		size = fake_value_is("records", "32") ? 32 : 24;
 		if (fake_value_is("records", "cleared"))
 			memset(records, 0, (size_t)room * 32);
@@ -302,7 +302,7 @@ int nvmlDeviceGetTotalEccErrors(void *device, unsigned type, unsigned counter,
 	return fake_leave(0);
 }
 
-/* Each process has a right sample, a wrong one and an old one, in this order. */
+/* Each process has a valid, an invalid and an old sample, in this order. */
 int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsigned *count,
 	unsigned long long since)
 {
@@ -314,7 +314,7 @@ int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsign
 	if (is_split(d) || d->slice >= 0)
 		return fake_leave(3);
 	if (since == 0)
-		return fake_leave(999); /* this is what must not be asked */
+		return fake_leave(999); /* a caller must never pass 0 */
 	for (const char *at = fake_value("processes"); fake_next_process(&at, &p);)
 		n += p.gpu == d->gpu && p.percent ? 3 : 0;
 	*count = n;

@@ -1,10 +1,10 @@
-/* The scenario that is played, for the functions in fake_nvml_calls.c. */
+/* The scenario, for the functions in fake_nvml_calls.c. */
 #ifndef TESTS_SUPPORT_FAKE_NVML_PLAY_H
 #define TESTS_SUPPORT_FAKE_NVML_PLAY_H
 
 #include <stdbool.h>
 
-struct device { /* a handle points to one; slice < 0: the whole GPU */
+struct device { /* a handle points here; slice < 0 = whole GPU */
 	int gpu, slice;
 };
 
@@ -14,18 +14,18 @@ struct process {
 	char kind;
 };
 
-/* Takes the scenario from the environment, unless one was set. */
+/* Reads the scenario from the environment, unless a test has set one. */
 void fake_read_environment(void);
 
-/* Returns the code to answer with at once, or 0 to go on. The lock is held until fake_leave. */
+/* Returns the code to return at once, or 0 to continue. Holds the lock until fake_leave(). */
 int fake_enter(const char *function, const struct device *d);
 int fake_leave(int code);
 
-/* Below, the lock is held. */
+/* The caller of these functions holds the lock. */
 int fake_number(const char *key, int missing);
 bool fake_value_is(const char *key, const char *word);
 const char *fake_value(const char *key);
-/* The next entry of "processes", from where its value was left; false at the end. */
+/* Reads the next entry of "processes" and moves `at` behind it. Returns false at the end. */
 bool fake_next_process(const char **at, struct process *ret);
 
 #endif

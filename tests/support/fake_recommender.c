@@ -1,7 +1,5 @@
-/*
- * Sizing as far as answers need it: one strategy, two formats. Its headers are the contract; a test that links the
- * real one instead must find the same. Servers are picked by the real one.
- */
+/* The parts of the sizing that answers need: one strategy, two formats. Tests that link the real
+ * sizing must give the same results. Servers are chosen by the real code. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

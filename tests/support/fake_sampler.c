@@ -1,4 +1,3 @@
-/* A sampler that samples nothing. */
 #include "tests/support/fake_sampler.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 #include "tests/support/sample_snapshot.h"
 
 struct sampler {
-	pthread_mutex_t lock; /* guards all */
+	pthread_mutex_t lock; /* guards all members */
 	struct snapshot_pool *pool;
 	struct snapshot *newest;
 	bool hangs;

@@ -1,7 +1,5 @@
-/*
- * A sampler for tests: gives hand-made snapshots (sample_snapshot.h), and can hang. Stands in for
- * exporter/sampling/sampler.c where the library has one.
- */
+/* A sampler for tests, instead of exporter/sampling/sampler.c. It returns hand-made snapshots
+ * (sample_snapshot.h), and can hang. */
 #ifndef TESTS_SUPPORT_FAKE_SAMPLER_H
 #define TESTS_SUPPORT_FAKE_SAMPLER_H
 
@@ -10,16 +8,14 @@
 struct sampler *fake_sampler_new(void);
 void fake_sampler_free(struct sampler *s);
 
-/* Takes a new snapshot when asked; before the first call there is none. */
+/* Takes a new snapshot. Before the first call there is none. */
 void fake_sampler_tick(struct sampler *s);
 
-/* From now on gives what there is, however old it is said to be, and its age is what is said. */
+/* From now on the sampler returns the last snapshot, and reports `age_seconds` as its age. */
 void fake_sampler_hang(struct sampler *s, double age_seconds);
 
-/*
- * The last generation given to sampler_scraped, the longest wait requested lately, and the newest
- * generation.
- */
+/* Return the last generation passed to sampler_scraped(), the longest recent wait, and the newest
+ * generation. */
 uint64_t fake_sampler_scraped(struct sampler *s);
 double fake_sampler_wait(struct sampler *s);
 uint64_t fake_sampler_generation(struct sampler *s);

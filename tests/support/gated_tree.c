@@ -20,10 +20,10 @@
 /* ---- the gate ---- */
 
 static struct {
-	pthread_mutex_t lock; /* guards all */
+	pthread_mutex_t lock; /* guards all members */
 	pthread_cond_t moved;
 	char shut[GATES][32];
-	const char *slow; /* who comes to it works for so long */
+	const char *slow; /* reads of this path use CPU time for slow_seconds */
 	double slow_seconds;
 	pthread_t owner;
 	unsigned passed_by_owner;
@@ -35,7 +35,7 @@ struct gated {
 	struct tree *inner;
 };
 
-/* Is it that, or below it? */
+/* Returns true if `path` is `name`, or is below it. */
 static bool is_of(const char *path, const char *name)
 {
 	size_t len = strlen(name);

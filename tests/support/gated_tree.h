@@ -1,7 +1,6 @@
-/*
- * A folder like /proc with gates before its files: who comes to one that is shut waits until it is opened. For tests of
- * collectors/base/tree_guard.h, whose threads wait in its stead.
- */
+/* A folder like /proc with gates at its files. A reader of a file with a shut gate waits until the
+ * gate opens. For tests of collectors/base/tree_guard.h, whose helper threads wait instead of the
+ * caller. */
 #ifndef TESTS_SUPPORT_GATED_TREE_H
 #define TESTS_SUPPORT_GATED_TREE_H
 
@@ -20,35 +19,38 @@
 struct gated_world {
 	char path[64];
 	int top;
-	struct tree *tree; /* guarded; the world's */
+	struct tree *tree; /* the guarded tree; owned by the world */
 };
 
-/* self: its statm. There is a process 8, which sleeps. One world at a time; the caller is its owner. */
+/* `self` is the text of the own statm. Process 8 exists and sleeps. Only one world at a time; the
+ * caller is its owner. */
 struct gated_world *gated_world_new(const char *self);
 
-/* The tree goes before those who still wait for it. */
+/* Frees the tree before the threads that still wait for it. */
 void gated_world_freep(struct gated_world **owner); /* for AUTO */
 
 void put_file(const struct gated_world *w, const char *path, const char *text);
 void put_file_of(const struct gated_world *w, int pid, const char *file, const char *text);
 
-/* With statm, stat and io alone. */
+/* Makes a process with only statm, stat and io. */
 void put_locks(const struct gated_world *w, int pid, const char *statm);
 
-/* Each of its files says its own name, but statm and status, which is that of its two threads as well. */
+/* Makes a process. The text of each file is the file's name, except for statm and status. Both of
+ * its threads have the same status. */
 void put_gated(const struct gated_world *w, int pid, const char *statm, const char *status);
 
-/* ---- gates: of a file, or of a folder and all below it ---- */
+/* ---- gates of a file, or of a folder and everything below ---- */
 
 void gate_shut(const char *path);
 void gate_shut_of(int pid, const char *file);
-/* All; who waited goes on, and has by then. */
+/* Opens all gates, and returns when all waiting readers have passed. */
 void gate_open(const struct gated_world *w);
 
-/* A read of this path uses CPU time for so long; NULL: no path does. */
+/* Each read of this path uses this much CPU time; NULL = no path is slow. */
 void gate_slow(const char *path, double seconds);
 
-/* How often the owner's thread came by since this was last asked, and is this that thread? */
+/* gate_passed() returns how often the owner's thread has read since its last call. gate_is_owner()
+ * is true in the owner's thread. */
 unsigned gate_passed(void);
 bool gate_is_owner(void);
 

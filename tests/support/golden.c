@@ -1,4 +1,3 @@
-/* Comparing with golden files. */
 #include "tests/support/golden.h"
 
 #include <stdio.h>

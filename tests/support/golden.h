@@ -1,13 +1,11 @@
-/*
- * Golden files: what a test wrote, compared with tests/golden/NAME. With UPDATE_GOLDEN=1 in the
- * environment the file is written instead, and the difference is part of the review.
- */
+/* Golden files: the output of a test is compared with tests/golden/NAME. With UPDATE_GOLDEN=1 in
+ * the environment the file is written instead, so that the difference is part of the review. */
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H
 
 #include <stddef.h>
 
-/* Fails the running cmocka test, naming the first line that differs. */
+/* Fails the running cmocka test and prints the first line that differs. */
 void golden_check(const char *name, const char *text, size_t len);
 
 #endif

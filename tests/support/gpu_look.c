@@ -1,15 +1,13 @@
-/*
- * Prints the gpu collector's view of this machine, to compare with nvidia-smi and its like:
+/* Prints what the gpu collector sees on this machine, to compare with nvidia-smi and similar tools:
  *
- *	gpu_look [PID [READINGS]]
+ * gpu_look [PID [READINGS]]
  *
- * prints its points, and what the process tree of PID uses, once a second. Exit code 2: there is no
- * GPU.
+ * prints the points of the collector and the GPU use of the process tree of PID, once a second.
+ * Exit code 2: there is no GPU.
  *
- *	gpu_look --library
+ * gpu_look --library
  *
- * asks NVIDIA's library alone, also when no driver is loaded, which the collector would not do.
- */
+ * calls only NVIDIA's library, even if no driver is loaded, which the collector would not do. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +59,7 @@ static uint64_t number(const char *text)
 	return v;
 }
 
-/* One tick; the collector's code. */
+/* Makes one tick and returns the collector's code. */
 static int look(const struct host *h, void *state, struct snapshot *s, struct err *e)
 {
 	if (!gpus_wait(state, 60))

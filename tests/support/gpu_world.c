@@ -1,4 +1,3 @@
-/* A machine with GPUs for tests. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>

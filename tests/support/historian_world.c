@@ -1,4 +1,3 @@
-/* A historian at work, for tests. */
 #include "tests/unit/test_main.h"
 
 #include "tests/support/historian_world.h"

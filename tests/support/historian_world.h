@@ -1,11 +1,11 @@
-/* A historian in a folder of its own, and what is handed to it. */
+/* A historian with its own folder, and functions that send events to it. */
 #ifndef TESTS_SUPPORT_HISTORIAN_WORLD_H
 #define TESTS_SUPPORT_HISTORIAN_WORLD_H
 
 #include "exporter/history/historian.h"
 #include "tests/support/test_history.h"
 
-#define LONG 60.0 /* seconds that never pass in a test that passes */
+#define LONG 60.0 /* seconds; longer than any wait in a test that passes */
 
 struct fixture {
 	struct test_folder folder;
@@ -13,18 +13,19 @@ struct fixture {
 	struct arena arena;
 };
 
-/* Everybody lives, or the one that *context, a pid_t, names; 0 = nobody. */
+/* `context` points to a pid_t: only this process is alive, 0 = none. NULL = all processes are
+ * alive. */
 bool lives(void *context, pid_t pid, uint64_t start_ticks);
 
-/* For cmocka_unit_test_setup_teardown: a folder, and a historian that the test starts. */
+/* For cmocka_unit_test_setup_teardown: makes a folder. The test starts the historian. */
 int set_up(void **state);
 int tear_down(void **state);
-struct historian_config config_of(const struct fixture *f); /* with which it is started */
+struct historian_config config_of(const struct fixture *f); /* for historian_start() */
 
-/* Hands over a run, its samples from first on, and its end. */
+/* Send a run, its samples from number `first` on, and its end. */
 void begin(struct fixture *f, const char *run_id);
 void add_samples(struct fixture *f, const char *run_id, size_t first, size_t n);
 void finish(struct fixture *f, const char *run_id);
-struct run read_run(struct fixture *f, const char *run_id); /* as it is in the file */
+struct run read_run(struct fixture *f, const char *run_id); /* reads the file */
 
 #endif

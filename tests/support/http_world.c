@@ -1,4 +1,3 @@
-/* A server, and its clients. */
 #include "tests/support/http_world.h"
 
 #include "tests/unit/test_main.h"

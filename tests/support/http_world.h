@@ -1,6 +1,5 @@
-/*
- * A server on sockets of 127.0.0.1 with a fake sampler, and its clients. The test has the routes, and links fake_sampler.
- */
+/* A server on sockets of 127.0.0.1 with a fake sampler, and its clients. The test defines the
+ * routes and links fake_sampler. */
 #ifndef TESTS_SUPPORT_HTTP_WORLD_H
 #define TESTS_SUPPORT_HTTP_WORLD_H
 
@@ -20,30 +19,31 @@ struct http_world {
 	uint16_t port; /* of the first address */
 };
 
-/* One that can be started, whose options can be changed before; then it serves on so many addresses. */
+/* http_world_new() makes a world whose options can still be changed. http_world_start() starts the
+ * server on `n_addresses` addresses. */
 struct http_world *http_world_new(void);
 void http_world_start(struct http_world *w, size_t n_addresses);
 
-/* Set-up of cmocka: the server listens on one address; http_world_end stops it. */
+/* Set-up for cmocka: the server listens on one address. http_world_end() stops it. */
 int http_world_begin(void **state);
 int http_world_end(void **state);
 
 uint16_t http_port_of(const char *address);
 int http_connect(uint16_t port);
 
-/* Sends everything, as long as the server takes it. */
+/* Sends all data, or until the server stops reading. */
 void http_send_all(int fd, const char *data, size_t len);
 
-/* Everything until the server closes. */
+/* Receives all data until the server closes. */
 void http_receive_all(int fd, struct buf *out);
 
-/* One connection: the request as it is, then all that comes back. */
+/* Sends the bytes of `request` on a new connection, and returns the whole answer. */
 struct buf http_talk(struct http_world *w, const char *request, size_t len);
 
-/* headers: whole lines. */
+/* `headers` are whole lines. */
 struct buf http_get(struct http_world *w, const char *method, const char *target,
 	const char *headers);
 
-int http_status_of(const struct buf *reply); /* 0: no answer */
+int http_status_of(const struct buf *reply); /* 0 = no answer */
 
 #endif

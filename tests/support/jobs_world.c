@@ -1,4 +1,3 @@
-/* A world of processes for the tests of jobs. */
 #include "tests/support/jobs_world.h"
 
 #include "tests/unit/test_main.h"

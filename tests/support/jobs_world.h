@@ -1,4 +1,4 @@
-/* A /proc in memory with made-up processes, and the jobs that follow them. */
+/* A /proc in memory with simulated processes, and the jobs that follow them. */
 #ifndef TESTS_SUPPORT_JOBS_WORLD_H
 #define TESTS_SUPPORT_JOBS_WORLD_H
 
@@ -15,7 +15,7 @@ struct fake {
 	int pid, ppid;
 	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
 	unsigned long peak_kib, stack;
-	const char *children; /* its list, "11 12 "; NULL: stays as it is */
+	const char *children; /* list such as "11 12 "; NULL = unchanged */
 };
 
 struct world *world_new(void);

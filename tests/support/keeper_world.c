@@ -1,4 +1,4 @@
-/* Answers like the Keeper, or as it does when something is wrong. */
+/* Answers like the Keeper, with or without a fault. */
 #include "tests/unit/test_main.h"
 
 #include "tests/support/keeper_world.h"
@@ -14,7 +14,7 @@ struct world new_world(void)
 		.stop_after_waits = -1, .hash = "h1", .aws_servers = 600, .hcloud_servers = 250};
 }
 
-/* Two pages and one, so that every call can fail in turn. */
+/* Makes three pages in total, so that a test can let each call fail. */
 struct world small_world(void)
 {
 	struct world w = new_world();

@@ -1,7 +1,5 @@
-/*
- * A Keeper that exists only here, with a clock that moves when the client waits, and one fault at any call. For
- * the unit test of the Keeper client.
- */
+/* A simulated Keeper for the tests of the Keeper client. Its clock moves when the client waits, and
+ * any call can have a fault. */
 #ifndef TESTS_SUPPORT_KEEPER_WORLD_H
 #define TESTS_SUPPORT_KEEPER_WORLD_H
 
@@ -20,14 +18,14 @@ enum fault {
 	FAULT_HTML,          /* 200 with a page of HTML */
 	FAULT_CUT,           /* 200, half of the body */
 	FAULT_OTHER_JSON,    /* 200, JSON of another shape */
-	FAULT_UNPROCESSABLE, /* 422: for good */
-	FAULT_UNAUTHORIZED,  /* 401: for good */
-	FAULT_TOO_LONG,      /* for good */
+	FAULT_UNPROCESSABLE, /* 422: permanent */
+	FAULT_UNAUTHORIZED,  /* 401: permanent */
+	FAULT_TOO_LONG,      /* permanent */
 	FAULTS,
 };
 
 struct world {
-	double seconds; /* since the beginning */
+	double seconds; /* since the start of the test */
 	unsigned calls, servers_calls, not_modified;
 	double call_at[4096];
 	double call_credits[4096];
@@ -36,16 +34,16 @@ struct world {
 	enum fault fault;
 	int stop_after_waits; /* < 0 = never */
 	const char *hash, *extra_url;
-	bool no_header, changed; /* no X-Total-Count; other ETags */
+	bool no_header, changed; /* no X-Total-Count; new ETags */
 	unsigned aws_servers, hcloud_servers;
-	double rate_limit; /* told with each answer; 0 = untold */
-	double claimed;    /* more servers than there are */
+	double rate_limit; /* in each answer; 0 = not in the answer */
+	double claimed;    /* number of servers claimed beyond the real number */
 };
 
 struct world new_world(void);
-struct world small_world(void); /* two pages and one, so that every call can fail in turn */
+struct world small_world(void); /* three pages, so that a test can let each call fail */
 
-/* The calls of struct keeper_transport; context is a struct world. */
+/* The functions of struct keeper_transport. `context` is a struct world. */
 int world_get(void *context, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 bool world_wait(void *context, double seconds);

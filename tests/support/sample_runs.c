@@ -1,4 +1,3 @@
-/* Runs for tests of what is answered about them. */
 #include "tests/support/sample_runs.h"
 
 #include <math.h>
@@ -7,7 +6,7 @@
 
 #define MIB 1048576.0
 
-/* Sorted by column, as run.h promises. */
+/* Sorted by column, as run.h requires. */
 static struct column_stats full[] = {
 	{"cpu_cores", {10, 1.5, 0.5, 2, 1.4, 1.9, 2, 15}},
 	{"cpu_seconds", {10, 1.5, 0.5, 2, 1.4, 1.9, 2, 15.25}},

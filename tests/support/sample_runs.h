@@ -1,7 +1,5 @@
-/*
- * Runs of the job "etl/load" as a history gives them, newest first: one running, one failed, two
- * successful, one of which lacks some columns. Times are fixed.
- */
+/* Runs of the job "etl/load" as a history returns them, newest first: one running, one failed, two
+ * successful. One of the successful runs lacks some columns. Times are fixed. */
 #ifndef TESTS_SUPPORT_SAMPLE_RUNS_H
 #define TESTS_SUPPORT_SAMPLE_RUNS_H
 

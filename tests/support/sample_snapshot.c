@@ -1,4 +1,3 @@
-/* A snapshot for tests of what is made from one. */
 #include "tests/support/sample_snapshot.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
-/*
- * A hand-made snapshot with every kind of metric and hostile label values, from collectors "cats"
- * and "dogs", of which "birds" failed and "fish" are absent.
- */
+/* A hand-made snapshot with every kind of metric and hostile label values. The collectors are
+ * "cats" and "dogs", "birds", which failed, and "fish", which is absent. */
 #ifndef TESTS_SUPPORT_SAMPLE_SNAPSHOT_H
 #define TESTS_SUPPORT_SAMPLE_SNAPSHOT_H
 
@@ -9,7 +7,7 @@
 
 struct snapshot_pool *sample_pool(void);
 
-/* The next snapshot of the pool, filled; read now. */
+/* Fills the next snapshot of the pool, with the present time. */
 struct snapshot *sample_snapshot(struct snapshot_pool *p);
 
 #endif

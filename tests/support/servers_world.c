@@ -1,4 +1,3 @@
-/* Servers, runs and questions for tests of what is answered about both. */
 #include "tests/support/servers_world.h"
 
 #include "tests/unit/test_main.h"
@@ -16,7 +15,7 @@
 #include "tests/support/sample_runs.h"
 #include "exporter/answers/app_caches.h"
 
-/* Six servers, of which small is the cheapest, and the last one can only be had in euros. */
+/* Six servers. t.small is the cheapest. The last one is only sold in euros. */
 static const char catalogue_text[] =
 	"# as_of: 2026-10-01\n"
 	"vendor_id,server_id,api_reference,family,cpu_architecture,cpu_allocation,vcpus,memory_amount,memory_amount_actual,gpu_count,gpu_model,gpu_memory_min,gpu_memory_total,storage_size,storage_type,score1,score,region_id,aliases,country_id,continent,allocation,price,currency,billing_increment_seconds,minimum_billing_seconds,compliance,storage_price_gb_month,outbound_price_gb\n"

@@ -1,4 +1,3 @@
-/* Histories for tests. */
 #include "tests/support/test_history.h"
 
 #include <dirent.h>
@@ -36,7 +35,7 @@ void test_near(double got, double expected, double most, const char *file, int l
 	_fail(file, line);
 }
 
-/* In memory where there is such a place, so that no time is spent waiting for fsync. */
+/* In memory if possible, so that fsync takes no time. */
 void test_folder_make(struct test_folder *ret)
 {
 	const char *parent = getenv("TMPDIR");

@@ -1,15 +1,14 @@
-/* Histories for tests: a folder that goes away, a few columns, runs and samples with known values.
- */
+/* Histories for tests: a temporary folder, a few columns, runs and samples with known values. */
 #ifndef TESTS_SUPPORT_TEST_HISTORY_H
 #define TESTS_SUPPORT_TEST_HISTORY_H
 
 #include "exporter/history/history.h"
 
-/* In doubles, which cmocka's assert_float_equal is not; NaN is near NaN. */
+/* Compares doubles; cmocka's assert_float_equal compares floats. NaN equals NaN. */
 #define assert_near(got, expected, most) test_near((got), (expected), (most), __FILE__, __LINE__)
 void test_near(double got, double expected, double most, const char *file, int line);
 
-/* The five columns below, in this order. */
+/* The columns of test_columns, in this order. */
 enum {
 	TEST_CPU_SECONDS,
 	TEST_MEMORY_BYTES,
@@ -22,7 +21,7 @@ extern const struct columns test_columns;
 
 struct test_folder {
 	char path[256]; /* of the folder */
-	char file[300]; /* of a history in it, not yet there */
+	char file[300]; /* path for a history, not created yet */
 };
 void test_folder_make(struct test_folder *ret);
 void test_folder_remove(struct test_folder *f); /* with everything in it */
@@ -32,10 +31,11 @@ int test_folder_set_up(void **state);
 int test_folder_tear_down(void **state);
 
 size_t test_folder_count(const struct test_folder *f); /* files in it */
-/* Corrupt histories set aside; the path of one of them in aside unless NULL. */
+/* Returns the number of quarantined histories. Copies the path of one to `aside`, which may be
+ * NULL. */
 size_t test_folder_aside(const struct test_folder *f, char *aside, size_t size);
 
-/* A history open for writing in a folder of its own, for cmocka_unit_test_setup_teardown. */
+/* A history open for writing in its own folder, for cmocka_unit_test_setup_teardown. */
 struct test_place {
 	struct test_folder folder;
 	struct history *h;
@@ -44,38 +44,39 @@ struct test_place {
 int test_place_make(void **state);
 int test_place_remove(void **state); /* checks first that the file is sound */
 
-/* Opens for writing; a failure fails the test. */
+/* Opens a history for writing, or fails the test. */
 struct history *test_history(const char *path);
-void test_opens_empty(const char *path); /* and takes a run */
+void test_opens_empty(const char *path); /* and can be written */
 
 struct run_begin test_begin(const char *run_id, const char *job_name, double started_at);
 struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome);
 
-/* Number i (from 0) of a run: 1 s at start + i, CPU 0.5, memory and peak i, 10 bytes read. */
+/* Makes sample `i` (from 0) of a run: 1 s at start + i, CPU 0.5, memory and peak i, 10 bytes
+ * read. */
 void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start,
 	size_t i);
 
-/* In one transaction each; a failure fails the test. */
+/* Each writes one transaction, or fails the test. */
 void test_write_run(struct history *h, const char *run_id, const char *job_name, double start,
-	size_t samples, enum outcome outcome); /* OUTCOME_RUNNING: leaves it open */
+	size_t samples, enum outcome outcome); /* OUTCOME_RUNNING = stays open */
 void test_write_samples(struct history *h, const char *run_id, double start, size_t first,
 	size_t n);
 
-/* The only run with that id, in arena. */
+/* Returns the only run with this id. Its memory belongs to `arena`. */
 struct run test_read_run(struct history *h, const char *run_id, struct arena *arena);
 
 size_t test_count_runs(struct history *h, const char *job_name);
 size_t test_count_samples(struct test_place *p, const char *run_id);
 
-/* Prunes until nothing is left to do; returns the number of steps. */
+/* Prunes until nothing is left to prune. Returns the number of steps. */
 int test_prune(struct history *h, const struct history_limits *l, double now);
 
-/* ---- around the history's own code ---- */
-/* A closed history of 40 runs with 100 samples each: some 60 pages. */
+/* ---- direct access to the file ---- */
+/* Makes a closed history of 40 runs with 100 samples each, about 60 pages. */
 void test_make_history(const char *path);
 void test_run_sql(const char *path, const char *sql);
 int64_t test_count_rows(const struct test_folder *f, const char *table);
-void test_damage(const char *path); /* fills each page but the first with 0xff */
+void test_damage(const char *path); /* fills all pages except the first with 0xff */
 size_t test_read_file(const char *path, char *out, size_t size);
 void test_write_file(const char *path, const char *data, size_t n);
 

@@ -1,4 +1,3 @@
-/* A machine for tests. */
 #include "tests/support/test_host.h"
 
 #include <math.h>

@@ -1,68 +1,58 @@
-/*
- * A machine for tests: trees, a clock that the test moves, and one collector run on them tick by
- * tick.
- */
+/* A machine for tests: file trees, a clock that the test moves, and one collector that runs on them
+ * tick by tick. */
 #ifndef TESTS_SUPPORT_TEST_HOST_H
 #define TESTS_SUPPORT_TEST_HOST_H
 
 #include "collectors/collector.h"
 #include "tests/support/test_tree.h"
 
-/*
- * A host over three memory trees, with 100 ticks a second, 4 KiB pages and 4 CPUs. The clocks start
- * at 1000 s (mono) and 2026-11-21 (wall). Change t->host as the test needs it.
- */
+/* A host on three memory trees, with 100 ticks a second, 4 KiB pages and 4 CPUs. The clocks start
+ * at 1000 s (mono) and 2026-11-21 (wall). A test may change t->host. */
 struct test_host {
 	struct host host;
-	struct tree *proc, *sys, *root; /* owned; memory trees unless a fixture was opened */
+	struct tree *proc, *sys, *root; /* owned; memory trees if no fixture was opened */
 };
 
 void test_host_init(struct test_host *t);
-struct test_host test_host_made(void); /* the same, for a declaration */
-/*
- * Reads proc and sys from tests/fixtures/NAME instead; root stays in memory, and nothing can be
- * changed in the others.
- */
+struct test_host test_host_made(void); /* as an initialiser */
+/* Reads proc and sys from tests/fixtures/NAME, which cannot be changed. root stays in memory. */
 void test_host_fixture(struct test_host *t, const char *name);
 void test_host_done(struct test_host *t);
 void test_host_advance(struct test_host *t, double seconds); /* both clocks */
 
-/* Adds a file to proc, sys or root by its first folder: "/proc/stat", "/sys/...", else root. */
+/* Adds a file to a tree chosen by the first folder: "/proc/stat" to proc, "/sys/..." to sys, all
+ * others to root. */
 void test_host_file(struct test_host *t, const char *path, const char *text);
 void test_host_bytes(struct test_host *t, const char *path, const char *data, size_t len);
 void test_host_link(struct test_host *t, const char *path, const char *target);
 void test_host_remove(struct test_host *t, const char *path);
 
-/* A collector at work: its state, and the snapshot of its last tick. */
+/* A running collector: its state, and the snapshot of its last tick. */
 struct test_run {
-	const struct collector **list; /* owned: the pool looks into it */
+	const struct collector **list; /* owned; the pool points to it */
 	void *state;
 	bool started;
 	struct snapshot_pool *pool;
 	struct snapshot *snapshot;
-	const struct block *
-		block; /* of the last collect; points of a failed one are there, but do not count */
-	struct err err; /* of the last start or collect */
+	const struct block
+		*block; /* of the last collect(); after a failure its points do not count */
+	struct err err; /* of the last start() or collect() */
 };
 
-/* Starts it; the code of start. test_run_done is needed whatever it was. */
+/* Starts the collector and returns its code. Call test_run_done() also after a failure. */
 int test_run_start(struct test_run *r, const struct collector *c, struct host *host);
-/* The same, for a declaration; a collector that does not start fails the test. */
+/* Like test_run_start(), as an initialiser. Fails the test if the collector does not start. */
 struct test_run test_run_started(const struct collector *c, struct host *host);
 int test_run_collect(struct test_run *r, const struct host *host);
 void test_run_done(struct test_run *r);
 
-/*
- * Value of the point of a family ("rightsize_cpu_seconds") with these label values, separated by
- * "|" in the order of the table ("" when there are no labels); NaN when there is no such point.
- * Fails the test when the collector has no such family.
- */
+/* Returns the value of the point with these label values in a family such as
+ * "rightsize_cpu_seconds". The values are separated by "|" in the order of the table; "" = no
+ * labels. Returns NaN if there is no such point. Fails the test if the collector has no such
+ * family. */
 double test_run_value(const struct test_run *r, const char *name, const char *labels);
 
-/*
- * Fails the test unless both are NaN (no such point), or equal but for the rounding of a sum or
- * quotient.
- */
+/* Fails the test unless both are NaN, or equal except for the rounding of a sum or quotient. */
 #define assert_value(actual, expected) check_value((actual), (expected), __FILE__, __LINE__)
 void check_value(double actual, double expected, const char *file, int line);
 
@@ -71,17 +61,15 @@ struct test_expected {
 	double value;
 };
 
-/* Compares the points of a collector's first tick, on a machine of tests/fixtures. */
+/* Compares the points of a collector's first tick on a fixture machine (tests/fixtures). */
 void test_captured(const struct collector *c, const char *fixture,
 	const struct test_expected *table, size_t n);
 
-/* How many points a family has. */
+/* Returns the number of points of a family. */
 size_t test_run_points(const struct test_run *r, const char *name);
 
-/*
- * The first fault of a block in words, NULL when there is none. No input may cause one: NaN, a
- * negative counter, label values that are not UTF-8, too long, or the same for two points.
- */
+/* Returns the first fault of a block as text, or NULL. No input may cause a fault: NaN, a negative
+ * counter, label values that are not UTF-8, too long, or equal for two points. */
 const char *block_fault(const struct block *b);
 
 #endif

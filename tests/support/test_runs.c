@@ -1,4 +1,3 @@
-/* Runs of a job made up for a test. */
 #include "tests/support/test_runs.h"
 
 #include <assert.h>

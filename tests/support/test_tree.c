@@ -1,4 +1,3 @@
-/* Trees for tests. */
 #include "tests/support/test_tree.h"
 
 #include <errno.h>
@@ -110,7 +109,7 @@ static ssize_t memory_part(struct tree *t, const char *path, uint64_t from, char
 	return (ssize_t)n;
 }
 
-/* Has an earlier entry already given this first name below the directory? */
+/* Returns true if an earlier entry below the directory has the same first name. */
 static bool seen_before(const struct memory *m, size_t upto, const char *directory,
 	const char *name, size_t len)
 {

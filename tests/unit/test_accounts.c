@@ -1,4 +1,5 @@
-/* collectors/accounts: which source a run's CPU time comes from, on a /proc and control groups in memory. */
+/* collectors/accounting/accounts.c: the source that gives a run's CPU time, on a /proc and control
+ * groups in memory. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static void group_of_its_own_knows_all(void **state)
 	assert_double_equal(w.value[RUN_OOM_KILLS], 0, 0);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup");
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
-	/* The group goes with its last process: what it had said stays. */
+	/* The control group disappears with its last process. The values read before stay. */
 	test_host_remove(&w.t, "/sys/fs/cgroup/box");
 	test_host_remove(&w.t, "/proc/10");
 	look_again(&w);
@@ -45,7 +46,7 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 
 		world_init(&w, "/box");
 		put_process(&w, 12, cases[i].parent, 0, "/box");
-		test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n13\n"); /* 13 is gone by now */
+		test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n13\n"); /* 13 has ended since */
 		OPEN(&w, .root = 10, .ours = true);
 		usage(&w, 6500000, "");
 		look_again(&w);
@@ -54,7 +55,8 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 	}
 }
 
-/* It slows the run: it is for who has no other account of children whom nobody waits for. */
+/* The task clock slows the run. It is used only when nothing else counts children that no process
+ * waits for. */
 static void clock_is_used_where_nothing_else_tells_all(void **state)
 {
 	static const struct {
@@ -80,7 +82,7 @@ static void processes_of_the_group_join_the_tree(void **state)
 	AUTO(world_done) struct world w;
 
 	world_init(&w, "/box");
-	put_process(&w, 13, 1, 30, "/box"); /* an orphan, whose parents nobody saw */
+	put_process(&w, 13, 1, 30, "/box"); /* an orphan; its parents were never seen */
 	test_host_file(&w.t, GROUP "cgroup.procs", "10\n13\n");
 	account_find_members(w.account, &w.t.host, &w.tree);
 	assert_true(process_tree_has(&w.tree, 13));
@@ -90,7 +92,7 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 {
 	static const struct {
 		const char *group, *source;
-		double seconds; /* 1.5 s by /proc, 3 s by the group; 0.25 s of it before */
+		double seconds; /* 1.5 s in /proc, 3 s in the group; 0.25 s are from before exec */
 	} cases[] = {{"/", "proc", 1.25}, {"/box", "cgroup", 3}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -147,21 +149,20 @@ static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 
 	world_init(&w, "/");
 	put_process(&w, 10, 1, 150, "/");
-	machine(&w, 101.2, 50); /* busy for 0.8 s, nobody was born */
+	machine(&w, 101.2, 50); /* the machine was busy for 0.8 s, no process was created */
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 1.5, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "proc");
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 1e-6);
 	put_process(&w, 10, 1, 160, "/");
 	machine(&w, 102.2, 90);
-	look_again(
-		&w); /* busy for 1 s, of which 0.1 s are known; this test's own time is a little */
+	look_again(&w); /* busy for 1 s: 0.1 s are the run's, and a little is this test's */
 	assert_in_range((uint64_t)(note_of(&w).cpu_missed_seconds * 1000), 500, 900);
 	test_host_remove(&w.t, "/proc/10");
-	machine(&w, 103.7, 90); /* nobody was born, but its own last 0.5 s are not known */
+	machine(&w, 103.7, 90); /* no process was created, but the run's last 0.5 s were not read */
 	look_again(&w);
 	assert_in_range((uint64_t)(note_of(&w).cpu_missed_seconds * 1000), 900, 1400);
-	/* Somebody waited for what was missed. */
+	/* wait() reported the children's CPU time. */
 	account_waited(w.account, 9);
 	assert_string_equal(note_of(&w).cpu_source, "rusage");
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
@@ -180,7 +181,7 @@ static void unknown_machine_is_an_unknown_bound(void **state)
 static void total_never_falls_and_its_parts_add_up(void **state)
 {
 	static const struct {
-		unsigned usec; /* 0: not to be read */
+		unsigned usec; /* 0 = the file cannot be read */
 		double expected;
 	} steps[] = {{2000000, 2}, {5000000, 5}, {4000000, 5}, {0, 5}, {7000000, 7}};
 	AUTO(world_done) struct world w;

@@ -1,4 +1,5 @@
-/* collectors/accounts beside exit accounting: what ends cost is in a run's CPU time, and bounds what others tell of it. */
+/* collectors/accounting/accounts.c with exit accounting: a run's CPU time includes what process
+ * exits cost, and exit accounting bounds what other sources report. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -8,18 +9,19 @@
 
 #define MS UINT64_C(1000000)
 
-/* There are no such processes here (PID_MAX_LIMIT), whose clocks would be read: exit accounting is for this namespace. */
+/* These pids are above PID_MAX_LIMIT, so no real process has a clock to read. Exit accounting is
+ * only used in this PID namespace. */
 #define ROOT        5000010
 #define OTHER       5000012
 #define CHILD       5000100
-#define SIGCHLD_BIT 65536 /* of sigignore */
+#define SIGCHLD_BIT 65536 /* in the sigignore field of /proc/PID/stat */
 
 struct group {
 	struct world w;
 	struct exit_events *events;
 };
 
-/* The other ignores SIGCHLD, or not; with each page fault it uses a tick. */
+/* Writes the stat of process OTHER, which uses one tick for each page fault. */
 static void put_other(struct group *g, unsigned faults, unsigned ignored)
 {
 	char path[64], text[256];
@@ -31,7 +33,7 @@ static void put_other(struct group *g, unsigned faults, unsigned ignored)
 	test_host_file(&g->w.t, path, text);
 }
 
-/* A run, and an other that is in its group. */
+/* Makes a run and a stranger, OTHER, in the same control group. */
 static void group_init(struct group *g, unsigned ignored)
 {
 	static const struct task_clock clock = TASK_CLOCK_NONE;
@@ -61,7 +63,8 @@ static void group_done(struct group *g)
 	world_done(&g->w);
 }
 
-/* A child of the other ends, for whom nobody waits, and ten of the run: 2 ms and 300 ms, and 1 ms for each end. */
+/* Ends one child of OTHER, which no process waits for (2 ms), and ten children of the run (300 ms).
+ * Each exit costs 1 ms. */
 static void children_end(struct group *g)
 {
 	struct world *w = &g->w;
@@ -74,7 +77,7 @@ static void children_end(struct group *g)
 		fake_end(g->events, pid, others ? 2 * MS : 30 * MS, MS);
 	}
 	usage(w, 5000000 + 10000 + 2000 + 300000 + 11 * 1000, "");
-	put_process(w, ROOT, 1, 130, "/box"); /* with the children that it waited for */
+	put_process(w, ROOT, 1, 130, "/box"); /* includes the children that it waited for */
 	put_other(g, 1, SIGCHLD_BIT);
 	machine(w, 102, 61);
 	fake_processes(g->events)->clock_ns[OTHER % FAKE_PIDS] = 10 * MS;
@@ -87,12 +90,13 @@ static void ends_are_measured_by_the_group_that_a_run_shares(void **state)
 	group_init(&g, SIGCHLD_BIT);
 	children_end(&g);
 	look_again(&g.w);
-	/* 1.3 s, less what the root did as another program, and ten of eleven ends. */
+	/* 1.3 s, minus 0.25 s that the root used before exec, plus ten of the eleven exits. */
 	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 1.3 - 0.25 + 0.010, 5e-4);
 	assert_double_equal(note_of(&g.w).cpu_missed_seconds, 0.001, 5e-4);
 }
 
-/* The rest of the group would be more: the children of one who ignores SIGCHLD are nobody's. */
+/* The group's remainder would be larger, because it includes the children of a stranger that
+ * ignores SIGCHLD. */
 static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **state)
 {
 	AUTO(group_done) struct group g;
@@ -101,7 +105,7 @@ static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **
 	children_end(&g);
 	fake_fork(g.events, OTHER, CHILD + 100, 50 * MS);
 	fake_end(g.events, CHILD + 100, 9 * MS, MS);
-	/* A hundredth of what the run did itself is more than that. */
+	/* One percent of the run's own CPU time is more than 9 ms. */
 	fake_processes(g.events)->clock_ns[ROOT % FAKE_PIDS] = 10000 * MS;
 	put_process(&g.w, ROOT, 1, 1130, "/box");
 	usage(&g.w, 15000000 + 10000 + 2000 + 300000 + 9000 + 12 * 1000, "");

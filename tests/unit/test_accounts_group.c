@@ -1,4 +1,5 @@
-/* collectors/accounts: kills for memory and the quota of a run's control group. */
+/* collectors/accounting/accounts.c: out-of-memory kills and the CPU quota of a run's control
+ * group. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -25,23 +26,24 @@ static void kill_in_the_own_group_is_noted(void **state)
 #define MIB       1048576.0
 #define LIMIT_MIB 128
 
-/* A run that nobody saw with more than 10 MiB. 100 pages are what an other has. */
+/* The run's largest sampled peak is 10 MiB. The other process has 100 pages. */
 static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 {
 	static const struct {
-		const char *group, *self;    /* of the run, and of an other: process 1 */
+		const char *group, *self;    /* of the run, and of process 1 */
 		const char *before, *at_end; /* processes in the group */
-		const char *mark;            /* MiB, NULL = an older kernel */
+		const char *mark;            /* memory.peak in bytes; NULL = an older kernel */
 		unsigned kills, met;
 		double expected; /* MiB */
 	} cases[] = {
-		/* Its own, whoever enters. */
+		/* The run has its own group, and a stranger may enter later. */
 		{"/box", "/", "10\n", "10\n55\n", "133169152", 1, 1, LIMIT_MIB},
 		{"/box", "/", "10\n", "", NULL, 1, 1, LIMIT_MIB},
-		/* With this exporter, and in a group below it. */
+		/* The run shares its group with the exporter, or has a group below it. */
 		{"/box", "/box", "1\n10\n", "1\n", "134217728", 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
 		{"/box/in", "/box", "1\n", "1\n", NULL, 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
-		/* No kill; a kill at another limit; the other processes have changed. */
+		/* No kill; a kill without reaching this limit; the other processes of the group
+		 * changed. */
 		{"/box", "/", "10\n", "10\n", "134217728", 0, 5, 10},
 		{"/box", "/", "10\n", "10\n", "62914560", 1, 0, 10},
 		{"/box", "/", "10\n", "10\n", NULL, 1, 0, 10},
@@ -119,8 +121,7 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 
 	world_init(&w, "/box");
 	look_again(&w);
-	assert_true(isnan(
-		w.value[RUN_CPU_THROTTLED_SECONDS])); /* no quota, so nothing is held back by one */
+	assert_true(isnan(w.value[RUN_CPU_THROTTLED_SECONDS])); /* no quota, so no throttling */
 	put_process(&w, 10, 1, 100, "/box/in");
 	test_host_file(&w.t, GROUP "in/cpu.max", "max 100000\n");
 	test_host_file(&w.t, GROUP "cpu.max", "50000 100000\n");
@@ -132,24 +133,25 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_SECONDS], 2.5, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
-	/* A group of the same name that was made since tells nothing, so what was told holds. */
+	/* A group of the same name was created since. Its counters say nothing about the run, so
+	 * the values become unknown. */
 	usage(&w, 0, "nr_periods 1\nnr_throttled 0\nthrottled_usec 0\n");
 	look_again(&w);
 	assert_true(isnan(w.value[RUN_CPU_PERIODS]) && isnan(w.value[RUN_CPU_THROTTLED_PERIODS]) &&
 		    isnan(w.value[RUN_CPU_THROTTLED_SECONDS]));
 }
 
-/* 5 periods held back when it is followed; before the command was started, 2. */
+/* 5 periods were throttled when the quota was first read; 2 of them before the command started. */
 static void quota_counts_from_before_the_command(void **state)
 {
 	static const struct {
-		const char *group, *before; /* whose quota was read before */
+		const char *group, *before; /* group whose quota was read before */
 		double expected;
 	} cases[] = {
-		{"/box/in", NULL, 2},   /* since it was followed */
-		{"/box/in", "/box", 5}, /* since before the command */
+		{"/box/in", NULL, 2},   /* since the quota was first read */
+		{"/box/in", "/box", 5}, /* since before the command started */
 		{"/box/in", "/elsewhere", 2},
-		{"/box", NULL, 7}, /* its own: all of it */
+		{"/box", NULL, 7}, /* the run's own group: all periods */
 		{"/box", "/box", 7},
 	};
 
@@ -195,7 +197,8 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
 }
 
-/* Its group counts over all of the worker's life. */
+/* The group counts over the whole life of the worker process, and the run is only a part of that
+ * life. */
 static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 {
 	AUTO(world_done) struct world w;
@@ -213,7 +216,7 @@ static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 	assert_string_equal(note_of(&w).cpu_source, "proc");
 }
 
-/* A second ago its root was born; 2 CPUs. */
+/* The root was created one second ago. The machine has 2 CPUs. */
 static void open_young(struct world *w, unsigned used_usec, const char *parts)
 {
 	account_close(TAKE(w->account));
@@ -237,17 +240,18 @@ static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)
 	usage(&w, 4500000, "user_usec 3400000\nsystem_usec 1100000\n");
 	test_host_file(&w.t, GROUP "memory.events", "low 0\nhigh 3\nmax 11\noom 4\noom_kill 1\n");
 	look_again(&w);
-	/* 0.2 s that the tree knew when it began, and 0.5 s since. */
+	/* 0.2 s that the tree had counted when it began, and 0.5 s since. */
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.7, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_SYSTEM_SECONDS], 1.1 - 3.8 / 4, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup");
-	/* 2 CPUs could have worked for that second unseen. */
+	/* Both CPUs could have worked unseen for that second. */
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 2, 1e-9);
 	assert_double_equal(w.value[RUN_OOM_KILLS], 0, 0);
 	assert_double_equal(w.value[RUN_MEMORY_MAX_EVENTS], 2, 0);
 	assert_double_equal(w.value[RUN_MEMORY_HIGH_EVENTS], 0, 0);
 	assert_true(isnan(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES]));
-	/* Killed, not at the limit, which only somebody before met; and then at it. */
+	/* First a kill while only an earlier process had reached the limit. Then the limit is
+	 * reached as well. */
 	test_host_file(&w.t, GROUP "memory.events", "max 11\noom 4\noom_kill 2\n");
 	look_again(&w);
 	w.value[RUN_MEMORY_PEAK_BYTES] = 10 * MIB;
@@ -272,7 +276,7 @@ static void throttling_before_the_run_is_not_the_run_s(void **state)
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.3, 1e-9);
 }
 
-/* Children that nobody waited for may have used it. */
+/* Children that no process waited for may have used the time. */
 static void what_the_run_may_have_used_in_its_group_is_its_own(void **state)
 {
 	AUTO(world_done) struct world w;

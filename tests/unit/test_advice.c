@@ -1,4 +1,4 @@
-/* recommender/advice/: each format's syntax and units, to the letter. */
+/* recommender/advice/: the exact syntax and units of each format. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static struct sizing nothing_known(void)
 	};
 }
 
-/* The base values of the field's documentation: 2.25 cores, 3584 MiB, a GPU, 20 GiB of disk. */
+/* The example values of the field's documentation: 2.25 cores, 3584 MiB, a GPU, 20 GiB of disk. */
 static struct sizing plain(void)
 {
 	struct sizing s = nothing_known();
@@ -31,7 +31,7 @@ static struct sizing plain(void)
 	return s;
 }
 
-/* The same with limits above the requests, and without GPU, disk or duration. */
+/* Limits above the requests; no GPU, disk or duration. */
 static struct sizing with_limits(void)
 {
 	struct sizing s = nothing_known();
@@ -231,7 +231,8 @@ static void limits_are_never_below_requests(void **state)
 		"  limits:\n    cpu: \"500m\"\n    memory: \"512Mi\"\n");
 }
 
-/* With a third of the cores, a job that is bound by them takes three times as long: the limit must not kill it. */
+/* A job that uses all its cores takes three times as long with a third of the cores. The time limit
+ * must not kill it. */
 static void a_time_limit_is_that_of_the_cores_asked_for(void **state)
 {
 	struct sizing s = plain();
@@ -260,7 +261,8 @@ static void cores_are_rounded_up_to_thousandths(void **state)
 	}
 }
 
-/* baseline has no number of cores that does not slow a job down: its mean of 0.3 must not become a hard limit. */
+/* The baseline strategy does not know how many cores avoid a slowdown. Its mean of 0.3 must not
+ * become a hard limit. */
 static void a_request_is_no_hard_limit(void **state)
 {
 	struct sizing s = nothing_known();

@@ -1,4 +1,4 @@
-/* A clock that jumps must not make everything old. */
+/* A wall clock that jumps must not make every run look old. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 		const char *what;
 		struct {
 			int64_t mono, wall, expected;
-			const char *boot; /* NULL: the first */
+			const char *boot; /* NULL = the first boot */
 		} reading[6];
 	} table[] = {
 		{"a clock that works", {{10, 1000, 1000}, {70, 1060, 1060}, {7270, 8260, 8260}}},
@@ -84,12 +84,12 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 	}
 }
 
-/* Each process that asks is a new one. */
+/* Each row is read by a new process. */
 static void what_was_agreed_on_is_in_the_file(void **state)
 {
 	static const struct {
 		const char *what;
-		bool older; /* of a version that kept nothing */
+		bool older; /* written by a version that did not save the clock */
 		double wall, expected;
 		const char *boot;
 	} table[] = {
@@ -125,7 +125,7 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 	}
 }
 
-/* Readers wake when it changes. */
+/* A write wakes the readers of the file. */
 static void a_clock_that_works_is_not_kept_each_time(void **state)
 {
 	struct test_place *f = *state;

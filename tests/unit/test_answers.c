@@ -1,4 +1,4 @@
-/* The JSON routes: the shape of each answer, and what is answered when there is nothing to answer. */
+/* The JSON routes: the shape of each answer, also when the history is empty. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 		{{S, S, S, S, S, S}, 5, 5, 0},
 		{{F, S, F, S, F, S}, 2, 2, 2}, /* the last failure is older than the window */
 		{{F, F, S, F, F, F}, 5, 1, 2}, /* failures after the last success do not count */
-		{{R, R, S, R, S, F}, 5, 2, 0}, /* running is not failed */
+		{{R, R, S, R, S, F}, 5, 2, 0}, /* a running run is not a failure */
 		{{F, F, F, F, F, F}, 5, 0, 0},
 	};
 
@@ -89,7 +89,7 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 	}
 }
 
-/* The servers' half is the same in all answers: tests/unit/test_servers.c. Here it is empty. */
+/* The `servers` part is the same in all answers (tests/unit/test_servers.c). It is empty here. */
 static void recommendations_are_as_recorded(void **state)
 {
 	struct catalogue catalogue = {.source = "built-in", .note = "", .as_of = "", .n = 19};
@@ -185,7 +185,7 @@ static const struct route *route_of(const char *path)
 	return NULL;
 }
 
-/* Asks with up to three pairs of name and value; the answer's code. */
+/* Calls the route with up to three pairs of name and value, and returns its code. */
 static int ask(const char *path, const char *const pairs[][2], struct reply *r, struct err *e)
 {
 	const struct route *route = route_of(path);
@@ -198,7 +198,7 @@ static int ask(const char *path, const char *const pairs[][2], struct reply *r, 
 	assert_int_equal(arguments_finish(&a, e), 0);
 	int opened = fake_history.opened, code = route->answer(&app, &a, r, e);
 
-	/* Scrapes wait for nothing that reads the history. */
+	/* A scrape must never wait for a route that reads the history. */
 	assert_true(route->takes_long || fake_history.opened == opened);
 	return code;
 }
@@ -265,7 +265,7 @@ static void other_formats_are_bare_text(void **state)
 	static const char *const pairs[3][2] = {{"job_name", "etl/load"}, {"format", "metaflow"}};
 	struct reply r;
 
-	/* They need no catalogue, so a broken one does not matter. */
+	/* A broken catalogue does not matter, because these formats need none. */
 	options.catalogue_path = "/nonexistent.csv";
 	assert_int_equal(ask("/recommend", pairs, &r, NULL), 0);
 	assert_int_equal(r.status, 200);
@@ -386,7 +386,8 @@ static void a_catalogue_that_cannot_be_read_is_named(void **state)
 	}
 }
 
-/* Every table of parameters: names that work as keys and flags, fallbacks that are accepted, help. */
+/* Each table of parameters has names that work as keys and flags, defaults that are accepted, and a
+ * help text. */
 static void parameters_are_sound(void **state)
 {
 	for (const struct route *const *r = all_routes; *r; r++) {

@@ -71,7 +71,7 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 	}
 }
 
-/* A counter that has passed 2^53 goes on in steps of two and more, and is never told to be less. */
+/* Above 2^53 a counter as a double grows in steps of two and more, and must never decrease. */
 static void counters_above_2_to_the_53_do_not_fall(void **state)
 {
 	double last = 0;
@@ -91,7 +91,8 @@ static void counters_above_2_to_the_53_do_not_fall(void **state)
 
 static void double_text_of_any_fraction_reads_back(void **state)
 {
-	/* The neighbours of a short fraction differ in the last bit: they must not pass for it. */
+	/* A neighbour of a short fraction differs in the last bit. It must not get the same
+	 * text. */
 	for (unsigned i = 1; i < 20000; i++) {
 		double v = (double)i / 1000,
 		       near[] = {v, nextafter(v, 0), nextafter(v, 1e9), v / 3};
@@ -107,7 +108,7 @@ static void double_text_of_any_fraction_reads_back(void **state)
 	}
 }
 
-/* Nanoseconds as seconds, as printf writes them where 15 digits are enough. */
+/* Compares with the text of printf for times in nanoseconds. 15 digits are enough for them. */
 static void double_text_of_short_times_is_that_of_printf(void **state)
 {
 	for (unsigned ns = 1; ns < 200000; ns += 7) {
@@ -223,7 +224,7 @@ static void utf8_clean_replaces_and_cuts_at_code_points(void **state)
 
 	utf8_clean("caf\xc3", 4, out, sizeof out);
 	assert_string_equal(out, "caf\xef\xbf\xbd");
-	utf8_clean("\xed\xa0\x80", 3, out, sizeof out); /* a surrogate: three bad bytes */
+	utf8_clean("\xed\xa0\x80", 3, out, sizeof out); /* a surrogate: three invalid bytes */
 	assert_string_equal(out, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	utf8_clean("a\xc2\x9b"
 		   "31m\xc2\x80\xc2\xa0",
@@ -265,7 +266,7 @@ static void any_number_of_seconds_makes_a_time(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		/* This far from 1970 a double counts in steps of 1,024 ns. */
+		/* At this distance from 1970 a double has steps of 1,024 ns. */
 		assert_true(llabs(wall_from_seconds(table[i].seconds).ns - table[i].ns) < 1024);
 }
 
@@ -309,7 +310,7 @@ static void only_a_mount_table_tells_of_changes(void **state)
 	assert_int_equal(tree_open(&t, "/proc/self", NULL), 0);
 	struct kept table = tree_keep(t, "mountinfo"), other = tree_keep(t, "comm");
 
-	assert_true(kept_changed(&table) >= 0); /* others may mount meanwhile */
+	assert_true(kept_changed(&table) >= 0); /* another process may mount meanwhile */
 	assert_int_equal(kept_changed(&other), -EOPNOTSUPP);
 	assert_int_equal(kept_changed(&KEPT_NONE), -EOPNOTSUPP);
 	kept_done(&table);
@@ -317,7 +318,7 @@ static void only_a_mount_table_tells_of_changes(void **state)
 	tree_free(t);
 }
 
-/* A list whose records are short, of any length: the same by one read as by several. */
+/* Lists of short records, of many lengths. One read and several reads must give the same. */
 static void records_are_all_read(void **state)
 {
 	static const size_t lengths[] = {
@@ -346,7 +347,8 @@ static void records_are_all_read(void **state)
 	tree_free(t);
 }
 
-/* The kernel gives a list page by page: here that of what this process has mapped, every other page differently. */
+/* The kernel returns a list page by page. The list here is this process's mappings, made long by
+ * giving every second page other rights. */
 static void a_list_longer_than_a_page_is_all_read(void **state)
 {
 	static char records[1 << 20], whole[1 << 20];
@@ -377,7 +379,8 @@ static void assert_hidden(struct tree *t, const char *path)
 	assert_true(tree_keep(t, path).fd < 0);
 }
 
-/* A process has put a device there for a file of its control group: it must not even be opened. */
+/* A process has put a device at the path of its control group's file. The device must not even be
+ * opened. */
 static void below_the_root_of_a_process_only_control_groups_are_read(void **state)
 {
 	static const char *const groups[] = {

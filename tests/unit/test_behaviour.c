@@ -1,4 +1,4 @@
-/* exporter/answers/behaviour_json.c: the shape of what /stats says of a job's behaviour. */
+/* exporter/answers/behaviour_json.c: the shape of the part of /stats about a job's behaviour. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

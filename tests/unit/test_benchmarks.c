@@ -1,4 +1,5 @@
-/* /benchmarks and /overview: what servers were measured with, and jobs in a line with what they cost here. */
+/* /benchmarks and /overview: the benchmarks in the catalogue, and one line per job with its cost on
+ * this server. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@
 #include "tests/support/sample_runs.h"
 #include "exporter/answers/app_caches.h"
 
-/* A dump of sc-data: m.large is measured by both benchmarks, t.small by one. */
+/* An sc-data dump. Two benchmarks measured m.large, one measured t.small. */
 static const char catalogue_text[] =
 	"CREATE TABLE server (vendor_id, server_id, api_reference, vcpus, memory_amount, status);\n"
 	"INSERT INTO server VALUES ('aws', 't.small', 't.small', 2, 512, 'ACTIVE'), ('aws', "
@@ -66,7 +67,7 @@ static int done(void **state)
 	return 0;
 }
 
-/* The document; name and value may be NULL. */
+/* Returns the JSON document. `name` and `value` may be NULL. */
 static json_t *ask(const char *command, const char *name, const char *value, int status)
 {
 	const struct route *route = query_route(command);
@@ -126,7 +127,7 @@ static void each_benchmark_says_how_many_servers_it_knows(void **state)
 	json_decref(o);
 }
 
-/* A score is kept in seven digits, and told as it was measured: not 10.1000003815. */
+/* A score is kept in seven digits, and printed as measured: not 10.1000003815. */
 static void servers_come_by_their_score_as_it_was_measured(void **state)
 {
 	json_t *o = ask("servers", "benchmark", "workload_profile:compute", 200);
@@ -177,7 +178,8 @@ static void job_that_never_ran_is_not_found(void **state)
 #define NODE .host = "node-1"
 static struct run_brief briefs[] = {
 	{"r3", OUTCOME_FAILED, 300, 50, 2, NAN, 1e9, 10, NAN, NAN, NODE},
-	/* Half of 2 cores, a quarter of 8 GiB, which weigh as much as one core: 1.25 of 3 used. */
+	/* Half of 2 cores and a quarter of 8 GiB are used. 8 GiB weigh as much as one core, so 1.25
+	 * of 3 are used. */
 	{"r2", OUTCOME_SUCCEEDED, 200, 100, 2, 8.0 * (1 << 30), 2.0 * (1 << 30), 100, NAN, NAN,
 		NODE},
 	{"r1", OUTCOME_SUCCEEDED, 100, 80, NAN, NAN, 1e9, 10, NAN, NAN, NODE},

@@ -1,4 +1,5 @@
-/* exporter/captured: what is taken along of a process names the same job elsewhere, and nothing else of it is there. */
+/* exporter/cli/process_dump.c: a dump of a process gives the same job name on another machine, and
+ * contains no other data of the process. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -62,7 +63,7 @@ static void read_document(const char *text,
 	unlink(path);
 }
 
-/* Reads it back and says what job it is. */
+/* Reads the dump back and finds the job's name. */
 static void read_back(const char *text, struct recognised *ret)
 {
 	read_document(text, take, ret);

@@ -1,4 +1,4 @@
-/* recommender/catalogue: what CSV and JSON become, and how they are refused. */
+/* recommender/catalogue: how CSV and JSON are read, and how bad input is refused. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -206,7 +206,8 @@ static void prices_are_grouped_and_summarised(void **state)
 	assert_string_equal(c->server[0].server_id, "a");
 	assert_true(c->server[0].min_price_ondemand == 0.9 && isnan(c->server[0].min_price_spot));
 	assert_string_equal(c->server[0].region_id, "r2");
-	/* 1 EUR is 1.1 USD, more than 1.05; yen have no rate, so they cannot be called lower. */
+	/* 1 EUR is 1.1 USD, more than 1.05. Yen have no rate, so a price in yen cannot be the
+	 * lowest. */
 	assert_true(c->server[1].min_price_ondemand == 1.05 && c->server[1].min_price_spot == 0.3);
 	assert_string_equal(c->server[1].currency, "USD");
 	assert_int_equal(c->server[0].n_prices, 2);
@@ -341,8 +342,8 @@ static void more_lines_of_a_server_are_more_prices(void **state)
 
 	assert_int_equal(c->n, 2);
 	assert_int_equal(c->n_vendors, 2);
-	assert_int_equal(c->n_regions, 4); /* nowhere, v's r1 and r2, w's r1 */
-	assert_int_equal(a->n_prices, 3);  /* of two for one place, the lower */
+	assert_int_equal(c->n_regions, 4); /* "nowhere", r1 and r2 of v, r1 of w */
+	assert_int_equal(a->n_prices, 3);  /* two prices for one place: the lower one stays */
 	assert_true(c->vendor[a->vendor].billing_increment_seconds == 3600);
 	for (uint32_t k = 0; k < a->n_prices; k++) {
 		const struct price *p = &c->price[a->first_price + k];
@@ -431,7 +432,7 @@ static void a_rate_of_a_currency_without_prices_adds_it(void **state)
 	assert_true(catalogue_currency(c, "EUR")->usd == 2);
 	assert_true(catalogue_currency(c, "CHF")->usd == 3);
 	assert_true(catalogue_currency(c, "USD")->usd == 1);
-	/* Prices name their currency by its place. */
+	/* A price stores the index of its currency. */
 	assert_string_equal(c->currency[c->price[0].currency].code, "CHF");
 	assert_int_equal(catalogue_set_usd(c, "eur=", 1, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "three capitals"));

@@ -1,5 +1,5 @@
-/* exporter/catalogue_cache: what is saved comes back, and answers of a server are kept like an HTTP
- * cache does. */
+/* exporter/catalogue/cache.c: a saved catalogue is read back unchanged, and server answers are
+ * cached like in an HTTP cache. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -155,7 +155,7 @@ static void a_saved_catalogue_comes_back(void **state)
 
 	assert_int_equal(catalogue_built_in(&all[1], &e), 0);
 	for (size_t i = 0; i < 3;
-		i++) { /* the first again at last: what was there before is gone */
+		i++) { /* the third save is the first again, and must replace all of the second */
 		struct catalogue *before = all[i % 2], *after = NULL;
 		struct cache_origin o = {"https://keeper.example", "abc", "us-east-1",
 					    {1787000000LL * NS_PER_S + (int64_t)i * NS_PER_S}},
@@ -219,7 +219,7 @@ static void one_that_was_saved_at_no_time_was_not_saved(void **state)
 	}
 }
 
-/* Writing the file must not be enough to make the program read without end. */
+/* Write access to the file must not be enough to make the program read forever. */
 static void a_view_is_damage(void **state)
 {
 	struct cache_origin at = {0};
@@ -282,7 +282,7 @@ static void overwrite(long at, const char *with, size_t n)
 	fclose(f);
 }
 
-/* Counts the quarantined files of the cache; the newest must be of this size. */
+/* Returns the number of quarantined files of the cache. The newest must be of this size. */
 static size_t n_aside(long size)
 {
 	glob_t found = {0};
@@ -313,7 +313,7 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	assert_int_equal(catalogue_cache_save(k, c, &o, &e), 0);
 	catalogue_cache_close(k);
 
-	/* Its header: seen when it is opened. */
+	/* Damage in the header is noticed when the file is opened. */
 	assert_int_equal(n_aside(0), 0);
 	assert_int_equal(stat(path, &st), 0);
 	overwrite(16, junk, sizeof junk - 16);
@@ -323,7 +323,7 @@ static void a_corrupt_file_is_begun_anew(void **state)
 	assert_int_equal(catalogue_cache_save(k, c, &o, &e), 0);
 	catalogue_cache_close(k);
 
-	/* The middle of it: seen when it is written. */
+	/* Damage in the middle is noticed when the file is written. */
 	for (long page = 1; page < 10; page++)
 		overwrite(page * 4096, junk, sizeof junk);
 	assert_true(catalogue_cache_load(&after, &at, path, &e) < 0);
@@ -364,7 +364,7 @@ static void *open_together(void *context)
 	return NULL;
 }
 
-/* As processes do: each has a handle of its own. */
+/* Several processes create the file at once; each has its own handle. */
 static void all_who_begin_it_together_have_it(void **state)
 {
 	pthread_t thread[6];
@@ -395,7 +395,8 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 	assert_null(k);
 }
 
-/* Such as the history, or the servers of --catalogue.path. */
+/* The path may be the history or a catalogue file of --catalogue.path. The cache must not change
+ * it. */
 static void what_is_of_others_is_left_as_it_is(void **state)
 {
 	static const struct {
@@ -422,7 +423,8 @@ static void what_is_of_others_is_left_as_it_is(void **state)
 		assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	}
 
-	/* A list; a tar, whose size is one of pages, too; a disk of zeros; a word. */
+	/* A CSV list; a tar archive, whose size is a multiple of the page size; a zeroed disk; a
+	 * word. */
 	static const char text[4][10240] = {
 		"vendor_id,server_id,vcpus,memory_amount\n", "etc/passwd", "", "no"};
 	static const size_t sizes[] = {40, 10240, 512, 2};

@@ -1,4 +1,4 @@
-/* exporter/catalogue_file: every kind of file is known by its first bytes. */
+/* exporter/catalogue/file.c: the first bytes of a file tell its format. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int new_folder(void **state)
 	return 0;
 }
 
-/* Empty but for the file: nothing is left behind. */
+/* The folder must contain only this file: loading leaves nothing behind. */
 static int remove_folder(void **state)
 {
 	unlink(path);
@@ -71,7 +71,7 @@ static void write_file(const void *data, size_t n, bool gzip)
 	fclose(f);
 }
 
-/* The bytes of an SQLite database made by the dump. */
+/* Returns the bytes of an SQLite database made from `dump`. */
 static char *database(size_t *n)
 {
 	sqlite3 *db;
@@ -103,7 +103,7 @@ static void assert_loads(const char *from)
 	assert_string_equal(c->source, strcmp(from, "-") == 0 ? "standard input" : from);
 }
 
-/* The file as standard input. */
+/* Loads the file as standard input. */
 static void assert_loads_from_stdin(void)
 {
 	int kept = dup(STDIN_FILENO), fd = open(path, O_RDONLY);
@@ -168,7 +168,7 @@ static void what_it_is_not_is_said(void **state)
 	assert_true(catalogue_from_file(&c, "/tmp", NULL, &e) < 0);
 }
 
-/* Statements that a dump must not execute: each is refused, and the rest is no catalogue. */
+/* Statements that a dump must not execute. Each is refused, and the dump gives no catalogue. */
 static void a_dump_makes_tables_and_nothing_else(void **state)
 {
 	static const char *const hostile[] = {
@@ -191,7 +191,7 @@ static void a_dump_makes_tables_and_nothing_else(void **state)
 	assert_int_equal(access("/tmp/test_file_attached", F_OK), -1);
 }
 
-/* A join of a table that is not even there has no bound but the rows that it makes. */
+/* The join names tables that do not exist. The number of its rows has no other bound. */
 static void a_dump_does_no_work_beyond_its_size(void **state)
 {
 	static const char join[] =
@@ -202,7 +202,8 @@ static void a_dump_does_no_work_beyond_its_size(void **state)
 	assert_refused(join, strlen(join), "line 3: a statement that does more than fill a table");
 }
 
-/* Descriptions with lines, and comments, as a dump may have them, are read once: 8 MiB of lines that look like ends. */
+/* Multi-line descriptions and comments are read only once. The input has 8 MiB of lines that look
+ * like the end of a statement. */
 static void a_dump_of_many_lines_is_read_once(void **state)
 {
 	static const char before[] =

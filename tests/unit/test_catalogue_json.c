@@ -1,4 +1,4 @@
-/* recommender/catalogue: what the Keeper's JSON, and one's own, becomes. */
+/* recommender/catalogue/json.c: how the JSON of the Keeper and of a user's own file is read. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -63,7 +63,8 @@ static void json_errors_name_line_and_field(void **state)
 	assert_non_null(strstr(e.text, "own.json: line 3, byte "));
 }
 
-/* Nested as deep as there is room for, where a server is expected, in what is known and in what is not. */
+/* Nests as deeply as the input limit allows, at the place of a server, below a known and below an
+ * unknown member. */
 static void depth_is_no_way_to_the_end_of_the_stack(void **state)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* exporter/cli/catalogue_command.c: the text of info and search. */
+/* exporter/cli/catalogue_command.c: the text output of `info` and `search`. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

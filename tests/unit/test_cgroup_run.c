@@ -1,4 +1,4 @@
-/* collectors/{cgroup_files,cgroup_own}: the control group of a run, on trees in memory. */
+/* collectors/cgroup: the control group of a run, on file trees in memory. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void sys(struct test_host *w, const char *path, const char *text)
 	memory_tree_text(w->sys, path, text);
 }
 
-/* A process in a group; membership is the whole text of /proc/PID/cgroup. */
+/* Puts a process into a control group. `membership` is the whole text of /proc/PID/cgroup. */
 static void process(struct test_host *w, int pid, int ppid, const char *membership)
 {
 	char path[64], text[200];
@@ -97,7 +97,7 @@ static void v2_group_is_read(void **state)
 	assert_double_equal(v[CGROUP_TASKS], 7, 0);
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 1024, 0);
 	assert_double_equal(v[CGROUP_IO_WRITTEN_BYTES], 205, 0);
-	assert_true(isnan(v[CGROUP_IO_PRESSURE_SECONDS])); /* no such file: not 0 */
+	assert_true(isnan(v[CGROUP_IO_PRESSURE_SECONDS])); /* no file: unknown, not 0 */
 }
 
 static void v1_group_is_read(void **state)
@@ -131,7 +131,7 @@ static void v1_group_is_read(void **state)
 	assert_double_equal(v[CGROUP_OOM_KILLS], 4, 0);
 	assert_true(isnan(v[CGROUP_CPU_PRESSURE_SECONDS]));
 	assert_true(isnan(v[CGROUP_TASKS]));
-	/* The group was removed: unknown, not 0. */
+	/* The group was removed: its values are unknown, not 0. */
 	memory_tree_remove(w.host.sys, "fs/cgroup/memory/box");
 	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_true(isnan(v[CGROUP_OOM_KILLS]));
@@ -184,13 +184,13 @@ static void nonsense_in_the_files_is_unknown(void **state)
 	cgroup_files_close(&f);
 }
 
-/* ---- whose it is ---- */
+/* ---- is the group the run's own ---- */
 
 struct own_case {
 	const char *name;
 	const char *self, *init, *parent, *root; /* /proc/PID/cgroup of 99, 1, 2 and 10 */
-	const char *procs;                       /* of the root's group */
-	const char *directory;                   /* of it, below sys */
+	const char *procs;                       /* of the root's control group */
+	const char *directory;                   /* of the control group, below `sys` */
 	bool own;
 };
 
@@ -275,7 +275,7 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 	assert_true(cgroup_keep_own(&all, &w.host, 1, &members));
 }
 
-/* ---- another container's, seen through its root ---- */
+/* ---- another container's group, read through its root folder ---- */
 
 static void sibling_container_is_read_through_its_root(void **state)
 {
@@ -327,17 +327,15 @@ static void v1_container_is_read_through_its_root(void **state)
 	proc(&w, "self/mountinfo", "20 1 0:18 / /sys rw - sysfs sysfs rw\n");
 	process(&w, 10, 0, "5:memory:/../main\n4:cpu,cpuacct:/../main\n");
 	proc(&w, "10/root/sys/fs/cgroup/cpu,cpuacct/cgroup.procs", "10\n");
-	proc(&w, "10/root/sys/fs/cgroup/memory/cgroup.procs", "77\n"); /* somebody else's */
+	proc(&w, "10/root/sys/fs/cgroup/memory/cgroup.procs", "77\n"); /* not the run's process */
 	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
 	assert_int_equal(c.place[CGROUP_CPUACCT].version, 1);
 	assert_string_equal(c.place[CGROUP_CPU].path, "10/root/sys/fs/cgroup/cpu,cpuacct");
 	assert_int_equal(c.place[CGROUP_MEMORY].version, 0);
 }
 
-/*
- * After a fork the group is listed a few times, since the child may be moved into it later; else
- * only now and then.
- */
+/* After a fork the group is listed a few times, because the child may be moved into it later.
+ * Otherwise it is listed only now and then. */
 static void a_group_is_listed_when_somebody_may_be_new(void **state)
 {
 	struct run_group g = {0};
@@ -350,7 +348,7 @@ static void a_group_is_listed_when_somebody_may_be_new(void **state)
 	assert_int_equal(due, 10);
 	for (int i = 0; i < 3; i++)
 		assert_true(run_group_due(&g, 101));
-	/* Not known how many were born. */
+	/* The number of new processes is not known. */
 	for (int i = 0; i < 100; i++)
 		assert_true(run_group_due(&g, 0));
 }

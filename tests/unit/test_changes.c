@@ -1,4 +1,5 @@
-/* recommender/behaviour/segments.c, trend.c, changes.c: what changed, and what did not. */
+/* recommender/behaviour/segments.c, trend.c, changes.c: which changes of a job are reported, and
+ * which are not. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "recommender/behaviour/trend.h"
 #include "tests/support/test_runs.h"
 
-/* Noise that is the same every time, between -1 and 1. */
+/* Returns reproducible noise between -1 and 1. */
 static double noise(unsigned i)
 {
 	return (double)((i * 2654435761u >> 16) & 0xff) / 127.5 - 1;
@@ -60,7 +61,7 @@ static void no_segment_is_shorter_than_asked(void **state)
 	size_t cut[60];
 	const double *channel[] = {v};
 
-	v[30] = v[31] = 100; /* two points are an outburst, not a level */
+	v[30] = v[31] = 100; /* two points are an outlier, not a level */
 	assert_int_equal(segments_cut(channel, 1, 60, 2, cut), 2);
 	assert_int_equal(segments_cut(channel, 1, 60, 31, cut), 0);
 	for (size_t n = segments_cut(channel, 1, 60, 10, cut), i = 0; i < n; i++)
@@ -119,7 +120,7 @@ static void a_slow_wave_is_not_a_trend(void **state)
 		wave[i] = sin(i * 0.11 + 1) + 0.05 * noise(i);
 		rise[i] = 0.05 * i + 0.3 * noise(i);
 	}
-	assert_true(trend_chance(wave, 60) < 0.05); /* what the plain test would say */
+	assert_true(trend_chance(wave, 60) < 0.05); /* the plain Mann-Kendall test sees a trend */
 	assert_true(trend_of(wave, 60).chance > 0.05);
 	assert_true(trend_of(rise, 60).chance < 1e-6);
 	assert_true(fabs(trend_of(rise, 60).slope - 0.05) < 0.005);
@@ -134,7 +135,7 @@ static const struct change *find(const struct change *c, size_t n, enum change_k
 	return NULL;
 }
 
-/* Newest first: peak of run i (0 = oldest) by the function. */
+/* Fills the runs, newest first. `mib` gives the peak of run i; 0 = oldest. */
 static void fill(struct test_runs *t, unsigned n, double (*mib)(unsigned i))
 {
 	static char id[TEST_RUNS_MAX][16];
@@ -187,7 +188,7 @@ static void a_shift_names_the_run_it_came_with(void **state)
 	size_t n;
 
 	fill(&t, 30, shifted);
-	t.run[0].outcome = OUTCOME_FAILED; /* does not count */
+	t.run[0].outcome = OUTCOME_FAILED; /* a failed run does not count */
 	n = changes_of_runs(&t.runs, NAN, &arena, &c);
 	shift = find(c, n, CHANGE_SHIFT, "memory_peak_bytes");
 	assert_non_null(shift);
@@ -245,7 +246,7 @@ static void a_large_input_excuses_a_large_run(void **state)
 	size_t n;
 
 	for (unsigned i = 0; i < 20; i++) {
-		double size = i ? 1 + (i * 7 % 5) * 0.5 : 3; /* the newest has the largest */
+		double size = i ? 1 + (i * 7 % 5) * 0.5 : 3; /* the newest run is largest */
 
 		test_run_succeeded(&t, 1, 1000 * size * (1 + 0.01 * noise(i)) * MIB)->input_bytes =
 			1e9 * size;

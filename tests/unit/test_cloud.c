@@ -1,4 +1,4 @@
-/* Answers of metadata services and DMI, and those that are not believed. */
+/* Answers of cloud metadata services and DMI, and how implausible answers are refused. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "exporter/client/link_local_http.h"
 #include "exporter/answers/current_cost.h"
 
-/* ---- answers of HTTP ---- */
+/* ---- HTTP answers ---- */
 
 static void an_answer_is_whole_or_needs_more_or_is_none(void **state)
 {
@@ -65,7 +65,7 @@ static void an_answer_is_whole_or_needs_more_or_is_none(void **state)
 	}
 }
 
-/* ---- what vendors say ---- */
+/* ---- answers of each vendor ---- */
 
 static const struct cloud_vendor *vendor(const char *id)
 {
@@ -164,7 +164,7 @@ static void dmi_names_one_vendor_and_rules_out_the_others(void **state)
 {
 	static const struct {
 		struct dmi dmi;
-		const char *vendor, *told, *type; /* vendor NULL: nobody; "any": it says nothing */
+		const char *vendor, *told, *type; /* vendor: NULL = none, "any" = unknown */
 	} cases[] = {
 		{{.sys_vendor = "Amazon EC2", .product_name = "c7g.xlarge"}, "aws", "aws",
 			"c7g.xlarge"},

@@ -1,4 +1,4 @@
-/* collectors: cpu. */
+/* The cpu collector. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -54,9 +54,8 @@ static void reads_a_captured_machine(void **state)
 
 static void usage_is_busy_time_over_at_least_250_ms(void **state)
 {
-	/*
-	 * The text that each tick reads, the seconds since the one before, and the cores then in use.
-	 */
+	/* Each row: seconds since the last tick, the text read at this tick, and the cores in
+	 * use. */
 	static const struct {
 		double after;
 		const char *stat;
@@ -67,7 +66,7 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 		{0.9, "cpu 1100 10 540 9040 200 15 25 40 480 0\n",
 			1.7}, /* idle and iowait do not count */
 		{0.2, "cpu 1900 10 540 9040 200 15 25 40 480 0\n",
-			1.7}, /* too soon: the last one stays */
+			1.7}, /* too soon: the last value stays */
 		{0.05, "cpu 1900 10 540 9040 200 15 25 40 480 0\n", 32}, /* 8 s within 250 ms */
 		{1, "cpu 1900 10 540 9240 200 15 25 40 480 0\n", 0},
 	};

@@ -1,4 +1,4 @@
-/* collectors: disk. */
+/* The disk collector. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void a_container_host_counts_physical_disks_only(void **state)
 	test_host_fixture(&t, "node");
 	assert_int_equal(test_run_start(&r, &collector_disk, &t.host), 0);
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
-	/* sda has sectors of 4096 bytes; the kernel counts 512 all the same. */
+	/* sda has sectors of 4096 bytes, but the kernel always counts in units of 512 bytes. */
 	assert_value(test_run_value(&r, READ, "sda"), 800000.0 * 512);
 	assert_value(test_run_value(&r, WRITTEN, "sda"), 1600000.0 * 512);
 	assert_value(test_run_value(&r, "rightsize_disk_reads", "sda"), 10000);
@@ -34,7 +34,7 @@ static void a_container_host_counts_physical_disks_only(void **state)
 	assert_value(test_run_value(&r, READ, "nvme1n1"),
 		24000.0 * 512); /* not its path nvme1c0n1 */
 	assert_value(test_run_value(&r, READ, "nbd0"), 88.0 * 512);
-	/* No partition, dm, md, loop or zram. */
+	/* Partitions, dm, md, loop and zram are not counted. */
 	assert_int_equal(test_run_points(&r, READ), 5);
 	assert_value(block_sum(r.block, 0), (800000.0 + 4000000 + 56 + 24000 + 88) * 512);
 	assert_null(block_fault(r.block));
@@ -47,10 +47,8 @@ static void add_line(char *text, size_t size, const char *name)
 	snprintf(text + n, size - n, " 8 0 %s 1 0 2 0 3 0 4 0 0 0 0\n", name);
 }
 
-/*
- * Names in /proc/diskstats, separated by blanks, and those that are reported when sysfs shows
- * nothing.
- */
+/* Names in /proc/diskstats, separated by blanks, and the names that are reported when sysfs is not
+ * readable. */
 static void without_sysfs_names_decide(void **state)
 {
 	static const struct {
@@ -126,7 +124,7 @@ static void a_disk_is_looked_at_again_when_one_comes(void **state)
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
 	read_after(&r, &t, "8 1 sda1 1 0 2 0 3 0 4 0 0 0 0\n");
-	assert_value(test_run_value(&r, READ, "sda1"), 1024); /* nothing says it is a partition */
+	assert_value(test_run_value(&r, READ, "sda1"), 1024); /* not known as a partition */
 	read_after(&r, &t, line);
 	assert_value(test_run_value(&r, READ, "sda1"), NAN);
 	test_host_link(&t, "/sys/class/block/sda1", "../../devices/pci0/ata1/block/sda1");

@@ -1,4 +1,4 @@
-/* collectors: energy. */
+/* The energy collector. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void packages_are_summed_and_what_is_within_them_is_not(void **state)
 	assert_value(test_run_value(&r, PACKAGES, ""), 0);
 	put_zone(&t, "intel-rapl:0", "package-0\n", "3500000\n");
 	put_zone(&t, "intel-rapl:0:0", "dram\n", "900000\n");
-	/* Starts again after 262143.32885 J. */
+	/* The counter wraps at 262143.32885 J. */
 	put_zone(&t, "intel-rapl:1", "package-1\n", "1000000\n");
 	assert_int_equal(test_run_collect(&r, &t.host), 0);
 	assert_null(block_fault(r.block));

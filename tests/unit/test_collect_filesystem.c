@@ -1,4 +1,4 @@
-/* collectors: filesystem, and the mount table below it. */
+/* The filesystem collector and its mount table. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ extern const struct collector collector_filesystem;
 #define TOTAL   "rightsize_disk_space_size_bytes"
 #define GB      1000000000ull
 
-/* A file system of so many GB, a quarter of it free, a fifth available. */
+/* Adds a file system of `gb` GB: a quarter is free, a fifth is available. */
 static void add_space(struct test_host *t, const char *point, unsigned gb, unsigned major,
 	unsigned minor)
 {
@@ -67,7 +67,7 @@ static void a_container_host_counts_each_disk_once(void **state)
 	add_space(&t, "/srv/my data", 100, 253, 0);
 	add_space(&t, "/var/lib/docker/overlay2/x/merged", 800, 0, 50);
 	add_space(&t, "/var/lib/docker/overlay2/y/merged", 800, 0, 51);
-	/* Reading one of these hangs when the file server is dead. */
+	/* Reading one of these file systems hangs when its file server is dead. */
 	add_space(&t, "/mnt/nfs", 7777, 0, 60);
 	add_space(&t, "/mnt/nfs/below", 7777, 8, 17);
 	add_space(&t, "/mnt/ssh", 7777, 0, 61);
@@ -91,7 +91,8 @@ static void a_container_host_counts_each_disk_once(void **state)
 	assert_value(test_run_value(&r, "rightsize_disk_space_used_bytes", ""), 901.0 * GB * 3 / 4);
 	assert_value(test_run_value(&r, "rightsize_disk_space_available_bytes", ""),
 		901.0 * GB / 5);
-	/* autofs, nfs4, sshfs and a type that nobody has heard of; the ext4 below nfs. */
+	/* Skipped: autofs, nfs4, sshfs, a file system of an unknown type. Covered: the ext4 below
+	 * nfs. */
 	assert_value(test_run_value(&r, SKIPPED, "network"), 4);
 	assert_value(test_run_value(&r, SKIPPED, "covered"), 1);
 	assert_value(test_run_value(&r, SKIPPED, "unreadable"), 0);
@@ -175,25 +176,26 @@ static void what_is_covered_is_not_touched(void **state)
 		size_t points;
 		double covered;
 	} cases[] = {
-		/* nfs mounted over a disk's mount point */
+		/* nfs mounted on a disk's mount point */
 		{ROOT "2 1 8:2 / /d rw - ext4 b rw\n3 2 0:9 / /d rw - nfs s rw\n", 1, 1},
-		/* nfs mounted over the parent folder of one */
+		/* nfs mounted on the parent folder of a disk's mount point */
 		{ROOT "2 1 8:2 / /d/e rw - ext4 b rw\n3 1 0:9 / /d rw - nfs s rw\n", 1, 1},
-		/* tmpfs over a disk: harmless, but its numbers would be the wrong ones */
+		/* tmpfs mounted on a disk's mount point: safe to read, but the numbers are not the
+		 * disk's */
 		{ROOT "2 1 8:2 / /d rw - ext4 b rw\n3 2 0:9 / /d rw - tmpfs t rw\n", 1, 1},
-		/* a name that only begins the same covers nothing */
+		/* /d is not a parent of /data, so it covers nothing */
 		{ROOT "2 1 8:2 / /data rw - ext4 b rw\n3 1 0:9 / /d rw - nfs s rw\n", 2, 0},
-		/* a disk on a tmpfs is reached through it */
+		/* a disk mounted on a tmpfs is reachable through the tmpfs */
 		{ROOT "3 1 0:9 / /d rw - tmpfs t rw\n2 3 8:2 / /d/e rw - ext4 b rw\n", 2, 0},
-		/* below FUSE */
+		/* a disk below a FUSE mount */
 		{ROOT "3 1 0:9 / /d rw - fuse.x t rw\n2 3 8:2 / /d/e rw - ext4 b rw\n", 1, 1},
 		/* covered in one place, reachable in another */
 		{ROOT "2 1 8:2 / /d rw - ext4 b rw\n3 2 0:9 / /d rw - nfs s rw\n"
 		      "4 1 8:2 / /data rw - ext4 b rw\n",
 			2, 1},
-		/* mounts that are each other's parents */
+		/* two mounts that name each other as parent */
 		{ROOT "2 3 8:2 / /d rw - ext4 b rw\n3 2 8:3 / /d/e rw - ext4 c rw\n", 2, 1},
-		/* one that is its own */
+		/* a mount that names itself as parent */
 		{"1 1 8:1 / / rw - ext4 a rw\n", 1, 0},
 	};
 
@@ -224,7 +226,7 @@ static void mount_points_may_hold_any_byte(void **state)
 		"1 0 8:1 / / rw - ext4 a\\040b rw\n"
 		"2 1 8:2 / /q\"\\134\\012\\011\\043x rw - ext4 b rw\n"
 		"3 1 8:3 / /caf\xc3 rw - ext4 c rw\n"
-		"4 1 8:4 / /caf\xc4 rw - ext4 d rw\n" /* the same once it is UTF-8 */
+		"4 1 8:4 / /caf\xc4 rw - ext4 d rw\n" /* equal to /caf\xc3 after UTF-8 cleaning */
 		"5 1 8:5 / /z\\000y\\9 rw - ext4 e rw\n");
 	add_space(&t, "/", 10, 8, 1);
 	add_space(&t, "/q\"\\\n\t#x", 20, 8, 2);
@@ -250,10 +252,8 @@ static void a_mount_that_goes_is_gone_at_once(void **state)
 	add_space(&t, "/d", 20, 8, 2);
 	collect(&r, &t);
 	assert_value(test_run_value(&r, TOTAL, ""), 30.0 * GB);
-	/*
-	 * Unmounted: the folder below it belongs to the root file system, and answers with its
-	 * numbers.
-	 */
+	/* After the unmount the folder /d belongs to the root file system, so statvfs returns the
+	 * root's numbers. */
 	add_space(&t, "/d", 10, 8, 1);
 	test_host_advance(&t, 1);
 	collect(&r, &t);
@@ -277,7 +277,7 @@ static void a_new_mount_is_seen_within_5_s(void **state)
 	add_space(&t, "/", 12, 8, 1);
 	collect(&r, &t);
 	assert_value(test_run_value(&r, TOTAL, ""),
-		12.0 * GB); /* space is fresh, the table is not */
+		12.0 * GB); /* sizes are read each time, the table is not */
 	test_host_advance(&t, 0.1);
 	collect(&r, &t);
 	assert_value(test_run_value(&r, TOTAL, ""), 32.0 * GB);

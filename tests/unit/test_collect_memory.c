@@ -1,4 +1,4 @@
-/* collectors: memory, load, pressure. */
+/* The memory, load and pressure collectors. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static void memory_of_a_captured_machine(void **state)
 	test_captured(&collector_memory, "vm", table, ARRAY_LEN(table));
 }
 
-/* One file and what becomes of it. */
+/* The text of one file, and the code and values expected. */
 struct file_case {
 	const char *text;
 	int code;
@@ -79,7 +79,7 @@ static void memory_fields_may_be_missing_or_hostile(void **state)
 			{{"rightsize_memory_cached_bytes", "", 8 * 1024},
 				{"rightsize_memory_total_bytes", "", 100 * 1024},
 				{"rightsize_memory_free_bytes", "", 5 * 1024}}},
-		/* more bytes than 64 bits hold */
+		/* more bytes than fit into 64 bits */
 		{"MemTotal: 100 kB\nMemFree: 18446744073709551615 kB\nActive: 18014398509481984 "
 		 "kB\n",
 			0,
@@ -150,7 +150,7 @@ static void processes_are_counted_less_often_the_more_there_are(void **state)
 	assert_value(processes_after(&r, &t, 14.9), 1);
 	assert_value(processes_after(&r, &t, 0.1), 1000);
 	test_host_remove(&t, "/proc/1000");
-	assert_value(processes_after(&r, &t, 24.9), 1000); /* 15 s and 1 s per 100 */
+	assert_value(processes_after(&r, &t, 24.9), 1000); /* 15 s, and 1 s per 100 processes */
 	assert_value(processes_after(&r, &t, 0.1), 999);
 	memory_tree_refuse(t.proc, "", -EACCES);
 	assert_value(processes_after(&r, &t, 60), NAN);

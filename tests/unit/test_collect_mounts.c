@@ -1,4 +1,5 @@
-/* The filesystem collector on the running kernel, which tells of mounts; the rest is in test_collect_filesystem.c. */
+/* The filesystem collector on the running kernel, which reports changes of mounts.
+ * test_collect_filesystem.c has the tests in memory. */
 #include "tests/unit/test_main.h"
 
 #include <sched.h>
@@ -14,10 +15,10 @@
 extern const struct collector collector_filesystem;
 
 #define SIZE "rightsize_filesystem_size_bytes"
-/* Exit code of the child of such a test: it may not mount here. */
+/* Exit code of the child when it is not allowed to mount. */
 #define REFUSED 77
 
-/* A tmpfs of so many MiB, with an overlay on it, which is what is measured of the two. */
+/* Mounts a tmpfs of 8 MiB and an overlay on top. The overlay is the one that is measured. */
 static bool mount_overlay(const char *folder)
 {
 	char path[4096], layers[4096];
@@ -36,7 +37,7 @@ static bool mount_overlay(const char *folder)
 	return mount("none", path, "overlay", 0, layers) == 0;
 }
 
-/* In a child: the number of the step that went wrong, 0 = none. */
+/* Runs in a child process. Returns the number of the step that failed; 0 = none. */
 static int watch_mounts(const char *folder)
 {
 	struct test_host t;
@@ -53,7 +54,8 @@ static int watch_mounts(const char *folder)
 			return 2;
 	if (!mount_overlay(folder))
 		return REFUSED;
-	/* Before the table would be read without being told; one of hundreds of mounts rests that long. */
+	/* 4.9 s is too early to read the table without a notice from the kernel. One reading of
+	 * hundreds of mounts is kept that long. */
 	test_host_advance(&t, 4.9);
 	for (int tick = 0; tick < 2; tick++)
 		if (test_run_collect(&r, &t.host) || test_run_value(&r, SIZE, labels) != 8 << 20)

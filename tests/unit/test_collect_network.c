@@ -1,4 +1,4 @@
-/* collectors: network. */
+/* The network collector. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -29,7 +29,8 @@ static void a_container_host_counts_its_cards_only(void **state)
 	AUTO(test_run_done) struct test_run r;
 
 	open_fixture(&t, &r, "node");
-	/* They are parts of bond0; bond, VLAN, bridges, veth and tunnels go through them. */
+	/* eno1 and eno2 are the parts of bond0. The traffic of bond, VLAN, bridges, veth and
+	 * tunnels goes through the two cards. */
 	assert_value(test_run_value(&r, RECEIVED, "eno1"), 2e6);
 	assert_value(test_run_value(&r, RECEIVED, "eno2"), 3e6);
 	assert_int_equal(test_run_points(&r, RECEIVED), 2);
@@ -64,10 +65,10 @@ static void a_virtual_machine_counts_its_card(void **state)
 	assert_int_equal(test_run_points(&r, RECEIVED), 1);
 }
 
-/* One interface: what sysfs shows of it, and whether it is to be reported. */
+/* One interface: what sysfs shows, and whether it is reported. */
 struct interface {
 	const char *name;
-	const char *link;   /* "virtual" or "pci"; NULL: sysfs does not show it */
+	const char *link;   /* "virtual" or "pci"; NULL = not in sysfs */
 	const char *master; /* NULL = none */
 	const char *type;   /* DEVTYPE; NULL = none; "tun" = has tun_flags instead */
 	bool reported;
@@ -99,13 +100,13 @@ static void add_interface(struct test_host *t, const struct interface *i, char *
 static void each_byte_counts_once(void **state)
 {
 	static const struct interface machines[][6] = {
-		/* lo is never reported, not even alone */
+		/* lo is never reported, not even when it is the only interface */
 		{{"lo", "virtual", NULL, NULL, false}},
 		{{"lo", NULL, NULL, NULL, false}},
-		/* a card in a bridge stays the one that counts */
+		/* a card in a bridge is counted, the bridge is not */
 		{{"eth0", "pci", "br0", NULL, true}, {"br0", "virtual", NULL, "bridge", false},
 			{"vnet0", "virtual", "br0", "tun", false}},
-		/* accelerated networking: a card below a synthetic card */
+		/* accelerated networking: a physical card below a synthetic card */
 		{{"eth0", "vmbus", NULL, NULL, true}, {"enP1s1", "pci", "eth0", NULL, false}},
 		/* a container in which containers run */
 		{{"eth0", "virtual", NULL, NULL, true},
@@ -122,7 +123,7 @@ static void each_byte_counts_once(void **state)
 			{"vpn", "virtual", NULL, "wireguard", false},
 			{"tailscale0", "virtual", NULL, "tun", false},
 			{"ifb0", "virtual", NULL, NULL, false}},
-		/* a rootless container: its only way out ends in a program */
+		/* a rootless container: its only interface is a tap, read by a program */
 		{{"tap0", "virtual", NULL, "tun", true}, {"lo", "virtual", NULL, NULL, false},
 			{"br-1", "virtual", NULL, "bridge", false}},
 		/* no sysfs */
@@ -203,12 +204,13 @@ static void a_card_that_comes_back_counts_on(void **state)
 /* ---- a pod that sees the processes of the machine ---- */
 
 #define CARD(name) name ": 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
-#define OF_POD     1 /* the file systems that sysfs is */
+#define OF_POD     1 /* which file system is mounted on /sys */
 #define OF_MACHINE 2
 #define MOUNTED    "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n21 20 0:2 / /sys rw - sysfs sysfs rw\n"
 #define OVER       "22 21 0:3 / /sys rw - sysfs sysfs rw\n"
 
-/* The pod has a card as well, by the name of a bridge of the machine, and nothing by that of the machine's card. */
+/* The pod has a card with the name of one of the machine's bridges. It has no interface with the
+ * name of the machine's card. */
 static void put_pod(struct test_host *t, struct tree *machine_sys)
 {
 	const struct tree_space space = {0};
@@ -241,13 +243,13 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 {
 	static const struct {
 		const char *reported, *mounted;
-		int refused; /* the namespace of process 1 */
+		int refused; /* error when the namespace of process 1 is read */
 	} table[] = {
-		{"ens5", MOUNTED, 0}, /* by sysfs below the machine's root */
+		{"ens5", MOUNTED, 0}, /* from sysfs below the machine's root */
 		{"ens5", MOUNTED MOUNTED, 0},
-		{"ens5 fabric", MOUNTED OVER, 0}, /* by names: none is known to be its */
+		{"ens5 fabric", MOUNTED OVER, 0}, /* by name: no sysfs is surely the machine's */
 		{"ens5 fabric", "", 0},
-		{"fabric", MOUNTED, -EACCES}, /* nobody tells whose it is: ours, as ever */
+		{"fabric", MOUNTED, -EACCES}, /* unknown: counted as the pod's own */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -263,7 +265,8 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 	}
 }
 
-/* An interface that would be counted twice is left out; a known one stays. */
+/* An interface that might be counted twice is left out until its kind is known. A known interface
+ * stays. */
 static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
@@ -281,7 +284,7 @@ static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void *
 	check_reported(&r, &t, "ens5");
 }
 
-/* As in `unshare -n`, where /sys stays that of the machine. */
+/* This happens after `unshare -n`: /sys still shows the machine's interfaces. */
 static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();

@@ -1,4 +1,4 @@
-/* collectors: server. */
+/* The server collector. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -14,13 +14,13 @@ static void server_of_captured_machines(void **state)
 {
 	static const struct test_expected vm[] = {
 		{"rightsize_server_cpus", "", 2},
-		{"rightsize_server_cpu_cores", "", 1.5},             /* quota */
-		{"rightsize_server_memory_bytes", "", 8589934592.0}, /* limit above the group */
+		{"rightsize_server_cpu_cores", "", 1.5},             /* the quota */
+		{"rightsize_server_memory_bytes", "", 8589934592.0}, /* limit of a parent group */
 		{"rightsize_server", "x86_64|6.18.44|AMD EPYC", 1},
 	};
 	static const struct test_expected node[] = {
 		{"rightsize_server_cpus", "", 64},
-		{"rightsize_server_cpu_cores", "", 4}, /* affinity and quota are the same here */
+		{"rightsize_server_cpu_cores", "", 4}, /* CPU affinity and quota agree here */
 		{"rightsize_server_memory_bytes", "", NAN},
 	};
 

@@ -1,4 +1,4 @@
-/* exporter/crowd: who has to go when more come than there is room for. */
+/* exporter/http/connections.c: which connection is closed when there are more than the limit. */
 #include "tests/unit/test_main.h"
 
 #include <sys/socket.h>
@@ -42,7 +42,7 @@ static void enter(struct fixture *f, size_t i)
 	connections_enter(&f->connections, &f->connection[i], f->end[i][0]);
 }
 
-/* Whether the client sees the end of its connection. */
+/* Returns true when the client sees the end of its connection. */
 static bool was_told_to_go(struct fixture *f, size_t i)
 {
 	char c;
@@ -94,7 +94,7 @@ static void who_is_being_answered_stays(void **state)
 	assert_int_equal(f->connections.n, 0);
 }
 
-/* Most likely nobody reads what has been on its way for so long. */
+/* The oldest answer is the one whose client has most likely stopped reading. */
 static void of_the_busy_the_first_goes_when_there_is_no_other(void **state)
 {
 	struct fixture *f = *state;
@@ -135,7 +135,8 @@ static void of_what_is_held_the_first_goes_but_not_who_asks(void **state)
 	assert_int_equal(f->connections.n, 0);
 }
 
-/* Its last request came at the same moment: it may be answered, or not, and is counted once. */
+/* The client's last request arrives while its connection is being closed. It may be answered or
+ * not, and is counted once. */
 static void who_was_told_may_still_ask(void **state)
 {
 	struct fixture *f = *state;

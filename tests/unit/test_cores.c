@@ -1,4 +1,4 @@
-/* recommender/sizing/cpu.c and what it stands on: how many cores, and how long with them. */
+/* recommender/sizing/cpu.c: how many cores a job needs, and how long it takes with them. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -34,23 +34,23 @@ static void a_short_burst_is_not_a_mean(void **state)
 	assert_true(fabs(s.at_cores[0].seconds / s.demand.duration_seconds - 1.7) < 0.05);
 	assert_true(s.at_cores[1].seconds < s.at_cores[0].seconds);
 	assert_true(fabs(s.at_cores[4].seconds - s.demand.duration_seconds) < 1e-6);
-	/* The duration is that with the requested cores: 10.2 min become 17. */
+	/* The duration is forecast for the requested cores: 10.2 min become 17. */
 	assert_true(fabs(s.cpu_slowdown - 1.7) < 0.05);
 	assert_non_null(strstr(s.summary, "Ask for 1 CPU and "));
 	assert_non_null(strstr(s.summary, " for about 17."));
 
-	static struct test_runs large; /* much memory waits for the CPU: then speed is cheap */
+	static struct test_runs large; /* memory costs more than CPUs here */
 
 	test_runs_steady(&large, 10, 400.0 * 1024);
 	s = sized(&large, &arena);
 	assert_true(s.resources.cpu >= 4);
 }
 
-/* If nothing waited with the cores, a tenth of them would cost as much. */
+/* If no other resource is held during the run, a tenth of the cores would cost as much in total. */
 static void unknown_memory_is_no_reason_to_be_slow(void **state)
 {
 	static const struct {
-		double memory, mean, most, least; /* cores in use; asked for at least */
+		double memory, mean, most, least; /* cores used; least cores requested */
 	} table[] = {{NAN, 2.5, 2.5, 2.25}, {MIB, 2.5, 2.5, 2.25}, {NAN, 2.5, 4, 1},
 		{MIB, 2.5, 4, 1}, {NAN, 16, 16, 15}};
 
@@ -84,7 +84,7 @@ static void stretch_follows_the_shape_over_time(void **state)
 		{{.mean = 3.9, .min = 0, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.96, 0.02},
 		{{.mean = 2, .min = 0, .p50 = 0, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.5, 0.1},
 		{{.mean = 1, .min = 5, .p50 = 4, .p95 = 3, .p99 = 2, .max = 1}, 1000, 1,
-			1e-9}, /* nonsense */
+			1e-9}, /* impossible input */
 	};
 	struct parallel p;
 
@@ -100,7 +100,8 @@ static void stretch_follows_the_shape_over_time(void **state)
 	assert_false(cpu_parallel_of(&(struct distribution){.mean = 1e9}, &p));
 }
 
-/* A single-threaded job with one CPU is not slowed by what it waits for besides; two threads on a quarter are. */
+/* One CPU does not slow a single-threaded job, although it also waits for I/O. A quarter of a CPU
+ * slows two threads. */
 static void the_band_of_one_run_is_not_its_duration(void **state)
 {
 	static struct test_runs t;
@@ -127,15 +128,15 @@ static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
 	} table[] = {
 		{0.25, 1, 1, 1},
 		{0.25, 1, 0.125, 2},
-		{0.25, 2, 0.25, 1}, /* a quarter on, a quarter in wait, half asleep */
-		{0.25, 2, 1, 0.75}, /* without the wait */
-		{0.5, 2, 0.5, 1},   /* all of the time on or in wait */
+		{0.25, 2, 0.25, 1}, /* a quarter running, a quarter waiting, half asleep */
+		{0.25, 2, 1, 0.75}, /* the same without the wait */
+		{0.5, 2, 0.5, 1},   /* always running or waiting for a CPU */
 		{0.5, 2, 1, 0.5},
 		{0.5, 2, INFINITY, 0.5},
 		{4, 2, 4, 1},
 		{4, 2, 6, 4 / 6.0},
 		{4, 2, 16, 0.5},
-		{0.3, 6, 1, 0.5}, /* no more than half is promised */
+		{0.3, 6, 1, 0.5}, /* at most a halved duration is promised */
 		{0, 2, 1, 1},
 	};
 

@@ -1,4 +1,5 @@
-/* exporter/sampling/sampler.c: how far apart looks are, the nearer a process is to its limit of CPU time. */
+/* exporter/sampling/sampler.c: samples are further apart the closer the process is to its CPU time
+ * limit. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -29,7 +30,8 @@ static void they_come_more_rarely_in_the_second_half_of_their_share(void **state
 	assert_true(isinf(cpu_limit_slowdown(0, 0, 0)));
 }
 
-/* Half a day of looks that take half a CPU, under a limit of an hour: the share lasts, and there is one within minutes. */
+/* Half a day of samples that use half a CPU, with a limit of an hour. The limit is never reached,
+ * and a sample comes at least every few minutes. */
 static void the_share_lasts(void **state)
 {
 	double used = 0, stretch = 1;

@@ -1,4 +1,5 @@
-/* exporter/current: which catalogue answers, how old it says it is, and that readers keep what they hold. */
+/* exporter/catalogue/current.c: which catalogue is used, which age is reported, and that a reader's
+ * catalogue stays valid. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ static struct current_catalogue *current_catalogue_at(const char *path)
 			.refresh_seconds = 3600}});
 }
 
-/* The catalogue in use; the caller releases it. */
+/* Returns the catalogue in use. The caller releases it. */
 static struct catalogue *answer(struct current_catalogue *s, struct current_catalogue_state *state)
 {
 	struct catalogue *c = NULL;
@@ -110,7 +111,7 @@ static void the_first_source_that_there_is_answers(void **state)
 	own = answer(s, &told);
 	assert_string_equal(own->server[0].server_id, "mine");
 	current_catalogue_free(s);
-	/* All three outlive the current. */
+	/* All three catalogues outlive their `current_catalogue`. */
 	assert_true(built_in->n > 100 && cached->n == 1 && own->n == 1);
 	catalogue_free(built_in);
 	catalogue_free(cached);
@@ -160,7 +161,7 @@ static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 	catalogue_free(built_in);
 }
 
-/* The same database, confirmed a day later: only its age is another. */
+/* The database is confirmed unchanged a day later. Only its age changes. */
 static void a_confirmed_cache_is_young_again(void **state)
 {
 	struct wall now = now_read().wall, old = {now.ns - 86400 * NS_PER_S};
@@ -182,7 +183,7 @@ static void a_confirmed_cache_is_young_again(void **state)
 	assert_true(!told.stale && told.age_seconds < 60);
 }
 
-/* The Keeper's database is the same, and its prices of more regions were asked for. */
+/* The Keeper's database is the same, but prices of more regions were fetched. */
 static void what_was_fetched_for_other_regions_is_taken_up(void **state)
 {
 	struct wall now = now_read().wall, before = {now.ns - 60 * NS_PER_S};
@@ -203,7 +204,7 @@ static void age_is_that_of_the_data(void **state)
 {
 	static const struct {
 		const char *as_of;
-		double day; /* since 1970 */
+		double day; /* days since 1970 */
 	} table[] = {{"2026-01-01", 20454}, {"2024-03-01", 19783}, {"2024-02-29", 19782},
 		{"2026-08", 20666}, {"2026", 20454}, {"yesterday", NAN}, {"2026-13-01", NAN}};
 
@@ -244,7 +245,8 @@ static void one_look_keeps_nothing(void **state)
 	struct current_catalogue_state told;
 
 	assert_int_equal(current_catalogue_hold(s, false, &once, &told, NULL), 0);
-	/* The last holder is we: letting go frees it, which AddressSanitizer would see otherwise. */
+	/* The test is the last holder, so releasing the catalogue frees it. AddressSanitizer would
+	 * report a leak. */
 	assert_int_equal(atomic_load(&once->shared.holders), 1);
 	catalogue_free(once);
 	kept = answer(s, &told);
@@ -259,7 +261,7 @@ static void one_look_keeps_nothing(void **state)
 	catalogue_free(kept);
 }
 
-/* A question may wait for whoever writes into a pipe, but all that follow do not. */
+/* One request may wait for a writer of the pipe. Later requests do not. */
 static void a_pipe_without_a_writer_holds_up_nobody_for_long(void **state)
 {
 	struct current_catalogue_state told;

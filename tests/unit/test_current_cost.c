@@ -1,4 +1,4 @@
-/* Costs of a job on the server where it runs today, and where it ran. */
+/* The cost of a job on the server where it runs today, and on the servers where it ran before. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -27,16 +27,16 @@ static void a_job_is_priced_where_it_runs(void **state)
 		     *first = json_array_get(json_object_get(o, "servers"), 0);
 	double now = number_of(current_cost, "cost_per_run");
 
-	/* In its own region, not in the cheapest or the first. */
+	/* The price is that of the job's own region, not of the cheapest or the first. */
 	assert_true(number_of(server, "price") == 0.08);
 	assert_string_equal(text_of(server, "priced_in"), "2");
 	assert_string_equal(text_of(server, "host"), "node-1");
 	assert_string_equal(text_of(current_cost, "currency"), "USD");
-	/* A minute is billed at least; the run that is still running is not priced. */
+	/* At least a minute is billed. The run that is still running has no price. */
 	assert_int_equal(json_array_size(runs), 3);
 	assert_true(fabs(number_of(json_array_get(runs, 0), "cost") - 0.08 / 60) < 1e-12);
 	assert_true(fabs(now - 0.08 / 60) < 1e-12);
-	/* Two cores were asked for. */
+	/* The run requested two cores. */
 	assert_string_equal(text_of(over, "given"), "the request");
 	double needed = number_of(json_object_get(o, "demand"), "cpu_cores");
 
@@ -61,7 +61,8 @@ static const json_t *server_named(const json_t *document, const char *server_id)
 	return NULL;
 }
 
-/* The same job for two hours is as busy as it was: faster servers are faster by as much. */
+/* The same job runs for two hours with the same CPU use. Faster servers stay faster by the same
+ * factor. */
 static void a_duration_that_is_said_is_what_is_forecast(void **state)
 {
 	static const char *const servers[] = {"m.large", "m.2xlarge", "g.gpu", "t.small"},
@@ -89,7 +90,7 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 						    3600) -
 				    1) < 1e-9);
 	}
-	/* The current server says the same. */
+	/* The cost on the current server uses the same duration. */
 	assert_true(fabs(number_of(json_object_get(said, "today"), "cost_per_run") - 0.16) < 1e-12);
 	json_decref(usual);
 	json_decref(said);
@@ -107,7 +108,7 @@ static void a_spot_machine_is_priced_as_one(void **state)
 	json_decref(o);
 }
 
-/* Not here, nor where others ran: a history may hold runs of many machines. */
+/* A history may contain runs of many machines. A run has the price of its own server. */
 static void a_run_is_priced_where_it_ran(void **state)
 {
 	fake_machine =
@@ -126,7 +127,7 @@ static void a_run_is_priced_where_it_ran(void **state)
 	assert_string_equal(text_of(server, "api_reference"), "m.large");
 	assert_string_equal(text_of(server, "known_from"), "history");
 	assert_true(number_of(server, "price") == 0.08);
-	/* On demand there, spot here, and one of which nothing is known. */
+	/* Of the three past runs, one ran on demand, one on spot, and one on an unknown server. */
 	const double hour[] = {0.08, 0.03};
 
 	assert_int_equal(json_array_size(past), 3);
@@ -141,7 +142,8 @@ static void a_run_is_priced_where_it_ran(void **state)
 	json_decref(o);
 }
 
-/* The newest success of the job: its cost in /overview and among the runs of /recommend; NaN = null in both. */
+/* Returns the cost of the newest successful run, which /overview and /recommend must both give. NaN
+ * = null in both. */
 static double cost_in_both(void)
 {
 	struct run_brief brief = {0};
@@ -194,7 +196,7 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 		{NULL, NULL, NULL, NAN},
 		{"laptop", "aws", NULL, NAN},
 		{"laptop", "gcp", "g.gpu", 0.70},
-		{"node-1", "gcp", "g.gpu", 0.70}, /* it was another server when it was made */
+		{"node-1", "gcp", "g.gpu", 0.70}, /* the host was another server during the run */
 		{NULL, "gcp", "g.gpu", 0.70},
 		{"laptop", "gcp", "unheard-of", NAN},
 	};
@@ -207,7 +209,7 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 			servers_world.run[k].instance_type = table[i].instance_type;
 		}
 		double cost = cost_in_both(), seconds = servers_world.run[2].duration_seconds;
-		/* aws bills a minute at least here, gcp each second. */
+		/* aws bills at least a minute here, gcp each second. */
 		double billed = table[i].price == 0.08 ? 60 : seconds;
 
 		if (isnan(cost) != isnan(table[i].price) ||
@@ -216,7 +218,6 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 	}
 }
 
-/* A run pays for its own traffic and disk, not for that of other runs. */
 static void a_run_pays_for_its_own_traffic_and_disk(void **state)
 {
 	static struct column_stats stats[] = {
@@ -230,7 +231,7 @@ static void a_run_pays_for_its_own_traffic_and_disk(void **state)
 
 	servers_world.run[2].stats = stats;
 	servers_world.run[2].n_stats = ARRAY_LEN(stats);
-	/* 5 GB at 0.09, and 730 GB at 0.1 a month for one minute of it. */
+	/* 5 GB at 0.09 each, and 730 GB at 0.1 a month for one minute. */
 	assert_true(fabs(cost_in_both() - bare - (5 * 0.09 + 73.0 / 730 / 60)) < 1e-9);
 }
 

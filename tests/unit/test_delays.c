@@ -1,4 +1,5 @@
-/* collectors/delays: waiting times by file, and of the running kernel where it tells. */
+/* collectors/process/delays.c: waiting times read from files, and from the running kernel if it has
+ * them. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static void waits_of_all_threads_are_added_up(void **state)
 	assert_int_equal(d.cpu_ns, 70);
 	assert_int_equal(delays_read(r, &h, 10, 2, &d), 0);
 	assert_int_equal(d.cpu_ns, 870);
-	memory_tree_refuse(proc, "10/task/11/schedstat", -ESRCH); /* it ended */
+	memory_tree_refuse(proc, "10/task/11/schedstat", -ESRCH); /* the thread ended */
 	assert_int_equal(delays_read(r, &h, 10, 2, &d), 0);
 	assert_int_equal(d.cpu_ns, 70);
 	assert_false(delay_reader_counts_all(r));
@@ -67,7 +68,7 @@ static int64_t own_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Two that want the same CPU: each waits about as long as it runs. */
+/* Two processes share one CPU, so each waits about as long as it runs. */
 static void wait_for_a_shared_cpu_is_seen(void **state)
 {
 	struct tree *proc = NULL;

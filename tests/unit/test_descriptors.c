@@ -1,4 +1,5 @@
-/* Descriptors that runs keep open: no more than may be, and none of a run that has ended. */
+/* File descriptors kept open for runs: never more than the limit, and none for a run that has
+ * ended. */
 #include "tests/unit/test_main.h"
 
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include "collectors/accounting/run_group.h"
 #include "tests/support/jobs_world.h"
 
-#define GROUP_FILES 7 /* of the folder below, each of which is read */
+#define GROUP_FILES 7 /* number of files in `folder`; all of them are read */
 
 static int count_name(void *context, const char *name)
 {
@@ -89,7 +90,7 @@ static void files_of_groups_beyond_what_may_be_are_opened_for_each_reading(void 
 	run_group_close(&second);
 	run_group_close(&first);
 	assert_int_equal(open_descriptors(&h), before);
-	run_group_open(&third, &own, &h); /* what was closed makes room */
+	run_group_open(&third, &own, &h); /* the closed files make room */
 	check_group(&third, &h);
 	assert_int_equal(open_descriptors(&h), before + GROUP_FILES);
 	run_group_close(&third);
@@ -130,7 +131,8 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 	exit_watch_done(&first);
 	exit_watch_done(&first);
 	assert_int_equal(h.root_ends->kept, 0);
-	/* A refused process keeps no descriptor: its pid belongs to another process. */
+	/* No descriptor is kept for this pid, because its process started at another time than the
+	 * run's. */
 	exit_watch_begin(&third, &all, &h, pid, s.start_ticks + 1);
 	assert_int_equal(third.pidfd, -1);
 	assert_int_equal(h.root_ends->kept, 0);
@@ -139,10 +141,11 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 	waitpid(pid, NULL, 0);
 	host_close(&h);
 	if (!watched)
-		skip(); /* a kernel without them */
+		skip(); /* a kernel without pidfds */
 }
 
-/* It waits for a scrape, or for minutes: then many that are short would add up. */
+/* An ended run stays in memory until the next scrape or for minutes. Many short runs would add
+ * up. */
 static void a_run_that_ended_keeps_none(void **state)
 {
 	struct descriptors group_files_of_runs = {.most = 100};

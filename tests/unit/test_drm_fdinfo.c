@@ -1,4 +1,4 @@
-/* collectors/drm_fdinfo: what the drivers write, and what nobody should. */
+/* collectors/gpu/drm_fdinfo.c: the text that drivers write, and malformed text. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ static void utilization_is_of_the_busiest_engine(void **state)
 {
 	static const struct {
 		const char *before, *now;
-		double seconds, utilization; /* NAN: unknown */
+		double seconds, utilization; /* NaN = unknown */
 	} cases[] = {
 		{"drm-engine-a:\t0 ns\ndrm-engine-b:\t0 ns\n",
 			"drm-engine-a:\t250000000 ns\ndrm-engine-b:\t500000000 ns\n", 1, 0.5},
@@ -114,8 +114,8 @@ static void utilization_is_of_the_busiest_engine(void **state)
 		{"drm-engine-a:\t0 ns\ndrm-engine-capacity-a:\t0\n",
 			"drm-engine-a:\t500000000 ns\ndrm-engine-capacity-a:\t0\n", 1, 0.5},
 		{"drm-engine-a:\t0 ns\n", "drm-engine-a:\t5000000000 ns\n", 1,
-			1}, /* more than there was */
-		{"drm-engine-a:\t900 ns\n", "drm-engine-a:\t100 ns\n", 1, 0}, /* fell */
+			1}, /* more than one second of time per second */
+		{"drm-engine-a:\t900 ns\n", "drm-engine-a:\t100 ns\n", 1, 0}, /* the counter fell */
 		{"drm-engine-a:\t900 ns\n", "drm-engine-b:\t100 ns\n", 1, NAN},
 		{"drm-engine-a:\t0 ns\n", "drm-engine-a:\t500 ns\n", 0, NAN},
 		{"drm-driver:\tx\n", "drm-driver:\tx\n", 1, NAN},
@@ -126,7 +126,8 @@ static void utilization_is_of_the_busiest_engine(void **state)
 		{"drm-cycles-a:\t0\ndrm-total-cycles-a:\t0\ndrm-engine-capacity-a:\t4\n",
 			"drm-cycles-a:\t200\ndrm-total-cycles-a:\t100\ndrm-engine-capacity-a:\t4\n",
 			1, 0.5},
-		/* Cycles without a total are a frequency's business: the time counts (panfrost). */
+		/* Cycles without a total depend on the clock frequency, so the engine's time is
+		 * used (panfrost). */
 		{"drm-engine-a:\t0 ns\ndrm-cycles-a:\t0\n",
 			"drm-engine-a:\t100000000 ns\ndrm-cycles-a:\t99999\n", 1, 0.1},
 	};
@@ -141,7 +142,7 @@ static void utilization_is_of_the_busiest_engine(void **state)
 	}
 }
 
-/* After a fall the larger value is what growth is counted from. */
+/* After a decrease, growth is counted from the larger value. */
 static void a_counter_that_fell_is_not_counted_twice(void **state)
 {
 	struct drm_fdinfo a = parsed("drm-engine-a:\t1000000000 ns\n");
@@ -193,7 +194,7 @@ static void hostile_text_stays_within_bounds(void **state)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The fuzz target on samples with some bytes changed; the same ones each time. */
+/* Runs the fuzz target on samples with some bytes changed, the same ones each time. */
 static void changed_bytes_do_no_harm(void **state)
 {
 	static const char *const samples[] = {

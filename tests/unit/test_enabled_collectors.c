@@ -1,4 +1,5 @@
-/* exporter/sampling/enabled_collectors.c, sampler.c: what the log says of collectors, and of processes that may not be read. */
+/* exporter/sampling/enabled_collectors.c, sampler.c: log messages about collectors, and about
+ * processes that cannot be read. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ struct world {
 	struct snapshot_pool *pool;
 };
 
-/* With one collector of the machine. */
+/* Starts with one collector of the machine enabled. */
 static void begin(struct world *w, const struct collector *only)
 {
 	*w = (struct world){.options.collector_on = w->on};
@@ -42,7 +43,7 @@ static void end(struct world *w)
 	test_host_done(&w->t);
 }
 
-/* The load's block of one tick, without what it points to. */
+/* Returns the `load` block of one tick. Its pointers are no longer valid. */
 static struct block tick(struct world *w, bool kept_only)
 {
 	struct snapshot *s = snapshot_take(w->pool);
@@ -98,7 +99,7 @@ static void for_the_history_only_what_it_keeps_is_read(void **state)
 	test_host_file(&w.t, "/proc/7/stat", "");
 	struct block b = tick(&w, true);
 
-	/* The number of processes. */
+	/* The only point is the number of processes. */
 	assert_true(b.success && b.n_points == 1);
 	assert_string_equal(fake_log(), "");
 	end(&w);

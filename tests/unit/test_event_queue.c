@@ -1,4 +1,4 @@
-/* The ring: order, bounds, and what is dropped first. */
+/* The event queue: its order, its limits, and which events are dropped first. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 static const struct columns no_columns;
 
-/* A word of events: b = begin, s = sample, f = finish; a digit before it is its number. */
+/* Makes one event. `kind`: b = begin, s = sample, f = finish. */
 static struct event *event_of(char kind, size_t number)
 {
 	char text[2] = {(char)('0' + number % 10), '\0'};
@@ -45,7 +45,7 @@ static char number_of(const struct event *v)
 	return '?';
 }
 
-/* Empties the ring. */
+/* Pops all events and returns their numbers as text. */
 static const char *numbers(struct event_queue *r)
 {
 	static char out[64];
@@ -190,7 +190,7 @@ static void what_makes_room_is_told_by_the_next_of_its_run(void **state)
 	event_queue_push(&r, sample_of("a", 4, 0.25, 5));
 	event_queue_push(&r, sample_of("a", 8, NAN, 6));
 	event_queue_push(&r, sample_of("a", 16, 0.125, 4));
-	/* The only one of b stays: there is none that could tell of it. */
+	/* The only sample of b stays, because no later sample of b could take over its numbers. */
 	assert_sample(&r, "b", 2, 2, 9, 3, 3);
 	assert_sample(&r, "a", 8, 13, 0.75, 6, 7);
 	assert_sample(&r, "a", 16, 16, 0.125, 4, 4);

@@ -1,4 +1,5 @@
-/* exporter/live: new samples reach those who follow a run, and nobody waits for anybody. */
+/* exporter/site/event_stream.c: clients that follow a run receive its new samples, and no client
+ * delays another. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "exporter/site/event_stream.h"
 #include "tests/support/test_history.h"
 
-/* A reader that really waits when it is paused. */
+/* A reader that blocks while it is paused. */
 struct waiter {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -82,7 +83,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Reads until text was told, or to the end of the stream; false at the end. */
+/* Reads until `text` was received or the stream ended. Returns false at the end of the stream. */
 static bool read_until(struct fixture *f, struct event_stream *s, const char *text)
 {
 	char block[100];
@@ -185,14 +186,14 @@ static void streams_are_bounded_and_come_free_again(void **state)
 	assert_int_equal(event_stream_open(f->event_streams, "r", 0, &more, &e), -EBUSY);
 	assert_non_null(strstr(e.text, "32"));
 	event_stream_close(s[7]);
-	/* The thread may be at it for a moment. */
+	/* The thread may need a moment to release the stream. */
 	while (event_stream_open(f->event_streams, "r", 0, &s[7], NULL) == -EBUSY)
 		;
 	for (size_t i = 0; i < EVENT_STREAMS_MAX; i++)
 		event_stream_close(s[i]);
 }
 
-/* A client that reads nothing must not hold up another. */
+/* The `slow` client reads nothing and must not delay `s`. */
 static void a_slow_reader_holds_up_nobody(void **state)
 {
 	struct fixture *f = *state;
@@ -207,7 +208,7 @@ static void a_slow_reader_holds_up_nobody(void **state)
 	event_stream_close(s);
 }
 
-/* It is said once, and the stream goes on as soon as there is a history again. */
+/* The error is logged once. The stream continues when the history can be read again. */
 static void a_history_that_cannot_be_read_is_waited_for(void **state)
 {
 	struct fixture *f = *state;

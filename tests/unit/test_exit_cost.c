@@ -1,4 +1,5 @@
-/* collectors/run_ends and lineage_group: what ends cost, in a v2 group in memory and by events that the test makes. */
+/* collectors/accounting/exit_cost.c: what process exits cost, with a v2 control group in memory and
+ * events made by the test. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #define ROOT2 20
 #define OTHER 5
 #define MS    1000000ULL
-/* The usual cost of the end of a process without pages, which is also its estimate. */
+/* The usual cost of the exit of a process without pages. The estimate is the same. */
 #define END 60000ULL
 
 struct world {
@@ -49,14 +50,14 @@ static void end_run(struct world *w, size_t i)
 	exit_cost_done(&w->run[i], &w->groups, w->x);
 }
 
-/* Somebody is there, who has used a second. */
+/* Makes the process exist, with one second of CPU time. */
 static void live(struct world *w, pid_t pid)
 {
 	w->p->alive[pid] = true;
 	w->p->clock_ns[pid] = 1000 * MS;
 }
 
-/* A run (10) and an other (5) in a group that has used an hour. */
+/* Makes a run (10) and a stranger (5) in a group that has used an hour of CPU time. */
 static void world_init(struct world *w)
 {
 	struct err e = {0};
@@ -93,7 +94,7 @@ static void use(struct world *w, pid_t pid, uint64_t ns)
 	w->usage_ns += ns;
 }
 
-/* A child that used 1 ms, and whose end took so long and cost so much. */
+/* Forks a child that used 1 ms. Its exit took `took_ns` and cost `cost_ns`. */
 static void child_ends(struct world *w, pid_t parent, pid_t pid, uint64_t took_ns, uint64_t cost_ns)
 {
 	fake_fork(w->x, parent, pid, 50 * MS);
@@ -114,14 +115,15 @@ static void tick(struct world *w)
 static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 {
 	static const struct {
-		uint64_t took_ns, cost_ns; /* of each of 10 ends */
+		uint64_t took_ns, cost_ns; /* of each of 10 exits */
 		uint64_t expected_ns;
 	} cases[] = {
 		{END, END, 10 * END},
 		{END, 45000, 450000},
-		{40 * END, 30 * END, 300 * END}, /* the machine stood still, and that is counted */
-		{40 * END, END, 10 * END},       /* others had the CPU */
-		/* More than the time from record to event: somebody else did that. Less than any end: it was elsewhere. */
+		{40 * END, 30 * END, 300 * END}, /* the machine stalled, which counts */
+		{40 * END, END, 10 * END},       /* other processes had the CPU */
+		/* A cost above the time from record to event belongs to other processes. A cost of
+		 * 0 means that the exit ran in another group. */
 		{END, 5 * END, 10 * END},
 		{END, 0, 10 * END},
 	};
@@ -150,16 +152,17 @@ static void ends_are_shared_out_between_the_run_and_others(void **state)
 		child_ends(&w, pid % 3 ? ROOT : OTHER, pid, END, 2 * END);
 	tick(&w);
 	assert_ends(w.run[0], 40 * END);
-	/* It may be more, but not more than the time that they took, and 0.1 ms after that. */
+	/* The cost may be higher, but not more than the time that the exits took plus 0.1 ms. */
 	assert_double_equal(w.run[0].missed_seconds, 20 * (END + 100000 - 2 * END) / 1e9, 1e-6);
 }
 
-/* The machine stood still in one end, which cost as much as it took: nobody else's can have. */
+/* The machine stalled during one exit, which cost as much as it took. No other exit can have caused
+ * that cost. */
 static void end_that_took_long_is_whose_it_was(void **state)
 {
 	static const struct {
 		pid_t parent;
-		double least, most; /* of the run's share, in nanoseconds */
+		double least, most; /* the run's share in ns */
 	} cases[] = {{ROOT, 99.5 * MS, 101 * MS}, {OTHER, 0, 2 * MS}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -182,7 +185,8 @@ static void runs_in_one_group_have_their_own_ends_each(void **state)
 	world_init(&w);
 	child_ends(&w, ROOT, 100, END, 2 * END);
 	tick(&w);
-	/* One of the others becomes a run; what it had used is none of the ends. */
+	/* Process OTHER becomes the root of a second run. Its earlier CPU time is not part of any
+	 * exit's cost. */
 	use(&w, OTHER, 50 * MS);
 	group_file(&w);
 	begin_run(&w, 1, OTHER, 3 * MS);
@@ -191,7 +195,7 @@ static void runs_in_one_group_have_their_own_ends_each(void **state)
 	tick(&w);
 	assert_ends(w.run[0], 2 * END + 3 * END / 4);
 	assert_ends(w.run[1], 3 * END / 4);
-	/* It is over; its process goes on, and is an other again. */
+	/* The second run ends. Its process goes on as a stranger. */
 	end_run(&w, 1);
 	tick(&w);
 	child_ends(&w, OTHER, 103, END, 2 * END);
@@ -216,7 +220,7 @@ static void child_of_the_run_that_was_found_later_makes_no_difference(void **sta
 	assert_ends(w.run[0], 2 * END);
 }
 
-/* Somebody comes into the group and uses time there, or leaves it and uses some elsewhere. */
+/* A process enters the group and uses CPU time there, or leaves it and uses CPU time elsewhere. */
 static void who_comes_or_leaves_is_no_end(void **state)
 {
 	static const struct {
@@ -238,10 +242,8 @@ static void who_comes_or_leaves_is_no_end(void **state)
 		child_ends(&w, ROOT, 101, END, 2 * END);
 		snprintf(w.present, sizeof w.present, "%s", cases[i].present);
 		tick(&w);
-		/*
-		 * The cost of that end is unknown; the next one is known again if the whole run is
-		 * in the group.
-		 */
+		/* The cost of this exit is unknown. The cost of the next exit is known if the whole
+		 * run is in the group. */
 		assert_ends(w.run[0], 6 * END);
 		child_ends(&w, ROOT, 102, END, 2 * END);
 		use(&w, 77, strstr(cases[i].present, "77") ? 20 * MS : 0);
@@ -250,7 +252,8 @@ static void who_comes_or_leaves_is_no_end(void **state)
 	}
 }
 
-/* An other with a long past goes from one group to another; both have runs. */
+/* A stranger that used much CPU time before moves from one group to another. Both groups have a
+ * run. */
 static void who_moves_between_groups_is_no_end_of_either(void **state)
 {
 	static const char *const there[] = {"20\n", "20\n5\n", "20\n5\n"};
@@ -269,7 +272,7 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 		char usage[64];
 
 		child_ends(&w, ROOT, (pid_t)(100 + i), END, 2 * END);
-		/* In the other group, with what the one that moved does there. */
+		/* The exit in the other group, and the CPU time that the stranger used there. */
 		fake_fork(w.x, ROOT2, (pid_t)(200 + i), 50 * MS);
 		fake_end(w.x, (pid_t)(200 + i), MS, END);
 		w.p->clock_ns[OTHER] += i ? 70 * MS : 0;
@@ -279,7 +282,7 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 		test_host_file(&w.t, "/sys/fs/cgroup/two/cgroup.procs", there[i]);
 		snprintf(w.present, sizeof w.present, "%s", here[i]);
 		tick(&w);
-		/* After the run moved, the second end counts with its estimate. */
+		/* After the move, the second exit counts with its estimate. */
 		assert_ends(w.run[0], (2 * (i + 1) - (i > 0)) * END);
 		assert_ends(w.run[1], (2 * (i + 1) - (i > 0)) * END);
 	}
@@ -290,13 +293,13 @@ static void who_ended_or_was_born_around_the_listing_changes_nothing(void **stat
 	AUTO(world_done) struct world w;
 
 	world_init(&w);
-	/* 100 was listed and is gone; 101 was born after the listing, which is long after the begin of the clock. */
+	/* Process 100 was listed and ended. Process 101 was created after the listing. */
 	child_ends(&w, ROOT, 100, END, 2 * END);
 	snprintf(w.present, sizeof w.present, "10\n5\n100\n99\n");
 	fake_fork(w.x, ROOT, 101, UINT64_MAX / 2);
 	tick(&w);
 	assert_ends(w.run[0], 2 * END);
-	/* A zombie is not listed. */
+	/* cgroup.procs does not list a zombie. */
 	fake_fork(w.x, ROOT, 102, MS);
 	fake_end(w.x, 102, MS, END);
 	w.p->alive[102] = true;
@@ -317,7 +320,7 @@ static void lost_records_are_no_ends(void **state)
 	child_ends(&w, ROOT, 100, END, 2 * END);
 	tick(&w);
 	child_ends(&w, ROOT, 101, END, 3 * END);
-	use(&w, 77, END); /* one whose birth and end were not told */
+	use(&w, 77, END); /* a process whose fork and exit events were lost */
 	fake_loss(w.x);
 	tick(&w);
 	assert_ends(w.run[0], 3 * END);
@@ -329,9 +332,9 @@ static void lost_records_are_no_ends(void **state)
 static void group_that_cannot_be_measured_leaves_the_estimate(void **state)
 {
 	static const struct {
-		const char *file, *text; /* NULL: not there */
+		const char *file, *text; /* NULL = the file does not exist */
 	} cases[] = {
-		{BOX "cgroup.type", NULL}, /* the root of all groups */
+		{BOX "cgroup.type", NULL}, /* the root control group has no such file */
 		{BOX "cpu.stat", NULL},
 		{BOX "cgroup.procs", NULL},
 		{BOX "cgroup.procs", "10\n5\n0\n"},

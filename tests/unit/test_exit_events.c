@@ -1,4 +1,5 @@
-/* collectors/exit_events: on the running kernel, where it is allowed; wait4(2) gives what is too much. */
+/* collectors/accounting/exit_events.c on the running kernel, if permitted. wait4(2) gives the upper
+ * bound. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static void burn(void)
 		;
 }
 
-/* The run's root: every grandchild is an orphan as soon as it is born. */
+/* The run's root. Every grandchild becomes an orphan at once. */
 static void fork_orphans(int go)
 {
 	char byte;
@@ -123,10 +124,8 @@ static void orphans_and_exit_status_are_known(void **state)
 	assert_int_equal(t.ended, CHILDREN * 2 + 1);
 	assert_true(t.whole);
 	assert_true(t.cpu_ns > (uint64_t)CHILDREN * BURN_NS);
-	/*
-	 * The kernel's figure is never too high; with the most that ends may have taken, never too
-	 * low.
-	 */
+	/* The kernel's value is never too high. With the upper bound of what exits cost it is never
+	 * too low. */
 	assert_true((double)t.cpu_ns / 1e9 < truth * 1.01);
 	assert_true((double)(t.cpu_ns + t.ends_ns + t.unseen_ns) / 1e9 > truth * 0.99);
 	assert_true(t.peak_process_bytes > 0);
@@ -159,7 +158,7 @@ static void signal_that_ended_the_root_is_known(void **state)
 	exit_events_stop(x);
 }
 
-/* A process of this number, which must be free; 0: any. It burns some time. */
+/* Starts a process that burns CPU time. `number` is its pid, which must be free; 0 = any. */
 static pid_t burning_child(pid_t number)
 {
 	struct clone_args args = {.exit_signal = SIGCHLD,
@@ -174,7 +173,7 @@ static pid_t burning_child(pid_t number)
 	return pid;
 }
 
-/* Exits with how many came after the first with the same number. */
+/* Exits with the number of later processes that got the pid of the first. */
 static void use_a_number_again(int go)
 {
 	char byte;
@@ -190,7 +189,8 @@ static void use_a_number_again(int go)
 	_exit(again);
 }
 
-/* The record of one waits to be read while the next of that number is born, and is still the former's. */
+/* A record of a process waits to be read while the next process with the same pid is created. It
+ * must count for the first process. */
 static void each_of_those_with_one_number_is_counted(void **state)
 {
 	struct exit_events *x = start_or_skip();
@@ -213,7 +213,7 @@ static void each_of_those_with_one_number_is_counted(void **state)
 	close(go[1]);
 	exit_events_stop(x);
 	if (children < CHILDREN / 2)
-		skip(); /* numbers may not be chosen here, or somebody else took it */
+		skip(); /* choosing a pid is not permitted, or another process took it */
 	assert_int_equal(t.born, children);
 	assert_int_equal(t.ended, children + 1);
 	assert_true(t.whole);
@@ -229,7 +229,7 @@ static unsigned open_descriptors(void)
 	return n;
 }
 
-/* All that stopping ends is the thread and the descriptors of what was started. */
+/* Stopping closes only the thread and the descriptors that were opened. */
 static void stop_of_nothing_does_nothing(void **state)
 {
 	unsigned before = open_descriptors();

@@ -1,4 +1,4 @@
-/* exporter/exposition: one snapshot in all formats, byte by byte. */
+/* exporter/site/exposition.c: one snapshot in all formats, byte by byte. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void text_is_as_recorded(void **state)
 	AUTO(buf_done) struct buf newer = render(EXPOSITION_TEXT_1_0_0, NULL);
 
 	golden_check("exposition.txt", buf_text(&text), text.len);
-	/* Our names are plain, so the formats differ in nothing but their Content-Type. */
+	/* Our metric names are plain, so the two formats differ only in their Content-Type. */
 	assert_string_equal(buf_text(&newer), buf_text(&text));
 }
 
@@ -43,7 +43,7 @@ static void openmetrics_is_as_recorded(void **state)
 	assert_string_equal(buf_text(&older), buf_text(&text));
 }
 
-/* The families of a body as one line: "a b c". */
+/* Writes the names of the metric families in `body` as one line: "a b c". */
 static void families(const char *body, char *out, size_t size)
 {
 	size_t n = 0;

@@ -1,8 +1,6 @@
-/*
- * Fault sweep: for every collector and every call it makes on the kernel's trees, that call fails.
- * Nothing may crash or leak, nothing half-read may be shown, and the next undisturbed tick must be
- * whole again.
- */
+/* Fault sweep: for every collector, each read of the kernel's file trees fails in turn. Nothing may
+ * crash or leak, no partly read value may be reported, and the next healthy tick must be
+ * complete. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -17,13 +15,13 @@
 static const char *const machines[] = {"vm", "node", "pod"};
 static const int codes[] = {-EIO, -ENOENT, -ESRCH, -EACCES, -EFBIG};
 
-/* Longer than any collector's calls in the ticks of one sweep. */
+/* More calls than any collector makes in one sweep. */
 #define CALLS_MAX 2000
 
-/* The waits of everything that collectors do not do every tick. */
+/* Longer than every pause of work that collectors do not do at each tick. */
 #define LONG_PAUSE_SECONDS 120
 
-/* A machine of the fixtures whose trees fail when countdown gets to 0. */
+/* A fixture machine whose trees fail when `countdown` reaches 0. */
 struct faulty {
 	struct test_host t;
 	struct tree *proc, *sys, *root;
@@ -65,10 +63,8 @@ static int collect(struct test_run *r, struct faulty *f)
 	return code;
 }
 
-/*
- * How many points the collector has on this machine when nothing fails; 0 when it is not for this
- * machine.
- */
+/* Returns the number of points that the collector has when nothing fails; 0 = the collector does
+ * not apply to this machine. */
 static size_t healthy_points(const struct collector *c, const char *machine)
 {
 	struct faulty f;
@@ -87,10 +83,8 @@ static size_t healthy_points(const struct collector *c, const char *machine)
 	return n;
 }
 
-/*
- * Call number nth of start and two ticks fails; then two ticks without trouble, the second after
- * every pause. Returns whether the fault was met.
- */
+/* Call number `nth` of the start and two ticks fails. Then come two healthy ticks, the second after
+ * every pause. Returns true if the failure occurred. */
 static bool sweep_once(const struct collector *c, const char *machine, int code, int nth,
 	size_t points)
 {
@@ -136,8 +130,8 @@ static void every_call_may_fail(void **state)
 		}
 }
 
-/* The sweep would prove nothing if the machines of the fixtures had nothing to show. */
-/* They need processes or devices that no fixture has, and are swept in tests of their own. */
+/* The sweep proves nothing if the fixtures have no points to report. */
+/* These need processes or devices that no fixture has. Tests of their own sweep them. */
 static bool has_tests_of_its_own(const struct collector *c)
 {
 	return strcmp(c->name, "jobs") == 0 || strcmp(c->name, "gpu") == 0;
@@ -159,10 +153,8 @@ static void the_machines_show_something(void **state)
 	}
 }
 
-/*
- * Files that are read whole through the scratch of the host may fill it to the last byte, and not
- * one more.
- */
+/* A file that is read whole into the host's scratch buffer may fill it to the last byte, but not
+ * exceed it. */
 static void files_longer_than_the_scratch_are_refused(void **state)
 {
 	static const struct {

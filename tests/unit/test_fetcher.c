@@ -1,5 +1,5 @@
-/* exporter/fetcher: what is cached is answered at once, whatever the Keeper does, and stopping does
- * not wait for it. */
+/* exporter/catalogue/fetcher.c: a cached catalogue is available at once, also when the Keeper does
+ * not answer, and stopping does not wait for the Keeper. */
 #include "tests/unit/test_main.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ static int remove_path(void **state)
 	return 0;
 }
 
-/* Takes connections and never says a word. */
+/* Starts a server that accepts connections and never answers. */
 static int silent_server(char url[64])
 {
 	struct sockaddr_in address = {
@@ -63,7 +63,7 @@ static void save_built_in(const char *source, struct wall at)
 	catalogue_free(c);
 }
 
-/* The first state of which the condition holds, after ten seconds at most. */
+/* Returns the first state that fulfils `condition`, or fails after ten seconds. */
 static struct fetcher_state wait_until(struct fetcher *f,
 	bool (*condition)(const struct fetcher_state *s))
 {
@@ -101,19 +101,20 @@ static void what_is_fresh_or_imported_is_not_fetched(void **state)
 		struct err e = {0};
 
 		unlink(path);
-		/* An imported catalogue stays, however old it is. */
+		/* An imported catalogue stays, also when it is very old. */
 		save_built_in(sources[i], i ? (struct wall){.ns = NS_PER_S} : now_read().wall);
 		assert_int_equal(fetcher_start(&f, &o, &e), 0);
 		struct fetcher_state now = wait_until(f, is_waiting);
 
 		assert_true(now.next_at.ns > 0);
 		assert_int_equal(now.fetches, 0);
-		assert_null(fetcher_catalogue(f)); /* it is in the cache, not in memory */
+		assert_null(fetcher_catalogue(f)); /* in the cache, not in memory */
 		fetcher_stop(f);
 	}
 }
 
-/* It was saved by a clock that was ahead, which says nothing about when: else that time would be waited for. */
+/* The cache was saved while the clock was ahead, so its time is not trusted. Otherwise the fetcher
+ * would wait until that time. */
 static void what_was_fetched_at_a_time_to_come_is_fetched_again(void **state)
 {
 	char url[64];
@@ -191,7 +192,7 @@ static void a_failure_is_said_once(void **state)
 	assert_int_equal(atomic_load(&said), 1);
 }
 
-/* However many are named: what would be fetched is told apart by the last of them. */
+/* A long list of regions whose last region differs must count as a different source. */
 static void another_list_of_regions_is_another_catalogue(void **state)
 {
 	char first[200], last[2][8] = {"zone-a", "zone-b"};

@@ -1,4 +1,4 @@
-/* Files that options name, whatever stands there. */
+/* Files named by options, of any kind. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -68,11 +68,11 @@ static void nobody_waits_for_ever_for_a_pipe(void **state)
 	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
 	assert_non_null(strstr(e.text, "a pipe, and no program wrote into it"));
 	assert_int_equal(file_open(path, &e), -ETIMEDOUT);
-	/* Somebody holds it open, and does not write. */
+	/* A process holds the pipe open and does not write. */
 	AUTO(closep) int writer = open(path, O_RDWR | O_CLOEXEC);
 
 	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
-	/* Nor goes on. */
+	/* A writer that stops in the middle is not waited for either. */
 	assert_int_equal(write(writer, "12", 2), 2);
 	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
 	double took = mono_seconds_between(begin, now_read().mono);
@@ -104,7 +104,7 @@ static void what_comes_out_of_a_pipe_is_read_once(void **state)
 	assert_int_equal(file_read(&text, path, &e), 0);
 	pthread_join(writer, NULL);
 	assert_string_equal(buf_text(&text), "late");
-	/* As a shell gives <(command). */
+	/* A shell gives <(command) as such a path. */
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], "once", 4), 4);
 	close(ends[1]);

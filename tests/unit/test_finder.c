@@ -1,4 +1,4 @@
-/* exporter/finder: which processes of a pod are runs, and what they are called. */
+/* exporter/discovery/finder.c: which processes of a pod are runs, and how they are named. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct fixture {
 	struct app app;
 	struct sample_rows *sample_rows;
 	struct finder *finder;
-	char names[400]; /* of the runs that are followed, sorted */
+	char names[400]; /* of the followed runs, sorted */
 };
 
 static struct fixture *begin(struct options options)
@@ -58,7 +58,7 @@ static void end(struct fixture *f)
 	free(f);
 }
 
-/* A command line: strings that each end in NUL. */
+/* Sets a command line; each string in it ends with NUL. */
 static void command(struct fixture *f, int pid, const char *line, size_t size)
 {
 	char path[64];
@@ -84,7 +84,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Looks, and gives the names of the runs that are followed then, each with a blank behind. */
+/* Searches, and returns the names of the followed runs, each with a blank behind. */
 static const char *look_for_runs(struct fixture *f)
 {
 	const char *name[20];
@@ -105,7 +105,7 @@ static void put_pod(struct fixture *f)
 {
 	process(f, 1, 0, "/pause", NULL);
 	process(f, OWN_PID, 0, "/usr/bin/rightsize-exporter", SIDECAR);
-	process(f, 8, OWN_PID, "sleep", SIDECAR); /* that we started */
+	process(f, 8, OWN_PID, "sleep", SIDECAR); /* started by the exporter */
 	process(f, 20, 0, "/app/train\x01", MAIN);
 	process(f, 21, 20, "worker", MAIN);
 	process(f, 30, 0, "nginx", SIDECAR);
@@ -136,7 +136,8 @@ static void each_container_is_a_job_of_its_own_by_its_first_program(void **state
 	unsetenv("POD_NAME");
 }
 
-/* Until it has become the job, the runtime is nothing: its name would stay. */
+/* The container runtime is not followed before it executes the job. Otherwise the run would keep
+ * the runtime's name. */
 static void the_runtime_that_begins_a_container_gives_it_no_name(void **state)
 {
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
@@ -163,7 +164,7 @@ static void write_labels(const char *folder, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* In a driver of Spark on Kubernetes the name that people gave is in the pod's label alone. */
+/* In a Spark driver on Kubernetes only the pod's label has the name that a user gave. */
 static void labels_of_the_pod_complete_what_a_process_of_the_same_system_says(void **state)
 {
 	static const char driver[] = "java\0org.apache.spark.deploy.SparkSubmit\0--class\0"
@@ -188,7 +189,7 @@ static void labels_of_the_pod_complete_what_a_process_of_the_same_system_says(vo
 	rmdir(folder);
 }
 
-/* "NAME CPU-SECONDS " of each run that goes on, in the order in which they began. */
+/* Returns "NAME CPU-SECONDS " for each run that goes on, in the order of their start. */
 static const char *look_at_cpu(struct fixture *f)
 {
 	size_t n = 0;
@@ -216,12 +217,13 @@ static void worker(struct fixture *f, int pid, const char *title, unsigned long 
 	memory_tree_file(f->w->proc, path, "RAY_JOB_ID=01", sizeof "RAY_JOB_ID=01");
 }
 
-/* However old it is, and whatever it did before. */
+/* Each task of an old worker is a run that counts only the CPU time used under that task's
+ * title. */
 static void worker_has_a_run_for_each_title_with_what_it_used_under_it(void **state)
 {
 	static const struct {
 		const char *title;
-		unsigned long cpu_seconds; /* of the worker, so far */
+		unsigned long cpu_seconds; /* of the worker since its start */
 		const char *runs;
 	} steps[] = {
 		{"ray::IDLE", 100, ""},
@@ -290,7 +292,7 @@ static void more_jobs_than_allowed_are_refused_and_counted(void **state)
 	unsetenv("POD_NAME");
 }
 
-/* A process of this user that names its job. */
+/* A process of `user` that sets its job name in its environment. */
 static void names_itself(struct fixture *f, int pid, const char *job_name, unsigned user)
 {
 	char path[64], text[200];
@@ -301,12 +303,12 @@ static void names_itself(struct fixture *f, int pid, const char *job_name, unsig
 
 	memory_tree_file(f->w->proc, path, text, (size_t)n + 1);
 	snprintf(path, sizeof path, "%d/status", pid);
-	/* Set-user-ID root: the real one counts. */
+	/* A set-user-ID root program. Its real user counts. */
 	snprintf(text, sizeof text, "Name:\ttrain\nUid:\t%u\t0\t0\t0\n", user);
 	memory_tree_text(f->w->proc, path, text);
 }
 
-/* Looks, records what began and ended, and forgets the ends. */
+/* Searches, records the starts and ends, and forgets the ended runs. */
 static void look_and_record(struct fixture *f)
 {
 	look_for_runs(f);
@@ -342,7 +344,7 @@ static void one_user_with_many_names_keeps_nobody_else_s_job_out(void **state)
 	assert_string_equal(look_for_runs(f), "evil0 evil1 evil2 ");
 	assert_int_equal(counters_found(FOUND_TOO_MANY_JOBS), refused + 2);
 	look_and_record(f);
-	/* While runs of them go on there is no room. */
+	/* There is no room while runs of this user's jobs go on. */
 	names_itself(f, 30, "payroll", 0);
 	assert_string_equal(look_for_runs(f), "evil0 evil1 evil2 ");
 	for (int i = 0; i < 5; i++)

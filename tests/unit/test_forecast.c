@@ -1,4 +1,5 @@
-/* recommender/forecast and reserve: durations, bills and what is left for a job. */
+/* recommender/servers/forecast.c and the reserve: durations, bills, and what a server leaves for a
+ * job. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ static void near(double a, double b)
 		fail_msg("%.15g, not %.15g", a, b);
 }
 
-/* a: slow, 2 CPUs; b: twice as fast per CPU, 2 CPUs; c: as a, 8 CPUs; x: unknown speed; g, h: GPUs; z: scores of zero. */
+/* a: slow, 2 CPUs; b: twice as fast per CPU, 2 CPUs; c: like a, 8 CPUs; x: unknown speed; g, h:
+ * GPUs; z: scores of zero. */
 static const char servers[] =
 	"# rate: EUR 1.25\n"
 	"vendor_id,server_id,vcpus,memory_amount,score1,score,gpu_count,gpu_model,storage_size,region_id,price,currency,allocation,billing_increment_seconds,minimum_billing_seconds,storage_price_gb_month,outbound_price_gb,ipv4_price_hour,average_time_to_start\n"
@@ -64,19 +66,19 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 		enum forecast_basis basis;
 	} table[] = {
 		{"a", 100, 1, 100, FORECAST_SAME},
-		/* one CPU, always busy: twice as fast, half as long */
+		/* one CPU, always busy: half the duration on a CPU twice as fast */
 		{"b", 100, 1, 50, FORECAST_MEASURED},
-		/* half of the time waiting: only the other half shrinks */
+		/* waits half of the time: only the other half gets shorter */
 		{"b", 50, 1, 75, FORECAST_MEASURED},
 		{"b", 0, 1, 100, FORECAST_MEASURED},
 		/* two CPUs, both busy */
 		{"b", 200, 2, 50, FORECAST_MEASURED},
 		/* more CPUs do not help a job that uses two */
 		{"c", 200, 2, 100, FORECAST_MEASURED},
-		/* four used at once there, where there are only two: twice as long */
+		/* four CPUs used before, only two here: twice as long */
 		{"b", 400, 4, 100, FORECAST_MEASURED},
 		{"x", 100, 1, 100, FORECAST_ASSUMED},
-		/* its speed is not known, but that it has fewer CPUs */
+		/* speed unknown, but known to have fewer CPUs */
 		{"x", 800, 8, 400, FORECAST_ASSUMED},
 		{"b", NAN, NAN, 100, FORECAST_ASSUMED},
 		/* CPU time beyond duration x cores is measurement noise */
@@ -156,7 +158,7 @@ static void gpu_jobs_are_scaled_by_gpu_model(void **state)
 	near(same_model.seconds, 100);
 	assert_int_equal(other_model.basis, FORECAST_ASSUMED);
 
-	/* By the benchmark twice as fast: 20 s of waiting stay, 80 s on the GPU become 40. */
+	/* The benchmark says twice as fast: 20 s of waiting stay, 80 s on the GPU become 40. */
 	p.reference = catalogue_find(llm, "s", "g");
 	other_model = forecast_on(llm, &p, catalogue_find(llm, "s", "h"));
 	assert_int_equal(other_model.basis, FORECAST_MEASURED);
@@ -202,7 +204,8 @@ static void interruptions_cost_rework(void **state)
 	near(forecast_with_rework(3600, 0), 3600);
 	near(forecast_with_rework(3600, NAN), 3600);
 	near(forecast_with_rework(3600, 1), 3600 * (exp(1) - 1));
-	/* Short against the time between interruptions: half of the run is lost once in a while. */
+	/* The run is short compared with the time between interruptions. An interruption loses half
+	 * of the run on average. */
 	assert_true(fabs(forecast_with_rework(360, 0.1) - 360 * (1 + 0.1 * 0.1 / 2)) < 0.05);
 	assert_true(isnan(forecast_with_rework(NAN, 1)));
 }
@@ -233,21 +236,21 @@ static void costs_have_parts_and_name_what_they_lack(void **state)
 	near(cost.high, 2.0 + cost.ipv4);
 	assert_int_equal(cost.lacks, 0);
 
-	d.disk_bytes = 110e9; /* 100 GB more than the server has */
+	d.disk_bytes = 110e9; /* 100 GB more than the server's disk */
 	p.sent_bytes = 3e9;
 	cost = cost_on(c, "s", "a", 3600, d, p, "EUR");
 	near(cost.compute, 3.6 / 1.25);
 	near(cost.storage, 100 * 0.073 / 730 / 1.25);
 	near(cost.outbound, 0.3 / 1.25);
 
-	/* Billed by the hour, in euros; nothing is known of storage, traffic and addresses there.
-	 */
+	/* Billed by the hour, in euros. Prices of storage, traffic and addresses are unknown
+	 * there. */
 	cost = cost_on(c, "h", "x", 10, d, p, "USD");
 	near(cost.compute, 3.6 * 1.25);
 	near(cost.amount, cost.compute);
 	assert_int_equal(cost.lacks, COST_LACKS_STORAGE | COST_LACKS_OUTBOUND | COST_LACKS_IPV4);
 
-	/* Spot: with one interruption an hour, and the time to start. */
+	/* Spot: one interruption per hour, and the time to start again. */
 	d.disk_bytes = p.sent_bytes = NAN;
 	cost = cost_on(c, "s", "g", 3600, d, p, "USD");
 	near(cost.compute, ceil(3600 * (exp(1) - 1) + 30) / 3600 * 3.6);

@@ -1,4 +1,5 @@
-/* collectors/base/foreign: what is read, on real files, where a process may have put anything. */
+/* collectors/base/tree_foreign.c: what is read, on real files, at a place where a process may have
+ * put any kind of file. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #define TEXT "### name: 'ALIGN (s 1)'\n"
 
 struct mounts_seen {
-	size_t n, allowed; /* so many of them */
+	size_t n, allowed; /* the first `allowed` mounts are permitted */
 	uint64_t id[8];
 };
 
@@ -37,7 +38,7 @@ struct world {
 	struct tree *tree;
 };
 
-/* A folder "7/cwd" as a link, which is how the kernel shows it. */
+/* Makes a folder where "7/cwd" is a link, like in /proc. */
 static struct world *world_new(void)
 {
 	struct world *w = xcalloc(1, sizeof *w);
@@ -139,7 +140,7 @@ static void what_only_looks_like_one_is_not_even_opened(void **state)
 	assert_int_equal(get(w, "../outside"), -ENOENT);
 	assert_int_equal(get(w, "a/../a/f"), -ENOENT);
 	assert_int_equal(get(w, "a/f/f"), -ENOENT);
-	/* /dev/zero by number: its driver does nothing. */
+	/* A device /dev/zero, named by its number. Its driver has no side effects. */
 	if (mknodat(w->top, "work/zero", S_IFCHR | 0644, makedev(1, 5)) == 0)
 		assert_int_equal(get(w, "zero"), -ENOENT);
 }
@@ -204,7 +205,7 @@ static void nobody_walks_for_ever(void **state)
 	}
 }
 
-/* The holder of the lease would have 45 s to release it. */
+/* The kernel would give the holder of the lease 45 s to release it. */
 static void a_lease_is_not_waited_for(void **state)
 {
 	struct world *w = world_new();

@@ -1,4 +1,4 @@
-/* exporter/forward_answer: which answers mean that a run is never sent again. */
+/* exporter/forward/forwarder.c: which answers mean that a run is not sent again. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>

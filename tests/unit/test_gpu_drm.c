@@ -13,7 +13,7 @@
 
 #define MIB 1048576.0
 
-/* A world without an NVIDIA driver. */
+/* Makes a world without an NVIDIA driver. */
 static struct gpu_world *drm_world(void)
 {
 	fake_nvml_play("");
@@ -43,7 +43,7 @@ static void start(struct gpu_world *w)
 	assert_true(gpus_wait(w->state, 60));
 }
 
-/* With an AMD GPU, and process 100 that has these children. */
+/* Makes a world with an AMD GPU and process 100, which has these children. */
 static struct gpu_world *amd_world(const char *children)
 {
 	struct gpu_world *w = drm_world();
@@ -102,7 +102,7 @@ static void intel_gives_what_it_has(void **state)
 	assert_point(w, "rightsize_gpu_temperature_celsius", "card0", 45, 1e-9);
 	assert_point(w, "rightsize_gpu_clock_hertz", "card0|graphics", 1200e6, 0);
 	assert_point(w, "rightsize_gpu_clock_hertz", "card1|graphics", 350e6, 0);
-	/* Neither tells whether it works: unknown, not idle. */
+	/* Neither driver reports utilization: unknown, not idle. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card0")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));
 }
@@ -133,14 +133,14 @@ static void a_run_gets_the_time_of_its_clients(void **state)
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 600 * MIB, 0);
-	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE))); /* one look tells no rate */
+	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE))); /* one reading gives no rate */
 	put_amdgpu(w, 100, 5, 42, 200, 2000);
 	put_amdgpu(w, 101, 3, 43, 100, 500);
 	assert_int_equal(gpu_world_tick(w, 2), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.75, 1e-9);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 300 * MIB, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 600 * MIB, 0);
-	/* A scrape right after it sees the same, not the nothing of a moment. */
+	/* A scrape shortly after the tick sees the same values. */
 	assert_int_equal(gpu_world_tick(w, 0.1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.75, 1e-9);
 }
@@ -162,10 +162,8 @@ static void a_client_counts_once_through_all_its_descriptors(void **state)
 	}
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 500 * MIB, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.5, 1e-9);
-	/*
-	 * The descriptor that was read is closed: the other one leads to the same client, and no
-	 * rate is lost.
-	 */
+	/* The descriptor that was read is closed. Another one leads to the same client, so the rate
+	 * continues. */
 	memory_tree_remove(w->proc, "100/fd/5");
 	memory_tree_remove(w->proc, "100/fdinfo/5");
 	memory_tree_remove(w->proc, "101/fd/5");
@@ -192,7 +190,7 @@ static void every_driver_is_read(void **state)
 	snprintf(text, sizeof text, FDINFO_XE, 42ULL, 51200ULL, 51200ULL, 0ULL, 1000ULL, 100ULL,
 		1000ULL);
 	gpu_world_fd(w, 100, 4, "/dev/dri/renderD129", text);
-	/* Open, but never used: this GPU is not the run's. */
+	/* The GPU was opened but never used, so it does not count as the run's. */
 	put_amdgpu(w, 100, 5, 42, 1, 0);
 	gpu_world_follow(w, 100);
 	start(w);
@@ -208,7 +206,8 @@ static void every_driver_is_read(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.2 + 0.4, 1e-9);
 }
 
-/* ROCm's work goes through /dev/kfd and is in no engine's time: memory is known, work is not. */
+/* ROCm's work goes through /dev/kfd and is in no engine's time. The memory is known, the GPU time
+ * is not. */
 static void compute_queues_have_memory_but_no_known_time(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("");
@@ -239,7 +238,7 @@ static void a_process_may_vanish_or_refuse(void **state)
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 0, 0);
-	/* A client of a GPU that is not known is not "no GPU". */
+	/* A client of an unknown GPU must not count as "no GPU". */
 	char text[1024];
 
 	snprintf(text, sizeof text, FDINFO_I915, 42ULL, 100ULL, 100ULL, 1000000000ULL, 0ULL);
@@ -249,7 +248,7 @@ static void a_process_may_vanish_or_refuse(void **state)
 	gpu_world_fd(w, 100, 3, "/dev/dri/renderD140", "drm-driver:\tnvidia-drm\n");
 	gpu_world_tick(w, 60);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	/* Neither are descriptors nobody may see. */
+	/* Unreadable descriptors must not count as "no GPU". */
 	memory_tree_refuse(w->proc, "100/fd", -EACCES);
 	gpu_world_tick(w, 60);
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
@@ -266,17 +265,19 @@ static void a_descriptor_opened_later_is_found(void **state)
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 	put_amdgpu(w, 100, 5, 42, 500, 1000);
-	/* The number of descriptors has changed, so the next look searches. */
+	/* The number of descriptors changed, so the next tick searches them. */
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
-	/* The same number leads to another client: no rate across the two. */
+	/* The same descriptor number now leads to another client. There is no rate across the two
+	 * clients. */
 	put_amdgpu(w, 100, 5, 77, 300, 5);
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 300 * MIB, 0);
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 }
 
-/* More descriptors than are searched in one tick: unknown until all are searched. */
+/* There are more descriptors than one tick searches. The values are unknown until all are
+ * searched. */
 static void searching_is_rationed(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = drm_world();
@@ -300,7 +301,7 @@ static void searching_is_rationed(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 }
 
-/* One process with more descriptors than a tick may look at: the first ones have to do. */
+/* One process has more descriptors than one tick may search. Only the first ones are searched. */
 static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("");
@@ -314,7 +315,7 @@ static void a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes(void
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 500 * MIB, 0);
 }
 
-/* Both kinds in one machine, and a run on both. */
+/* One machine has both kinds of GPU, and one run uses both. */
 static void nvidia_and_others_add_up(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
@@ -335,9 +336,8 @@ static void nvidia_and_others_add_up(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.7, 1e-9);
 }
 
-/*
- * Every read fails in turn, in each way: nothing crashes, leaks or is called 0 that was not seen.
- */
+/* Every read fails in turn, with each error. Nothing may crash or leak, and no unseen value may be
+ * reported as 0. */
 static void a_read_that_fails_is_a_gap(void **state)
 {
 	static const int codes[] = {-EACCES, -ENOENT, -ESRCH, -EIO};
@@ -364,9 +364,8 @@ static void a_read_that_fails_is_a_gap(void **state)
 				assert_true(code == 0 || code == -ENOENT);
 				double vram = gpu_world_run(w, RUN_VRAM_BYTES);
 
-				/*
-				 * A process that is gone uses nothing; one that cannot be read may use anything.
-				 */
+				/* A process that ended uses nothing. A process that cannot be read
+				 * may use any amount. */
 				bool may_be_gone = codes[c] == -ENOENT || codes[c] == -ESRCH;
 
 				assert_true(isnan(vram) || vram == 500 * MIB ||

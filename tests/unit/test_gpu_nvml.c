@@ -1,6 +1,5 @@
-/*
- * NVIDIA GPUs through the collector: a fake library, a job in memory, and calls that fail or hang.
- */
+/* NVIDIA GPUs through the collector, with a fake library, a job in memory, and calls that fail or
+ * hang. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -15,13 +14,11 @@
 #define MIB 1048576.0
 #define GIB (1024 * MIB)
 
-/* Nothing waits this long unless something is broken. */
+/* A wait this long means that something is broken. */
 #define PATIENCE 60
 
-/*
- * A world where host->proc shows the initial PID namespace, which is ours: the driver's pids are
- * those of /proc.
- */
+/* Makes a world where host->proc shows the initial PID namespace, which is also ours. The driver's
+ * pids are those of /proc. */
 static struct gpu_world *host_world(const char *scenario)
 {
 	struct gpu_world *w = gpu_world_new();
@@ -38,7 +35,7 @@ static void news(struct gpu_world *w, double seconds)
 	assert_int_equal(gpu_world_tick(w, seconds), 0);
 }
 
-/* Process 100 is a run, and the driver has been asked once. */
+/* Makes a world where process 100 is a run and the driver was read once. */
 static struct gpu_world *world_of_a_run(const char *scenario)
 {
 	struct gpu_world *w = host_world(scenario);
@@ -105,13 +102,13 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 4,
-		0); /* 0, 1, 7 and, by MPS, 3; not 2 */
+		0); /* 0, 1, 7, and 3 by MPS; not 2 */
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 1.6, 1e-9);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1902 * MIB, 0);
 	assert_point(w, "rightsize_gpu_utilization_ratio", "7", 0.75, 1e-9);
 	assert_point(w, "rightsize_gpu_processes", "7", 2, 0);
 	assert_point(w, "rightsize_gpus_used", "", 8, 0);
-	/* Less memory later, and its child is gone: the peak stays. */
+	/* The memory use is lower later and the child has ended, but the peak stays. */
 	gpu_world_gone(w, 101);
 	gpu_world_process(w, 100, 1, "");
 	fake_nvml_play("gpus=8 processes=0:100:512:40:c,7:101:1024:100:c");
@@ -119,7 +116,7 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 1902 * MIB, 0);
-	/* The run is over: what it uses is unknown, what it used is not. */
+	/* The run has ended. Its current use is unknown, but its peak stays known. */
 	gpu_world_gone(w, 100);
 	news(w, 1);
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
@@ -156,7 +153,7 @@ static void slices_are_told_apart(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 }
 
-/* Each call fails in each way in turn: its number is absent, and only that. */
+/* Each call fails in turn, with each error. Only the value of that call may be missing. */
 static void a_call_that_fails_costs_its_number(void **state)
 {
 	static const struct {
@@ -259,7 +256,7 @@ static void a_hanging_call_costs_a_gap_and_no_more(void **state)
 	fake_nvml_play("hang=nvmlDeviceGetTemperature processes=0:100:256:40:c");
 	assert_false(gpus_wait(w->state, 0));
 	fake_nvml_await_hang();
-	/* For a while the last table will do. */
+	/* The last values are reported for a while. */
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
 	assert_int_equal(gpu_world_tick(w, NVML_STALE_SECONDS + 1), -ETIMEDOUT);
@@ -268,7 +265,7 @@ static void a_hanging_call_costs_a_gap_and_no_more(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 	assert_true(isnan(gpu_world_run(w, RUN_VRAM_BYTES)));
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 512 * MIB, 0);
-	/* It returns, and all is well again. */
+	/* The call returns, and the values are current again. */
 	fake_nvml_release();
 	w->host.now = now_read();
 	news(w, 0);
@@ -291,7 +288,8 @@ static void stopping_does_not_wait_for_a_hanging_call(void **state)
 		if (strcmp(calls[i], "nvmlShutdown") != 0)
 			fake_nvml_await_hang();
 		gpu_nvml_stop(n);
-		/* The thread is still in there, and frees what is its own when it comes out. */
+		/* The thread is still inside the call. It frees its own memory when the call
+		 * returns. */
 		fake_nvml_release();
 		fake_nvml_await_call("nvmlShutdown");
 	}
@@ -331,7 +329,7 @@ static void without_a_driver_or_a_gpu_there_is_nothing(void **state)
 		assert_string_equal(w->err.text, "");
 		assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 		assert_true(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)));
-		/* A missing driver is not looked for at every tick. */
+		/* A missing driver is not searched for at every tick. */
 		assert_true(gpus_wait(w->state, PATIENCE));
 		assert_int_equal(fake_nvml_calls("nvmlInit_v2"), 1);
 	}
@@ -361,7 +359,7 @@ static void a_driver_of_another_version_is_said_in_words(void **state)
 	assert_true(gpus_wait(w->state, PATIENCE));
 	assert_int_equal(gpu_world_tick(w, 1), -EIO);
 	assert_non_null(strstr(w->err.text, "version mismatch"));
-	/* It may be put right while we run. */
+	/* The driver may be repaired while the exporter runs. */
 	fake_nvml_play("");
 	news(w, 1);
 	assert_point(w, "rightsize_gpu_up", "0", 1, 0);

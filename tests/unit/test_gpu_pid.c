@@ -1,4 +1,4 @@
-/* collectors/gpu_pid: whose process the driver means, across PID namespaces. */
+/* collectors/gpu/nvml_pid.c: which process the driver's pid belongs to, across PID namespaces. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -54,14 +54,14 @@ static void a_number_is_taken_on_evidence_only(void **state)
 		uint32_t driver_pid;
 		pid_t pid;
 	} cases[] = {
-		{"50", "/dev/nvidia0", 50, 50}, /* the same number, and a GPU open */
+		{"50", "/dev/nvidia0", 50, 50}, /* the same pid, and a GPU open */
 		{"50", "/dev/nvidia-uvm", 50, 50},
-		{"50", NULL, 50, 0}, /* the same number by chance */
+		{"50", NULL, 50, 0}, /* the same pid by chance */
 		{"50", "/dev/nvme0", 50, 0},
-		{"50\t7", "/dev/nvidiactl", 7, 50}, /* the number further in */
+		{"50\t7", "/dev/nvidiactl", 7, 50}, /* the pid in a nested namespace */
 		{"50\t7\t1", "/dev/nvidia3", 1, 50},
 		{"50\t7", NULL, 7, 0},
-		{"50\t7", "/dev/nvidia0", 8, 0}, /* nobody's */
+		{"50\t7", "/dev/nvidia0", 8, 0}, /* no process has this pid */
 		{"50\t7", "/dev/nvidia0", 4000000000, 0},
 	};
 
@@ -99,7 +99,7 @@ static void all_of_proc_is_searched_rarely(void **state)
 	gpu_pids_update(&m, &w->host, numbers, 3);
 	assert_int_equal(gpu_pid_of(&m, 7), 50);
 	assert_int_equal(gpu_pid_of(&m, 9), 51);
-	/* A known pid stays without another search; one that is no longer listed is forgotten. */
+	/* A known pid needs no second search. A pid that is no longer listed is forgotten. */
 	gpu_world_gone(w, 50);
 	gpu_pids_update(&m, &w->host, numbers, 1);
 	assert_int_equal(gpu_pid_of(&m, 7), 50);
@@ -107,7 +107,7 @@ static void all_of_proc_is_searched_rarely(void **state)
 	gpu_pids_done(&m);
 }
 
-/* Through the collector: the numbers of the driver lead to the run, or are counted. */
+/* Through the collector: the driver's pids lead to the run, or are counted as unattributed. */
 static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
@@ -121,13 +121,13 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_unattributed_processes", ""), 0, 0);
-	/* One more that leads nowhere: the run is known to use this much, and has not lost it. */
+	/* One more pid leads to no process. The run's known use stays. */
 	fake_nvml_play("processes=0:7:512:40:c,0:8:100:40:c");
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_unattributed_processes", ""), 1, 0);
-	/* Only strangers: they may be the run's, so it is not known to use nothing. */
+	/* All pids are unknown. They may be the run's, so its use is unknown and not 0. */
 	fake_nvml_play("processes=0:8:100:40:c");
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);
@@ -135,7 +135,7 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 }
 
-/* Older drivers list nobody to who asks from within a container. */
+/* Older drivers list no processes to a caller in a container. */
 static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
@@ -148,7 +148,7 @@ static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	/* A process that only queries NVML, as we do, does not compute. */
+	/* A process that only queries NVML, like the exporter, does not compute. */
 	gpu_world_fd(w, 50, 6, "/dev/nvidiactl", NULL);
 	assert_int_equal(gpu_world_tick(w, 5), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);

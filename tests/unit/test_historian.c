@@ -1,4 +1,4 @@
-/* The historian: nothing handed over is lost while the disk misbehaves, within the stated bound. */
+/* The historian: while the disk fails, no queued row is lost within the stated limit. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void a_bad_path_is_an_error_at_the_start(void **state)
 	c.path = f->folder.path;
 	assert_int_equal(historian_start(&f->h, &c, &e), -EISDIR);
 	assert_non_null(strstr(e.text, f->folder.path));
-	/* A folder is made, but not where a file is. */
+	/* A missing folder is created, but not below a file. */
 	test_write_file(f->folder.file, "x", 1);
 	snprintf(below, sizeof below, "%s/history.db", f->folder.file);
 	c.path = below;
@@ -105,7 +105,7 @@ static void damage_in_use_loses_no_queued_row(void **state)
 	begin(f, "r1");
 	add_samples(f, "r1", 0, 3000);
 	assert_true(historian_flush(f->h, LONG));
-	/* Empties the -wal, which would hide the damage. */
+	/* Empties the -wal file, which would hide the damage. */
 	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	test_damage(f->folder.file);
 	add_samples(f, "r1", 3000, 20);
@@ -114,7 +114,7 @@ static void damage_in_use_loses_no_queued_row(void **state)
 	historian_suspect(f->h);
 	assert_true(historian_flush(f->h, LONG));
 	assert_int_equal(test_folder_aside(&f->folder, NULL, 0), 1);
-	/* The run that was open goes on in the fresh file. */
+	/* The open run continues in the new file. */
 	assert_int_equal(read_run(f, "r1").samples, 20);
 	assert_int_equal(read_run(f, "r2").samples, 5);
 	finish(f, "r1");
@@ -239,10 +239,10 @@ static void past_the_bound_the_oldest_samples_go_but_no_run(void **state)
 	assert_int_equal(r.samples, health.samples_written);
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
-	/* The growth of the dropped samples is part of a remaining one. */
+	/* The CPU time of the dropped samples is added to a later sample. */
 	assert_near(run_total(&r, "cpu_seconds"), 0.5 * (double)(HISTORIAN_QUEUE_SAMPLES + more),
 		1e-6);
-	/* The newest is there. */
+	/* The newest sample is kept. */
 	assert_near(run_peak(&r, "memory_bytes"), (double)(HISTORIAN_QUEUE_SAMPLES + more - 1), 0);
 	assert_int_equal(health.runs_dropped, 0);
 }
@@ -268,7 +268,7 @@ static void a_full_disk_makes_rows_wait(void **state)
 		assert_true(historian_flush(f->h, LONG));
 		failing_vfs_fail(table[i].calls, 1, table[i].code, true);
 		add_samples(f, run_id, 0, 10);
-		/* Each flush ends a pause, so that several attempts fail. */
+		/* Each flush ends a pause early, so that several attempts fail. */
 		for (int k = 0; k < 5; k++)
 			assert_false(historian_flush(f->h, 0.02));
 		assert_int_equal(historian_health(f->h).samples_waiting, 10);
@@ -298,7 +298,7 @@ static void what_cannot_be_written_holds_nothing_up(void **state)
 	assert_int_equal(historian_health(f->h).samples_dropped, 4);
 }
 
-/* Upkeep comes after what was handed over, and a second flush after that. */
+/* Upkeep follows after the queued rows, so a second flush waits for the upkeep. */
 static void wait_for_upkeep(struct fixture *f, const char *run_id, enum outcome expected)
 {
 	for (int i = 0; i < 10000; i++) {
@@ -327,7 +327,7 @@ static void runs_that_were_open_are_closed_at_the_start(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 2.5, 1e-9);
 }
 
-/* A server that starts has a moment to go on with what the one before it left. */
+/* A server that has just started gets a moment to continue the runs of the previous server. */
 static void runs_are_closed_only_when_those_that_go_on_were_handed_over(void **state)
 {
 	struct fixture *f = *state;

@@ -51,7 +51,7 @@ struct work {
 	int result;
 };
 
-/* Begins a run and then ends as it is told. */
+/* Begins a run, and then returns `result`. */
 static int do_begin(struct history *h, void *context, struct err *e)
 {
 	const struct work *w = context;
@@ -85,7 +85,7 @@ static void what_fails_leaves_nothing_and_says_why(void **state)
 	assert_int_equal(test_count_rows(&f->folder, "run"), 1);
 }
 
-/* A task that hangs until the test lets it go on. */
+/* A task that hangs until the test releases it. */
 struct hanging {
 	struct work work;
 	sem_t began, go_on;
@@ -111,7 +111,7 @@ static void who_gives_up_leaves_what_goes_on_and_has_the_rest_not_done(void **st
 
 	sem_init(&w.began, 0, 0);
 	sem_init(&w.go_on, 0, 0);
-	/* A busy machine may not come to it in time. */
+	/* On a busy machine the historian may not start the task in time. */
 	do
 		code = historian_do_within(f->h, do_hang, &w, SHORT, &e);
 	while (code == -ETIMEDOUT);

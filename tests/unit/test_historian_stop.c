@@ -1,4 +1,5 @@
-/* The historian's end: neither slow disks nor those that hang hold it up, and what can be written is. */
+/* Stopping the historian: a slow or hanging disk does not delay the exit, and everything that can
+ * be written is written. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static void stopping_writes_what_is_left(void **state)
 	finish(f, "r1");
 	historian_stop(f->h);
 	f->h = NULL;
-	/* Closed properly: no -wal, no -shm. */
+	/* The file was closed properly: no -wal, no -shm. */
 	assert_int_equal(test_folder_count(&f->folder), 1);
 	struct run r = read_run(f, "r1");
 
@@ -43,7 +44,7 @@ static void a_disk_that_hangs_does_not_hold_the_end(void **state)
 	begin(f, "r1");
 	failing_vfs_wait_hanging();
 	assert_int_equal(historian_stop(f->h), -ETIMEDOUT);
-	/* Once the disk answers again, the rest is written all the same. */
+	/* The remaining rows are written when the disk answers again. */
 	failing_vfs_heal();
 	while (historian_stop(f->h))
 		;
@@ -51,7 +52,7 @@ static void a_disk_that_hangs_does_not_hold_the_end(void **state)
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_RUNNING);
 }
 
-/* The historian has given up by then, were it to give up. */
+/* Heals the disk at a time when a historian that gives up would have done so. */
 static void *heal_after_the_time(void *context)
 {
 	const double *at = context;
@@ -91,7 +92,7 @@ static void what_was_waited_for_in_vain_is_not_waited_for_again(void **state)
 	struct fixture *f = *state;
 	struct historian_config c = config_of(f);
 
-	/* Whatever waited for these would not end in time. */
+	/* With these limits a second wait would not end during the test. */
 	c.stop_seconds = c.leave_seconds = 1000 * LONG;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, true);
@@ -142,7 +143,7 @@ static void a_signal_ends_the_waiting(void **state)
 	const struct itimerspec again = {pause, pause};
 	double begun = batch_writer_clock();
 
-	/* One from before does not count. */
+	/* A signal from before the wait does not end it. */
 	assert_int_equal(raise(SIGTERM), 0);
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
 	assert_int_equal(timer_settime(timer, 0, &again, NULL), 0);

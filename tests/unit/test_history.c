@@ -1,4 +1,4 @@
-/* The history: what is written is what is read. */
+/* The history: what is read is what was written. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -109,7 +109,7 @@ static void statistics_need_no_more_memory_for_many_samples(void **state)
 {
 	struct test_place *f = *state;
 
-	/* More cells than are read at once, so that the columns come in several passes. */
+	/* More cells than are read in one pass, so the columns come in several passes. */
 	test_write_run(f->h, "r1", "job", 0, 110000, OUTCOME_SUCCEEDED);
 	struct run r = test_read_run(f->h, "r1", &f->arena);
 
@@ -154,7 +154,7 @@ static void samples_come_in_the_order_they_were_taken(void **state)
 	test_write_run(f->h, "other", "job", 500, 3, OUTCOME_RUNNING);
 	test_write_run(f->h, "r1", "job", 1000, 5, OUTCOME_RUNNING);
 	test_write_samples(f->h, "other", 500, 3, 3);
-	/* The clock was set back by an hour. */
+	/* The wall clock was set back by an hour. */
 	test_write_samples(f->h, "r1", 1000 - 3600, 5, 2);
 	assert_int_equal(history_series(f->h, "r1", NULL, &f->arena, &s, NULL), 0);
 	assert_int_equal(s.n, 7);
@@ -207,7 +207,7 @@ static void unknown_runs_and_bad_samples_are_told(void **state)
 	test_sample(&s, value, "r1", 0, 1);
 	s.at = NAN;
 	assert_int_equal(history_samples(f->h, &s, 1, &e), -EINVAL);
-	/* The transaction goes on. */
+	/* The transaction continues after an error. */
 	test_sample(&s, value, "r1", 0, 1);
 	assert_int_equal(history_samples(f->h, &s, 1, &e), 0);
 	assert_int_equal(history_run_finish(f->h, &end, NULL), 0);
@@ -305,7 +305,7 @@ static void runs_are_chosen_and_come_newest_first(void **state)
 	struct test_place *f = *state;
 	static const struct {
 		struct run_query q;
-		const char *ids; /* concatenated */
+		const char *ids; /* run ids, concatenated */
 	} table[] = {
 		{{0}, "edcba"},
 		{{.job_name = "x"}, "dba"},

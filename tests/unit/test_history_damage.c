@@ -1,4 +1,4 @@
-/* Files that are damaged: set aside as they are, and a fresh one begun. */
+/* Damaged history files: the file is renamed unchanged, and a new one is created. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static void damage_view(const char *path)
 		"(SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT s.* FROM r, s");
 }
 
-/* The schema's version chooses what is to be done to the tables. */
+/* The schema version decides which migrations change the tables. */
 static void damage_version_below_zero(const char *path)
 {
 	test_make_history(path);
@@ -169,7 +169,7 @@ static void rows_without_end_are_not_read(void **state)
 	history_close(h);
 }
 
-/* NOT NULL is no check of what is there: a damaged page has what it has. */
+/* NOT NULL proves nothing about a damaged page, which may contain a NULL. */
 static void a_name_that_is_missing_is_damage(void **state)
 {
 	static const char *const lacks[] = {
@@ -248,7 +248,8 @@ static void the_second_who_finds_the_damage_leaves_the_fresh_file(void **state)
 	history_close(fresh);
 }
 
-/* A file in use, with a -wal, and damage among its samples, which opening does not look at. */
+/* Makes a file in use, with a -wal, and with damage among the samples, which opening does not
+ * check. */
 static struct history *make_damaged_in_use(const struct test_folder *f)
 {
 	struct history *h;
@@ -276,7 +277,7 @@ static struct history *make_damaged_in_use(const struct test_folder *f)
 	return h;
 }
 
-/* The file and its -wal as whoever is killed leaves them. */
+/* Copies the file and its -wal as they are after a kill of the writer. */
 static void copy_as_after_a_kill(const struct test_folder *f, char *path, size_t size)
 {
 	static const char *const suffixes[] = {"", "-wal"};
@@ -312,7 +313,8 @@ static void an_unclean_end_is_checked_at_the_next_start(void **state)
 	test_opens_empty(killed);
 }
 
-/* It would take each job's start some 100 ms; what is damaged there shows when it is used. */
+/* The check would delay the start of each job by about 100 ms. Damage is noticed when the data is
+ * read. */
 static void a_file_that_another_uses_is_not_checked(void **state)
 {
 	struct test_folder *f = *state;

@@ -1,4 +1,4 @@
-/* The history on disks that fail: each call in turn, and a disk that is really full. */
+/* The history on failing disks: each call fails in turn, and a disk that is really full. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ static int read_back(const char *path, const char *run_id, struct err *e)
 	return code;
 }
 
-/* All that is ever done with a history; stops at the first failure, as a caller would. */
+/* Calls everything that is ever done with a history. Stops at the first failure, like a caller. */
 static int whole_life(const char *path, const char *run_id, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
@@ -195,7 +195,7 @@ static void a_handle_works_again_after_a_full_disk(void **state)
 	assert_sound(f->file);
 }
 
-/* ---- a disk that is really full: 1 MiB of memory ---- */
+/* ---- a disk that is really full: a tmpfs of 1 MiB ---- */
 
 #define CANNOT_MOUNT 77
 
@@ -209,7 +209,7 @@ static bool write_text(const char *path, const char *text)
 	return written;
 }
 
-/* Without root: becomes root of a new user namespace, where that is allowed. */
+/* Becomes root of a new user namespace if that is permitted and the test is not run by root. */
 static bool become_root(void)
 {
 	char uid_map[40], gid_map[40];
@@ -247,7 +247,8 @@ static bool fill_up(const char *path)
 	return full;
 }
 
-/* In a child, where a failed assertion has nowhere to jump to: its line number is the answer. */
+/* For the child process, where cmocka's assertions do not work: the exit code is the failed line's
+ * number. */
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition))                                                                  \

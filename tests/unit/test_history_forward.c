@@ -1,4 +1,4 @@
-/* Runs of other exporters in the history, and runs that are to be handed on to one. */
+/* Runs that other exporters recorded, and runs that are to be forwarded to another exporter. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void hand_on(struct history *h, const char *run_id, enum outcome outcome)
 	assert_int_equal(history_commit(h, NULL), 0);
 }
 
-/* The ids that wait, with blanks between them. */
+/* Expects these ids of runs to be forwarded, separated by blanks. */
 static void assert_waiting(struct test_place *p, size_t limit, const char *expected)
 {
 	char text[200] = "";
@@ -143,7 +143,7 @@ static void a_run_that_seemed_interrupted_is_corrected(void **state)
 	assert_waiting(p, 10, "r1");
 }
 
-/* While the other exporter was told that it was interrupted. */
+/* The other exporter was told "interrupted" while the outcome was corrected. */
 static void a_run_that_is_corrected_while_it_is_handed_on_waits_again(void **state)
 {
 	struct test_place *p = *state;

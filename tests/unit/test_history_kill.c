@@ -1,7 +1,6 @@
-/*
- * kill -9 before, and in the middle of, each write to the disk, and at any instant: the file stays sound, what was committed
- * is there, at most the last interval is lost, open runs become interrupted. And several processes that write one file.
- */
+/* Kills the writer with SIGKILL before and in the middle of each write to the disk, and at any
+ * instant. The file stays sound and keeps everything that was committed. At most the last interval
+ * is lost, and open runs become interrupted. Also: several processes write one file. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -18,8 +17,8 @@
 #include "tests/support/failing_vfs.h"
 #include "tests/support/test_history.h"
 
-#define KILLS         20   /* RIGHTSIZE_KILLS in the environment: as many */
-#define CALLS_MAX     5000 /* more than a life makes */
+#define KILLS         20   /* RIGHTSIZE_KILLS in the environment replaces this number */
+#define CALLS_MAX     5000 /* more than live() makes */
 #define LIFE_SAMPLES  8
 #define WRITERS       3
 #define WRITER_RUNS   4
@@ -28,7 +27,7 @@
 /* The child's last commit, in memory shared with the parent. */
 struct seen {
 	atomic_size_t samples;
-	atomic_size_t steps; /* of a life */
+	atomic_size_t steps; /* steps that live() has completed */
 };
 
 static uint32_t random_state = 1;
@@ -39,7 +38,7 @@ static uint32_t random_below(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
-/* ---- killed while it writes ---- */
+/* ---- killed during a write ---- */
 
 static int write_one(struct history *h, const char *run_id, size_t i)
 {
@@ -53,7 +52,8 @@ static int write_one(struct history *h, const char *run_id, size_t i)
 	return code ? code : history_commit(h, NULL);
 }
 
-/* Samples one by one, and between them everything else that changes the file. Never returns. */
+/* Writes samples one by one, and makes every other change of the file between them. Never
+ * returns. */
 static _Noreturn void write_for_ever(const char *path, const char *run_id, struct seen *seen,
 	int pipe_end)
 {
@@ -84,7 +84,7 @@ static void wait_for_samples(int pipe_end, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(read(pipe_end, &c, 1), 1);
-	/* Somewhere within what follows, up to about the length of a transaction. */
+	/* Waits a random time, up to about the length of a transaction. */
 	for (volatile uint32_t spin = random_below(100000); spin > 0; spin--)
 		;
 }
@@ -208,7 +208,7 @@ static int prune_all(struct history *h)
 	return code;
 }
 
-/* Steps of a life: each is one transaction, except opening, pruning and closing. */
+/* Steps of live(). Each is one transaction, except opening, pruning and closing. */
 enum {
 	STEP_OPENED = 1,
 	STEP_BEGUN,
@@ -218,7 +218,8 @@ enum {
 	STEP_CLOSED,
 };
 
-/* Everything that writes: the old run goes at pruning, and closing moves what the WAL has into the file. */
+/* Makes every kind of write. Pruning deletes the old run, and closing copies the WAL into the
+ * file. */
 static int live(const char *path, struct seen *seen)
 {
 	struct history *h;
@@ -249,7 +250,8 @@ static int live(const char *path, struct seen *seen)
 	return code;
 }
 
-/* A child lives until the call. False: it made fewer, and ended by itself. */
+/* Forks a child that is killed at call number `nth`. Returns false when the child made fewer calls
+ * and ended by itself. */
 static bool live_and_be_killed(const char *path, struct seen *seen, long nth, bool half)
 {
 	int status;
@@ -272,7 +274,7 @@ static bool live_and_be_killed(const char *path, struct seen *seen, long nth, bo
 	return false;
 }
 
-/* All that was committed is there, and at most what was at hand is more. */
+/* Expects all committed rows, and at most the rows of one unfinished transaction more. */
 static void check_committed(struct history *h, size_t steps)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -287,7 +289,7 @@ static void check_committed(struct history *h, size_t steps)
 			new = &runs.run[i];
 		else
 			old = &runs.run[i];
-	/* The old run may be gone while it is pruned, and not before. */
+	/* Pruning may delete the old run. No step before may. */
 	if (steps < STEP_FINISHED) {
 		assert_non_null(old);
 		assert_int_equal(old->samples, 100);
@@ -319,7 +321,7 @@ static void check_survivor(const char *path, struct seen *seen, long nth, bool h
 		fail_msg("call %ld%s: %s %s", nth, half ? ", half" : "", e.text, notice.text);
 	check_committed(h, atomic_load(&seen->steps));
 	close_orphans(h);
-	/* And it goes on. */
+	/* The file can still be written. */
 	test_write_run(h, "next", "job", 2000, 5, OUTCOME_SUCCEEDED);
 	assert_int_equal(prune_all(h), 0);
 	assert_int_equal(history_check(h, NULL), 0);
@@ -367,7 +369,8 @@ static void name_run(char out[32], int writer, int run)
 	snprintf(out, 32, "w%d-r%d", writer, run);
 }
 
-/* One exporter: historian, runs one after the other, limits that prune what the others wrote. */
+/* One exporter: a historian, runs one after the other, and limits that prune the runs of the other
+ * writers. */
 static int be_a_writer(const char *path, int writer)
 {
 	const struct historian_config c = {

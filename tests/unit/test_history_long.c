@@ -1,4 +1,4 @@
-/* exporter/history_series: a run with more samples than are held at once. */
+/* exporter/history/series.c: a run with more samples than fit into memory at once. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -6,11 +6,13 @@
 
 #include "tests/support/test_history.h"
 
-/* Half of them are made of two when the room is full, then three quarters are, which become three eighths of four. */
+/* When the buffer is full, pairs of rows are joined and half of it is free. With this many rows
+ * that happens twice, and each remaining row is made of four. */
 #define MEASURED (3 * (HISTORY_SERIES_MAX / 2) + 1)
-#define BUCKETS  HISTORY_SERIES_MAX /* of three rows each */
+#define BUCKETS  HISTORY_SERIES_MAX /* each made of three rows */
 
-/* Rows in a run without any, of number i from 1 on; text names the columns, and what they are by i. */
+/* Adds rows 1 to `rows` to a run. `columns` are the names, and `values` are SQL expressions of the
+ * row's number i. */
 static void fill(struct test_place *p, const char *run_id, unsigned rows, const char *columns,
 	const char *values)
 {
@@ -36,7 +38,7 @@ static double sum(const double *v, size_t n)
 
 static void fill_measured(struct test_place *p)
 {
-	/* The high-water mark falls once, as nobody's does; a level, once high. */
+	/* Two odd values: the high-water mark falls once, and a level is high once. */
 	fill(p, "r", MEASURED, "cpu_seconds, memory_peak_bytes, memory_bytes, disk_read_bytes",
 		"i, 1, 0.25, iif(i = 1000, 7e9, i % 1000), iif(i = 5, 1000, 2), iif(i % 2, NULL, "
 		"10)");
@@ -80,7 +82,7 @@ static void its_statistics_keep_sums_means_and_peaks(void **state)
 	assert_near(run_total(&r, "disk_read_bytes"), MEASURED / 2 * 10.0, 1e-3);
 }
 
-/* Each bucket: mean 10 s of CPU a minute, lowest 5, highest 20. */
+/* Each bucket has a mean of 10 s of CPU time a minute; the lowest is 5, the highest 20. */
 static void so_are_the_buckets_of_one_that_was_thinned(void **state)
 {
 	struct test_place *p = *state;
@@ -90,7 +92,7 @@ static void so_are_the_buckets_of_one_that_was_thinned(void **state)
 		"60 * ((i + 2) / 3), 60, (i - 1) % 3 + 1, 60, CASE (i - 1) % 3 WHEN 0 THEN 10 WHEN "
 		"1 THEN 5 ELSE 20 END, i");
 	assert_int_equal(history_series(p->h, "r", NULL, &p->arena, &s, NULL), 0);
-	assert_int_equal(s.n, BUCKETS); /* means only: they are not too many */
+	assert_int_equal(s.n, BUCKETS); /* only the means: these fit */
 	struct run r = test_read_run(p->h, "r", &p->arena);
 
 	assert_near(run_total(&r, "cpu_seconds"), 10.0 * BUCKETS, 1e-3);
@@ -110,7 +112,7 @@ static void as_many_as_are_held_stay_as_they_are(void **state)
 		assert_near(s.values[TEST_CPU_SECONDS][i], (double)(i + 1), 0);
 }
 
-/* One behind the other, as CSV and live streams read them: none is joined. */
+/* CSV and live streams read the series in parts, one after the other. No samples are joined. */
 static void in_parts_every_sample_is_there(void **state)
 {
 	struct test_place *p = *state;

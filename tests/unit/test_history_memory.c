@@ -1,11 +1,11 @@
-/* exporter/history_memory: what SQLite asks the C library for. */
+/* exporter/history: the sizes of memory that SQLite requests from the C library. */
 #include "tests/unit/test_main.h"
 
 #include <sqlite3.h>
 
 #include "exporter/history/history.h"
 
-/* Six are asked for; the C library may give a little more than that, now and then. */
+/* Six sizes are requested. The C library sometimes returns a little more. */
 #define SIZES_MAX 12
 
 static void small_pieces_have_few_sizes(void **state)
@@ -30,7 +30,7 @@ static void small_pieces_have_few_sizes(void **state)
 	}
 }
 
-/* Pages are; what is rounded up to a power of two would take twice as much of those. */
+/* Pages are large. Rounding them up to a power of two would take twice the memory. */
 static void large_ones_are_not_rounded(void **state)
 {
 	for (int wanted = 4096; wanted < 8192; wanted += 100) {

@@ -1,4 +1,4 @@
-/* Opening the history: creating, migrating, and every file that is not what it should be. */
+/* Opening the history: creating, migrating, and files that are not a history. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ static void illegal_column_names_are_refused(void **state)
 	}
 }
 
-/* ---- what is not ours, or not allowed ---- */
+/* ---- files of other programs, and files without permission ---- */
 
 static void another_programs_database_is_left_alone(void **state)
 {
@@ -235,7 +235,7 @@ static void places_that_cannot_be_are_told(void **state)
 		-EINVAL);
 }
 
-/* Root may write everywhere, so it is somebody else meanwhile. */
+/* Root may write everywhere, so the test changes to another user. */
 static bool become_nobody(const struct test_folder *f)
 {
 	if (geteuid() != 0)
@@ -344,7 +344,7 @@ static void a_file_deleted_while_open_is_noticed(void **state)
 	assert_int_equal(history_version(reader), -ESTALE);
 	assert_int_equal(history_open_runs(reader, &arena, &run, &n, NULL), -ESTALE);
 
-	/* The fresh file must not suffer from the closing of the old handles. */
+	/* Closing the old handles must not damage the new file. */
 	struct history *fresh = test_history(f->file);
 
 	test_write_run(fresh, "r2", "job", 1, 1, OUTCOME_RUNNING);
@@ -406,7 +406,7 @@ static void odd_paths_are_paths(void **state)
 	bool was_root = become_nobody(f);
 	size_t runs[ARRAY_LEN(names)] = {0};
 
-	/* SQLite is told by an URI that nobody writes there. */
+	/* The path is passed to SQLite as a URI. Its parameters must not come from the path. */
 	assert_int_equal(chmod(f->path, 0555), 0);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		struct history *h;

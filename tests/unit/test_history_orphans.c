@@ -1,4 +1,4 @@
-/* Runs whose exporter is gone. */
+/* Runs whose exporter has ended. */
 #include "tests/unit/test_main.h"
 
 #include "tests/support/test_history.h"
@@ -37,7 +37,7 @@ static void orphans_are_closed_by_what_is_known_of_their_owner(void **state)
 		const char *what, *boot_id;
 		uint64_t pid_namespace;
 		bool alive, asked;
-		double now; /* the last sample is of 105 */
+		double now; /* the last sample is at 105 */
 		bool closed;
 	} table[] = {
 		{"here and dead", "boot-1", 4026531836, false, true, 106, true},

@@ -1,4 +1,4 @@
-/* The newest runs of every job in one go: where they were, and what they used there. */
+/* The newest runs of every job in one query: on which server they ran, and what they used. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

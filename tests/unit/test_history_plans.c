@@ -1,4 +1,4 @@
-/* However many runs there are, no statement reads all of them to find a few. */
+/* No statement reads all runs to find a few of them. */
 #include "tests/unit/test_main.h"
 
 #include <sqlite3.h>
@@ -13,7 +13,8 @@ static const struct {
 #define STATEMENT_TO_EXPLAIN(id, text) {#id, text},
 	HISTORY_STATEMENTS(STATEMENT_TO_EXPLAIN)};
 
-/* "SCAN r", and neither "SCAN r USING INDEX ..." nor the scan of a small table or of a result. */
+/* Returns true for a full scan such as "SCAN r". "SCAN r USING INDEX ..." and scans of small tables
+ * or results are allowed. */
 static bool reads_all(const char *step)
 {
 	static const char *const large[] = {"run", "r", "n", "o", "sample", "s", "run_stat"};

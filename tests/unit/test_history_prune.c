@@ -1,4 +1,4 @@
-/* The history stays within its limits, and loses what is missed least first. */
+/* The history stays within its limits, and deletes the least useful data first. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "tests/support/test_history.h"
 
-/* Ids of all runs, newest first, each of one letter. */
+/* Returns the ids of all runs, newest first. Each id is one letter. */
 static const char *all_runs(struct test_place *f)
 {
 	static char ids[64];
@@ -61,7 +61,7 @@ static void limits_decide_which_runs_stay(void **state)
 		test_write_run(f->h, "h", "x", 50, 10, OUTCOME_RUNNING);
 		test_write_samples(f->h, "h", 50, 10, 1);
 		test_prune(f->h, &table[i].limits, 1000);
-		/* h began first, so that it comes last. */
+		/* Run h began first, so it comes last. */
 		char stay[16];
 
 		snprintf(stay, sizeof stay, "%sh", table[i].stay + 1);
@@ -129,7 +129,8 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 
 #define DAY 86400.0
 
-/* A wrapper beside a server, or a server beside wrappers: only one of them is told where runs are handed on to. */
+/* A wrapper and a server share the file. Only one of them has the address to which runs are
+ * forwarded. */
 static void runs_that_another_is_to_hand_on_stay(void **state)
 {
 	struct test_place *f = *state;
@@ -144,7 +145,7 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	test_prune(f->h, &other, 1e6);
 	assert_string_equal(all_runs(f), "edba");
 
-	/* The forwarder may be away for a while; a clock that stepped back drops nothing either. */
+	/* The forwarder may be stopped for a while, and a clock that steps back deletes nothing. */
 	test_prune(f->h, &other, 1e6 + 29 * DAY);
 	test_prune(f->h, &other, 1e6 - 29 * DAY);
 	assert_string_equal(all_runs(f), "edba");
@@ -153,12 +154,12 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	test_prune(f->h, &other, 1e6 + 50 * DAY);
 	assert_string_equal(all_runs(f), "edba");
 
-	/* He never came again. */
+	/* The forwarder never ran again. */
 	test_prune(f->h, &other, 1e6 + 60 * DAY);
 	assert_string_equal(all_runs(f), "e");
 }
 
-/* Losses of another writer of the file count too. */
+/* Losses caused by another writer of the file count, too. */
 static void losses_are_those_of_all(void **state)
 {
 	struct test_place *f = *state;
@@ -208,7 +209,7 @@ static void defaults_yield_to_the_limits_of_who_serves(void **state)
 
 		print_message("%s\n", table[i].what);
 		serves.serves = true;
-		/* Others were told to it before. */
+		/* An earlier limit of another server must not count any more. */
 		test_prune(f->h, &(struct history_limits){.runs_per_job = 3, .serves = true}, 1000);
 		test_prune(f->h, &serves, 1000);
 		for (char c = 'a'; c <= 'e'; c++)
@@ -263,7 +264,7 @@ static uint64_t file_size(const struct test_place *f)
 static void a_file_that_is_too_long_shrinks_from_the_oldest_samples_on(void **state)
 {
 	struct test_place *f = *state;
-	/* About 33 bytes a sample. */
+	/* A sample takes about 33 bytes. */
 	const struct history_limits l = {.max_bytes = 1 << 20};
 
 	for (char c = 'a'; c <= 'd'; c++)
@@ -281,7 +282,7 @@ static void a_file_that_is_too_long_shrinks_from_the_oldest_samples_on(void **st
 	assert_in_range(test_count_samples(f, "c"), 1, 19999);
 	assert_int_equal(test_count_samples(f, "d"), 20000);
 
-	/* The summary outlives the samples. */
+	/* The run's statistics stay when its samples are deleted. */
 	struct run r = test_read_run(f->h, "a", &f->arena);
 
 	assert_int_equal(r.samples, 20000);
@@ -305,7 +306,7 @@ static void then_go_old_runs_and_last_the_samples_of_the_newest(void **state)
 	assert_true(file_size(f) <= 100000);
 }
 
-/* The size of the file is the one bound of what waits; what goes for it is counted. */
+/* Only the file's size limits the runs that wait to be forwarded. The deleted ones are counted. */
 static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 {
 	struct test_place *f = *state;
@@ -326,7 +327,7 @@ static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	assert_true(file_size(f) <= 150000);
 
-	/* Newer ones that were handed on went before any that waits. */
+	/* Newer runs that were forwarded are deleted before any run that waits. */
 	uint64_t left = (uint64_t)test_count_rows(&f->folder, "run"), waiting;
 
 	assert_int_equal(history_count_unforwarded(f->h, &waiting, NULL), 0);
@@ -349,11 +350,11 @@ static void an_open_run_is_never_dropped_for_size(void **state)
 	assert_int_equal(r.samples, 20000);
 	assert_near(run_total(&r, "cpu_seconds"), 10000, 1e-6);
 	assert_near(r.duration_seconds, 20000, 1e-6);
-	/* Its newest samples stay at full rate, the others became minutes. */
+	/* The run's newest samples stay at full rate. The older ones became one-minute buckets. */
 	assert_in_range(test_count_samples(f, "a"), 1000 + 19000 / 60, 1000 + 19000 / 60 + 120);
 }
 
-/* Names with a date or a number in them: no job has a second run. */
+/* The job names contain a date or a number, so no job has a second run. */
 static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **state)
 {
 	struct test_place *f = *state;
@@ -379,7 +380,7 @@ static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **sta
 	assert_true(file_size(f) > 80000);
 	assert_int_equal(history_activity(f->h), activity);
 
-	/* The newest jobs remain, each with its counts, and the running run. */
+	/* The newest jobs remain with their counts, and so does the running run. */
 	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
 	assert_in_range(n, 32, JOBS - 50);
 	assert_int_equal(test_count_rows(&f->folder, "run"), n);
@@ -391,7 +392,7 @@ static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **sta
 	assert_int_equal(job[n - 1].outcomes[OUTCOME_RUNNING], 1);
 	assert_int_equal(job[n - 1].outcomes[OUTCOME_INTERRUPTED], 1);
 
-	/* A name that comes back begins anew. */
+	/* A deleted name that returns is a new job. */
 	test_write_run(f->h, "again", name[1], 1e6, 1, OUTCOME_SUCCEEDED);
 	assert_true(history_activity(f->h) > activity);
 	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);

@@ -1,4 +1,4 @@
-/* Old samples become minutes, then hours, and statistics stay what they were. */
+/* Old samples become one-minute and then one-hour buckets, and the statistics stay the same. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -20,11 +20,8 @@ static void assert_like(const struct distribution *got, const struct distributio
 	assert_near(got->p99, expected->p99, most);
 }
 
-/*
- * An hour of a job that computes a little less than one core, with one second of 4 cores each
- * minute, whose memory goes up to i / 10 and down again, and that reads all of its data in the
- * first second.
- */
+/* Writes a run that uses a little less than one core, with one second of 4 cores each minute. Its
+ * memory rises to i / 10 and falls again. It reads all its data in the first second. */
 static void write_uneven_run(struct history *h, const char *run_id, double start, size_t n)
 {
 	const struct run_begin b = test_begin(run_id, "job", start);
@@ -50,12 +47,12 @@ static void thinning_keeps_what_statistics_need(void **state)
 {
 	struct test_place *f = *state;
 	const struct history_limits l = {.full_rate_seconds = HOUR};
-	/* How far percentiles may move: within a minute memory moves by 6. */
+	/* `most` is how far percentiles may move. Memory changes by 6 within a minute. */
 	static const struct {
 		const char *column;
 		double most;
 	} table[] = {
-		{"cpu_seconds", INFINITY}, /* its values are per bucket now */
+		{"cpu_seconds", INFINITY}, /* one value per bucket after thinning */
 		{"cpu_cores", 1e-9},
 		{"memory_bytes", 6},
 		{"memory_peak_bytes", 60},
@@ -67,7 +64,7 @@ static void thinning_keeps_what_statistics_need(void **state)
 
 	assert_in_range(test_prune(f->h, &l, 6000 + 2 * HOUR), 3, 100);
 	assert_int_equal(test_count_samples(f, "r"),
-		101); /* the first second after 0 is alone in no minute */
+		101); /* the first sample is alone in its minute */
 	struct run after = test_read_run(f->h, "r", &f->arena);
 
 	assert_int_equal(after.samples, 6000);
@@ -141,15 +138,15 @@ static void young_samples_and_lone_ones_stay(void **state)
 	struct test_place *f = *state;
 	const struct history_limits l = {.full_rate_seconds = HOUR};
 
-	/* An open run is thinned to whole minutes: up to 3600 of 4000 + HOUR - HOUR. */
-	test_write_run(f->h, "open", "job", -1, 4000, OUTCOME_RUNNING); /* at 0, 1, ... */
+	/* An open run is thinned up to a whole minute: up to 3600 of 4000 + HOUR - HOUR. */
+	test_write_run(f->h, "open", "job", -1, 4000, OUTCOME_RUNNING); /* samples at 0, 1, ... */
 	test_prune(f->h, &l, 3590 + HOUR);
 	assert_int_equal(test_count_samples(f, "open"), 59 + 4000 - 59 * 60);
-	/* Later the next ones. */
+	/* The next minute follows later. */
 	test_write_samples(f->h, "open", -1, 4000, 100);
 	test_prune(f->h, &l, 3605 + HOUR);
 	assert_int_equal(test_count_samples(f, "open"), 60 + 4100 - 3600);
-	/* Three or fewer in a minute gain nothing from it. */
+	/* Thinning saves nothing with three or fewer samples in a minute. */
 	test_write_run(f->h, "few", "job", -1, 3, OUTCOME_SUCCEEDED);
 	test_prune(f->h, &l, 3605 + HOUR);
 	assert_int_equal(test_count_samples(f, "few"), 3);
@@ -214,7 +211,7 @@ static void a_correction_survives_thinning(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 100, 1e-9);
 	assert_near(run_mean(&r, "cpu_cores"), 1, 1e-9);
 	assert_near(run_peak(&r, "memory_peak_bytes"), 1e6, 0);
-	/* Minimum of the readings that held for a time: the first sample has 0. */
+	/* The first sample has memory 0. It lasts no time, so it does not count for the minimum. */
 	struct series series;
 
 	assert_int_equal(history_series(f->h, "r", NULL, &f->arena, &series, NULL), 0);
@@ -231,7 +228,7 @@ static void columns_of_others_are_thinned_too(void **state)
 	const struct run_begin b = test_begin("r", "job", 0);
 	struct history *other;
 
-	/* Opened after ours, whose list of columns is now old. */
+	/* `other` was opened after `f->h`, whose list of columns is now old. */
 	assert_int_equal(history_open(&other, f->folder.file, HISTORY_WRITE, &columns, NULL, NULL),
 		0);
 	assert_int_equal(history_transaction(other, NULL), 0);
@@ -275,7 +272,8 @@ static void a_clock_that_stands_still_does_no_harm(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 2500, 1e-6);
 }
 
-/* Counts that no program writes; they are added up in a bucket and in a run. */
+/* Sample counts that no program writes. Buckets and runs add them up, and the sum must not
+ * overflow. */
 static void counts_of_a_damaged_file_stay_counts(void **state)
 {
 	struct test_place *f = *state;

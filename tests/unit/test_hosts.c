@@ -1,4 +1,5 @@
-/* exporter/hosts, peer: names that are ours, and where a connection came in. */
+/* exporter/site/host_header.c, exporter/http/peer.c: which Host names are the server's own, and
+ * where a connection came from. */
 #include "tests/unit/test_main.h"
 
 #include <netinet/in.h>
@@ -100,7 +101,7 @@ static void machine_is_known_by_its_own_name(void **state)
 	assert_false(host_header_is_ours(&none, other));
 }
 
-/* A socket bound to an address, port 0; -1 where the machine has no such address. */
+/* Returns a socket bound to the address with port 0; -1 = the machine has no such address. */
 static int bound_to(const void *address, socklen_t len)
 {
 	const struct sockaddr *a = address;
@@ -142,7 +143,7 @@ static void connections_by_loopback_are_told_from_others(void **state)
 		v6.sin6_addr = table6[i].address;
 		int fd = bound_to(&v6, sizeof v6);
 
-		if (fd < 0) /* no IPv6 here */
+		if (fd < 0) /* no IPv6 on this machine */
 			continue;
 		assert_int_equal(peer_by_loopback(fd), table6[i].loopback);
 		close(fd);
@@ -179,7 +180,7 @@ static void half_of_an_ipv6_address_is_the_clients_choice(void **state)
 	assert_true(peer_number((struct sockaddr *)&a) == peer_number((struct sockaddr *)&b));
 	assert_false(peer_number((struct sockaddr *)&a) == peer_number((struct sockaddr *)&c));
 	assert_true(peer_number((struct sockaddr *)&v4) == v4.sin_addr.s_addr);
-	/* ::ffff:192.0.2.7, of a socket for both kinds, is 192.0.2.7. */
+	/* On a dual-stack socket ::ffff:192.0.2.7 is 192.0.2.7. */
 	a.sin6_addr =
 		(struct in6_addr){{{[10] = 0xff, [11] = 0xff, [12] = 0xc0, [14] = 2, [15] = 7}}};
 	assert_true(peer_number((struct sockaddr *)&a) == v4.sin_addr.s_addr);

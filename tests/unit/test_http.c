@@ -1,4 +1,4 @@
-/* exporter/http: the site on real sockets, and clients that behave badly. */
+/* exporter/http/http.c: the site on real sockets, with clients that behave badly. */
 #include "tests/unit/test_main.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@
 
 #define OM_1_ACCEPT "Accept: application/openmetrics-text;version=1.0.0\r\n"
 
-/* Nothing here is about routes. */
+/* These tests need no routes. */
 const struct route *const all_routes[] = {NULL};
 const struct route *const all_changes[] = {NULL};
 
@@ -59,7 +59,7 @@ static void answers_have_their_headers(void **state)
 			{NULL}},
 		{"GET", "/metrics", "Accept: junk;;q=\x01,\xff\r\n", 200, {"version=0.0.4"},
 			{NULL}},
-		/* this body is too small to be compressed */
+		/* the body is too small to be compressed */
 		{"GET", "/metrics", "Accept-Encoding: gzip\r\n", 200, {"rightsize_cats{"},
 			{"Content-Encoding"}},
 		{"HEAD", "/metrics", "", 200, {"Content-Length: "}, {"rightsize_cats"}},
@@ -111,12 +111,12 @@ static void old_and_hasty_clients_are_answered(void **state)
 		{"GET http://localhost/-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: "
 		 "close\r\n\r\n",
 			1},
-		/* three at once on one connection */
+		/* three requests at once on one connection */
 		{"GET /-/ready HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /-/ready HTTP/1.1\r\nHost: "
 		 "localhost\r\n\r\n"
 		 "GET /-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 			3},
-		/* the body of a GET means nothing, and what follows is still understood */
+		/* the body of a GET is ignored, and the next request is still understood */
 		{"GET /-/ready HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"
 		 "GET /-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 			2},
@@ -149,7 +149,7 @@ static void bad_requests_get_an_error_and_harm_nobody(void **state)
 	static const struct {
 		const char *request;
 		size_t len;
-		int status; /* 0: no answer is waited for, the client goes away */
+		int status; /* 0 = the client closes without waiting for an answer */
 	} table[] = {
 		{BYTES(""), 0},
 		{BYTES("\r\n\r\n"), 0},
@@ -244,7 +244,7 @@ static void slow_clients_do_not_stop_the_others(void **state)
 	assert_serves(f);
 }
 
-/* ---- many at once ---- */
+/* ---- several clients at once ---- */
 
 struct scraper {
 	pthread_t thread;
@@ -285,7 +285,7 @@ static void scrapers_at_once_all_get_whole_answers(void **state)
 	}
 	struct http_world *f = *state;
 
-	/* The last of them, at the latest, told which snapshot it had; stopping waits for that. */
+	/* Stopping waits for the last scrape, which reports the snapshot that it had. */
 	http_stop(f->http);
 	f->http = NULL;
 	assert_true(fake_sampler_scraped(f->app.sampler) > 0);
@@ -301,7 +301,7 @@ static void a_client_that_leaves_was_not_served(void **state)
 		"GET /metrics HTTP/1.1\r\nX-Prometheus-Scrape-Timeout-Seconds: 10\r\n";
 	int fd = http_connect(f->port);
 
-	/* An incomplete request, and the connection is reset. */
+	/* The client sends an incomplete request and resets the connection. */
 	http_send_all(fd, request, sizeof request - 1);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
 	close(fd);

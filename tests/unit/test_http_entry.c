@@ -1,4 +1,4 @@
-/* exporter/http_entry: who may come in with what, and whose body is read. */
+/* exporter/http/entry.c: who may use which route, and whose body is read. */
 #include "tests/unit/test_main.h"
 
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 #include "tests/support/fake_sampler.h"
 #include "tests/support/http_world.h"
 
-/* The password is "pass", whose hash takes 1 ms. */
+/* The password is "pass". Its hash takes 1 ms. */
 #define USERS                                                                                      \
 	"basic_auth_users:\n  ann: $2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW\n"
 #define PASSWORD "Authorization: Basic YW5uOnBhc3M=\r\n"
@@ -23,7 +23,7 @@
 #define TOKEN    "Authorization: Bearer secret\r\n"
 #define GUESS    "Authorization: Bearer Secret\r\n"
 
-/* ---- a change: says how long its body was ---- */
+/* ---- a change that answers with the length of its body ---- */
 
 static int set(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
@@ -110,7 +110,7 @@ static void readers_have_passwords_and_writers_the_token(void **state)
 	struct http_world *w = *state;
 
 	w->options.changes_token_file = token_file;
-	/* Which alone would let everybody. */
+	/* This option alone would allow everyone. */
 	w->options.allow_changes = true;
 	http_world_start(w, 1);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -171,7 +171,8 @@ static void who_shows_nothing_is_refused_before_the_body(void **state)
 	assert_int_equal(http_status_of(&reply), 401);
 }
 
-/* The password is computed while it comes: the first time by whoever is not known yet, then at once. */
+/* The password is checked while the body arrives. The first check of a user takes time, later ones
+ * use the cache. */
 static void a_body_in_pieces_arrives_whole(void **state)
 {
 	static const struct {
@@ -196,7 +197,7 @@ static void a_body_in_pieces_arrives_whole(void **state)
 	}
 }
 
-/* The other end of a connection, which is in this program. */
+/* Returns the server's end of the connection, which is in this process. */
 static int other_end(int fd)
 {
 	struct sockaddr_in mine, peer;
@@ -220,7 +221,7 @@ static void wait_until_read(int fd)
 		sched_yield();
 }
 
-/* Each lacks its last bytes when the others come. */
+/* Each body lacks its last bytes when the others arrive. */
 static void bodies_have_16_mib_together(void **state)
 {
 	enum { ROOM = 64, MORE = 6 };
@@ -246,7 +247,7 @@ static void bodies_have_16_mib_together(void **state)
 	}
 	assert_int_equal(taken + refused, ROOM + MORE);
 	assert_true(taken > 0 && refused > 0);
-	/* Nothing is left of them. */
+	/* The memory of all bodies is free again. */
 	for (size_t i = 0; i < ROOM + MORE; i++)
 		check(w, "POST", "/set", "", 200);
 	fd[0] = begin_post(w, "", CHANGE_BODY_MAX);

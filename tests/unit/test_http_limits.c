@@ -1,4 +1,4 @@
-/* exporter/http: what many clients, large bodies and answers without end cannot do. */
+/* exporter/http/http.c: many clients, large bodies and endless answers do no harm. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 #include "exporter/api/route.h"
 #include "tests/support/http_world.h"
 
-/* An answer that never comes, as from a disk that hangs; tells that it was asked for. */
+/* A route that never answers, like a disk that hangs. It writes a byte to `asked` when it is
+ * called. */
 static int asked[2];
 
 static int hang(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
@@ -35,7 +36,7 @@ const struct route *const all_changes[] = {NULL};
 
 /* ---- connections ---- */
 
-/* Waits until so many of them were hung up on. */
+/* Waits until the server has closed `gone` of the connections. */
 static void wait_until_gone(struct pollfd *client, size_t n, size_t gone)
 {
 	char c;
@@ -74,7 +75,7 @@ static void all_addresses_share_the_connections(void **state)
 	http_world_end(state);
 }
 
-/* ---- the end ---- */
+/* ---- stopping ---- */
 
 static void an_answer_without_end_does_not_hold_it_up(void **state)
 {
@@ -92,7 +93,8 @@ static void an_answer_without_end_does_not_hold_it_up(void **state)
 		http_world_start(w, 1);
 		http_send_all(http_connect(w->port), request, sizeof request - 1);
 		assert_int_equal(read(asked[0], &c, 1), 1);
-		/* As _exit(2), but for ThreadSanitizer, which misses the threads that are left. */
+		/* Exits like _exit(2). ThreadSanitizer intercepts _exit and would report the
+		 * remaining threads. */
 		syscall(SYS_exit_group, http_stop(w->http) == -ETIMEDOUT ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -1,4 +1,5 @@
-/* exporter/wrapper/inherited.c: what a command is given, and whose children are not its. */
+/* exporter/wrapper/inherited.c: which descriptors a command inherits, and which children are not
+ * the command's. */
 #include "tests/unit/test_main.h"
 
 #include <fcntl.h>

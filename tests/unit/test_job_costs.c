@@ -1,4 +1,4 @@
-/* exporter/costs: what jobs cost, look by look, and the points that a scrape gets of it. */
+/* The costs of jobs, update by update, and the points of a scrape. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "tests/support/fake_machine.h"
 #include "exporter/answers/app_caches.h"
 
-/* An hour of it costs a dollar, so that an hour-long run does. */
+/* The server "here" costs one dollar per hour. */
 static const char catalogue_text[] = "# as_of: 2026-10-01\n"
 				     "vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,"
 				     "memory_amount,score1,score,price\n"
@@ -95,7 +95,7 @@ static struct snapshot *scrape(struct snapshot_pool **pool, int expected)
 	return s;
 }
 
-/* The value with that second label ("" = any); NaN when there is none. */
+/* Returns the value with that second label; "" = any label, NaN = not found. */
 static double value(const char *name, const char *server)
 {
 	struct snapshot_pool *pool;
@@ -136,17 +136,17 @@ static void what_runs_cost_adds_up_and_never_falls(void **state)
 	the_history_has(1, (struct run[]){first});
 	look();
 	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
-	/* A run that is not over costs nothing yet. */
+	/* A running run has no cost yet. */
 	the_history_has(3, (struct run[]){running, second, first});
 	look();
 	assert_double_equal(value(TOTAL, ""), 1.5, 1e-9);
 	assert_double_equal(value(LAST, ""), 0.5, 1e-9);
-	/* The first was pruned: its cost was paid all the same. */
+	/* The first run was pruned, but its cost still counts. */
 	the_history_has(2, (struct run[]){third, second});
 	job.outcomes[OUTCOME_SUCCEEDED] = 2;
 	look();
 	assert_double_equal(value(TOTAL, ""), 2.5, 1e-9);
-	/* One that was taken for interrupted went on: only the rest is added. */
+	/* An interrupted run turned out to go on. Only the additional cost is added. */
 	longer.duration_seconds = 3600;
 	the_history_has(2, (struct run[]){third, longer});
 	job.outcomes[OUTCOME_SUCCEEDED] = 3;
@@ -222,7 +222,7 @@ static void costs_are_known_once_the_machine_is(void **state)
 	look();
 	assert_true(isnan(value(TOTAL, "")));
 	assert_true(isnan(value("rightsize_job_forecast_cost_usd", "current")));
-	/* The best server does not depend on it. */
+	/* The best server does not depend on the current machine. */
 	assert_double_equal(value("rightsize_job_forecast_cost_usd", "best"), 1, 1e-9);
 	fake_machine = known;
 	look();

@@ -1,4 +1,5 @@
-/* exporter/job_names: how many jobs there may be, and that one user's names leave room for those of others. */
+/* exporter/discovery/name_quota.c: the number of jobs is limited, and one user's names leave room
+ * for other users' names. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 static const struct mono start = {NS_PER_S};
 
-/* A run that is over at once. */
+/* A run that ends at once. */
 static bool short_run(struct name_quota *j, const char *name, uint64_t user, struct mono now)
 {
 	bool admitted = name_quota_admit(j, name, user, now);
@@ -22,7 +23,8 @@ static bool short_run(struct name_quota *j, const char *name, uint64_t user, str
 	return admitted;
 }
 
-/* The same of NAME0, NAME1, ..., each a moment after the other; how many were let in. */
+/* Makes short runs of the jobs NAME0, NAME1, ..., each a moment after the last. Returns how many
+ * were admitted. */
 static size_t short_runs(struct name_quota *j, const char *name, size_t n, uint64_t user,
 	struct mono *now)
 {
@@ -55,14 +57,14 @@ static void only_so_many_jobs_are_let_in(void **state)
 	assert_true(name_quota_admit(&j, "b", ROOT, (struct mono){now.ns + 1}));
 	assert_false(name_quota_admit(&j, "c", ROOT, now));
 	assert_true(name_quota_admit(&j, "a", ROOT, now));
-	/* One that is used goes on; one that had no run for a day makes room. */
+	/* A name in use stays. A name without a run for a day makes room. */
 	assert_true(name_quota_admit(&j, "b", ROOT, next_day));
 	assert_true(name_quota_admit(&j, "c", ROOT, next_day));
 	assert_true(name_quota_admit(&j, "b", ROOT, next_day));
 	assert_false(name_quota_admit(&j, "a", ROOT, next_day));
 }
 
-/* Whatever of them has a run: without somebody else all is as it always was. */
+/* A single user may use all places. */
 static void a_user_alone_takes_no_place_from_himself(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 500};
@@ -81,15 +83,15 @@ static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 	assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 500);
 	assert_true(short_run(&j, "payroll", ROOT, now));
 	assert_int_equal(with_place(&j), 500);
-	/* Nor are more of his let in for it. */
+	/* No further name of that user is admitted. */
 	assert_false(short_run(&j, "evil", MALLORY, now));
-	/* Each of both may have half. */
+	/* Two users may have half of the places each, three users a third each. */
 	assert_int_equal(short_runs(&j, "report", 520, ROOT, &now), 249);
 	assert_int_equal(short_runs(&j, "etl", 520, OTHER, &now), 166);
 	assert_int_equal(with_place(&j), 500);
 }
 
-/* The last to give way was the first to come. */
+/* evil0 ran again, so evil1 has rested for longer and gives way. */
 static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 4};
@@ -118,12 +120,13 @@ static void a_name_with_a_run_keeps_its_place(void **state)
 	assert_true(name_quota_admit(&j, "payroll", ROOT, start));
 	for (size_t i = 0; i < j.n; i++)
 		assert_int_equal(j.name[i].held > 0, strcmp(j.name[i].name, "b") != 0);
-	/* Ends of what has no place, or was never let in. */
+	/* The end of a name that has no place, or that was never admitted, changes nothing. */
 	name_quota_ended(&j, "b");
 	name_quota_ended(&j, "unknown");
 }
 
-/* Else who comes with many names would take the places of a user who had more before, and that one's jobs were gone. */
+/* Otherwise a newcomer with many names would take the places of a user that had more before, and
+ * those jobs would be lost. */
 static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 500};
@@ -139,7 +142,8 @@ static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 	}
 }
 
-/* It has none of its user's to take that are without a run; those of whom it gave its place to are. */
+/* All other names of ROOT have a run, so none of them can give way. The names of MALLORY have no
+ * run. */
 static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 4};
@@ -153,11 +157,11 @@ static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **stat
 	assert_true(name_quota_admit(&j, "b1", MALLORY, start));
 	assert_true(name_quota_admit(&j, "b2", MALLORY, start));
 	assert_int_equal(with_place(&j), 4);
-	/* All run now. */
+	/* All names have a run now. */
 	assert_false(name_quota_admit(&j, "a1", ROOT, start));
 }
 
-/* Using another user's job name gives no further place and takes none away. */
+/* Using another user's job name neither takes a place nor frees one. */
 static void a_name_without_a_place_is_anybody_s(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 4};
@@ -189,7 +193,7 @@ static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 	assert_in_range(admitted, 50, 100);
 	assert_in_range(j.n, 50, 100);
 	assert_int_equal(with_place(&j), 50);
-	/* The next day there is room for as many. */
+	/* There is room for as many again the next day. */
 	now.ns += JOB_NAME_REST_SECONDS * NS_PER_S;
 	assert_int_equal(short_runs(&j, "good", 60, ROOT, &now), 50);
 	assert_in_range(j.n, 50, 100);

@@ -1,4 +1,5 @@
-/* collectors/recognise: jobs that differ keep different names, whatever their processes and pods tell beside them. */
+/* collectors/naming/recognise.c: different jobs keep different names, regardless of other data of
+ * their processes and pods. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* exporter/job_rules: files of rules, and what they make of processes. */
+/* exporter/discovery/job_rules.c: rule files, and the job names that rules give to processes. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static void first_rule_that_matches_wins(void **state)
 {
 	static const struct {
 		struct process_facts facts;
-		const char *job_name; /* NULL: no job; "": no rule */
+		const char *job_name; /* NULL = no job; "" = no rule */
 		size_t rule;
 	} table[] = {
 		{{.executable = TEXT("/usr/bin/bash"), .user = "batch", .cgroup = TEXT("/jobs/q")},
@@ -154,7 +154,7 @@ static void names_are_fit_to_show_whatever_the_process_says(void **state)
 	assert_string_equal(found.is.job_name, "</b_[2J>");
 }
 
-/* PCRE2 takes time for each byte, and some take that long. */
+/* PCRE2 needs time for each byte, and much time per byte with some patterns. */
 static void only_the_beginning_of_a_long_text_is_looked_at(void **state)
 {
 	static char path[5000];
@@ -209,7 +209,8 @@ static void each_rule_says_why_not(void **state)
 					    "\trule 5 (line 13): container is not known\n");
 }
 
-/* Without a bound these take exponential time, as far as PCRE2 sees no short cut; of the first it sees none. */
+/* Without a limit these patterns take exponential time unless PCRE2 finds a shortcut. It finds none
+ * for the first. */
 static void endless_pattern_is_given_up(void **state)
 {
 	static const char *const patterns[] = {"(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b"};

@@ -1,4 +1,5 @@
-/* collectors/jobs: membership and conservation, on a /proc in memory. */
+/* collectors/followed/jobs.c: which processes belong to a run, and that no CPU time is lost or
+ * counted twice, on a /proc in memory. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static void waited_child_is_counted_once(void **state)
 	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6, .children = "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
-	/* The child used 30 ticks more, ended, and its parent waited for it. */
+	/* The child used 30 ticks more and ended. Its parent waited for it. */
 	gone(w, 11);
 	children(w, 10, "");
 	PUT(w, .pid = 10, .ppid = 1, .user = 100, .waited_user = 230, .faults = 50,
@@ -35,7 +36,8 @@ static void births(struct world *w, unsigned n)
 	memory_tree_text(w->proc, "stat", text);
 }
 
-/* The kernel counts births: children are looked for when there were any, and of whoever may have had them. */
+/* The kernel counts created processes. Children are searched for only after a creation, and only at
+ * processes that may be the parent. */
 static void nobody_is_searched_for_when_nobody_was_born(void **state)
 {
 	const char *file = "10/task/10/children";
@@ -72,7 +74,7 @@ static void child_nobody_waited_for_is_kept(void **state)
 	gone(w, 11);
 	children(w, 10, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
-	/* The parent's own time afterwards is added. */
+	/* The parent's later CPU time is added. */
 	PUT(w, .pid = 10, .ppid = 1, .user = 150, .faults = 60, .start = 5);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);
 }
@@ -110,7 +112,8 @@ static void orphan_that_the_reaper_got_is_counted_once(void **state)
 	PUT(w, .pid = 12, .ppid = 11, .user = 40, .start = 7, .faults = 50, .children = "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 0.7, 1e-9);
-	/* 11 ended and the root waited for it; 12, an orphan now, ended too, and its reaper waited. */
+	/* Process 11 ended and the root waited for it. The orphan 12 ended, too, and its reaper
+	 * waited for it. */
 	gone(w, 11);
 	gone(w, 12);
 	children(w, 10, "");
@@ -140,24 +143,25 @@ static void reaper_adds_what_it_waited_for_but_not_itself(void **state)
 	PUT(w, .pid = 9, .ppid = 1, .user = 1000, .waited_user = 50, .waited_faults = 9,
 		.start = 4);
 	PUT(w, .pid = 10, .ppid = 9, .user = 100, .faults = 50, .start = 5);
-	/* A child that the reaper had before. */
+	/* Process 8 was the reaper's child before the run. */
 	PUT(w, .pid = 8, .ppid = 9, .user = 7000, .faults = 50, .start = 4, .children = "");
 	children(w, 9, "8 10 ");
 	children(w, 10, "");
 	follow(w, 10, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_PROCESSES], 1, 0);
-	/* An orphan, given to the reaper, is found though nobody ran. */
+	/* An orphan is given to the reaper. It is found although no process of the run used CPU
+	 * time. */
 	PUT(w, .pid = 12, .ppid = 9, .user = 10, .faults = 3, .start = 8, .children = "");
 	children(w, 9, "8 10 12 ");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.1, 1e-9);
-	/* Both end, and the reaper waits. */
+	/* Both end, and the reaper waits for them. */
 	gone(w, 10);
 	gone(w, 12);
 	PUT(w, .pid = 9, .ppid = 1, .user = 1000, .waited_user = 170, .waited_faults = 70,
 		.start = 4, .children = "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
-	/* It goes as well: nothing falls. */
+	/* The reaper ends as well. No counter falls. */
 	gone(w, 9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 1.2, 1e-9);
 }
@@ -213,7 +217,8 @@ static void ending_process_that_refuses_is_not_counted(void **state)
 	assert_double_equal(w->snapshot.runs->value[RUN_UNREADABLE_PROCESSES], 0, 0);
 }
 
-/* A run that was seen with 1 s in user mode and 10 MiB, and is then told of in these figures. */
+/* Makes a run that was sampled with 1 s of user time and 10 MiB, and that ends with these final
+ * values. */
 static struct world *concluded(double cpu, double system, double peak, enum final_kind kind)
 {
 	struct world *w = world_new();
@@ -240,7 +245,7 @@ static void conclusion_corrects_upwards_only(void **state)
 	look(w);
 	assert_true(w->snapshot.runs->ended);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SECONDS], 1.25, 1e-9);
-	/* 1 s in user mode was told before: it must not fall, and the parts must add up. */
+	/* 1 s of user time was reported before. It must not fall, and the parts must add up. */
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_USER_SECONDS], 1, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_CPU_SYSTEM_SECONDS], 0.25, 1e-9);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 10485760, 1);

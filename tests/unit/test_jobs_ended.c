@@ -1,4 +1,4 @@
-/* collectors/jobs: what stays of runs that ended, and of a look at them. */
+/* collectors/followed/jobs.c: what is kept of runs that ended, and of the last sample. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
-/* collector_jobs has it after the rows of runs: rightsize_jobs_timestamp_seconds. */
+/* collector_jobs has the metric rightsize_jobs_timestamp_seconds after the metrics of runs. */
 #define JOBS_TIMESTAMP (RUN_N_METRICS + 3)
 
 static void follow_named(struct world *w, int pid, const char *run_id, unsigned long ticks)
@@ -35,7 +35,8 @@ static double told(struct world *w, unsigned int metric)
 	return ret;
 }
 
-/* Sums of the same parts in another order: 0.01 + 0.01 + 0.04 is 0.06, 0.04 + 0.01 + 0.01 is less by the last bit. */
+/* The order of addition changes the last bit: 0.01 + 0.01 + 0.04 is 0.06, but 0.04 + 0.01 + 0.01 is
+ * less. */
 static bool follows(const struct world *w, const char *run_id)
 {
 	struct account_note note;
@@ -68,7 +69,7 @@ static void counter_does_not_fall_by_the_last_bit(void **state)
 	}
 }
 
-/* Each by itself: that others go on ending keeps none. */
+/* Each ended run is dropped by its own age. The end of other runs does not keep it. */
 static void ended_runs_go_when_seen_or_after_a_while(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -92,7 +93,7 @@ static void ended_runs_go_when_seen_or_after_a_while(void **state)
 	assert_false(follows(w, "second"));
 }
 
-/* A scrape tells what was found a moment ago, and since when it is so. */
+/* A scrape reports the last sample and its time. */
 static void a_look_is_told_again_until_the_next(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -151,7 +152,7 @@ static void ended_runs_make_room(void **state)
 	}
 }
 
-/* The rest is time in the kernel: 0.08 - (0.08 - 0.01) is less than 0.01. */
+/* System time is the total minus user time: 0.08 - (0.08 - 0.01) is less than 0.01. */
 static void user_time_does_not_fall_by_the_last_bit(void **state)
 {
 	for (int hundredths = 8; hundredths < 20; hundredths++) {

@@ -1,7 +1,6 @@
-/*
- * Fault sweep of the runs that are followed, and of the collector that tells of them: the first, second, third, ... call on the kernel's trees fails, once. Nothing
- * may crash or leak, nothing that is not known may be 0, no counter may fall, and the next look is as if nothing had been.
- */
+/* Fault sweep of the followed runs and their collector: the first, second, third, ... read of the
+ * kernel's file trees fails once. Nothing may crash or leak, no unknown value may be 0, no counter
+ * may fall, and the next tick must be as if nothing had failed. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -15,10 +14,11 @@
 #include "tests/support/jobs_world.h"
 #include "tests/support/test_host.h"
 
-/* Longer than what a life reads. */
+/* More calls than life() makes. */
 #define CALLS_MAX 5000
 
-/* Looks of a life: in the first five a call may fail. Limits are read at so many looks (collectors/accounting/accounts.c). */
+/* Ticks of a life. A call may fail in the first five. Limits are read every LIMIT_LOOKS ticks
+ * (collectors/accounting/accounts.c). */
 #define LOOKS       12
 #define LAST_FAULT  4
 #define LIMIT_LOOKS 10
@@ -27,15 +27,15 @@
 
 enum kind {
 	FAMILY,  /* in a group of its own */
-	LOOSE,   /* the same, in the group of everybody */
-	SCANNED, /* where the kernel has no files of children */
-	ALONE,   /* one process there */
+	LOOSE,   /* the same, in a shared group */
+	SCANNED, /* a kernel without "children" files */
+	ALONE,   /* one process in a shared group */
 	KINDS
 };
 
 struct life {
 	struct world *w;
-	struct tree *proc, *sys, *root; /* that fail */
+	struct tree *proc, *sys, *root; /* trees that fail */
 	int countdown;
 	struct snapshot_pool *pool;
 	enum kind kind;
@@ -49,13 +49,14 @@ static void text_of(struct tree *t, int pid, const char *file, const char *text)
 	memory_tree_text(t, path, text);
 }
 
-/* A process's own time up to a tick, without that of waited-for children. */
+/* A process's own CPU time up to a tick, without that of waited-for children. */
 static unsigned long user_ticks(unsigned long look)
 {
 	return 100 + 10 * look;
 }
 
-/* A child that was waited for did what a process has done by the first look. */
+/* Writes the process's I/O counts. Each waited-for child adds the counts of one process at the
+ * first tick. */
 static void put_io(struct life *l, int pid, unsigned long look, bool waited)
 {
 	unsigned long read = 7000 + look, written = 6000000 + 1000000 * look;
@@ -71,10 +72,8 @@ static void put_io(struct life *l, int pid, unsigned long look, bool waited)
 	text_of(l->w->proc, pid, "io", text);
 }
 
-/*
- * Memory grows enough at each tick that the sum grows although some processes end, and that PSS is
- * read each time.
- */
+/* Memory grows enough at each tick that the sum grows although some processes end, and that PSS is
+ * read each time. */
 static unsigned long memory_kib(unsigned long look)
 {
 	unsigned long kib = 4000;
@@ -121,7 +120,7 @@ static void put_place(struct life *l, int pid, unsigned long look)
 	memory_tree_link(proc, path, "mnt:[1]");
 }
 
-/* More of everything at each look. */
+/* Every counter of the process grows at each tick. */
 static void put_process(struct life *l, int pid, int ppid, unsigned long look, bool waited)
 {
 	char text[100];
@@ -203,11 +202,10 @@ static void put_quiet(struct life *l, int pid, int ppid, bool lives)
 		gone(l->w, pid);
 }
 
-/*
- * 10 has three children: 11, 12, and 14, who stays as it is, but has more of its memory for itself once there are few.
- * 11 has one at the second look, 13. 12 ends at the third and 13 at the fourth, and their parents have waited for them.
- * Nobody else is born, so that who is missed once is not found by chance.
- */
+/* Process 10 has three children: 11, 12 and 14. Process 11 gets the child 13 at the second tick. 12
+ * ends at the third tick and 13 at the fourth, and their parents wait for them. 14 does not change,
+ * but fewer processes share its memory later. No other process is created, so a process that was
+ * missed is not found by chance. */
 static void live(struct life *l, unsigned long look)
 {
 	put_machine(l, look, look ? 101 : 100);
@@ -256,7 +254,7 @@ static void life_end(struct life *l)
 	snapshot_pool_free(l->pool);
 }
 
-/* The values of the tick, and a check for faults of /metrics. */
+/* Reads the values of one tick, and checks them as /metrics does. */
 static void look_into(struct life *l, double value[RUN_N_METRICS])
 {
 	const struct run_reading *r = look(l->w);
@@ -294,12 +292,8 @@ static void untroubled(enum kind kind, struct told *ret)
 struct fault {
 	enum kind kind;
 	int code, nth;
-	enum {
-		NOTHING,
-		GONE,
-		REFUSED
-	} says;  /* of the process: then the next look need not be whole */
-	long at; /* the look in which it was met; BEFORE_ANY: when the run was followed; NOT_MET */
+	enum { NOTHING, GONE, REFUSED } says; /* if not NOTHING, the next tick may be incomplete */
+	long at; /* the tick in which the call failed; BEFORE_ANY = in jobs_follow(); NOT_MET */
 };
 
 #define BEFORE_ANY (-1)
@@ -315,7 +309,7 @@ static _Noreturn void wrong(const struct fault *f, long look, size_t i, const ch
 	abort();
 }
 
-/* These begin with the first reading that succeeds. */
+/* The first successful reading is the start value of these counters. */
 static bool begins_when_read(size_t i)
 {
 	return i == RUN_NETWORK_RECEIVED_BYTES || i == RUN_NETWORK_SENT_BYTES ||
@@ -323,19 +317,21 @@ static bool begins_when_read(size_t i)
 	       i == RUN_CPU_THROTTLED_PERIODS || i == RUN_CPU_THROTTLED_SECONDS;
 }
 
-/* The parts add up to what all is, and fall no more than that: which of them a time was is told a little late, or never. */
+/* User and system time add up to the total. How much of the total is which may be known late or
+ * never. */
 static bool is_part_of_cpu(size_t i)
 {
 	return i == RUN_CPU_USER_SECONDS || i == RUN_CPU_SYSTEM_SECONDS;
 }
 
-/* Is not read at each look, and so may be ahead of a life in which it was read earlier. */
+/* CPU wait is not read at each tick, so it may be higher than in a life where it was read
+ * earlier. */
 static bool lags(size_t i)
 {
 	return i == RUN_CPU_WAIT_SECONDS;
 }
 
-/* At each look: what is told is no more than the truth, and has not fallen; what is not known is no 0. */
+/* Checks every tick: no value is above the truth, no counter falls, and no unknown value is 0. */
 static void check_any(const struct fault *f, long look, const double *truth, const double *before,
 	const double *told)
 {
@@ -363,11 +359,11 @@ static void check_any(const struct fault *f, long look, const double *truth, con
 	}
 }
 
-/* Values that may differ after a fault, and how. */
+/* Returns true for values that may differ after a fault. */
 static bool is_excused(const struct fault *f, const struct told *truth, long look, size_t i,
 	double told)
 {
-	/* Read at every tenth look. */
+	/* Limits are read at every tenth tick. */
 	if (i == RUN_CPU_LIMIT_CORES || i == RUN_MEMORY_LIMIT_BYTES)
 		return look < LIMIT_LOOKS && isnan(told);
 	if (is_part_of_cpu(i))
@@ -375,7 +371,7 @@ static bool is_excused(const struct fault *f, const struct told *truth, long loo
 	/* A value that was read again is younger. */
 	if (i == RUN_MEMORY_PSS_AGE_SECONDS)
 		return told < truth->value[look][i];
-	/* At last all is known that there was at the fault. */
+	/* In the end, at least the value at the time of the fault is known. */
 	if (lags(i))
 		return look < LOOKS - 1 || told >= truth->value[LAST_FAULT][i];
 	/* A file system whose first reading failed has no known usage from before. */
@@ -401,7 +397,7 @@ static void check_whole(const struct fault *f, const struct told *truth, long lo
 				truth->value[look][i]);
 }
 
-/* A caller whose process cannot be followed tries again. */
+/* Follows the run again if the first attempt failed, like a real caller. */
 static void follow_at_last(struct life *l)
 {
 	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = 10};
@@ -412,10 +408,8 @@ static void follow_at_last(struct life *l)
 		follow(l->w, 10, 0);
 }
 
-/*
- * Call number nth of following or looking fails. False: there were fewer. What is found out only once, when a run is
- * followed, stays unknown where it failed: its group, for example.
- */
+/* Lets call number `nth` of following or sampling fail. Returns false when there were fewer calls.
+ * Facts that are read only once, such as the group, stay unknown when their reading failed. */
 static bool sweep_once(struct fault *f, const struct told *truth)
 {
 	struct life l;
@@ -474,7 +468,7 @@ static void every_read_may_fail_once_and_the_next_look_is_whole(void **state)
 			sweep(kind, codes[i]);
 }
 
-/* Then it is no more part of the run, or what was refused is asked for again much later. */
+/* The process then leaves the run, or the refused file is read again much later. */
 static void a_process_may_seem_gone_or_refuse_at_any_read(void **state)
 {
 	static const int codes[] = {-ENOENT, -EACCES};

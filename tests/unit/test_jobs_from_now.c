@@ -1,4 +1,5 @@
-/* collectors/jobs: a run that begins in the middle of its process's life has nothing of what was before. */
+/* collectors/followed/jobs.c: a run that begins in the middle of its process's life does not count
+ * what was before. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 
 #include "tests/support/jobs_world.h"
 
-/* A worker that has worked for 10 s, and once had 100 MiB. */
+/* A worker that has used 10 s of CPU time, and whose peak was 100 MiB. */
 static const struct fake worker = {.pid = 10,
 	.ppid = 1,
 	.user = 1000,
@@ -78,7 +79,8 @@ static void mark_from_before_is_no_peak_of_the_run(void **state)
 	}
 }
 
-/* Its clock told a little more than its parent, who counts in ticks, got for it. */
+/* The child's own clock counted a little more than its parent got, because the parent's time is in
+ * ticks. */
 static void child_from_before_takes_nothing_away(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

@@ -1,4 +1,4 @@
-/* collectors/jobs: what the memory of a tree is, and its peak. */
+/* collectors/followed/jobs.c: the memory of a process tree, and its peak. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -30,7 +30,8 @@ static void peak_is_the_mark_and_what_others_held(void **state)
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 102 * mib, 1);
 	assert_string_equal(source(w), "samples");
-	/* Both children spiked by 500 MiB since, at times nobody knows: not 1,100 MiB. */
+	/* Both children had a peak of 500 MiB since the last tick, at unknown times. The tree's
+	 * peak is not 1,100 MiB. */
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000,
 		.faults = 9);
 	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 256, .peak_kib = 512000,
@@ -48,10 +49,11 @@ static void forked_child_shares_what_it_has_not_touched(void **state)
 
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 76800, .peak_kib = 307200,
 		.faults = 1, .stack = 7);
-	/* Forked from it: 300 MiB of which it wrote to 100 pages. */
+	/* Process 11 was forked from 10 and shares its 300 MiB, except for 100 pages that it wrote
+	 * to. */
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 76800, .peak_kib = 307200,
 		.faults = 100, .stack = 7);
-	/* Forked, then executed something. */
+	/* Process 12 was forked and executed another program. */
 	PUT(w, .pid = 12, .ppid = 10, .start = 6, .rss_pages = 512, .peak_kib = 2048, .faults = 1,
 		.stack = 8, .children = "");
 	children(w, 10, "11 12 ");
@@ -61,7 +63,7 @@ static void forked_child_shares_what_it_has_not_touched(void **state)
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_PEAK_BYTES], 302 * mib + 100 * 4096,
 		1);
 	assert_double_equal(w->snapshot.runs->value[RUN_MEMORY_RSS_BYTES], 602 * mib, 1);
-	/* It then took 50 MiB more. */
+	/* Process 11 allocated 50 MiB more. */
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .rss_pages = 89600, .peak_kib = 358400,
 		.faults = 100, .stack = 7);
 	assert_double_equal(look(w)->value[RUN_MEMORY_PEAK_BYTES], 352 * mib + 100 * 4096, 1);
@@ -91,7 +93,7 @@ static void rollup_path(char out[64], int pid)
 	snprintf(out, 64, "%d/smaps_rollup", pid);
 }
 
-/* A root and its children, each of which has so many pages, half of them its own. */
+/* Makes a root and its children. Each has `pages` pages, and half of them are not shared. */
 static void put_family(struct world *w, unsigned long pages)
 {
 	char path[64], text[200];
@@ -119,7 +121,8 @@ static size_t rollups_read(struct world *w)
 	return n;
 }
 
-/* All processes grow and shrink from look to look, and are as big as never before at the last, so that PSS is due. */
+/* Every process grows and shrinks from tick to tick. The last tick is the largest, so PSS must be
+ * read. */
 static struct world *look_at_family(uint64_t cost_ns, size_t looks)
 {
 	struct world *w = world_new();
@@ -150,7 +153,8 @@ static void pss_is_read_at_each_look_where_it_costs_little(void **state)
 	assert_double_equal(v[RUN_MEMORY_HUGE_BYTES], PROCESSES * 8 * 1024, 0);
 }
 
-/* The stat file lacks what the CPUs have not added up yet, and is as far from the truth at every look. */
+/* The kernel adds the per-CPU counts to the stat file late. The difference is the same at each
+ * tick. */
 static void pss_is_not_read_again_because_two_files_differ(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -175,15 +179,15 @@ static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **s
 	const double *v = w->snapshot.runs->value;
 	size_t most = PROCESSES + (PSS_FIRST_BUDGET_NS + LOOKS * PSS_BUDGET_NS) / cost_ns;
 
-	/* The cost of a reading is not known before the first. */
+	/* The cost of a reading is unknown before the first one. */
 	assert_in_range(rollups_read(w), PROCESSES + 1, most);
 	assert_true(v[RUN_MEMORY_PSS_DEFERRED] >= PROCESSES - 1);
 	assert_true(v[RUN_MEMORY_PSS_AGE_SECONDS] >= LOOKS / 2);
-	/* It follows the RSS. */
+	/* The value follows the RSS. */
 	assert_true(v[RUN_MEMORY_PSS_BYTES] >= PROCESSES * 2000 * 1024);
 }
 
-/* However long nothing is due, no more is saved up than what one look may cost at most. */
+/* A long time without readings does not save up more than the limit of one tick. */
 static void a_quiet_day_saves_up_no_stall(void **state)
 {
 	const uint64_t cost_ns = 5000000;
@@ -220,7 +224,7 @@ static void kinds_of_memory_are_told_apart(void **state)
 	assert_double_equal(v[RUN_MEMORY_SHMEM_BYTES], 2 * 60 * 1024, 0);
 	assert_double_equal(v[RUN_MEMORY_HUGETLB_BYTES], 2 * 2048 * 1024, 0);
 	assert_double_equal(v[RUN_MEMORY_SWAP_BYTES], 2 * 5 * 1024, 0);
-	/* Nothing is known of huge pages, and an older kernel tells no kinds. */
+	/* Huge pages are unknown here, and an older kernel has no kinds of memory. */
 	assert_true(isnan(v[RUN_MEMORY_HUGE_BYTES]));
 	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 91);
 	v = look(w)->value;
@@ -240,7 +244,7 @@ static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 	memory_tree_text(w->proc, "11/fd/0", "");
 	follow(w, 10, 0);
 	assert_double_equal(look(w)->value[RUN_OPEN_FDS], 1, 0);
-	/* Its memory is taken down, and its files are root's. */
+	/* Process 11 is exiting: its memory is freed, and its files belong to root. */
 	PUT(w, .pid = 11, .ppid = 10, .start = 5, .user = 1);
 	memory_tree_text(w->proc, "11/status", "State:\tR (running)\nPid:\t11\n");
 	memory_tree_refuse(w->proc, "11/fd", -EACCES);
@@ -253,7 +257,8 @@ static void one_that_is_ending_leaves_what_is_known_of_the_others(void **state)
 
 /* ---- tmpfs ---- */
 
-/* A process that maps so much shared memory, of which PSS has a part; 0 = smaps_rollup does not tell. */
+/* Makes a process that maps `shmem_kib` of shared memory. `pss_kib` is its share in PSS; 0 =
+ * smaps_rollup lacks the line. */
 static void put_mapping(struct world *w, int pid, unsigned long shmem_kib, unsigned long pss_kib)
 {
 	const unsigned long own_kib = 1024;
@@ -289,13 +294,13 @@ static struct world *world_of_a_group(const char *processes)
 	return w;
 }
 
-/* 50 MiB of shared memory in the group. */
+/* The group has 50 MiB of shared memory. */
 static void files_in_tmpfs_are_what_no_process_has_mapped(void **state)
 {
 	static const struct {
 		const char *what;
 		unsigned long mapped_mib[2],
-			pss_mib[2]; /* by the only process, or by each of two */
+			pss_mib[2]; /* of the only process, or of each of the two */
 		double tmpfs_mib;
 	} table[] = {
 		{"alone, nothing mapped", {0}, {0}, 50},
@@ -332,7 +337,7 @@ static void files_in_tmpfs_are_unknown_without_kinds_or_a_group(void **state)
 	children(w, 10, "");
 	follow(w, 10, 0);
 	assert_true(look(w)->value[RUN_MEMORY_TMPFS_BYTES] > 0);
-	/* An older kernel. */
+	/* An older kernel without kinds of memory. */
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .faults = 1);
 	assert_true(isnan(look(w)->value[RUN_MEMORY_TMPFS_BYTES]));
 	world_freep(&w);

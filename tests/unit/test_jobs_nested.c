@@ -1,4 +1,4 @@
-/* Runs within runs, whose processes are in each of them: how many there may be. */
+/* Runs within runs, whose processes belong to several runs: the limit on their number. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define ROOT     100
 #define CHILDREN 60
-/* collector_jobs has it after the rows of runs: rightsize_jobs_incomplete_runs. */
+/* collector_jobs has the metric rightsize_jobs_incomplete_runs after the metrics of runs. */
 #define INCOMPLETE_RUNS (RUN_N_METRICS + 4)
 
 static void follow_as(struct world *w, int pid, const char *run_id)
@@ -22,7 +22,7 @@ static void follow_as(struct world *w, int pid, const char *run_id)
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
 }
 
-/* 100 with the children 101 to 160. */
+/* Makes process 100 with the children 101 to 160. */
 static struct world *family(struct member_limit *members)
 {
 	struct world *w = world_new();
@@ -67,7 +67,7 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	follow_as(w, ROOT, "outer");
 	assert_double_equal(processes(look(w)), CHILDREN + 1, 0);
 	assert_double_equal(incomplete(w), 0, 0);
-	/* Another run of the same process, as of a job within a job. */
+	/* A second run of the same process, like a job within a job. */
 	follow_as(w, ROOT, "inner");
 	const struct run_reading *runs = look(w);
 
@@ -81,7 +81,7 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &more, &e), -EDQUOT);
 	assert_string_equal(e.text,
 		"the limit of 81 processes in all runs together is reached: retry when runs have ended");
-	/* Processes that are gone make room, even before the end of the run is noticed. */
+	/* Ended processes make room before the end of the run is noticed. */
 	for (int pid = ROOT; pid <= ROOT + CHILDREN; pid++)
 		gone(w, pid);
 	look(w);
@@ -100,7 +100,7 @@ static void a_run_that_ended_makes_room(void **state)
 	look(w);
 	assert_int_equal(members.n, CHILDREN + 1);
 	jobs_conclude(w->host.jobs, "outer", final, FINAL_AT_LEAST);
-	assert_true(look(w)->ended); /* its processes are still there */
+	assert_true(look(w)->ended); /* its processes still exist */
 	assert_int_equal(members.n, 0);
 	follow_as(w, ROOT, "again");
 	assert_double_equal(processes(&look(w)[1]), CHILDREN + 1, 0);
@@ -108,7 +108,7 @@ static void a_run_that_ended_makes_room(void **state)
 	assert_int_equal(members.n, 0);
 }
 
-/* From the outside in: the ninth is refused, and nothing of it stays. */
+/* The runs are added from the outside in. The ninth is refused, and leaves nothing behind. */
 static void nobody_is_in_more_runs_than_may_be(void **state)
 {
 	AUTO(member_limit_done) struct member_limit members = {.most = 100 * CHILDREN};
@@ -129,7 +129,8 @@ static void nobody_is_in_more_runs_than_may_be(void **state)
 	assert_int_equal(members.n, 0);
 }
 
-/* From the inside out: the ninth has its root, and lacks what is in eight. */
+/* The runs are added from the inside out. The ninth has its root, but not the processes that are in
+ * eight runs. */
 static void a_run_around_as_many_as_may_be_lacks_theirs(void **state)
 {
 	AUTO(member_limit_done) struct member_limit members = {.most = 100 * CHILDREN};

@@ -1,4 +1,4 @@
-/* collectors/jobs: depth, circles, clocks and processes that are not there. */
+/* collectors/followed/jobs.c: deep trees, circles, odd clocks, and processes that do not exist. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -8,7 +8,8 @@
 #include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
-/* Recursion would end at some depth, and a circle, which re-parenting between two reads may show, would not end. */
+/* Recursion would overflow at some depth. Re-parenting between two reads may show a circle, which
+ * would never end. */
 static void deep_trees_and_circles_are_followed_to_their_end(void **state)
 {
 	enum { DEPTH = 1000 };
@@ -48,7 +49,8 @@ static void following_nobody_is_refused(void **state)
 	assert_non_null(strstr(e.text, "77"));
 }
 
-/* As the kernel shows a process whose first thread called pthread_exit(3): its other thread has the memory. */
+/* Shows a process whose first thread called pthread_exit(3), like the kernel does. Another thread
+ * has the memory. */
 static void first_thread_ended(struct world *w, int pid, int thread)
 {
 	char path[64], text[200];
@@ -60,7 +62,7 @@ static void first_thread_ended(struct world *w, int pid, int thread)
 	snprintf(path, sizeof path, "%d/status", pid);
 	memory_tree_text(w->proc, path,
 		"State:\tZ (zombie)\nPid:\t10\nvoluntary_ctxt_switches:\t4\n");
-	/* One that is just ending, and has no memory any more. */
+	/* This thread is exiting and has no memory any more. */
 	snprintf(path, sizeof path, "%d/task/%d/children", pid, thread - 1);
 	memory_tree_text(w->proc, path, "");
 	PUT(w, .pid = thread - 1, .ppid = 1, .start = 6);
@@ -91,7 +93,7 @@ static void process_goes_on_without_its_first_thread(void **state)
 	follow(w, 10, 0);
 	look(w);
 	first_thread_ended(w, 10, 12);
-	/* Without root its file cannot be opened any more. */
+	/* Only root can still open this file. */
 	memory_tree_refuse(w->proc, "10/io", -EACCES);
 	r = look(w);
 	assert_false(r->ended);
@@ -105,7 +107,7 @@ static void process_goes_on_without_its_first_thread(void **state)
 	assert_double_equal(r->value[RUN_OPEN_FDS], 1, 0);
 	assert_double_equal(r->value[RUN_MINOR_FAULTS], 70, 0);
 	assert_double_equal(r->value[RUN_VOLUNTARY_SWITCHES], 0, 0);
-	/* Its other threads are about to end: nobody has its memory. */
+	/* The other threads are exiting, so no thread has the memory. */
 	PUT(w, .pid = 12, .ppid = 1, .start = 6);
 	r = look(w);
 	assert_true(r->ended);

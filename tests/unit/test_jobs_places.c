@@ -1,4 +1,5 @@
-/* collectors/jobs: of which jobs the numbers are kept, when there are more than there may be. */
+/* collectors/followed/jobs.c: which jobs keep their counters when there are more jobs than the
+ * limit. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
-/* With too many jobs those named first lose their place, but never one with a run. */
+/* With too many jobs those named first lose their place, but never a job with a run. */
 static void the_jobs_named_last_keep_their_places(void **state)
 {
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};
@@ -37,7 +38,7 @@ static void the_jobs_named_last_keep_their_places(void **state)
 		uint64_t number = 0;
 		bool failed = n++ % 2;
 
-		/* All places but that of the job that is followed. */
+		/* The followed job has one place. These jobs have all other places. */
 		struct scan number_of = SCAN(p->labels[0], strlen(p->labels[0]));
 
 		assert_true(scan_literal(&number_of, "job-") && scan_u64(&number_of, &number));
@@ -51,7 +52,7 @@ static void the_jobs_named_last_keep_their_places(void **state)
 	snapshot_pool_free(pool);
 }
 
-/* The points of a metric of the jobs; the snapshot is the caller's to drop. */
+/* Returns the points of one of the jobs' metrics. The caller drops the snapshot. */
 static const struct point *points_of(struct world *w, struct snapshot *s, const char *name)
 {
 	size_t metric = 0;
@@ -87,7 +88,7 @@ static void of_100000_job_names_the_latest_are_told(void **state)
 	snapshot_pool_free(pool);
 }
 
-/* As many jobs as there may be; every other of the first has two runs. */
+/* There are as many jobs as the limit allows. Of the first ones, every second job has two runs. */
 static void each_job_has_the_sum_of_its_own_runs(void **state)
 {
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};

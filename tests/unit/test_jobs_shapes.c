@@ -1,4 +1,5 @@
-/* collectors/jobs: jobs of more threads and generations than anybody has, in a /proc that is made up as it is read. */
+/* collectors/followed/jobs.c: jobs with extreme numbers of threads or generations, in a /proc that
+ * is computed when it is read. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -18,14 +19,13 @@
 #define THREADS    32768
 #define GENERATION 10000
 
-/*
- * A job below ROOT. Threads: one process, whose last thread has a child. Generations: each has one child; with the
- * numbers of the children after or before those of their parents, which have gone round then.
- */
+/* A job below ROOT. `threads`: one process, whose last thread has a child. Otherwise each
+ * generation has one child. `falling`: a child's pid is below its parent's, as after the pids
+ * wrapped around. */
 struct shape {
 	struct tree tree;
 	bool threads, falling, no_children_file, in_time_namespace;
-	int gone; /* of the last generations so many have ended */
+	int gone; /* this many of the last generations have ended */
 	size_t n_reads;
 };
 
@@ -46,7 +46,7 @@ static int nth_pid(const struct shape *s, int n)
 				 ROOT + n;
 }
 
-/* Which of the job it is; -1 = none. */
+/* Returns the process's number in the job; -1 = not in the job. */
 static int number_of(const struct shape *s, uint64_t pid)
 {
 	for (int n = 0; n < 2; n++)
@@ -57,7 +57,7 @@ static int number_of(const struct shape *s, uint64_t pid)
 	return s->falling ? ROOT + GENERATION - (int)pid : (int)pid - ROOT;
 }
 
-/* Started at the boot of a time namespace, whose clock the kernel does not show here: 0. */
+/* The start time is 0 in a time namespace, where the kernel does not show the clock's offset. */
 static int stat_text(const struct shape *s, int n, char *buf, size_t size)
 {
 	return snprintf(buf, size,
@@ -125,7 +125,8 @@ static void followed_whole(struct shape s)
 		assert_double_equal(value[RUN_PROCESSES], members(&s), 0);
 		assert_double_equal(value[RUN_CPU_SECONDS], 0.15 * members(&s), 1e-6);
 		assert_double_equal(value[RUN_THREADS], s.threads ? THREADS + 1 : GENERATION, 0);
-		/* A few files of each process, and of each thread: nothing is read once for every pair. */
+		/* Only a few files are read per process and per thread, so the number of reads is
+		 * not quadratic. */
 		assert_true(s.n_reads < 20 * (size_t)(s.threads ? THREADS : GENERATION));
 	}
 }
@@ -143,7 +144,8 @@ static void ten_thousand_generations_are_followed_whole(void **state)
 	followed_whole((struct shape){.falling = true, .no_children_file = true});
 }
 
-/* They end one after the other, the last first: what is above them is climbed once, and not once for each. */
+/* The generations end one after the other, the last first. The tree above them is climbed once, not
+ * once for each. */
 static void half_of_ten_thousand_generations_end(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -165,7 +167,7 @@ static void started_at_0_is_a_time_like_any_other(void **state)
 	followed_whole((struct shape){.threads = true, .in_time_namespace = true});
 }
 
-/* One whose clock stands still; it goes with the test. */
+/* Starts a process whose CPU clock stands still. It ends with the test. */
 static pid_t sleeper(void)
 {
 	int ready[2];
@@ -182,13 +184,14 @@ static pid_t sleeper(void)
 			pause();
 	}
 	close(ready[1]);
-	/* Its end is closed just before it sleeps. */
+	/* The child closes its end just before it sleeps. */
 	assert_int_equal(read(ready[0], &byte, 1), 0);
 	close(ready[0]);
 	return pid;
 }
 
-/* Told of by somebody else, as the group of the run does, it forked before and sleeps since. */
+/* The process forked before it was added to the run, and sleeps since. Another source, such as the
+ * run's group, found it. */
 static void who_sleeps_when_it_is_taken_in_is_asked_for_its_children(void **state)
 {
 	struct world *w = world_new();

@@ -1,4 +1,5 @@
-/* exporter/json, reply and suggest_closest: values, layout, error bodies, "did you mean". */
+/* exporter/core/json.c, the replies and exporter/text/suggest.h: values, layout, error bodies, "did
+ * you mean". */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static void times_are_rfc3339(void **state)
 	assert_json(json_time(INFINITY), "null\n");
 	assert_json(json_time(1e300), "null\n");
 	assert_json(json_time(-9.1e9), "\"1681-08-18T22:13:20.000Z\"\n");
-	assert_json(json_time(-8.1e10), "null\n"); /* more than its nanoseconds have room for */
+	assert_json(json_time(-8.1e10), "null\n"); /* does not fit into 64 bits of nanoseconds */
 }
 
 static void what_fits_stands_on_a_line(void **state)
@@ -122,7 +123,7 @@ static void errors_have_code_message_and_names(void **state)
 		"  \"error\": {\"code\": \"unknown_job\", \"message\": \"no job \\\"x\\\"\","
 		" \"did_you_mean\": [\"etl/load\", \"etl/store\"]}\n"
 		"}\n");
-	/* A second one replaces the first. */
+	/* A second error replaces the first. */
 	reply_error(&r, 500, "internal", "why");
 	assert_string_equal(buf_text(&r.body),
 		"{\"error\": {\"code\": \"internal\", \"message\": \"why\"}}\n");
@@ -138,9 +139,9 @@ static void names_that_are_like_it_come_and_the_closest_first(void **state)
 		{"traning", "training", NULL, 1},
 		{"etl/laod", "etl/load", "etl/store", 2},
 		{"TRAINING", "training", NULL, 1},
-		{"fit", "TrainFlow/fit", NULL, 1}, /* part of it */
+		{"fit", "TrainFlow/fit", NULL, 1}, /* a part of the name */
 		{"etl/load-2026-11-21", "etl/load", NULL, 1},
-		{"e", NULL, NULL, 0}, /* is in many */
+		{"e", NULL, NULL, 0}, /* too short: it is in many names */
 		{"zzzzzzzzz", NULL, NULL, 0},
 		{"", NULL, NULL, 0},
 	};

@@ -1,7 +1,5 @@
-/*
- * exporter/keeper against a Keeper that exists only here: paging, pace, caching, and every fault at
- * every call. The clock moves when the client waits.
- */
+/* exporter/catalogue/keeper.c against a Keeper simulated here: pages, pace, cache, and every fault
+ * at every call. The clock moves only when the client waits. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -39,7 +37,7 @@ static void assert_complete(const struct catalogue *c, const struct world *w)
 	assert_non_null(catalogue_find(c, "hcloud", "s00009"));
 }
 
-/* Never more than 60 credits, nor 20 calls of /servers, in any minute. */
+/* Expects at most 60 credits and 20 calls of /servers in any minute. */
 static void assert_polite(const struct world *w)
 {
 	for (unsigned i = 0; i < w->calls; i++) {
@@ -67,8 +65,8 @@ static void the_whole_catalogue_comes_page_by_page(void **state)
 	assert_string_equal(c->as_of, "2026-08-16");
 	assert_string_equal(r.hash, "h1");
 	assert_true(r.expected_servers == 850);
-	/* 600 in 3 pages; 250 fill one, so another must show that there are no more; one for the
-	 * empty vendor. */
+	/* 600 servers fill 3 pages. 250 fill one page exactly, so a second page shows the end. The
+	 * empty vendor takes one. */
 	assert_int_equal(w.servers_calls, 3 + 2 + 1);
 	assert_int_equal(r.calls, 5 + 6);
 	assert_int_equal(r.retries, 0);
@@ -120,7 +118,8 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 	assert_null(c);
 }
 
-/* The prices where the machine is are fetched unasked; a place that the Keeper does not know is nobody's mistake. */
+/* The prices of the machine's region are fetched without an option. It is no error if the Keeper
+ * does not know the region. */
 static void home_is_a_further_pass_where_it_is_known(void **state)
 {
 	static const struct {
@@ -215,7 +214,7 @@ static void what_stays_is_given_up_and_named(void **state)
 		struct err e = {0};
 
 		w.fault = table[i].fault;
-		w.fail_call = 2; /* after the state of the Keeper: its countries */
+		w.fail_call = 2; /* call 1 reads the Keeper's state, call 2 its countries */
 		w.fail_times = table[i].times;
 		assert_true(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e) < 0);
 		if (!strstr(e.text, table[i].says) || strchr(e.text, '\n'))
@@ -237,7 +236,7 @@ static void lists_that_are_too_short_are_refused(void **state)
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), -EPROTO);
 	assert_string_equal(e.text, URL "/servers: only 850 of 1450 servers came");
 	assert_null(c);
-	/* A change between two pages is none. */
+	/* A small difference is only a change between two pages. */
 	w = new_world();
 	w.claimed = 20;
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), 0);
@@ -254,7 +253,7 @@ static void lists_that_are_too_short_are_refused(void **state)
 	assert_string_equal(e.text, URL "/servers: has no server");
 }
 
-/* A Keeper that allows next to nothing is asked slowly, not never. */
+/* With an absurdly low limit the calls are slow, but they do not stop. */
 static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
 {
 	struct world w = small_world();
@@ -297,12 +296,12 @@ static void fresh_pages_are_not_asked_for_and_old_ones_confirmed(void **state)
 	close(fd);
 	assert_int_equal(catalogue_cache_open(&cache, path, &e), 0);
 
-	/* It fails in the middle, for good. */
+	/* The fetch fails in the middle, with a permanent error. */
 	w.fault = FAULT_UNAUTHORIZED;
 	w.fail_call = 9;
 	w.fail_times = 1;
 	assert_true(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e) < 0);
-	/* The next try goes on where it ended: only the state is asked for again. */
+	/* The next fetch continues there. Only the state is read again. */
 	w.fail_call = 0;
 	unsigned before = w.calls;
 
@@ -311,21 +310,21 @@ static void fresh_pages_are_not_asked_for_and_old_ones_confirmed(void **state)
 	assert_int_equal(w.calls - before, 1 + 11 - 8);
 	catalogue_free(c);
 
-	/* At once: all fresh. */
+	/* An immediate fetch finds all pages fresh. */
 	before = w.calls;
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
 	assert_complete(c, &w);
 	assert_int_equal(w.calls - before, 1);
 	catalogue_free(c);
 
-	/* A day later, nothing new. */
+	/* Nothing has changed a day later. */
 	w.seconds += DAY;
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
 	assert_complete(c, &w);
 	assert_int_equal(r.unmodified, 10);
 	catalogue_free(c);
 
-	/* Another day later, everything is. */
+	/* Everything has changed another day later. */
 	w.seconds += DAY;
 	w.changed = true;
 	w.aws_servers = 700;

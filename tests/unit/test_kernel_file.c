@@ -1,4 +1,5 @@
-/* collectors/kernel_file.h and collectors/machine/devices.h: reading every tick. */
+/* collectors/kernel_file.h and collectors/machine/devices.h: files and devices that are read at
+ * every tick. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -25,10 +26,10 @@ static void counters_never_fall(void **state)
 		{149, 150},
 		{150, 150},
 		{151, 151},
-		{76, 151}, /* over half: waits until the kernel has caught up */
+		{76, 151}, /* more than half: waits until the kernel has caught up */
 		{NUMBER_UNKNOWN, NAN},
 		{160, 160},
-		{79, 239}, /* under half: began again at 0 */
+		{79, 239}, /* less than half: started again at 0 */
 		{80, 240},
 		{0, 240},
 		{7, 247},
@@ -103,14 +104,15 @@ static void a_kept_file_is_read_from_the_start_each_time(void **state)
 	test_host_init(&t);
 	assert_int_equal(tree_open(&tree, path, NULL), 0);
 	kernel_file_open(&s, tree, "f");
-	assert_true(s.kept.fd < 0); /* until somebody reads it */
+	assert_true(s.kept.fd < 0); /* not opened before the first read */
 	assert_int_equal(kernel_file_read(&s, &t.host, &text, NULL), 0);
 	assert_true(s.kept.fd >= 0);
 	assert_memory_equal(text.at, "first", 6);
 	write_file(directory, "f", "2nd");
 	assert_int_equal(kernel_file_read(&s, &t.host, &text, NULL), 0);
 	assert_memory_equal(text.at, "2nd", 4);
-	/* A descriptor that has gone bad, as that of a removed control group, is opened anew. */
+	/* A descriptor that no longer works is opened again, such as that of a removed control
+	 * group. */
 	AUTO(closep) int bad = open(path, O_PATH | O_CLOEXEC);
 
 	assert_true(dup3(bad, s.kept.fd, O_CLOEXEC) >= 0);
@@ -149,18 +151,18 @@ static void a_text_read_for_all_holds_for_the_tick(void **state)
 	memory_tree_text(t.proc, "loadavg", "0.5");
 	assert_reads(&second, &t, "cpu 1");
 	memory_tree_text(t.proc, "stat", "cpu 22");
-	assert_reads(&second, &t, "cpu 22"); /* nobody read it for all */
+	assert_reads(&second, &t, "cpu 22"); /* the read before was not shared */
 	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
 	memory_tree_text(t.proc, "stat", "cpu 3");
 	assert_reads(&other, &t, "0.5");
 	assert_reads(&second, &t, "cpu 22");
 	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
-	assert_string_equal(text.at, "cpu 3"); /* always anew */
+	assert_string_equal(text.at, "cpu 3"); /* a shared read always reads the file */
 	assert_reads(&second, &t, "cpu 3");
 	memory_tree_text(t.proc, "stat", "cpu 4");
 	t.host.now.mono.ns++;
 	assert_reads(&second, &t, "cpu 4");
-	/* A failed reading keeps nothing, not even the text of the one before. */
+	/* A failed read leaves no text, not even the earlier one. */
 	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
 	memory_tree_remove(t.proc, "stat");
 	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), -ENOENT);
@@ -216,7 +218,7 @@ static void devices_are_bounded_and_their_names_clean(void **state)
 
 	memset(name, 'x', sizeof name);
 	assert_non_null(devices_see(&d, (struct slice){name, 300}));
-	assert_non_null(devices_see(&d, (struct slice){name, 299})); /* cut, but still another */
+	assert_non_null(devices_see(&d, (struct slice){name, 299})); /* cut, but a different name */
 	assert_string_equal(devices_see(&d, named("\xff"))->name, "\xef\xbf\xbd");
 	devices_done(&d);
 }

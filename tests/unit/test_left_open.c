@@ -1,4 +1,5 @@
-/* exporter/earlier and the finder: runs that an exporter before us left open go on, once. */
+/* exporter/discovery/finder.c: runs that an earlier exporter left open are continued, and only
+ * once. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include "tests/support/jobs_world.h"
 #include "tests/support/test_history.h"
 
-#define LONG        60.0 /* seconds that never pass in a test that passes */
+#define LONG        60.0 /* seconds; longer than any wait in a test that passes */
 #define WORKER      20
 #define BOOT        "a-boot"
 #define NAMESPACE   4026531836
@@ -39,7 +40,7 @@ static bool everybody_lives(void *context, pid_t pid, uint64_t start_ticks)
 	return true;
 }
 
-/* An open run at the worker, whose recorder is this process or one that is gone. */
+/* Records an open run of the worker. Its recorder is this process or a process that has ended. */
 static void record(struct fixture *f, const char *run_id, const char *job_name, bool recorder_lives)
 {
 	AUTO(history_closep) struct history *h = NULL;

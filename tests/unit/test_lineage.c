@@ -1,4 +1,5 @@
-/* collectors/lineage: descent and CPU time, also of runs inside others, from events, records and clocks that the test makes. */
+/* collectors/accounting/lineage.c: descent and CPU time, also of nested runs, from events, records
+ * and clocks that the test makes. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ struct world {
 	struct lineage *book;
 	bool alive[PIDS];
 	uint64_t clock[PIDS];
-	unsigned job, step; /* of nested_world */
+	unsigned job, step; /* of nested_world() */
 };
 
 #define EVENT(w, ...)  lineage_event((w)->book, &(struct process_event){__VA_ARGS__})
@@ -54,7 +55,7 @@ static void exit_event(struct world *w, pid_t pid, int status)
 	EVENT(w, .kind = THREAD_ENDED, .pid = pid, .status = status);
 }
 
-/* It ends with its record and is reaped at once. */
+/* Ends the process with its record. It is reaped at once. */
 static void end(struct world *w, pid_t pid, uint64_t cpu_ns)
 {
 	exit_event(w, pid, 0);
@@ -120,13 +121,13 @@ static void zombie_counts_once_and_for_as_long_as_it_stays(void **state)
 	RECORD(w, .id = 11, .cpu_ns = 40);
 	w->clock[11] = 40;
 	for (int i = 0; i < 3; i++) {
-		/* Found in /proc again and again: it is known. */
+		/* The process is found in /proc again and again, but it is already known. */
 		lineage_add(w->book, run, 11);
 		assert_int_equal(settle(w, run).cpu_ns, 40);
 	}
 	w->alive[11] = false;
 	assert_int_equal(settle(w, run).cpu_ns, 40);
-	/* Added after it left: nothing of it can be counted again. */
+	/* It is added after it was reaped. Its time must not count again. */
 	lineage_add(w->book, run, 11);
 	assert_int_equal(settle(w, run).cpu_ns, 40);
 	assert_true(settle(w, run).whole);
@@ -155,7 +156,7 @@ static void first_thread_may_end_before_the_others(void **state)
 	EVENT(w, .kind = THREAD_ENDED, .pid = 11, .at_ns = 5);
 	w->clock[11] = 150; /* its other threads go on */
 	assert_int_equal(settle(w, run).cpu_ns, 150);
-	/* A thread's own record is not its process's. */
+	/* A thread's own record is not the record of its process. */
 	RECORD(w, .id = 4000, .cpu_ns = 140);
 	RECORD(w, .id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9);
 	w->alive[11] = false;
@@ -174,10 +175,10 @@ static void pid_used_again_is_another_process(void **state)
 
 	fork_event(w, 10, 11);
 	end(w, 11, 25);
-	fork_event(w, 999, 11); /* by a stranger */
+	fork_event(w, 999, 11); /* forked by a stranger */
 	w->clock[11] = 77777;
 	assert_int_equal(settle(w, run).cpu_ns, 25);
-	fork_event(w, 10, 11); /* by the run again */
+	fork_event(w, 10, 11); /* forked by the run again */
 	w->clock[11] = 5;
 	assert_int_equal(settle(w, run).cpu_ns, 30);
 }
@@ -189,7 +190,7 @@ static void birth_told_late_is_no_second_process(void **state)
 	w->alive[10] = true;
 	unsigned run = begin(w, 10, 4, 0);
 
-	fork_event(w, 1, 10); /* the root's own */
+	fork_event(w, 1, 10); /* the root's own fork event */
 	w->clock[10] = 4;
 	lineage_add(w->book, run, 11);
 	fork_event(w, 10, 11);
@@ -207,7 +208,7 @@ static void pid_used_again_unseen_is_told_by_its_clock(void **state)
 	fork_event(w, 10, 11);
 	w->clock[11] = 500;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
-	lineage_lost(w->book); /* its end, and the birth of the next owner */
+	lineage_lost(w->book); /* lost: this process's end and the next one's fork */
 	w->clock[11] = 3;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
 	w->clock[11] = 900;
@@ -254,14 +255,14 @@ static void root_status_is_its_last_threads(void **state)
 	unsigned run = begin(w, 10, 0, 0);
 
 	assert_false(settle(w, run).status_heard);
-	exit_event(w, 10, 0);      /* pthread_exit of the first thread */
-	exit_event(w, 10, 3 << 8); /* exit(3) of another */
+	exit_event(w, 10, 0);      /* pthread_exit() of the first thread */
+	exit_event(w, 10, 3 << 8); /* exit(3) of another thread */
 	exit_event(w, 11, 9);
 	struct lineage_tally t = settle(w, run);
 
 	assert_true(t.status_heard);
 	assert_int_equal(t.status, 3 << 8);
-	/* The next process with this pid is not the root. */
+	/* The next process with the same pid is not the root. */
 	fork_event(w, 1, 10);
 	exit_event(w, 10, 9);
 	assert_int_equal(settle(w, run).status, 3 << 8);
@@ -300,7 +301,8 @@ static void storm_is_counted_to_the_last_one(void **state)
 
 #define MS 1000000ULL
 
-/* Ends as the kernel tells it: its record took elapsed from its birth, its end took end_ns more. */
+/* Ends a process like the kernel does. The record comes 30 ms after the fork, and the exit takes
+ * `end_ns` more. */
 static void live_and_end(struct world *w, pid_t pid, uint64_t cpu_ns, uint64_t end_ns)
 {
 	uint64_t born = 1000 * MS, elapsed = 30 * MS;
@@ -320,11 +322,11 @@ static void end_of_a_process_is_counted_from_its_record_on(void **state)
 
 	assert_int_equal(t.cpu_ns, 1000);
 	assert_int_equal(t.ends_ns, 90000);
-	/* The bound falls: part of that time is now known. */
+	/* The upper bound decreases, because part of that time is now known. */
 	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + 100 * LINEAGE_END_PAGE_NS - 90000);
 }
 
-/* Ends that take 50 us each of the CPU, of which every so many are held up by others for a while. */
+/* Each exit takes 50 us of CPU time. Every `every`-th exit is delayed by other processes. */
 static void time_of_others_is_no_part_of_an_end(void **state)
 {
 	static const struct {
@@ -349,7 +351,7 @@ static void time_of_others_is_no_part_of_an_end(void **state)
 	}
 }
 
-/* As others' processes end, too, the usual follows what is usual now. */
+/* Other processes end as well, so the usual cost of an exit adapts to the present. */
 static void usual_end_follows_what_is_usual_now(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -373,7 +375,8 @@ static void end_is_not_guessed(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	/* Its birth, its end, or when its record was made is not told; several threads; a clock that is behind. */
+	/* The fork, the exit or the time of the record is missing, or there are several threads, or
+	 * a clock is behind. */
 	EVENT(w, .kind = PROCESS_FORKED, .pid = 11, .parent = 10);
 	RECORD(w, .id = 11, .cpu_ns = 5, .elapsed_ns = MS);
 	EVENT(w, .kind = THREAD_ENDED, .pid = 11, .at_ns = 5 * MS);
@@ -401,14 +404,15 @@ static void zombie_s_clock_holds_its_end(void **state)
 	assert_int_equal(t.unseen_ns, 0);
 }
 
-/* ---- runs inside others: a step (process 20) of a batch job (process 10), in either order ---- */
+/* ---- nested runs: a step (process 20) of a batch job (process 10), in either order ---- */
 
 static uint64_t cpu(struct world *w, unsigned run)
 {
 	return settle(w, run).cpu_ns;
 }
 
-/* The job is followed first, and has a child 11 beside its step, which has a child 21 when it is followed. */
+/* The job is followed first. It has a child 11 and the step, which has a child 21 when the step is
+ * followed. */
 static struct world *nested_world(void)
 {
 	struct world *w = world_new();
@@ -420,7 +424,8 @@ static struct world *nested_world(void)
 	w->clock[20] = 5;
 	w->clock[21] = 3;
 	assert_int_equal(cpu(w, w->job), 115);
-	/* A child of the step that was gone before used 4: the job has its record, the step knows by its parent. */
+	/* Process 22, a child of the step, used 4 and ended. The job has its record, and the step
+	 * gets its time from the parent. */
 	fork_event(w, 20, 22);
 	end(w, 22, 4);
 	assert_int_equal(cpu(w, w->job), 119);
@@ -465,7 +470,7 @@ static void inner_run_has_what_is_its_own_and_the_outer_has_all(void **state)
 	assert_true(settle(w, w->job).whole && settle(w, w->step).whole);
 	assert_int_equal(living(w, w->step), 2);
 	assert_int_equal(living(w, w->job), 3);
-	/* The job looks at all of its processes, too. */
+	/* The job also finds all its processes in /proc. */
 	lineage_add(w->book, w->job, 21);
 	fork_event(w, 21, 23);
 	w->clock[23] = 1000;
@@ -504,7 +509,7 @@ static void inner_run_that_is_forgotten_stays_with_the_outer(void **state)
 	end(w, 21, 33);
 	end(w, 20, 55);
 	assert_int_equal(cpu(w, w->job), 219);
-	/* The number is used again, by somebody who is not inside. */
+	/* The run's number is used again by a run that is not nested. */
 	w->alive[70] = true;
 	w->clock[70] = 1;
 	assert_int_equal(lineage_begin(w->book, 70, 0), w->step);
@@ -523,7 +528,7 @@ static void outer_run_that_is_forgotten_takes_nothing_along(void **state)
 	assert_int_equal(cpu(w, w->step), 32);
 }
 
-/* As when a name was set before the job's own. */
+/* The outer run may get its name after the job. */
 static void outer_run_may_begin_later(void **state)
 {
 	AUTO(world_freep) struct world *w = nested_world();
@@ -531,14 +536,15 @@ static void outer_run_may_begin_later(void **state)
 
 	w->alive[5] = true;
 	w->clock[5] = 1000;
-	/* The machine's: who had ended of the job and the step by now used 11, as told by who waited for them. */
+	/* `whole` is the machine's run. Its 18 are of ended processes: 7 from before the job was
+	 * followed, 4 of process 22 and 7 of process 11. */
 	end(w, 11, 7);
 	assert_int_equal(cpu(w, w->job), 126);
 	whole = lineage_begin(w->book, 5, 18);
 	for (pid_t pid = 10; pid < 22; pid++)
 		if (w->alive[pid])
 			lineage_add(w->book, whole, pid);
-	/* 18 and 1000, and 100, 5 and 3 of the living. */
+	/* 18 of ended processes and 1000 of process 5; 100, 5 and 3 of the living ones. */
 	assert_int_equal(cpu(w, whole), 1126);
 	assert_int_equal(cpu(w, w->job), 126);
 	assert_int_equal(cpu(w, w->step), 12);
@@ -546,7 +552,7 @@ static void outer_run_may_begin_later(void **state)
 	assert_int_equal(cpu(w, whole), 1136);
 	assert_int_equal(cpu(w, w->job), 136);
 	assert_int_equal(cpu(w, w->step), 22);
-	/* The one between them goes: then the other two are as they were. */
+	/* The run in the middle is forgotten. The two others keep their values. */
 	lineage_forget(w->book, w->job);
 	assert_int_equal(cpu(w, whole), 1136);
 	assert_int_equal(cpu(w, w->step), 22);
@@ -581,7 +587,7 @@ static void run_between_two_may_begin_last(void **state)
 	assert_int_equal(cpu(w, w->job), 229);
 }
 
-/* The cost of ends in a group is not shared out when part of a run is elsewhere. */
+/* The cost of exits in a group is not divided when a part of a run is in another group. */
 static void inner_run_in_another_group_is_elsewhere(void **state)
 {
 	AUTO(world_freep) struct world *w = nested_world();

@@ -1,4 +1,4 @@
-/* exporter/listen: addresses that can be served on, and those that cannot. */
+/* exporter/http/listen.c: which addresses the server can listen on, and which it cannot. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static bool is_there(const char *path)
 	return lstat(path, &s) == 0;
 }
 
-/* connect(2) to a regular file and to a socket nobody listens at fail alike. */
+/* connect(2) fails in the same way on a regular file and on a socket without a listener. */
 static void what_is_no_socket_is_left_where_it_is(void **state)
 {
 	char folder[] = "/tmp/test_listen_XXXXXX", path[64], target[64];
@@ -100,7 +100,7 @@ static void what_is_no_socket_is_left_where_it_is(void **state)
 	assert_true(is_there(path));
 	assert_int_equal(unlink(path), 0);
 
-	/* Nor is what a link names replaced. */
+	/* A link's target is not replaced either. */
 	assert_int_equal(listen_unix(&fd, target, NULL), 0);
 	close(fd);
 	assert_int_equal(symlink(target, path), 0);
@@ -110,17 +110,17 @@ static void what_is_no_socket_is_left_where_it_is(void **state)
 	assert_true(is_there(target));
 	assert_int_equal(unlink(path), 0);
 
-	/* One that is left over is replaced, and gone when it is dropped. */
+	/* A leftover socket is replaced, and removed when it is dropped. */
 	assert_int_equal(listen_unix(&fd, target, &e), 0);
 	close(fd);
 	listen_drop_unix(target);
 	assert_false(is_there(target));
 
-	/* At the end of one program another may listen there already. */
+	/* Another program may already listen at the path when this one ends. */
 	assert_int_equal(listen_unix(&fd, target, &e), 0);
 	listen_drop_unix(target);
 	assert_true(is_there(target));
-	/* Also when its line is full. */
+	/* The path is kept as well when the other program's queue is full. */
 	assert_int_equal(listen(fd, 0), 0);
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

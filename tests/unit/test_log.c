@@ -1,4 +1,4 @@
-/* Log lines: whole, clean, one write each. */
+/* Log lines are whole and clean, and each is one write. */
 #include "tests/unit/test_main.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "collectors/base/utf8.h"
 #include "exporter/core/log.h"
 
-/* stderr becomes one end of a socket that keeps writes apart. */
+/* stderr becomes one end of a socket that keeps writes separate. */
 struct fixture {
 	int ours, saved;
 };
@@ -41,7 +41,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The text of one write, "" when there was none. */
+/* Returns the text of one write; "" = there was none. */
 static const char *said(struct fixture *f)
 {
 	static char text[16384];
@@ -51,7 +51,7 @@ static const char *said(struct fixture *f)
 	return text;
 }
 
-/* The line without its time, which is checked to be one. */
+/* Returns the line after its time, and checks the format of the time. */
 static const char *after_time(const char *line, const char *before, size_t skip)
 {
 	assert_int_equal(strncmp(line, before, strlen(before)), 0);
@@ -148,7 +148,7 @@ static void nobody_waits_for_who_does_not_read(void **state)
 	while (log_write("x", 1, 0))
 		n++;
 	begin = now_read().mono;
-	/* Another 30 of them wait once. */
+	/* 30 lost lines wait only once together. */
 	for (int i = 0; i < 30; i++)
 		log_line(LOG_LEVEL_ERROR, "lost", NULL);
 	assert_true(mono_seconds_between(begin, now_read().mono) < 3);
@@ -168,7 +168,7 @@ static void what_was_lost_is_counted(void **state)
 	struct fixture *f = *state;
 	int none = open("/dev/full", O_WRONLY | O_CLOEXEC), to = dup(STDERR_FILENO);
 
-	/* A line of the test before. */
+	/* A line from the test before. */
 	log_line(LOG_LEVEL_INFO, "taken", NULL);
 	said(f);
 	assert_non_null(strstr(said(f),

@@ -1,4 +1,5 @@
-/* collectors/machine_cpu, missed_cpu: what the machine spent, and what may have been missed. */
+/* collectors/machine/machine_cpu.c, collectors/accounting/missed_cpu.c: the machine's CPU time, and
+ * how much of it a run may have missed. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -53,7 +54,7 @@ static void spent_is_what_was_not_idle(void **state)
 		{10, 11.5, 0.5, 2},
 		{10, 12, 0, 2},
 		{10, 12.1, 0, 2}, /* ticks are coarser than the clock */
-		{10, 7, 2, 1},    /* a CPU went offline and took its idle time along */
+		{10, 7, 2, 1},    /* a CPU went offline, with its idle time */
 		{10, 11, 3, 4},
 	};
 
@@ -67,18 +68,19 @@ static void spent_is_what_was_not_idle(void **state)
 	}
 }
 
-/* Two CPUs, of which each has ran, and of its busy time stolen, so many ticks in the second. */
+/* Two CPUs: how many ticks of the second each was idle, and how many of its busy ticks were
+ * stolen. */
 static void stolen_is_a_part_of_what_ran(void **state)
 {
 	static const struct {
 		unsigned idle[2], stolen[2];
 		double part;
 	} cases[] = {
-		{{100, 100}, {0, 0}, NAN}, /* nobody ran */
+		{{100, 100}, {0, 0}, NAN}, /* nothing ran */
 		{{0, 100}, {0, 0}, 0},
-		{{0, 0}, {50, 50}, 1 / 3.}, /* half of it, of which half met who ran */
+		{{0, 0}, {50, 50}, 1 / 3.}, /* half stolen, half of that while running */
 		{{0, 98}, {10, 0}, 0.09 / 1.01},
-		{{0, 90}, {10, 10}, 0.09 / 0.99}, /* one that waits to wake, and hardly runs */
+		{{0, 90}, {10, 10}, 0.09 / 0.99}, /* a CPU that hardly runs and waits to wake up */
 		{{0, 100}, {0, 5}, 0},            /* ticks are coarser than the clock */
 	};
 
@@ -113,9 +115,9 @@ static void steal_is_not_known_of_when_cpus_come_and_go(void **state)
 	} steps[] = {
 		{"cpu0 1 2 3 0 0 0 0 0\ncpu1 1 2 3 0 0 0 0 0\n", 1, 0},
 		{"cpu0 1 2 3 0 0 0 0 50\n", 2, 0},
-		{"cpu0 1 2 3 0 0 0 0 60\n", 2.05, 0}, /* too soon: it comes with the next */
+		{"cpu0 1 2 3 0 0 0 0 60\n", 2.05, 0}, /* too soon: counted with the next reading */
 		{"cpu0 1 2 3 0 0 0 0 100\n", 3, 0.5},
-		{"cpu0 1 2 3 400\n", 4, 0.5}, /* an old kernel: none, and all idle */
+		{"cpu0 1 2 3 400\n", 4, 0.5}, /* an old kernel: no steal, all idle */
 		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 5, 0.5},
 		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 6, 2.5},
 	};
@@ -145,7 +147,7 @@ static void bound_follows_what_is_known(void **state)
 	/* No process was created, so none can have been missed. */
 	assert_double_equal(added(&m, 1.0, 0.2, NAN, false), 0, 0);
 	assert_double_equal(added(&m, 1.0, 0.2, NAN, true), 0.8, 1e-9);
-	/* A parent waited: it turned up. */
+	/* A parent waited for a child, whose time is now known. */
 	assert_double_equal(added(&m, 0.1, 0.6, NAN, false), 0.3, 1e-9);
 	missed_cpu_found(&m, 0.1);
 	assert_double_equal(m.seconds, 0.2, 1e-9);
@@ -158,10 +160,12 @@ static void bound_is_not_more_than_the_group_spent(void **state)
 
 	missed_cpu_begin(&m, 100);
 	assert_double_equal(added(&m, 2, 0.1, 100.5, true), 0.4, 1e-9);
-	/* The machine was read before the group: what it spent meanwhile comes with the next reading of it. */
+	/* The machine was read before the group. The time between the two readings counts with the
+	 * machine's next reading. */
 	assert_double_equal(added(&m, 1, 0, 106.5, true), 0.4 + 2.5, 1e-9);
 	assert_double_equal(added(&m, 4, 0, 106.5, true), 0.4 + 2.5 + 3.5, 1e-9);
-	/* A group that is gone says nothing more, and one that is found late begins where it is. */
+	/* A removed group limits nothing. A group that is found late starts at its present
+	 * value. */
 	assert_double_equal(added(&m, 1, 0, NAN, true), 7.4, 1e-9);
 	missed_cpu_group(&m, 50);
 	assert_double_equal(added(&m, 1, 0, 50.25, true), 7.65, 1e-9);

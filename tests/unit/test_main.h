@@ -1,4 +1,4 @@
-/* Headers that every cmocka program includes, in the order that cmocka needs. */
+/* The headers of every cmocka program, in the order that cmocka needs. */
 #ifndef TESTS_UNIT_TEST_MAIN_H
 #define TESTS_UNIT_TEST_MAIN_H
 
@@ -13,10 +13,10 @@
 
 #include "collectors/base/mem.h"
 
-/* cmocka hands a state to every test; most have none. */
+/* cmocka passes a state to every test; most do not use it. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* cmocka of Debian 12 compares floats only. NaN equals nothing. */
+/* cmocka of Debian 12 only compares floats. NaN is not equal to any value. */
 #ifndef assert_double_equal
 #define assert_double_equal(a, b, epsilon)                                                         \
 	do {                                                                                       \
@@ -26,7 +26,7 @@
 	} while (0)
 #endif
 
-/* FREEP(catalogue) is catalogue_freep, for AUTO, by catalogue_free. */
+/* FREEP(catalogue) defines catalogue_freep() for AUTO; it calls catalogue_free(). */
 #define FREEP(type)                                                                                \
 	static void type##_freep(struct type **p)                                                  \
 	{                                                                                          \

@@ -1,4 +1,4 @@
-/* exporter/cli/manual.c: the man page and bash's completion hold all that the tables hold. */
+/* exporter/cli/manual.c: the man page and the bash completion contain everything in the tables. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static void holds(const struct buf *page, 
 		fail_msg("\"%s\" is not in it", text);
 }
 
-/* As roff writes a hyphen that may be copied. */
+/* Returns the name as roff writes it, with hyphens that can be copied. */
 static const char *escaped(const char *name, char out[256])
 {
 	size_t n = 0;
@@ -59,7 +59,8 @@ static void man_page_has_every_command_option_and_parameter(void **state)
 		holds(&page, "collector.%s\\fR%s", all_collectors[i]->name, "\n");
 }
 
-/* A line that begins with a dot or a quote is a request of roff: only ours may. */
+/* roff executes a line that begins with a dot or a quote. Only the page's own requests may begin
+ * so. */
 static void no_text_is_taken_for_a_request_of_roff(void **state)
 {
 	static const char *const requests[] = {".TH ", ".SH ", ".SS ", ".TP", ".PP", ".B", ".RS",

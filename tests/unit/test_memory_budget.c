@@ -1,4 +1,5 @@
-/* exporter/allowance: what a memory limit comes to, and when an answer is given up. */
+/* exporter/core/memory_budget.c: what a memory limit is divided into, and when an answer is
+ * abandoned. */
 #include "tests/unit/test_main.h"
 
 #include "collectors/base/mem.h"
@@ -32,10 +33,7 @@ static void no_limit_gives_more_than_none_does_and_a_larger_one_no_less(void **s
 	}
 }
 
-/*
- * The most that is held and the most that one answer takes while it is made stay below the limit of
- * malloc.
- */
+/* The sum of all budgets, with the largest answer being made, stays below malloc's limit. */
 static void all_together_fit(void **state)
 {
 	static const size_t limits[] = {32, 64, 128, 256, 512, 4096};
@@ -59,12 +57,12 @@ static void more_than_may_be_given_out_is_too_much(void **state)
 	memory_budget_set(0);
 }
 
-/* A list stops growing, and goes on being given up once it was, until the next answer. */
+/* A list stops growing. The answer stays abandoned until the next answer begins. */
 static void an_answer_is_given_up_and_nothing_else(void **state)
 {
 	json_t *array = json_array();
 
-	memory_budget_set(1); /* nothing may be given out */
+	memory_budget_set(1); /* no memory is allowed */
 	assert_false(memory_budget_is_over());
 	for (size_t i = 0; i < 1000; i++)
 		json_push(array, json_num(1));

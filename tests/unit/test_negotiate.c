@@ -1,4 +1,4 @@
-/* exporter/negotiate: what the clients there are ask for, and what junk gets. */
+/* exporter/site/negotiate.c: the Accept headers of real clients, and malformed ones. */
 #include "tests/unit/test_main.h"
 
 #include <stdlib.h>
@@ -55,12 +55,12 @@ static const struct {
 	{"application/openmetrics-text;version=9,text/plain;q=0.1", TEXT},
 	{"application/openmetrics-text;version=9,application/openmetrics-text;version=1.0.0;q=0.1",
 		OM_1},
-	/* the weight decides, then the order */
+	/* the weight decides first, then the order */
 	{"text/plain;q=0.5,application/openmetrics-text;version=1.0.0;q=0.6", OM_1},
 	{"text/plain,application/openmetrics-text;version=1.0.0", TEXT},
 	{"application/openmetrics-text;version=1.0.0,text/plain", OM_1},
 	{"application/openmetrics-text;q=0.900;version=1.0.0, text/plain;q=0.899", OM_1},
-	/* a weight of zero, or a malformed one, is a no */
+	/* a type with a zero or malformed weight is refused */
 	{"application/openmetrics-text;version=1.0.0;q=0", TEXT},
 	{"application/openmetrics-text;version=1.0.0;q=abc", TEXT},
 	{"application/openmetrics-text;version=1.0.0;q=2", TEXT},
@@ -69,7 +69,7 @@ static const struct {
 	{"application/openmetrics-text;version=1.0.0;q=1e-1", TEXT},
 	{"application/openmetrics-text;version=1.0.0;q=0.1234", TEXT},
 	{"application/openmetrics-text;version=1.0.0;q=nan", TEXT},
-	/* a comma in quotes separates nothing */
+	/* a comma in quotes does not separate */
 	{"text/plain;x=\",application/openmetrics-text;version=1.0.0,\";q=0.1", TEXT},
 	{"x/y;z=\"\\\",\",application/openmetrics-text;version=1.0.0", OM_1},
 	{"x/y;z=\"open,application/openmetrics-text;version=1.0.0", TEXT},

@@ -1,4 +1,5 @@
-/* collectors/{netlink,taskstats,process_events}: datagrams as the kernel makes them, whole and broken. */
+/* collectors/process/netlink.c, taskstats.c, collectors/accounting/proc_connector.c: whole and
+ * broken datagrams of the kernel. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 #define FAMILY 30
 
-/* A datagram being written: lengths are filled in by close_. */
+/* A datagram under construction; close_message() fills in the lengths. */
 struct datagram {
 	size_t len;
 	unsigned char data[4096];
@@ -62,7 +63,7 @@ static void close_message(struct datagram *d, size_t at)
 	memcpy(d->data + at, &len, sizeof len);
 }
 
-/* A record of version, cut or filled up to size bytes. */
+/* Adds a taskstats record of this version, cut or padded to `size` bytes. */
 static void put_aggregate(struct datagram *d, bool whole, uint32_t id, unsigned version,
 	size_t size)
 {
@@ -108,7 +109,7 @@ static void collect_record(void *context, const struct task_record *r)
 
 static size_t parse(const struct datagram *d, struct collected *c, size_t *refused)
 {
-	/* In memory of its own, so that a sanitizer sees a read past the end. */
+	/* In a heap block of the exact size, so that a sanitizer notices a read past the end. */
 	AUTO(freep) unsigned char *copy = xmalloc(d->len ? d->len : 1);
 
 	memcpy(copy, d->data, d->len);
@@ -125,12 +126,12 @@ static void record_is_read_whatever_the_kernels_version_and_size(void **state)
 		uint64_t memory_wait_ns;
 		bool refused;
 	} cases[] = {
-		{8, 328, 105, false}, /* no thrashing yet, nor compaction */
+		{8, 328, 105, false}, /* without thrashing and compaction */
 		{10, 352, 130, false},
 		{13, 416, 1130, false}, /* Linux 6.1 */
 		{16, 560, 1130, false}, /* Linux 6.18 */
-		{40, 900, 1130, false}, /* not born yet: fields are added at the end */
-		{15, 544, 0, true},     /* moved its fields */
+		{40, 900, 1130, false}, /* a future version: new fields are added at the end */
+		{15, 544, 0, true},     /* this version moved its fields */
 		{7, 320, 0, true},
 		{13, 0, 0, true},
 	};
@@ -165,7 +166,7 @@ static void last_thread_brings_the_sum_of_its_process(void **state)
 	put_aggregate(&d, false, 4243, 13, 416);
 	put_aggregate(&d, true, 4242, 13, 416);
 	close_message(&d, at);
-	at = open_message(&d, FAMILY + 1); /* somebody else's family */
+	at = open_message(&d, FAMILY + 1); /* another family */
 	put_aggregate(&d, false, 1, 13, 416);
 	close_message(&d, at);
 	at = open_message(&d, FAMILY);
@@ -332,7 +333,7 @@ static void answer_to_the_request_for_events_is_found(void **state)
 	assert_true(proc_connector_answer((struct bytes){d.data, d.len}, &code));
 	assert_int_equal(code, -EPERM);
 	d = (struct datagram){0};
-	e.event_data.ack.err = 0x80000000; /* no errno, and none that could be negated */
+	e.event_data.ack.err = 0x80000000; /* not an errno, and its negation overflows */
 	put_event(&d, &e, CN_IDX_PROC);
 	assert_true(proc_connector_answer((struct bytes){d.data, d.len}, &code));
 	assert_int_equal(code, -EPROTO);

@@ -1,4 +1,5 @@
-/* collectors/nvml: functions that are there or not, and records of every known length. */
+/* collectors/gpu/nvml.c: library functions that exist or are missing, and records of every known
+ * length. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ static void v2_is_asked_only_when_v3_leaves_doubt(void **state)
 	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
 	assert_int_equal(fake_nvml_calls("nvmlDeviceGetComputeRunningProcesses_v2"), 1);
 	assert_int_equal(p.n, 2);
-	/* A version that is there in name only. */
+	/* The v3 function exists but does not work. */
 	fake_nvml_play("fail=nvmlDeviceGetComputeRunningProcesses_v3:13 processes=0:100:1:0:c");
 	p.n = 0;
 	assert_int_equal(nvml_list_processes(&n, device, NVML_COMPUTE, &p), NVML_OK);
@@ -125,7 +126,7 @@ static void utilization_is_the_newest_sample_that_makes_sense(void **state)
 	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_OK);
 	assert_double_equal(p.process[0].utilization, 0.4, 1e-9);
 	assert_double_equal(p.process[1].utilization, 0, 0);
-	/* No process worked: the library calls that "not found". */
+	/* The library returns "not found" when no process used the GPU. */
 	fake_nvml_play("processes=0:100:1:0:c");
 	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_OK);
 	assert_double_equal(p.process[0].utilization, 0, 0);
@@ -165,7 +166,7 @@ static void used_memory_is_without_what_the_driver_keeps(void **state)
 	assert_int_equal(nvml_read_memory(&n, device, &used, &total), NVML_OK);
 	assert_int_equal(used, 1024 * 1048576ULL);
 	assert_int_equal(total, 80 * 1024 * 1048576ULL);
-	/* A driver that refuses the newer structure. */
+	/* The driver refuses the newer structure. */
 	fake_nvml_play("fail=nvmlDeviceGetMemoryInfo_v2:25");
 	assert_int_equal(nvml_read_memory(&n, device, &used, &total), NVML_OK);
 	assert_int_equal(used, (1024 + 512) * 1048576ULL);

@@ -1,4 +1,4 @@
-/* exporter/options: flags, environment, refusals. */
+/* exporter/options/options.c: flags, environment variables, refusals. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static void values_follow_or_are_joined(void **state)
 	assert_string_equal(o.rest[1], "--quiet");
 }
 
-/* A password in a URL is a mistake that must not end in the log. */
+/* A password in a URL is refused, and must not be written to the log. */
 static void what_may_be_a_secret_is_not_repeated(void **state)
 {
 	static const char *const words[] = {
@@ -193,7 +193,7 @@ static void collectors_are_switched_by_the_environment_too(void **state)
 	setenv("RIGHTSIZE_COLLECTOR_CPU", "off", 1);
 	assert_int_equal(READ(&o, COMMAND_RUN, &e, "--"), -EINVAL);
 	assert_string_equal(e.text, "environment: --collector.cpu=off: accepted is true or false");
-	assert_int_equal(READ(&o, COMMAND_QUERY, NULL, "--"), 0); /* which has no collectors */
+	assert_int_equal(READ(&o, COMMAND_QUERY, NULL, "--"), 0); /* a query has no collectors */
 	options_done(&o);
 	unsetenv("RIGHTSIZE_COLLECTOR_NETWORK");
 	unsetenv("RIGHTSIZE_COLLECTOR_DISK");
@@ -212,7 +212,7 @@ static void say(const char *variable, const char *meant)
 static void slips_in_the_environment_are_said(void **state)
 {
 	static const struct {
-		const char *variable, *meant; /* NULL: nothing is said */
+		const char *variable, *meant; /* NULL = no message */
 	} table[] = {
 		{"RIGHTSIZE_SAMPLE_INTERVALL", "RIGHTSIZE_SAMPLE_INTERVAL"},
 		{"RIGHTSIZE_LISTEN_ADDRESS", "RIGHTSIZE_WEB_LISTEN_ADDRESS"},
@@ -225,7 +225,7 @@ static void slips_in_the_environment_are_said(void **state)
 		{"RIGHTSIZE_RUN_ID", NULL},
 		{"RIGHTSIZE_ATTEMPT", NULL},
 		{"RIGHTSIZE_INPUT_BYTES", NULL},
-		/* Kubernetes tells each container where services called rightsize and rightsize-central are. */
+		/* Kubernetes sets these for services named rightsize and rightsize-central. */
 		{"RIGHTSIZE_SERVICE_HOST", NULL},
 		{"RIGHTSIZE_SERVICE_PORT", NULL},
 		{"RIGHTSIZE_SERVICE_PORT_HTTP", NULL},

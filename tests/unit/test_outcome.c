@@ -1,4 +1,4 @@
-/* exporter/outcome: how a run ended. */
+/* exporter/history/outcome.c: how a run ended. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* collectors/{run_cgroup,task_clock}: accounts of a command that is about to start, on the running kernel. */
+/* collectors/accounting/own_group.c, task_clock.c: accounting for a command that is about to start,
+ * on the running kernel. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static int64_t own_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Their parent ignores SIGCHLD: the kernel reaps them at once. */
+/* The parent ignores SIGCHLD, so the kernel reaps the children at once. */
 static void burn_in_unwaited_children(void)
 {
 	signal(SIGCHLD, SIG_IGN);
@@ -45,7 +46,7 @@ static void burn_in_unwaited_children(void)
 	}
 }
 
-/* ---- whose group ---- */
+/* ---- which group may be divided ---- */
 
 static void group_below_systemd_is_left_to_it(void **state)
 {
@@ -107,12 +108,12 @@ static void delegated_unit_may_be_divided(void **state)
 		skip();
 }
 
-/* A scope of systemd-run --user --scope; that systemd marks nothing as delegated. */
+/* A scope of systemd-run --user --scope. The user's systemd marks no group as delegated. */
 static void scope_of_a_user_may_be_divided_by_who_is_alone_in_it(void **state)
 {
 	static const struct {
 		const char *above, *unit;
-		int others; /* than this process, in the group */
+		int others; /* other processes in the group */
 		bool we, allowed;
 	} cases[] = {
 		{"user@1000.service", "run-1.scope", 0, true, true},
@@ -151,7 +152,7 @@ static void scope_of_a_user_may_be_divided_by_who_is_alone_in_it(void **state)
 	}
 }
 
-/* ---- a group of our own ---- */
+/* ---- the run's own group ---- */
 
 static const struct {
 	const char *directory;
@@ -162,7 +163,7 @@ static const struct {
 	{"/sys/fs/cgroup", 2},
 };
 
-/* Calls test with every group that may be made here. */
+/* Calls `test` with every group that can be made on this machine. */
 static void in_every_place(void (*test)(struct own_group *g, const char *directory))
 {
 	bool any = false;
@@ -241,7 +242,7 @@ static void leave_one_behind(struct own_group *g, const char *directory)
 	assert_int_equal(byte, 'y');
 	own_group_remove(g);
 	assert_false(exists(directory, name));
-	assert_int_equal(kill(child, 0), 0); /* alive, in the group above */
+	assert_int_equal(kill(child, 0), 0); /* still alive, in the parent group */
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	close(entered[0]);
@@ -273,7 +274,7 @@ static void find_a_leftover(struct own_group *g, const char *directory)
 	snprintf(ours, sizeof ours, "%s", g->name);
 	assert_int_equal(own_group_make(&next, directory, g->version, NULL), 0);
 	assert_int_equal(access(path, F_OK), -1);
-	assert_true(exists(directory, ours)); /* that of a living process stays */
+	assert_true(exists(directory, ours)); /* the group of a living process stays */
 	own_group_remove(&next);
 	own_group_remove(g);
 }
@@ -341,7 +342,7 @@ static void find_leftovers_in_leftovers(struct own_group *g, const char *directo
 	int gone = (int)dead_pid();
 
 	snprintf(inner, sizeof inner, "rightsize-%d-00000001", gone);
-	/* Below a group of ours, where nobody else tidies up. */
+	/* The place is inside a group of the test, where no other program cleans up. */
 	snprintf(place, sizeof place, "%s/%s", directory, g->name);
 	snprintf(outer, sizeof outer, "%s/rightsize-%d-00000000", place, gone);
 	make_group(outer, "");
@@ -350,7 +351,7 @@ static void find_leftovers_in_leftovers(struct own_group *g, const char *directo
 	assert_int_equal(access(outer, F_OK), -1);
 	own_group_remove(&next);
 
-	/* A job that outlived its wrapper may have made that one. */
+	/* A job that outlived its wrapper may have made the inner group. */
 	make_group(outer, "");
 	make_group(outer, "of-the-job");
 	assert_int_equal(own_group_make(&next, place, g->version, NULL), 0);
@@ -392,7 +393,7 @@ static void clock_counts_children_that_nobody_waits_for(void **state)
 		execl("/proc/self/exe", "burn", (char *)NULL);
 		_exit(1);
 	}
-	/* Its own time is not the command's. */
+	/* The test's own CPU time is not part of the command's. */
 	int64_t end = own_cpu_ns() + 5 * BURN_NS;
 
 	while (own_cpu_ns() < end)

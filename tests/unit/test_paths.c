@@ -1,4 +1,4 @@
-/* exporter/paths: where files are when no option says so, and whose the folders are. */
+/* exporter/core/paths.c: the default places of files, and the owner of new folders. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -24,14 +24,14 @@ static void the_first_place_that_is_known_is_taken(void **state)
 	static const struct {
 		const char *given, *systemd, *xdg, *home;
 		bool root;
-		const char *path; /* NULL: there is none */
+		const char *path; /* NULL = no place */
 	} table[] = {
 		{"x/y.db", "/s", "/x", "/h", false, "x/y.db"},
 		{NULL, "/s", "/x", "/h", false, "/s/history.db"},
 		{NULL, "/s:/t", "/x", "/h", true, "/s/history.db"},
 		{NULL, NULL, "/x", "/h", true, "/var/lib/rightsize-exporter/history.db"},
 		{NULL, NULL, "/x", "/h", false, "/x/rightsize-exporter/history.db"},
-		/* The XDG specification: a path that is not absolute is ignored. */
+		/* The XDG specification says that a relative path is ignored. */
 		{NULL, "s", "x", "/h", false, "/h/.local/state/rightsize-exporter/history.db"},
 		{NULL, "", "", "/h", false, "/h/.local/state/rightsize-exporter/history.db"},
 		{NULL, NULL, NULL, "h", false, NULL},
@@ -100,7 +100,7 @@ static void folders_are_made_for_whose_folder_they_are_in(void **state)
 	assert_int_equal(stat(path, &st), root ? 0 : -1);
 	if (root)
 		assert_int_equal(st.st_uid, NOBODY);
-	/* A file is in the way. */
+	/* A file is at the place of a folder. */
 	test_write_file(path, "", 0);
 	snprintf(path, sizeof path, "%s/a/b/history.db/c/d", f.path);
 	assert_int_equal(path_make_folder(path, &e), -ENOTDIR);

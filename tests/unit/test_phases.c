@@ -1,5 +1,5 @@
-/* recommender/behaviour/phases.c, running.c: the parts of a run, and what to expect of one that still runs.
- */
+/* recommender/behaviour/phases.c, running.c: the phases of a run, and the forecast for a run that
+ * is still running. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #define GIB     (1024 * MIB)
 #define SAMPLES 1000
 
-/* A run of made-up samples, ten seconds each. */
+/* A run of invented samples, ten seconds each. */
 struct made_up {
 	struct series series;
 	double at[SAMPLES], duration[SAMPLES], cpu[SAMPLES], memory[SAMPLES], gpus[SAMPLES],
@@ -38,7 +38,7 @@ static void make(struct made_up *m)
 	}
 }
 
-/* Loads with one core and 40 GiB until sample load, then trains on a GPU with 8 GiB. */
+/* Loads data on one core with 40 GiB up to sample `load`. Then trains on a GPU with 8 GiB. */
 static void load_then_train(struct made_up *m, unsigned load)
 {
 	make(m);
@@ -72,7 +72,7 @@ static void a_run_is_cut_where_it_changes(void **state)
 	assert_true(isnan(p.phase[0].demand.vram_bytes));
 }
 
-/* A history gives a column that its file lacks as one of which nothing is known. */
+/* The history returns a column that its file lacks as all NaN. */
 static void an_unknown_column_is_as_good_as_none(void **state)
 {
 	static struct made_up m;
@@ -82,7 +82,7 @@ static void an_unknown_column_is_as_good_as_none(void **state)
 	size_t n = 0;
 
 	load_then_train(&m, 300);
-	m.series.n_columns = 2; /* CPU and the usage of GPUs */
+	m.series.n_columns = 2; /* CPU time and GPU usage */
 	phases_of(&m.series, &arena, &few);
 	for (size_t i = 0; i < SAMPLES; i++)
 		unknown[i] = NAN;
@@ -137,13 +137,13 @@ static void a_split_that_recurs_and_pays_is_proposed(void **state)
 	assert_true(phases_split(p, 3, &arena, &split));
 	assert_int_equal(split.parts.n, 2);
 	assert_true(split.parts.phase[0].seconds == 4000);
-	/* together (2.16 + 5 + 25) x 10000; apart (1.08 + 5) x 4000 + (2.16 + 1 + 25) x 6000 */
+	/* one request: (2.16 + 5 + 25) x 10000; two: (1.08 + 5) x 4000 + (2.16 + 1 + 25) x 6000 */
 	assert_true(fabs(split.saving - (1 - 193280 / 321600.0)) < 0.005);
 	assert_string_equal(split.words,
 		"split: the run takes 66.7 min on 1.1 cores with 40.0 GiB, then 100.0 min on 2.2 "
 		"cores with 8.00 GiB and 1 GPU; as 2 steps, each with its own request, it would "
 		"reserve 40 % less");
-	assert_false(phases_split(p, 2, &arena, &split)); /* twice is not yet a habit */
+	assert_false(phases_split(p, 2, &arena, &split)); /* two runs are too few */
 }
 
 static void a_split_that_does_not_pay_or_recur_is_not(void **state)
@@ -153,18 +153,18 @@ static void a_split_that_does_not_pay_or_recur_is_not(void **state)
 	struct phases p[3];
 	struct split split;
 
-	for (unsigned i = 0; i < 3; i++) { /* at another place each time */
+	for (unsigned i = 0; i < 3; i++) { /* at another sample each time */
 		load_then_train(&m[i], 200 + 250 * i);
 		phases_of(&m[i].series, &arena, &p[i]);
 	}
 	assert_false(phases_split(p, 3, &arena, &split));
-	for (unsigned i = 0; i < 3; i++) { /* too short to be a step */
+	for (unsigned i = 0; i < 3; i++) { /* too short for a step */
 		load_then_train(&m[i], 60);
 		phases_of(&m[i].series, &arena, &p[i]);
 		assert_int_equal(p[i].n, 2);
 	}
 	assert_false(phases_split(p, 3, &arena, &split));
-	for (unsigned i = 0; i < 3; i++) { /* both parts need nearly the same */
+	for (unsigned i = 0; i < 3; i++) { /* both phases need nearly the same */
 		make(&m[i]);
 		for (unsigned k = 0; k < SAMPLES; k++) {
 			m[i].cpu[k] = k < 500 ? 20 : 19;

@@ -1,4 +1,4 @@
-/* recommender/pick: every pick fits, and nothing that fits costs less. */
+/* recommender/servers/pick.c: every pick fits the demand, and nothing that fits costs less. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static struct demand nothing(void)
 	return (struct demand){NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
-/* server_ids of the picks, in order, each with a space after it. */
+/* Expects these server_ids of the picks, in order, each followed by a space. */
 static void assert_picks(const struct catalogue *c, struct demand d, struct pick_options o,
 	const char *ids)
 {

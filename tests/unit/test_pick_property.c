@@ -1,8 +1,6 @@
-/*
- * recommender/pick against brute force: thousands of random questions to random catalogues. What is
- * picked satisfies everything that was asked, nothing that does is better, and the counts add up.
- * The rules are written here a second time, from the words of pick.h.
- */
+/* recommender/servers/pick.c against brute force: thousands of random questions to random
+ * catalogues. Each pick fulfils all conditions, no better server does, and the counts add up. The
+ * rules are written here a second time, from the text of pick.h. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -16,7 +14,7 @@
 
 #define MIB 1048576.0
 
-/* A generator of our own, so that a failure can be repeated: xorshift32. */
+/* Own random numbers (xorshift32), so that a failure can be repeated. */
 static uint32_t seed = 2463534242u;
 
 static uint32_t next(uint32_t below)
@@ -34,7 +32,7 @@ static double maybe(double v)
 
 static const char *const vendors[] = {"aws", "hcloud", "own"};
 static const char *const places[] = {"r1", "r2", "r3", ""};
-static const char *const currencies[] = {"USD", "EUR", "JPY"}; /* no rate is known for JPY */
+static const char *const currencies[] = {"USD", "EUR", "JPY"}; /* no rate for JPY */
 static const char *const models[] = {"", "A10", "L4"};
 static const char *const frameworks[] = {"hipaa", "soc2t2"};
 
@@ -211,7 +209,7 @@ struct candidate {
 	bool unsure;
 };
 
-/* The candidate that a server is, or false. */
+/* Returns false if the server is not a candidate. Otherwise fills the candidate. */
 static bool is_candidate(const struct catalogue *c, const struct server *s,
 	const struct question *q, struct candidate *ret)
 {
@@ -329,7 +327,7 @@ static void picks_are_what_brute_force_finds(void **state)
 		}
 		catalogue_free(c);
 	}
-	/* Not vacuous: a good part of the questions has an answer. */
+	/* A good part of the questions has an answer, so the test is not vacuous. */
 	assert_true(answered > asked / 5);
 }
 

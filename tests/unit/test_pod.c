@@ -1,4 +1,4 @@
-/* exporter/pod: what a pod is called. */
+/* exporter/discovery/pod.c: the job name of a pod. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void files_of_the_downward_api_are_read(void **state)
 	assert_memory_equal(out.data, want, sizeof want);
 }
 
-/* Entries are kept apart by NULs: a name that holds one would be two. */
+/* NUL separates the entries, so a name with a NUL would become two entries. */
 static void name_with_a_nul_is_left_out(void **state)
 {
 	static const char text[] = "a\0pod.name=\"forged\"\nb=\"1\"";
@@ -49,7 +49,7 @@ static void pod_is_called_by_what_tells_most(void **state)
 {
 	static const struct {
 		const char *labels, *annotations, *pod_name, *own_name;
-		const char *system, *job_name, *run; /* system NULL: nothing names it */
+		const char *system, *job_name, *run; /* system: NULL = no name */
 	} table[] = {
 		{"", "", NULL, NULL, NULL, "", ""},
 		{"", "", "etl-28868640-x7k2p", NULL, "kubernetes", "etl", "uid-1"},

@@ -1,4 +1,4 @@
-/* exporter/post_runs: what is answered while the history is locked. */
+/* exporter/routes/post_runs.c: the answers while the history is locked. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 extern const struct route route_post_runs;
 
-/* ---- a historian that says what it is told to ---- */
+/* ---- a fake historian that returns `told.code` ---- */
 
 static struct {
 	int code, calls;
@@ -64,7 +64,7 @@ static void who_comes_behind_one_that_met_a_lock_is_told_at_once(void **state)
 	told.code = -EBUSY;
 	for (int i = 0; i < posts; i++)
 		assert_int_equal(status_of_a_post(), 503);
-	/* Not one: the time may be over on a busy machine. */
+	/* More than one call is possible, because the time may run out on a busy machine. */
 	assert_in_range(told.calls, 1, posts / 10);
 }
 

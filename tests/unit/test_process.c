@@ -1,4 +1,4 @@
-/* collectors/process: text of /proc/PID files to structs. */
+/* collectors/process/process.c: parses the text of /proc/PID files. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static void status_reads_marks_and_switches(void **state)
 	assert_int_equal(s.kind_bytes[MEMORY_FILE], 2048);
 	assert_int_equal(s.kind_bytes[MEMORY_SHMEM], 4096);
 	assert_int_equal(s.kind_bytes[MEMORY_HUGETLB], 2048 * 1024);
-	/* Its memory is taken down already: of each kind it has none. */
+	/* The exiting process's memory is already freed, so each kind is 0. */
 	assert_true(process_status_parse(SCAN(ending, sizeof ending - 1), &s));
 	assert_true(s.kinds_known);
 	assert_int_equal(s.kind_bytes[MEMORY_ANONYMOUS], 0);

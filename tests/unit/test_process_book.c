@@ -1,4 +1,4 @@
-/* collectors/process_book: which processes are looked at, and when, on a /proc in memory. */
+/* collectors/process/process_book.c: which processes are read, and when, on a /proc in memory. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void forgot(void *context, struct booked_process *p)
 	note(t->gone, sizeof t->gone, p);
 }
 
-/* The processes that were read after so many seconds. */
+/* Returns the processes that are read after `seconds`. */
 static const char *after(struct watch *t, double seconds)
 {
 	t->w->host.now.mono.ns += (int64_t)(seconds * 1e9);
@@ -139,7 +139,7 @@ static void new_number_is_found_and_thread_is_not(void **state)
 	memory_tree_text(t->w->proc, "22/status", "Name:\tx\nTgid:\t20\nPid:\t22\n");
 	last_pid_is(t, 23);
 	assert_string_equal(after(t, 1), "21 ");
-	/* Many at once: by the list. */
+	/* Many new pids at once are found in the list of /proc. */
 	start(t, 300, 20, 1001);
 	memory_tree_remove(t->w->proc, "22");
 	last_pid_is(t, 300);
@@ -155,7 +155,7 @@ static void number_that_changed_hands_is_a_new_process(void **state)
 	last_pid_is(t, 900);
 	after(t, 0);
 	process_book_find(t->book, 20)->program = 7;
-	/* The row of numbers began anew. */
+	/* The pids wrapped around, and 20 is used again. */
 	start(t, 20, 900, 1000);
 	last_pid_is(t, 20);
 	after(t, 1);
@@ -178,7 +178,7 @@ static void process_that_is_gone_is_forgotten(void **state)
 	assert_string_equal(t->gone, "21 ");
 }
 
-/* The result of after() when call number n (from 0) is not answered. */
+/* Returns the result of after() when call number `n` (from 0) times out. */
 static const char *after_unanswered(struct watch *t, double seconds, int n)
 {
 	struct tree *inner = t->w->host.proc;
@@ -192,7 +192,7 @@ static const char *after_unanswered(struct watch *t, double seconds, int n)
 	return ret;
 }
 
-/* A process that does not answer is not forgotten: its run would begin anew. */
+/* A process that does not answer is not forgotten. Otherwise its run would begin again. */
 static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **state)
 {
 	AUTO(watch_freep) struct watch *t = watch_new();
@@ -200,11 +200,11 @@ static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **stat
 	start(t, 20, 1, 990);
 	last_pid_is(t, 20);
 	after(t, 0);
-	/* The last number is asked for, then the process that is due. */
+	/* Call 0 reads the last pid. Call 1 reads the process that is due. */
 	assert_string_equal(after_unanswered(t, 10, 1), "");
 	assert_string_equal(t->gone, "");
 	assert_string_equal(after(t, 1), "20 ");
-	/* Here its own number, too. */
+	/* Here the new process's own reading fails as well. */
 	start(t, 21, 1, 1011);
 	last_pid_is(t, 21);
 	assert_string_equal(after_unanswered(t, 0.01, 2), "");

@@ -1,4 +1,5 @@
-/* collectors/process_facts: what is read of a process, and where the name of its job may lie. */
+/* collectors/process/facts.c: what is read of a process, and from which files its job name may
+ * come. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #define LOCAL  "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
 #define STATUS "Name:\tload\nUid:\t5\t0\t0\t0\n"
 
-/* The job name that recognise finds for process 7 in this tree; NULL: none. */
+/* Returns the job name found for process 7 in this tree; NULL = none. */
 static const char *name_in(struct tree *proc)
 {
 	static struct recognised r;
@@ -56,7 +57,7 @@ static struct tree *step_of_argo(const char *mounts)
 static void the_first_file_that_can_be_read_names_the_job(void **state)
 {
 	static const struct {
-		const char *path, *job_name; /* NULL: none */
+		const char *path, *job_name; /* NULL = none */
 	} table[] = {
 		{"7/root/var/run/argo/template", "etl/load"},
 		{"7/root/run/argo/template", "etl/load"},
@@ -71,7 +72,7 @@ static void the_first_file_that_can_be_read_names_the_job(void **state)
 	}
 }
 
-/* Mounts of process 7, and of us when both are in one mount namespace. */
+/* The mounts of process 7, and our own for the case that both share a mount namespace. */
 static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **state)
 {
 	static const char overlay[] = "1 0 0:40 / / rw - overlay overlay rw\n";
@@ -120,7 +121,7 @@ static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **stat
 	}
 }
 
-/* Nothing is asked of a mount on the way, however the process writes it. */
+/* No mount on the way is ever accessed, regardless of how the process writes the path. */
 static void a_dead_server_is_found_behind_any_spelling(void **state)
 {
 	static const struct {
@@ -169,7 +170,7 @@ static bool is_site(const void *context, struct slice variable)
 	return slice_is(variable, "SITE");
 }
 
-/* A variable may have 128 KiB, and all together 6 MiB. */
+/* A variable may have 128 KiB, and the whole environment 6 MiB. */
 static void a_variable_is_found_wherever_it_stands(void **state)
 {
 	static const size_t before[] = {0, 1, 1000, 1 << 17, 262143 - 40, 262144, 6 << 20};
@@ -220,7 +221,7 @@ static void variables_without_end_are_left_out(void **state)
 	memcpy(text, "RIGHTSIZE_JOB_NAME=", 19);
 	n = 1 << 20;
 	text[n - 1] = '\0';
-	/* The rest of it is no variable, whatever it looks like. */
+	/* The rest of an overlong variable must not be parsed as variables. */
 	memcpy(text + n / 2, OWN, sizeof OWN - 1);
 	for (; n + 20 < size - 40; n += 20)
 		memcpy(text + n, "RIGHTSIZE_ATTEMPT=1", 20);

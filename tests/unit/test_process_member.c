@@ -1,4 +1,4 @@
-/* collectors/process_member: how much of a process's memory is counted as its own. */
+/* collectors/process/member.c: how much of a process's memory counts as its own. */
 #include "tests/unit/test_main.h"
 
 #include <signal.h>
@@ -44,7 +44,7 @@ static void test_memory_is_what_it_does_not_share(void **state)
 	}
 }
 
-/* ---- files that stay open ---- */
+/* ---- files that are kept open ---- */
 
 static void run_for_a_moment(void)
 {
@@ -82,8 +82,8 @@ static void files_of_who_runs_are_kept_open(void **state)
 	assert_non_null(kept.files);
 	assert_true(kept.files->stat.fd >= 0 && kept.files->children.fd >= 0);
 	assert_int_equal(*h.processes_kept, 1);
-	assert_null(other.files); /* no more than may be */
-	/* They tell what is, not what was when they were opened. */
+	assert_null(other.files); /* the limit is reached */
+	/* A read of an open file returns present values, not those from when it was opened. */
 	assert_true(member_look(&kept, &h));
 	assert_true(kept.counter[TREE_READ_CHARS] > before);
 	member_done(&kept);

@@ -1,4 +1,4 @@
-/* collectors/process_tree: who is found, among real processes and made-up ones. */
+/* collectors/process/tree.c: which processes are found, with real and simulated processes. */
 #include "tests/unit/test_main.h"
 
 #include <signal.h>
@@ -11,7 +11,8 @@
 
 /* ---- a job that adopts its orphans, and sleeps ---- */
 
-/* Sleeps for ever; its child has a child at the first byte, and ends when that one has said its number. All end with the test. */
+/* Sleeps for ever as a subreaper. Its child forks at the first byte, and ends when the grandchild
+ * has written its pid. All end with the test. */
 static _Noreturn void adopt_and_sleep(int go, int say)
 {
 	pid_t pid;
@@ -30,7 +31,8 @@ static _Noreturn void adopt_and_sleep(int go, int say)
 	_exit(1);
 }
 
-/* A sanitizer's thread may outlive the first one of its process, and has the children meanwhile. */
+/* A sanitizer's thread may outlive its process's first thread, and keeps the children until it
+ * ends. */
 static bool is_adopted(const struct host *h, pid_t orphan, pid_t parent, pid_t root)
 {
 	struct process_stat s, dead;
@@ -66,7 +68,7 @@ static void an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps(void
 		adopt_and_sleep(go[0], say[1]);
 	}
 	assert_int_equal(process_tree_begin(&t, &h, root, 0, 0), 0);
-	/* Until both are there, and the first has gone to sleep. */
+	/* Waits until both processes are found and the root sleeps. */
 	do {
 		h.now = now_read();
 		process_tree_look(&t, &h, 0, &now);
@@ -89,9 +91,9 @@ static void an_orphan_is_found_at_the_next_look_though_who_adopts_it_sleeps(void
 	}
 }
 
-/* ---- strangers ---- */
+/* ---- other processes of the machine ---- */
 
-/* However many others there are on the machine: what they are is not asked. */
+/* The number of other processes does not matter, because they are never read. */
 static void strangers_are_never_read(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

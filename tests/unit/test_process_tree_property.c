@@ -1,7 +1,5 @@
-/*
- * collectors/process_tree: what holds whatever processes do while they are looked at. A made-up kernel whose
- * processes run, fork, end, become orphans and are waited for between any two files that are read.
- */
+/* collectors/process/tree.c against a simulated kernel, whose processes run, fork, end, become
+ * orphans and are waited for between any two reads. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -24,7 +22,7 @@ enum state { NOBODY, ALIVE, ZOMBIE };
 struct process {
 	enum state state;
 	int parent;
-	bool ignores; /* its children are gone when they end, and their times are lost */
+	bool ignores; /* ignores SIGCHLD: its children vanish and their times are lost */
 	uint64_t ticks, faults, waited_ticks, waited_faults;
 };
 
@@ -33,13 +31,13 @@ struct kernel {
 	struct host host;
 	uint32_t random;
 	bool may_ignore, closing;
-	uint32_t events_max; /* between two readings */
-	/* Is called before each; NULL = nothing more happens. */
+	uint32_t events_max; /* between two reads */
+	/* Called before each read; NULL = no more events. */
 	void (*before)(struct kernel *k, const char *path);
-	unsigned stats_read; /* of the process that it watches */
+	unsigned stats_read; /* of the process that `before` watches */
 	int next_pid;
 	size_t n_alive;
-	uint64_t spent; /* ticks, by the run */
+	uint64_t spent; /* ticks used by the run */
 	struct process process[PROCESSES];
 };
 
@@ -49,7 +47,7 @@ static uint32_t number_below(struct kernel *k, uint32_t n)
 	return (k->random >> 8) % n;
 }
 
-/* ---- what processes do ---- */
+/* ---- what the simulated processes do ---- */
 
 static void run_one(struct kernel *k, int pid)
 {
@@ -131,7 +129,7 @@ static void something_happens(struct kernel *k)
 	}
 }
 
-/* ---- what /proc says ---- */
+/* ---- the simulated /proc ---- */
 
 static bool exists(const struct kernel *k, uint64_t pid)
 {
@@ -258,7 +256,7 @@ static void everybody_ends_and_is_waited_for(struct kernel *k)
 		wait_for(k, pid);
 }
 
-/* Looks again and again; the total is never more than was spent, and never less than it was. */
+/* Samples many times. The total is never more than was used, and never decreases. */
 static void live(struct kernel *k, struct process_tree *t)
 {
 	uint64_t last = 0;
@@ -276,13 +274,13 @@ static void live(struct kernel *k, struct process_tree *t)
 	}
 }
 
-/* Events between two readings, and readings until it is enough: at most; and with which seeds. */
+/* The most events between two reads, the most passes of a tick, and the seeds. */
 struct life {
 	uint32_t events_max, first, seeds;
 	unsigned passes_max;
 };
 
-/* Nothing happens before the run began. */
+/* No event happens before the run has begun. */
 static void begin(struct kernel *k, struct process_tree *t, const struct life *life)
 {
 	assert_int_equal(process_tree_begin(t, &k->host, ROOT, 0, REAPER), 0);
@@ -328,7 +326,7 @@ static void whoever_ends_while_they_are_looked_at(void **state)
 	all_of_it_when_everybody_was_waited_for(&life);
 }
 
-/* However often who may have got something is read, others have ended meanwhile. */
+/* Processes end faster than they can be read again, so every pass misses some of them. */
 static void whoever_ends_faster_than_they_can_be_looked_at(void **state)
 {
 	static const struct life life[] = {
@@ -340,7 +338,7 @@ static void whoever_ends_faster_than_they_can_be_looked_at(void **state)
 	}
 }
 
-/* ---- in a certain order ---- */
+/* ---- events in a fixed order ---- */
 
 static void fork_as(struct kernel *k, int pid, int parent)
 {
@@ -357,7 +355,7 @@ static void end_and_wait(struct kernel *k, int pid)
 	wait_for(k, pid);
 }
 
-/* ROOT has two children, the first of which has one. */
+/* ROOT has two children, and the first child has one child. */
 static struct kernel *family(struct process_tree *t)
 {
 	static const struct life quiet = {0, 0, 1, PROCESS_TREE_PASSES};
@@ -392,7 +390,8 @@ static void an_orphan_of_a_zombie_is_with_who_adopted_it(void **state)
 	is_told_of_all(k, &t);
 }
 
-/* The grandchild after its parent was looked at; its parent when what it got has been read. */
+/* The grandchild ends when its parent was read. The parent ends when the time that it got was
+ * read. */
 static void ends_one_after_the_other(struct kernel *k, const char *path)
 {
 	char parent[16], grandchild[16];

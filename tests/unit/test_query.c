@@ -1,4 +1,4 @@
-/* exporter/query: routes as commands. */
+/* exporter/cli/query.c: the routes as commands. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 static const struct job_row jobs[] = {{"etl/load", 4, {0}, 1795250900, OUTCOME_RUNNING},
 	{"esc\x1b[2Jape", 1, {0}, 1795250000, OUTCOME_FAILED}};
 
-/* stdout and stderr in temporary files while a command runs. */
+/* Redirects stdout and stderr to temporary files while a command runs. */
 struct capture {
 	FILE *file[2];
 	int kept[2];
@@ -77,7 +77,7 @@ static void commands_answer_or_say_why_not(void **state)
 	static const struct {
 		const char *command, *arguments[ARGUMENTS_MAX];
 		int code;
-		const char *out, *err[4]; /* NULL: nothing there */
+		const char *out, *err[4]; /* NULL = no output */
 	} table[] = {
 		{"jobs", {NULL}, 0, "\"etl/load\"", {NULL}},
 		{"runs", {"--job-name", "etl/load"}, 0, "\"run_id\": \"0000000000004\"", {NULL}},
@@ -172,7 +172,7 @@ static void unknown_words_are_no_commands(void **state)
 	assert_string_equal(query_route("recommend")->path, "/recommend");
 }
 
-/* The text without its line breaks and the blanks that follow them. */
+/* Adds the text without its line breaks and the blanks after them. */
 static void unwrap(struct buf *out, const char *text)
 {
 	for (const char *c = text; *c;) {
@@ -229,7 +229,7 @@ static void long_help_is_wrapped_at_spaces(void **state)
 	buf_reset(&out);
 	line_wrap_add(&out, buf_text(&b), 0);
 	assert_int_equal(strcspn(buf_text(&out), "\n"),
-		99); /* 20 words of 4 with 19 spaces between */
+		99); /* 20 words of 4 letters and 19 spaces */
 }
 
 int main(void)

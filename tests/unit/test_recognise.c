@@ -1,4 +1,5 @@
-/* collectors/recognise: what each system leaves behind, and the name that comes of it. */
+/* collectors/naming/recognise.c: what each job system leaves in a process, and the resulting job
+ * name. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

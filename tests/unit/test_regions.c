@@ -1,4 +1,4 @@
-/* recommender/places: regions by every name they have. */
+/* recommender/catalogue/regions.c: regions are found by each of their names. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static struct catalogue *catalogue(void)
 	return c;
 }
 
-/* The api_references of the regions found, each with a blank after it; or the error. */
+/* Expects these api_references of the regions found, each followed by a blank, or this error. */
 static void assert_found(const struct catalogue *c, struct region_filter p, const char *expected)
 {
 	AUTO(arena_done) struct arena arena = {0};

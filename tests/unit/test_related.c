@@ -1,4 +1,4 @@
-/* recommender/related: benchmarks that are like a job. */
+/* recommender/servers/related_benchmarks.c: which benchmarks resemble a job. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* exporter/target and exporter/arguments: from the bytes of a request to checked values. */
+/* exporter/api/request_target.c, arguments.c: from the bytes of a request to checked values. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Reads a query as the server does; the texts in a point into raw. */
+/* Reads a query like the server. The texts in `a` point into `raw`. */
 static int read_query(struct arguments *a, char *raw, struct err *e)
 {
 	struct request_target t;
@@ -57,7 +57,7 @@ static int read_query(struct arguments *a, char *raw, struct err *e)
 static void paths_are_decoded_or_refused(void **state)
 {
 	static const struct {
-		const char *raw, *path, *query; /* path NULL: refused */
+		const char *raw, *path, *query; /* path: NULL = refused */
 	} table[] = {
 		{"/metrics", "/metrics", ""},
 		{"/metrics?", "/metrics", ""},

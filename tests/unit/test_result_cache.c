@@ -1,4 +1,5 @@
-/* exporter/answers/behaviour.c, result_cache.c: the same while the runs are the same, and no longer. */
+/* exporter/answers/behaviour.c, result_cache.c: an answer is kept while the runs stay the same, and
+ * no longer. */
 #include "tests/unit/test_main.h"
 
 #include "exporter/answers/behaviour.h"
@@ -14,7 +15,7 @@ static struct behaviour_past a_past(double peak)
 	return p;
 }
 
-/* How each differs from the first two runs, which were kept. */
+/* How each case differs from the first two runs, whose answer was kept. */
 static const struct {
 	const char *what;
 	size_t n;

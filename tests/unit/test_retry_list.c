@@ -1,4 +1,5 @@
-/* exporter/setbacks: which runs give way to others when they cannot be handed on, and when they are tried again. */
+/* exporter/forward/retry_list.c: which runs are put aside when they cannot be forwarded, and when
+ * they are tried again. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ static bool add(struct retry_list *s, const char *run_id, bool by_itself, double
 static void a_run_gives_way_at_once_or_after_three_failures(void **state)
 {
 	static const struct {
-		const char *failures; /* i: by itself; o: of others, perhaps */
+		const char *failures; /* i: failure of the run itself; o: perhaps of other runs */
 		bool aside, said_last;
 	} cases[] = {{"", false, false}, {"o", false, false}, {"oo", false, false},
 		{"ooo", true, true}, {"oooo", true, false}, {"i", true, true}, {"ii", true, false},
@@ -57,7 +58,7 @@ static void a_run_is_tried_again_after_its_own_wait(void **state)
 	assert_true(retry_list_is_due(&s, "short", at(102), INFINITY));
 	assert_false(retry_list_is_due(&s, "long", at(102), INFINITY));
 	assert_true(retry_list_any_due(&s, at(102), INFINITY));
-	/* While the program ends, none waits long. */
+	/* Waits are short while the program ends. */
 	assert_true(retry_list_is_due(&s, "long", at(101), 1));
 	add(&s, "short", true, 102, 4);
 	assert_false(retry_list_is_due(&s, "short", at(105), INFINITY));

@@ -1,7 +1,5 @@
-/*
- * recommender/sizing/cost_aware.c on made-up jobs that no trace was taken from: whatever a job does, what auto asks for is of the
- * order of what was seen, and costs less than the baseline.
- */
+/* recommender/sizing/cost_aware.c on invented jobs that come from no trace. For every kind of job,
+ * the request of `auto` has the size of the observed peaks, and costs less than the baseline. */
 #include "tests/unit/test_main.h"
 
 #include <float.h>
@@ -15,7 +13,7 @@
 #define GIB  (1024 * MIB)
 #define RUNS 60
 
-/* Reproducible and without a state of its own: splitmix64 of a number, as a share of 1. */
+/* Returns a reproducible number between 0 and 1 for each `n` (splitmix64). */
 static double uniform(uint64_t n)
 {
 	n += 0x9e3779b97f4a7c15u;
@@ -93,8 +91,7 @@ static double random_input(unsigned i)
 struct job {
 	const char *name;
 	double (*peak)(unsigned i), (*input)(unsigned i);
-	double waste,
-		failures; /* the most of either, as a share of use and of runs, at risk balanced */
+	double waste, failures; /* the limits, as shares of use and of runs, at risk balanced */
 };
 
 static const struct job jobs[] = {
@@ -154,7 +151,7 @@ static void waste_and_failures_are_bounded(void **state)
 	}
 }
 
-/* Counting a failed attempt as a whole run's use, as an operator would feel it. */
+/* Counts a failed attempt like the use of a whole run. */
 static double felt_cost(const struct replay_record *r)
 {
 	return r->wasted / r->used + (double)r->failures / (double)r->runs;
@@ -179,7 +176,8 @@ static void it_costs_less_than_the_baseline(void **state)
 	}
 }
 
-/* After one, two, three runs: more than the peak, less than twice and a bit. */
+/* After one, two or three runs the request is above the peak, but not much more than twice the
+ * peak. */
 static void short_histories_are_met_with_a_margin(void **state)
 {
 	static const double peaks[] = {10 * MIB, GIB, 30 * GIB, 500 * GIB};
@@ -200,7 +198,8 @@ static void short_histories_are_met_with_a_margin(void **state)
 	}
 }
 
-/* Forwarded runs may hold any number: no endless loop, no write out of bounds. */
+/* Forwarded runs may contain any number. There must be no endless loop and no write out of
+ * bounds. */
 static void figures_beyond_all_bounds_have_an_answer(void **state)
 {
 	static const double figures[] = {
@@ -226,7 +225,7 @@ static void figures_beyond_all_bounds_have_an_answer(void **state)
 
 			cost_aware_outlook(rule_state, NAN, asked, &outlook);
 			cost_aware_quantiles(rule_state, NAN, ARRAY_LEN(quantile), quantile);
-			/* Only an infinite peak makes it unknown. */
+			/* Only an infinite peak gives an unknown request. */
 			if ((isnan(asked) && !isinf(figures[k % N])) || asked < 0 || above < 0 ||
 				outlook.too_small < 0 || outlook.too_small > 1 ||
 				outlook.leading >= EXPERT_COUNT || outlook.runs < 1 ||

@@ -1,4 +1,5 @@
-/* recommender/sizing/rule.h: each rule against its reference, and what must hold for every history. */
+/* recommender/sizing/rule.h: each rule compared with its reference, and properties that every
+ * history must have. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static void *rule_new(const struct sizing_rule *rule)
 	return state;
 }
 
-/* A job with a pattern, a rough dependence on its input and an outburst every 13 runs. */
+/* Makes a job with a pattern, a rough dependence on its input, and an outlier every 13 runs. */
 static struct observation made_up_run(unsigned i, bool with_input)
 {
 	unsigned jitter = (i * i * 7 + 3 * i) % 11;
@@ -30,7 +31,8 @@ static struct observation made_up_run(unsigned i, bool with_input)
 	};
 }
 
-/* Expected values: an independent implementation of each method in another language. */
+/* The expected values come from an independent implementation of each method in another
+ * language. */
 static void rules_allocate_as_their_references(void **state)
 {
 	static const unsigned at[] = {1, 2, 6, 12, 20, 39};
@@ -100,7 +102,7 @@ static void rules_allocate_as_their_references(void **state)
 	}
 }
 
-/* The published margins of the starting formula for a job that always needs the same. */
+/* The published margins of the starting formula for a job with constant use. */
 static void caq_margin_shrinks_on_a_steady_job(void **state)
 {
 	static const struct {
@@ -255,7 +257,7 @@ static void learn_all(void *s, double peak_mib, double input, unsigned runs)
 	}
 }
 
-/* Weights double every 24 runs: without an end to that they would be infinite after 24,576. */
+/* Weights double every 24 runs. Without rescaling they would be infinite after 24,576 runs. */
 static void vpa_fades_as_ever_after_any_number_of_runs(void **state)
 {
 	AUTO(freep) void *old = rule_new(&rule_vpa);
@@ -320,7 +322,7 @@ static void auto_extrapolates_with_a_cap(void **state)
 	assert_true(inside > 500 * MIB && inside < 800 * MIB);
 	assert_true(above > 1800 * MIB); /* twice the largest input seen */
 	assert_true(beyond < 4 * 3 * 1000 * MIB &&
-		    beyond >= above); /* three largest peaks, and its margin */
+		    beyond >= above); /* three largest peaks and a margin */
 }
 
 static void outlook_gives_less_risk_to_larger_allocations(void **state)
@@ -345,7 +347,8 @@ static void outlook_gives_less_risk_to_larger_allocations(void **state)
 	assert_true(o.too_small > 0.99);
 }
 
-/* However alike they were: half a failure more than none, in two runs more than n. */
+/* The runs were all alike. With n runs the stated risk is at least half a failure more than none,
+ * in two runs more than n. */
 static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
@@ -364,7 +367,7 @@ static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 		cost_aware_outlook(s, NAN, 8000 * MIB, &o);
 		assert_true(o.told_by_number);
 		assert_true(fabs(o.too_small - table[i].least) < 1e-9);
-		/* A request below every peak seen is as risky as before. */
+		/* A request below every observed peak is as risky as before. */
 		cost_aware_outlook(s, NAN, 500 * MIB, &o);
 		assert_false(o.told_by_number);
 		assert_true(o.too_small > 0.9);

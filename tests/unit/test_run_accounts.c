@@ -1,4 +1,5 @@
-/* exporter/run_accounts: what is said to whoever's CPU time may not be all of it. */
+/* exporter/wrapper/run_accounts.c: the message to a user whose run may have used more CPU time than
+ * was counted. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>

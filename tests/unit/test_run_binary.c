@@ -1,4 +1,4 @@
-/* The processor that a run's programs need. */
+/* The processor architecture that a run's programs need. */
 #include "tests/unit/test_main.h"
 
 #include <elf.h>
@@ -57,7 +57,8 @@ static void an_emulated_program_is_not_its_emulator(void **state)
 	assert_string_equal(architecture(w), "arm64");
 }
 
-/* The header says another processor than any that this is built for: whoever reads it gives himself away. */
+/* The program's header names an architecture that the exporter is not built for, so a read of the
+ * header is noticed. */
 static void a_program_that_may_never_answer_is_not_read(void **state)
 {
 	static const struct {
@@ -87,7 +88,7 @@ static void a_program_that_may_never_answer_is_not_read(void **state)
 	}
 }
 
-/* One that hangs costs ever less; another one is read at once. */
+/* A program that hangs is read less and less often. Another program is read at once. */
 static void a_program_that_does_not_answer_is_read_later(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -154,7 +155,8 @@ static void headers_are_read_in_both_byte_orders_and_never_past_their_end(void *
 	assert_null(run_binary_architecture(head, sizeof head));
 }
 
-/* An executable with two segments, the second of which is a note with an alien property before that of the level. */
+/* An executable with two segments. The second is a note with an unknown property before the
+ * property of the CPU level. */
 struct executable {
 	Elf64_Ehdr head;
 	Elf64_Phdr segment[2];
@@ -172,7 +174,7 @@ static struct executable executable_of(uint32_t needed)
 			{.p_type = 0x6474e553,
 				.p_offset = offsetof(struct executable, note),
 				.p_filesz = sizeof(uint32_t[12])}},
-		/* "GNU"; a property of 4 bytes, padded; the level. */
+		/* "GNU"; an unknown property of 4 bytes, padded; the CPU level. */
 		.note = {4, 32, 5, 0x554e47, 0xc0000002, 4, 3, 0, 0xc0008002, 4, needed, 0},
 	};
 }
@@ -219,7 +221,7 @@ static void executable_that_does_not_say_or_is_cut_has_no_level(void **state)
 	other.head.e_phoff = UINT64_MAX - 1;
 	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 	other = x;
-	other.note[5] = UINT32_MAX; /* the alien property goes past the end */
+	other.note[5] = UINT32_MAX; /* the unknown property exceeds the note */
 	assert_null(run_binary_cpu_level((const unsigned char *)&other, sizeof other));
 	other = x;
 	other.note[3] = 0;

@@ -1,4 +1,5 @@
-/* exporter/outlook: one row of expectations per job, of as many runs and jobs as there are. */
+/* exporter/sampling/run_forecast.c: one row of forecasts per job, with as many runs and jobs as the
+ * limits allow. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ struct fixture {
 	char name[RUNS_MAX][32];
 };
 
-/* Nothing is known of the past: what is left over needs none. */
+/* The history is empty. Unused resources can be forecast without it. */
 static int begin(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof *f);
@@ -71,7 +72,7 @@ static struct snapshot *tick(struct fixture *f)
 	return s;
 }
 
-/* The job's unused memory; NaN = no such point. */
+/* Returns the job's unused memory; NaN = no such point. */
 static double left_over(const struct snapshot *s, int job, size_t *n)
 {
 	const struct block *b = &s->blocks[0];
@@ -117,7 +118,7 @@ static void a_job_is_said_once_and_by_the_run_that_fits_best(void **state)
 	}
 }
 
-/* Two runs of each job, more than there is room for; when some end, others take their places. */
+/* Each job has two runs, more in total than the limit. When some end, others take their places. */
 static void as_many_runs_have_one_as_there_is_room_for(void **state)
 {
 	struct fixture *f = *state;
@@ -145,7 +146,7 @@ static void as_many_runs_have_one_as_there_is_room_for(void **state)
 		left_over(s, i, &n);
 		said += n;
 	}
-	/* Both numbers of a job are divisible by three, or neither is. */
+	/* A job's two run numbers are both divisible by three, or neither is. */
 	assert_int_equal(said, RUNS_MAX / 3 / 2);
 	shared_drop(&s->shared);
 }

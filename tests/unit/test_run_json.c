@@ -1,11 +1,11 @@
-/* Numbers of runs in answers, one by one and together, and the unknown ones. */
+/* Numbers of runs in answers: of one run, of all runs, and unknown ones. */
 #include "tests/unit/test_main.h"
 
 #include "collectors/base/mem.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/stats_json.h"
 
-/* Its one row is of after its end. */
+/* The run's only row is from after its end. */
 static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void **state)
 {
 	static struct column_stats none[] = {{"processes", {1, 0, 0, 0, 0, 0, 0, 0}}};
@@ -27,7 +27,7 @@ static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void
 	json_decref(o);
 }
 
-/* Over the runs the mean of the means, and the largest. */
+/* The statistics over runs are the mean of the means, and the largest value. */
 static void gpus_are_among_the_statistics_of_resource_tracker(void **state)
 {
 	static struct column_stats of_one[] = {

@@ -1,4 +1,4 @@
-/* collectors/run_members: against a table that is as simple as can be. */
+/* collectors/process/member_limit.c compared with the simplest possible table. */
 #include "tests/unit/test_main.h"
 
 #include "collectors/process/member_limit.h"
@@ -6,14 +6,15 @@
 #define PIDS  200
 #define STEPS 200000
 
-/* By a fixed sequence: the same in each run. */
+/* Returns the next number of a fixed sequence, the same in each test run. */
 static unsigned next(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005U + 1442695040888963407U;
 	return (unsigned)(*seed >> 33);
 }
 
-/* Pids whose slots are the same by twos and fours, so that gaps have somebody behind them. */
+/* Returns pids of which two or four hash to the same slot, so that a removal leaves a gap before
+ * another entry. */
 static pid_t pid_of(size_t i)
 {
 	return (pid_t)(1 + i % 50 + (i / 50) * 65536);

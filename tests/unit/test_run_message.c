@@ -1,4 +1,4 @@
-/* A run message is read back as it was written; anything else is refused by name. */
+/* A run message is read back unchanged. The refusal of any other message names what is wrong. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -112,7 +112,7 @@ static void what_is_told_is_read(void **state)
 #define GOOD RUN "\"outcome\":\"failed\",\"columns\":{}"
 
 static const struct {
-	const char *text, *refused_for; /* NULL: it is taken */
+	const char *text, *refused_for; /* NULL = accepted */
 } cases[] = {
 	{"{" GOOD "}", NULL},
 	{"{" GOOD ",\"of_a_newer_exporter\":[1]}", NULL},

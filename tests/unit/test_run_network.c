@@ -14,7 +14,7 @@ static void put_root(struct world *w)
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 10, .children = "");
 }
 
-/* We are in 1. */
+/* Puts the run's root into `namespace`. The exporter is in namespace 1. */
 static struct world *root_in(const char *namespace)
 {
 	struct world *w = world_new();
@@ -88,19 +88,20 @@ static void the_machines_namespace_is_nobodys(void **state)
 	assert_null(network_source(w));
 }
 
-/* A pod that sees all processes of the machine (hostPID) and has a network of its own: that of process 1 is the machine's. */
+/* A pod that sees all processes of the machine (hostPID), with its own network. The network of
+ * process 1 is the machine's. */
 static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **state)
 {
 	static const struct {
-		const char *first, *theirs, *source; /* ours is 1 */
-		int refused;                         /* the namespace of process 1 */
+		const char *first, *theirs, *source; /* the namespaces; the exporter's is net:[1] */
+		int refused;                         /* error of reading process 1's namespace */
 	} table[] = {
 		{"net:[9]", "net:[9]", NULL, 0},
 		{"net:[9]", "net:[2]", "own", 0},
 		{"net:[9]", "net:[1]", "shared", 0},
 		{"net:[1]", "net:[1]", "shared", 0},
 		{"net:[1]", "net:[2]", "own", 0},
-		{"net:[9]", "net:[9]", "own", -EACCES}, /* nobody can tell */
+		{"net:[9]", "net:[9]", "own", -EACCES}, /* unknown whose it is */
 		{"net:[9]", "net:[2]", NULL, -ETIMEDOUT},
 	};
 
@@ -123,7 +124,7 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 			assert_string_equal(network_source(w), table[i].source);
 		else
 			assert_null(network_source(w));
-		/* A file that did not answer is read again. */
+		/* A file that timed out is read again. */
 		memory_tree_refuse(w->proc, "1/ns/net", 0);
 		look(w);
 		if (table[i].refused == -ETIMEDOUT)

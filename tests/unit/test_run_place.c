@@ -1,4 +1,4 @@
-/* The disk space that a run takes. */
+/* The disk space that a run uses. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -74,7 +74,8 @@ static void the_most_that_was_in_use_at_once_stays(void **state)
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
 	put_space(w, "", 13 * GIB);
 	put_written(w, 5 * GIB);
-	/* The folder is of the same file system; memory and other machines are not looked at. */
+	/* /home is on the same file system as the root. tmpfs and network file systems are not
+	 * read. */
 	put_space(w, "home", 13 * GIB);
 	put_space(w, "tmp", 13 * GIB);
 	put_space(w, "net", 13 * GIB);
@@ -128,7 +129,7 @@ static void another_mount_namespace_is_reached_through_the_process(void **state)
 static void put_through_root(struct world *w, const char *path, uint64_t used)
 {
 	char whole[64];
-	/* As an overlay of a disk and another disk. */
+	/* The root is an overlay, and the rest is another disk. */
 	uint64_t size = path[0] ? 50 * GIB : 40 * GIB;
 
 	snprintf(whole, sizeof whole, "10/root/%s", path);
@@ -156,7 +157,8 @@ static struct world *container_world(void)
 	return w;
 }
 
-/* No growth is not what was seen, and what has grown elsewhere is not all. */
+/* A file system that does not answer is not "no growth", and the growth of the others is not the
+ * total. */
 static void what_does_not_answer_is_unknown_until_it_does(void **state)
 {
 	static const char *const paths[] = {"", "data"};
@@ -172,7 +174,7 @@ static void what_does_not_answer_is_unknown_until_it_does(void **state)
 		assert_true(isnan(value(w, RUN_DISK_GROWN_BYTES)));
 		put_through_root(w, paths[i], 3 * GIB);
 		let_hang(w, paths[i], false);
-		/* Growth since the beginning, where it could be seen. */
+		/* Growth counts from the first reading of each file system. */
 		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 1.0 : 2.0) * GIB, 0);
 		put_through_root(w, paths[i], 7 * GIB);
 		assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), (i ? 5.0 : 6.0) * GIB, 0);
@@ -188,7 +190,7 @@ static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0);
 	put_through_root(w, "data", 4 * GIB);
 	let_hang(w, "data", true);
-	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0); /* as last seen */
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 0, 0); /* as last read */
 	memory_tree_text(w->proc, "10/mountinfo",
 		CONTAINER "22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n");
 	look(w);
@@ -201,7 +203,7 @@ static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 #define BELOW   "32 31 0:51 / /data/more rw - fuse.slow slow rw\n"
 #define ANOTHER "33 20 8:3 / /data rw - ext4 /dev/sdc1 rw\n"
 
-/* A call would report 90 GiB in use here; on a real machine it would never return. */
+/* statvfs() would report 90 GiB here. On a real machine it would never return. */
 static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
@@ -216,8 +218,9 @@ static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
 	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK SLOW BELOW);
 	put_space(w, "data", 90 * GIB);
 	put_space(w, "", 12 * GIB);
-	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 2.0 * GIB, 0); /* the others are */
-	/* It is gone again, and what happened meanwhile nobody knows; nor what was on another disk before. */
+	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 2.0 * GIB, 0); /* the others grew */
+	/* The slow file system was unmounted. Growth during that time is unknown and not counted,
+	 * and neither is the earlier use of another disk. */
 	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK);
 	look(w);
 	put_space(w, "data", 91 * GIB);
@@ -242,7 +245,7 @@ static void a_table_that_cannot_be_read_leads_nowhere(void **state)
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
 }
 
-/* Its number may be somebody else's by then, who has other things mounted. */
+/* After the process's end, its pid may belong to a process with other mounts. */
 static void paths_through_a_process_end_with_it(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
@@ -274,13 +277,13 @@ static void paths_through_a_process_end_with_it(void **state)
 	space.free = 0;
 	memory_tree_space(w->proc, "10/root/", space, 9);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
-	/* No process of the run is left that leads there. */
+	/* No remaining process of the run has this file system. */
 	gone(w, 11);
 	memory_tree_space(w->proc, "11/root/", space, 9);
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
 }
 
-/* For a look at each of many runs, a long table would be read as often. */
+/* With many runs, a long mount table would be read once per run at each tick. */
 static void a_long_table_is_not_read_at_each_look(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
@@ -292,7 +295,7 @@ static void a_long_table_is_not_read_at_each_look(void **state)
 		n += (size_t)snprintf(text + n, room - n, "%d 20 0:30 / /tmp/%d rw - tmpfs t rw\n",
 			100 + i, i);
 	memory_tree_link(w->proc, "10/ns/mnt",
-		"mnt:[2]"); /* who reads ours may do so for other reasons */
+		"mnt:[2]"); /* our own table may also be read elsewhere */
 	memory_tree_text(w->proc, "10/mountinfo", text);
 	follow(w, 10, 0);
 	look(w);

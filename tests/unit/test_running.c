@@ -1,4 +1,4 @@
-/* recommender/behaviour/running.c: what to expect of a run that has not ended. */
+/* recommender/behaviour/running.c: the forecast for a run that has not ended. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
-/* 40 runs with peaks of 1000 to 1950 MiB that took 100 to 195 s. */
+/* Makes 40 runs with peaks of 1000 to 1950 MiB and durations of 100 to 195 s. */
 static struct prospect prospect_of_history(void)
 {
 	static struct test_runs t;
@@ -58,15 +58,15 @@ static void the_risk_of_a_kill_follows_mark_limit_and_trend(void **state)
 	static const struct {
 		double peak, half, seconds, limit, least, most;
 	} table[] = {
-		{300, NAN, 10, 1800, .1, .35},   /* a fifth of the past lies above */
-		{1750, NAN, 10, 1800, .5, 1},    /* most of what is below is ruled out */
-		{300, NAN, 10, 20000, 0, .01},   /* far away */
-		{1801, NAN, 10, 1800, 1, 1},     /* met */
-		{300, 150, 10, 1800, .1, .35},   /* it grows as all do at first: no surprise yet */
-		{2500, 2500, 120, 4000, 0, .01}, /* more than ever, but flat */
-		{2500, 1250, 100, 2600, .85, 1}, /* more than ever, and +25 MiB/s: there in 4 s */
-		{2500, 2490, 120, 4000, 0, .05}, /* more than ever, but slow: there in 9000 s */
-		{9000, NAN, 120, 12000, .5, .5}, /* beyond all that is known, as is its trend */
+		{300, NAN, 10, 1800, .1, .35},   /* a fifth of the past peaks is above */
+		{1750, NAN, 10, 1800, .5, 1},    /* most past peaks are already exceeded */
+		{300, NAN, 10, 20000, 0, .01},   /* the limit is far away */
+		{1801, NAN, 10, 1800, 1, 1},     /* the limit is reached */
+		{300, 150, 10, 1800, .1, .35},   /* early growth is normal */
+		{2500, 2500, 120, 4000, 0, .01}, /* above all past peaks, but flat */
+		{2500, 1250, 100, 2600, .85, 1}, /* above all past peaks, +25 MiB/s: there in 4 s */
+		{2500, 2490, 120, 4000, 0, .05}, /* above all past peaks, slow: there in 9000 s */
+		{9000, NAN, 120, 12000, .5, .5}, /* peak and trend are beyond all experience */
 	};
 	struct prospect p = prospect_of_history();
 

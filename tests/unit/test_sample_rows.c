@@ -1,4 +1,4 @@
-/* exporter/fold: what becomes a row, and what its numbers are. */
+/* exporter/history/sample_rows.c: which readings become a row, and the numbers in it. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	assert_double_equal(row[0].at, 1000, 1e-9);
 	assert_double_equal(row[0].duration, 2, 1e-9);
 	assert_double_equal(row[0].value[CPU], 3,
-		1e-9); /* what it had used before the first reading, too */
+		1e-9); /* includes the use before the first reading */
 	assert_double_equal(row[0].value[MEMORY], 20, 0);
 	assert_double_equal(row[0].value[PEAK], 40, 0);
 	at(w, 3, 3.25, 5);
@@ -77,7 +77,7 @@ static void growth_starts_from_zero_and_adds_up(void **state)
 	assert_double_equal(row[0].duration, 1, 1e-9);
 }
 
-/* A job of 0.1 cores that is found after an hour did not use 360 cores in the second after it. */
+/* A job of 0.1 cores that is found after an hour did not use 360 cores in one second. */
 static void the_first_row_covers_the_run_from_its_start(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -112,7 +112,7 @@ static void unknown_and_fallen_counters_are_unknown(void **state)
 	at(w, 3, NAN, 1);
 	sample_rows_read(w->fold, &w->snapshot, NULL, &row);
 	assert_true(isnan(row[0].value[CPU]));
-	/* After the gap nothing is lost: growth counts from the last known value. */
+	/* The growth during the gap is not lost: it counts from the last known value. */
 	at(w, 4, 6, 1);
 	sample_rows_read(w->fold, &w->snapshot, NULL, &row);
 	assert_double_equal(row[0].value[CPU], 2, 1e-9);

@@ -1,4 +1,5 @@
-/* exporter/sampling/requests.c: whoever asks a sampler that hangs gives up, and leaves nothing behind; who is slow is waited for. */
+/* exporter/sampling/requests.c: a caller gives up on a sampler that hangs, and leaves nothing
+ * behind. A slow sampler is waited for. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	/* A test that failed may have left it hanging. */
+	/* A failed test may have left the sampler hanging. */
 	sem_post(&w->go_on);
 	sampler_stop(w->app.sampler);
 	run_forecasts_stop(w->app.run_forecasts);
@@ -117,7 +118,7 @@ static void what_hangs_is_left_to_the_sampler(void **state)
 	assert_int_equal(w->called, 2);
 }
 
-/* Or those who ask again and again would hold up whoever else is served by their threads. */
+/* Otherwise repeated calls would delay all other requests of the same threads. */
 static void after_one_waited_in_vain_nobody_waits_long(void **state)
 {
 	struct world *w = *state;
@@ -137,7 +138,7 @@ static void *hang_too_long(void *context)
 	return sampler_call(w->app.sampler, hang, w, TOO_LONG, NULL) == -ECANCELED ? w : NULL;
 }
 
-/* Returns when it hangs. */
+/* Starts a thread and returns when the sampler hangs. */
 static pthread_t begin_to_hang(struct world *w)
 {
 	pthread_t thread;
@@ -161,9 +162,9 @@ static void who_waits_already_gives_up_with_who_waited_in_vain(void **state)
 	assert_int_equal(w->called, 2);
 }
 
-/* ---- what finds runs ---- */
+/* ---- finding runs ---- */
 
-/* A request to the sampler that it may use after the caller gave up. */
+/* A request that the sampler may still use after the caller gave up. */
 struct slip {
 	struct shared shared;
 	struct world *world;
@@ -192,7 +193,7 @@ static const sigset_t *one_signal(void)
 	return &set;
 }
 
-/* For this thread alone: whoever is sent a signal of the process would take it. */
+/* Sends the signal to this thread only. A signal to the process could reach another thread. */
 static void send_signal(void)
 {
 	pthread_sigmask(SIG_BLOCK, one_signal(), NULL);
@@ -217,7 +218,7 @@ static void who_hangs_in_finding_keeps_what_it_uses_and_nobody_else(void **state
 	int before;
 
 	send_signal();
-	/* A busy machine may not come to it before the first look at the signals. */
+	/* On a busy machine the sampler may not start the call before the signal is noticed. */
 	do {
 		before = w->released;
 		assert_false(find_with_slip(w));
@@ -243,7 +244,7 @@ static bool is_taken_for_silent(struct sampler *s)
 	return ret;
 }
 
-/* Rules that name no process. */
+/* Makes a file of rules that match no process. */
 static void rules_make(struct world *w)
 {
 	static const char text[] = "rules:\n- user: no-such-user\n  job_name: x\n";
@@ -287,16 +288,16 @@ static void the_end_is_seen_while_rules_are_given(void **state)
 
 	send_signal();
 	rules_reload(&w->app);
-	/* Or it has waited for as long as anybody does. */
+	/* Otherwise rules_reload() would have waited until the sampler counted as hanging. */
 	assert_false(is_taken_for_silent(w->app.sampler));
-	/* It is still to be taken by whoever ends the program. */
+	/* The signal is still pending for the thread that ends the program. */
 	assert_int_equal(sigtimedwait(one_signal(), NULL, &(struct timespec){0}), SIGTERM);
 	sem_post(&w->go_on);
 	pthread_join(patient, NULL);
 	rules_remove(w);
 }
 
-/* For longer than anybody waits for who does nothing. */
+/* Works for longer than an idle sampler is waited for. */
 static void work(const struct host *host, void *context)
 {
 	uint64_t begin = process_thread_clock();
@@ -371,9 +372,9 @@ static void a_run_that_was_given_up_is_not_recorded(void **state)
 	struct records r = {.sample_rows = s->sample_rows};
 
 	assert_int_equal(follow_and_record(w, "waited-for", INFINITY), 0);
-	/* The first row comes before. */
+	/* The first row is recorded before the second run begins. */
 	shared_drop(&sampler_scrape(s, 0, 60)->shared);
-	/* Which the tick of its first reading ends with. */
+	/* The tick of the first reading ends with this lock. */
 	pthread_mutex_lock(&s->runs_now.lock);
 	assert_int_equal(follow_and_record(w, "given-up", SHORT), -ECANCELED);
 	pthread_mutex_unlock(&s->runs_now.lock);
@@ -387,7 +388,7 @@ static void note_affinity(const struct host *host, void *context)
 	*(unsigned *)context = host->affinity_cpus;
 }
 
-/* As taskset(1) changes it while a server runs. */
+/* taskset(1) changes the affinity like this while a server runs. */
 static void each_tick_sees_the_cpus_that_may_be_used_then(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,4 @@
-/* exporter/catalogue_scdata: the schema of sc-data, its enum string_table, and files that are something
- * else. */
+/* exporter/catalogue/scdata.c: the schema of sc-data, its enums, and files that are not sc-data. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -44,7 +43,7 @@ static void run(const char *sql)
 	sqlite3_close(db);
 }
 
-/* The tables as sc-data 0.8 has them, with the columns that are read and a few that are not. */
+/* The tables of sc-data 0.8, with the columns that are read and some that are not. */
 static const char schema[] =
 	"CREATE TABLE country (country_id, continent, status, observed_at);"
 	"CREATE TABLE vendor (vendor_id, name, country_id, billing_increment_seconds, "
@@ -143,7 +142,7 @@ static void the_schema_of_sc_data_is_read(void **state)
 	assert_true(micro->network_speed_baseline == 0.064);
 	assert_true(isnan(micro->gpu_memory_total));
 	assert_string_equal(micro->gpu_model, "");
-	assert_int_equal(micro->n_prices, 3); /* on demand in all zones, spot in each */
+	assert_int_equal(micro->n_prices, 3); /* on demand for all zones, spot for each */
 	assert_true(micro->min_price_ondemand == 0.0104 && micro->min_price_spot == 0.003);
 	assert_false(catalogue_find(c, "hcloud", "cx11")->active);
 
@@ -189,7 +188,7 @@ static void rates_of_a_keeper_database_are_read(void **state)
 	assert_true(catalogue_currency(c, "EUR")->usd == 1.25);
 }
 
-/* Servers and prices are enough; what an older version lacks is unknown. */
+/* Only servers and prices are required. Columns that an older version lacks are unknown. */
 static void a_smaller_schema_is_read(void **state)
 {
 	run("CREATE TABLE server (vendor_id, server_id, vcpus, memory_amount, status);"

@@ -1,4 +1,4 @@
-/* exporter/self and exporter/counters_http_add: the exporter's own metrics. */
+/* exporter/sampling/self_metrics.c and counters_http_add(): the exporter's own metrics. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 
 static const struct collector *const collectors[] = {&collector_self, NULL};
 
-/* Reads once through proc, with sources unless that is NULL; the caller drops the snapshot and frees the pool. */
+/* Reads once from `proc`, with `sources`, which may be NULL. The caller drops the snapshot and
+ * frees the pool. */
 static struct snapshot *collect_from(struct tree *proc, const struct self_sources *sources,
 	struct snapshot_pool **pool)
 {
@@ -55,7 +56,7 @@ static const struct point *first_point(const struct snapshot *s, const char *nam
 	return NULL;
 }
 
-/* NaN when the metric has no point. */
+/* Returns the metric's value; NaN = it has no point. */
 static double value(const struct snapshot *s, const char *name)
 {
 	const struct point *p = first_point(s, name);
@@ -167,7 +168,7 @@ static void requests_are_counted_by_path_and_code(void **state)
 	counters_http_add("/metrics", 400);
 	counters_http_add("other", 404);
 	counters_http_add("other", 401);
-	counters_http_add("other", 418); /* a code that we do not give */
+	counters_http_add("other", 418); /* a status that the exporter never returns */
 	struct snapshot *s = collect(proc, &pool);
 
 	for (const struct point *p = first_point(s, "rightsize_http_requests"); p; p = p->next) {

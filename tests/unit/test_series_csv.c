@@ -1,4 +1,4 @@
-/* Samples as CSV: times to the millisecond, unknown values empty, and a cap that is kept. */
+/* Samples as CSV: times in milliseconds, unknown values empty, and a size limit. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static void unknown_values_are_empty(void **state)
 	assert_string_equal(buf_text(&out), "at,duration,a,b\n1.000,1,0.1,\n2.000,0.5,,1e+300\n");
 }
 
-/* However much fits, nothing is written past the cap, and what lacks is told. */
+/* Nothing is written beyond the limit, and the missing rest is reported. */
 static void the_cap_is_kept(void **state)
 {
 	static const double at[] = {1795250900.5}, duration[] = {0.25};
@@ -58,7 +58,8 @@ static void the_cap_is_kept(void **state)
 	}
 }
 
-/* The last row of a run is of after its end; a thinned one is an average. */
+/* A run's last row is from after its end, and a thinned row is an average, so "processes - 1" may
+ * be negative. */
 static void a_run_has_no_fewer_than_no_children(void **state)
 {
 	static const char *const columns[] = {"processes"};
@@ -86,7 +87,7 @@ static void a_run_has_no_fewer_than_no_children(void **state)
 	assert_int_equal(row, ARRAY_LEN(children));
 }
 
-/* A name that no table has would be an empty cell for ever. */
+/* A column name that no table has would always give an empty cell. */
 static void what_resource_tracker_is_given_is_what_a_history_keeps(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};

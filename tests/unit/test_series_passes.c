@@ -1,4 +1,5 @@
-/* exporter/series_passes: columns of a run in many passes are those of one. */
+/* exporter/answers/series_passes.c: reading a run's columns in many passes gives the same as one
+ * pass. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ static void many_passes_read_what_one_reads(void **state)
 
 		memory_budget_set(0);
 		assert_int_equal(series_passes_read(p->h, &q, &p->arena, &one, NULL), 0);
-		/* At 200 bytes a sample. */
+		/* A sample takes 200 bytes. */
 		memory_budget_set((uint64_t)4 * 3 * ROWS * 200);
 		assert_true(memory_budget()->making < (size_t)ROWS * 400);
 		assert_int_equal(series_passes_read(p->h, &q, &p->arena, &many, NULL), 0);

@@ -1,4 +1,4 @@
-/* exporter/series_view: from samples to points of a chart. */
+/* exporter/answers/series_view.c: from samples to the points of a chart. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const double *column(const struct series *s, const char *name)
 	return NULL;
 }
 
-/* Two columns over n samples of a second each. */
+/* Two columns of n samples, each one second long. */
 struct made {
 	double at[N], duration[N], cpu[N], memory[N];
 	double *values[2];
@@ -55,7 +55,8 @@ static void growth_becomes_a_rate(void **state)
 	assert_null(column(&v, "vram_bytes"));
 }
 
-/* A last reading after a few milliseconds, or none, makes no peak: what grew in it is the neighbour's. */
+/* A last reading after a few milliseconds must not look like a peak. Its growth is added to the
+ * neighbour. */
 static void a_short_interval_is_joined_to_its_neighbour(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -75,7 +76,7 @@ static void a_short_interval_is_joined_to_its_neighbour(void **state)
 	m.duration[0] = 0.01;
 	v = series_view_of(&m.s, &arena);
 	assert_true(fabs(column(&v, "cpu_cores")[0] - 50) < 1e-9);
-	/* The only one in which the growth is known is short itself. */
+	/* The only interval with known growth is a short one. */
 	make(&m, 3);
 	m.duration[1] = 0.01;
 	m.cpu[0] = m.cpu[2] = NAN;

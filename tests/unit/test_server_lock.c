@@ -1,4 +1,4 @@
-/* exporter/server_lock: of the servers of one machine one records into a history. */
+/* exporter/history/server_lock.c: only one of a machine's servers records into a history. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 static const struct run_root here = {.pid_namespace = 4026531836, .boot_id = "a-boot"};
 
-/* The descriptor, or -1 when it is another's. */
+/* Returns the descriptor of the lock; -1 = another server has it. */
 static int take(const char *path, const struct run_root *root)
 {
 	struct err e = {0};
@@ -52,7 +52,7 @@ static void servers_of_other_places_have_their_own(void **state)
 		close(fds[i]);
 }
 
-/* SQLite's own locks stay as they are: who has the history open goes on writing, and so does another. */
+/* SQLite's own locks are not affected: every process can still write the history. */
 static void it_is_in_nobodys_way_who_writes(void **state)
 {
 	struct test_place *p = *state;

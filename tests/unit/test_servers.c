@@ -1,7 +1,5 @@
-/*
- * /servers from end to end of the program's own part: what is asked, as text, and which servers answer. What
- * it costs today is in test_today.c, the picking itself in test_pick_property.c.
- */
+/* /servers as a whole: the request as text, and the servers in the answer. Today's cost is in
+ * test_current_cost.c, the choice of servers in test_pick_property.c. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -21,7 +19,7 @@ static json_t *ask(const char *words, int status)
 	return servers_ask("servers", words, status);
 }
 
-/* "t.small m.large": the ids in their order. */
+/* Writes the server ids in their order: "t.small m.large". */
 static void ids_of(const json_t *document, char *out, size_t size)
 {
 	json_t *one;
@@ -39,7 +37,7 @@ static void what_is_asked_decides_which_servers_answer(void **state)
 		const char *words, *servers;
 	} table[] = {
 		{"", "t.small a.large m.large m.2xlarge g.gpu"},
-		/* MiB of need and GB as sold are not mixed up, and nothing is rounded away. */
+		/* MiB of demand and GB as sold are converted, and nothing is rounded away. */
 		{"memory=412;reserve=none", "t.small a.large m.large m.2xlarge g.gpu"},
 		{"memory=513;reserve=none", "a.large m.large m.2xlarge g.gpu"},
 		{"memory_min=0.5", "t.small a.large m.large m.2xlarge g.gpu"},
@@ -51,7 +49,8 @@ static void what_is_asked_decides_which_servers_answer(void **state)
 		{"gpu_memory_total=8", "g.gpu"},
 		{"gpu_memory_total=8.1", ""},
 		{"gpu_memory_min=8;gpu_min=1;gpu_model=l4", "g.gpu"},
-		/* The system keeps part of the memory: 4,096 MiB are not available to the job. */
+		/* The system needs part of the memory, so 4,096 MiB are not available to the
+		 * job. */
 		{"memory=4096", "m.2xlarge g.gpu"},
 		{"memory=3901;reserve=none;architecture=x86_64", "m.2xlarge g.gpu"},
 		{"memory=3900;reserve=none;architecture=x86_64", "m.large m.2xlarge g.gpu"},
@@ -135,7 +134,7 @@ static void an_answer_explains_itself(void **state)
 	assert_true(number_of(first, "price") == 0.01 && number_of(first, "forecast_cost") == 0.01);
 	assert_string_equal(text_of(first, "forecast_basis"), "assumed_same_speed");
 	assert_non_null(strstr(text_of(first, "why"), "4 fit"));
-	/* The address is wanted, and its price is not known. */
+	/* The job needs an address, and its price is unknown. */
 	assert_string_equal(json_string_value(json_array_get(json_object_get(json_object_get(first,
 										     "cost"),
 								     "lacks"),
@@ -163,7 +162,8 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 				    "100 vCPUs are needed, and none has more than "}},
 		{"memory=9999999", {"have too little memory", "9766 GiB of memory are needed"}},
 		{"vcpus_min=2;vcpus_max=3;gpu_min=9", {"too many vCPUs", "too few GPUs"}},
-		/* Its one spot price is known, and no run is ever done between two interruptions. */
+		/* The only spot price is known, but the run never ends between two
+		 * interruptions. */
 		{"duration=46800;allocation=spot;spot_interruptions=60;objective=cost;include=m."
 		 "large",
 			{"none of the ",
@@ -187,7 +187,7 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 	}
 }
 
-/* A rate of one's own brings the servers in that currency back. */
+/* An exchange rate from the user brings servers in that currency back. */
 static void a_rate_makes_currencies_comparable(void **state)
 {
 	const char *rate[] = {"EUR=1.5"}, *wrong[] = {"EURO=1.5"};
@@ -229,7 +229,7 @@ static void a_rate_makes_currencies_comparable(void **state)
 	assert_non_null(strstr(e.text, "--catalogue.rate=EURO=1.5"));
 }
 
-/* A job that keeps its CPUs busy is kept off burstable and shared ones, unless they are asked for. */
+/* A job with busy CPUs gets no burstable or shared CPUs unless they are requested. */
 static void busy_jobs_get_cpus_of_their_own(void **state)
 {
 	char ids[256];

@@ -1,4 +1,4 @@
-/* exporter/site and exporter/scrape: requests to answers, without sockets. */
+/* exporter/site/site.c and metrics_page.c: from requests to answers, without sockets. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define TEXT "text/plain; version=0.0.4; charset=utf-8"
 #define OM_1 "application/openmetrics-text; version=1.0.0"
 
-/* ---- routes of this test, in place of the real ones ---- */
+/* ---- routes of this test, instead of the real ones ---- */
 
 static const struct parameter echo_parameters[] = {{.name = "text",
 							   .kind = PARAMETER_TEXT,
@@ -55,7 +55,7 @@ static int flood(struct app *app, const struct arguments *a, struct reply *r, st
 	return 0;
 }
 
-/* As when the history is replaced between opening and reading. */
+/* A route that behaves as if the history file was replaced between opening and reading. */
 static int replaced(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	static int times;
@@ -296,7 +296,7 @@ static void scrapes_of_one_snapshot_share_a_body(void **state)
 
 	assert_ptr_not_equal(first.body, later.body);
 	assert_true(later.body->generation > first.body->generation);
-	/* The old one stays whole for those who still send it. */
+	/* The old body stays valid for connections that still send it. */
 	assert_true(holds(&first, "rightsize_cats{"));
 	done(&first);
 	done(&second);
@@ -351,7 +351,7 @@ static void readiness_needs_a_sample(void **state)
 	assert_int_equal(a.status, 503);
 	assert_true(holds(&a, "no_sample"));
 	done(&a);
-	/* It has just started: that is no illness. */
+	/* The sampler has just started, which is not a fault. */
 	a = ask(f, (struct asked){.target = "/-/healthy"});
 	assert_int_equal(a.status, 200);
 	done(&a);
@@ -410,14 +410,14 @@ static void a_sampler_that_hangs_delays_only_the_first(void **state)
 	fake_sampler_hang(f->app.sampler, 60);
 	struct http_answer a = ask(f, (struct asked){.target = "/metrics"});
 
-	/* Old values are better than none; /-/healthy tells. */
+	/* Old values are better than none, and /-/healthy reports the problem. */
 	assert_int_equal(a.status, 200);
 	assert_true(fake_sampler_wait(f->app.sampler) == 5);
 	done(&a);
 	a = ask(f, (struct asked){.target = "/metrics"});
 	assert_true(fake_sampler_wait(f->app.sampler) < 0.2);
 	done(&a);
-	/* It ticked again. */
+	/* The sampler ticks again. */
 	fake_sampler_hang(f->app.sampler, 0);
 	a = ask(f, (struct asked){.target = "/metrics"});
 	assert_true(fake_sampler_wait(f->app.sampler) == 5);
@@ -431,7 +431,7 @@ static void only_whole_scrapes_by_scrapers_are_reported(void **state)
 		bool reported;
 	} table[] = {
 		{{.target = "/metrics", .scrape_timeout = "10"}, true},
-		{{.target = "/metrics"}, false}, /* a person with curl */
+		{{.target = "/metrics"}, false}, /* a user with curl */
 		{{.target = "/metrics", .scrape_timeout = "10", .method = "HEAD"}, false},
 		{{.target = "/metrics?collect[]=cats", .scrape_timeout = "10"}, false},
 		{{.target = "/metrics?collect[]=wolves", .scrape_timeout = "10"}, false},

@@ -1,4 +1,5 @@
-/* exporter/site_change, body: who may change something, and what they may say. */
+/* exporter/site/change.c, exporter/api/json_body.c: who may change something, and which bodies are
+ * accepted. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include "exporter/core/json.h"
 #include "exporter/site/site.h"
 
-/* ---- changes of this test, in place of the real ones ---- */
+/* ---- changes of this test, instead of the real ones ---- */
 
 static const struct parameter no_parameters[] = {{0}};
 static const struct parameter id_parameters[] = {
@@ -314,7 +315,7 @@ static void change_that_takes_long_is_for_another_thread(void **state)
 	}
 }
 
-/* As deep as a body may be long: no stack is as deep. */
+/* The nesting is as deep as the longest body allows, deeper than any stack. */
 static void a_deep_body_is_refused(void **state)
 {
 	static const char *const pieces[] = {"[", "{\"name\":", "{\"object\":[", "[{},"};

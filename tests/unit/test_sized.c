@@ -1,4 +1,4 @@
-/* Sizings are computed once, until a run of the job begins, ends, is corrected or is removed. */
+/* A sizing is computed once, until a run of the job begins, ends, is corrected or is removed. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 static struct app app;
 static struct run run[RUNS_MAX];
 
-/* Room for one more in front. */
+/* Leaves room for one more run in front. */
 static int fresh(void **state)
 {
 	struct runs runs = sample_runs();
@@ -139,11 +139,12 @@ static void a_run_that_changes_makes_the_answer_anew(void **state)
 		assert_ptr_equal(after, again);
 		assert_int_equal(after->runs.n, table[i].runs);
 		assert_int_equal(after->sizing.runs, table[i].used);
-		assert_int_equal(before->runs.n, 4); /* whoever holds it sees what it was */
+		assert_int_equal(before->runs.n, 4); /* an earlier result does not change */
 	}
 }
 
-/* Beyond this number the oldest results are dropped; a caller that holds one keeps it. */
+/* Beyond this number the oldest results are dropped. A result that a caller still uses stays
+ * valid. */
 static void no_more_is_kept_than_stated(void **state)
 {
 	AUTO(sizing_result_done) struct sizing_result *first = ask("input_bytes", "1");
@@ -165,7 +166,7 @@ static void no_more_is_kept_than_stated(void **state)
 	AUTO(sizing_result_done)
 	struct sizing_result *second = ask("input_bytes", "2"), *third = NULL;
 
-	/* "2" was the oldest, so it was made anew, and "3" had to go. */
+	/* "2" was the oldest result, so it was computed again, and "3" was dropped. */
 	third = ask("input_bytes", "1000");
 	assert_ptr_equal(one_more, third);
 	assert_int_equal(second->sizing.runs, 2);
@@ -217,7 +218,7 @@ static void without_a_cache_each_answer_is_its_own(void **state)
 	assert_int_equal(first->sizing.runs, second->sizing.runs);
 }
 
-/* The text of what is answered instead. */
+/* Expects the route to answer with this error text. */
 static void assert_refused(const char *route, const char *job_name, const char *days,
 	const char *says)
 {
@@ -256,7 +257,7 @@ static void a_window_without_a_run_says_when_the_newest_was(void **state)
 			assert_refused(routes[k], "etl/load", table[i].days, table[i].says);
 }
 
-/* Runs before the window are not mentioned: "yet" would be wrong for them. */
+/* Runs before the window are not mentioned. "yet" would be wrong for them. */
 static void a_window_without_a_success_counts_what_it_has(void **state)
 {
 	struct run *newest_failed = &fake_history.runs.run[1];

@@ -1,4 +1,5 @@
-/* recommender/sizing/size.c, baseline.c, advice/formats.c: the seeds' rule and the shared rounding. */
+/* recommender/sizing/size.c, baseline.c, advice/formats.c: the baseline rule and the common
+ * rounding. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static const struct strategy *baseline(void)
 	return s;
 }
 
-/* A test fails where it does not size. */
+/* Sizes with the baseline, or fails the test. */
 static struct sizing sized(const struct test_runs *t, const struct sizing_options *o,
 	struct arena *arena)
 {
@@ -59,7 +60,7 @@ static struct sizing sized(const struct test_runs *t, const struct sizing_option
 
 static const struct sizing_options defaults;
 
-/* The sentence about a number, found by its first word. */
+/* Returns the explaining sentence that begins with `start`. */
 static const char *explained(const struct sizing *s, const char *start)
 {
 	for (size_t i = 0; i < s->n_explain; i++)
@@ -117,7 +118,7 @@ static void baseline_looks_at_the_newest_successful_runs_only(void **state)
 	test_run_succeeded(&t, 1, 90 * MIB);
 	test_run_column(test_run_add(&t, OUTCOME_INTERRUPTED), "memory_peak_bytes", 9 * GIB,
 		9 * GIB);
-	test_run_succeeded(&t, 5, 5 * GIB); /* beyond the window of two */
+	test_run_succeeded(&t, 5, 5 * GIB); /* outside the window of two runs */
 	s = sized(&t, &(struct sizing_options){.runs = 2}, &arena);
 	assert_int_equal(s.resources.cpu, 1);
 	assert_int_equal(s.resources.memory, 128);
@@ -196,7 +197,7 @@ static void baseline_counts_gpus_that_were_used(void **state)
 	struct run *r;
 
 	r = test_run_succeeded(&t, 1, GIB);
-	test_run_column(r, "gpus_used", 1.5, 2); /* two GPUs at 40 % are two GPUs */
+	test_run_column(r, "gpus_used", 1.5, 2); /* two GPUs at 40 % each are two GPUs */
 	test_run_column(r, "gpu_usage", 0.6, 0.8);
 	test_run_column(r, "vram_bytes", 6 * GIB, 8 * GIB);
 	test_run_column(test_run_succeeded(&t, 1, GIB), "gpus_used", 0, 0);
@@ -272,8 +273,8 @@ static void metaflow_line_has_decimal_megabytes(void **state)
 	} table[] = {
 		{{3, 3584, 1, 14336}, "@resources(cpu=3, memory=3759, gpu=1)\n"},
 		{{1, 128, 0, 0}, "@resources(cpu=1, memory=135, gpu=0)\n"},
-		{{1, 15625, 0, 0}, "@resources(cpu=1, memory=16384, gpu=0)\n"}, /* 15625 MiB = 16384
-										   MB exactly */
+		{{1, 15625, 0, 0},
+			"@resources(cpu=1, memory=16384, gpu=0)\n"}, /* exactly 16384 MB */
 		{{0, 0, 0, 0}, "@resources(gpu=0)\n"},
 		{{2, 0, 0, 0}, "@resources(cpu=2, gpu=0)\n"},
 	};

@@ -1,4 +1,5 @@
-/* exporter/answers/sizing_parameters.h: what is asked reaches the strategy, or is refused. */
+/* exporter/answers/sizing_parameters.h: the parameters of a request reach the strategy, or are
+ * refused. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Sentences of a sizing beside memory and CPU: disk, sources of numbers, the summary. */
+/* Sentences of a sizing about other things than memory and CPU: disk, sources of numbers, the
+ * summary. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -36,8 +37,8 @@ static void disk_is_what_was_written_or_what_the_file_systems_grew_by(void **sta
 		double least, most;    /* demand, GiB */
 	} table[] = {
 		{10, NAN, 10, 14},
-		{10, 4, 4, 5.6}, /* it overwrote, or deleted */
-		{4, 10, 4, 5.6}, /* others wrote too */
+		{10, 4, 4, 5.6}, /* the run overwrote or deleted data */
+		{4, 10, 4, 5.6}, /* other processes wrote, too */
 		{NAN, 10, NAN, NAN},
 		{0, 10, 0, 0},
 	};
@@ -53,7 +54,7 @@ static void disk_is_what_was_written_or_what_the_file_systems_grew_by(void **sta
 			if (!isnan(table[i].written)) /* the sum is ten times the mean */
 				test_run_column(r, "disk_written_bytes",
 					table[i].written * GIB / 10, table[i].written * GIB);
-			if (!isnan(table[i].grown)) /* from 0 */
+			if (!isnan(table[i].grown)) /* grows from 0 */
 				test_run_column(r, "system_disk_space_used_bytes", GIB,
 					table[i].grown * GIB);
 		}
@@ -114,7 +115,7 @@ static void measures_that_differ_are_mixed(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 
 	test_run_succeeded(&t, 1, GIB)->memory_source = "vmhwm";
-	test_run_succeeded(&t, 1, GIB); /* unknown */
+	test_run_succeeded(&t, 1, GIB); /* unknown source */
 	assert_string_equal(size_with("max", &t, &defaults, &arena).memory_source, "vmhwm");
 	test_run_succeeded(&t, 1, GIB)->memory_source = "cgroup";
 	assert_string_equal(size_with("max", &t, &defaults, &arena).memory_source, "mixed");
@@ -123,8 +124,8 @@ static void measures_that_differ_are_mixed(void **state)
 static void it_says_which_peak_is_sized_from(void **state)
 {
 	static const struct {
-		const char *newer, *older; /* what told the peak of two runs each */
-		double group;              /* the control group's peak, GiB; NaN = unknown */
+		const char *newer, *older; /* the memory source of two runs each */
+		double group;              /* the control group's peak in GiB; NaN = unknown */
 		const char *says[3];
 	} table[] = {
 		{"vmhwm", "vmhwm", NAN,
@@ -182,11 +183,11 @@ static void tmpfs_is_counted_where_it_is_known_and_said_where_not(void **state)
 			"not counted of 1 successful run that had no control group"},
 		{0, 0, 0, NAN, 1, NULL},
 		{4, 5, 1, NAN, 5, "up to 4.00 GiB that no process had mapped"},
-		/* Never at the same time, as the group tells. */
+		/* The group's peak shows that tmpfs and processes did not peak together. */
 		{4, 5, 1, 4.5, 4.5, "up to 4.00 GiB that no process had mapped"},
-		/* A group that was not charged for all that the processes had. */
+		/* The group was not charged for all memory of its processes. */
 		{4, 5, 1, 0.5, 1, "up to 4.00 GiB that no process had mapped"},
-		/* Recorded by what did not tell it. */
+		/* Recorded by a version without the tmpfs column. */
 		{NAN, 4, NAN, NAN, 5, "up to 4.00 GiB that no process had mapped"},
 		{NAN, 4, 1, NAN, 4, "up to 3.00 GiB that no process had mapped"},
 		{NAN, 1, 4, NAN, 1, NULL},

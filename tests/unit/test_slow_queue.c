@@ -1,4 +1,5 @@
-/* exporter/desk: questions one after the other on another thread, and what bounds them. */
+/* exporter/http/slow_queue.c: slow requests run one after the other on another thread, within
+ * limits. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 static struct slow_queue *slow_queue;
 
 struct question {
-	struct slow_task slow_task; /* first */
+	struct slow_task slow_task; /* must be the first member */
 	sem_t may_answer, answered;
 	bool wanted;
 	pthread_t thread;
@@ -66,7 +67,7 @@ static void asking_waits_for_nothing_and_answers_come_in_order(void **state)
 
 	begin(q, MANY);
 	open_desk(MANY, 1000);
-	/* None of them may be answered yet. */
+	/* No request may finish yet. */
 	for (size_t i = 0; i < MANY; i++)
 		assert_true(slow_queue_take(slow_queue, &q[i].slow_task));
 	for (size_t i = 0; i < MANY; i++) {
@@ -91,7 +92,7 @@ static void those_that_have_not_left_are_counted(void **state)
 	assert_true(slow_queue_take(slow_queue, &q[0].slow_task));
 	wait_for(&q[0]);
 	assert_true(slow_queue_take(slow_queue, &q[1].slow_task));
-	/* One waits, and the answer of the other is being sent. */
+	/* One request waits, and the answer to another one is being sent. */
 	assert_false(slow_queue_take(slow_queue, &q[2].slow_task));
 	slow_queue_leave(slow_queue, q[0].bytes);
 	assert_true(slow_queue_take(slow_queue, &q[2].slow_task));

@@ -1,4 +1,5 @@
-/* collectors/recognise, stable_name: what changes from run to run is in no name. */
+/* collectors/naming/recognise.c, stable_name.c: no job name contains a part that changes from run
+ * to run. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -9,10 +10,8 @@
 #include "collectors/naming/stable_name.h"
 #include "tests/support/process_texts.h"
 
-/*
- * The same job in two runs, with all that differs between them wherever a system lets it into what it tells: one name,
- * and of a retry the same run with another attempt.
- */
+/* The same job in two runs. Every text that differs between runs does differ here. Both must give
+ * one name. A retry must give the same run with another attempt. */
 static const struct {
 	const char *what;
 	struct process_text one, other;
@@ -239,7 +238,7 @@ static void what_changes_is_taken_off_a_name(void **state)
 	}
 }
 
-/* The owner in a pod's labels decides whether a number at the end of its name is removed. */
+/* The owner in a pod's labels decides whether a number at the end of the pod's name is removed. */
 static void what_the_owner_of_a_pod_added_is_taken_off(void **state)
 {
 	static const struct {

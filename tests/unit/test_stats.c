@@ -1,4 +1,4 @@
-/* recommender/stats: distributions over time, and rates. */
+/* recommender/stats.c: distributions over time, and rates. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -62,7 +62,8 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Nearest rank as the textbook has it, on values written out as often as they weigh. */
+/* Returns the nearest rank by its textbook definition. Each value is repeated as often as it
+ * weighs. */
 static double textbook_percentile(const double *value, const double *weight, size_t n,
 	double percent)
 {
@@ -88,7 +89,7 @@ static void percentiles_are_nearest_ranks(void **state)
 			random = random * 1664525 + 1013904223;
 			value[i] = (double)(random >> 24);
 			weight[i] = 1 + (double)((random >> 16) & 7);
-			/* The same shares in intervals that are no exact binary fraction. */
+			/* The same weights in intervals that have no exact binary value. */
 			tenth[i] = weight[i] / 10;
 		}
 		struct distribution d = stats_distribution(value, tenth, n);

@@ -1,4 +1,5 @@
-/* recommender/sizing/strategies.c: what every strategy says of a job, and what auto adds. */
+/* recommender/sizing/strategies.c: the sizing of every strategy, and the additional parts of
+ * `auto`. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -61,7 +62,7 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 	}
 }
 
-/* Tiny numbers from a client: no sentence says "inf %". */
+/* Tiny numbers from a client must not give a sentence with "inf %". */
 static void waste_of_nothing_is_no_number(void **state)
 {
 	static struct test_runs t;
@@ -136,14 +137,15 @@ static void a_kill_for_memory_is_learnt_at_once(void **state)
 	assert_string_equal(explained(&s, "killed"), "memory 2432 MiB: the newest run was killed "
 						     "for memory at 1.17 GiB, so 2.34 GiB is asked "
 						     "for until a run succeeds");
-	t.run[1].outcome = OUTCOME_SUCCEEDED; /* it ended well since */
+	t.run[1].outcome = OUTCOME_SUCCEEDED; /* a later run succeeded */
 	test_run_column(&t.run[1], "memory_peak_bytes", 1500 * MIB, 1500 * MIB);
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_null(explained(&s, "killed"));
 	assert_true(s.demand.memory_bytes < 2400 * MIB);
 }
 
-/* Half of the runs fit into 250 MiB; the others were killed at 320 MiB, which no success explains. */
+/* Half of the runs fit into 250 MiB. The other half was killed at 320 MiB, which no successful run
+ * reached. */
 static void a_small_success_does_not_undo_a_kill(void **state)
 {
 	static struct test_runs t;
@@ -157,22 +159,23 @@ static void a_small_success_does_not_undo_a_kill(void **state)
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_true(s.demand.memory_bytes > 320 * MIB);
 	assert_true(s.confidence == CONFIDENCE_LOW);
-	assert_int_equal(s.memory_kills, 9); /* the oldest is older than all successes */
+	assert_int_equal(s.memory_kills, 9); /* the oldest kill is before all successes */
 	assert_non_null(explained(&s, "9 times a run was killed for memory, at 320 MiB at most"));
 	assert_null(strstr(s.summary, "successful run"));
-	/* The seeds' rule knows successes only, but is judged by what it would have done. */
+	/* The baseline only uses successful runs, but its hindsight counts the kills. */
 	seeds = size_with("baseline", &t, &defaults, &arena);
 	assert_int_equal(seeds.resources.memory, 512); /* 300 MiB, rounded up */
 	assert_true(seeds.memory_too_small > 0.3);
 	assert_int_equal(s.hindsight_baseline.runs, 18);
-	/* A later run that needed as much explains all of them. */
+	/* A later successful run that needed more explains all the kills. */
 	t.run[0].stats[1].d.max = 400 * MIB;
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_int_equal(s.memory_kills, 0);
 	assert_null(explained(&s, "was killed for memory"));
 }
 
-/* Exceeding a limit kills, so it is above every peak seen and above the request of the rule. */
+/* A process above its limit is killed, so the limit is above every observed peak and above the
+ * request. */
 static void a_limit_has_room_for_every_peak(void **state)
 {
 	static const size_t runs[] = {1, 2, 5, 10, 20, 50, 200};
@@ -188,7 +191,7 @@ static void a_limit_has_room_for_every_peak(void **state)
 				test_run_succeeded(&t, 1, k == runs[i] / 2 ? largest : 100 * MIB);
 			struct sizing s = size_with(strategy->name, &t, &defaults, &arena);
 
-			/* It looks at five runs. */
+			/* The baseline uses five runs only. */
 			if (strcmp(strategy->name, "baseline") == 0 && runs[i] / 2 >= SIZING_RUNS)
 				largest = 100 * MIB;
 			if (!(s.memory_bytes_limit >= largest * 1.05 + 16 * MIB &&
@@ -317,7 +320,7 @@ static void a_mixed_name_is_told_to_split(void **state)
 	assert_true(s.split_label);
 	assert_non_null(explained(&s, "the input size explains"));
 	s = size_with("auto", &by_input, &(struct sizing_options){.input_bytes = 1e9}, &arena);
-	assert_false(s.split_label); /* it is announced already */
+	assert_false(s.split_label); /* the input size is already given */
 	for (size_t i = 0; i < 20; i++)
 		test_run_succeeded(&two_groups, 1, (i % 2 ? 4000 : 500 + (double)i) * MIB);
 	s = size_with("auto", &two_groups, &defaults, &arena);
@@ -326,7 +329,7 @@ static void a_mixed_name_is_told_to_split(void **state)
 	for (size_t i = 0; i < 20; i++)
 		test_run_succeeded(&wild, 1, exp2((double)(i * 7 % 20) / 4) * 100 * MIB);
 	s = size_with("auto", &wild, &defaults, &arena);
-	assert_false(s.split_label); /* nothing to split it by */
+	assert_false(s.split_label); /* there is no way to split */
 }
 
 static void vram_and_gpus_are_sized(void **state)
@@ -349,7 +352,7 @@ static void vram_and_gpus_are_sized(void **state)
 		assert_non_null(explained(&s, "vram "));
 	}
 	s = size_with("auto", &t, &defaults, &arena);
-	assert_int_equal(s.resources.cpu, 2); /* slower would hold the GPUs longer */
+	assert_int_equal(s.resources.cpu, 2); /* fewer CPUs would occupy the GPUs longer */
 }
 
 static void options_reach_the_rules(void **state)

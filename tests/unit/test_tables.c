@@ -1,4 +1,4 @@
-/* Every table of metrics against the rules of collectors/metric.h. */
+/* All tables of metrics are checked against the rules of collectors/metric.h. */
 #include "tests/unit/test_main.h"
 
 #include <stdbool.h>
@@ -12,15 +12,15 @@
 
 #define FAMILIES_MAX 1000
 
-/* Units of OpenMetrics, and ours. */
+/* The units of OpenMetrics and our additional ones. */
 static const char *const units[] = {"seconds", "bytes", "ratio", "cores", "celsius", "watts", "usd",
 	"joules", "volts", "amperes", "hertz", "meters", "grams"};
 
-/* Added by the writers of the exposition, or read as part of another type. */
+/* The exposition adds these suffixes, or a parser reads them as part of another type. */
 static const char *const reserved_suffixes[] = {
 	"_total", "_info", "_created", "_bucket", "_count", "_sum"};
 
-/* Set by Prometheus, or likely to be set by whoever scrapes. */
+/* Prometheus sets these labels, or a user's scrape configuration probably does. */
 static const char *const reserved_labels[] = {"job", "instance", "le", "quantile", "__name__"};
 
 static bool ends_with(const char *s, const char *end)
@@ -38,7 +38,7 @@ static bool is_one_of(const char *s, const char *const *list, size_t n)
 	return false;
 }
 
-/* [a-z][a-z0-9_]*, words separated by single underscores. */
+/* Returns true for [a-z][a-z0-9_]* with words separated by single underscores. */
 static bool legal_name(const char *s)
 {
 	if (!s || s[0] < 'a' || s[0] > 'z' || ends_with(s, "_") || strstr(s, "__"))
@@ -113,7 +113,7 @@ static const char *fold_fault(const struct metric *m)
 	return NULL;
 }
 
-/* process_*: as every client library of Prometheus calls what it says of its own process. */
+/* Client libraries of Prometheus use the prefix process_ for metrics of their own process. */
 static bool legal_prefix(const char *name)
 {
 	return strncmp(name, "rightsize_", 10) == 0 || strncmp(name, "process_", 8) == 0;
@@ -142,7 +142,7 @@ static size_t add_rows(const struct metric *ret[FAMILIES_MAX], size_t n, const s
 	return n;
 }
 
-/* All rows of all collectors, in order, then what the exporter says of itself. */
+/* Returns the rows of all collectors in order, then the exporter's own. */
 static size_t all_rows(const struct metric *ret[FAMILIES_MAX])
 {
 	static const struct collector *const *const lists[] = {
@@ -203,7 +203,7 @@ static void every_collector_can_run_and_has_help(void **state)
 	}
 }
 
-/* The columns that resource-tracker records of a machine, under our names. */
+/* The columns that resource-tracker records for a machine, under our names. */
 static void the_history_has_the_system_columns(void **state)
 {
 	static const struct {
@@ -242,7 +242,7 @@ static void the_history_has_the_system_columns(void **state)
 	}
 }
 
-/* The check itself: each bad row must be refused. */
+/* A test of the check itself: each bad row must be refused. */
 static void a_row_that_breaks_a_rule_is_refused(void **state)
 {
 	static const struct metric good = {.name = "rightsize_x_bytes",

@@ -1,4 +1,4 @@
-/* exporter/token: secrets in files. */
+/* exporter/client/bearer_token.c: secrets in files. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int drop(void **state)
 	return unlink(path);
 }
 
-/* Neither the beginning of it, nor it twice, nor it with something behind it. */
+/* A prefix, a repetition or an appended text does not match. */
 static void only_the_whole_token_matches(void **state)
 {
 	static const struct {

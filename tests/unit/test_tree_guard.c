@@ -1,4 +1,4 @@
-/* collectors/base/tree_guard: processes that do not answer hold nobody up. */
+/* collectors/base/tree_guard.c: processes that do not answer delay no reader. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "collectors/base/tree_guard.h"
 #include "tests/support/gated_tree.h"
 
-/* Longer than a tick of the clock: what was found out a moment ago is forgotten. */
+/* Sleeps for longer than a tick of the clock, after which the guard's knowledge is out of date. */
 static void nap(void)
 {
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -64,7 +64,8 @@ static void one_that_hangs_in_exec_is_left_out_until_it_answers(void **state)
 	}
 }
 
-/* Its lock was let go once, which says nothing of the next moment: a thread reads it, and no descriptor that is kept. */
+/* The lock was free once, but it may be taken again. So a helper thread reads the file, and no
+ * descriptor is kept. */
 static void one_in_the_middle_of_an_exec_that_goes_on_is_read(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
@@ -99,7 +100,8 @@ static void one_that_hangs_while_it_maps_a_file_is_left_out(void **state)
 	}
 }
 
-/* Its lock may be taken at any moment, so nothing of that is read by who would wait for it. */
+/* The process may take its lock at any moment. So a helper thread reads its memory files, and the
+ * caller does not wait. */
 static void memory_of_threads_is_read_by_a_thread(void **state)
 {
 	static const char *const files[] = {"cmdline", "environ", "smaps_rollup"};
@@ -115,7 +117,7 @@ static void memory_of_threads_is_read_by_a_thread(void **state)
 		gate_passed();
 		assert_int_equal(tree_read(w->tree, path, text, sizeof text), len);
 		assert_string_equal(text, files[i]);
-		assert_int_equal(gate_passed(), 2); /* statm, status */
+		assert_int_equal(gate_passed(), 2); /* reads of statm and status */
 		assert_int_equal(tree_read(w->tree, path, text, len), -EFBIG);
 		assert_int_equal(tree_part(w->tree, path, 2, text, 3), 3);
 		assert_memory_equal(text, files[i] + 2, 3);
@@ -127,7 +129,7 @@ static void memory_of_threads_is_read_by_a_thread(void **state)
 	assert_int_equal(gate_passed(), 3);
 }
 
-/* The pages of a large process are many. */
+/* A large process has many pages to count. */
 static void one_that_is_slow_is_waited_for(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
@@ -184,7 +186,7 @@ static void check_below_root(const struct gated_world *w, bool comes)
 	unsigned asked = 0;
 	uint64_t device = 0;
 	struct foreign f = {"7/root", "mnt/file", geteuid(), allows, &asked};
-	/* No control group, and so not read by that name. */
+	/* The file is not in a control group, so the plain path is not read. */
 	int not_read = comes ? -ENOENT : -ETIMEDOUT;
 
 	gate_passed();
@@ -290,7 +292,7 @@ static void a_process_counts_once(void **state)
 
 /* ---- many ---- */
 
-/* Some in each second. */
+/* Reads until `expected` processes count as hanging. Only a few per second may. */
 static void let_hang(const struct gated_world *w, int first, size_t n, size_t expected)
 {
 	for (int i = 0; i < 1000 && unanswered(w) < expected; i++) {
@@ -303,10 +305,9 @@ static void let_hang(const struct gated_world *w, int first, size_t n, size_t ex
 	assert_int_equal(unanswered(w), expected);
 }
 
-/*
- * A process of many threads shows by its state that it waits. Of processes that do not show it, only a few may turn out
- * to hang. A process that hangs in a file system takes none of these places.
- */
+/* A process with many threads shows by its state that it waits. Only a few processes whose state
+ * does not show it may hang at a time. A process that hangs in a file system does not count among
+ * those few. */
 static void any_number_of_them_holds_nobody_up(void **state)
 {
 	const int n = TREE_GUARD_THREADS + 1;
@@ -335,7 +336,7 @@ static void any_number_of_them_holds_nobody_up(void **state)
 	assert_true(get(w, "7/cmdline") > 0);
 }
 
-/* A process can make its statm say so for as long as it likes. */
+/* A process can make its statm look like an exec for as long as it likes. */
 static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
@@ -350,7 +351,8 @@ static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 	assert_true(get(w, "8/stat") > 0);
 }
 
-/* As in a sandbox whose statm knows no code: what is told of nobody says nothing of one. */
+/* In some sandboxes statm always shows no code. If it does so for our own process, it proves
+ * nothing about another one. */
 static void where_no_program_has_code_nobody_is_in_an_exec(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(IN_EXEC);

@@ -1,4 +1,5 @@
-/* exporter/trim: less memory afterwards, and everything works as before. */
+/* exporter/core/memory_trim.c: the process uses less memory afterwards, and everything still
+ * works. */
 #include "tests/unit/test_main.h"
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include "collectors/base/scan.h"
 #include "exporter/core/memory_trim.h"
 
-/* Pages of files that this process has mapped and present. */
+/* Returns the number of this process's mapped and resident file pages. */
 static uint64_t file_pages(void)
 {
 	char text[128];
@@ -41,7 +42,7 @@ static void code_is_given_back_and_runs_again(void **state)
 	qsort(numbers, 3, sizeof *numbers, compare);
 	assert_int_equal(numbers[0], 1);
 	assert_int_equal(numbers[2], 3);
-	memory_trim_start(); /* again: no harm */
+	memory_trim_start(); /* a second call does no harm */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Too few cores, or nothing to do? */
+/* recommender/waits.c: whether a run had too few cores, or had to wait for other things. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -26,14 +26,13 @@ static void the_verdict_follows_from_what_was_waited_for(void **state)
 		const char *verdict;
 	} cases[] = {
 		{90, 60, -1, -1, -1, -1, "cpu"}, {90, 2, -1, -1, -1, -1, "little"},
-		{90, -1, 60, -1, -1, -1,
-			"cpu"}, /* pressure stands in where delays are not counted */
+		{90, -1, 60, -1, -1, -1, "cpu"}, /* without delay accounting, pressure is used */
 		{90, 2, 60, -1, -1, -1, "little"}, {5, 0.1, -1, -1, -1, -1, "idle"},
 		{5, 0.1, -1, 40, 0, -1, "memory"}, {5, 0.1, -1, 0, 80, -1, "storage"},
 		{5, 0.1, -1, -1, -1, 80, "storage"},
-		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* a third, but nothing to speak of */
+		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* a third, but too short */
 		{50, -1, -1, -1, -1, -1, "unknown"}, {-1, -1, -1, -1, -1, -1, "unknown"},
-		{-9e307, 1, -1, -1, -1, -1, "unknown"}, /* who sends that says nothing */
+		{-9e307, 1, -1, -1, -1, -1, "unknown"}, /* impossible: ignored */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -90,21 +89,22 @@ static bool explains(const struct sizing *s, const char *text)
 	return false;
 }
 
-/* From one run that took 5 GB of disk. */
+/* Requests after one run that used 5 GB of disk. */
 static const struct {
 	const char *strategy;
 	double disk_bytes;
 	const char *words;
 } disk_cases[] = {
-	/* The most that one run is thought to differ from the next: 1.4 times, and 4 MiB. */
+	/* The largest expected difference between one run and the next: 1.4 times, and 4 MiB. */
 	{"auto", 7e9 + 4 * 1048576.0, "disk 6.52 GiB: sized like memory"},
 	{"baseline", 6e9, "disk: 1 successful run needed at most 4.66 GiB, plus 20 %"},
 	{"max", 6e9, "disk 5.59 GiB: sized like memory"},
 	{"percentile", 5e9, "disk 4.66 GiB: sized like memory"},
 	{"krr", 5.75e9, "disk 5.36 GiB: sized like memory"},
-	/* The end of the 67th bucket, the first of 10 MB and each 5 % wider, and 15 %: 1.15e7 * (1.05^67 - 1) / 0.05. */
+	/* The end of the 67th bucket, plus 15 %. The first bucket has 10 MB, and each next one is 5
+	 * % wider: 1.15e7 * (1.05^67 - 1) / 0.05. */
 	{"vpa", 5815202784.29388, "disk 5.42 GiB: sized like memory"},
-	/* A spread of 128 MiB, the least. */
+	/* The smallest spread is 128 MiB. */
 	{"ponder", 5e9 + 128 * 1048576.0, "disk 4.78 GiB: sized like memory"},
 	{"tovar", 5e9, "disk 4.66 GiB: sized like memory"},
 };

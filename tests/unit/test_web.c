@@ -1,4 +1,5 @@
-/* exporter/web: when a changed configuration holds, and what holds until then. */
+/* exporter/http/web_access.c: when a changed configuration takes effect, and which configuration
+ * applies until then. */
 #include "tests/unit/test_main.h"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ struct fixture {
 	struct web_access *web;
 };
 
-/* Seconds that the clocks of this program are ahead of those that files are stamped by. */
+/* Seconds that this program's clocks are ahead of the clock of file times. */
 static _Atomic long ahead, wall_ahead;
 
 int clock_gettime(clockid_t id, struct timespec *ret)
@@ -74,7 +75,7 @@ static int end(void **state)
 	return rmdir(f->folder);
 }
 
-/* How many users are known to who asks now; -1: the file is bad. */
+/* Returns the number of users in force now; -1 = the file is invalid. */
 static int users(struct fixture *f)
 {
 	struct web_version *v = web_access_hold(f->web);
@@ -88,7 +89,7 @@ static int users(struct fixture *f)
 	return n;
 }
 
-/* And two seconds later. */
+/* Returns the same as users(), two seconds later. */
 static int users_then(struct fixture *f)
 {
 	ahead += 2;
@@ -111,7 +112,7 @@ static void a_change_holds_when_it_has_settled(void **state)
 	assert_int_equal(users_then(f), 0);
 }
 
-/* As an editor does: the old one is moved aside, and what is new in its place is empty at first. */
+/* An editor moves the old file aside, and the new file is empty at first. */
 static void a_file_that_is_made_anew_opens_no_door(void **state)
 {
 	struct fixture *f = *state;
@@ -126,7 +127,7 @@ static void a_file_that_is_made_anew_opens_no_door(void **state)
 	assert_int_equal(users_then(f), 2);
 }
 
-/* Somebody asked between the two. */
+/* A request comes between the two steps. */
 static void nor_does_one_that_was_not_there(void **state)
 {
 	struct fixture *f = *state;
@@ -140,7 +141,8 @@ static void nor_does_one_that_was_not_there(void **state)
 	assert_int_equal(users_then(f), 2);
 }
 
-/* By the clock of a file server, or because ours was set back. */
+/* The file's time is in the future when a file server's clock is ahead or our clock was set
+ * back. */
 static void a_time_to_come_is_waited_for_no_longer_than_others(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,5 @@
-/* exporter/web_config and exporter/yaml: what a file means, and what is refused in which words. */
+/* exporter/http/web_config.c and exporter/text/yaml.c: the meaning of a configuration file, and the
+ * messages of refusals. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -183,7 +184,7 @@ static void only_listed_suites_come_into_being(void **state)
 		":%SERVER_PRECEDENCE");
 }
 
-/* No version is offered that has no suite. */
+/* A TLS version without a cipher suite is not offered. */
 static void versions_come_into_being_with_their_suites(void **state)
 {
 #define CURVE                                                                                      \

@@ -1,4 +1,5 @@
-/* exporter/web_users: passwords are checked aside, once each, and guessers stand in line. */
+/* exporter/http/web_users.c: each password is checked once, on another thread, and failed attempts
+ * are limited. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -12,25 +13,25 @@
 
 FREEP(web_users)
 
-/* "pass", cost 4: 1 ms. */
+/* The password is "pass". With cost 4 its hash takes 1 ms. */
 static struct web_user users[] = {
 	{"ann", "$2b$04$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW"}};
 static struct web_config config = {.n_users = 1, .user = users};
 
-/* Seconds that the clocks of this program are ahead. */
+/* Seconds that this program's clock is ahead. */
 static _Atomic long ahead;
 
 int clock_gettime(clockid_t id, struct timespec *ret)
 {
 	int code = (int)syscall(SYS_clock_gettime, id, ret);
 
-	/* Only clocks of time are moved; CPU clocks are not. */
+	/* Only this clock is moved. CPU clocks are not. */
 	if (id == CLOCK_BOOTTIME)
 		ret->tv_sec += ahead;
 	return code;
 }
 
-/* How many were resumed. */
+/* The number of resumed requests. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
@@ -97,7 +98,7 @@ static void verdicts_are_computed_aside_and_kept(void **state)
 		assert_int_equal(ask(u, cases[i].name, cases[i].password, 1, true),
 			cases[i].verdict);
 	}
-	/* All of them are still known. */
+	/* All results are still cached. */
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		assert_int_equal(ask(u, cases[i].name, cases[i].password, 2, false),
 			cases[i].verdict);
@@ -128,7 +129,7 @@ static void a_changed_hash_makes_what_was_known_unknown(void **state)
 	web_users_stop(u);
 }
 
-/* The hash stays in the file when a user is called otherwise. */
+/* The hash in the file stays the same when its user is renamed. */
 static void a_renamed_user_is_another(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
@@ -149,7 +150,7 @@ static void a_renamed_user_is_another(void **state)
 			wait_for(1);
 		assert_int_equal(ask(u, cases[i].asks, "pass", 1, false), cases[i].verdict);
 	}
-	/* Asked before the user was known. */
+	/* This request comes before the user is known. */
 	users[0].name = "ann";
 	if (ask(u, "joe", "pass", 1, true) == WEB_WAIT)
 		wait_for(1);
@@ -169,10 +170,8 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/*
- * CPU time that it takes to be refused. What the other thread spent since the last tick may be missing, and come with the
- * next: only many together tell.
- */
+/* Returns the CPU time of a refusal. The last tick's time of the helper thread may be counted with
+ * the next refusal, so only sums over many refusals are exact. */
 static double time_of(struct web_users *u, const char *name, int guess)
 {
 	char password[24];
@@ -208,14 +207,14 @@ static void a_stranger_takes_as_long_as_a_user(void **state)
 		}
 		print_message("%.7s: a user %.3f s, a stranger %.3f s\n", hashes[i], user,
 			stranger);
-		/* One step of a hash's cost doubles it. */
+		/* One more step of a hash's cost doubles the time. */
 		assert_true(stranger < 1.7 * user && user < 1.7 * stranger);
 		web_users_stop(u);
 	}
 	users[0].hash = before;
 }
 
-/* A hash that several have is no way in for who is none of them. */
+/* A hash that several users share must not let a stranger in. */
 static void no_password_of_a_user_fits_a_stranger(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
@@ -234,7 +233,7 @@ static void no_password_of_a_user_fits_a_stranger(void **state)
 	web_users_stop(u);
 }
 
-/* With a hash that takes long, so that the first is being computed all the while. */
+/* The hash takes long, so the first password is computed during the whole test. */
 static void guessers_stand_in_line(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
@@ -244,7 +243,8 @@ static void guessers_stand_in_line(void **state)
 
 	users[0].hash = "$2b$16$fhRiGIzMv/Hkucc13VrGyoakpafdQCKZt95UNHg2Hare455rX5Mj2";
 	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_WAIT);
-	/* Another password from there has to wait; the same one waits with the first. */
+	/* Another password from the same address has to wait. The same password waits together with
+	 * the first. */
 	assert_int_equal(ask(u, "ann", "second", 1, true), WEB_OVERLOADED);
 	assert_int_equal(ask(u, "ann", "first", 1, true), WEB_WAIT);
 	waiting++;
@@ -253,7 +253,7 @@ static void guessers_stand_in_line(void **state)
 		assert_int_equal(ask(u, "ann", password, 100 + i, true), WEB_WAIT);
 	}
 	assert_int_equal(ask(u, "ann", "one more", 99, true), WEB_OVERLOADED);
-	/* All are let go; the one that is being computed is not waited for. */
+	/* All waiting requests are released. The running computation is not waited for. */
 	web_users_stop(u);
 	wait_for(WEB_USERS_WAITING_MAX);
 	assert_int_equal(ask(u, "ann", "late", 98, true), WEB_OVERLOADED);
@@ -262,7 +262,7 @@ static void guessers_stand_in_line(void **state)
 
 /* ---- failures ---- */
 
-/* A wrong password that nobody sent before: what becomes of it. */
+/* Sends a wrong password that was never sent before. Returns the verdict. */
 static enum web_entry guess(struct web_users *u, uint64_t address)
 {
 	static unsigned n;
@@ -277,7 +277,7 @@ static enum web_entry guess(struct web_users *u, uint64_t address)
 	return ask(u, "ann", password, address, false);
 }
 
-/* Right, whether it was known or not. */
+/* Sends the right password. Its result may be cached or not. */
 static enum web_entry enter(struct web_users *u, uint64_t address)
 {
 	if (ask(u, "ann", "pass", address, true) == WEB_WAIT)
@@ -302,10 +302,10 @@ static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
 		assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
 		assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 	}
-	/* Never more than at first, however long nobody guessed. */
+	/* The allowance never exceeds its start value, however long there was no attempt. */
 	ahead += 3600;
 	spend(u, 1);
-	/* Another address has its own. */
+	/* Another address has its own allowance. */
 	spend(u, 2);
 	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 	web_users_stop(u);
@@ -318,31 +318,32 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 	assert_int_equal(enter(u, 1), WEB_ENTER);
 	spend(u, 1);
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ENTER);
-	/* A password that is known to be wrong is refused at once and costs nothing. */
+	/* A password known to be wrong is refused at once, without counting as a failure. */
 	assert_int_equal(ask(u, "ann", "Pass", 2, true), WEB_WAIT);
 	wait_for(1);
 	assert_int_equal(ask(u, "ann", "Pass", 1, true), WEB_UNAUTHORIZED);
 	web_users_stop(u);
 }
 
-/* Else what others are let in by at once could be guessed as fast as requests are answered. */
+/* Otherwise a password cached for another address could be guessed as fast as requests are
+ * answered. */
 static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
 	const char *before = users[0].hash;
 
-	/* From a third address it is known. */
+	/* The password becomes known from a third address. */
 	assert_int_equal(enter(u, 3), WEB_ENTER);
 	spend(u, 1);
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_TOO_MANY_FAILURES);
 	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_TOO_MANY_FAILURES);
 	ahead += FAILURE_SECONDS;
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ENTER);
-	/* It was no failure. */
+	/* The delayed right password did not count as a failure. */
 	assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
 	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 
-	/* Nor while another from there is being computed. */
+	/* The same holds while another password from the address is being computed. */
 	static struct web_user two[2];
 	struct web_config both = {.n_users = 2, .user = two}, one = config;
 
@@ -359,7 +360,7 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	wait_for(1);
 }
 
-/* As a browser does, which asks for all files of a page at once. */
+/* A browser requests all files of a page at once. */
 static void several_requests_with_one_wrong_password_are_one_failure(void **state)
 {
 	enum { REQUESTS = 8 };
@@ -392,9 +393,9 @@ static void addresses_that_do_not_fit_are_counted_together(void **state)
 	}
 	assert_true(failure_limit_reached(&l, 100000, now));
 	assert_true(failure_limit_reached(&l, 200000, now));
-	/* The addresses that fit keep their counts. */
+	/* The addresses that fit keep their own counts. */
 	assert_false(failure_limit_reached(&l, 1, now));
-	/* An address without failures left leaves its place. */
+	/* An address whose failures have expired gives its place free. */
 	now.ns += FAILURE_SECONDS * NS_PER_S;
 	assert_false(failure_limit_reached(&l, 200000, now));
 	for (int i = 0; i < FAILURE_BURST; i++)
@@ -417,7 +418,7 @@ int main(void)
 			who_was_right_before_never_waits_for_a_guesser_at_the_same_address),
 		cmocka_unit_test(several_requests_with_one_wrong_password_are_one_failure),
 		cmocka_unit_test(addresses_that_do_not_fit_are_counted_together),
-		/* Hashes that nobody waits for are being computed after these. */
+		/* These two come last, because their hashes are still computed after the test. */
 		cmocka_unit_test(a_right_password_that_is_new_from_there_waits_its_turn),
 		cmocka_unit_test(guessers_stand_in_line),
 	};

@@ -8,10 +8,10 @@
 struct turns {
 	struct worker worker;
 	atomic_uint n;
-	unsigned last;       /* the turn that ends the thread; 0: none does */
+	unsigned last;       /* the turn that ends the thread; 0 = none */
 	double pause;        /* between turns */
-	bool waits;          /* in the turn */
-	atomic_bool went_on; /* after that */
+	bool waits;          /* during the turn */
+	atomic_bool went_on; /* after the wait */
 };
 
 static double take_turn(void *context)
