@@ -71,6 +71,13 @@ struct run {
 	 * system; this run is one attempt of it. `labels` is a JSON object of the system's own
 	 * labels. */
 	const char *system, *system_run, *labels;
+	/* Upper bound of the CPU time in the total that processes of others may have used. NaN =
+	 * unknown; 0 only when proved. */
+	double cpu_foreign_seconds;
+	/* The CPUs that the run could use and the memory of its machine; NaN = unknown. */
+	double machine_cpus, machine_memory_bytes;
+	const char *disk_source;  /* of disk_grown_bytes: see collectors/followed/run_disk.h */
+	const char *not_measured; /* why the run has no numbers; NULL = it was measured */
 };
 
 /* An array of runs, newest first. One arena owns the array and all texts in it. */

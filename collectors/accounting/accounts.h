@@ -76,6 +76,12 @@ void account_waited(struct account *a, double total_seconds);
 struct account_note {
 	const char *cpu_source;    /* see the list at the top of this file */
 	double cpu_missed_seconds; /* upper bound of the missing time; NaN = unknown */
+	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
+	 * unknown, 0 only when proved. */
+	double cpu_foreign_seconds;
+	double machine_cpus, machine_memory_bytes; /* NaN = unknown */
+	const char *disk_source;                   /* see collectors/followed/run_disk.h */
+	const char *not_measured;                  /* why the run has no numbers; NULL = it has */
 	double cpu_seconds;
 	/* Source of the memory peak; NULL = no peak.
 	 * - "vmhwm": the kernel's peak of one process, plus the memory of the run's other processes

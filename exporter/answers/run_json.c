@@ -142,8 +142,14 @@ json_t *run_json(const struct run *r)
 	json_put(o, "host", json_text(r->host));
 	json_put(o, "cpu_source", json_text(r->cpu_source));
 	json_put(o, "cpu_missed_seconds", json_num(r->cpu_missed_seconds));
+	json_put(o, "cpu_foreign_seconds", json_num(r->cpu_foreign_seconds));
 	json_put(o, "memory_source", json_text(r->memory_source));
 	json_put(o, "network_source", json_text(r->network_source));
+	json_put(o, "disk_source", json_text(r->disk_source));
+	json_put(o, "machine_cpus", json_num(r->machine_cpus));
+	json_put(o, "machine_memory_bytes", json_num(r->machine_memory_bytes));
+	if (r->not_measured)
+		json_put(o, "not_measured", json_text(r->not_measured));
 	json_put(o, "architecture",
 		json_text(r->architecture ? architecture_name[r->architecture] : NULL));
 	json_put(o, "cpu_level", json_text(r->cpu_level));

@@ -87,7 +87,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 		.outcome = OUTCOME_UNKNOWN,
 		.exit_code = NAN,
 		.exit_signal = NAN,
-		.cpu_missed_seconds = NAN,
+		RUN_FINISH_UNKNOWN,
 		.memory_source = "vmhwm",
 	};
 	size_t n_rows = sample_rows_read(f->sample_rows, s, n->run_id, &rows);

@@ -15,6 +15,7 @@
 
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
+#define REASON_MAX         256
 #define SYSTEM_RUN_MAX     128
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
@@ -57,6 +58,11 @@ static const struct message_field run_fields[] = {
 	{FIELD(run, NUMBER, input_bytes), 0, false},
 	{FIELD(run, NUMBER, attempt), 0, false},
 	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false},
+	{FIELD(run, NUMBER, cpu_foreign_seconds), 0, false},
+	{FIELD(run, NUMBER, machine_cpus), 0, false},
+	{FIELD(run, NUMBER, machine_memory_bytes), 0, false},
+	{FIELD(run, TEXT, disk_source), SOURCE_MAX, false},
+	{FIELD(run, TEXT, not_measured), REASON_MAX, false},
 	{FIELD(run, TEXT, system), SOURCE_MAX, false},
 	{FIELD(run, TEXT, system_run), SYSTEM_RUN_MAX, false},
 	{FIELD(run, TEXT, labels), LABELS_MAX, false},

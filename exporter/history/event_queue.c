@@ -32,6 +32,8 @@ static const size_t finish_texts[] = {
 	offsetof(struct event, finish.network_source),
 	offsetof(struct event, finish.architecture),
 	offsetof(struct event, finish.cpu_level),
+	offsetof(struct event, finish.disk_source),
+	offsetof(struct event, finish.not_measured),
 	SERVER_TEXTS(finish),
 };
 

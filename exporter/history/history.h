@@ -89,9 +89,16 @@ struct run_finish {
 	const char *architecture; /* a name of recommender/catalogue/architecture.h */
 	const char *cpu_level;    /* see collectors/followed/run_binary.h */
 	struct run_server server;
-	double cpu_missed_seconds; /* CPU time that may be missing, at most; NaN = unknown */
-	bool killed;               /* SIGKILL ended a process of the run; not stored */
+	/* These are as in struct run. */
+	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;
+	const char *disk_source, *not_measured;
+	bool killed; /* SIGKILL ended a process of the run; not stored */
 };
+
+/* Initializers of a struct run_finish for the numbers that no account gives. */
+#define RUN_FINISH_UNKNOWN                                                                         \
+	.cpu_missed_seconds = NAN, .cpu_foreign_seconds = NAN, .machine_cpus = NAN,                \
+	.machine_memory_bytes = NAN
 
 struct sample {
 	char run_id[RUN_ID_MAX];

@@ -44,6 +44,11 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 		finish->memory_source = note->memory_source;
 	finish->cpu_source = note->cpu_source;
 	finish->cpu_missed_seconds = note->cpu_missed_seconds;
+	finish->cpu_foreign_seconds = note->cpu_foreign_seconds;
+	finish->machine_cpus = note->machine_cpus;
+	finish->machine_memory_bytes = note->machine_memory_bytes;
+	finish->disk_source = note->disk_source;
+	finish->not_measured = note->not_measured;
 	finish->network_source = note->network_source;
 	finish->architecture = note->architecture;
 	finish->cpu_level = note->cpu_level;

@@ -48,7 +48,9 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 		" r.memory_source, r.samples, r.interval_seconds, r.requested_cpu_cores,"
 		" r.requested_memory_bytes, r.memory_limit_bytes, r.input_bytes, r.attempt,"
 		" r.network_source, r.architecture, r.cpu_level, r.vendor, r.instance_type,"
-		" r.region, r.zone, r.allocation, r.system, r.system_run, r.labels"
+		" r.region, r.zone, r.allocation, r.system, r.system_run, r.labels,"
+		" r.cpu_foreign_seconds, r.machine_cpus, r.machine_memory_bytes, r.disk_source,"
+		" r.not_measured"
 		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
@@ -104,6 +106,11 @@ static struct matched_run take_run(struct sql *q, struct arena *arena)
 	r->system = sql_keep_text(q, arena);
 	r->system_run = sql_keep_text(q, arena);
 	r->labels = sql_keep_text(q, arena);
+	r->cpu_foreign_seconds = sql_double(q);
+	r->machine_cpus = sql_double(q);
+	r->machine_memory_bytes = sql_double(q);
+	r->disk_source = sql_keep_text(q, arena);
+	r->not_measured = sql_keep_text(q, arena);
 	return f;
 }
 

@@ -84,6 +84,12 @@ static const char *const migrations[] = {
 	 "REAL, doubted_mono REAL)"
 	 " STRICT;"
 	 "INSERT INTO age_clock(agreed_wall) SELECT max(coalesce(ended_at, started_at)) FROM run;"),
+	/* How far the numbers of a run can be trusted. */
+	"ALTER TABLE run ADD COLUMN cpu_foreign_seconds REAL;"
+	"ALTER TABLE run ADD COLUMN machine_cpus REAL;"
+	"ALTER TABLE run ADD COLUMN machine_memory_bytes REAL;"
+	"ALTER TABLE run ADD COLUMN disk_source TEXT;"
+	"ALTER TABLE run ADD COLUMN not_measured TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

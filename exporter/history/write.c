@@ -191,6 +191,11 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	sql_put_text(&q, f->network_source);
 	sql_put_text(&q, f->architecture);
 	sql_put_text(&q, f->cpu_level);
+	sql_put_double(&q, f->cpu_foreign_seconds);
+	sql_put_double(&q, f->machine_cpus);
+	sql_put_double(&q, f->machine_memory_bytes);
+	sql_put_text(&q, f->disk_source);
+	sql_put_text(&q, f->not_measured);
 	put_server(&q, &f->server);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
@@ -273,6 +278,11 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.cpu_level = r->cpu_level,
 		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 		.cpu_missed_seconds = r->cpu_missed_seconds,
+		.cpu_foreign_seconds = r->cpu_foreign_seconds,
+		.machine_cpus = r->machine_cpus,
+		.machine_memory_bytes = r->machine_memory_bytes,
+		.disk_source = r->disk_source,
+		.not_measured = r->not_measured,
 	};
 	struct found_run found = {0};
 	int code = history_find(h, r->run_id, &found, e);
@@ -389,7 +399,7 @@ int history_close_orphans(struct history *h, const struct orphan_rule *rule, str
 			.outcome = OUTCOME_INTERRUPTED,
 			.exit_code = NAN,
 			.exit_signal = NAN,
-			.cpu_missed_seconds = NAN,
+			RUN_FINISH_UNKNOWN,
 		};
 
 		code = history_run_finish(h, &f, e);

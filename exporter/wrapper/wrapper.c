@@ -429,7 +429,7 @@ static void conclude(struct app *app, struct wrapped_job *job)
 		.exit_code = exited ? (double)WEXITSTATUS(job->status) : (double)NAN,
 		.exit_signal = exited ? (double)NAN : (double)WTERMSIG(job->status),
 		.cpu_source = "rusage",
-		.cpu_missed_seconds = NAN,
+		RUN_FINISH_UNKNOWN,
 		.memory_source = "vmhwm",
 	};
 

@@ -100,7 +100,7 @@ static int write_day(struct filling *f, double day, struct err *e)
 		.exit_signal = NAN,
 		.cpu_source = "proc",
 		.memory_source = "vmhwm",
-		.cpu_missed_seconds = NAN};
+		RUN_FINISH_UNKNOWN};
 
 	if (code == 0)
 		code = history_run_begin(f->h, &begin, e);

@@ -141,7 +141,7 @@ static void end_run(struct soak *s)
 		.duration_seconds = RUN_TICKS,
 		.outcome = OUTCOME_SUCCEEDED,
 		.exit_signal = NAN,
-		.cpu_missed_seconds = NAN};
+		RUN_FINISH_UNKNOWN};
 	double final[RUN_N_METRICS];
 
 	for (size_t i = 0; i < RUN_N_METRICS; i++)

@@ -28,6 +28,9 @@ struct run *test_run_add(struct test_runs *t, enum outcome o)
 		.input_bytes = NAN,
 		.attempt = NAN,
 		.cpu_missed_seconds = NAN,
+		.cpu_foreign_seconds = NAN,
+		.machine_cpus = NAN,
+		.machine_memory_bytes = NAN,
 		.stats = t->stats[i],
 	};
 	return &t->run[i];

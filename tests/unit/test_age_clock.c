@@ -110,7 +110,13 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 		history_close(f->h);
 		if (table[i].older)
 			test_run_sql(f->folder.file,
-				"DROP TABLE age_clock; PRAGMA user_version = 8");
+				"DROP TABLE age_clock;"
+				"ALTER TABLE run DROP COLUMN cpu_foreign_seconds;"
+				"ALTER TABLE run DROP COLUMN machine_cpus;"
+				"ALTER TABLE run DROP COLUMN machine_memory_bytes;"
+				"ALTER TABLE run DROP COLUMN disk_source;"
+				"ALTER TABLE run DROP COLUMN not_measured;"
+				"PRAGMA user_version = 8");
 		f->h = test_history(f->folder.file);
 		for (int k = 0; k < 2; k++) {
 			struct now now = at(20 + DAY, (int64_t)table[i].wall);

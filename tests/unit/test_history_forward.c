@@ -31,7 +31,7 @@ static struct run told(const char *run_id, double started_at, enum outcome outco
 		.memory_limit_bytes = 1e9,
 		.input_bytes = NAN,
 		.attempt = NAN,
-		.cpu_missed_seconds = NAN,
+		RUN_FINISH_UNKNOWN,
 		.architecture = ARCHITECTURE_ARM64,
 		.vendor_id = "aws",
 		.instance_type = "m7g.large",
