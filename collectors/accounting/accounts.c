@@ -19,6 +19,8 @@
 /* A named source lacks no more of the total than this. Times in /proc are in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
+/* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
+#define PID_MAX_LIMIT 4194304
 /* Number of ancestors of a new process that are checked at most. */
 #define GENERATIONS_MAX 16
 /* CPU seconds that a container runtime may use in the group before the run. */
@@ -43,7 +45,8 @@ struct accounts {
 	struct machine_cpu machine; /* at the last tick */
 	struct machine_steal steal;
 	bool machine_known;
-	double own_seconds; /* CPU time of this exporter */
+	uint64_t last_pid, pid_max, births; /* of our PID namespace; see births_here */
+	double own_seconds;                 /* CPU time of this exporter */
 };
 
 struct account {
@@ -57,6 +60,8 @@ struct account {
 	/* If the own group is older than the run: time used before, and the run's possible part of
 	 * it. */
 	double older_seconds, older_missed;
+	/* CPU time that the group counted before the run and that is not subtracted. */
+	double older_foreign;
 	uint64_t vanished;   /* number of vanished tree members at the last sample */
 	double most_seconds; /* upper bound from exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
@@ -76,6 +81,7 @@ struct account {
 	struct machine_cpu machine; /* at the last sample */
 	bool machine_known;
 	double exporter_seconds;
+	double stolen_before;      /* stolen time of the machine when the run began */
 	double births;             /* processes created on the machine when the run began */
 	double peak_process_bytes; /* peak of the run's largest process */
 	double oom_kills;          /* kills in the own group */
@@ -103,6 +109,27 @@ void accounts_free(struct accounts *a)
 	free(a);
 }
 
+/* Returns the processes and threads created since the first call, in a PID namespace that is not
+ * the machine's initial one. /proc/stat counts those of the whole machine. */
+static uint64_t births_here(struct accounts *a, const struct host *h)
+{
+	uint64_t last = process_last_pid(h);
+	struct scan text;
+
+	if (!a->pid_max && (kernel_file_read_once(h, h->proc, "sys/kernel/pid_max", &text, NULL) ||
+				   !scan_u64(&text, &a->pid_max)))
+		a->pid_max = PID_MAX_LIMIT;
+	if (!last)
+		return 0;
+	if (!a->births)
+		a->births = 1;
+	else
+		a->births +=
+			last >= a->last_pid ? last - a->last_pid : last + a->pid_max - a->last_pid;
+	a->last_pid = last;
+	return a->births;
+}
+
 void accounts_tick(struct accounts *a, const struct host *h)
 {
 	struct scan text;
@@ -118,6 +145,8 @@ void accounts_tick(struct accounts *a, const struct host *h)
 		machine_steal_look(&a->steal, text, now.mono, h->ticks_per_second);
 	a->machine.ran_seconds = a->steal.ran_seconds;
 	a->machine.stolen_seconds = a->steal.stolen_seconds;
+	if (h->own_pid_namespace && !h->initial_pid_namespace && births_here(a, h))
+		a->machine.births = a->births;
 	a->own_seconds = machine_cpu_own_seconds();
 	if (!a->events)
 		return;
@@ -180,8 +209,10 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 	double most = a->machine.cpus * age;
 
 	/* In a time namespace, start times come from another clock, so the age may be negative. */
-	if (!a->machine_known || age < 0 || !(unknown > most + OLDER_SECONDS))
+	if (!a->machine_known || age < 0 || !(unknown > most + OLDER_SECONDS)) {
+		a->older_foreign = a->group_made ? 0 : fmax(unknown, 0);
 		return;
+	}
 	a->older_seconds = unknown;
 	a->older_missed = most;
 	run_group_count_from(&a->run_group, h, unknown);
@@ -303,6 +334,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	if (!needs_clock(a))
 		a->clock = NULL;
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
+	a->stolen_before = a->machine_known ? a->machine.stolen_seconds : (double)NAN;
 	a->oom_kills = NAN;
 	return a;
 }
@@ -566,6 +598,32 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 
+/* Returns the most CPU time in the total that other processes may have used. The accounts of single
+ * processes and of waited-for children contain none. */
+static double foreign_of(const struct account *a, enum cpu_source source)
+{
+	double recorded = as_command(a, (double)a->tally.cpu_ns / 1e9);
+
+	switch (source) {
+	case SOURCE_CGROUP:
+		return a->older_foreign;
+	case SOURCE_TASKSTATS:
+		/* The share of the cost of process ends is an estimate. */
+		return fmax(a->total - recorded, 0);
+	case SOURCE_CLOCK:
+		/* The subtracted share of stolen time is an estimate, too. */
+		return a->machine_known ? fmax(a->machine.stolen_seconds - a->stolen_before -
+							  a->counted.stolen_seconds,
+						  0) :
+					  (double)NAN;
+	case SOURCE_RUSAGE:
+	case SOURCE_PROC:
+	case SOURCES:
+		break;
+	}
+	return 0;
+}
+
 void account_note(const struct account *a, const struct host *h, struct account_note *ret)
 {
 	enum cpu_source source = source_of(a);
@@ -573,6 +631,9 @@ void account_note(const struct account *a, const struct host *h, struct account_
 	*ret = (struct account_note){
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, source),
+		.cpu_foreign_seconds = foreign_of(a, source),
+		.machine_cpus = NAN,
+		.machine_memory_bytes = NAN,
 		.cpu_seconds = a->total,
 		.peak_told_at_ends =
 			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,

@@ -47,6 +47,7 @@ struct followed_run {
 	struct exit_watch exit_watch;
 	struct tree_now now; /* state of the tree at this tick */
 	size_t alive;
+	bool not_shown;          /* host->proc does not show the root: the tree stays empty */
 	struct mono empty_since; /* when the run first had no process; 0 = it has processes */
 	bool awaits_conclusion, concluded, ended;
 	uint64_t ended_generation; /* generation of the snapshot with its last reading */
@@ -115,6 +116,8 @@ void jobs_free(struct jobs *j)
 	free(j->job);
 	free(j);
 }
+
+#define NOT_SHOWN "--path.procfs shows another PID namespace, which does not show this process"
 
 static struct followed_run *find_run(const struct jobs *j, const char *run_id)
 {
@@ -269,14 +272,12 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	pid_t reaper =
 		spec->own_numbers ? process_number(host, spec->reaper_pid) : spec->reaper_pid;
 
-	if (!root)
-		return err_set(e, -ENXIO,
-			"--path.procfs shows another PID namespace, and not process %d: set it to a "
-			"/proc of the namespace of this program",
-			(int)spec->pid);
+	if (!root && !spec->awaits_conclusion)
+		return err_set(e, -ENXIO, "process %d: " NOT_SHOWN, (int)spec->pid);
 	struct followed_run *t = xcalloc(1, sizeof *t);
-	int code = process_tree_begin(&t->tree, host, root, spec->start_ticks, reaper);
+	int code = root ? process_tree_begin(&t->tree, host, root, spec->start_ticks, reaper) : 0;
 
+	t->not_shown = !root;
 	if (code < 0) {
 		free(t);
 		if (code == -EDQUOT)
@@ -318,6 +319,9 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	t->concluded = true;
 	t->final_kind = kind;
 	memcpy(t->final, final, sizeof t->final);
+	/* The peak of one process is not that of a tree which was not seen. */
+	if (t->not_shown)
+		t->final[RUN_MEMORY_PEAK_BYTES] = NAN;
 }
 
 static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct host *h)
@@ -346,7 +350,7 @@ static bool is_over(const struct followed_run *t, const struct host *h)
 /* Returns the time from the start until now, or until the run was found without processes. */
 static double duration_of(struct followed_run *t, const struct host *h)
 {
-	if (t->alive > 0)
+	if (t->alive > 0 || t->not_shown)
 		t->empty_since.ns = 0;
 	else if (t->empty_since.ns == 0)
 		t->empty_since = h->now.mono;
@@ -396,7 +400,10 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 	if (t->ended)
 		return;
 	exit_watch_look(&t->exit_watch, &j->exit_watches);
-	run_values_read(t->value, &t->tree, &t->now, h->delays);
+	if (t->not_shown)
+		t->value[RUN_CPU_SECONDS] = t->value[RUN_CPU_SYSTEM_SECONDS] = 0;
+	else
+		run_values_read(t->value, &t->tree, &t->now, h->delays);
 	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
 	t->value[RUN_DURATION_SECONDS] = duration_of(t, h);
 	take_gpus(t, t->alive ? h->gpus : NULL, h);
@@ -478,6 +485,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	if (!t)
 		return false;
 	account_note(t->account, host, ret);
+	ret->not_measured = t->not_shown ? NOT_SHOWN : NULL;
 	ret->memory_source = memory_source_of(t, ret);
 	ret->network_source = t->place.network.source;
 	ret->architecture = t->place.binary.architecture;

@@ -39,7 +39,9 @@ struct run_spec {
 	const struct task_clock *clock;
 	double forked_seconds; /* The CPU quota read before the command began; NULL = not read. Borrowed for the call. */
 	bool own_group; /* see struct account_spec */
-	/* pid and reaper_pid are numbers of our own PID namespace: see process_number. */
+	/* `pid` and `reaper_pid` are numbers of our own PID namespace: see process_number. If
+	 * --path.procfs does not show that process, a run with awaits_conclusion has only the CPU
+	 * time of its account and of jobs_conclude. */
 	bool own_numbers;
 	/* The CPU quota before the command; NULL = not read. Borrowed for the call. */
 	const struct cpu_quota *quota;

@@ -365,6 +365,18 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid)
 	return h->own_pid_namespace && clock_read(clock_of_process(pid), &ns) ? ns : 0;
 }
 
+uint64_t process_last_pid(const struct host *h)
+{
+	ssize_t n = h->own_pid_namespace ?
+			    tree_read_records(h->proc, "loadavg", h->scratch, h->scratch_size) :
+			    -1;
+	const char *blank = n > 0 ? memrchr(h->scratch, ' ', (size_t)n) : NULL;
+	struct scan s = SCAN(blank ? blank : "", blank ? h->scratch + n - blank : 0);
+	uint64_t pid;
+
+	return blank && scan_u64(&s, &pid) ? pid : 0;
+}
+
 bool process_exists(const struct host *h, pid_t pid)
 {
 	return h->own_pid_namespace && (kill(pid, 0) == 0 || errno == EPERM);

@@ -109,6 +109,10 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid);
  * certain. The same number unless proc shows another PID namespace. */
 pid_t process_number(const struct host *h, pid_t pid);
 
+/* Returns the newest pid of our namespace, the last number in /proc/loadavg; 0 = unknown. Pids
+ * count up and wrap around, so an unchanged value means that no process is new. */
+uint64_t process_last_pid(const struct host *h);
+
 /* Does a process with this pid exist, even one that hidepid (proc(5)) hides? False = unknown too. */
 bool process_exists(const struct host *h, pid_t pid);
 

@@ -81,20 +81,6 @@ void process_book_again(struct process_book *b)
 
 /* ---- new pids ---- */
 
-/* Returns the newest pid of our namespace, the last number in /proc/loadavg; 0 = unknown. Pids
- * count up and wrap around, so an unchanged value means that no process is new. */
-static uint64_t last_pid(const struct host *h)
-{
-	ssize_t n = h->own_pid_namespace ?
-			    tree_read_records(h->proc, "loadavg", h->scratch, h->scratch_size) :
-			    -1;
-	const char *blank = n > 0 ? memrchr(h->scratch, ' ', (size_t)n) : NULL;
-	struct scan s = SCAN(blank ? blank : "", blank ? h->scratch + n - blank : 0);
-	uint64_t pid;
-
-	return blank && scan_u64(&s, &pid) ? pid : 0;
-}
-
 static void note_listed(void *context, pid_t pid)
 {
 	struct process_book *b = context;
@@ -125,7 +111,7 @@ static void remove_unlisted(struct process_book *b,
 static void find_new(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {
-	uint64_t last = last_pid(h), before = b->last_pid;
+	uint64_t last = process_last_pid(h), before = b->last_pid;
 
 	b->new.n = 0;
 	b->last_pid = last;

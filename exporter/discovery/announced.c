@@ -1,6 +1,7 @@
 /* Begins and ends runs that clients announce. */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -45,8 +46,16 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 {
 	struct process_stat stat;
 
+	/* A caller next to us uses the numbers of our PID namespace. */
+	bool here = kill(a->pid, 0) == 0 || errno == EPERM;
+	pid_t pid = here ? process_number(host, a->pid) : a->pid;
+
 	f->host = host;
-	int unread = process_read_stat(host, a->pid, &stat);
+	if (!pid)
+		return err_set(e, -ESRCH,
+			"--path.procfs shows another PID namespace, and not process %d",
+			(int)a->pid);
+	int unread = process_read_stat(host, pid, &stat);
 
 	if (process_unanswered(unread))
 		return err_set(e, unread,
@@ -54,16 +63,16 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 			(int)a->pid);
 	if (unread)
 		return err_set(e, -ESRCH, "there is no process %d", (int)a->pid);
-	pid_t process = process_of(host, a->pid);
+	pid_t process = process_of(host, pid);
 
-	if (process && process != a->pid)
+	if (process && process != pid)
 		return err_set(e, -ESRCH, "%d is a thread of process %d", (int)a->pid,
 			(int)process);
-	struct named_process *n = announced_at(f, a->job_name, a->pid, stat.start_ticks);
+	struct named_process *n = announced_at(f, a->job_name, pid, stat.start_ticks);
 	ret->known = n;
 	if (!n) {
 		n = named_new(a);
-		int code = finder_begin(f, a->pid, stat.start_ticks, n, e);
+		int code = finder_begin(f, pid, stat.start_ticks, n, e);
 
 		if (code)
 			return code;

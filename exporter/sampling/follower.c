@@ -61,6 +61,7 @@ static void follow_run(struct follower *f, const struct open_run *r)
 		.pid = r->root.pid,
 		.start_ticks = r->root.start_ticks,
 		.reaper_pid = r->root.reaper_pid,
+		.own_numbers = true,
 		.started_at = wall_from_seconds(r->started_at),
 		.awaits_conclusion = true,
 	};
