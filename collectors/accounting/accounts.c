@@ -19,6 +19,9 @@
 /* A named source lacks no more of the total than this. Times in /proc are in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
+/* Maximum number of threads of a running run to which clocks are attached, and of attempts. */
+#define CLOCK_THREADS_MAX 64
+#define CLOCK_TRIES       3
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* Number of ancestors of a new process that are checked at most. */
@@ -68,7 +71,9 @@ struct account {
 	struct cpu_quota quota;
 	unsigned looks, events_run;
 	bool has_events;
-	const struct task_clock *clock;
+	const struct task_clock *clock; /* of the spec, or `attached`; NULL = none */
+	struct task_clock attached;
+	double before_clock; /* CPU seconds of the run when `attached` began */
 	struct task_clock_total counted;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	/* CPU time of the root before exec, or before the root entered its own group */
@@ -298,6 +303,12 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	exit_events_unlock(shared->events);
 }
 
+/* Subtracts the root's CPU time before exec. */
+static double as_command(const struct account *a, double seconds)
+{
+	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
+}
+
 /* The clock costs the run 0.5 us at each context switch and 10 us at each fork. It is not needed if
  * another source also counts children that nobody waits for. That source may lose data later:
  * records are lost, or a process enters the group and ignores SIGCHLD. In this case
@@ -305,6 +316,65 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 static bool needs_clock(const struct account *a)
 {
 	return !counts_cpu(&a->own) && !a->has_events;
+}
+
+/* Lists the threads of all members. Returns false when there are too many. */
+struct thread_list {
+	size_t n;
+	pid_t thread[CLOCK_THREADS_MAX];
+	bool too_many;
+};
+
+static int add_thread(void *context, const char *name)
+{
+	struct thread_list *l = context;
+	pid_t thread = process_of_name(name);
+
+	l->too_many = l->too_many || l->n == CLOCK_THREADS_MAX;
+	if (thread && !l->too_many)
+		l->thread[l->n++] = thread;
+	return l->too_many;
+}
+
+static void list_threads(struct thread_list *l, const struct host *h,
+	const struct process_tree *tree)
+{
+	char path[PROCESS_PATH_MAX];
+
+	for (size_t i = 0; i < tree->n; i++)
+		if (!tree->member[i].reaper)
+			tree_list(h->proc, process_path(path, tree->member[i].pid, "task"),
+				add_thread, l);
+}
+
+/* Opens a task clock of a run that somebody else started. A process that is born while the clocks
+ * are opened has none or inherits one, so the clocks are opened again. */
+static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
+{
+	struct tree_now before, now;
+	uint64_t ns;
+
+	if (!h->own_pid_namespace)
+		return;
+	process_tree_look(tree, h, 0, &before);
+	for (int i = 0; i < CLOCK_TRIES && !a->clock; i++) {
+		struct thread_list l = {0};
+
+		list_threads(&l, h, tree);
+		if (l.too_many || task_clock_attach(&a->attached, l.thread, l.n))
+			return;
+		process_tree_look(tree, h, 0, &now);
+		if (now.processes == before.processes && now.threads == before.threads &&
+			l.n == now.threads)
+			a->clock = &a->attached;
+		else
+			task_clock_close(&a->attached);
+		before = now;
+	}
+	/* Read the clock last: what the run uses in between must not count twice. */
+	if (a->clock && task_clock_read(a->clock, &ns) == 0)
+		a->before_clock =
+			as_command(a, (double)process_tree_cpu_ns(tree) / 1e9) - (double)ns / 1e9;
 }
 
 struct account *account_open(struct accounts *shared, const struct host *h,
@@ -333,6 +403,8 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	begin_events(a, h, spec, tree);
 	if (!needs_clock(a))
 		a->clock = NULL;
+	else if (!a->clock && !spec->ours)
+		attach_clock(a, h, tree);
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->stolen_before = a->machine_known ? a->machine.stolen_seconds : (double)NAN;
 	a->oom_kills = NAN;
@@ -352,11 +424,15 @@ void account_close(struct account *a)
 		exit_events_unlock(events);
 	}
 	run_group_close(&a->run_group);
+	task_clock_close(&a->attached);
 	free(a);
 }
 
 void account_let_go(struct account *a)
 {
+	if (a->clock == &a->attached)
+		a->clock = NULL;
+	task_clock_close(&a->attached);
 	run_group_close(&a->run_group);
 }
 
@@ -385,12 +461,6 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 }
 
 /* ---- one sample ---- */
-
-/* Subtracts the root's CPU time before exec. */
-static double as_command(const struct account *a, double seconds)
-{
-	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
-}
 
 /* Recorded CPU time lacks the cost of process ends. The group's usage bounds that cost. */
 static void look_at_events(struct account *a, const struct process_tree *tree,
@@ -473,7 +543,7 @@ static void note_steal(struct account *a)
 static double look_at_clock(struct account *a)
 {
 	task_clock_look(a->clock, a->stolen, &a->counted);
-	return a->counted.seconds - a->counted.stolen_seconds;
+	return a->before_clock + a->counted.seconds - a->counted.stolen_seconds;
 }
 
 /* Returns the usage of the root's group. Reads no file if the run owns the group. */

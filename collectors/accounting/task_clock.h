@@ -1,5 +1,5 @@
-/* CPU time of a command that this thread is about to start, and of all its descendants. The source
- * is the kernel's software task clock with inheritance (perf_event_open(2)). Children count even if
+/* CPU time of a command that this thread is about to start, or of running threads, and of all
+ * descendants from then on. The source is the kernel's software task clock with inheritance (perf_event_open(2)). Children count even if
  * no parent waits for them.
  *
  * Needs no privilege if kernel.perf_event_paranoid is 2 or less. Debian, Ubuntu and the default
@@ -14,17 +14,25 @@
 #ifndef COLLECTORS_ACCOUNTING_TASK_CLOCK_H
 #define COLLECTORS_ACCOUNTING_TASK_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct task_clock {
-	int fd;
+	size_t n; /* 0 = no clock */
+	int *fd;  /* one for each thread that it began with */
 };
 
-#define TASK_CLOCK_NONE ((struct task_clock){-1})
+#define TASK_CLOCK_NONE ((struct task_clock){0})
 
 /* Opens a clock. Call in the thread that will fork. Counting starts when the child calls exec.
  * Returns 0 or a negative errno. */
 int task_clock_open(struct task_clock *ret);
+
+/* Opens a clock of running threads, which counts from now on. The threads must belong to this user
+ * (ptrace(2), "Ptrace access mode checking"). Processes that a thread forks later are included.
+ * Returns 0 or a negative errno; then no clock is open. */
+int task_clock_attach(struct task_clock *ret, const pid_t *thread, size_t n);
 void task_clock_close(struct task_clock *c);
 
 /* Reads the nanoseconds used so far by living and ended processes. Any thread may call it. Returns

@@ -216,7 +216,7 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 		.started_at = job->started.wall,
 		.started_mono = job->started.mono,
 		.awaits_conclusion = true,
-		.clock = job->accounts.clock.fd >= 0 ? &job->accounts.clock : NULL,
+		.clock = job->accounts.clock.n ? &job->accounts.clock : NULL,
 		.quota = &job->accounts.quota,
 		.forked_seconds = job->forked.user + job->forked.system,
 	};
