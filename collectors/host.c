@@ -49,8 +49,8 @@ static pid_t number_of_self(const struct host *h)
 	return scan_u64(&s, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-/* Finds out whose PID numbers proc shows. Linux before 4.1 and gVisor have no NSpid: there the link
- * /proc/self decides. */
+/* Finds out which PID namespace `proc` shows. Linux before 4.1 and gVisor have no NSpid. On these,
+ * the link /proc/self decides. */
 static void find_namespace(struct host *h, const char *proc)
 {
 	struct statfs fs;

@@ -10,7 +10,7 @@
 #include "collectors/base/err.h"
 #include "collectors/base/tree.h"
 
-/* Longest table in bytes, and largest number of mounts, that are read. */
+/* Maximum size in bytes of a table, and maximum number of mounts, that are read. */
 #define MOUNTS_TEXT_MAX (8u * 1024 * 1024)
 #define MOUNTS_MAX      16384
 

@@ -18,7 +18,7 @@ struct run_reading; /* collectors/runs.h */
 /* Longest label value in bytes. utf8_clean cuts longer values. */
 #define LABEL_VALUE_MAX 256
 
-/* Largest number of points of one collector in one tick. Further points are refused and counted in
+/* Maximum number of points of one collector in one tick. Further points are refused and counted in
  * block.dropped. */
 #define BLOCK_POINTS_MAX 100000
 

@@ -98,8 +98,8 @@ double run_total(const struct run *r, const char *column); /* sum */
 double run_peak(const struct run *r, const char *column);  /* max */
 double run_mean(const struct run *r, const char *column);
 
-/* Returns the architecture of the newest run with a known one, to choose servers by. Returns x86_64
- * instead of i386. */
+/* Returns the architecture to choose servers by. The newest run with a known architecture decides.
+ * Returns x86_64 instead of i386. */
 enum architecture runs_architecture(const struct runs *runs);
 
 /* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (table

@@ -16,7 +16,8 @@
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
 
-/* A named source lacks no more of the total than this. Times in /proc are in 1/100 s. */
+/* Maximum part of the total that a named source may lack: a factor, and seconds. Times in /proc are
+ * in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 /* Maximum number of threads of a running run to which clocks are attached, and of attempts. */
@@ -24,7 +25,7 @@
 #define CLOCK_TRIES       3
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
-/* Number of ancestors of a new process that are checked at most. */
+/* Maximum number of ancestors of a new process that are checked. */
 #define GENERATIONS_MAX 16
 /* CPU seconds that a container runtime may use in the group before the run. */
 #define OLDER_SECONDS 0.1
@@ -60,8 +61,8 @@ struct account {
 	struct cgroup own;
 	bool has_own, from_now, group_made;
 	struct run_group run_group;
-	/* If the own group is older than the run: time used before, and the run's possible part of
-	 * it. */
+	/* CPU time used in the own group before the run, and the part of it that may belong to the
+	 * run. Both are 0 if the group is not older than the run. */
 	double older_seconds, older_missed;
 	/* CPU time that the group counted before the run and that is not subtracted. */
 	double older_foreign;
@@ -278,7 +279,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	struct accounts *shared = a->shared;
 	uint64_t living_ns = 0, clock_ns;
 
-	/* Process events wake this exporter for every process on the machine. */
+	/* Use process events only where they are needed, because they wake this exporter for every
+	 * process on the machine. */
 	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
 	/* -EAGAIN: no thread could be started. Try again for the next run. */
@@ -520,7 +522,8 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 		now.throttled_seconds - first->throttled_seconds);
 }
 
-/* Reads the limits. Keeps those of a removed group, because they may have caused its kill. */
+/* Reads the limits. If the group was removed, keeps its last limits, because they may have caused
+ * the kill of the run. */
 static void read_limits(struct account *a, const struct host *h)
 {
 	if (a->looks++ % LIMIT_LOOKS != 0 || !cgroup_exists(&a->group))

@@ -51,8 +51,8 @@ static void estimate_all(struct exit_cost_group *g, struct exit_events *x)
 	}
 }
 
-/* Sums since the start of the measurement: cost of all ends, its possible excess,
- * estimated cost, and duration of the ends. */
+/* Sums since the start of the measurement. `seconds`: cost of all ends. `more_seconds`: how much
+ * higher that cost may be. `weight`: estimated cost. `most`: duration of the ends. */
 struct measured {
 	double seconds, more_seconds, weight, most;
 };

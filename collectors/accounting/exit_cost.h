@@ -12,7 +12,7 @@
 #include "collectors/cgroup/find.h"
 #include "collectors/accounting/exit_events.h"
 
-/* A group with more processes is not measured, because each tick reads the clocks of all of
+/* Maximum number of processes of a measured group, because each tick reads the clocks of all of
  * them. */
 #define EXIT_COST_PROCESSES_MAX 512
 

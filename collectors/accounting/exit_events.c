@@ -152,7 +152,7 @@ static void *exit_events_loop(void *context)
 		pthread_mutex_lock(&x->lock);
 		exit_events_update(x);
 		if (lineage_ended(x->lineage) > ENDED_MANY)
-			/* Otherwise ended processes pile up until the next tick. */
+			/* Ended processes would otherwise pile up until the next tick. */
 			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
 		/* Wait, so that one wake-up collects many messages. */

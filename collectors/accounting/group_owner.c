@@ -185,9 +185,10 @@ static size_t lines_of(const struct cgroup_place *p, const struct host *host, co
 	return n;
 }
 
-/* cgroup.procs of v1 leaves out processes of other PID namespaces without a trace
- * (pidlist_array_load() in kernel/cgroup/cgroup-v1.c). The pids controller counts the threads of
- * the group with the same path, hidden ones and those of groups below included. */
+/* Returns true if the group's list has all processes. cgroup.procs of v1 silently leaves out
+ * processes of other PID namespaces (pidlist_array_load() in kernel/cgroup/cgroup-v1.c). The pids
+ * controller counts all threads of the group with the same path. Its count includes hidden threads
+ * and threads of groups below. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 	const struct host *host)
 {
@@ -200,7 +201,8 @@ static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 		       (double)lines_of(pids, host, "tasks");
 }
 
-/* The processes of a group by their own word, for a /proc of another PID namespace. */
+/* Search for the processes of a group in their own /proc/PID/cgroup files. Used if /proc shows
+ * another PID namespace. */
 struct membership_search {
 	const struct host *host;
 	const struct process_membership *own;
@@ -230,7 +232,8 @@ static bool shows_every_process(const struct host *host)
 	       s.kernel_thread;
 }
 
-/* Lists a group of the process in host->proc numbers. False: some of it may be missing. */
+/* Lists the processes of a group, with their pids in host->proc. Returns false if some processes
+ * may be missing. */
 static bool list_all(const struct cgroup *c, enum cgroup_controller i, const struct host *host,
 	const struct process_membership *own, struct pids *ret)
 {

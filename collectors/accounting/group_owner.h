@@ -17,14 +17,15 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 /* CPU seconds of a group since it was made; NaN = not counted. */
 double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h);
 
-/* Tells the processes of a run from others in a group. is_member NULL = all are the run's. */
+/* Decides which processes in a group belong to the run. `is_member` NULL = all processes belong to
+ * the run. */
 struct group_members {
 	bool (*is_member)(const void *context, pid_t pid);
 	const void *context;
 };
 
-/* Keeps in c only the controllers whose group belongs to the run alone; the others get version 0.
- * True if any is left.
+/* Keeps in `c` only the controllers whose group belongs to the run alone. Sets the version of all
+ * other controllers to 0. Returns true if any controller is left.
  * A group belongs to the run if both are true:
  * - The root is in another group than this exporter.
  * - Every process in the group is a member of the run, and none can be hidden from us (by hidepid,
@@ -39,11 +40,11 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
  * Returns a negative errno if the list cannot be read. */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
-/* Returns true if the group has child groups other than the branch of `but`, or if this is unknown.
- * The usage of child groups is part of the group's numbers, but their processes are not in its
- * list. If `but` equals `p`, every child group counts. */
+/* Returns true if the group `p` has child groups, or if this is unknown. The child group that leads
+ * to `but` is not counted. If `but` equals `p`, every child group counts. The usage of child groups
+ * is part of the group's numbers, but their processes are not in its list. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
-/* Calls `each` for every process of the first controller that has a group, as above. */
+/* Like cgroup_place_processes, for the first controller that has a group. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
 

@@ -248,8 +248,8 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	unsigned *owner = &l->entry[i].run;
 
 	find_outer(l, run, *owner, pid);
-	/* A process leaves only an outer run or the foreign processes. Moves inside one group do
-	 * not change the group's sums. */
+	/* A process may move to this run only from an outer run or from the foreign processes.
+	 * Moves inside one group do not change the group's sums. */
 	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
@@ -304,7 +304,8 @@ void lineage_lost(struct lineage *l)
 /* Usual cost of a process end, measured: 60 us, plus 0.45 us for each page. */
 #define END_NS      60000
 #define END_PAGE_NS 450
-/* An end that takes longer than this many usual ends was interrupted, so its cost is unknown. */
+/* If an end takes more than USUAL_MAX times the usual time, it was interrupted, so its cost is
+ * unknown. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
 /* Longest time from the exit event until the process is gone. */
@@ -553,7 +554,10 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 	return l->run[e->run].others == others;
 }
 
-/* ---- comparison with a listing ---- */
+/* A process younger than this (ns) at the time of the listing may be missing from the listing. The
+ * kernel sends the fork event before it adds the process to the group (kernel/fork.c,
+ * copy_process). On a busy machine, much time passes in between. A process leaves the group only
+ * after its exit record is made. */
 
 /* A process younger than this at the listing may be missing from it. The kernel sends the fork
  * event before it adds the process to the group (kernel/fork.c, copy_process), long before on a

@@ -64,7 +64,7 @@ void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 void lineage_settle(struct lineage *l);
 
 struct lineage_tally {
-	uint64_t cpu_ns;  /* of living and ended processes; a lower bound */
+	uint64_t cpu_ns;  /* CPU time of living and ended processes; a lower bound */
 	uint64_t ends_ns; /* estimated CPU time of process ends, not in cpu_ns */
 	/* Sums and peak of ended processes only. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;

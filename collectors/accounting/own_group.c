@@ -119,16 +119,16 @@ static bool is_of_dead_maker(const char *name)
 	       pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Returns false for a group of a living exporter. It may be empty because its job has not started
- * yet. */
+/* Returns false for a group of a living exporter. That group may be empty because its job has not
+ * started yet. */
 static bool is_not_of_living_maker(const char *name)
 {
 	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);
 }
 
-/* Removes the empty groups that `may_go` accepts, child groups first. Returns their number. may_go
- * may take a living exporter of another PID namespace for an ended one. This does no harm, because
- * the kernel does not remove a group in use. */
+/* Removes the empty groups that `may_go` accepts, child groups first. Returns their number.
+ * `may_go` may wrongly accept a group of a living exporter in another PID namespace. This does no
+ * harm, because the kernel does not remove a group in use. */
 static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -158,8 +158,8 @@ static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigne
 
 /* ---- making a group ---- */
 
-/* The pid serves to find leftovers. The random part separates exporters with equal pids in
- * different PID namespaces. */
+/* The pid in the name serves to find leftovers. The random part separates exporters with equal pids
+ * in different PID namespaces. */
 static void make_name(char out[OWN_GROUP_NAME_MAX])
 {
 	uint32_t random = 0;

@@ -4,8 +4,8 @@
 
 #include "collectors/base/mem.h"
 
-/* The list is read at this many samples after a process was created, and at every LIST_LOOKS-th
- * sample otherwise. */
+/* The group's list of processes is read at the first MOVE_LOOKS samples after a process was
+ * created. At other times it is read at every LIST_LOOKS-th sample. */
 #define MOVE_LOOKS 3
 #define LIST_LOOKS 10
 

@@ -18,7 +18,8 @@ static int open_event(pid_t thread, bool on_exec)
 		.disabled = on_exec, /* do not count in this thread, which never calls exec */
 		.enable_on_exec = on_exec,
 		.inherit = 1,
-		/* Needs less privilege. The task clock includes kernel time even so. */
+		/* Less privilege is needed if kernel time is excluded. The task clock includes
+		 * kernel time nevertheless. */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};

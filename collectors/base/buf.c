@@ -50,7 +50,8 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
-/* A fast path for small pieces, which are the bulk of a table of numbers. */
+/* Returns true if `len` more bytes fit into the memory that is already allocated. This fast path is
+ * enough for most pieces of a table of numbers, which are small. */
 static bool has_room(const struct buf *b, size_t len)
 {
 	return !b->full && b->len + len < b->room && b->len + len <= b->max;
@@ -88,7 +89,7 @@ void buf_addf(struct buf *b, const char *format, ...)
 	b->len += (size_t)n;
 }
 
-/* Writes at most 20 digits and no NUL. Returns their number. */
+/* Writes at most 20 digits and no NUL. Returns the number of digits. */
 static size_t u64_text(char *out, uint64_t v)
 {
 	char digits[24];
@@ -109,7 +110,7 @@ void buf_add_u64(struct buf *b, uint64_t v)
 	buf_add(b, text, u64_text(text, v));
 }
 
-/* Writes digits / 10^decimals, below 1e-4, in the form of %g: "5.3e-05". */
+/* Writes the number digits / 10^decimals, which is below 1e-4, in the form of %g: "5.3e-05". */
 static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 {
 	size_t n = u64_text(out + 1, digits);
@@ -126,12 +127,12 @@ static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 	return n;
 }
 
-/* Writes a fraction of few decimals (ticks, milliseconds, percentages) ten times faster than
+/* Writes a number with few decimals (ticks, milliseconds, percentages) ten times faster than
  * printf.
  *
- * `digits` and 10^k are exact in a double, so digits / 10^k is rounded once, like the result of
- * strtod. If the quotient equals `v`, the text with k decimals reads back as `v`. The smallest k
- * gives the shortest text. Returns 0 if no k fits. */
+ * `digits` and 10^k are exact in a double, so digits / 10^k is rounded once, as strtod rounds. If
+ * the quotient equals `v`, the text with k decimals reads back as `v`. The smallest k gives the
+ * shortest text. Returns 0 if no k fits. */
 static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
 	double magnitude = fabs(v), scale = 1;

@@ -1,5 +1,5 @@
-/* Two types of time that cannot be mixed: mono for durations, wall for people. Each tick reads both
- * once. */
+/* Two types of time that cannot be mixed: mono measures durations, wall gives the date and time of
+ * day. Each tick reads both once. */
 #ifndef COLLECTORS_BASE_CLOCK_H
 #define COLLECTORS_BASE_CLOCK_H
 

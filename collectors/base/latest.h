@@ -8,7 +8,7 @@
 
 struct shared {
 	atomic_uint holders;
-	void (*release)(struct shared *); /* called when the last holder drops it */
+	void (*release)(struct shared *); /* called after the last reader dropped the value */
 };
 
 static inline void shared_init(struct shared *s, void (*release)(struct shared *))

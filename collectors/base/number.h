@@ -10,7 +10,7 @@
 
 #include "collectors/base/scan.h"
 
-/* The file does not have this number. */
+/* Means that the file does not have the number. */
 #define NUMBER_UNKNOWN UINT64_MAX
 
 static inline double number_value(uint64_t v)

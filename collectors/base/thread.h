@@ -19,7 +19,7 @@ void thread_cond_init(pthread_cond_t *cond);
 /* Removes a pending signal of `signals`, which all threads block. Returns false if no signal is
  * pending, or if `signals` is NULL. */
 bool thread_hurry(const sigset_t *signals);
-/* Seconds between two checks for these signals, in a wait that they may end early. */
+/* Seconds between two calls of thread_hurry in a wait that a signal may end early. */
 #define HURRY_SECONDS 0.1
 
 #endif

@@ -35,7 +35,7 @@ static int open_below(struct tree *t, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Below "PID/root/" the process decides which files exist. */
+/* Returns true for a path below "PID/root/", where the process decides which files exist. */
 static bool is_of_a_process(const char *path)
 {
 	size_t digits = strspn(path, "0123456789");
@@ -176,7 +176,7 @@ static int64_t read_stat(struct tree *t, const struct tree_request *r)
 
 static int read_space(int top, const char *path, struct tree_space *ret)
 {
-	/* The directory itself is open already, and most machines have no other file system. */
+	/* "" means the directory itself, which is already open. */
 	AUTO(closep) int below = path[0] ? openat(top, path, O_PATH | O_CLOEXEC) : -1;
 	struct statvfs v;
 

@@ -20,7 +20,7 @@
 
 struct tree;
 
-struct tree_space { /* of the file system that holds a path, in bytes and inodes */
+struct tree_space { /* space of a file system, in bytes and inodes */
 	uint64_t size, free, available, files, files_free;
 	bool read_only;
 };
@@ -72,7 +72,7 @@ struct tree_request {
 struct tree_ops {
 	int64_t (*get)(struct tree *, const struct tree_request *r);
 	bool (*answers)(struct tree *, const char *path); /* NULL = always true */
-	/* NULL = no reads wait. `ret` is zeroed before the call. */
+	/* NULL = no read is ever given up. `ret` is zeroed before the call. */
 	void (*waits)(struct tree *, struct tree_waits *ret);
 	void (*free)(struct tree *);
 };
@@ -85,7 +85,7 @@ struct tree {
 int tree_open(struct tree **ret, const char *directory, struct err *e);
 void tree_free(struct tree *t); /* NULL does nothing */
 
-/* All functions below call this one, and so do trees that wrap another tree. */
+/* All functions below call tree_get. Trees that wrap another tree call it too. */
 static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
 {
 	return t->ops->get(t, r);
@@ -131,7 +131,7 @@ int tree_device(struct tree *t, const char *path, uint64_t *ret);
  * descriptors. */
 int64_t tree_size(struct tree *t, const char *path);
 
-/* Returns false if a read may block for ever, even a read of a kept descriptor. */
+/* Returns false if a read may block forever, even a read of a kept descriptor. */
 bool tree_answers(struct tree *t, const char *path);
 
 struct tree_waits tree_waits(struct tree *t);

@@ -14,7 +14,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/number.h"
 
-/* Largest number of folders in a path. Each folder costs some system calls, and folders of jobs are
+/* Maximum number of folders in a path. Each folder costs some system calls, and folders of jobs are
  * less deep. */
 #define FOREIGN_DEPTH_MAX 64
 
@@ -23,7 +23,7 @@ struct foreign_walk {
 	int at;
 	uint64_t mount;
 	struct stat st;
-	bool searchable; /* owner and other rights let the process search all folders so far */
+	bool searchable; /* the process may search all folders so far, as owner or as other */
 	size_t depth;
 };
 

@@ -19,7 +19,7 @@
 #define STATUS_SIZE 4096
 /* Shorter waits do not count, because on a busy machine a thread takes milliseconds to start. */
 #define QUICK_SECONDS 0.01
-/* Largest number of threads of a process that is_calm checks, at some microseconds each. */
+/* Maximum number of threads of a process that is_calm checks, at some microseconds each. */
 #define THREADS_MAX 256
 
 /* Time spent waiting in the current second, at most TREE_GUARD_SHARE. */
@@ -114,7 +114,7 @@ static bool is_in_exec(const struct guard *g, const char *process)
 	return n > 0 && statm_in_exec(SCAN(text, n));
 }
 
-/* Returns true if a read of the first byte returns. */
+/* Reads the first byte of the file on a thread. Returns true if the read does not hang. */
 static bool answers_read(struct guard *g, pid_t pid, const char *file)
 {
 	char path[PATH_SIZE], first;
@@ -126,9 +126,9 @@ static bool answers_read(struct guard *g, pid_t pid, const char *file)
 	return asks_do(g->asks, ASKS_LOCKS, false, pid, &r, &n, &idle_seconds) == 0;
 }
 
-/* If stat and io can be read, the lock is free now, but the process may take the lock again. A
- * process can forge the code addresses in statm (PR_SET_MM_MAP), and then a thread reads its
- * files. */
+/* Waits for the end of an exec. If the exec goes on but stat and io can be read, the lock is free
+ * now. The process may take the lock again, so a thread must read its files. A process can forge
+ * the code addresses in statm (PR_SET_MM_MAP) and then seems to be in exec forever. */
 static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -209,7 +209,8 @@ static bool is_one_of(const char *file, const char *const *names)
 	return *names != NULL;
 }
 
-/* "task/7/children" follows the rules of "children". */
+/* Returns the part of "task/7/children" after the thread, because the same rules apply to the files
+ * of a thread. Returns any other name unchanged. */
 static const char *of_thread(const char *file)
 {
 	struct scan s = SCAN(file, strlen(file));
@@ -263,8 +264,8 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 	return g->way_to_memory;
 }
 
-/* Reads by a thread. If the threads are busy or the budget is spent, only calm processes are read.
- * If no thread can be started, calm processes are read directly. */
+/* Reads the file on a thread. If the threads are busy or the budget is spent, reads only calm
+ * processes. If no thread can be started, reads calm processes directly. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;

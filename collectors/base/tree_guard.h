@@ -23,16 +23,17 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
-/* Largest number of threads that wait for locks of processes, and again for file systems. */
+/* Maximum number of threads that wait for locks of processes. As many more threads may wait for
+ * file systems. */
 #define TREE_GUARD_THREADS 8
-/* Largest number of extra threads while TREE_GUARD_THREADS threads wait for locks. They read only
+/* Maximum number of extra threads while TREE_GUARD_THREADS threads wait for locks. They read only
  * processes without a thread in state D. */
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
-/* Seconds of waiting that are allowed in each second, once for locks of processes and once for file
- * systems. When this budget is spent, only processes without a thread in state D may still wait for
- * locks, and nothing waits for file systems. */
+/* Seconds of waiting that are allowed in each second. Locks of processes and file systems each have
+ * this budget. When the budget for locks is spent, only reads of processes without a thread in
+ * state D may wait. When the budget for file systems is spent, no read may wait. */
 #define TREE_GUARD_SHARE 0.25
 
 /* Guards a directory of this machine, usually /proc. */

@@ -12,11 +12,11 @@
 #include "collectors/base/thread.h"
 #include "collectors/base/tree_guard.h"
 
-/* A hostile file system below the root of a process may list names without end, so their bytes have
- * a limit. */
+/* Maximum number of bytes of all names in one list. A hostile file system below the root of a
+ * process may list names without end. */
 #define NAMES_MAX (1u << 20)
-/* CPU time in ns within TREE_GUARD_SECONDS that shows a slow read, not a hang: large processes have
- * many pages. */
+/* A thread that used this much CPU time (ns) within TREE_GUARD_SECONDS is slow, but does not hang.
+ * Large processes have many pages. */
 #define WORKS_NS 5000000
 
 #define PLACES (TREE_GUARD_THREADS + TREE_GUARD_CALM)
@@ -120,7 +120,7 @@ static void question_free(struct guard_question *q)
 	free(q);
 }
 
-/* Drops a result whose caller has given up. */
+/* Frees a question whose caller has given up, and closes the descriptor that it may have opened. */
 static void question_drop(struct guard_question *q)
 {
 	int fd = q->request.call == TREE_KEEP && q->n >= 0 ? (int)q->n : -1;

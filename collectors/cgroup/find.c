@@ -227,7 +227,8 @@ static double smallest_limit(struct cgroup_place p, const struct host *host,
 	return least;
 }
 
-/* Returns the limit that includes groups above which are not visible here. */
+/* Returns the memory limit of the hierarchy, which includes limits of groups above that are not
+ * visible here. */
 static double hierarchical_memory_limit(const struct cgroup_place *p, const struct host *host)
 {
 	char path[CGROUP_FILE_MAX];

@@ -12,10 +12,11 @@
 #include "collectors/process/tree.h"
 #include "collectors/followed/run_place.h"
 
-/* Seconds to wait for the parent of an ended root to wait for it, which makes the status known. */
+/* Seconds after which the exit status of an ended root is given up. The status is known only after
+ * the root's parent has waited for it. */
 #define STATUS_SECONDS 2
-/* Most processes of all runs together, because one tick reads all of them. A process counts once
- * for each of its runs. */
+/* Maximum number of processes of all runs together, because one tick reads all of them. A process
+ * counts once for each of its runs. */
 #define MEMBERS_MAX  100000
 #define OUTCOMES_MAX 8
 
@@ -50,7 +51,7 @@ struct followed_run {
 	bool not_shown;          /* host->proc does not show the root: the tree stays empty */
 	struct mono empty_since; /* when the run first had no process; 0 = it has processes */
 	bool awaits_conclusion, concluded, ended;
-	uint64_t ended_generation; /* generation of the snapshot with its last reading */
+	uint64_t ended_generation; /* generation of the snapshot with the run's last reading */
 	struct mono ended_at;
 	double grace_seconds;
 	enum final_kind final_kind;
@@ -68,7 +69,7 @@ struct jobs {
 	struct wall read_at; /* 0 = not read yet */
 	struct accounts *accounts;
 	struct exit_watches exit_watches;
-	struct host *host; /* host->delays and host->members are ours; may be NULL */
+	struct host *host; /* its `delays` and `members` belong to this struct; may be NULL */
 	struct member_limit members;
 };
 

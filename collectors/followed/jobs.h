@@ -17,16 +17,18 @@
 
 struct jobs;
 
-/* Most runs followed at the same time. host->members limits the processes of all runs together. */
+/* Maximum number of runs followed at the same time. host->members limits the processes of all runs
+ * together. */
 #define JOBS_RUNS_MAX 1000
-/* Most job names at /metrics. A new job replaces the least recently used job that has no runs. */
+/* Maximum number of job names at /metrics. A new job replaces the least recently used job that has
+ * no runs. */
 #define JOBS_MAX 1000
 
 struct run_spec {
 	const char *run_id, *job_name;
 	pid_t pid;            /* root process, in the PID namespace of host->proc */
 	uint64_t start_ticks; /* start of the root; 0 = accept any process with that pid */
-	pid_t reaper_pid;     /* its other children belong to the run, it does not; 0 = none */
+	pid_t reaper_pid;     /* only its other children belong to the run; 0 = none */
 	struct wall started_at;
 	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
 	bool from_now;            /* exclude everything that the root did before now */
@@ -37,8 +39,8 @@ struct run_spec {
 	double grace_seconds;
 	/* Measures CPU time of the run; borrowed until the run ends; NULL = none. */
 	const struct task_clock *clock;
-	double forked_seconds; /* The CPU quota read before the command began; NULL = not read. Borrowed for the call. */
-	bool own_group; /* see struct account_spec */
+	double forked_seconds; /* see struct account_spec */
+	bool own_group;        /* see struct account_spec */
 	/* `pid` and `reaper_pid` are numbers of our own PID namespace: see process_number. If
 	 * --path.procfs does not show that process, a run with awaits_conclusion has only the CPU
 	 * time of its account and of jobs_conclude. */
@@ -72,8 +74,8 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret);
 
-/* Returns a descriptor that is readable when a root has ended whose run has awaits_conclusion
- * false; -1 = never. */
+/* Returns a descriptor that is readable when the root of a run has ended. Runs with
+ * awaits_conclusion are left out. Returns -1 if no descriptor can report this. */
 int jobs_ending_fd(const struct jobs *j);
 
 /* Sets how many runs of a job have ended with this outcome so far, from the history. */

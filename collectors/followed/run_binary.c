@@ -13,7 +13,8 @@
 
 #define PATH_SIZE 4096
 
-/* Architecture of this program, which the kernel runs here without an emulator; NULL = another. */
+/* Architecture of this program. The kernel runs programs of this architecture without an emulator.
+ * NULL = an architecture that is not listed here. */
 #if defined(__x86_64__)
 static const char *const native = "x86_64";
 #elif defined(__aarch64__)

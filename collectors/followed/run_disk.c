@@ -11,7 +11,7 @@
 #include "collectors/process/process.h"
 
 #define PATH_SIZE 4096
-/* After a reading of a mount table, the next reading is one second later for every 1000 mounts. */
+/* Pause between two readings of a mount table: one second for every 1000 mounts. */
 #define MOUNTS_PER_PAUSE_SECOND 1000
 
 /* Writes the path of a file of process `pid`; 0 = "self/...". Returns the value of snprintf(3). */
@@ -154,7 +154,8 @@ static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid
 	return true;
 }
 
-/* Returns true when the paths still lead to the file systems in the list, or to a new list. */
+/* Returns true when `d` lists the current file systems. Makes a new list if the mount table may
+ * have changed. */
 static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
 {
 	bool ours = d->found && d->through == 0;

@@ -10,8 +10,8 @@ static pid_t first_living(const struct process_tree *tree)
 	return 0;
 }
 
-/* Returns the larger counter: the first lacks writes to tmpfs, the second lacks writes through
- * memory maps. */
+/* Returns the larger of two counters of written bytes. The first lacks writes to tmpfs, the second
+ * lacks writes through memory maps. */
 static double written_bytes(const double v[RUN_N_METRICS])
 {
 	if (v[RUN_UNREADABLE_PROCESSES] > 0)

@@ -8,7 +8,7 @@
 
 /* How final figures from outside replace values read from /proc. A NaN figure replaces nothing. */
 enum final_kind {
-	FINAL_AT_LEAST, /* from the parent that waited for the root; replaces smaller values */
+	FINAL_AT_LEAST, /* from the parent that waited for the root; replaces only smaller values */
 	FINAL_EXACT,    /* from the run's record; replaces any value, but a counter never falls */
 };
 

@@ -5,8 +5,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Most DRM clients of one run that are remembered. Further clients are counted each time they are
- * seen. */
+/* Maximum number of DRM clients of one run that are remembered. Any further client is counted each
+ * time it is seen. */
 #define CLIENTS_MAX 1024
 
 void gpu_device_clear(struct gpu_device *d)

@@ -6,11 +6,11 @@
 
 #include "collectors/base/number.h"
 
-/* Most memory regions of one client. Further regions are ignored. */
+/* Maximum number of memory regions of one client. Further regions are ignored. */
 #define REGIONS_MAX 16
 
-/* Kinds of keys that give the bytes of a region; the highest kind is used. Resident bytes are in
- * the region right now. */
+/* Kinds of keys that give the bytes of a region. If a region has several kinds, the highest kind is
+ * used. Resident bytes are in the region right now. */
 enum memory_key { KEY_NONE, KEY_TOTAL, KEY_MEMORY, KEY_RESIDENT };
 
 struct memory_region {
@@ -24,8 +24,8 @@ struct memory_regions {
 	struct memory_region region[REGIONS_MAX];
 };
 
-/* Sets *ret to the text of `key` after `prefix`. Returns false for another prefix, or for no text
- * after it. */
+/* Sets *ret to the text of `key` after `prefix`. Returns false if `key` has another prefix, or no
+ * text after the prefix. */
 static bool after_prefix(struct slice key, const char *prefix, struct slice *ret)
 {
 	size_t n = strlen(prefix);

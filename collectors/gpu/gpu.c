@@ -187,8 +187,8 @@ static bool add_nvml(struct gpus *g, const struct host *h, const struct member *
 		return false;
 	end = g->attributed + g->n_attributed;
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
-	/* A process that started after the table was made only has the same pid as a listed
-	 * process. */
+	/* A process that started after the table was made is not the listed process. It only has
+	 * the same pid. */
 	if (!p || born > (double)g->table->at.ns / 1e9)
 		return false;
 	while (p > g->attributed && p[-1].pid == m->pid)
@@ -310,7 +310,7 @@ static int gpu_collect(void *state, const struct host *host, struct block *out, 
 	double used = NAN;
 
 	take_news(g, host);
-	/* A missing table is no error when NVML is absent or still starting. */
+	/* Do not report a missing table as an error when NVML is absent or still starting. */
 	bool quiet = g->nvml_code == -ENOENT || g->nvml_code == -EINPROGRESS;
 
 	if (!quiet && !g->table)

@@ -125,7 +125,7 @@ struct nvml_process {
 	double utilization; /* 0 to 1; NaN = unknown */
 };
 
-/* Most processes of one GPU. */
+/* Maximum number of processes of one GPU. */
 #define NVML_PROCESSES_MAX 4096
 
 struct nvml_processes {

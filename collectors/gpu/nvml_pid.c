@@ -8,7 +8,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/process/process.h"
 
-/* Most descriptors of one process that are read. */
+/* Maximum number of descriptors that are read for one process. */
 #define LINKS_MAX 4096
 
 /* ---- evidence ---- */
@@ -53,7 +53,8 @@ pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid)
 	return p ? p->pid : 0;
 }
 
-/* Makes a map of these driver pids, each once, and keeps the processes known so far. */
+/* Makes a map with one entry for each of these driver pids, and keeps the processes that are
+ * already known. */
 static void renew_map(struct gpu_pids *m, const uint32_t *driver_pid, size_t n)
 {
 	struct gpu_pid *map = xcalloc(n + 1, sizeof *map);

@@ -2,8 +2,8 @@
  * in newer versions, of the caller's namespace. There are three cases:
  *
  * 1. This process is in the initial namespace and host->proc shows it: the pids are equal.
- * 2. Otherwise, a process that has an NVIDIA device open is used. The first choice has the equal
- *    pid, the second has that pid in an inner namespace (NSpid in /proc/PID/status).
+ * 2. Otherwise, a process is used that has an NVIDIA device open and has this pid: preferably in
+ *    host->proc, else in an inner namespace (NSpid in /proc/PID/status).
  * 3. If no process is found, the pid stays unattributed. Nothing is guessed.
  *
  * Only the sampler thread uses this. */

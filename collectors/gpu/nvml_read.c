@@ -8,11 +8,11 @@
 #include "collectors/base/scan.h"
 #include "collectors/gpu/nvml_thread.h"
 
-/* Most GPUs, and most slices of one GPU, that are read. */
+/* Maximum number of GPUs, and of slices of one GPU, that are read. */
 #define GPUS_MAX   256
 #define SLICES_MAX 64
 
-/* Greatest age of the per-process samples that are read. The driver takes a sample at least every
+/* Maximum age of the per-process samples that are read. The driver takes a sample at least every
  * second. It keeps many seconds of samples, which are slow to search. */
 #define SAMPLES_WINDOW_US 2500000
 
@@ -36,7 +36,7 @@ static int note_answer(struct nvml_reading *r, int code)
 	return code;
 }
 
-/* Makes the NVML call in `expression`, but no call for a GPU that is lost. */
+/* Makes the NVML call in `expression`. Makes no call if the GPU is lost. */
 #define STEP(r, call_name, expression)                                                             \
 	((r)->lost ? (int)NVML_LOST : (about_to((r), (call_name)), note_answer((r), (expression))))
 
@@ -44,8 +44,8 @@ static int note_answer(struct nvml_reading *r, int code)
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
 			    (int)NVML_NO_FUNCTION)
 
-/* Scales *value, which the call that returned `code` filled. It is a pointer because the order of
- * evaluation of arguments is unspecified. */
+/* Returns *value in another unit, or NaN if the call that filled it failed. `value` is a pointer,
+ * because the compiler may evaluate it before that call, which is another argument. */
 static double scaled(int code, const unsigned *value, double unit)
 {
 	return code == NVML_OK ? (double)*value * unit : NAN;

@@ -12,9 +12,9 @@
 /* Pause between two tables: 9 times as long as the last table took, within these limits. */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
-/* The library is restarted after this long without an answer. */
+/* Seconds without an answer after which the library is restarted. */
 #define RESTART_SECONDS 60.0
-/* gpu_nvml_stop waits this long for a call to return. */
+/* Seconds for which gpu_nvml_stop waits for a call to return. */
 #define STOP_SECONDS 1.0
 
 enum nvml_state {

@@ -15,7 +15,7 @@
 #include "collectors/gpu/device.h"
 #include "collectors/gpu/nvml.h"
 
-/* An older table is stale, and the caller gets an error instead. */
+/* Maximum age of a table in seconds. If the latest table is older, the caller gets an error. */
 #define NVML_STALE_SECONDS 15
 
 struct nvml_user {

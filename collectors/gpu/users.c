@@ -11,20 +11,22 @@
 #include "collectors/gpu/drm_fdinfo.h"
 #include "collectors/process/process.h"
 
-/* Most DRM clients of one process. */
+/* Maximum number of DRM clients of one process. */
 #define CLIENTS_MAX 64
 
-/* Idle clients with less GPU memory do not count, because ROCm opens all existing GPUs. */
+/* An idle client with less GPU memory does not count as a user of the GPU, because ROCm opens all
+ * existing GPUs. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/* Pause before the next search when the number of descriptors changed, when the process ran, and
- * when it slept. */
+/* Pause before the next search of a process's descriptors: when their number changed, when the
+ * process ran, and when it slept. */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
 /* Pause before an idle client of a sleeping process is read again. */
 #define READ_IDLE_SECONDS 5
-/* Shortest interval for a utilization, because two scrapes may come close together. */
+/* Shortest interval over which utilization is computed, because two scrapes may come close
+ * together. */
 #define READ_AGAIN_SECONDS 0.5
 
 struct client {

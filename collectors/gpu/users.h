@@ -6,7 +6,7 @@
 #include "collectors/gpu/drm.h"
 #include "collectors/process/member.h"
 
-/* Most descriptor links that are read in one tick. */
+/* Maximum number of descriptor links that are read in one tick. */
 #define GPU_LINKS_PER_TICK 2048
 
 struct gpu_users;

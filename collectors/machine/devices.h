@@ -22,7 +22,7 @@ struct device {
 };
 
 struct devices {
-	size_t n, room, expected; /* expected: index where the next search starts */
+	size_t n, room, expected; /* `expected`: index where the next search starts */
 	struct device *device;
 	bool changed; /* a device came or went; the owner sets it back to false */
 };

@@ -39,7 +39,7 @@ static const struct metric energy_metrics[] = {ENERGY_METRICS(METRIC_ROW)};
 struct zone {
 	char folder[NAME_SIZE], name[NAME_SIZE];
 	bool package;
-	uint64_t range; /* microjoules; here the counter starts again from 0 */
+	uint64_t range; /* microjoules at which the counter starts again from 0 */
 	uint64_t last;  /* NUMBER_UNKNOWN = not read yet */
 	double joules;
 };

@@ -46,12 +46,12 @@ static const struct metric filesystem_metrics[] = {FILESYSTEM_METRICS(METRIC_ROW
 enum skip { SKIP_REMOTE, SKIP_COVERED, SKIP_UNREADABLE, SKIP_LIMIT, SKIPS };
 static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable", "limit"};
 
-/* Largest number of file systems that are measured. */
+/* Maximum number of file systems that are measured. */
 #define FILESYSTEMS_MAX 256
 
 /* The mount table is read when the kernel reports a change: at once, or after a pause if the table
  * is long. If the kernel cannot report changes, or a file system could not be read, the table is
- * read again without a report. The pause is then LOOK_SECONDS longer. The space of each file system
+ * read without a report, after a pause that is LOOK_SECONDS longer. The space of each file system
  * is read at every tick. */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
@@ -70,7 +70,7 @@ struct filesystem_state {
 	struct kept watch;  /* reports changes of `table` */
 	bool changed;       /* the table changed after the time `looked` */
 	struct mounts mounts;
-	uint64_t hash; /* of the table that `list` was made from */
+	uint64_t hash; /* hash of the table that `list` was made from */
 	bool stale;    /* `list` must be made again, even if the table did not change */
 	size_t n, n_candidates, candidates_room;
 	struct filesystem list[FILESYSTEMS_MAX], *candidates;

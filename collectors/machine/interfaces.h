@@ -8,8 +8,8 @@
 
 #define INTERFACE_PATH_MAX 512 /* bytes of a path below /sys, or of a link target */
 
-/* Only interfaces of the first kind in this order that is present are reported. INTERFACE_INNER is
- * never reported. */
+/* Kinds in the order of preference. The first kind that is present is reported, and no other kind.
+ * INTERFACE_INNER is never reported. */
 enum interface_kind {
 	INTERFACE_CARD,    /* hardware, or virtual hardware of a hypervisor */
 	INTERFACE_OUTWARD, /* leads out of a container */

@@ -32,7 +32,7 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 /* Stolen time: a CPU of a virtual machine wanted to run, but the host ran other work. Only the part
  * that delayed running processes is counted.
  *
- * A CPU that only wakes up now and then waits for the host before it runs. Nearly all of its busy
+ * A CPU that is nearly idle has to wait for the host each time it wakes up. Nearly all of its busy
  * time is then stolen, but hardly any process notices. Therefore the stolen time of each CPU is
  * multiplied by the fraction of its busy time in which it ran. */
 struct machine_steal {

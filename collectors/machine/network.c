@@ -11,8 +11,8 @@
  * - A network namespace without a card (a pod, a container) reports the interfaces that lead out of
  *   it. Left out are lo, interfaces with a master, bridges, tunnels and VLANs, because their
  *   packets pass another interface.
- * - A namespace whose only way out ends in a program reports that interface, such as the tap of a
- *   rootless container.
+ * - Some namespaces, such as a rootless container, have only an interface that ends in a program (a
+ *   tap). They report that interface.
  *
  * If sysfs does not show an interface, its name decides. */
 #include <errno.h>

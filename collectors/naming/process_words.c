@@ -52,7 +52,7 @@ void process_words_split(const struct process_text *text, struct process_words *
 		w->argument[w->n_arguments++] = piece;
 }
 
-/* ---- sources: each returns a slice, with data NULL when it has no value ---- */
+/* ---- sources: each function returns a slice; its data is NULL when there is no value ---- */
 
 static const struct slice nothing = {NULL, 0};
 
@@ -138,8 +138,8 @@ static bool is_one_of(struct slice a, const char *words)
 	return false;
 }
 
-/* Finds the arguments that equal `words`, such as "tasks run", one after another. Returns the index
- * of the last of them, or n_arguments when there is no match. */
+/* Finds consecutive arguments that equal the words in `words`, such as "tasks run". Returns the
+ * index of the last of these arguments, or n_arguments when there is no match. */
 static size_t find_program(const struct process_words *w, const char *words)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
@@ -157,7 +157,7 @@ static size_t find_program(const struct process_words *w, const char *words)
 	return w->n_arguments;
 }
 
-/* Finds the `index`-th argument after the program's name, without options and values of options.
+/* Finds the `index`-th argument after the program's name. Options and their values are not counted.
  * Returns its position, or n_arguments when there are fewer arguments. */
 static size_t find_argument(const struct process_words *w, const struct program *p, int index)
 {

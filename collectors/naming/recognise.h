@@ -44,8 +44,8 @@ struct recognised {
 	/* The name is from the title of a worker, which runs one task after another. The run is
 	 * over when the title names another task. */
 	bool passing;
-	/* The system's ids of the run, and of the part of it that is a separate run here (a task,
-	 * an array index). "" = unknown. */
+	/* Ids that the system gave to the run, and to the task or array element that is a separate
+	 * run here. "" = unknown. */
 	char run[JOB_WORD_MAX], task[JOB_WORD_MAX];
 	double attempt;                 /* from 1; NaN = unknown */
 	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
@@ -70,7 +70,8 @@ bool recognise_file(const struct process_text *text, size_t i, char *path, size_
  * show all values. */
 bool recognised_same(const struct recognised *a, const struct recognised *b);
 
-/* Returns true for an exporter: a server, or a wrapper, which records its job without help. */
+/* Returns true if the program is this exporter, as a server or as a wrapper. Both record jobs by
+ * themselves. */
 bool recognise_is_exporter(struct slice command_line);
 
 /* Returns true for the title of a worker, busy or idle. A worker may change its title at any

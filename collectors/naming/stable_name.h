@@ -6,9 +6,9 @@
 
 #include "collectors/base/scan.h"
 
-/* Removes from the end of a name: dates and times (2026-11-21, 20261121T084512, Unix seconds),
- * UUIDs, and the separators before them, such as - or _. A name with nothing else stays
- * unchanged. */
+/* Removes dates and times (2026-11-21, 20261121T084512, Unix seconds), UUIDs, and the separators
+ * before them, such as - or _, from the end of a name. A name that consists only of these parts
+ * stays unchanged. */
 struct slice stable_name(struct slice name);
 
 /* Returns true if the name has only dates, times and UUIDs. */
@@ -43,8 +43,8 @@ struct pod_owner {
 
 /* Removes from the name of a pod the part that its ReplicaSet, Job, CronJob, StatefulSet or indexed
  * Job added. A number at the end stays, except for pods of a StatefulSet. If the labels are
- * unknown, only a StatefulSet is known to make names that end in a number, so the number is
- * removed. */
+ * unknown, a number at the end is removed, because only a StatefulSet is known to make such
+ * names. */
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
 #endif

@@ -39,8 +39,8 @@ const char *const naming_variables[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIA
 #define MUST (WORD_NAME | WORD_NEEDED)
 #define SIGN (WORD_NEEDED | WORD_HIDDEN)
 
-/* A CI runner starts a process for each step of a script, one after another. Between two steps only
- * the runner works for a moment. */
+/* A CI runner starts a process for each step of a script, one after another. Between two steps, the
+ * runner is the only process for a moment. */
 #define BETWEEN_STEPS_SECONDS 30
 
 static const struct program metaflow_step = {"step", "", false};

@@ -101,11 +101,11 @@ enum from_kind {
 	FROM_OPTION_JSON, /* `member` of the JSON object in the value of option `text` */
 	FROM_OPTION_PAIR, /* rest of the first value of option `text` that begins with `member` */
 	FROM_ARGUMENT,    /* argument `index` of `program`, without options, from 1; 0 = its name */
-	FROM_SCRIPT, /* file NAME of an argument NAME`text`; of only the first if `program` is set */
-	FROM_TITLE,  /* word `index`, from 0, after `text` at the start of a title */
-	FROM_WORKER, /* title of a worker after `text`; no value if that is `member` (idle) */
-	FROM_MIDDLE, /* NAME of an argument that is a file `text`NAME.NUMBER.sh */
-	FROM_FILE, /* rest of the file's line that begins with `text`; a quote in both is left out */
+	FROM_SCRIPT,    /* NAME of an argument NAME`text`; if `program` is set, of its first one */
+	FROM_TITLE,     /* word `index`, from 0, after `text` at the start of a title */
+	FROM_WORKER,    /* title of a worker after `text`; no value if that is `member` (idle) */
+	FROM_MIDDLE,    /* NAME of an argument that is a file `text`NAME.NUMBER.sh */
+	FROM_FILE,      /* rest of a line that begins with `text`; a quote in both is left out */
 	FROM_FILE_JSON, /* `member` of the JSON object in the file */
 	FROM_POD,       /* value of the pod's annotation or label `text` */
 	FROM_POD_NAME,  /* name of the pod, without the part that its owner added */
@@ -141,7 +141,7 @@ struct from {
 	const char *text, *member;
 	int index;
 	const struct program *program;
-	enum trim trim; /* replaces the trim of the word; TRIM_NOTHING = none */
+	enum trim trim; /* replaces the trim of the word; TRIM_NOTHING = the word's trim stays */
 };
 
 enum word_is {

@@ -22,7 +22,8 @@ struct delay_reader {
 	unsigned char answer[ANSWER_SIZE];
 };
 
-/* The kernel queues its answer before sendto returns. If recv finds no answer, none will come. */
+/* The kernel queues its answer before sendto returns. If recv finds no answer now, no answer will
+ * come. */
 static bool ask_kernel(struct delay_reader *r, const struct netlink_request *request,
 	struct bytes *ret)
 {
@@ -66,7 +67,7 @@ static void try_netlink(struct delay_reader *r, const struct host *host)
 	struct task_record ourselves;
 	struct bytes answer;
 
-	/* The kernel reads a pid as one of our own PID namespace. */
+	/* The kernel interprets the pid in a request as a pid of our own PID namespace. */
 	if (!host->own_pid_namespace)
 		return;
 	r->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);

@@ -13,7 +13,8 @@
 
 #include "collectors/host.h"
 
-/* Most threads of one process; above this limit delays_read reads no files. */
+/* Maximum number of threads of one process. If a process has more threads, delays_read reads no
+ * files. */
 #define DELAYS_THREADS_MAX 256
 
 struct delay_reader;

@@ -58,7 +58,8 @@ enum exit_status exit_watch_status(int pidfd, int *ret)
 		*ret = info.exit_code;
 		return EXIT_STATUS_KNOWN;
 	}
-	/* If the parent has waited and the kernel reports no status, this kernel never will. */
+	/* If the parent has waited but the kernel reports no status, the kernel will never report
+	 * the status. */
 	return state_of(pidfd) & POLLHUP ? EXIT_STATUS_UNKNOWN : EXIT_STATUS_LATER;
 }
 

@@ -33,7 +33,7 @@ struct exit_watches {
 };
 
 void exit_watches_init(struct exit_watches *e);
-void exit_watches_done(struct exit_watches *e); /* call after every exit_watch_done */
+void exit_watches_done(struct exit_watches *e); /* call it last, when no watch is left */
 
 struct exit_watch {
 	int pidfd;              /* -1 = not watched */

@@ -10,7 +10,7 @@
 #include "collectors/process/process.h"
 #include "collectors/process/named_file.h"
 
-/* Most bytes that are read from a file that may contain a job's name. */
+/* Maximum number of bytes that are read from a file that may contain a job's name. */
 #define FILE_MAX 65536
 /* The kernel limits arguments and environment to 6 MiB together. PR_SET_MM can declare any size. */
 #define ENVIRONMENT_MAX      (8u << 20)
@@ -214,8 +214,8 @@ void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX])
 	}
 }
 
-/* Reads the real uid. By the effective uid, a set-user-ID program could make us read files of its
- * owner. */
+/* Reads the real uid. If the effective uid were used, a set-user-ID program could make us read
+ * files of the program's owner. */
 static bool read_uid(const struct host *h, pid_t pid, uint64_t *ret)
 {
 	struct scan line;

@@ -154,7 +154,8 @@ static void read_fds(struct member *m, const struct host *h)
 				    process_read_open_fds(h, member_shown_by(m), &m->open_fds);
 
 	note_refusal(m, h, code, &m->fds_refused);
-	/* The last count stays valid when only an exiting process refuses the read. */
+	/* If the read was refused only because the process is exiting, the last count stays
+	 * valid. */
 	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
@@ -256,7 +257,7 @@ bool member_exists(const struct member *m, const struct host *h)
 	uint64_t clock = process_cpu_clock(h, m->pid);
 	struct process_stat s;
 
-	/* A smaller value means that the pid now belongs to another process. */
+	/* A clock below the last reading means that the pid now belongs to another process. */
 	if (clock)
 		return clock >= m->clock_ns;
 	/* The clock is 0 when the process is gone, has never run, or has no readable clock. */
@@ -272,8 +273,8 @@ static uint64_t share_of(uint64_t all, uint64_t part, uint64_t whole)
 
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
-	/* Memory added since the last PSS reading counts in full, because a share of it could hide
-	 * a peak. */
+	/* Memory added since the last PSS reading counts in full. If only a share of it counted, a
+	 * peak could be missed. */
 	if (m->pss_bytes && rss > m->pss_rss_bytes)
 		return m->pss_bytes + (rss - m->pss_rss_bytes);
 	if (m->pss_bytes && m->pss_rss_bytes)

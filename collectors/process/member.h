@@ -1,8 +1,8 @@
 /* One process of a run, with its state from tick to tick.
  *
  * Cost: a process whose CPU clock has not moved since the last tick has not run. Its files are not
- * read again. Only its memory is read every STALE_LOOKS ticks, because other processes can change
- * it. Most processes of a big tree sleep. */
+ * read at this tick, with one exception: its memory is read every STALE_LOOKS ticks, because other
+ * processes can change it. Most processes of a big tree sleep. */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
 
@@ -14,7 +14,8 @@
 
 /* Ticks between memory readings of a sleeping process, or full readings of a running process. */
 #define STALE_LOOKS 64
-/* Waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th tick. */
+/* Maximum number of ticks between two readings of the waiting times of a running process. They are
+ * read at ticks 1, 2, 4, 8 and then at every 8th tick. */
 #define WAIT_LOOKS_MAX 8
 
 /* Counters of a tree. They never fall. Times are in nanoseconds. */
@@ -48,14 +49,15 @@ struct member {
 	uint64_t start_ticks;
 	uint64_t threads;
 	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = not readable */
-	uint64_t counter[TREE_COUNTERS];   /* of the process and of children it waited for */
-	uint64_t waited_faults, waited_ns; /* part from children that it waited for */
+	uint64_t counter[TREE_COUNTERS];   /* includes the children that it waited for */
+	uint64_t waited_faults, waited_ns; /* part that comes from children that it waited for */
 	/* The part of waited_faults and waited_ns that is already settled (tree_dead.h). */
 	uint64_t credited_faults, credited_ns;
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
 	/* VmHWM at the start of the run. While VmHWM is not higher, samples give the peak. */
 	uint64_t old_mark_bytes;
-	/* RSS at the previous tick. The smaller of both RSS counts as held between the ticks. */
+	/* RSS at the previous tick. The process had at least the smaller of last_rss_bytes and
+	 * rss_bytes all the time between the two ticks. */
 	uint64_t last_rss_bytes;
 	uint64_t stack_start; /* see struct process_stat */
 	/* RSS of the parent at the fork; 0 = the process has executed a program since. */
@@ -112,7 +114,8 @@ bool member_look(struct member *m, const struct host *h);
 /* Reads the process now. If `full`, also retries files whose reading was refused. */
 bool member_read(struct member *m, const struct host *h, bool full);
 
-/* Returns true while the process exists, by its CPU clock or else its stat file. */
+/* Returns true while the process exists. Checks its CPU clock or, if the clock is unreadable, its
+ * stat file. */
 bool member_exists(const struct member *m, const struct host *h);
 
 /* Reads PSS and sets `*cost_ns` to the CPU time spent. Returns false when PSS is unreadable. */
@@ -121,9 +124,10 @@ bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns);
 /* Returns the part of `rss` that counts for this process, without memory shared within the run.
  * `rss` is the RSS now or at the peak.
  * - If PSS was read: a smaller RSS counts with the share of that reading. A larger RSS counts as
- *   PSS plus all growth since.
- * - Else, a forked child shares its parent's memory. Its growth and one page per fault count.
- * - Else all of `rss` counts. */
+ *   PSS plus all growth since that reading.
+ * - If PSS was not read and the process is a forked child, only its growth and one page per fault
+ *   count, because it shares its parent's memory.
+ * - In all other cases, all of `rss` counts. */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
 /* Returns the part of member_memory(current RSS) that is shared memory, including mapped tmpfs. */
 uint64_t member_shmem(const struct member *m, const struct host *h);

@@ -10,7 +10,8 @@
 
 #include "collectors/base/pid_map.h"
 
-/* Most runs of one process. Pod, batch job, workflow, step and wrapper may be nested. */
+/* Maximum number of runs that one process belongs to. Pod, batch job, workflow, step and wrapper
+ * may be nested. */
 #define MEMBER_LIMIT_NESTED_MAX 8
 
 struct member_limit {
@@ -18,8 +19,8 @@ struct member_limit {
 	struct pid_map runs; /* number of runs by pid */
 };
 
-/* Counts a process in one more run. Returns false when a limit is reached: that of the process or
- * that of all runs. */
+/* Counts a process in one more run. Returns false when the limit of runs per process is reached, or
+ * the limit of all members. */
 bool member_limit_enter(struct member_limit *m, pid_t pid);
 /* Call it once for each successful member_limit_enter. */
 void member_limit_leave(struct member_limit *m, pid_t pid);

@@ -229,7 +229,8 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 
 /* ---- processes whose first thread has ended ---- */
 
-/* Most threads to try. A thread that is exiting has no memory any more. */
+/* Maximum number of threads to try. An exiting thread has no memory any more, so the next thread is
+ * tried. */
 #define THREADS_TRIED 16
 
 struct process_threads {
@@ -403,8 +404,8 @@ static struct numbers numbers_of(const struct host *h, pid_t pid)
 
 struct number_search {
 	const struct host *host;
-	size_t depth; /* of our namespace below that of host->proc */
-	uint64_t pid; /* in our namespace */
+	size_t depth; /* levels of our namespace below that of host->proc */
+	uint64_t pid; /* pid in our namespace */
 	pid_t found;
 	bool again;
 };
@@ -417,7 +418,9 @@ static void look_at_number(void *context, pid_t pid)
 
 	if (numbers.n != s->depth || numbers.last != s->pid)
 		return;
-	/* Another container may use the same number. A child is in our namespace (unshare(2) apart). */
+	/* Another container may use the same number, so the process must be in our namespace. If
+	 * its namespace cannot be read, it must be our child, because only unshare(2) puts a child
+	 * into another namespace. */
 	if (!process_shares(s->host, pid, "pid") &&
 		(process_read_stat(s->host, pid, &stat) < 0 || stat.ppid != s->host->self))
 		return;

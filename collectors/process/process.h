@@ -89,7 +89,8 @@ int process_read_io(const struct host *h, pid_t pid, struct kept *k, struct proc
 int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret);
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
-/* Returns true when the process is in our namespace ("mnt", "user"). Unreadable = false. */
+/* Returns true when the process is in our own namespace of this kind ("mnt", "user"). Returns false
+ * when this is unreadable. */
 bool process_shares(const struct host *h, pid_t pid, const char *namespace);
 
 /* Finds the line of the status file that begins with `start` ("Uid:"). Sets `ret` to the text after
@@ -105,15 +106,17 @@ pid_t process_of(const struct host *h, pid_t pid);
  * host->own_pid_namespace is false. */
 uint64_t process_cpu_clock(const struct host *h, pid_t pid);
 
-/* The pid in host->proc of a process that our own PID namespace knows as pid; 0 = none, or not
- * certain. The same number unless proc shows another PID namespace. */
+/* Finds the process that has the number `pid` in our own PID namespace. Returns its pid in
+ * host->proc, or 0 when there is no such process or it is not certain. Both pids are equal unless
+ * host->proc shows another PID namespace. */
 pid_t process_number(const struct host *h, pid_t pid);
 
 /* Returns the newest pid of our namespace, the last number in /proc/loadavg; 0 = unknown. Pids
  * count up and wrap around, so an unchanged value means that no process is new. */
 uint64_t process_last_pid(const struct host *h);
 
-/* Does a process with this pid exist, even one that hidepid (proc(5)) hides? False = unknown too. */
+/* Returns true when a process with this pid exists, even if hidepid (proc(5)) hides it. Returns
+ * false when this is unknown. */
 bool process_exists(const struct host *h, pid_t pid);
 
 /* Returns the CPU time of the calling thread in nanoseconds. */

@@ -12,7 +12,7 @@
 
 /* Ticks between two full listings of /proc. A listing finds processes that the shortcuts missed. */
 #define LIST_LOOKS 60
-/* Most new pids to try one by one. Listing /proc is cheaper for more pids. */
+/* Maximum number of new pids to try one by one. For more pids, listing /proc is cheaper. */
 #define TRIES_MAX 16
 /* Shortest time between two checks of one process. */
 #define AGAIN_NS 100000000LL

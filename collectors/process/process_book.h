@@ -13,7 +13,7 @@
 
 #include "collectors/host.h"
 
-/* Most processes in the book. Further processes are ignored. */
+/* Maximum number of processes in the book. Further processes are ignored. */
 #define PROCESS_BOOK_MAX 100000
 
 struct booked_process {

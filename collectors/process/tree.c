@@ -31,7 +31,7 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
-	/* The reaper had this child already before the run began. */
+	/* Ignore a child that the reaper had before the run began. */
 	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
 		s.start_ticks < t->start_ticks)
 		return -ESRCH;
@@ -177,8 +177,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		process_tree_settle(t, h);
 }
 
-/* Finds new members. A new member may have waited for another member after that one was last
- * read. */
+/* Finds new members. A new member may have waited for another member after that member was last
+ * read. In that case, settles the dead members again. */
 static void look_for_new(struct process_tree *t, const struct host *h)
 {
 	size_t before = t->n;
@@ -327,8 +327,8 @@ static uint64_t held_bytes(const struct member *m)
 	return m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
 }
 
-/* Returns the memory that counts. All memory of a single process counts, even libraries that it
- * shares with processes outside the run. */
+/* Returns the memory of a member that counts. If the tree has only one process, all its memory
+ * counts, even libraries that it shares with processes outside the run. */
 static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h,
 	uint64_t rss)
 {
@@ -376,8 +376,8 @@ static uint64_t pss_cost(const struct member *m)
 }
 
 /* Returns true when PSS is missing, or stale because RSS changed by 10 % or the members changed.
- * Both RSS values are from the stat file. The stat file lacks counts that CPUs have not added yet.
- * A comparison with smaps_rollup could therefore show 10 % for a small process. */
+ * Both RSS values are from the stat file. The stat file lacks counts that CPUs have not added yet,
+ * so for a small process it may differ by 10 % from smaps_rollup. */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
 	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :

@@ -31,7 +31,7 @@ struct process_tree {
 	bool peak_is_seen;
 	uint64_t peak_process_bytes; /* highest high-water mark of one process */
 	uint64_t pss_budget_ns;      /* CPU time left for reading PSS */
-	bool io_known;               /* I/O counters of some process have been readable */
+	bool io_known;               /* I/O counters of at least one process were readable */
 	unsigned looks;
 	unsigned generation;  /* counts changes of the member list */
 	uint64_t start_ticks; /* start of the root; older processes do not belong to the run */
@@ -47,10 +47,10 @@ struct process_tree {
 	/* Some process is not in the tree, because the limit `all` was reached. */
 	bool left_out;
 	bool no_children_file; /* the kernel lacks CONFIG_PROC_CHILDREN: scan /proc instead */
-	/* Most passes in one tick that read ancestors of vanished members again. A pass repeats
-	 * while more members vanish. If processes end so fast that the passes do not suffice, the
-	 * last vanished members are dropped. The parents that waited for them have their counters
-	 * at the next tick. */
+	/* Maximum number of passes in one tick. A pass reads the ancestors of vanished members
+	 * again, and the next pass follows if more members vanished meanwhile. If processes end so
+	 * fast that the passes do not suffice, the last vanished members are dropped. Their
+	 * counters appear at the next tick in the parents that waited for them. */
 	unsigned passes_max;
 };
 

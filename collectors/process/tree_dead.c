@@ -8,8 +8,8 @@
 
 /* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
 
-/* left: faults and CPU time of vanished members. got: faults and CPU time that members received by
- * waiting. */
+/* `left_*`: faults and CPU time of vanished members. `got_*`: faults and CPU time that members
+ * received by waiting. */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
@@ -17,11 +17,11 @@ struct balance {
 /* State of one member during process_tree_settle, at the index of the member. A pool is a set of
  * possible heirs that share one balance. */
 struct burial {
-	size_t heir; /* of a vanished member: nearest existing ancestor, a possible heir */
+	size_t heir; /* nearest existing ancestor of a vanished member, a possible heir */
 	size_t pool; /* union-find link; the representative of a pool links to itself */
-	struct balance balance; /* of the pool; used at its representative only */
+	struct balance balance; /* balance of the pool; used at its representative only */
 	bool joined;            /* already in one pool with all its existing ancestors */
-	bool reads;             /* of the pool: read all its members again */
+	bool reads;             /* all members of the pool must be read again */
 	bool read;              /* the member was read in this pass */
 	bool ended;             /* the member became a zombie in this pass */
 	bool doubted;    /* an ancestor that was read later may have waited for this member */
@@ -139,8 +139,8 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			set_vanished(t, m);
 		b[i].ended = b[i].ended && m->zombie;
 	}
-	/* The heir has ended. Its children may have gone to other heirs before, so read those
-	 * too. */
+	/* The heir of a vanished member has ended. Before its end, the heir's children may have
+	 * gone to other heirs, so read those heirs too. */
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
 			b[i].heirs_read = false;

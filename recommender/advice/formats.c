@@ -20,7 +20,8 @@
 	{before "cpu" middle, MILLICORES_LIMIT, "m" after}, {before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
 	{before "nvidia.com/gpu" middle, GPUS, after}
 
-/* Names the container main, because most systems do and the first in the list can be a sidecar. */
+/* Names the container "main", because most systems use that name. The first container in the list
+ * can be a sidecar. */
 #define MAIN_REQUESTS(before) \
 	{before "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{", ",", "}", \
 		PIECES(REQUESTS("\"", "\":\"", "\""))}
@@ -216,10 +217,10 @@ const struct advice_format advice_formats[] = {
 		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes; --cpus "
 			"is what does not slow the job down, which is refused by a host with fewer "
 			"CPUs, and missing with strategy=baseline, which knows no such number",
-		/* Docker has hard limits only. The request is not used, because a job's mean as a
-		 * limit would slow down its peaks. --memory-swap is the limit of memory plus swap.
-		 * Equal to --memory, it forbids swap, because swap would hide that memory ran
-		 * out. */
+		/* Docker has hard limits only. The request is not used: it is the job's mean, and
+		 * as a limit it would slow down the peaks. --memory-swap is the limit of memory
+		 * plus swap. It equals --memory here, which forbids swap, because swap would hide
+		 * that memory ran out. */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},
 					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS})}),

@@ -44,7 +44,7 @@ struct advice_section {
 };
 
 struct advice_layout {
-	const char *nothing; /* replaces all if the first section has no number; NULL = never */
+	const char *nothing; /* written instead if the first section has no number; NULL = never */
 	const struct advice_section *section; /* ends with piece NULL */
 };
 

@@ -10,8 +10,8 @@
 #include "recommender/behaviour/trend.h"
 
 #define SHIFT_RUNS_MIN  10
-#define SHIFT_LEAST     3    /* runs before the shift, and after it */
-#define SHIFT_RATIO_MIN 1.05 /* ratio of the medians */
+#define SHIFT_LEAST     3    /* fewest runs before the shift, and after it */
+#define SHIFT_RATIO_MIN 1.05 /* smallest ratio of the medians */
 #define TREND_RUNS_MIN  8
 #define TREND_CHANCE    0.05
 #define TREND_MIN       0.002 /* per run; smaller trends are not reported */

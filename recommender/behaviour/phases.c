@@ -8,7 +8,7 @@
 #include "recommender/behaviour/segments.h"
 #include "recommender/sizing/strategy.h"
 
-#define BINS         512 /* most bins; each is the mean of several samples */
+#define BINS         512 /* maximum number of bins; each is the mean of several samples */
 #define SHORTEST     20  /* a phase takes at least 1/20 of the run */
 #define PART_SECONDS 60
 #define PART_SHARE   0.1
@@ -16,7 +16,7 @@
 #define RECURS       3
 #define SAME_PLACE   0.05
 #define PAYS         0.8
-#define WORTH_A_CUT  0.02 /* least saving of a cut, as a share of the whole run's cost */
+#define WORTH_A_CUT  0.02 /* minimum saving of a cut, as a share of the whole run's cost */
 
 enum channel { CORES, MEMORY, GPU, VRAM, IO, CHANNELS };
 

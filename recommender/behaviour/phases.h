@@ -33,10 +33,10 @@ void phases_copy(struct phases *p, struct arena *arena);
  * - Every part takes at least a minute and a tenth of the run.
  * - At least three of the newest five runs have the cut at the same share of the run (within 5 %).
  * - Reserving each part's demand costs at most 80 % of reserving the whole run's demand.
- * - The cost is (cores + GiB / 8 + 25 x GPUs) x time. */
+ * The cost is (cores + GiB / 8 + 25 x GPUs) x time. */
 struct split {
 	struct phases parts; /* parts of the newest run */
-	double saving;       /* share of the cost without a split */
+	double saving;       /* as a share of the cost without a split */
 	const char *words;   /* one sentence */
 };
 /* Returns false if no split is proposed. `run`: phases of `n` runs, newest first; only the first

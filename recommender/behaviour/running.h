@@ -5,8 +5,8 @@
 #include "recommender/run.h"
 
 /* Expected values of any run of the job with the same input. The values in an array are equally
- * likely and in ascending order. Compute a prospect once per run, because it takes 10 ms from 50
- * runs and 0.2 s from 200. */
+ * likely and in ascending order. Compute a prospect only once per run: the computation takes 10 ms
+ * with 50 earlier runs and 0.2 s with 200. */
 #define PROSPECT_POINTS 200
 struct prospect {
 	double peak[PROSPECT_POINTS];     /* bytes; all NaN when nothing is known */
@@ -43,7 +43,7 @@ struct running {
 	 * expected peaks are impossible, the more the trend counts. */
 	double oom_risk;
 	double expected_peak_bytes;       /* median of the expected peaks that are still possible */
-	double expected_duration_seconds; /* total duration, given the time so far */
+	double expected_duration_seconds; /* expected total duration, never below `seconds` */
 	double expected_end;              /* Unix time */
 	/* Request / usage so far. 1 = the run uses all that it requested. */
 	double overprovisioned_memory, overprovisioned_cpu;

@@ -123,8 +123,8 @@ const struct field fields[] = {
 		.help = "The vendor bills at least this"},
 	{.name = "compliance", .kind = FIELD_TEXT, VENDOR(compliance),
 		.help = "Frameworks that the vendor complies with, with a blank between: hipaa, iso27001, soc2t2"},
-	/* Fields with a name used above. Found only by part: in an SQLite table or JSON object of
-	 * that part. */
+	/* Fields whose name is already used above. They are found only by part: in an SQLite table
+	 * or JSON object of that part. */
 	{.name = "vendor_id", .kind = FIELD_TEXT, VENDOR(vendor_id), .help = "Identifier"},
 	{.name = "name", .kind = FIELD_TEXT, VENDOR(name), .help = "Name"},
 	{.name = "country_id", .kind = FIELD_TEXT, VENDOR(country_id), .help = "Country of the vendor"},

@@ -66,7 +66,8 @@ int field_set_text(const struct field *f, void *object, const char *text, struct
 /* Sets a member from a number. -EINVAL: the field is not a number, or `v` is negative. */
 int field_set_number(const struct field *f, void *object, double v, struct err *e);
 
-/* Read a member: field_number a FIELD_NUMBER (else NaN), field_text any other kind (else ""). */
+/* field_number reads a member of the kind FIELD_NUMBER, and returns NaN for any other kind.
+ * field_text reads a member of any other kind, and returns "" for FIELD_NUMBER. */
 double field_number(const struct field *f, const void *object);
 const char *field_text(const struct field *f, const void *object);
 

@@ -129,7 +129,7 @@ static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct
 	c->price = price;
 }
 
-/* The SCore fields of servers, which are also benchmarks even if a source has them only as
+/* The SCore fields of servers. They are also benchmarks, even if a source has them only as
  * fields. */
 static const struct {
 	struct benchmark about;

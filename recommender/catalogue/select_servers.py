@@ -42,7 +42,7 @@ PRICED_IN = {"aws": "us-east-1", "gcp": "us-central1", "azure": "eastus"}
 COUNTRY = {"us-east-1": "US", "us-central1": "US", "eastus": "US"}
 CONTINENT = {"US": "North America"}
 
-# Seconds: what the vendor bills in multiples of, and at least; frameworks it complies with.
+# For each vendor: the billing increment and the minimum, in seconds, and the frameworks it complies with.
 VENDORS = {
     "aws": (1, 60, "hipaa iso27001 soc2t2"),
     "gcp": (1, 60, "hipaa iso27001 soc2t2"),

@@ -74,8 +74,8 @@ static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
 	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
 }
 
-/* Returns the factor on the duration if the speeds are unknown. Even at equal speed, a run takes
- * longer on fewer CPUs than it keeps busy. */
+/* Returns the factor by which the duration changes if the speeds are unknown. Even at equal speed,
+ * a run takes longer on a server with fewer CPUs than the run keeps busy. */
 static double stretch_by_cpus(const struct job_profile *p, const struct server *s)
 {
 	double f = forecast_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
@@ -83,7 +83,8 @@ static double stretch_by_cpus(const struct job_profile *p, const struct server *
 	return isnan(f) ? 1 : 1 - f + f * few;
 }
 
-/* Returns the factor on the duration on server `s`. NaN = a speed that matters is unknown. */
+/* Returns the factor by which the duration changes on server `s`. NaN = a speed that matters is
+ * unknown. */
 static double duration_stretch(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s)
 {

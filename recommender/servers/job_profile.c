@@ -8,8 +8,8 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/strategy.h"
 
-/* Below this, a job has one busy thread. The part above 1 comes from side threads and coarse
- * readings. */
+/* A job that keeps fewer cores busy than this has one busy thread. The part above 1 comes from side
+ * threads and coarse readings. */
 #define TWO_CORES 1.2
 
 static double cpu_seconds(const struct run *r)

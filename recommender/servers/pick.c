@@ -52,7 +52,8 @@ static bool allocation_allowed(const struct pick_search *q, const struct price *
 	return q->allocations & ALLOCATION_BIT(p->allocation);
 }
 
-/* Returns the factor on a spot price for time that interruptions waste. */
+/* Returns the factor by which interruptions raise the cost on a spot server, because the work is
+ * repeated. */
 static double interruption_waste(const struct pick_search *q, double seconds)
 {
 	if (!(seconds > 0) || !q->objective->by_forecast)

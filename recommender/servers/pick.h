@@ -78,7 +78,7 @@ struct pick_options {
 	const bool *regions;                  /* flags from regions_find; NULL = any */
 	const struct system_reserve *reserve; /* NULL = memory as sold */
 	const struct job_profile *profile;    /* NULL = only the demand's duration is known */
-	double deadline_seconds;              /* most seconds of a long run; 0 or less = no limit */
+	double deadline_seconds;              /* maximum for a long run; 0 or less = no limit */
 	double max_cost;                      /* per run, in `currency`; 0 or less = no limit */
 	double spot_interruptions_per_hour;   /* 0 or less = no interruptions */
 	bool ipv4;                            /* include a public address in the cost */
@@ -88,8 +88,8 @@ struct pick_options {
 bool pick_names(const struct catalogue *c, const char *name);
 
 /* Returns the default cpu_allocations of a job. Burstable and shared CPUs slow down a job that
- * keeps its CPUs busy, so a busy job gets dedicated and unknown ones only. An idle job gets 0 =
- * any. A job of unknown use counts as busy. */
+ * keeps its CPUs busy. A busy job therefore gets only servers with dedicated CPUs, or with CPUs of
+ * an unknown kind. An idle job gets 0 = any. A job of unknown use counts as busy. */
 unsigned pick_usual_cpu_allocations(const struct job_profile *p);
 
 struct pick {

@@ -18,11 +18,11 @@ struct settings {
 	size_t n_prices;
 	double price[PRICES_MAX]; /* prices of a failed attempt, in runs */
 	struct ratio_options ratios;
-	bool time_counts;    /* weigh ratios by duration, as waste is */
-	double reach;        /* highest prediction of regressions, in largest peaks */
+	bool time_counts;    /* weigh ratios by duration, because waste is memory x time */
+	double reach;        /* limit of the regressions, as a multiple of the largest peak */
 	double fixed_price;  /* fixed part of the price of a failed attempt, bytes */
 	double extra;        /* bytes added to every allocation */
-	double floor_shares; /* least allocation: floor_shares x largest peak + floor_bytes */
+	double floor_shares; /* minimum allocation: floor_shares x largest peak + floor_bytes */
 	double floor_bytes;
 	double learning_rate; /* higher = costly experts lose weight faster */
 };
@@ -399,8 +399,8 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
  * experts are too confident after few runs. The bound is the mean of a beta distribution with the
  * prior (1/2, 3/2): one failure in four. Jeffreys' prior (1/2, 1/2) was worse on four of five
  * sources of traces (tests/bench/sizing.sh): Brier score 0.0219 against 0.0212. After one run, 8 %
- * of attempts failed. This bound is 17 % there, Jeffreys' is 25 %, and the estimate without a bound
- * is 4.9 %. */
+ * of attempts failed. For this case, the bound is 17 %, a bound with Jeffreys' prior is 25 %, and
+ * the estimate without a bound is 4.9 %. */
 static double risk_told_by(size_t n)
 {
 	return 0.5 / ((double)n + 2);

@@ -1,4 +1,5 @@
-/* Expected cost of allocations. One sort with running sums makes each candidate constant time. */
+/* Expected cost of allocations. One sort with running sums is enough. After it, each candidate
+ * takes constant time. */
 #include "recommender/sizing/cost_pool.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@ struct weighted_value {
 struct failure_prices {
 	double failure; /* in runs: multiplied by the run's peak */
 	double fixed;   /* in units of value */
-	double second;  /* second attempt, if more than 5 % above the first; else it doubles */
+	double second;  /* second attempt, unless below 1.05 x first; then 2 x first */
 };
 
 /* Atoms are sorted by value; *_below[i] sums the first i atoms. The caller owns the arrays. `spare`
@@ -36,8 +36,8 @@ size_t cost_pool_below(const struct cost_pool *p, double value); /* number of at
 double cost_pool_cost(const struct cost_pool *p, double allocation, size_t below,
 	const struct failure_prices *prices);
 
-/* Finds the cheapest candidate for each price; the smallest of equally cheap ones. `candidate` is
- * in ascending order. */
+/* Finds the cheapest candidate for each price. If several are equally cheap, finds the smallest of
+ * them. `candidate` is in ascending order. */
 struct cheapest_value {
 	double value, cost; /* NaN and INFINITY if there was no candidate */
 };

@@ -10,9 +10,9 @@
 #define CORES_MAX    16384.0 /* a larger value is a measurement error */
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* half-life of the weight of a run, in runs */
-/* Least memory to assume, also when the peak is unknown, because idle memory must have a price. If
- * its price were 0, all numbers of cores up to those in use would cost the same, and the smallest
- * would win. */
+/* Minimum memory to assume, also when the peak is unknown, because idle memory must have a price.
+ * If its price were 0, any number of cores up to those in use would cost the same, and the smallest
+ * number would be chosen. */
 #define MEMORY_LEAST (256 * MIB)
 #define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down */
 
@@ -108,10 +108,10 @@ struct parallelism {
 	size_t n;
 	struct parallel run[RUNS_FOR_CPU]; /* newest first */
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
-	double fastest[RUNS_FOR_CPU];      /* stretch with unlimited cores */
+	double fastest[RUNS_FOR_CPU];      /* duration with unlimited cores / measured duration */
 	double mean, most;                 /* cores in use: mean and maximum */
 	double widest;                     /* most cores in use if no thread waited */
-	bool waited;                       /* at least one run waited for a CPU */
+	bool waited;                       /* maximum of cores in use if no thread waited */
 };
 
 static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
@@ -162,7 +162,8 @@ static double worst_stretch(const struct parallelism *p, double cores)
 	return worst;
 }
 
-/* Returns the next candidate: steps of 0.25 below 8 cores, 0.5 below 16, 1 below 64, then 1/16. */
+/* Returns the next candidate. Steps are 0.25 below 8 cores, 0.5 below 16, 1 below 64, and from 64
+ * on a sixteenth of the cores. */
 static double next_cores(double cores, bool whole)
 {
 	if (cores >= 64)

@@ -14,7 +14,7 @@
 #include "recommender/run.h"
 
 #define PARALLEL_POINTS 200
-#define PARALLEL_ROOM   2.0 /* most useful cores / cores in use, if threads waited for a CPU */
+#define PARALLEL_ROOM   2.0 /* largest useful cores / cores in use, if threads waited for a CPU */
 struct parallel {
 	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
 	double wanted;                 /* CPU time wanted / CPU time received, at least 1 */

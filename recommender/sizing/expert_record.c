@@ -31,7 +31,7 @@ static const struct weighted_value prior_of_inputs[PRIOR_ATOMS] = {
 	{2.1, .03},
 	{4.0, .02},
 };
-#define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* in runs */
+#define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* weight of the prior ratios, in runs */
 
 /* Removes the indices below `limit` from the order. Subtracts `limit` from all other indices. */
 static void order_drop(struct expert_record *t, size_t limit)

@@ -37,10 +37,11 @@ enum ratio_purpose {
 
 struct ratio_options {
 	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
-	double likeness; /* runs with predictions off by over e^likeness weigh little; 0 = off */
+	double likeness;     /* log distance of predictions; a distant run weighs less; 0 = off */
 };
 
-/* Fills `ret` with the weight of a ratio by its age in runs. Argument of expert_record_ratios. */
+/* Fills `ret` with the weight of a ratio by its age in runs. expert_record_ratios needs these
+ * weights. */
 void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 
 #define RATIOS_MAX (PEAKS_SEEN_MAX + 10)

@@ -30,8 +30,8 @@ struct expert_row {
 };
 extern const struct expert_row experts[EXPERT_COUNT];
 
-/* Writes predictions in bytes; NaN = no prediction. `reach` limits LINE and POWER, in largest
- * peaks. */
+/* Writes predictions in bytes; NaN = no prediction. LINE and POWER predict at most `reach` times
+ * the largest peak. */
 void experts_predict(const struct peaks_seen *p, double input, double reach,
 	double ret[EXPERT_COUNT]);
 

@@ -57,7 +57,7 @@ double rule_retry_double(void *state, double allocation, unsigned failures);
 extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_krr, rule_vpa,
 	rule_ponder;
 extern const struct sizing_rule rule_tovar;
-extern const struct sizing_rule rule_caq[3]; /* by enum risk; cost_aware.h declares those of auto */
+extern const struct sizing_rule rule_caq[3]; /* index: enum risk; cost_aware.h has auto's rules */
 
 /* Bytes. No machine has more, so retries stop here. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
@@ -65,7 +65,7 @@ extern const struct sizing_rule rule_caq[3]; /* by enum risk; cost_aware.h decla
 /* Results of a rule that sizes all runs from the second on. Sums are byte seconds. */
 struct replay_record {
 	size_t runs, failures; /* failures: runs whose first attempt was too small */
-	double used, wasted;   /* wasted: failed attempts, unused part of the last */
+	double used, wasted;   /* wasted: failed attempts, and unused part of the last */
 };
 
 /* Sizes and scores one run, then learns from it. Returns the first allocation. NaN = the rule had

@@ -30,7 +30,8 @@ enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);
 
-/* Results of a rule on the job's past, if the rule sizes each run from the runs before it. */
+/* Results that a rule would have had for the job's past runs, if it had sized each run from the
+ * runs before that run. */
 struct hindsight {
 	size_t runs, failures; /* failures: first attempts that were too small */
 	double waste; /* unused or lost memory x time / used memory x time; NaN = unknown */
@@ -53,7 +54,7 @@ struct sizing {
 	double cpu_cores_limit, memory_bytes_limit;
 
 	double cpu_cores_for_speed; /* fewest cores that do not slow the job down */
-	double cpu_slowdown;        /* duration of past runs with resources.cpu / measured one */
+	double cpu_slowdown;        /* duration of past runs with resources.cpu / measured */
 	struct {
 		double cores, seconds;
 	} at_cores[FORECAST_CORES]; /* expected duration with 1, 2, 4, 8, 16 cores; NaN = unknown */
@@ -67,7 +68,7 @@ struct sizing {
 	double memory_at_risk[RISK_COUNT];              /* request of auto at each risk, bytes */
 	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
-	double memory_killed_at;   /* limit of the killed newest run, if decisive; else NaN */
+	double memory_killed_at;   /* limit of the newest run, if its kill decides; else NaN */
 	size_t memory_kills;       /* OOM kills that count as runs; above 0, confidence is low */
 	bool split_label;          /* the name seems to cover different jobs; see `explain` */
 

@@ -48,8 +48,8 @@ struct run_summary {
 struct run_summary run_needs_summary(const struct runs *runs, double (*get)(const struct run *));
 
 #define WORDING_MAX 40
-/* Each writes a text for sentences, such as "1.50 GiB", "812 MiB", "2.5 h", to `out` and returns
- * `out`. */
+/* Each function writes a text for sentences, such as "1.50 GiB", "812 MiB", "2.5 h", to `out` and
+ * returns `out`. */
 const char *wording_bytes(char out[WORDING_MAX], double bytes);
 const char *wording_seconds(char out[WORDING_MAX], double seconds);
 const char *wording_share(char out[WORDING_MAX], double share); /* probability: "1.3 %" */
@@ -80,7 +80,7 @@ double run_needs_killed_at(const struct run *r);
 struct sizing_method {
 	const char *because;            /* formula for memory, in words */
 	const struct sizing_rule *rule; /* NULL = auto, at the risk in the options */
-	double cpu_share;     /* CPU suffices for this share of the time; 0 = least cost */
+	double cpu_share;     /* share of the time for which the CPU suffices; 0 = least cost */
 	bool cpu_fades;       /* as in the VPA: older runs weigh less, and 15 % is added */
 	bool uses_percentile; /* options->percentile replaces cpu_share */
 };
@@ -88,8 +88,8 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 	const struct sizing_options *options, struct arena *arena, struct sizing *ret,
 	struct err *e);
 
-/* Return the rule of a method at a risk, and the options of a rule: its defaults, changed by
- * `options`. */
+/* sizing_rule_of returns the rule of a method at a risk. sizing_rule_options returns the options of
+ * a rule: its defaults, changed by `options`. */
 const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum risk risk);
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
@@ -144,8 +144,9 @@ void replay_done(struct replayed *f);
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, double input);
 
-/* Sets memory_bytes_limit: at least the demand, and at least `least` (NaN = none) and every peak of
- * the runs, plus kernel memory. sizing_explain_limit explains the limit. */
+/* Sets memory_bytes_limit to the demand, or to the largest peak of the runs plus kernel memory if
+ * that is more. `least` counts as a peak; NaN = ignore it. sizing_explain_limit explains the
+ * limit. */
 void sizing_limit_memory(struct sizing *s, const struct runs *used, double least);
 void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena);
 

@@ -34,8 +34,8 @@ const char *wording_seconds(char out[WORDING_MAX], double seconds)
 	return out;
 }
 
-/* Writes a probability, but never as certain. A small probability gets few digits, because more are
- * not known. */
+/* Writes a probability, but never 0 % or 100 %. A small probability gets few digits, because more
+ * digits are not known. */
 const char *wording_share(char out[WORDING_MAX], double share)
 {
 	double percent = 100 * share;
