@@ -23,6 +23,8 @@
 /* Maximum number of threads of a running run to which clocks are attached, and of attempts. */
 #define CLOCK_THREADS_MAX 64
 #define CLOCK_TRIES       3
+/* Looks at which processes are sought that the clocks missed. */
+#define CLOCK_CHECK_LOOKS 3
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* Maximum number of ancestors of a new process that are checked. */
@@ -66,15 +68,19 @@ struct account {
 	double older_seconds, older_missed;
 	/* CPU time that the group counted before the run and that is not subtracted. */
 	double older_foreign;
-	uint64_t vanished;   /* number of vanished tree members at the last sample */
-	double most_seconds; /* upper bound from exit accounting; NaN = unknown */
+	bool children_ignored; /* see struct process_tree */
+	bool ours;             /* as in struct account_spec */
+	uint64_t vanished;     /* number of vanished tree members at the last sample */
+	double most_seconds;   /* upper bound from exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
 	unsigned looks, events_run;
 	bool has_events;
 	const struct task_clock *clock; /* of the spec, or `attached`; NULL = none */
 	struct task_clock attached;
-	double before_clock; /* CPU seconds of the run when `attached` began */
+	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
+	size_t clock_members; /* members that had begun by then */
+	double before_clock;  /* CPU seconds of the run when `attached` began */
 	struct task_clock_total counted;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	/* CPU time of the root before exec, or before the root entered its own group */
@@ -151,7 +157,7 @@ void accounts_tick(struct accounts *a, const struct host *h)
 		machine_steal_look(&a->steal, text, now.mono, h->ticks_per_second);
 	a->machine.ran_seconds = a->steal.ran_seconds;
 	a->machine.stolen_seconds = a->steal.stolen_seconds;
-	if (h->own_pid_namespace && !h->initial_pid_namespace && births_here(a, h))
+	if (!h->initial_pid_namespace && births_here(a, h))
 		a->machine.births = a->births;
 	a->own_seconds = machine_cpu_own_seconds();
 	if (!a->events)
@@ -322,6 +328,7 @@ static bool needs_clock(const struct account *a)
 
 /* Lists the threads of all members. Returns false when there are too many. */
 struct thread_list {
+	const struct host *host;
 	size_t n;
 	pid_t thread[CLOCK_THREADS_MAX];
 	bool too_many;
@@ -334,7 +341,7 @@ static int add_thread(void *context, const char *name)
 
 	l->too_many = l->too_many || l->n == CLOCK_THREADS_MAX;
 	if (thread && !l->too_many)
-		l->thread[l->n++] = thread;
+		l->thread[l->n++] = process_number_here(l->host, thread);
 	return l->too_many;
 }
 
@@ -349,18 +356,27 @@ static void list_threads(struct thread_list *l, const struct host *h,
 				add_thread, l);
 }
 
+static size_t members_until(const struct process_tree *tree, uint64_t ticks)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < tree->n; i++)
+		n += !tree->member[i].reaper && tree->member[i].start_ticks <= ticks;
+	return n;
+}
+
 /* Opens a task clock of a run that somebody else started. A process that is born while the clocks
  * are opened has none or inherits one, so the clocks are opened again. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
-	uint64_t ns;
+	uint64_t ns = 0;
 
-	if (!h->own_pid_namespace)
+	if (!h->own_pid_namespace && !h->other_pid_namespace)
 		return;
 	process_tree_look(tree, h, 0, &before);
 	for (int i = 0; i < CLOCK_TRIES && !a->clock; i++) {
-		struct thread_list l = {0};
+		struct thread_list l = {.host = h};
 
 		list_threads(&l, h, tree);
 		if (l.too_many || task_clock_attach(&a->attached, l.thread, l.n))
@@ -375,8 +391,24 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 	}
 	/* Read the clock last: what the run uses in between must not count twice. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
-		a->before_clock =
-			as_command(a, (double)process_tree_cpu_ns(tree) / 1e9) - (double)ns / 1e9;
+		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
+					  fmax(a->known[SOURCE_CLOCK], 0)) -
+				  (double)ns / 1e9;
+	a->counted = (struct task_clock_total){0};
+	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
+	a->clock_members = members_until(tree, a->clock_ticks);
+}
+
+/* A process that was being forked while the clocks were attached has none, and the tree finds it
+ * only now. */
+static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
+{
+	if (a->clock != &a->attached || a->looks > CLOCK_CHECK_LOOKS ||
+		members_until(tree, a->clock_ticks) <= a->clock_members)
+		return;
+	task_clock_close(&a->attached);
+	a->clock = NULL;
+	attach_clock(a, h, tree);
 }
 
 struct account *account_open(struct accounts *shared, const struct host *h,
@@ -389,6 +421,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->forked_seconds = spec->forked_seconds;
 	a->from_now = spec->from_now;
 	a->group_made = spec->own_group;
+	a->ours = spec->ours;
 	for (size_t i = 0; i < SOURCES; i++)
 		a->known[i] = NAN;
 	a->most_seconds = NAN;
@@ -444,6 +477,7 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 {
 	struct pids found = {0};
 
+	check_clock(a, h, tree);
 	/* A container's group may become visible only when its first process is set up. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL);
@@ -573,6 +607,7 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 					   tree->vanished != a->vanished,
 				.orphans_hidden = process_tree_reaper(tree) == 0,
 			});
+	a->children_ignored = tree->children_ignored;
 	a->vanished = tree->vanished;
 	a->machine = s->machine;
 	a->machine_known = s->machine_known;
@@ -664,6 +699,11 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 	if (source == SOURCE_CGROUP)
 		return a->older_missed;
+	/* The wrapper waits for the root and for all orphans, so their times are complete unless
+	 * some process ignores its children. */
+	if (a->ours && a->root && !a->children_ignored &&
+		a->known[SOURCE_RUSAGE] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
+		return 0;
 	/* The clock misses process ends and set-user-ID programs. If it is below the total by no
 	 * more than all ends can cost, it missed no set-user-ID program. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)

@@ -74,8 +74,11 @@ void account_end(struct account *a, const struct host *h, const struct process_t
 void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
-	const char *cpu_source;    /* see the list at the top of this file */
-	double cpu_missed_seconds; /* upper bound of the missing time; NaN = unknown */
+	const char *cpu_source; /* see the list at the top of this file */
+	/* Upper bound of the missing time; NaN = unknown. It does not include children that nobody
+	 * waits for, of a process that no sample saw or that set SA_NOCLDWAIT (sigaction(2)): the
+	 * kernel tells nobody of them. */
+	double cpu_missed_seconds;
 	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
 	 * unknown, 0 only when proved. */
 	double cpu_foreign_seconds;

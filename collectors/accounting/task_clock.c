@@ -49,7 +49,7 @@ int task_clock_attach(struct task_clock *ret, const pid_t *thread, size_t n)
 	int code = 0;
 
 	for (size_t i = 0; i < n && code == 0; i++) {
-		code = add_event(ret, thread[i], false);
+		code = thread[i] > 0 ? add_event(ret, thread[i], false) : -ENXIO;
 		/* The thread has ended. */
 		if (code == -ESRCH)
 			code = 0;

@@ -81,8 +81,10 @@ void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, cons
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	struct process_stat stat;
-	bool may = host->own_pid_namespace && e->epoll >= 0 && descriptors_take(host->root_ends, 1);
-	int fd = may ? exit_watch_open(pid) : -1;
+	bool real = host->own_pid_namespace || host->other_pid_namespace;
+	pid_t here = real ? process_number_here(host, pid) : 0;
+	bool may = here > 0 && e->epoll >= 0 && descriptors_take(host->root_ends, 1);
+	int fd = may ? exit_watch_open(here) : -1;
 
 	*ret = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
 	/* Another process may have got the pid before the pidfd was opened. */

@@ -69,6 +69,7 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 	m->ppid = s->ppid;
 	m->thread = s->thread;
 	m->threads = s->threads;
+	m->ignored_children = m->ignored_children || s->ignores_children;
 	m->zombie = s->state == 'Z' || s->state == 'X';
 	/* The high-water mark cannot rise without a page fault or a change of RSS. */
 	if (s->minor_faults + s->waited_minor_faults != m->counter[TREE_MINOR_FAULTS] ||

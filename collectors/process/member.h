@@ -82,6 +82,8 @@ struct member {
 	 * it waited for counts. */
 	bool reaper;
 	bool zombie, ran, peak_rose, status_due;
+	/* A reading found that it ignores SIGCHLD: the kernel then drops its children's times. */
+	bool ignored_children;
 	/* The process may have unknown children: it ran, a process below it ended, or its children
 	 * were not read for STALE_LOOKS ticks. The kernel may skip children when others end during
 	 * a listing (fs/proc/array.c). */

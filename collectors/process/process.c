@@ -368,7 +368,8 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid)
 
 uint64_t process_last_pid(const struct host *h)
 {
-	ssize_t n = h->own_pid_namespace ?
+	/* The kernel shows the namespace of the reader, whichever /proc it reads. */
+	ssize_t n = h->own_pid_namespace || h->other_pid_namespace ?
 			    tree_read_records(h->proc, "loadavg", h->scratch, h->scratch_size) :
 			    -1;
 	const char *blank = n > 0 ? memrchr(h->scratch, ' ', (size_t)n) : NULL;
@@ -440,6 +441,18 @@ pid_t process_number(const struct host *h, pid_t pid)
 	if (s.depth == 0 || process_list(h, look_at_number, &s) < 0 || s.again)
 		return 0;
 	return s.found;
+}
+
+pid_t process_number_here(const struct host *h, pid_t pid)
+{
+	struct numbers numbers;
+
+	if (!h->other_pid_namespace)
+		return pid;
+	numbers = numbers_of(h, pid);
+	return h->self && numbers.n == numbers_of(h, h->self).n && process_shares(h, pid, "pid") ?
+		       (pid_t)numbers.last :
+		       0;
 }
 
 uint64_t process_thread_clock(void)

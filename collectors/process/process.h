@@ -111,6 +111,9 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid);
  * host->proc shows another PID namespace. */
 pid_t process_number(const struct host *h, pid_t pid);
 
+/* The opposite: the pid in our own PID namespace of a process or thread of host->proc; 0 = none. */
+pid_t process_number_here(const struct host *h, pid_t pid);
+
 /* Returns the newest pid of our namespace, the last number in /proc/loadavg; 0 = unknown. Pids
  * count up and wrap around, so an unchanged value means that no process is new. */
 uint64_t process_last_pid(const struct host *h);

@@ -111,7 +111,7 @@ static void remove_unlisted(struct process_book *b,
 static void find_new(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {
-	uint64_t last = process_last_pid(h), before = b->last_pid;
+	uint64_t last = h->own_pid_namespace ? process_last_pid(h) : 0, before = b->last_pid;
 
 	b->new.n = 0;
 	b->last_pid = last;

@@ -447,6 +447,7 @@ static void sum_now(struct process_tree *t, const struct host *h, struct tree_no
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
+		t->children_ignored = t->children_ignored || (m->ignored_children && !m->reaper);
 		if (!is_live(m))
 			continue;
 		now->threads += m->threads;

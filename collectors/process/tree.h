@@ -46,6 +46,7 @@ struct process_tree {
 	struct member_limit *all;
 	/* Some process is not in the tree, because the limit `all` was reached. */
 	bool left_out;
+	bool children_ignored; /* some member was seen to ignore SIGCHLD */
 	bool no_children_file; /* the kernel lacks CONFIG_PROC_CHILDREN: scan /proc instead */
 	/* Maximum number of passes in one tick. A pass reads the ancestors of vanished members
 	 * again, and the next pass follows if more members vanished meanwhile. If processes end so
