@@ -79,6 +79,7 @@ struct account {
 	const struct task_clock *clock; /* of the spec, or `attached`; NULL = none */
 	struct task_clock attached;
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
+	double clock_error;   /* of before_clock, because times in /proc are in ticks */
 	size_t clock_members; /* members that had begun by then */
 	double before_clock;  /* CPU seconds of the run when `attached` began */
 	struct task_clock_total counted;
@@ -397,6 +398,10 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 	a->counted = (struct task_clock_total){0};
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
 	a->clock_members = members_until(tree, a->clock_ticks);
+	/* User and system time are each cut off to whole ticks. */
+	a->clock_error = h->own_pid_namespace ?
+				 0 :
+				 2 * (double)a->clock_members / (double)h->ticks_per_second;
 }
 
 /* A process that was being forked while the clocks were attached has none, and the tree finds it
@@ -707,7 +712,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	/* The clock misses process ends and set-user-ID programs. If it is below the total by no
 	 * more than all ends can cost, it missed no set-user-ID program. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
-		missed = fmin(missed, ends + a->counted.stolen_seconds);
+		missed = fmin(missed, ends + a->counted.stolen_seconds + a->clock_error);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 

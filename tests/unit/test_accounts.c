@@ -178,6 +178,56 @@ static void unknown_machine_is_an_unknown_bound(void **state)
 	assert_true(isnan(note_of(&w).cpu_missed_seconds));
 }
 
+static void wrapper_lacks_nothing_unless_children_are_ignored(void **state)
+{
+	static const struct {
+		const char *ignored; /* signals that the root ignores; bit 16 is SIGCHLD */
+		double least, most;
+	} cases[] = {
+		{"0", 0, 0}, {"65536", 0.5, 1.2}, /* the machine was busy for 1 s */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(world_done) struct world w;
+		char text[256];
+
+		world_init(&w, "/");
+		OPEN(&w, .root = 10, .ours = true);
+		look_again(&w);
+		snprintf(text, sizeof text,
+			"10 (job) S 1 1 1 0 -1 0 9 0 0 0 100 0 0 0 20 0 1 0 5 1000 5 0 0 0 0 0 0 0 0 %s\n",
+			cases[i].ignored);
+		test_host_file(&w.t, "/proc/10/stat", text);
+		machine(&w, 101, 90); /* somebody was born */
+		look_again(&w);
+		account_waited(w.account, 1);
+		if (!(note_of(&w).cpu_missed_seconds >= cases[i].least &&
+			    note_of(&w).cpu_missed_seconds <= cases[i].most))
+			fail_msg("%s: %g", cases[i].ignored, note_of(&w).cpu_missed_seconds);
+		assert_double_equal(note_of(&w).cpu_foreign_seconds, 0, 0);
+	}
+}
+
+/* The group counted 0.8 s before the run was known, and the root 0.1 s: at most 0.7 s are others'. */
+static void earlier_use_of_a_group_may_be_others(void **state)
+{
+	AUTO(world_done) struct world w;
+
+	world_init(&w, "/box");
+	put_process(&w, 10, 1, 10, "/box");
+	process_tree_done(&w.tree);
+	assert_int_equal(process_tree_begin(&w.tree, &w.t.host, 10, 0, 0), 0);
+	usage(&w, 800000, "");
+	OPEN(&w, .root = 10, .ours = true);
+	look_again(&w);
+	assert_string_equal(note_of(&w).cpu_source, "cgroup");
+	assert_double_equal(note_of(&w).cpu_foreign_seconds, 0.7, 1e-9);
+	/* A group that the wrapper made has no earlier use. */
+	OPEN(&w, .root = 10, .ours = true, .own_group = true);
+	look_again(&w);
+	assert_double_equal(note_of(&w).cpu_foreign_seconds, 0, 0);
+}
+
 static void total_never_falls_and_its_parts_add_up(void **state)
 {
 	static const struct {
@@ -217,6 +267,8 @@ int main(void)
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
 		cmocka_unit_test(total_never_falls_and_its_parts_add_up),
+		cmocka_unit_test(wrapper_lacks_nothing_unless_children_are_ignored),
+		cmocka_unit_test(earlier_use_of_a_group_may_be_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,105 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 	assert_true(cgroup_keep_own(&all, &w.host, 1, &members));
 }
 
+/* In an inner PID namespace, cgroup.procs of v1 leaves out processes of other namespaces. Only the
+ * pids controller of a group with the same path tells how many threads there are. */
+static void v1_group_may_hide_processes_of_other_namespaces(void **state)
+{
+	static const struct {
+		const char *what, *pids_path, *tasks, *current;
+		bool initial, own;
+	} cases[] = {
+		{"nobody hidden", "/box", "10\n10\n11\n", "3\n", false, true},
+		{"somebody hidden", "/box", "10\n10\n11\n", "4\n", false, false},
+		{"another pids group", "/else", "10\n10\n11\n", "3\n", false, false},
+		{"no pids controller", NULL, NULL, NULL, false, false},
+		{"the machine's namespace", NULL, NULL, NULL, true, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(test_host_done) struct test_host w = test_host_made();
+		struct cgroup c;
+		char text[200], path[100];
+
+		proc(&w, "self/mountinfo",
+			MOUNTS_V1 "28 25 0:24 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n");
+		proc(&w, "self/cgroup", "6:pids:/\n5:memory:/\n4:cpu,cpuacct:/\n");
+		snprintf(text, sizeof text, "6:pids:%s\n5:memory:/\n4:cpu,cpuacct:/box\n",
+			cases[i].pids_path ? cases[i].pids_path : "/");
+		process(&w, 10, 1, text);
+		sys(&w, "fs/cgroup/cpu,cpuacct/box/cgroup.procs", "10\n11\n");
+		sys(&w, "fs/cgroup/pids/cgroup.procs", "1\n");
+		if (cases[i].pids_path) {
+			snprintf(path, sizeof path, "fs/cgroup/pids%s/tasks", cases[i].pids_path);
+			sys(&w, path, cases[i].tasks);
+			snprintf(path, sizeof path, "fs/cgroup/pids%s/pids.current",
+				cases[i].pids_path);
+			sys(&w, path, cases[i].current);
+		}
+		w.host.own_pid_namespace = true;
+		w.host.initial_pid_namespace = cases[i].initial;
+		assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+		cgroup_keep_own(&c, &w.host, 10, &members);
+		if ((c.place[CGROUP_CPUACCT].version == 1) != cases[i].own)
+			fail_msg("%s: own is not %d", cases[i].what, cases[i].own);
+	}
+}
+
+/* The numbers in cgroup.procs are ours, and those in /proc are another namespace's: each process
+ * of that /proc tells its own group. It tells all of them only if it is the machine's. */
+static void group_is_listed_by_a_proc_of_another_namespace(void **state)
+{
+	static const struct {
+		const char *what, *kthreadd, *stranger;
+		bool own;
+	} cases[] = {
+		{"the machine's",
+			"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0 0\n",
+			"0::/else\n", true},
+		{"a stranger in the group",
+			"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0 0\n",
+			"0::/box\n", false},
+		{"a container's", "2 (sh) S 0 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0 0\n",
+			"0::/else\n", false},
+		{"some are hidden", NULL, "0::/else\n", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(test_host_done) struct test_host w = test_host_made();
+		struct cgroup c;
+
+		proc(&w, "self/mountinfo", MOUNTS_V2);
+		proc(&w, "self/cgroup", "0::/a\n");
+		process(&w, 1, 0, "0::/init\n");
+		process(&w, 10, 1, "0::/box\n");
+		process(&w, 12, 1, cases[i].stranger);
+		proc(&w, "2/cgroup", "0::/\n");
+		if (cases[i].kthreadd)
+			proc(&w, "2/stat", cases[i].kthreadd);
+		sys(&w, "fs/cgroup/box/cpu.stat", "usage_usec 1\n");
+		sys(&w, "fs/cgroup/box/cgroup.procs", "0\n");
+		w.host.other_pid_namespace = true;
+		assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+		if (cgroup_keep_own(&c, &w.host, 10, &members) != cases[i].own)
+			fail_msg("%s: own is not %d", cases[i].what, cases[i].own);
+	}
+}
+
+/* The wrapper made the group, so nobody else can be in it. */
+static void group_that_was_made_for_the_run_needs_no_list(void **state)
+{
+	AUTO(test_host_done) struct test_host w = test_host_made();
+	struct cgroup c;
+
+	proc(&w, "self/mountinfo", MOUNTS_V2);
+	proc(&w, "self/cgroup", "0::/\n");
+	process(&w, 10, 1, "0::/box\n");
+	sys(&w, "fs/cgroup/box/cpu.stat", "usage_usec 1\n");
+	assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL), 0);
+	assert_true(cgroup_keep_own(&c, &w.host, 10, &(struct group_members){0}));
+	assert_int_equal(c.place[CGROUP_CPU].version, 2);
+}
+
 /* ---- another container's group, read through its root folder ---- */
 
 static void sibling_container_is_read_through_its_root(void **state)
@@ -367,6 +466,9 @@ int main(void)
 		cmocka_unit_test(group_below_the_containers_is_found_by_its_path),
 		cmocka_unit_test(a_group_is_listed_when_somebody_may_be_new),
 		cmocka_unit_test(v1_container_is_read_through_its_root),
+		cmocka_unit_test(v1_group_may_hide_processes_of_other_namespaces),
+		cmocka_unit_test(group_is_listed_by_a_proc_of_another_namespace),
+		cmocka_unit_test(group_that_was_made_for_the_run_needs_no_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

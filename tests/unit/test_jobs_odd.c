@@ -2,6 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,48 @@ static void following_nobody_is_refused(void **state)
 
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, &e), -ESRCH);
 	assert_non_null(strstr(e.text, "77"));
+}
+
+/* --path.procfs does not show this program: no number in it is certain. A wrapper's run is recorded
+ * with what its own accounts give, and a run that somebody announces is refused. */
+static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
+{
+	AUTO(world_freep) struct world *w = world_new();
+	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = 10, .own_numbers = true};
+	double final[RUN_N_METRICS];
+	struct account_note note;
+	struct err e = {0};
+
+	PUT(w, .pid = 10, .ppid = 1, .start = 5, .user = 4000, .rss_pages = 1000, .children = "");
+	w->host.other_pid_namespace = true;
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, &e), -ENXIO);
+	assert_non_null(strstr(e.text, "--path.procfs"));
+	spec.awaits_conclusion = true;
+	spec.started_mono = w->host.now.mono;
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, &e), 0);
+
+	const struct run_reading *r = look(w);
+
+	assert_double_equal(r->value[RUN_CPU_SECONDS], 0, 0);
+	assert_true(isnan(r->value[RUN_MEMORY_BYTES]) && isnan(r->value[RUN_PROCESSES]));
+	assert_double_equal(r->value[RUN_DURATION_SECONDS], 1, 1e-9);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	final[RUN_CPU_SECONDS] = 0.5;
+	final[RUN_CPU_USER_SECONDS] = 0.4;
+	final[RUN_CPU_SYSTEM_SECONDS] = 0.1;
+	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = 1e6;
+	jobs_conclude(w->host.jobs, "r1", final, FINAL_AT_LEAST);
+	r = look(w);
+	assert_true(r->ended);
+	assert_double_equal(r->value[RUN_CPU_SECONDS], 0.5, 1e-9);
+	/* The largest process that was waited for is known. Nobody knows how many there were. */
+	assert_double_equal(r->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 1e6, 0);
+	assert_true(isnan(r->value[RUN_MEMORY_PEAK_BYTES]));
+	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
+	assert_string_equal(note.cpu_source, "rusage");
+	assert_non_null(note.not_measured);
+	assert_double_equal(note.cpu_foreign_seconds, 0, 0);
 }
 
 /* Shows a process whose first thread called pthread_exit(3), like the kernel does. Another thread
@@ -121,6 +164,7 @@ int main(void)
 		cmocka_unit_test(start_that_is_still_to_come_is_now),
 		cmocka_unit_test(following_nobody_is_refused),
 		cmocka_unit_test(process_goes_on_without_its_first_thread),
+		cmocka_unit_test(run_that_proc_does_not_show_has_no_numbers_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

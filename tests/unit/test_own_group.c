@@ -16,9 +16,12 @@
 #include "collectors/base/mem.h"
 #include "collectors/accounting/own_group.h"
 #include "collectors/accounting/task_clock.h"
+#include "collectors/process/process.h"
 
 #define BURN_NS  2000000
 #define CHILDREN 20
+/* CPU time before a clock is attached: far more than the children's. */
+#define BEFORE_NS (UINT64_C(200) * BURN_NS)
 
 static int64_t own_cpu_ns(void)
 {
@@ -423,6 +426,59 @@ static void clock_does_not_count_who_opened_it(void **state)
 	task_clock_close(&clock);
 }
 
+/* A clock that is attached to a running process counts from then on, with children that it starts
+ * later and does not wait for. */
+static void attached_clock_counts_from_now_on(void **state)
+{
+	struct task_clock clock = TASK_CLOCK_NONE;
+	struct host host;
+	struct process_stat s;
+	int go[2], status;
+	uint64_t ns = 0;
+	char byte = 0;
+
+	assert_int_equal(host_open(&host, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
+	assert_int_equal(pipe(go), 0);
+	pid_t child = fork();
+
+	if (child == 0) {
+		int64_t end = own_cpu_ns() + (int64_t)BEFORE_NS;
+
+		while (own_cpu_ns() < end)
+			;
+		if (read(go[0], &byte, 1) == 1)
+			execl("/proc/self/exe", "burn", (char *)NULL);
+		_exit(1);
+	}
+	/* The child sleeps in read() after it burned its time. */
+	do {
+		usleep(1000);
+		assert_int_equal(process_read_stat(&host, child, &s), 0);
+	} while (s.state != 'S');
+	int code = task_clock_attach(&clock, &child, 1);
+
+	assert_int_equal(write(go[1], "x", 1), 1);
+	waitpid(child, &status, 0);
+	close(go[0]);
+	close(go[1]);
+	if (code < 0) {
+		host_close(&host);
+		skip();
+	}
+	assert_int_equal(status, 0);
+	assert_int_equal(task_clock_read(&clock, &ns), 0);
+	assert_true(ns >= (uint64_t)CHILDREN * BURN_NS);
+	/* The time before is not counted. */
+	assert_true(ns < BEFORE_NS);
+	task_clock_close(&clock);
+	/* A thread that has ended is left out, and a thread of nobody refuses the clock. */
+	assert_int_equal(task_clock_attach(&clock, &child, 1), 0);
+	assert_int_equal(task_clock_read(&clock, &ns), -ENODATA);
+	child = 0;
+	assert_int_equal(task_clock_attach(&clock, &child, 1), -ENXIO);
+	host_close(&host);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +494,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(group_that_cannot_be_made_says_why),
 		cmocka_unit_test(clock_counts_children_that_nobody_waits_for),
 		cmocka_unit_test(clock_does_not_count_who_opened_it),
+		cmocka_unit_test(attached_clock_counts_from_now_on),
 	};
 
 	if (argc > 0 && strcmp(argv[0], "burn") == 0) {

@@ -1,10 +1,13 @@
 /* collectors/process/process.c: parses the text of /proc/PID files. */
 #include "tests/unit/test_main.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/process/process.h"
+#include "tests/support/test_host.h"
 
 #define REST                                                                                       \
 	" S 10 12 12 0 -1 4194304 100 200 3 4 55 66 7 8 20 0 9 0 4242 1000000 321 "                \
@@ -119,6 +122,88 @@ static void pss_is_in_bytes(void **state)
 	assert_false(process_pss_parse(SCAN(other, sizeof other - 1), &pss));
 }
 
+/* ---- pids of another PID namespace ---- */
+
+static void put_numbers(struct test_host *t, int pid, int ppid, const char *numbers,
+	const char *namespace)
+{
+	char path[64], text[200];
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	snprintf(text, sizeof text, "Name:\tx\nPid:\t%d\nNSpid:\t%s\n", pid, numbers);
+	test_host_file(t, path, text);
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	snprintf(text, sizeof text, "%d (x) S %d 1 1 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 5 1000 5 0\n",
+		pid, ppid);
+	test_host_file(t, path, text);
+	snprintf(path, sizeof path, "/proc/%d/ns/pid", pid);
+	if (namespace)
+		test_host_link(t, path, namespace);
+}
+
+/* /proc is that of the machine. We are its process 700, and process 5 of container A. */
+static void pids_of_another_namespace_are_translated(void **state)
+{
+	static const struct {
+		const char *what;
+		pid_t ours, theirs; /* 0 = not certain */
+	} cases[] = {
+		{"the same container", 9, 710},
+		{"unreadable, but a child of ours", 12, 713},
+		{"unreadable and of another parent", 14, 0},
+		{"another container has the same number", 20, 0},
+		{"a container below ours", 1, 0},
+		{"a process of the machine", 800, 0},
+		{"nobody", 99, 0},
+	};
+	AUTO(test_host_done) struct test_host t = test_host_made();
+
+	put_numbers(&t, 700, 1, "700 5", "pid:[1]");
+	test_host_link(&t, "/proc/self", "700");
+	test_host_link(&t, "/proc/self/ns/pid", "pid:[1]");
+	put_numbers(&t, 710, 1, "710 9", "pid:[1]");
+	put_numbers(&t, 711, 1, "711 9", "pid:[2]");
+	put_numbers(&t, 713, 700, "713 12", NULL);
+	put_numbers(&t, 714, 710, "714 14", NULL);
+	put_numbers(&t, 720, 1, "720 20", "pid:[2]");
+	put_numbers(&t, 721, 700, "721 30 1", "pid:[3]");
+	put_numbers(&t, 800, 1, "800", "pid:[0]");
+	t.host.other_pid_namespace = true;
+	t.host.self = 700;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		if (process_number(&t.host, cases[i].ours) != cases[i].theirs)
+			fail_msg("%s: not %d", cases[i].what, (int)cases[i].theirs);
+		if (cases[i].theirs == 710)
+			assert_int_equal(process_number_here(&t.host, 710), cases[i].ours);
+	}
+	assert_int_equal(process_number(&t.host, getpid()), 700);
+	assert_int_equal(process_number_here(&t.host, 720), 0);
+	assert_int_equal(process_number_here(&t.host, 721), 0);
+	/* /proc does not show us, so no number can be compared. */
+	t.host.self = 0;
+	assert_int_equal(process_number(&t.host, 9), 0);
+	assert_int_equal(process_number(&t.host, getpid()), 0);
+	t.host.other_pid_namespace = false;
+	assert_int_equal(process_number(&t.host, 9), 9);
+	assert_int_equal(process_number_here(&t.host, 720), 720);
+}
+
+static void host_knows_whose_processes_proc_shows(void **state)
+{
+	struct host h;
+
+	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
+	assert_true(h.own_pid_namespace != h.other_pid_namespace);
+	assert_true(!h.own_pid_namespace || h.self == getpid());
+	assert_true(process_exists(&h, getpid()) == h.own_pid_namespace);
+	assert_false(process_exists(&h, 4194304));
+	host_close(&h);
+	/* A folder that is no procfs: a fixture, whose numbers belong together. */
+	assert_int_equal(host_open(&h, &(struct host_paths){"/sys", "/sys", "/"}, NULL), 0);
+	assert_false(h.own_pid_namespace || h.other_pid_namespace || h.initial_pid_namespace);
+	host_close(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +212,8 @@ int main(void)
 		cmocka_unit_test(status_reads_marks_and_switches),
 		cmocka_unit_test(io_needs_all_four),
 		cmocka_unit_test(pss_is_in_bytes),
+		cmocka_unit_test(pids_of_another_namespace_are_translated),
+		cmocka_unit_test(host_knows_whose_processes_proc_shows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
