@@ -44,7 +44,7 @@
 #include "exporter/answers/app_caches.h"
 
 #define EXIT_USAGE 2
-/* Time limit of the forwarder when the exit deadline has passed. */
+/* Seconds that the forwarder gets after the exit deadline has passed. */
 #define LAST_SECONDS 2.0
 
 static int usage_error(const char *command, const struct err *e)
@@ -189,7 +189,7 @@ static int cannot_serve(int code, const struct err *e)
 	return code;
 }
 
-/* The start of the server. health_of counts from it until the first sample. */
+/* The start of the server. Until the first sample, health_of counts the time from this start. */
 struct begun {
 	struct app *app;
 	struct mono at;

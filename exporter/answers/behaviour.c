@@ -10,7 +10,8 @@
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
-/* Seconds. Cached results expire, because the history thins out the samples of runs later. */
+/* A cached result is used for this many seconds. Results expire because the history thins out the
+ * samples of their runs later. */
 #define PAST_SECONDS 600.0
 #define PAST_KEY_MAX (JOB_NAME_MAX + 8)
 
@@ -42,7 +43,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
 		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
-			break; /* samples were pruned, those of older runs too */
+			break; /* samples were removed; older runs have none either */
 		if (code)
 			return code;
 		/* phases_of allocates memory for each sample. Copy only the phases to the caller's
@@ -201,8 +202,8 @@ static int look_back(struct app *app, struct history *h, const struct runs *runs
 
 /* ---- active runs ---- */
 
-/* Returns the memory peak at half of the run's time so far. The peak in a sample counts from the
- * start of the sample's interval. */
+/* Returns the memory peak that the run had reached after half of its time so far. A sample's peak
+ * is dated to the start of the sample's interval. */
 static double recorded_mark_at_half(struct history *h, const char *run_id)
 {
 	static const char *const columns[] = {"memory_peak_bytes", NULL};

@@ -16,8 +16,8 @@ int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *
 
 #define PAST_PHASES 5 /* runs whose phases are read */
 
-/* The cached part, which depends only on ended runs. It is most of the work when the history is
- * long. */
+/* The cached part of the behaviour, which depends only on ended runs. Computing this part is most
+ * of the work when the history is long. */
 struct behaviour_past {
 	struct prospect prospect;
 	size_t n_phases;

@@ -23,7 +23,7 @@ struct running_run {
 struct behaviour {
 	size_t n_changes;
 	const struct change *changes;
-	struct prospect prospect;               /* of the next run */
+	struct prospect prospect;               /* forecast of the next run */
 	struct phases phases;                   /* of the newest successful run; n 0 = unknown */
 	const struct split *split;              /* NULL = no split is proposed */
 	const struct split_step *whole, *steps; /* all work in one step; one step per part */

@@ -9,7 +9,7 @@
 
 struct run_cost {
 	const struct run *run;
-	double price, amount; /* per hour; of the run; NaN = unknown */
+	double price, amount; /* price per hour, cost of the run; NaN = unknown */
 };
 
 /* The server of an ended run, and its usage. Unknown texts are NULL, unknown numbers NaN. */
@@ -22,16 +22,16 @@ struct past_run {
 struct current_cost {
 	struct machine machine;      /* if unknown, all members except `host` are empty */
 	bool here;                   /* `machine` is this machine */
-	const struct server *server; /* catalogue entry; NULL = not in it, or unknown */
+	const struct server *server; /* entry in the catalogue; NULL = no entry */
 	bool priced;                 /* false: `current` has only its server; `why` is the reason */
-	bool elsewhere;              /* price from all regions: no price or unknown region */
+	bool elsewhere;              /* priced over all regions: own region unknown or unpriced */
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
 	struct run_cost *run; /* ended runs, newest first, in arena */
 	/* Resources of the job, and the part that it does not need. NaN = unknown. */
 	double given_cores, given_memory_bytes;
-	bool given_all; /* no known request: the whole server */
+	bool given_all; /* true = no known request: the job gets the whole server */
 	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* per run */
 };
 
@@ -40,7 +40,7 @@ struct current_cost_question {
 	const struct machine *here;    /* this machine */
 	const struct machine *machine; /* where the job runs */
 	const struct demand *demand;
-	const struct pick_options *options; /* as for the recommended servers, with the currency */
+	const struct pick_options *options; /* the options of the recommended servers */
 	const struct runs *runs;            /* NULL = no job */
 };
 
@@ -58,7 +58,8 @@ struct machine current_cost_machine(const struct runs *runs, const struct machin
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
 	struct arena *arena, struct current_cost *at);
 
-/* Returns NULL when the server is unknown or not in the catalogue. */
+/* Returns the catalogue's entry for the server of `m`. Returns NULL when the server is unknown or
+ * not in the catalogue. */
 const struct server *current_cost_find_server(const struct catalogue *c, const struct machine *m);
 
 /* Returns true when vendor, type, region and allocation are equal, so that the prices are equal. */

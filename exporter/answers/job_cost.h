@@ -25,8 +25,9 @@ struct job_cost {
 	} * run;
 };
 
-/* `here`: this machine. `runs`: the job's runs, newest first. `demand`: of the next run; NULL =
- * unknown. The texts in `ret` live as long as `c`. */
+/* Computes the costs of a job. `here` is this machine. `runs` has the job's runs, newest first.
+ * `demand` is the demand of the next run; NULL = unknown. The texts in `ret` live as long as
+ * `c`. */
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
 	const struct demand *demand, struct arena *arena, struct job_cost *ret);
 

@@ -89,8 +89,8 @@ static void put_given(json_t *o, const char *key, double v)
 		json_put(o, key, json_num(v));
 }
 
-/* Puts the server, which is known in a cloud or from --server.vendor; else its keys are left
- * out. */
+/* Puts the keys of the server. Leaves them out when the server is unknown: outside of a cloud and
+ * without --server.vendor. */
 static void put_server(json_t *o, const struct run *r)
 {
 	if (!r->vendor_id && !r->instance_type)

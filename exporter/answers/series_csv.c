@@ -55,9 +55,9 @@ void series_csv_rows(struct buf *out, const struct series *s)
 
 enum tracker_kind {
 	PEER_UNKNOWN,  /* the history does not record it */
-	PEER_VALUE,    /* at the end of the interval */
+	PEER_VALUE,    /* value at the end of the interval */
 	PEER_CHILDREN, /* number of processes minus one */
-	PEER_GROWTH,   /* during the interval */
+	PEER_GROWTH,   /* growth during the interval */
 	PEER_RATE,     /* growth divided by the length of the interval */
 };
 

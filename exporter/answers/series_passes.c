@@ -6,8 +6,8 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/series_view.h"
 
-/* Bytes of memory per sample: for times and derived values, and for each column before and after
- * thinning. */
+/* Bytes of memory per sample. ROW_BYTES is for times and derived values. COLUMN_BYTES is for each
+ * column, before and after thinning. */
 #define ROW_BYTES    48
 #define COLUMN_BYTES 16
 

@@ -15,9 +15,9 @@ struct series_passes_question {
 
 struct series_passes {
 	struct series view;   /* the points; see series_view.h */
-	struct phases phases; /* of the whole run; n 0 = no samples */
+	struct phases phases; /* phases of the whole run; n 0 = no samples */
 	int64_t position;     /* number of the last sample */
-	size_t samples;       /* number read from the history */
+	size_t samples;       /* number of samples read from the history */
 };
 
 /* Reads the view and the phases; `ret` lives in `arena`. Returns -E2BIG when the points exceed the

@@ -10,7 +10,7 @@
 #include "recommender/catalogue/regions.h"
 
 #define GB_IN_MIB    1024.0
-#define ACCEPTED_MAX 64 /* an error lists all names up to this number, or only similar ones */
+#define ACCEPTED_MAX 64 /* an error lists all names up to this number, else similar names */
 
 #if defined(__x86_64__)
 #define NATIVE ARCHITECTURE_X86_64

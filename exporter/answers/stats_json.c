@@ -33,7 +33,7 @@ static const char *const levels[] = {
 static const struct statistic {
 	const char *key;
 	size_t offset; /* in struct distribution */
-	bool extreme;  /* over several runs: take the maximum, not the mean */
+	bool extreme;  /* true = take the maximum over several runs, not the mean */
 } statistics[] = {
 	{"mean", offsetof(struct distribution, mean), false},
 	{"max", offsetof(struct distribution, max), true},
@@ -70,7 +70,8 @@ static double distribution_value(const struct distribution *d, const struct stat
 	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
 }
 
-/* Returns true for headlines that `levels` does not repeat: the only number of their column. */
+/* Returns true for a headline that is the only number of its column. `levels` has no such column,
+ * so the headline is not written twice. */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;
@@ -219,7 +220,7 @@ static const struct tracker_statistic {
 	double (*get)(const struct run *, const char *column);
 	double scale;
 	int decimals;
-	bool largest; /* over several runs: the maximum, else the mean */
+	bool largest; /* true = take the maximum over several runs, not the mean */
 } peers[] = {
 	{"process_cpu_usage", "mean", "cpu_cores", run_mean, 1, 2, false},
 	{"process_cpu_usage", "max", "cpu_cores", run_peak, 1, 2, true},

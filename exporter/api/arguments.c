@@ -14,10 +14,10 @@
 #include "collectors/base/utf8.h"
 #include "exporter/text/suggest.h"
 
-/* Bytes of a wrong value to show in an error. */
+/* Maximum number of bytes of a wrong value that an error shows. */
 #define SHOWN 64
 
-/* Bytes of parameter names to list in an error. */
+/* Maximum number of bytes of parameter names that an error lists. */
 #define KNOWN_SHOWN 160
 
 /* Returns true when `name` means `key`. A flag may have - for _, and a repeated parameter may end

@@ -20,7 +20,7 @@ struct json_body_key {
 	enum json_body_kind kind;
 	bool required;
 	double least, most;
-	size_t offset; /* offset of the member to fill; unchanged when absent or null */
+	size_t offset; /* offset of the member; a key that is absent or null does not change it */
 };
 
 /* Parses the body of a request; the caller calls json_decref. Returns NULL with an error in `r`. */

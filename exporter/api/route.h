@@ -33,15 +33,15 @@ struct parameter {
 	const char *also[2]; /* alternative names; NULL = none */
 	enum parameter_kind kind;
 	bool required, repeats; /* repeats: name=a&name=b, or name[]=a */
-	const char *fallback;   /* value when absent; NULL = absent */
+	const char *fallback;   /* value of an absent parameter; NULL = no value */
 	double least, most;
-	const char *unit;                /* of a number, in the plural; NULL = no unit */
+	const char *unit;                /* unit of a number, in the plural; NULL = no unit */
 	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
 	const char *help;                /* one sentence without a full stop */
 };
 
-#define PARAMETERS_MAX       64 /* most parameters of one route */
-#define PARAMETER_VALUES_MAX 64 /* most values of one repeated parameter */
+#define PARAMETERS_MAX       64 /* maximum number of parameters of a route */
+#define PARAMETER_VALUES_MAX 64 /* maximum number of values of a repeated parameter */
 #define PARAMETER_TEXT_MAX   1024
 
 /* The client of a Unix socket; all zero for TCP. */
@@ -92,7 +92,7 @@ void route_parameter_accepts(const struct parameter *p, struct buf *out);
 #define REPLY_BODY_MAX (64u << 20)
 
 struct reply {
-	int status; /* 200 unless set */
+	int status; /* HTTP status; 200 unless set */
 	const char *content_type;
 	struct buf body;
 };

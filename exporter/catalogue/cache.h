@@ -52,7 +52,7 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 /* A stored answer of a server, with the data of an HTTP cache. */
 struct cached_page {
 	char etag[256];         /* "" = none */
-	struct wall fetched_at; /* or last confirmed */
+	struct wall fetched_at; /* time of the fetch or the last confirmation */
 	double max_age_seconds; /* time for which the page counts as fresh */
 };
 

@@ -31,8 +31,8 @@ struct current_catalogue {
 	struct current_catalogue_config config;
 	pthread_mutex_t lock; /* guards the members below */
 	struct catalogue *catalogue;
-	struct catalogue_stamp stamp; /* of the file it was read from; all 0 = no file */
-	struct cache_origin origin;   /* of a cached catalogue; at 0 = not from the cache */
+	struct catalogue_stamp stamp; /* stamp of the catalogue's file; all 0 = no file */
+	struct cache_origin origin;   /* `at` 0 = the catalogue is not from the cache */
 	struct mono used;
 	bool silent; /* the file is a pipe that brought no catalogue */
 	struct fetcher *fetcher;
@@ -81,7 +81,7 @@ void current_catalogue_free(struct current_catalogue *s)
 	free(s);
 }
 
-/* Replaces the catalogue by `take`, to which no one else may have a reference yet. */
+/* Replaces the catalogue by `take`. The caller must have the only reference to `take`. */
 static int put_catalogue(struct current_catalogue *s, struct catalogue *take, struct err *e)
 {
 	int code = catalogue_set_rates(take, &s->config.fetcher.rates, e);

@@ -100,7 +100,7 @@ static double seconds_left(struct fetcher *f)
 
 	if (catalogue_cache_origin(&origin, source->cache_path, NULL) == 0 &&
 		!catalogue_is_url(origin.source))
-		return refresh; /* imported by hand */
+		return refresh; /* imported by a user: no fetch is due */
 	pthread_mutex_lock(&f->lock);
 	if (catalogue_is_from(source, &origin) && origin.at.ns > f->state.fetched_at.ns)
 		f->state.fetched_at = origin.at;

@@ -136,8 +136,7 @@ static int from_text(struct catalogue **ret, struct file_input *in, struct err *
 	return code;
 }
 
-/* ---- what has to be a file of its own: a database from standard input, a dump as a database ----
- */
+/* ---- temporary files: for a database from standard input and for an SQL dump ---- */
 
 struct scratch_database {
 	char path[4096];

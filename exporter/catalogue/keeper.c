@@ -19,7 +19,7 @@
  * it. */
 #define SINGLE_CORE "stress_ng:best1"
 
-#define CREDITS_PER_MINUTE 60.0 /* what the Keeper grants any client */
+#define CREDITS_PER_MINUTE 60.0 /* credits that the Keeper grants each client */
 #define WINDOW_SECONDS     60.0 /* period in which credits are counted */
 #define FIRST_RETRY        2.0  /* seconds; doubles with each attempt */
 #define LONGEST_RETRY      300.0
@@ -33,8 +33,8 @@ struct keeper {
 	struct catalogue_cache *cache;
 	struct keeper_report *report;
 	struct keeper_progress progress;
-	struct http_response answer; /* to the last call */
-	struct buf body;             /* of the last page, from the network or the cache */
+	struct http_response answer; /* answer to the last call */
+	struct buf body;             /* body of the last page, from the network or the cache */
 	struct wall next_call;       /* earliest time of the next call */
 };
 
@@ -212,7 +212,7 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	c.url = buf_text(&url);
 	k->report->pages++;
 	k->progress.pages++;
-	response_headers_clear(&k->answer); /* so that no header of the page before remains */
+	response_headers_clear(&k->answer); /* drop the headers of the previous page */
 	tell(k, 0, NULL);
 	if (k->cache && catalogue_cache_page(k->cache, c.url, &c.known, &k->body, NULL) == 0 &&
 		check && check(context, &k->body, NULL))
@@ -523,7 +523,7 @@ static int fetch_all(struct fetching *f, struct err *e)
 		code = fetch_benchmarks(f, e);
 	if (code == 0) {
 		f->k.report->expected_servers =
-			0; /* becomes NaN when one answer lacks the count: a cached page */
+			0; /* becomes NaN when an answer has no count, like a cached page */
 		code = fetch_vendors(f, SINGLE_CORE, true, e);
 	}
 	for (size_t i = 0; code == 0 && i < o->benchmarks.n; i++)

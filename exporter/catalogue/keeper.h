@@ -31,8 +31,9 @@ struct keeper_progress {
 
 struct keeper_options {
 	const char *url; /* without a slash at the end */
-	/* Regions to fetch prices for, as "vendor~name" or any name of the region. Each costs one
-	 * more pass. If empty, each server has only its lowest price over all regions. */
+	/* Regions to fetch prices for, as "vendor~name" or any name of the region. Each region
+	 * costs one more pass over its servers. If the list is empty, each server has only its
+	 * lowest price over all regions. */
 	struct text_list regions;
 	/* This machine's region, "vendor~name", fetched too if the Keeper has it; NULL = unknown. */
 	const char *home;
@@ -61,8 +62,7 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 	struct err *e);
 
 #define KEEPER_PAGE_SIZE 250 /* servers per page */
-#define KEEPER_PAGES_MAX                                                                           \
-	400 /* per vendor; more pages than CATALOGUE_SERVERS_MAX needs mean a loop */
-#define KEEPER_ATTEMPTS 6
+#define KEEPER_PAGES_MAX 400 /* maximum per vendor; more pages mean an endless loop */
+#define KEEPER_ATTEMPTS  6
 
 #endif

@@ -14,7 +14,7 @@
 
 #define COLUMNS_MAX 128
 #define BUSY_MS     5000
-#define PAGE_CACHE  "PRAGMA cache_size = -4096" /* KiB; a large file must not need much memory */
+#define PAGE_CACHE  "PRAGMA cache_size = -4096" /* 4096 KiB; limits the memory for a large file */
 
 struct scdata_reader {
 	struct sql_file file;
@@ -128,7 +128,8 @@ static int read_table(struct scdata_reader *r, const struct scdata_table *t, str
 	return code;
 }
 
-/* Ignores the error of one bad row. -E2BIG, too many of something, ends the reading. */
+/* Ignores the error of one bad row. -E2BIG is not ignored: it means too many rows and ends the
+ * reading. */
 static int tolerate(int code)
 {
 	return code == -E2BIG ? code : 0;
@@ -195,8 +196,8 @@ static const struct scdata_table prices = {"server_price", PART_PRICE,
 				"lower(coalesce(operating_system, '')) NOT LIKE '%windows%'",
 	add_price, NULL};
 
-/* Prices besides the server's own. Each query returns vendor_id, region_id, currency and the lowest
- * price. */
+/* Prices of storage, traffic and addresses, which are not part of a server's price. Each query
+ * returns vendor_id, region_id, currency and the lowest price. */
 static const struct scdata_extra {
 	const char *table, *field;
 	const char *sql;

@@ -52,12 +52,12 @@ static int authorise(void *context, int action, const char *a, const char *b, co
 	(void)inner;
 	switch (action) {
 	case SQLITE_CREATE_TABLE:
-	case SQLITE_CREATE_INDEX: /* for primary keys */
+	case SQLITE_CREATE_INDEX: /* CREATE TABLE makes indexes for primary keys */
 	case SQLITE_REINDEX:
 	case SQLITE_TRANSACTION:
 	case SQLITE_SELECT:
 	case SQLITE_READ:
-	case SQLITE_UPDATE: /* of sqlite_master, by CREATE */
+	case SQLITE_UPDATE: /* CREATE TABLE updates sqlite_master */
 		return database && strcmp(database, "main") != 0 ? SQLITE_DENY : SQLITE_OK;
 	case SQLITE_INSERT:
 		return (is_needed(a, strlen(a)) || strncmp(a, "sqlite_", 7) == 0) ? SQLITE_OK :

@@ -103,7 +103,7 @@ static void known_origin(const struct catalogue_source *s, struct cache_origin *
 {
 	*ret = (struct cache_origin){0};
 	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_from(s, ret))
-		*ret = (struct cache_origin){0}; /* imported, or other settings */
+		*ret = (struct cache_origin){0}; /* imported, or fetched with other settings */
 }
 
 static int save_catalogue(const struct catalogue_source *s, struct catalogue_cache *cache,

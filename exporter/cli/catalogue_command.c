@@ -20,7 +20,7 @@
 #define PROGRAM      "rightsize-exporter catalogue"
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-#define LONG_WAIT    10.0 /* seconds; without a terminal, a longer wait gets a line */
+#define LONG_WAIT    10.0 /* seconds; a longer wait gets a line of its own without a terminal */
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 

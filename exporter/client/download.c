@@ -13,7 +13,7 @@
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
-#define IDLE_SECONDS  15L /* abort a transfer below 1 byte/s for this long */
+#define IDLE_SECONDS  15L /* seconds below 1 byte/s after which a transfer is aborted */
 /* CURLOPT_QUICK_EXIT, which older headers lack. */
 #define QUICK_EXIT (CURLOPTTYPE_LONG + 322)
 

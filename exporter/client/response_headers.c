@@ -8,7 +8,7 @@
 #include "collectors/base/scan.h"
 #include "exporter/client/download.h"
 
-#define LONGEST_RETRY_AFTER 86400.0 /* seconds; a longer wait would stop this client */
+#define LONGEST_RETRY_AFTER 86400.0 /* seconds; a server must not delay this client for longer */
 
 void response_headers_clear(struct http_response *a)
 {

@@ -35,7 +35,8 @@ struct identity {
 
 void identity_read(struct identity *ret);
 
-/* Start time of a process in our PID namespace; 0 = no such process, or /proc shows another one. */
+/* Returns the start time of a process in our PID namespace. 0 = no such process, or /proc belongs
+ * to another PID namespace. */
 uint64_t identity_start_ticks(pid_t pid);
 
 /* Returns true while the process with this start time exists. The type fits

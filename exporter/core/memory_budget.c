@@ -29,14 +29,14 @@
  * size for its bookkeeping (socket(7)). */
 #define SOCKETS_PART  4
 #define SOCKET_LEAST  ((size_t)16 << 10)
-#define SOCKET_USUAL  ((size_t)2 << 20) /* from the kernel's default on, sizes stay unset */
+#define SOCKET_USUAL  ((size_t)2 << 20) /* for larger sizes the kernel's default is kept */
 #define SOCKETS_USUAL 512               /* default of --web.max-connections */
 
 /* Soft limit of open files: more than a server ever keeps open. */
 #define DESCRIPTORS_ENOUGH 65536
 
-/* Free heap is returned to the system above the smaller of IDLE_MOST and 1/IDLE_PARTS of the
- * heap. */
+/* When the free heap exceeds the smaller of IDLE_MOST and 1/IDLE_PARTS of the heap, the free heap
+ * is returned to the system. */
 #define IDLE_MOST  ((size_t)16 << 20)
 #define IDLE_PARTS 8
 

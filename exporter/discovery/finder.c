@@ -13,7 +13,7 @@
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 
-/* Most ancestors to check again when a process names a job. */
+/* Maximum number of ancestors that are checked again when a process names a job. */
 #define ANCESTORS_MAX 64
 
 static bool is_of_rules(const void *finder, struct slice variable)

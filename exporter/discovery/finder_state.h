@@ -16,14 +16,14 @@
  * gone. */
 struct named_process {
 	struct recognised is;
-	size_t processes; /* number in the process book */
-	bool begun;       /* recorded in the history */
+	size_t processes; /* number of processes in the process book */
+	bool begun;       /* the run is recorded in the history */
 	bool open;        /* followed here; false: ended, refused, or followed by its wrapper */
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
 	const struct left_open_run *left_open; /* the run that this one continues; NULL = none */
-	enum outcome reported_outcome;         /* from a client; OUTCOME_RUNNING = no report */
+	enum outcome reported_outcome;         /* a client's report; OUTCOME_RUNNING = none */
 	double reported_exit_code;
 };
 
@@ -36,7 +36,7 @@ struct finder {
 	struct named_process **named;
 	struct facts_reader *reader;
 	struct job_rules *rules; /* NULL = none */
-	const struct host *host; /* of the current call */
+	const struct host *host; /* host of the current call */
 	struct complaint not_followed, patterns_given_up;
 	bool refused_logged;
 	struct name_quota quota;

@@ -14,7 +14,7 @@
 
 #define MATCH_STEPS 5000 /* PCRE2 steps per offset, about 0.1 ms; beyond it no match */
 #define MATCH_HEAP  256  /* KiB, for PCRE2 */
-#define SUBJECT_MAX 4096 /* bytes; longer texts are cut, as names are at the start */
+#define SUBJECT_MAX 4096 /* bytes of a text that a pattern sees; the rest is ignored */
 #define GROUPS_MAX  32
 
 enum rule_condition_kind {

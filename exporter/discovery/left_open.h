@@ -16,7 +16,7 @@ struct left_open_run {
 	struct run_root root;
 	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
 	bool recorded_elsewhere;     /* another live exporter records this run */
-	bool continued;              /* by this exporter; left_open_find then skips the run */
+	bool continued;              /* this exporter continues the run; left_open_find skips it */
 	char job_name[JOB_NAME_MAX];
 };
 

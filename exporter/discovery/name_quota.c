@@ -73,8 +73,8 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* Returns the oldest name of the user that has a place but no active run. `user` NULL: takes it
- * from the user with the most places. */
+/* Returns the oldest name of the user that has a place but no active run. If `user` is NULL,
+ * chooses among the names of the user with the most places. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -91,11 +91,11 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 	return ret;
 }
 
-/* Returns the name that loses its place when all places are taken, or NULL. The name unused for
- * longest goes first, once it has rested for JOB_NAME_REST_SECONDS.
- * A known name lost its place before. It takes an idle place of its own user, else of any user. A
- * new name takes an idle place only from a user who then still has at least as many places. It gets
- * none while `max` names without a place are kept. */
+/* Returns the name that loses its place when all places are taken, or NULL. A name unused for
+ * JOB_NAME_REST_SECONDS goes first, the longest unused one before others.
+ * `known` is a name that had a place and lost it. A known name takes an idle place of its own user,
+ * or else of any user. A new name takes an idle place only from a user who then still has at least
+ * as many places. A new name gets no place while `max` names without a place are kept. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

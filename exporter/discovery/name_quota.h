@@ -5,9 +5,9 @@
  * active run. When all `max` places are taken, a user takes an idle place from the user with the
  * most places. This happens only if the other user then still has at least as many places.
  *
- * No job is lost by this. A known name without a place takes an idle place when its next run
- * begins: of its own user, else of any user. At most `max` names without a place are kept for a
- * day, so one user alone cannot bring in ever new names. */
+ * A job that loses its place can get a place again. When its next run begins, its name takes an
+ * idle place of its own user, or else of any user. At most `max` names without a place are kept,
+ * for a day. This stops a user who brings in new names all the time. */
 #ifndef EXPORTER_DISCOVERY_NAME_QUOTA_H
 #define EXPORTER_DISCOVERY_NAME_QUOTA_H
 

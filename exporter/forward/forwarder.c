@@ -21,7 +21,7 @@
 #include "exporter/core/version.h"
 #include "exporter/core/worker.h"
 
-#define POLL_SECONDS    1.0 /* between checks for ended runs */
+#define POLL_SECONDS    1.0 /* seconds between checks for ended runs */
 #define CONNECT_SECONDS 5.0
 #define POST_SECONDS    15.0
 #define ANSWER_MAX      65536

@@ -44,7 +44,7 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds);
 struct forward_counts {
 	bool active;
 	uint64_t delivered, refused, failures; /* `failures` = attempts that are repeated */
-	uint64_t waiting, stuck;               /* runs, at the last round; `stuck` = set aside */
+	uint64_t waiting, stuck;               /* runs at the last round; `stuck` = set aside */
 };
 struct forward_counts forward_counts(void);
 

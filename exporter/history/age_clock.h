@@ -9,7 +9,7 @@
 
 #include "collectors/base/clock.h"
 
-#define AGE_CLOCK_JUMP_SECONDS  3600.0 /* a smaller difference is slewing or a late call */
+#define AGE_CLOCK_JUMP_SECONDS  3600.0 /* slewing and late calls give smaller differences */
 #define AGE_CLOCK_DOUBT_SECONDS 86400.0
 #define AGE_CLOCK_BOOT_ID_MAX   40
 

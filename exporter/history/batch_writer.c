@@ -7,8 +7,8 @@
 
 #include "exporter/core/paths.h"
 
-/* At most one file a minute is set aside, because a broken disk may damage each fresh file at
- * once. */
+/* Minimum number of seconds between two files that are set aside. A broken disk may damage each
+ * fresh file at once. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)

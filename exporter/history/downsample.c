@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most rows that are read in one step. This keeps the file locked for about 20 ms at most. */
+/* Maximum number of rows that one step reads. This keeps the file locked for at most about 20
+ * ms. */
 #define ROWS_AT_ONCE 2000
 
-/* A run keeps this many newest samples at full rate until they are old: over a day at one sample a
- * second. */
+/* Number of newest samples that a run keeps at full rate until they are old: over a day at one
+ * sample a second. */
 #define FULL_RATE_SAMPLES 100000
 
 /* Bucket width in seconds, and the age of thinned samples as a multiple of full_rate_seconds.
@@ -186,7 +187,7 @@ struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
 	double cutoff; /* seconds since 1970; older samples are thinned */
-	int64_t keep;  /* newest samples of a run that are thinned only when old */
+	int64_t keep;  /* number of newest samples of a run to thin only when old */
 	size_t rows;   /* rows read so far */
 	struct sql select, insert;
 	struct thinning_bucket bucket;

@@ -31,7 +31,7 @@ struct event_queue {
 	size_t max_samples, max_runs;  /* 0 = no bound */
 	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
 	uint64_t samples_dropped, runs_dropped;
-	uint64_t samples_lost; /* part of samples_dropped: nothing to merge with */
+	uint64_t samples_lost; /* part of samples_dropped: not merged with another sample */
 };
 
 void event_queue_push(struct event_queue *r, struct event *take);

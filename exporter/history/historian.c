@@ -13,7 +13,8 @@
 #include "exporter/core/signals.h"
 #include "exporter/history/batch_writer.h"
 
-/* Most events in one transaction. Short transactions let other exporters write in between. */
+/* Maximum number of events in one transaction. Short transactions let other exporters write in
+ * between. */
 #define BATCH_EVENTS 512
 
 /* Pause after a failure; it doubles each time. The first pause is short, because the usual failure
@@ -22,7 +23,7 @@
 #define PAUSE_LAST_SECONDS  5.0
 
 /* After a step of upkeep the thread rests this many times as long as the step took. The file and
- * the CPU are then free for others. */
+ * the CPU are then free for other processes. */
 #define UPKEEP_REST 4
 
 /* Default of historian_config.last_upkeep_seconds. */
@@ -85,10 +86,10 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 struct historian_work {
 	struct event_queue batch;
-	bool suspect, upkeep; /* work to do */
+	bool suspect, upkeep; /* work to do: check the file, do upkeep */
 	bool last;            /* this is the last upkeep, during stop */
 	struct batch_written written;
-	uint64_t dropped, lost; /* the queue's counts since the start */
+	uint64_t dropped, lost; /* counts of the queue since the start */
 	double upkeep_seconds;
 	bool measured;
 	uint64_t bytes;

@@ -12,20 +12,21 @@
 
 #include "exporter/history/history.h"
 
-/* Most samples that may wait for the disk: over an hour of one run at one sample a second. */
+/* Maximum number of samples that wait for the disk: over an hour of one run at one sample a
+ * second. */
 #define HISTORIAN_QUEUE_SAMPLES 4096
-/* Most begins and finishes of runs that may wait. */
+/* Maximum number of begins and finishes of runs that wait. */
 #define HISTORIAN_QUEUE_RUNS 8192
 
 /* Upkeep enforces limits and closes orphaned runs. It runs at the start, at this interval, and at
  * the end. The upkeep at the end is needed because the wrapper of a short job may not live for a
  * whole interval. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* A run of another PID namespace counts as interrupted after this long without a sample. */
+/* A run of another PID namespace counts as interrupted after this many seconds without a sample. */
 #define HISTORIAN_STALE_SECONDS 600
-/* historian_stop retries failed writes for this long. */
+/* historian_stop retries failed writes for this many seconds. */
 #define HISTORIAN_STOP_SECONDS 5
-/* historian_stop returns after this long, even while a slow disk still writes. */
+/* historian_stop returns after this many seconds, even while a slow disk still writes. */
 #define HISTORIAN_LEAVE_SECONDS 10
 
 struct historian;

@@ -31,7 +31,8 @@ struct history;
 void history_setup(void);
 
 enum history_mode {
-	/* Changes nothing. -ENOENT = no file or an empty file, -ENOTSUP = an older schema. */
+	/* Opens the file without changing it. -ENOENT = no file or an empty file, -ENOTSUP = an
+	 * older schema. */
 	HISTORY_READ,
 	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside */
 };
@@ -178,9 +179,9 @@ enum history_limit { /* bits */
 	LIMIT_FULL_RATE = 8,
 };
 
-/* 0 = no limit. Every exporter that shares a file enforces limits. The file therefore stores
- * whether an exporter forwards runs, and the limits of the exporter that serves. Stored settings
- * are valid for 30 days. */
+/* The limits of a history. 0 = no limit. Every exporter that shares a file enforces limits. The
+ * file therefore stores whether an exporter forwards runs, and the limits of the exporter that
+ * serves. Stored settings are valid for 30 days. */
 struct history_limits {
 	size_t runs_per_job;      /* ended runs of a job; the oldest are removed */
 	double retention_seconds; /* greatest age of ended runs, by their end */
@@ -214,8 +215,8 @@ int history_prune(struct history *h, const struct history_limits *l, double now,
 
 /* Totals of the data that any exporter removed from the file because of max_bytes. */
 struct history_losses {
-	uint64_t jobs; /* removed with their counts */
-	uint64_t runs; /* removed before they were forwarded */
+	uint64_t jobs; /* jobs removed with their counts */
+	uint64_t runs; /* runs removed before they were forwarded */
 };
 int history_losses(struct history *h, struct history_losses *ret, struct err *e);
 
@@ -238,7 +239,7 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
  * was removed. */
 struct job_mark {
 	uint64_t runs, running, succeeded;
-	double ids, ended; /* sums */
+	double ids, ended; /* sums over the runs */
 };
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b);
 /* Covers runs that started at or after `since` (seconds since 1970 UTC). All values are 0 for an
@@ -300,7 +301,7 @@ int history_series_after(struct history *h, const char *run_id, int64_t *positio
 /* An open run and its root process. */
 struct open_run {
 	const char *run_id, *job_name;
-	int64_t id; /* in this file */
+	int64_t id; /* id of the run in this file */
 	double started_at, interval_seconds;
 	double last_sample_at; /* started_at when the run has no sample */
 	struct run_root root;

@@ -149,9 +149,9 @@ static uint64_t bytes_in_use(const struct page_counts *p)
 }
 
 struct run_choice {
-	bool newest_too;   /* also the newest ended run of a job */
-	bool with_samples; /* only runs with samples */
-	bool forwarded;    /* only forwarded runs */
+	bool newest_too;   /* true = may choose the newest ended run of a job */
+	bool with_samples; /* true = only runs with samples */
+	bool forwarded;    /* true = only forwarded runs */
 };
 
 /* Finds the oldest ended run that matches `choice`. Returns 1 when there is one. */

@@ -9,8 +9,8 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* If a run is younger than this, the system's growth since the snapshot counts as growth since the
- * run's start. */
+/* A run younger than this many seconds has missed almost none of the system's growth. The system's
+ * growth since the snapshot then counts as growth since the run's start. */
 #define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {

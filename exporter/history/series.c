@@ -8,12 +8,12 @@
 
 #define SQL_MAX (1u << 20)
 
-/* Most values in memory at once while statistics are computed: 4 MiB. */
+/* Maximum number of values in memory at once while statistics are computed: 4 MiB. */
 #define CELLS_AT_ONCE (1u << 19)
 
 struct history_part {
 	int64_t run, after; /* `after` = number of the last sample already read */
-	size_t rows;        /* most rows to read; 0 = all, merged as history_series describes */
+	size_t rows;        /* maximum number of rows; 0 = all, merged as in history_series */
 	bool spread;        /* true = a thinned bucket gives three rows, which keep its extremes */
 };
 

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-/* Stored settings are valid for this time. The exporter that wrote them may be gone for good, or
- * only away for a repair. */
+/* Stored settings are valid for this many seconds. The exporter that wrote them may only be down
+ * for a repair. */
 #define BELIEVED_SECONDS (30 * 86400.0)
 
-/* Settings are written again only this often, because every change of the file wakes all
- * readers. */
+/* An exporter writes its settings again after this many seconds, and not more often. Every change
+ * of the file wakes all readers. */
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {

@@ -61,7 +61,7 @@ void sql_put_int(struct sql *q, int64_t v);
 
 int sql_row(struct sql *q, struct err *e); /* 1 = a row, 0 = no more rows, or a negative errno */
 int sql_run(struct sql *q, struct err *e); /* runs to the end and ignores rows */
-void sql_again(struct sql *q);             /* resets before the end, for new parameters */
+void sql_again(struct sql *q);             /* resets the statement for new parameters */
 
 int sql_type(const struct sql *q);   /* type of the next column: SQLITE_TEXT, ... */
 void sql_skip(struct sql *q);        /* skips a column */

@@ -141,7 +141,7 @@ struct history {
 	struct history_column *column;
 	struct arena names;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
-	sqlite3_stmt *add_sample;                 /* with the columns of this program */
+	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
 	bool (*over)(void);                       /* see history_give_up_when */
 };
 
@@ -157,8 +157,8 @@ enum outcome sql_outcome(struct sql *q); /* reads the next column */
 bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE when moved */
 
-/* A read transaction, in which several reads see the same state. The caller's own transaction does
- * the same, so none is begun within it. */
+/* A read transaction, in which several reads see the same state. If the caller has already begun a
+ * transaction, the reads use the caller's transaction. */
 struct sql_reading {
 	struct history *history; /* NULL: nothing to end */
 };
@@ -185,7 +185,7 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 	size_t *ret_n, struct err *e);
 
 struct sample_count {
-	uint64_t samples; /* as measured, before thinning */
+	uint64_t samples; /* number of measured samples, before thinning */
 	double duration;
 };
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);

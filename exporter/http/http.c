@@ -47,7 +47,7 @@
 /* A socket buffer fits at least this many TCP segments. */
 #define SEGMENTS 8
 
-/* Most bytes that are read of a body before the connection is closed. */
+/* Maximum number of bytes of a body that are read before the connection is closed. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
 struct http_server {
@@ -61,7 +61,7 @@ struct http {
 	struct app *app;
 	struct web_access *web;
 	struct slow_queues slow_queues;
-	struct connections connections; /* of all servers: they share descriptors and memory */
+	struct connections connections; /* all servers share descriptors and memory */
 	size_t n;
 	const char *unix_socket; /* path to remove at the end; NULL = no Unix socket */
 	/* Configured addresses, sockets from systemd, and the Unix socket. */

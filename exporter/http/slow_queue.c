@@ -105,7 +105,7 @@ int slow_queue_stop(struct slow_queue *q, double seconds)
 
 /* ---- one queue for each kind of request ---- */
 
-/* Most tasks in one queue. */
+/* Maximum number of tasks in one queue. */
 #define ANSWERS_MAX 64u
 
 int slow_queues_open(struct slow_queues *all, struct err *e)

@@ -17,7 +17,7 @@
 /* The files to watch: the configuration, the certificate, its key and the authority. */
 #define FILES_MAX 4
 
-/* A file counts as complete this long after its last change. */
+/* A file counts as complete when it has not changed for this many seconds. */
 #define SETTLE_SECONDS 1
 
 struct web_stamp {
@@ -53,7 +53,7 @@ struct web_access {
 	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
 	struct watched watched;
-	double tokens; /* of the rate limit, at the time `counted` */
+	double tokens; /* tokens of the rate limit at the time `counted` */
 	struct mono counted;
 };
 

@@ -41,7 +41,7 @@ struct web_config {
 	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; none = all */
 	unsigned char min_version, max_version; /* rows of web_config_versions */
 	bool server_order;
-	const char *header[WEB_HEADERS_MAX]; /* by row of web_config_headers; NULL = not set */
+	const char *header[WEB_HEADERS_MAX]; /* index = row of web_config_headers; NULL = not set */
 	double rate_interval; /* seconds until one more request is allowed; 0 = no limit */
 	uint64_t rate_burst;
 	size_t n_users;

@@ -12,7 +12,7 @@
 #include "exporter/http/web_config.h"
 
 #define PEM_MAX ((size_t)1 << 20)
-/* Most names that are checked in one certificate. */
+/* Maximum number of names that are checked in one certificate. */
 #define SANS_MAX 256u
 
 struct web_tls {

@@ -28,7 +28,7 @@ enum web_entry {
 	WEB_TOO_MANY_FAILURES, /* 503: too many wrong passwords from this address */
 };
 
-/* Most requests that wait for a verdict. */
+/* Maximum number of requests that wait for a verdict. */
 #define WEB_USERS_WAITING_MAX 32
 
 /* Starts the thread at once, because no thread may be available when the first password arrives. */

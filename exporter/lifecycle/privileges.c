@@ -144,8 +144,8 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 
 	if (failed)
 		return failed;
-	/* Other users must not read new files. All users may open the history's folder if
-	 * Kubernetes created it on a node. */
+	/* Other users must not read new files, even in a folder that all users may open. Kubernetes
+	 * may create the history's folder with such a mode. */
 	umask(umask(S_IRWXO) | S_IRWXO);
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

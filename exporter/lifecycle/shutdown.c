@@ -16,8 +16,7 @@
 
 #define LOOK_SECONDS 0.5
 
-/* Time between checks until a process of the pod was seen. Shorter than the start of a
- * container. */
+/* Seconds between checks until a process of the pod was seen. A container takes longer to start. */
 #define FIRST_LOOK_SECONDS 0.05
 
 /* Waits for a signal and returns its number. Returns 0 after the time, or after SIGHUP, which

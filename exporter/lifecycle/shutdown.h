@@ -8,12 +8,12 @@
 #include "exporter/core/app.h"
 #include "exporter/core/identity.h"
 
-/* The job counts as ended after this time without a run, because its next step may begin until
- * then. */
+/* The job counts as ended after this many seconds without a run, because its next step may begin
+ * until then. */
 #define SHUTDOWN_SETTLE_SECONDS 5.0
 
-/* In a pod the job gets the same signal as the server. The server waits at most this long for the
- * job's end. */
+/* In a pod the job gets the same signal as the server. The server waits at most this many seconds
+ * for the job's end. */
 #define SHUTDOWN_GRACE_SECONDS 15.0
 
 /* Blocks until the server should end. Returns the reason, such as "TERM". Main thread. */

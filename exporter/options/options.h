@@ -177,10 +177,10 @@ enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
 
 struct options {
 	OPTIONS(OPTION_FIELD)
-	bool given[OPTION_COUNT];   /* by a flag or the environment, not by default */
-	bool by_flag[OPTION_COUNT]; /* the first flag replaces the list of the environment */
-	bool *collector_on; /* by index in all_collectors: --collector.X, --no-collector.X */
-	char **rest;        /* arguments after the options (run: the command), NULL-terminated */
+	bool given[OPTION_COUNT];   /* set by a flag or the environment, not by default */
+	bool by_flag[OPTION_COUNT]; /* the first flag replaces the environment's list */
+	bool *collector_on;         /* one for each collector of all_collectors */
+	char **rest; /* arguments after the options (run: the command), NULL-terminated */
 	int n_rest;
 };
 

@@ -4,8 +4,8 @@
 #include "exporter/site/report.h"
 #include "exporter/answers/job_runs.h"
 
-/* Points of a chart. No screen has more columns of pixels, and the file stays small enough for
- * mail. */
+/* Maximum number of points of a chart. More points would not be visible, and the file must stay
+ * small enough for mail. */
 #define REPORT_POINTS "1500"
 #define REPORT_RUNS   "50"
 

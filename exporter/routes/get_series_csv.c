@@ -7,7 +7,7 @@
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/series_view.h"
 
-/* Samples that are read at once, because all samples and the answer together would take twice the
+/* Number of samples that are read at once. All samples and the answer together would take twice the
  * memory. */
 #define BLOCK 4096
 

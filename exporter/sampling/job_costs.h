@@ -16,8 +16,8 @@ void job_costs_stop(struct job_costs *c); /* also after job_costs_new; NULL does
 struct job_costs *job_costs_new(struct app *app);
 int job_costs_look(struct job_costs *c, struct err *e);
 
-/* Copies the latest costs to points. It is not in all_collectors, because it is always on; it is
- * absent without costs. */
+/* The collector copies the latest costs into points. It is always on, so it is not in
+ * all_collectors. Its metrics are absent when there are no costs. */
 extern const struct collector collector_costs;
 
 #endif

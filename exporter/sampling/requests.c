@@ -11,10 +11,10 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/history/outcome.h"
 
-/* Number of checks, during a wait, whether the sampler still works. */
+/* Number of times that a wait checks whether the sampler still works. */
 #define PATIENCE_SLICES 10
-/* Shorter timeout after another request has timed out, so that repeated requests do not block their
- * threads. */
+/* Timeout in seconds after another request has timed out. It is short, so that repeated requests do
+ * not block their threads. */
 #define PATIENCE_AGAIN_SECONDS 0.1
 
 /* ---- snapshots ---- */

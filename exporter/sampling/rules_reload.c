@@ -33,7 +33,7 @@ int rules_reload_begin(const struct options *o, struct job_rules **ret, struct e
 struct rules_news {
 	struct shared shared;
 	const char *file;
-	struct job_rules *rules; /* NULL = the finder owns them */
+	struct job_rules *rules; /* NULL = the finder has taken the rules */
 };
 
 static void news_release(struct shared *shared)

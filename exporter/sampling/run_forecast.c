@@ -16,7 +16,7 @@
 
 #define RUNS_TO_READ  200
 #define MARKS         16
-#define TRIES         5 /* the history may get the record of a run a little later */
+#define TRIES         5 /* a run may reach the history a little later */
 #define RETRY_SECONDS 2.0
 
 /* clang-format off */

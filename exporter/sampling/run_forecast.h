@@ -9,7 +9,7 @@
 #include "collectors/snapshot.h"
 #include "exporter/core/app.h"
 
-/* Most runs with a forecast at the same time; further runs get no forecast. */
+/* Maximum number of runs with a forecast at the same time. Further runs get no forecast. */
 #define RUN_FORECASTS_MAX 256
 
 struct run_forecasts;

@@ -65,12 +65,12 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation);
 /* Returns the seconds since the last tick ended; INFINITY before the first tick. Any thread. */
 double sampler_age(struct sampler *s);
 
-/* ---- requests: each call waits until the sampler thread has done it. Any thread except the
+/* ---- requests: each call waits until the sampler thread has done the work. Any thread except the
  * sampler's. ----
  *
- * The sampler thread can hang for ever if a file of the kernel or of a driver does not answer.
- * `seconds` is a timeout: the call returns -ECANCELED, and only then, when the thread did nothing
- * for that long. INFINITY means no timeout.
+ * The sampler thread can hang forever if a file of the kernel or of a driver does not answer.
+ * `seconds` is a timeout: if the thread did nothing for `seconds`, the call returns -ECANCELED.
+ * This code has no other cause. INFINITY means no timeout.
  * After one timeout, all other waiting calls with a timeout return within 0.1 s, until the thread
  * works again. The thread may still use arguments that were not copied, so the caller must keep
  * them. */

@@ -39,18 +39,18 @@ struct sampler {
 	struct host host;
 	struct enabled_collectors *enabled;
 	struct snapshot_pool *pool;
-	struct latest runs_now, all_now; /* newest snapshots: of the runs, of all collectors */
+	struct latest runs_now, all_now; /* newest snapshots of the runs, of all collectors */
 	struct sample_rows *sample_rows;
 	struct finder *finder; /* NULL = does not search for runs */
 	struct mono next_row;
 	uint64_t samples_missed;
-	uint64_t rows;       /* number since the start */
+	uint64_t rows;       /* number of rows since the start */
 	double cpu_limit;    /* RLIMIT_CPU in seconds; INFINITY = no limit */
 	double look_seconds; /* CPU time of the latest tick for a row */
 	bool is_rare;        /* slower sampling was logged */
 	bool said_rights;    /* missing rights were logged */
 
-	int wake; /* eventfd: a member below changed */
+	int wake; /* eventfd, written when a member below changed */
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t ticked;
@@ -84,7 +84,7 @@ double sampler_slowdown(const struct sampler *s);
  * the limit is used. From then on they become ever rarer, so that the share lasts for a job of any
  * length. The remaining CPU time is reserved for the end of the run and the history. */
 #define CPU_LIMIT_SHARE 0.8
-/* Most intervals by which a row is postponed. */
+/* Maximum number of intervals by which a row is postponed. */
 #define CPU_LIMIT_STRETCH_MAX 1000
 
 /* Returns the number of intervals between two samples, at least 1. The arguments are CPU seconds:

@@ -1,10 +1,10 @@
 /* Changes (POST): decides who may make them, and calls the route.
  *
- * Over the Unix socket, root and the user of the exporter may make changes. Over TCP, if
- * --web.changes-token-file is given, clients with its token may. Otherwise users of
- * --web.config.file may, and also every client whose Host header names this machine (host_header.h)
- * if --web.allow-changes is given. If there is no token file, a browser must have loaded its page
- * from here (CSRF, DNS rebinding). */
+ * Over the Unix socket, root and the user of the exporter may make changes. Over TCP with
+ * --web.changes-token-file, only clients with its token may make changes. Over TCP with no token
+ * file, users of --web.config.file may make changes. --web.allow-changes also allows changes by
+ * every client whose Host header names this machine (host_header.h). If there is no token file, a
+ * browser must have loaded its page from here (CSRF, DNS rebinding). */
 #ifndef EXPORTER_SITE_CHANGE_H
 #define EXPORTER_SITE_CHANGE_H
 

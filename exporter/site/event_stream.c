@@ -15,7 +15,7 @@
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
 
-/* Most samples in one event. A stream that begins far behind gets several events. */
+/* Maximum number of samples in one event. A stream that begins far behind gets several events. */
 #define SAMPLES_AT_ONCE 500
 
 /* Bounds of the seconds between two reads of the history. */
@@ -28,18 +28,18 @@ struct event_stream {
 	struct event_streams *event_streams;
 	enum stream_state state;
 	bool busy;    /* the thread uses it, and frees it if it was closed meanwhile */
-	bool closed;  /* by the reader */
+	bool closed;  /* the reader closed the stream */
 	bool waiting; /* the reader is paused */
 	bool behind;  /* the last event was full; more samples are ready */
 	struct event_stream_reader reader;
 	char run_id[RUN_ID_MAX];
 	int64_t position;
-	struct mono told_at; /* when it last got text */
+	struct mono told_at; /* time of the last text */
 	struct buf text;
 	size_t bytes_read; /* part of `text` that the reader has taken */
 };
 
-/* Only the thread uses this. */
+/* Only the thread of the streams uses this struct. */
 struct stream_look {
 	struct history *history; /* NULL = not open */
 	struct arena arena;

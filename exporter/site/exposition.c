@@ -8,7 +8,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 
-/* Most bytes of cached text; about 10 KiB are usual. */
+/* Maximum number of bytes of cached text; about 10 KiB are usual. */
 #define HEADS_MAX (16u << 20)
 
 const struct metric exposition_health[HEALTH_N_METRICS] = {

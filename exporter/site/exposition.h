@@ -52,9 +52,9 @@ extern const struct metric exposition_health[HEALTH_N_METRICS];
  * written on first use. Zeroed memory is an empty cache. One thread at a time. */
 struct exposition_heads {
 	struct buf text;
-	struct exposition_head *head; /* per metric, in block order; then exposition_health */
+	struct exposition_head *head; /* one per metric in block order; then exposition_health */
 	size_t n_blocks;
-	const struct collector **collector; /* per block */
+	const struct collector **collector; /* one per block */
 };
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 

@@ -138,7 +138,7 @@ static bool element_format(const struct element *e, enum exposition_format *ret)
 static void content_type(struct negotiated *n, struct slice escaping)
 {
 	static const struct {
-		const char *type, *escaping; /* default; NULL = never, "" = only if requested */
+		const char *type, *escaping; /* default scheme; NULL = never, "" = on request */
 	} rows[EXPOSITION_FORMATS] = {
 		[EXPOSITION_TEXT_0_0_4] = {"text/plain; version=0.0.4; charset=utf-8", NULL},
 		[EXPOSITION_TEXT_1_0_0] = {"text/plain; version=1.0.0; charset=utf-8",

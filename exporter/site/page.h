@@ -10,7 +10,7 @@ struct page_asset {
 	const char *etag;   /* hash of the content, with quotes */
 	const char *sha256; /* in base64, for a Content-Security-Policy */
 	const unsigned char *gzip;
-	size_t gzip_size, size; /* `size` is that of the uncompressed file */
+	size_t gzip_size, size; /* `size` = bytes of the uncompressed file */
 };
 
 extern const struct page_asset page_html, page_script, page_style, page_icon;

@@ -9,7 +9,7 @@
 
 /* The buffer for a new body is 1/ROOM_PART larger than the previous body. */
 #define ROOM_PART 16
-/* Most unused bytes at the end of a stored body. */
+/* Maximum number of unused bytes at the end of a stored body. */
 #define ROOM_MOST 65536
 
 struct rendered_cache {

@@ -15,7 +15,7 @@ struct response_body {
 	size_t len;
 	char *data;
 	bool gzip;
-	uint64_t generation; /* of the snapshot; 0 = not from a snapshot */
+	uint64_t generation; /* generation of the snapshot; 0 = no snapshot */
 };
 
 /* Moves the text of `take` into a new body and leaves `take` empty. */
@@ -34,7 +34,7 @@ void rendered_cache_free(struct rendered_cache *s);
 
 /* Returns a reference to the snapshot as text, compressed if `gzip` is set and the body is large
  * enough. A body with a filter is not cached. The text may be of a newer snapshot if another thread
- * rendered one meanwhile. NULL: larger than RENDERED_BODY_MAX. */
+ * rendered one meanwhile. Returns NULL when the text is larger than RENDERED_BODY_MAX. */
 struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);
 

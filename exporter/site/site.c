@@ -55,8 +55,8 @@ static void ready(struct site *s, const struct http_request *r, struct request_t
 		text_page(ret, 503, "There is no sample yet.\n");
 }
 
-/* The pages with fixed paths. /metrics is not one, because --web.telemetry-path may move it; routes
- * are in all_routes. */
+/* The pages with fixed paths. The table has no /metrics, because --web.telemetry-path may move it.
+ * Routes are in all_routes. */
 static const struct site_page pages[] = {
 	{"/", "This page", site_front},
 	{"/events", "The new samples of a run as they come, as server-sent events", site_events,

@@ -17,7 +17,7 @@ struct http_request {
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
 	bool loopback;     /* received at an address that only this machine can reach */
-	bool vouched;      /* has TLS or a password, which DNS rebinding cannot have */
+	bool vouched;      /* came with TLS or a password, so it is no DNS rebinding */
 	bool user;         /* user of --web.config.file, by password or client certificate */
 	struct slice body; /* only with POST */
 	bool body_too_large;
@@ -31,10 +31,10 @@ struct http_answer {
 	bool negotiated;    /* depends on Accept or Accept-Encoding */
 	const char *etag;   /* NULL = must not be cached */
 	const char *policy; /* Content-Security-Policy, or NULL */
-	bool is_last;       /* close the connection after it */
+	bool is_last;       /* close the connection after this answer */
 	uint64_t scraped;   /* argument of sampler_scraped once the body was sent; 0 = no call */
 	struct response_body *body;  /* the caller owns one reference */
-	struct event_stream *stream; /* replaces the body; the caller closes it; or NULL */
+	struct event_stream *stream; /* NULL, or replaces the body; the caller closes it */
 };
 
 /* Seconds. Values at /metrics are at most this old. */

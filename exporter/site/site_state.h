@@ -15,7 +15,8 @@ struct site {
 	struct rendered_cache *rendered_cache;
 	struct event_streams *event_streams;
 	struct mono started;
-	/* Time (struct mono) when a scrape last got no recent snapshot in time; 0 = never. */
+	/* Time (struct mono) of the last scrape that timed out without a recent snapshot; 0 =
+	 * never. */
 	atomic_int_least64_t gave_up;
 };
 

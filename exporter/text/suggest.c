@@ -4,7 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Compare at most this many bytes of a word: thousands of long names must stay cheap. */
+/* Maximum number of bytes of a word that are compared, so that thousands of long names stay
+ * cheap. */
 #define COMPARED 64
 
 static size_t least_of(size_t a, size_t b, size_t c)
@@ -91,8 +92,8 @@ const char *suggest_slip(const char *word, const char *const *names, size_t n)
 	suggest_closest(word, names, n, near);
 	if (!near[0])
 		return NULL;
-	/* Accept a word that is a part of the name, or a word with at most 1 + a third of its
-	 * letters wrong. */
+	/* Accept a word that is a part of the name. Also accept a word in which at most 1 + 1/3 of
+	 * the letters are wrong. */
 	if (strlen(word) > 2 && strcasestr(near[0], word))
 		return near[0];
 	size_t most = 1 + strnlen(word, COMPARED) / 3;

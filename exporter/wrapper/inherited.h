@@ -35,9 +35,9 @@ size_t inherited_parse_children(struct scan text, pid_t **ret);
  * number of children. The caller frees `*ret`. */
 size_t inherited_children(pid_t **ret);
 
-/* Marks descriptors from 3 on as close-on-exec, except the inherited ones. Libraries do not mark
- * all of their own. Call in the child of a fork. Async-signal-safe. Has no effect before Linux
- * 5.11. */
+/* Marks descriptors from 3 on as close-on-exec, except the inherited ones. Libraries leave some of
+ * their descriptors unmarked. Call in the child of a fork. Async-signal-safe. Has no effect before
+ * Linux 5.11. */
 void inherited_keep_only(const struct inherited *i);
 
 /* Equals struct sched_attr of sched_getattr(2), because the headers of libc and of the kernel

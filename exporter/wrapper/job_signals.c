@@ -87,8 +87,8 @@ static void go_on_with_timers(void)
 
 void job_signals_take_early(void)
 {
-	/* The wrapper handles these itself. A SIGCHLD may come from a child that existed before its
-	 * start. */
+	/* The wrapper handles these signals itself. A SIGCHLD may come from a child that existed
+	 * before the wrapper's start. */
 	static const int ours[] = {SIGCHLD, SIGTSTP, SIGCONT};
 	sigset_t set;
 	int n;

@@ -50,7 +50,8 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
  * out. */
 struct accounts_request {
 	struct run_accounts accounts;
-	atomic_bool over; /* set by the first to finish, sampler or caller; the second frees */
+	/* The first of sampler and caller to finish sets it. The second one frees the request. */
+	atomic_bool over;
 };
 
 static void open_accounts(struct run_accounts *a, const struct host *h)
@@ -69,8 +70,8 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 }
 
-/* Opens the accounts. If the caller has timed out, closes them again, because the control group
- * would stay for ever. */
+/* Opens the accounts. If the caller has timed out, closes the accounts again. Otherwise the control
+ * group would stay forever. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;
@@ -124,7 +125,7 @@ void run_accounts_close(struct run_accounts *a)
 
 /* ---- advice ---- */
 
-/* Does the source count all children? */
+/* Returns true when the source counts all children. */
 static bool is_whole(const struct account_note *note)
 {
 	return strcmp(note->cpu_source, "cgroup") == 0 ||

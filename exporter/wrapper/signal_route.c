@@ -14,7 +14,8 @@
 #include "exporter/wrapper/job_signals.h"
 
 #define STAT_MAX 4096
-/* Most levels to climb. A sender deeper in the job's process tree counts as outside the job. */
+/* Maximum number of levels to climb. A sender deeper in the job's process tree counts as outside
+ * the job. */
 #define GENERATIONS_MAX 10000
 /* Flags of an exiting or killed process (include/linux/sched.h). /proc/PID/stat shows them, so they
  * are stable. */
@@ -106,8 +107,8 @@ static bool is_for_group(const siginfo_t *info)
 	       ((pid_t)field[STAT_GROUP] == getpgrp() && !survived(field, info->si_signo));
 }
 
-/* Returns 0 if the caller has ended. The process that adopted the wrapper then does not know the
- * job. */
+/* Returns the PID of the caller, or 0 if the caller has ended. The process that adopted the wrapper
+ * does not count as the caller, because it does not know the job. */
 static pid_t caller_of(const struct signal_route *r)
 {
 	pid_t parent = getppid();
@@ -115,9 +116,10 @@ static pid_t caller_of(const struct signal_route *r)
 	return parent == r->caller && parent > 1 ? parent : 0;
 }
 
-/* Returns true when the job leads a new group while the wrapper leads its own group. If the job had
- * no wrapper, it would lead the wrapper's group, and setpgid(2) would not move it. If the wrapper
- * is not a leader, as in a script, the job would have left the terminal's group anyway. */
+/* Returns true when the job leads a new group while the wrapper leads its own group. If the wrapper
+ * did not exist, the job would lead the wrapper's group, and setpgid(2) would not move the job to a
+ * new group. If the wrapper is not a leader, as in a script, the job would have left the terminal's
+ * group anyway. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;

@@ -1,4 +1,4 @@
-/* A simulated NVML. It is built a second time with FAKE_NVML_OLD, like a very old driver. */
+/* A simulated NVML. A second build with FAKE_NVML_OLD behaves like a very old driver. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

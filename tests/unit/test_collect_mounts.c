@@ -54,8 +54,8 @@ static int watch_mounts(const char *folder)
 			return 2;
 	if (!mount_overlay(folder))
 		return REFUSED;
-	/* 4.9 s is too early to read the table without a notice from the kernel. One reading of
-	 * hundreds of mounts is kept that long. */
+	/* One reading of hundreds of mounts is kept for more than 4.9 s, unless the kernel reports
+	 * a change. The new value therefore proves such a report. */
 	test_host_advance(&t, 4.9);
 	for (int tick = 0; tick < 2; tick++)
 		if (test_run_collect(&r, &t.host) || test_run_value(&r, SIZE, labels) != 8 << 20)

@@ -127,7 +127,7 @@ static void a_run_is_priced_where_it_ran(void **state)
 	assert_string_equal(text_of(server, "api_reference"), "m.large");
 	assert_string_equal(text_of(server, "known_from"), "history");
 	assert_true(number_of(server, "price") == 0.08);
-	/* Of the three past runs, one ran on demand, one on spot, and one on an unknown server. */
+	/* The three past runs ran on demand, on spot, and on an unknown server. */
 	const double hour[] = {0.08, 0.03};
 
 	assert_int_equal(json_array_size(past), 3);

@@ -14,7 +14,7 @@
 #define MIB 1048576.0
 #define GIB (1024 * MIB)
 
-/* A wait this long means that something is broken. */
+/* Seconds to wait. A longer wait means that something is broken. */
 #define PATIENCE 60
 
 /* Makes a world where host->proc shows the initial PID namespace, which is also ours. The driver's

@@ -127,7 +127,8 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_unattributed_processes", ""), 1, 0);
-	/* All pids are unknown. They may be the run's, so its use is unknown and not 0. */
+	/* All pids are unknown. They may be processes of the run, so the run's GPU use is unknown
+	 * and not 0. */
 	fake_nvml_play("processes=0:8:100:40:c");
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);

@@ -92,7 +92,7 @@ static void what_was_waited_for_in_vain_is_not_waited_for_again(void **state)
 	struct fixture *f = *state;
 	struct historian_config c = config_of(f);
 
-	/* With these limits a second wait would not end during the test. */
+	/* With these limits the test would time out if there were a second wait. */
 	c.stop_seconds = c.leave_seconds = 1000 * LONG;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, true);

@@ -6,8 +6,8 @@
 
 #include "tests/support/test_history.h"
 
-/* When the buffer is full, pairs of rows are joined and half of it is free. With this many rows
- * that happens twice, and each remaining row is made of four. */
+/* When the buffer is full, pairs of rows are joined and half of the buffer becomes free. This
+ * number of rows fills the buffer twice, so each remaining row consists of four measured rows. */
 #define MEASURED (3 * (HISTORY_SERIES_MAX / 2) + 1)
 #define BUCKETS  HISTORY_SERIES_MAX /* each made of three rows */
 

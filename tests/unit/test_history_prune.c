@@ -306,7 +306,8 @@ static void then_go_old_runs_and_last_the_samples_of_the_newest(void **state)
 	assert_true(file_size(f) <= 100000);
 }
 
-/* Only the file's size limits the runs that wait to be forwarded. The deleted ones are counted. */
+/* Runs that wait to be forwarded are deleted only when the file is too large. The deleted runs are
+ * counted. */
 static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 {
 	struct test_place *f = *state;

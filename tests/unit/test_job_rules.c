@@ -209,8 +209,8 @@ static void each_rule_says_why_not(void **state)
 					    "\trule 5 (line 13): container is not known\n");
 }
 
-/* Without a limit these patterns take exponential time unless PCRE2 finds a shortcut. It finds none
- * for the first. */
+/* These patterns would take exponential time without a limit, unless PCRE2 finds a shortcut. PCRE2
+ * finds no shortcut for the first pattern. */
 static void endless_pattern_is_given_up(void **state)
 {
 	static const char *const patterns[] = {"(a+)+$", "(a|aa)+$", "(.*a){20}$", "(a*)*b"};

@@ -56,7 +56,7 @@ static void nobody_is_searched_for_when_nobody_was_born(void **state)
 	PUT(w, .pid = 11, .ppid = 10, .start = 6, .children = "");
 	children(w, 10, "11 ");
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 2, 0);
-	/* Without the kernel's count of forks, children are searched at every tick. */
+	/* When the kernel's count of forks is missing, children are searched at every tick. */
 	memory_tree_remove(w->proc, "stat");
 	children(w, 11, "12 ");
 	PUT(w, .pid = 12, .ppid = 11, .start = 7, .children = "");

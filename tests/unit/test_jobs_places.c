@@ -9,7 +9,8 @@
 #include "collectors/followed/jobs.h"
 #include "tests/support/jobs_world.h"
 
-/* With too many jobs those named first lose their place, but never a job with a run. */
+/* When there are too many jobs, the jobs that were named first lose their place. A job with a run
+ * never loses its place. */
 static void the_jobs_named_last_keep_their_places(void **state)
 {
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};

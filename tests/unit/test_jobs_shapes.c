@@ -25,7 +25,7 @@
 struct shape {
 	struct tree tree;
 	bool threads, falling, no_children_file, in_time_namespace;
-	int gone; /* this many of the last generations have ended */
+	int gone; /* number of the last generations that have ended */
 	size_t n_reads;
 };
 

@@ -253,7 +253,7 @@ static void lists_that_are_too_short_are_refused(void **state)
 	assert_string_equal(e.text, URL "/servers: has no server");
 }
 
-/* With an absurdly low limit the calls are slow, but they do not stop. */
+/* An absurdly low limit makes the calls slow, but the calls do not stop. */
 static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
 {
 	struct world w = small_world();

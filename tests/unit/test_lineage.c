@@ -127,7 +127,7 @@ static void zombie_counts_once_and_for_as_long_as_it_stays(void **state)
 	}
 	w->alive[11] = false;
 	assert_int_equal(settle(w, run).cpu_ns, 40);
-	/* It is added after it was reaped. Its time must not count again. */
+	/* The process is added after it was reaped. Its time must not count again. */
 	lineage_add(w->book, run, 11);
 	assert_int_equal(settle(w, run).cpu_ns, 40);
 	assert_true(settle(w, run).whole);

@@ -11,8 +11,8 @@
 
 /* ---- a job that adopts its orphans, and sleeps ---- */
 
-/* Sleeps for ever as a subreaper. Its child forks at the first byte, and ends when the grandchild
- * has written its pid. All end with the test. */
+/* Sleeps forever as a subreaper. Its child forks at the first byte, and ends when the grandchild
+ * has written its pid. All three processes end with the test. */
 static _Noreturn void adopt_and_sleep(int go, int say)
 {
 	pid_t pid;

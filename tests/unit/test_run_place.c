@@ -283,7 +283,8 @@ static void paths_through_a_process_end_with_it(void **state)
 	assert_double_equal(value(w, RUN_DISK_GROWN_BYTES), 1.0 * GIB, 0);
 }
 
-/* With many runs, a long mount table would be read once per run at each tick. */
+/* A long mount table must not be read at each tick. Otherwise many runs would cost one such read
+ * each per tick. */
 static void a_long_table_is_not_read_at_each_look(void **state)
 {
 	AUTO(world_freep) struct world *w = disk_world();
