@@ -1,6 +1,5 @@
 /* Sources of a command's CPU time and memory from its start on. If permitted, the command gets its
- * own control group. Otherwise the remainder of the shared group and the inherited task clock are
- * used. The counters of the CPU quota at the start are read in both cases. */
+ * own control group. Otherwise the inherited task clock is used. The counters of the CPU quota at the start are read in both cases. */
 #ifndef EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 #define EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 
