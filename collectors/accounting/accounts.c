@@ -234,9 +234,10 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 static void find_own(struct account *a, const struct host *h, const struct process_tree *tree,
 	const struct group_members *members)
 {
+	static const struct group_members all = {0};
+
 	a->own = a->group;
-	a->has_own = cgroup_keep_own(&a->own, h, a->root,
-		a->group_made ? &(struct group_members){0} : members);
+	a->has_own = cgroup_keep_own(&a->own, h, a->root, a->group_made ? &all : members);
 	if (a->has_own)
 		run_group_open(&a->run_group, &a->own, h);
 	if (!counts_cpu(&a->own))
