@@ -78,6 +78,8 @@ struct account {
 	bool has_events;
 	const struct task_clock *clock; /* of the spec, or `attached`; NULL = none */
 	struct task_clock attached;
+	struct descriptors *clock_kept; /* has n_clock_kept of them for `attached` */
+	size_t n_clock_kept;
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
 	double clock_error;   /* of before_clock, because times in /proc are in ticks */
 	size_t clock_members; /* members that had begun by then */
@@ -358,6 +360,15 @@ static void list_threads(struct thread_list *l, const struct host *h,
 				add_thread, l);
 }
 
+static void detach_clock(struct account *a)
+{
+	if (a->clock == &a->attached)
+		a->clock = NULL;
+	task_clock_close(&a->attached);
+	descriptors_give(a->clock_kept, a->n_clock_kept);
+	a->n_clock_kept = 0;
+}
+
 static size_t members_until(const struct process_tree *tree, uint64_t ticks)
 {
 	size_t n = 0;
@@ -381,14 +392,20 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		struct thread_list l = {.host = h};
 
 		list_threads(&l, h, tree);
-		if (l.too_many || task_clock_attach(&a->attached, l.thread, l.n))
+		if (l.too_many || !descriptors_take(h->group_files, l.n))
 			return;
+		a->clock_kept = h->group_files;
+		a->n_clock_kept = l.n;
+		if (task_clock_attach(&a->attached, l.thread, l.n)) {
+			detach_clock(a);
+			return;
+		}
 		process_tree_look(tree, h, 0, &now);
 		if (now.processes == before.processes && now.threads == before.threads &&
 			l.n == now.threads)
 			a->clock = &a->attached;
 		else
-			task_clock_close(&a->attached);
+			detach_clock(a);
 		before = now;
 	}
 	/* Read the clock last: what the run uses in between must not count twice. */
@@ -412,8 +429,7 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 	if (a->clock != &a->attached || a->looks > CLOCK_CHECK_LOOKS ||
 		members_until(tree, a->clock_ticks) <= a->clock_members)
 		return;
-	task_clock_close(&a->attached);
-	a->clock = NULL;
+	detach_clock(a);
 	attach_clock(a, h, tree);
 }
 
@@ -465,15 +481,13 @@ void account_close(struct account *a)
 		exit_events_unlock(events);
 	}
 	run_group_close(&a->run_group);
-	task_clock_close(&a->attached);
+	detach_clock(a);
 	free(a);
 }
 
 void account_let_go(struct account *a)
 {
-	if (a->clock == &a->attached)
-		a->clock = NULL;
-	task_clock_close(&a->attached);
+	detach_clock(a);
 	run_group_close(&a->run_group);
 }
 
