@@ -122,6 +122,29 @@ static int look_through_root(struct cgroup *ret, const struct host *host, pid_t 
 	return 0;
 }
 
+/* Returns true if the v1 groups that were just read for the process may be wrong. The kernel shows
+ * an exiting process in "/" of each v1 hierarchy, which is the group of the whole machine
+ * (proc_cgroup_show() in kernel/cgroup/cgroup.c). */
+static bool has_left_v1(const struct host *host, pid_t pid)
+{
+	struct process_stat s;
+
+	return process_read_stat(host, pid, &s) < 0 || s.exiting;
+}
+
+/* Returns false if no group is left. */
+static bool keep_v2(struct cgroup *c)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		if (c->place[i].version == 1)
+			c->place[i] = (struct cgroup_place){0};
+		any = any || c->place[i].version;
+	}
+	return any;
+}
+
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e)
 {
 	char number[16];
@@ -129,7 +152,11 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 	snprintf(number, sizeof number, "%d", (int)pid);
 	int code = cgroup_find(ret, host, number, e);
 
-	return code == -ENOENT ? look_through_root(ret, host, pid) : code;
+	if (code == -ENOENT)
+		return look_through_root(ret, host, pid);
+	if (code == 0 && has_left_v1(host, pid) && !keep_v2(ret))
+		return -ENOENT;
+	return code;
 }
 
 double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h)
@@ -270,12 +297,15 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 
 	snprintf(number, sizeof number, "%d", (int)root);
 	bool known = membership_read(&own, host, number) && membership_read(&ours, host, "self");
+	bool left_v1 = has_left_v1(host, root);
 
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
 		const char *controller = all.place[i].version == 1 ? cgroup_controllers[i] : "";
-		bool keep = known && all.place[i].version && differs_in(&own, &ours, controller) &&
-			    (!members->is_member || only_members(&all, (enum cgroup_controller)i,
-							    host, &own, members));
+		bool keep =
+			known && all.place[i].version && !(left_v1 && all.place[i].version == 1) &&
+			differs_in(&own, &ours, controller) &&
+			(!members->is_member ||
+				only_members(&all, (enum cgroup_controller)i, host, &own, members));
 
 		if (!keep)
 			c->place[i] = (struct cgroup_place){0};

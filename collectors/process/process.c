@@ -29,6 +29,7 @@ bool process_unanswered(int code)
 #define LAST_FIELD 33
 /* PF_KTHREAD of include/linux/sched.h, in the field flags. */
 #define KERNEL_THREAD 0x200000
+#define EXITING       0x4 /* PF_EXITING */
 
 bool process_stat_parse(struct scan s, struct process_stat *ret)
 {
@@ -67,6 +68,7 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	p.pid = (pid_t)pid;
 	p.ppid = (pid_t)ppid;
 	p.kernel_thread = fields[9 - 9] & KERNEL_THREAD;
+	p.exiting = fields[9 - 9] & EXITING;
 	p.minor_faults = fields[10 - 9];
 	p.waited_minor_faults = fields[11 - 9];
 	p.major_faults = fields[12 - 9];
@@ -154,6 +156,8 @@ bool process_io_parse(struct scan s, struct process_io *ret)
 			 (slice_is(key, "wchar") && scan_u64(&line, &p.written_chars)) ||
 			 (slice_is(key, "read_bytes") && scan_u64(&line, &p.read_bytes)) ||
 			 (slice_is(key, "write_bytes") && scan_u64(&line, &p.written_bytes));
+		if (slice_is(key, "cancelled_write_bytes"))
+			scan_u64(&line, &p.cancelled_bytes);
 	}
 	if (found < 4)
 		return false;

@@ -25,6 +25,7 @@ struct process_stat {
 	 * as its parent. When the child executes a program, it gets a new stack. */
 	uint64_t stack_start;
 	bool kernel_thread;
+	bool exiting; /* the exit has begun; also true for a zombie */
 	/* The process ignores SIGCHLD: the kernel reaps its children and adds their times to no
 	 * process. Also false when the stat file lacks the field. */
 	bool ignores_children;
@@ -49,6 +50,8 @@ bool process_status_parse(struct scan text, struct process_status *ret);
 
 struct process_io {
 	uint64_t read_chars, written_chars, read_bytes, written_bytes;
+	uint64_t
+		cancelled_bytes; /* written_bytes whose file was deleted before they went to disk */
 };
 
 bool process_io_parse(struct scan text, struct process_io *ret);

@@ -258,6 +258,39 @@ static void v1_controllers_are_judged_one_by_one(void **state)
 	assert_int_equal(c.place[CGROUP_CPUACCT].version, 0);
 }
 
+/* The kernel shows an exiting process in "/" of v1, and its list has all processes of the machine. */
+static void exiting_process_owns_no_v1_group(void **state)
+{
+	static const struct {
+		unsigned flags;
+		int version;
+		bool own;
+	} cases[] = {{0, 1, true}, {0x400000, 1, true}, {0x4, 1, false}, {0x400004, 2, true}};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(test_host_done) struct test_host w = test_host_made();
+		bool v2 = cases[i].version == 2;
+		struct cgroup c, all;
+		char text[100];
+
+		proc(&w, "self/mountinfo", v2 ? MOUNTS_V2 : MOUNTS_V1);
+		proc(&w, "self/cgroup", v2 ? "0::/a\n" : "5:memory:/a\n");
+		process(&w, 10, 1, v2 ? "0::/\n" : "5:memory:/\n");
+		sys(&w, v2 ? "fs/cgroup/cgroup.procs" : "fs/cgroup/memory/cgroup.procs",
+			"1\n2\n10\n");
+		assert_int_equal(cgroup_of_process(&all, &w.host, 10, NULL), 0);
+		snprintf(text, sizeof text,
+			"10 (job) Z 1 1 1 0 -1 %u 1 0 0 0 1 1 0 0 20 0 1 0 10 1000 5 0\n",
+			cases[i].flags);
+		proc(&w, "10/stat", text);
+		assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL),
+			cases[i].own ? 0 : -ENOENT);
+		/* The process began its exit after its group was read. */
+		assert_true(cgroup_keep_own(&all, &w.host, 10, &(struct group_members){0}) ==
+			    cases[i].own);
+	}
+}
+
 static void first_process_of_a_container_is_its_own_init(void **state)
 {
 	AUTO(test_host_done) struct test_host w = test_host_made();
@@ -461,6 +494,7 @@ int main(void)
 		cmocka_unit_test(nonsense_in_the_files_is_unknown),
 		cmocka_unit_test(group_is_own_when_it_began_with_the_run),
 		cmocka_unit_test(v1_controllers_are_judged_one_by_one),
+		cmocka_unit_test(exiting_process_owns_no_v1_group),
 		cmocka_unit_test(first_process_of_a_container_is_its_own_init),
 		cmocka_unit_test(sibling_container_is_read_through_its_root),
 		cmocka_unit_test(group_below_the_containers_is_found_by_its_path),

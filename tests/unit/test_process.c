@@ -100,6 +100,7 @@ static void io_needs_all_four(void **state)
 	assert_int_equal(io.written_chars, 2);
 	assert_int_equal(io.read_bytes, 5);
 	assert_int_equal(io.written_bytes, 6);
+	assert_int_equal(io.cancelled_bytes, 7);
 	assert_false(process_io_parse(SCAN("rchar: 1\n", 9), &io));
 }
 
