@@ -38,7 +38,7 @@ double run_duration(const struct run *r)
 
 const struct distribution *run_column(const struct run *r, const char *column)
 {
-	size_t low = 0, high = r->n_stats;
+	size_t low = 0, high = r->not_measured ? 0 : r->n_stats;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

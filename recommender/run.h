@@ -74,7 +74,7 @@ struct run {
 	/* Upper bound of the CPU time in the total that processes of others may have used. NaN =
 	 * unknown; 0 only when proved. */
 	double cpu_foreign_seconds;
-	/* The CPUs that the run could use and the memory of its machine; NaN = unknown. */
+	/* The online CPUs and the memory of the run's machine; NaN = unknown. */
 	double machine_cpus, machine_memory_bytes;
 	const char *disk_source;  /* of disk_grown_bytes: see collectors/followed/run_disk.h */
 	const char *not_measured; /* why the run has no numbers; NULL = it was measured */
@@ -90,7 +90,7 @@ struct runs {
 /* Returns seconds. Returns NaN when the duration is unknown, below 0 or above a century. */
 double run_duration(const struct run *r);
 
-/* Returns NULL if the run does not have the column. */
+/* Returns NULL if the run does not have the column, or was not measured. */
 const struct distribution *run_column(const struct run *r, const char *column);
 
 /* Shorthands for one number of a column. NaN = unknown. */

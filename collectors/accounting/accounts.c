@@ -12,6 +12,7 @@
 #include "collectors/accounting/missed_cpu.h"
 #include "collectors/accounting/run_group.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/number.h"
 #include "collectors/kernel_file.h"
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
@@ -95,6 +96,8 @@ struct account {
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last sample */
 	bool machine_known;
+	/* Largest values since the run began, because CPUs and memory can be removed while it lasts. */
+	double machine_cpus, machine_memory_bytes;
 	double exporter_seconds;
 	double stolen_before;      /* stolen time of the machine when the run began */
 	double births;             /* processes created on the machine when the run began */
@@ -433,6 +436,24 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 	attach_clock(a, h, tree);
 }
 
+/* Returns NaN when unknown. */
+static double memory_of_machine(const struct host *h)
+{
+	char text[256];
+	ssize_t n = tree_head(h->proc, "meminfo", text, sizeof text);
+	uint64_t kib = number_find(SCAN(text, n > 0 ? n : 0), "MemTotal");
+
+	return number_value(kib == NUMBER_UNKNOWN ? kib : number_from_kib(kib));
+}
+
+static void take_machine(struct account *a, const struct accounts *s)
+{
+	a->machine = s->machine;
+	a->machine_known = s->machine_known;
+	if (s->machine_known)
+		a->machine_cpus = fmax(a->machine_cpus, s->machine.cpus);
+}
+
 struct account *account_open(struct accounts *shared, const struct host *h,
 	const struct account_spec *spec, struct process_tree *tree)
 {
@@ -448,8 +469,9 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 		a->known[i] = NAN;
 	a->most_seconds = NAN;
 	accounts_tick(shared, h);
-	a->machine = shared->machine;
-	a->machine_known = shared->machine_known;
+	a->machine_cpus = NAN;
+	a->machine_memory_bytes = memory_of_machine(h);
+	take_machine(a, shared);
 	a->exporter_seconds = shared->own_seconds;
 	a->root = spec->root;
 	missed_cpu_begin(&a->missed, NAN);
@@ -629,8 +651,7 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 			});
 	a->children_ignored = tree->children_ignored;
 	a->vanished = tree->vanished;
-	a->machine = s->machine;
-	a->machine_known = s->machine_known;
+	take_machine(a, s);
 	a->exporter_seconds = s->own_seconds;
 }
 
@@ -762,6 +783,9 @@ void account_note(const struct account *a, const struct host *h, struct account_
 	enum cpu_source source = source_of(a);
 
 	*ret = (struct account_note){
+		.machine_cpus = a->machine_cpus,
+		.machine_memory_bytes = fmax(a->machine_memory_bytes, memory_of_machine(h)),
+		.machine_vram_bytes = NAN,
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, source),
 		.cpu_foreign_seconds = foreign_of(a, source),

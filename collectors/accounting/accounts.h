@@ -82,9 +82,12 @@ struct account_note {
 	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
 	 * unknown, 0 only when proved. */
 	double cpu_foreign_seconds;
-	double machine_cpus, machine_memory_bytes; /* NaN = unknown */
-	const char *disk_source;                   /* see collectors/followed/run_disk.h */
-	const char *not_measured;                  /* why the run has no numbers; NULL = it has */
+	/* The most CPUs and memory that the machine had during the run; NaN = unknown. */
+	double machine_cpus, machine_memory_bytes;
+	/* Memory of all GPUs of the machine, filled in by jobs_note; NaN = unknown. */
+	double machine_vram_bytes;
+	const char *disk_source;  /* see collectors/followed/run_disk.h */
+	const char *not_measured; /* why the run has no numbers; NULL = it has */
 	double cpu_seconds;
 	/* Source of the memory peak; NULL = no peak.
 	 * - "vmhwm": the kernel's peak of one process, plus the memory of the run's other processes

@@ -488,6 +488,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	account_note(t->account, host, ret);
 	ret->not_measured = t->not_shown ? NOT_SHOWN : NULL;
 	ret->memory_source = memory_source_of(t, ret);
+	ret->machine_vram_bytes = gpus_vram_bytes(host->gpus, host);
 	ret->network_source = t->place.network.source;
 	ret->architecture = t->place.binary.architecture;
 	ret->cpu_level = t->place.binary.cpu_level;

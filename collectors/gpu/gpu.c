@@ -392,6 +392,22 @@ static int gpu_start(void **ret, struct host *host, struct err *e)
 	return 0;
 }
 
+double gpus_vram_bytes(const struct gpus *g, const struct host *h)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; g && g->table && i < g->table->n_devices; i++, n++)
+		sum += g->table->device[i].value[GPU_MEMORY_TOTAL];
+	for (size_t i = 0; g && g->drm && i < gpu_drm_count(g->drm); i++, n++) {
+		struct gpu_device d;
+
+		gpu_drm_read(g->drm, h, i, &d);
+		sum += d.value[GPU_MEMORY_TOTAL];
+	}
+	return n ? sum : (double)NAN;
+}
+
 bool gpus_wait(struct gpus *g, double seconds)
 {
 	return !g->nvml || gpu_nvml_wait(g->nvml, seconds);

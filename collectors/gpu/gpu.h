@@ -26,6 +26,9 @@ void gpus_begin(struct gpus *g, const struct host *h);
 /* Returns the GPU use of a run. All values are unknown when `g` is NULL. */
 struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t);
 
+/* Returns the memory of all GPUs. NaN = unknown for at least one GPU, or no GPU. */
+double gpus_vram_bytes(const struct gpus *g, const struct host *h);
+
 /* Waits for an NVML table that is newer than this call. Returns false after `seconds`. */
 bool gpus_wait(struct gpus *g, double seconds);
 

@@ -59,6 +59,18 @@ void counters_http_each(void (*each)(void *context, const char *handler, const c
 	}
 }
 
+static atomic_uint_least64_t not_plausible;
+
+void counters_not_plausible_add(uint64_t n)
+{
+	atomic_fetch_add_explicit(&not_plausible, n, memory_order_relaxed);
+}
+
+uint64_t counters_not_plausible(void)
+{
+	return atomic_load_explicit(&not_plausible, memory_order_relaxed);
+}
+
 /* ---- discovery of runs ---- */
 
 static const char *const found_names[FOUND_PROBLEMS] = {

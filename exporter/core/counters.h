@@ -13,6 +13,10 @@ void counters_http_each(void (*each)(void *context, const char *handler, const c
 				uint64_t n),
 	void *context);
 
+/* Counts runs whose numbers were dropped because one of them is impossible. */
+void counters_not_plausible_add(uint64_t n);
+uint64_t counters_not_plausible(void);
+
 /* ---- problems in the discovery of runs ---- */
 enum found_problem {
 	FOUND_TOO_MANY_JOBS,   /* runs not followed: more jobs than --jobs.max */

@@ -31,6 +31,7 @@ static void read_totals(struct history *h, struct left_open_run *r)
 
 	if (history_runs(h, &q, &arena, &runs, NULL) || runs.n != 1)
 		return;
+	r->recorded_seconds = runs.run[0].duration_seconds;
 	for (size_t i = 0; i < RUN_N_METRICS; i++) {
 		double total = run_metrics[i].fold == FOLD_DELTA ?
 				       run_total(&runs.run[0], run_metrics[i].column) :
@@ -47,7 +48,6 @@ static void add_open_run(struct left_open *a, struct history *h, const struct op
 
 	*r = (struct left_open_run){
 		.started_at = o->started_at,
-		.last_sample_at = o->last_sample_at,
 		.root = o->root,
 		.recorded_elsewhere = identity_is_alive(NULL, o->owner_pid, o->owner_start_ticks),
 	};

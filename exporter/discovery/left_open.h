@@ -12,7 +12,8 @@ struct left_open;
 
 struct left_open_run {
 	char run_id[RUN_ID_MAX];
-	double started_at, last_sample_at;
+	double started_at;
+	double recorded_seconds; /* time that its samples cover */
 	struct run_root root;
 	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
 	bool recorded_elsewhere;     /* another live exporter records this run */

@@ -28,7 +28,7 @@ static char *labels_text(const struct recognised *r)
 }
 
 static void record_begin(struct finder *f, const struct host *h, const struct snapshot *s,
-	struct named_process *n)
+	const struct run_reading *reading, struct named_process *n)
 {
 	const struct identity *self = f->app->self;
 	AUTO(freep) char *labels = labels_text(&n->is);
@@ -57,7 +57,8 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 	begin.server = this_server_of_run(f->app, &f->machine);
 	if (n->left_open)
 		sample_rows_continue(f->sample_rows, n->run_id, s, n->left_open->total,
-			fmax(0, wall_seconds(s->at.wall) - n->left_open->last_sample_at));
+			fmax(0, reading->value[RUN_DURATION_SECONDS] -
+					n->left_open->recorded_seconds));
 	else
 		sample_rows_begin(f->sample_rows, n->run_id, s);
 	historian_run_begin(f->app->historian, &begin);
@@ -118,7 +119,7 @@ void finder_settle(struct finder *f, const struct host *host, const struct snaps
 		const struct run_reading *reading = n->open ? reading_of(s, n->run_id) : NULL;
 
 		if (reading && !n->begun)
-			record_begin(f, host, s, n);
+			record_begin(f, host, s, reading, n);
 		if (reading && reading->ended)
 			record_end(f, host, s, reading, n);
 	}

@@ -12,6 +12,7 @@
 #include "collectors/runs.h"
 #include "exporter/core/json.h"
 #include "recommender/catalogue/architecture.h"
+#include "recommender/plausible.h"
 
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
@@ -20,6 +21,8 @@
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
+#define LARGEST_LIMIT      0x1p63             /* what the kernel takes as a memory limit */
+#define CENTURY_SECONDS    3155760000.0
 
 enum message_kind { TEXT, NUMBER, COUNT };
 
@@ -29,6 +32,7 @@ struct message_field {
 	size_t offset;
 	size_t max; /* bytes of a text, including the NUL */
 	bool required;
+	double least, most; /* of a number */
 };
 
 /* clang-format off */
@@ -36,11 +40,11 @@ struct message_field {
 static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, run_id), RUN_ID_MAX, true},
 	{FIELD(run, TEXT, job_name), JOB_NAME_MAX, true},
-	{FIELD(run, NUMBER, started_at), 0, true},
-	{FIELD(run, NUMBER, ended_at), 0, true},
-	{FIELD(run, NUMBER, duration_seconds), 0, true},
-	{FIELD(run, NUMBER, exit_code), 0, false},
-	{FIELD(run, NUMBER, exit_signal), 0, false},
+	{FIELD(run, NUMBER, started_at), 0, true, 0, LARGEST_COUNT},
+	{FIELD(run, NUMBER, ended_at), 0, true, 0, LARGEST_COUNT},
+	{FIELD(run, NUMBER, duration_seconds), 0, true, 0, CENTURY_SECONDS},
+	{FIELD(run, NUMBER, exit_code), 0, false, 0, 255},
+	{FIELD(run, NUMBER, exit_signal), 0, false, 0, 255},
 	{FIELD(run, TEXT, host), HOST_NAME_TEXT_MAX, false},
 	{FIELD(run, TEXT, cpu_source), SOURCE_MAX, false},
 	{FIELD(run, TEXT, memory_source), SOURCE_MAX, false},
@@ -51,16 +55,16 @@ static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, zone), SOURCE_MAX, false},
 	{FIELD(run, TEXT, allocation), SOURCE_MAX, false},
 	{FIELD(run, COUNT, samples), 0, false},
-	{FIELD(run, NUMBER, interval_seconds), 0, false},
-	{FIELD(run, NUMBER, requested_cpu_cores), 0, false},
-	{FIELD(run, NUMBER, requested_memory_bytes), 0, false},
-	{FIELD(run, NUMBER, memory_limit_bytes), 0, false},
-	{FIELD(run, NUMBER, input_bytes), 0, false},
-	{FIELD(run, NUMBER, attempt), 0, false},
-	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false},
-	{FIELD(run, NUMBER, cpu_foreign_seconds), 0, false},
-	{FIELD(run, NUMBER, machine_cpus), 0, false},
-	{FIELD(run, NUMBER, machine_memory_bytes), 0, false},
+	{FIELD(run, NUMBER, interval_seconds), 0, false, 0, CENTURY_SECONDS},
+	{FIELD(run, NUMBER, requested_cpu_cores), 0, false, 0, RUN_REQUEST_CPUS_MAX},
+	{FIELD(run, NUMBER, requested_memory_bytes), 0, false, 0, RUN_REQUEST_BYTES_MAX},
+	{FIELD(run, NUMBER, memory_limit_bytes), 0, false, 0, LARGEST_LIMIT},
+	{FIELD(run, NUMBER, input_bytes), 0, false, 0, RUN_REQUEST_BYTES_MAX},
+	{FIELD(run, NUMBER, attempt), 0, false, 0, LARGEST_COUNT},
+	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false, 0, RUN_TOTAL_MAX},
+	{FIELD(run, NUMBER, cpu_foreign_seconds), 0, false, 0, RUN_TOTAL_MAX},
+	{FIELD(run, NUMBER, machine_cpus), 0, false, 1, RUN_CPUS_MAX},
+	{FIELD(run, NUMBER, machine_memory_bytes), 0, false, 1, RUN_MEMORY_MAX},
 	{FIELD(run, TEXT, disk_source), SOURCE_MAX, false},
 	{FIELD(run, TEXT, not_measured), REASON_MAX, false},
 	{FIELD(run, TEXT, system), SOURCE_MAX, false},
@@ -70,13 +74,13 @@ static const struct message_field run_fields[] = {
 };
 static const struct message_field column_fields[] = {
 	{FIELD(distribution, COUNT, n), 0, true},
-	{FIELD(distribution, NUMBER, mean), 0, false},
-	{FIELD(distribution, NUMBER, min), 0, false},
-	{FIELD(distribution, NUMBER, max), 0, false},
-	{FIELD(distribution, NUMBER, p50), 0, false},
-	{FIELD(distribution, NUMBER, p95), 0, false},
-	{FIELD(distribution, NUMBER, p99), 0, false},
-	{FIELD(distribution, NUMBER, sum), 0, false},
+	{FIELD(distribution, NUMBER, mean), 0, false, 0, INFINITY},
+	{FIELD(distribution, NUMBER, min), 0, false, 0, INFINITY},
+	{FIELD(distribution, NUMBER, max), 0, false, 0, INFINITY},
+	{FIELD(distribution, NUMBER, p50), 0, false, 0, INFINITY},
+	{FIELD(distribution, NUMBER, p95), 0, false, 0, INFINITY},
+	{FIELD(distribution, NUMBER, p99), 0, false, 0, INFINITY},
+	{FIELD(distribution, NUMBER, sum), 0, false, 0, INFINITY},
 };
 /* clang-format on */
 
@@ -108,7 +112,13 @@ static json_t *fields_json(const void *thing, const struct message_field *fields
 
 json_t *run_message(const struct run *r)
 {
-	json_t *o = fields_json(r, run_fields, ARRAY_LEN(run_fields)), *columns = json_object();
+	/* If the wall clock was set during the run, its times disagree with its duration, and the
+	 * receiver refuses them. The later reading of the clock is more likely right. */
+	struct run told = *r;
+
+	if (!run_times_agree(r))
+		told.started_at = fmax(0, r->ended_at - r->duration_seconds);
+	json_t *o = fields_json(&told, run_fields, ARRAY_LEN(run_fields)), *columns = json_object();
 
 	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	if (r->architecture)
@@ -146,6 +156,24 @@ static int read_count(uint64_t *ret, const json_t *v, const char *key, struct er
 	return 0;
 }
 
+static int read_number(double *ret, const json_t *v, const struct message_field *f, struct err *e)
+{
+	double d = json_number_value(v);
+
+	if (!json_is_number(v))
+		return err_set(e, -EINVAL, "%s: accepted is a number", f->key);
+	if (!(d >= f->least && d <= f->most))
+		return isinf(f->most) ?
+			       err_set(e, -EINVAL,
+				       "%s: accepted is a number from %.15g on, not %.15g", f->key,
+				       f->least, d) :
+			       err_set(e, -EINVAL,
+				       "%s: accepted is a number from %.15g to %.15g, not %.15g",
+				       f->key, f->least, f->most, d);
+	*ret = d;
+	return 0;
+}
+
 static int read_field(void *thing, const json_t *o, const struct message_field *f,
 	struct arena *arena, struct err *e)
 {
@@ -160,10 +188,7 @@ static int read_field(void *thing, const json_t *o, const struct message_field *
 		return read_text(at, v, f, arena, e);
 	if (f->kind == COUNT)
 		return read_count(at, v, f->key, e);
-	if (!json_is_number(v))
-		return err_set(e, -EINVAL, "%s: accepted is a number", f->key);
-	*(double *)at = json_number_value(v);
-	return 0;
+	return read_number(at, v, f, e);
 }
 
 static int read_fields(void *thing, const json_t *o, const struct message_field *fields, size_t n,
@@ -250,12 +275,37 @@ static int read_run(struct run *r, const json_t *o, struct arena *arena, struct 
 	r->architecture = read_architecture(json_object_get(o, "architecture"));
 	if (code == 0)
 		code = read_columns(r, json_object_get(o, "columns"), arena, e);
-	/* The end may lie before the start, because the clock may have been set back. */
-	if (code == 0 && !(r->started_at >= 0 && r->ended_at >= 0))
-		code = err_set(e, -EINVAL, "started_at, ended_at: accepted are seconds since 1970");
-	if (code == 0 && !(r->duration_seconds >= 0))
-		code = err_set(e, -EINVAL, "duration_seconds: accepted is a number from 0 on");
+	if (code == 0 && !(r->ended_at >= r->started_at))
+		code = err_set(e, -EINVAL, "ended_at: accepted is started_at, %.15g, or later",
+			r->started_at);
+	if (code == 0 && !run_times_agree(r))
+		code = err_set(e, -EINVAL,
+			"duration_seconds: accepted is the time from started_at to ended_at, %.6g, give or take "
+			"%g %% and %g s, not %.6g",
+			r->ended_at - r->started_at, 100 * RUN_SLACK_SHARE, RUN_SLACK_SECONDS,
+			r->duration_seconds);
+	if (code == 0)
+		code = run_plausible_order(r, e);
+	if (code == 0)
+		code = run_plausible(r, NAN, e);
 	return code;
+}
+
+int run_message_check_age(const struct run *r, double now, double retention_seconds, struct err *e)
+{
+	double latest = now + RUN_MESSAGE_EARLY_SECONDS;
+
+	if (r->started_at > latest || r->ended_at > latest)
+		return err_set(e, -EINVAL,
+			"%s: accepted is a time up to %d s after now, %.0f, not %.15g",
+			r->started_at > latest ? "started_at" : "ended_at",
+			RUN_MESSAGE_EARLY_SECONDS, now, r->ended_at);
+	if (retention_seconds > 0 && r->ended_at < now - retention_seconds)
+		return err_set(e, -EINVAL,
+			"ended_at: accepted is a time from %.0f on, not %.15g: the history keeps runs for %.15g s "
+			"(--history.retention)",
+			now - retention_seconds, r->ended_at, retention_seconds);
+	return 0;
 }
 
 static void json_freep(json_t **o)
@@ -282,5 +332,5 @@ int run_message_read(struct run *ret, const char *text, size_t len, struct arena
 
 	if (code == 0)
 		*ret = r;
-	return code;
+	return code == -ERANGE ? -EINVAL : code;
 }

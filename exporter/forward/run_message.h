@@ -15,9 +15,17 @@
 
 json_t *run_message(const struct run *r);
 
-/* Reads a run. Returns -EINVAL for a wrong value; `e` then names the key and the accepted values.
+/* Reads a run. Returns -EINVAL for a wrong or impossible value (recommender/plausible.h); `e` then
+ * names the key and the accepted values.
  * *ret points into `arena`. */
 int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
+
+/* The clock of the sender may be this much ahead of ours. */
+#define RUN_MESSAGE_EARLY_SECONDS 300
+
+/* Returns -EINVAL when the run begins or ends in the future, or when the history would remove it for
+ * its age. `now`: seconds since 1970. `retention_seconds`: 0 = runs of any age are kept. */
+int run_message_check_age(const struct run *r, double now, double retention_seconds, struct err *e);
 
 #endif

@@ -93,7 +93,8 @@ struct run_finish {
 	/* These are as in struct run. */
 	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;
 	const char *disk_source, *not_measured;
-	bool killed; /* SIGKILL ended a process of the run; not stored */
+	double machine_vram_bytes; /* of all its GPUs, 0 or NaN = unknown; not stored */
+	bool killed;               /* SIGKILL ended a process of the run; not stored */
 };
 
 /* Initializers of a struct run_finish for the numbers that no account gives. */
@@ -124,12 +125,15 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
  * the faulty one are written. */
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e);
 
-/* Ends a run: stores statistics of its samples and counts its outcome for the job. A duration of
- * NaN is replaced by the sum over the samples. Returns 0 and changes nothing for an unknown or
+/* Ends a run: stores statistics of its samples and counts its outcome for the job. If a number is
+ * impossible (recommender/plausible.h), or if `f` says that the run was not measured, the run is
+ * stored without statistics and samples, and `not_measured` says why. A duration of NaN is replaced
+ * by the sum over the samples. Returns 0 and changes nothing for an unknown or
  * ended run, except that the outcome `interrupted` is corrected. */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
-/* Adds an ended run that another exporter recorded and forwarded: statistics without samples.
+/* Adds an ended run that another exporter recorded and forwarded: statistics without samples. A run
+ * that was not measured is added without statistics.
  * Returns 1 when the run was added or its outcome `interrupted` was corrected, 0 when the run was
  * already known. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
@@ -303,7 +307,6 @@ struct open_run {
 	const char *run_id, *job_name;
 	int64_t id; /* id of the run in this file */
 	double started_at, interval_seconds;
-	double last_sample_at; /* started_at when the run has no sample */
 	struct run_root root;
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;

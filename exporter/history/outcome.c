@@ -47,6 +47,7 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 	finish->cpu_foreign_seconds = note->cpu_foreign_seconds;
 	finish->machine_cpus = note->machine_cpus;
 	finish->machine_memory_bytes = note->machine_memory_bytes;
+	finish->machine_vram_bytes = note->machine_vram_bytes;
 	finish->disk_source = note->disk_source;
 	finish->not_measured = note->not_measured;
 	finish->network_source = note->network_source;

@@ -334,7 +334,6 @@ static struct open_run take_open_run(struct sql *q, struct arena *arena)
 	snprintf(r.root.boot_id, sizeof r.root.boot_id, "%s", boot_id ? boot_id : "");
 	r.owner_pid = (pid_t)sql_int(q);
 	r.owner_start_ticks = (uint64_t)sql_int(q);
-	r.last_sample_at = r.started_at;
 	return r;
 }
 
@@ -344,18 +343,13 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OPEN_RUNS, e);
 	AUTO(freep) struct open_run *run = NULL;
 	size_t n = 0, room = 0;
-	int64_t last;
 	int code = history_check_moved(h, e);
 
 	if (code)
 		return code;
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(run, n, room);
-		run[n] = take_open_run(&q, arena);
-		code = history_last_sample(h, run[n].id, &last, &run[n].last_sample_at, e);
-		if (code < 0)
-			break;
-		n++;
+		run[n++] = take_open_run(&q, arena);
 	}
 	if (code)
 		return code;

@@ -1,9 +1,10 @@
 /* The statements and transactions of the history. */
 #include "exporter/history/tables.h"
 
+#include <errno.h>
 #include <string.h>
 
-#include <errno.h>
+#include "exporter/core/counters.h"
 
 static const char *const statement_text[] = {
 #define HISTORY_STATEMENT_TEXT(id, text) [STATEMENT_##id] = text,
@@ -51,6 +52,7 @@ int history_transaction(struct history *h, struct err *e)
 {
 	int code = sql_use_run(h, STATEMENT_BEGIN, NULL, 0, e);
 
+	h->not_plausible = 0;
 	if (code == 0)
 		code = history_check_moved(h, e);
 	if (code)
@@ -64,6 +66,8 @@ int history_commit(struct history *h, struct err *e)
 
 	if (code)
 		history_rollback(h);
+	else
+		counters_not_plausible_add(h->not_plausible);
 	return code;
 }
 

@@ -47,7 +47,7 @@ X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, sta
   " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
-X(FIND_RUN, "SELECT id, job, outcome FROM run WHERE run_id = ?") \
+X(FIND_RUN, "SELECT id, job, outcome, interval_seconds FROM run WHERE run_id = ?") \
 X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
   " r.id << 32) FROM run r WHERE r.run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
@@ -143,6 +143,7 @@ struct history {
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
 	bool (*over)(void);                       /* see history_give_up_when */
+	uint64_t not_plausible; /* runs with impossible numbers in the present transaction */
 };
 
 /* ---- tables.c ---- */
@@ -193,6 +194,7 @@ int history_count(struct history *h, int64_t run, struct sample_count *ret, stru
 struct found_run {
 	int64_t id, job;
 	enum outcome outcome;
+	double interval_seconds;
 };
 int history_find(struct history *h, const char *run_id, struct found_run *ret,
 	struct err *e); /* 1 = found, 0 = not */

@@ -1,6 +1,7 @@
 /* Writes runs and their samples, and closes runs whose exporter is gone. */
 #include "exporter/history/tables.h"
 #include "recommender/catalogue/architecture.h"
+#include "recommender/plausible.h"
 
 #include <errno.h>
 #include <math.h>
@@ -154,14 +155,34 @@ static int replace_stats(struct history *h, int64_t run, const struct column_sta
 	return code;
 }
 
-static int keep_stats(struct history *h, int64_t run, struct err *e)
+static int drop_samples(struct history *h, int64_t run, struct err *e)
 {
-	AUTO(arena_done) struct arena arena = {0};
-	struct column_stats *stats;
-	size_t n = 0;
-	int code = history_stats(h, run, &arena, &stats, &n, e);
+	const int64_t all[] = {FIRST_SAMPLE_OF(run), LAST_SAMPLE_OF(run), INT64_MAX};
 
-	return code ? code : replace_stats(h, run, stats, n, e);
+	return sql_use_run(h, STATEMENT_DROP_SAMPLES, all, ARRAY_LEN(all), e);
+}
+
+/* Computes the statistics of a run. If a number is impossible, all are dropped, because a number
+ * that happens to be possible comes from the same wrong readings. `why` then becomes
+ * f->not_measured. */
+static int measured(struct history *h, const struct found_run *r, struct run_finish *f,
+	struct err *why, struct run *ret, struct arena *arena, struct err *e)
+{
+	*ret = (struct run){.outcome = f->outcome,
+		.duration_seconds = f->duration_seconds,
+		.interval_seconds = r->interval_seconds,
+		.machine_cpus = f->machine_cpus,
+		.machine_memory_bytes = f->machine_memory_bytes};
+	int code = history_stats(h, r->id, arena, &ret->stats, &ret->n_stats, e);
+
+	if (code == 0 && !f->not_measured && run_plausible(ret, f->machine_vram_bytes, why) < 0) {
+		f->not_measured = why->text;
+		h->not_plausible++;
+	}
+	if (code || !f->not_measured)
+		return code;
+	ret->n_stats = 0;
+	return drop_samples(h, r->id, e);
 }
 
 static int count_outcome(struct history *h, enum history_statement id, int64_t job,
@@ -220,17 +241,23 @@ static int recount(struct history *h, const struct found_run *r, enum outcome ou
 
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e)
 {
+	AUTO(arena_done) struct arena arena = {0};
+	struct run_finish finish = *f;
 	struct found_run r = {0};
+	struct run run = {0};
 	struct sample_count count;
+	struct err why = {0};
 	int code = history_find(h, f->run_id, &r, e);
 
 	if (code <= 0 || (r.outcome != OUTCOME_RUNNING && !is_correction(&r, f->outcome)))
 		return code < 0 ? code : 0;
 	code = history_count(h, r.id, &count, e);
 	if (code == 0)
-		code = end_run(h, r.id, f, count, e);
+		code = measured(h, &r, &finish, &why, &run, &arena, e);
 	if (code == 0)
-		code = keep_stats(h, r.id, e);
+		code = end_run(h, r.id, &finish, count, e);
+	if (code == 0)
+		code = replace_stats(h, r.id, run.stats, run.n_stats, e);
 	return code ? code : recount(h, &r, f->outcome, e);
 }
 
@@ -295,7 +322,7 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		code = end_run(h, found.id, &f,
 			(struct sample_count){r->samples, r->duration_seconds}, e);
 	if (code == 0)
-		code = replace_stats(h, found.id, r->stats, r->n_stats, e);
+		code = replace_stats(h, found.id, r->stats, r->not_measured ? 0 : r->n_stats, e);
 	if (code == 0)
 		code = recount(h, &found, r->outcome, e);
 	return code < 0 ? code : 1;

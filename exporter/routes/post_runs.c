@@ -63,7 +63,9 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 	AUTO(arena_done) struct arena arena = {0};
 	struct run run;
 
-	if (run_message_read(&run, args->body.data, args->body.len, &arena, e))
+	if (run_message_read(&run, args->body.data, args->body.len, &arena, e) ||
+		run_message_check_age(&run, wall_seconds(now_read().wall),
+			app->options->history_retention, e))
 		return reply_error(r, 400, "bad_body", "%s", e->text);
 	return keep_run(app, &run, r);
 }

@@ -55,6 +55,10 @@ X(SAMPLES_DROPPED, .name = "rightsize_history_samples_dropped", \
   .type = METRIC_COUNTER) \
 X(SAMPLES_WAITING, .name = "rightsize_history_samples_waiting", \
   .help = "Samples of runs that wait to be written to the history", .type = METRIC_GAUGE) \
+X(NOT_PLAUSIBLE, .name = "rightsize_history_runs_not_plausible", \
+  .help = "Runs that this exporter keeps without their numbers, because one is impossible, such as more CPU time than the " \
+	  "machine's CPUs had; not_measured of the run names it", \
+  .type = METRIC_COUNTER) \
 X(HISTORY_ERRORS, .name = "rightsize_history_errors", \
   .help = "Attempts to write the history that failed; each is tried again, and the log says why", \
   .type = METRIC_COUNTER) \
@@ -223,6 +227,7 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, SAMPLES_WRITTEN, (double)h.samples_written);
 	POINT(out, SAMPLES_DROPPED, (double)h.samples_dropped);
 	POINT(out, SAMPLES_WAITING, (double)h.samples_waiting);
+	POINT(out, NOT_PLAUSIBLE, (double)counters_not_plausible());
 	POINT(out, HISTORY_ERRORS, (double)h.errors);
 	POINT(out, JOBS_FORGOTTEN, (double)h.losses.jobs);
 	if (forward_counts().active)

@@ -33,6 +33,28 @@ static void group_of_its_own_knows_all(void **state)
 	assert_double_equal(note_of(&w).oom_kills, 0, 0);
 }
 
+static void the_machine_is_what_it_had_during_the_run(void **state)
+{
+	AUTO(world_done) struct world w;
+
+	world_init(&w, "/box");
+	test_host_file(&w.t, "/proc/meminfo", "MemTotal:       4096 kB\n");
+	OPEN(&w, .root = 10, .ours = true);
+	machine(&w, 100, 9999);
+	look_again(&w);
+	assert_double_equal(note_of(&w).machine_cpus, 2, 0);
+	assert_double_equal(note_of(&w).machine_memory_bytes, 4096 * 1024, 0);
+	/* Memory is taken away, then added. */
+	test_host_file(&w.t, "/proc/meminfo", "MemTotal:       1024 kB\n");
+	assert_double_equal(note_of(&w).machine_memory_bytes, 4096 * 1024, 0);
+	test_host_file(&w.t, "/proc/meminfo", "MemTotal:       8192 kB\n");
+	assert_double_equal(note_of(&w).machine_memory_bytes, 8192 * 1024, 0);
+	test_host_remove(&w.t, "/proc/meminfo");
+	assert_double_equal(note_of(&w).machine_memory_bytes, 4096 * 1024, 0);
+	OPEN(&w, .root = 10, .ours = true);
+	assert_true(isnan(note_of(&w).machine_memory_bytes));
+}
+
 static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 {
 	static const struct {
@@ -258,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_of_its_own_knows_all),
+		cmocka_unit_test(the_machine_is_what_it_had_during_the_run),
 		cmocka_unit_test(newborn_that_the_tree_does_not_know_is_no_stranger),
 		cmocka_unit_test(clock_is_used_where_nothing_else_tells_all),
 		cmocka_unit_test(processes_of_the_group_join_the_tree),

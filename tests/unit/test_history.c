@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/mem.h"
+#include "exporter/core/counters.h"
 #include "tests/support/test_history.h"
 
 static void write_begin(struct history *h, const struct run_begin *b)
@@ -21,6 +23,64 @@ static int write_finish(struct history *h, const struct run_finish *f)
 
 	assert_int_equal(history_commit(h, NULL), 0);
 	return code;
+}
+
+/* Four samples: 2 CPU seconds, and a memory peak of 3 bytes. */
+static void impossible_numbers_are_not_kept(void **state)
+{
+	static const struct {
+		double duration, cpus, memory;
+		enum outcome outcome;
+		const char *given, *why; /* why = NULL: the numbers are kept */
+	} cases[] = {
+		{4, NAN, NAN, OUTCOME_SUCCEEDED, NULL, NULL},
+		/* 1 CPU, plus 10 % and 1 s */
+		{0.91, 1, NAN, OUTCOME_SUCCEEDED, NULL, NULL},
+		{0.9, 1, NAN, OUTCOME_SUCCEEDED, NULL,
+			"column cpu_seconds: sum is 2; possible is 0 to 1.99 "
+			"(1 CPU for 0.9 s, plus 10 % and 1 s)"},
+		{0.9, 2, NAN, OUTCOME_SUCCEEDED, NULL, NULL},
+		{0.9, 1, NAN, OUTCOME_INTERRUPTED, NULL, NULL},
+		{4, 4, 3, OUTCOME_SUCCEEDED, NULL, NULL},
+		{4, 4, 2, OUTCOME_FAILED, NULL,
+			"column memory_bytes: max is 3; possible is 0 to 2 (the memory of the "
+			"machine)"},
+		{4, 4, 3, OUTCOME_FAILED, "nobody looked", "nobody looked"},
+	};
+	struct test_place *f = *state;
+	uint64_t counted = counters_not_plausible();
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char id[8];
+		struct series series;
+
+		snprintf(id, sizeof id, "r%zu", i);
+		test_write_run(f->h, id, "job", 1000, 4, OUTCOME_RUNNING);
+		struct run_finish end = test_finish(id, 1004, cases[i].outcome);
+
+		end.duration_seconds = cases[i].duration;
+		end.machine_cpus = cases[i].cpus;
+		end.machine_memory_bytes = cases[i].memory;
+		end.not_measured = cases[i].given;
+		end.exit_code = 7;
+		assert_int_equal(write_finish(f->h, &end), 0);
+		struct run r = test_read_run(f->h, id, &f->arena);
+
+		assert_int_equal(r.outcome, cases[i].outcome);
+		assert_near(r.duration_seconds, cases[i].duration, 0);
+		assert_near(r.exit_code, 7, 0);
+		assert_int_equal(r.samples, 4);
+		assert_near(r.requested_memory_bytes, 1 << 30, 0);
+		assert_int_equal(history_series(f->h, id, NULL, &f->arena, &series, NULL), 0);
+		if (cases[i].why)
+			assert_string_equal(r.not_measured, cases[i].why);
+		else
+			assert_null(r.not_measured);
+		assert_int_equal(series.n, cases[i].why ? 0 : 4);
+		assert_int_equal(r.n_stats > 0, !cases[i].why);
+		counted += cases[i].why && !cases[i].given;
+		assert_int_equal(counters_not_plausible(), counted);
+	}
 }
 
 static void a_run_is_read_as_it_was_written(void **state)
@@ -450,6 +510,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_place_make, test_place_remove)
 	const struct CMUnitTest tests[] = {
 		TEST(a_run_is_read_as_it_was_written),
+		TEST(impossible_numbers_are_not_kept),
 		TEST(an_ended_run_keeps_its_statistics),
 		TEST(an_open_run_has_statistics_when_asked),
 		TEST(statistics_need_no_more_memory_for_many_samples),

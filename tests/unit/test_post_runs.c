@@ -2,6 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "exporter/core/app.h"
@@ -29,14 +30,18 @@ int historian_do(struct historian *h,
 	return told.code ? err_set(e, told.code, "as told") : 0;
 }
 
-static int status_of_a_post(void)
+/* Posts a run of 3 s. */
+static int status_of_a_run_at(double ended_at, double retention)
 {
+	const struct options options = {.history_retention = retention};
 	const struct run run = {.run_id = "r1",
 		.job_name = "job",
-		.started_at = 10,
-		.ended_at = 13,
+		.started_at = ended_at - 3,
+		.ended_at = ended_at,
 		.duration_seconds = 3,
-		.outcome = OUTCOME_SUCCEEDED};
+		.outcome = OUTCOME_SUCCEEDED,
+		.machine_cpus = NAN,
+		.machine_memory_bytes = NAN};
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
 	struct app app = APP_INIT;
@@ -46,10 +51,16 @@ static int status_of_a_post(void)
 
 	json_write(&body, message);
 	json_decref(message);
+	app.options = &options;
 	a.body = (struct slice){buf_text(&body), body.len};
 	assert_int_equal(route_post_runs.answer(&app, &a, &r, &e), 0);
 	buf_done(&r.body);
 	return r.status;
+}
+
+static int status_of_a_post(void)
+{
+	return status_of_a_run_at(wall_seconds(now_read().wall), 60);
 }
 
 static void who_comes_behind_one_that_met_a_lock_is_told_at_once(void **state)
@@ -73,9 +84,23 @@ static void a_run_is_written_away_from_the_threads_that_serve_scrapes(void **sta
 	assert_true(route_post_runs.takes_long);
 }
 
+static void a_run_is_as_old_as_the_history_keeps_and_not_of_the_future(void **state)
+{
+	double now = wall_seconds(now_read().wall);
+
+	told.code = 0;
+	assert_int_equal(status_of_a_run_at(now - 50, 60), 201);
+	assert_int_equal(status_of_a_run_at(now - 61, 60), 400);
+	assert_int_equal(status_of_a_run_at(now - 1e8, 0), 201);
+	assert_int_equal(status_of_a_run_at(now + 299, 60), 201);
+	assert_int_equal(status_of_a_run_at(now + 400, 60), 400);
+	told.calls = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_is_as_old_as_the_history_keeps_and_not_of_the_future),
 		cmocka_unit_test(who_comes_behind_one_that_met_a_lock_is_told_at_once),
 		cmocka_unit_test(a_run_is_written_away_from_the_threads_that_serve_scrapes),
 	};

@@ -116,9 +116,6 @@ static const struct {
 } cases[] = {
 	{"{" GOOD "}", NULL},
 	{"{" GOOD ",\"of_a_newer_exporter\":[1]}", NULL},
-	{"{\"started_at\":9,\"run_id\":\"r\",\"job_name\":\"j\",\"ended_at\":2,\"duration_"
-	 "seconds\":1,\"outcome\":\"failed\",\"columns\":{}}",
-		NULL},
 	{"", "one run as a JSON object"},
 	{"[{" GOOD "}]", "one run as a JSON object"},
 	{"{" GOOD, "one run as a JSON object"},
@@ -142,7 +139,7 @@ static const struct {
 	{"{\"run_id\":\"r\\u0000s\"}", "one run as a JSON object"},
 	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":-1,\"ended_at\":2,"
 	 "\"duration_seconds\":1,\"outcome\":\"failed\",\"columns\":{}}",
-		"seconds since 1970"},
+		"started_at: accepted is a number from 0 to"},
 	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":1,\"ended_at\":2,"
 	 "\"duration_seconds\":-1,\"outcome\":\"failed\",\"columns\":{}}",
 		"duration_seconds: accepted"},
@@ -165,11 +162,241 @@ static void what_is_no_run_is_refused_with_the_reason(void **state)
 	}
 }
 
+/* ---- numbers that a run can have, and the next that it cannot ---- */
+
+struct posted {
+	double started_at, ended_at, duration; /* ended_at and duration: 0 = 1110 and 10 */
+	const char *outcome;                   /* NULL = succeeded */
+	const char *more;                      /* members of the run */
+	const char *column, *numbers;          /* NULL = no column */
+	const char *refused_for;               /* NULL = accepted */
+};
+
+#define MACHINE ",\"machine_cpus\":4,\"machine_memory_bytes\":8589934592,\"interval_seconds\":1"
+#define CPU_TIME                                                                                   \
+	"column cpu_seconds: sum is 48.1; possible is 0 to 48 (4 CPUs for 10 s, plus 10 % and 1 s)"
+
+static const struct posted posted[] = {
+	/* 4 CPUs for 10 s, plus 10 % and 1 s each. */
+	{.more = MACHINE, .column = "cpu_seconds", .numbers = "\"sum\":48"},
+	{.more = MACHINE,
+		.column = "cpu_seconds",
+		.numbers = "\"sum\":48.1",
+		.refused_for = CPU_TIME},
+	{.more = MACHINE,
+		.column = "cpu_user_seconds",
+		.numbers = "\"sum\":48.1",
+		.refused_for = "column cpu_user_seconds: sum"},
+	{.more = MACHINE,
+		.column = "cpu_system_seconds",
+		.numbers = "\"sum\":48.1",
+		.refused_for = "column cpu_system_seconds: sum"},
+	{.more = MACHINE, .column = "cpu_wait_seconds", .numbers = "\"sum\":4800"},
+	{.more = MACHINE,
+		.column = "cpu_wait_seconds",
+		.numbers = "\"sum\":-1",
+		.refused_for = "column cpu_wait_seconds: sum: accepted is a number from 0 on"},
+	{.column = "cpu_seconds", .numbers = "\"sum\":196608"}, /* 16384 CPUs */
+	{.column = "cpu_seconds",
+		.numbers = "\"sum\":196609",
+		.refused_for = "possible is 0 to 196608"},
+	/* The duration of an interrupted run is not that of the run. */
+	{.outcome = "interrupted",
+		.more = MACHINE,
+		.column = "cpu_seconds",
+		.numbers = "\"sum\":48.1"},
+	/* A rate over half an interval of a second. */
+	{.more = MACHINE, .column = "cpu_cores", .numbers = "\"mean\":3,\"max\":12.4"},
+	{.more = MACHINE,
+		.column = "cpu_cores",
+		.numbers = "\"mean\":3,\"max\":12.5",
+		.refused_for = "column cpu_cores: max is 12.5; possible is 0 to 12.4"},
+	{.column = "cpu_cores", .numbers = "\"max\":16384"},
+	{.column = "cpu_cores",
+		.numbers = "\"max\":16385",
+		.refused_for = "possible is 0 to 16384"},
+	{.more = MACHINE, .column = "memory_peak_bytes", .numbers = "\"max\":8589934592"},
+	{.more = MACHINE,
+		.column = "memory_peak_bytes",
+		.numbers = "\"max\":8589934593",
+		.refused_for =
+			"column memory_peak_bytes: max is 8589934593; possible is 0 to 8589934592 (the memory of the machine)"},
+	{.more = MACHINE,
+		.column = "memory_bytes",
+		.numbers = "\"mean\":8589934593",
+		.refused_for = "column memory_bytes: mean"},
+	{.more = MACHINE,
+		.column = "memory_cgroup_peak_bytes",
+		.numbers = "\"max\":8589934593",
+		.refused_for = "column memory_cgroup_peak_bytes: max"},
+	{.more = MACHINE,
+		.column = "memory_rss_bytes",
+		.numbers = "\"max\":8589934593"}, /* shared memory counts again */
+	{.more = MACHINE, .column = "memory_bytes", .numbers = "\"sum\":1e15"},
+	{.column = "memory_peak_bytes", .numbers = "\"max\":140737488355328"},
+	{.column = "memory_peak_bytes",
+		.numbers = "\"max\":140737488355329",
+		.refused_for = "(no machine has more)"},
+	{.column = "memory_peak_bytes",
+		.numbers = "\"max\":1e15",
+		.refused_for = "(no machine has more)"},
+	{.column = "vram_peak_bytes",
+		.numbers = "\"max\":140737488355329",
+		.refused_for = "column vram_peak_bytes"},
+	{.column = "gpus_used", .numbers = "\"max\":1024"},
+	{.column = "gpus_used", .numbers = "\"max\":1025", .refused_for = "column gpus_used: max"},
+	{.column = "processes", .numbers = "\"max\":4194304"},
+	{.column = "processes",
+		.numbers = "\"max\":4194305",
+		.refused_for = "column processes: max"},
+	{.column = "network_sent_bytes", .numbers = "\"sum\":1152921504606846976"},
+	{.column = "network_sent_bytes",
+		.numbers = "\"sum\":1152921504606847232",
+		.refused_for = "column network_sent_bytes: sum"},
+	{.column = "disk_read_bytes",
+		.numbers = "\"min\":-1",
+		.refused_for = "column disk_read_bytes: min: accepted"},
+	/* the order of a distribution */
+	{.column = "x",
+		.numbers =
+			"\"min\":1,\"mean\":1,\"max\":1,\"p50\":1,\"p95\":1,\"p99\":1,\"sum\":1"},
+	{.column = "x",
+		.numbers = "\"min\":2,\"mean\":1",
+		.refused_for = "column x: accepted is min <= mean <= max"},
+	{.column = "x",
+		.numbers = "\"mean\":2,\"max\":1,\"sum\":1",
+		.refused_for = "min <= mean <= max"},
+	{.column = "x", .numbers = "\"mean\":2,\"max\":1"}, /* a rate */
+	{.column = "x", .numbers = "\"min\":2,\"max\":1", .refused_for = "min <= p50"},
+	{.column = "x", .numbers = "\"min\":2,\"p50\":1", .refused_for = "min <= p50"},
+	{.column = "x", .numbers = "\"p50\":2,\"p95\":1", .refused_for = "p50 <= p95"},
+	{.column = "x", .numbers = "\"p95\":2,\"p99\":1", .refused_for = "p95 <= p99"},
+	{.column = "x", .numbers = "\"p99\":2,\"max\":1", .refused_for = "p99 <= max"},
+	/* times */
+	{.started_at = 1100.5, .ended_at = 1100.5, .duration = 1},
+	{.started_at = 1100.5,
+		.ended_at = 1100.25,
+		.duration = 1,
+		.refused_for = "ended_at: accepted is started_at, 1100.5, or later"},
+	{.started_at = 1100, .duration = 12}, /* 10 s, plus 10 % and 1 s */
+	{.started_at = 1100,
+		.duration = 12.1,
+		.refused_for =
+			"duration_seconds: accepted is the time from started_at to ended_at, 10, give or take 10 % and 1 s, not 12.1"},
+	{.started_at = 1098, .duration = 10},
+	{.started_at = 1097.9, .duration = 10, .refused_for = "duration_seconds: accepted is"},
+	{.started_at = 1097.9, .duration = 10, .outcome = "interrupted"},
+	{.started_at = 1100,
+		.duration = 12.1,
+		.outcome = "interrupted",
+		.refused_for = "duration_seconds: accepted is"},
+	/* numbers of the run */
+	{.more = ",\"exit_code\":255"},
+	{.more = ",\"exit_code\":256",
+		.refused_for = "exit_code: accepted is a number from 0 to 255, not 256"},
+	{.more = ",\"machine_cpus\":16384"},
+	{.more = ",\"machine_cpus\":16385", .refused_for = "machine_cpus: accepted"},
+	{.more = ",\"machine_cpus\":0", .refused_for = "machine_cpus: accepted"},
+	{.more = ",\"machine_memory_bytes\":140737488355329",
+		.refused_for = "machine_memory_bytes: accepted"},
+	{.more = ",\"requested_cpu_cores\":1000000"},
+	{.more = ",\"requested_cpu_cores\":1000001",
+		.refused_for = "requested_cpu_cores: accepted"},
+	{.more = ",\"requested_memory_bytes\":1000000000000000000"},
+	{.more = ",\"requested_memory_bytes\":1000000000000000128",
+		.refused_for = "requested_memory_bytes: accepted"},
+	{.more = ",\"cpu_missed_seconds\":-1", .refused_for = "cpu_missed_seconds: accepted"},
+};
+
+static void put_posted(struct buf *text, const struct posted *p)
+{
+	buf_addf(text,
+		"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":%.10g,\"ended_at\":%.10g,"
+		"\"duration_seconds\":%.10g,\"outcome\":\"%s\"%s,\"columns\":{",
+		p->started_at > 0 ? p->started_at : 1100, p->ended_at > 0 ? p->ended_at : 1110,
+		p->duration > 0 ? p->duration : 10, p->outcome ? p->outcome : "succeeded",
+		p->more ? p->more : "");
+	if (p->column)
+		buf_addf(text, "\"%s\":{\"n\":1,%s}", p->column, p->numbers);
+	buf_adds(text, "}}");
+}
+
+static void impossible_numbers_are_refused_at_their_bound(void **state)
+{
+	for (size_t i = 0; i < ARRAY_LEN(posted); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		AUTO(buf_done) struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
+		const char *why = posted[i].refused_for;
+		struct run got;
+		struct err e = {0};
+
+		put_posted(&text, &posted[i]);
+		int code = run_message_read(&got, buf_text(&text), text.len, &arena, &e);
+
+		if (why ? code != -EINVAL || !strstr(e.text, why) : code)
+			fail_msg("%s: %d %s", buf_text(&text), code, e.text);
+	}
+}
+
+static void a_run_is_neither_older_than_the_history_nor_of_the_future(void **state)
+{
+	static const struct {
+		double started_at, ended_at, retention;
+		const char *refused_for;
+	} ages[] = {
+		{9990, 10000, 100, NULL},
+		{10300, 10300, 100, NULL},
+		{10300.5, 10300.5, 100, "started_at: accepted is a time up to 300 s after now"},
+		{10300, 10300.5, 100, "ended_at: accepted is a time up to 300 s after now"},
+		{1, 9900, 100, NULL}, /* long runs are as old as their end */
+		{1, 9899.5, 100, "ended_at: accepted is a time from 9900 on"},
+		{1, 2, 0, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(ages); i++) {
+		const struct run r = {
+			.started_at = ages[i].started_at, .ended_at = ages[i].ended_at};
+		struct err e = {0};
+		int code = run_message_check_age(&r, 10000, ages[i].retention, &e);
+
+		if (ages[i].refused_for ? code != -EINVAL || !strstr(e.text, ages[i].refused_for) :
+					  code)
+			fail_msg("case %zu: %d %s", i, code, e.text);
+	}
+}
+
+/* Steps of the wall clock in a run of 10 s: `ended_at` is 1110. */
+static void a_stepped_clock_refuses_no_run(void **state)
+{
+	static const double started_at[] = {1100, 1, 2000};
+
+	for (size_t i = 0; i < ARRAY_LEN(started_at); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		AUTO(buf_done) struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
+		struct run r = sample_runs().run[2], got;
+		struct err e = {0};
+
+		r.started_at = started_at[i];
+		r.ended_at = 1110;
+		r.duration_seconds = 10;
+		json_t *told = run_message(&r);
+
+		json_write(&text, told);
+		json_decref(told);
+		if (run_message_read(&got, buf_text(&text), text.len, &arena, &e))
+			fail_msg("start %g: %s", started_at[i], e.text);
+		assert_double_equal(got.started_at, 1100, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_told_is_read),
 		cmocka_unit_test(what_is_no_run_is_refused_with_the_reason),
+		cmocka_unit_test(impossible_numbers_are_refused_at_their_bound),
+		cmocka_unit_test(a_run_is_neither_older_than_the_history_nor_of_the_future),
+		cmocka_unit_test(a_stepped_clock_refuses_no_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

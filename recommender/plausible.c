@@ -1,0 +1,252 @@
+#include "recommender/plausible.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+/* ---- bounds ---- */
+
+enum subject { OTHER, CPU_TIME, CORES, MEMORY, VRAM, GPUS, PROCESSES, TOTAL };
+
+/* Columns not in this table must only be 0 or more. memory_rss_bytes and its parts are missing on
+ * purpose: they count shared memory once for each process, so they may exceed the machine's. */
+static const struct {
+	const char *column;
+	enum subject subject;
+} subjects[] = {
+	{"cpu_seconds", CPU_TIME},
+	{"cpu_user_seconds", CPU_TIME},
+	{"cpu_system_seconds", CPU_TIME},
+	{"cpu_cores", CORES},
+	{"memory_bytes", MEMORY},
+	{"memory_pss_bytes", MEMORY},
+	{"memory_peak_bytes", MEMORY},
+	{"memory_peak_process_bytes", MEMORY},
+	{"memory_cgroup_bytes", MEMORY},
+	{"memory_cgroup_peak_bytes", MEMORY},
+	{"memory_cgroup_cache_bytes", MEMORY},
+	{"memory_cgroup_shmem_bytes", MEMORY},
+	{"memory_cgroup_huge_bytes", MEMORY},
+	{"memory_tmpfs_bytes", MEMORY},
+	{"vram_bytes", VRAM},
+	{"vram_peak_bytes", VRAM},
+	{"gpus_used", GPUS},
+	{"gpu_usage", GPUS},
+	{"processes", PROCESSES},
+	{"threads", PROCESSES},
+	{"disk_read_bytes", TOTAL},
+	{"disk_written_bytes", TOTAL},
+	{"disk_grown_bytes", TOTAL},
+	{"network_received_bytes", TOTAL},
+	{"network_sent_bytes", TOTAL},
+	{"read_chars", TOTAL},
+	{"written_chars", TOTAL},
+};
+
+static enum subject subject_of(const char *column)
+{
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
+		if (strcmp(subjects[i].column, column) == 0)
+			return subjects[i].subject;
+	return OTHER;
+}
+
+struct bound {
+	double most;
+	char because[128];
+};
+
+/* Returns the time in which the run can have used CPU time. */
+static double longest(const struct run *r)
+{
+	if (r->outcome == OUTCOME_INTERRUPTED || !(r->duration_seconds >= 0))
+		return INFINITY;
+	return r->duration_seconds * (1 + RUN_SLACK_SHARE) + RUN_SLACK_SECONDS;
+}
+
+static double cpus_of(const struct run *r)
+{
+	return r->machine_cpus >= 1 ? fmin(r->machine_cpus, RUN_CPUS_MAX) : RUN_CPUS_MAX;
+}
+
+static struct bound cpu_time_bound(const struct run *r)
+{
+	double cpus = cpus_of(r);
+	struct bound b = {.most = cpus * longest(r)};
+
+	snprintf(b.because, sizeof b.because, "%.15g CPU%s for %.6g s, plus %g %% and %g s", cpus,
+		cpus == 1 ? "" : "s", r->duration_seconds, 100 * RUN_SLACK_SHARE,
+		RUN_SLACK_SECONDS);
+	return b;
+}
+
+/* The slack of a rate is larger the shorter its interval is. No interval is shorter than half the
+ * usual one (recommender/run.h). */
+static struct bound cores_bound(const struct run *r)
+{
+	double cpus = cpus_of(r), usual = r->interval_seconds;
+	double shortest = usual > 0 ? fmin(usual / 2, r->duration_seconds) : (double)NAN;
+	double most = cpus * (1 + RUN_SLACK_SHARE + RUN_SLACK_SECONDS / shortest);
+	bool known = most > 0 && r->outcome != OUTCOME_INTERRUPTED;
+	struct bound b = {.most = known ? fmin(most, RUN_CPUS_MAX) : RUN_CPUS_MAX};
+
+	snprintf(b.because, sizeof b.because, "%.15g CPU%s, plus %g %% and %g s in an interval",
+		cpus, cpus == 1 ? "" : "s", 100 * RUN_SLACK_SHARE, RUN_SLACK_SECONDS);
+	return b;
+}
+
+static struct bound size_bound(double known, const char *whose)
+{
+	struct bound b = {.most = known > 0 ? fmin(known, RUN_MEMORY_MAX) : RUN_MEMORY_MAX};
+
+	snprintf(b.because, sizeof b.because, "%s", known > 0 ? whose : "no machine has more");
+	return b;
+}
+
+static struct bound bound_of(const struct run *r, enum subject s, double vram_bytes)
+{
+	switch (s) {
+	case CPU_TIME:
+		return cpu_time_bound(r);
+	case CORES:
+		return cores_bound(r);
+	case MEMORY:
+		return size_bound(r->machine_memory_bytes, "the memory of the machine");
+	case VRAM:
+		return size_bound(vram_bytes, "the memory of the machine's GPUs");
+	case GPUS:
+		return (struct bound){RUN_GPUS_MAX, "no machine has more"};
+	case PROCESSES:
+		return (struct bound){RUN_PROCESSES_MAX, "Linux can have no more"};
+	case TOTAL:
+		return (struct bound){RUN_TOTAL_MAX, "no machine moves more"};
+	case OTHER:
+		break;
+	}
+	return (struct bound){INFINITY, "a number"};
+}
+
+/* ---- numbers of a column ---- */
+
+static const struct {
+	const char *key;
+	size_t offset;
+} numbers[] = {
+	{"mean", offsetof(struct distribution, mean)},
+	{"min", offsetof(struct distribution, min)},
+	{"max", offsetof(struct distribution, max)},
+	{"p50", offsetof(struct distribution, p50)},
+	{"p95", offsetof(struct distribution, p95)},
+	{"p99", offsetof(struct distribution, p99)},
+	{"sum", offsetof(struct distribution, sum)},
+};
+
+static double number_of(const struct distribution *d, size_t i)
+{
+	return *(const double *)(const void *)((const char *)d + numbers[i].offset);
+}
+
+/* The sum of a level, such as memory, only counts samples and has no bound. */
+static bool sum_is_bounded(enum subject s)
+{
+	return s == CPU_TIME || s == TOTAL;
+}
+
+static int check_column(const struct column_stats *s, enum subject subject, const struct bound *b,
+	struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		bool is_sum = numbers[i].offset == offsetof(struct distribution, sum);
+		double v = number_of(&s->d, i), most = b->most;
+
+		if (is_sum && !sum_is_bounded(subject))
+			most = INFINITY;
+		if (v < 0)
+			return err_set(e, -ERANGE,
+				"column %.64s: %s is %.15g; possible is 0 or more", s->column,
+				numbers[i].key, v);
+		if (v > most)
+			return err_set(e, -ERANGE,
+				"column %.64s: %s is %.15g; possible is 0 to %.15g (%s)", s->column,
+				numbers[i].key, v, most, b->because);
+	}
+	return 0;
+}
+
+int run_plausible(const struct run *r, double vram_bytes, struct err *e)
+{
+	int code = 0;
+
+	if (r->duration_seconds < 0)
+		return err_set(e, -ERANGE, "duration_seconds is %.15g; possible is 0 or more",
+			r->duration_seconds);
+	for (size_t i = 0; i < r->n_stats && code == 0; i++) {
+		enum subject s = subject_of(r->stats[i].column);
+		struct bound b = bound_of(r, s, vram_bytes);
+
+		code = check_column(&r->stats[i], s, &b, e);
+	}
+	return code;
+}
+
+/* ---- order ---- */
+
+/* Returns false when both are known and `low` is above `high` by more than rounding. */
+static bool in_order(double low, double high)
+{
+	return !(low > high + 1e-9 * fabs(high));
+}
+
+static const char *disorder(const struct distribution *d)
+{
+	bool is_rate = isnan(d->sum);
+
+	if (!in_order(d->min, d->mean) || (!is_rate && !in_order(d->mean, d->max)))
+		return "min <= mean <= max";
+	if (!in_order(d->min, d->p50) || !in_order(d->p50, d->p95) || !in_order(d->p95, d->p99) ||
+		!in_order(d->p99, d->max) || !in_order(d->p50, d->max) || !in_order(d->min, d->max))
+		return "min <= p50 <= p95 <= p99 <= max";
+	return NULL;
+}
+
+int run_plausible_order(const struct run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->n_stats; i++) {
+		const struct column_stats *s = &r->stats[i];
+		const char *wanted = disorder(&s->d);
+
+		for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
+			if (isinf(number_of(&s->d, k)))
+				return err_set(e, -ERANGE,
+					"column %.64s: %s: accepted is a finite number", s->column,
+					numbers[k].key);
+		if (s->d.n == 0)
+			return err_set(e, -ERANGE,
+				"column %.64s: n: accepted is a whole number from 1 on", s->column);
+		if (wanted)
+			return err_set(e, -ERANGE, "column %.64s: accepted is %s", s->column,
+				wanted);
+	}
+	return 0;
+}
+
+bool run_times_agree(const struct run *r)
+{
+	double span = r->ended_at - r->started_at, duration = r->duration_seconds;
+
+	if (duration > span * (1 + RUN_SLACK_SHARE) + RUN_SLACK_SECONDS)
+		return false;
+	return r->outcome == OUTCOME_INTERRUPTED ||
+	       !(span > duration * (1 + RUN_SLACK_SHARE) + RUN_SLACK_SECONDS);
+}
+
+bool run_cpu_uncertain(const struct run *r)
+{
+	double unsure = fmax(r->cpu_missed_seconds, r->cpu_foreign_seconds);
+	double used = run_total(r, "cpu_seconds");
+
+	return unsure > UNCERTAIN_CPU_SECONDS && unsure > UNCERTAIN_CPU_SHARE * used;
+}
