@@ -250,3 +250,47 @@ bool run_cpu_uncertain(const struct run *r)
 
 	return unsure > UNCERTAIN_CPU_SECONDS && unsure > UNCERTAIN_CPU_SHARE * used;
 }
+
+#define DOUBT_SHARE 0.05
+
+struct doubt {
+	double used, missed, foreign; /* seconds */
+	size_t uncertain;             /* runs */
+};
+
+static struct doubt doubt_of(const struct run *const *runs, size_t n)
+{
+	struct doubt d = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		double used = run_total(runs[i], "cpu_seconds");
+
+		if (isnan(used))
+			continue;
+		d.used += used;
+		d.missed += fmax(runs[i]->cpu_missed_seconds, 0);
+		d.foreign += fmax(runs[i]->cpu_foreign_seconds, 0);
+		d.uncertain += run_cpu_uncertain(runs[i]);
+	}
+	return d;
+}
+
+bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n)
+{
+	struct doubt d = doubt_of(runs, n);
+	double least = fmax(DOUBT_SHARE * d.used, UNCERTAIN_CPU_SECONDS);
+	bool missed = d.missed > least, foreign = d.foreign > least;
+
+	if (!missed && !foreign && !d.uncertain)
+		return false;
+	buf_addf(ret, "%.3g s of CPU time were measured", d.used);
+	if (foreign)
+		buf_addf(ret, ", of which up to %.3g s may be of other processes", d.foreign);
+	if (missed)
+		buf_addf(ret, "%s up to %.3g s more may be missing", foreign ? ", and" : ", but",
+			d.missed);
+	if (d.uncertain)
+		buf_addf(ret, "; %zu of %zu runs %s too uncertain to size cores", d.uncertain, n,
+			d.uncertain == 1 ? "is" : "are");
+	return true;
+}

@@ -7,6 +7,7 @@
 #ifndef RECOMMENDER_PLAUSIBLE_H
 #define RECOMMENDER_PLAUSIBLE_H
 
+#include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 #include "recommender/run.h"
 
@@ -61,5 +62,11 @@ bool run_times_agree(const struct run *r);
 #define UNCERTAIN_CPU_SHARE   0.2
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);
+
+/* Appends a sentence on the CPU time of these runs: how much may be missing or others', and how many
+ * runs are too uncertain for sizing. Returns false and appends nothing when both shares are at most
+ * 5 %, a tenth of a core for each two cores, or the bounds together are at most a second. */
+#define CPU_DOUBT_MAX 300
+bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n);
 
 #endif

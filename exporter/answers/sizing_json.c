@@ -11,6 +11,8 @@ static json_t *based_on_json(const struct sizing *s)
 
 	json_put(o, "runs", json_num((double)s->runs));
 	json_put(o, "excluded", json_num((double)s->excluded));
+	json_put(o, "not_measured", json_num((double)s->not_measured));
+	json_put(o, "uncertain_cpu", json_num((double)s->uncertain_cpu));
 	json_put(o, "first", json_time(s->first));
 	json_put(o, "last", json_time(s->last));
 	json_put(o, "samples", json_num((double)s->samples));

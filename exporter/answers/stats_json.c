@@ -7,6 +7,7 @@
 #include "collectors/base/units.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/series_csv.h"
+#include "recommender/plausible.h"
 #include "recommender/waits.h"
 
 /* Columns with a value at every moment of a run; the unit is in the name. */
@@ -154,6 +155,8 @@ static json_t *run_stats(const struct run *r)
 	json_put(o, "started_at", json_time(r->started_at));
 	json_put(o, "duration_seconds", json_num(r->duration_seconds));
 	json_put(o, "samples", json_num((double)r->samples));
+	if (r->not_measured)
+		json_put(o, "not_measured", json_text(r->not_measured));
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
 		json_put(o, levels[i], level_json(run_json_level(r, levels[i])));
 	for (const struct headline *h = run_json_headlines; h->key; h++)
@@ -196,6 +199,24 @@ static json_t *waits_json(const struct stats_window *w)
 	return o;
 }
 
+static size_t runs_not_measured(const struct stats_window *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += w->run[i]->not_measured != NULL;
+	return n;
+}
+
+/* Writes a sentence, or null when the uncertainty of the CPU time is negligible. */
+static json_t *cpu_doubt_json(const struct stats_window *w)
+{
+	AUTO(buf_done) struct buf words = BUF_MAX(CPU_DOUBT_MAX);
+	bool doubtful = run_cpu_doubt(&words, w->run, w->n);
+
+	return json_text(doubtful ? buf_text(&words) : NULL);
+}
+
 json_t *stats_json(const char *job_name, const struct stats_window *w, double now)
 {
 	json_t *o = json_object(), *runs = json_array();
@@ -204,6 +225,8 @@ json_t *stats_json(const char *job_name, const struct stats_window *w, double no
 	json_put(o, "generated_at", json_time(now));
 	json_put(o, "runs_analyzed", json_num((double)w->n));
 	json_put(o, "runs_excluded", json_num((double)w->excluded));
+	json_put(o, "runs_not_measured", json_num((double)runs_not_measured(w)));
+	json_put(o, "cpu_doubt", cpu_doubt_json(w));
 	json_put(o, "first_started_at", json_time(w->run[w->n - 1]->started_at));
 	json_put(o, "last_started_at", json_time(w->run[0]->started_at));
 	json_put(o, "over_runs", over_runs(w));

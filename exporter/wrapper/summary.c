@@ -53,6 +53,10 @@ static void add_run(struct buf *b, const struct run *r)
 		add_bytes(b, r->memory_limit_bytes);
 	}
 	buf_addf(b, ", run %s\n", r->run_id);
+	if (r->not_measured) {
+		buf_addf(b, "  not measured: %s\n", r->not_measured);
+		return;
+	}
 	buf_addf(b, "  CPU     %.2f s", run_total(r, "cpu_seconds"));
 	if (r->duration_seconds > 0)
 		buf_addf(b, ", %.2f cores on average",

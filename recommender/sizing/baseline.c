@@ -1,6 +1,7 @@
 /* The rule of resource-tracker: CPU is the average, memory is the high-water mark + 20 %. Two
  * faults of resource-tracker are not copied. A surplus division by 1024 made memory below 107 GiB
  * 128 MiB. A count of GPUs by summed utilisation gave 1 for two GPUs at 40 %. */
+#include "recommender/plausible.h"
 #include "recommender/sizing/strategy.h"
 
 #include <math.h>
@@ -9,13 +10,19 @@
 
 static double mean_cores(const struct run *r)
 {
-	return run_mean(r, "cpu_cores");
+	return run_cpu_uncertain(r) ? (double)NAN : run_mean(r, "cpu_cores");
 }
 
 static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct run_summary cores = run_needs_summary(used, mean_cores);
+	char n[WORDING_MAX];
 
+	if (s->uncertain_cpu && !cores.n) {
+		sizing_explain(s, arena, "cpu: unknown, the CPU time of %s is too uncertain",
+			wording_runs(n, s->uncertain_cpu));
+		return;
+	}
 	if (!cores.n || !(sizing_round_cores(cores.mean) > 0)) {
 		sizing_explain(s, arena,
 			"cpu: unknown, no CPU time was measured in the last %zu successful run(s)",

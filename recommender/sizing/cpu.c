@@ -2,12 +2,12 @@
 #include <stdlib.h>
 
 #include "recommender/sizing/cost_aware.h"
+#include "recommender/plausible.h"
 #include "recommender/sizing/cpu.h"
 #include "recommender/resource_prices.h"
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 
-#define CORES_MAX    16384.0 /* a larger value is a measurement error */
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* half-life of the weight of a run, in runs */
 /* Minimum memory to assume, also when the peak is unknown, because idle memory must have a price.
@@ -40,7 +40,7 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 {
 	double min = d->min, p50 = d->p50, p95 = d->p95, p99 = d->p99, max = d->max;
 
-	if (!(d->mean >= 0 && d->mean <= CORES_MAX))
+	if (!(d->mean >= 0 && d->mean <= RUN_CPUS_MAX))
 		return false;
 	if (!isfinite(min) || !isfinite(p50) || !isfinite(p95) || !isfinite(p99) || !isfinite(max))
 		min = p50 = p95 = p99 = max = d->mean;
@@ -48,7 +48,7 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	p50 = at_least(p50, min);
 	p95 = at_least(p95, p50);
 	p99 = at_least(p99, p95);
-	max = fmin(at_least(max, p99), CORES_MAX);
+	max = fmin(at_least(max, p99), RUN_CPUS_MAX);
 
 	/* Below the median, most values are near the median, because a run idles only for a short
 	 * time. The mean then gives the average between the median and the 95th percentile. If this
@@ -122,7 +122,7 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 	for (size_t i = 0; i < used->n && p->n < RUNS_FOR_CPU; i++) {
 		const struct distribution *d = run_column(&used->run[i], "cpu_cores");
 
-		if (!d || !cpu_parallel_of(d, &p->run[p->n]))
+		if (!d || run_cpu_uncertain(&used->run[i]) || !cpu_parallel_of(d, &p->run[p->n]))
 			continue;
 		struct parallel *run = &p->run[p->n];
 
@@ -290,6 +290,11 @@ void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct ru
 	struct parallelism *p = parallelism_of(used, arena);
 	char n[WORDING_MAX];
 
+	if (!p->n && s->uncertain_cpu) {
+		sizing_explain(s, arena, "cpu: unknown, the CPU time of %s is too uncertain",
+			wording_runs(n, s->uncertain_cpu));
+		return;
+	}
 	if (!p->n) {
 		sizing_explain(s, arena, "cpu: unknown, no CPU time was measured in %s",
 			wording_runs(n, used->n));

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "recommender/plausible.h"
+
 const char *sizing_confidence_name(enum confidence c)
 {
 	switch (c) {
@@ -35,7 +37,8 @@ static const char *memory_source_of(const struct runs *used)
 	const char *source = NULL;
 
 	for (size_t i = 0; i < used->n; i++) {
-		const char *other = used->run[i].memory_source;
+		const struct run *r = &used->run[i];
+		const char *other = r->not_measured ? NULL : r->memory_source;
 
 		if (source && other && strcmp(source, other) != 0)
 			return "mixed";
@@ -91,6 +94,37 @@ static struct sizing sizing_unknown(void)
 	return s;
 }
 
+static void count_run(struct sizing *s, const struct run *r)
+{
+	if (r->not_measured) {
+		s->not_measured++;
+		return;
+	}
+	s->runs++;
+	s->uncertain_cpu += run_cpu_uncertain(r);
+	s->samples += r->samples;
+	s->first = fmin(s->first, r->started_at);
+	s->last = fmax(s->last, r->started_at);
+}
+
+static void explain_left_out(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	AUTO(buf_done) struct buf words = BUF_MAX(CPU_DOUBT_MAX);
+	const struct run **list = arena_alloc(arena, used->n * sizeof *list);
+	const char *why = NULL;
+	char n[WORDING_MAX];
+
+	for (size_t i = 0; i < used->n; i++) {
+		list[i] = &used->run[i];
+		why = why ? why : list[i]->not_measured;
+	}
+	if (why)
+		sizing_explain(s, arena, "runs: %s left out, except for the duration: %s",
+			wording_runs(n, s->not_measured), why);
+	if (run_cpu_doubt(&words, list, used->n))
+		sizing_explain(s, arena, "cpu: %s", buf_text(&words));
+}
+
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e)
 {
@@ -108,16 +142,15 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 			continue;
 		}
 		s.excluded = excluded;
-		s.samples += r->samples;
-		s.first = fmin(s.first, r->started_at);
-		s.last = fmax(s.last, r->started_at);
-		run[s.runs++] = *r;
+		count_run(&s, r);
+		run[s.runs + s.not_measured - 1] = *r;
 	}
-	if (s.runs == 0)
+	if (s.runs + s.not_measured == 0)
 		return nothing_to_go_by(runs, e);
-	*used = (struct runs){.n = s.runs, .run = run};
+	*used = (struct runs){.n = s.runs + s.not_measured, .run = run};
 	s.confidence = confidence_of(used);
 	s.memory_source = memory_source_of(used);
+	explain_left_out(&s, used, arena);
 	*ret = s;
 	return 0;
 }

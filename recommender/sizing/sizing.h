@@ -45,6 +45,9 @@ struct sizing {
 	struct resources resources;
 	size_t runs;     /* successful runs used */
 	size_t excluded; /* unsuccessful runs newer than the oldest used run */
+	/* Successful runs without numbers, of which only the duration is used, and those of `runs`
+	 * whose CPU time is too uncertain for the cores (recommender/plausible.h). */
+	size_t not_measured, uncertain_cpu;
 	uint64_t samples;
 	double first, last; /* started_at of the oldest and newest used run */
 	enum confidence confidence;

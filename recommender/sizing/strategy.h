@@ -7,9 +7,10 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Writes the newest successful runs, at most `most`, to `used` (newest first, in `arena`). Writes
- * their counts, times and confidence to `ret`; every demand is unknown. -ENODATA: no run
- * succeeded. */
+/* Writes the newest successful runs, at most `most` that were measured, to `used` (newest first, in
+ * `arena`). Runs that were not measured are among them for their durations. Writes counts, times and
+ * confidence to `ret`, and explains runs that are left out; every demand is unknown. -ENODATA: no
+ * run succeeded. */
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e);
 

@@ -96,12 +96,14 @@ void sizing_explain_waits(struct sizing *s, const struct runs *used, struct aren
 {
 	const struct run **list = arena_alloc(arena, (used->n + 1) * sizeof *list);
 	char runs[WORDING_MAX];
+	size_t n = 0;
 
 	for (size_t i = 0; i < used->n; i++)
-		list[i] = &used->run[i];
-	struct waits w = waits_of(list, used->n);
+		if (!used->run[i].not_measured)
+			list[n++] = &used->run[i];
+	struct waits w = waits_of(list, n);
 
-	wording_runs(runs, used->n);
+	wording_runs(runs, n);
 	switch (w.verdict) {
 	case WAITED_UNKNOWN:
 	case WAITED_LITTLE:

@@ -344,6 +344,138 @@ static void words_keep_three_figures(void **state)
 		assert_string_equal(wording_seconds(out, times[i].seconds), times[i].text);
 }
 
+static void a_run_that_was_not_measured_sizes_only_the_duration(void **state)
+{
+	for (const struct strategy *strategy = strategies; strategy->name; strategy++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct test_runs all = {0}, measured = {0};
+		struct sizing s, without;
+		struct err e = {0};
+		struct run *r = test_run_succeeded(&all, 64, 900 * GIB);
+
+		r->not_measured = "a number is impossible";
+		r->memory_source = "limit";
+		r->duration_seconds = 1e6;
+		test_run_column(r, "disk_grown_bytes", 900 * GIB, 900 * GIB);
+		test_run_column(r, "vram_peak_bytes", 90 * GIB, 90 * GIB);
+		test_run_column(r, "gpus_used", 4, 4);
+		for (size_t i = 0; i < 6; i++) {
+			test_run_succeeded(&all, 1, GIB);
+			test_run_succeeded(&measured, 1, GIB);
+		}
+		const struct sizing_options five = {.runs = 5};
+
+		assert_int_equal(strategy->size(&all.runs, &five, &arena, &s, &e), 0);
+		assert_int_equal(strategy->size(&measured.runs, &five, &arena, &without, &e), 0);
+		assert_int_equal(s.runs, 5);
+		assert_int_equal(s.not_measured, 1);
+		assert_int_equal(without.not_measured, 0);
+		assert_int_equal(s.resources.memory, without.resources.memory);
+		assert_int_equal(s.resources.cpu, without.resources.cpu);
+		assert_int_equal(s.resources.gpu, 0);
+		assert_int_equal(s.resources.vram, 0);
+		assert_true(isnan(s.demand.disk_bytes));
+		assert_null(s.memory_source);
+		assert_int_equal(s.samples, 50);
+		assert_int_equal(s.confidence, CONFIDENCE_HIGH);
+		explained(&s,
+			"runs: 1 successful run left out, except for the duration: a number is impossible");
+		assert_true(s.demand.duration_seconds > without.demand.duration_seconds ||
+			    s.duration_high > without.duration_high);
+	}
+}
+
+static void runs_of_which_none_was_measured_size_nothing(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct test_runs t = {0};
+	struct sizing s;
+	struct err e = {0};
+
+	test_run_succeeded(&t, 1, GIB)->not_measured = "a number is impossible";
+	for (const struct strategy *strategy = strategies; strategy->name; strategy++) {
+		assert_int_equal(strategy->size(&t.runs, &defaults, &arena, &s, &e), 0);
+		assert_int_equal(s.runs, 0);
+		assert_int_equal(s.resources.cpu, 0);
+		assert_int_equal(s.resources.memory, 0);
+		assert_true(s.demand.duration_seconds > 0);
+	}
+}
+
+static void uncertain_cpu_time_sizes_no_cores_but_memory(void **state)
+{
+	static const struct {
+		double used, missed, foreign;
+		size_t uncertain;
+		const char *said; /* NULL = nothing */
+	} cases[] = {
+		{100, NAN, NAN, 0, NULL},
+		{100, 0, 0, 0, NULL},
+		{100, 5, 5, 0, NULL},
+		{100, 5.1, 0, 0,
+			"cpu: 100 s of CPU time were measured, but up to 5.1 s more may be missing"},
+		{100, 0, 5.1, 0,
+			"cpu: 100 s of CPU time were measured, of which up to 5.1 s may be of other processes"},
+		{100, 20, 20, 0,
+			"cpu: 100 s of CPU time were measured, of which up to 20 s may be of other processes, and up to 20 s more may be missing"},
+		{100, 20.1, 0, 1,
+			"cpu: 100 s of CPU time were measured, but up to 20.1 s more may be missing; 1 of 1 runs is too uncertain to size cores"},
+		{100, NAN, 20.1, 1,
+			"cpu: 100 s of CPU time were measured, of which up to 20.1 s may be of other processes; 1 of 1 runs is too uncertain to size cores"},
+		{2, 1, 1, 0, NULL},
+		{2, 1.01, 0, 1,
+			"cpu: 2 s of CPU time were measured, but up to 1.01 s more may be missing; 1"},
+		{2, 0, 1.01, 1,
+			"cpu: 2 s of CPU time were measured, of which up to 1.01 s may be of other processes; 1"},
+	};
+
+	for (const struct strategy *strategy = strategies; strategy->name; strategy++)
+		for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+			AUTO(arena_done) struct arena arena = {0};
+			struct test_runs t = {0};
+			struct sizing s;
+			struct err e = {0};
+			struct run *r = test_run_succeeded(&t, 1, GIB);
+			bool uncertain = cases[i].uncertain > 0;
+
+			test_run_column(r, "cpu_seconds", cases[i].used / 10, cases[i].used / 10);
+			r->cpu_missed_seconds = cases[i].missed;
+			r->cpu_foreign_seconds = cases[i].foreign;
+			assert_int_equal(strategy->size(&t.runs, &defaults, &arena, &s, &e), 0);
+			assert_int_equal(s.runs, 1);
+			assert_int_equal(s.uncertain_cpu, cases[i].uncertain);
+			assert_int_equal(s.resources.cpu > 0, !uncertain);
+			assert_true(s.resources.memory >= 1024);
+			if (uncertain)
+				explained(&s,
+					"cpu: unknown, the CPU time of 1 successful run is too uncertain");
+			if (cases[i].said)
+				explained(&s, cases[i].said);
+			else
+				for (size_t k = 0; k < s.n_explain; k++)
+					assert_null(strstr(s.explain[k], "were measured"));
+		}
+}
+
+static void a_certain_run_sizes_the_cores_beside_uncertain_ones(void **state)
+{
+	for (const struct strategy *strategy = strategies; strategy->name; strategy++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct test_runs t = {0};
+		struct sizing s;
+		struct err e = {0};
+		struct run *r = test_run_succeeded(&t, 60, GIB);
+
+		test_run_column(r, "cpu_seconds", 10, 10);
+		r->cpu_missed_seconds = 50;
+		test_run_succeeded(&t, 2, GIB);
+		assert_int_equal(strategy->size(&t.runs, &defaults, &arena, &s, &e), 0);
+		assert_int_equal(s.runs, 2);
+		assert_int_equal(s.uncertain_cpu, 1);
+		assert_in_range(s.resources.cpu, 1, 3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +493,10 @@ int main(void)
 		cmocka_unit_test(tables_are_complete_and_start_with_the_defaults),
 		cmocka_unit_test(sentences_past_the_cap_are_dropped),
 		cmocka_unit_test(words_keep_three_figures),
+		cmocka_unit_test(a_run_that_was_not_measured_sizes_only_the_duration),
+		cmocka_unit_test(runs_of_which_none_was_measured_size_nothing),
+		cmocka_unit_test(uncertain_cpu_time_sizes_no_cores_but_memory),
+		cmocka_unit_test(a_certain_run_sizes_the_cores_beside_uncertain_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
