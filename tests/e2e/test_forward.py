@@ -4,11 +4,14 @@ import http.client
 import http.server
 import json
 import os
+import pathlib
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import threading
+import time
 
 import support
 from support import python_job, wait_until
@@ -424,6 +427,63 @@ class RealCentral(support.Case):
         self.assertEqual(sorted(self.told(central)), sorted(run["run_id"] for run in self.runs()))
         self.assertEqual(central.get("/jobs").json["jobs"][0]["runs"], 20)
         self.assert_history_intact()
+
+    def post(self, central, run):
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", central.port)) as connection:
+            connection.request("POST", "/runs", json.dumps(run), {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+
+    @staticmethod
+    def posted(run_id, now, columns, **more):
+        columns = {name: {"n": 1, "min": v, "mean": v, "max": v, "p50": v, "p95": v, "p99": v, "sum": v}
+                   for name, v in columns.items()}
+        return {"run_id": run_id, "job_name": "posted", "started_at": now - 10, "ended_at": now, "duration_seconds": 10,
+                "outcome": "succeeded", "columns": columns, "machine_cpus": 4, "machine_memory_bytes": 2**33, **more}
+
+    def test_a_run_that_cannot_be_is_refused_at_its_bound(self):
+        central = self.central("--web.allow-changes", "--history.retention=1h")
+        now = time.time()
+        for case, (columns, more, refused) in enumerate((
+                ({"cpu_seconds": 48, "memory_peak_bytes": 2**33}, {}, None),
+                ({"cpu_seconds": 48.1}, {}, "column cpu_seconds: mean is 48.1; possible is 0 to 48"),
+                ({"memory_peak_bytes": 2**33 + 1}, {}, "column memory_peak_bytes: mean is 8589934593"),
+                ({"memory_peak_bytes": 1e15}, {"machine_memory_bytes": None}, "no machine has more"),
+                ({}, {"started_at": 4e9, "ended_at": 4e9 + 10}, "started_at: accepted is a time up to 300 s after now"),
+                ({}, {"started_at": now + 200, "ended_at": now + 210}, None),
+                ({}, {"started_at": now - 3610, "ended_at": now - 3590}, "duration_seconds: accepted is"),
+                ({}, {"started_at": now - 3550, "ended_at": now - 3540}, None),
+                ({}, {"started_at": now - 3630, "ended_at": now - 3620}, "--history.retention"))):
+            with self.subTest(refused=refused, case=case):
+                status, said = self.post(central, self.posted(f"r{case}", now, columns, **more))
+                self.assertEqual(status, 400 if refused else 201, said)
+                self.assertIn(refused or "known", said)
+
+    def test_a_run_that_was_not_measured_sizes_nothing(self):
+        central = self.central("--web.allow-changes")
+        now = time.time()
+        for name, gib, more in (("good", 1, {}), ("bad", 8, {"not_measured": "nobody looked"}),
+                                ("unsure", 1, {"cpu_missed_seconds": 9})):
+            columns = {"memory_peak_bytes": gib * 2**30, "cpu_seconds": 20, "cpu_cores": 2}
+            self.assertEqual(self.post(central, self.posted(name, now, columns, **more))[0], 201)
+        advice = central.get("/recommend?job_name=posted").json
+        self.assertEqual({key: advice["based_on"][key] for key in ("runs", "not_measured", "uncertain_cpu")},
+                         {"runs": 2, "not_measured": 1, "uncertain_cpu": 1})
+        self.assertLess(advice["resources"]["memory"], 2048)
+        self.assertIn("runs: 1 successful run left out, except for the duration: nobody looked", advice["explain"])
+        self.assertEqual(central.get("/stats?job_name=posted").json["runs_not_measured"], 1)
+        runs = {run["run_id"]: run for run in central.get("/runs?job_name=posted").json["runs"]}
+        self.assertEqual((runs["bad"]["not_measured"], runs["bad"]["memory_peak_bytes"], runs["bad"]["duration_seconds"]),
+                         ("nobody looked", None, 10))
+
+    def test_the_machine_of_a_run_is_handed_on(self):
+        central = self.central("--web.allow-changes")
+        self.run_job(QUICK, flags=[f"--forward.url={central.url}"])
+        (run,) = self.told(central).values()
+        self.assertEqual(run["machine_cpus"], os.cpu_count())
+        memory = int(re.search(r"MemTotal: *(\d+) kB", pathlib.Path("/proc/meminfo").read_text()).group(1)) * 1024
+        self.assertEqual(run["machine_memory_bytes"], memory)
+        self.assertNotIn("not_measured", run)
 
     def test_what_is_no_run_is_refused(self):
         central = self.central("--web.allow-changes")

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/unit/test_main.h"
+#include "recommender/plausible.h"
 
 static const struct metric metrics[] = {
 	[TEST_CPU_SECONDS] = {.unit = "seconds", .fold = FOLD_DELTA, .column = "cpu_seconds"},
@@ -214,6 +215,8 @@ struct run test_read_run(struct history *h, const char *run_id, struct arena *ar
 
 	assert_ok(history_runs(h, &q, arena, &runs, &e), &e);
 	assert_int_equal(runs.n, 1);
+	/* POST /runs of another exporter must accept the statistics that this one computes. */
+	assert_ok(run_plausible_order(&runs.run[0], &e), &e);
 	return runs.run[0];
 }
 

@@ -61,6 +61,30 @@ static void stats_are_as_recorded(void **state)
 	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
 }
 
+static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct runs all = sample_runs();
+	struct run run[2] = {all.run[2], all.run[3]};
+	struct stats_window w = stats_json_window(&(struct runs){2, run}, 5, &arena);
+
+	run[0].cpu_missed_seconds = 4;
+	run[1].not_measured = "a number is impossible";
+	json_t *o = stats_json("etl/load", &w, 0), *runs = json_object_get(o, "runs");
+
+	assert_int_equal(json_integer_value(json_object_get(o, "runs_analyzed")), 2);
+	assert_int_equal(json_integer_value(json_object_get(o, "runs_not_measured")), 1);
+	assert_string_equal(json_string_value(json_object_get(o, "cpu_doubt")),
+		"15.2 s of CPU time were measured, but up to 4 s more may be missing; 1 of 2 runs is "
+		"too uncertain to size cores");
+	assert_null(json_object_get(json_array_get(runs, 0), "not_measured"));
+	assert_string_equal(json_string_value(json_object_get(json_array_get(runs, 1),
+				    "not_measured")),
+		"a number is impossible");
+	assert_true(json_is_null(json_object_get(json_array_get(runs, 1), "memory_bytes")));
+	json_decref(o);
+}
+
 static void the_window_holds_the_newest_successful_runs(void **state)
 {
 	static const enum outcome F = OUTCOME_FAILED, S = OUTCOME_SUCCEEDED, R = OUTCOME_RUNNING;
@@ -423,6 +447,7 @@ int main(void)
 		cmocka_unit_test(runs_are_as_recorded),
 		cmocka_unit_test(jobs_are_as_recorded),
 		cmocka_unit_test(stats_are_as_recorded),
+		cmocka_unit_test(stats_say_what_was_not_measured_and_what_is_uncertain),
 		cmocka_unit_test(the_window_holds_the_newest_successful_runs),
 		cmocka_unit_test(recommendations_are_as_recorded),
 		cmocka_unit_test(resources_that_are_unknown_are_null),

@@ -194,7 +194,7 @@ static void the_history_is_reported_where_there_is_one(void **state)
 {
 	static const char *const of_history[] = {"rightsize_history_samples_written",
 		"rightsize_history_samples_dropped", "rightsize_history_samples_waiting",
-		"rightsize_history_errors"};
+		"rightsize_history_errors", "rightsize_history_runs_not_plausible"};
 	struct columns columns;
 	struct historian_config config = {.path = ":memory:", .columns = &columns};
 	uint64_t missed = 7;
