@@ -192,6 +192,27 @@ int run_plausible(const struct run *r, double vram_bytes, struct err *e)
 	return code;
 }
 
+void run_mend_cores(struct run *r)
+{
+	double rate = run_total(r, "cpu_seconds") / r->duration_seconds;
+	size_t i = 0;
+
+	while (i < r->n_stats && strcmp(r->stats[i].column, "cpu_cores") != 0)
+		i++;
+	if (i == r->n_stats)
+		return;
+	struct column_stats *s = &r->stats[i];
+	struct bound b = cores_bound(r);
+
+	if (check_column(s, CORES, &b, NULL) == 0)
+		return;
+	s->d = (struct distribution){1, rate, rate, rate, rate, rate, rate, NAN};
+	if (isfinite(rate) && check_column(s, CORES, &b, NULL) == 0)
+		return;
+	r->n_stats--;
+	memmove(s, s + 1, (r->n_stats - i) * sizeof *s);
+}
+
 /* ---- order ---- */
 
 /* Returns false when both are known and `low` is above `high` by more than rounding. */

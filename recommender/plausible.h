@@ -43,6 +43,11 @@
  * watched. It therefore bounds no CPU time. */
 int run_plausible(const struct run *r, double vram_bytes, struct err *e);
 
+/* Replaces impossible cpu_cores by the rate over the whole run, or removes the column when that is
+ * unknown. Two readings of a run of milliseconds may lie closer together than the kernel's steps of
+ * CPU time, and their rate then says nothing, although cpu_seconds is right. */
+void run_mend_cores(struct run *r);
+
 /* Checks numbers that a reader must not take for granted: min <= mean <= max, p50 <= p95 <= p99, and
  * that all are finite. Returns 0 or -ERANGE, as run_plausible. A mean of rates may be above `max`,
  * because the last reading of a run adds to the growth but not to the time. */

@@ -175,6 +175,7 @@ static int measured(struct history *h, const struct found_run *r, struct run_fin
 		.machine_memory_bytes = f->machine_memory_bytes};
 	int code = history_stats(h, r->id, arena, &ret->stats, &ret->n_stats, e);
 
+	run_mend_cores(ret);
 	if (code == 0 && !f->not_measured && run_plausible(ret, f->machine_vram_bytes, why) < 0) {
 		f->not_measured = why->text;
 		h->not_plausible++;

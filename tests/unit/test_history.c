@@ -83,6 +83,49 @@ static void impossible_numbers_are_not_kept(void **state)
 	}
 }
 
+/* Readings that are closer together than the kernel's steps of CPU time. */
+static void a_rate_of_nanoseconds_is_that_of_the_whole_run(void **state)
+{
+	static const struct {
+		double interval, duration, cores; /* NaN = no column */
+	} cases[] = {
+		/* 2 CPUs, plus 10 % and 1 s in half a second: 6.2 cores */
+		{1 / 6.1, 2, 6.1},
+		{1 / 6.3, 2, 0.5},
+		{1e-8, 2, 0.5},
+		{1e-8, 0, NAN},
+		{1e-8, NAN, NAN},
+	};
+	struct test_place *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char id[8];
+		double value[TEST_COLUMNS];
+		struct sample s;
+
+		snprintf(id, sizeof id, "n%zu", i);
+		test_write_run(f->h, id, "job", 1000, 0, OUTCOME_RUNNING);
+		test_sample(&s, value, id, 1000, 0);
+		s.duration = cases[i].interval;
+		value[TEST_CPU_SECONDS] = 1;
+		assert_int_equal(history_transaction(f->h, NULL), 0);
+		assert_int_equal(history_samples(f->h, &s, 1, NULL), 0);
+		assert_int_equal(history_commit(f->h, NULL), 0);
+		struct run_finish end = test_finish(id, 1002,
+			isnan(cases[i].duration) ? OUTCOME_INTERRUPTED : OUTCOME_SUCCEEDED);
+
+		end.duration_seconds = cases[i].duration;
+		end.machine_cpus = 2;
+		assert_int_equal(write_finish(f->h, &end), 0);
+		struct run r = test_read_run(f->h, id, &f->arena);
+
+		assert_null(r.not_measured);
+		assert_near(run_total(&r, "cpu_seconds"), 1, 0);
+		assert_near(run_mean(&r, "cpu_cores"), cases[i].cores, 1e-9);
+		assert_near(run_peak(&r, "cpu_cores"), cases[i].cores, 1e-9);
+	}
+}
+
 static void a_run_is_read_as_it_was_written(void **state)
 {
 	struct test_place *f = *state;
@@ -511,6 +554,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_run_is_read_as_it_was_written),
 		TEST(impossible_numbers_are_not_kept),
+		TEST(a_rate_of_nanoseconds_is_that_of_the_whole_run),
 		TEST(an_ended_run_keeps_its_statistics),
 		TEST(an_open_run_has_statistics_when_asked),
 		TEST(statistics_need_no_more_memory_for_many_samples),
