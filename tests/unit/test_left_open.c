@@ -150,6 +150,32 @@ static void a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_
 	assert_int_equal(outcome_of(f, second.run_id), OUTCOME_FAILED);
 }
 
+/* The wall clock was set to 1970 since the run began. */
+static void samples_of_a_continued_run_cover_its_duration_though_the_clock_stepped(void **state)
+{
+	struct fixture *f = *state;
+	AUTO(history_closep) struct history *h = NULL;
+	struct announced_run a;
+	struct series series;
+	double covered = 0;
+
+	assert_int_equal(announce(f, "etl", &a), 0);
+	settle(f);
+	settle(f);
+	assert_int_equal(finish(f, LEFT_OPEN, OUTCOME_SUCCEEDED), 0);
+	settle(f);
+	assert_int_equal(history_open(&h, f->folder.file, HISTORY_READ, NULL, NULL, NULL), 0);
+	struct run r = test_read_run(h, LEFT_OPEN, &f->arena);
+
+	assert_int_equal(history_series(h, LEFT_OPEN, NULL, &f->arena, &series, NULL), 0);
+	for (size_t i = 0; i < series.n; i++)
+		covered += series.duration[i];
+	assert_true(r.duration_seconds > 900);
+	/* The snapshots of this test are not of the second of their look. */
+	assert_near(covered, r.duration_seconds, 10);
+	assert_null(r.not_measured);
+}
+
 static void end_of_a_run_can_be_told_to_whom_it_was_not_announced(void **state)
 {
 	struct fixture *f = *state;
@@ -189,6 +215,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_id),
+		TEST(samples_of_a_continued_run_cover_its_duration_though_the_clock_stepped),
 		TEST(end_of_a_run_can_be_told_to_whom_it_was_not_announced),
 		TEST(run_that_somebody_else_records_is_left_to_him),
 		TEST(end_of_a_run_whose_process_is_gone_is_not_taken),
