@@ -6,10 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/base/utf8.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/core/app.h"
 #include "exporter/cli/catalogue_command.h"
@@ -341,81 +341,119 @@ static int serve_main(int argc, char **argv)
 
 /* ---- run ---- */
 
+/* The parts of "run" besides the sampler. */
+struct run_parts {
+	struct http *http;
+	struct forwarder *forwarder;
+	bool wrong; /* a part did not start as the options say */
+};
+
+static void note_wrong(struct run_parts *p, const char *message, const struct err *e)
+{
+	log_line(LOG_LEVEL_WARN, message, "err", e->text, NULL);
+	p->wrong = true;
+}
+
 /* Starts the parts for a job. The job runs even if the history cannot be opened. The history is
  * then kept in memory, for the summary. */
-static int start_for_job(struct app *app, const struct identity *self, struct http **http,
+static int start_for_job(struct app *app, const struct identity *self, struct run_parts *p,
 	struct err *e)
 {
-	if (app->options->listen_addresses.n)
-		memory_budget_begin(app->options);
+	const struct options *o = app->options;
+
+	if (o->listen_addresses.n)
+		memory_budget_begin(o);
 	int code = start_historian(app, self, e);
 
 	if (code) {
-		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "err", e->text,
-			NULL);
+		note_wrong(p, "the run will not be in the history", e);
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
-	if (code == 0 && this_server_start(&app->machine, app->options, e) < 0)
-		log_line(LOG_LEVEL_WARN, "the current server is unknown", "err", e->text, NULL);
-	if (code == 0 && app->options->listen_addresses.n &&
+	if (code == 0 && this_server_start(&app->machine, o, e) < 0)
+		note_wrong(p, "the current server is unknown", e);
+	if (code == 0 && o->listen_addresses.n &&
 		run_forecasts_start(&app->run_forecasts, app, e) < 0)
-		log_line(LOG_LEVEL_WARN, "the run has no forecast", "err", e->text, NULL);
+		note_wrong(p, "the run has no forecast", e);
 	if (code == 0)
 		code = sampler_start(&app->sampler, app, NULL, e);
-	if (code == 0 && app->options->listen_addresses.n &&
-		http_start(http, app, &app->options->listen_addresses, e) < 0)
-		log_line(LOG_LEVEL_WARN, "the run is not served", "err", e->text, NULL);
+	if (code == 0 && o->listen_addresses.n &&
+		http_start(&p->http, app, &o->listen_addresses, e) < 0)
+		note_wrong(p, "the run is not served", e);
+	if (code == 0 && start_forwarder(&p->forwarder, app, e))
+		note_wrong(p, "the run is not forwarded", e);
+	if (code)
+		note_wrong(p, "the run is not watched", e);
 	return code;
 }
 
-static int run_job(struct app *app, char **command)
+static int not_started(void)
+{
+	fputs("rightsize-exporter run: the command is not started, because of --strict\n", stderr);
+	return EXIT_USAGE;
+}
+
+static int run_job(struct app *app, struct run_parts *p, char **command)
 {
 	struct identity self;
-	struct http *http = NULL;
-	struct forwarder *forwarder = NULL;
 	struct err e = {0};
+	bool strict = app->options->run_strict;
 	int code;
 
 	wrapper_prepare();
 	identity_read(&self);
 	columns_build(&app->columns);
-	if (start_for_job(app, &self, &http, &e)) {
-		/* Execute the job in this process, as if the caller had started it directly. */
-		log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
+	/* If this fails, execute the job in this process, as if the caller had started it
+	 * directly. */
+	if (start_for_job(app, &self, p, &e) && !strict)
 		return wrapper_become(command);
-	}
-	if (start_forwarder(&forwarder, app, &e))
-		log_line(LOG_LEVEL_WARN, "the run is not forwarded", "err", e.text, NULL);
-	code = wrapper_run(app, &self, command);
-	const struct exit_plan exit_plan = {app, code, do_last, forwarder};
+	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, command);
+	const struct exit_plan exit_plan = {app, code, do_last, p->forwarder};
 
-	stop_watching(http, exit_deadline_begin(&exit_plan), &exit_plan);
+	stop_watching(p->http, exit_deadline_begin(&exit_plan), &exit_plan);
 	stop_history(&exit_plan);
 	this_server_stop(app->machine);
 	columns_done(&app->columns);
 	return code;
 }
 
-static int check_job(const struct options *o, struct err *e)
+/* Ignores a path that is no directory. Without one, the run could not be watched. */
+static void check_directory(struct options *o, enum option_id option, const char *path)
 {
-	const char *name = o->run_job_name;
+	struct option_view view;
+	struct stat st;
+	struct err e = {0};
 
-	if (!name)
-		return err_set(e, -EINVAL,
-			"--job-name=NAME is missing: the name of the job, without dates or run "
-			"numbers");
-	if (strlen(name) >= JOB_NAME_MAX)
-		return err_set(e, -EINVAL,
-			"--job-name: the name has %zu bytes; at most %d are accepted", strlen(name),
-			JOB_NAME_MAX - 1);
-	if (!utf8_plain(name))
-		return err_set(e, -EINVAL,
-			"--job-name: give UTF-8 text without control characters");
-	if (o->n_rest == 0)
-		return err_set(e, -EINVAL,
-			"the command is missing: run --job-name NAME -- COMMAND [ARGUMENT...]");
-	return 0;
+	if (!o->given[option] || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+		return;
+	option_at(option, &view);
+	err_set(&e, -EINVAL, "--%s=%.80s: accepted is a directory that exists", view.name, path);
+	options_ignore(o, option, &e);
+}
+
+/* Checks what the options say about files and routes. Then logs which options are ignored. Returns
+ * an exit code if the command must not start, else 0. */
+static int check_run(struct options *o)
+{
+	struct err e = {0};
+
+	if (site_check_options(o, &e))
+		options_ignore(o, OPTION_telemetry_path, &e);
+	check_directory(o, OPTION_procfs, o->procfs);
+	check_directory(o, OPTION_sysfs, o->sysfs);
+	check_directory(o, OPTION_rootfs, o->rootfs);
+	for (size_t i = 0; i < o->n_ignored; i++)
+		log_line(LOG_LEVEL_WARN, "an option is ignored", "err", o->ignored[i], NULL);
+	if (o->n_rest && !o->run_job_name) {
+		const char *slash = strrchr(o->rest[0], '/');
+
+		o->run_job_name = slash && slash[1] ? slash + 1 : o->rest[0];
+	}
+	if (o->n_rest)
+		return o->run_strict && o->n_ignored ? not_started() : 0;
+	err_set(&e, -EINVAL,
+		"the command is missing: run [--job-name=NAME] -- COMMAND [ARGUMENT...]");
+	return usage_error("run", &e);
 }
 
 static int run_main(int argc, char **argv)
@@ -426,22 +464,23 @@ static int run_main(int argc, char **argv)
 
 	if (options_read(&o, COMMAND_RUN, argc, argv, &e))
 		return usage_error("run", &e);
-	log_setup(o.log_level, o.log_format);
-	if (check_job(&o, &e) || site_check_options(&o, &e)) {
+	if (o.help) {
 		options_done(&o);
-		return usage_error("run", &e);
+		return manual_main(argc + 2, argv - 2);
 	}
+	log_setup(o.log_level, o.log_format);
 	AUTO(freep) char *path = NULL;
+	struct run_parts parts = {0};
+	int code = check_run(&o);
 
-	if (path_default_history(&path, o.history_path, &e)) {
-		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "err", e.text, NULL);
+	if (code == 0 && path_default_history(&path, o.history_path, &e)) {
+		note_wrong(&parts, "the run will not be in the history", &e);
 		path = xstrdup(":memory:");
 	}
 	app.history_path = path;
-
 	app.options = &o;
-	int code = run_job(&app, o.rest);
-
+	if (code == 0)
+		code = run_job(&app, &parts, o.rest);
 	app_caches_done(&app);
 	options_done(&o);
 	return code;

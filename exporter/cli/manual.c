@@ -42,6 +42,9 @@ bool manual_wanted(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "manual") == 0)
 		return true;
+	/* Only options_read knows where the command of "run" begins, which may have --help, too. */
+	if (argc > 1 && strcmp(argv[1], "run") == 0)
+		return false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
 			strcmp(argv[i], "--version") == 0)

@@ -19,7 +19,7 @@ void manual_man(struct buf *out);
 void manual_bash(struct buf *out);
 
 /* Returns true when the first argument is the word manual, or when --help, -h or --version comes
- * before any "--". */
+ * before any "--". The options of "run" are left to options_read. */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

@@ -9,6 +9,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/utf8.h"
 #include "collectors/collector.h"
 #include "exporter/text/suggest.h"
 #include "exporter/options/shapes.h"
@@ -18,6 +19,7 @@
 #define COLLECTOR_PREFIX "collector."
 #define OPTION_NAME_MAX  64
 #define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
+#define VALUE_SHOWN      80 /* bytes of a wrong value in an error */
 
 enum option_kind {
 	KIND_TEXT,
@@ -88,6 +90,7 @@ static bool number_with_suffix(const char *text, bool bytes, double *ret)
 static int refuse(struct err *e, const struct option_row *row, const char *value)
 {
 	struct buf accepted = BUF_MAX(200);
+	char shown[VALUE_SHOWN];
 
 	switch (row->kind) {
 	case KIND_CHOICE:
@@ -119,7 +122,11 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 	}
 	if (row->shape && row->shape->may_hold_secret && strchr(value, '@'))
 		value = "...";
-	err_set(e, -EINVAL, "--%s=%s: accepted is %s", row->name, value, buf_text(&accepted));
+	utf8_clean(value, strlen(value), shown, sizeof shown);
+	for (char *c = shown; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	err_set(e, -EINVAL, "--%s=%s: accepted is %s", row->name, shown, buf_text(&accepted));
 	buf_done(&accepted);
 	return -EINVAL;
 }
@@ -152,9 +159,11 @@ static bool set_number(void *field, const struct option_row *row, const char *va
 static bool set_flag(bool *field, const char *value)
 {
 	bool on = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+	bool ok = on || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
 
-	*field = on;
-	return on || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
+	if (ok)
+		*field = on;
+	return ok;
 }
 
 static bool set_choice(const char **field, const char *const *choices, const char *value)
@@ -173,12 +182,15 @@ static const char **texts_of(const struct text_list *list)
 	return (const char **)(uintptr_t)list->text;
 }
 
+/* Sets an option, or leaves it as it is when the value is wrong. */
 static int set_option(struct options *o, const struct option_row *row, const char *value,
 	struct err *e)
 {
 	void *field = (char *)o + row->offset;
 	bool ok = value[0] != '\0' && (!row->shape || row->shape->fits(value));
 
+	if (!ok)
+		return refuse(e, row, value);
 	switch (row->kind) {
 	case KIND_TEXT:
 		*(const char **)field = value;
@@ -207,13 +219,50 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 	return ok ? 0 : refuse(e, row, value);
 }
 
+/* Sets an option. The first flag replaces the list of the environment. */
 static int set_by_flag(struct options *o, const struct option_row *row, const char *value,
 	struct err *e)
 {
-	if (row->kind == KIND_TEXTS && !o->by_flag[row - rows])
-		((struct text_list *)(void *)((char *)o + row->offset))->n = 0;
-	o->given[row - rows] = o->by_flag[row - rows] = true;
-	return set_option(o, row, value, e);
+	struct text_list *list = (void *)((char *)o + row->offset);
+	bool replaces = row->kind == KIND_TEXTS && !o->by_flag[row - rows];
+	size_t n = replaces ? list->n : 0;
+
+	if (replaces)
+		list->n = 0;
+	int code = set_option(o, row, value, e);
+
+	if (code && replaces)
+		list->n = n;
+	if (code == 0)
+		o->given[row - rows] = o->by_flag[row - rows] = true;
+	return code;
+}
+
+/* ---- wrong options ---- */
+
+static void ignore(struct options *o, const char *why)
+{
+	o->ignored = xreallocarray(o->ignored, o->n_ignored + 1, sizeof *o->ignored);
+	o->ignored[o->n_ignored++] = xstrdup(why);
+}
+
+/* Handles a wrong option. "run" ignores it, because the job must run whatever is said about it. */
+static int complain(struct options *o, enum command_bits command, const struct err *why,
+	struct err *e)
+{
+	if (command == COMMAND_RUN) {
+		ignore(o, why->text);
+		return 0;
+	}
+	if (e)
+		*e = *why;
+	return why->code;
+}
+
+void options_ignore(struct options *o, enum option_id option, const struct err *why)
+{
+	ignore(o, why->text);
+	set_option(o, &rows[option], rows[option].fallback, NULL);
 }
 
 /* ---- the environment ---- */
@@ -242,17 +291,21 @@ static const char *from_environment(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-static int set_collectors(struct options *o, struct err *e)
+static int set_collectors(struct options *o, enum command_bits command, struct err *e)
 {
 	for (size_t i = 0; all_collectors[i]; i++) {
 		char name[OPTION_NAME_MAX];
+		struct err why = {0};
 
 		snprintf(name, sizeof name, COLLECTOR_PREFIX "%s", all_collectors[i]->name);
 		const char *given = from_environment(name);
 
-		if (given && !set_flag(&o->collector_on[i], given))
-			return err_set(e, -EINVAL, "--%s=%s: accepted is true or false", name,
-				given);
+		if (!given || set_flag(&o->collector_on[i], given))
+			continue;
+		err_set(&why, -EINVAL, "environment: --%s=%.64s: accepted is true or false", name,
+			given);
+		if (complain(o, command, &why, e))
+			return why.code;
 	}
 	return 0;
 }
@@ -262,14 +315,18 @@ static int set_defaults(struct options *o, enum command_bits command, struct err
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const char *given =
 			rows[i].commands & command ? from_environment(rows[i].name) : NULL;
-		const char *value = given ? given : rows[i].fallback;
-		int code = value ? set_option(o, &rows[i], value, e) : 0;
+		struct err why = {0};
 
-		o->given[i] = given != NULL;
-		if (code)
-			return code;
+		o->given[i] = given && set_option(o, &rows[i], given, &why) == 0;
+		if (!o->given[i] && rows[i].fallback)
+			set_option(o, &rows[i], rows[i].fallback, NULL);
+		if (!given || o->given[i])
+			continue;
+		err_wrap(&why, "environment");
+		if (complain(o, command, &why, e))
+			return why.code;
 	}
-	return command & COMMAND_WATCH ? set_collectors(o, e) : 0;
+	return command & COMMAND_WATCH ? set_collectors(o, command, e) : 0;
 }
 
 static const struct option_row *row_named(const char *name, size_t len)
@@ -298,48 +355,82 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
 	return -EINVAL;
 }
 
+/* Returns -ENOENT, to tell an unknown option from a wrong value. */
 static int unknown_option(const char *flag, enum command_bits command, struct err *e)
 {
 	const char *names[ARRAY_LEN(rows)], *slip;
 	char name[64];
 	size_t n = 0;
 
+	if (strncmp(flag, "--", 2) != 0)
+		return err_set(e, -ENOENT, "unknown option %.64s; options begin with --", flag);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].commands & command)
 			names[n++] = rows[i].name;
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag + 2, "="), flag + 2);
 	slip = suggest_slip(name, names, n);
-	return slip ? err_set(e, -EINVAL, "unknown option %.100s: did you mean --%s?", flag, slip) :
-		      err_set(e, -EINVAL, "unknown option %.100s; --help lists the options", flag);
+	return slip ? err_set(e, -ENOENT, "unknown option %.100s: did you mean --%s?", flag, slip) :
+		      err_set(e, -ENOENT, "unknown option %.100s; --help lists the options", flag);
+}
+
+/* The parts of an argument that is an option: "--NAME", "--no-NAME" or "--NAME=VALUE". */
+struct flag {
+	const struct option_row *row; /* NULL = a collector */
+	const char *collector, *value;
+	bool no;
+};
+
+/* Returns false for an unknown option. */
+static bool find_flag(struct flag *ret, enum command_bits command, const char *argument)
+{
+	const char *name = argument + 2, *equals = strchr(argument, '=');
+	struct flag f = {.value = equals ? equals + 1 : NULL};
+
+	if (strncmp(argument, "--", 2) != 0)
+		return false;
+	f.row = row_named(name, equals ? (size_t)(equals - name) : strlen(name));
+	f.no = !f.row && !equals && strncmp(name, "no-", 3) == 0;
+	name += f.no ? 3 : 0;
+	if (f.no) {
+		f.row = row_named(name, strlen(name));
+		if (f.row && f.row->kind != KIND_FLAG)
+			return false;
+	}
+	if (!f.row && !equals && (command & COMMAND_WATCH) &&
+		strncmp(name, COLLECTOR_PREFIX, strlen(COLLECTOR_PREFIX)) == 0)
+		f.collector = name + strlen(COLLECTOR_PREFIX);
+	*ret = f;
+	return f.collector || (f.row && f.row->commands & command);
 }
 
 /* Reads the flag at argv[*i] and moves `*i` to the last argument of the flag. */
 static int read_flag(struct options *o, enum command_bits command, int argc, char **argv, int *i,
 	struct err *e)
 {
-	const char *name = argv[*i] + 2, *equals = strchr(name, '=');
-	bool no = strncmp(name, "no-", 3) == 0;
-	const char *collector = no ? name + 3 : name;
+	struct flag f;
 
-	if (strncmp(collector, COLLECTOR_PREFIX, strlen(COLLECTOR_PREFIX)) == 0 && !equals &&
-		(command & COMMAND_WATCH))
-		return set_collector(o, collector + strlen(COLLECTOR_PREFIX), !no, e);
-
-	const struct option_row *row =
-		row_named(name, equals ? (size_t)(equals - name) : strlen(name));
-
-	if (!row && no && (row = row_named(name + 3, strlen(name + 3))) && row->kind == KIND_FLAG)
-		return set_by_flag(o, row, "false", e);
-	if (!row || !(row->commands & command) ||
-		(no && row->kind == KIND_FLAG && !equals && strncmp(row->name, "no-", 3) != 0))
+	if (!find_flag(&f, command, argv[*i]))
 		return unknown_option(argv[*i], command, e);
-	if (row->kind == KIND_FLAG && !equals)
-		return set_by_flag(o, row, "true", e);
-	if (equals)
-		return set_by_flag(o, row, equals + 1, e);
-	if (*i + 1 >= argc)
-		return err_set(e, -EINVAL, "--%s needs a value (%s)", row->name, row->placeholder);
-	return set_by_flag(o, row, argv[++*i], e);
+	if (f.collector)
+		return set_collector(o, f.collector, !f.no, e);
+	if (f.row->kind == KIND_FLAG && !f.value)
+		return set_by_flag(o, f.row, f.no ? "false" : "true", e);
+	if (f.value)
+		return set_by_flag(o, f.row, f.value, e);
+	if (*i + 1 >= argc || strcmp(argv[*i + 1], "--") == 0)
+		return err_set(e, -EINVAL, "--%s needs a value (%s)", f.row->name,
+			f.row->placeholder);
+	return set_by_flag(o, f.row, argv[++*i], e);
+}
+
+/* Returns true if the argument after the unknown option argv[i] is its value and not the command:
+ * "--" or a known option follows. */
+static bool unknown_has_value(enum command_bits command, int argc, char **argv, int i)
+{
+	struct flag f;
+
+	return i + 2 < argc && !strchr(argv[i], '=') && argv[i + 1][0] != '-' &&
+	       (strcmp(argv[i + 2], "--") == 0 || find_flag(&f, command, argv[i + 2]));
 }
 
 static int begin_options(struct options *o, enum command_bits command, struct err *e)
@@ -352,11 +443,7 @@ static int begin_options(struct options *o, enum command_bits command, struct er
 	o->collector_on = xcalloc(n + 1, sizeof *o->collector_on);
 	for (size_t k = 0; k < n; k++)
 		o->collector_on[k] = !all_collectors[k]->off_by_default;
-	int code = set_defaults(o, command, e);
-
-	if (code)
-		err_wrap(e, "environment");
-	return code;
+	return set_defaults(o, command, e);
 }
 
 static int finish_options(struct options *o, char **rest, int n_rest, int code)
@@ -368,23 +455,40 @@ static int finish_options(struct options *o, char **rest, int n_rest, int code)
 	return code;
 }
 
+static bool asks_for_help(enum command_bits command, const char *argument)
+{
+	return command == COMMAND_RUN &&
+	       (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0 ||
+		       strcmp(argument, "--version") == 0);
+}
+
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e)
 {
 	int code = begin_options(ret, command, e), i = 0;
+	struct err unknown = {0};
+	bool ends = false;
 
-	for (; code == 0 && i < argc && argv[i][0] == '-'; i++) {
-		if (strcmp(argv[i], "--") == 0) {
-			i++;
+	for (; code == 0 && i < argc && argv[i][0] == '-' && !ends; i++) {
+		struct err why = {0};
+
+		ends = strcmp(argv[i], "--") == 0;
+		ret->help = asks_for_help(command, argv[i]);
+		if (ret->help)
 			break;
+		if (ends || read_flag(ret, command, argc, argv, &i, &why) == 0)
+			continue;
+		if (why.code == -ENOENT) {
+			unknown = unknown.code ? unknown : why;
+			i += command == COMMAND_RUN && unknown_has_value(command, argc, argv, i);
 		}
-		if (strncmp(argv[i], "--", 2) != 0)
-			code = err_set(e, -EINVAL, "unknown option %s; options begin with --",
-				argv[i]);
-		else
-			code = read_flag(ret, command, argc, argv, &i, e);
+		code = complain(ret, command, &why, e);
 	}
-	return finish_options(ret, argv + i, argc - i, code);
+	/* Without "--", the next argument may be the value of the unknown option or the command. */
+	if (code == 0 && unknown.code && !ends && !ret->help)
+		code = err_set(e, -EINVAL, "%s%s", unknown.text,
+			"; write -- in front of the command");
+	return finish_options(ret, argv + i, argc - i, code ? -EINVAL : 0);
 }
 
 void options_done(struct options *o)
@@ -392,6 +496,9 @@ void options_done(struct options *o)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].kind == KIND_TEXTS)
 			free(texts_of((void *)((char *)o + rows[i].offset)));
+	for (size_t i = 0; i < o->n_ignored; i++)
+		free(o->ignored[i]);
+	free(o->ignored);
 	free(o->collector_on);
 	*o = (struct options){0};
 }

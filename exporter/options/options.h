@@ -139,7 +139,7 @@ X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
   "One process, with what each rule says of it") \
 X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
   "What rules capture printed, instead of the processes of this machine") \
-X(TEXT, run_job_name, "job-name", NULL, 0, 0, COMMAND_RUN, "NAME", \
+X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 1, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "Size of what this run works on, announced for recommendations: peaks often follow it") \
@@ -153,6 +153,8 @@ X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
   "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
 X(TEXT, run_report, "report", NULL, 0, 0, COMMAND_RUN, "FILE", \
   "At the end, put the run's page there, as the command report does: failed runs, too") \
+X(FLAG, run_strict, "strict", "false", 0, 0, COMMAND_RUN, NULL, \
+  "Do not start the command, and end with exit code 2, when an option, a variable or a file of this program is wrong; otherwise that is a line on stderr, and the command runs") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
   "No summary on stderr at the end") \
 X(CHOICE, log_level, "log.level", "info", option_log_levels, 0, COMMAND_ALL, "LEVEL", \
@@ -180,6 +182,10 @@ struct options {
 	bool given[OPTION_COUNT];   /* set by a flag or the environment, not by default */
 	bool by_flag[OPTION_COUNT]; /* the first flag replaces the environment's list */
 	bool *collector_on;         /* one for each collector of all_collectors */
+	bool help;                  /* run: --help, -h or --version stands before the command */
+	/* run: one sentence for each wrong option. The option is ignored. */
+	size_t n_ignored;
+	char **ignored;
 	char **rest; /* arguments after the options (run: the command), NULL-terminated */
 	int n_rest;
 };
@@ -187,11 +193,18 @@ struct options {
 /* Reads the environment and the arguments of one command. Stops at "--" or the first argument that
  * is not a flag. Texts point into `argv` and the environment. Returns -EINVAL for an unknown flag
  * or an invalid value; the message names the flag, the value and the accepted values. After success
- * the caller must call options_done. */
+ * the caller must call options_done.
+ *
+ * "run" must start its command, so it ignores wrong options: they are then in `ignored`. Only an
+ * unknown flag without "--" after it is -EINVAL there, because nobody can tell where the command
+ * begins. */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e);
 
 void options_done(struct options *o);
+
+/* Sets an option back to its default, and adds `why` to `ignored`. */
+void options_ignore(struct options *o, enum option_id option, const struct err *why);
 
 /* The documentation of one option. */
 struct option_view {

@@ -5,6 +5,11 @@
 #include <strings.h>
 
 #include "collectors/base/scan.h"
+#include "collectors/base/utf8.h"
+#include "collectors/runs.h"
+
+#define TEXT_OF(number)  TEXT_OF_(number)
+#define TEXT_OF_(number) #number
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -113,4 +118,15 @@ static bool is_host_name(const char *text)
 const struct text_shape shape_host_name = {
 	.fits = is_host_name,
 	.accepted = "a name without a port, .NAME for all names below it, or *",
+};
+
+static bool is_job_name(const char *text)
+{
+	return strlen(text) < JOB_NAME_MAX && utf8_plain(text);
+}
+
+const struct text_shape shape_job_name = {
+	.fits = is_job_name,
+	.accepted = "UTF-8 text of less than " TEXT_OF(
+		JOB_NAME_MAX) " bytes without control characters",
 };

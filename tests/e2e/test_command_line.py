@@ -274,9 +274,10 @@ class WrongUse(Case):
         (["serve", "--history.max-size=1X"], ["history.max-size", "1X", "512M"]),
         (["serve", "--collector.nothing"], ["nothing", "memory"]),
         (["serve", "--history.path"], ["history.path"]),
-        (["run", "--", "true"], ["job-name"]),
         (["run", "--job-name=job"], ["COMMAND"]),
-        (["run", "--job-name=job", "--unknown", "--", "true"], ["--unknown"]),
+        (["run", "--job-name=job", "--"], ["COMMAND"]),
+        (["run", "--job-name=job", "--unknown", "true"], ["--unknown", "write -- in front of the command"]),
+        (["run", "--job-name=job", "--strict", "--attempt=0", "--", "true"], ["--attempt=0", "1 to 1000", "--strict"]),
         (["stats"], ["job-name"]),
         (["stats", "--job-name=job", "--runs=many"], ["runs", "many"]),
         (["recommend", "--job-name=job", "--colour=red"], ["colour"]),
@@ -296,8 +297,7 @@ class WrongUse(Case):
         *((["rules", *words], ["accepted is test, check or capture"]) for words in ([], ["nothing"])),
         (["rules", "check"], ["--jobs.rules=FILE is missing"]),
         (["manual", "nothing"], ["metrics", "options"]),
-        *(([command, f"--web.telemetry-path={path}", *words], ["--web.telemetry-path", path, "nothing else is at"])
-          for command, *words in (["serve"], ["run", "--job-name=job", "--", "true"])
+        *((["serve", f"--web.telemetry-path={path}"], ["--web.telemetry-path", path, "nothing else is at"])
           for path in ("/stats", "/web/app.js", "/-/healthy")),
     ]
 

@@ -168,6 +168,116 @@ static void flag_beats_environment_beats_default(void **state)
 	unsetenv("RIGHTSIZE_WEB_LISTEN_ADDRESS");
 }
 
+#define COUNT_OF_ATTEMPT "accepted is a whole number from 1 to 1000"
+
+/* Wrong options of "run" are ignored one by one, and the command after them is found. */
+static void a_command_starts_whatever_is_wrong_with_its_options(void **state)
+{
+	static const struct {
+		const char *words[6];
+		const char *ignored; /* the only complaint */
+		const char *command; /* first word; NULL = -EINVAL */
+	} table[] = {
+		{{"--attempt=0", "true"}, "--attempt=0: " COUNT_OF_ATTEMPT, "true"},
+		{{"--attempt=", "true"}, "--attempt=: " COUNT_OF_ATTEMPT, "true"},
+		{{"--attempt=1001", "--", "true"}, "--attempt=1001: " COUNT_OF_ATTEMPT, "true"},
+		{{"--attempt", "x", "true"}, "--attempt=x: " COUNT_OF_ATTEMPT, "true"},
+		{{"--attempt=a\nb", "true"}, "--attempt=a?b: " COUNT_OF_ATTEMPT, "true"},
+		{{"--attempt", "--", "true"}, "--attempt needs a value (N)", "true"},
+		{{"--quiet=maybe", "true"}, "--quiet=maybe: accepted is true or false", "true"},
+		{{"--job-name=", "true"},
+			"--job-name=: accepted is UTF-8 text of less than 200 bytes without "
+			"control characters",
+			"true"},
+		{{"--log.level=loud", "true"},
+			"--log.level=loud: accepted is debug, info, warn, error", "true"},
+		{{"--bogus", "--", "true"}, "unknown option --bogus; --help lists the options",
+			"true"},
+		{{"--bogus=x", "--", "true"}, "unknown option --bogus=x; --help lists the options",
+			"true"},
+		{{"--bogus", "x", "--", "true"}, "unknown option --bogus; --help lists the options",
+			"true"},
+		{{"--bogus", "x", "--no-quiet", "--", "true"},
+			"unknown option --bogus; --help lists the options", "true"},
+		{{"-x", "--", "true"}, "unknown option -x; options begin with --", "true"},
+		{{"--jobs.max=5", "--", "true"},
+			"unknown option --jobs.max=5; --help lists the options", "true"},
+		{{"--bogus", "true"}, NULL, NULL},
+		{{"--bogus", "--quiet", "true"}, NULL, NULL},
+		{{"--bogus", "ls", "--color", "--", "x"}, NULL, NULL},
+		{{"--bogus"}, NULL, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct options o;
+		struct err e = {0};
+		int code = read_words(&o, COMMAND_RUN, &e, table[i].words);
+
+		if (!table[i].command) {
+			assert_int_equal(code, -EINVAL);
+			assert_string_equal(e.text, "unknown option --bogus; --help lists the "
+						    "options; write -- in front of the command");
+			continue;
+		}
+		assert_int_equal(code, 0);
+		assert_int_equal(o.n_ignored, 1);
+		assert_string_equal(o.ignored[0], table[i].ignored);
+		assert_string_equal(o.rest[0], table[i].command);
+		options_done(&o);
+	}
+}
+
+/* A wrong value leaves what held before it. */
+static void a_wrong_option_changes_nothing(void **state)
+{
+	AUTO(options_done) struct options o;
+
+	setenv("RIGHTSIZE_ATTEMPT", "3", 1);
+	setenv("RIGHTSIZE_SAMPLE_INTERVAL", "never", 1);
+	setenv("RIGHTSIZE_WEB_LISTEN_ADDRESS", "127.0.0.1:1", 1);
+	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--attempt=x", "--job-name=a",
+				 "--job-name=", "--web.listen-address=bad", "true"),
+		0);
+	unsetenv("RIGHTSIZE_ATTEMPT");
+	unsetenv("RIGHTSIZE_SAMPLE_INTERVAL");
+	unsetenv("RIGHTSIZE_WEB_LISTEN_ADDRESS");
+	assert_int_equal(o.n_ignored, 4);
+	assert_string_equal(o.ignored[0],
+		"environment: --sample.interval=never: accepted is a duration such as 500ms, 30s, "
+		"15m, 36h or 90d, from 0.1 to 3600 seconds");
+	assert_int_equal(o.run_attempt, 3);
+	assert_double_equal(o.sample_interval, 1, 0);
+	assert_false(o.given[OPTION_sample_interval]);
+	assert_string_equal(o.run_job_name, "a");
+	assert_int_equal(o.listen_addresses.n, 1);
+	assert_string_equal(o.listen_addresses.text[0], "127.0.0.1:1");
+	assert_false(o.by_flag[OPTION_listen_addresses]);
+}
+
+static void help_is_asked_for_in_front_of_the_command_only(void **state)
+{
+	static const struct {
+		const char *words[4];
+		bool help;
+	} table[] = {
+		{{"--help"}, true},
+		{{"-h", "true"}, true},
+		{{"--attempt=2", "--version"}, true},
+		{{"--bogus", "--help"}, true},
+		{{"ls", "--help"}, false},
+		{{"--job-name", "--help", "ls"}, false},
+		{{"--", "--help"}, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct options o;
+
+		assert_int_equal(read_words(&o, COMMAND_RUN, NULL, table[i].words), 0);
+		assert_int_equal(o.help, table[i].help);
+		options_done(&o);
+	}
+}
+
 static bool is_on(const struct options *o, const char *collector)
 {
 	for (size_t i = 0; all_collectors[i]; i++)
@@ -191,8 +301,12 @@ static void collectors_are_switched_by_the_environment_too(void **state)
 	assert_true(is_on(&o, "cpu"));
 	options_done(&o);
 	setenv("RIGHTSIZE_COLLECTOR_CPU", "off", 1);
-	assert_int_equal(READ(&o, COMMAND_RUN, &e, "--"), -EINVAL);
+	assert_int_equal(READ(&o, COMMAND_SERVE, &e, "--"), -EINVAL);
 	assert_string_equal(e.text, "environment: --collector.cpu=off: accepted is true or false");
+	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--"), 0);
+	assert_int_equal(o.n_ignored, 1);
+	assert_string_equal(o.ignored[0], e.text);
+	options_done(&o);
 	assert_int_equal(READ(&o, COMMAND_QUERY, NULL, "--"), 0); /* a query has no collectors */
 	options_done(&o);
 	unsetenv("RIGHTSIZE_COLLECTOR_NETWORK");
@@ -298,6 +412,9 @@ int main(void)
 		cmocka_unit_test(texts_of_a_shape_are_accepted),
 		cmocka_unit_test(refusals_name_flag_value_and_what_is_accepted),
 		cmocka_unit_test(flag_beats_environment_beats_default),
+		cmocka_unit_test(a_command_starts_whatever_is_wrong_with_its_options),
+		cmocka_unit_test(a_wrong_option_changes_nothing),
+		cmocka_unit_test(help_is_asked_for_in_front_of_the_command_only),
 		cmocka_unit_test(collectors_are_switched_by_the_environment_too),
 		cmocka_unit_test(slips_in_the_environment_are_said),
 		cmocka_unit_test(collectors_are_switched),
