@@ -2,6 +2,7 @@
  * them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/core/app.h"
 #include "exporter/cli/catalogue_command.h"
@@ -90,6 +92,24 @@ static struct history_limits limits_of(const struct options *o, bool serves)
 		if (!o->given[rows[i].option])
 			ret.defaults |= rows[i].limit;
 	return ret;
+}
+
+/* Tells that K, M, G and T count powers of 1000 now, as with Kubernetes: the limit of a history
+ * became smaller by it. */
+static void say_units(const struct options *o)
+{
+	const char *size = o->text[OPTION_history_max_size];
+	char now[24], before[24];
+	double binary;
+
+	if (!quantity_was_binary((struct slice){size, strlen(size)}, &binary))
+		return;
+	snprintf(now, sizeof now, "%" PRIu64, o->history_max_size);
+	snprintf(before, sizeof before, "%.0f", binary);
+	log_line(LOG_LEVEL_INFO,
+		"--history.max-size: K, M, G and T are powers of 1000 now, not of 1024; for those "
+		"write Ki, Mi, Gi and Ti",
+		"given", size, "bytes", now, "bytes_before", before, NULL);
 }
 
 static int start_historian(struct app *app, const struct identity *self, struct err *e)
@@ -303,6 +323,7 @@ static int serve_main(int argc, char **argv)
 		return usage_error("serve", &e);
 	}
 	option_variables_check(COMMAND_SERVE, warn_of_variable);
+	say_units(&o);
 	warn_of_tokens(&o);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
@@ -469,6 +490,7 @@ static int run_main(int argc, char **argv)
 		return manual_main(argc + 2, argv - 2);
 	}
 	log_setup(o.log_level, o.log_format);
+	say_units(&o);
 	AUTO(freep) char *path = NULL;
 	struct run_parts parts = {0};
 	int code = check_run(&o);

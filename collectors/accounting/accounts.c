@@ -789,8 +789,6 @@ void account_note(const struct account *a, const struct host *h, struct account_
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, source),
 		.cpu_foreign_seconds = foreign_of(a, source),
-		.machine_cpus = NAN,
-		.machine_memory_bytes = NAN,
 		.cpu_seconds = a->total,
 		.peak_told_at_ends =
 			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/units.h"
 #include "collectors/base/utf8.h"
 #include "collectors/naming/process_words.h"
@@ -253,7 +254,7 @@ static void take_own(const struct process_words *w, struct recognised *r)
 	if (attempt.data)
 		r->attempt = number(attempt);
 	if (input.data)
-		r->input_bytes = number(input);
+		quantity_bytes(input, QUANTITY_OF_PEOPLE, 0, &r->input_bytes);
 }
 
 bool recognise(const struct process_text *text, struct recognised *ret)

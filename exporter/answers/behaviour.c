@@ -252,7 +252,7 @@ static int add_running(struct history *h, const struct runs *runs, struct arena 
 	for (size_t i = 0; i < open.n; i++) {
 		struct running_progress now = progress_of(h, &open.run[i]);
 		struct prospect own;
-		bool announced = open.run[i].input_bytes > 0;
+		bool announced = open.run[i].input_bytes >= 0;
 
 		if (announced)
 			running_prospect(runs, open.run[i].input_bytes, &own);

@@ -9,7 +9,6 @@
 #include "exporter/text/suggest.h"
 #include "recommender/catalogue/regions.h"
 
-#define GB_IN_MIB    1024.0
 #define ACCEPTED_MAX 64 /* an error lists all names up to this number, else similar names */
 
 #if defined(__x86_64__)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/units.h"
 #include "exporter/api/route.h"
 #include "recommender/servers/pick.h"
 
@@ -14,6 +15,8 @@ const char *server_parameter_architecture(size_t i);
 const char *server_parameter_cpu_allocation(size_t i);
 const char *server_parameter_allocation(size_t i);
 const char *server_parameter_reserve(size_t i);
+
+#define GB_IN_MIB 1024.0 /* Keeper counts memory in GB of 1,024 MiB */
 
 /* clang-format off */
 #define SERVER_PARAMETERS \
@@ -49,20 +52,20 @@ const char *server_parameter_reserve(size_t i);
 	{.name = "cpu_allocation", .kind = PARAMETER_CHOICE, .repeats = true, .choice = server_parameter_cpu_allocation, \
 		.help = "How CPUs are sold; by default any for a job that keeps them busy for less than " \
 			"a tenth of its time, else all but Shared and Burstable"}, \
-	{.name = "vcpus_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "vCPUs", \
+	{.name = "vcpus_min", .kind = PARAMETER_CORES, .least = 0, .most = 1e6, .unit = "vCPUs", \
 		.help = "Least vCPUs of the server, whatever the job needs"}, \
-	{.name = "vcpus_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, .unit = "vCPUs", \
+	{.name = "vcpus_max", .kind = PARAMETER_CORES, .least = 0.001, .most = 1e6, .unit = "vCPUs", \
 		.help = "Most vCPUs of the server"}, \
-	{.name = "memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
+	{.name = "memory_min", .kind = PARAMETER_SIZE, .least = 0, .most = 1e6, .unit = "GB", .unit_bytes = GB_IN_MIB * MIB, \
 		.help = "Least memory of the server as sold in GB of 1,024 MiB, as Keeper counts, " \
 			"whatever the job needs"}, \
-	{.name = "memory_max", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e6, .unit = "GB", \
+	{.name = "memory_max", .kind = PARAMETER_SIZE, .least = 0.001, .most = 1e6, .unit = "GB", .unit_bytes = GB_IN_MIB * MIB, \
 		.help = "Most memory of the server as sold in GB of 1,024 MiB"}, \
 	{.name = "gpu_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e4, .unit = "GPUs", \
 		.help = "Least GPUs of the server; fractions are sold, too"}, \
-	{.name = "gpu_memory_min", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
+	{.name = "gpu_memory_min", .kind = PARAMETER_SIZE, .least = 0, .most = 1e6, .unit = "GB", .unit_bytes = GB_IN_MIB * MIB, \
 		.help = "Least memory of each GPU in GB of 1,024 MiB"}, \
-	{.name = "gpu_memory_total", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e6, .unit = "GB", \
+	{.name = "gpu_memory_total", .kind = PARAMETER_SIZE, .least = 0, .most = 1e6, .unit = "GB", .unit_bytes = GB_IN_MIB * MIB, \
 		.help = "Least memory of all GPUs together in GB of 1,024 MiB"}, \
 	{.name = "gpu_manufacturer", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only GPUs of this manufacturer"}, \
@@ -70,7 +73,7 @@ const char *server_parameter_reserve(size_t i);
 		.help = "Only GPUs of this family, for example Ampere"}, \
 	{.name = "gpu_model", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only this GPU, for example A10G"}, \
-	{.name = "storage_size", .kind = PARAMETER_NUMBER, .least = 0, .most = 1e7, .unit = "GB", \
+	{.name = "storage_size", .kind = PARAMETER_SIZE, .least = 0, .most = 1e7, .unit = "GB", .unit_bytes = GB, \
 		.help = "Least local storage of the server in GB"}, \
 	{.name = "storage_type", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only this kind of local storage, for example ssd"}, \

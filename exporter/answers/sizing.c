@@ -27,9 +27,9 @@ static void key_of(const struct sizing_question *q, char key[KEY_MAX], char stat
 	const struct sizing_options *o = &q->options;
 	const struct job_mark *m = &q->mark;
 
-	snprintf(key, KEY_MAX, "sizing %s %d %zu %d %a %a %d %a %zu %s", q->strategy->name,
+	snprintf(key, KEY_MAX, "sizing %s %d %zu %d %a %a %d %a %d %zu %s", q->strategy->name,
 		isinf(q->since) != 0, o->runs, (int)o->risk, o->percentile, o->margin,
-		o->margin_given, o->input_bytes, o->attempt, q->job_name);
+		o->margin_given, o->input_bytes, o->input_given, o->attempt, q->job_name);
 	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a", m->runs, m->running,
 		m->succeeded, m->ids, m->ended);
 }

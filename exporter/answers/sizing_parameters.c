@@ -63,6 +63,7 @@ bool sizing_parameters_read(const struct arguments *a, struct sizing_options *re
 		.margin = isnan(margin) ? 0 : margin,
 		.margin_given = !isnan(margin),
 		.input_bytes = isnan(input) ? 0 : input,
+		.input_given = !isnan(input),
 		.attempt = argument_count(a, "attempt"),
 	};
 

@@ -48,10 +48,11 @@ const char *sizing_parameter_risk(size_t i);
 		.help = "Memory added for safety, as a share: 0.2 is 20 % (strategies max, " \
 			"percentile, krr and vpa)"}, \
 	{.name = "input_bytes", \
-		.kind = PARAMETER_NUMBER, \
-		.least = 1, \
+		.kind = PARAMETER_SIZE, \
+		.least = 0, \
 		.most = 1e18, \
 		.unit = "bytes", \
+		.unit_bytes = 1, \
 		.help = "Size of the next run's input, as it would be announced with it " \
 			"(RIGHTSIZE_INPUT_BYTES)"}, \
 	{.name = "attempt", \

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/utf8.h"
 #include "exporter/text/suggest.h"
@@ -65,6 +66,17 @@ void route_parameter_accepts(const struct parameter *p, struct buf *out)
 		buf_addf(out, "a number%s%s from %.15g to %.15g", p->unit ? " of " : "",
 			p->unit ? p->unit : "", p->least, p->most);
 		break;
+	case PARAMETER_CORES:
+		buf_addf(out,
+			"a number of %s such as " QUANTITY_CORES_EXAMPLES ", from %.15g to %.15g",
+			p->unit, p->least, p->most);
+		break;
+	case PARAMETER_SIZE:
+		buf_addf(out,
+			"a number of %s, or a size such as 512M, 4Gi or 8GB, from %.15g to "
+			"%.15g %s",
+			p->unit, p->least, p->most, p->unit);
+		break;
 	case PARAMETER_CHOICE:
 		for (size_t i = 0; (word = p->choice(i)); i++)
 			buf_addf(out, "%s%s", i == 0 ? "" : p->choice(i + 1) ? ", " : " or ", word);
@@ -111,18 +123,37 @@ static bool text_ok(const struct parameter *p, const char *value)
 	return true;
 }
 
+static bool read_size(const struct parameter *p, struct slice text, double *ret)
+{
+	struct scan s = scan_slice(text);
+	double bytes;
+
+	if (scan_double(&s, ret) && scan_end(&s))
+		return true;
+	if (!quantity_bytes(text, QUANTITY_OF_PEOPLE, 0, &bytes))
+		return false;
+	*ret = bytes / p->unit_bytes;
+	return true;
+}
+
 static bool number_ok(const struct parameter *p, const char *value, double *ret)
 {
-	struct scan s = SCAN(value, strlen(value));
+	struct slice text = {value, strlen(value)};
+	struct scan s = scan_slice(text);
 	uint64_t count;
+	bool ok = *value != ' ' && *value != '\t';
 
-	if (*value == ' ' || *value == '\t')
-		return false;
-	if (p->kind == PARAMETER_COUNT && scan_u64(&s, &count))
-		*ret = (double)count;
-	else if (p->kind != PARAMETER_NUMBER || !scan_double(&s, ret))
-		return false;
-	return scan_end(&s) && *ret >= p->least && *ret <= p->most;
+	if (p->kind == PARAMETER_CORES) {
+		ok = ok && quantity_cores(text, ret);
+	} else if (p->kind == PARAMETER_SIZE) {
+		ok = ok && read_size(p, text, ret);
+	} else if (p->kind == PARAMETER_COUNT) {
+		ok = ok && scan_u64(&s, &count) && scan_end(&s);
+		*ret = ok ? (double)count : *ret;
+	} else {
+		ok = ok && scan_double(&s, ret) && scan_end(&s);
+	}
+	return ok && *ret >= p->least && *ret <= p->most;
 }
 
 /* Returns the accepted word that equals `value` in any case, or NULL. */
@@ -154,6 +185,8 @@ static int store(struct arguments *a, const struct parameter *p, const char *giv
 		break;
 	case PARAMETER_COUNT:
 	case PARAMETER_NUMBER:
+	case PARAMETER_CORES:
+	case PARAMETER_SIZE:
 		ok = number_ok(p, value, &a->value[i].number);
 		break;
 	case PARAMETER_CHOICE:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
 
 #define MESSAGE_MAX 1024
@@ -43,11 +44,18 @@ static void add_accepted(struct buf *out, const struct json_body_key *k)
 		buf_addf(out, "a text of %.0f to %.0f bytes without control characters", k->least,
 			k->most);
 		break;
-	case BODY_NUMBER:
-		buf_addf(out, "a number from %g to %g", k->least, k->most);
-		break;
 	case BODY_WHOLE:
 		buf_addf(out, "a whole number from %.0f to %.0f", k->least, k->most);
+		break;
+	case BODY_CORES:
+		buf_addf(out, "a number of cores, or a text such as \"500m\", from %g to %g",
+			k->least, k->most);
+		break;
+	case BODY_BYTES:
+		buf_addf(out,
+			"a whole number of bytes, or a text such as \"512M\", \"4Gi\" or \"8GB\", "
+			"from %.0f to %.0f",
+			k->least, k->most);
 		break;
 	case BODY_OBJECT:
 		buf_adds(out, "an object");
@@ -59,7 +67,12 @@ static bool take_value(const struct json_body_key *k, const json_t *value, void 
 {
 	double v = json_is_number(value) ? json_number_value(value) : (double)NAN;
 	const char *text = json_string_value(value);
+	const struct slice words = {text, json_string_length(value)};
 
+	if (text && k->kind == BODY_CORES)
+		quantity_cores(words, &v);
+	if (text && k->kind == BODY_BYTES)
+		quantity_bytes(words, QUANTITY_OF_PEOPLE, 0, &v);
 	switch (k->kind) {
 	case BODY_TEXT:
 		if (!text || strlen(text) != json_string_length(value) || !utf8_plain(text) ||
@@ -67,9 +80,10 @@ static bool take_value(const struct json_body_key *k, const json_t *value, void 
 			return false;
 		*(const char **)field = text;
 		return true;
-	case BODY_NUMBER:
 	case BODY_WHOLE:
-		if (!(v >= k->least && v <= k->most) || (k->kind == BODY_WHOLE && v != floor(v)))
+	case BODY_CORES:
+	case BODY_BYTES:
+		if (!(v >= k->least && v <= k->most) || (k->kind != BODY_CORES && v != floor(v)))
 			return false;
 		*(double *)field = v;
 		return true;

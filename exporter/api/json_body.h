@@ -10,8 +10,9 @@
 
 enum json_body_kind {
 	BODY_TEXT,   /* const char *: UTF-8 without control characters, least..most bytes */
-	BODY_NUMBER, /* double, least..most */
 	BODY_WHOLE,  /* double without a fraction, least..most */
+	BODY_CORES,  /* double, least..most: a number of CPUs, or a text such as "500m" */
+	BODY_BYTES,  /* double, least..most: whole bytes, or a text such as "4Gi" */
 	BODY_OBJECT, /* json_t *, borrowed */
 };
 

@@ -24,6 +24,8 @@ enum parameter_kind {
 	PARAMETER_TEXT,   /* valid UTF-8 without control characters, least..most bytes */
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
+	PARAMETER_CORES,  /* number of CPUs, such as 1.5 or 500m (collectors/base/quantity.h) */
+	PARAMETER_SIZE, /* number of `unit`, or a size such as 4Gi or 8GB; its number is of `unit` */
 	PARAMETER_CHOICE, /* a word of `choice` in any case; stored as spelled there */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };
@@ -36,6 +38,7 @@ struct parameter {
 	const char *fallback;   /* value of an absent parameter; NULL = no value */
 	double least, most;
 	const char *unit;                /* unit of a number, in the plural; NULL = no unit */
+	double unit_bytes;               /* bytes of one `unit` of a size */
 	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
 	const char *help;                /* one sentence without a full stop */
 };

@@ -6,6 +6,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/collector.h"
 #include "exporter/sampling/enabled_collectors.h"
 #include "exporter/cli/catalogue_command.h"
@@ -447,6 +448,7 @@ static const struct {
 } tables[] = {
 	{"metrics", metrics_markdown},
 	{"options", options_markdown},
+	{"quantities", quantity_markdown},
 	{"routes", routes_markdown},
 	{"columns", fields_markdown},
 	{"strategies", strategies_markdown},

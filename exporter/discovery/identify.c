@@ -232,7 +232,7 @@ static double within(double v, double least, double most)
 static void bound_numbers(struct recognised *r)
 {
 	r->attempt = within(r->attempt, 1, ATTEMPT_MOST);
-	r->input_bytes = within(r->input_bytes, 1, REQUEST_BYTES_MOST);
+	r->input_bytes = within(r->input_bytes, 0, REQUEST_BYTES_MOST);
 	r->cpu_cores = within(r->cpu_cores, REQUEST_CPU_LEAST, REQUEST_CPU_MOST);
 	r->memory_bytes = within(r->memory_bytes, 1, REQUEST_BYTES_MOST);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/utf8.h"
 #include "collectors/collector.h"
@@ -28,7 +29,7 @@ enum option_kind {
 	KIND_COUNT,
 	KIND_DURATION,
 	KIND_BYTES,
-	KIND_NUMBER,
+	KIND_CORES,
 	KIND_CHOICE
 };
 
@@ -42,7 +43,7 @@ static const char *const option_server_allocations[] = {"unknown", "ondemand", "
 #define LEAST_COUNT(least)    least, NULL, NULL
 #define LEAST_DURATION(least) least, NULL, NULL
 #define LEAST_BYTES(least)    least, NULL, NULL
-#define LEAST_NUMBER(least)   least, NULL, NULL
+#define LEAST_CORES(least)    least, NULL, NULL
 #define LEAST_CHOICE(least)   0, least, NULL
 
 struct option_row {
@@ -66,24 +67,20 @@ static const struct option_row rows[] = {OPTIONS(OPTION_ROW)};
 static const struct {
 	const char *suffix;
 	double factor;
-} durations[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}},
-  sizes[] = {{"", 1}, {"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {"T", 1099511627776}};
+} durations[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
 
-static bool number_with_suffix(const char *text, bool bytes, double *ret)
+static bool duration(const char *text, double *ret)
 {
 	struct scan s = SCAN(text, strlen(text));
 	double v;
 
 	if (!scan_double(&s, &v))
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(durations); i++) {
-		const char *suffix = bytes ? sizes[i].suffix : durations[i].suffix;
-
-		if (strcmp(s.at, suffix) == 0) {
-			*ret = v * (bytes ? sizes[i].factor : durations[i].factor);
+	for (size_t i = 0; i < ARRAY_LEN(durations); i++)
+		if (strcmp(s.at, durations[i].suffix) == 0) {
+			*ret = v * durations[i].factor;
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -106,11 +103,13 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 			row->least, row->most);
 		break;
 	case KIND_BYTES:
-		buf_addf(&accepted, "bytes such as 1048576, 512M or 1G, from %.0f to %.0f",
+		buf_addf(&accepted, "bytes such as " QUANTITY_BYTES_EXAMPLES ", from %.0f to %.0f",
 			row->least, row->most);
 		break;
-	case KIND_NUMBER:
-		buf_addf(&accepted, "a number from %g to %g", row->least, row->most);
+	case KIND_CORES:
+		buf_addf(&accepted,
+			"a number of cores such as " QUANTITY_CORES_EXAMPLES ", from %g to %g",
+			row->least, row->most);
 		break;
 	case KIND_FLAG:
 		buf_adds(&accepted, "true or false");
@@ -131,25 +130,31 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 	return -EINVAL;
 }
 
+static bool read_number(const struct option_row *row, const char *value, double *ret)
+{
+	struct slice text = {value, strlen(value)};
+	struct scan s = scan_slice(text);
+	uint64_t whole;
+
+	if (row->kind == KIND_DURATION)
+		return duration(value, ret);
+	if (row->kind == KIND_CORES)
+		return quantity_cores(text, ret);
+	if (row->kind == KIND_BYTES)
+		return quantity_bytes(text, QUANTITY_OF_PEOPLE, 0, ret);
+	if (!scan_u64(&s, &whole) || !scan_end(&s))
+		return false;
+	*ret = (double)whole;
+	return true;
+}
+
 static bool set_number(void *field, const struct option_row *row, const char *value)
 {
-	struct scan s = SCAN(value, strlen(value));
-	uint64_t whole;
 	double v;
 
-	if (row->kind == KIND_COUNT) {
-		if (!scan_u64(&s, &whole) || !scan_end(&s))
-			return false;
-		v = (double)whole;
-	} else if (row->kind == KIND_NUMBER) {
-		if (!scan_double(&s, &v) || !scan_end(&s))
-			return false;
-	} else if (!number_with_suffix(value, row->kind == KIND_BYTES, &v)) {
+	if (!read_number(row, value, &v) || !(v >= row->least && v <= row->most))
 		return false;
-	}
-	if (!(v >= row->least && v <= row->most))
-		return false;
-	if (row->kind == KIND_DURATION || row->kind == KIND_NUMBER)
+	if (row->kind == KIND_DURATION || row->kind == KIND_CORES)
 		*(double *)field = v;
 	else
 		*(uint64_t *)field = (uint64_t)v;
@@ -209,14 +214,17 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 	case KIND_COUNT:
 	case KIND_DURATION:
 	case KIND_BYTES:
-	case KIND_NUMBER:
+	case KIND_CORES:
 		ok = set_number(field, row, value);
 		break;
 	case KIND_CHOICE:
 		ok = set_choice(field, row->choices, value);
 		break;
 	}
-	return ok ? 0 : refuse(e, row, value);
+	if (!ok)
+		return refuse(e, row, value);
+	o->text[row - rows] = value;
+	return 0;
 }
 
 /* Sets an option. The first flag replaces the list of the environment. */

@@ -10,8 +10,7 @@
  * - FLAG: --name, --no-name
  * - COUNT: a whole number
  * - DURATION: 500ms, 30s, 15m, 36h, 90d; stored in seconds
- * - BYTES: a plain number, or a number with K, M, G, T (powers of 1024)
- * - NUMBER: a decimal number
+ * - BYTES, CORES: collectors/base/quantity.h
  * - CHOICE: `least` is a NULL-terminated list of the choices
  *
  * A number without a value and without a default is 0. */
@@ -67,7 +66,7 @@ X(COUNT, history_runs_per_job, "history.runs-per-job", "50", 1, 100000, COMMAND_
   "Runs to keep for each job; the oldest go first") \
 X(DURATION, history_retention, "history.retention", "365d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which ended runs go; the newest run of a job always stays") \
-X(BYTES, history_max_size, "history.max-size", "1G", 1048576, 1e15, COMMAND_WATCH, "BYTES", \
+X(BYTES, history_max_size, "history.max-size", "1Gi", 1e6, 1e15, COMMAND_WATCH, "BYTES", \
   "Largest size of the history; the samples of the oldest runs go first, then the runs, at last the newest run of jobs") \
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which the samples of an ended run are thinned to minutes") \
@@ -141,12 +140,12 @@ X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
   "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers") \
-X(BYTES, run_input_bytes, "input-bytes", NULL, 1, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
-  "Size of what this run works on, announced for recommendations: peaks often follow it") \
-X(NUMBER, run_request_cpu, "request-cpu", NULL, REQUEST_CPU_LEAST, REQUEST_CPU_MOST, COMMAND_RUN, "CORES", \
-  "What the run was given, where it is known: cores, such as 2.5") \
+X(BYTES, run_input_bytes, "input-bytes", NULL, 0, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
+  "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too") \
+X(CORES, run_request_cpu, "request-cpu", NULL, REQUEST_CPU_LEAST, REQUEST_CPU_MOST, COMMAND_RUN, "CORES", \
+  "What the run was given, where it is known: cores, such as 2.5 or 500m") \
 X(BYTES, run_request_memory, "request-memory", NULL, 1, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
-  "What the run was given, where it is known: memory") \
+  "What the run was given, where it is known: memory, such as 4Gi, 8G or a number of bytes") \
 X(COUNT, run_attempt, "attempt", NULL, 1, ATTEMPT_MOST, COMMAND_RUN, "N", \
   "Which attempt of the run this is; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
@@ -169,7 +168,7 @@ X(CHOICE, log_format, "log.format", "logfmt", option_log_formats, 0, COMMAND_ALL
 #define OPTION_TYPE_COUNT              uint64_t
 #define OPTION_TYPE_DURATION           double
 #define OPTION_TYPE_BYTES              uint64_t
-#define OPTION_TYPE_NUMBER             double
+#define OPTION_TYPE_CORES              double
 #define OPTION_TYPE_CHOICE             const char *
 #define OPTION_FIELD(kind, field, ...) OPTION_TYPE_##kind field;
 
@@ -179,10 +178,11 @@ enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
 
 struct options {
 	OPTIONS(OPTION_FIELD)
-	bool given[OPTION_COUNT];   /* set by a flag or the environment, not by default */
-	bool by_flag[OPTION_COUNT]; /* the first flag replaces the environment's list */
-	bool *collector_on;         /* one for each collector of all_collectors */
-	bool help;                  /* run: --help, -h or --version stands before the command */
+	bool given[OPTION_COUNT];       /* set by a flag or the environment, not by default */
+	const char *text[OPTION_COUNT]; /* the value as it was written; NULL = none */
+	bool by_flag[OPTION_COUNT];     /* the first flag replaces the environment's list */
+	bool *collector_on;             /* one for each collector of all_collectors */
+	bool help;                      /* run: --help, -h or --version stands before the command */
 	/* run: one sentence for each wrong option. The option is ignored. */
 	size_t n_ignored;
 	char **ignored;

@@ -32,16 +32,16 @@ static const struct json_body_key keys[] = {
 		offsetof(struct announce_body, job_name)},
 	{"labels", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels)},
 	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested)},
-	{"input_bytes", BODY_WHOLE, false, 0, RUN_REQUEST_BYTES_MAX,
+	{"input_bytes", BODY_BYTES, false, 0, RUN_REQUEST_BYTES_MAX,
 		offsetof(struct announce_body, input_bytes)},
 	{"attempt", BODY_WHOLE, false, 1, 1000, offsetof(struct announce_body, attempt)},
 	{0},
 };
 
 static const struct json_body_key requested_keys[] = {
-	{"cpu", BODY_NUMBER, false, 0.001, RUN_REQUEST_CPUS_MAX,
+	{"cpu", BODY_CORES, false, 0.001, RUN_REQUEST_CPUS_MAX,
 		offsetof(struct announce_request, cpu)},
-	{"memory", BODY_WHOLE, false, 1, RUN_REQUEST_BYTES_MAX,
+	{"memory", BODY_BYTES, false, 1, RUN_REQUEST_BYTES_MAX,
 		offsetof(struct announce_request, memory)},
 	{0},
 };

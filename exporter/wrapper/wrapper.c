@@ -230,7 +230,8 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 		.requested_cpu_cores = positive_or_nan(o->run_request_cpu),
 		.requested_memory_bytes = positive_or_nan((double)o->run_request_memory),
 		.memory_limit_bytes = NAN,
-		.input_bytes = positive_or_nan((double)o->run_input_bytes),
+		.input_bytes =
+			o->given[OPTION_run_input_bytes] ? (double)o->run_input_bytes : (double)NAN,
 		.attempt = positive_or_nan((double)o->run_attempt),
 		.owner_pid = self->pid,
 		.owner_start_ticks = self->start_ticks,

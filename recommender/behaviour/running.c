@@ -33,7 +33,7 @@ void running_prospect(const struct runs *history, double input, struct prospect 
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs used = successful(history, &arena);
-	double known = input > 0 && isfinite(input) ? input : (double)NAN;
+	double known = input >= 0 && isfinite(input) ? input : (double)NAN;
 
 	expect_values(history, &used, known, run_needs_memory, ret->peak);
 	expect_values(history, &used, known, sizing_duration_as_bytes, ret->duration);

@@ -8,7 +8,7 @@ double sizing_next_input(const struct sizing_options *options)
 {
 	double input = options->input_bytes;
 
-	return input > 0 && isfinite(input) ? input : NAN;
+	return (input > 0 || (options->input_given && input >= 0)) && isfinite(input) ? input : NAN;
 }
 
 /* Returns the input size of a run: the announced size, or the bytes read if no run of the job
@@ -21,7 +21,7 @@ static double input_of(const struct run *r, bool announced)
 static bool any_announced(const struct runs *used)
 {
 	for (size_t i = 0; i < used->n; i++)
-		if (used->run[i].input_bytes > 0)
+		if (used->run[i].input_bytes >= 0)
 			return true;
 	return false;
 }

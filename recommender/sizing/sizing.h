@@ -89,8 +89,9 @@ struct sizing_options {
 	double percentile; /* 0 to 1; read by percentile and vpa */
 	double margin;     /* added share, if margin_given; read by max, percentile, krr, vpa */
 	bool margin_given;
-	double input_bytes; /* announced input size of the next run */
-	size_t attempt;     /* number of the next attempt: 2 = first retry; 0 counts as 1 */
+	double input_bytes; /* announced input size of the next run; 0 counts if input_given */
+	bool input_given;
+	size_t attempt; /* number of the next attempt: 2 = first retry; 0 counts as 1 */
 };
 
 /* Options that only some strategies read. */

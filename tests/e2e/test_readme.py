@@ -22,7 +22,7 @@ import tempfile
 import support
 
 README = pathlib.Path(__file__).parents[2] / "README.md"
-TABLES = ("metrics", "options", "routes", "strategies", "formats")
+TABLES = ("metrics", "options", "quantities", "routes", "strategies", "formats")
 ANSWER = re.compile(r"(?<=<!-- answer -->\n)(.*?```json\n)(.*?)(?=```\n<!-- /answer -->)", re.DOTALL)
 LAST_KEY, SENTENCES = "explain", 8
 

@@ -107,7 +107,7 @@ class Recognise(Case):
         server = self.serve("--jobs.recognise")
         most = str(2**64 - 1)
         for name, attempt, size, cores, known in (
-                ("low", "0", "0", "0", (None, None, None)), ("high", most, most, most, (None, None, None)),
+                ("low", "0", "0", "0", (None, 0, None)), ("high", most, most, most, (None, None, None)),
                 ("least", "1", "1", "1", (1, 1, 1)), ("most", "1000", str(10**18), str(10**6), (1000, 1e18, 1e6)),
                 ("beyond", "1001", str(10**18 + 10**3), str(10**6 + 1), (None, None, None))):
             with self.subTest(name):

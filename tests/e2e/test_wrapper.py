@@ -347,11 +347,11 @@ class Announced(Case):
     """What is known of a run before it starts goes with its record."""
 
     def test_by_flags(self):
-        self.run_job(["true"], flags=["--input-bytes=3G", "--request-cpu=2.5", "--request-memory=512M", "--attempt=2"])
+        self.run_job(["true"], flags=["--input-bytes=3G", "--request-cpu=500m", "--request-memory=512Mi", "--attempt=2"])
         run = self.only_run()
         self.assertEqual({key: run[key] for key in ("input_bytes", "requested_cpu_cores", "requested_memory_bytes",
                                                     "attempt")},
-                         {"input_bytes": 3 << 30, "requested_cpu_cores": 2.5, "requested_memory_bytes": 512 << 20,
+                         {"input_bytes": 3 * 10**9, "requested_cpu_cores": 0.5, "requested_memory_bytes": 512 << 20,
                           "attempt": 2})
 
     def test_by_the_environment_and_the_flag_wins(self):
@@ -364,10 +364,18 @@ class Announced(Case):
         self.run_job(["true"])
         self.assertNotIn("input_bytes", self.only_run())
 
-    def test_a_size_that_is_none_is_refused(self):
-        result = self.run_job(["true"], flags=["--input-bytes=large"])
-        self.assertEqual(result.returncode, 2)
-        self.assertIn(b"--input-bytes=large", result.stderr)
+    def test_an_empty_input_has_a_size(self):
+        self.run_job(["true"], flags=["--input-bytes=0"])
+        self.assertEqual(self.only_run()["input_bytes"], 0)
+        self.environment = clean_environment(RIGHTSIZE_INPUT_BYTES="0")
+        self.run_job(["true"])
+        self.assertEqual([run["input_bytes"] for run in self.runs()], [0, 0])
+
+    def test_a_limit_that_became_smaller_is_told_once(self):
+        for size, told in (("2G", "given=2G bytes=2000000000 bytes_before=2147483648\n"), ("2Gi", ""), ("2GB", ""), ("2000000000", "")):
+            with self.subTest(size=size):
+                stderr = self.run_job(["true"], flags=["--quiet", f"--history.max-size={size}"]).stderr.decode()
+                self.assertEqual("".join(re.findall(r"given=.*\n", stderr)), told)
 
     def test_predictions_follow_it(self):
         code = "import sys; b = bytearray(int(sys.argv[1]) << 20)"

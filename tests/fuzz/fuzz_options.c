@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(o.telemetry_path[0] == '/');
 		assert(!o.forward_url || !strchr(o.forward_url, '@'));
 		assert(o.sample_interval >= 0.1 && o.sample_interval <= 3600);
-		assert(o.history_max_size >= 1048576 || !(command & COMMAND_WATCH));
+		assert(o.history_max_size >= 1000000 || !(command & COMMAND_WATCH));
 		assert(o.n_rest >= 0 && (size_t)o.n_rest <= n);
 		assert(!o.rest || !o.rest[o.n_rest]);
 	}

@@ -92,7 +92,7 @@ def history_faults(container, volumes, claims):
         # Of several the last counts.
         size = re.findall(r"^--history\.max-size=(.*)", "\n".join(container.get("args", [])), re.MULTILINE)
         size = (size or [HISTORY_DEFAULT])[-1]
-        if room and in_bytes(size, {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}) > room * HISTORY_SHARE:
+        if room and in_bytes(size, UNITS) > room * HISTORY_SHARE:
             yield f"{container['name']}: a history of {size} is too large for the volume {mount['name']} of {room:.0f} bytes"
 
 
@@ -173,10 +173,10 @@ class Manifests(unittest.TestCase):
             ("sidecar/native.yaml", "port: rightsize}", "port: web}", "no port is called web"),
             ("sidecar/native.yaml", "- {name: rightsize, mountPath", "- {name: state, mountPath", "no volume is called state"),
             ("sidecar/native.yaml", "backoffLimit: 2", "backoffLimit: 2\n  backoffLimit: 3", "twice in one object: backoffLimit"),
-            ("sidecar/native.yaml", "            - --history.max-size=128M\n", "", "a history of 1G is too large for the volume rightsize"),
-            ("sidecar/native.yaml", "sizeLimit: 320Mi", "sizeLimit: 320M", "a history of 128M is too large"),
-            ("sidecar/classic.yaml", "--history.max-size=128M", "--history.max-size=256M", "a history of 256M is too large"),
-            ("central/central.yaml", "storage: 2Gi", "storage: 1Gi", "a history of 800M is too large for the volume state"),
+            ("sidecar/native.yaml", "            - --history.max-size=128Mi\n", "", "a history of 1Gi is too large for the volume rightsize"),
+            ("sidecar/native.yaml", "sizeLimit: 320Mi", "sizeLimit: 320M", "a history of 128Mi is too large"),
+            ("sidecar/classic.yaml", "--history.max-size=128Mi", "--history.max-size=256Mi", "a history of 256Mi is too large"),
+            ("central/central.yaml", "storage: 2Gi", "storage: 1Gi", "a history of 800Mi is too large for the volume state"),
             ("sidecar/classic.yaml", "image: busybox:1.36", "image: [busybox]", "is not of type 'string'"),
         ):
             with self.subTest(f"{file}: {broken}"):

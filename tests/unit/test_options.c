@@ -41,6 +41,35 @@ static void defaults_hold_without_flags(void **state)
 	assert_int_equal(o.listen_addresses.n, 0);
 }
 
+static void quantities_are_as_people_write_them(void **state)
+{
+	AUTO(options_done) struct options o;
+
+	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--request-cpu=500m", "--request-memory=4Gi",
+				 "--input-bytes=0", "--history.max-size=1G", "true"),
+		0);
+	assert_int_equal(o.n_ignored, 0);
+	assert_double_equal(o.run_request_cpu, 0.5, 0);
+	assert_int_equal(o.run_request_memory, 1ULL << 32);
+	assert_int_equal(o.run_input_bytes, 0);
+	assert_true(o.given[OPTION_run_input_bytes]);
+	assert_int_equal(o.history_max_size, 1000000000);
+	assert_string_equal(o.text[OPTION_history_max_size], "1G");
+	options_done(&o);
+	assert_int_equal(READ(&o, COMMAND_RUN, NULL, "--request-memory=8GB", "--request-cpu=500M",
+				 "--input-bytes=", "true"),
+		0);
+	assert_int_equal(o.run_request_memory, 8000000000);
+	assert_int_equal(o.n_ignored, 2);
+	assert_string_equal(o.ignored[0],
+		"--request-cpu=500M: accepted is a number of cores such as 2, 1.5 or 500m, from "
+		"0.001 to 1e+06");
+	assert_string_equal(o.ignored[1],
+		"--input-bytes=: accepted is bytes such as 1048576, 512M, 1G (10^9), 4Gi (2^30) or "
+		"8GB, from 0 to 1000000000000000000");
+	assert_false(o.given[OPTION_run_input_bytes]);
+}
+
 static void values_follow_or_are_joined(void **state)
 {
 	AUTO(options_done) struct options o;
@@ -407,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_hold_without_flags),
+		cmocka_unit_test(quantities_are_as_people_write_them),
 		cmocka_unit_test(values_follow_or_are_joined),
 		cmocka_unit_test(what_may_be_a_secret_is_not_repeated),
 		cmocka_unit_test(texts_of_a_shape_are_accepted),

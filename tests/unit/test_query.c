@@ -91,9 +91,18 @@ static void commands_answer_or_say_why_not(void **state)
 		{"runs", {"--job-name="}, 2, NULL, {"--job-name: \"\" is not accepted"}},
 		{"runs", {"--job-name=a", "--limit=many"}, 2, NULL,
 			{"--limit: \"many\"", "1 to 10000"}},
-		{"servers", {"--memory=4G"}, 2, NULL,
-			{"--memory: \"4G\" is not accepted: give a number of MiB from 0 to "
-			 "1000000000"}},
+		{"servers", {"--memory=4Gi"}, 0, "\"memory_bytes\": 4294967296,", {NULL}},
+		{"servers", {"--memory=4G"}, 0, "\"memory_bytes\": 4000000000,", {NULL}},
+		{"servers", {"--memory=4096"}, 0, "\"memory_bytes\": 4294967296,", {NULL}},
+		{"servers", {"--cpu=500m", "--disk=2TB"}, 0, "\"cpu_cores\": 0.5,", {NULL}},
+		{"servers", {"--disk=2TB"}, 0, "\"disk_bytes\": 2000000000000,", {NULL}},
+		{"servers", {"--memory=4q"}, 2, NULL,
+			{"--memory: \"4q\" is not accepted: give a number of MiB, or a size such "
+			 "as 512M, 4Gi or 8GB, from 0 to 1000000000 MiB"}},
+		{"servers", {"--cpu=500M"}, 2, NULL,
+			{"--cpu: \"500M\" is not accepted: give a number of cores such as 2, 1.5 "
+			 "or 500m, from 0 to 1000000"}},
+		{"servers", {"--memory=-1"}, 2, NULL, {"--memory: \"-1\" is not accepted"}},
 		{"recommend", {"--job-name=a", "--deadline=1h"}, 2, NULL,
 			{"--deadline: \"1h\" is not accepted: give a number of seconds from 0.001 "
 			 "to 1000000000"}},

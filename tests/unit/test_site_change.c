@@ -27,27 +27,28 @@ static const struct parameter id_parameters[] = {
 
 struct wanted {
 	const char *name;
-	double number, whole;
+	double number, whole, size;
 	const json_t *object;
 };
 
 static const struct json_body_key keys[] = {
 	{"name", BODY_TEXT, true, 1, 5, offsetof(struct wanted, name)},
-	{"number", BODY_NUMBER, false, 0.5, 2, offsetof(struct wanted, number)},
+	{"number", BODY_CORES, false, 0.5, 2, offsetof(struct wanted, number)},
 	{"whole", BODY_WHOLE, false, 1, 9, offsetof(struct wanted, whole)},
+	{"size", BODY_BYTES, false, 0, 1e10, offsetof(struct wanted, size)},
 	{"object", BODY_OBJECT, false, 0, 0, offsetof(struct wanted, object)},
 	{0},
 };
 
 static int set(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	struct wanted w = {.number = -1};
+	struct wanted w = {.number = -1, .size = -1};
 	json_t *body = json_body_parse(a->body, r);
 
 	(void)app;
 	(void)e;
 	if (body && json_body_read(body, "the body", keys, &w, r))
-		buf_addf(&r->body, "%s %g", w.name, w.number);
+		buf_addf(&r->body, "%s %g %.0f", w.name, w.number, w.size);
 	json_decref(body);
 	return 0;
 }
@@ -281,8 +282,23 @@ static void body_says_what_is_wrong_with_it(void **state)
 		{BODY("{\"name\":\"a\\u0000b\"}"), 400, "bad_body"},
 		{BODY("{\"name\":\"a\\nb\"}"), 400, "without control characters"},
 		{BODY("{\"name\":1}"), 400, "accepted is a text"},
-		{BODY("{\"name\":\"a\",\"number\":\"1\"}"), 400, "a number from 0.5 to 2"},
-		{BODY("{\"name\":\"a\",\"number\":3}"), 400, "a number from 0.5 to 2"},
+		{BODY("{\"name\":\"a\",\"number\":\"1\"}"), 200, "a 1 -1"},
+		{BODY("{\"name\":\"a\",\"number\":\"500m\"}"), 200, "a 0.5 -1"},
+		{BODY("{\"name\":\"a\",\"number\":\"499m\"}"), 400, "from 0.5 to 2"},
+		{BODY("{\"name\":\"a\",\"number\":\"1\\u0000\"}"), 400, "bad_body"},
+		{BODY("{\"name\":\"a\",\"number\":3}"), 400,
+			"a number of cores, or a text such as \\\"500m\\\", from 0.5 to 2"},
+		{BODY("{\"name\":\"a\",\"size\":\"4Gi\"}"), 200, "a -1 4294967296"},
+		{BODY("{\"name\":\"a\",\"size\":\"8GB\"}"), 200, "a -1 8000000000"},
+		{BODY("{\"name\":\"a\",\"size\":4096}"), 200, "a -1 4096"},
+		{BODY("{\"name\":\"a\",\"size\":0}"), 200, "a -1 0"},
+		{BODY("{\"name\":\"a\",\"size\":null}"), 200, "a -1 -1"},
+		{BODY("{\"name\":\"a\",\"size\":1.5}"), 400, "a whole number of bytes"},
+		{BODY("{\"name\":\"a\",\"size\":\"\"}"), 400, "a whole number of bytes"},
+		{BODY("{\"name\":\"a\",\"size\":\"8XB\"}"), 400,
+			"a whole number of bytes, or a text such as \\\"512M\\\", \\\"4Gi\\\" "
+			"or \\\"8GB\\\", from 0 to 10000000000"},
+		{BODY("{\"name\":\"a\",\"size\":\"10Gi\"}"), 400, "from 0 to 10000000000"},
 		{BODY("{\"name\":\"a\",\"whole\":1.5}"), 400, "a whole number from 1 to 9"},
 		{BODY("{\"name\":\"a\",\"object\":[]}"), 400, "an object"},
 		{BODY("{\"name\":\"a\",\"nme\":1}"), 400,

@@ -27,7 +27,11 @@ static void what_is_asked_reaches_the_strategy(void **state)
 	} table[] = {
 		{{{NULL}}, {.attempt = 1}},
 		{{{"runs", "2"}, {"risk", "safe"}}, {.runs = 2, .risk = RISK_SAFE, .attempt = 1}},
-		{{{"input_bytes", "5e9"}, {"attempt", "3"}}, {.input_bytes = 5e9, .attempt = 3}},
+		{{{"input_bytes", "5e9"}, {"attempt", "3"}},
+			{.input_bytes = 5e9, .input_given = true, .attempt = 3}},
+		{{{"input_bytes", "2Gi"}},
+			{.input_bytes = 2147483648, .input_given = true, .attempt = 1}},
+		{{{"input_bytes", "0"}}, {.input_given = true, .attempt = 1}},
 		{{{"strategy", "vpa"}, {"percentile", "0.9"}}, {.percentile = 0.9, .attempt = 1}},
 		{{{"strategy", "max"}, {"margin", "0"}}, {.margin_given = true, .attempt = 1}},
 	};
@@ -44,6 +48,7 @@ static void what_is_asked_reaches_the_strategy(void **state)
 		assert_int_equal(o.risk, wanted->risk);
 		assert_int_equal(o.attempt, wanted->attempt);
 		assert_true(o.input_bytes == wanted->input_bytes);
+		assert_int_equal(o.input_given, wanted->input_given);
 		assert_true(o.percentile == wanted->percentile);
 		assert_true(o.margin == wanted->margin);
 		assert_int_equal(o.margin_given, wanted->margin_given);

@@ -293,12 +293,16 @@ static void auto_uses_an_announced_input(void **state)
 {
 	static struct test_runs t;
 	AUTO(arena_done) struct arena arena = {0};
-	struct sizing small, large, far;
+	struct sizing small, large, far, empty;
 
 	add_runs_by_input(&t, 40);
 	small = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e9}, &arena);
 	large = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e10}, &arena);
 	far = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e15}, &arena);
+	/* An input of 0 bytes is an input, and not an unknown one. */
+	empty = size_with("auto", &t, &(struct sizing_options){.input_given = true}, &arena);
+	assert_true(empty.demand.memory_bytes > 390 * MIB &&
+		    empty.demand.memory_bytes < small.demand.memory_bytes);
 	assert_true(small.demand.memory_bytes > 400 * MIB && small.demand.memory_bytes < 700 * MIB);
 	assert_true(large.demand.memory_bytes > 3100 * MIB &&
 		    large.demand.memory_bytes < 3700 * MIB);

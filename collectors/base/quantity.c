@@ -1,0 +1,171 @@
+#include "collectors/base/quantity.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collectors/base/mem.h"
+
+/* A power of 10 or 2, in bytes. `base` 0 = the writer has no such suffix. */
+struct power {
+	int base, exponent;
+};
+
+#define NONE                                                                                       \
+	{                                                                                          \
+		0, 0                                                                               \
+	}
+#define TEN(exponent_)                                                                             \
+	{                                                                                          \
+		10, (exponent_)                                                                    \
+	}
+#define TWO(exponent_)                                                                             \
+	{                                                                                          \
+		2, (exponent_)                                                                     \
+	}
+
+/* Upper and lower case are equal, except for a single letter of people: their "m" and "g" stand for
+ * 2^20 and 2^30 with some programs, and Kubernetes reads "m" as milli. */
+static const struct {
+	const char *suffix;
+	struct power of[QUANTITY_WRITERS];
+} suffixes[] = {
+	{"", {TWO(0), TWO(20), TWO(0)}},
+	{"B", {TWO(0), NONE, TWO(0)}},
+	{"K", {TEN(3), TWO(10), NONE}},
+	{"M", {TEN(6), TWO(20), NONE}},
+	{"G", {TEN(9), TWO(30), NONE}},
+	{"T", {TEN(12), TWO(40), NONE}},
+	{"P", {TEN(15), TWO(50), NONE}},
+	{"E", {TEN(18), NONE, NONE}},
+	{"KB", {TEN(3), NONE, TWO(10)}},
+	{"MB", {TEN(6), NONE, TWO(20)}},
+	{"GB", {TEN(9), NONE, TWO(30)}},
+	{"TB", {TEN(12), NONE, TWO(40)}},
+	{"PB", {TEN(15), NONE, TWO(50)}},
+	{"Ki", {TWO(10), NONE, NONE}},
+	{"Mi", {TWO(20), NONE, NONE}},
+	{"Gi", {TWO(30), NONE, NONE}},
+	{"Ti", {TWO(40), NONE, NONE}},
+	{"Pi", {TWO(50), NONE, NONE}},
+	{"Ei", {TWO(60), NONE, NONE}},
+	{"KiB", {TWO(10), NONE, NONE}},
+	{"MiB", {TWO(20), NONE, NONE}},
+	{"GiB", {TWO(30), NONE, NONE}},
+	{"TiB", {TWO(40), NONE, NONE}},
+	{"PiB", {TWO(50), NONE, NONE}},
+};
+
+#define SUFFIX_MAX 4
+
+/* Reads digits, a fraction and an exponent. The E of "1E" is a suffix, that of "1E6" is not. */
+static bool scan_amount(struct scan *s, double *ret)
+{
+	const char *at = s->at;
+	double v;
+
+	while (at < s->end && (isdigit((unsigned char)*at) || *at == '.'))
+		at++;
+	if (at > s->at && at < s->end && (*at == 'e' || *at == 'E')) {
+		const char *digit = at + 1;
+
+		if (digit < s->end && (*digit == '+' || *digit == '-'))
+			digit++;
+		if (digit < s->end && isdigit((unsigned char)*digit))
+			at = digit;
+	}
+	while (at < s->end && isdigit((unsigned char)*at))
+		at++;
+	struct scan amount = {s->at, at};
+
+	if (!scan_double(&amount, &v) || !scan_end(&amount))
+		return false;
+	s->at = at;
+	*ret = v;
+	return true;
+}
+
+static bool split(struct slice text, double *amount, char suffix[SUFFIX_MAX])
+{
+	struct scan s = scan_slice(text);
+
+	if (!scan_amount(&s, amount))
+		return false;
+	scan_blanks(&s);
+	if (s.end - s.at >= SUFFIX_MAX || memchr(s.at, '\0', (size_t)(s.end - s.at)))
+		return false;
+	slice_copy(scan_rest(&s), suffix, SUFFIX_MAX);
+	return true;
+}
+
+static bool is_suffix(const char *suffix, const char *given, enum quantity_writer writer)
+{
+	bool letter = writer == QUANTITY_OF_PEOPLE && strlen(given) == 1 && given[0] != 'k';
+
+	return letter ? strcmp(suffix, given) == 0 : strcasecmp(suffix, given) == 0;
+}
+
+bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit, double *ret)
+{
+	char given[SUFFIX_MAX];
+	double amount;
+
+	if (!split(text, &amount, given))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		const struct power *p = &suffixes[i].of[writer];
+
+		if (!p->base || !is_suffix(suffixes[i].suffix, given, writer))
+			continue;
+		*ret = round(amount * (unit > 0 && !*given ? unit : pow(p->base, p->exponent)));
+		return true;
+	}
+	return false;
+}
+
+bool quantity_cores(struct slice text, double *ret)
+{
+	char given[SUFFIX_MAX];
+	double amount;
+
+	if (!split(text, &amount, given) || (*given && strcmp(given, "m") != 0))
+		return false;
+	*ret = *given ? amount / 1000 : amount;
+	return true;
+}
+
+bool quantity_was_binary(struct slice text, double *ret)
+{
+	return text.len && memchr("KMGT", text.data[text.len - 1], 4) &&
+	       quantity_bytes(text, QUANTITY_OF_SLURM, 0, ret);
+}
+
+static void add_power(struct buf *out, const struct power *p, const char *unit)
+{
+	if (unit)
+		buf_addf(out, " %s |", unit);
+	else if (!p->base)
+		buf_adds(out, " |");
+	else if (p->exponent)
+		buf_addf(out, " %d^%d |", p->base, p->exponent);
+	else
+		buf_adds(out, " 1 |");
+}
+
+void quantity_markdown(struct buf *out)
+{
+	static const char *const units[QUANTITY_WRITERS] = {
+		"bytes, or the unit that is named", "2^20", "1"};
+
+	buf_adds(out, "| suffix | people, Kubernetes | Slurm | PBS |\n|---|---|---|---|\n");
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		const char *suffix = suffixes[i].suffix;
+
+		buf_addf(out, *suffix ? "| `%s` |" : "| none%s |", suffix);
+		for (size_t k = 0; k < QUANTITY_WRITERS; k++)
+			add_power(out, &suffixes[i].of[k], *suffix ? NULL : units[k]);
+		buf_addc(out, '\n');
+	}
+	buf_adds(out, "| `m` | 1/1000, of CPUs only | | |\n");
+}
