@@ -22,6 +22,7 @@
 #include "exporter/history/historian.h"
 #include "exporter/http/http.h"
 #include "exporter/core/identity.h"
+#include "exporter/discovery/command_run.h"
 #include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
@@ -417,6 +418,7 @@ static int not_started(void)
 static int run_job(struct app *app, struct run_parts *p, char **command)
 {
 	struct identity self;
+	struct command_run run;
 	struct err e = {0};
 	bool strict = app->options->run_strict;
 	int code;
@@ -424,17 +426,20 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 	wrapper_prepare();
 	identity_read(&self);
 	columns_build(&app->columns);
+	if (command_run_identify(&run, app->options, command, &e))
+		note_wrong(p, "the rules of --jobs.rules are ignored", &e);
 	/* If this fails, execute the job in this process, as if the caller had started it
 	 * directly. */
 	if (start_for_job(app, &self, p, &e) && !strict)
 		return wrapper_become(command);
-	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, command);
+	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, &run, command);
 	const struct exit_plan exit_plan = {app, code, do_last, p->forwarder};
 
 	stop_watching(p->http, exit_deadline_begin(&exit_plan), &exit_plan);
 	stop_history(&exit_plan);
 	this_server_stop(app->machine);
 	columns_done(&app->columns);
+	command_run_done(&run);
 	return code;
 }
 
@@ -465,11 +470,6 @@ static int check_run(struct options *o)
 	check_directory(o, OPTION_rootfs, o->rootfs);
 	for (size_t i = 0; i < o->n_ignored; i++)
 		log_line(LOG_LEVEL_WARN, "an option is ignored", "err", o->ignored[i], NULL);
-	if (o->n_rest && !o->run_job_name) {
-		const char *slash = strrchr(o->rest[0], '/');
-
-		o->run_job_name = slash && slash[1] ? slash + 1 : o->rest[0];
-	}
 	if (o->n_rest)
 		return o->run_strict && o->n_ignored ? not_started() : 0;
 	err_set(&e, -EINVAL,

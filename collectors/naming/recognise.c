@@ -8,7 +8,6 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/quantity.h"
-#include "collectors/base/units.h"
 #include "collectors/base/utf8.h"
 #include "collectors/naming/process_words.h"
 #include "collectors/naming/stable_name.h"
@@ -172,14 +171,26 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 		memcpy(r->task, text, sizeof text);
 	if (word->is & (WORD_ATTEMPT | WORD_RETRY))
 		r->attempt = number(value) + (word->is & WORD_RETRY ? 1 : 0);
-	if (word->is & WORD_CPU)
-		r->cpu_cores = number(value);
-	if (word->is & WORD_MEBIBYTES)
-		r->memory_bytes = number(value) * MIB;
 	if (word->label && r->n_labels < JOB_LABELS_MAX) {
 		text_copy(word->label, r->label[r->n_labels].name, LABEL_NAME_MAX);
 		memcpy(r->label[r->n_labels++].value, text, sizeof text);
 	}
+}
+
+/* Takes a requested number. The number of cores must be known before the memory for each. */
+static void take_request(const struct word *word, enum quantity_writer writer, struct slice value,
+	struct recognised *r)
+{
+	double bytes = NAN;
+
+	if (word->is & WORD_CPU)
+		quantity_cores(value, &r->cpu_cores);
+	if (word->is & (WORD_MEMORY | WORD_MEMORY_PER_CPU))
+		quantity_bytes(value, writer, 0, &bytes);
+	if (word->is & WORD_MEMORY)
+		r->memory_bytes = bytes;
+	if ((word->is & WORD_MEMORY_PER_CPU) && isnan(r->memory_bytes))
+		r->memory_bytes = bytes * r->cpu_cores;
 }
 
 #define RECOGNISED_NONE                                                                            \
@@ -208,6 +219,7 @@ static bool take_system(const struct process_words *w, const struct job_system *
 
 		ret->passing = ret->passing || from[i]->kind == FROM_WORKER;
 		take_word(&s->words[i], trim, value[i], ret, name, sizeof name);
+		take_request(&s->words[i], s->writer, value[i], ret);
 	}
 	/* If all words of the name were dates or run numbers, the system's name is used. */
 	if (!name[0])
@@ -244,6 +256,8 @@ static void take_own(const struct process_words *w, struct recognised *r)
 	struct slice run = w->variable[VARIABLE_RIGHTSIZE_RUN_ID];
 	struct slice attempt = w->variable[VARIABLE_RIGHTSIZE_ATTEMPT];
 	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
+	struct slice cpu = w->variable[VARIABLE_RIGHTSIZE_REQUEST_CPU];
+	struct slice memory = w->variable[VARIABLE_RIGHTSIZE_REQUEST_MEMORY];
 
 	r->own_name = name.data != NULL;
 	r->passing = r->passing && !r->own_name;
@@ -255,23 +269,56 @@ static void take_own(const struct process_words *w, struct recognised *r)
 		r->attempt = number(attempt);
 	if (input.data)
 		quantity_bytes(input, QUANTITY_OF_PEOPLE, 0, &r->input_bytes);
+	if (cpu.data)
+		quantity_cores(cpu, &r->cpu_cores);
+	if (memory.data)
+		quantity_bytes(memory, QUANTITY_OF_PEOPLE, 0, &r->memory_bytes);
+}
+
+/* Takes the requests of the pod's container, unless the system told some: a container may hold
+ * several jobs of a system. Outside of a pod, variables of these names mean something else. */
+static void take_pod_requests(const struct process_words *w, struct recognised *r)
+{
+	struct slice value;
+
+	if (!w->variable[VARIABLE_KUBERNETES_SERVICE_HOST].data || !isnan(r->cpu_cores) ||
+		!isnan(r->memory_bytes))
+		return;
+	for (const struct word *word = naming_pod_requests; word->is; word++)
+		if (process_words_read(w, word, &value))
+			take_request(word, QUANTITY_OF_PEOPLE, value, r);
+}
+
+/* Fills `ret` with all that the texts tell. Returns false when they name no job. */
+static bool read_all(const struct process_text *text, struct recognised *ret)
+{
+	struct process_words w;
+
+	process_words_split(text, &w);
+	bool found = find_system(&w, ret);
+
+	if (!found) {
+		*ret = RECOGNISED_NONE;
+		ret->system = "environment";
+	}
+	take_pod_requests(&w, ret);
+	take_own(&w, ret);
+	return found || ret->own_name;
 }
 
 bool recognise(const struct process_text *text, struct recognised *ret)
 {
-	struct recognised r = RECOGNISED_NONE;
-	struct process_words w;
+	struct recognised r;
 
-	process_words_split(text, &w);
-	if (!find_system(&w, &r)) {
-		if (!words_own_name(&w).data)
-			return false;
-		r = RECOGNISED_NONE;
-		r.system = "environment";
-	}
-	take_own(&w, &r);
+	if (!read_all(text, &r))
+		return false;
 	*ret = r;
 	return true;
+}
+
+bool recognise_wrapped(const struct process_text *text, struct recognised *ret)
+{
+	return read_all(text, ret);
 }
 
 static bool nextflow_file(const struct process_words *w, char *path, size_t size)

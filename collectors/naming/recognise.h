@@ -47,16 +47,22 @@ struct recognised {
 	/* Ids that the system gave to the run, and to the task or array element that is a separate
 	 * run here. "" = unknown. */
 	char run[JOB_WORD_MAX], task[JOB_WORD_MAX];
-	double attempt;                 /* from 1; NaN = unknown */
-	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
-	double input_bytes;             /* RIGHTSIZE_INPUT_BYTES; NaN = unknown */
-	double grace_seconds;           /* how long the run may have no process before it ends */
+	double attempt; /* from 1; NaN = unknown */
+	/* Requested, by RIGHTSIZE_REQUEST_CPU and RIGHTSIZE_REQUEST_MEMORY, the system or the pod;
+	 * NaN = unknown. */
+	double cpu_cores, memory_bytes;
+	double input_bytes;   /* RIGHTSIZE_INPUT_BYTES; NaN = unknown, 0 is a size */
+	double grace_seconds; /* how long the run may have no process before it ends */
 	size_t n_labels;
 	struct job_label label[JOB_LABELS_MAX];
 };
 
 /* Returns false, and leaves `ret` unchanged, when no system is recognised. */
 bool recognise(const struct process_text *text, struct recognised *ret);
+
+/* The same for a command that a wrapper records whether it names a job or not. When it names none,
+ * returns false; `ret` then has the numbers that are known, and its job_name is empty. */
+bool recognise_wrapped(const struct process_text *text, struct recognised *ret);
 
 /* Some systems write the name only into a file. Writes the `i`-th path, relative to /proc/PID,
  * where this file may be. Returns false when there are no more paths.

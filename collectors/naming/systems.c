@@ -177,8 +177,30 @@ const struct job_system naming_systems[] = {
 		{"partition", 0, {ENV(SLURM_JOB_PARTITION)}, 0},
 		{"cluster", 0, {ENV(SLURM_CLUSTER_NAME)}, 0},
 		{NULL, WORD_CPU, {ENV(SLURM_CPUS_ON_NODE), ENV(SLURM_CPUS_PER_TASK)}, 0},
-		{NULL, WORD_MEBIBYTES, {ENV(SLURM_MEM_PER_NODE)}, 0},
-	}},
+		{NULL, WORD_MEMORY, {ENV(SLURM_MEM_PER_NODE)}, 0},
+		{NULL, WORD_MEMORY_PER_CPU, {ENV(SLURM_MEM_PER_CPU)}, 0},
+	}, QUANTITY_OF_SLURM},
+	/* IBM Spectrum LSF 10.1, "Environment variables set for job execution". The unit of the
+	 * memory in LSB_EFFECTIVE_RSRCREQ is a setting of the site (LSF_UNIT_FOR_LIMITS), so it is
+	 * not read. */
+	{"lsf", 0, {
+		{"job", MUST, {ENV(LSB_JOBNAME)}, TRIM_BRACKETS},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(LSB_JOBID)}, 0},
+		{NULL, WORD_TASK, {ENV(LSB_JOBINDEX)}, 0},
+		{"queue", 0, {ENV(LSB_QUEUE)}, 0},
+		{NULL, WORD_CPU, {ENV(LSB_DJOB_NUMPROC)}, 0},
+	}, QUANTITY_OF_PEOPLE},
+	/* OpenPBS: src/resmom/start_exec.c (NCPUS), the user's guide, "Environment Variables".
+	 * Torque: PBS_ARRAYID, PBS_NUM_PPN. PBS_NCPUS and PBS_RESC_MEM are of sites whose hooks set
+	 * them, such as MetaCentrum. */
+	{"pbs", 0, {
+		{"job", MUST, {ENV(PBS_JOBNAME)}, 0},
+		{NULL, WORD_RUN | WORD_NEEDED, {ENV(PBS_JOBID)}, 0},
+		{NULL, WORD_TASK, {ENV(PBS_ARRAY_INDEX), ENV(PBS_ARRAYID)}, 0},
+		{"queue", 0, {ENV(PBS_QUEUE)}, 0},
+		{NULL, WORD_CPU, {ENV(PBS_NCPUS), ENV(PBS_NUM_PPN), ENV(NCPUS)}, 0},
+		{NULL, WORD_MEMORY, {ENV(PBS_RESC_MEM)}, 0},
+	}, QUANTITY_OF_PBS},
 	/* https://docs.aws.amazon.com/batch/latest/userguide/job_env_vars.html */
 	{"aws-batch", 0, {
 		{"queue", MUST, {ENV(AWS_BATCH_JQ_NAME)}, 0},
@@ -247,6 +269,14 @@ const struct job_system naming_systems[] = {
 		{"namespace", 0, {POD("pod.namespace")}, 0},
 		{NULL, WORD_RUN, {POD("pod.uid"), POD("pod.name")}, 0},
 	}},
+	{0},
+};
+
+/* https://docs.gitlab.com/runner/executors/kubernetes (KUBERNETES_*), and the examples of
+ * https://kubernetes.io/docs/tasks/inject-data-application/environment-variable-expose-pod-information (MY_*). */
+const struct word naming_pod_requests[] = {
+	{NULL, WORD_CPU, {ENV(KUBERNETES_CPU_REQUEST), ENV(MY_CPU_REQUEST), ENV(CPU_REQUEST)}, 0},
+	{NULL, WORD_MEMORY, {ENV(KUBERNETES_MEMORY_REQUEST), ENV(MY_MEM_REQUEST), ENV(MEMORY_REQUEST), ENV(MEM_REQUEST)}, 0},
 	{0},
 };
 /* clang-format on */

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "collectors/base/quantity.h"
+
 /* All variables that are read. Sorted, because bsearch finds them. */
 /* clang-format off */
 #define RECOGNISED_VARIABLES(X) \
@@ -34,6 +36,7 @@ X(CI_JOB_NAME) \
 X(CI_JOB_STAGE) \
 X(CI_PIPELINE_ID) \
 X(CI_PROJECT_PATH) \
+X(CPU_REQUEST) \
 X(DAGSTER_RUN_JOB_NAME) \
 X(DAGSTER_RUN_STEP_KEY) \
 X(FLYTE_ATTEMPT_NUMBER) \
@@ -50,6 +53,16 @@ X(GITHUB_RUN_ID) \
 X(GITHUB_WORKFLOW) \
 X(GITLAB_CI) \
 X(JOB_NAME) \
+X(KUBERNETES_CPU_REQUEST) \
+X(KUBERNETES_MEMORY_REQUEST) \
+X(KUBERNETES_SERVICE_HOST) \
+X(LSB_DJOB_NUMPROC) \
+X(LSB_JOBID) \
+X(LSB_JOBINDEX) \
+X(LSB_JOBNAME) \
+X(LSB_QUEUE) \
+X(MEMORY_REQUEST) \
+X(MEM_REQUEST) \
 X(METAFLOW_FLOW_NAME) \
 X(METAFLOW_RETRY_COUNT) \
 X(METAFLOW_RUN_ID) \
@@ -57,7 +70,18 @@ X(METAFLOW_STEP_NAME) \
 X(METAFLOW_TASK_ID) \
 X(MF_ATTEMPT) \
 X(MF_PATHSPEC) \
+X(MY_CPU_REQUEST) \
+X(MY_MEM_REQUEST) \
+X(NCPUS) \
 X(NXF_TASK_WORKDIR) \
+X(PBS_ARRAYID) \
+X(PBS_ARRAY_INDEX) \
+X(PBS_JOBID) \
+X(PBS_JOBNAME) \
+X(PBS_NCPUS) \
+X(PBS_NUM_PPN) \
+X(PBS_QUEUE) \
+X(PBS_RESC_MEM) \
 X(PREFECT__DEPLOYMENT_NAME) \
 X(PREFECT__FLOW_ENTRYPOINT) \
 X(PREFECT__FLOW_NAME) \
@@ -66,6 +90,8 @@ X(RAY_JOB_ID) \
 X(RIGHTSIZE_ATTEMPT) \
 X(RIGHTSIZE_INPUT_BYTES) \
 X(RIGHTSIZE_JOB_NAME) \
+X(RIGHTSIZE_REQUEST_CPU) \
+X(RIGHTSIZE_REQUEST_MEMORY) \
 X(RIGHTSIZE_RUN_ID) \
 X(RUNNER_TRACKING_ID) \
 X(SLURM_ARRAY_JOB_ID) \
@@ -76,6 +102,7 @@ X(SLURM_CPUS_PER_TASK) \
 X(SLURM_JOB_ID) \
 X(SLURM_JOB_NAME) \
 X(SLURM_JOB_PARTITION) \
+X(SLURM_MEM_PER_CPU) \
 X(SLURM_MEM_PER_NODE) \
 X(SLURM_RESTART_COUNT) \
 X(SM_CURRENT_HOST) \
@@ -149,11 +176,12 @@ enum word_is {
 	WORD_NEEDED = 2, /* the system matches only if this word has a value */
 	WORD_RUN = 4,
 	WORD_TASK = 8,
-	WORD_ATTEMPT = 16,    /* counted from 1 */
-	WORD_RETRY = 32,      /* counted from 0 */
-	WORD_CPU = 64,        /* requested cores */
-	WORD_MEBIBYTES = 128, /* requested memory */
-	WORD_HIDDEN = 256,    /* not a label */
+	WORD_ATTEMPT = 16,         /* counted from 1 */
+	WORD_RETRY = 32,           /* counted from 0 */
+	WORD_CPU = 64,             /* requested cores */
+	WORD_MEMORY = 128,         /* requested memory */
+	WORD_HIDDEN = 256,         /* not a label */
+	WORD_MEMORY_PER_CPU = 512, /* requested memory for each requested core */
 };
 
 #define SOURCES_MAX      7
@@ -170,9 +198,14 @@ struct job_system {
 	const char *name;
 	double grace_seconds;
 	struct word words[SYSTEM_WORDS_MAX];
+	enum quantity_writer writer; /* of its sizes */
 };
 
 extern const struct job_system
 	naming_systems[]; /* ends with name NULL; the first system with all needed words is used */
+
+/* What manifests of pods commonly call the variables of the container's requests. Kubernetes fills
+ * them (resourceFieldRef of the downward API), but does not name them. Ends with `is` 0. */
+extern const struct word naming_pod_requests[];
 
 #endif

@@ -102,8 +102,8 @@ static void put_server(json_t *o, const struct run *r)
 	json_put(o, "allocation", json_text(r->allocation));
 }
 
-/* Puts the system that named the run, with its run id and labels. Runs of the wrapper have no
- * system. */
+/* Puts the system that named the run, with its run id and labels. Runs that an option or the
+ * program named have no system. */
 static void put_words(json_t *o, const struct run *r)
 {
 	json_t *labels = r->labels ? json_loads(r->labels, 0, NULL) : NULL;

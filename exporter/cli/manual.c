@@ -28,7 +28,7 @@ const struct manual_command manual_commands[] = {
 		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, "
 		"/stats, /recommend and /servers",
 		COMMAND_SERVE},
-	{"run", "rightsize-exporter run --job-name=NAME [OPTION...] -- COMMAND [ARGUMENT...]",
+	{"run", "rightsize-exporter run [--job-name=NAME] [OPTION...] -- COMMAND [ARGUMENT...]",
 		"Runs a command, records it as a run of the job, and ends with its exit code and a "
 		"short summary",
 		COMMAND_RUN},

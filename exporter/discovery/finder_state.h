@@ -64,6 +64,21 @@ void identify_again(const struct finder *f, struct recognised *r);
  * other. */
 void identify_pod(struct finder *f);
 
+/* Returns the program's name from its command line, without directories. */
+struct slice identify_program(struct slice command_line);
+
+/* Takes the numbers that are unknown in `r` from `other`. */
+void identify_fill_numbers(struct recognised *r, const struct recognised *other);
+
+/* Makes numbers unknown that are outside the ranges of the options of "run". */
+void identify_bound_numbers(struct recognised *r);
+
+/* ---- record_found.c ---- */
+
+/* Returns the labels as a JSON object, or NULL when there are no labels. The caller frees the
+ * text. */
+char *record_labels_text(const struct recognised *r);
+
 /* ---- finder.c ---- */
 
 /* Ends a followed run after one more reading, even if its processes go on. */

@@ -112,8 +112,7 @@ static bool is_own(const struct finder *f, const struct booked_process *p)
 	return false;
 }
 
-/* Returns the program's name from its command line, without directories. */
-static struct slice program_of(struct slice command_line)
+struct slice identify_program(struct slice command_line)
 {
 	struct slice program = {command_line.data, strnlen(command_line.data, command_line.len)};
 	const char *slash = memrchr(program.data, '/', program.len);
@@ -124,7 +123,7 @@ static struct slice program_of(struct slice command_line)
 
 static void add_program(struct slice command_line, char *name, size_t size)
 {
-	struct slice program = program_of(command_line);
+	struct slice program = identify_program(command_line);
 	size_t n = strlen(name);
 	char text[JOB_WORD_MAX];
 
@@ -180,7 +179,7 @@ void identify_again(const struct finder *f, struct recognised *r)
 static bool is_runtime(struct slice command_line)
 {
 	static const char *const runtimes[] = {"runc", "crun", "youki"};
-	struct slice program = program_of(command_line);
+	struct slice program = identify_program(command_line);
 
 	for (size_t i = 0; i < ARRAY_LEN(runtimes); i++)
 		if (slice_is(program, runtimes[i]))
@@ -228,8 +227,20 @@ static double within(double v, double least, double most)
 	return v >= least && v <= most ? v : (double)NAN;
 }
 
-/* Makes numbers unknown that are outside the ranges of the options of "run". */
-static void bound_numbers(struct recognised *r)
+static double first_known(double a, double b)
+{
+	return isnan(a) ? b : a;
+}
+
+void identify_fill_numbers(struct recognised *r, const struct recognised *other)
+{
+	r->attempt = first_known(r->attempt, other->attempt);
+	r->input_bytes = first_known(r->input_bytes, other->input_bytes);
+	r->cpu_cores = first_known(r->cpu_cores, other->cpu_cores);
+	r->memory_bytes = first_known(r->memory_bytes, other->memory_bytes);
+}
+
+void identify_bound_numbers(struct recognised *r)
 {
 	r->attempt = within(r->attempt, 1, ATTEMPT_MOST);
 	r->input_bytes = within(r->input_bytes, 0, REQUEST_BYTES_MOST);
@@ -259,9 +270,12 @@ static bool name_process(struct finder *f, const struct booked_process *p,
 	if (!ruled)
 		return known;
 	*ignored = found.ignored;
-	if (!found.ignored)
-		*ret = found.is;
-	return !found.ignored;
+	if (found.ignored)
+		return false;
+	if (known)
+		identify_fill_numbers(&found.is, ret);
+	*ret = found.is;
+	return true;
 }
 
 static bool is_exporter(const struct finder *f, const struct booked_process *p,
@@ -279,7 +293,7 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 		return false;
 	ret->exporter = is_exporter(f, p, &facts.text);
 	if (name_process(f, p, &facts, &ret->is, &ignored)) {
-		bound_numbers(&ret->is);
+		identify_bound_numbers(&ret->is);
 		return true;
 	}
 	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);

@@ -8,6 +8,7 @@
 
 #include "collectors/base/file.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
 #include "collectors/naming/stable_name.h"
 #include "exporter/text/yaml.h"
@@ -40,6 +41,7 @@ struct job_rule_label {
 struct job_rule {
 	size_t line;
 	const char *name, *job_name, *run, *attempt; /* NULL when not given */
+	const char *cpu, *memory, *input_bytes;      /* quantities; NULL when not given */
 	bool ignore;
 	size_t n;
 	struct rule_condition condition[RULE_CONDITIONS_MAX];
@@ -179,6 +181,9 @@ static const struct yaml_key rule_keys[] = {
 	{"job_name", yaml_text, offsetof(struct job_rule, job_name)},
 	{"run", yaml_text, offsetof(struct job_rule, run)},
 	{"attempt", yaml_text, offsetof(struct job_rule, attempt)},
+	{"cpu", yaml_text, offsetof(struct job_rule, cpu)},
+	{"memory", yaml_text, offsetof(struct job_rule, memory)},
+	{"input_bytes", yaml_text, offsetof(struct job_rule, input_bytes)},
 	{"labels", read_labels, 0},
 	{"ignore", yaml_flag, offsetof(struct job_rule, ignore)},
 	{0},
@@ -241,6 +246,23 @@ static int check_template(struct yaml *y, yaml_node_t *node, const struct job_ru
 	return 0;
 }
 
+/* Checks a quantity that has no names in braces. Other quantities are known only with a process. */
+static int check_quantity(struct yaml *y, yaml_node_t *node, const struct job_rule *rule,
+	const char *name, const char *text, bool cores, struct err *e)
+{
+	struct slice value = {text, text ? strlen(text) : 0};
+	int code = check_template(y, node, rule, text, e);
+	double v;
+
+	if (code || !text || strchr(text, '{') ||
+		(cores ? quantity_cores(value, &v) :
+			 quantity_bytes(value, QUANTITY_OF_PEOPLE, 0, &v)))
+		return code;
+	return yaml_error(y, node, e, "%s: \"%.64s\" is not accepted: give %s", name, text,
+		cores ? "cores such as " QUANTITY_CORES_EXAMPLES :
+			"bytes such as " QUANTITY_BYTES_EXAMPLES);
+}
+
 static int check_rule(struct yaml *y, yaml_node_t *node, const struct job_rule *rule, struct err *e)
 {
 	if (rule->n == 0)
@@ -257,6 +279,12 @@ static int check_rule(struct yaml *y, yaml_node_t *node, const struct job_rule *
 		code = check_template(y, node, rule, rule->run, e);
 	if (code == 0)
 		code = check_template(y, node, rule, rule->attempt, e);
+	if (code == 0)
+		code = check_quantity(y, node, rule, "cpu", rule->cpu, true, e);
+	if (code == 0)
+		code = check_quantity(y, node, rule, "memory", rule->memory, false, e);
+	if (code == 0)
+		code = check_quantity(y, node, rule, "input_bytes", rule->input_bytes, false, e);
 	for (size_t i = 0; i < rule->n_labels && code == 0; i++)
 		code = check_template(y, node, rule, rule->label[i].value, e);
 	return code;
@@ -522,6 +550,23 @@ static double number(const char *text)
 	return scan_u64(&s, &v) && scan_end(&s) ? (double)v : (double)NAN;
 }
 
+/* Fills in a quantity. Returns NaN when it is not given, or none. */
+static double quantity(const struct rule_groups *g, const char *template, bool cores)
+{
+	char text[64] = "";
+	double ret = NAN;
+
+	if (template)
+		fill(g, template, false, text, sizeof text);
+	const struct slice value = {text, strlen(text)};
+
+	if (cores)
+		quantity_cores(value, &ret);
+	else
+		quantity_bytes(value, QUANTITY_OF_PEOPLE, 0, &ret);
+	return ret;
+}
+
 static void name_run(const struct job_rule *rule, const struct rule_groups *g, struct recognised *r)
 {
 	char attempt[32] = "";
@@ -529,9 +574,9 @@ static void name_run(const struct job_rule *rule, const struct rule_groups *g, s
 	*r = (struct recognised){
 		.system = "rules",
 		.attempt = NAN,
-		.cpu_cores = NAN,
-		.memory_bytes = NAN,
-		.input_bytes = NAN,
+		.cpu_cores = quantity(g, rule->cpu, true),
+		.memory_bytes = quantity(g, rule->memory, false),
+		.input_bytes = quantity(g, rule->input_bytes, false),
 	};
 	fill(g, rule->job_name, true, r->job_name, sizeof r->job_name);
 	if (rule->run)

@@ -3,10 +3,11 @@
  *
  * 	rules:
  * 	  - name: nightly                       # for the log and for rules test
- * 	    command_line: 'run\.py (?<flow>\w+) --step (?<step>\w+)'
+ * 	    command_line: 'run\.py (?<flow>\w+) --step (?<step>\w+) --mem (?<mem>\w+)'
  * 	    user: '^batch$'
  * 	    environment: {STAGE: '^production$'}
  * 	    job_name: '{flow}/{step}'
+ * 	    memory: '{mem}'                     # also cpu and input_bytes: collectors/base/quantity.h
  * 	    labels: {flow: '{flow}'}
  * 	  - executable: '/(bash|sshd)$'
  * 	    ignore: true                        # no job, even when its environment names one

@@ -13,9 +13,7 @@
 #include "exporter/history/outcome.h"
 #include "recommender/run.h"
 
-/* Returns the labels as a JSON object, or NULL when there are no labels. The caller frees the
- * text. */
-static char *labels_text(const struct recognised *r)
+char *record_labels_text(const struct recognised *r)
 {
 	json_t *o = json_object();
 
@@ -31,7 +29,7 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 	const struct run_reading *reading, struct named_process *n)
 {
 	const struct identity *self = f->app->self;
-	AUTO(freep) char *labels = labels_text(&n->is);
+	AUTO(freep) char *labels = record_labels_text(&n->is);
 	struct account_note note;
 	struct run_begin begin = {
 		.run_id = n->run_id,

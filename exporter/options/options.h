@@ -132,14 +132,14 @@ X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", 
   "Where a downwardAPI volume has the pod's labels and annotations, which name its job") \
 X(FLAG, jobs_per_container, "jobs.per-container", "false", 0, 0, COMMAND_SERVE, NULL, \
   "With --jobs.pod: each container is a job of its own, told apart by its cgroup") \
-X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_SERVE | COMMAND_RULES, "FILE", \
+X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_WATCH | COMMAND_RULES, "FILE", \
   "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
 X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
   "One process, with what each rule says of it") \
 X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
   "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN, "NAME", \
-  "Name of the job: what is repeated, without dates or run numbers") \
+  "Name of the job: what is repeated, without dates or run numbers (default: as serve names it, else the name of the program)") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 0, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too") \
 X(CORES, run_request_cpu, "request-cpu", NULL, REQUEST_CPU_LEAST, REQUEST_CPU_MOST, COMMAND_RUN, "CORES", \

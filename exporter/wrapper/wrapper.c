@@ -192,13 +192,8 @@ static int start(struct wrapped_job *job, char *const command[])
 	return 0;
 }
 
-/* Returns NaN when the option was not given. */
-static double positive_or_nan(double v)
-{
-	return v > 0 ? v : (double)NAN;
-}
-
-static void follow_job(struct app *app, const struct identity *self, struct wrapped_job *job)
+static void follow_job(struct app *app, const struct identity *self, const struct command_run *run,
+	struct wrapped_job *job)
 {
 	const struct options *o = app->options;
 	struct account_note note = {0};
@@ -208,7 +203,7 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 
 	struct run_spec spec = {
 		.run_id = job->run_id,
-		.job_name = o->run_job_name,
+		.job_name = run->is.job_name,
 		.pid = job->pid,
 		.own_numbers = true,
 		.own_group = job->accounts.cgroup.self >= 0,
@@ -222,17 +217,19 @@ static void follow_job(struct app *app, const struct identity *self, struct wrap
 	};
 	struct run_begin begin = {
 		.run_id = job->run_id,
-		.job_name = o->run_job_name,
+		.job_name = run->is.job_name,
 		.host = self->host,
 		.started_at = wall_seconds(job->started.wall),
 		.interval_seconds = o->sample_interval,
 		.root = self->here,
-		.requested_cpu_cores = positive_or_nan(o->run_request_cpu),
-		.requested_memory_bytes = positive_or_nan((double)o->run_request_memory),
+		.requested_cpu_cores = run->is.cpu_cores,
+		.requested_memory_bytes = run->is.memory_bytes,
 		.memory_limit_bytes = NAN,
-		.input_bytes =
-			o->given[OPTION_run_input_bytes] ? (double)o->run_input_bytes : (double)NAN,
-		.attempt = positive_or_nan((double)o->run_attempt),
+		.input_bytes = run->is.input_bytes,
+		.attempt = run->is.attempt,
+		.system = run->system,
+		.system_run = run->system && run->is.run[0] ? run->is.run : NULL,
+		.labels = run->labels,
 		.owner_pid = self->pid,
 		.owner_start_ticks = self->start_ticks,
 	};
@@ -447,8 +444,8 @@ static void conclude(struct app *app, struct wrapped_job *job)
 	print_summary(app, job);
 }
 
-static int run_command(struct app *app, const struct identity *self, struct wrapped_job *job,
-	char *const command[])
+static int run_command(struct app *app, const struct identity *self, const struct command_run *run,
+	struct wrapped_job *job, char *const command[])
 {
 	int code = start(job, command);
 
@@ -456,14 +453,15 @@ static int run_command(struct app *app, const struct identity *self, struct wrap
 		return code;
 	/* Call this after fork(2), because the job must not inherit the setting. */
 	privileges_hide_secrets(app->options);
-	follow_job(app, self, job);
+	follow_job(app, self, run, job);
 	wait_for_end(app, job);
 	if (job->followed)
 		conclude(app, job);
 	return exit_code_of_job(job);
 }
 
-int wrapper_run(struct app *app, const struct identity *self, char *const command[])
+int wrapper_run(struct app *app, const struct identity *self, const struct command_run *run,
+	char *const command[])
 {
 	/* The job is static, because the sampler's thread may still use it after a timeout. */
 	static struct wrapped_job job;
@@ -475,7 +473,7 @@ int wrapper_run(struct app *app, const struct identity *self, char *const comman
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,
 			NULL);
-	int code = run_command(app, self, &job, command);
+	int code = run_command(app, self, run, &job, command);
 
 	if (!job.unanswered)
 		run_accounts_close(&job.accounts);

@@ -19,10 +19,12 @@
 
 #include "exporter/core/app.h"
 #include "exporter/core/identity.h"
+#include "exporter/discovery/command_run.h"
 
 /* Runs the command and returns the exit code of the program. app->sampler and app->historian must
  * run. */
-int wrapper_run(struct app *app, const struct identity *self, char *const command[]);
+int wrapper_run(struct app *app, const struct identity *self, const struct command_run *run,
+	char *const command[]);
 
 /* Reads the inherited state, blocks the signals that wrapper_run waits for, and adopts orphans of
  * the job from now on. Call before any thread or child starts. */

@@ -343,6 +343,177 @@ sys.exit(len(sys.stdin.readline()))
                 self.assertEqual(b"stopped" in output, how == "stop")
 
 
+SIZES = "accepted is bytes such as 1048576, 512M, 1G (10^9), 4Gi (2^30) or 8GB, from {} to 1000000000000000000"
+CORES = "accepted is a number of cores such as 2, 1.5 or 500m, from 0.001 to 1e+06"
+NAMES = "accepted is UTF-8 text of less than 200 bytes without control characters"
+ATTEMPTS = "accepted is a whole number from 1 to 1000"
+
+
+def ignored(err, message="an option is ignored"):
+    return f'level=warn msg="{message}" err="{err}"'
+
+
+class NeverInTheWay(Case):
+    """Whatever is wrong with what is said about a job: it runs, with its own exit code, and a line says what was wrong."""
+
+    # Options, variables, and the line without its time; {folder} is the test's own.
+    WRONG = [
+        (["--input-bytes="], {}, ignored("--input-bytes=: " + SIZES.format(0))),
+        (["--input-bytes=much"], {}, ignored("--input-bytes=much: " + SIZES.format(0))),
+        (["--input-bytes=-1"], {}, ignored("--input-bytes=-1: " + SIZES.format(0))),
+        ([], {"RIGHTSIZE_INPUT_BYTES": "12 parsecs"}, ignored("environment: --input-bytes=12 parsecs: " + SIZES.format(0))),
+        (["--input-bytes=0"], {}, None),
+        ([], {"RIGHTSIZE_INPUT_BYTES": "0"}, None),
+        (["--request-memory=4Gi"], {}, None),
+        (["--request-memory=8GB"], {}, None),
+        (["--request-memory=0"], {}, ignored("--request-memory=0: " + SIZES.format(1))),
+        (["--request-memory=4g"], {}, ignored("--request-memory=4g: " + SIZES.format(1))),
+        (["--request-cpu=500m"], {}, None),
+        (["--request-cpu=500M"], {}, ignored("--request-cpu=500M: " + CORES)),
+        ([], {"RIGHTSIZE_REQUEST_CPU": "0"}, ignored("environment: --request-cpu=0: " + CORES)),
+        (["--attempt=0"], {}, ignored("--attempt=0: " + ATTEMPTS)),
+        ([], {"RIGHTSIZE_ATTEMPT": "first"}, ignored("environment: --attempt=first: " + ATTEMPTS)),
+        (["--job-name="], {}, ignored("--job-name=: " + NAMES)),
+        (["--job-name=a\x1bb"], {}, ignored("--job-name=a?b: " + NAMES)),
+        (["--job-name=" + "n" * 200], {}, ignored("--job-name=" + "n" * 70 + "~bbc8f365: " + NAMES)),
+        (["--job-name"], {}, ignored("--job-name needs a value (NAME)")),
+        (["--bogus"], {}, ignored("unknown option --bogus; --help lists the options")),
+        (["--bogus", "value"], {}, ignored("unknown option --bogus; --help lists the options")),
+        (["-x"], {}, ignored("unknown option -x; options begin with --")),
+        (["--quiet=perhaps"], {}, ignored("--quiet=perhaps: accepted is true or false")),
+        (["--strict=perhaps"], {}, ignored("--strict=perhaps: accepted is true or false")),
+        (["--sample.interval=1ms"], {},
+         ignored("--sample.interval=1ms: accepted is a duration such as 500ms, 30s, 15m, 36h or 90d, from 0.1 to 3600 seconds")),
+        (["--history.max-size=1X"], {}, ignored("--history.max-size=1X: " + SIZES.format(1000000).replace("1" + "0" * 18, "1" + "0" * 15))),
+        (["--log.format=xml"], {}, ignored("--log.format=xml: accepted is logfmt, json")),
+        ([], {"RIGHTSIZE_COLLECTOR_CPU": "off"}, ignored("environment: --collector.cpu=off: accepted is true or false")),
+        (["--web.listen-address=here"], {},
+         ignored("--web.listen-address=here: accepted is HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535")),
+        (["--web.telemetry-path=/stats"], {},
+         ignored("--web.telemetry-path=/stats: accepted is a path such as /metrics that nothing else is at, without ?, #, % and blanks")),
+        (["--path.procfs=/nowhere"], {}, ignored("--path.procfs=/nowhere: accepted is a directory that exists")),
+        (["--history.path={folder}"], {},
+         ignored("history {folder}: it is a directory; a file is needed", "the run will not be in the history")),
+        (["--history.path=/proc/none/h.db"], {},
+         ignored("make folder /proc/none: No such file or directory", "the run will not be in the history")),
+        (["--jobs.rules={folder}/none.yaml"], {},
+         ignored("read {folder}/none.yaml: No such file or directory", "the rules of --jobs.rules are ignored")),
+        (["--jobs.rules={folder}/bad.yaml"], {},
+         ignored(r"{folder}/bad.yaml:1: memory: \"4XB\" is not accepted: give bytes such as 1048576, 512M, 1G (10^9), 4Gi (2^30) or 8GB",
+                 "the rules of --jobs.rules are ignored")),
+        (["--web.listen-address=127.0.0.1:0", "--web.config.file={folder}/none.yml"], {},
+         ignored("read {folder}/none.yml: No such file or directory", "the run is not served")),
+        (["--web.listen-address=127.0.0.1:0", "--catalogue.path={folder}/none.csv"], {}, None),
+        (["--report={folder}/none/page.html"], {}, None),
+    ]
+
+    def run_wrong(self, flags, variables, strict=False):
+        """Exit code, stdout, and what was said to be wrong, of a job that says that it runs and ends with 7."""
+        (self.folder / "bad.yaml").write_text("rules: [{user: ., job_name: a, memory: 4XB}]\n")
+        environment = clean_environment(RIGHTSIZE_HISTORY_PATH=self.history, **variables)
+        arguments = [EXPORTER, "run", *(["--strict"] if strict else []), *(f.format(folder=self.folder) for f in flags),
+                     "--", "sh", "-c", "echo it runs; exit 7"]
+        result = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=False)
+        wrong = [line.partition(" ")[2] for line in result.stderr.splitlines()
+                 if re.search(r' msg="(an option is ignored|the rules of|the run (will )?(is )?not )', line)]
+        return result.returncode, result.stdout, wrong
+
+    def test_the_job_runs_and_a_line_says_what_was_wrong(self):
+        for flags, variables, line in self.WRONG:
+            with self.subTest(flags=flags, variables=variables):
+                expected = [line.replace("{folder}", str(self.folder))] if line else []
+                self.assertEqual(self.run_wrong(flags, variables), (7, "it runs\n", expected))
+
+    def test_strict_does_not_start_the_job_then(self):
+        for flags, variables, line in self.WRONG:
+            with self.subTest(flags=flags, variables=variables):
+                code, stdout, wrong = self.run_wrong(flags, variables, strict=True)
+                self.assertEqual((code, stdout, len(wrong)), (2, "", 1) if line else (7, "it runs\n", 0))
+
+    def test_strict_may_come_from_the_environment(self):
+        self.assertEqual(self.run_wrong(["--attempt=0"], {"RIGHTSIZE_STRICT": "true"})[0], 2)
+        self.assertEqual(self.run_wrong(["--attempt=0", "--no-strict"], {"RIGHTSIZE_STRICT": "true"})[0], 7)
+        self.assertEqual(self.run_wrong([], {"RIGHTSIZE_STRICT": "true"})[0], 7)
+
+    def test_only_what_names_the_command_stops_it(self):
+        for arguments, code, said in (
+                (["run"], 2, "the command is missing"),
+                (["run", "--"], 2, "the command is missing"),
+                (["run", "--bogus", "true"], 2, "unknown option --bogus; --help lists the options; write -- in front of the command"),
+                (["run", "--bogus", "sh", "-c", "exit 7", "--", "true"], 2, "write -- in front of the command"),
+                (["run", "--", "/nowhere"], 127, "/nowhere: No such file or directory"),
+                (["run", "--", "/etc/passwd"], 126, "/etc/passwd: Permission denied"),
+                (["run", "--", ""], 127, "No such file or directory")):
+            with self.subTest(arguments=arguments):
+                result = self.command(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (code, ""))
+                self.assertIn(said, result.stderr)
+
+    def test_help_behind_the_command_is_the_command_s(self):
+        self.environment = clean_environment(RIGHTSIZE_HISTORY_PATH=self.history)
+        self.assertEqual(self.command("run", "--quiet", "echo", "--help", "-h", "--version").stdout, "--help -h --version\n")
+        for word in ("--help", "-h", "--version"):
+            result = self.command("run", "--job-name", "x", word, "true")
+            self.assertEqual((result.returncode, result.stdout[:22]), (0, "rightsize-exporter run"))
+
+
+SLURM = {"SLURM_JOB_NAME": "train_2026-11-21", "SLURM_JOB_ID": "103"}
+
+
+class Named(Case):
+    """By the same words as a server finds: its options, rules, the system around it, at last the program."""
+
+    def recorded(self, flags, variables, command=("true",)):
+        environment = clean_environment(RIGHTSIZE_HISTORY_PATH=self.history, **variables)
+        result = subprocess.run([EXPORTER, "run", "--quiet", *flags, *command], env=environment, capture_output=True,
+                                timeout=DEADLINE, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with contextlib.closing(sqlite3.connect(self.history)) as history:
+            return history.execute(
+                "SELECT name, requested_cpu_cores, requested_memory_bytes, attempt, system, system_run, labels"
+                " FROM run JOIN job ON job.id = run.job ORDER BY run.id DESC LIMIT 1").fetchone()
+
+    def test_and_knows_what_the_system_gave_it(self):
+        rules = self.folder / "rules.yaml"
+        rules.write_text("rules:\n- {command_line: 'sleep', ignore: true}\n"
+                         "- {executable: '/(dash|sh)$', environment: {STAGE: '^p'}, working_directory: /, user: '.',"
+                         " job_name: 'by/{kind}', command_line: 'exit (?<kind>\\w+)', memory: 2Gi}\n")
+        by_rules = [f"--jobs.rules={rules}"]
+        slurm = ("slurm", "103", '{"job":"train"}')
+        table = [
+            ([], {}, ("true",), ("true", None, None, None, None, None, None)),
+            ([], {}, ("/bin/sh", "-c", ":"), ("sh", None, None, None, None, None, None)),
+            ([], SLURM, ("true",), ("train", None, None, None, *slurm)),
+            ([], {**SLURM, "SLURM_CPUS_PER_TASK": "4", "SLURM_MEM_PER_NODE": "8192", "SLURM_RESTART_COUNT": "1"}, ("true",),
+             ("train", 4, 8 << 30, 2, *slurm)),
+            ([], {**SLURM, "SLURM_CPUS_PER_TASK": "4", "SLURM_MEM_PER_CPU": "2048"}, ("true",), ("train", 4, 8 << 30, None, *slurm)),
+            (["--job-name=etl", "--request-cpu=500m", "--request-memory=8G", "--attempt=3"],
+             {**SLURM, "SLURM_CPUS_PER_TASK": "4", "SLURM_MEM_PER_CPU": "2048", "SLURM_RESTART_COUNT": "1"}, ("true",),
+             ("etl", 0.5, 8 * 10**9, 3, *slurm)),
+            ([], {"RIGHTSIZE_JOB_NAME": "etl", "RIGHTSIZE_REQUEST_MEMORY": "4Gi"}, ("true",), ("etl", None, 4 << 30, None, None, None, None)),
+            (["--request-memory=x"], {**SLURM, "SLURM_MEM_PER_NODE": "8192"}, ("true",), ("train", None, 8 << 30, None, *slurm)),
+            ([], {"LSB_JOBNAME": "fit[1-9]", "LSB_JOBID": "7", "LSB_DJOB_NUMPROC": "6"}, ("true",),
+             ("fit", 6, None, None, "lsf", "7", '{"job":"fit"}')),
+            ([], {"PBS_JOBNAME": "fit", "PBS_JOBID": "7.srv", "NCPUS": "3", "PBS_RESC_MEM": "4gb"}, ("true",),
+             ("fit", 3, 4 << 30, None, "pbs", "7.srv", '{"job":"fit"}')),
+            ([], {"AWS_BATCH_JQ_NAME": "nightly", "AWS_BATCH_JOB_ID": "u", "AWS_BATCH_JOB_ATTEMPT": "2"}, ("true",),
+             ("nightly", None, None, 2, "aws-batch", "u", '{"queue":"nightly"}')),
+            ([], {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "MY_CPU_REQUEST": "250m", "MY_MEM_REQUEST": "67108864"}, ("true",),
+             ("true", 0.25, 64 << 20, None, None, None, None)),
+            ([], {"METAFLOW_FLOW_NAME": "Flow", "METAFLOW_STEP_NAME": "fit", "METAFLOW_RUN_ID": "3"}, ("true",),
+             ("Flow/fit", None, None, None, "metaflow", "3", '{"flow":"Flow","step":"fit"}')),
+            (by_rules, {"STAGE": "prod"}, ("sh", "-c", "exit 0"), ("by/0", None, 2 << 30, None, "rules", None, None)),
+            (by_rules, {"STAGE": "prod", **SLURM, "SLURM_CPUS_PER_TASK": "4"}, ("sh", "-c", "exit 0"),
+             ("by/0", 4, 2 << 30, None, "rules", None, None)),
+            ([], {"STAGE": "prod", "RIGHTSIZE_JOBS_RULES": str(rules), "RIGHTSIZE_JOB_NAME": "etl"}, ("sh", "-c", "exit 0"),
+             ("etl", None, None, None, None, None, None)),
+            (by_rules, SLURM, ("sleep", "0"), ("train", None, None, None, *slurm)),
+        ]
+        for flags, variables, command, expected in table:
+            with self.subTest(flags=flags, variables=variables, command=command):
+                self.assertEqual(self.recorded(flags, variables, command), expected)
+
+
 class Announced(Case):
     """What is known of a run before it starts goes with its record."""
 

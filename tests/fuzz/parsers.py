@@ -58,9 +58,10 @@ PARSERS = {
     "nvml": ("collectors/gpu/nvml_read.c", "collectors/gpu/nvml.c: nvml_words nvml_read_memory add_process prepare fetch_list "
              "is_written record_pid all_are_pids record_size take_records nvml_list_processes take_samples "
              "nvml_read_utilization"),
-    "options": ("exporter/options/options.c: set_option set_by_flag from_environment set_collectors set_defaults row_named set_collector read_flag "
-                "begin_options finish_options options_read "
-                "number_with_suffix set_number", "exporter/options/shapes.c"),
+    "options": ("exporter/options/options.c: set_option set_by_flag from_environment set_collectors set_defaults row_named set_collector find_flag read_flag "
+                "unknown_option unknown_has_value begin_options finish_options options_read complain ignore "
+                "duration read_number set_number", "exporter/options/shapes.c",
+                "collectors/base/quantity.c: scan_amount split is_suffix quantity_bytes quantity_cores"),
     "recognise": ("collectors/naming/recognise.c", "collectors/naming/process_words.c"),
     "routes": ("exporter/answers/server_parameters.c", "exporter/answers/sizing_parameters.c"),
     "site": ("exporter/site/metrics_page.c: filter_of is_collector collectors_ok filter_ok wait_of",

@@ -120,9 +120,16 @@ static const struct {
 		"ray/Trainer", "01", ""},
 	{"Ray, a task of older versions", {COMMAND("ray::load()"), ENVIRON("RAY_JOB_ID=01")},
 		"ray/load", "01", ""},
+	{"Torque, an array", {ENVIRON("PBS_JOBNAME=fit\0PBS_JOBID=7[3].srv\0PBS_ARRAYID=3")}, "fit",
+		"7[3].srv", "3"},
 	{"Slurm, nothing but a date", {ENVIRON("SLURM_JOB_NAME=2026-11-21\0SLURM_JOB_ID=7")},
 		"slurm", "7", ""},
 };
+
+static bool same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
 
 static void different_jobs_keep_their_names(void **state)
 {
@@ -138,27 +145,85 @@ static void different_jobs_keep_their_names(void **state)
 	}
 }
 
+#define MI         1048576.0
+#define SLURM      "SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0"
+#define KUBERNETES "RIGHTSIZE_JOB_NAME=a\0KUBERNETES_SERVICE_HOST=10.0.0.1\0"
+
+/* Sizes have the unit of who wrote them: Slurm counts MiB, PBS writes 4gb for 2^32. */
 static void what_was_asked_for_is_what_the_node_gives(void **state)
 {
 	static const struct {
 		struct process_text text;
-		double cpu_cores;
+		double cpu_cores, memory_bytes, input_bytes;
 	} table[] = {
-		{{ENVIRON("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_NTASKS=8\0"
-			  "SLURM_CPUS_PER_TASK=2\0SLURM_CPUS_ON_NODE=16")},
-			16},
-		{{ENVIRON("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0SLURM_CPUS_PER_TASK=2")}, 2},
-		{{ENVIRON("SLURM_JOB_NAME=a\0SLURM_JOB_ID=1")}, NAN},
+		{{ENVIRON(SLURM "SLURM_NTASKS=8\0SLURM_CPUS_PER_TASK=2\0SLURM_CPUS_ON_NODE=16")},
+			16, NAN, NAN},
+		{{ENVIRON(SLURM "SLURM_CPUS_PER_TASK=2")}, 2, NAN, NAN},
+		{{ENVIRON(SLURM)}, NAN, NAN, NAN},
+		{{ENVIRON(SLURM "SLURM_MEM_PER_NODE=4096")}, NAN, 4096 * MI, NAN},
+		{{ENVIRON(SLURM "SLURM_MEM_PER_NODE=8G")}, NAN, 8192 * MI, NAN},
+		{{ENVIRON(SLURM "SLURM_CPUS_PER_TASK=4\0SLURM_MEM_PER_CPU=2048")}, 4, 8192 * MI,
+			NAN},
+		{{ENVIRON(SLURM "SLURM_MEM_PER_CPU=2048\0SLURM_CPUS_ON_NODE=3")}, 3, 6144 * MI,
+			NAN},
+		{{ENVIRON(SLURM "SLURM_MEM_PER_CPU=2048")}, NAN, NAN, NAN},
+		{{ENVIRON(SLURM "SLURM_CPUS_PER_TASK=4\0SLURM_MEM_PER_CPU=2048\0"
+				"SLURM_MEM_PER_NODE=1024")},
+			4, 1024 * MI, NAN},
+		{{ENVIRON(SLURM "SLURM_MEM_PER_NODE=much\0SLURM_CPUS_PER_TASK=x")}, NAN, NAN, NAN},
+		{{ENVIRON("LSB_JOBNAME=fit[1-9]\0LSB_JOBID=1\0LSB_DJOB_NUMPROC=6")}, 6, NAN, NAN},
+		{{ENVIRON("PBS_JOBNAME=a\0PBS_JOBID=1.srv\0NCPUS=3\0PBS_RESC_MEM=4gb")}, 3,
+			4096 * MI, NAN},
+		{{ENVIRON("PBS_JOBNAME=a\0PBS_JOBID=1.srv\0PBS_NUM_PPN=5\0NCPUS=3\0"
+			  "PBS_RESC_MEM=1048576")},
+			5, MI, NAN},
+		{{ENVIRON("NCPUS=3\0RIGHTSIZE_JOB_NAME=a")}, NAN, NAN, NAN},
+		{{ENVIRON(KUBERNETES "MY_CPU_REQUEST=1\0MY_MEM_REQUEST=67108864")}, 1, 64 * MI,
+			NAN},
+		{{ENVIRON(KUBERNETES "KUBERNETES_CPU_REQUEST=500m\0KUBERNETES_MEMORY_REQUEST=4Gi")},
+			0.5, 4096 * MI, NAN},
+		{{ENVIRON(KUBERNETES "CPU_REQUEST=2\0MEMORY_REQUEST=8G")}, 2, 8e9, NAN},
+		{{ENVIRON(KUBERNETES SLURM
+			 "SLURM_CPUS_PER_TASK=4\0CPU_REQUEST=2\0MEM_REQUEST=1Gi")},
+			4, NAN, NAN},
+		{{ENVIRON("RIGHTSIZE_JOB_NAME=a\0CPU_REQUEST=2\0MEM_REQUEST=8G")}, NAN, NAN, NAN},
+		{{ENVIRON(KUBERNETES "CPU_REQUEST=2\0MEM_REQUEST=8G\0RIGHTSIZE_REQUEST_CPU=250m\0"
+				     "RIGHTSIZE_REQUEST_MEMORY=1GB")},
+			0.25, 1e9, NAN},
+		{{ENVIRON("RIGHTSIZE_JOB_NAME=a\0RIGHTSIZE_INPUT_BYTES=0")}, NAN, NAN, 0},
+		{{ENVIRON("RIGHTSIZE_JOB_NAME=a\0RIGHTSIZE_INPUT_BYTES=2Gi")}, NAN, NAN, 2048 * MI},
+		{{ENVIRON("RIGHTSIZE_JOB_NAME=a\0RIGHTSIZE_INPUT_BYTES=")}, NAN, NAN, NAN},
+		{{ENVIRON("RIGHTSIZE_JOB_NAME=a\0RIGHTSIZE_INPUT_BYTES=much")}, NAN, NAN, NAN},
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct recognised r;
+		struct recognised r, wrapped;
 
 		assert_true(recognise(&table[i].text, &r));
-		if (r.cpu_cores != table[i].cpu_cores &&
-			!(isnan(r.cpu_cores) && isnan(table[i].cpu_cores)))
-			fail_msg("%zu: %g", i, r.cpu_cores);
+		if (!same(r.cpu_cores, table[i].cpu_cores) ||
+			!same(r.memory_bytes, table[i].memory_bytes) ||
+			!same(r.input_bytes, table[i].input_bytes))
+			fail_msg("%zu: %g cores, %g bytes, input %g", i, r.cpu_cores,
+				r.memory_bytes, r.input_bytes);
+		assert_true(recognise_wrapped(&table[i].text, &wrapped));
+		assert_string_equal(wrapped.job_name, r.job_name);
 	}
+}
+
+static void a_command_that_names_no_job_has_its_numbers(void **state)
+{
+	const struct process_text text = {
+		ENVIRON("RIGHTSIZE_REQUEST_CPU=2\0RIGHTSIZE_ATTEMPT=3\0SLURM_MEM_PER_NODE=1")};
+	struct recognised r = {.job_name = "left over"};
+
+	assert_false(recognise(&text, &r));
+	assert_string_equal(r.job_name, "left over");
+	assert_false(recognise_wrapped(&text, &r));
+	assert_string_equal(r.job_name, "");
+	assert_string_equal(r.system, "environment");
+	assert_double_equal(r.cpu_cores, 2, 0);
+	assert_double_equal(r.attempt, 3, 0);
+	assert_true(isnan(r.memory_bytes) && isnan(r.input_bytes));
 }
 
 int main(void)
@@ -166,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(different_jobs_keep_their_names),
 		cmocka_unit_test(what_was_asked_for_is_what_the_node_gives),
+		cmocka_unit_test(a_command_that_names_no_job_has_its_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,13 @@ static void mistakes_are_named_with_their_line(void **state)
 		{"rules:\n- user: x\n  job_name: '{a'", "a { without its }"},
 		{"rules:\n- user: x\n  job_name: a\n  labels: {l: '{z}'}", "{z} is no named group"},
 		{"rules:\n- user: x\n  ignore: maybe", "is not true or false"},
+		{"rules:\n- user: x\n  job_name: a\n  memory: 4XB",
+			"memory: \"4XB\" is not accepted: give bytes such as 1048576, 512M, 1G (10^9), "
+			"4Gi (2^30) or 8GB"},
+		{"rules:\n- user: x\n  job_name: a\n  cpu: 500M",
+			"cpu: \"500M\" is not accepted: give cores such as 2, 1.5 or 500m"},
+		{"rules:\n- user: x\n  job_name: a\n  input_bytes: -1", "input_bytes: \"-1\""},
+		{"rules:\n- user: x\n  job_name: a\n  memory: '{z}Gi'", "{z} is no named group"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -51,6 +58,11 @@ static void mistakes_are_named_with_their_line(void **state)
 		if (!strstr(e.text, table[i].said))
 			fail_msg("%s: %s", table[i].text, e.text);
 	}
+}
+
+static bool same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
 }
 
 static struct job_rules *parse(const char *text)
@@ -193,6 +205,35 @@ static void a_variable_that_is_not_set_matches_nothing(void **state)
 	}
 }
 
+static void rules_tell_what_a_run_was_given(void **state)
+{
+	static const struct {
+		const char *rule;
+		double cpu, memory, input;
+	} table[] = {
+		{"", NAN, NAN, NAN},
+		{", cpu: 500m, memory: 4Gi, input_bytes: 0", 0.5, 4294967296, 0},
+		{", cpu: '{n}', memory: '{n}G', input_bytes: '{n}k'", 12, 12e9, 12000},
+		{", cpu: '{n}x', memory: '{none}', input_bytes: '-{n}'", NAN, NAN, NAN},
+	};
+	const struct process_facts facts = {.text = {.command_line = TEXT("fit\0--size=12")}};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char rules[200];
+		struct rule_finding found;
+
+		snprintf(rules, sizeof rules,
+			"rules:\n- {command_line: '=(?<n>\\d+)(?<none>x)?', job_name: x%s}\n",
+			table[i].rule);
+		AUTO(job_rules_freep) struct job_rules *r = parse(rules);
+
+		assert_true(job_rules_match(r, &facts, &found, NULL));
+		assert_true(same(found.is.cpu_cores, table[i].cpu));
+		assert_true(same(found.is.memory_bytes, table[i].memory));
+		assert_true(same(found.is.input_bytes, table[i].input));
+	}
+}
+
 static void each_rule_says_why_not(void **state)
 {
 	const struct process_facts facts = {
@@ -266,6 +307,7 @@ int main(void)
 		cmocka_unit_test(names_are_fit_to_show_whatever_the_process_says),
 		cmocka_unit_test(only_the_beginning_of_a_long_text_is_looked_at),
 		cmocka_unit_test(a_variable_that_is_not_set_matches_nothing),
+		cmocka_unit_test(rules_tell_what_a_run_was_given),
 		cmocka_unit_test(each_rule_says_why_not),
 		cmocka_unit_test(endless_pattern_is_given_up),
 		cmocka_unit_test(containers_are_found_in_their_cgroups),

@@ -127,6 +127,10 @@ static const struct {
 		{ENVIRON(
 			"SLURM_JOB_NAME=train_2026-11-21\0SLURM_JOB_ID=103\0SLURM_ARRAY_JOB_ID=100\0SLURM_ARRAY_TASK_ID=3\0SLURM_RESTART_COUNT=1\0SLURM_JOB_PARTITION=gpu")},
 		"slurm", "train", "100", "3", "job=train partition=gpu ", 2},
+	{"LSF", {ENVIRON("LSB_JOBNAME=fit[1-9]\0LSB_JOBID=7\0LSB_JOBINDEX=3\0LSB_QUEUE=long")},
+		"lsf", "fit", "7", "3", "job=fit queue=long ", NAN},
+	{"PBS", {ENVIRON("PBS_JOBNAME=fit\0PBS_JOBID=7[3].srv\0PBS_ARRAY_INDEX=3\0PBS_QUEUE=long")},
+		"pbs", "fit", "7[3].srv", "3", "job=fit queue=long ", NAN},
 	{"AWS Batch",
 		{ENVIRON(
 			"AWS_BATCH_JQ_NAME=nightly\0AWS_BATCH_JOB_ID=u:3\0AWS_BATCH_JOB_ARRAY_INDEX=3\0AWS_BATCH_JOB_ATTEMPT=1\0AWS_BATCH_CE_NAME=spot")},

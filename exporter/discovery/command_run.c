@@ -1,0 +1,158 @@
+#include "exporter/discovery/command_run.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
+#include "collectors/host.h"
+#include "collectors/process/facts.h"
+#include "exporter/discovery/finder_state.h"
+#include "exporter/discovery/job_rules.h"
+
+#define COMMAND_LINE_MAX (8u << 20) /* the kernel limits arguments to 6 MiB */
+
+/* Finds the file that execvp(3) would execute. Returns "" when there is none. */
+static void find_executable(const char *command, char out[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+	struct scan s = SCAN(path ? path : "/bin:/usr/bin", strlen(path ? path : "/bin:/usr/bin"));
+	char file[PATH_MAX];
+	struct slice folder;
+
+	out[0] = '\0';
+	if (strchr(command, '/')) {
+		if (!realpath(command, out))
+			out[0] = '\0';
+		return;
+	}
+	while (scan_piece(&s, ':', &folder)) {
+		int n = snprintf(file, sizeof file, "%.*s/%s", (int)(folder.len ? folder.len : 1),
+			folder.len ? folder.data : ".", command);
+
+		if (n > 0 && (size_t)n < sizeof file && access(file, X_OK) == 0 &&
+			realpath(file, out))
+			return;
+	}
+	out[0] = '\0';
+}
+
+/* What is read of this process, with the command in place of its own. */
+struct command_facts {
+	struct host host;
+	struct facts_reader *reader;
+	struct buf command_line;
+	char executable[PATH_MAX];
+	struct process_facts facts;
+};
+
+static void join(struct buf *out, char *const command[])
+{
+	for (size_t i = 0; command[i]; i++)
+		buf_add(out, command[i], strlen(command[i]) + 1);
+}
+
+/* The command inherits the environment, the working directory, the control group and the user of
+ * this process, which is not threaded yet. */
+static void read_facts(struct command_facts *f, const struct options *o, unsigned which,
+	char *const command[])
+{
+	const struct host_paths paths = {o->procfs, o->sysfs, o->rootfs};
+
+	f->command_line = BUF_MAX(COMMAND_LINE_MAX);
+	join(&f->command_line, command);
+	const struct slice line = {f->command_line.data, f->command_line.len};
+
+	if (host_open(&f->host, &paths, NULL) == 0) {
+		f->reader = facts_reader_new();
+		if (facts_begin(f->reader, &f->host, f->host.self, &f->facts)) {
+			f->facts.text.command_line = line;
+			facts_complete(f->reader, &f->host, which, &f->facts);
+		}
+	}
+	f->facts.text.command_line = line;
+	if (which & FACT_EXECUTABLE) {
+		find_executable(command[0], f->executable);
+		f->facts.executable = (struct slice){f->executable, strlen(f->executable)};
+	}
+}
+
+static void facts_done(struct command_facts *f)
+{
+	facts_reader_free(f->reader);
+	host_close(&f->host);
+	buf_done(&f->command_line);
+}
+
+/* Names a run by its program, as a path without folders. */
+static void name_by_program(struct slice command_line, struct recognised *r)
+{
+	struct slice program = identify_program(command_line);
+
+	utf8_clean(program.data, program.len, r->job_name, sizeof r->job_name);
+	for (char *c = r->job_name; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '_';
+	if (!r->job_name[0])
+		text_copy("command", r->job_name, sizeof r->job_name);
+}
+
+/* Options win. A run that is named by an option still has the run, the labels and the numbers of
+ * its system. */
+static void take_options(const struct options *o, struct recognised *r)
+{
+	if (o->run_job_name)
+		text_copy(o->run_job_name, r->job_name, sizeof r->job_name);
+	if (o->run_attempt)
+		r->attempt = (double)o->run_attempt;
+	if (o->given[OPTION_run_input_bytes])
+		r->input_bytes = (double)o->run_input_bytes;
+	if (o->run_request_cpu > 0)
+		r->cpu_cores = o->run_request_cpu;
+	if (o->run_request_memory)
+		r->memory_bytes = (double)o->run_request_memory;
+}
+
+int command_run_identify(struct command_run *ret, const struct options *o, char *const command[],
+	struct err *e)
+{
+	struct job_rules *rules = NULL;
+	struct rule_finding found = {0};
+	struct command_facts f = {0};
+	int code = o->jobs_rules ? job_rules_read(&rules, o->jobs_rules, e) : 0;
+
+	*ret = (struct command_run){0};
+	read_facts(&f, o, rules ? job_rules_facts(rules) : 0, command);
+	bool known = recognise_wrapped(&f.facts.text, &ret->is);
+
+	/* A rule that ignores processes is for those that nobody wrapped. */
+	if (rules && !o->run_job_name && job_rules_match(rules, &f.facts, &found, NULL) &&
+		!found.ignored) {
+		identify_fill_numbers(&found.is, &ret->is);
+		ret->is = found.is;
+		known = true;
+	}
+	/* The option, which the variable sets, too, refused this name. */
+	if (!o->run_job_name && ret->is.own_name)
+		ret->is.job_name[0] = '\0';
+	identify_bound_numbers(&ret->is);
+	take_options(o, &ret->is);
+	if (!ret->is.job_name[0])
+		name_by_program(f.facts.text.command_line, &ret->is);
+	if (known && strcmp(ret->is.system, "environment") != 0)
+		ret->system = ret->is.system;
+	ret->labels = record_labels_text(&ret->is);
+	job_rules_free(rules);
+	facts_done(&f);
+	return code;
+}
+
+void command_run_done(struct command_run *r)
+{
+	free(r->labels);
+}
