@@ -50,7 +50,7 @@ class Announce(Case):
         server = self.serve_unix()
         job = self.job()
         answer = self.post("/jobs", {"pid": job.pid, "job_name": "etl/load", "labels": {"team": "data"},
-                                     "requested": {"cpu": 2.5, "memory": 1 << 30}, "input_bytes": 77})
+                                     "requested": {"cpu": "2500m", "memory": "1Gi"}, "input_bytes": "77"})
         self.assertEqual(answer.status, 201, answer.text)
         self.assertEqual(server.job_value("rightsize_job_active_runs", "etl/load"), 1)
         again = self.post("/jobs", {"pid": job.pid, "job_name": "etl/load"})
