@@ -245,6 +245,9 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 	/* After a timeout the sampler may still read the accounts. */
 	if (!job->unanswered)
 		run_accounts_followed(&job->accounts, note.uses_clock);
+	if (code == 0 && note.not_measured)
+		log_line(LOG_LEVEL_WARN, "only the CPU time of the run is measured", "err",
+			note.not_measured, NULL);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "the run is not recorded", "err", e.text, NULL);
 	else if (!o->quiet && note.cpu_source)
