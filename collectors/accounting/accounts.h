@@ -86,8 +86,8 @@ struct account_note {
 	double machine_cpus, machine_memory_bytes;
 	/* Memory of all GPUs of the machine, filled in by jobs_note; NaN = unknown. */
 	double machine_vram_bytes;
-	const char *disk_source;  /* see collectors/followed/run_disk.h */
-	const char *not_measured; /* why the run has no numbers; NULL = it has */
+	const char *disk_source; /* see collectors/followed/run_disk.h */
+	bool not_shown;          /* host->proc does not show the run: only its CPU time is known */
 	double cpu_seconds;
 	/* Source of the memory peak; NULL = no peak.
 	 * - "vmhwm": the kernel's peak of one process, plus the memory of the run's other processes

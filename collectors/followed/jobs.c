@@ -118,8 +118,6 @@ void jobs_free(struct jobs *j)
 	free(j);
 }
 
-#define NOT_SHOWN "--path.procfs shows another PID namespace, which does not show this process"
-
 static struct followed_run *find_run(const struct jobs *j, const char *run_id)
 {
 	for (size_t i = 0; i < j->n_runs; i++)
@@ -274,7 +272,9 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 		spec->own_numbers ? process_number(host, spec->reaper_pid) : spec->reaper_pid;
 
 	if (!root && !spec->awaits_conclusion)
-		return err_set(e, -ENXIO, "process %d: " NOT_SHOWN, (int)spec->pid);
+		return err_set(e, -ENXIO,
+			"--path.procfs shows another PID namespace, and not process %d",
+			(int)spec->pid);
 	struct followed_run *t = xcalloc(1, sizeof *t);
 	int code = root ? process_tree_begin(&t->tree, host, root, spec->start_ticks, reaper) : 0;
 
@@ -486,7 +486,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	if (!t)
 		return false;
 	account_note(t->account, host, ret);
-	ret->not_measured = t->not_shown ? NOT_SHOWN : NULL;
+	ret->not_shown = t->not_shown;
 	ret->memory_source = memory_source_of(t, ret);
 	ret->machine_vram_bytes = gpus_vram_bytes(host->gpus, host);
 	ret->network_source = t->place.network.source;

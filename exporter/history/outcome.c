@@ -49,7 +49,6 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 	finish->machine_memory_bytes = note->machine_memory_bytes;
 	finish->machine_vram_bytes = note->machine_vram_bytes;
 	finish->disk_source = note->disk_source;
-	finish->not_measured = note->not_measured;
 	finish->network_source = note->network_source;
 	finish->architecture = note->architecture;
 	finish->cpu_level = note->cpu_level;

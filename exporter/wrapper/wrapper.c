@@ -245,9 +245,9 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 	/* After a timeout the sampler may still read the accounts. */
 	if (!job->unanswered)
 		run_accounts_followed(&job->accounts, note.uses_clock);
-	if (code == 0 && note.not_measured)
+	if (code == 0 && note.not_shown)
 		log_line(LOG_LEVEL_WARN, "only the CPU time of the run is measured", "err",
-			note.not_measured, NULL);
+			"--path.procfs shows another PID namespace, and not this process", NULL);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "the run is not recorded", "err", e.text, NULL);
 	else if (!o->quiet && note.cpu_source)

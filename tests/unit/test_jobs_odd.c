@@ -88,7 +88,7 @@ static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
 	assert_true(isnan(r->value[RUN_MEMORY_PEAK_BYTES]));
 	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
 	assert_string_equal(note.cpu_source, "rusage");
-	assert_non_null(note.not_measured);
+	assert_true(note.not_shown);
 	assert_double_equal(note.cpu_foreign_seconds, 0, 0);
 }
 
