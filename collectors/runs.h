@@ -53,7 +53,7 @@ X(RUN_DISK_READ_BYTES, SUM, "rightsize_job_disk_read_bytes", "bytes", COUNTER, D
 X(RUN_DISK_WRITTEN_BYTES, SUM, "rightsize_job_disk_written_bytes", "bytes", COUNTER, DELTA, "disk_written_bytes", \
   "Bytes that the job's processes caused to be written to storage") \
 X(RUN_DISK_GROWN_BYTES, MAX, "rightsize_job_disk_grown_bytes", "bytes", GAUGE, PEAK, "disk_grown_bytes", \
-  "Most disk space in use beyond that at the start of the run, on all local file systems it may write to; at most what it wrote") \
+  "Most disk space that the run had in use beyond that at its start; in most cases an upper bound: see disk_source of the run") \
 X(RUN_READ_CHARS, SUM, "rightsize_job_read_chars", NULL, COUNTER, DELTA, "read_chars", \
   "Characters that the job's processes passed through read calls, page cache and pipes included") \
 X(RUN_WRITTEN_CHARS, SUM, "rightsize_job_written_chars", NULL, COUNTER, DELTA, "written_chars", \

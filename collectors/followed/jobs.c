@@ -490,6 +490,7 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	ret->memory_source = memory_source_of(t, ret);
 	ret->machine_vram_bytes = gpus_vram_bytes(host->gpus, host);
 	ret->network_source = t->place.network.source;
+	ret->disk_source = t->place.disk.source;
 	ret->architecture = t->place.binary.architecture;
 	ret->cpu_level = t->place.binary.cpu_level;
 	if (t->exit_watch.known == EXIT_STATUS_KNOWN) {

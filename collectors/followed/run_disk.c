@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/mounts.h"
@@ -72,12 +73,33 @@ static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 			add_filesystem(d, before->filesystem[i], path);
 }
 
-/* Adds a mount. If its file system was in the list before, the used space at the start of the run
- * is kept. */
-static void add_mount(struct run_disk *d, const struct host *h, const struct mount *m,
-	const struct run_disk *before)
+/* The mount tables of processes outside the run. */
+struct outsiders {
+	bool known;
+	struct mounts ours, of_init;
+};
+
+static bool has_mounted(const struct mounts *all, uint64_t device)
 {
-	struct run_filesystem f = {.device = m->device};
+	for (size_t i = 0; i < all->n; i++)
+		if (all->mount[i].device == device)
+			return true;
+	return false;
+}
+
+/* Returns true for a disk that no process outside the run's mount namespace has mounted. File
+ * systems without a block device may share one pool of space. */
+static bool is_own(const struct outsiders *o, const struct mount *m)
+{
+	return o->known && major(m->device) && mount_kind_of(m) == MOUNT_LOCAL &&
+	       !has_mounted(&o->ours, m->device) && !has_mounted(&o->of_init, m->device);
+}
+
+/* Adds a mount. If its file system was in the list before, its lowest used space is kept. */
+static void add_mount(struct run_disk *d, const struct host *h, const struct mount *m,
+	const struct run_disk *before, const struct outsiders *outsiders)
+{
+	struct run_filesystem f = {.device = m->device, .own = is_own(outsiders, m)};
 	char root[PATH_SIZE], path[PATH_SIZE];
 	struct tree_space space;
 	int n = snprintf(root, sizeof root, "root/%s", m->point + strspn(m->point, "/"));
@@ -96,11 +118,11 @@ static void add_mount(struct run_disk *d, const struct host *h, const struct mou
 	f.size = space.size;
 	if (space.size == 0 || space.read_only || is_known(d, &f))
 		return;
-	f.used_before = f.used;
+	f.lowest = f.used;
 	for (size_t i = 0; i < before->n; i++)
 		if (before->filesystem[i].device == f.device &&
 			before->filesystem[i].size == f.size)
-			f.used_before = before->filesystem[i].used_before;
+			f.lowest = before->filesystem[i].lowest;
 	add_filesystem(d, f, path);
 }
 
@@ -111,25 +133,49 @@ static void free_paths(struct run_disk *d)
 	d->n = 0;
 }
 
-static void list_anew(struct run_disk *d, const struct host *h, const struct mounts *all)
+static bool same_namespace(const struct host *h, pid_t a, pid_t b)
 {
+	char path[PROCESS_PATH_MAX], of_a[64], of_b[64];
+
+	return tree_link(h->proc, process_path(path, a, "ns/mnt"), of_a, sizeof of_a) < 0 ||
+	       tree_link(h->proc, process_path(path, b, "ns/mnt"), of_b, sizeof of_b) < 0 ||
+	       strcmp(of_a, of_b) == 0;
+}
+
+/* Reads the mount tables of processes outside the run, if the run has a mount namespace of its
+ * own. */
+static void read_outsiders(struct outsiders *o, const struct host *h, pid_t through, pid_t outside)
+{
+	o->known = through && outside && h->initial_pid_namespace &&
+		   !same_namespace(h, through, outside) &&
+		   mounts_read(&o->ours, h->proc, "self/mountinfo", NULL) == 0 &&
+		   mounts_read(&o->of_init, h->proc, "1/mountinfo", NULL) == 0;
+}
+
+static void list_anew(struct run_disk *d, const struct host *h, const struct mounts *all,
+	pid_t outside)
+{
+	struct outsiders outsiders = {0};
 	struct run_disk before = *d;
 
+	read_outsiders(&outsiders, h, d->through, outside);
 	d->n = 0;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct mount *m = &all->mount[i];
 		enum mount_kind kind = mount_kind_of(m);
 
 		if ((kind == MOUNT_LOCAL || kind == MOUNT_LAYERED) && mounts_reach(all, m))
-			add_mount(d, h, m, &before);
+			add_mount(d, h, m, &before, &outsiders);
 	}
+	mounts_done(&outsiders.ours);
+	mounts_done(&outsiders.of_init);
 	free_paths(&before);
 }
 
 /* Lists the file systems by the current mount table. The table of another namespace is opened for
  * each reading, because an open descriptor would keep that namespace and its mounts alive. Returns
  * false when the table cannot be read, or must not be read yet. */
-static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid)
+static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside)
 {
 	AUTO(mounts_done) struct mounts all = {0};
 	uint64_t changes = mount_watch_changes(h->mounts);
@@ -150,52 +196,109 @@ static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid
 	d->found = true;
 	d->through = through;
 	d->hash = all.hash;
-	list_anew(d, h, &all);
+	list_anew(d, h, &all, outside);
 	return true;
 }
 
 /* Returns true when `d` lists the current file systems. Makes a new list if the mount table may
  * have changed. */
-static bool still_good(struct run_disk *d, const struct host *h, pid_t pid)
+static bool still_good(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside)
 {
 	bool ours = d->found && d->through == 0;
 	uint64_t changes = ours ? mount_watch_changes(h->mounts) : 0;
 
 	if (changes && changes == d->changes && d->hash)
 		return true;
-	return (ours || pid) && find_filesystems(d, h, pid);
+	return (ours || pid) && find_filesystems(d, h, pid, outside);
 }
 
-/* Returns the growth of all file systems. NaN: one of them does not answer, so the sum is
- * unknown. */
-static double grown_bytes(const struct run_disk *d, const struct host *h)
+/* Returns the growth of all file systems since their lowest used space. NaN: one of them does not
+ * answer, so the sum is unknown. */
+static double grown_bytes(struct run_disk *d, const struct host *h)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		const struct run_filesystem *f = &d->filesystem[i];
+		struct run_filesystem *f = &d->filesystem[i];
 		struct tree_space space;
 		uint64_t used;
 		int code = read_used(h->proc, f->path, &space, &used);
 
 		if (code == -ETIMEDOUT)
 			return NAN;
-		if (code == 0 && used > f->used_before)
-			sum += (double)(used - f->used_before);
+		if (code < 0)
+			continue;
+		if (used < f->lowest) {
+			d->fallen += f->own ? 0 : (double)(f->lowest - used);
+			f->lowest = used;
+		}
+		sum += (double)(used - f->lowest);
 	}
 	return sum;
 }
 
-double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, double written)
+static bool all_own(const struct run_disk *d)
 {
-	if (!still_good(d, h, pid) || d->n == 0 || d->hash == 0 || isnan(written))
-		return NAN;
-	double now = grown_bytes(d, h);
+	for (size_t i = 0; i < d->n; i++)
+		if (!d->filesystem[i].own)
+			return false;
+	return d->n > 0;
+}
 
-	if (isnan(now))
-		return NAN;
-	d->most = fmax(d->most, fmin(now, written));
-	return d->most;
+/* Takes the writes until now. Between two looks, all writes may have come before all deletions. The
+ * run may also delete what others wrote, which shows when it deletes more than it wrote. */
+static void take_writes(struct run_disk *d, struct run_disk_writes writes)
+{
+	d->incomplete = d->incomplete || isnan(writes.written);
+	if (isnan(writes.written))
+		return;
+	d->most_written = fmax(d->most_written, writes.written - d->cancelled);
+	d->written = writes.written;
+	d->of_others = fmax(d->of_others, writes.cancelled - writes.written);
+	d->cancelled = writes.cancelled - d->of_others;
+}
+
+/* Takes the growth until now. If it is unreadable, all that was written since the last reading
+ * counts as growth. The same if others freed much of what was there before: their files hid the
+ * growth. */
+static void take_growth(struct run_disk *d, double grown)
+{
+	double at_most = d->grown + d->written;
+
+	if (!isnan(grown)) {
+		if (!d->read)
+			d->unseen = d->written;
+		if (d->read && d->fallen > (double)RUN_DISK_FREED_BYTES) {
+			d->unseen = at_most - grown;
+			d->fallen = 0;
+		}
+		d->read = true;
+		d->grown = grown + d->unseen - d->written;
+	}
+	d->most_grown = fmax(d->most_grown, d->grown + d->written);
+}
+
+static void choose(struct run_disk *d)
+{
+	double grown = d->read ? d->most_grown + (double)RUN_DISK_FREED_BYTES : (double)INFINITY;
+	bool own = d->read && all_own(d);
+
+	d->source = own                      ? "own" :
+		    d->incomplete            ? NULL :
+		    d->most_written <= grown ? "written" :
+					       "growth";
+	d->most = fmax(d->most, own ? d->most_grown : fmin(d->most_written, grown));
+}
+
+double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside,
+	struct run_disk_writes writes)
+{
+	bool readable = still_good(d, h, pid, outside) && d->n > 0 && d->hash != 0;
+
+	take_writes(d, writes);
+	take_growth(d, readable ? grown_bytes(d, h) : (double)NAN);
+	choose(d);
+	return d->source ? d->most : (double)NAN;
 }
 
 void run_disk_done(struct run_disk *d)

@@ -10,13 +10,21 @@ static pid_t first_living(const struct process_tree *tree)
 	return 0;
 }
 
-/* Returns the larger of two counters of written bytes. The first lacks writes to tmpfs, the second
- * lacks writes through memory maps. */
-static double written_bytes(const double v[RUN_N_METRICS])
+/* Returns the parent of the run; 0 = unknown. */
+static pid_t outside_of(const struct process_tree *tree)
 {
-	if (v[RUN_UNREADABLE_PROCESSES] > 0)
-		return NAN;
-	return fmax(v[RUN_DISK_WRITTEN_BYTES], v[RUN_WRITTEN_CHARS]);
+	for (size_t i = 0; i < tree->n; i++)
+		if (!tree->member[i].reaper && !process_tree_has(tree, tree->member[i].ppid))
+			return tree->member[i].ppid;
+	return 0;
+}
+
+static struct run_disk_writes writes_of(const struct process_tree *tree,
+	const double v[RUN_N_METRICS])
+{
+	double written = v[RUN_UNREADABLE_PROCESSES] > 0 ? (double)NAN : v[RUN_DISK_WRITTEN_BYTES];
+
+	return (struct run_disk_writes){written, (double)tree->total[TREE_CANCELLED_BYTES]};
 }
 
 void run_place_look(struct run_place *p, const struct host *h, const struct process_tree *tree,
@@ -26,7 +34,7 @@ void run_place_look(struct run_place *p, const struct host *h, const struct proc
 
 	run_network_look(&p->network, h, pid, &v[RUN_NETWORK_RECEIVED_BYTES],
 		&v[RUN_NETWORK_SENT_BYTES]);
-	double disk = run_disk_look(&p->disk, h, pid, written_bytes(v));
+	double disk = run_disk_look(&p->disk, h, pid, outside_of(tree), writes_of(tree, v));
 
 	if (!isnan(disk))
 		v[RUN_DISK_GROWN_BYTES] = disk;

@@ -147,6 +147,7 @@ static void read_io(struct member *m, const struct host *h)
 	raise_to(&m->counter[TREE_WRITTEN_CHARS], io.written_chars);
 	raise_to(&m->counter[TREE_READ_BYTES], io.read_bytes);
 	raise_to(&m->counter[TREE_WRITTEN_BYTES], io.written_bytes);
+	raise_to(&m->counter[TREE_CANCELLED_BYTES], io.cancelled_bytes);
 }
 
 static void read_fds(struct member *m, const struct host *h)

@@ -207,6 +207,7 @@ static bool passes_to(const struct member *heir, size_t counter)
 	case TREE_WRITTEN_CHARS:
 	case TREE_READ_BYTES:
 	case TREE_WRITTEN_BYTES:
+	case TREE_CANCELLED_BYTES:
 		return !heir || !heir->reaper;
 	case TREE_VOLUNTARY_SWITCHES:
 	case TREE_INVOLUNTARY_SWITCHES:

@@ -110,6 +110,7 @@ function serverCard(run, server) {
 		["CPU time of others in it, at most", notable(run, run.cpu_foreign_seconds)],
 		["Not measured", run.not_measured],
 		["Memory from", run.memory_source],
+		["Disk space from", run.disk_source],
 		["Asked for", asked(run)],
 		["Memory limit", isKnown(run.memory_limit_bytes) ? bytes(run.memory_limit_bytes) : null],
 		["Attempt", isKnown(run.attempt) && run.attempt > 1 ? count(run.attempt) : null],

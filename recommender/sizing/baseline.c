@@ -102,8 +102,9 @@ static void baseline_disk(struct sizing *s, const struct runs *used, struct aren
 		return;
 	s->demand.disk_bytes = disk.max * MARGIN;
 	if (disk.max >= MIB)
-		sizing_explain(s, arena, "disk: %s needed at most %s, plus 20 %%",
-			wording_runs(n, disk.n), wording_bytes(most, disk.max));
+		sizing_explain(s, arena, "disk: %s needed at most %s%s, plus 20 %%",
+			wording_runs(n, disk.n), wording_bytes(most, disk.max),
+			run_needs_disk_note(used));
 }
 
 static void baseline_duration(struct sizing *s, const struct runs *used, struct arena *arena)

@@ -70,7 +70,7 @@ void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct r
 	if (!(disk.max > 0))
 		return;
 	s->demand.disk_bytes = space_for(m, runs, used, options, run_needs_disk, disk.max);
-	sizing_explain(s, arena, "disk %s: sized like memory, from %s that needed at most %s",
+	sizing_explain(s, arena, "disk %s: sized like memory, from %s that needed at most %s%s",
 		wording_bytes(requested, s->demand.disk_bytes), wording_runs(n, disk.n),
-		wording_bytes(most, disk.max));
+		wording_bytes(most, disk.max), run_needs_disk_note(used));
 }

@@ -2,6 +2,7 @@
 #include "recommender/sizing/strategy.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Returns `v` if it is a valid size above 0, else NaN. */
 static double size_or_nan(double v)
@@ -87,6 +88,17 @@ double run_needs_disk(const struct run *r)
 	double grown = amount_or_nan(run_peak(r, "disk_grown_bytes"));
 
 	return isnan(grown) ? written_or_grown(r) : grown;
+}
+
+const char *run_needs_disk_note(const struct runs *used)
+{
+	for (size_t i = 0; i < used->n; i++) {
+		const char *source = used->run[i].disk_source;
+
+		if (run_needs_disk(&used->run[i]) > 0 && source && strcmp(source, "own") != 0)
+			return " (an upper bound: other processes use the same disk)";
+	}
+	return "";
 }
 
 double sizing_duration_as_bytes(const struct run *r)

@@ -72,6 +72,8 @@ double sizing_duration_as_bytes(const struct run *r); /* NaN = unknown */
 
 /* Returns the bytes of disk that a run needed. NaN = unknown. */
 double run_needs_disk(const struct run *r);
+/* Returns words that follow the most disk of these runs, or "". */
+const char *run_needs_disk_note(const struct runs *used);
 
 /* Returns the limit of a run that was killed for memory, in bytes. Returns its peak if the limit is
  * unknown. NaN = both unknown. */

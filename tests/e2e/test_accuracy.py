@@ -286,6 +286,61 @@ input()
         self.assertLess(run["written_chars"], 34 * MIB)
 
 
+# Writes up to 40 MiB to the file system of a folder and deletes them again, until it is killed.
+NEIGHBOUR = python_job("""
+import os, random, sys, time
+print(".", end="", flush=True)
+while True:
+    with open(sys.argv[1], "wb") as f:
+        f.write(bytes(random.randrange(1, 40) << 20))
+        f.flush(); os.fsync(f.fileno())
+    time.sleep(random.random() / 20)
+    os.unlink(sys.argv[1])
+    time.sleep(random.random() / 20)
+""", "neighbour")
+WRITES = """
+import os, sys, time
+path, mib = os.environ["FILE"], int(os.environ["MIB"])
+time.sleep(0.3)
+with open(path, "wb") as f: f.write(bytes(mib << 20))
+if "KEEP" not in os.environ: os.unlink(path)
+time.sleep(0.3)
+"""
+
+
+class DiskSpace(Case):
+    """Beside a neighbour that fills the same file system and frees it again."""
+
+    def disk(self, job_name, path, mib, **more):
+        environment = {**self.environment, "FILE": str(path), "MIB": str(mib), **more}
+        result = self.run_job(python_job(WRITES), job_name, flags=["--sample.interval=100ms"], env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        run = self.only_run(job_name)
+        self.assertEqual(run["disk_source"], "written")
+        return run["disk_grown_bytes"]
+
+    def type_of(self, folder):
+        return subprocess.run(["stat", "-fc", "%T", folder], capture_output=True, text=True, check=True).stdout.strip()
+
+    def test_is_that_of_the_run(self):
+        if self.type_of(self.folder) == "tmpfs":
+            self.skipTest("the folder of the test is in memory")
+        neighbour = subprocess.Popen(NEIGHBOUR, cwd=self.folder, stdout=subprocess.PIPE)
+        self.addCleanup(neighbour.stdout.close)
+        self.addCleanup(neighbour.wait)
+        self.addCleanup(neighbour.kill)
+        self.assertEqual(neighbour.stdout.read(1), b".")
+        self.assert_close(self.disk("keeps", self.folder / "kept", 1, KEEP="1"), MIB, 0, 0.1 * MIB, "kept")
+        self.assert_close(self.disk("deletes", self.folder / "gone", 10), 10 * MIB, 0, 0.1 * MIB, "deleted")
+
+    def test_is_not_in_memory(self):
+        if not os.path.isdir("/dev/shm") or self.type_of("/dev/shm") != "tmpfs":
+            self.skipTest("no tmpfs here")
+        path = f"/dev/shm/{self.folder.name}"
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        self.assertLess(self.disk("in memory", path, 10, KEEP="1"), 0.1 * MIB)
+
+
 class Orphans(Case):
     def test_are_part_of_the_job_while_they_live(self):
         code = """

@@ -132,7 +132,7 @@ static void look_alone(struct machine *m, pid_t pid)
 		cgroup_files_close(&files);
 		cpu_quota_find(&group, h);
 	}
-	assert(!(run_disk_look(&m->disk, h, pid, 1e6) < 0));
+	assert(!(run_disk_look(&m->disk, h, pid, 1, (struct run_disk_writes){1e6, 0}) < 0));
 	run_network_look(&m->network, h, pid, &received, &sent);
 	assert(!(received < 0) && !(sent < 0));
 }

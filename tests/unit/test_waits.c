@@ -134,6 +134,43 @@ static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **s
 	}
 }
 
+static void disk_that_is_an_upper_bound_is_called_so(void **state)
+{
+	static const struct {
+		const char *source;
+		double bytes;
+		bool bound;
+	} cases[] = {
+		{"written", 5e9, true},
+		{"growth", 5e9, true},
+		{"own", 5e9, false},
+		{NULL, 5e9, false}, /* recorded before the source was known */
+		{"written", 0, false},
+	};
+	static const char *const names[] = {"auto", "baseline"};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases) * ARRAY_LEN(names); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct test_runs t = {0};
+		struct run *r = test_run_succeeded(&t, 0.9, 1e9);
+		const struct strategy *strategy = NULL;
+		struct sizing s;
+
+		test_run_column(r, "disk_grown_bytes", 0, cases[i / 2].bytes);
+		r->disk_source = cases[i / 2].source;
+		for (size_t k = 0; strategies[k].name; k++)
+			if (strcmp(strategies[k].name, names[i % 2]) == 0)
+				strategy = &strategies[k];
+		assert_non_null(strategy);
+		assert_int_equal(strategy->size(&t.runs, &(struct sizing_options){0}, &arena, &s,
+					 NULL),
+			0);
+		assert_int_equal(explains(&s, "4.66 GiB (an upper bound: other processes use the "
+					      "same disk)"),
+			cases[i / 2].bound);
+	}
+}
+
 static void what_was_waited_for_is_said_in_words(void **state)
 {
 	static const struct {
@@ -174,6 +211,7 @@ int main(void)
 		cmocka_unit_test(shares_are_of_all_runs_of_which_they_are_known),
 		cmocka_unit_test(what_was_waited_for_is_said_in_words),
 		cmocka_unit_test(every_strategy_says_it_and_asks_for_the_disk_that_was_taken),
+		cmocka_unit_test(disk_that_is_an_upper_bound_is_called_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
