@@ -67,9 +67,9 @@ X(RUN_PROCESSES, SUM, "rightsize_job_processes", NULL, GAUGE, VALUE, "processes"
 X(RUN_THREADS, SUM, "rightsize_job_threads", NULL, GAUGE, VALUE, "threads", \
   "Threads of the job's processes") \
 X(RUN_VOLUNTARY_SWITCHES, SUM, "rightsize_job_context_switches_voluntary", NULL, COUNTER, DELTA, "context_switches_voluntary", \
-  "Voluntary context switches of the job's main threads") \
+  "Voluntary context switches of the threads of the job's processes; of threads that ended between two looks, often only at the end of the run") \
 X(RUN_INVOLUNTARY_SWITCHES, SUM, "rightsize_job_context_switches_involuntary", NULL, COUNTER, DELTA, "context_switches_involuntary", \
-  "Involuntary context switches of the job's main threads") \
+  "Involuntary context switches of the threads of the job's processes, likewise") \
 X(RUN_MINOR_FAULTS, SUM, "rightsize_job_page_faults_minor", NULL, COUNTER, DELTA, "page_faults_minor", \
   "Page faults served without reading from storage") \
 X(RUN_MAJOR_FAULTS, SUM, "rightsize_job_page_faults_major", NULL, COUNTER, DELTA, "page_faults_major", \

@@ -563,6 +563,9 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
 	value[RUN_CPU_WAIT_SECONDS] =
 		fmax(value[RUN_CPU_WAIT_SECONDS], (double)t->cpu_wait_ns / 1e9);
+	value[RUN_VOLUNTARY_SWITCHES] = fmax(value[RUN_VOLUNTARY_SWITCHES], (double)t->voluntary);
+	value[RUN_INVOLUNTARY_SWITCHES] =
+		fmax(value[RUN_INVOLUNTARY_SWITCHES], (double)t->involuntary);
 }
 
 /* Reads the group's numbers and returns its system time. NaN = unknown. */

@@ -18,8 +18,9 @@ struct lineage_entry {
 	unsigned run;
 	uint64_t clock_ns;
 	struct task_record record;
-	uint64_t born_ns, ended_ns; /* times of the fork and exit events; 0 = unknown */
-	uint64_t end_ns, took_ns;   /* if `priced`: cost of the end, and its duration */
+	uint64_t voluntary, involuntary; /* context switches of ended threads */
+	uint64_t born_ns, ended_ns;      /* times of the fork and exit events; 0 = unknown */
+	uint64_t end_ns, took_ns;        /* if `priced`: cost of the end, and its duration */
 	bool recorded, priced;
 	bool final;   /* clock_ns was read after the end, so it is complete */
 	bool seen;    /* its fork event or clock was seen, so a record must follow */
@@ -146,6 +147,8 @@ static const size_t sums[] = {
 	offsetof(struct lineage_tally, cpu_wait_ns),
 	offsetof(struct lineage_tally, io_wait_ns),
 	offsetof(struct lineage_tally, memory_wait_ns),
+	offsetof(struct lineage_tally, voluntary),
+	offsetof(struct lineage_tally, involuntary),
 	offsetof(struct lineage_tally, unseen_ns),
 	offsetof(struct lineage_tally, born),
 	offsetof(struct lineage_tally, ended),
@@ -363,6 +366,8 @@ static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 	t->cpu_wait_ns += r->cpu_wait_ns;
 	t->io_wait_ns += r->io_wait_ns;
 	t->memory_wait_ns += r->memory_wait_ns;
+	t->voluntary += e->voluntary;
+	t->involuntary += e->involuntary;
 	if (e->recorded && !e->final) {
 		t->unseen_ns += end_at_most(e) - e->end_ns;
 		t->ends_weight_ns += e->priced ? e->end_ns : usual_end(e);
@@ -442,8 +447,21 @@ void lineage_event(struct lineage *l, const struct process_event *event)
 		ended(l, event);
 }
 
+/* The records of single threads have their context switches, and the sum of a process has none. */
+static void add_switches(struct lineage *l, const struct task_record *record)
+{
+	size_t i = find_entry(l, record->process ? record->process : record->id);
+
+	if (record->whole || i == LINEAGE_NONE)
+		return;
+	l->entry[i].voluntary += record->voluntary;
+	l->entry[i].involuntary += record->involuntary;
+}
+
 void lineage_record(struct lineage *l, const struct task_record *record)
 {
+	add_switches(l, record);
+
 	size_t i = find_entry(l, record->id);
 	struct lineage_entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 

@@ -69,6 +69,7 @@ struct lineage_tally {
 	/* Sums and peak of ended processes only. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
 	uint64_t peak_process_bytes;
+	uint64_t voluntary, involuntary; /* context switches of ended threads */
 	/* Upper bound of the cost of ends that is missing from cpu_ns and ends_ns. It is
 	 * LINEAGE_END_NS for each process plus LINEAGE_END_PAGE_NS for each 4 KiB of its memory
 	 * (measured: 0.1 ms and 0.45 us). */

@@ -104,6 +104,11 @@ bool delay_reader_counts_all(const struct delay_reader *r)
 	return r->counts_all;
 }
 
+bool delay_reader_has_switches(const struct delay_reader *r)
+{
+	return r->fd >= 0;
+}
+
 /* ---- reading files ---- */
 
 /* Adds the wait in "RUN_NS WAITED_NS TIMES" (Documentation/scheduler/sched-stats.rst of the
@@ -125,17 +130,24 @@ static int add_schedstat(const struct host *host, const char *path, uint64_t *su
 struct delay_threads {
 	const struct host *host;
 	pid_t pid;
-	uint64_t sum;
+	struct delays sum;
 };
 
 static int add_thread(void *context, const char *tid)
 {
 	struct delay_threads *t = context;
+	struct process_status s;
 	char path[96];
 
 	snprintf(path, sizeof path, "%d/task/%.20s/schedstat", (int)t->pid, tid);
-	int code = add_schedstat(t->host, path, &t->sum);
+	int code = add_schedstat(t->host, path, &t->sum.cpu_ns);
 
+	if (code == 0)
+		code = process_read_status(t->host, process_of_name(tid), &s);
+	if (code == 0) {
+		t->sum.voluntary += s.voluntary_switches;
+		t->sum.involuntary += s.involuntary_switches;
+	}
 	/* A thread may end while its process is being read. */
 	return process_gone(code) ? 0 : code;
 }
@@ -148,12 +160,13 @@ static int read_files(const struct host *host, pid_t pid, uint64_t threads, stru
 
 	if (threads > DELAYS_THREADS_MAX)
 		return -E2BIG;
+	t.sum.switches_known = threads > 1;
 	if (threads == 1)
-		code = add_schedstat(host, process_path(path, pid, "schedstat"), &t.sum);
+		code = add_schedstat(host, process_path(path, pid, "schedstat"), &t.sum.cpu_ns);
 	else
 		code = tree_list(host->proc, process_path(path, pid, "task"), add_thread, &t);
 	if (code == 0)
-		*ret = (struct delays){.cpu_ns = t.sum};
+		*ret = t.sum;
 	return code;
 }
 
@@ -170,6 +183,9 @@ int delays_read(struct delay_reader *r, const struct host *host, pid_t pid, uint
 		.cpu_ns = record.cpu_wait_ns,
 		.io_ns = r->counts_all ? record.io_wait_ns : 0,
 		.memory_ns = r->counts_all ? record.memory_wait_ns : 0,
+		.voluntary = record.voluntary,
+		.involuntary = record.involuntary,
+		.switches_known = true,
 	};
 	return 0;
 }

@@ -1,8 +1,9 @@
-/* Reads how long the threads of a live process waited for a CPU, for storage, and for memory. A
- * wait for a CPU means that the process has too few cores. An idle job has no such wait.
+/* Reads how long the threads of a live process waited for a CPU, for storage, and for memory, and
+ * how often they stopped running. A wait for a CPU means that the process has too few cores. An idle job has no such wait.
  *
- * With CAP_NET_ADMIN the kernel reports one sum per process (taskstats), which includes ended
- * threads. Otherwise the wait for a CPU is read from the schedstat file of each thread. The kernel
+ * With CAP_NET_ADMIN the kernel reports one sum per process (taskstats), whose times include ended
+ * threads. Otherwise the wait for a CPU is read from the schedstat file of each thread, and the
+ * context switches from the status files if there are several. The kernel
  * counts waits for storage and memory only while kernel.task_delayacct is 1. */
 #ifndef COLLECTORS_PROCESS_DELAYS_H
 #define COLLECTORS_PROCESS_DELAYS_H
@@ -25,8 +26,16 @@ void delay_reader_free(struct delay_reader *r);
 /* Returns true when the kernel counts waits for storage and memory and we can read them. */
 bool delay_reader_counts_all(const struct delay_reader *r);
 
+/* Returns true when the kernel reports the context switches of a process. The status file of its
+ * only thread is then not comparable. */
+bool delay_reader_has_switches(const struct delay_reader *r);
+
 struct delays {
 	uint64_t cpu_ns, io_ns, memory_ns; /* io and memory: 0 unless delay_reader_counts_all */
+	/* Context switches of all threads that live. A sum of newer kernels also has those of ended
+	 * threads. */
+	uint64_t voluntary, involuntary;
+	bool switches_known; /* false for one thread whose switches are in its status file */
 };
 
 /* `threads` is the thread count in the stat file. Returns 0 or a negative errno. -E2BIG: too many

@@ -91,6 +91,24 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 		(m->reaper ? 0 : s->major_faults) + s->waited_major_faults);
 }
 
+/* Takes the context switches of all living threads, always from the same source. A smaller sum than before means that threads
+ * ended, whose switches stay. */
+static void take_switches(struct member *m, uint64_t voluntary, uint64_t involuntary)
+{
+	static const enum tree_counter counters[] = {
+		TREE_VOLUNTARY_SWITCHES, TREE_INVOLUNTARY_SWITCHES};
+	const uint64_t now[] = {voluntary, involuntary};
+
+	for (size_t i = 0; i < ARRAY_LEN(now); i++) {
+		uint64_t *living = &m->living_switches[i], *ended = &m->ended_switches[i];
+
+		if (now[i] < *living)
+			*ended += *living - now[i];
+		*living = now[i];
+		raise_to(&m->counter[counters[i]], *ended + now[i]);
+	}
+}
+
 static void read_status(struct member *m, const struct host *h)
 {
 	struct process_status s;
@@ -101,11 +119,9 @@ static void read_status(struct member *m, const struct host *h)
 	m->swap_bytes = s.swap_bytes;
 	m->kinds_known = s.kinds_known;
 	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
-	/* The status file counts only the first thread, which has ended when `thread` is set. */
-	if (!m->thread) {
-		raise_to(&m->counter[TREE_VOLUNTARY_SWITCHES], s.voluntary_switches);
-		raise_to(&m->counter[TREE_INVOLUNTARY_SWITCHES], s.involuntary_switches);
-	}
+	/* The status file counts only one thread. */
+	if (m->threads == 1 && !m->thread && !(h->delays && delay_reader_has_switches(h->delays)))
+		take_switches(m, s.voluntary_switches, s.involuntary_switches);
 	uint64_t peak = m->old_mark_bytes && s.peak_bytes <= m->old_mark_bytes ? m->rss_bytes :
 										 s.peak_bytes;
 
@@ -161,12 +177,14 @@ static void read_fds(struct member *m, const struct host *h)
 	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
-/* Reads the waiting times only at some ticks. The kernel keeps the counters, so nothing is lost. */
+/* Reads the waiting times and context switches only at some ticks. The kernel keeps the counters, so
+ * nothing is lost. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;
 
-	if (!h->delays || (!m->zombie && m->wait_looks && --m->wait_looks))
+	m->waits_due = h->delays && !m->zombie && m->wait_looks && --m->wait_looks;
+	if (m->waits_due || !h->delays)
 		return;
 	m->wait_pause = m->wait_pause < WAIT_LOOKS_MAX ? m->wait_pause * 2 + !m->wait_pause :
 							 WAIT_LOOKS_MAX;
@@ -176,6 +194,8 @@ static void read_waits(struct member *m, const struct host *h)
 	raise_to(&m->counter[TREE_CPU_WAIT_NS], d.cpu_ns);
 	raise_to(&m->counter[TREE_IO_WAIT_NS], d.io_ns);
 	raise_to(&m->counter[TREE_MEMORY_WAIT_NS], d.memory_ns);
+	if (d.switches_known)
+		take_switches(m, d.voluntary, d.involuntary);
 }
 
 /* Returns 0, -ESRCH when the process is gone, or another code when the file is unreadable for now.
@@ -230,6 +250,8 @@ bool member_look(struct member *m, const struct host *h)
 	m->peak_rose = false;
 	m->ran = !asleep;
 	m->children_due = m->children_due || m->ran || stale;
+	if (asleep && m->waits_due)
+		read_waits(m, h);
 	if (asleep && !stale)
 		return true;
 	if (asleep) {

@@ -75,8 +75,11 @@ struct member {
 	bool pss_shmem_known;
 	uint64_t kind_bytes[MEMORY_KINDS];
 	uint64_t open_fds;
+	/* Context switches of the threads that lived at the last reading, and of ended threads. */
+	uint64_t living_switches[2], ended_switches[2];
 	/* Waiting times: ticks between two readings, and ticks until the next reading. */
 	unsigned wait_pause, wait_looks;
+	bool waits_due; /* the process ran after the last reading of its waiting times */
 	/* Ticks since the last full reading; starts at pid % STALE_LOOKS. */
 	unsigned looks;
 	/* This process watches the run but is not part of it. Only the usage of the children that

@@ -18,9 +18,12 @@ enum {
 	AT_CPU_VIRTUAL = 72,
 	AT_ELAPSED_US = 144,
 	AT_HIWATER_RSS_KIB = 200,
+	AT_VOLUNTARY = 272,
+	AT_INVOLUNTARY = 280,
 	AT_FREEPAGES_DELAY = 320,
 	AT_THRASHING_DELAY = 336,
 	AT_COMPACT_DELAY = 360,
+	AT_PROCESS = 368, /* version 12 */
 	LEAST_SIZE = 328, /* version 8; later fields are optional */
 };
 
@@ -35,6 +38,7 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 	*ret = (struct task_record){
 		.id = id,
 		.whole = whole,
+		.process = whole ? id : (pid_t)netlink_u32(b, AT_PROCESS),
 		.cpu_ns = netlink_u64(b, AT_CPU_VIRTUAL),
 		.elapsed_ns = whole ? 0 : netlink_u64(b, AT_ELAPSED_US) * 1000,
 		.peak_bytes = netlink_u64(b, AT_HIWATER_RSS_KIB) * 1024,
@@ -44,6 +48,8 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 		.memory_wait_ns = (swapin > thrashing ? swapin : thrashing) +
 				  netlink_u64(b, AT_FREEPAGES_DELAY) +
 				  netlink_u64(b, AT_COMPACT_DELAY),
+		.voluntary = netlink_u64(b, AT_VOLUNTARY),
+		.involuntary = netlink_u64(b, AT_INVOLUNTARY),
 	};
 	return true;
 }

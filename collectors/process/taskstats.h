@@ -18,11 +18,14 @@ struct task_record {
 	pid_t id; /* thread id; process id if `whole` */
 	/* A sum over all threads of a process, sent with the last thread. */
 	bool whole;
+	pid_t process; /* that the thread belongs to; 0 = unknown (before Linux 5.17) */
 	uint64_t cpu_ns;
 	uint64_t elapsed_ns; /* since the task began, in steps of 1 us; 0 if `whole` */
 	uint64_t peak_bytes; /* RSS high-water mark of the process; 0 if `whole` */
 	/* Time spent waiting. I/O and memory are 0 unless kernel.task_delayacct is set. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
+	/* Context switches. If `whole`: of threads that live, on newer kernels also of ended ones. */
+	uint64_t voluntary, involuntary;
 };
 
 /* Calls `each` with every record in a datagram and returns their number. Adds the number of refused

@@ -363,6 +363,8 @@ static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 	final[RUN_CPU_SYSTEM_SECONDS] = system;
 	final[RUN_MINOR_FAULTS] = (double)(used.ru_minflt - first->ru_minflt);
 	final[RUN_MAJOR_FAULTS] = (double)(used.ru_majflt - first->ru_majflt);
+	final[RUN_VOLUNTARY_SWITCHES] = (double)(used.ru_nvcsw - first->ru_nvcsw);
+	final[RUN_INVOLUNTARY_SWITCHES] = (double)(used.ru_nivcsw - first->ru_nivcsw);
 	final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = largest_rss_of(job);
 }
 

@@ -286,6 +286,53 @@ input()
         self.assertLess(run["written_chars"], 34 * MIB)
 
 
+# Four threads stop and go for each other and wait until the end of the input.
+SWITCHES = USED + """
+import threading
+def pair(n):
+    a, b, c, d = *os.pipe(), *os.pipe()
+    def ping():
+        for _ in range(n): os.write(b, b"x"); os.read(c, 1)
+        done.acquire()
+    def pong():
+        for _ in range(n): os.read(a, 1); os.write(d, b"x")
+        done.acquire()
+    return [threading.Thread(target=ping), threading.Thread(target=pong)]
+done = threading.Semaphore(0)
+threads = pair(4000) + pair(4000)
+for t in threads: t.start()
+sys.stdin.read()
+for t in threads: done.release()
+for t in threads: t.join()
+own = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps({"voluntary": own.ru_nvcsw, "involuntary": own.ru_nivcsw}))
+"""
+
+
+class ContextSwitches(Case):
+    """Those of all threads, not those of the main thread."""
+
+    def check(self, **options):
+        self.folder.chmod(0o777)
+        wrapper = self.start_run(python_job(SWITCHES), stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options,
+                                 flags=["--web.listen-address=127.0.0.1:0", "--sample.interval=100ms"])
+        wrapper.wait_address()
+        # Each of 16,000 exchanges waits for the other thread, most of them by a switch that is voluntary.
+        wait_until(lambda: sum(wrapper.job_value(f"rightsize_job_context_switches_{kind}_total", "job") or 0
+                               for kind in ("voluntary", "involuntary")) > 8000, "the switches of threads that live")
+        used = json.loads(wrapper.process.communicate()[0])
+        wrapper.wait()
+        run = self.only_run()
+        for kind in ("voluntary", "involuntary"):
+            self.assert_close(run[f"context_switches_{kind}"], used[kind], 0.02, 200, kind)
+
+    def test_are_those_of_all_threads(self):
+        self.check()
+
+    def test_need_no_rights(self):
+        self.check(preexec_fn=None if os.geteuid() else become_nobody)
+
+
 # Writes up to 40 MiB to the file system of a folder and deletes them again, until it is killed.
 NEIGHBOUR = python_job("""
 import os, random, sys, time

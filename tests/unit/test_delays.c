@@ -31,10 +31,21 @@ static void waits_of_all_threads_are_added_up(void **state)
 	memory_tree_text(proc, "10/schedstat", "5 70 1\n");
 	memory_tree_text(proc, "10/task/10/schedstat", "5 70 1\n");
 	memory_tree_text(proc, "10/task/11/schedstat", "6 800 2\n");
+	memory_tree_text(proc, "10/status",
+		"Pid:\t10\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t1\n");
+	memory_tree_text(proc, "11/status",
+		"Pid:\t11\nvoluntary_ctxt_switches:\t16000\nnonvoluntary_ctxt_switches:\t20\n");
 	assert_int_equal(delays_read(r, &h, 10, 1, &d), 0);
 	assert_int_equal(d.cpu_ns, 70);
+	assert_false(d.switches_known);
 	assert_int_equal(delays_read(r, &h, 10, 2, &d), 0);
 	assert_int_equal(d.cpu_ns, 870);
+	assert_true(d.switches_known);
+	assert_int_equal(d.voluntary, 16004);
+	assert_int_equal(d.involuntary, 21);
+	memory_tree_refuse(proc, "11/status", -ETIMEDOUT);
+	assert_int_equal(delays_read(r, &h, 10, 2, &d), -ETIMEDOUT);
+	memory_tree_refuse(proc, "11/status", 0);
 	memory_tree_refuse(proc, "10/task/11/schedstat", -ESRCH); /* the thread ended */
 	assert_int_equal(delays_read(r, &h, 10, 2, &d), 0);
 	assert_int_equal(d.cpu_ns, 70);

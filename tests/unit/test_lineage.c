@@ -152,18 +152,23 @@ static void first_thread_may_end_before_the_others(void **state)
 
 	fork_event(w, 10, 11);
 	w->clock[11] = 100;
-	RECORD(w, .id = 11, .cpu_ns = 60, .peak_bytes = 4096);
+	RECORD(w, .id = 11, .cpu_ns = 60, .peak_bytes = 4096, .voluntary = 4);
 	EVENT(w, .kind = THREAD_ENDED, .pid = 11, .at_ns = 5);
 	w->clock[11] = 150; /* its other threads go on */
 	assert_int_equal(settle(w, run).cpu_ns, 150);
 	/* A thread's own record is not the record of its process. */
-	RECORD(w, .id = 4000, .cpu_ns = 140);
-	RECORD(w, .id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9);
+	RECORD(w, .id = 4000, .process = 11, .cpu_ns = 140, .voluntary = 70, .involuntary = 6);
+	RECORD(w, .id = 4001, .process = 4001, .voluntary = 800); /* of another process */
+	RECORD(w, .id = 4002, .voluntary = 800);                  /* nobody knows of which */
+	assert_int_equal(settle(w, run).voluntary, 74);
+	RECORD(w, .id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9, .voluntary = 5000);
 	w->alive[11] = false;
 	struct lineage_tally t = settle(w, run);
 
 	assert_int_equal(t.cpu_ns, 200);
 	assert_int_equal(t.cpu_wait_ns, 9);
+	assert_int_equal(t.voluntary, 74);
+	assert_int_equal(t.involuntary, 6);
 	assert_int_equal(t.peak_process_bytes, 4096);
 	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + LINEAGE_END_PAGE_NS);
 }

@@ -75,9 +75,12 @@ static void put_aggregate(struct datagram *d, bool whole, uint32_t id, unsigned 
 		.swapin_delay_total = 5,
 		.cpu_run_virtual_total = 123456789,
 		.hiwater_rss = 700,
+		.nvcsw = 900,
+		.nivcsw = 80,
 		.freepages_delay_total = 100,
 		.thrashing_delay_total = 30,
 		.compact_delay_total = 1000,
+		.ac_tgid = 4240,
 	};
 	size_t aggregate =
 		open_attribute(d, whole ? TASKSTATS_TYPE_AGGR_TGID : TASKSTATS_TYPE_AGGR_PID);
@@ -124,16 +127,19 @@ static void record_is_read_whatever_the_kernels_version_and_size(void **state)
 		unsigned version;
 		size_t size;
 		uint64_t memory_wait_ns;
+		pid_t process;
 		bool refused;
 	} cases[] = {
-		{8, 328, 105, false}, /* without thrashing and compaction */
-		{10, 352, 130, false},
-		{13, 416, 1130, false}, /* Linux 6.1 */
-		{16, 560, 1130, false}, /* Linux 6.18 */
-		{40, 900, 1130, false}, /* a future version: new fields are added at the end */
-		{15, 544, 0, true},     /* this version moved its fields */
-		{7, 320, 0, true},
-		{13, 0, 0, true},
+		{8, 328, 105, 0, false}, /* without thrashing and compaction */
+		{10, 352, 130, 0, false},
+		{11, 368, 1130, 0, false},    /* without the process of a thread */
+		{13, 416, 1130, 4240, false}, /* Linux 6.1 */
+		{16, 560, 1130, 4240, false}, /* Linux 6.18 */
+		{40, 900, 1130, 4240,
+			false},        /* a future version: new fields are added at the end */
+		{15, 544, 0, 0, true}, /* this version moved its fields */
+		{7, 320, 0, 0, true},
+		{13, 0, 0, 0, true},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -154,6 +160,9 @@ static void record_is_read_whatever_the_kernels_version_and_size(void **state)
 		assert_int_equal(c.record[0].cpu_wait_ns, 11);
 		assert_int_equal(c.record[0].io_wait_ns, 12);
 		assert_int_equal(c.record[0].memory_wait_ns, cases[i].memory_wait_ns);
+		assert_int_equal(c.record[0].voluntary, 900);
+		assert_int_equal(c.record[0].involuntary, 80);
+		assert_int_equal(c.record[0].process, cases[i].process);
 	}
 }
 
@@ -176,6 +185,7 @@ static void last_thread_brings_the_sum_of_its_process(void **state)
 	assert_false(c.record[0].whole);
 	assert_true(c.record[1].whole);
 	assert_int_equal(c.record[1].id, 4242);
+	assert_int_equal(c.record[1].process, 4242);
 	assert_int_equal(c.record[2].id, 4244);
 }
 

@@ -1,12 +1,16 @@
 /* collectors/process/member.c: how much of a process's memory counts as its own. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/process/delays.h"
 #include "collectors/process/member.h"
+#include "tests/support/test_host.h"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -113,11 +117,72 @@ static void kept_files_of_one_that_ended_say_so(void **state)
 	assert_true(process_gone(process_read_stat_kept(&h, pid, &k, &s)));
 }
 
+/* ---- context switches ---- */
+
+/* Voluntary context switches of the threads 10, 11 and 12 at one look; -1 = no such thread. */
+static const struct {
+	int threads, switches[3], refused; /* `refused`: the thread that does not answer */
+	uint64_t counted;
+} switch_looks[] = {
+	{1, {4, -1, -1}, 0, 4},
+	{3, {4, 1000, 2000}, 0, 3004},
+	{2, {4, 1500, -1}, 0, 3004}, /* 500 more, but those that 12 had at its end are unknown */
+	{2, {4, 2500, -1}, 0, 4004},
+	{3, {4, 2600, 7}, 12, 4004},
+	{3, {4, 2600, 7}, 0, 4111},
+	{1, {5, -1, -1}, 0, 4111},
+	{1, {9, -1, -1}, 0, 4115},
+	{2, {9, 100, -1}, 0, 4215},
+};
+
+static void put_threads(struct tree *proc, size_t look)
+{
+	char path[64], text[200];
+
+	snprintf(text, sizeof text,
+		"10 (job) S 1 1 1 0 -1 0 %zu 0 0 0 1 1 0 0 20 0 %d 0 5 1000000 9 0 0 0 0\n", look,
+		switch_looks[look].threads);
+	memory_tree_text(proc, "10/stat", text);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "10/task/%d", 10 + i);
+		memory_tree_remove(proc, path);
+		snprintf(path, sizeof path, "%d/status", 10 + i);
+		memory_tree_refuse(proc, path,
+			switch_looks[look].refused == 10 + i ? -ETIMEDOUT : 0);
+		if (switch_looks[look].switches[i] < 0)
+			continue;
+		snprintf(text, sizeof text, "Pid:\t%d\nvoluntary_ctxt_switches:\t%d\n", 10 + i,
+			switch_looks[look].switches[i]);
+		memory_tree_text(proc, path, text);
+		snprintf(path, sizeof path, "10/task/%d/schedstat", 10 + i);
+		memory_tree_text(proc, path, "1 2 3\n");
+	}
+	memory_tree_text(proc, "10/schedstat", "1 2 3\n");
+}
+
+static void switches_of_all_threads_count_and_never_fall(void **state)
+{
+	AUTO(test_host_done) struct test_host w = test_host_made();
+	struct member m = {.pid = 10, .start_ticks = 5};
+
+	w.host.delays = delay_reader_new(&w.host);
+	for (size_t i = 0; i < ARRAY_LEN(switch_looks); i++) {
+		put_threads(w.proc, i);
+		m.wait_looks = 0;
+		assert_true(member_read(&m, &w.host, true));
+		if (m.counter[TREE_VOLUNTARY_SWITCHES] != switch_looks[i].counted)
+			fail_msg("look %zu: %ju", i, (uintmax_t)m.counter[TREE_VOLUNTARY_SWITCHES]);
+	}
+	member_done(&m);
+	delay_reader_free(w.host.delays);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_of_who_runs_are_kept_open),
 		cmocka_unit_test(kept_files_of_one_that_ended_say_so),
+		cmocka_unit_test(switches_of_all_threads_count_and_never_fall),
 		cmocka_unit_test(test_memory_is_what_it_does_not_share),
 	};
 
