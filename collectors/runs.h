@@ -128,6 +128,12 @@ X(RUN_MEMORY_OOM_EVENTS, SUM, "rightsize_job_memory_oom_events", NULL, COUNTER, 
   "Times that an allocation was about to fail at the memory limit of the run's own control group") \
 X(RUN_OOM_KILLS, SUM, "rightsize_job_oom_kills", NULL, COUNTER, DELTA, "oom_kills", \
   "Processes of the run's own control group that the kernel killed for want of memory") \
+X(RUN_PIDS_LIMIT, SUM, "rightsize_job_pids_limit", NULL, GAUGE, VALUE, "pids_limit", \
+  "Smallest limit of tasks (processes and threads) of the run's control group and those above it, absent without one") \
+X(RUN_PIDS_PEAK, MAX, "rightsize_job_pids_peak", NULL, GAUGE, PEAK, "pids_peak", \
+  "High-water mark of the tasks (processes and threads) of the run's own control group, since Linux 6.1") \
+X(RUN_PIDS_REFUSED, SUM, "rightsize_job_pids_refused", NULL, COUNTER, DELTA, "pids_refused", \
+  "Forks that a limit of tasks refused, in the run's control group or the nearest one with a limit: others' too if it holds others; absent without a limit") \
 X(RUN_START_TIME_SECONDS, MIN, "rightsize_job_start_time_seconds", "seconds", GAUGE, NONE, NULL, \
   "Start of the job's oldest active run since the Unix epoch") \
 X(RUN_DURATION_SECONDS, MAX, "rightsize_job_duration_seconds", "seconds", GAUGE, NONE, NULL, \

@@ -13,6 +13,7 @@
 #include "collectors/accounting/run_group.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/number.h"
+#include "collectors/cgroup/task_limit.h"
 #include "collectors/kernel_file.h"
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
@@ -75,6 +76,7 @@ struct account {
 	double most_seconds;   /* upper bound from exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
+	struct task_limit task_limit;
 	unsigned looks, events_run;
 	bool has_events;
 	const struct task_clock *clock; /* of the spec, or `attached`; NULL = none */
@@ -269,6 +271,8 @@ static void find_group(struct account *a, const struct host *h, const struct pro
 	a->quota = cpu_quota_find(&a->group, h);
 	cpu_quota_count_from(&a->quota, earlier,
 		a->older_seconds > 0 ? &none : &a->own.place[CGROUP_CPU]);
+	a->task_limit = task_limit_find(&a->group,
+		a->older_seconds > 0 ? &none : &a->own.place[CGROUP_PIDS], h);
 	missed_cpu_group(&a->missed, cgroup_cpu_seconds(&a->group, h));
 	memory_kills_group(&a->kills, &a->group, a->own.place[CGROUP_MEMORY].version > 0, &members,
 		h);
@@ -601,6 +605,15 @@ static void look_at_quota(struct account *a, const struct host *h, double value[
 		now.throttled_seconds - first->throttled_seconds);
 }
 
+static void look_at_tasks(const struct account *a, const struct host *h,
+	double value[RUN_N_METRICS])
+{
+	value[RUN_PIDS_LIMIT] = a->limits.tasks;
+	if (a->task_limit.limited.place.version)
+		value[RUN_PIDS_REFUSED] =
+			at_least(value[RUN_PIDS_REFUSED], task_limit_refused(&a->task_limit, h));
+}
+
 /* Reads the limits. If the group was removed, keeps its last limits, because they may have caused
  * the kill of the run. */
 static void read_limits(struct account *a, const struct host *h)
@@ -674,6 +687,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	if (a->has_own)
 		group_system = look_at_group(a, h, value);
 	look_at_quota(a, h, value);
+	look_at_tasks(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
 	if (a->clock)

@@ -26,6 +26,7 @@ static const struct {
 	{CGROUP_MEMORY_MAX_EVENTS, RUN_MEMORY_MAX_EVENTS},
 	{CGROUP_MEMORY_OOM_EVENTS, RUN_MEMORY_OOM_EVENTS},
 	{CGROUP_OOM_KILLS, RUN_OOM_KILLS},
+	{CGROUP_TASKS_PEAK, RUN_PIDS_PEAK},
 };
 
 void run_group_open(struct run_group *ret, const struct cgroup *own, const struct host *h)

@@ -1,7 +1,6 @@
 #include "collectors/cgroup/cpu_quota.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "collectors/cgroup/files.h"
 #include "collectors/kernel_file.h"
@@ -59,17 +58,11 @@ struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h)
 	return (struct cpu_quota){0};
 }
 
-static bool same_group(const struct cgroup_place *a, const struct cgroup_place *b)
-{
-	return a->version && a->version == b->version && a->tree == b->tree &&
-	       strcmp(a->path, b->path) == 0;
-}
-
 void cpu_quota_count_from(struct cpu_quota *q, const struct cpu_quota *earlier,
 	const struct cgroup_place *own)
 {
-	if (same_group(&q->place, own))
+	if (cgroup_same_place(&q->place, own))
 		q->periods = q->throttled_periods = q->throttled_seconds = 0;
-	else if (earlier && same_group(&q->place, &earlier->place))
+	else if (earlier && cgroup_same_place(&q->place, &earlier->place))
 		*q = *earlier;
 }

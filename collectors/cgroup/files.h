@@ -35,6 +35,7 @@ enum cgroup_value {
 	CGROUP_MEMORY_OOM_EVENTS,  /* reclaim could not keep the limit; v2 only */
 	CGROUP_OOM_KILLS,          /* processes killed by the OOM killer; v1: of this group only */
 	CGROUP_TASKS,
+	CGROUP_TASKS_PEAK, /* since Linux 6.1 */
 	CGROUP_IO_READ_BYTES,
 	CGROUP_IO_WRITTEN_BYTES,
 	CGROUP_VALUES,

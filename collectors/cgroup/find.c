@@ -162,6 +162,12 @@ bool cgroup_parent(struct cgroup_place *p)
 	return true;
 }
 
+bool cgroup_same_place(const struct cgroup_place *a, const struct cgroup_place *b)
+{
+	return a->version && a->version == b->version && a->tree == b->tree &&
+	       strcmp(a->path, b->path) == 0;
+}
+
 char *cgroup_file(const struct cgroup_place *p, const char *name, char out[CGROUP_FILE_MAX])
 {
 	snprintf(out, CGROUP_FILE_MAX, "%s/%s", p->path, name);

@@ -63,6 +63,9 @@ bool cgroup_exists(const struct cgroup *c);
 /* Moves to the next visible group above. Returns false at the top. */
 bool cgroup_parent(struct cgroup_place *p);
 
+/* Returns true if both are the same group. Version 0 is never the same. */
+bool cgroup_same_place(const struct cgroup_place *a, const struct cgroup_place *b);
+
 /* Writes the path of a file in the group to `out`, relative to place->tree. Returns `out`. */
 char *cgroup_file(const struct cgroup_place *p, const char *name, char out[CGROUP_FILE_MAX]);
 

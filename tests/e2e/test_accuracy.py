@@ -5,9 +5,12 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import unittest
 
-from support import Case, main, python_job, wait_until
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accuracy"))
+import groups  # noqa: E402
+from support import Case, main, python_job, wait_until  # noqa: E402
 
 MIB = 1 << 20
 
@@ -331,6 +334,52 @@ class ContextSwitches(Case):
 
     def test_need_no_rights(self):
         self.check(preexec_fn=None if os.geteuid() else become_nobody)
+
+
+# Forks until the kernel refuses it five times, and tells how many children there are.
+FORKS = python_job("""
+import os, signal, sys
+sys.stdin.readline()
+forked = refused = 0
+while refused < 5:
+    try:
+        if os.fork() == 0:
+            signal.pause()
+        forked += 1
+    except OSError:
+        refused += 1
+print(forked, flush=True)
+sys.stdin.readline()
+os.killpg(0, signal.SIGKILL)
+""")
+TASKS = 20
+
+
+class TaskLimit(Case):
+    def test_tells_of_the_forks_that_it_refuses(self):
+        with groups.limited("pids", ("pids.max", "pids.max"), "tasks", TASKS) as folder:
+            if isinstance(folder, str):
+                self.skipTest(folder)
+            server = self.serve("--web.allow-changes", interval="100ms")
+            job = subprocess.Popen(FORKS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+                                   preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
+            self.addCleanup(job.stdout.close)
+            self.addCleanup(job.wait)
+            self.addCleanup(job.kill)
+            body = json.dumps({"job_name": "forks", "pid": job.pid})
+            self.assertEqual(server.get("/jobs", "POST", body, Content_Type="application/json").status, 201)
+            wait_until(lambda: server.job_value("rightsize_job_pids_refused_total", "forks") == 0, "the limit to be known")
+            job.stdin.write(b"\n")
+            job.stdin.flush()
+            self.assertEqual(int(job.stdout.readline()), TASKS - 1)
+            wait_until(lambda: server.job_value("rightsize_job_pids_refused_total", "forks") == 5, "the refused forks")
+            self.assertEqual(server.job_value("rightsize_job_pids_limit", "forks"), TASKS)
+            if (folder / "pids.peak").exists():
+                self.assertEqual(server.job_value("rightsize_job_pids_peak", "forks"), TASKS)
+            job.stdin.close()
+            job.wait()
+            run = server.recorded_runs("forks")[0]
+            self.assertEqual((run["pids_limit"], run["pids_refused"]), (TASKS, 5))
 
 
 # Writes up to 40 MiB to the file system of a folder and deletes them again, until it is killed.

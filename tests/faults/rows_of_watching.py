@@ -219,6 +219,19 @@ ROWS = {
         "test_faults_hanging.py:Hanging.test_a_job_with_threads_is_found_while_many_hang"),
     "what does not answer has not grown": (
         "collectors/followed/run_disk.c", "	d->hash = 0;\n", "", "unit:run_place"),
+    "what others free hides what a run writes": (
+        "collectors/followed/run_disk.c", "d->fallen > (double)RUN_DISK_FREED_BYTES", "d->fallen < 0", "unit:run_place"),
+    "what a run deleted at once counts for ever": (
+        "collectors/followed/run_disk.c", "	d->cancelled = writes.cancelled - d->of_others;\n", "", "unit:run_place"),
+    "a disk of the machine is a run's own": (
+        "collectors/followed/run_disk.c", " && !has_mounted(&o->of_init, m->device);", ";", "unit:run_place"),
+    "a command that ends at once is charged with the whole machine": (
+        "collectors/accounting/group_owner.c", "	return process_read_stat(host, pid, &s) < 0 || s.exiting;",
+        "	return process_read_stat(host, pid, &s) < 0;", "unit:cgroup_run"),
+    "switches of threads go with them": (
+        "collectors/process/member.c", "			*ended += *living - now[i];", "			*ended += 0;", "unit:process_member"),
+    "forks refused to others before are the run's": (
+        "collectors/cgroup/task_limit.c", "cgroup_same_place(p, own) ? 0 : refused(p, h)", "own && h ? 0 : 0", "unit:accounts_group"),
     "a program that did not answer once is never read": (
         "collectors/followed/run_binary.c", "	if (n == -ETIMEDOUT)", "	if (n == -ETIMEDOUT && !h)", "unit:run_binary"),
     "what nobody waits for is freed at once": (

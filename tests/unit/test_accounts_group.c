@@ -115,6 +115,82 @@ static void kill_in_a_shared_group_counts_from_the_begin(void **state)
 	world_done(&w);
 }
 
+/* Files of the run's group /box/in and of /box above it; NULL = no such file. The counters have two
+ * values, at the begin of the run and later. */
+static const struct {
+	const char *what;
+	bool shared; /* the exporter is in the run's group too */
+	const char *limit, *above_limit;
+	const char *events[2], *above_events[2];
+	double known_limit, refused;
+} task_cases[] = {
+	{"own limit", false, "20\n", NULL, {"max 3\n", "max 5\n"}, {NULL}, 20, 5},
+	{"shared limit", true, "20\n", NULL, {"max 3\n", "max 5\n"}, {NULL}, 20, 2},
+	{"counted in the group above", false, "max\n", "50\n", {"max 0\n", "max 0\n"},
+		{"max 4\n", "max 6\n"}, 50, 2},
+	{"counted in the group of who forks", false, "max\n", "50\n", {"max 0\n", "max 4\n"},
+		{"max 4\n", "max 4\n"}, 50, 4},
+	{"no controller in the group", false, NULL, "50\n", {NULL}, {"max 4\n", "max 6\n"}, 50, 2},
+	{"a smaller one above", false, "20\n", "10\n", {"max 0\n", "max 3\n"},
+		{"max 1\n", "max 1\n"}, 10, 3},
+	{"none refused", false, "20\n", NULL, {"max 0\n", "max 0\n"}, {NULL}, 20, 0},
+	{"no limit", false, "max\n", "max\n", {"max 0\n", "max 0\n"}, {"max 0\n", "max 0\n"}, NAN,
+		NAN},
+	{"no counter", false, "20\n", NULL, {NULL}, {NULL}, 20, NAN},
+	{"group removed", false, "20\n", NULL, {"max 0\n", NULL}, {NULL}, 20, NAN},
+};
+
+static void put_if(struct world *w, const char *path, const char *text)
+{
+	if (text)
+		test_host_file(&w->t, path, text);
+}
+
+static bool same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static void forks_refused_by_a_limit_of_tasks_are_counted(void **state)
+{
+	for (size_t i = 0; i < ARRAY_LEN(task_cases); i++) {
+		AUTO(world_done) struct world w;
+
+		world_init(&w, "/");
+		put_process(&w, 10, 1, 100, "/box/in");
+		if (task_cases[i].shared)
+			test_host_file(&w.t, "/proc/self/cgroup", "0::/box/in\n");
+		test_host_file(&w.t, GROUP "in/cgroup.procs", "10\n");
+		put_if(&w, GROUP "in/pids.max", task_cases[i].limit);
+		put_if(&w, GROUP "pids.max", task_cases[i].above_limit);
+		put_if(&w, GROUP "in/pids.events", task_cases[i].events[0]);
+		put_if(&w, GROUP "pids.events", task_cases[i].above_events[0]);
+		OPEN(&w, .root = 10, .ours = true);
+		if (!task_cases[i].events[1])
+			test_host_remove(&w.t, GROUP "in/pids.events");
+		put_if(&w, GROUP "in/pids.events", task_cases[i].events[1]);
+		put_if(&w, GROUP "pids.events", task_cases[i].above_events[1]);
+		look_again(&w);
+		if (!same(w.value[RUN_PIDS_LIMIT], task_cases[i].known_limit) ||
+			!same(w.value[RUN_PIDS_REFUSED], task_cases[i].refused))
+			fail_msg("%s: limit %g, refused %g", task_cases[i].what,
+				w.value[RUN_PIDS_LIMIT], w.value[RUN_PIDS_REFUSED]);
+	}
+}
+
+static void most_tasks_are_those_of_the_own_group(void **state)
+{
+	for (int own = 0; own < 2; own++) {
+		AUTO(world_done) struct world w;
+
+		world_init(&w, own ? "/box" : "/");
+		test_host_file(&w.t, GROUP "pids.peak", "17\n");
+		test_host_file(&w.t, "/sys/fs/cgroup/pids.peak", "400\n");
+		look_again(&w);
+		assert_true(same(w.value[RUN_PIDS_PEAK], own ? 17 : (double)NAN));
+	}
+}
+
 static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 {
 	AUTO(world_done) struct world w;
@@ -297,6 +373,8 @@ int main(void)
 		cmocka_unit_test(killed_at_the_limit_of_its_group_it_held_that),
 		cmocka_unit_test(limit_that_it_met_outlives_its_group),
 		cmocka_unit_test(kill_in_a_shared_group_counts_from_the_begin),
+		cmocka_unit_test(forks_refused_by_a_limit_of_tasks_are_counted),
+		cmocka_unit_test(most_tasks_are_those_of_the_own_group),
 		cmocka_unit_test(quota_of_a_group_above_is_followed_from_the_begin),
 		cmocka_unit_test(quota_counts_from_before_the_command),
 		cmocka_unit_test(group_that_is_hidden_at_the_begin_is_found_later),

@@ -77,6 +77,7 @@ static void v2_group_is_read(void **state)
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/memory.pressure",
 		"some avg10=0 avg60=0 avg300=0 total=1500000\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/pids.current", "7\n");
+	sys(&w, "fs/cgroup/kubepods/pod1/abc/pids.peak", "9\n");
 	sys(&w, "fs/cgroup/kubepods/pod1/abc/io.stat",
 		"8:0 rbytes=1000 wbytes=200 rios=3 wios=4 dbytes=0 dios=0\n253:1 rbytes=24 "
 		"wbytes=5 rios=1 wios=1\n");
@@ -95,6 +96,7 @@ static void v2_group_is_read(void **state)
 	assert_double_equal(v[CGROUP_OOM_KILLS], 1, 0);
 	assert_double_equal(v[CGROUP_MEMORY_PRESSURE_SECONDS], 1.5, 1e-9);
 	assert_double_equal(v[CGROUP_TASKS], 7, 0);
+	assert_double_equal(v[CGROUP_TASKS_PEAK], 9, 0);
 	assert_double_equal(v[CGROUP_IO_READ_BYTES], 1024, 0);
 	assert_double_equal(v[CGROUP_IO_WRITTEN_BYTES], 205, 0);
 	assert_true(isnan(v[CGROUP_IO_PRESSURE_SECONDS])); /* no file: unknown, not 0 */
