@@ -16,6 +16,7 @@
 
 #include "collectors/base/utf8.h"
 #include "collectors/cgroup/files.h"
+#include "collectors/cgroup/task_limit.h"
 #include "collectors/accounting/group_owner.h"
 #include "collectors/gpu/gpu.h"
 #include "collectors/gpu/nvml_pid.h"
@@ -131,6 +132,7 @@ static void look_alone(struct machine *m, pid_t pid)
 			assert(!(values[i] < 0) && !isinf(values[i]));
 		cgroup_files_close(&files);
 		cpu_quota_find(&group, h);
+		task_limit_find(&group, &group.place[CGROUP_PIDS], h);
 	}
 	assert(!(run_disk_look(&m->disk, h, pid, 1, (struct run_disk_writes){1e6, 0}) < 0));
 	run_network_look(&m->network, h, pid, &received, &sent);
