@@ -1,5 +1,6 @@
 #include "collectors/host.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <sched.h>
@@ -95,14 +96,32 @@ static struct tree *open_below_root(const char *root)
 	return tree_open(&ret, buf_text(&path), NULL) < 0 ? NULL : ret;
 }
 
+/* Largest number of CPUs for which room is made. No kernel is built for as many. */
+#define AFFINITY_CPUS_MAX (1U << 20)
+
+/* Returns -1 with EINVAL if the kernel may have more CPUs than `cpus`. */
+static int count_affinity_cpus(size_t cpus, unsigned *ret)
+{
+	size_t size = CPU_ALLOC_SIZE(cpus);
+	cpu_set_t *set = xcalloc(1, size);
+	int code = sched_getaffinity(getpid(), size, set);
+
+	if (code == 0)
+		*ret = (unsigned)CPU_COUNT_S(size, set);
+	free(set);
+	return code;
+}
+
 /* Reads the CPU affinity of the first thread, because jobs inherit the affinity of that thread.
  * taskset(1) without -a changes only that thread. */
 void host_look(struct host *h)
 {
-	cpu_set_t set;
+	size_t cpus = CPU_SETSIZE;
 
-	h->affinity_cpus =
-		sched_getaffinity(getpid(), sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
+	h->affinity_cpus = 0;
+	while (count_affinity_cpus(cpus, &h->affinity_cpus) < 0 && errno == EINVAL &&
+		cpus < AFFINITY_CPUS_MAX)
+		cpus *= 2;
 }
 
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e)

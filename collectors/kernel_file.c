@@ -138,8 +138,6 @@ uint64_t kernel_file_number(const struct host *host, struct tree *tree, const ch
 
 double counter_follow(struct counter *c, uint64_t raw)
 {
-	if (raw == NUMBER_UNKNOWN)
-		return NAN;
 	if (raw >= c->last) {
 		c->value += (double)(raw - c->last);
 		c->last = raw;

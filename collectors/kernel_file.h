@@ -71,7 +71,8 @@ struct counter {
 	double value;
 };
 
-/* Adds the next reading `raw`. Returns the value, or NaN if `raw` is NUMBER_UNKNOWN. */
+/* Adds the next reading `raw` and returns the value. Any 64 bits are a reading: a caller that may
+ * have none does not call this. */
 double counter_follow(struct counter *c, uint64_t raw);
 
 /* Limits how often work is done. ration_due returns true at the first call, and then once after

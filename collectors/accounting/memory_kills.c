@@ -19,7 +19,7 @@ static double machine_kills(const struct host *h)
 
 	return kernel_file_read_once(h, h->proc, "vmstat", &text, NULL) < 0 ?
 		       (double)NAN :
-		       number_value(number_find(text, "oom_kill"));
+		       number_found(text, "oom_kill");
 }
 
 /* v1 counts kills in this group only; v2 includes the groups below. */

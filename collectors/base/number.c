@@ -2,22 +2,21 @@
 
 #include <string.h>
 
-uint64_t number_find(struct scan text, const char *key)
+bool number_find(struct scan text, const char *key, uint64_t *ret)
 {
 	struct scan line;
-	uint64_t v;
 
 	while (scan_line(&text, &line)) {
 		if (!scan_literal(&line, key))
 			continue;
 		if (!scan_char(&line, ':') && !scan_char(&line, ' ') && !scan_char(&line, '='))
 			continue;
-		return scan_u64(&line, &v) ? v : NUMBER_UNKNOWN;
+		return scan_u64(&line, ret);
 	}
-	return NUMBER_UNKNOWN;
+	return false;
 }
 
-uint64_t number_pressure(struct scan text, const char *start)
+bool number_pressure(struct scan text, const char *start, uint64_t *ret)
 {
 	struct scan line;
 	struct slice word;
@@ -27,9 +26,9 @@ uint64_t number_pressure(struct scan text, const char *start)
 			continue;
 		while (scan_word(&line, &word))
 			if (slice_starts(word, "total="))
-				return number_find(scan_slice(word), "total");
+				return number_find(scan_slice(word), "total", ret);
 	}
-	return NUMBER_UNKNOWN;
+	return false;
 }
 
 bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end)

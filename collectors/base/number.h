@@ -31,8 +31,17 @@ static inline uint64_t number_from_kib(uint64_t kib)
 	return kib > (NUMBER_UNKNOWN - 1) / 1024 ? NUMBER_UNKNOWN : kib * 1024;
 }
 
-/* Finds the number of "key: 12", "key 12" or "key=12" at the start of a line. */
-uint64_t number_find(struct scan text, const char *key);
+/* Finds the number of "key: 12", "key 12" or "key=12" at the start of a line. Returns false if there
+ * is none: "max" is no number, and 2^64-1 is one. */
+bool number_find(struct scan text, const char *key, uint64_t *ret);
+
+/* Like number_find. Returns NaN if there is no number. */
+static inline double number_found(struct scan text, const char *key)
+{
+	uint64_t v;
+
+	return number_find(text, key, &v) ? (double)v : (double)NAN;
+}
 
 /* Reads the fields of /proc/PID/stat from the fourth up to, but not including, number `end`. The
  * index of a field in `ret` is its number in proc(5). Negative values are two's complement. The
@@ -41,8 +50,9 @@ uint64_t number_find(struct scan text, const char *key);
 #define STAT_FIELD_FIRST 4
 bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end);
 
-/* Finds the value of total= in the line "some" or "full" of a pressure file (PSI). */
-uint64_t number_pressure(struct scan text, const char *line);
+/* Finds the value of total= in the line "some" or "full" of a pressure file (PSI). Returns false if
+ * there is none. */
+bool number_pressure(struct scan text, const char *line, uint64_t *ret);
 
 /* Reads up to `n` numbers separated by blanks. Elements of `ret` without a number stay
  * unchanged. */

@@ -37,8 +37,7 @@ static int mount_of(int fd, uint64_t *ret)
 
 	if (n < 0)
 		return -errno;
-	*ret = number_find(SCAN(text, n), "mnt_id");
-	return *ret == NUMBER_UNKNOWN ? -EBADMSG : 0;
+	return number_find(SCAN(text, n), "mnt_id", ret) ? 0 : -EBADMSG;
 }
 
 /* Takes ownership of `fd`. An open descriptor keeps its mount, so that the mount's number cannot be

@@ -154,12 +154,11 @@ static void add_value(struct cgroup_state *s, const struct cgroup_number *r, dou
 	double cpu_unit = cgroup_cpu_place(&s->group)->version == 1 ? 1e-9 : 1e-6;
 	double unit = r->unit > 0 ? r->unit : cpu_unit;
 	double number = round(value / unit);
-	uint64_t raw = number >= 0 && number < 0x1p63 ? (uint64_t)number : NUMBER_UNKNOWN;
-	double v = cgroup_metrics[r->id].type == METRIC_COUNTER ?
-			   counter_follow(&s->counter[r->id], raw) :
-			   number_value(raw);
 
-	POINT(out, r->id, v * unit, NULL);
+	if (number >= 0 && cgroup_metrics[r->id].type == METRIC_COUNTER)
+		number = counter_follow(&s->counter[r->id],
+			number < 0x1p64 ? (uint64_t)number : UINT64_MAX);
+	POINT(out, r->id, number >= 0 ? number * unit : (double)NAN, NULL);
 }
 
 static const char *version_name(const struct cgroup *c)

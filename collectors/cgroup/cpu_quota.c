@@ -16,7 +16,7 @@ double cgroup_number(const struct cgroup_place *p, const struct host *h, const c
 		kernel_file_read_once(h, p->tree, cgroup_file(p, file, path), &text, NULL) < 0)
 		return NAN;
 	if (key)
-		return number_value(number_find(text, key));
+		return number_found(text, key);
 	return scan_u64(&text, &v) ? (double)v : (double)NAN;
 }
 
@@ -37,11 +37,10 @@ struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host 
 	if (!p->version || kernel_file_read_once(h, p->tree, cgroup_file(p, "cpu.stat", path),
 				   &text, NULL) < 0)
 		return q;
-	q.periods = number_value(number_find(text, "nr_periods"));
-	q.throttled_periods = number_value(number_find(text, "nr_throttled"));
+	q.periods = number_found(text, "nr_periods");
+	q.throttled_periods = number_found(text, "nr_throttled");
 	q.throttled_seconds =
-		number_value(number_find(text, v1 ? "throttled_time" : "throttled_usec")) /
-		(v1 ? 1e9 : 1e6);
+		number_found(text, v1 ? "throttled_time" : "throttled_usec") / (v1 ? 1e9 : 1e6);
 	return q;
 }
 

@@ -166,9 +166,9 @@ static double row_value(const struct cgroup_file_row *r, struct scan text)
 	case NUMBER:
 		return scan_u64(&text, &v) ? (double)v * r->unit : (double)NAN;
 	case KEYED:
-		return number_value(number_find(text, r->key)) * r->unit;
+		return number_found(text, r->key) * r->unit;
 	case PRESSURE:
-		return number_value(number_pressure(text, r->key)) * r->unit;
+		return number_pressure(text, r->key, &v) ? (double)v * r->unit : (double)NAN;
 	case DEVICES:
 		return devices_sum(text, r->key) * r->unit;
 	}

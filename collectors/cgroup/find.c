@@ -202,17 +202,17 @@ static double cpu_cores(const struct cgroup_place *p, const struct host *host)
 }
 
 /* v1 writes "no limit" as the largest number of whole pages. No machine has half as much memory. */
-#define MEMORY_UNLIMITED (UINT64_C(1) << 62)
+#define MEMORY_UNLIMITED 0x1p62
 
-static double memory_limit(uint64_t bytes)
+static double memory_limit(double bytes)
 {
-	return bytes < MEMORY_UNLIMITED ? (double)bytes : NAN;
+	return bytes < MEMORY_UNLIMITED ? bytes : (double)NAN;
 }
 
 double cgroup_memory_limit(const struct cgroup_place *p, const struct host *host)
 {
-	return memory_limit(file_number(p, host,
-		p->version == 1 ? "memory.limit_in_bytes" : "memory.max"));
+	return memory_limit(number_value(file_number(p, host,
+		p->version == 1 ? "memory.limit_in_bytes" : "memory.max")));
 }
 
 static double tasks(const struct cgroup_place *p, const struct host *host)
@@ -243,7 +243,7 @@ static double hierarchical_memory_limit(const struct cgroup_place *p, const stru
 	if (p->version != 1 || kernel_file_read_once(host, p->tree,
 				       cgroup_file(p, "memory.stat", path), &text, NULL) < 0)
 		return NAN;
-	return memory_limit(number_find(text, "hierarchical_memory_limit"));
+	return memory_limit(number_found(text, "hierarchical_memory_limit"));
 }
 
 struct cgroup_limits cgroup_limits_read(const struct cgroup *c, const struct host *host)

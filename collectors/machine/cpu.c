@@ -59,7 +59,9 @@ static const char *const key_names[KEYS] = {
 };
 
 struct stat_file {
+	size_t modes; /* number of values in `ticks` */
 	uint64_t ticks[MODES], value[KEYS];
+	bool has_value[KEYS];
 };
 
 /* Shortest window over which usage is computed. Ticks of 10 ms would make usage jump in a shorter
@@ -68,7 +70,7 @@ struct stat_file {
 
 struct cpu {
 	struct kernel_file stat;
-	struct counter mode[MODES], ctxt, processes;
+	struct counter mode[MODES], value[KEYS];
 	bool has_reference;
 	struct mono reference_at;
 	double reference_busy, usage;
@@ -77,18 +79,12 @@ struct cpu {
 static bool parse_stat(struct scan text, struct stat_file *ret)
 {
 	struct scan line;
-	bool found = false;
 
-	for (size_t i = 0; i < MODES; i++)
-		ret->ticks[i] = NUMBER_UNKNOWN;
-	for (size_t i = 0; i < KEYS; i++)
-		ret->value[i] = NUMBER_UNKNOWN;
+	*ret = (struct stat_file){0};
 	while (scan_line(&text, &line)) {
-		if (!found && scan_literal(&line, "cpu ")) {
-			for (size_t i = 0; i < MODES; i++)
-				if (!scan_u64(&line, &ret->ticks[i]))
-					break;
-			found = ret->ticks[USER] != NUMBER_UNKNOWN;
+		if (!ret->modes && scan_literal(&line, "cpu ")) {
+			while (ret->modes < MODES && scan_u64(&line, &ret->ticks[ret->modes]))
+				ret->modes++;
 			continue;
 		}
 		struct slice key;
@@ -96,10 +92,10 @@ static bool parse_stat(struct scan text, struct stat_file *ret)
 		if (!scan_word(&line, &key))
 			continue;
 		for (size_t i = 0; i < KEYS; i++)
-			if (slice_is(key, key_names[i]) && !scan_u64(&line, &ret->value[i]))
-				break;
+			if (slice_is(key, key_names[i]))
+				ret->has_value[i] = scan_u64(&line, &ret->value[i]);
 	}
-	return found;
+	return ret->modes > 0;
 }
 
 static void update_usage(struct cpu *c, struct mono now, double busy)
@@ -126,6 +122,25 @@ static double sum_seconds(const struct cpu *c, unsigned modes, const struct host
 	return ticks / (double)host->ticks_per_second;
 }
 
+static void add_values(struct cpu *c, const struct stat_file *f, struct block *out)
+{
+	static const unsigned id[KEYS] = {
+		[CTXT] = CONTEXT_SWITCHES,
+		[PROCESSES] = FORKS,
+		[RUNNING] = THREADS_RUNNING,
+		[BLOCKED] = THREADS_BLOCKED,
+		[BTIME] = BOOT_TIME_SECONDS,
+	};
+
+	for (size_t i = 0; i < KEYS; i++)
+		if (f->has_value[i])
+			POINT(out, id[i],
+				cpu_metrics[id[i]].type == METRIC_COUNTER ?
+					counter_follow(&c->value[i], f->value[i]) :
+					(double)f->value[i],
+				NULL);
+}
+
 static int cpu_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	struct cpu *c = state;
@@ -138,7 +153,7 @@ static int cpu_collect(void *state, const struct host *host, struct block *out, 
 	if (!parse_stat(text, &f))
 		return err_set(e, -EBADMSG, "proc/stat has no line \"cpu\" with numbers");
 
-	for (size_t i = 0; i < MODES; i++)
+	for (size_t i = 0; i < f.modes; i++)
 		POINT(out, CPU_SECONDS,
 			counter_follow(&c->mode[i], f.ticks[i]) / (double)host->ticks_per_second,
 			mode_names[i]);
@@ -147,14 +162,10 @@ static int cpu_collect(void *state, const struct host *host, struct block *out, 
 
 	update_usage(c, host->now.mono, sum_seconds(c, user | kernel | 1U << STEAL, host));
 	POINT(out, CPU_USER_SECONDS, sum_seconds(c, user, host), NULL);
-	if (f.ticks[SYSTEM] != NUMBER_UNKNOWN)
+	if (f.modes > SYSTEM)
 		POINT(out, CPU_SYSTEM_SECONDS, sum_seconds(c, kernel, host), NULL);
 	POINT(out, CPU_USAGE_CORES, c->usage, NULL);
-	POINT(out, CONTEXT_SWITCHES, counter_follow(&c->ctxt, f.value[CTXT]), NULL);
-	POINT(out, FORKS, counter_follow(&c->processes, f.value[PROCESSES]), NULL);
-	POINT(out, THREADS_RUNNING, number_value(f.value[RUNNING]), NULL);
-	POINT(out, THREADS_BLOCKED, number_value(f.value[BLOCKED]), NULL);
-	POINT(out, BOOT_TIME_SECONDS, number_value(f.value[BTIME]), NULL);
+	add_values(c, &f, out);
 	return 0;
 }
 

@@ -65,9 +65,9 @@ static int pressure_collect(void *state, const struct host *host, struct block *
 		readable = true;
 		for (size_t j = 0; j < LINES; j++) {
 			unsigned id = files[i].id[j];
-			uint64_t us = number_pressure(text, line_names[j]);
+			uint64_t us;
 
-			if (id != NO_METRIC)
+			if (id != NO_METRIC && number_pressure(text, line_names[j], &us))
 				POINT(out, id, counter_follow(&p->counter[id], us) / 1e6, NULL);
 		}
 	}

@@ -1,5 +1,6 @@
 /* Facts about the machine, and the part of it that this exporter, or a job beside it, may use. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
@@ -84,19 +85,66 @@ static void read_line(const struct host *host, const char *path, char out[LABEL_
 		first_line(text, out);
 }
 
-/* Finds the line "model name : ..." of x86. The label stays empty on arm64, which has only numbers
- * there. */
+/* Processors of servers, clouds and common boards, as arm64 kernels number them in /proc/cpuinfo. The
+ * names are those that lscpu(1) shows. */
+/* clang-format off */
+static const struct {
+	const char *implementer, *part, *name;
+} arm_parts[] = {
+	{"0x41", "0xd03", "Cortex-A53"}, {"0x41", "0xd05", "Cortex-A55"}, {"0x41", "0xd07", "Cortex-A57"},
+	{"0x41", "0xd08", "Cortex-A72"}, {"0x41", "0xd0b", "Cortex-A76"}, {"0x41", "0xd0c", "Neoverse-N1"},
+	{"0x41", "0xd40", "Neoverse-V1"}, {"0x41", "0xd42", "Cortex-A78AE"}, {"0x41", "0xd49", "Neoverse-N2"},
+	{"0x41", "0xd4a", "Neoverse-E1"}, {"0x41", "0xd4f", "Neoverse-V2"}, {"0x41", "0xd83", "Neoverse-V3AE"},
+	{"0x41", "0xd84", "Neoverse-V3"}, {"0x41", "0xd8e", "Neoverse-N3"},
+	{"0x42", "0x516", "ThunderX2"}, {"0x43", "0x0a1", "ThunderX-88XX"}, {"0x43", "0x0af", "ThunderX2-99xx"},
+	{"0x43", "0x0b8", "ThunderX3-T110"}, {"0x46", "0x001", "A64FX"}, {"0x48", "0xd01", "Kunpeng-920"},
+	{"0x4e", "0x004", "Carmel"}, {"0x4e", "0x010", "Olympus"}, {"0x50", "0x000", "X-Gene"},
+	{"0x51", "0xc00", "Falkor"}, {"0x61", "0x022", "Icestorm-M1"}, {"0x61", "0x023", "Firestorm-M1"},
+	{"0x70", "0x661", "FTC661"}, {"0x70", "0x662", "FTC662"}, {"0x70", "0x663", "FTC663"},
+	{"0xc0", "0xac3", "Ampere-1"}, {"0xc0", "0xac4", "Ampere-1a"}, {"0xc0", "0xac5", "Ampere-1b"},
+};
+/* clang-format on */
+
+/* Finds the first line "key : value" of /proc/cpuinfo. */
+static bool cpuinfo_value(struct scan text, const char *key, struct scan *ret)
+{
+	while (scan_line_of(&text, key, ret)) {
+		scan_blanks(ret);
+		if (scan_char(ret, ':'))
+			return true;
+	}
+	return false;
+}
+
+/* x86 shows "model name". arm64 shows only the numbers of the implementer and the part; of a machine
+ * with several kinds of CPUs, those of the first CPU are used. */
 static void parse_cpu_model(struct scan text, char out[LABEL_VALUE_MAX])
 {
+	char numbers[LABEL_VALUE_MAX];
 	struct scan line;
 
-	while (scan_line_of(&text, "model name", &line)) {
-		scan_blanks(&line);
-		if (!scan_char(&line, ':'))
-			continue;
+	if (cpuinfo_value(text, "model name", &line)) {
 		first_line(line, out);
 		return;
 	}
+	if (!cpuinfo_value(text, "CPU implementer", &line))
+		return;
+	struct slice implementer = scan_first_line(line);
+
+	if (!cpuinfo_value(text, "CPU part", &line))
+		return;
+	struct slice part = scan_first_line(line);
+
+	for (size_t i = 0; i < ARRAY_LEN(arm_parts); i++)
+		if (slice_is(implementer, arm_parts[i].implementer) &&
+			slice_is(part, arm_parts[i].part)) {
+			text_copy(arm_parts[i].name, out, LABEL_VALUE_MAX);
+			return;
+		}
+	int n = snprintf(numbers, sizeof numbers, "implementer %.*s part %.*s",
+		(int)implementer.len, implementer.data, (int)part.len, part.data);
+
+	first_line(SCAN(numbers, (size_t)n < sizeof numbers ? (size_t)n : sizeof numbers - 1), out);
 }
 
 static void read_cpu_model(const struct host *host, char out[LABEL_VALUE_MAX])
@@ -130,9 +178,10 @@ static double total_memory(const struct host *host)
 
 	if (kernel_file_read_once(host, host->proc, "meminfo", &text, NULL) < 0)
 		return NAN;
-	uint64_t kib = number_find(text, "MemTotal");
+	uint64_t kib;
 
-	return kib == NUMBER_UNKNOWN ? NAN : number_value(number_from_kib(kib));
+	return number_find(text, "MemTotal", &kib) ? number_value(number_from_kib(kib)) :
+						     (double)NAN;
 }
 
 static void read_server(struct server_state *s, const struct host *host)

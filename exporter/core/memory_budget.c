@@ -203,9 +203,10 @@ static size_t written_to(void)
 	char text[2048];
 	AUTO(closep) int fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
-	uint64_t kib = n > 0 ? number_find(SCAN(text, n), "Anonymous") : NUMBER_UNKNOWN;
+	uint64_t kib;
+	bool known = n > 0 && number_find(SCAN(text, n), "Anonymous", &kib);
 
-	return kib < SIZE_MAX / 1024 ? (size_t)kib * 1024 : SIZE_MAX;
+	return known && kib < SIZE_MAX / 1024 ? (size_t)kib * 1024 : SIZE_MAX;
 }
 
 bool memory_budget_is_short(size_t more)

@@ -127,11 +127,12 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 static uint64_t user_of(const struct host *h, pid_t pid)
 {
 	char path[64], text[1024];
+	uint64_t user;
 
 	snprintf(path, sizeof path, "%d/status", (int)pid);
 	ssize_t n = tree_head(h->proc, path, text, sizeof text);
 
-	return number_find(SCAN(text, n > 0 ? n : 0), "Uid");
+	return number_find(SCAN(text, n > 0 ? n : 0), "Uid", &user) ? user : NUMBER_UNKNOWN;
 }
 
 int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,

@@ -24,7 +24,8 @@ static size_t read_digits(const char *at, unsigned __int128 *ret)
 /* A number that is found must be in a line that begins with the key, and must fit into 64 bits. */
 static void check_found(const char *text, const char *key)
 {
-	uint64_t found = number_find(SCAN(text, strlen(text)), key);
+	uint64_t found;
+	bool is_found = number_find(SCAN(text, strlen(text)), key, &found);
 	size_t len = strlen(key);
 	const char *line = text;
 
@@ -36,10 +37,10 @@ static void check_found(const char *text, const char *key)
 	unsigned __int128 v;
 
 	if (isdigit((unsigned char)digits[0]))
-		assert(read_digits(digits, &v) &&
-			found == (v > UINT64_MAX ? NUMBER_UNKNOWN : (uint64_t)v));
+		assert(read_digits(digits, &v) && is_found == (v <= UINT64_MAX) &&
+			(!is_found || found == (uint64_t)v));
 	else
-		assert(found == NUMBER_UNKNOWN);
+		assert(!is_found);
 }
 
 /* All values from the first invalid number on must stay unchanged. */
@@ -103,8 +104,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	*rest++ = '\0';
 	check_found(rest, text);
-	uint64_t bytes = number_from_kib(number_find(SCAN(rest, strlen(rest)), text));
+	uint64_t kib, bytes = NUMBER_UNKNOWN;
 
+	if (number_find(SCAN(rest, strlen(rest)), text, &kib))
+		bytes = number_from_kib(kib);
 	assert(bytes == NUMBER_UNKNOWN || bytes % 1024 == 0);
 	return 0;
 }

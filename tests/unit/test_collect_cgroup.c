@@ -231,6 +231,32 @@ static void limits_may_be_absent_or_hostile(void **state)
 	}
 }
 
+static void counters_may_be_as_large_as_64_bits_are(void **state)
+{
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r;
+
+	test_host_file(&t, "/proc/self/cgroup", "0::/g\n");
+	test_host_file(&t, "/proc/self/mountinfo", V2("9", "/sys/fs/cgroup", "/"));
+	test_host_file(&t, "/sys/fs/cgroup/g/cpu.stat", "usage_usec 18446744073709551615\n");
+	test_host_file(&t, "/sys/fs/cgroup/g/memory.current", "18446744073709551615\n");
+	test_host_file(&t, "/sys/fs/cgroup/g/memory.peak", "max\n");
+	test_host_file(&t, "/sys/fs/cgroup/g/memory.events",
+		"max 18446744073709551615\noom 18446744073709551616\n");
+	test_host_file(&t, "/sys/fs/cgroup/g/cpu.pressure", "some total=18446744073709551615\n");
+	assert_int_equal(test_run_start(&r, &collector_cgroup, &t.host), 0);
+	assert_int_equal(test_run_collect(&r, &t.host), 0);
+	assert_value(test_run_value(&r, "rightsize_cgroup_cpu_seconds", ""), 18446744073709.551615);
+	assert_value(test_run_value(&r, "rightsize_cgroup_memory_usage_bytes", ""),
+		18446744073709551615.0);
+	assert_value(test_run_value(&r, "rightsize_cgroup_memory_peak_bytes", ""), NAN);
+	assert_value(test_run_value(&r, "rightsize_cgroup_memory_max_events", ""),
+		18446744073709551615.0);
+	assert_value(test_run_value(&r, "rightsize_cgroup_memory_oom_events", ""), NAN);
+	assert_value(test_run_value(&r, "rightsize_cgroup_cpu_pressure_seconds", ""),
+		18446744073709.551615);
+}
+
 static void v1_quota_of_minus_one_is_none(void **state)
 {
 	AUTO(test_host_done) struct test_host t = test_host_made();
@@ -317,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_group_has_parents_up_to_the_mount_point),
 		cmocka_unit_test(paths_that_are_too_long_are_not_cut),
 		cmocka_unit_test(limits_may_be_absent_or_hostile),
+		cmocka_unit_test(counters_may_be_as_large_as_64_bits_are),
 		cmocka_unit_test(v1_quota_of_minus_one_is_none),
 		cmocka_unit_test(no_control_groups_is_no_error),
 		cmocka_unit_test(moving_to_another_group_is_noticed),

@@ -137,7 +137,7 @@ static void hostile_files_are_errors_or_gaps(void **state)
 		{"cpu -1 2 3\n", -EBADMSG, 0},
 		{"cpu0 1 2 3 4\n", -EBADMSG, 0},
 		{"cpu 18446744073709551616 2 3 4\n", -EBADMSG, 0},
-		{"cpu 18446744073709551614 2 3 x\n", 0, 3},
+		{"cpu 18446744073709551615 2 3 x\n", 0, 3},
 		{"cpu 1 2 3 4 5 6 7 8 9 10 11 12 13\nctxt\nbtime x\nprocesses 1e9\n", 0, 8},
 		{"cpu 1 2 3 4 5 6 7 8\ncpu 9 9 9 9 9 9 9 9\n", 0, 8},
 	};
@@ -152,6 +152,18 @@ static void hostile_files_are_errors_or_gaps(void **state)
 		assert_int_equal(test_run_points(&r, "rightsize_cpu_seconds"), table[i].modes);
 		assert_null(block_fault(r.block));
 	}
+}
+
+static void counters_may_be_as_large_as_64_bits_are(void **state)
+{
+	AUTO(test_host_done) struct test_host t = test_host_made();
+	AUTO(test_run_done) struct test_run r = test_run_started(&collector_cpu, &t.host);
+
+	collect(&r, &t,
+		"cpu 18446744073709551615 0 0 0\nctxt 18446744073709551615\nprocs_running max\n");
+	assert_value(test_run_value(&r, "rightsize_cpu_user_seconds", ""), 184467440737095516.15);
+	assert_value(test_run_value(&r, "rightsize_context_switches", ""), 18446744073709551615.0);
+	assert_value(test_run_value(&r, "rightsize_threads_running", ""), NAN);
 }
 
 static void a_missing_file_is_named(void **state)
@@ -172,6 +184,7 @@ int main(void)
 		cmocka_unit_test(old_kernels_have_fewer_modes),
 		cmocka_unit_test(a_mode_that_is_left_out_does_not_make_sums_fall),
 		cmocka_unit_test(hostile_files_are_errors_or_gaps),
+		cmocka_unit_test(counters_may_be_as_large_as_64_bits_are),
 		cmocka_unit_test(a_missing_file_is_named),
 	};
 

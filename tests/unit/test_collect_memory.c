@@ -178,6 +178,8 @@ static void pressure_files_may_be_cut_or_hostile(void **state)
 		{"full total=1000000\n", 0,
 			{{"rightsize_pressure_io_waiting_seconds", "", NAN},
 				{"rightsize_pressure_io_stalled_seconds", "", 1}}},
+		{"some total=18446744073709551615\n", 0,
+			{{"rightsize_pressure_io_waiting_seconds", "", 18446744073709.551615}}},
 		{"some avg10=0.00 total=\n", -EBADMSG, {{0}}},
 		{"some avg10=0.00 total=-1\n", -EBADMSG, {{0}}},
 		{"", -EBADMSG, {{0}}},

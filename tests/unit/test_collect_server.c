@@ -106,6 +106,45 @@ static void a_cpuinfo_of_many_cpus_is_read_too(void **state)
 		1);
 }
 
+#define ARM(implementer, part)                                                                     \
+	"processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: " implementer                      \
+	"\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: " part "\nCPU revision\t: 1\n\n"
+
+static void arm_cpus_are_named_as_lscpu_names_them(void **state)
+{
+	static const struct {
+		const char *cpuinfo, *model;
+	} table[] = {
+		{ARM("0x41", "0xd0c"), "Neoverse-N1"},
+		{ARM("0x41", "0xd40"), "Neoverse-V1"},
+		{ARM("0x48", "0xd40"), "implementer 0x48 part 0xd40"},
+		{ARM("0x46", "0x001"), "A64FX"},
+		{ARM("0xc0", "0xac3"), "Ampere-1"},
+		{ARM("0x41", "0xd08") ARM("0x41", "0xd03"), "Cortex-A72"},
+		{ARM("0x41", "0xd0"), "implementer 0x41 part 0xd0"},
+		{"model name\t: ARMv7 Processor rev 4 (v7l)\n" ARM("0x41", "0xd03"),
+			"ARMv7 Processor rev 4 (v7l)"},
+		{ARM("\xff", "0xd0c"), "implementer \xef\xbf\xbd part 0xd0c"},
+		{"CPU implementer\t: 0x41\n", ""},
+		{"CPU part\t: 0xd0c\n", ""},
+		{"CPU implementer\t 0x41\nCPU part\t: 0xd0c\n", ""},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(test_host_done) struct test_host t = test_host_made();
+		AUTO(test_run_done) struct test_run r;
+		char labels[128];
+
+		test_host_file(&t, "/proc/cpuinfo", table[i].cpuinfo);
+		test_host_file(&t, "/proc/sys/kernel/arch", "aarch64\n");
+		assert_int_equal(test_run_start(&r, &collector_server, &t.host), 0);
+		assert_int_equal(test_run_collect(&r, &t.host), 0);
+		snprintf(labels, sizeof labels, "aarch64||%s", table[i].model);
+		assert_value(test_run_value(&r, "rightsize_server", labels), 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +152,7 @@ int main(void)
 		cmocka_unit_test(usable_cores_are_the_least_of_all_limits),
 		cmocka_unit_test(an_affinity_that_changed_is_told_half_a_minute_later),
 		cmocka_unit_test(a_cpuinfo_of_many_cpus_is_read_too),
+		cmocka_unit_test(arm_cpus_are_named_as_lscpu_names_them),
 	};
 
 	return cmocka_run_group_tests_name("collect_server", tests, NULL, NULL);
