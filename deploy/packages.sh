@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing need; the one place that lists them.
 #
-# Usage: deploy/packages.sh build|test|vm|web|pod|bench...
+# Usage: deploy/packages.sh build|test|vm|web|pod|visibility|bench...
 #
 # Installs only what is missing, as root or through sudo. Starts no daemon: installing the package
 # "prometheus" would otherwise start one.
@@ -19,6 +19,7 @@ declare -A packages=(
 	[web]="chromium fonts-dejavu-core python3"
 	[npm]="nodejs npm"
 	[bench]="python3 curl nghttp2-client wrk"
+	[visibility]="podman runc uidmap fuse3 python3-fusepy python3 util-linux"
 	[pod]="podman buildah runc conmon netavark aardvark-dns catatonit iptables debootstrap prometheus python3"
 	[kubernetes]="golang-1.19-go golang-github-modern-go-reflect2-dev rsync jq make dpkg-dev openssl
 		busybox-static containernetworking-plugins e2fsprogs iproute2 python3-yaml util-linux"

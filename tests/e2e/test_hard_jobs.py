@@ -28,18 +28,6 @@ EXACT = {
 
 
 LIMIT = 200 << 20
-# A cgroup namespace in which the hierarchies are mounted anew, so that the caller's group is their root; then the rest.
-CONTAINED = """
-awk '$3 ~ /^cgroup/ && $2 !~ /systemd$/ { print $3, $2 }' /proc/self/mounts | while read -r type folder; do
-    case $type in
-    cgroup) umount "$folder" && mount -t cgroup -o "${folder##*/}" cgroup "$folder" ;;
-    cgroup2) umount "$folder" && mount -t cgroup2 cgroup2 "$folder" ;;
-    esac
-done
-exec "$@"
-"""
-
-
 # Five children that have more than the limit together, none alone; ends as a shell does when one is killed.
 CROWD = python_job("""
 import os, signal, sys
@@ -97,7 +85,7 @@ class InAContainer(Case):
         # What is held back before anybody has looked at the job counts.
         job = ["sh", "-c", f'cat {stat}; "$1" busy 0.02 && cat {stat}', "-", accuracy.JOB]
         wrapper = self.start_program(
-            ["unshare", "--cgroup", "--mount", "sh", "-c", CONTAINED, "-", accuracy.EXPORTER, *self.wrapper_arguments(job)],
+            ["unshare", "--cgroup", "--mount", "sh", "-c", groups.CONTAINED, "-", accuracy.EXPORTER, *self.wrapper_arguments(job)],
             preexec_fn=group.enter, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         output = wrapper.process.stdout.read().decode()
         self.assertEqual(wrapper.wait(), 0)

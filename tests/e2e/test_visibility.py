@@ -1,0 +1,50 @@
+"""The part of tests/visibility/run.sh whose verdicts are no matter of luck, in a minute: what is exact, and what is refused."""
+import itertools
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "visibility"))
+import expected as table  # noqa: E402
+import matrix  # noqa: E402
+
+WRAPPED = [(watcher, "shared", job) for watcher, job in
+           (("wrapper", "unwaited"), ("wrapper 65534", "waited"), ("wrapper 65534", "unwaited"))]
+SERVED = [(watcher, group, "unwaited") for group in ("own", "shared") for watcher in table.SERVE]
+# A container of another user takes more than a minute can hold.
+PLACES = {place: WRAPPED for place in table.PLACES if place != "podman"}
+for name in ("plain", "hidepid=2", "host pid"):
+    PLACES[name] = WRAPPED + SERVED
+
+
+class Visibility(unittest.TestCase):
+    def check(self, place):
+        cells = sorted(((place, *rest) for rest in PLACES[place]), key=lambda cell: cell[2])
+        cells = [cell for cell in cells if table.expected(cell)[0] != "bounded"]
+        try:
+            for cell, told, *verdicts in matrix.results(cells):
+                with self.subTest(cell=cell):
+                    if not verdicts:
+                        self.skipTest(told)
+                    wanted, why, got = verdicts
+                    self.assertEqual(got, wanted, f"{why}\n{matrix.line_of(cell, told, wanted, got)}")
+        except matrix.Skip as why:
+            self.skipTest(str(why))
+
+    def test_each_cell_has_a_verdict(self):
+        for cell in itertools.product(table.PLACES, table.WATCHERS, table.GROUPS, table.JOBS):
+            self.assertIn(table.expected(cell)[0], ("exact", "bounded", "refused"))
+
+
+def test_of(place):
+    return lambda self: self.check(place)
+
+
+for name in PLACES:
+    setattr(Visibility, "test_" + "".join(c if c.isalnum() else "_" for c in name), test_of(name))
+
+if __name__ == "__main__":
+    if matrix.unmet_need():
+        print(f"skipped: {matrix.unmet_need()}")
+        sys.exit(matrix.SKIPPED)
+    unittest.main(verbosity=2)

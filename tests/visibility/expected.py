@@ -1,0 +1,56 @@
+"""The verdict of each cell, as the kernel's rules give it. The first row that matches decides.
+
+exact: cpu_seconds is within 2 % or 20 ms of the truth. bounded: the truth is within cpu_seconds - cpu_foreign_seconds and
+cpu_seconds + cpu_missed_seconds, and neither bound is wide. refused: no CPU numbers, and the reason.
+"""
+PLACES = ("plain", "hidepid=1", "hidepid=2", "pid", "pid, outer /proc", "user", "nested", "podman", "host pid", "gvisor")
+WATCHERS = ("wrapper", "wrapper 65534", "serve", "serve 65534")
+GROUPS = ("own", "shared", "root")
+JOBS = ("waited", "unwaited")
+ANY = None
+SERVE = ("serve", "serve 65534")
+
+# places, watchers, groups, jobs, verdict, and why: ANY of them, one, or several.
+TABLE = (
+    (ANY, ("wrapper", "wrapper 65534"), ANY, "waited", "exact",
+     "wait4(2) adds the whole time of a child that was waited for, down the tree, whoever sees what"),
+    (("podman",), ("wrapper", "wrapper 65534"), ANY, "unwaited", "bounded",
+     "the groups belong to another user, seccomp refuses perf_event_open(2), and release_task() adds the child to nobody"),
+    ("gvisor", "wrapper", ANY, "unwaited", "exact",
+     "no group is known without /proc/self/cgroup, but an inherited perf counter counts all children"),
+    (ANY, "wrapper", ANY, "unwaited", "exact",
+     "the owner of the cpuacct hierarchy makes a group for the job, which counts whoever was in it"),
+    (ANY, "wrapper 65534", ANY, "unwaited", "exact",
+     "no group may be made, but an inherited perf counter counts all children but their exit"),
+
+    ("pid, outer /proc", "serve 65534", ANY, ANY, "refused",
+     "NSpid tells numbers of an inner namespace, but of which one tells the link ns/pid, which takes the right to ptrace"),
+    (("hidepid=1", "hidepid=2"), "serve 65534", ANY, ANY, "refused",
+     "hidepid shows /proc/PID of other users only to who may ptrace them"),
+    ("gvisor", SERVE, ANY, ANY, "bounded",
+     "no group and no exit accounting; times in /proc/PID/stat end with the last look"),
+    (("plain", "hidepid=1", "hidepid=2", "host pid", "pid, outer /proc"), SERVE, "own", ANY, "exact",
+     "anybody may read cpuacct.usage, and cgroup.procs tells that the group has only the job"),
+    (ANY, SERVE, "own", ANY, "exact",
+     "anybody may read cpuacct.usage; cgroup.procs leaves out processes of outer PID namespaces, but pids.current counts them"),
+    (("plain", "hidepid=1", "hidepid=2", "host pid"), "serve", ANY, ANY, "exact",
+     "taskstats tells CAP_NET_ADMIN in the initial PID namespace how each process ended"),
+    (("plain", "host pid"), "serve 65534", ANY, ANY, "bounded",
+     "taskstats takes CAP_NET_ADMIN; times in /proc/PID/stat end with the last look"),
+    (("pid", "nested", "pid, outer /proc"), SERVE, ANY, ANY, "bounded",
+     "taskstats answers only the initial PID namespace; times in /proc/PID/stat end with the last look"),
+    (("user", "podman"), SERVE, ANY, ANY, "bounded",
+     "taskstats answers only the initial user namespace; times in /proc/PID/stat end with the last look"),
+)
+
+
+def matches(value, row):
+    return row is ANY or value == row or (isinstance(row, tuple) and value in row)
+
+
+def expected(cell):
+    """(verdict, why) of (place, watcher, group, job)."""
+    for *row, verdict, why in TABLE:
+        if all(map(matches, cell, row)):
+            return verdict, why
+    raise AssertionError(f"no row for {cell}")
