@@ -17,19 +17,16 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-#define CHILD_NS            30000000LL
-#define STORM_NS            300000LL
-#define SHORT_NS            200000000LL
-#define BUSY_NS             2000000000LL
-#define SPIKE_BYTES         (500UL << 20)
-#define SPIKE_MS            300
-#define REST_MS             1300 /* longer than the sampling interval */
-#define NEIGHBOUR_NS        1000000LL
-#define NEIGHBOUR_REST_MS   20
-#define LITTER_REST_MS      200
-#define CROWD               200
-#define CONNECTIONS_REST_MS 500
-#define NOBODY              65534
+#define CHILD_NS       30000000LL
+#define STORM_NS       300000LL
+#define SHORT_NS       200000000LL
+#define BUSY_NS        2000000000LL
+#define SPIKE_BYTES    (500UL << 20)
+#define SPIKE_MS       300
+#define REST_MS        1300 /* longer than the sampling interval */
+#define NEIGHBOUR_NS   1000000LL
+#define LITTER_REST_MS 200
+#define NOBODY         65534
 
 static const char *self; /* path of this program, for exec */
 static double size = 1;
@@ -290,38 +287,12 @@ static void busy(void)
 		pthread_join(thread[i], NULL);
 }
 
-/* Another process in the same group, until SIGTERM. */
-static _Noreturn void neighbour(void)
-{
-	for (;;) {
-		burn(NEIGHBOUR_NS);
-		rest(NEIGHBOUR_REST_MS);
-	}
-}
-
 static volatile sig_atomic_t ends;
 
 static void end(int number)
 {
 	(void)number;
 	ends = 1;
-}
-
-/* A neighbour with short-lived children. It waits for each, also for the last. */
-static void family(void)
-{
-	signal(SIGTERM, end);
-	while (!ends) {
-		children_one_by_one(1, NEIGHBOUR_NS);
-		rest(NEIGHBOUR_REST_MS);
-	}
-}
-
-/* A neighbour that ignores SIGCHLD, but has no children. */
-static _Noreturn void careless(void)
-{
-	signal(SIGCHLD, SIG_IGN);
-	neighbour();
 }
 
 /* A neighbour that ignores SIGCHLD and has children, so the kernel reports their CPU time to no
@@ -347,26 +318,6 @@ static void litter(void)
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	printf("%.9f\n", (double)*used / 1e9);
-}
-
-/* A login session: many processes that do little, and one that waits for them. */
-static void crowd(void)
-{
-	setpgid(0, 0);
-	signal(SIGTERM, end);
-	for (int i = 0; i < CROWD; i++)
-		if (start() == 0) {
-			while (!ends) {
-				burn(NEIGHBOUR_NS / 10);
-				rest(CONNECTIONS_REST_MS);
-			}
-			_exit(0);
-		}
-	while (!ends)
-		rest(CONNECTIONS_REST_MS);
-	kill(0, SIGTERM);
-	while (waitpid(-1, NULL, 0) > 0)
-		;
 }
 
 /* ---- memory ---- */
@@ -470,11 +421,7 @@ static const struct {
 	{"pid_reuse", pid_reuse},
 	{"brief", brief},
 	{"busy", busy},
-	{"neighbour", neighbour},
-	{"family", family},
-	{"careless", careless},
 	{"litter", litter},
-	{"crowd", crowd},
 	{"spike_root", spike_root},
 	{"spike_child", spike_child},
 	{"spike_two", spike_two},

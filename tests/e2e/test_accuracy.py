@@ -188,32 +188,11 @@ os.wait(); os.wait()
         self.assertLess(self.only_run()["memory_peak_bytes"], 4 * MIB)
 
 
-CROWD = python_job("""
-import os, signal
-for _ in range(520):
-    if os.fork() == 0:
-        signal.pause()
-print(".", end="", flush=True)
-signal.pause()
-""")
-
-
-class Crowded(Case):
-    def crowd(self):
-        """More than are told apart from the run, if they have a group for themselves."""
-        crowd = subprocess.Popen(CROWD, stdout=subprocess.PIPE, start_new_session=True)
-        self.addCleanup(crowd.stdout.close)
-        self.addCleanup(crowd.wait)
-        self.addCleanup(os.killpg, crowd.pid, signal.SIGKILL)
-        self.assertEqual(crowd.stdout.read(1), b".")
-
-
-class Advice(Crowded):
+class Advice(Case):
     """What would make CPU time exact is said once, where it may not be."""
 
     def said(self, *flags):
         self.folder.chmod(0o777)
-        self.crowd()
         result = self.run_job(["true"], flags=["--no-run.cgroup", *flags], preexec_fn=None if os.geteuid() else become_nobody)
         return result.stderr.count(b"exact_with=")
 
@@ -224,7 +203,7 @@ class Advice(Crowded):
         self.assertEqual((self.said("--quiet"), self.said("--log.level=warn")), (0, 0))
 
 
-class Clock(Crowded):
+class Clock(Case):
     """An inherited perf counter costs the job something at each switch of contexts."""
 
     def counters(self, wrapper):
@@ -232,7 +211,6 @@ class Clock(Crowded):
 
     @unittest.skipUnless(exit_accounting_is_offered() and PERF.exists(), "takes exit accounting and perf counters")
     def test_is_closed_where_another_account_has_all(self):
-        self.crowd()
         wrapper = self.start_run(["cat"], stdin=subprocess.PIPE, flags=["--no-run.cgroup", "--web.listen-address=127.0.0.1:0"])
         wrapper.wait_address()
         wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == 1, "the job to be followed")
