@@ -1,4 +1,4 @@
-"""The part of tests/visibility/run.sh whose verdicts are no matter of luck, in a minute: what is exact, and what is refused."""
+"""The cells of tests/visibility/run.sh whose verdicts do not depend on when a sample is taken: exact and refused ones."""
 import itertools
 import pathlib
 import sys
@@ -10,11 +10,14 @@ import matrix  # noqa: E402
 
 WRAPPED = [(watcher, "shared", job) for watcher, job in
            (("wrapper", "unwaited"), ("wrapper 65534", "waited"), ("wrapper 65534", "unwaited"))]
-SERVED = [(watcher, group, "unwaited") for group in ("own", "shared") for watcher in table.SERVE]
+SERVED_OWN = [(watcher, "own", "unwaited") for watcher in table.SERVE]
+SERVED = [*SERVED_OWN, *((watcher, "shared", "unwaited") for watcher in table.SERVE)]
 # A container of another user takes more than a minute can hold.
 PLACES = {place: WRAPPED for place in table.PLACES if place != "podman"}
 for name in ("plain", "hidepid=2", "host pid"):
     PLACES[name] = WRAPPED + SERVED
+for name in ("pid", "user", "nested"):
+    PLACES[name] = WRAPPED + SERVED_OWN
 
 
 class Visibility(unittest.TestCase):

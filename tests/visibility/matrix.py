@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""What a watcher tells of a job's CPU time, by what it can see of the job: each cell against its verdict in expected.py.
+"""Compares the CPU time that a watcher tells of a job with the truth, for each kind of place, watcher, group and job.
 
 Usage: matrix.py [--place=NAME]... [--watcher=NAME]... [--group=NAME]... [--job=NAME]... [--why]
 
-A busy and a littering neighbour run beside each job. The truth is the kernel's: the usage of a cpuacct group where the
-job is alone in it, else getrusage(2) of the job and the CPU clock of its child. Takes root and control groups v1.
+The verdicts are in expected.py. A busy and a littering neighbour run beside each job. The truth is the kernel's: the
+usage of a cpuacct group where the job is alone in it, else getrusage(2) of the job and the CPU clock of its child. Takes
+root and control groups v1.
 Environment: RIGHTSIZE_EXPORTER names the program.
 """
 import argparse
@@ -170,7 +171,8 @@ class Podman(Place):
                 (self.root / name).symlink_to(f"usr/{name}")
         for path in (self.home, *self.home.glob("**/*")):
             os.chown(path, self.user.pw_uid, self.user.pw_gid, follow_symlinks=False)
-        tried = subprocess.run([*self.prefix(False, ()), "true"], capture_output=True, text=True, check=False, timeout=DEADLINE)
+        tried = subprocess.run([*self.prefix(False, ()), "true"], capture_output=True, text=True, check=False,
+                               timeout=DEADLINE)
         if tried.returncode:
             self.close()
             raise Skip(tried.stderr.strip().splitlines()[-1])
@@ -197,7 +199,8 @@ class ReducedProc(Place):
         self.folder = base / "proc"
         self.folder.mkdir()
         self.process = subprocess.Popen([PYTHON, "-B", str(HERE / "reduced_proc.py"), str(self.folder)],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        text=True)
         while not (self.folder / "stat").exists():
             if self.process.poll() is not None:
                 raise Skip(self.process.stderr.read().strip().splitlines()[-1])
@@ -270,7 +273,7 @@ def descriptors_of(group):
 # ---- one cell ----
 
 class Told:
-    """What the program said of a run, and what is true."""
+    """The program's word of a run, and the truth."""
 
     def __init__(self, truth, run, error):
         self.truth, self.run = truth, run or {}
@@ -389,7 +392,7 @@ def skip_reason(cell):
 
 
 def results(cells):
-    """Runs the cells of one place: gives (cell, Told, verdict expected, why, verdict), or (cell, reason) of a skipped one."""
+    """Runs the cells of one place: gives (cell, Told, verdict expected, why, verdict), or (cell, reason to skip it)."""
     with place_for(cells[0][0]) as place:
         for kind, some in itertools.groupby(cells, key=lambda cell: cell[2]):
             with beside_neighbours(kind, place.container) as group:

@@ -81,5 +81,5 @@ class ReducedProc(fusepy.Operations):
 
 
 if __name__ == "__main__":
-    fusepy.FUSE(ReducedProc(), sys.argv[1], foreground=True, nothreads=True, direct_io=True, ro=True, allow_other=True, default_permissions=True,
-                attr_timeout=0, entry_timeout=0)
+    fusepy.FUSE(ReducedProc(), sys.argv[1], foreground=True, nothreads=True, direct_io=True, ro=True, allow_other=True,
+                default_permissions=True, attr_timeout=0, entry_timeout=0)
