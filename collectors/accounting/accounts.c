@@ -445,9 +445,11 @@ static double memory_of_machine(const struct host *h)
 {
 	char text[256];
 	ssize_t n = tree_head(h->proc, "meminfo", text, sizeof text);
-	uint64_t kib = number_find(SCAN(text, n > 0 ? n : 0), "MemTotal");
+	uint64_t kib;
 
-	return number_value(kib == NUMBER_UNKNOWN ? kib : number_from_kib(kib));
+	return number_find(SCAN(text, n > 0 ? n : 0), "MemTotal", &kib) ?
+		       number_value(number_from_kib(kib)) :
+		       (double)NAN;
 }
 
 static void take_machine(struct account *a, const struct accounts *s)
