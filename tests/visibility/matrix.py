@@ -181,15 +181,18 @@ class Podman(Place):
         # What is kept begins at 3.
         move = " ".join(f"{3 + i}>&{d}" for i, d in enumerate(descriptors))
         keep = [f"--preserve-fds={len(descriptors)}"] if descriptors else []
-        return ["bash", "-c", f'exec {move} "$@"', "-", "setpriv", f"--reuid={self.user.pw_uid}",
-                f"--regid={self.user.pw_gid}", "--clear-groups", "env", f"HOME={self.home}", f"XDG_RUNTIME_DIR={self.home}",
-                "podman", "--cgroup-manager=cgroupfs", "--runtime=" + shutil.which("runc"), "run", "--rm", "--network=host",
-                "--read-only", *keep, "--volume=/usr:/usr:ro", "--volume=/etc:/etc:ro", f"--volume={self.base}:{self.base}",
+        return ["bash", "-c", f'exec {move} "$@"', "-", *self.podman(), "--cgroup-manager=cgroupfs",
+                "--runtime=" + shutil.which("runc"), "run", "--rm", "--network=host", "--read-only", *keep,
+                "--volume=/usr:/usr:ro", "--volume=/etc:/etc:ro", f"--volume={self.base}:{self.base}",
                 "--rootfs", str(self.root)]
 
+    def podman(self):
+        return ["setpriv", f"--reuid={self.user.pw_uid}", f"--regid={self.user.pw_gid}", "--clear-groups", "env",
+                f"HOME={self.home}", f"XDG_RUNTIME_DIR={self.home}", "podman"]
+
     def close(self):
-        subprocess.run(["umount", "--recursive", "--quiet", *map(str, self.home.glob("**/shm"))], check=False,
-                       stderr=subprocess.DEVNULL)
+        # Ends the process that holds the user namespace between two containers.
+        subprocess.run([*self.podman(), "system", "migrate"], check=False, capture_output=True)
         shutil.rmtree(self.home, ignore_errors=True)
 
 
