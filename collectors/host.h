@@ -17,6 +17,7 @@ struct gpus;             /* collectors/gpu/gpu.h */
 struct kernel_file_text; /* collectors/kernel_file.h */
 struct jobs;             /* collectors/followed/jobs.h */
 struct mount_watch;      /* collectors/mounts.h */
+struct helpers;          /* collectors/process/helpers.h */
 struct member_limit;     /* collectors/process/member_limit.h */
 
 /* Number of descriptors of one kind that all runs keep open, and the limit. */
@@ -77,6 +78,7 @@ struct host {
 	 * reached, a file is opened for each read. */
 	struct descriptors *group_files, *root_ends;
 	struct member_limit *members; /* of all runs (process/member_limit.h); NULL = no limit */
+	struct helpers *helpers;      /* of all runs; NULL = no client declares any */
 	struct mount_watch *mounts;   /* NULL = changes are unknown, so tables are always read */
 	char *scratch;                /* buffer for reading files; free for use in `collect` */
 	size_t scratch_size;
@@ -91,7 +93,7 @@ struct host_paths {
 	const char *proc, *sys, *root;
 };
 
-/* Opens the three directories. `jobs`, `delays`, `members` and `gpus` stay NULL. The error names
+/* Opens the three directories. `jobs`, `delays`, `members`, `helpers` and `gpus` stay NULL. The error names
  * the directory. */
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e);
 void host_close(struct host *h); /* frees only what host_open made; zeroed memory is allowed */

@@ -69,8 +69,10 @@ struct jobs {
 	struct wall read_at; /* 0 = not read yet */
 	struct accounts *accounts;
 	struct exit_watches exit_watches;
-	struct host *host; /* its `delays` and `members` belong to this struct; may be NULL */
+	/* Its `delays`, `members` and `helpers` belong to this struct; may be NULL. */
+	struct host *host;
 	struct member_limit members;
+	struct helpers helpers;
 };
 
 struct jobs *jobs_new(struct host *host)
@@ -84,6 +86,8 @@ struct jobs *jobs_new(struct host *host)
 	if (host) {
 		host->delays = delay_reader_new(host);
 		host->members = &j->members;
+		host->helpers = &j->helpers;
+		helpers_begin(&j->helpers, host);
 	}
 	return j;
 }
@@ -112,6 +116,7 @@ void jobs_free(struct jobs *j)
 		delay_reader_free(j->host->delays);
 		j->host->delays = NULL;
 		j->host->members = NULL;
+		j->host->helpers = NULL;
 	}
 	free(j->run);
 	free(j->job);
@@ -310,6 +315,23 @@ void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid
 		process_tree_adopt(&t->tree, host, pid);
 }
 
+int jobs_declare_helper(struct jobs *j, const struct host *host, pid_t pid, struct err *e)
+{
+	int code = helpers_declare(&j->helpers, host, pid);
+
+	if (code == -ENOSPC)
+		return err_set(e, code,
+			"%d processes are declared as helpers, which is the limit: retry when some "
+			"have ended, or give them RIGHTSIZE_HELPER=1",
+			HELPERS_MAX);
+	if (code)
+		return err_system(e, code, "find process %d", (int)pid);
+	for (size_t i = 0; i < j->n_runs; i++)
+		if (!j->run[i]->ended)
+			process_tree_declare_helper(&j->run[i]->tree, pid);
+	return 0;
+}
+
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind)
 {
@@ -413,6 +435,8 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 	run_place_look(&t->place, h, &t->tree, t->value);
 	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
 	if (t->concluded) {
+		if (t->final_kind == FINAL_AT_LEAST)
+			run_values_without_helpers(t->final, &t->tree);
 		run_values_final(t->value, t->final, t->final_kind);
 		if (t->final_kind == FINAL_AT_LEAST)
 			account_waited(t->account, t->final[RUN_CPU_SECONDS]);

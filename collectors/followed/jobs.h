@@ -49,7 +49,7 @@ struct run_spec {
 	const struct cpu_quota *quota;
 };
 
-/* Sets host->delays and host->members until jobs_free. `host` may be NULL. */
+/* Sets host->delays, host->members and host->helpers until jobs_free. `host` may be NULL. */
 struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 
@@ -64,6 +64,10 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 /* Adds a process that no parent link connects to the run, and its descendants. Does nothing when
  * the run is not followed. */
 void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid);
+
+/* Declares a process as a helper (process/helpers.h), in all runs that are followed now or later.
+ * -ESRCH: there is no such process. -ENOSPC: too many processes are declared. */
+int jobs_declare_helper(struct jobs *j, const struct host *host, pid_t pid, struct err *e);
 
 /* Ends a run with final figures. The next reading is the last one and uses these figures. Does
  * nothing when the run is not followed. */

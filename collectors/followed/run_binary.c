@@ -223,7 +223,7 @@ void run_binary_look(struct run_binary *b, const struct host *h, const struct pr
 	for (size_t i = 0; i < tree->n; i++) {
 		const struct member *m = &tree->member[i];
 
-		if (m->reaper || m->zombie)
+		if (!member_counts(m) || m->zombie)
 			continue;
 		if (!busiest || m->counter[TREE_CPU_NS] > busiest->counter[TREE_CPU_NS])
 			busiest = m;

@@ -5,7 +5,7 @@
 static pid_t first_living(const struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++)
-		if (!tree->member[i].reaper && !tree->member[i].zombie)
+		if (member_counts(&tree->member[i]) && !tree->member[i].zombie)
 			return member_shown_by(&tree->member[i]);
 	return 0;
 }

@@ -90,6 +90,33 @@ void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now)
 		known ? fmax(0, shmem - (double)now->shmem_counted) : (double)NAN;
 }
 
+void run_values_without_helpers(double final[RUN_N_METRICS], const struct process_tree *tree)
+{
+	const uint64_t *waited = tree->helpers_waited;
+	double system = (double)waited[TREE_SYSTEM_NS] / 1e9;
+	double user = (double)waited[TREE_CPU_NS] / 1e9 - system;
+	const struct {
+		enum run_metric metric;
+		double helpers;
+	} rows[] = {
+		{RUN_CPU_SECONDS, user + system},
+		{RUN_CPU_USER_SECONDS, user},
+		{RUN_CPU_SYSTEM_SECONDS, system},
+		{RUN_MINOR_FAULTS, (double)waited[TREE_MINOR_FAULTS]},
+		{RUN_MAJOR_FAULTS, (double)waited[TREE_MAJOR_FAULTS]},
+	};
+
+	if (!tree->any_helper)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!isnan(final[rows[i].metric]))
+			final[rows[i].metric] = fmax(final[rows[i].metric] - rows[i].helpers, 0);
+	/* The kernel tells the largest peak of all processes that were waited for. */
+	if (tree->peak_process_bytes &&
+		final[RUN_MEMORY_PEAK_PROCESS_BYTES] <= (double)tree->helper_peak_bytes)
+		final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = NAN;
+}
+
 /* Raises CPU times to the final figures. The total and its two parts may only grow, and the parts
  * must add up to the total. */
 static void take_final_cpu(double *v, const double *final)

@@ -21,6 +21,10 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
  * the kinds of memory are then unknown. */
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
+/* Subtracts from figures of wait4(2) the usage of helpers that members waited for. A peak that may be
+ * a helper's becomes unknown, if the tree has a peak. */
+void run_values_without_helpers(double final[RUN_N_METRICS], const struct process_tree *tree);
+
 /* Applies the final figures to `v`. CPU times do not fall and still add up to the total. */
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],
 	enum final_kind kind);

@@ -251,7 +251,7 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		if (m->reaper || m->zombie)
+		if (!member_counts(m) || m->zombie)
 			continue;
 		bool listed = nvml && add_nvml(g, h, m);
 

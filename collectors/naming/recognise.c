@@ -374,6 +374,26 @@ bool recognise_is_exporter(struct slice command_line)
 	       slice_is(naming_last_part(program, '/'), "rightsize-exporter");
 }
 
+bool recognise_is_wrapper(struct slice command_line)
+{
+	struct scan s = scan_slice(command_line);
+	struct slice program, command;
+
+	return command_line.data && scan_piece(&s, '\0', &program) &&
+	       scan_piece(&s, '\0', &command) && slice_is(command, "run");
+}
+
+bool recognise_declares_helper(struct slice environment)
+{
+	struct scan s = scan_slice(environment);
+	struct slice variable;
+
+	while (environment.data && scan_piece(&s, '\0', &variable))
+		if (slice_is(variable, "RIGHTSIZE_HELPER=1"))
+			return true;
+	return false;
+}
+
 bool recognise_is_worker(struct slice command_line)
 {
 	for (const struct job_system *s = naming_systems; s->name && command_line.data; s++)

@@ -80,6 +80,13 @@ bool recognised_same(const struct recognised *a, const struct recognised *b);
  * themselves. */
 bool recognise_is_exporter(struct slice command_line);
 
+/* Returns true for a wrapper (PROGRAM run), by its arguments alone. */
+bool recognise_is_wrapper(struct slice command_line);
+
+/* Returns true if the environment declares its process as a helper of the job around it:
+ * RIGHTSIZE_HELPER=1. A helper is no part of a run (collectors/process/helpers.h). */
+bool recognise_declares_helper(struct slice environment);
+
 /* Returns true for the title of a worker, busy or idle. A worker may change its title at any
  * time. */
 bool recognise_is_worker(struct slice command_line);

@@ -80,8 +80,10 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 	m->own_faults = s->minor_faults;
 	/* A new stack address means that the process has executed a program. Its old memory is
 	 * gone. */
-	if (s->stack_start != m->stack_start)
+	if (s->stack_start != m->stack_start) {
 		m->inherited_bytes = m->pss_bytes = 0;
+		m->program_due = true;
+	}
 	m->stack_start = s->stack_start;
 	m->waited_faults = s->waited_minor_faults;
 	take_cpu(m, h, s);
@@ -260,6 +262,8 @@ bool member_look(struct member *m, const struct host *h)
 	}
 	if (full)
 		m->looks = 0;
+	/* The stack of other users' processes does not show whether they execute a program. */
+	m->program_due = m->program_due || (full && !m->stack_start);
 	if (ran_before)
 		keep_files(m, h);
 	m->clock_ns = clock;

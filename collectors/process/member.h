@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "collectors/base/number.h"
+#include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
 
 /* Ticks between memory readings of a sleeping process, or full readings of a running process. */
@@ -85,6 +86,11 @@ struct member {
 	/* This process watches the run but is not part of it. Only the usage of the children that
 	 * it waited for counts. */
 	bool reaper;
+	bool root; /* the first process of the run */
+	/* A helper is not part of the run. It is read, so that what its parent gets of it by
+	 * waiting can be subtracted. */
+	enum helper_kind helper;
+	bool program_due; /* it executed a program since `helper` was decided */
 	bool zombie, ran, peak_rose, status_due;
 	/* A reading found that it ignores SIGCHLD: the kernel then drops its children's times. */
 	bool ignored_children;
@@ -96,6 +102,12 @@ struct member {
 	bool vanished;                         /* gone; counters not settled yet (tree_dead.h) */
 	bool fds_known, io_known, kinds_known; /* io_known: I/O was read at least once */
 };
+
+/* Returns true if the process itself is part of the run. */
+static inline bool member_counts(const struct member *m)
+{
+	return !m->reaper && !m->helper;
+}
 
 /* Returns the thread whose files below /proc show the state of the process. */
 static inline pid_t member_shown_by(const struct member *m)

@@ -36,7 +36,7 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	struct process_stat p = {0};
 	uint64_t pid, fields[LAST_FIELD - 9 + 1];
 	int64_t ppid, ignored;
-	const char *close = s.end;
+	const char *close = s.end, *open;
 
 	if (!scan_u64(&s, &pid) || pid > INT32_MAX)
 		return false;
@@ -44,6 +44,10 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 		close--;
 	if (close == s.at)
 		return false;
+	open = memchr(s.at, '(', (size_t)(close - s.at));
+	if (open)
+		slice_copy((struct slice){open + 1, (size_t)(close - 1 - (open + 1))}, p.name,
+			sizeof p.name);
 	s.at = close;
 	scan_blanks(&s);
 	if (scan_end(&s))
@@ -81,6 +85,8 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	p.start_ticks = fields[22 - 9];
 	p.rss_pages = fields[24 - 9];
 	p.stack_start = fields[28 - 9];
+	/* The kernel shows 1 for both ends to those who may not read them. */
+	p.code_bytes = fields[27 - 9] > fields[26 - 9] ? fields[27 - 9] - fields[26 - 9] : 0;
 	p.ignores_children = fields[33 - 9] >> (SIGCHLD - 1) & 1;
 	*ret = p;
 	return true;

@@ -10,9 +10,12 @@
 #include "collectors/base/scan.h"
 #include "collectors/host.h"
 
+#define PROCESS_NAME_MAX 16 /* TASK_COMM_LEN of the kernel */
+
 struct process_stat {
 	pid_t pid, ppid;
-	char state; /* R S D Z T t X I ... */
+	char name[PROCESS_NAME_MAX]; /* of the first thread; the kernel cuts it */
+	char state;                  /* R S D Z T t X I ... */
 	/* A running thread, if the first thread has ended; else 0. In that case the files of the
 	 * process show a zombie without memory, links and descriptors. The files of this thread
 	 * show them. process_stat_parse always sets 0. */
@@ -24,6 +27,7 @@ struct process_stat {
 	/* Address of the stack's start; 0 = we may not read it. A forked child has the same address
 	 * as its parent. When the child executes a program, it gets a new stack. */
 	uint64_t stack_start;
+	uint64_t code_bytes; /* size of the program's code; 0 = we may not read it */
 	bool kernel_thread;
 	bool exiting; /* the exit has begun; also true for a zombie */
 	/* The process ignores SIGCHLD: the kernel reaps its children and adds their times to no

@@ -17,6 +17,77 @@ static bool is_passing(int code)
 	return code < 0 && !process_gone(code) && !process_refused(code);
 }
 
+static bool is_fork_of(const struct member *parent, uint64_t stack_start)
+{
+	return stack_start && parent->stack_start == stack_start;
+}
+
+static void set_helper(struct process_tree *t, struct member *m, enum helper_kind kind)
+{
+	m->helper = kind;
+	t->any_helper = t->any_helper || kind;
+	if (kind)
+		raise_to(&t->helper_peak_bytes, m->peak_bytes);
+}
+
+/* Tells whether a new process is a helper. A fork of its parent has its parent's environment, which
+ * needs no reading. */
+static enum helper_kind kind_of_new(const struct process_tree *t, const struct host *h,
+	const struct process_stat *s, size_t parent)
+{
+	bool known = parent != PROCESS_TREE_NONE;
+
+	if (known && t->member[parent].helper == HELPER_DECLARED)
+		return HELPER_DECLARED;
+	bool read = s->stack_start && !t->root_declares &&
+		    !(known && is_fork_of(&t->member[parent], s->stack_start));
+
+	return helper_kind_of(h, s, read);
+}
+
+/* Makes descendants of declared helpers helpers, too. Parents mostly come first. */
+static void pass_on_helper(struct process_tree *t)
+{
+	for (bool again = true; again;) {
+		again = false;
+		for (size_t i = 0; i < t->n; i++) {
+			size_t parent = process_tree_find(t, t->member[i].ppid);
+
+			if (i == parent || parent == PROCESS_TREE_NONE || t->member[i].root ||
+				t->member[i].reaper || t->member[i].helper == HELPER_DECLARED ||
+				t->member[parent].helper != HELPER_DECLARED)
+				continue;
+			set_helper(t, &t->member[i], HELPER_DECLARED);
+			again = true;
+		}
+	}
+}
+
+/* Checks the members that have executed a program. A helper stays one. */
+static void look_at_programs(struct process_tree *t, const struct host *h)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+		struct process_stat s;
+
+		if (!m->program_due || m->vanished || m->zombie || m->reaper)
+			continue;
+		if (m->root) {
+			t->root_declares = helper_by_environment(h, m->pid);
+		} else if (!m->helper) {
+			if (process_read_stat(h, m->pid, &s) < 0)
+				continue;
+			set_helper(t, m, helper_kind_of(h, &s, !t->root_declares));
+			any = any || m->helper;
+		}
+		m->program_due = false;
+	}
+	if (any)
+		pass_on_helper(t);
+}
+
 /* Adds process `pid` if its parent is `ppid` or a member. `ppid` 0 accepts any parent. Returns
  * -ESRCH when the process is gone or outside the run. */
 static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
@@ -35,9 +106,9 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
 		s.start_ticks < t->start_ticks)
 		return -ESRCH;
-	if (parent != PROCESS_TREE_NONE && s.stack_start &&
-		t->member[parent].stack_start == s.stack_start)
+	if (parent != PROCESS_TREE_NONE && is_fork_of(&t->member[parent], s.stack_start))
 		m.inherited_bytes = t->member[parent].rss_bytes;
+	set_helper(t, &m, kind_of_new(t, h, &s, parent));
 	if (!member_begin(&m, h))
 		return -ESRCH;
 	process_tree_add(t, &m);
@@ -173,6 +244,7 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		if (m->zombie && m->ran)
 			process_tree_expect_orphans(t, i);
 	}
+	look_at_programs(t, h);
 	if (t->any_vanished || waited)
 		process_tree_settle(t, h);
 }
@@ -209,7 +281,7 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 		return -ESRCH;
 	*t = (struct process_tree){.all = h->members, .passes_max = PROCESS_TREE_PASSES};
 
-	struct member root = {.pid = pid, .start_ticks = s.start_ticks};
+	struct member root = {.pid = pid, .start_ticks = s.start_ticks, .root = true};
 	struct member reaper = {.pid = reaper_pid, .reaper = true};
 
 	if (!process_tree_enter(t, pid))
@@ -219,6 +291,7 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 		return -ESRCH;
 	}
 	t->start_ticks = root.start_ticks;
+	t->root_declares = helper_by_environment(h, pid);
 	t->pss_budget_ns = PSS_FIRST_BUDGET_NS;
 	t->no_children_file = process_children(h, pid, 1, NULL, ignore_child, NULL) == -ENOENT;
 	if (reaper_pid && process_read_stat(h, reaper_pid, &s) == 0) {
@@ -236,9 +309,11 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	/* Use the kernel's high-water marks, one per process, for the time before the first
 	 * tick. */
 	for (size_t i = 0; i < t->n; i++) {
-		raise_to(&t->peak_bytes, t->member[i].peak_bytes);
-		raise_to(&t->peak_process_bytes, t->member[i].peak_bytes);
+		const struct member *m = &t->member[i];
+
+		raise_to(m->helper ? &t->helper_peak_bytes : &t->peak_process_bytes, m->peak_bytes);
 	}
+	t->peak_bytes = t->peak_process_bytes;
 	return 0;
 }
 
@@ -249,7 +324,7 @@ void process_tree_from_now(struct process_tree *t)
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 
-		for (size_t c = 0; c < TREE_COUNTERS; c++)
+		for (size_t c = 0; c < TREE_COUNTERS && !m->helper; c++)
 			t->retained[c] -= m->counter[c];
 		m->old_mark_bytes = m->peak_bytes;
 		m->peak_bytes = 0;
@@ -272,19 +347,57 @@ bool process_tree_has(const struct process_tree *t, pid_t pid)
 {
 	size_t i = process_tree_find(t, pid);
 
-	return i != PROCESS_TREE_NONE && !t->member[i].reaper;
+	return i != PROCESS_TREE_NONE && member_counts(&t->member[i]);
+}
+
+bool process_tree_helps(const struct process_tree *t, pid_t pid)
+{
+	size_t i = process_tree_find(t, pid);
+
+	return i != PROCESS_TREE_NONE && t->member[i].helper;
+}
+
+void process_tree_declare_helper(struct process_tree *t, pid_t pid)
+{
+	size_t i = process_tree_find(t, pid);
+
+	if (i == PROCESS_TREE_NONE || t->member[i].reaper || t->member[i].root)
+		return;
+	set_helper(t, &t->member[i], HELPER_DECLARED);
+	pass_on_helper(t);
+}
+
+uint64_t process_tree_helpers(const struct process_tree *t, enum tree_counter counter)
+{
+	uint64_t sum = t->helpers_ended[counter];
+
+	for (size_t i = 0; t->any_helper && i < t->n; i++)
+		if (t->member[i].helper)
+			sum += t->member[i].counter[counter];
+	return sum;
+}
+
+uint64_t process_tree_helper_bytes(const struct process_tree *t, enum memory_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; t->any_helper && i < t->n; i++)
+		if (t->member[i].helper && !t->member[i].zombie)
+			sum += t->member[i].kind_bytes[kind];
+	return sum;
 }
 
 /* ---- sums: counters that never fall, memory, and its peak ---- */
 
 static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTERS])
 {
-	memcpy(sum, t->retained, sizeof t->retained);
+	for (size_t c = 0; c < TREE_COUNTERS; c++)
+		sum[c] = t->retained[c] - t->helpers_waited[c];
 	for (size_t i = 0; i < t->n; i++)
-		for (size_t c = 0; c < TREE_COUNTERS; c++)
+		for (size_t c = 0; c < TREE_COUNTERS && !t->member[i].helper; c++)
 			sum[c] += t->member[i].counter[c];
-	/* The sum may be negative: a parent gets its child's CPU time in ticks, `retained`
-	 * subtracts nanoseconds. */
+	/* The sum may be negative: a parent gets its child's CPU time in ticks, `retained` and
+	 * `helpers_waited` subtract nanoseconds. */
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
 		if (sum[c] > UINT64_MAX / 2)
 			sum[c] = 0;
@@ -318,7 +431,7 @@ static void add_up(struct process_tree *t)
 
 static bool is_live(const struct member *m)
 {
-	return !m->reaper && !m->zombie;
+	return member_counts(m) && !m->zombie;
 }
 
 /* Returns the RSS that a member had at both this tick and the previous tick. */
@@ -357,6 +470,10 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 
 		if (!m->peak_rose)
 			continue;
+		if (m->helper) {
+			raise_to(&t->helper_peak_bytes, m->peak_bytes);
+			continue;
+		}
 		raise_to(&t->peak_process_bytes, m->peak_bytes);
 		uint64_t peak =
 			counted(t, m, h, m->peak_bytes) + held - counted(t, m, h, held_bytes(m));

@@ -25,6 +25,16 @@ struct process_tree {
 	/* Counters of vanished members that no parent waited for, minus the counters of the reaper
 	 * at the start. */
 	uint64_t retained[TREE_COUNTERS];
+	/* Counters of helpers that ended. `helpers_waited` is the part that members, or the reaper,
+	 * got by waiting: it is subtracted. `helpers_ended` also has the rest. */
+	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
+	/* CPU time that members got by waiting together with that of helpers, beyond the last
+	 * readings of all that ended. It may be a helper's. */
+	uint64_t helpers_unsure_ns;
+	uint64_t helper_peak_bytes; /* highest high-water mark of a helper */
+	bool any_helper;            /* the tree has had a helper */
+	bool helper_unseen;         /* a helper ended whose last counters were not read */
+	bool root_declares; /* the root's environment declares a helper, so it means nothing below */
 	uint64_t total[TREE_COUNTERS]; /* the result; never falls */
 	uint64_t peak_bytes;           /* highest known memory of the tree */
 	/* true: peak_bytes is a sum of samples. false: it includes a kernel high-water mark. */
@@ -93,7 +103,21 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
  * not exist. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
 
-/* Returns true when the process that has this pid now is a member of the run. */
+/* Makes a process and its descendants helpers. Usage that was counted before is subtracted, which
+ * shows as usage that does not grow for a while; peaks stay. Ignores the root, and a process that
+ * is not in the tree. */
+void process_tree_declare_helper(struct process_tree *t, pid_t pid);
+
+/* Returns true if the process that has this pid now is a helper below the root. */
+bool process_tree_helps(const struct process_tree *t, pid_t pid);
+
+/* Returns a counter of all helpers so far. It is not part of `total`. */
+uint64_t process_tree_helpers(const struct process_tree *t, enum tree_counter counter);
+
+/* Returns the memory of one kind that living helpers have now, in bytes. */
+uint64_t process_tree_helper_bytes(const struct process_tree *t, enum memory_kind kind);
+
+/* Returns true when the process that has this pid now is a member of the run, no helper. */
 bool process_tree_has(const struct process_tree *t, pid_t pid);
 
 /* Returns the reaper, whose other children belong to the run; 0 = no reaper. */

@@ -266,7 +266,41 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 
 	if (heir == PROCESS_TREE_NONE || !passes_to(&t->member[heir], counter))
 		return 1;
+	/* An exporter waits for none of the children that it had before it became one. */
+	if (t->member[heir].helper && !t->member[i].helper)
+		return 1;
 	return b[i].heirs_read ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
+}
+
+/* Enters the counters of a vanished helper. A heir that is no helper got the rest of `kept`. */
+static void bury_helper(struct process_tree *t, const struct burial *b, size_t i, size_t counter,
+	double kept)
+{
+	bool left = b[i].heir == PROCESS_TREE_NONE || !t->member[b[i].heir].helper;
+	double all = (double)t->member[i].counter[counter];
+
+	t->helpers_ended[counter] += (uint64_t)(all * (left ? 1 : kept));
+	t->helpers_waited[counter] += (uint64_t)(all * (left ? 1 - kept : 0));
+}
+
+/* Notes which CPU time the heirs of a vanished helper got beyond all that is known to have ended.
+ * Times of waited-for processes are in ticks. */
+static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint64_t tick_ns)
+{
+	const struct member *m = &t->member[i];
+
+	if (!m->vanished || !b[i].heirs_read || !m->helper)
+		return;
+	t->helper_unseen = t->helper_unseen || !m->zombie;
+	if (b[i].heir == PROCESS_TREE_NONE || t->member[b[i].heir].helper)
+		return;
+	struct balance *x = &b[pool_of(b, b[i].heir)].balance;
+	bool any = x->got_ns || x->got_faults;
+	uint64_t got = any ? x->got_ns + TICKS_UNKNOWN * tick_ns : 0;
+
+	t->helpers_unsure_ns += got > x->left_ns ? got - x->left_ns : 0;
+	/* The next helper of the pool has the same excess. */
+	x->left_ns = got > x->left_ns ? got : x->left_ns;
 }
 
 /* Adds the counters that no heir got to the tree. */
@@ -278,10 +312,17 @@ static void bury_vanished(struct process_tree *t, const struct host *h, struct b
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		for (size_t c = 0; m->vanished && c < TREE_COUNTERS; c++)
-			t->retained[c] +=
-				(uint64_t)((double)m->counter[c] * part_of(t, b, i, c, tick_ns));
+		for (size_t c = 0; m->vanished && c < TREE_COUNTERS; c++) {
+			double kept = part_of(t, b, i, c, tick_ns);
+
+			if (m->helper)
+				bury_helper(t, b, i, c, kept);
+			else
+				t->retained[c] += (uint64_t)((double)m->counter[c] * kept);
+		}
 	}
+	for (size_t i = 0; i < t->n; i++)
+		note_unsure(t, b, i, tick_ns);
 }
 
 /* Clears a postponed member but keeps its entry. Its children may still name it as their parent at
@@ -294,6 +335,8 @@ static void become_nothing(struct member *m)
 		.ppid = m->ppid,
 		.start_ticks = m->start_ticks,
 		.reaper = m->reaper,
+		.root = m->root,
+		.helper = m->helper,
 		.zombie = true,
 		.vanished = true,
 	};

@@ -57,6 +57,9 @@ static void add_accepted(struct buf *out, const struct json_body_key *k)
 			"from %.0f to %.0f",
 			k->least, k->most);
 		break;
+	case BODY_FLAG:
+		buf_adds(out, "true or false");
+		break;
 	case BODY_OBJECT:
 		buf_adds(out, "an object");
 		break;
@@ -87,6 +90,9 @@ static bool take_value(const struct json_body_key *k, const json_t *value, void 
 			return false;
 		*(double *)field = v;
 		return true;
+	case BODY_FLAG:
+		*(bool *)field = json_is_true(value);
+		return json_is_boolean(value);
 	case BODY_OBJECT:
 		*(const json_t **)field = value;
 		return json_is_object(value);

@@ -13,6 +13,7 @@ enum json_body_kind {
 	BODY_WHOLE,  /* double without a fraction, least..most */
 	BODY_CORES,  /* double, least..most: a number of CPUs, or a text such as "500m" */
 	BODY_BYTES,  /* double, least..most: whole bytes, or a text such as "4Gi" */
+	BODY_FLAG,   /* bool */
 	BODY_OBJECT, /* json_t *, borrowed */
 };
 

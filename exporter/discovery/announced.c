@@ -41,38 +41,60 @@ static struct named_process *named_new(const struct announcement *a)
 	return n;
 }
 
-int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
-	struct announced_run *ret, struct err *e)
+/* Finds the process of an announcement in host->proc. Refuses a thread. */
+static int find_process(const struct host *host, pid_t announced, struct process_stat *ret,
+	struct err *e)
 {
-	struct process_stat stat;
-
 	/* A caller next to us uses the numbers of our PID namespace. */
-	bool here = kill(a->pid, 0) == 0 || errno == EPERM;
-	pid_t pid = here ? process_number(host, a->pid) : a->pid;
+	bool here = kill(announced, 0) == 0 || errno == EPERM;
+	pid_t pid = here ? process_number(host, announced) : announced;
 
-	f->host = host;
 	if (!pid)
 		return err_set(e, -ESRCH,
 			"--path.procfs shows another PID namespace, and not process %d",
-			(int)a->pid);
-	int unread = process_read_stat(host, pid, &stat);
+			(int)announced);
+	int unread = process_read_stat(host, pid, ret);
 
 	if (process_unanswered(unread))
 		return err_set(e, unread,
 			"process %d does not answer: it waits for a file system; try again later",
-			(int)a->pid);
+			(int)announced);
 	if (unread)
-		return err_set(e, -ESRCH, "there is no process %d", (int)a->pid);
+		return err_set(e, -ESRCH, "there is no process %d", (int)announced);
 	pid_t process = process_of(host, pid);
 
 	if (process && process != pid)
-		return err_set(e, -ESRCH, "%d is a thread of process %d", (int)a->pid,
+		return err_set(e, -ESRCH, "%d is a thread of process %d", (int)announced,
 			(int)process);
-	struct named_process *n = announced_at(f, a->job_name, pid, stat.start_ticks);
+	return 0;
+}
+
+int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e)
+{
+	struct process_stat stat = {0};
+
+	f->host = host;
+	int code = find_process(host, pid, &stat, e);
+
+	return code ? code : jobs_declare_helper(host->jobs, host, stat.pid, e);
+}
+
+int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
+	struct announced_run *ret, struct err *e)
+{
+	struct process_stat stat = {0};
+
+	f->host = host;
+	int unread = find_process(host, a->pid, &stat, e);
+
+	if (unread)
+		return unread;
+	struct named_process *n = announced_at(f, a->job_name, stat.pid, stat.start_ticks);
+
 	ret->known = n;
 	if (!n) {
 		n = named_new(a);
-		int code = finder_begin(f, pid, stat.start_ticks, n, e);
+		int code = finder_begin(f, stat.pid, stat.start_ticks, n, e);
 
 		if (code)
 			return code;

@@ -43,6 +43,7 @@ void finder_settle(struct finder *f, const struct host *host, const struct snaps
 
 struct announcement {
 	pid_t pid;
+	bool helper; /* no run begins; the rest of the announcement is not used */
 	const char *job_name;
 	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
 	double input_bytes, attempt;    /* NaN = unknown */
@@ -60,6 +61,10 @@ struct announced_run {
  * records the run. -EDQUOT: too many job names. Other errors: see jobs_follow. */
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
 	struct announced_run *ret, struct err *e);
+
+/* Declares a process as a helper: it and its descendants are left out of the runs that they are in.
+ * -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
+int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 
 /* Ends a run with the given outcome, also a run that an earlier exporter left open. -ENOENT: this
  * exporter has no open run with this id. */

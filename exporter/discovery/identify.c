@@ -8,6 +8,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
+#include "collectors/process/helpers.h"
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 #include "exporter/options/options.h"
@@ -284,12 +285,22 @@ static bool is_exporter(const struct finder *f, const struct booked_process *p,
 	return p->pid == f->host->self || recognise_is_exporter(text->command_line);
 }
 
+/* A helper names no job, although it may have the job's environment. */
+static bool is_helper(const struct finder *f, const struct booked_process *p,
+	const struct process_text *text)
+{
+	return recognise_declares_helper(text->environment) ||
+	       helpers_declared(f->host->helpers, p->pid, p->start_ticks);
+}
+
 static bool read_and_name(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	struct process_facts facts;
 	bool ignored = false;
 
 	if (!read_process(f, p, &facts))
+		return false;
+	if (is_helper(f, p, &facts.text))
 		return false;
 	ret->exporter = is_exporter(f, p, &facts.text);
 	if (name_process(f, p, &facts, &ret->is, &ignored)) {

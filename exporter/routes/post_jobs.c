@@ -1,4 +1,4 @@
-/* POST /jobs: announces a process as a run of a job. */
+/* POST /jobs: announces a process as a run of a job, or as a helper that is no part of a run. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -18,6 +18,7 @@ static const struct parameter no_parameters[] = {{0}};
 
 struct announce_body {
 	double pid, input_bytes, attempt;
+	bool helper;
 	const char *job_name;
 	const json_t *labels, *requested;
 };
@@ -28,13 +29,14 @@ struct announce_request {
 
 static const struct json_body_key keys[] = {
 	{"pid", BODY_WHOLE, false, 1, 4194304, offsetof(struct announce_body, pid)},
-	{"job_name", BODY_TEXT, true, 1, JOB_NAME_MAX - 1,
+	{"job_name", BODY_TEXT, false, 1, JOB_NAME_MAX - 1,
 		offsetof(struct announce_body, job_name)},
 	{"labels", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels)},
 	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested)},
 	{"input_bytes", BODY_BYTES, false, 0, RUN_REQUEST_BYTES_MAX,
 		offsetof(struct announce_body, input_bytes)},
 	{"attempt", BODY_WHOLE, false, 1, 1000, offsetof(struct announce_body, attempt)},
+	{"helper", BODY_FLAG, false, 0, 0, offsetof(struct announce_body, helper)},
 	{0},
 };
 
@@ -92,6 +94,23 @@ static bool read_pid(const struct announce_body *w, const struct peer *peer, str
 	return false;
 }
 
+/* A helper has no job: a body with both means one of two things, and does not tell which. */
+static bool check_subject(const json_t *body, const struct announce_body *w, struct reply *r)
+{
+	size_t others = json_object_size(body) - (json_object_get(body, "pid") != NULL) -
+			(json_object_get(body, "helper") != NULL);
+
+	if (w->helper ? others == 0 : w->job_name != NULL)
+		return true;
+	reply_error(r, 400, "bad_body",
+		w->helper ? "helper: a process that is left out of runs has no job of its own: "
+			    "accepted is only pid besides" :
+			    "the body needs job_name: accepted is a text of 1 to %d bytes without "
+			    "control characters, or helper: true in its place",
+		JOB_NAME_MAX - 1);
+	return false;
+}
+
 static bool read_announcement(const json_t *body, const struct arguments *args,
 	struct announcement *a, struct reply *r)
 {
@@ -101,7 +120,10 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 	if (!json_body_read(body, "the body", keys, &w, r) ||
 		!json_body_read(w.requested, "requested", requested_keys, &requested, r))
 		return false;
+	if (!check_subject(body, &w, r))
+		return false;
 	*a = (struct announcement){
+		.helper = w.helper,
 		.job_name = w.job_name,
 		.cpu_cores = requested.cpu,
 		.memory_bytes = requested.memory,
@@ -131,7 +153,8 @@ static struct announce_call *call_new(const struct announcement *a)
 	struct announce_call *c = xcalloc(1, sizeof *c);
 
 	shared_init(&c->shared, call_release);
-	text_copy(a->job_name, c->job_name, sizeof c->job_name);
+	if (a->job_name)
+		text_copy(a->job_name, c->job_name, sizeof c->job_name);
 	c->announcement = *a;
 	c->announcement.job_name = c->job_name;
 	return c;
@@ -141,7 +164,10 @@ static void announce(struct finder *f, const struct host *host, void *context)
 {
 	struct announce_call *c = context;
 
-	c->code = finder_announce(f, host, &c->announcement, &c->announced, &c->e);
+	if (c->announcement.helper)
+		c->code = finder_declare_helper(f, host, c->announcement.pid, &c->e);
+	else
+		c->code = finder_announce(f, host, &c->announcement, &c->announced, &c->e);
 }
 
 static int reply_failure(struct reply *r, int code, const char *text)
@@ -160,10 +186,14 @@ static int reply_announced(struct reply *r, const struct announce_call *c)
 
 	json_t *o = json_object();
 
-	json_put(o, "run_id", json_text(c->announced.run_id));
-	json_put(o, "job_name", json_text(c->job_name));
+	if (!c->announcement.helper) {
+		json_put(o, "run_id", json_text(c->announced.run_id));
+		json_put(o, "job_name", json_text(c->job_name));
+	}
 	json_put(o, "pid", json_num(c->announcement.pid));
-	return reply_json(r, c->announced.known ? 200 : 201, o);
+	if (c->announcement.helper)
+		json_put(o, "helper", json_true());
+	return reply_json(r, c->announced.known || c->announcement.helper ? 200 : 201, o);
 }
 
 static int begin_run(struct app *app, const struct announcement *a, struct reply *r)
@@ -197,7 +227,9 @@ const struct route route_post_jobs = {
 	.path = "/jobs",
 	.help = "Announces a run: {\"pid\", \"job_name\", \"labels\", \"requested\": {\"cpu\", "
 		"\"memory\"}, \"input_bytes\", \"attempt\"}, of which only the name is needed over "
-		"the Unix socket",
+		"the Unix socket. {\"pid\", \"helper\": true} leaves a process and its "
+		"descendants out of the runs that they are in, as RIGHTSIZE_HELPER=1 in an "
+		"environment does",
 	.parameters = no_parameters,
 	.answer = answer,
 };

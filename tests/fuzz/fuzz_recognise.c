@@ -44,6 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; recognise_file(&text, i, path, sizeof path); i++)
 		assert(!strstr(path, ".."));
 	recognise_is_exporter(text.command_line);
+	recognise_is_wrapper(text.command_line);
+	recognise_declares_helper(text.environment);
 	recognise_is_variable(text.command_line);
 	recognise_is_worker(text.command_line);
 	for (size_t i = 0; naming_systems[i].name; i++)

@@ -55,10 +55,10 @@ void put(struct world *w, const struct fake *f)
 
 	snprintf(path, sizeof path, "%d/stat", f->pid);
 	snprintf(text, sizeof text,
-		"%d (job) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0 0 0 "
+		"%d (%s) S %d 1 1 0 -1 0 %lu %lu 0 0 %lu %lu %lu 0 20 0 1 0 %lu 1000000 %lu 0 0 %lu "
 		"%lu\n",
-		f->pid, f->ppid, f->faults, f->waited_faults, f->user, f->system, f->waited_user,
-		f->start, f->rss_pages, f->stack);
+		f->pid, f->name ? f->name : "job", f->ppid, f->faults, f->waited_faults, f->user,
+		f->system, f->waited_user, f->start, f->rss_pages, f->code, f->stack);
 	memory_tree_text(w->proc, path, text);
 	snprintf(path, sizeof path, "%d/status", f->pid);
 	snprintf(text, sizeof text, "Pid:\t%d\nVmHWM:\t%lu kB\n", f->pid, f->peak_kib);

@@ -15,6 +15,8 @@ struct fake {
 	int pid, ppid;
 	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
 	unsigned long peak_kib, stack;
+	unsigned long code;   /* size of the program's code */
+	const char *name;     /* NULL = "job" */
 	const char *children; /* list such as "11 12 "; NULL = unchanged */
 };
 

@@ -273,6 +273,75 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
 }
 
+/* The group has the CPU time and the memory of a helper, and its readings are subtracted. A time that
+ * the group has beyond all readings may be the helper's once that has ended unread. */
+static void helper_in_the_group_is_subtracted(void **state)
+{
+	AUTO(world_done) struct world w;
+
+	world_init(&w, "/box");
+	test_host_file(&w.t, GROUP "memory.current", "83886080\n");
+	test_host_file(&w.t, GROUP "memory.peak", "104857600\n");
+	test_host_file(&w.t, GROUP "memory.stat", "anon 1\nfile 5000\nshmem 41943040\n");
+	put_process(&w, 12, 10, 250, "/box");
+	test_host_file(&w.t, "/proc/12/status",
+		"Pid:\t12\nVmHWM:\t4000 kB\nRssAnon:\t2048 kB\nRssFile:\t900 kB\nRssShmem:\t1024 kB\n");
+	test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
+	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
+	usage(&w, 6000000, "user_usec 4000000\nsystem_usec 2000000\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 6, 1e-9);
+	assert_double_equal(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES], 100 * MIB, 0);
+	process_tree_declare_helper(&w.tree, 12);
+	/* The total never falls: 2 s more of the run show when it has used 2.5 s. */
+	put_process(&w, 10, 1, 550, "/box");
+	put_process(&w, 12, 10, 250, "/box");
+	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
+	usage(&w, 10500000, "user_usec 7000000\nsystem_usec 3500000\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 8, 1e-9);
+	assert_string_equal(note_of(&w).cpu_source, "cgroup");
+	assert_double_equal(note_of(&w).cpu_foreign_seconds, 0, 0);
+	assert_double_equal(w.value[RUN_MEMORY_CGROUP_BYTES], 77 * MIB, 0);
+	assert_double_equal(w.value[RUN_MEMORY_CGROUP_SHMEM_BYTES], 39 * MIB, 0);
+	assert_true(isnan(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES]));
+	test_host_remove(&w.t, "/proc/12");
+	test_host_file(&w.t, "/proc/10/task/10/children", "");
+	usage(&w, 10700000, "user_usec 7200000\nsystem_usec 3500000\n");
+	look_again(&w);
+	assert_double_equal(w.value[RUN_CPU_SECONDS], 8.2, 1e-9);
+	/* /proc shows 5.5 s of the root. */
+	assert_double_equal(note_of(&w).cpu_foreign_seconds, 2.7, 1e-9);
+	/* A kill at the limit proves nothing of the run: the helper had a part. */
+	test_host_file(&w.t, GROUP "memory.events", "max 11\noom 4\noom_kill 2\n");
+	look_again(&w);
+	w.value[RUN_MEMORY_PEAK_BYTES] = 10 * MIB;
+	account_end(w.account, &w.t.host, &w.tree, w.value);
+	assert_double_equal(w.value[RUN_MEMORY_PEAK_BYTES], 10 * MIB, 0);
+}
+
+/* A helper in the group when the run begins: the group is not the run's alone. */
+static void group_with_a_helper_at_the_begin_is_not_the_run_s(void **state)
+{
+	for (int helper = 0; helper < 2; helper++) {
+		AUTO(world_done) struct world w;
+
+		world_init(&w, "/box");
+		put_process(&w, 12, 10, 250, "/box");
+		test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
+		test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n");
+		w.t.host.self = helper ? 12 : 0;
+		account_close(TAKE(w.account));
+		process_tree_done(&w.tree);
+		assert_int_equal(process_tree_begin(&w.tree, &w.t.host, 10, 0, 0), 0);
+		OPEN(&w, .root = 10, .ours = true);
+		usage(&w, 6000000, "user_usec 4000000\nsystem_usec 2000000\n");
+		look_again(&w);
+		assert_string_equal(note_of(&w).cpu_source, helper ? "proc" : "cgroup");
+		assert_double_equal(w.value[RUN_CPU_SECONDS], helper ? 1 : 6, 1e-9);
+	}
+}
+
 /* The group counts over the whole life of the worker process, and the run is only a part of that
  * life. */
 static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
@@ -381,6 +450,8 @@ int main(void)
 		cmocka_unit_test(what_a_group_counted_before_the_run_is_not_the_run_s),
 		cmocka_unit_test(throttling_before_the_run_is_not_the_run_s),
 		cmocka_unit_test(what_the_run_may_have_used_in_its_group_is_its_own),
+		cmocka_unit_test(helper_in_the_group_is_subtracted),
+		cmocka_unit_test(group_with_a_helper_at_the_begin_is_not_the_run_s),
 		cmocka_unit_test(run_in_the_middle_of_a_life_has_nothing_of_the_group),
 	};
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/process/helpers.h"
 #include "exporter/discovery/finder.h"
 #include "exporter/core/counters.h"
 #include "exporter/history/historian.h"
@@ -123,6 +124,33 @@ static void all_of_a_pod_is_one_run_but_the_exporter_and_pause(void **state)
 	end(f);
 	unsetenv("POD_NAME");
 	unsetenv("POD_UID");
+}
+
+/* A helper has the job's name in its environment, as all that the job starts. It begins no run, even
+ * before another process of the job is there. */
+static void helper_begins_no_run(void **state)
+{
+	for (int declared = 0; declared < 2; declared++) {
+		struct fixture *f = begin((struct options){.jobs_recognise = true});
+		static const char named[] = "RIGHTSIZE_JOB_NAME=etl\0RIGHTSIZE_HELPER=1";
+		struct err e = {0};
+
+		process(f, 1, 0, "init", NULL);
+		process(f, 20, 1, "monitor", NULL);
+		memory_tree_file(f->w->proc, "20/environ", named,
+			declared ? sizeof "RIGHTSIZE_JOB_NAME=etl" : sizeof named);
+		f->w->host.helpers = declared ? xcalloc(1, sizeof *f->w->host.helpers) : NULL;
+		if (declared)
+			helpers_declare(f->w->host.helpers, &f->w->host, 20);
+		assert_string_equal(look_for_runs(f), "");
+		process(f, 21, 1, "load", NULL);
+		memory_tree_text(f->w->proc, "21/environ", "RIGHTSIZE_JOB_NAME=etl");
+		assert_string_equal(look_for_runs(f), "etl ");
+		assert_int_equal(finder_declare_helper(f->finder, &f->w->host, 77, &e), -ESRCH);
+		free(f->w->host.helpers);
+		f->w->host.helpers = NULL;
+		end(f);
+	}
 }
 
 static void each_container_is_a_job_of_its_own_by_its_first_program(void **state)
@@ -404,6 +432,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_a_pod_is_one_run_but_the_exporter_and_pause),
+		cmocka_unit_test(helper_begins_no_run),
 		cmocka_unit_test(each_container_is_a_job_of_its_own_by_its_first_program),
 		cmocka_unit_test(the_runtime_that_begins_a_container_gives_it_no_name),
 		cmocka_unit_test(labels_of_the_pod_complete_what_a_process_of_the_same_system_says),

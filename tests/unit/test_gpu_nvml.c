@@ -89,6 +89,26 @@ static void one_gpu_gives_every_number(void **state)
 	}
 }
 
+/* The exporter itself is process 101. */
+static void a_run_gets_nothing_of_a_helper_s_gpus(void **state)
+{
+	for (int helper = 0; helper < 2; helper++) {
+		AUTO(gpu_world_freep)
+		struct gpu_world *w =
+			host_world("gpus=8 processes=0:100:512:40:c,7:101:1024:100:c");
+
+		w->host.self = helper ? 101 : 0;
+		gpu_world_process(w, 100, 1, "101 ");
+		gpu_world_process(w, 101, 100, "");
+		gpu_world_follow(w, 100);
+		assert_int_equal(gpu_world_start(w), 0);
+		news(w, 1);
+		assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), helper ? 1 : 2, 0);
+		assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), (helper ? 512 : 1536) * MIB,
+			0);
+	}
+}
+
 static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 {
 	AUTO(gpu_world_freep)
@@ -402,6 +422,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_gpu_gives_every_number),
 		cmocka_unit_test(a_run_gets_what_its_processes_use_of_eight_gpus),
+		cmocka_unit_test(a_run_gets_nothing_of_a_helper_s_gpus),
 		cmocka_unit_test(a_run_without_gpu_work_uses_none),
 		cmocka_unit_test(slices_are_told_apart),
 		cmocka_unit_test(a_call_that_fails_costs_its_number),

@@ -312,6 +312,20 @@ static void exporters_are_known(void **state)
 	assert_true(recognise_is_exporter((struct slice)TEXT("/usr/bin/rightsize-exporter\0run")));
 	assert_true(recognise_is_exporter((struct slice)TEXT("rightsize-exporter")));
 	assert_false(recognise_is_exporter((struct slice)TEXT("sh\0rightsize-exporter")));
+	assert_true(recognise_is_wrapper((struct slice)TEXT("x\0run\0--job-name=a")));
+	assert_false(recognise_is_wrapper((struct slice)TEXT("run\0serve")));
+	assert_false(recognise_is_wrapper((struct slice)TEXT("rightsize-exporter")));
+	assert_false(recognise_is_wrapper((struct slice){NULL, 0}));
+}
+
+static void helpers_are_declared_by_one_value_of_a_variable(void **state)
+{
+	assert_true(recognise_declares_helper((struct slice)TEXT("RIGHTSIZE_HELPER=1")));
+	assert_true(recognise_declares_helper((struct slice)TEXT("A=1\0RIGHTSIZE_HELPER=1\0B=2")));
+	assert_false(recognise_declares_helper((struct slice)TEXT("A=1\0RIGHTSIZE_HELPER=0")));
+	assert_false(recognise_declares_helper((struct slice)TEXT("A=1\0RIGHTSIZE_HELPER=")));
+	assert_false(recognise_declares_helper((struct slice)TEXT("A=RIGHTSIZE_HELPER=1")));
+	assert_false(recognise_declares_helper((struct slice){NULL, 0}));
 }
 
 int main(void)
@@ -325,6 +339,7 @@ int main(void)
 		cmocka_unit_test(runs_are_the_same_when_no_word_differs),
 		cmocka_unit_test(files_are_asked_for_where_the_name_is_in_one),
 		cmocka_unit_test(exporters_are_known),
+		cmocka_unit_test(helpers_are_declared_by_one_value_of_a_variable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
