@@ -8,6 +8,7 @@
 #include "collectors/accounting/exit_cost.h"
 #include "collectors/accounting/exit_events.h"
 #include "collectors/accounting/group_owner.h"
+#include "collectors/accounting/helper_use.h"
 #include "collectors/accounting/memory_kills.h"
 #include "collectors/accounting/missed_cpu.h"
 #include "collectors/accounting/run_group.h"
@@ -33,8 +34,6 @@
 #define GENERATIONS_MAX 16
 /* CPU seconds that a container runtime may use in the group before the run. */
 #define OLDER_SECONDS 0.1
-/* If more helpers are alive when a clock is attached, what these use is subtracted from the clock. */
-#define UNCLOCKED_MAX 16
 /* The limits are read at every 10th sample, because a container may be resized. */
 #define LIMIT_LOOKS 10
 
@@ -89,26 +88,13 @@ struct account {
 	double clock_error;   /* of before_clock, because times in /proc are in ticks */
 	size_t clock_members; /* members that had begun by then */
 	double before_clock;  /* CPU seconds of the run when `attached` began */
-	/* Helpers that were alive then, which have no clock, with the last reading of each. */
-	size_t n_unclocked;
-	struct unclocked_helper {
-		pid_t pid;
-		uint64_t start_ticks, cpu_ns;
-	} unclocked[UNCLOCKED_MAX];
-	double helpers_before; /* CPU seconds of helpers that had ended by then */
 	struct task_clock_total counted;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	/* CPU time of the root before exec, or before the root entered its own group */
 	double forked_seconds;
 	double known[SOURCES]; /* seconds; NaN = source not available */
 	double total, system, user;
-	struct helper_use {
-		double seconds, system_seconds; /* in all sources but rusage and proc */
-		double unclocked_seconds;       /* the part that is not in the clock */
-		/* Upper bound of what `total` may still have of helpers. */
-		double unsure_seconds;
-		bool unseen; /* see struct process_tree */
-	} helpers;
+	struct helper_use helpers;
 	struct lineage_tally tally;
 	struct exit_cost ends;
 	struct missed_cpu missed;
@@ -403,41 +389,6 @@ static size_t members_until(const struct process_tree *tree, uint64_t ticks)
 	return n;
 }
 
-static void begin_unclocked(struct account *a, const struct process_tree *tree)
-{
-	uint64_t ended_ns = process_tree_helpers(tree, TREE_CPU_NS);
-
-	a->n_unclocked = 0;
-	for (size_t i = 0; i < tree->n && a->n_unclocked < UNCLOCKED_MAX; i++) {
-		const struct member *m = &tree->member[i];
-		uint64_t ns = m->counter[TREE_CPU_NS];
-
-		if (!m->helper)
-			continue;
-		a->unclocked[a->n_unclocked++] =
-			(struct unclocked_helper){m->pid, m->start_ticks, ns};
-		ended_ns -= ns;
-	}
-	a->helpers_before = (double)ended_ns / 1e9;
-}
-
-/* Returns the CPU seconds of helpers that are not in the clock. */
-static double look_at_unclocked(struct account *a, const struct process_tree *tree)
-{
-	double seconds = a->helpers_before;
-
-	for (size_t k = 0; k < a->n_unclocked; k++) {
-		struct unclocked_helper *u = &a->unclocked[k];
-
-		for (size_t i = 0; i < tree->n; i++)
-			if (tree->member[i].pid == u->pid &&
-				tree->member[i].start_ticks == u->start_ticks)
-				raise_to(&u->cpu_ns, tree->member[i].counter[TREE_CPU_NS]);
-		seconds += (double)u->cpu_ns / 1e9;
-	}
-	return seconds;
-}
-
 /* Opens a task clock of a run that somebody else started. A process that is born while the clocks
  * are opened has none or inherits one, so the clocks are opened again. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
@@ -473,7 +424,7 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 					  fmax(a->known[SOURCE_CLOCK], 0)) -
 				  (double)ns / 1e9;
-	begin_unclocked(a, tree);
+	helper_use_clock_begins(&a->helpers, tree);
 	a->counted = (struct task_clock_total){0};
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
 	a->clock_members = members_until(tree, a->clock_ticks);
@@ -634,26 +585,6 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 		fmax(value[RUN_INVOLUNTARY_SWITCHES], (double)t->involuntary);
 }
 
-/* Subtracts a part, but not below 0. NaN stays NaN. */
-static double without(double all, double part)
-{
-	return all < part ? 0 : all - part;
-}
-
-/* Subtracts the memory of helpers from that of the group. The part of helpers in its peak and in its
- * limit is unknown. */
-static void leave_out_memory(struct account *a, const struct process_tree *tree,
-	double value[RUN_N_METRICS])
-{
-	double shmem = (double)process_tree_helper_bytes(tree, MEMORY_SHMEM);
-	double private = (double)process_tree_helper_bytes(tree, MEMORY_ANONYMOUS);
-
-	value[RUN_MEMORY_CGROUP_BYTES] = without(value[RUN_MEMORY_CGROUP_BYTES], private + shmem);
-	value[RUN_MEMORY_CGROUP_SHMEM_BYTES] = without(value[RUN_MEMORY_CGROUP_SHMEM_BYTES], shmem);
-	value[RUN_MEMORY_CGROUP_PEAK_BYTES] = NAN;
-	a->kills.own = a->kills.apart = false;
-}
-
 /* Reads the group's numbers and returns its system time. NaN = unknown. */
 static double look_at_group(struct account *a, const struct host *h,
 	const struct process_tree *tree, double value[RUN_N_METRICS])
@@ -661,12 +592,14 @@ static double look_at_group(struct account *a, const struct host *h,
 	double v[CGROUP_VALUES];
 
 	run_group_read(&a->run_group, h, value, v);
-	if (tree->any_helper)
-		leave_out_memory(a, tree, value);
+	if (tree->any_helper) {
+		helper_use_leave_out_memory(tree, value);
+		a->kills.own = a->kills.apart = false;
+	}
 	a->known[SOURCE_CGROUP] =
 		fmax(a->known[SOURCE_CGROUP], v[CGROUP_CPU_SECONDS] - a->helpers.seconds);
 	a->oom_kills = fmax(a->oom_kills, v[CGROUP_OOM_KILLS]);
-	return without(v[CGROUP_CPU_SYSTEM_SECONDS], a->helpers.system_seconds);
+	return v[CGROUP_CPU_SYSTEM_SECONDS] - a->helpers.system_seconds;
 }
 
 /* Returns the larger value. A negative growth means that a new group counts from 0. */
@@ -758,17 +691,6 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 	a->exporter_seconds = s->own_seconds;
 }
 
-static void note_helpers(struct account *a, const struct process_tree *tree)
-{
-	a->helpers = (struct helper_use){
-		.seconds = (double)process_tree_helpers(tree, TREE_CPU_NS) / 1e9,
-		.system_seconds = (double)process_tree_helpers(tree, TREE_SYSTEM_NS) / 1e9,
-		.unclocked_seconds = look_at_unclocked(a, tree),
-		.unsure_seconds = (double)tree->helpers_unsure_ns / 1e9,
-		.unseen = tree->helper_unseen,
-	};
-}
-
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -778,7 +700,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	double group_system = NAN;
 
 	a->known[SOURCE_PROC] = tree_total;
-	note_helpers(a, tree);
+	helper_use_look(&a->helpers, tree);
 	note_steal(a);
 	read_limits(a, h);
 	value[RUN_CPU_LIMIT_CORES] = a->limits.cpu_cores;
@@ -894,15 +816,6 @@ static double foreign_of(const struct account *a, enum cpu_source source)
 	return 0;
 }
 
-/* Returns an upper bound of the CPU time of helpers in the total. A helper that ended may have run
- * after its last reading: then only readings of other processes are surely the run's. */
-static double helpers_seconds(const struct account *a)
-{
-	double beyond = a->helpers.unseen ? fmax(a->total - a->known[SOURCE_PROC], 0) : 0;
-
-	return a->helpers.unsure_seconds + beyond;
-}
-
 void account_note(const struct account *a, const struct host *h, struct account_note *ret)
 {
 	enum cpu_source source = source_of(a);
@@ -913,7 +826,9 @@ void account_note(const struct account *a, const struct host *h, struct account_
 		.machine_vram_bytes = NAN,
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, source),
-		.cpu_foreign_seconds = foreign_of(a, source) + helpers_seconds(a),
+		.cpu_foreign_seconds =
+			foreign_of(a, source) +
+			helper_use_foreign(&a->helpers, a->total - a->known[SOURCE_PROC]),
 		.cpu_seconds = a->total,
 		.peak_told_at_ends =
 			a->has_events ? (double)a->tally.peak_process_bytes : (double)NAN,

@@ -132,6 +132,7 @@ for line in sys.stdin: exec(line)
             before = f"open({str(folder / 'cgroup.procs')!r}, 'w').write('0')"
             job, exporter = self.start_job([*self.serve_words, "--exit-with-job"], before=before)
             self.assertEqual(self.post("/jobs", {"pid": job.pid, "job_name": "oom"})[0], 201)
+            wait_until(lambda: self.only_run("oom")["processes_max"], "a sample")
             job.killed = True
             job.process.stdin.write(b"work(0, 200)\n")
             job.process.stdin.flush()
