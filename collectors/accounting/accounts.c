@@ -84,6 +84,7 @@ struct account {
 	struct task_clock attached;
 	struct descriptors *clock_kept; /* has n_clock_kept of them for `attached` */
 	size_t n_clock_kept;
+	bool clock_wanted;    /* `attached` is allowed */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
 	double clock_error;   /* of before_clock, because times in /proc are in ticks */
 	size_t clock_members; /* members that had begun by then */
@@ -366,7 +367,7 @@ static void list_threads(struct thread_list *l, const struct host *h,
 	char path[PROCESS_PATH_MAX];
 
 	for (size_t i = 0; i < tree->n; i++)
-		if (member_counts(&tree->member[i]))
+		if (member_counts(&tree->member[i]) && !tree->member[i].zombie)
 			tree_list(h->proc, process_path(path, tree->member[i].pid, "task"),
 				add_thread, l);
 }
@@ -438,8 +439,8 @@ static void attach_clock(struct account *a, const struct host *h, struct process
  * only now. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
-	if (a->clock != &a->attached || a->looks > CLOCK_CHECK_LOOKS ||
-		members_until(tree, a->clock_ticks) <= a->clock_members)
+	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
+		(a->clock && members_until(tree, a->clock_ticks) <= a->clock_members))
 		return;
 	detach_clock(a);
 	attach_clock(a, h, tree);
@@ -493,8 +494,10 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	begin_events(a, h, spec, tree);
 	if (!needs_clock(a))
 		a->clock = NULL;
-	else if (!a->clock && !spec->ours)
+	else if (!a->clock && !spec->ours) {
+		a->clock_wanted = true;
 		attach_clock(a, h, tree);
+	}
 	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->stolen_before = a->machine_known ? a->machine.stolen_seconds : (double)NAN;
 	a->oom_kills = NAN;
@@ -520,6 +523,7 @@ void account_close(struct account *a)
 
 void account_let_go(struct account *a)
 {
+	a->clock_wanted = false;
 	detach_clock(a);
 	run_group_close(&a->run_group);
 }

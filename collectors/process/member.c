@@ -249,6 +249,7 @@ bool member_look(struct member *m, const struct host *h)
 	bool stale = ++m->looks % STALE_LOOKS == 0, full = m->looks >= STALE_LOOKS;
 
 	m->last_rss_bytes = m->rss_bytes;
+	m->was_zombie = m->zombie;
 	m->peak_rose = false;
 	m->ran = !asleep;
 	m->children_due = m->children_due || m->ran || stale;

@@ -92,6 +92,8 @@ struct member {
 	enum helper_kind helper;
 	bool program_due; /* it executed a program since `helper` was decided */
 	bool zombie, ran, peak_rose, status_due;
+	bool was_zombie;                  /* at the look before */
+	bool credit_held, perhaps_waited; /* see hold_credits() in tree_dead.c */
 	/* A reading found that it ignores SIGCHLD: the kernel then drops its children's times. */
 	bool ignored_children;
 	/* The process may have unknown children: it ran, a process below it ended, or its children

@@ -393,9 +393,12 @@ static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTER
 {
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
 		sum[c] = t->retained[c] - t->helpers_waited[c];
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t c = 0; c < TREE_COUNTERS && !t->member[i].helper; c++)
-			sum[c] += t->member[i].counter[c];
+	for (size_t i = 0; i < t->n; i++) {
+		const struct member *m = &t->member[i];
+
+		for (size_t c = 0; c < TREE_COUNTERS && !m->helper && !m->perhaps_waited; c++)
+			sum[c] += m->counter[c];
+	}
 	/* The sum may be negative: a parent gets its child's CPU time in ticks, `retained` and
 	 * `helpers_waited` subtract nanoseconds. */
 	for (size_t c = 0; c < TREE_COUNTERS; c++)

@@ -387,12 +387,44 @@ static bool any_to_settle(const struct process_tree *t)
 	return false;
 }
 
+/* The kernel adds the times of a zombie to its parent before the zombie disappears
+ * (wait_task_zombie() in kernel/exit.c). Both may be read in between. The new zombie then does not
+ * count at this tick, and the parent keeps its credit until the next tick, when the zombie has
+ * vanished. */
+static void hold_credits(struct process_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->member[i].credit_held = t->member[i].perhaps_waited = false;
+	for (size_t i = 0; i < t->n; i++) {
+		struct member *m = &t->member[i];
+		size_t heir = i;
+
+		if (!m->zombie || m->was_zombie)
+			continue;
+		/* The parent of the zombie may have ended, too. */
+		for (size_t steps = 0; steps <= t->n && t->member[heir].zombie; steps++) {
+			heir = parent_of(t, heir);
+			if (heir == PROCESS_TREE_NONE)
+				break;
+			struct member *h = &t->member[heir];
+
+			h->credit_held = true;
+			if (h->waited_faults > h->credited_faults &&
+				h->waited_faults - h->credited_faults >=
+					m->counter[TREE_MINOR_FAULTS])
+				m->perhaps_waited = true;
+		}
+	}
+}
+
 void process_tree_settle(struct process_tree *t, const struct host *h)
 {
 	if (!any_to_settle(t))
 		find_vanished(t, h);
 	if (any_to_settle(t))
 		settle_dead(t, h);
+	hold_credits(t);
 	for (size_t i = 0; i < t->n; i++)
-		member_credit(&t->member[i]);
+		if (!t->member[i].credit_held)
+			member_credit(&t->member[i]);
 }

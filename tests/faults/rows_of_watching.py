@@ -20,6 +20,8 @@ ROWS = {
     "the counter stays open beside exit accounting": (
         "exporter/wrapper/run_accounts.c", "	if (!uses_clock)", "	if (!uses_clock && a->clock.fd < 0)",
         "test_accuracy.py:Clock"),
+    "a zombie counts beside the parent that waited for it": (
+        "collectors/process/tree_dead.c", "m->perhaps_waited = true;", "m->perhaps_waited = false;", "unit:jobs"),
     "the rest of a shared group is charged to the run": (
         "collectors/accounting/group_owner.c", "(!members->is_member ||", "(members->is_member ||", "unit:accounts"),
     "a reading goes on once it was given up": (

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -26,6 +27,56 @@ static void waited_child_is_counted_once(void **state)
 		.waited_faults = 75, .start = 5);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.3, 1e-9);
 	assert_double_equal(look(w)->value[RUN_PROCESSES], 1, 0);
+}
+
+static void put_zombie(struct world *w, int pid, int ppid, unsigned user, unsigned faults)
+{
+	char path[64], text[200];
+
+	snprintf(path, sizeof path, "%d/stat", pid);
+	snprintf(text, sizeof text,
+		"%d (job) Z %d 1 1 0 -1 0 %u 0 0 0 %u 0 0 0 20 0 1 0 6 0 0 0 0 0\n", pid, ppid,
+		faults, user);
+	memory_tree_text(w->proc, path, text);
+}
+
+/* The kernel adds the time of a zombie to its parent a moment before the zombie disappears. */
+static void waited_zombie_that_still_shows_is_counted_once(void **state)
+{
+	AUTO(world_freep) struct world *w = world_new();
+
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6, .children = "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+	put_zombie(w, 11, 10, 200, 70);
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .waited_user = 200, .faults = 50,
+		.waited_faults = 70, .start = 5);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+	gone(w, 11);
+	children(w, 10, "");
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+}
+
+/* The parent waited for a child that no tick saw, and not for the zombie. */
+static void zombie_that_stays_is_counted_at_the_second_look(void **state)
+{
+	AUTO(world_freep) struct world *w = world_new();
+
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .faults = 50, .start = 5, .children = "11 ");
+	PUT(w, .pid = 11, .ppid = 10, .user = 200, .faults = 70, .start = 6, .children = "");
+	follow(w, 10, 0);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+	put_zombie(w, 11, 10, 200, 70);
+	PUT(w, .pid = 10, .ppid = 1, .user = 100, .waited_user = 50, .faults = 50,
+		.waited_faults = 90, .start = 5);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);
+	/* It is reaped by nobody of the run: its time stays. */
+	gone(w, 11);
+	children(w, 10, "");
+	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);
 }
 
 static void births(struct world *w, unsigned n)
@@ -268,6 +319,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waited_child_is_counted_once),
+		cmocka_unit_test(waited_zombie_that_still_shows_is_counted_once),
+		cmocka_unit_test(zombie_that_stays_is_counted_at_the_second_look),
 		cmocka_unit_test(nobody_is_searched_for_when_nobody_was_born),
 		cmocka_unit_test(child_nobody_waited_for_is_kept),
 		cmocka_unit_test(orphan_stays_a_member),
