@@ -404,11 +404,12 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		struct thread_list l = {.host = h};
 
 		list_threads(&l, h, tree);
-		if (l.too_many || !descriptors_take(h->group_files, l.n))
+		if (l.n == 0 || l.too_many || !descriptors_take(h->group_files, l.n))
 			return;
 		a->clock_kept = h->group_files;
 		a->n_clock_kept = l.n;
 		if (task_clock_attach(&a->attached, l.thread, l.n)) {
+			a->clock_wanted = false; /* not permitted */
 			detach_clock(a);
 			return;
 		}
