@@ -91,6 +91,7 @@ struct account {
 	double before_clock;  /* CPU seconds of the run when `attached` began */
 	struct task_clock_total counted;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
+	bool steal_known; /* /proc/stat told `stolen` at least once */
 	/* CPU time of the root before exec, or before the root entered its own group */
 	double forked_seconds;
 	double known[SOURCES]; /* seconds; NaN = source not available */
@@ -655,8 +656,18 @@ static void note_steal(struct account *a)
 				machine_cpu_stolen(&a->machine, &s->machine) :
 				(double)NAN;
 
-	if (!isnan(stolen))
-		a->stolen = stolen;
+	if (isnan(stolen))
+		return;
+	a->stolen = stolen;
+	a->steal_known = true;
+}
+
+/* The clock continues while the host of a virtual machine runs others. If that time is unknown, the
+ * clock may be too high. A wrapper then trusts wait4(2), which misses nothing unless some process
+ * ignores its children. */
+static bool clock_is_needed(const struct account *a)
+{
+	return a->steal_known || !a->ours || a->children_ignored;
 }
 
 static double look_at_clock(struct account *a)
@@ -716,7 +727,7 @@ void account_look(struct account *a, const struct host *h, const struct process_
 	look_at_tasks(a, h, value);
 	if (a->has_events)
 		look_at_events(a, tree, value);
-	if (a->clock)
+	if (a->clock && clock_is_needed(a))
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	a->peak_process_bytes = fmax(a->peak_process_bytes, value[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	for (size_t i = 0; i < SOURCES; i++)
@@ -809,10 +820,10 @@ static double foreign_of(const struct account *a, enum cpu_source source)
 		return fmax(a->total - recorded, 0);
 	case SOURCE_CLOCK:
 		/* The subtracted share of stolen time is an estimate, too. */
-		return a->machine_known ? fmax(a->machine.stolen_seconds - a->stolen_before -
-							  a->counted.stolen_seconds,
-						  0) :
-					  (double)NAN;
+		return a->steal_known ? fmax(a->machine.stolen_seconds - a->stolen_before -
+							a->counted.stolen_seconds,
+						0) :
+					(double)NAN;
 	case SOURCE_RUSAGE:
 	case SOURCE_PROC:
 	case SOURCES:

@@ -285,7 +285,7 @@ class Told:
         self.missed, self.foreign = (self.run.get(f"cpu_{what}_seconds") for what in ("missed", "foreign"))
 
     def verdict(self, wanted):
-        """One of the three, or the promise that is broken. Exactness by luck is no broken bound."""
+        """One of the four, or the promise that is broken. Exactness by luck is no broken bound."""
         if self.cpu is None:
             return "refused" if self.refusal else "no numbers, no reason"
         wrong = abs(self.cpu - self.truth)
@@ -357,9 +357,14 @@ HEAD = (f"{'place':<17} {'watcher':<14} {'group':<7} {'job':<9} {'truth':>6} {'g
         f"{'source':<10} {'expected':<9} verdict")
 
 
+def as_expected(wanted, got):
+    """A wide bound is narrow when the machine happens to be idle, or when the last look came in time."""
+    return got == wanted or (wanted == "wide" and got in ("bounded", "exact"))
+
+
 def line_of(cell, told, wanted, got):
     place, watcher, group, job = cell
-    mark = "" if got == wanted else "  MISMATCH"
+    mark = "" if as_expected(wanted, got) else "  MISMATCH"
     return (f"{place:<17} {watcher:<14} {group:<7} {job:<9} {told.truth:>6.3f} {number(told.cpu):>6} "
             f"{number(told.missed):>7} {number(told.foreign):>7}  {told.run.get('cpu_source') or '-':<10} {wanted:<9} "
             f"{got}{mark}")
@@ -421,7 +426,7 @@ def table_of(cells, explain):
             print(line_of(cell, told, wanted, got), flush=True)
             if explain:
                 print(f"    {why}" + (f"\n    {told.refusal}" if told.refusal else ""), flush=True)
-            if got != wanted:
+            if not as_expected(wanted, got):
                 failed.append((cell, wanted, got))
     except Skip as why:
         print(f"{cells[0][0]:<17} skipped: {why}", flush=True)

@@ -69,7 +69,7 @@ for flags in "" "--no-run.cgroup"; do
 	used=$(awk '{ print ($14 + $15 + $16 + $17) / 100 }' /tmp/used)
 	held=$(echo "$(counted /tmp/first throttled_usec) $(counted /tmp/last throttled_usec)" | awk '{ print ($2 - $1) / 1e6 }')
 	says "exit code" "$CODE" 0
-	says "CPU time comes from" "$(of cpu_source)" "$([ -z "$flags" ] && echo cgroup || echo taskstats)"
+	says "CPU time comes from" "$(of cpu_source)" "$([ -z "$flags" ] && echo cgroup || echo rusage)"
 	is "CPU seconds, of two threads that burn 0.5 s each" "$(of cpu_seconds)" ">=" 0.99
 	is "CPU seconds, by the job's own account" "$used" ">=" 0.98
 	is "CPU seconds, beside the job's own account" "$(of cpu_seconds)" in \
