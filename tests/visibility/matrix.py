@@ -402,7 +402,8 @@ def skip_reason(cell):
 def results(cells):
     """Runs the cells of one place: gives (cell, Told, verdict expected, why, verdict), or (cell, reason to skip it)."""
     with place_for(cells[0][0]) as place:
-        for kind, some in itertools.groupby(cells, key=lambda cell: cell[2]):
+        # A group of its own is a new one for each job: earlier use of it may be the job's, or may not.
+        for (kind, *_), some in itertools.groupby(cells, key=lambda cell: (cell[2], *cell) if cell[2] == "own" else (cell[2],)):
             with beside_neighbours(kind, place.container) as group:
                 for cell in some:
                     reason = skip_reason(cell)
