@@ -17,10 +17,12 @@
 #include "collectors/mounts.h"
 #include "collectors/kernel_file.h"
 
-/* Connections take half of the descriptor limit (exporter/http/http.c). Runs keep at most 6/16 of
- * the limit open. 3/16 are for processes (three descriptors each), 1/16 for files of control
- * groups, and 2/16 for pidfds, because only a pidfd reports the end of a root process. The
- * remaining 2/16 are left for the history and other files. */
+/* Shares of the descriptor limit, in sixteenths. Connections take 8 (exporter/http/http.c). Runs
+ * keep at most 6 open:
+ * - 3 for processes, with three descriptors each
+ * - 1 for files of control groups
+ * - 2 for pidfds, because only a pidfd reports the end of a root process
+ * The last 2 are left for the history and other files. */
 #define DESCRIPTORS_SHARES   16
 #define SHARES_OF_ROOT_ENDS  2
 #define PROCESSES_KEPT_MAX   64
@@ -50,8 +52,8 @@ static pid_t number_of_self(const struct host *h)
 	return scan_u64(&s, &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-/* Finds out which PID namespace `proc` shows. Linux before 4.1 and gVisor have no NSpid. On these,
- * the link /proc/self decides. */
+/* Finds out which PID namespace `proc` shows. Linux before 4.1 and gVisor have no line NSpid. On
+ * these systems, the link /proc/self decides. */
 static void find_namespace(struct host *h, const char *proc)
 {
 	struct statfs fs;
@@ -71,7 +73,8 @@ static void find_namespace(struct host *h, const char *proc)
 				   strcmp(link, INITIAL_NAMESPACE) == 0;
 }
 
-/* Processes are kept open only if their share is enough for PROCESSES_KEPT_MAX processes. */
+/* Divides the descriptor limit. Files of processes are kept open only if three descriptors for each
+ * of PROCESSES_KEPT_MAX processes fit into the share for processes. */
 static void share_descriptors(struct host *h)
 {
 	struct rlimit l;
@@ -85,8 +88,8 @@ static void share_descriptors(struct host *h)
 	h->root_ends->most = share * SHARES_OF_ROOT_ENDS;
 }
 
-/* Opens the sysfs of the machine that a container monitors (--path.rootfs). Returns NULL if it
- * cannot be opened. */
+/* Opens /sys of the machine when this exporter runs in a container and the machine's files are
+ * mounted at `root` (--path.rootfs). Returns NULL if it cannot be opened. */
 static struct tree *open_below_root(const char *root)
 {
 	struct buf path AUTO(buf_done) = BUF_MAX(PATH_MAX);

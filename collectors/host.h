@@ -1,5 +1,6 @@
-/* The machine as collectors see it: its files, the time of this tick, and facts that never change
- * or are read before each tick. Each sampler thread has one host, and collectors borrow it. */
+/* The machine as collectors see it: its files, the time of the current tick, and facts about it.
+ * The facts never change, or are updated between ticks. Each sampler thread has one host, and
+ * collectors borrow it. */
 #ifndef COLLECTORS_HOST_H
 #define COLLECTORS_HOST_H
 
@@ -20,7 +21,8 @@ struct mount_watch;      /* collectors/mounts.h */
 struct helpers;          /* collectors/process/helpers.h */
 struct member_limit;     /* collectors/process/member_limit.h */
 
-/* Number of descriptors of one kind that all runs keep open, and the limit. */
+/* A limit on descriptors of one kind. `kept`: number that all runs together keep open now. `most`:
+ * the limit. */
 struct descriptors {
 	size_t kept, most;
 };
@@ -42,7 +44,7 @@ static inline void descriptors_give(struct descriptors *d, size_t n)
 		d->kept -= n;
 }
 
-/* The cloud server that this machine is. An empty text is unknown. */
+/* Type and place of this machine, if it is a cloud server. "" = unknown. */
 struct host_cloud {
 	char vendor[32], instance_type[64], region[64], zone[64], allocation[16];
 };
@@ -60,22 +62,24 @@ struct host {
 	 * process of /proc/PID. False for fixtures, and for a host's /proc that is mounted
 	 * elsewhere. */
 	bool own_pid_namespace;
-	/* proc is a real procfs of another PID namespace: a pid in it is not the pid that system calls
-	 * and cgroup.procs use. False for fixtures, whose numbers belong together. */
+	/* `proc` is a real procfs of another PID namespace. A pid in `proc` then differs from the
+	 * pid of the same process in system calls and in cgroup.procs. False for fixtures, because
+	 * all files of a fixture use the same pids. */
 	bool other_pid_namespace;
-	/* proc shows the machine's initial PID namespace, which has every process, and we are in it. */
+	/* `proc` shows the initial PID namespace of the machine, and this process is in it. That
+	 * namespace has every process. */
 	bool initial_pid_namespace;
 	pid_t self; /* the pid of this process in proc; 0 = proc does not show this process */
 	struct jobs *jobs;           /* runs that the jobs collector reports; NULL = no runs */
 	struct delay_reader *delays; /* reads waiting times of runs; NULL = they are not read */
 	struct gpus *gpus;           /* which process uses which GPU; NULL = unknown */
 	struct host_cloud cloud;     /* written between ticks */
-	/* Number of processes of all runs whose files are kept open, and the limit. Each process
-	 * costs three descriptors, and each descriptor costs a page of kernel memory. NULL = no
-	 * files are kept open. */
+	/* `processes_kept`: number of processes in all runs whose files are kept open. NULL = no
+	 * files are kept open. `processes_kept_max`: the limit. Each process costs three
+	 * descriptors, and each descriptor costs a page of kernel memory. */
 	unsigned *processes_kept, processes_kept_max;
-	/* Files of control groups, and pidfds of root processes. When the limit of the files is
-	 * reached, a file is opened for each read. */
+	/* Limits of open descriptors. `group_files`: files of control groups. When this limit is
+	 * reached, a file is opened again for each read. `root_ends`: pidfds of root processes. */
 	struct descriptors *group_files, *root_ends;
 	struct member_limit *members; /* of all runs (process/member_limit.h); NULL = no limit */
 	struct helpers *helpers;      /* of all runs; NULL = no client declares any */

@@ -1,5 +1,5 @@
-/* Shared by collectors of kernel files: a file that is read every tick, a counter that never falls,
- * and work that is not done every tick. */
+/* Helpers for collectors that read kernel files: a file that is read every tick, a counter that
+ * never falls, and a limit for work that is not done every tick. */
 #ifndef COLLECTORS_KERNEL_FILE_H
 #define COLLECTORS_KERNEL_FILE_H
 
@@ -48,23 +48,25 @@ struct kernel_file_text {
 };
 void kernel_file_text_free(struct kernel_file_text *t);
 
-/* Like kernel_file_read, without a kept descriptor. Neither function may read a file with records
- * longer than TREE_RECORD_MAX. */
+/* Like kernel_file_read, but opens and closes the file. Both functions are only for files without
+ * records longer than TREE_RECORD_MAX. */
 int kernel_file_read_once(const struct host *host, struct tree *tree, const char *path,
 	struct scan *ret, struct err *e);
 
-/* Returns true if `code` means that the kernel does not have the file. False = a read failed. */
+/* Returns true if the error `code` means that the kernel does not have the file. Returns false if
+ * the file may exist but could not be read. */
 bool kernel_file_absent(int code);
 
 /* Reads a file that contains one number. Returns NUMBER_UNKNOWN for any other text, such as
  * "max". */
 uint64_t kernel_file_number(const struct host *host, struct tree *tree, const char *path);
 
-/* A counter that never falls, made from a kernel counter that may fall. Examples are idle and
- * iowait when a CPU comes back online, and interface statistics that are summed without a lock.
+/* A counter that never falls, made from a kernel counter that may fall. Examples of falling kernel
+ * counters: idle and iowait fall when a CPU comes back online, and interface statistics fall
+ * because they are summed without a lock.
  *
- * After a fall to less than half, the kernel counter has restarted from zero (a replaced device),
- * and its new value is added. After a smaller fall, `value` stays until the kernel counter has
+ * If the kernel counter falls to less than half, it has restarted from zero (a replaced device).
+ * Its new value is then added. After a smaller fall, `value` stays until the kernel counter has
  * caught up. Zeroed memory = not seen yet. */
 struct counter {
 	uint64_t last;

@@ -8,9 +8,10 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* A type that is not in this table is MOUNT_LOCAL on a block device, else MOUNT_REMOTE: an unknown
- * network file system must not hang the exporter. FUSE ("fuse", "fuse.sshfs") is MOUNT_REMOTE,
- * because its server is a program. */
+/* Kinds of file systems by type. A type that is not in this table is MOUNT_LOCAL if it is on a
+ * block device. Otherwise it is MOUNT_REMOTE, because an unknown network file system must not hang
+ * the exporter. FUSE ("fuse", "fuse.sshfs") is also MOUNT_REMOTE, because its server is a
+ * program. */
 /* clang-format off */
 static const struct {
 	const char *type;
@@ -79,8 +80,8 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* Makes the next word a NUL-terminated text in place. The NUL overwrites the character after the
- * word, which is skipped. */
+/* Reads the next word and ends it with a NUL inside the table's text. The NUL replaces the blank
+ * after the word, and the cursor moves past that blank. */
 static bool next_word(struct mounts *m, struct scan *line, const char **ret)
 {
 	struct slice w;

@@ -1,5 +1,5 @@
-/* A mount table, /proc/PID/mountinfo (proc_pid_mountinfo(5)), and which of its mounts a path
- * reaches. */
+/* A mount table, /proc/PID/mountinfo (proc_pid_mountinfo(5)). Also finds out which mount a path
+ * leads to. */
 #ifndef COLLECTORS_MOUNTS_H
 #define COLLECTORS_MOUNTS_H
 
@@ -17,7 +17,7 @@
 /* Texts may contain any byte except NUL, because escapes such as \040 are decoded. */
 struct mount {
 	uint64_t id, parent;
-	uint64_t device;   /* like st_dev; on btrfs, files have another st_dev */
+	uint64_t device;   /* like st_dev; but files on btrfs have a different st_dev */
 	const char *root;  /* folder of the file system that is mounted; "/" = all of it */
 	const char *point; /* mount point, as the process of this table sees it */
 	const char *type, *source;

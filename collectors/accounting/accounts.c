@@ -19,20 +19,22 @@
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
 
-/* Maximum part of the total that a named source may lack: a factor, and seconds. Times in /proc are
- * in 1/100 s. */
+/* A source is named as the run's source if its CPU time is nearly the total: CPU time *
+ * WORTH_NAMING + WORTH_NAMING_SECONDS must reach the total. Times in /proc are in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
-/* Maximum number of threads of a running run to which clocks are attached, and of attempts. */
+/* CLOCK_THREADS_MAX: clocks are attached to a running run only if it has no more threads than this.
+ * CLOCK_TRIES: maximum number of attempts. */
 #define CLOCK_THREADS_MAX 64
 #define CLOCK_TRIES       3
-/* Looks at which processes are sought that the clocks missed. */
+/* Number of samples of a run at which check_clock searches for processes without a clock. */
 #define CLOCK_CHECK_LOOKS 3
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* Maximum number of ancestors of a new process that are checked. */
 #define GENERATIONS_MAX 16
-/* CPU seconds that a container runtime may use in the group before the run. */
+/* Tolerance in CPU seconds: a container runtime may use this much in the group before the run
+ * begins. */
 #define OLDER_SECONDS 0.1
 /* The limits are read at every 10th sample, because a container may be resized. */
 #define LIMIT_LOOKS 10
@@ -54,7 +56,7 @@ struct accounts {
 	struct machine_cpu machine; /* at the last tick */
 	struct machine_steal steal;
 	bool machine_known;
-	uint64_t last_pid, pid_max, births; /* of our PID namespace; see births_here */
+	uint64_t last_pid, pid_max, births; /* see births_here */
 	double own_seconds;                 /* CPU time of this exporter */
 };
 
@@ -66,10 +68,12 @@ struct account {
 	struct cgroup own;
 	bool has_own, from_now, group_made;
 	struct run_group run_group;
-	/* CPU time used in the own group before the run, and the part of it that may belong to the
-	 * run. Both are 0 if the group is not older than the run. */
+	/* `older_seconds`: CPU time that the own group counted before the run. It is subtracted.
+	 * `older_missed`: upper bound of the part of `older_seconds` that the run used after all.
+	 * Both are 0 if nothing is subtracted. */
 	double older_seconds, older_missed;
-	/* CPU time that the group counted before the run and that is not subtracted. */
+	/* CPU time that is not subtracted, although other processes may have used it before the
+	 * run. */
 	double older_foreign;
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */
@@ -80,19 +84,20 @@ struct account {
 	struct task_limit task_limit;
 	unsigned looks, events_run;
 	bool has_events;
-	const struct task_clock *clock; /* of the spec, or `attached`; NULL = none */
+	const struct task_clock *clock; /* the clock of the spec, or `attached`; NULL = no clock */
 	struct task_clock attached;
-	struct descriptors *clock_kept; /* has n_clock_kept of them for `attached` */
+	struct descriptors *clock_kept; /* limit that counts the descriptors of `attached` */
 	size_t n_clock_kept;
 	bool clock_wanted;    /* `attached` is allowed */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
-	double clock_error;   /* of before_clock, because times in /proc are in ticks */
-	size_t clock_members; /* members that had begun by then */
+	double clock_error;   /* largest error of before_clock: times in /proc are in ticks */
+	size_t clock_members; /* number of members that began no later than clock_ticks */
 	double before_clock;  /* CPU seconds of the run when `attached` began */
 	struct task_clock_total counted;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* /proc/stat told `stolen` at least once */
-	/* CPU time of the root before exec, or before the root entered its own group */
+	/* CPU time of the root that is not part of the run: the time before exec, or before the
+	 * root entered its own group. */
 	double forked_seconds;
 	double known[SOURCES]; /* seconds; NaN = source not available */
 	double total, system, user;
@@ -102,7 +107,7 @@ struct account {
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last sample */
 	bool machine_known;
-	/* Largest values since the run began, because CPUs and memory can be removed while it lasts. */
+	/* Largest values since the run began. CPUs and memory can be removed during the run. */
 	double machine_cpus, machine_memory_bytes;
 	double exporter_seconds;
 	double stolen_before;      /* stolen time of the machine when the run began */
@@ -110,7 +115,7 @@ struct account {
 	double peak_process_bytes; /* peak of the run's largest process */
 	double oom_kills;          /* kills in the own group */
 	struct memory_kills kills; /* kills in the nearest group that counts them */
-	double held_bytes;         /* least memory at a kill by the group's limit; NaN = no kill */
+	double held_bytes;         /* lower bound of the run's memory at a kill; NaN = unknown */
 };
 
 static const char *const source_names[SOURCES] = {
@@ -133,8 +138,9 @@ void accounts_free(struct accounts *a)
 	free(a);
 }
 
-/* Returns the processes and threads created since the first call, in a PID namespace that is not
- * the machine's initial one. /proc/stat counts those of the whole machine. */
+/* Counts the processes and threads that were created since the first call in our PID namespace.
+ * Used if this is not the machine's initial namespace, because /proc/stat counts processes of the
+ * whole machine. Returns 0 if the number is unknown. */
 static uint64_t births_here(struct accounts *a, const struct host *h)
 {
 	uint64_t last = process_last_pid(h);
@@ -221,10 +227,11 @@ static bool counts_cpu(const struct cgroup *c)
 	return cgroup_cpu_place(c)->version;
 }
 
-/* Finds CPU time that the run's own group counted before the run began. An earlier step
- * (ExecStartPre of a unit) or an earlier job in the same group may have used it. Since the root
- * began, all CPUs together can have spent at most `most` seconds. If the time unknown to the tree
- * exceeds `most`, all of that time is treated as older than the run. */
+/* Finds the CPU time that the run's own group counted before the run began. An earlier step
+ * (ExecStartPre of a unit) or an earlier job in the same group may have used it.
+ * `unknown` is CPU time of the group that the tree does not explain. `most` is the CPU time that
+ * all CPUs together can have spent since the root began. If `unknown` exceeds `most`, all of
+ * `unknown` counts as older than the run. */
 static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
 {
 	double used = cgroup_cpu_seconds(&a->own, h);
@@ -334,16 +341,16 @@ static double as_command(const struct account *a, double seconds)
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/* The clock costs the run 0.5 us at each context switch and 10 us at each fork. It is not needed if
- * another source also counts children that nobody waits for. That source may lose data later:
- * records are lost, or a process enters the group and ignores SIGCHLD. In this case
- * `cpu_missed_seconds` covers the loss. */
+/* Returns true if no other source counts children that nobody waits for. Only such a run uses the
+ * clock, because the clock costs the run 0.5 us at each context switch and 10 us at each fork.
+ * The other source may lose data later: a record is lost, or a process enters the group and ignores
+ * SIGCHLD. `cpu_missed_seconds` covers that loss. */
 static bool needs_clock(const struct account *a)
 {
 	return !counts_cpu(&a->own) && !a->has_events;
 }
 
-/* Lists the threads of all members. Returns false when there are too many. */
+/* The result of list_threads: the threads of all members of a run, or `too_many`. */
 struct thread_list {
 	const struct host *host;
 	size_t n;
@@ -391,8 +398,9 @@ static size_t members_until(const struct process_tree *tree, uint64_t ticks)
 	return n;
 }
 
-/* Opens a task clock of a run that somebody else started. A process that is born while the clocks
- * are opened has none or inherits one, so the clocks are opened again. */
+/* Opens a task clock for a run that this exporter did not start. A process that is created
+ * meanwhile may have no clock. If the number of processes or threads changes meanwhile, the clocks
+ * are opened again. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
@@ -422,7 +430,8 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 			detach_clock(a);
 		before = now;
 	}
-	/* Read the clock last: what the run uses in between must not count twice. */
+	/* Read the clock after the tree. CPU time that the run uses between these two readings then
+	 * does not count twice. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 					  fmax(a->known[SOURCE_CLOCK], 0)) -
@@ -431,14 +440,14 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 	a->counted = (struct task_clock_total){0};
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
 	a->clock_members = members_until(tree, a->clock_ticks);
-	/* User and system time are each cut off to whole ticks. */
+	/* /proc rounds the user time and the system time of each member down to whole ticks. */
 	a->clock_error = h->own_pid_namespace ?
 				 0 :
 				 2 * (double)a->clock_members / (double)h->ticks_per_second;
 }
 
-/* A process that was being forked while the clocks were attached has none, and the tree finds it
- * only now. */
+/* A process that was being forked while the clocks were attached has no clock. If the tree has
+ * found such a process since then, all clocks are attached again. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
@@ -557,7 +566,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 /* ---- one sample ---- */
 
-/* Recorded CPU time lacks the cost of process ends. The group's usage bounds that cost. */
+/* Takes the CPU time and the memory peak from exit accounting. Adds the cost of process ends, which
+ * the exit records lack. The sum is limited to the CPU time of the run's own group, if that is
+ * known. */
 static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -608,13 +619,15 @@ static double look_at_group(struct account *a, const struct host *h,
 	return v[CGROUP_CPU_SYSTEM_SECONDS] - a->helpers.system_seconds;
 }
 
-/* Returns the larger value. A negative growth means that a new group counts from 0. */
+/* Returns the larger of the last value (`before`) and the growth since the run began. A negative
+ * growth means that a new group counts from 0. The last value is then kept. */
 static double at_least(double before, double growth)
 {
 	return growth >= 0 ? fmax(before, growth) : before;
 }
 
-/* Updates the throttling since the run began. If the group is gone, keeps the last reading. */
+/* Sets how often and how long the run was throttled since it began. If the group is gone, the last
+ * values stay. */
 static void look_at_quota(struct account *a, const struct host *h, double value[RUN_N_METRICS])
 {
 	const struct cpu_quota *first = &a->quota;
@@ -776,9 +789,9 @@ static enum cpu_source source_of(const struct account *a)
 	return SOURCE_PROC;
 }
 
-/* Returns an upper bound of the cost of all process ends on the machine since the run began
- * (lineage.h). Assumes that each process has as many pages as the run's largest process. A forked
- * child has the pages of its parent, even if it never touched them. */
+/* Returns the most CPU time that all process ends on the machine can have cost since the run began
+ * (lineage.h). Assumes that each process had as many pages as the run's largest process. This is
+ * possible, because a forked child has the pages of its parent, even if it never touches them. */
 static double ends_seconds(const struct account *a)
 {
 	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
@@ -794,20 +807,20 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 	if (source == SOURCE_CGROUP)
 		return a->older_missed;
-	/* The wrapper waits for the root and for all orphans, so their times are complete unless
-	 * some process ignores its children. */
+	/* The wrapper waits for the root and for all orphans. The times that it gets are complete,
+	 * unless some process ignores its children. */
 	if (a->ours && a->root && !a->children_ignored &&
 		a->known[SOURCE_RUSAGE] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
 		return 0;
-	/* The clock misses process ends and set-user-ID programs. If it is below the total by no
-	 * more than all ends can cost, it missed no set-user-ID program. */
+	/* The clock misses process ends and set-user-ID programs. If process ends alone can explain
+	 * why the clock is below the total, the clock missed no set-user-ID program. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds + a->clock_error);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 
-/* Returns the most CPU time in the total that other processes may have used. The accounts of single
- * processes and of waited-for children contain none. */
+/* Returns how much CPU time of the total may belong to other processes (upper bound). Sources that
+ * add up the times of single processes contain no foreign CPU time. */
 static double foreign_of(const struct account *a, enum cpu_source source)
 {
 	double recorded = as_command(a, (double)a->tally.cpu_ns / 1e9 - a->helpers.seconds);
@@ -816,10 +829,12 @@ static double foreign_of(const struct account *a, enum cpu_source source)
 	case SOURCE_CGROUP:
 		return a->older_foreign;
 	case SOURCE_TASKSTATS:
-		/* The share of the cost of process ends is an estimate. */
+		/* The total exceeds the recorded time by the run's share of the cost of process
+		 * ends. This share is an estimate. */
 		return fmax(a->total - recorded, 0);
 	case SOURCE_CLOCK:
-		/* The subtracted share of stolen time is an estimate, too. */
+		/* The subtracted stolen time is an estimate, too. The total may still contain the
+		 * machine's stolen time that was not subtracted. */
 		return a->steal_known ? fmax(a->machine.stolen_seconds - a->stolen_before -
 							a->counted.stolen_seconds,
 						0) :

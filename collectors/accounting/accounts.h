@@ -1,13 +1,14 @@
-/* The CPU time of a run from the best source available, an upper bound of what it lacks, and the
- * kernel's numbers for the run's own control group.
- * Every source is a lower bound of the truth. The largest is reported; if a source fails, the next
- * one replaces it:
+/* Finds the CPU time of a run from the best source available, and an upper bound of the CPU time
+ * that this source lacks. Also reads the kernel's numbers for the run's own control group.
+ *
+ * Every source gives a lower bound of the true CPU time. The largest value is reported. If a source
+ * fails, the next source replaces it:
  *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
- * 	task-clock  an inherited perf counter, for commands started here: all but process ends
- * 	rusage      getrusage(2) of the waiting process: all children that were waited for
- * 	proc        readings of /proc, and the times that parents waited for
+ * 	task-clock  perf counters that child processes inherit; they lack process ends
+ * 	rusage      getrusage(2) of the process that waits for the run's processes
+ * 	proc        readings of /proc, including the CPU time of children that a parent waited for
  *
  * Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_ACCOUNTS_H
@@ -28,20 +29,21 @@ void accounts_free(struct accounts *a); /* close every account first */
 /* Reads the machine's CPU counters. Call once per tick before the runs are sampled, and once more
  * when a run turns out to be empty. */
 void accounts_tick(struct accounts *a, const struct host *h);
-/* Returns the processes and threads created since boot, as of the last tick; 0 = unknown. */
+/* Returns the number of processes and threads created so far, as of the last tick; 0 = unknown. The
+ * count begins at boot or, outside the initial PID namespace, at the first tick. */
 uint64_t accounts_births(const struct accounts *a);
 
 struct account;
 
 struct account_spec {
 	pid_t root;
-	/* NULL = no clock. Must stay open until account_close if account_note reports `uses_clock`;
-	 * otherwise only during account_open. */
+	/* NULL = no clock. The clock must stay open during account_open. If account_note reports
+	 * `uses_clock`, the clock must stay open until account_close. */
 	const struct task_clock *clock;
 	double forked_seconds;         /* CPU time of the root before exec; not part of the run */
 	const struct cpu_quota *quota; /* read before the run began; NULL = not read */
 	/* True if the run covers only a part of the root's life. Kernel counters that cover the
-	 * root's whole life are then not used. */
+	 * root's whole life are not used for such a run. */
 	bool from_now;
 	bool ours;      /* a wrapper waits for the run's processes */
 	bool own_group; /* the wrapper made a group, and the root is the first process in it */
@@ -55,12 +57,13 @@ void account_close(struct account *a); /* NULL does nothing */
 /* Closes the files of an ended run. account_note still works afterwards. */
 void account_let_go(struct account *a);
 
-/* Adds processes of the run to `tree` that no parent link shows: members of the run's control
- * group, and orphans known from process events. Call before each sample of the tree. */
+/* Adds processes to `tree` that belong to the run but cannot be found by parent links. These are
+ * members of the run's control group, and orphans known from process events. Call before each
+ * sample of the tree. */
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree);
 
 /* Updates the account. Call after each sample of the tree. Raises the CPU times in `value` to the
- * best source and fills in the numbers of the control group. Totals never fall. */
+ * values of the best source. Fills in the numbers of the control group. CPU times never fall. */
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
@@ -75,9 +78,9 @@ void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
-	/* Upper bound of the missing time; NaN = unknown. It does not include children that nobody
-	 * waits for, of a process that no sample saw or that set SA_NOCLDWAIT (sigaction(2)): the
-	 * kernel tells nobody of them. */
+	/* Upper bound of the missing CPU time; NaN = unknown. The bound does not cover a child that
+	 * nobody waits for if no sample saw its parent, or if its parent set SA_NOCLDWAIT
+	 * (sigaction(2)). The kernel reports the CPU time of such a child to nobody. */
 	double cpu_missed_seconds;
 	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
 	 * unknown, 0 only when proved. */
@@ -91,7 +94,7 @@ struct account_note {
 	double cpu_seconds;
 	/* Source of the memory peak; NULL = no peak.
 	 * - "vmhwm": the kernel's peak of one process, plus the memory of the run's other processes
-	 *   at the samples before and after.
+	 *   in the samples before and after this peak.
 	 * - "samples": the sum of all processes at one sample.
 	 * - "taskstats", "rusage": the kernel's peak of a process that no sample caught in time.
 	 * - "limit": the group's limit at which the run was killed, minus the memory of foreign
@@ -100,11 +103,12 @@ struct account_note {
 	double peak_told_at_ends;  /* largest peak in exit accounting, bytes; NaN = no accounting */
 	double peak_told_by_limit; /* peak found by account_end, bytes; NaN = no kill */
 	/* OOM kills since the run began. `oom_kills`: in the run's own group. `shared_oom_kills`:
-	 * in the shared group or on the whole machine. NaN = unknown. */
+	 * in the nearest group that counts kills or, if there is no such group, on the whole
+	 * machine. NaN = unknown. */
 	double oom_kills, shared_oom_kills;
 	/* limits of the run's group and the groups above; NaN = no limit */
 	double memory_limit_bytes, cpu_limit_cores;
-	bool uses_clock; /* only the clock counts children that nobody waits for */
+	bool uses_clock; /* no other source counts children that nobody waits for */
 	/* Filled in by collectors/followed/run_place.h. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;
 	/* Exit status of the root in the format of wait(2), if an exit event delivered it. */

@@ -13,7 +13,7 @@
 
 struct exit_cost_group {
 	struct cgroup group;
-	unsigned others; /* number of the group's foreign processes in the lineage */
+	unsigned others; /* lineage number of the group's foreign processes */
 	struct exit_cost *runs;
 	/* Values of the last exit_cost_groups_read. */
 	bool listed;
@@ -51,14 +51,16 @@ static void estimate_all(struct exit_cost_group *g, struct exit_events *x)
 	}
 }
 
-/* Sums since the start of the measurement. `seconds`: cost of all ends. `more_seconds`: how much
- * higher that cost may be. `weight`: estimated cost. `most`: duration of the ends. */
+/* Sums over the group since the start of the measurement. `seconds`: measured cost of all process
+ * ends. `more_seconds`: how much higher this cost may be. `weight`: estimated cost. `most`: elapsed
+ * time of all process ends. */
 struct measured {
 	double seconds, more_seconds, weight, most;
 };
 
-/* Gives the run its share of the measured cost. No end costs more CPU time than it lasts. This
- * bounds the share from above and, through the other processes of the group, from below. */
+/* Gives the run its share of the measured cost. A process end cannot cost more CPU time than it
+ * lasts. The share is therefore at most the duration of the run's own ends. It is at least the
+ * measured cost minus the duration of all other ends in the group. */
 static void take_share(struct exit_cost *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
@@ -94,8 +96,8 @@ static enum lineage_change compare_group(struct exit_cost_group *g, struct exit_
 	return exit_events_compare(x, g->others, &listing);
 }
 
-/* Starts a measurement. Reads the processes before the group's usage: CPU time used between the two
- * readings must not count as the cost of ends later. */
+/* Starts a measurement. Reads the clocks of the processes first and the group's usage second. CPU
+ * time that is used between these two readings then never counts as the cost of ends. */
 static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, const struct host *h)
 {
 	g->measuring = false;
@@ -122,9 +124,9 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 	}
 }
 
-/* Returns false if the difference cannot be the cost of ends. A difference below half of the usual
- * cost means that a process of the group ran in another group. A too large difference means that a
- * process entered and left the group between two ticks. */
+/* Returns false if the measured difference cannot be the cost of process ends. If the difference is
+ * below half of the usual cost, a process of the group ran in another group. If it is above the
+ * duration of the ends, a process entered and left the group between two ticks. */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {
@@ -182,8 +184,8 @@ void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *
 
 /* ---- the group of a run ---- */
 
-/* Returns false for the v2 root group, which has no cgroup.type. Its CPU time is counted in ticks,
- * which is too coarse to separate processes. */
+/* Returns false for the v2 root group, which has no file cgroup.type. The kernel counts the CPU
+ * time of the root group in ticks, which are too coarse to separate processes. */
 static bool is_counted(const struct cgroup_place *p)
 {
 	char file[CGROUP_FILE_MAX];

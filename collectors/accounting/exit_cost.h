@@ -1,11 +1,12 @@
-/* CPU time that a run's processes spend on ending. Exit accounting leaves it out (see lineage.h).
+/* CPU time that a run's processes spend on ending. Exit accounting does not include this time (see
+ * lineage.h).
  *
- * It is measured in a control group whose CPU time the kernel counts. The group's usage minus the
- * recorded CPU time of all its processes is the cost of all ends in the group. Each run gets a
- * share in proportion to its estimate.
+ * The time is measured if the kernel counts the CPU time of the run's control group. The cost of
+ * all ends in the group is the group's usage minus the recorded CPU time of all its processes. Each
+ * run gets a share of this cost in proportion to the run's estimate.
  *
- * It is estimated in all other cases, and also while a process may have entered or left the group
- * unseen. */
+ * In all other cases the time is estimated. It is also estimated while a process may have entered
+ * or left the group unseen. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
 #define COLLECTORS_ACCOUNTING_EXIT_COST_H
 
@@ -43,9 +44,9 @@ void exit_cost_begin(struct exit_cost *r, struct exit_cost_groups *all, struct e
 /* Ends the account. Call after lineage_forget of the run. Does nothing if `r` is zeroed. */
 void exit_cost_done(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x);
 
-/* Call both once per tick: exit_cost_groups_read before exit_events_settle,
- * exit_cost_groups_measure after it. Activity between the two calls makes the measured cost too
- * low, never too high. */
+/* Call each function once per tick: exit_cost_groups_read before exit_events_settle, and
+ * exit_cost_groups_measure after exit_events_settle. Activity between these calls makes the
+ * measured cost too low, never too high. */
 void exit_cost_groups_read(struct exit_cost_groups *all, const struct host *h);
 void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *x,
 	const struct host *h);

@@ -15,16 +15,17 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/* Receive buffer of each socket, which the kernel doubles. It uses memory only while messages wait.
- * 14,000 records of 2.3 KiB fit. That is enough for a burst of short processes while this thread
- * does not run for 1 or 2 s. */
+/* Size of the receive buffer of each socket. The kernel doubles this size. The buffer uses memory
+ * only while messages wait. It has room for 14,000 records of 2.3 KiB. This is enough for a burst
+ * of short processes while this thread does not run for 1 or 2 s. */
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10
 #define ANSWER_MS   200
-/* If more ended processes than this are in the book, the thread settles it before the next tick. */
+/* Maximum number of ended processes in the book (lineage.h). If there are more, the thread calls
+ * exit_events_settle before the next tick. */
 #define ENDED_MANY  4096
-#define RECORDS_MAX 20000 /* records kept until earlier events are entered */
+#define RECORDS_MAX 20000 /* records that wait until earlier events are entered */
 
 struct exit_events {
 	int events, records; /* sockets */
@@ -56,8 +57,8 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
-/* Enters the kept record of a pid that a fork event reuses. The record belongs to the process that
- * had the pid before. */
+/* Enters the waiting record of `pid`. Called when a fork event reuses the pid, because the record
+ * belongs to the process that had the pid before. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)
@@ -110,9 +111,9 @@ static void read_records(struct exit_events *x)
 	}
 }
 
-/* The kernel queues the fork event of a process before its exit record, but in another queue.
- * Records are read first, so that the fork events of all these records are in the event queue and
- * can be entered before the records. */
+/* The kernel sends the fork event of a process before its exit record, but to another socket.
+ * Therefore the records are read first. The fork events of the same processes are then already in
+ * the event socket. They are read and entered next. The records are entered last. */
 void exit_events_update(struct exit_events *x)
 {
 	struct bytes datagram;
@@ -127,8 +128,8 @@ void exit_events_update(struct exit_events *x)
 	} while (x->n_held >= RECORDS_MAX);
 }
 
-/* The first update adds new processes, so that their clocks are read. The second update adds the
- * records of processes that the reading found gone. */
+/* The first update adds new processes, whose clocks are then read, too. The second update enters
+ * the records of processes that had ended when their clocks were read. */
 void exit_events_settle(struct exit_events *x)
 {
 	exit_events_update(x);
@@ -152,7 +153,8 @@ static void *exit_events_loop(void *context)
 		pthread_mutex_lock(&x->lock);
 		exit_events_update(x);
 		if (lineage_ended(x->lineage) > ENDED_MANY)
-			/* Ended processes would otherwise pile up until the next tick. */
+			/* Settle now. Otherwise ended processes would accumulate until the next
+			 * tick. */
 			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
 		/* Wait, so that one wake-up collects many messages. */
@@ -239,8 +241,8 @@ static int listen_to_records(struct exit_events *x, struct err *e)
 	return ask_taskstats(x, &r, &datagram, "exit accounting", e);
 }
 
-/* Subscribes to process events. Events before the answer are skipped, because no run is followed
- * yet. */
+/* Subscribes to process events. Skips the events that arrive before the kernel's answer, because no
+ * run is followed yet. */
 static int listen_to_events(struct exit_events *x, struct err *e)
 {
 	static const char purpose[] = "process events";
@@ -277,8 +279,8 @@ int exit_events_start(struct exit_events **ret, struct err *e)
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	int code = x->stop < 0 ? err_system(e, -errno, "eventfd") : 0;
 
-	/* Start taskstats first. Outside the initial namespaces it fails, but the connector only
-	 * stays silent. */
+	/* Start taskstats first. Outside the initial namespaces, taskstats returns an error, but
+	 * the connector sends nothing and reports no error. */
 	if (code == 0)
 		code = listen_to_records(x, e);
 	if (code == 0)
@@ -299,7 +301,8 @@ void exit_events_stop(struct exit_events *x)
 
 	if (!x)
 		return;
-	/* A write to an eventfd that is not read cannot block or fail. */
+	/* Nothing else writes to this eventfd, so its counter cannot overflow and the write cannot
+	 * block. */
 	while (write(x->stop, &one, sizeof one) < 0 && errno == EINTR)
 		;
 	pthread_join(x->thread, NULL);

@@ -1,7 +1,7 @@
-/* A thread that enters the kernel's process events and exit records in a lineage. This covers runs
- * whose processes this exporter does not wait for. Needs CAP_NET_ADMIN and the initial PID, user
- * and network namespaces. Otherwise exit_events_start fails, and runs use their other sources of
- * CPU time.
+/* A thread that receives the kernel's process events and exit records, and enters them in a lineage
+ * (lineage.h). The thread serves runs whose processes this exporter does not wait for. It needs
+ * CAP_NET_ADMIN and the initial PID, user and network namespaces. Without them, exit_events_start
+ * fails, and runs use their other sources of CPU time.
  *
  * An exit record lacks the CPU time of the process's end, about 60 us for a small process (see
  * exit_cost.h).
@@ -24,14 +24,15 @@ struct exit_events;
 int exit_events_start(struct exit_events **ret, struct err *e);
 void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 
-/* Any thread may call these. The caller owns the lineage from exit_events_lock to
- * exit_events_unlock. The functions up to exit_events_compare need the lock. Pids are those of this
- * process's namespace. */
+/* Any thread may call the functions below. The functions up to exit_events_compare need the lock.
+ * The caller owns the lineage from exit_events_lock to exit_events_unlock. All pids are pids in
+ * this exporter's PID namespace. */
 void exit_events_lock(struct exit_events *x);
 void exit_events_unlock(struct exit_events *x);
 
 struct lineage *exit_events_book(struct exit_events *x);
-/* Enters all events until now. Call before adding a process, because its pid may be reused. */
+/* Enters all events that have happened so far. Call before adding a process. Otherwise an old event
+ * of an earlier process with the same pid could be entered for the new process. */
 void exit_events_update(struct exit_events *x);
 /* Updates the tallies of all runs. Call once per tick before lineage_tally. */
 void exit_events_settle(struct exit_events *x);

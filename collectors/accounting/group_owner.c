@@ -71,9 +71,9 @@ static struct slice without_parents(struct slice path)
 	return path;
 }
 
-/* Finds the group below the process's own /sys/fs/cgroup. A container's group is the mount point
- * itself; otherwise the group is at path `below`. The choice is right if the group lists the
- * process. */
+/* Finds the group of the process below /sys/fs/cgroup, as the process itself sees that folder. In a
+ * container, the mount point itself is the group. Elsewhere, the group is at path `below`. A group
+ * is accepted only if its list contains the process. */
 static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
 	const char *folder, struct slice below, int version)
 {
@@ -132,7 +132,7 @@ static bool has_left_v1(const struct host *host, pid_t pid)
 	return process_read_stat(host, pid, &s) < 0 || s.exiting;
 }
 
-/* Returns false if no group is left. */
+/* Removes the v1 groups from `c`. Returns false if no group is left. */
 static bool keep_v2(struct cgroup *c)
 {
 	bool any = false;
@@ -186,8 +186,8 @@ static bool membership_read(struct process_membership *m, const struct host *hos
 	return n >= 0;
 }
 
-/* Returns true if the two processes are in different groups. An unknown group counts as the
- * same. */
+/* Returns true if the two processes are in different groups of the controller. Returns false if
+ * either group is unknown. */
 static bool differs_in(const struct process_membership *a, const struct process_membership *b,
 	const char *controller)
 {
@@ -212,10 +212,10 @@ static size_t lines_of(const struct cgroup_place *p, const struct host *host, co
 	return n;
 }
 
-/* Returns true if the group's list has all processes. cgroup.procs of v1 silently leaves out
- * processes of other PID namespaces (pidlist_array_load() in kernel/cgroup/cgroup-v1.c). The pids
- * controller counts all threads of the group with the same path. Its count includes hidden threads
- * and threads of groups below. */
+/* Returns true if the group's list contains all processes of the group. In v1, cgroup.procs
+ * silently leaves out processes of other PID namespaces (pidlist_array_load() in
+ * kernel/cgroup/cgroup-v1.c). Therefore the list is compared with the count of the pids controller
+ * for the same path. That count includes hidden threads, and threads of groups below. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 	const struct host *host)
 {
@@ -228,8 +228,8 @@ static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 		       (double)lines_of(pids, host, "tasks");
 }
 
-/* Search for the processes of a group in their own /proc/PID/cgroup files. Used if /proc shows
- * another PID namespace. */
+/* A search for the processes of a group that reads /proc/PID/cgroup of every process. Used if /proc
+ * shows another PID namespace. */
 struct membership_search {
 	const struct host *host;
 	const struct process_membership *own;
@@ -249,8 +249,9 @@ static void look_at_membership(void *context, pid_t pid)
 		pids_add(s->found, pid);
 }
 
-/* Process 2 of the initial PID namespace is kthreadd, a kernel thread, and no other namespace has
- * one. Readable stat files of 1 and 2 mean that hidepid hides nothing here. */
+/* Returns true if /proc shows the initial PID namespace and hides no process from us. Only in the
+ * initial namespace, process 2 is a kernel thread (kthreadd). If the stat files of processes 1 and
+ * 2 are readable, hidepid hides no process. */
 static bool shows_every_process(const struct host *host)
 {
 	struct process_stat s;
@@ -314,8 +315,9 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	return any;
 }
 
-/* Opens the list anew for each reading. v1 makes the list at open and returns the same list for 1 s
- * (kernel/cgroup/cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY). */
+/* Opens the list again for each reading. In v1, the kernel makes the list when the file is opened,
+ * and the list then stays the same for 1 s (kernel/cgroup/cgroup-v1.c,
+ * CGROUP_PIDLIST_DESTROY_DELAY). */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context)
 {

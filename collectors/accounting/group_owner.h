@@ -17,8 +17,8 @@ int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, st
 /* CPU seconds of a group since it was made; NaN = not counted. */
 double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h);
 
-/* Decides which processes in a group belong to the run. `is_member` NULL = all processes belong to
- * the run. */
+/* A test that tells whether a process in a group belongs to the run. If `is_member` is NULL, all
+ * processes belong to the run. */
 struct group_members {
 	bool (*is_member)(const void *context, pid_t pid);
 	const void *context;
@@ -26,12 +26,12 @@ struct group_members {
 
 /* Keeps in `c` only the controllers whose group belongs to the run alone. Sets the version of all
  * other controllers to 0. Returns true if any controller is left.
- * A group belongs to the run if both are true:
+ * A group belongs to the run alone if all of these are true:
  * - The root is in another group than this exporter.
- * - Every process in the group is a member of the run, and none can be hidden from us (by hidepid,
- *   or by a PID namespace).
- * Call when the run begins. A process that enters later (kubectl exec, a probe) uses the run's
- * resources and is counted with it. */
+ * - Every process in the group's list is a member of the run.
+ * - No process of the group can be hidden from us (by hidepid, or by a PID namespace).
+ * Call when the run begins. A process that enters the group later (kubectl exec, a probe) uses the
+ * run's resources, and counts as part of the run. */
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	const struct group_members *members);
 
@@ -40,9 +40,10 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
  * Returns a negative errno if the list cannot be read. */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
-/* Returns true if the group `p` has child groups, or if this is unknown. The child group that leads
- * to `but` is not counted. If `but` equals `p`, every child group counts. The usage of child groups
- * is part of the group's numbers, but their processes are not in its list. */
+/* Returns true if the group `p` has child groups, or if this is unknown. Ignores the child group
+ * that is on the path to the group `but`. If `but` equals `p`, no child group is ignored.
+ * Child groups matter because their usage is part of the group's numbers, but their processes are
+ * not in the group's list. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
 /* Like cgroup_place_processes, for the first controller that has a group. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,

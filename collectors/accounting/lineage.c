@@ -20,10 +20,10 @@ struct lineage_entry {
 	struct task_record record;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
 	uint64_t born_ns, ended_ns;      /* times of the fork and exit events; 0 = unknown */
-	uint64_t end_ns, took_ns;        /* if `priced`: cost of the end, and its duration */
+	uint64_t end_ns, took_ns; /* valid if `priced`: CPU time and elapsed time of the end */
 	bool recorded, priced;
 	bool final;   /* clock_ns was read after the end, so it is complete */
-	bool seen;    /* its fork event or clock was seen, so a record must follow */
+	bool seen;    /* fork event or clock was seen, so an exit record must follow */
 	bool gone;    /* the clock was not readable */
 	bool outside; /* missing from the last listing of its group */
 };
@@ -31,13 +31,15 @@ struct lineage_entry {
 struct run_book {
 	bool in_use;
 	pid_t root; /* 0 = no root, or another process has its pid now */
-	/* Number of the foreign processes in the run's group. A set of foreign processes stores its
-	 * own number here. */
+	/* Number of the set of foreign processes in the run's group (lineage_begin_others). If this
+	 * entry is itself such a set, `others` is its own number. */
 	unsigned others;
 	uint64_t base_ns;
 	unsigned outer; /* the outer run, whose tally includes this run; or LINEAGE_NO_RUN */
-	struct lineage_tally before; /* part of `past` that the outer run does not count */
-	uint64_t breaks; /* only in foreign processes: number of jumps in the group's sums */
+	struct lineage_tally before; /* value of `past` when this run was put inside `outer` */
+	uint64_t
+		breaks; /* `past` is the sum of base_ns and of the processes that have left the book. `all` is
+	 * `past` plus the processes that were in the book at the last lineage_settle. */
 	/* `past`: base_ns plus processes that left the book. `all`: `past` plus the processes in
 	 * the book at the last lineage_settle. */
 	struct lineage_tally past, all;
@@ -176,8 +178,8 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 	return run == outer;
 }
 
-/* Puts `run` inside `outer`. If both share a group, the group's sums then count their ended
- * processes twice. break_group marks this jump. */
+/* Puts `run` inside `outer`. If both runs share a group, the group's sums count the ended processes
+ * of `run` twice from now on. break_group marks these sums as not comparable with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -251,8 +253,8 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	unsigned *owner = &l->entry[i].run;
 
 	find_outer(l, run, *owner, pid);
-	/* A process may move to this run only from an outer run or from the foreign processes.
-	 * Moves inside one group do not change the group's sums. */
+	/* A process may move to `run` only from an outer run or from the foreign processes. If both
+	 * are in the same group, the group's sums do not change. */
 	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
@@ -329,9 +331,10 @@ static uint64_t usual_end(const struct lineage_entry *e)
 	return END_NS + pages_of(e) * END_PAGE_NS;
 }
 
-/* Sets the CPU time of a process end. The kernel makes the record before it frees the memory and
- * sends the exit event afterwards. The delay is the cost of the end, unless another task had the
- * CPU. `usual` is a median, so long interruptions do not distort it. */
+/* Sets the CPU time that a process end cost. The kernel first makes the exit record, then frees the
+ * memory of the process, and then sends the exit event. The cost is the delay from the record to
+ * the event, unless another task had the CPU meanwhile. Delays far above `usual` are replaced by
+ * the usual delay. `usual` is a median, so long interruptions do not distort it. */
 static void price_end(struct lineage *l, struct lineage_entry *e)
 {
 	uint64_t record_at = e->born_ns + e->record.elapsed_ns;
@@ -356,8 +359,8 @@ static void price_end(struct lineage *l, struct lineage_entry *e)
 static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 {
 	const struct task_record *r = &e->record;
-	/* The record of a first thread that ended before the other threads has only that thread's
-	 * time. */
+	/* If the first thread ended before the other threads, the record has only that thread's
+	 * time. The clock then has more. */
 	uint64_t counted = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
 	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
 
@@ -385,7 +388,8 @@ static void bury_entry(struct lineage *l, struct lineage_entry *e)
 	price_end(l, e);
 	tally_entry(past, e);
 	past->ended++;
-	/* A process that was added after its end gets no record, which is not a loss. */
+	/* If `seen` is false, the process had ended before it was added. The kernel sends no record
+	 * for such a process, so no record was lost. */
 	if (!e->recorded && e->seen)
 		mark_incomplete(l, e->run);
 }
@@ -475,7 +479,8 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	uint64_t peak = e->record.peak_bytes;
 
 	e->record = *record;
-	/* If the first thread ended earlier, the clock was read before the process ended. */
+	/* The earlier record may have been that of the first thread. The clock was then read while
+	 * other threads still ran. */
 	e->priced = e->final = false;
 	e->end_ns = 0;
 	if (peak > e->record.peak_bytes)
@@ -574,8 +579,9 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 
 /* A process younger than this (ns) at the time of the listing may be missing from the listing. The
  * kernel sends the fork event before it adds the process to the group (kernel/fork.c,
- * copy_process). On a busy machine, much time passes in between. A process leaves the group only
- * after its exit record is made. */
+ * copy_process). On a busy machine, much time can pass between these two steps.
+ * A process that ends leaves the group only after its exit record is made. An older process that
+ * has no record and is missing is therefore in another group. */
 
 /* A process younger than this at the listing may be missing from it. The kernel sends the fork
  * event before it adds the process to the group (kernel/fork.c, copy_process), long before on a
@@ -614,7 +620,7 @@ static bool take_in(struct lineage *l, unsigned others, const struct lineage_lis
 	return any;
 }
 
-/* Returns true if an inner run of a run in this group is in another group. */
+/* Returns true if a run in this group has an inner run that is in another group. */
 static bool reaches_out(const struct lineage *l, unsigned others)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {

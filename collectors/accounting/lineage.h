@@ -1,15 +1,16 @@
-/* A table of processes, called the book. It records which processes descend from the root of a run,
- * and what ended processes used. Process events and exit records are entered here. Pure: a callback
- * reads the clocks of living processes.
+/* A table of processes, called the book. The book records which processes descend from the root of
+ * a run, and what ended processes used. The caller enters process events and exit records. No
+ * function here reads a file: a callback reads the clocks of living processes.
  *
  * The CPU time of a run is the sum of two parts: the clocks of its living processes, and the
  * kernel's records of its ended processes. The sum does not depend on whether a parent waited for
  * its children.
  *
- * A record lacks the CPU time of the process's end, when the kernel frees its memory. This time is
- * estimated from the delay between the record and the exit event. If the delay is far longer than
- * usual, another task had the CPU or the machine stood still. The usual time is then used instead.
- * exit_cost.h can measure the time for runs in a shared control group. */
+ * A record lacks the CPU time of the process's end, in which the kernel frees the memory of the
+ * process. This time is estimated from the delay between the record and the exit event. If the
+ * delay is far longer than usual, another task had the CPU or the machine stood still. The usual
+ * delay is then used instead. For runs in a shared control group, exit_cost.h can measure the
+ * time. */
 #ifndef COLLECTORS_ACCOUNTING_LINEAGE_H
 #define COLLECTORS_ACCOUNTING_LINEAGE_H
 
@@ -36,18 +37,19 @@ void lineage_free(struct lineage *l);
 /* Begins a run and returns its number, which is valid until lineage_forget.
  * If `root` belongs to another run, the new run is inside that outer run. The tally of the outer
  * run includes the inner run, even after lineage_forget of the inner run.
- * `base_ns` is the CPU time of the run's processes that ended before; it is added to the tally. */
+ * `base_ns` is the CPU time of processes of the run that have already ended. It is added to the
+ * tally. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* Adds a process of the run that was not found through events. A process that is already in the
- * book moves to `run` only from an outer run or from a group's foreign processes
- * (lineage_begin_others). If `pid` is the root of another run, `run` becomes the outer run of that
- * run. */
+/* Adds a process of the run that was not found through events.
+ * A process that is already in the book moves to `run` only from an outer run of `run`, or from a
+ * group's foreign processes (lineage_begin_others).
+ * If `pid` is the root of another run, that other run is put inside `run`. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
 
 /* Enters an event. Call in the order in which the events happened. */
 void lineage_event(struct lineage *l, const struct process_event *event);
-/* Enters an exit record. Enter all events of the same time first. */
+/* Enters an exit record. Enter all events that happened until then before the record. */
 void lineage_record(struct lineage *l, const struct task_record *record);
 /* Returns true if the process is in the book and has no exit record yet. */
 bool lineage_awaits(const struct lineage *l, pid_t pid);
@@ -57,9 +59,9 @@ void lineage_lost(struct lineage *l);
 /* Reads the CPU time of a living process or zombie in ns. Returns false if the process is gone. */
 typedef bool lineage_clock(void *context, pid_t pid, uint64_t *ret);
 
-/* lineage_read_clocks reads the clocks of all processes in the book. Then enter new events and
- * records, and call lineage_settle. A process that is gone without a record keeps its last clock
- * reading. */
+/* lineage_read_clocks reads the clocks of all processes in the book. After that, the caller enters
+ * new events and records, and then calls lineage_settle. If a process is gone and has no record,
+ * its last clock reading counts. */
 void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context);
 void lineage_settle(struct lineage *l);
 
@@ -70,14 +72,15 @@ struct lineage_tally {
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
 	uint64_t peak_process_bytes;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
-	/* Upper bound of the cost of ends that is missing from cpu_ns and ends_ns. It is
-	 * LINEAGE_END_NS for each process plus LINEAGE_END_PAGE_NS for each 4 KiB of its memory
-	 * (measured: 0.1 ms and 0.45 us). */
+	/* Upper bound of the cost of process ends that is in neither cpu_ns nor ends_ns. One end is
+	 * assumed to cost at most LINEAGE_END_NS, plus LINEAGE_END_PAGE_NS for each 4 KiB of the
+	 * process's memory (measured: 0.1 ms and 0.45 us). */
 	uint64_t unseen_ns;
-	/* Number of processes since the run began: seen in a fork event, and found gone. */
+	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
+	 * `ended`: processes found gone. */
 	uint64_t born, ended;
-	/* Used by exit_cost.c: estimated cost of the ends, and time from the records to the exit
-	 * events. */
+	/* For exit_cost.c. `ends_weight_ns`: estimated cost of the process ends. `ends_most_ns`:
+	 * elapsed time from the exit records to the exit events. */
 	uint64_t ends_weight_ns, ends_most_ns;
 	bool whole; /* no event or record is known to be lost */
 	/* Exit status of the ended root, in the format of wait(2). */
@@ -89,8 +92,8 @@ struct lineage_tally {
 void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
 	void *context);
 
-/* Returns the tally of a run. This and the functions below return the state at the last
- * lineage_settle. */
+/* Returns the tally of a run at the time of the last lineage_settle. The functions below also
+ * return the state at that time. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
 
 /* Returns how many processes in the book have a record. If many, call lineage_settle. */
@@ -98,13 +101,13 @@ size_t lineage_ended(const struct lineage *l);
 
 /* ---- control groups that runs share ----
  *
- * Begins the foreign processes of a group and returns their number. They are kept like a run
- * without a root. A foreign process moves to the run that claims it.
- * All runs of the group and its foreign processes together are the whole group. The group's usage
- * minus their CPU time is the cost of process ends. */
+ * Makes a set for the foreign processes of a group, and returns the number of the set. The set is
+ * kept like a run without a root. A foreign process moves to the run that claims it.
+ * All runs of the group and its foreign processes together are the whole group. The cost of process
+ * ends is the group's usage minus the CPU time of all these processes. */
 unsigned lineage_begin_others(struct lineage *l);
-/* Puts the run into the group of these foreign processes until one of them is forgotten. Forget all
- * runs of the group before `others`. */
+/* Puts the run into the group of the foreign processes `others`, until the run or `others` is
+ * forgotten. Forget all runs of the group before `others`. */
 void lineage_share(struct lineage *l, unsigned run, unsigned others);
 
 /* The processes of a group as the kernel listed them at time `at_ns` (CLOCK_MONOTONIC). */
@@ -125,7 +128,7 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	uint64_t cpu_ns; /* of the group; comparable only while `breaks` is equal */
+	uint64_t cpu_ns; /* CPU time of the group; compare only sums with equal `breaks` */
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;
 };

@@ -42,7 +42,8 @@ static double mark_of(const struct cgroup_place *p, const struct host *h)
 
 /* ---- foreign processes in the group ---- */
 
-/* Returns false if there are too many foreign processes, or one is outside this PID namespace. */
+/* Finds the foreign processes in the group. Returns false if there are too many of them, or if one
+ * is outside this PID namespace. */
 static bool find_others(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h, pid_t other[MEMORY_OTHERS_MAX], size_t *ret_n)
 {

@@ -26,8 +26,8 @@ struct memory_kills {
 };
 
 void memory_kills_begin(struct memory_kills *ret, const struct host *h);
-/* Sets the run's group. `own` means that all memory in the group is the run's, even if more
- * processes enter later. */
+/* Sets the run's group. If `own` is true, all memory in the group counts as memory of the run, even
+ * if other processes enter the group later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
 	const struct group_members *members, const struct host *h);
 /* Call after memory_kills_group if an earlier job used the run's own group. */
@@ -35,15 +35,15 @@ void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Reads the limit again, because it may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);
 
-/* Returns the kills since the run began, in the run's group if counted there, otherwise on the
- * machine. NaN = unknown. */
+/* Returns the number of kills since the run began: in the nearest group that counts kills or, if
+ * there is no such group, on the whole machine. NaN = unknown. */
 double memory_kills_around(const struct memory_kills *k, const struct host *h);
 
-/* Returns the least memory that the run used when a process was killed at the group's limit: the
- * limit minus the memory of foreign processes. Returns NaN if no process was killed, the kill was
- * not at this limit, or the foreign processes have changed.
- * `kills` and `mark_bytes` are the kills and the peak of the run's own group, which may be gone.
- * NaN = read them from the group. */
+/* Returns a lower bound of the run's memory at the time of a kill by the group's limit. The bound
+ * is the limit minus the memory of foreign processes. Returns NaN if no process was killed, if the
+ * kill was not at this limit, or if the foreign processes have changed.
+ * `kills` and `mark_bytes` are the number of kills and the memory peak of the run's own group,
+ * which may be gone. NaN = read the value from the group. */
 double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
 	const struct group_members *members, const struct host *h);
 

@@ -17,8 +17,9 @@ void missed_cpu_found(struct missed_cpu *m, double seconds)
 	m->seconds = fmax(m->seconds - seconds, 0);
 }
 
-/* Returns the smaller of the machine's usage and the group's usage since the run began. Short
- * intervals would give a too small result, because the two are not read at the same instant. */
+/* Returns the CPU time that the run can have used since it began: the smaller of the machine's
+ * usage and the group's usage. The usage is compared over the whole run. Over short intervals the
+ * result would be too small, because machine and group are not read at the same instant. */
 static double possible_seconds(const struct missed_cpu *m, double spent, double group_seconds)
 {
 	double group = group_seconds - m->group_before;

@@ -1,6 +1,7 @@
-/* Upper bound of the CPU time that a run used unseen. It grows when processes were created or ended
- * while the machine and the run's group used more CPU time than is known. It falls when missed time
- * appears later in a parent's times. It is never below 0. */
+/* Upper bound of the CPU time that a run used but no source counted. The bound grows when processes
+ * were created or ended and, at the same time, the machine and the run's group used more CPU time
+ * than is known. It falls when missed time appears later in the times of a parent. It is never
+ * below 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 
@@ -25,7 +26,8 @@ struct missed_cpu_look {      /* changes since the last sample */
 	double known_seconds; /* CPU time counted for the run */
 	double group_seconds;
 	bool changes; /* a process was created or ended anywhere */
-	/* orphans of the run do not come to this exporter and may run on unseen */
+	/* True if orphans of the run do not become children of this exporter. Such orphans may run
+	 * on unseen. */
 	bool orphans_hidden;
 };
 

@@ -17,7 +17,7 @@
 #define PREFIX     "rightsize-"
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
-#define MOVE_TRIES 100 /* a job that still forks after 100 tries keeps the group */
+#define MOVE_TRIES 100 /* tries to empty the group; if a job still forks, the group stays */
 #define DEPTH_MAX  16  /* levels of child groups that are removed */
 
 /* ---- permission to divide a group ---- */
@@ -68,9 +68,10 @@ static bool is_below_user_service(const char *path, size_t mount)
 	return false;
 }
 
-/* Returns true for a scope that was made for this process by systemd-run --user --scope. A user's
- * systemd marks none of its units as delegated (cgroup_xattr_apply() in src/core/cgroup.c), but the
- * user owns them. If this process is alone in the scope, the scope was made for it. */
+/* Returns true for a scope that systemd-run --user --scope made for this process. A user's systemd
+ * marks none of its units as delegated (cgroup_xattr_apply() in src/core/cgroup.c), but the user
+ * owns the groups of these units. If this process is alone in a scope, the scope was made for this
+ * process. */
 static bool is_user_scope(const char *path, size_t mount)
 {
 	struct stat s;
@@ -126,9 +127,10 @@ static bool is_not_of_living_maker(const char *name)
 	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);
 }
 
-/* Removes the empty groups that `may_go` accepts, child groups first. Returns their number.
- * `may_go` may wrongly accept a group of a living exporter in another PID namespace. This does no
- * harm, because the kernel does not remove a group in use. */
+/* Removes the empty groups that `may_go` accepts, child groups first. Returns the number of removed
+ * groups.
+ * `may_go` may wrongly accept the group of an exporter that still runs in another PID namespace.
+ * This does no harm, because the kernel does not remove a group in use. */
 static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -158,8 +160,8 @@ static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigne
 
 /* ---- making a group ---- */
 
-/* The pid in the name serves to find leftovers. The random part separates exporters with equal pids
- * in different PID namespaces. */
+/* The pid in the name shows later whether the exporter that made the group has ended. The random
+ * part separates exporters with equal pids in different PID namespaces. */
 static void make_name(char out[OWN_GROUP_NAME_MAX])
 {
 	uint32_t random = 0;
@@ -258,16 +260,16 @@ static bool send_home(const struct own_group *g, int home)
 
 	if (!read_text(procs, text, &s))
 		return false;
-	/* Use whole lines only, because a cut number is a different pid. The kernel refuses the pid
-	 * of an ended process. */
+	/* Use only complete lines. The last line may be cut off, and a number that is cut off is a
+	 * different pid. For an ended process, the write fails. */
 	while (scan_until(&s, '\n', &pid))
 		if (pid.len > 0 && write(home, pid.data, pid.len) == (ssize_t)pid.len)
 			any = true;
 	return any;
 }
 
-/* Removes child groups and moves processes out. Returns false if nothing changed, so that another
- * try is useless. */
+/* Removes child groups and moves processes out of the group. Returns false if nothing changed.
+ * Another try is then useless. */
 static bool clear_out(const struct own_group *g, int home)
 {
 	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);

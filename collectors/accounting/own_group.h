@@ -1,18 +1,19 @@
-/* A control group made for one run, to get the exact CPU time of all its processes. It lies below
- * this process's group, sets no controller or limit, and is removed at the end.
+/* A control group made for one run, to get the exact CPU time of all its processes. The group is
+ * below this process's group, sets no controller or limit, and is removed at the end.
  *
- * v2: any writable group is suitable. The kernel counts CPU time without a controller.
- * cgroup.subtree_control therefore stays unchanged, and the rule against processes in inner groups
- * is not broken. The new group has two costs. A program that enables controllers in the parent
- * group finds one more child there. Processes that are moved out of the new group (systemd-run
- * --scope) are no longer counted.
+ * v2: any writable group is suitable, because the kernel counts CPU time without a controller.
+ * cgroup.subtree_control stays unchanged. Therefore the kernel's rule against processes in inner
+ * groups, which applies only if a controller is enabled there, is not broken. The new group has two
+ * costs. A program that enables controllers in the parent group finds one more child there.
+ * Processes that are moved out of the new group (systemd-run --scope) are no longer counted.
  *
- * Below systemd: systemd owns the groups, so a group is divided only in two cases. Its unit has
- * Delegate=yes, or it is a scope of a user's systemd with no other process. A user's systemd does
+ * Below systemd: systemd owns the groups. Therefore this process divides its group only in two
+ * cases: the group's unit has Delegate=yes, or the unit is a scope of a user's systemd and no other
+ * process is in it. In the second case Delegate cannot be checked, because a user's systemd does
  * not mark its delegated units.
  *
- * v1: uses the cpuacct hierarchy, if no other controller shares it. A new group of the cpu
- * controller would get shares and no real-time budget. */
+ * v1: uses the cpuacct hierarchy, if no other controller shares it. The cpu controller is not used,
+ * because a new group of it would get its own CPU shares and no real-time budget. */
 #ifndef COLLECTORS_ACCOUNTING_OWN_GROUP_H
 #define COLLECTORS_ACCOUNTING_OWN_GROUP_H
 
@@ -51,9 +52,9 @@ bool own_group_enter(const struct own_group *g);
  * errno. */
 int own_group_cpu_ns(const struct own_group *g, uint64_t *ret);
 
-/* Moves the remaining processes to the parent group, removes the group and the empty groups below,
- * and closes all files. If a group below is in use, the group stays. A later own_group_make, after
- * the exporter has ended, removes it. */
+/* Moves the remaining processes to the parent group, removes the group and the empty groups below
+ * it, and closes all files. If a group below it is in use, the group stays. After this exporter has
+ * ended, own_group_make of a later exporter removes the group. */
 void own_group_remove(struct own_group *g);
 
 #endif

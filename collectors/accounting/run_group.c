@@ -80,7 +80,8 @@ void run_group_read(struct run_group *g, const struct host *h, double value[RUN_
 	double v[CGROUP_VALUES])
 {
 	cgroup_files_read(&g->files, h, v, NULL);
-	/* A value below `before` comes from a new group at the same path, so it is unknown. */
+	/* A value below `before` comes from a new group at the same path. The run's value is then
+	 * unknown. */
 	for (size_t i = 0; i < CGROUP_VALUES; i++)
 		v[i] = v[i] < g->before[i] ? (double)NAN : v[i] - g->before[i];
 	for (size_t i = 0; i < ARRAY_LEN(group_rows); i++)

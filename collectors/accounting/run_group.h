@@ -1,7 +1,8 @@
-/* The control group that belongs to one run: the kernel's numbers for the group, and when its list
- * of processes must be read. Its files stay open as long as host->group_files permits. If they do
- * not stay open, a group seen through /proc/PID/root (find.h) becomes unreadable when that process
- * ends. The numbers of the last sample then remain. */
+/* The control group that belongs to one run. Reads the kernel's numbers for the group, and decides
+ * when the group's list of processes must be read.
+ * The files of the group stay open if host->group_files permits it. Without open files, a group
+ * that is visible only through /proc/PID/root (find.h) becomes unreadable when process PID ends.
+ * The run then keeps the numbers of the last sample. */
 #ifndef COLLECTORS_ACCOUNTING_RUN_GROUP_H
 #define COLLECTORS_ACCOUNTING_RUN_GROUP_H
 
@@ -10,12 +11,12 @@
 
 struct run_group {
 	struct cgroup_files files;
-	/* Limit of open files, from which this group took n_kept descriptors. Borrowed until
+	/* Limit of open files. It counts the n_kept descriptors of this group. Borrowed until
 	 * run_group_close. */
 	struct descriptors *kept;
 	size_t n_kept;
-	/* `looks`: samples since a process was created. `all_looks`: samples after the first
-	 * MOVE_LOOKS of these. */
+	/* `looks`: samples since a process was created. `all_looks`: all samples except the first
+	 * MOVE_LOOKS after each creation of a process. */
 	unsigned looks, all_looks;
 	uint64_t births; /* processes created on the machine, at the last sample */
 	/* Values before the run began, which are subtracted. NaN = not reported. */
@@ -26,9 +27,10 @@ void run_group_open(struct run_group *ret, const struct cgroup *own, const struc
 void run_group_close(struct run_group *g); /* does nothing if `g` is zeroed */
 
 /* Returns true if the group's list of processes must be read. `births` is the number of processes
- * and threads created since boot; 0 = unknown. A new process may be moved into the group a moment
- * after its creation, so the list is read at a few more samples. A process that is moved in at any
- * other time is found at every 10th sample. */
+ * and threads created since boot; 0 = unknown.
+ * A new process may be moved into the group a moment after its creation. Therefore the list is read
+ * at the next few samples after each creation. A process that is moved in later is found at every
+ * 10th sample. */
 bool run_group_due(struct run_group *g, uint64_t births);
 
 /* Call if earlier jobs used the group. Subtracts `cpu_seconds` and all counts until now. Peaks are

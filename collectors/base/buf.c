@@ -110,7 +110,8 @@ void buf_add_u64(struct buf *b, uint64_t v)
 	buf_add(b, text, u64_text(text, v));
 }
 
-/* Writes the number digits / 10^decimals, which is below 1e-4, in the form of %g: "5.3e-05". */
+/* Writes the number `digits` / 10^`decimals` in the form of %g, such as "5.3e-05". The number must
+ * be below 1e-4. */
 static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 {
 	size_t n = u64_text(out + 1, digits);
@@ -130,9 +131,9 @@ static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 /* Writes a number with few decimals (ticks, milliseconds, percentages) ten times faster than
  * printf.
  *
- * `digits` and 10^k are exact in a double, so digits / 10^k is rounded once, as strtod rounds. If
- * the quotient equals `v`, the text with k decimals reads back as `v`. The smallest k gives the
- * shortest text. Returns 0 if no k fits. */
+ * `digits` and 10^k are exact as doubles. The quotient digits / 10^k is therefore rounded only
+ * once, in the same way as strtod rounds. If the quotient equals `v`, the text with k decimals
+ * reads back as `v`. The smallest such k gives the shortest text. Returns 0 if no k fits. */
 static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
 	double magnitude = fabs(v), scale = 1;

@@ -25,8 +25,8 @@ struct now {
 
 struct now now_read(void);
 
-/* Read any clock, in nanoseconds. They return false (or 0) if the clock cannot be read because its
- * process or thread has ended. */
+/* Both functions read any clock in nanoseconds. If the process or thread of the clock has ended,
+ * clock_read returns false and clock_read_ns returns 0. */
 bool clock_read(clockid_t id, uint64_t *ret_ns);
 int64_t clock_read_ns(clockid_t id);
 

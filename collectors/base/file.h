@@ -1,6 +1,6 @@
-/* Files that options name: configurations, rules, certificates, catalogues. A read never blocks for
- * ever: a pipe, such as <(command) of a shell, must deliver each next piece within
- * FILE_PIPE_SECONDS. */
+/* Reads files whose names come from options: configurations, rules, certificates, catalogues. A
+ * read never blocks for ever. If the file is a pipe, such as <(command) of a shell, the next piece
+ * of data must always arrive within FILE_PIPE_SECONDS. */
 #ifndef COLLECTORS_BASE_FILE_H
 #define COLLECTORS_BASE_FILE_H
 

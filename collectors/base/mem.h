@@ -1,8 +1,8 @@
 /* Memory and descriptors that are freed automatically.
  *
  * xmalloc and the functions like it end the program when memory runs out, because a sampler without
- * memory would lose data silently. Therefore every size from outside has a named cap before it gets
- * here. The memory that a server uses for its clients has a budget
+ * memory would lose data silently. Therefore callers must limit every size that comes from outside,
+ * by a named constant. The memory that a server uses for its clients has a budget
  * (exporter/core/memory_budget.h). */
 #ifndef COLLECTORS_BASE_MEM_H
 #define COLLECTORS_BASE_MEM_H

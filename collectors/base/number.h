@@ -43,10 +43,9 @@ static inline double number_found(struct scan text, const char *key)
 	return number_find(text, key, &v) ? (double)v : (double)NAN;
 }
 
-/* Reads the fields of /proc/PID/stat from the fourth up to, but not including, number `end`. The
- * index of a field in `ret` is its number in proc(5). Negative values are two's complement. The
- * process name may contain any bytes. Returns false if a field is missing; `ret` is then
- * undefined. */
+/* Reads fields of /proc/PID/stat into `ret`: from field 4 (STAT_FIELD_FIRST) to field `end` - 1.
+ * ret[i] is field number i of proc(5). Negative values are stored as two's complement. The process
+ * name may contain any bytes. Returns false if a field is missing; `ret` is then undefined. */
 #define STAT_FIELD_FIRST 4
 bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end);
 

@@ -7,7 +7,8 @@
 
 #include "collectors/base/mem.h"
 
-/* A power of 10 or 2, in bytes. `base` 0 = the writer has no such suffix. */
+/* The size of a suffix in bytes: `base` to the power of `exponent`. `base` 0 = the writer does not
+ * use this suffix. */
 struct power {
 	int base, exponent;
 };
@@ -25,8 +26,9 @@ struct power {
 		2, (exponent_)                                                                     \
 	}
 
-/* Upper and lower case are equal, except for a single letter of people: their "m" and "g" stand for
- * 2^20 and 2^30 with some programs, and Kubernetes reads "m" as milli. */
+/* Upper and lower case are equal, with one exception. If people write a single letter, it must be
+ * upper case, or "k". A single "m" or "g" is not accepted, because its meaning is unclear. Some
+ * programs write them for 2^20 and 2^30, and Kubernetes reads "m" as milli. */
 static const struct {
 	const char *suffix;
 	struct power of[QUANTITY_WRITERS];
@@ -59,7 +61,8 @@ static const struct {
 
 #define SUFFIX_MAX 4
 
-/* Reads digits, a fraction and an exponent. The E of "1E" is a suffix, that of "1E6" is not. */
+/* Reads digits, a fraction and an exponent. The E of "1E6" begins an exponent. The E of "1E" is a
+ * suffix. */
 static bool scan_amount(struct scan *s, double *ret)
 {
 	const char *at = s->at;

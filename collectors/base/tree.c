@@ -43,9 +43,10 @@ static bool is_of_a_process(const char *path)
 	return digits && strncmp(path + digits, "/root/", strlen("/root/")) == 0;
 }
 
-/* Opens only files of control groups, which the kernel makes. Any other file below the root of a
- * process may be a link or a device, and opening a device has effects: a watchdog starts. O_PATH
- * does not open the file itself. */
+/* Opens a file below the root of a process only if it is a file of a control group, which the
+ * kernel makes. Any other file there may be a link or a device. Opening a device can have effects,
+ * such as starting a watchdog. The file is first checked through O_PATH, which does not open the
+ * file itself. */
 static int open_checked(struct tree *t, const char *path, int flags)
 {
 	AUTO(closep) int found = open_below(t, path, O_PATH);
@@ -72,13 +73,14 @@ static int open_file(struct tree *t, const char *path)
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page size of any machine. In one read of a list, the kernel fills at least one page
- * with whole records. */
+/* The smallest page size of any machine. When a list is read, the kernel fills at least one page
+ * with records, until the next record does not fit. */
 #define PAGE_MIN 4096
 
-/* Reads from the start to the end of the file. `record` is the longest record; 0 = unknown. If the
- * first read leaves room for one more record, in the page and in `buf`, the file is complete.
- * Otherwise reads until a read returns 0 bytes. */
+/* Reads from the start to the end of the file. `record` is the length of the longest record; 0 =
+ * unknown. After the first read, one more record may still fit into the page and into `buf`. In
+ * this case the file had no more records, and the reading ends. In all other cases, reads until a
+ * read returns 0 bytes. */
 static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
 	size_t n = 0;

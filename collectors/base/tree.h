@@ -2,13 +2,13 @@
  * directory in production and for --path.procfs fixtures. Tests also use trees in memory and trees
  * that fail (tests/support/).
  *
- * Only one thread at a time may use a tree, except a tree of tree_open, which several threads may
- * use. Paths are relative, without a leading slash; "" is the root itself. Return codes are
- * negative errno. -ENOENT and -ESRCH mean "not there (any more)".
+ * Several threads may use a tree of tree_open at the same time. Any other tree may be used by only
+ * one thread at a time. Paths are relative, without a leading slash; "" is the root itself. Return
+ * codes are negative errno. -ENOENT and -ESRCH mean "not there (any more)".
  *
- * Below the root of a process ("PID/root/...") only files of control groups are read. Any other
- * file there is -ENOENT, because the process may have put anything there. tree_foreign reads those
- * files. */
+ * Below the root of a process ("PID/root/..."), only files of control groups are read. All other
+ * files there give -ENOENT, because the process may have put anything there. Only tree_foreign
+ * reads them. */
 #ifndef COLLECTORS_BASE_TREE_H
 #define COLLECTORS_BASE_TREE_H
 
@@ -28,13 +28,13 @@ struct tree_space { /* space of a file system, in bytes and inodes */
 /* A file whose path a process chose. The process may have put anything there: a link to a secret, a
  * device, a file system that does not answer. */
 struct foreign {
-	/* The start of the path: "7/cwd", "7/root". A read may block like tree_space: call
-	 * tree_answers first. */
+	/* The start of the path, such as "7/cwd" or "7/root". A read may block, as tree_space may.
+	 * Therefore call tree_answers first. */
 	const char *folder;
 	const char *path; /* below `folder`; links are not followed, ".." is -ENOENT */
 	uint64_t uid;     /* user of the process */
-	/* Returns true if files on this mount may be read. `mount` is its number in mountinfo.
-	 * Called before any access. */
+	/* Returns true if files on a mount may be read. `mount` is the number of the mount in
+	 * mountinfo. The function is called before any file on that mount is accessed. */
 	bool (*allows)(void *context, uint64_t mount);
 	void *context;
 };
@@ -95,25 +95,26 @@ static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
  * the file does not fit: the text is never cut. */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Like tree_read, with one system call less, for files without records longer than TREE_RECORD_MAX.
- * The kernel fills a page with whole records (fs/seq_file.c). Therefore a read that leaves room for
- * one more record has reached the end.
+/* Like tree_read, with one system call less. It may be used only for files whose records are not
+ * longer than TREE_RECORD_MAX. The kernel fills a page with whole records (fs/seq_file.c).
+ * Therefore a read that leaves room for one more record has reached the end.
  *
- * A record is the text that the kernel prints at once: a line of a list, or the whole text, of any
- * length, in most files of /proc and of control groups. The mount table may have longer lines. */
+ * A record is the text that the kernel prints at once. In a list, each line is a record. In most
+ * files of /proc and of control groups, the whole text is one record, of any length. The mount
+ * table may have longer lines. */
 #define TREE_RECORD_MAX 1024
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 
 /* Reads the first bytes of a file, at most `size`, without a NUL. Returns their number. */
 ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Like tree_head, from the offset `from`. Returns 0 at the end of the file. A file of /proc may
- * change between two parts. */
+/* Like tree_head, but reads from the offset `from`. Returns 0 at the end of the file. The content
+ * of a file in /proc may change between two calls. */
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size);
 
-/* Like tree_head, for a regular file that the user of the process owns, or that everybody may read.
- * Returns -ENOENT for any other file, and for a file on a mount that is not allowed. Rights of
- * groups and access control lists are ignored. */
+/* Like tree_head, for a regular file that belongs to the user of the process, or that everybody may
+ * read. Returns -ENOENT for any other file, and for a file on a mount that is not allowed. Ignores
+ * rights that come from a group or an access control list. */
 ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size);
 
 /* Calls `each` for every name in a directory, except "." and "..", in no order. If `each` returns
@@ -131,7 +132,8 @@ int tree_device(struct tree *t, const char *path, uint64_t *ret);
  * descriptors. */
 int64_t tree_size(struct tree *t, const char *path);
 
-/* Returns false if a read may block forever, even a read of a kept descriptor. */
+/* Returns false if a read of `path` may block forever. This also applies to a kept descriptor of
+ * `path`. */
 bool tree_answers(struct tree *t, const char *path);
 
 struct tree_waits tree_waits(struct tree *t);
@@ -156,8 +158,8 @@ struct kept tree_keep(struct tree *t, const char *path);
 ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size);
 /* Checks a mount table (PID/mountinfo) for changes. Returns 1 if the kernel reports a change since
  * the table was opened or last polled, and 0 if it reports no change. Returns -EOPNOTSUPP if
- * changes are unknown: no descriptor is kept, or the file is not the kernel's. The kernel does not
- * report the renaming of a folder that contains mounts. */
+ * changes cannot be seen: no descriptor is kept, or the table is not a file of the kernel. The
+ * kernel does not report the renaming of a folder that contains mounts. */
 int kept_changed(const struct kept *k);
 void kept_done(struct kept *k);
 

@@ -1,6 +1,7 @@
-/* Walks a path that a process chose, one name at a time by descriptor. O_PATH does not open the
- * file itself. At a mount point the walk enters the mount without calling its file system, which
- * may never answer. fdinfo gives the number of the mount. */
+/* Walks a path that a process chose, one name at a time. Each step opens a descriptor with O_PATH,
+ * which does not open the file itself. At a mount point the walk enters the mount, but does not
+ * call its file system, because that file system may never answer. The file fdinfo of the
+ * descriptor has the number of the mount. */
 #include "collectors/base/tree_foreign.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ struct foreign_walk {
 	int at;
 	uint64_t mount;
 	struct stat st;
-	bool searchable; /* the process may search all folders so far, as owner or as other */
+	/* The process may search all folders so far, as their owner or as "other". */
+	bool searchable;
 	size_t depth;
 };
 
@@ -40,8 +42,8 @@ static int mount_of(int fd, uint64_t *ret)
 	return number_find(SCAN(text, n), "mnt_id", ret) ? 0 : -EBADMSG;
 }
 
-/* Takes ownership of `fd`. An open descriptor keeps its mount, so that the mount's number cannot be
- * reused. */
+/* Makes `fd` the end of the walk, and takes ownership of it. The open descriptor keeps the mount in
+ * use, so that the kernel cannot give the mount's number to another mount. */
 static int open_end(struct foreign_walk *w, int fd)
 {
 	uint64_t mount = 0;
@@ -64,7 +66,8 @@ static bool may_enter(const struct foreign_walk *w, mode_t owner, mode_t others)
 	return (w->st.st_mode & (w->st.st_uid == w->f->uid ? owner : others)) != 0;
 }
 
-/* O_NOFOLLOW opens a link itself, which is not a folder. O_DIRECTORY is left out because it would
+/* Takes one step of the walk. If the name is a symbolic link, O_NOFOLLOW opens the link itself. The
+ * next step then fails, because a link is not a folder. O_DIRECTORY is left out, because it would
  * start an automount. */
 static int enter_folder(struct foreign_walk *w, struct slice name)
 {

@@ -12,12 +12,15 @@
 #include "collectors/base/tree_guard_ask.h"
 
 #define PATH_SIZE 64
-/* An exec that is not blocked ends within 3 naps of 0.3 ms. */
+/* Number and length of the naps in which the end of an exec is awaited. An exec that is not blocked
+ * ends within this time, 3 times 0.3 ms. */
 #define NAPS   3
 #define NAP_NS 300000
-/* Room for the lines of status up to Threads. Only a process in thousands of groups needs more. */
+/* Size of a buffer for /proc/PID/status up to the line "Threads". Only a process in thousands of
+ * groups needs more. */
 #define STATUS_SIZE 4096
-/* Shorter waits do not count, because on a busy machine a thread takes milliseconds to start. */
+/* A wait shorter than this does not count against the budget. On a busy machine, the start of a
+ * thread alone takes milliseconds. */
 #define QUICK_SECONDS 0.01
 /* Maximum number of threads of a process that is_calm checks, at some microseconds each. */
 #define THREADS_MAX 256
@@ -42,7 +45,7 @@ struct guard {
 	struct budget budget[ASKS_KINDS];
 	uint64_t left_out;
 	bool tells_exec; /* false in sandboxes whose statm shows code = 0 for all processes */
-	/* The last result of way_to, valid for one tick of the coarse clock. */
+	/* The last result of way_to. It is valid until CLOCK_MONOTONIC_COARSE changes. */
 	pid_t pid;
 	struct timespec at;
 	enum way way, way_to_memory;
@@ -126,9 +129,11 @@ static bool answers_read(struct guard *g, pid_t pid, const char *file)
 	return asks_do(g->asks, ASKS_LOCKS, false, pid, &r, &n, &idle_seconds) == 0;
 }
 
-/* Waits for the end of an exec. If the exec goes on but stat and io can be read, the lock is free
- * now. The process may take the lock again, so a thread must read its files. A process can forge
- * the code addresses in statm (PR_SET_MM_MAP) and then seems to be in exec forever. */
+/* Waits for the end of an exec. If the process still seems to be in exec, but its files stat and io
+ * can be read, exec_update_lock is free now. The process may take the lock again at any time, so a
+ * thread must read its files.
+ * A process can forge the code addresses in statm (PR_SET_MM_MAP). It then seems to be in exec
+ * forever. */
 static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -160,8 +165,8 @@ static enum way way_past_exec(struct guard *g, const char *process, pid_t pid)
 
 /* ---- may the process be mapping a file? ---- */
 
-/* `of` is a process ("7") or a thread ("7/task/8"). `waits` is set if its state is D, as when it
- * waits for a disk. */
+/* Returns true if `of` may be mapping a file. `of` is a process ("7") or a thread ("7/task/8").
+ * Sets `waits` if `of` is in state D, for example because it waits for a disk. */
 static bool may_be_mapping(const struct guard *g, const char *of, bool *waits)
 {
 	char path[PATH_SIZE], text[STATUS_SIZE];
@@ -209,8 +214,8 @@ static bool is_one_of(const char *file, const char *const *names)
 	return *names != NULL;
 }
 
-/* Returns the part of "task/7/children" after the thread, because the same rules apply to the files
- * of a thread. Returns any other name unchanged. */
+/* Returns "children" for "task/7/children", because the rules for a file of a thread are the same
+ * as for a file of a process. Returns any other name unchanged. */
 static const char *of_thread(const char *file)
 {
 	struct scan s = SCAN(file, strlen(file));
@@ -220,7 +225,8 @@ static const char *of_thread(const char *file)
 											  file;
 }
 
-/* Returns true if the path goes through exe, root or cwd, and so may lead to any file system. */
+/* Returns true if the path goes through the links exe, root or cwd. Such a path may lead to any
+ * file system. */
 static bool is_of_its_files(const struct tree_request *r, const char *file)
 {
 	static const char *const links[] = {"exe", "root", "cwd"};
@@ -264,8 +270,9 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 	return g->way_to_memory;
 }
 
-/* Reads the file on a thread. If the threads are busy or the budget is spent, reads only calm
- * processes. If no thread can be started, reads calm processes directly. */
+/* Reads the file on a thread. If all threads are busy or the budget is spent, an extra thread reads
+ * the file, but only if the process has no thread in state D. If no thread can be started, the
+ * caller reads the file directly, also only if the process has no thread in state D. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;
@@ -332,7 +339,8 @@ static int64_t guard_get(struct tree *t, const struct tree_request *r)
 	return n;
 }
 
-/* Kept descriptors are read without a thread, so only DIRECTLY is safe. */
+/* The caller itself reads a kept descriptor, not a thread. Such a read is safe only if the file may
+ * be read DIRECTLY. */
 static bool guard_answers(struct tree *t, const char *path)
 {
 	const char *file;

@@ -1,21 +1,22 @@
-/* A tree over /proc whose reads no process can block. A read of a file of a process may wait for a
- * lock. The process may hold that lock while a file system does not answer, such as a dead NFS or a
- * hostile FUSE:
+/* A tree over /proc that never blocks forever. A read of a file of a process may wait for a lock.
+ * The process may hold that lock while a file system does not answer, such as a dead NFS or a
+ * hostile FUSE. There are two such locks:
  *
- * - exec_update_lock (kernel/exec.c) is held while exec closes descriptors, which calls their file
- *   systems. Reads of io, environ, maps, and in newer kernels of stat, exe, fd and ns wait for it.
- * - mmap_lock (Documentation/mm/process_addrs.rst) is held while a file is mapped. Reads of
- *   cmdline, environ and smaps_rollup wait for it.
+ * - exec_update_lock (kernel/exec.c): exec holds it while it closes descriptors, which calls their
+ *   file systems. Reads of io, environ and maps wait for it. In newer kernels, reads of stat, exe,
+ *   fd and ns also wait for it.
+ * - mmap_lock (Documentation/mm/process_addrs.rst): a process holds it while it maps a file. Reads
+ *   of cmdline, environ and smaps_rollup wait for it.
  *
- * Files that take neither lock (statm, status) show whether a process may hold one. If so, a thread
- * reads the file, and the process is skipped until that read returns. Before reading a kept
- * descriptor, call tree_answers.
+ * Reads of statm and status wait for neither lock. These files show whether a process may hold a
+ * lock. If so, a thread reads the file, and the process is skipped until that read returns. Before
+ * you read a kept descriptor, call tree_answers.
  *
  * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer and that no
  * mount table shows (chroot(2) in a user namespace, an overlay on a FUSE). A thread always reads
- * those files.
+ * these files.
  *
- * A skipped read returns -ETIMEDOUT, and a later read may succeed. If no thread can be started,
+ * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started,
  * processes that do not seem blocked are read directly. */
 #ifndef COLLECTORS_BASE_TREE_GUARD_H
 #define COLLECTORS_BASE_TREE_GUARD_H
@@ -23,11 +24,11 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
-/* Maximum number of threads that wait for locks of processes. As many more threads may wait for
- * file systems. */
+/* Maximum number of threads that wait for locks of processes. The same maximum applies to other
+ * threads, which wait for file systems. */
 #define TREE_GUARD_THREADS 8
-/* Maximum number of extra threads while TREE_GUARD_THREADS threads wait for locks. They read only
- * processes without a thread in state D. */
+/* Maximum number of extra threads. They are used when TREE_GUARD_THREADS threads already wait for
+ * locks. They read only files of processes that have no thread in state D. */
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
@@ -45,14 +46,14 @@ struct tree *tree_guard_take(struct tree *inner);
 
 /* ---- parsers of files in /proc/PID that take no lock; the texts may have any bytes ---- */
 
-/* Returns true in the middle of exec: the process has memory but no code. The fourth number of
- * statm, from mm->end_code, is then 0. */
+/* Returns true if the process is in the middle of exec: it has memory, but no code. The fourth
+ * number of statm, which the kernel computes from mm->end_code, is then 0. */
 bool statm_in_exec(struct scan statm);
 
-/* Returns true if a process may be mapping a file. `waits` is set if the state is D, as when the
- * process waits for a disk. Any of several threads may map a file, but status shows only the state
- * of the first. If lines are missing, the process counts as not waiting, and as having several
- * threads. */
+/* Returns true if a process may be mapping a file. A process with one thread may do so only in
+ * state D. A process with several threads may always do so, because status shows only the state of
+ * the first thread. Sets `waits` if the state is D, for example because the process waits for a
+ * disk. If lines are missing, the process counts as not waiting, and as having several threads. */
 bool status_may_map(struct scan status, bool *waits);
 
 #endif

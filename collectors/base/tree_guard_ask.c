@@ -30,8 +30,8 @@ struct asks {
 	uint64_t worked_ns;
 };
 
-/* One read. The caller owns it until the caller gives up and sets `left`. Then the thread owns
- * it. */
+/* One read. At first it belongs to the caller. If the caller gives up, it sets `left`, and the read
+ * then belongs to the thread. */
 struct guard_question {
 	struct asks *asks;
 	pid_t *waits_for;
@@ -212,7 +212,8 @@ static void answer_mount(struct asks *a, struct guard_question *q, const struct 
 	pthread_cond_broadcast(&a->changed);
 }
 
-/* The caller holds a->lock. The thread still exists, because it has not answered. */
+/* Returns the CPU time that the reading thread has used, in ns; 0 = unknown. The thread still
+ * exists, because it has not answered. The caller holds a->lock. */
 static uint64_t worked_by(const struct guard_question *q)
 {
 	clockid_t clock;

@@ -15,8 +15,8 @@ enum asks_kind { ASKS_LOCKS, ASKS_FILES, ASKS_KINDS };
 
 struct asks;
 
-/* Takes ownership of `t`, which several threads use at once. Only one thread may call the functions
- * below. */
+/* Takes ownership of `t`. Several threads will use `t` at the same time, so it must allow this.
+ * Only one thread may call the functions below. */
 struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
 
@@ -24,11 +24,11 @@ void asks_done(struct asks *a);
  *
  * - -ETIMEDOUT: no answer in time.
  * - -EBUSY: an earlier read of this process still hangs.
- * - -ENOSPC: TREE_GUARD_THREADS reads hang; if `calm`, TREE_GUARD_CALM more.
+ * - -ENOSPC: TREE_GUARD_THREADS reads hang. If `calm` is true, TREE_GUARD_CALM more reads may hang.
  * - -EAGAIN: no thread can be started.
  *
- * `idle_seconds` is the elapsed time in which the thread used no CPU. The caller's functions (each,
- * allows) run on the thread of the caller. */
+ * `idle_seconds` is the part of the elapsed time in which the thread used no CPU. The functions
+ * `each` and `allows` of the request run on the thread of the caller. */
 int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds);
 

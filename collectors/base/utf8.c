@@ -63,7 +63,8 @@ static uint32_t fnv1a(const unsigned char *s, size_t len)
 	return h;
 }
 
-/* Nearly all texts are ASCII, and are copied without decoding. */
+/* Returns true if the text is ASCII without NULs. Nearly all texts are, and they are copied without
+ * decoding. */
 static bool ascii(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

@@ -98,7 +98,7 @@ static const struct cgroup_number {
 	{TASKS, CGROUP_TASKS, 1},
 };
 
-/* How often limits are read again, and how often the group is searched again. */
+/* Seconds until the limits are read again, and until the group is searched again. */
 #define LIMITS_SECONDS 10
 #define FIND_SECONDS   60
 

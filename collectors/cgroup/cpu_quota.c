@@ -22,8 +22,8 @@ double cgroup_number(const struct cgroup_place *p, const struct host *h, const c
 
 static bool has_quota(const struct cgroup_place *p, const struct host *h)
 {
-	/* The files contain "max 100000" (v2) or -1 (v1) if there is no quota. Neither parses as a
-	 * number here. */
+	/* If there is no quota, the file contains "max 100000" (v2) or -1 (v1). In both cases
+	 * cgroup_number returns NaN. */
 	return cgroup_number(p, h, p->version == 1 ? "cpu.cfs_quota_us" : "cpu.max", NULL) > 0;
 }
 

@@ -20,10 +20,11 @@ double cgroup_number(const struct cgroup_place *p, const struct host *h, const c
 struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h);
 /* Reads the throttling counters of one control group, with or without a quota. */
 struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host *h);
-/* Sets the counts that a run subtracts from later readings. If the quota's group is `own`, the
- * run's own group, the counts become 0. If `earlier` was read from the same group before the run
- * began, they become the counts of `earlier`. Otherwise they stay as read now. `earlier` may be
- * NULL. */
+/* Sets the counts that a run subtracts from later readings:
+ * - If the quota belongs to `own`, the run's own group, the counts become 0.
+ * - If `earlier` was read from the same group before the run began, its counts are used.
+ * - In all other cases, the counts stay as cpu_quota_find read them.
+ * `earlier` may be NULL. */
 void cpu_quota_count_from(struct cpu_quota *q, const struct cpu_quota *earlier,
 	const struct cgroup_place *own);
 

@@ -41,8 +41,8 @@ static const struct cgroup_file_row rows[] = {
 	{CGROUP_CPU_THROTTLED_SECONDS, CGROUP_CPU, 1, KEYED, "cpu.stat", "throttled_time", 1e-9},
 	{CGROUP_MEMORY_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.current", NULL, 1},
 	{CGROUP_MEMORY_PEAK_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.peak", NULL, 1},
-	/* v1 swap comes from memory.stat. memory.memsw minus memory would mix readings of two
-	 * different times. */
+	/* v1 swap comes from memory.stat. It could also be computed as memory.memsw.usage_in_bytes
+	 * minus memory.usage_in_bytes, but the two files are read at different times. */
 	{CGROUP_SWAP_BYTES, CGROUP_MEMORY, 2, NUMBER, "memory.swap.current", NULL, 1},
 	{CGROUP_MEMORY_HIGH_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "high", 1},
 	{CGROUP_MEMORY_MAX_EVENTS, CGROUP_MEMORY, 2, KEYED, "memory.events", "max", 1},
@@ -76,7 +76,7 @@ static const struct cgroup_file_row rows[] = {
 };
 
 struct cgroup_file {
-	size_t row, n_rows; /* position in the table */
+	size_t row, n_rows; /* first row of this file in the table, and number of its rows */
 	char path[CGROUP_FILE_MAX];
 	struct kernel_file source;
 };

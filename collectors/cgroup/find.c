@@ -201,7 +201,8 @@ static double cpu_cores(const struct cgroup_place *p, const struct host *host)
 	return (double)quota / (double)period;
 }
 
-/* v1 writes "no limit" as the largest number of whole pages. No machine has half as much memory. */
+/* v1 reports "no limit" as the largest number of whole pages, about 2^63 bytes. No machine has half
+ * as much memory. */
 #define MEMORY_UNLIMITED 0x1p62
 
 static double memory_limit(double bytes)
@@ -233,8 +234,8 @@ static double smallest_limit(struct cgroup_place p, const struct host *host,
 	return least;
 }
 
-/* Returns the memory limit of the hierarchy, which includes limits of groups above that are not
- * visible here. */
+/* Returns the memory limit that v1 reports for the whole hierarchy. It includes limits of groups
+ * above that are not visible here. Returns NaN for v2. */
 static double hierarchical_memory_limit(const struct cgroup_place *p, const struct host *host)
 {
 	char path[CGROUP_FILE_MAX];

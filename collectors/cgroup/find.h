@@ -24,8 +24,8 @@ enum cgroup_controller {
 /* v1 names of the controllers. One v1 hierarchy may have several controllers. */
 extern const char *const cgroup_controllers[CGROUP_CONTROLLERS];
 
-/* Finds the group's path in `text`, the content of /proc/PID/cgroup. The v2 group has `controller`
- * "". Returns false if there is no line for the controller. */
+/* Finds a group's path in `text`, the content of /proc/PID/cgroup. For the v2 group, `controller`
+ * is "". Returns false if there is no line for the controller. */
 bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret);
 
 /* Maximum length of the path of a group's directory, and of a file in it. Longer paths are not
@@ -33,8 +33,9 @@ bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret)
 #define CGROUP_PATH_MAX 1024
 #define CGROUP_FILE_MAX (CGROUP_PATH_MAX + 64)
 
-/* Directory of a group, at first the group of a process. cgroup_parent moves it to the group above.
- * In v2, a file is missing if its controller is not enabled. */
+/* The directory of a group. cgroup_find sets it to the group of a process. cgroup_parent moves it
+ * to the group above. In v2, the files of a controller are missing if the controller is not
+ * enabled. */
 struct cgroup_place {
 	struct tree *tree;
 	int version;                /* 1 or 2; 0 = no group, and tree is NULL */

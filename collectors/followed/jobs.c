@@ -32,8 +32,9 @@ struct followed_job {
 		uint64_t runs;
 	} outcome[OUTCOMES_MAX];
 	double last_end;
-	uint64_t last_use, active_at; /* values of jobs.uses at that time */
-	struct followed_run *runs;    /* list of the job's runs, used by jobs_collect */
+	/* Values of jobs.uses at the last use of the job, and when it last had a run. */
+	uint64_t last_use, active_at;
+	struct followed_run *runs; /* list of the job's runs, used by jobs_collect */
 };
 
 struct followed_run {
@@ -235,8 +236,8 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, root, t->tree.start_ticks);
 }
 
-/* Returns the start of the run. A start in the future comes from another clock and counts as
- * now. */
+/* Returns the time at which the run started. A time in the future comes from another clock, and is
+ * replaced by the current time. */
 static struct mono start_of(const struct host *h, struct mono reported, uint64_t ticks)
 {
 	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -342,7 +343,8 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	t->concluded = true;
 	t->final_kind = kind;
 	memcpy(t->final, final, sizeof t->final);
-	/* The peak of one process is not that of a tree which was not seen. */
+	/* The final figures have only the peak of one process. Without the tree, the peak of the
+	 * run is unknown. */
 	if (t->not_shown)
 		t->final[RUN_MEMORY_PEAK_BYTES] = NAN;
 }
@@ -391,9 +393,9 @@ static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 	return t->alive > 0 || t->empty_since.ns != 0;
 }
 
-/* Reads the shared sources, then all trees. On a busy machine the trees may be read so late that
- * some runs are already empty. In that case the shared sources are read again, for the last
- * processes of these runs and their orphans. */
+/* Reads the shared sources, then all trees. On a busy machine, a run may become empty between these
+ * two steps. The shared sources are then read again, so that they include the last processes of the
+ * run and its orphans. */
 static void walk_all(struct jobs *j, const struct host *h)
 {
 	bool any_empty = false;
@@ -409,8 +411,8 @@ static void walk_all(struct jobs *j, const struct host *h)
 			walk(j->run[i], h, accounts_births(j->accounts));
 }
 
-/* Closes all files. An open pidfd stays readable until the parent waits, and would wake the
- * sampler. */
+/* Closes all files of the run. An open pidfd would wake the sampler again and again, because it
+ * stays readable until the parent has waited. */
 static void let_go(struct followed_run *t)
 {
 	exit_watch_done(&t->exit_watch);
@@ -604,7 +606,8 @@ static void add_points(struct followed_job *job, struct block *out)
 		POINT(out, JOB_RUNS, (double)job->outcome[i].runs, job->name, job->outcome[i].name);
 }
 
-/* Links the runs of each job in order. A search per job would be slow for many jobs. */
+/* Links the runs of each job into a list, in the order of j->run. Without the lists, each job would
+ * have to search all runs, which is slow for many jobs. */
 static void sort_by_job(struct jobs *j)
 {
 	for (size_t i = 0; i < j->n_jobs; i++)

@@ -1,9 +1,11 @@
 /* The runs being followed: the processes of each run and the resources that they have used so far.
  *
- * Membership is permanent. A process found below the root, by the parent links of any thread, stays
- * in the run even if its parent changes. A process is identified by pid and start time. CPU time
- * never falls: the growth of each process counts once. The cutime of parents gives the CPU time of
- * processes that ended between two readings.
+ * A process belongs to the run if it is found below the root. The search follows the parent links
+ * of all threads. The process stays in the run even if its parent changes later. A process is
+ * identified by pid and start time.
+ *
+ * CPU time never falls, because only the growth of each process is added. If a process ended
+ * between two readings, its CPU time comes from the cutime of its parent.
  *
  * Sampler thread only. Reads through host->proc. */
 #ifndef COLLECTORS_FOLLOWED_JOBS_H
@@ -28,22 +30,25 @@ struct run_spec {
 	const char *run_id, *job_name;
 	pid_t pid;            /* root process, in the PID namespace of host->proc */
 	uint64_t start_ticks; /* start of the root; 0 = accept any process with that pid */
-	pid_t reaper_pid;     /* only its other children belong to the run; 0 = none */
+	/* Children of this process belong to the run, but the process itself does not. 0 = there is
+	 * no such process. */
+	pid_t reaper_pid;
 	struct wall started_at;
 	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
 	bool from_now;            /* exclude everything that the root did before now */
 	/* true: the caller reports the end and the totals (jobs_conclude). false: the run ends when
 	 * its last process is gone, and the wait status of the root is watched. */
 	bool awaits_conclusion;
-	/* The run ends after this time without processes, unless a new process continues it. */
+	/* Seconds without processes after which the run ends. If a new process appears earlier, the
+	 * run continues. */
 	double grace_seconds;
 	/* Measures CPU time of the run; borrowed until the run ends; NULL = none. */
 	const struct task_clock *clock;
 	double forked_seconds; /* see struct account_spec */
 	bool own_group;        /* see struct account_spec */
-	/* `pid` and `reaper_pid` are numbers of our own PID namespace: see process_number. If
-	 * --path.procfs does not show that process, a run with awaits_conclusion has only the CPU
-	 * time of its account and of jobs_conclude. */
+	/* True if `pid` and `reaper_pid` are numbers of our own PID namespace (see process_number).
+	 * If --path.procfs does not show the process `pid`, a run with awaits_conclusion has only
+	 * CPU time, which comes from its account and from jobs_conclude. */
 	bool own_numbers;
 	/* The CPU quota before the command; NULL = not read. Borrowed for the call. */
 	const struct cpu_quota *quota;

@@ -29,8 +29,8 @@ static const char *const native = NULL;
 /* Bytes to read. Headers and notes are at the start of the file. */
 #define HEAD_SIZE 4096
 
-/* `machine` is e_machine (elf.h). `name` is used by uname(2) and in the names of qemu's
- * programs. */
+/* `machine` is the value of e_machine (elf.h). `name` is the name in uname(2), and in the file
+ * names of qemu's programs. */
 static const struct {
 	unsigned machine;
 	const char *name, *architecture;
@@ -74,7 +74,8 @@ const char *run_binary_emulated(const char *path)
 
 /* ---- the x86-64 level ---- */
 
-/* Values from "Linux Extensions to gABI" and from the x86-64 psABI, which an older elf.h lacks. */
+/* Values from "Linux Extensions to gABI" and from the x86-64 psABI. They are listed here because an
+ * older elf.h lacks them. */
 enum {
 	PROPERTY_SEGMENT = 0x6474e553,
 	PROPERTY_NOTE = 5,
@@ -84,7 +85,7 @@ enum {
 };
 #define X86_ISA_NEEDED 0xc0008002U
 
-/* The index is the bit of the property. */
+/* levels[i] is the level that bit i of the property stands for. */
 static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
 static const char *level_of(uint32_t needed)
@@ -184,7 +185,7 @@ static void read_head(struct run_binary *b, const struct host *h, const char *ex
 	b->cpu_level = run_binary_cpu_level(head, len);
 }
 
-/* Returns the end of a path, the part that differs between programs. */
+/* Returns the last bytes of a path. This part differs between programs. */
 static const char *tail_of(const char *path)
 {
 	size_t len = strlen(path);

@@ -30,8 +30,9 @@ void run_binary_look(struct run_binary *b, const struct host *h, const struct pr
 const char *run_binary_architecture(const unsigned char *head, size_t len);
 
 /* Returns the x86-64 psABI level that an executable states in its first bytes: "x86-64",
- * "x86-64-v2", "x86-64-v3" or "x86-64-v4". Returns NULL when no level is stated. A program that
- * checks the processor at run time, like numerical libraries, states the lowest level. */
+ * "x86-64-v2", "x86-64-v3" or "x86-64-v4". Returns NULL when the executable states no level. Some
+ * programs, such as numerical libraries, check the processor at run time. They state the lowest
+ * level. */
 const char *run_binary_cpu_level(const unsigned char *head, size_t len);
 
 /* Returns the architecture that an emulator emulates: "arm64" for "/usr/bin/qemu-aarch64-static".

@@ -15,7 +15,8 @@
 /* Pause between two readings of a mount table: one second for every 1000 mounts. */
 #define MOUNTS_PER_PAUSE_SECOND 1000
 
-/* Writes the path of a file of process `pid`; 0 = "self/...". Returns the value of snprintf(3). */
+/* Writes the path of a file of process `pid` to `ret`. If `pid` is 0, the path begins with "self/".
+ * Returns the value of snprintf(3). */
 static int path_through(pid_t pid, const char *file, char *ret, size_t size)
 {
 	return pid ? snprintf(ret, size, "%d/%s", (int)pid, file) :
@@ -62,8 +63,8 @@ static void add_filesystem(struct run_disk *d, struct run_filesystem f, const ch
 	d->filesystem[d->n++] = f;
 }
 
-/* Keeps the entry of a file system that does not answer. Hash 0 makes the next tick list all mounts
- * again. */
+/* Keeps the earlier entry of a file system that does not answer. Sets the hash to 0, so that all
+ * mounts are listed again at the next tick. */
 static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 	const struct run_disk *before)
 {

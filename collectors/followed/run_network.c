@@ -14,8 +14,8 @@ struct traffic {
 	uint64_t received, sent;
 };
 
-/* Sums the interfaces that lead out of the namespace. Judges them by name, because sysfs shows only
- * our own namespace. */
+/* Adds up the traffic of the interfaces that lead out of the namespace. Guesses the kind of each
+ * interface from its name, because sysfs shows only our own namespace. */
 static int read_traffic(const struct host *h, pid_t pid, struct traffic *ret)
 {
 	struct traffic t = {.best = INTERFACE_INNER};
@@ -61,8 +61,8 @@ static int look_at_interface(void *context, const char *name)
 	return c->machine;
 }
 
-/* Returns true when our namespace is a container's. A machine has a network card. A container has
- * no card but another interface that leads out. */
+/* Returns true when our network namespace belongs to a container. A machine has a network card. A
+ * container has no card, but it has another interface that leads out. */
 static bool ours_is_a_containers(const struct host *h)
 {
 	struct cards c = {.host = h};

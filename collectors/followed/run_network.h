@@ -1,12 +1,12 @@
 /* Network traffic of one run. A network namespace counts the bytes on its interfaces, but not which
- * process sent them. Traffic is known only outside the machine's own namespace, from one of two
- * sources:
+ * process sent them. The traffic is known only if the run is not in the machine's own namespace.
+ * There are two sources:
  *
- * "own": the run is in another namespace than the exporter, which belongs to the job's container or
- * pod.
+ * "own": the run and the exporter are in different namespaces. The run's namespace belongs to the
+ * container or pod of the job.
  *
- * "shared": the run is in the exporter's namespace, which belongs to a container or pod. The
- * traffic includes that of all processes in this namespace.
+ * "shared": the run and the exporter are in the same namespace, which belongs to a container or
+ * pod. The result includes the traffic of all processes in this namespace.
  *
  * See collectors/machine/machine_network.h for the machine's namespace. Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_NETWORK_H
@@ -26,8 +26,8 @@ struct run_network {        /* zeroed memory = nothing read yet */
 	double received_bytes, sent_bytes; /* since the first tick */
 };
 
-/* `pid` is a live process of the run; 0 = none. Sets the bytes since the first tick. Leaves both
- * values unchanged when they are unknown. */
+/* Sets *ret_received and *ret_sent to the bytes since the first tick. Leaves both unchanged when
+ * the numbers are unknown. `pid` is a live process of the run; 0 = no live process. */
 void run_network_look(struct run_network *n, const struct host *h, pid_t pid, double *ret_received,
 	double *ret_sent);
 

@@ -17,8 +17,8 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	const struct tree_now *now, const struct delay_reader *delays);
 
 /* Sets the tmpfs value: shared memory of the run's own cgroup that no process has mapped. Call it
- * after the cgroup value is set. The value is unknown (NaN) when the run has no process, because
- * the kinds of memory are then unknown. */
+ * after the cgroup value is set. When the run has no process, the tmpfs value is unknown (NaN),
+ * because it is computed from the mapped memory of the processes. */
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
 /* Subtracts from figures of wait4(2) the usage of helpers that members waited for. A peak that may be

@@ -69,8 +69,8 @@ struct gpu_share {
 	double utilization, vram_bytes; /* NaN = unknown */
 };
 
-/* A DRM client. A process may have several descriptors of one client, and may share the client with
- * its children. */
+/* A DRM client: one opening of a GPU's device file. Several descriptors of a process may belong to
+ * the same client, and child processes may share the client. */
 struct gpu_client {
 	size_t device;
 	uint64_t id;

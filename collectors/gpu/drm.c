@@ -11,7 +11,8 @@
 
 #define PATH_SIZE 192
 
-/* A number in sysfs, in a file below class/drm/cardN or its hwmon directory. */
+/* One number of a GPU that sysfs shows: its file, and the member of struct gpu_device that it sets.
+ * The file is in class/drm/cardN or in the hwmon directory below it. */
 struct drm_file {
 	enum { IN_CARD, IN_HWMON } where;
 	const char *file;
@@ -22,9 +23,9 @@ struct drm_file {
 #define VALUE(id) offsetof(struct gpu_device, value[id])
 #define CLOCK(id) offsetof(struct gpu_device, clock_hz[id])
 
-/* Names and units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and
- * sysfs-driver-intel-{i915,xe}-hwmon in the kernel's Documentation/ABI/testing. If several files
- * give the same value, the first readable file is used. */
+/* If several files give the same value, the first readable file is used. Sources of names and
+ * units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and
+ * sysfs-driver-intel-{i915,xe}-hwmon in the kernel's Documentation/ABI/testing. */
 static const struct drm_file sources[] = {
 	{IN_CARD, "device/gpu_busy_percent", 0.01, VALUE(GPU_UTILIZATION)},
 	{IN_CARD, "device/mem_busy_percent", 0.01, VALUE(GPU_MEMORY_BUSY)},
@@ -111,7 +112,7 @@ static void read_uevent(struct card *c, const struct host *h)
 			slice_copy(word, c->fixed.driver, sizeof c->fixed.driver);
 		else if (slice_is(key, "PCI_SLOT_NAME"))
 			slice_copy(word, c->fixed.pci, sizeof c->fixed.pci);
-		else if (slice_is(key, "PCI_ID")) /* replaced by product_name if that exists */
+		else if (slice_is(key, "PCI_ID")) /* used until product_name is read */
 			slice_copy(word, c->fixed.name, sizeof c->fixed.name);
 	}
 }

@@ -1,5 +1,5 @@
 /* GPUs of all kernel DRM drivers except NVIDIA's, such as AMD and Intel. Reads their numbers from
- * sysfs. collectors/gpu/users.h reads the use by each process.
+ * sysfs. For the GPU use of each process, see collectors/gpu/users.h.
  *
  * Only the sampler thread uses this. */
 #ifndef COLLECTORS_GPU_DRM_H
@@ -23,8 +23,8 @@ size_t gpu_drm_count(const struct gpu_drm *d);
 /* Reads the current numbers of GPU number `i`. */
 void gpu_drm_read(struct gpu_drm *d, const struct host *h, size_t i, struct gpu_device *ret);
 
-/* Returns the index of the GPU with this PCI address or, when `pci` is empty, of the only GPU with
- * this driver. Returns SIZE_MAX when no GPU or more than one GPU matches. */
+/* Returns the index of the GPU with the PCI address `pci`. If `pci` is empty, returns the only GPU
+ * with this driver. Returns SIZE_MAX when no GPU or more than one GPU matches. */
 size_t gpu_drm_find(const struct gpu_drm *d, const char *pci, const char *driver);
 
 /* Returns true when clients of this driver must be ignored: NVIDIA's, which NVML reports, and

@@ -9,8 +9,8 @@
 /* Maximum number of memory regions of one client. Further regions are ignored. */
 #define REGIONS_MAX 16
 
-/* Kinds of keys that give the bytes of a region. If a region has several kinds, the highest kind is
- * used. Resident bytes are in the region right now. */
+/* Kinds of keys that give the bytes of a memory region. If a region has several kinds of keys, the
+ * kind that is last in the enum is used. "Resident" bytes are in the region right now. */
 enum memory_key { KEY_NONE, KEY_TOTAL, KEY_MEMORY, KEY_RESIDENT };
 
 struct memory_region {
@@ -56,8 +56,8 @@ static void take_engine(struct drm_fdinfo *f, struct slice key, uint64_t value)
 	struct slice name;
 	struct drm_engine *e;
 
-	/* This prefix comes first: "drm-engine-capacity-video" is not the engine
-	 * "capacity-video". */
+	/* Test for this prefix first. Otherwise "drm-engine-capacity-video" would be read as an
+	 * engine with the name "capacity-video". */
 	if (after_prefix(key, "drm-engine-capacity-", &name)) {
 		e = engine_named(f, name);
 		if (e && value > 0)

@@ -26,16 +26,17 @@ struct drm_fdinfo {
 	uint64_t client_id;
 	size_t n_engines;
 	struct drm_engine engine[DRM_ENGINES_MAX];
-	bool vram_known;     /* vram_bytes is valid; 0 = the GPU has no own memory */
+	/* True if vram_bytes is valid. vram_bytes is 0 for a GPU without its own memory. */
+	bool vram_known;
 	uint64_t vram_bytes; /* bytes in the GPU's own memory */
 };
 
 /* Returns false for a descriptor that is not DRM, or when the driver reports nothing. */
 bool drm_fdinfo_parse(struct scan text, struct drm_fdinfo *ret);
 
-/* Returns how busy the client kept its busiest kind of engine between `before` and `now`: 0 to 1,
- * as a fraction of the time; NaN = unknown. A counter that fell counts as unchanged, as the
- * specification requires: the counter in `now` is raised to its value in `before`. */
+/* Returns the fraction of the time (0 to 1) in which the client's busiest kind of engine worked
+ * between `before` and `now`; NaN = unknown. A counter that fell counts as unchanged, as the
+ * specification requires. In this case the counter in `now` is raised to its value in `before`. */
 double drm_fdinfo_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now,
 	double seconds);
 

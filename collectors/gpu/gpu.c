@@ -33,7 +33,8 @@ X(GPU_USED, .name = "rightsize_gpus_used", .fold = FOLD_VALUE, .column = "system
 X(GPU_UNATTRIBUTED, .name = "rightsize_gpu_unattributed_processes", \
   .help = "Processes that NVML lists under a pid that leads to no process here, so no run is given their GPU use")
 
-/* These metrics follow the numbers of struct gpu_device (GPU_VALUES). */
+/* GPU_VALUES are the first metrics, one for each number of struct gpu_device. The other metrics
+ * come after them. */
 enum { GPU_LAST_VALUE = GPU_N_VALUES - 1, GPU_MORE_METRICS(METRIC_ID) GPU_N_METRICS };
 static const struct metric gpu_metrics[] = { GPU_VALUES(METRIC_ROW) GPU_MORE_METRICS(METRIC_ROW) };
 /* clang-format on */
@@ -50,7 +51,8 @@ static const char *const ecc_names[NVML_ECC_TYPES] = {
 	[NVML_ECC_UNCORRECTED] = "uncorrected",
 };
 
-/* Bits of nvmlDeviceGetCurrentClocksEventReasons, except idle and the user's own settings. */
+/* Bits that nvmlDeviceGetCurrentClocksEventReasons returns. The bits for "idle" and for the user's
+ * own settings are left out. */
 static const struct {
 	uint64_t bit;
 	const char *name;
@@ -126,8 +128,8 @@ static void attribute_users(struct gpus *g, const struct host *h)
 		qsort(g->attributed, g->n_attributed, sizeof *g->attributed, by_pid);
 }
 
-/* Returns true when an NVIDIA driver is loaded. The library is started only then, because it would
- * otherwise load a driver and create device nodes. An exporter must not do that. */
+/* Returns true when an NVIDIA driver is loaded. Without a loaded driver, NVML must not be started.
+ * It would load the driver and create device nodes, which an exporter must not cause. */
 static bool driver_is_loaded(const struct host *h)
 {
 	return tree_size(h->sys, "module/nvidia") >= 0 || tree_size(h->sys, "module/nvgpu") >= 0 ||
@@ -203,8 +205,8 @@ static bool nvml_is_there(const struct gpus *g)
 	return g->nvml_code != -ENOENT;
 }
 
-/* Returns true when the driver hides the processes of a GPU, or a listed process is
- * unattributed. */
+/* Returns true when NVML does not show which processes use which GPU: the driver hides the
+ * processes of a GPU, or a listed pid belongs to no process that is visible here. */
 static bool nvml_hides(const struct gpus *g)
 {
 	if (!nvml_is_there(g))
@@ -244,7 +246,8 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 	if ((!nvml && !g->drm) || (nvml && !g->table))
 		return unknown;
 	size_t first_drm = g->table ? g->table->n_devices : 0;
-	/* Older drivers list no processes in the PID namespace of a container. */
+	/* In a container with its own PID namespace, older drivers list no processes. Therefore
+	 * check each process for an open NVIDIA device. */
 	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
 
 	gpu_sum_reset(&g->sum, first_drm + (g->drm ? gpu_drm_count(g->drm) : 0));
@@ -294,7 +297,8 @@ static void add_slices(const struct nvml_table *t, struct block *out)
 	}
 }
 
-/* Returns 1 or 0, or NaN when neither work nor processes are reported. */
+/* Returns 1 if the GPU is in use, otherwise 0. Decides by utilization or, if that is unknown, by
+ * the number of processes. NaN = both are unknown. */
 static double in_use(const struct gpu_device *d)
 {
 	double sign = d->value[GPU_UTILIZATION];

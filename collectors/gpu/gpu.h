@@ -14,8 +14,8 @@ struct process_tree;
 
 /* GPU use of a run, summed over all GPUs. NaN = unknown, also on a machine without GPUs. */
 struct gpu_use {
-	double gpus; /* number of GPUs with a context or work of the run */
-	/* Sum over GPUs of the fraction of time in which the GPU worked for the run. */
+	double gpus; /* number of GPUs on which the run had a context or work */
+	/* Sum over all GPUs. For each GPU: the fraction of time in which it worked for the run. */
 	double usage;
 	double vram_bytes;
 };
@@ -26,7 +26,8 @@ void gpus_begin(struct gpus *g, const struct host *h);
 /* Returns the GPU use of a run. All values are unknown when `g` is NULL. */
 struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t);
 
-/* Returns the memory of all GPUs. NaN = unknown for at least one GPU, or no GPU. */
+/* Returns the total memory of all GPUs. NaN = there is no GPU, or the memory of a GPU is
+ * unknown. */
 double gpus_vram_bytes(const struct gpus *g, const struct host *h);
 
 /* Waits for an NVML table that is newer than this call. Returns false after `seconds`. */

@@ -207,11 +207,11 @@ static bool all_are_pids(const struct nvml_processes *p, size_t n, size_t size)
 	return true;
 }
 
-/* Returns the size of each of the `n` records in the buffer; 0 = unknown. */
+/* Returns the size in bytes of one record, for a buffer with `n` records; 0 = unknown. */
 static size_t record_size(const struct nvml_processes *p, size_t n)
 {
 	if (n < 2)
-		return RECORD; /* a single record begins at offset 0 with any size */
+		return RECORD; /* a single record is at offset 0, whatever its size */
 	bool past_short = is_written(p, n * RECORD, n * RECORD_535);
 	bool past_long = is_written(p, n * RECORD_535, p->buffer_size);
 	size_t size = past_short ? RECORD_535 : RECORD;

@@ -139,9 +139,9 @@ void nvml_processes_done(struct nvml_processes *p);
 
 /* Adds the processes that have a context of this kind on the device, each pid once.
  *
- * The size of a record may differ from the API version: some drivers of the 535 series wrote 32
- * bytes instead of 24 through _v3. The written bytes show the size. If they are ambiguous, _v2 is
- * called. */
+ * The real size of a record may differ from the size in the API. Some drivers of the 535 series
+ * wrote 32 bytes instead of 24 through the _v3 function. The bytes that were written show the real
+ * size. If they do not show it clearly, the _v2 function is called. */
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 

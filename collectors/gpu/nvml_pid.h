@@ -1,9 +1,11 @@
 /* Maps pids of NVML to pids of host->proc. The driver reports pids of the initial PID namespace or,
  * in newer versions, of the caller's namespace. There are three cases:
  *
- * 1. This process is in the initial namespace and host->proc shows it: the pids are equal.
- * 2. Otherwise, a process is used that has an NVIDIA device open and has this pid: preferably in
- *    host->proc, else in an inner namespace (NSpid in /proc/PID/status).
+ * 1. If this process is in the initial namespace and host->proc shows that namespace, the pids are
+ *    equal.
+ * 2. In any other case, searches for a process that has an NVIDIA device open and has the pid of
+ *    NVML. A process with this pid in host->proc comes first. Otherwise the pid may also be a
+ *    pid in an inner namespace (NSpid in /proc/PID/status).
  * 3. If no process is found, the pid stays unattributed. Nothing is guessed.
  *
  * Only the sampler thread uses this. */
@@ -37,7 +39,8 @@ struct gpu_pids { /* all zero = empty */
 void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid,
 	size_t n);
 
-/* Returns true in the first of the three cases: driver pids are pids of host->proc. */
+/* Returns true if pids of the driver are equal to pids of host->proc (the first of the three
+ * cases). */
 bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h);
 
 /* Returns the pid in host->proc, or 0 when the driver's pid is unattributed. */

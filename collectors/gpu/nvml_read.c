@@ -36,7 +36,8 @@ static int note_answer(struct nvml_reading *r, int code)
 	return code;
 }
 
-/* Makes the NVML call in `expression`. Makes no call if the GPU is lost. */
+/* STEP evaluates `expression`, an NVML call, and notes the answer. If the GPU is lost, `expression`
+ * is not evaluated. */
 #define STEP(r, call_name, expression)                                                             \
 	((r)->lost ? (int)NVML_LOST : (about_to((r), (call_name)), note_answer((r), (expression))))
 
@@ -44,8 +45,9 @@ static int note_answer(struct nvml_reading *r, int code)
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
 			    (int)NVML_NO_FUNCTION)
 
-/* Returns *value in another unit, or NaN if the call that filled it failed. `value` is a pointer,
- * because the compiler may evaluate it before that call, which is another argument. */
+/* Converts *value to another unit. Returns NaN if the NVML call failed. `value` is a pointer
+ * because the NVML call that sets *value is another argument. The compiler may evaluate that
+ * argument last. */
 static double scaled(int code, const unsigned *value, double unit)
 {
 	return code == NVML_OK ? (double)*value * unit : NAN;
@@ -128,8 +130,8 @@ static void read_slice(struct nvml_reading *r, void *handle, size_t device)
 	t->slice[t->n_slices++] = s;
 }
 
-/* Reads the slices of a GPU and their processes, because a driver may report processes only by
- * slice. */
+/* Reads the slices of a GPU and the processes of each slice. Some drivers report the processes of a
+ * sliced GPU only by slice. */
 static bool read_slices(struct nvml_reading *r, void *handle, size_t device)
 {
 	unsigned n = 0;

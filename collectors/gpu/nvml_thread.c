@@ -9,7 +9,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/* Pause between two tables: 9 times as long as the last table took, within these limits. */
+/* The pause between two tables is 9 times as long as it took to read the last table, but at least
+ * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 /* Seconds without an answer after which the library is restarted. */
@@ -36,7 +37,8 @@ struct gpu_nvml {
 	enum nvml_state state;
 	struct err failure;
 	bool stop, ended, abandoned;
-	uint64_t requested, served; /* numbers of the newest table requested and finished */
+	/* Number of the last table that was requested, and of the last one that was finished. */
+	uint64_t requested, served;
 };
 
 static void worker_free(struct gpu_nvml *w)
@@ -89,7 +91,8 @@ static void connection_close(struct gpu_nvml *w, struct nvml_connection *s)
 	s->open = false;
 }
 
-/* Returns false when there is no driver or GPU, and the thread may end. */
+/* Starts the library and lists the GPUs. Returns false when there is no driver or no GPU. The
+ * thread may then end. */
 static bool connection_open(struct gpu_nvml *w, struct nvml_connection *s)
 {
 	atomic_store(&w->progress.call, "init");

@@ -1,8 +1,8 @@
-/* A thread that reads NVIDIA GPUs and their processes. A call that hangs or fails then costs only a
- * gap in the numbers.
+/* A thread that reads NVIDIA GPUs and their processes. If a call of NVML hangs or fails, only the
+ * GPU numbers have a gap. Other threads never wait for NVML.
  *
- * The thread publishes a table about once a second. Any thread may take the latest table without
- * waiting for NVML. */
+ * The thread publishes a table about once a second. Any thread may take the latest table at any
+ * time. */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
 

@@ -14,12 +14,12 @@
 /* Maximum number of DRM clients of one process. */
 #define CLIENTS_MAX 64
 
-/* An idle client with less GPU memory does not count as a user of the GPU, because ROCm opens all
- * existing GPUs. */
+/* Minimum GPU memory, in bytes, of an idle client that counts as a user of the GPU. ROCm opens all
+ * GPUs of the machine, so a client with less memory may not use the GPU at all. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/* Pause before the next search of a process's descriptors: when their number changed, when the
- * process ran, and when it slept. */
+/* Pause until the descriptors of a process are searched again. It depends on the process: the
+ * number of its descriptors changed (CHANGED), it ran (RAN), or it slept (SLEPT). */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
@@ -44,8 +44,8 @@ struct user {
 	struct mono searched;
 	bool ever_searched;
 	bool unknown;      /* a descriptor was unreadable or leads to an unknown GPU */
-	bool cuda;         /* has /dev/nvidia-uvm open, which CUDA needs and NVML does not */
-	bool computes;     /* has /dev/kfd open: engine times exclude AMD's compute queues */
+	bool cuda;         /* has /dev/nvidia-uvm open; CUDA needs this file, NVML does not */
+	bool computes;     /* has /dev/kfd open; engine times lack AMD's compute queues */
 	uint64_t open_fds; /* number of descriptors at the last search */
 	size_t n, room;
 	struct client *client;
@@ -190,7 +190,8 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 	p->computes = p->cuda = p->unknown = false;
 	int code = process_fds(h, p->shown_by, &u->links_left, look_at_fd, &s);
 
-	/* Search again in the next tick, which has a full budget. */
+	/* The budget of this tick ran out. Keep the old clients, and search again in the next tick,
+	 * which has a full budget. */
 	if (code == -EAGAIN && !whole_budget) {
 		free(p->client);
 		*p = s.before;
@@ -198,8 +199,8 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 	}
 	free(s.before.client);
 	if (code == -EAGAIN)
-		/* The process has more descriptors than a whole tick's budget, so accept a partial
-		 * search. */
+		/* Even the full budget of a tick is too small for this process. Accept the part
+		 * that was searched. */
 		code = 0;
 	p->unknown = p->unknown || (code < 0 && !process_gone(code));
 	p->ever_searched = true;

@@ -14,15 +14,16 @@ struct gpu_users;
 struct gpu_users *gpu_users_new(void);
 void gpu_users_free(struct gpu_users *u); /* NULL does nothing */
 
-/* Call it at the start of each tick. Forgets processes that were not read in the last tick. */
+/* Call it at the start of each tick. Forgets the processes for which gpu_users_look was not called
+ * in the last tick. */
 void gpu_users_begin(struct gpu_users *u);
 
-/* Adds the use of the GPUs in `d` by one process to `sum`. `first` is the index in `sum` of the
- * first GPU of `d`. `d` may be NULL. Descriptors are searched when the process is new, or when it
- * may have opened more. Otherwise only known descriptors are read.
+/* Adds one process's use of the GPUs in `d` to `sum`. `first` is the index in `sum` of the first
+ * GPU of `d`. `d` may be NULL. All descriptors of the process are searched when the process is new,
+ * or when it may have opened more. At other times only the known descriptors are read.
  *
  * Returns true when the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML reports the
- * process's work there. */
+ * GPU work of such a process. */
 bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct host *h,
 	const struct member *m, size_t first, struct gpu_sum *sum);
 

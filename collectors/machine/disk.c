@@ -67,8 +67,8 @@ struct disk {
 	struct ration classify;
 };
 
-/* Parses "8 0 sda 129 0 2490 ...". Returns false when fields are missing: a partition has only 4
- * before Linux 2.6.25. */
+/* Parses "8 0 sda 129 0 2490 ...". Returns false when fields are missing. Before Linux 2.6.25, the
+ * line of a partition has only 4 fields after the name. */
 static bool parse_line(struct scan line, struct slice *name, uint64_t field[DISK_FIELDS])
 {
 	uint64_t major, minor;
@@ -127,9 +127,10 @@ static bool named_like_virtual(const char *name)
 	return false;
 }
 
-/* Block devices made of other block devices, or of memory, are the children of
- * /sys/devices/virtual/block. The one exception is nbd, whose storage is on another machine. A
- * hidden device is a path of a multipath disk. */
+/* Returns true for a disk that is neither a partition nor made of other disks or of memory. Disks
+ * made of other disks or of memory are in /sys/devices/virtual/block. nbd is there, too, but its
+ * storage is on another machine, so it counts as physical. A hidden device is only one path to a
+ * multipath disk. */
 static bool is_physical(const struct host *host, const struct devices *all, const char *name)
 {
 	char path[DEVICE_NAME_MAX + 32], target[SYS_TARGET_MAX];

@@ -1,5 +1,5 @@
 /* Energy used by processors, from RAPL: /sys/class/powercap/intel-rapl:N
- * (Documentation/power/powercap of the kernel). AMD processors have the same names.
+ * (Documentation/power/powercap of the kernel). The files have the same names on AMD processors.
  *
  * Zones intel-rapl:N are usually whole packages. Zones intel-rapl:N:M (cores, memory) are parts of
  * package N. A sum over all zones would count energy twice.
@@ -28,8 +28,8 @@ X(ZONE, .name = "rightsize_energy_zone_joules", .unit = "joules", .labels = {"zo
 enum { ENERGY_METRICS(METRIC_ID) };
 static const struct metric energy_metrics[] = {ENERGY_METRICS(METRIC_ROW)};
 
-/* The kernel may show the same counters twice: read from registers (intel-rapl) and from memory
- * (intel-rapl-mmio). Only those from registers are read. */
+/* The kernel may show the same counters under two names: intel-rapl (read from registers) and
+ * intel-rapl-mmio (read from memory). Only intel-rapl is used here. */
 #define PREFIX    "intel-rapl:"
 #define FOLDER    "class/powercap"
 #define ZONES_MAX 64

@@ -49,10 +49,11 @@ static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable"
 /* Maximum number of file systems that are measured. */
 #define FILESYSTEMS_MAX 256
 
-/* The mount table is read when the kernel reports a change: at once, or after a pause if the table
- * is long. If the kernel cannot report changes, or a file system could not be read, the table is
- * read without a report, after a pause that is LOOK_SECONDS longer. The space of each file system
- * is read at every tick. */
+/* The mount table is read again when the kernel reports a change. A long table is read only after a
+ * pause of one second for every MOUNTS_PER_PAUSE_SECOND mounts.
+ * If the kernel cannot report changes, or if a file system could not be read, the table is read
+ * again even without a report. The pause is then LOOK_SECONDS longer.
+ * The space of each file system is read at every tick. */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
 
@@ -205,8 +206,9 @@ static bool shows_root(const struct mounts *m, const struct host *host)
 	return false;
 }
 
-/* Opens the watch before it reads the table, so that no change is missed. The watch keeps the mount
- * namespace alive, but process 1 and the exporter itself do that too. */
+/* Opens the watch first and reads the table second, so that no change between the two is missed.
+ * The watch keeps the mount namespace alive. This has no effect, because process 1 or the exporter
+ * itself also keeps it alive. */
 static int read_from(struct filesystem_state *s, const struct host *host, const char *table,
 	struct err *e)
 {
@@ -216,8 +218,9 @@ static int read_from(struct filesystem_state *s, const struct host *host, const 
 	return mounts_read(&s->mounts, host->proc, table, e);
 }
 
-/* Chooses the table whose mount points exist below host->root. If a container measures its machine
- * (--path.rootfs), that is the table of process 1, not the container's own. */
+/* Chooses the table whose mount points exist below host->root. If this exporter runs in a container
+ * but measures the machine (--path.rootfs), that is the table of process 1, not of the
+ * container. */
 static int find_table(struct filesystem_state *s, const struct host *host, struct err *e)
 {
 	static const char own[] = "self/mountinfo", first[] = "1/mountinfo";

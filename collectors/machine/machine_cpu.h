@@ -1,6 +1,6 @@
-/* CPU time that the whole machine spent: an upper bound for what a run may have used unseen. A
- * process that starts and ends between two ticks, and that its parent does not wait for, leaves no
- * other trace in /proc. */
+/* CPU time that the whole machine spent. It is an upper bound of the CPU time that a run may have
+ * used unseen. A process that starts and ends between two ticks leaves no other trace in /proc if
+ * its parent does not wait for it. */
 #ifndef COLLECTORS_MACHINE_MACHINE_CPU_H
 #define COLLECTORS_MACHINE_MACHINE_CPU_H
 
@@ -17,8 +17,8 @@ struct machine_cpu {
 	 * time, at each timer tick. */
 	double idle_seconds;
 	uint64_t births; /* processes and threads created since boot */
-	/* The caller copies both from struct machine_steal, which adds them up since its first
-	 * reading. */
+	/* Sums since the first reading of struct machine_steal. machine_cpu_parse does not set
+	 * them: the caller copies them from struct machine_steal. */
 	double ran_seconds, stolen_seconds;
 };
 
@@ -48,8 +48,9 @@ void machine_steal_look(struct machine_steal *s, struct scan text, struct mono a
 	long ticks_per_second);
 void machine_steal_done(struct machine_steal *s);
 
-/* Returns the stolen fraction, 0 to 1, of run time plus stolen time between two readings. NaN =
- * both are 0, as when machine_steal_look was not called between. */
+/* Returns the stolen time between two readings as a fraction (0 to 1) of run time plus stolen time.
+ * Returns NaN if both times are 0, for example because machine_steal_look was not called between
+ * the readings. */
 double machine_cpu_stolen(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
 /* Returns the CPU time of this program in seconds. */

@@ -28,9 +28,11 @@ static bool is_on(struct tree *t, uint64_t device)
 	return t && tree_device(t, "", &its) == 0 && its == device;
 }
 
-/* Each network namespace has its own sysfs file system, wherever that is mounted. The mount table
- * of process 1 gives the device number of its /sys. The path 1/root/sys is not read instead: guard
- * threads would read it, and other processes can block those. */
+/* Each network namespace has its own sysfs file system. The mount table of process 1 gives the
+ * device number of the sysfs that is mounted at its /sys. The first of our own trees with that
+ * device number is used.
+ * The path 1/root/sys would lead to the same files. It is not used, because guard threads would
+ * read it, and processes of others can block those threads. */
 int machine_network_sys(const struct host *h, struct tree **ret)
 {
 	AUTO(mounts_done) struct mounts mounts = {0};

@@ -1,6 +1,7 @@
-/* The machine's network namespace is the one of process 1 in the PID namespace that /proc shows.
- * The exporter is usually in it too. A DaemonSet with hostPID is not: its pod has its own network
- * namespace, which counts only the exporter's traffic.
+/* The machine's network namespace is the network namespace of process 1 in the PID namespace that
+ * /proc shows. The exporter is usually in the machine's network namespace, too. It is not there in
+ * a DaemonSet with hostPID, because the pod has its own network namespace. That namespace counts
+ * only the exporter's traffic.
  *
  * The namespace of process 1 can be read with SYS_PTRACE or by the same user (ptrace(2), "read").
  * If it cannot be read, the exporter's own namespace counts as the machine's. */
@@ -11,15 +12,16 @@
 
 #define NAMESPACE_NAME_MAX 64
 
-/* Writes the name of the machine's network namespace, such as "net:[4026531840]", if the exporter
- * is in another one. Returns -ENOENT if both are the same or the name cannot be read, and
- * -ETIMEDOUT if the caller should try again. */
+/* Writes the name of the machine's network namespace, such as "net:[4026531840]", to `ret`, if the
+ * exporter is in a different network namespace. Returns -ENOENT if the exporter is in the machine's
+ * namespace, or if the name cannot be read. Returns -ETIMEDOUT if the caller should try again. */
 int machine_network_space(const struct host *h, char ret[NAMESPACE_NAME_MAX]);
 
-/* Finds the tree that shows the machine's interfaces, if the exporter is in another network
- * namespace. A mounted sysfs shows only the namespace in which it was mounted. If no open sysfs
- * shows the machine's, `ret` is a tree without interfaces, because another namespace may use the
- * same card names. The tree is borrowed. */
+/* If the exporter is not in the machine's network namespace, finds the tree that shows the
+ * machine's interfaces. A mounted sysfs shows only the namespace in which it was mounted. If no
+ * open tree shows the machine's interfaces, `ret` becomes a tree without interfaces. Another
+ * namespace's tree is not used, because it may have network cards with the same names. The tree is
+ * borrowed. */
 int machine_network_sys(const struct host *h, struct tree **ret);
 
 #endif

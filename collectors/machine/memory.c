@@ -63,7 +63,8 @@ static void parse_meminfo(struct scan text, double value[MEMORY_N_METRICS])
 {
 	bool seen[ARRAY_LEN(fields)] = {false};
 	struct scan line;
-	size_t first = 0; /* rows before it are done; kernels print keys in table order */
+	/* All rows before `first` are done. The kernel prints the keys in the order of the table. */
+	size_t first = 0;
 
 	for (size_t i = 0; i < MEMORY_N_METRICS; i++)
 		value[i] = NAN;

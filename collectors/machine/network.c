@@ -1,20 +1,20 @@
 /* Bytes, packets, errors and drops of each interface, from /proc/net/dev and /sys/class/net. Reads
- * the machine's network namespace, even if the exporter is in another one
+ * the machine's network namespace, even if the exporter is in another namespace
  * (collectors/machine/machine_network.h).
  *
  * A packet of a container passes a veth, a bridge and a network card. Only the card is reported, so
  * that a sum over interfaces counts each byte once:
  *
- * - A machine with network cards reports them. A card whose master is also a card is left out,
+ * - A machine with network cards reports its cards. A card whose master is also a card is left out,
  *   because the master counts its traffic. An example is the accelerated interface of a virtual
  *   machine, whose master is the synthetic interface.
  * - A network namespace without a card (a pod, a container) reports the interfaces that lead out of
- *   it. Left out are lo, interfaces with a master, bridges, tunnels and VLANs, because their
+ *   it. It does not report lo, interfaces with a master, bridges, tunnels and VLANs, because their
  *   packets pass another interface.
  * - Some namespaces, such as a rootless container, have only an interface that ends in a program (a
  *   tap). They report that interface.
  *
- * If sysfs does not show an interface, its name decides. */
+ * If sysfs does not show an interface, its kind is guessed from its name. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Facts about the machine, and the part of it that this exporter, or a job beside it, may use. */
+/* Facts about the machine, and how much of the machine this exporter or a job beside it may use. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -98,7 +98,8 @@ static void skip_space(struct scan *s)
 		s->at++;
 }
 
-/* Returns the string that is the member called `name` of the outermost JSON object. */
+/* Returns the value of the member `name` in the outermost JSON object, if the value is a string
+ * that is not empty. */
 static struct slice json_member(struct slice json, const char *name)
 {
 	struct scan s = scan_slice(json);
@@ -178,8 +179,8 @@ static struct slice argument(const struct process_words *w, const struct program
 	return at < w->n_arguments ? w->argument[at] : nothing;
 }
 
-/* Finds the first option `f->text` whose value begins with `begin`. Returns the rest of the
- * value. */
+/* Finds the first option with the name `f->text` and a value that begins with `begin`. Returns the
+ * part of the value after `begin`. */
 static struct slice option(const struct process_words *w, const struct from *f, const char *begin)
 {
 	const struct program *p = f->program;
@@ -222,7 +223,8 @@ static struct slice script(const struct process_words *w, const struct from *f)
 	return nothing;
 }
 
-/* A process title is one string with blanks, so it is the first argument. NULs may follow it. */
+/* Returns word number `index` after `begin` in the process title. A title is one string with
+ * blanks, so it is the first argument. NULs may follow it. */
 static struct slice title(const struct process_words *w, const char *begin, int index)
 {
 	struct slice line = w->n_arguments ? w->argument[0] : nothing;
