@@ -11,8 +11,9 @@
 
 enum subject { OTHER, CPU_TIME, CORES, MEMORY, VRAM, GPUS, PROCESSES, TOTAL };
 
-/* Columns not in this table must only be 0 or more. memory_rss_bytes and its parts are missing on
- * purpose: they count shared memory once for each process, so they may exceed the machine's. */
+/* Bounds of columns. A column that is not in this table can have any value of 0 or more.
+ * memory_rss_bytes and its parts are left out on purpose. They count shared memory once for each
+ * process, so they may exceed the memory of the machine. */
 static const struct {
 	const char *column;
 	enum subject subject;
@@ -59,7 +60,7 @@ struct bound {
 	char because[128];
 };
 
-/* Returns the time in which the run can have used CPU time. */
+/* Returns the longest time during which the run can have used CPU time. */
 static double longest(const struct run *r)
 {
 	if (r->outcome == OUTCOME_INTERRUPTED || !(r->duration_seconds >= 0))
@@ -83,8 +84,8 @@ static struct bound cpu_time_bound(const struct run *r)
 	return b;
 }
 
-/* The slack of a rate is larger the shorter its interval is. No interval is shorter than half the
- * usual one (recommender/run.h). */
+/* Returns the bound of cpu_cores. The shorter an interval is, the more slack its rate has. The
+ * shortest possible interval is half the usual one (recommender/run.h). */
 static struct bound cores_bound(const struct run *r)
 {
 	double cpus = cpus_of(r), usual = r->interval_seconds;
@@ -149,7 +150,8 @@ static double number_of(const struct distribution *d, size_t i)
 	return *(const double *)(const void *)((const char *)d + numbers[i].offset);
 }
 
-/* The sum of a level, such as memory, only counts samples and has no bound. */
+/* Returns true when the sum of a column has a bound. The sum of a level, such as memory, depends on
+ * the number of samples and has no bound. */
 static bool sum_is_bounded(enum subject s)
 {
 	return s == CPU_TIME || s == TOTAL;
@@ -215,7 +217,8 @@ void run_mend_cores(struct run *r)
 
 /* ---- order ---- */
 
-/* Returns false when both are known and `low` is above `high` by more than rounding. */
+/* Returns false when `low` is above `high` by more than a rounding error. Returns true when one of
+ * them is unknown (NaN). */
 static bool in_order(double low, double high)
 {
 	return !(low > high + 1e-9 * fabs(high));

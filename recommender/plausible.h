@@ -1,9 +1,9 @@
-/* Numbers that a run cannot have: more CPU time than its CPUs had, more memory than its machine.
- * The history checks its own runs with this before it keeps their numbers, and POST /runs checks
- * the runs of others.
+/* Checks for numbers that a run cannot have, such as more CPU time than its CPUs had, or more
+ * memory than its machine has. The history checks its own runs before it stores their numbers. POST
+ * /runs checks the runs that clients send.
  *
- * Where the machine is unknown, the bounds are those that no machine passes. A larger bound would
- * let a single wrong number decide the next request. */
+ * If the machine is unknown, the bounds are those that no machine can exceed. The bounds are no
+ * larger than that, because a single wrong number could decide the next request. */
 #ifndef RECOMMENDER_PLAUSIBLE_H
 #define RECOMMENDER_PLAUSIBLE_H
 
@@ -11,66 +11,71 @@
 #include "collectors/base/err.h"
 #include "recommender/run.h"
 
-/* Linux is built for at most 8192 CPUs (NR_CPUS). */
+/* Linux supports at most 8192 CPUs (NR_CPUS). This bound is twice as large. */
 #define RUN_CPUS_MAX 16384.0
-/* 128 TiB. The largest machines that are sold have 64 TiB. It is also the largest request that
- * sizing makes (ALLOCATION_MAX). */
+/* 128 TiB. The largest machines on sale have 64 TiB. Sizing requests no more than this, either
+ * (ALLOCATION_MAX). */
 #define RUN_MEMORY_MAX 0x1p47
-/* An operating system sees fewer GPUs than this, slices of GPUs included. */
+/* No operating system has this many GPUs, even if each slice of a GPU counts as a GPU. */
 #define RUN_GPUS_MAX 1024.0
 /* Linux has at most this many processes and threads (PID_MAX_LIMIT). */
 #define RUN_PROCESSES_MAX 4194304.0
-/* Total of bytes that a run moved or stored: 1 EiB, which is 36 GB a second for a year. */
+/* Maximum number of bytes that a run can move or store: 1 EiB, which is 36 GB a second for a
+ * year. */
 #define RUN_TOTAL_MAX 0x1p60
-/* Requests are wishes to a scheduler, possibly for many machines, so no machine bounds them. These
- * are the bounds of --request-cpu and --request-memory too. */
+/* Bounds of a run's requests. A request may be for many machines, so the size of one machine does
+ * not bound it. The options --request-cpu and --request-memory have the same bounds. */
 #define RUN_REQUEST_CPUS_MAX  1e6
 #define RUN_REQUEST_BYTES_MAX 1e18
 
-/* Durations are differences of CLOCK_BOOTTIME, so setting the wall clock changes none. Two
- * differences remain between a duration and the CPU time in it:
- * - chrony lets the clock run slower than CPU time by up to 8.3 % (maxslewrate).
- * - Processes of the run may use CPU time between its end and the last reading, and the start of a
- *   found process is known to 10 ms. */
+/* Slack between the duration of a run and its CPU time. Durations are differences of
+ * CLOCK_BOOTTIME, so they stay right when the wall clock is set. Two differences remain:
+ * - chrony can make the clock slower than CPU time by up to 8.3 % (maxslewrate).
+ * - Processes of the run may use CPU time between its end and the last reading. The start of a
+ *   process that was already running when it was found is known only to 10 ms. */
 #define RUN_SLACK_SHARE   0.1
 #define RUN_SLACK_SECONDS 1.0
 
-/* Returns 0 when every number of the run is possible. Returns -ERANGE otherwise; `e` then names the
- * first impossible number and its bound. `vram_bytes`: memory of all GPUs of the machine; NaN =
- * unknown.
+/* Returns 0 when every number of the run is possible. Otherwise returns -ERANGE, and `e` names the
+ * first impossible number and its bound. `vram_bytes` is the memory of all GPUs of the machine; NaN
+ * = unknown.
  *
- * The duration of an interrupted run is that of its samples, which may lack a time when no exporter
- * watched. It therefore bounds no CPU time. */
+ * The duration of an interrupted run is the time of its samples. The run may have used more CPU
+ * time while no exporter watched it, so its duration does not bound its CPU time. */
 int run_plausible(const struct run *r, double vram_bytes, struct err *e);
 
-/* Replaces impossible cpu_cores by the rate over the whole run, or removes the column when that is
- * unknown. Two readings of a run of milliseconds may lie closer together than the kernel's steps of
- * CPU time, and their rate then says nothing, although cpu_seconds is right. */
+/* Replaces impossible numbers of cpu_cores by the rate over the whole run. If that rate is unknown
+ * or impossible, removes the column. cpu_cores can be impossible although cpu_seconds is right. In
+ * a run of milliseconds, two readings may lie closer together than the kernel's steps of CPU time,
+ * so their rate says nothing. */
 void run_mend_cores(struct run *r);
 
-/* Checks numbers that a reader must not take for granted: min <= mean <= max, p50 <= p95 <= p99, and
- * that all are finite. Returns 0 or -ERANGE, as run_plausible. A mean of rates may be above `max`,
- * because the last reading of a run adds to the growth but not to the time. */
+/* Checks numbers that a client may have computed wrongly: min <= mean <= max, p50 <= p95 <= p99,
+ * and all numbers are finite. Returns 0 or -ERANGE, as run_plausible does. The mean of a rate may
+ * be above `max`, because the last reading of a run adds to the growth but not to the time. */
 int run_plausible_order(const struct run *r, struct err *e);
 
-/* Returns true when the time from start to end is the duration, apart from the slack. An
- * interrupted run may have lasted longer than its duration. */
+/* Returns true when ended_at - started_at equals the duration, within the slack. In an interrupted
+ * run, ended_at - started_at may also be longer than the duration. */
 bool run_times_agree(const struct run *r);
 
-/* Returns true when the CPU time of the run is too uncertain for sizing: the bound of the time that
- * is missing (cpu_missed_seconds), or that may be others' (cpu_foreign_seconds), is above both
- * UNCERTAIN_CPU_SHARE of cpu_seconds and UNCERTAIN_CPU_SECONDS. An unknown bound counts as 0.
+/* Returns true when the CPU time of the run is too uncertain for sizing. Two bounds measure the
+ * uncertainty. cpu_missed_seconds bounds the time that may be missing. cpu_foreign_seconds bounds
+ * the time that processes outside the run may have used. The result is true when the larger bound
+ * is above UNCERTAIN_CPU_SHARE of cpu_seconds and above UNCERTAIN_CPU_SECONDS. An unknown bound
+ * counts as 0.
  *
- * Cores are requested in whole numbers for most jobs. A fifth more or less changes the request of a
- * job with up to two busy cores by at most one core. A bound below a second comes from the edges of
- * a run and says little. */
+ * Cores are requested in whole numbers for most jobs. If a job keeps up to two cores busy, a fifth
+ * more or less changes its request by at most one core. A bound below a second comes from the start
+ * and the end of a run, and says little. */
 #define UNCERTAIN_CPU_SHARE   0.2
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);
 
-/* Appends a sentence on the CPU time of these runs: how much may be missing or others', and how many
- * runs are too uncertain for sizing. Returns false and appends nothing when both shares are at most
- * 5 %, a tenth of a core for each two cores, or the bounds together are at most a second. */
+/* Appends a sentence on the CPU time of these runs. The sentence says how much may be missing, how
+ * much other processes may have used, and how many runs are too uncertain for sizing. Returns false
+ * and appends nothing when no run is too uncertain and both amounts are small. An amount is small
+ * if it is at most 5 % of the CPU time (a tenth of a core for two cores) or at most a second. */
 #define CPU_DOUBT_MAX 300
 bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n);
 

@@ -25,10 +25,10 @@ enum outcome {
 const char *run_outcome_name(enum outcome o); /* "running", "succeeded", ... */
 bool run_outcome_parse(const char *name, enum outcome *ret);
 
-/* Distribution over time. The weight of a value is the time for which it lasted. A percentile is
- * the smallest value that the column did not exceed for that share of the time (nearest rank,
- * weighted). `sum` is the plain sum of the values: the total of a column that counts growth per
- * interval.
+/* Distribution over time. The weight of a value is the time for which it lasted. The percentile p95
+ * is the smallest value with this property: for 95 % of the time, the column was not above it
+ * (nearest rank, weighted). `sum` is the plain sum of the values. If the column counts growth per
+ * interval, `sum` is its total.
  *
  * A value that lasted no time counts only in `n`, `sum` and `max`. The last reading of a run is
  * such a value, because it only corrects the totals. If no value lasted any time, all values weigh
@@ -67,16 +67,16 @@ struct run {
 	const char *cpu_level; /* lowest CPU level of its programs, "x86-64-v3"; NULL = unknown */
 	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
-	/* `system` named the run ("metaflow", "rules", ...). `system_run` is the run of that
-	 * system; this run is one attempt of it. `labels` is a JSON object of the system's own
-	 * labels. */
+	/* `system` is the system that named the run ("metaflow", "rules", ...). `system_run` is the
+	 * name of a run in that system, and this run is one attempt of it. `labels` is a JSON
+	 * object with that system's labels. */
 	const char *system, *system_run, *labels;
-	/* Upper bound of the CPU time in the total that processes of others may have used. NaN =
-	 * unknown; 0 only when proved. */
+	/* Upper bound of the CPU time in the total that processes outside the run may have used.
+	 * NaN = unknown. 0 = it is certain that they used none. */
 	double cpu_foreign_seconds;
 	/* The online CPUs and the memory of the run's machine; NaN = unknown. */
 	double machine_cpus, machine_memory_bytes;
-	const char *disk_source;  /* of disk_grown_bytes: see collectors/followed/run_disk.h */
+	const char *disk_source;  /* source of disk_grown_bytes (collectors/followed/run_disk.h) */
 	const char *not_measured; /* why the run has no numbers; NULL = it was measured */
 };
 

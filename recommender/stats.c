@@ -33,8 +33,9 @@ int stats_ascending(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* `held` is sorted by value. The factor just below 1 absorbs rounding errors. Otherwise P95 of 100
- * intervals of 0.1 s could become the 96th value instead of the 95th. */
+/* Returns a weighted percentile. `held` is sorted by value. The factor just below 1 absorbs
+ * rounding errors. Without it, P95 of 100 intervals of 0.1 s could become the 96th value, not the
+ * 95th. */
 static double percentile(const struct held *held, size_t n, double total, double share)
 {
 	double rank = total * share * (1 - 1e-12), so_far = 0;
@@ -114,9 +115,10 @@ static void close_interval(struct rates *r)
 	r->open_growth = r->open_time = 0;
 }
 
-/* A rate over much less than the usual interval shows the kernel's rounding, not the job: CPU time
- * moves in steps of up to 10 ms. A short interval is joined to the next one. The last interval, if
- * short, is joined to the one before. */
+/* Computes the rates of a column. CPU time moves in steps of up to 10 ms, so the rate over a very
+ * short interval shows the kernel's rounding, not the job. An interval below `shortest` is joined
+ * to the next interval. If the last interval is too short, it is joined to the interval before
+ * it. */
 static void add_rates(struct rates *r, const struct series *s, const double *growth,
 	double shortest)
 {

@@ -18,7 +18,7 @@ const char *wait_verdict_name(enum wait_verdict v); /* "unknown", "little", "cpu
 /* Each member sums over the runs for which its value is known. NaN = known for no run. */
 struct waits {
 	double cpu_seconds;       /* threads were ready to run, but had no CPU */
-	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time got) */
+	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time that the threads used) */
 	double throttled_seconds; /* a CPU quota stopped the threads */
 	/* Shares of the runs' durations. Threads wait at the same time, so a share can exceed 1. */
 	double memory_share, storage_share;

@@ -55,16 +55,16 @@ struct sampler {
 	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t ticked;
 	bool stop;
-	enum tick_purpose want, doing; /* the next tick, the current tick */
+	enum tick_purpose want, doing; /* purpose of the next tick and of the current tick */
 	struct sampler_request *requests;
-	bool silent; /* a request timed out, and the thread did nothing since */
+	bool silent; /* a request timed out; cleared when a tick or a request finishes */
 	uint64_t scraped_generation;
 	struct mono tick_ended; /* 0 = no tick yet */
 	struct snapshot_age runs, all;
 };
 
-/* Returns true when `t` has no snapshot or one that is too old (slow ticks: see
- * SAMPLER_TICKS_APART). */
+/* Returns true when there is no snapshot, or when the snapshot is too old. SAMPLER_TICKS_APART can
+ * raise `max_age_seconds` after a slow tick. */
 bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds);
 
 /* Wakes the thread, which then checks `want` and `requests`. Any thread. */
@@ -80,21 +80,23 @@ const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose
 double sampler_slowdown(const struct sampler *s);
 
 /* The kernel kills a process that exceeds its CPU time limit (RLIMIT_CPU). The limit of a batch job
- * also applies to the wrapper. Samples come at the usual interval until half of CPU_LIMIT_SHARE of
- * the limit is used. From then on they become ever rarer, so that the share lasts for a job of any
- * length. The remaining CPU time is reserved for the end of the run and the history. */
+ * also applies to the wrapper. Samples are taken only until the process has used this share of the
+ * limit. Until half of the share is used, samples come at the usual interval. Afterwards they
+ * become ever rarer, so that the share lasts for a job of any length. The remaining CPU time is
+ * reserved for the end of the run and for the history. */
 #define CPU_LIMIT_SHARE 0.8
 /* Maximum number of intervals by which a row is postponed. */
 #define CPU_LIMIT_STRETCH_MAX 1000
 
-/* Returns the number of intervals between two samples, at least 1. The arguments are CPU seconds:
- * `limit` is allowed, `used` was used so far, and `look` was used by the latest sample. INFINITY:
- * take no sample, because the share is used up or another sample would leave too little for the
- * end. */
+/* Returns the number of intervals between two samples, at least 1. All arguments are CPU seconds:
+ * `limit` is the limit, `used` is the use so far, and `look` is the use of the latest sample.
+ * Returns INFINITY when no more samples may be taken. The share is then used up, or another sample
+ * would leave too little for the end of the run. */
 double cpu_limit_slowdown(double limit, double used, double look);
 
-/* Logs once which rights are missing when some processes of jobs cannot be read completely.
- * rightsize_job_unreadable_processes counts these processes. */
+/* Logs a warning if some processes of a job cannot be read completely. The warning names the
+ * missing rights and is logged only once. The metric rightsize_job_unreadable_processes counts
+ * these processes. */
 void rights_note(bool *logged, const struct snapshot *s);
 
 /* Passes the rows of one run to the historian; run_id NULL = the rows of all runs. */

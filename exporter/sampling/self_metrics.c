@@ -1,5 +1,5 @@
-/* Metrics about the exporter itself. The names process_* are those of all Prometheus client
- * libraries. */
+/* Metrics about the exporter itself. The process_* metrics have the same names as in all Prometheus
+ * client libraries. */
 #include "exporter/sampling/self_metrics.h"
 
 #include <math.h>
@@ -96,8 +96,8 @@ struct self_metrics {
 	struct self_sources sources;
 };
 
-/* Returns a field of /proc/PID/stat by its number in proc(5), at least 4. The process name (field
- * 2) may contain any byte and ends at the last ")". */
+/* Returns a field of /proc/PID/stat. `field` is its number in proc(5) and must be 4 or more. The
+ * process name (field 2) may contain any byte and ends at the last ")". */
 static double stat_field(const char *stat, size_t len, unsigned field)
 {
 	const char *close = memrchr(stat, ')', len);
@@ -185,8 +185,8 @@ static int count_name(void *context, const char *name)
 	return 0;
 }
 
-/* Returns the number of open descriptors. Since Linux 6.2 it is the size of the directory; older
- * kernels need a count. */
+/* Returns the number of open descriptors. Since Linux 6.2 the size of the directory is this number.
+ * On older kernels the entries are counted. */
 static double open_fds(struct tree *proc)
 {
 	int64_t size = tree_size(proc, "self/fd");

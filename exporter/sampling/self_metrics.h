@@ -1,6 +1,6 @@
 /* Metrics about the exporter itself: build information, process_*, HTTP requests, the history. This
- * collector is here, not in collectors/, because it reads the program's state. Its block comes
- * after all_collectors. */
+ * collector is here, not in collectors/, because it reads the program's state. Its metrics are
+ * written after those of all_collectors. */
 #ifndef EXPORTER_SAMPLING_SELF_METRICS_H
 #define EXPORTER_SAMPLING_SELF_METRICS_H
 

@@ -85,8 +85,9 @@ bool site_change_takes_long(const char *path)
 
 /* ---- who may make changes ---- */
 
-/* Returns true when a browser sent the request for a page of another site. Browsers send the origin
- * of the page in Sec-Fetch-Site or Origin; other programs send neither. */
+/* Returns true when a page of another site made the browser send the request. Browsers send the
+ * origin of the page in Sec-Fetch-Site or Origin. Programs other than browsers send neither
+ * header. */
 static bool is_from_elsewhere(const struct http_request *r)
 {
 	const char *site = r->fetch_site;
@@ -141,8 +142,8 @@ static bool may_change(const struct options *o, const struct http_request *r, st
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
 			"from users of --web.config.file, or with --web.allow-changes or "
 			"--web.changes-token-file");
-	/* A user of --web.config.file needs no check of Host: a browser has no credentials for a
-	 * rebound name. */
+	/* Do not check Host for a user of --web.config.file. A browser under DNS rebinding sees
+	 * another host name, and has no password for that name. */
 	if (!r->user && !host_header_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);

@@ -4,7 +4,8 @@
  * --web.changes-token-file, only clients with its token may make changes. Over TCP with no token
  * file, users of --web.config.file may make changes. --web.allow-changes also allows changes by
  * every client whose Host header names this machine (host_header.h). If there is no token file, a
- * browser must have loaded its page from here (CSRF, DNS rebinding). */
+ * change from a web page is refused unless this exporter served the page. This prevents CSRF and
+ * DNS rebinding. */
 #ifndef EXPORTER_SITE_CHANGE_H
 #define EXPORTER_SITE_CHANGE_H
 

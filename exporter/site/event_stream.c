@@ -15,7 +15,8 @@
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
 
-/* Maximum number of samples in one event. A stream that begins far behind gets several events. */
+/* Maximum number of samples in one event. If a stream begins with more old samples, it gets several
+ * events. */
 #define SAMPLES_AT_ONCE 500
 
 /* Bounds of the seconds between two reads of the history. */
@@ -27,7 +28,7 @@ enum stream_state { STREAM_FREE, STREAM_OPEN, STREAM_ENDING };
 struct event_stream {
 	struct event_streams *event_streams;
 	enum stream_state state;
-	bool busy;    /* the thread uses it, and frees it if it was closed meanwhile */
+	bool busy;    /* the thread uses this stream, and frees it later if `closed` is set */
 	bool closed;  /* the reader closed the stream */
 	bool waiting; /* the reader is paused */
 	bool behind;  /* the last event was full; more samples are ready */
@@ -142,7 +143,8 @@ static int next_event(struct stream_look *look, const char *run_id, int64_t *pos
 	return code;
 }
 
-/* Logs the first of several failures. The thread opens the file again later. */
+/* Handles a failure to read the history. Logs only the first of several failures in a row. Closes
+ * the history, and the thread opens it again later. */
 static void look_failed(struct event_streams *l, struct stream_look *look, const struct err *e)
 {
 	history_read_failed(l->app, e->code);

@@ -1,9 +1,10 @@
-/* Event streams. Each sends the new samples of one run as server-sent events
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html) when they reach the history.
+/* Event streams. A stream sends the new samples of one run to one client as server-sent events
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html). It sends a sample when the
+ * sample reaches the history.
  *
  * One thread reads the history for all streams and never waits for a client: a stream gets no more
  * text until its reader has taken the previous text. At most EVENT_STREAMS_MAX streams can be open,
- * or fewer when memory is limited (memory_budget.h). Each stores at most EVENT_STREAM_TEXT_MAX
+ * or fewer when memory is limited (memory_budget.h). A stream stores at most EVENT_STREAM_TEXT_MAX
  * bytes.
  *
  * id: 1234                              the number of the last sample

@@ -28,8 +28,8 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Returns 1 when the run exists, 0 with an error in `r`, or a negative errno when the history
- * cannot be read. */
+/* Returns 1 when the run exists. Returns 0 and sets an error in `r` when it does not exist. Returns
+ * a negative errno when the history cannot be read. */
 static int run_known(struct app *app, const char *run_id, struct reply *r, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;

@@ -1,5 +1,5 @@
-/* Writes a snapshot as Prometheus text. Constant text is cached, so each snapshot only needs
- * copies. */
+/* Writes a snapshot as Prometheus text. Text that never changes is cached and only copied into each
+ * answer. */
 #include "exporter/site/exposition.h"
 
 #include <stdlib.h>
@@ -30,10 +30,11 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* Location of a family in exposition_heads.text: its HELP and TYPE lines, then the start of its
- * sample lines. */
+/* Location of a family in exposition_heads.text. `at` is the offset of the HELP and TYPE lines, and
+ * `lines` is their length. The start of a sample line follows, and `prefix` is its length. `prefix`
+ * 0 = the text was not written yet. */
 struct exposition_head {
-	size_t at, lines, prefix; /* offset, two lengths; prefix 0 = not written yet */
+	size_t at, lines, prefix;
 };
 
 struct exposition_writer {
@@ -73,7 +74,8 @@ static bool family_wanted(const struct exposition_filter *f, const struct metric
 	return false;
 }
 
-/* Escapes a text. `quotes`: also escape ", as required in label values and in OpenMetrics HELP. */
+/* Escapes a text. With `quotes`, also escapes the double quote, which is required in label values
+ * and in the HELP lines of OpenMetrics. */
 static void escaped(struct buf *out, const char *s, bool quotes)
 {
 	const char *stops = quotes ? "\\\n\"" : "\\\n";
@@ -99,8 +101,8 @@ static void meta_line(struct buf *out, const char *keyword, const char *name, co
 	buf_addc(out, ' ');
 }
 
-/* Writes the HELP, TYPE and UNIT lines. OpenMetrics names the family without the suffix of its
- * samples; the text format includes the suffix. */
+/* Writes the HELP, TYPE and UNIT lines. In OpenMetrics the name of a family has no suffix such as
+ * "_total". In the text format it has the suffix. */
 static void family_lines(struct buf *out, const struct metric *m, bool openmetrics)
 {
 	const char *suffix = openmetrics ? "" : exposition_words[m->type].suffix;
@@ -126,8 +128,8 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 	buf_addc(out, '\n');
 }
 
-/* Writes the start of a sample line: up to the value of the first label, or up to the blank before
- * the number. */
+/* Writes the part of a sample line that never changes. With labels, this part ends before the value
+ * of the first label. Without labels, it ends before the blank in front of the number. */
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);

@@ -23,8 +23,9 @@ struct negotiated {
 	char content_type[128];
 };
 
-/* Chooses the format. `accept` may be any bytes, or NULL. The highest q-value wins, then the first
- * element. Unknown parameters are ignored. Text 0.0.4 is the default. */
+/* Chooses the format. `accept` may be any bytes, or NULL. The element with the highest q-value
+ * wins. Among equal q-values the first element wins. Unknown parameters are ignored. Text 0.0.4 is
+ * the default. */
 struct negotiated negotiate(const char *accept);
 
 /* Returns true when the client accepts gzip (q > 0, also by "*"). `accept_encoding` may be NULL. */
@@ -52,15 +53,15 @@ extern const struct metric exposition_health[HEALTH_N_METRICS];
  * written on first use. Zeroed memory is an empty cache. One thread at a time. */
 struct exposition_heads {
 	struct buf text;
-	struct exposition_head *head; /* one per metric in block order; then exposition_health */
+	struct exposition_head *head; /* one per metric, in the order of exposition_write */
 	size_t n_blocks;
 	const struct collector **collector; /* one per block */
 };
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 
 /* Writes the families of the snapshot in the order of its blocks, then exposition_health. `filter`
- * may be NULL. `heads` caches text between calls with the same format; it is rebuilt when the
- * collectors differ. */
+ * may be NULL. `heads` caches text between calls with the same format. If the snapshot has other
+ * collectors than the cache, the cache is rebuilt. */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads);
 

@@ -15,8 +15,9 @@
 #define HOSTS_ACCEPTED                                                                             \
 	"an address, localhost, this machine's own name, or a name given by --web.allowed-host"
 
-/* Returns true when `header` names this machine; NULL does not. `names` lists further accepted
- * names: "usage.example" accepts that name, ".example" all names below it, "*" any name. */
+/* Returns true when `header` names this machine. Returns false for NULL. `names` lists further
+ * accepted names: "usage.example" accepts that name, ".example" accepts all names below it, and "*"
+ * accepts any name. */
 bool host_header_is_ours(const struct text_list *names, const char *header);
 
 #endif

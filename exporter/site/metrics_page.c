@@ -101,8 +101,8 @@ static double wait_of(const char *scrape_timeout)
 }
 
 /* Waits for a recent snapshot. When the sampler hangs, the first scrapes wait for the whole time.
- * Later scrapes wait only WAIT_LEAST until it ticks again, so that threads stay free for
- * /-/healthy. */
+ * Later scrapes wait only WAIT_LEAST, so that threads stay free for /-/healthy. When the sampler
+ * ticks again, scrapes wait for the whole time again. */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
 	struct sampler *sampler = s->app->sampler;
@@ -144,8 +144,9 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	}
 	ret->status = 200;
 	memcpy(ret->content_type, n.content_type, sizeof n.content_type);
-	/* Only a request with a scrape timeout header comes from Prometheus or a similar server. A
-	 * request by curl must not count as the scrape after which an ended job disappears. */
+	/* An ended job disappears after it was scraped once. Only a request with a scrape timeout
+	 * header counts as a scrape, because Prometheus and similar servers send this header. A
+	 * request by curl does not count. */
 	if (all && r->scrape_timeout && strcmp(r->method, "GET") == 0)
 		ret->scraped = ret->body->generation;
 }
@@ -184,8 +185,8 @@ static void answer_query(struct site *s, const struct http_request *r, struct re
 	answer_with(s, r, &filter, ret);
 }
 
-/* Answers /metrics. Nearly all scrapes have no query. They skip answer_query, and with it the large
- * stack frame of struct arguments. */
+/* Answers /metrics. Nearly all scrapes have no query. They do not go through answer_query, because
+ * its struct arguments needs a large stack frame. */
 void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)
 {

@@ -137,8 +137,10 @@ static bool element_format(const struct element *e, enum exposition_format *ret)
 
 static void content_type(struct negotiated *n, struct slice escaping)
 {
+	/* `escaping` is the default scheme. NULL = the answer never names a scheme. "" = the answer
+	 * names a scheme only if the client requests one. */
 	static const struct {
-		const char *type, *escaping; /* default scheme; NULL = never, "" = on request */
+		const char *type, *escaping;
 	} rows[EXPOSITION_FORMATS] = {
 		[EXPOSITION_TEXT_0_0_4] = {"text/plain; version=0.0.4; charset=utf-8", NULL},
 		[EXPOSITION_TEXT_1_0_0] = {"text/plain; version=1.0.0; charset=utf-8",

@@ -24,7 +24,7 @@ const struct page_file *page_find(const char *path)
 void page_add(struct buf *out, const struct page_asset *a)
 {
 	AUTO(freep) char *plain = xmalloc(a->size + 1);
-	/* 31: the largest window, with a gzip header. */
+	/* For inflateInit2, 31 means the largest window (15) and a gzip header (+ 16). */
 	z_stream z = {.next_in = a->gzip,
 		.avail_in = (uInt)a->gzip_size,
 		.next_out = (Bytef *)plain,

@@ -58,7 +58,7 @@ struct response_body *response_body_new(struct buf *take)
 
 struct response_body *response_body_gzip(const struct response_body *b)
 {
-	/* 31: the largest window, with a gzip header instead of zlib's. */
+	/* For deflateInit2, 31 means the largest window (15) and a gzip header (+ 16). */
 	z_stream z = {0};
 
 	if (b->len < COMPRESS_MIN || b->len > RENDERED_BODY_MAX ||

@@ -1,6 +1,7 @@
-/* Response bodies. A body is immutable, shared by all connections that send it, and freed after the
- * last of them. The cache lets concurrent scrapes of one snapshot share one body per format, which
- * is compressed only once. Any thread. */
+/* Response bodies. A body is immutable and shared by all connections that send it. It is freed when
+ * the last of these connections drops its reference. The cache stores one body per format for the
+ * newest snapshot. Concurrent scrapes share this body, which is compressed only once. Any
+ * thread. */
 #ifndef EXPORTER_SITE_RENDERED_CACHE_H
 #define EXPORTER_SITE_RENDERED_CACHE_H
 
@@ -8,7 +9,7 @@
 #include "exporter/site/exposition.h"
 
 #define RENDERED_BODY_MAX (64u << 20) /* bytes of the largest rendered body */
-#define COMPRESS_MIN      4096        /* bytes; below it compression costs more than it saves */
+#define COMPRESS_MIN      4096        /* bytes; compression of smaller bodies does not pay */
 
 struct response_body {
 	struct shared shared; /* release with shared_drop */
@@ -32,9 +33,10 @@ struct rendered_cache;
 struct rendered_cache *rendered_cache_new(void);
 void rendered_cache_free(struct rendered_cache *s);
 
-/* Returns a reference to the snapshot as text, compressed if `gzip` is set and the body is large
- * enough. A body with a filter is not cached. The text may be of a newer snapshot if another thread
- * rendered one meanwhile. Returns NULL when the text is larger than RENDERED_BODY_MAX. */
+/* Renders the snapshot as text. Returns a reference to the body, which is compressed if `gzip` is
+ * set and the text is large enough. A body with a filter is not cached. If another thread rendered
+ * a newer snapshot meanwhile, returns the body of that snapshot. Returns NULL when the text is
+ * larger than RENDERED_BODY_MAX. */
 struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);
 

@@ -6,8 +6,8 @@
 #include "exporter/core/version.h"
 #include "exporter/site/page.h"
 
-/* Appends JSON with < escaped, so that the data cannot end its script element. JSON has < only in
- * strings. */
+/* Appends JSON, and escapes each "<". The JSON is inside a script element, and "</script>" in the
+ * data would end that element. In JSON, "<" occurs only in strings. */
 static void add_json(struct buf *out, const struct buf *json)
 {
 	for (size_t i = 0; i < json->len; i++)

@@ -1,6 +1,7 @@
-/* A report is one HTML file about a run, to mail, keep or attach. It contains the script and style
- * of the web page, and the JSON answers that the page would request. It loads nothing. Its
- * Content-Security-Policy allows only its own script and style, by hash. */
+/* A report is one HTML file about a run. People can mail it, keep it or attach it. It contains the
+ * script and style of the web page, and the JSON answers that the page would request. It loads
+ * nothing. Its Content-Security-Policy contains the hashes of its own script and style, and allows
+ * nothing else. */
 #ifndef EXPORTER_SITE_REPORT_H
 #define EXPORTER_SITE_REPORT_H
 

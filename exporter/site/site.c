@@ -82,8 +82,8 @@ static const struct route *route_at(const char *path)
 	return NULL;
 }
 
-/* Returns true when metrics at this path would hide a route, page, file or change. The front page
- * may be hidden. */
+/* Returns true when this path cannot be the path of the metrics, because they would hide a route, a
+ * page, a file or a change there. The front page may be hidden. */
 static bool is_taken(const char *path)
 {
 	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
@@ -149,8 +149,8 @@ static void compress(struct site *s, const struct http_request *request, struct 
 	ret->body = small;
 }
 
-/* Calls the route, and once more if the history file was replaced meanwhile. Reports a damaged
- * history. */
+/* Calls the route. If the history file was replaced during the call, calls the route a second time.
+ * If the history is damaged, reports it. */
 static int answer_or_reopen(struct app *app, const struct route *route, const struct arguments *a,
 	struct reply *r, struct err *e)
 {
@@ -301,9 +301,10 @@ enum site_way site_way_of(const struct http_request *r)
 }
 
 /* Returns true when the Host header must be checked. A client on loopback may be a browser that
- * runs a page of an attacker. At other addresses clients use various names for this machine, so
- * Host is checked only with --web.allowed-host. Browsers always send Host. Changes have their own
- * checks (change.h). */
+ * runs an attacker's page, so its Host is always checked. Clients at other addresses use various
+ * names for this machine, so their Host is checked only with --web.allowed-host. A request without
+ * Host is not checked, because browsers always send Host. Changes have their own checks
+ * (change.h). */
 static bool host_matters(const struct site *s, const struct http_request *r)
 {
 	return r->host && !r->peer.local && !r->vouched &&

@@ -1,4 +1,5 @@
-/* Answers HTTP requests: paths, methods and formats, but no sockets. Any thread. */
+/* Answers HTTP requests. Handles paths, methods and formats; the sockets are in exporter/http/. Any
+ * thread. */
 #ifndef EXPORTER_SITE_SITE_H
 #define EXPORTER_SITE_SITE_H
 
@@ -17,24 +18,24 @@ struct http_request {
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
 	bool loopback;     /* received at an address that only this machine can reach */
-	bool vouched;      /* came with TLS or a password, so it is no DNS rebinding */
-	bool user;         /* user of --web.config.file, by password or client certificate */
+	bool vouched;      /* came with TLS or a password, which rules out DNS rebinding */
+	bool user;         /* authenticated by password or client certificate (--web.config.file) */
 	struct slice body; /* only with POST */
 	bool body_too_large;
 };
 
 struct http_answer {
 	int status;
-	const char *handler; /* path of route or page, for counters; lives as long as the site */
+	const char *handler; /* label of the request counters: a path; valid as long as the site */
 	char content_type[128];
 	const char *allow;  /* value of Allow with status 405, else NULL */
 	bool negotiated;    /* depends on Accept or Accept-Encoding */
 	const char *etag;   /* NULL = must not be cached */
 	const char *policy; /* Content-Security-Policy, or NULL */
 	bool is_last;       /* close the connection after this answer */
-	uint64_t scraped;   /* argument of sampler_scraped once the body was sent; 0 = no call */
+	uint64_t scraped;   /* pass to sampler_scraped after the body was sent; 0 = do not call */
 	struct response_body *body;  /* the caller owns one reference */
-	struct event_stream *stream; /* NULL, or replaces the body; the caller closes it */
+	struct event_stream *stream; /* sent instead of `body`; the caller closes it; NULL = none */
 };
 
 /* Seconds. Values at /metrics are at most this old. */
@@ -49,18 +50,21 @@ int site_start(struct site *s, struct err *e);
 void site_stop(struct site *s); /* ends all streams; close them before site_free */
 void site_free(struct site *s);
 
-/* Fills ret with a JSON error (reply_error). */
+/* Fills `ret` with a JSON error (reply_error). */
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
 /* Decides from the headers whether to read the body. Returns true for a change that this client may
- * make; the request may still be refused later. *by_token is true when the request has the token of
- * --web.changes-token-file, and so needs no user of --web.config.file. */
+ * make. The request may still be refused later. `*by_token` becomes true when the request has the
+ * token of --web.changes-token-file. The client then does not need to be a user of
+ * --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
-/* Returns which thread must call site_answer. SITE_AT_ONCE: an HTTP thread. SITE_LATER: a thread of
- * the slow queue, because a scrape cannot wait so long. SITE_OF_SAMPLES: the thread for samples of
- * whole runs.
- * Call this for a POST only after site_takes_body returned true; refusing a POST takes no time. */
+/* Returns which thread must call site_answer:
+ * - SITE_AT_ONCE: an HTTP thread.
+ * - SITE_LATER: a thread of the slow queue, because a scrape cannot wait for a slow answer.
+ * - SITE_OF_SAMPLES: the thread that reads the samples of whole runs.
+ * Call this function for a POST only after site_takes_body returned true. If site_takes_body
+ * returned false, the refusal takes no time and needs no other thread. */
 enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
 enum site_way site_way_of(const struct http_request *r);
 

@@ -92,8 +92,8 @@ const char *suggest_slip(const char *word, const char *const *names, size_t n)
 	suggest_closest(word, names, n, near);
 	if (!near[0])
 		return NULL;
-	/* Accept a word that is a part of the name. Also accept a word in which at most 1 + 1/3 of
-	 * the letters are wrong. */
+	/* Accept a word if it is a part of the name. Also accept a word of n letters if at most 1 +
+	 * n / 3 letters are wrong. */
 	if (strlen(word) > 2 && strcasestr(near[0], word))
 		return near[0];
 	size_t most = 1 + strnlen(word, COMPARED) / 3;

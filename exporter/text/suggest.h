@@ -6,9 +6,9 @@
 
 #define CLOSEST_MAX 5
 
-/* Stores at most CLOSEST_MAX names that resemble `word` in `ret`, the most alike first, then NULL.
- * A name that contains `word`, or that `word` contains, comes before names with similar letters.
- * Ignores case. */
+/* Finds the names that resemble `word`, ignoring case. Stores at most CLOSEST_MAX of them in `ret`,
+ * the most alike first, then NULL. A name that contains `word`, or is contained in `word`, comes
+ * before a name that only has similar letters. */
 void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 

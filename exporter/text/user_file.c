@@ -46,7 +46,8 @@ static int write_all(int fd, const struct buf *body)
 	return code;
 }
 
-/* O_NONBLOCK makes open(2) fail on a FIFO without a reader instead of waiting for a reader. */
+/* Opens `path` and writes into that file. O_NONBLOCK makes open(2) fail on a FIFO that has no
+ * reader. Otherwise open(2) would wait for a reader. */
 static int write_in_place(const char *path, const struct buf *body)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -79,8 +80,8 @@ static int replace_file(const char *path, const struct stat *old, const struct b
 
 	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
 		return -ENAMETOOLONG;
-	/* A killed process with our pid may have left this file, or an attacker may have placed a
-	 * link. */
+	/* Remove an old temporary file. A killed process with our pid may have left it, or an
+	 * attacker may have placed a link there. */
 	unlink(part);
 	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
 
@@ -116,8 +117,8 @@ static int put_file(const char *path, const struct buf *body)
 		return write_in_place(path, body);
 	int code = replace_file(path, is_there ? &st : NULL, body);
 
-	/* The file belongs to another user or is a mount in a container, or its folder is not
-	 * writable. */
+	/* The file cannot be replaced, but it can perhaps be written. It may belong to another
+	 * user, be a mount in a container, or be in a folder that is not writable. */
 	if (is_there && (code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY))
 		return write_in_place(path, body);
 	return code;

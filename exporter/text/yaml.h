@@ -34,7 +34,7 @@ typedef int yaml_reader(struct yaml *y, yaml_node_t *value, void *into, struct e
 struct yaml_key {
 	const char *name; /* NULL ends a table */
 	yaml_reader *read;
-	size_t offset; /* offset of the member in `into` of yaml_mapping */
+	size_t offset; /* offset of the member in the struct to which `into` points */
 };
 
 /* Reads a mapping by the table `keys`. NULL or null is an empty mapping. `subject` names the

@@ -31,8 +31,9 @@ struct machine {
 /* Returns "ondemand" or "spot"; NULL = unknown. */
 const char *this_server_allocation_name(enum machine_allocation a);
 
-/* Reads options and DMI. Then starts a thread that queries the metadata services that DMI does not
- * rule out, for 1 s per attempt. `o` must outlive the object. */
+/* Reads options and DMI. Then starts a thread that queries the metadata services of vendors. The
+ * thread leaves out the vendors that are impossible according to DMI. Each attempt takes at most 1
+ * s. `o` must outlive the object. */
 int this_server_start(struct this_server **ret, const struct options *o, struct err *e);
 void this_server_stop(struct this_server *w); /* cancels a query; accepts NULL */
 

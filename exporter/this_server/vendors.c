@@ -143,9 +143,9 @@ static bool take_azure(const char *body, size_t len, struct machine *m)
 	       take_word(text_of(o, "location"), m->region, sizeof m->region);
 }
 
-/* The response is lines of YAML. Prices are for a data centre, which Hetzner calls
- * availability-zone. Hetzner's "region" is a group of data centres. The response has no instance
- * type. */
+/* Parses Hetzner's response, which is lines of YAML. Hetzner's availability-zone is a data centre,
+ * and its "region" is a group of data centres. Prices depend on the data centre, so `m->region`
+ * gets the data centre. The response has no instance type. */
 static bool take_hetzner(const char *body, size_t len, struct machine *m)
 {
 	struct scan text = SCAN(body, len), line;
@@ -183,8 +183,8 @@ static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 	return false;
 }
 
-/* An OpenStack without zones reports "nova". The name of a zone is a region and a letter:
- * "eu-west-par-a". */
+/* Reads the zone and its region. The name of a zone is the region and a letter: "eu-west-par-a". An
+ * OpenStack without zones sends "nova", which is ignored. */
 static bool take_ovh_zone(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);

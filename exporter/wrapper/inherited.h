@@ -1,7 +1,7 @@
 /* State that the wrapper inherits by execve(2) and passes to its command: open descriptors, and
- * attributes that fork(2) drops. The command gets them as if the caller had executed the command
- * itself. The wrapper may already have children at its start (`prepare & exec rightsize-exporter
- * run ...`). They are recorded to distinguish them from the command. */
+ * attributes that fork(2) drops. The command gets both as if the caller had executed the command
+ * itself. The wrapper may also inherit children (`prepare & exec rightsize-exporter run ...`).
+ * Their PIDs are recorded, because these children do not belong to the command. */
 #ifndef EXPORTER_WRAPPER_INHERITED_H
 #define EXPORTER_WRAPPER_INHERITED_H
 
@@ -35,13 +35,13 @@ size_t inherited_parse_children(struct scan text, pid_t **ret);
  * number of children. The caller frees `*ret`. */
 size_t inherited_children(pid_t **ret);
 
-/* Marks descriptors from 3 on as close-on-exec, except the inherited ones. Libraries leave some of
- * their descriptors unmarked. Call in the child of a fork. Async-signal-safe. Has no effect before
- * Linux 5.11. */
+/* Marks descriptors from 3 on as close-on-exec, except the inherited ones. The command must not get
+ * the descriptors that libraries in the wrapper opened without this mark. Call in the child of a
+ * fork. Async-signal-safe. Has no effect before Linux 5.11. */
 void inherited_keep_only(const struct inherited *i);
 
-/* Equals struct sched_attr of sched_getattr(2), because the headers of libc and of the kernel
- * conflict. */
+/* Has the layout of struct sched_attr of sched_getattr(2). The kernel's header with that struct
+ * cannot be included, because it conflicts with the header of libc. */
 struct schedule {
 	uint32_t size, policy;
 	uint64_t flags;

@@ -8,9 +8,10 @@
 
 #include "collectors/base/mem.h"
 
-/* These signals concern the wrapper itself or cannot be caught. SIGABRT, SIGTRAP and SIGSYS are
- * forwarded, because a supervisor sends them to get a core of the job. The wrapper's own abort(3)
- * still ends the wrapper, as does a signal that the kernel forces, although they are blocked. */
+/* These signals are neither blocked nor forwarded. They concern the wrapper itself or cannot be
+ * caught. SIGABRT, SIGTRAP and SIGSYS are not in this list, because a supervisor sends them to get
+ * a core of the job. Although they are blocked, the wrapper's own abort(3) or a signal that the
+ * kernel forces still ends the wrapper. */
 static const int not_forwarded[] = {
 	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
@@ -24,10 +25,10 @@ static struct {
 	bool are_stopped;
 } timers;
 
-/* The wrapper's own dispositions. An ignored SIGCHLD would make the kernel reap children, and
- * wait(2) would miss their ends. SIGPIPE would end the wrapper when the reader of its summary is
- * gone. SIGXFSZ would end it when the history or the log reaches a size limit. When both are
- * ignored, the write fails instead. */
+/* Signal dispositions that the wrapper sets for itself. SIGCHLD gets its default. If it were
+ * ignored, the kernel would reap children, and wait(2) would miss their ends. SIGPIPE and SIGXFSZ
+ * are ignored, so that a write fails but does not end the wrapper. SIGPIPE comes when nobody reads
+ * the summary any more. SIGXFSZ comes when the history or the log reaches a size limit. */
 static struct disposition {
 	int number;
 	void (*ours)(int);
@@ -94,8 +95,8 @@ void job_signals_take_early(void)
 	int n;
 
 	let_stop();
-	/* Stop timers before taking signals: the signal of a timer that has expired is then
-	 * pending. */
+	/* Stop the timers before the loop that takes signals. The signal of an expired timer is
+	 * then already pending, and the loop takes it. */
 	stop_timers();
 	job_signals_fill(&set);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -111,8 +112,9 @@ void job_signals_restore(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
 		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
-	/* Prevent a core file until execve(2), because it would contain the wrapper's secrets.
-	 * execve(2) allows core files again. */
+	/* A signal may end this process before execve(2). Prevent a core file of it, because the
+	 * core would contain the wrapper's secrets. execve(2) permits core files again, so the
+	 * command can have one. */
 	if (is_early)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	for (int n = 1; is_early && n <= SIGRTMAX; n++)

@@ -1,11 +1,12 @@
-/* Keeps the signals sent to the wrapper for the job. No signal is lost before the job starts. Main
- * thread only. */
+/* Blocks the signals that are sent to the wrapper, so that they can be forwarded to the job. A
+ * signal that comes before the job starts is not lost. Main thread only. */
 #ifndef EXPORTER_WRAPPER_JOB_SIGNALS_H
 #define EXPORTER_WRAPPER_JOB_SIGNALS_H
 
 #include <signal.h>
 
-/* Blocks the signals. Call before threads start. Signals stay pending until they are taken. */
+/* Blocks all signals that can be forwarded to the job, and sets the wrapper's own dispositions.
+ * Call before threads start. Blocked signals stay pending until they are taken. */
 void job_signals_block(void);
 
 /* Returns the set of blocked signals, for sigwaitinfo(2). */

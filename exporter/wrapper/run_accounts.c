@@ -31,8 +31,8 @@ static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 	return false;
 }
 
-/* Writes the directory of our control group to `out`. Returns false when the group must not be
- * divided (own_group.h). */
+/* Writes the directory of our control group to `out`. Returns false when no group may be made below
+ * it (own_group.h). */
 static bool own_directory(const struct cgroup *c, const struct host *h, const struct options *o,
 	char *out, size_t size, int *ret_version)
 {
@@ -50,7 +50,8 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
  * out. */
 struct accounts_request {
 	struct run_accounts accounts;
-	/* The first of sampler and caller to finish sets it. The second one frees the request. */
+	/* The sampler sets it when it has filled the request. The caller sets it when it gives up.
+	 * The thread that comes second frees the request. */
 	atomic_bool over;
 };
 
@@ -70,8 +71,8 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 }
 
-/* Opens the accounts. If the caller has timed out, closes the accounts again. Otherwise the control
- * group would stay forever. */
+/* Opens the accounts. If the caller has timed out meanwhile, closes them again, because nobody else
+ * would ever remove the control group. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;

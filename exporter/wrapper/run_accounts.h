@@ -1,5 +1,6 @@
-/* Sources of a command's CPU time and memory from its start on. If permitted, the command gets its
- * own control group. Otherwise the inherited task clock is used. The counters of the CPU quota at the start are read in both cases. */
+/* Sources of a command's CPU time and memory, open from the start of the command. If permitted, the
+ * command gets its own control group. Otherwise it is counted by a task clock, which its children
+ * inherit. In both cases the counters of the CPU quota are read at the start. */
 #ifndef EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 #define EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 
@@ -19,7 +20,8 @@ struct run_accounts {
 /* Opens the sources, and leaves out those that are not permitted. Call in the thread that starts
  * the command, before the start. -ECANCELED: the sampler does not answer, and no source is open. */
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
-/* Closes the source that is not needed, because one exact source is enough. Call after the
+/* Keeps one source and closes the unneeded one, because one exact source is enough. The control
+ * group is kept if the command is in it (`in_cgroup`), else the task clock. Call after the
  * start. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
 /* Closes the task clock unless the sampler uses it. Call in the thread of run_accounts_open. */

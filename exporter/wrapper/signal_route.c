@@ -14,8 +14,8 @@
 #include "exporter/wrapper/job_signals.h"
 
 #define STAT_MAX 4096
-/* Maximum number of levels to climb. A sender deeper in the job's process tree counts as outside
- * the job. */
+/* Maximum number of parents to follow from a sender up to the job. A sender deeper in the job's
+ * process tree counts as outside the job. */
 #define GENERATIONS_MAX 10000
 /* Flags of an exiting or killed process (include/linux/sched.h). /proc/PID/stat shows them, so they
  * are stable. */
@@ -74,9 +74,10 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 	return false;
 }
 
-/* Returns true when the signal would have ended the sender, by default and without a core, but did
- * not. The signal was then not sent to the sender's group. An exiting process does not count,
- * because it may have removed its handlers, as Python does. */
+/* Returns true when the default action of the signal would have ended the sender, but the sender
+ * lives on. The sender then did not send the signal to its own process group. Signals that write a
+ * core are not considered. An exiting process does not count as living on, because it may have
+ * removed its handlers, as Python does. */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
 	uint64_t prepared = field[STAT_BLOCKED] | field[STAT_IGNORED] | field[STAT_CAUGHT];
@@ -87,13 +88,16 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 	       !(prepared >> (number - 1) & 1);
 }
 
-/* Returns true when a signal from a process of the job was sent to the shared process group by
- * kill(0, ...). Returns false when the signal was sent to the wrapper alone, as the parent. The
- * kernel reports both the same way, so the answer is a guess. The signal was for the wrapper if the
- * sender is in another group, or survived a signal that would have ended it. Otherwise the signal
- * number decides. Groups get signals that end or stop, and a parent gets all other signals.
+/* Decides whom a process of the job meant by a signal that the wrapper received. Returns true if
+ * the process signalled the whole process group that it shares with the wrapper, as kill(0, ...)
+ * does. Returns false if it signalled only its parent, the wrapper. The kernel reports both the
+ * same way, so the answer is a guess:
+ * - false if the sender is in another group,
+ * - false if the sender survived a signal that would have ended it,
+ * - else by the signal number: signals that end or stop a process usually go to groups, and all
+ *   other signals go to a parent.
  *
- * The guess fails in three cases. kill(0, SIGUSR1) reaches a caller in the group twice.
+ * The guess is wrong in three cases. kill(0, SIGUSR1) reaches a caller in the group twice.
  * kill(getppid(), SIGTERM) does not reach the caller if the sender catches or ignores SIGTERM, or
  * exits at once. A child may signal the PID of a parent that the wrapper has replaced. The child
  * then means the job. */
@@ -116,10 +120,10 @@ static pid_t caller_of(const struct signal_route *r)
 	return parent == r->caller && parent > 1 ? parent : 0;
 }
 
-/* Returns true when the job leads a new group while the wrapper leads its own group. If the wrapper
- * did not exist, the job would lead the wrapper's group, and setpgid(2) would not move the job to a
- * new group. If the wrapper is not a leader, as in a script, the job would have left the terminal's
- * group anyway. */
+/* Returns true when the job leads a new process group and the wrapper leads the old one. Without
+ * the wrapper, the job would lead the old group, and its setpgid(2) would have no effect. If the
+ * wrapper leads no group, as in a script, the result is false. The job would then have left the
+ * terminal's group even without the wrapper. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;
@@ -145,9 +149,9 @@ static pid_t target_of_terminal(const struct signal_route *r, int number)
 	return -r->job;
 }
 
-/* Returns the target of a signal from a process of the job. If the wrapper has no parent (process 1
- * of a container), or init as parent, there is no caller. Processes of the job then send a signal
- * to the wrapper's PID but mean the job. */
+/* Returns the target of a signal that a process of the job sent to the wrapper. There is no caller
+ * if the wrapper is process 1 of a container, or if its parent is init. The job's processes then
+ * send signals to the wrapper's PID but mean the job. */
 static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 {
 	if (r->caller <= 1 && info->si_pid != r->job)
@@ -157,7 +161,8 @@ static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 	return r->caller == 0 ? r->job : caller_of(r);
 }
 
-/* Returns the target as kill(2) takes it, a PID or a negative group; 0 = no target. */
+/* Returns the target as an argument of kill(2): a PID, or the negative number of a process group. 0
+ * = no target. */
 static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 {
 	int number = info->si_signo, code = info->si_code;
@@ -172,7 +177,8 @@ static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 		return target_of_job(r, info);
 	if (number == SIGTSTP && leads_in_our_place(r->job) && is_group_orphaned())
 		return 0;
-	/* The terminal has stopped a whole group, and a shell continues a whole group. */
+	/* Continue the whole group of the job. The terminal has stopped a whole group, and a shell
+	 * also continues a whole group. */
 	return number == SIGCONT && leads_in_our_place(r->job) ? -r->job : r->job;
 }
 
@@ -219,7 +225,7 @@ void signal_route_end(const struct signal_route *r)
 	while (sigtimedwait(&set, &info, &(struct timespec){0}) > 0) {
 		pid_t to = target_of(r, &info);
 
-		/* Another process may have the job's PID now. */
+		/* Do not signal the job, because another process may have its PID now. */
 		if (to && to != r->job && to != -r->job)
 			hand_on(to, &info);
 		else

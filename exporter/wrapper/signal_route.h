@@ -20,9 +20,9 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info);
 /* Stops the wrapper if a SIGTSTP came and the job has stopped. Call after a SIGCHLD. */
 void signal_route_stop(struct signal_route *r);
 
-/* Forwards pending signals that the job sent to other processes. All other signals stay pending,
- * because an interrupt then shortens the waits at the exit (thread_hurry). Call after the job was
- * waited for. */
+/* Takes the pending signals after the job has ended. Forwards a signal if a process of the job sent
+ * it and meant the wrapper's caller. All other signals become pending again, so that an interrupt
+ * shortens the waits at the exit (thread_hurry). Call after the job was waited for. */
 void signal_route_end(const struct signal_route *r);
 
 #endif

@@ -58,8 +58,8 @@ struct wrapped_job {
 	/* Memory and CPU time of the child between fork(2) and execve(2); see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
-	/* Usage of children from before the job, such as those of a shell that executed this
-	 * program. */
+	/* Usage of children that ended before the job started. For example, a shell ran programs
+	 * and then executed the wrapper by execve(2). */
 	struct rusage waited_before;
 	bool peak_seen; /* the sampler measured the memory peak of the job */
 	bool killed;    /* SIGKILL ended a process of the job */
@@ -110,8 +110,8 @@ static int not_started(const char *subject, int failure)
 
 int wrapper_become(char *const command[])
 {
-	/* Restore the setting, which execve(2) keeps, because the command may not expect
-	 * orphans. */
+	/* Undo PR_SET_CHILD_SUBREAPER of wrapper_prepare. execve(2) would keep this setting, and
+	 * the command may not expect to get orphans. */
 	prctl(PR_SET_CHILD_SUBREAPER, losses.adopts, 0, 0, 0);
 	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
@@ -145,7 +145,8 @@ static _Noreturn void report_and_become(const struct wrapped_job *job, char *con
 	_exit(reported ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
 }
 
-/* Executes the command in this process. Nothing is recorded yet, and execve(2) ends the threads. */
+/* Executes the command in this process, without watching it. Nothing is recorded yet, so nothing is
+ * lost. execve(2) ends the other threads. */
 static int go_unwatched(struct wrapped_job *job, const char *subject, int failure,
 	char *const command[])
 {
@@ -167,7 +168,8 @@ static int start(struct wrapped_job *job, char *const command[])
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return go_unwatched(job, "pipe", errno, command);
 	getrusage(RUSAGE_CHILDREN, &job->waited_before);
-	/* Take pending signals now. A signal that arrives during fork(2) reaches both processes. */
+	/* Take pending signals now, because the child of fork(2) does not inherit them. A signal
+	 * that arrives during fork(2) reaches both processes. */
 	job_signals_take_early();
 	job->started = now_read();
 	job->pid = fork();
@@ -254,8 +256,8 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 		run_accounts_advise(&note);
 }
 
-/* Does the same as wait4(-1, ..., WNOHANG), except for children from before the job. Their usage
- * does not belong to the job. */
+/* Reaps one child of the job, as wait4(-1, ..., WNOHANG) does. Skips children from before the
+ * wrapper's start, because their usage does not belong to the job. */
 static pid_t wait_for_one(int *status, struct rusage *used)
 {
 	AUTO(freep) pid_t *child = NULL;
@@ -334,17 +336,18 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 	signal_route_end(&route);
 }
 
-/* Returns the largest RSS; NaN = unknown. ru_maxrss of a child includes its memory between fork(2)
- * and execve(2), when it is a copy of the wrapper (exec_mmap() in fs/exec.c). A value up to that
- * memory means nothing. It is used only if the sampler measured no peak. */
+/* Returns the largest RSS of a process of the job; NaN = unknown. Between fork(2) and execve(2),
+ * the child is a copy of the wrapper. Its ru_maxrss includes the memory of that copy (exec_mmap()
+ * in fs/exec.c). If largest_rss is not above forked_rss, it may therefore be only the memory of the
+ * copy. It is then used only if the sampler measured no peak. */
 static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
 								       (double)NAN;
 }
 
-/* Sets the exact usage (getrusage(2)). Excludes older children and the forked copy of the
- * wrapper. */
+/* Sets the exact usage of the job, from getrusage(2). Subtracts the usage of children that ended
+ * before the job started, and of the forked copy of the wrapper. */
 static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
@@ -399,8 +402,9 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 	historian_run_finish(app->historian, finish);
 }
 
-/* Prints the summary and writes the report. The exit deadline covers reading the history and
- * restarts during a long report. The deadline does not cover printing. */
+/* Prints the summary and writes the report. The exit deadline limits reading the history and
+ * writing the report. It restarts as long as this thread uses CPU time, so a long report is
+ * possible. Printing has no deadline. */
 static void print_summary(struct app *app, const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
@@ -472,9 +476,10 @@ int wrapper_run(struct app *app, const struct identity *self, const struct comma
 	static struct wrapped_job job;
 	struct err e = {0};
 
-	/* After a failure the command still runs in a child, not in this process. execve(2) waits
-	 * until all other threads end (de_thread() in fs/exec.c), and a thread that hangs in a file
-	 * does not end. A child has only one thread. */
+	/* If run_accounts_open fails, the sampler may hang in a file. Even then the command runs in
+	 * a child, not in this process. In this process, execve(2) would wait until all other
+	 * threads end (de_thread() in fs/exec.c), and a hanging thread does not end. A child has
+	 * only one thread. */
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,
 			NULL);

@@ -10,9 +10,9 @@
 #define LAYOUT(nothing, ...) \
 	&(const struct advice_layout){nothing, (const struct advice_section[]){__VA_ARGS__, {0}}}
 
-/* Pieces for the resources of a container. The caller gives the text before and after each resource
- * name, and the text after the unit. Kubernetes requires that the request of a GPU equals its
- * limit. */
+/* Pieces that write the requests and the limits of a container. The caller gives three texts:
+ * `before` and `middle` are around the name of a resource, and `after` follows the unit. Kubernetes
+ * requires that the request of a GPU equals its limit, so both are GPUS. */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
 	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, {before "nvidia.com/gpu" middle, GPUS, after}
@@ -25,8 +25,8 @@
 #define MAIN_REQUESTS(before) \
 	{before "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{", ",", "}", \
 		PIECES(REQUESTS("\"", "\":\"", "\""))}
-/* Writes null to remove an old limit that has no new value. Kubernetes refuses a patch when an old
- * limit is below the new request. */
+/* If a resource has a new request but no new limit, writes null, which removes the old limit.
+ * Otherwise the old limit could be below the new request, and Kubernetes would refuse the patch. */
 #define MAIN_LIMITS(after) \
 	{",\"limits\":{", ",", "}}}]}" after, \
 		PIECES(LIMITS("\"", "\":\"", "\""), {"\"cpu\":null", CPU_LIFTED}, \

@@ -4,8 +4,9 @@
 
 #include "recommender/advice/advice.h"
 
-/* Numbers of a sizing, in whole units. 0 = unknown or none: the piece is left out, and the target
- * system uses its default. A limit is never below its request; limit 0 = no limit advised. */
+/* Numbers of a sizing, in whole units. 0 = the number is unknown, or the resource is not used. The
+ * piece with the number is then left out, and the target system uses its default. A limit is never
+ * below its request. A limit of 0 means that no limit is advised. */
 enum advice_number {
 	NO_NUMBER, /* terminates a list of pieces */
 	CPUS,      /* whole CPUs */
@@ -15,7 +16,7 @@ enum advice_number {
 	CORES,             /* decimal number, exact to thousandths: 2.25 */
 	CORES_LIMIT,       /* decimal number as well */
 	CPU_PERCENT_LIMIT, /* percent of one CPU */
-	CPU_LIFTED,        /* 1 = a request without a limit; the number is never written */
+	CPU_LIFTED,        /* 1 = CPU has a request but no limit; a condition, never written */
 	MEMORY_MIB,
 	MEMORY_MIB_LOW, /* memory at risk=economy */
 	MEMORY_MIB_LIMIT,
@@ -25,7 +26,7 @@ enum advice_number {
 	GPUS,
 	DISK_MIB,
 	DISK_MB,
-	DISK_LIFTED, /* 1 = a disk request exists; the number is never written */
+	DISK_LIFTED, /* 1 = the disk has a request; a condition, never written */
 	MINUTES,     /* time limit as HH:MM:SS, twice the 90th percentile of the duration */
 	ADVICE_NUMBERS,
 };
@@ -44,7 +45,7 @@ struct advice_section {
 };
 
 struct advice_layout {
-	const char *nothing; /* written instead if the first section has no number; NULL = never */
+	const char *nothing; /* the whole text if the first section has no number; NULL = unused */
 	const struct advice_section *section; /* ends with piece NULL */
 };
 

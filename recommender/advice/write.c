@@ -8,8 +8,8 @@
 #include "collectors/base/buf.h"
 #include "recommender/advice/advice.h"
 
-/* Smaller disk requests are left out. A request replaces the default disk of several gigabytes, and
- * logs need space that the history of runs does not show. */
+/* Disk requests below this size are left out. A request would replace the default disk of several
+ * gigabytes. A small disk would have no room for logs, which the history of runs does not count. */
 #define DISK_LEAST (1024 * MIB)
 
 /* Returns thousandths of a core, rounded up; 1e-6 absorbs floating-point errors. 0 = unknown. */

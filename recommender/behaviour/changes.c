@@ -136,7 +136,8 @@ static size_t find_shift(struct findings *f, const struct line *l)
 	return at;
 }
 
-/* Uses only the runs since the last shift, because a step is not a trend. */
+/* Finds a trend in the runs since the last shift. Ignores the runs before it, because they would
+ * make the sudden shift look like a trend. */
 static void find_trend(struct findings *f, const struct line *l, size_t from, double requested)
 {
 	size_t n = l->n - from;

@@ -11,18 +11,18 @@ extern const char *const change_kind_name[CHANGE_KINDS]; /* "shift", "trend", ..
 struct change {
 	enum change_kind kind;
 	const char *measure; /* "memory_peak_bytes", "duration_seconds", "cpu_seconds" */
-	const char *run_id;  /* SHIFT: first run after it; TREND: NULL; else the newest run */
+	const char *run_id;  /* SHIFT: first run after the shift; TREND: NULL; else: newest run */
 	/* SHIFT: medians before and after the shift. TREND: value of the oldest run, and expected
 	 * value of the next. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY: expected and
 	 * actual value. */
 	double before, after;
-	double chance;     /* TREND: probability that chance made this order; else NaN */
+	double chance;     /* TREND: p-value, the probability of this order by chance; else NaN */
 	const char *words; /* one sentence, in the caller's arena */
 };
 
 /* Finds the changes and returns their number. `runs`: newest first, all outcomes.
- * `requested_bytes`: memory request of the next run, NaN = unknown. The sentence on a memory trend
- * contains the number of runs until memory reaches this request. `*ret` is in `arena`. */
+ * `requested_bytes`: memory request of the next run, NaN = unknown. If memory has a trend, the
+ * sentence says after how many runs memory will reach `requested_bytes`. `*ret` is in `arena`. */
 size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
 	struct change **ret);
 

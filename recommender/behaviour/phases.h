@@ -22,8 +22,8 @@ struct phases {
 	double seconds; /* length of the run */
 };
 
-/* phases_of() finds the phases in a run's samples of phases_columns. A run without a shift of level
- * has one phase. `ret->phase` is in `arena`. */
+/* phases_of finds the phases of a run. Its argument `s` has the run's samples, with the columns in
+ * phases_columns. A run whose level never shifts has one phase. `ret->phase` is in `arena`. */
 extern const char *const phases_columns[]; /* NULL-terminated */
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
 /* Replaces p->phase by a copy in `arena`. */

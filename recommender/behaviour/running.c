@@ -80,7 +80,7 @@ static double share_above(const double point[PROSPECT_POINTS], double v, double 
 }
 
 /* Returns the probability that the peak reaches the limit before the run ends. Assumes that the
- * peak grows as in the second half of the time so far. NaN = unknown. */
+ * peak continues to grow as fast as in the second half of the run so far. NaN = unknown. */
 static double risk_by_trend(const struct prospect *p, const struct running_progress *now)
 {
 	double grown = now->peak_bytes - now->peak_at_half_bytes;

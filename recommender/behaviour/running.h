@@ -22,8 +22,8 @@ struct memory_mark {
 	double seconds, bytes;
 };
 
-/* Returns the peak at half of `seconds`. `mark` is in order of time. NaN = no mark is that
- * early. */
+/* Returns the memory peak after half of `seconds` had passed. `mark` is in order of time. NaN =
+ * there is no mark from the first half. */
 double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds);
 
 /* Requests of a run and its usage so far. NaN = unknown. */
@@ -36,11 +36,12 @@ struct running_progress {
 
 /* NaN = unknown. */
 struct running {
-	/* Probability that the run reaches its memory limit before it ends. Expected peaks below
-	 * the peak so far are impossible. One estimate of the risk is the share of the possible
-	 * peaks above the limit. The second estimate is the trend: the peak reaches the limit
-	 * before the run ends, if the peak grows as in the second half of the time so far. The more
-	 * expected peaks are impossible, the more the trend counts. */
+	/* Probability that the run reaches its memory limit before it ends. It is the weighted mean
+	 * of two estimates. The first estimate uses the expected peaks that are not below the peak
+	 * so far: it is the share of them that is above the limit. The second estimate uses the
+	 * trend: it assumes that the peak continues to grow as fast as in the second half of the
+	 * run so far. The weight of the second estimate is the share of the expected peaks that are
+	 * below the peak so far. */
 	double oom_risk;
 	double expected_peak_bytes;       /* median of the expected peaks that are still possible */
 	double expected_duration_seconds; /* expected total duration, never below `seconds` */

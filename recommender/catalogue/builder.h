@@ -21,9 +21,9 @@ struct added_benchmark {
 struct catalogue_builder {
 	struct arena memory;  /* texts; moved to the catalogue at the end */
 	struct arena scratch; /* keys of the lookup tables */
-	/* `texts` stores each text once. The by_* tables map an identity to its place in an array.
-	 * 0 = not added. The key of by_vendor and by_benchmark is the id, elsewhere the pair of
-	 * vendor and id. */
+	/* `texts` stores each text once. A by_* table maps a key to a place in an array; 0 = not
+	 * added. In by_vendor and by_benchmark the key is the id. In the other by_* tables the key
+	 * is the pair of vendor and id. */
 	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;

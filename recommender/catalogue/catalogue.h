@@ -45,7 +45,7 @@ struct region {
 	const char *vendor_id, *region_id, *api_reference, *display_name;
 	const char *aliases;                /* other names, separated by "|" */
 	const char *country_id, *continent; /* ISO 3166-1 alpha-2 */
-	/* Prices besides the server's price: the lowest of the region. */
+	/* Lowest prices in the region for storage, traffic and addresses. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
 };
@@ -54,9 +54,9 @@ struct server {
 	const char *vendor_id, *server_id, *api_reference, *display_name, *family;
 	const char *cpu_manufacturer, *gpu_manufacturer, *gpu_family, *gpu_model, *storage_type;
 	double vcpus, cpu_cores;
-	double memory_amount, memory_amount_actual; /* MiB; as sold, as the system sees it */
+	double memory_amount, memory_amount_actual; /* MiB: as sold; as the system sees it */
 	double gpu_count;                           /* may be a fraction */
-	double gpu_memory_min, gpu_memory_total;    /* MiB; smallest GPU, all GPUs */
+	double gpu_memory_min, gpu_memory_total;    /* MiB: of the smallest GPU; of all GPUs */
 	double storage_size;                        /* GB, local */
 	double network_speed_baseline;              /* Gbps */
 	double average_time_to_start;               /* seconds */
@@ -122,11 +122,12 @@ struct catalogue {
 #define CATALOGUE_TEXT_MAX       (256u << 20) /* largest file, in bytes */
 
 /* Reads a catalogue from CSV text (RFC 4180). The header line names the columns of
- * recommender/catalogue/fields.h, in any order. Unknown columns are ignored, an empty cell is
- * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is a server, or one
- * more price of an earlier server; the specifications may then be empty. Lines that start with "#"
- * are comments, except "# as_of: DATE", "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for
- * one unit). An error names the line and column. */
+ * recommender/catalogue/fields.h, in any order. Unknown columns are ignored. An empty cell means
+ * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is either a server,
+ * or one more price of an earlier server. In a line with one more price, the specifications may be
+ * empty. Lines that start with "#" are comments, with three exceptions: "# as_of: DATE",
+ * "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for one unit). An error names the line
+ * and column. */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
@@ -159,8 +160,8 @@ int catalogue_currency_check(const char *code, size_t n, struct err *e);
 /* Returns the units of `to` for one unit of `from`. NaN = unknown. */
 double catalogue_currency_rate(const struct currency *from, const struct currency *to);
 
-/* Adds a reference. A new catalogue has one reference. catalogue_free drops a reference, and frees
- * the catalogue with the last one. */
+/* Adds a reference. A new catalogue has one reference. catalogue_free drops a reference. When the
+ * last reference is dropped, the catalogue is freed. */
 void catalogue_hold(struct catalogue *c);
 void catalogue_free(struct catalogue *c); /* accepts NULL */
 

@@ -51,7 +51,8 @@ static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsi
 #define REGION(member) .part = PART_REGION, .offset = offsetof(struct region, member)
 #define PRICE(member)  .part = PART_PRICE, .offset = offsetof(struct price_row, member)
 
-/* If several parts have a field of the same name, a CSV column means the first of these fields. */
+/* Several parts can have a field of the same name. A CSV column with this name means the first of
+ * these fields. */
 const struct field fields[] = {
 	{.name = "vendor_id", .kind = FIELD_TEXT, .required = true, SERVER(vendor_id),
 		.help = "Who rents it out: aws, gcp, azure, hcloud, upcloud, ovh, alicloud, vultr, or a name of your own"},

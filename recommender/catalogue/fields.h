@@ -58,9 +58,9 @@ void field_row_clear(struct field_row *r);
 void *field_row_part(struct field_row *r, enum field_part part); /* &r->server, ... */
 
 /* Sets a member of `object`, which is the struct of the field's part. `text` must outlive `object`;
- * "" = unknown. Names of enum values are those of the Spare Cores Keeper, ignoring case. -EINVAL:
- * invalid text. The message names the text and the accepted texts; the caller adds the line or
- * field. */
+ * "" = unknown. Enum values have the names of the Spare Cores Keeper, in upper or lower case.
+ * Returns -EINVAL for an invalid text. The error message contains the text and the accepted texts,
+ * and the caller adds the line or the field. */
 int field_set_text(const struct field *f, void *object, const char *text, struct err *e);
 
 /* Sets a member from a number. -EINVAL: the field is not a number, or `v` is negative. */

@@ -16,7 +16,7 @@ struct json_cursor {
 	unsigned long line; /* line number of `at`, from 1 */
 	const struct json_reading *how;
 	size_t objects;
-	struct buf list; /* a list joined to one text; valid while its object is added */
+	struct buf list; /* one text made of a JSON list; valid until the object is added */
 };
 
 static void skip_to(struct json_cursor *r, const char *at)
@@ -178,8 +178,9 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		code = add_country(r, object);
 		break;
 	}
-	/* -EINVAL: no identity. -EEXIST: two pages overlap, because the list changed between the
-	 * requests. */
+	/* If `lenient`, skip an object without identity (-EINVAL) and an object that was already
+	 * added (-EEXIST). An object comes twice if the list changed between two requests, so that
+	 * their pages overlap. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 

@@ -129,8 +129,8 @@ static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct
 	c->price = price;
 }
 
-/* The SCore fields of servers. They are also benchmarks, even if a source has them only as
- * fields. */
+/* SCore fields of servers. Each of them also becomes a benchmark, even if a source has it only as a
+ * field. */
 static const struct {
 	struct benchmark about;
 	size_t offset; /* offset of the score in struct server */

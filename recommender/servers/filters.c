@@ -51,7 +51,8 @@ static bool complies(const struct filter_input *a, const struct server *s)
 	return true;
 }
 
-/* Returns true if `name`, or the part after "vendor~" in it, names the server or its family. */
+/* Returns true if `name` names the server or its family. `name` can begin with "vendor~", and then
+ * names only servers of that vendor. */
 static bool is_named(const struct server *s, const char *name)
 {
 	name = region_name_at_vendor(name, s->vendor_id);

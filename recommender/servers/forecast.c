@@ -29,7 +29,8 @@ static double at_least_one(double n)
 	return n > 1 ? n : 1;
 }
 
-/* Returns the share of a run in which `n` units were busy. `busy_seconds` is their sum. */
+/* Returns the share of a run in which `n` units were busy. `busy_seconds` is the sum over all
+ * units. */
 static double busy_share(double busy_seconds, double duration, double n)
 {
 	double share = busy_seconds / (duration * at_least_one(n));
@@ -74,8 +75,9 @@ static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
 	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
 }
 
-/* Returns the factor by which the duration changes if the speeds are unknown. Even at equal speed,
- * a run takes longer on a server with fewer CPUs than the run keeps busy. */
+/* Returns the factor by which the duration changes on server `s` if its speed is unknown. Assumes
+ * equal speed. Even then a run takes longer if the server has fewer CPUs than the run keeps
+ * busy. */
 static double stretch_by_cpus(const struct job_profile *p, const struct server *s)
 {
 	double f = forecast_cpu_share(p), few = at_least_one(p->cores / s->vcpus);

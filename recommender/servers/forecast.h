@@ -49,7 +49,7 @@ enum forecast_basis {
 extern const char *const forecast_basis_name[FORECAST_BASES];
 
 struct forecast {
-	double low, seconds, high; /* low, high: variation of the runs; NaN = unknown */
+	double low, seconds, high; /* expected duration, and its range; NaN = unknown */
 	enum forecast_basis basis;
 };
 

@@ -307,7 +307,8 @@ void pick_why(struct buf *out, const struct picks *p, size_t i)
 	} else if (key > best && best > 0) {
 		add_percent(out, key / best);
 		buf_addf(out, " more %s than the best", p->objective->unit);
-	} else if (key > best && key < 0) { /* negated scores: more is better */
+	} else if (key > best && key < 0) {
+		/* The key is a negated score, so a larger score is better. */
 		buf_adds(out, "the best has ");
 		add_percent(out, best / key);
 		buf_addf(out, " more %s", p->objective->unit);

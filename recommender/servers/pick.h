@@ -1,6 +1,7 @@
 /* Picks servers for a demand: filter, price, forecast, sort. Pure functions: no I/O, no clock.
  *
- * Filters and objectives are tables (filters.c, objectives.c), so a new one is a row. */
+ * The filters are in filters.c. The objectives are rows of a table in objectives.c, so a new
+ * objective needs only a new row. */
 #ifndef RECOMMENDER_SERVERS_PICK_H
 #define RECOMMENDER_SERVERS_PICK_H
 
@@ -20,7 +21,7 @@ enum exclusion {
 	EXCLUDED_INACTIVE,
 	EXCLUDED_VENDOR,
 	EXCLUDED_COMPLIANCE,
-	EXCLUDED_NAME, /* not in `include`, or in `exclude` */
+	EXCLUDED_NAME, /* missing in `include`, or listed in `exclude` */
 	EXCLUDED_ARCHITECTURE,
 	EXCLUDED_CPU_ALLOCATION,
 	EXCLUDED_TOO_FEW_VCPUS,
@@ -38,7 +39,7 @@ enum exclusion {
 	EXCLUDED_CURRENCY,   /* its price cannot be converted */
 	EXCLUDED_NO_FORECAST,
 	EXCLUDED_TOO_SLOW,
-	EXCLUDED_TOO_EXPENSIVE, /* above max_cost, or infinite by interruptions */
+	EXCLUDED_TOO_EXPENSIVE, /* above max_cost, or interruptions make the cost infinite */
 	EXCLUDED_NO_SCORE,
 	EXCLUSION_COUNT,
 };
@@ -78,7 +79,7 @@ struct pick_options {
 	const bool *regions;                  /* flags from regions_find; NULL = any */
 	const struct system_reserve *reserve; /* NULL = memory as sold */
 	const struct job_profile *profile;    /* NULL = only the demand's duration is known */
-	double deadline_seconds;              /* maximum for a long run; 0 or less = no limit */
+	double deadline_seconds;              /* limit of forecast.high; 0 or less = no limit */
 	double max_cost;                      /* per run, in `currency`; 0 or less = no limit */
 	double spot_interruptions_per_hour;   /* 0 or less = no interruptions */
 	bool ipv4;                            /* include a public address in the cost */
@@ -129,16 +130,16 @@ struct objective {
 extern const struct objective objectives[]; /* ends with name NULL; the first is the default */
 const struct objective *objective_find(const char *name); /* NULL = unknown name */
 
-/* Picks the servers that fit. An unknown demand (NaN) is no condition. An unknown property of a
- * server never satisfies a condition. Picks with equal keys are sorted by lower price, more memory,
- * vendor_id, server_id. The arrays of `ret` are in `arena`; servers and texts belong to the
- * catalogue. */
+/* Picks the servers that fit. If a demand is unknown (NaN), it excludes no server. If a property of
+ * a server is unknown, each condition on this property excludes the server. Picks with equal keys
+ * are sorted by lower price, more memory, vendor_id, server_id. The arrays of `ret` are in `arena`;
+ * servers and texts belong to the catalogue. */
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);
 
-/* Prices one server as pick_servers does, whether the server fits or not, for example a job's
- * current server. Returns EXCLUSION_COUNT and fills `ret`, or returns the reason against the
- * server. `currency` NULL = USD. */
+/* Computes the price, forecast and cost of one server as pick_servers does. The server may fit or
+ * not; it can be a job's current server. Returns EXCLUSION_COUNT and fills `ret`, or returns the
+ * reason against the server. `currency` NULL = USD. */
 enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
 	const struct pick_options *o, struct pick *ret);
 

@@ -32,7 +32,8 @@ static double system_memory(const struct server *s)
 	return visible_memory(s) - SYSTEM_MIB;
 }
 
-/* `share` applies to the part of the amount between the previous step's bound and `up_to`. */
+/* One step of a reserve. `share` is the reserved share of one part of the amount. This part begins
+ * at `up_to` of the previous step and ends at this step's `up_to`. */
 struct reserve_step {
 	double up_to, share;
 };

@@ -1,6 +1,7 @@
 /* The rule of resource-tracker: CPU is the average, memory is the high-water mark + 20 %. Two
- * faults of resource-tracker are not copied. A surplus division by 1024 made memory below 107 GiB
- * 128 MiB. A count of GPUs by summed utilisation gave 1 for two GPUs at 40 %. */
+ * faults of resource-tracker are not copied. It divides memory by 1024 once too often, so that it
+ * requests 128 MiB for any memory below 107 GiB. It counts GPUs by their summed utilisation, so
+ * that it counts two GPUs at 40 % as one. */
 #include "recommender/plausible.h"
 #include "recommender/sizing/strategy.h"
 

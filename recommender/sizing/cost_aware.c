@@ -16,7 +16,7 @@ struct settings {
 	unsigned experts; /* bits of enum expert */
 	bool pooled, forgets;
 	size_t n_prices;
-	double price[PRICES_MAX]; /* prices of a failed attempt, in runs */
+	double price[PRICES_MAX]; /* price of a failed attempt, as a multiple of the run's peak */
 	struct ratio_options ratios;
 	bool time_counts;    /* weigh ratios by duration, because waste is memory x time */
 	double reach;        /* limit of the regressions, as a multiple of the largest peak */
@@ -96,9 +96,9 @@ struct sizer {
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
 	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation if this were the only expert */
 	double weight[PRICES_MAX][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
-	bool allocated[PRICES_MAX]; /* false: allocation is still the cheapest value of `alone` */
+	bool allocated[PRICES_MAX]; /* true: `allocation` is final; false: cheapest of `alone` */
 	double allocation[PRICES_MAX];
-	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when value is known */
+	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when `value` is not NaN */
 	/* Weights by age in runs, computed once. */
 	double ratio_fades[PEAKS_SEEN_MAX], loss_fades[PEAKS_SEEN_MAX];
 	/* Buffers of a pool. */
@@ -124,7 +124,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	while (at < r->n || above < t->n) {
 		double higher =
 			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
-		/* A NaN compares false, so it is used once like other values. */
+		/* If a value is NaN, the comparison is false. The NaN is then taken once, like any
+		 * other value. */
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
@@ -135,8 +136,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	return n;
 }
 
-/* Computes the cheapest allocations if only this expert existed. ret_cost is a share of the
- * expected peak. */
+/* Computes the cheapest allocation for each price, as if this expert were the only one. `ret_cost`
+ * gets the expected costs, as shares of the expected peak. */
 static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRICES_MAX])
 {
 	const struct expert_record *t = &s->record[expert];
@@ -395,12 +396,13 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 		ret[level] = allocation_at(s, input, level);
 }
 
-/* Returns a lower bound of the probability of failure after `n` runs that fitted, because the
- * experts are too confident after few runs. The bound is the mean of a beta distribution with the
- * prior (1/2, 3/2): one failure in four. Jeffreys' prior (1/2, 1/2) was worse on four of five
- * sources of traces (tests/bench/sizing.sh): Brier score 0.0219 against 0.0212. After one run, 8 %
- * of attempts failed. For this case, the bound is 17 %, a bound with Jeffreys' prior is 25 %, and
- * the estimate without a bound is 4.9 %. */
+/* Returns a lower bound of the probability of failure, after `n` runs that fitted. The bound is
+ * needed because the experts are too confident after few runs. It is the mean of a beta
+ * distribution with the prior (1/2, 3/2), which means one failure in four. Jeffreys' prior (1/2,
+ * 1/2) was worse on four of five sources of traces (tests/bench/sizing.sh): its Brier score was
+ * 0.0219, and the score of this prior was 0.0212. After one run, 8 % of attempts failed. For this
+ * case, the bound is 17 %, a bound with Jeffreys' prior is 25 %, and the estimate without a bound
+ * is 4.9 %. */
 static double risk_told_by(size_t n)
 {
 	return 0.5 / ((double)n + 2);
@@ -409,7 +411,7 @@ static double risk_told_by(size_t n)
 static struct cost_pool chances_of(struct sizer *s, double input)
 {
 	assert(s->peaks_seen.n > 0);
-	allocation_at(s, input, s->level); /* called because it sets the weights */
+	allocation_at(s, input, s->level); /* only for its side effect: it sets the weights */
 	return pool_experts(s, s->level, FOR_CHANCE);
 }
 

@@ -18,17 +18,18 @@
 /* Rules of auto, one for each level of risk. cost_aware_allocations returns all levels from one
  * state. */
 extern const struct sizing_rule cost_aware_rules[RISK_COUNT];
-/* Assumed price of a failed first attempt, in runs. */
+/* Assumed price of a failed first attempt, as a multiple of the run's peak. */
 extern const double cost_aware_risk_price[RISK_COUNT];
 
-/* `state` below is the state of one of cost_aware_rules, after at least one learnt run. */
+/* In the functions below, `state` is the state of one of cost_aware_rules. The rule must have
+ * learnt at least one run. */
 
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
 
 /* Forecast for an allocation of the next run. */
 struct cost_aware_outlook {
-	double too_small;      /* probability, at least the bound for this number of runs */
-	bool told_by_number;   /* too_small equals that bound */
+	double too_small;      /* probability; at least a lower bound that depends on `runs` */
+	bool told_by_number;   /* too_small is that lower bound */
 	double expected_waste; /* share of the expected peak, including failed attempts */
 	enum expert leading;   /* expert with the largest weight */
 	double leading_weight;

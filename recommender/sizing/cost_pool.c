@@ -1,13 +1,13 @@
-/* Expected cost of allocations. One sort with running sums is enough. After it, each candidate
- * takes constant time. */
+/* Expected cost of allocations. The values are sorted once, and their running sums are computed
+ * once. The cost of each candidate then takes constant time. */
 #include "recommender/sizing/cost_pool.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Returns the end of the ascending stretch from `first`. NaN compares false, so the sort always
- * ends. */
+/* Returns the end of the ascending stretch that begins at `first`. A comparison with NaN is false,
+ * so a NaN never ends a stretch. The sort therefore always ends. */
 static size_t stretch_end(const struct cost_pool *p, size_t first)
 {
 	size_t end = first + 1;

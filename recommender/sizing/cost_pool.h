@@ -14,9 +14,9 @@ struct weighted_value {
 };
 
 struct failure_prices {
-	double failure; /* in runs: multiplied by the run's peak */
+	double failure; /* multiplied by the run's peak */
 	double fixed;   /* in units of value */
-	double second;  /* second attempt, unless below 1.05 x first; then 2 x first */
+	double second;  /* second attempt; if it is below 1.05 x first, 2 x first is used */
 };
 
 /* Atoms are sorted by value; *_below[i] sums the first i atoms. The caller owns the arrays. `spare`

@@ -11,8 +11,8 @@
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* half-life of the weight of a run, in runs */
 /* Minimum memory to assume, also when the peak is unknown, because idle memory must have a price.
- * If its price were 0, any number of cores up to those in use would cost the same, and the smallest
- * number would be chosen. */
+ * If idle memory were free, all numbers of cores up to the number in use would cost the same. The
+ * smallest number would then be chosen. */
 #define MEMORY_LEAST (256 * MIB)
 #define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down */
 
@@ -22,8 +22,8 @@ static double at_least(double a, double bound)
 	return a >= bound ? a : bound;
 }
 
-/* Returns the bend for which low + (high - low) s^bend, 0 <= s <= 1, has this mean. The mean is low
- * + (high - low) / (bend + 1). */
+/* Returns the exponent `bend` for which the curve low + (high - low) s^bend (0 <= s <= 1) has this
+ * mean. The mean of the curve is low + (high - low) / (bend + 1). */
 static double bend_for(double mean, double low, double high)
 {
 	double share = high > low ? (mean - low) / (high - low) : 0.5;
@@ -50,9 +50,11 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	p99 = at_least(p99, p95);
 	max = fmin(at_least(max, p99), RUN_CPUS_MAX);
 
-	/* Below the median, most values are near the median, because a run idles only for a short
-	 * time. The mean then gives the average between the median and the 95th percentile. If this
-	 * average is out of range, the mean moves the lower half instead. */
+	/* Choose the mean of each part of the curve: `lower` is the mean below the median, and
+	 * `upper` is the mean between the median and the 95th percentile. `lower` is near the
+	 * median, because a run idles only for a short time. `upper` then follows from the mean of
+	 * the whole curve. If `upper` is out of range, it is set to the bound of its range, and
+	 * `lower` follows from the whole mean. */
 	double tail = 0.04 * (p95 + p99) / 2 + 0.01 * (p99 + max) / 2;
 	double lower = p50 - (p50 - min) / 4, upper = (d->mean - tail - 0.5 * lower) / 0.45;
 
@@ -78,8 +80,8 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	return true;
 }
 
-/* Returns the length of a stretch with `busy` cores, relative to its present length, if no thread
- * had to wait for a CPU. */
+/* Returns the length of a part of the run if no thread had to wait for a CPU, divided by its
+ * measured length. `busy` is the number of cores in use during this part. */
 static double without_waiting(double busy, double wanted)
 {
 	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),
@@ -110,8 +112,8 @@ struct parallelism {
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
 	double fastest[RUNS_FOR_CPU];      /* duration with unlimited cores / measured duration */
 	double mean, most;                 /* cores in use: mean and maximum */
-	double widest;                     /* most cores in use if no thread waited */
-	bool waited;                       /* maximum of cores in use if no thread waited */
+	double widest; /* most cores that would be in use if no thread had to wait */
+	bool waited;   /* threads of some run had to wait for a CPU */
 };
 
 static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)

@@ -1,11 +1,13 @@
 /* Cores that a run kept busy over time, and its duration with another number of cores. Private to
  * recommender/.
  *
- * The history has the mean and some percentiles of the cores in use. The curve between the
- * percentiles is bent to match the mean. A stretch that kept q cores busy takes q / c times as long
- * with c < q cores. More cores than were in use do not help, unless threads waited for a CPU. If a
- * run wanted w times its CPU time, waiting cost q (w - 1) of a stretch. At most half of a stretch
- * is subtracted, because the spread of the threads over many cores is unknown. */
+ * The history has the mean and some percentiles of the cores in use. A curve connects the
+ * percentiles, and is bent so that its mean is right.
+ *
+ * If a part of the run kept q cores busy, it takes q / c times as long with c < q cores. With more
+ * than q cores it takes the same time, unless threads waited for a CPU. If the run wanted w times
+ * the CPU time that it got, waiting took a share q (w - 1) of this part. At most half of the part
+ * is subtracted, because it is unknown how the threads would spread over many cores. */
 #ifndef RECOMMENDER_SIZING_CPU_H
 #define RECOMMENDER_SIZING_CPU_H
 
@@ -14,7 +16,7 @@
 #include "recommender/run.h"
 
 #define PARALLEL_POINTS 200
-#define PARALLEL_ROOM   2.0 /* largest useful cores / cores in use, if threads waited for a CPU */
+#define PARALLEL_ROOM   2.0 /* if threads waited, useful cores are at most this x cores in use */
 struct parallel {
 	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
 	double wanted;                 /* CPU time wanted / CPU time received, at least 1 */

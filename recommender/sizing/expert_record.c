@@ -99,8 +99,9 @@ static double prior_spread(const struct expert_record *t, const double age_weigh
 	return fmin((prior_weight + own / expected) / (prior_weight + weight), 2);
 }
 
-/* Returns the weight of a run by the difference between its prediction `other` and `value`: 1 for
- * no difference, falling to 0.1. */
+/* Returns the weight of a run. `other` is the prediction for that run, and `value` is the
+ * prediction for the next run. The weight is 1 if both predictions are equal, and falls to 0.1 with
+ * their distance. */
 static double likeness_of(double value, double other, double width)
 {
 	if (other == value)

@@ -37,7 +37,7 @@ enum ratio_purpose {
 
 struct ratio_options {
 	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
-	double likeness;     /* log distance of predictions; a distant run weighs less; 0 = off */
+	double likeness;     /* runs with distant predictions weigh less: log distance; 0 = off */
 };
 
 /* Fills `ret` with the weight of a ratio by its age in runs. expert_record_ratios needs these
@@ -48,7 +48,7 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 struct expert_ratios {
 	size_t n;
 	double sum;                           /* sum of the weights */
-	struct weighted_value at[RATIOS_MAX]; /* ascending; observed before equal prior ones */
+	struct weighted_value at[RATIOS_MAX]; /* ascending; equal values: observed before prior */
 };
 /* Makes the set of ratios for a new prediction of `value` bytes. */
 void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,

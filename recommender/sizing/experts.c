@@ -8,7 +8,7 @@
 #define FADING_SLOW 80.0 /* half-life of a run's weight in the regressions */
 #define SLOPE       0.7  /* prior mean of the exponent of POWER */
 #define SLOPE_SD    1.0  /* prior standard deviation of that exponent */
-#define NOISE       0.1  /* prior sum of squared log errors, worth two runs */
+#define NOISE       0.1  /* prior sum of squared log errors; it counts as much as two runs */
 #define LIKENESS    0.5  /* width of the bell curve of SIMILAR, in log input */
 
 const struct expert_row experts[EXPERT_COUNT] = {

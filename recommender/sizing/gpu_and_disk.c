@@ -3,7 +3,8 @@
 
 #include "recommender/sizing/strategy.h"
 
-/* Sizes the space as memory is sized, but never below `largest`, the largest observed value. */
+/* Sizes GPU memory or disk with a rule for memory. The result is never below `largest`, the largest
+ * observed value. */
 static double space_for(const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options,
 	double (*peak)(const struct run *), double largest)

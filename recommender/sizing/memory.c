@@ -28,7 +28,8 @@ struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 
 static struct hindsight hindsight_of(const struct replay_record *r)
 {
-	/* POST /runs can send a use below 1 byte, which gives no meaningful share. */
+	/* POST /runs can send runs that used almost no memory (below 1 byte second). The waste as a
+	 * share of this use has no meaning. */
 	double waste = r->used >= 1 ? r->wasted / r->used : (double)NAN;
 
 	return (struct hindsight){r->runs, r->failures, waste};

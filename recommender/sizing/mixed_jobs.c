@@ -12,8 +12,8 @@
 #define GROUPED_MIN   0.8 /* share of that variance that two groups explain */
 #define GROUP_MIN     3   /* runs in the smaller group */
 
-/* Returns the waste of the best constant allocation, which doubles on failure, as a share of the
- * use. `peak` is in ascending order. */
+/* Returns the waste of the best constant allocation, as a share of the used memory. If a run does
+ * not fit, its allocation is doubled until the run fits. `peak` is in ascending order. */
 static double least_constant_waste(const double *peak, size_t n)
 {
 	double best = INFINITY, used = 0;

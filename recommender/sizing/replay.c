@@ -62,8 +62,8 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 	return largest;
 }
 
-/* Learns consecutive kills before a success as one run, if no later run needed as much as their
- * limit. */
+/* Learns one or more kills as a single run: consecutive kills before a success. Call this only if
+ * no later run needed as much memory as the limit of these kills. */
 static void learn_kills(struct replayed *f, const struct sizing_rule *rule,
 	const struct run *killed, const struct run *success, bool announced, enum replay_kind how)
 {

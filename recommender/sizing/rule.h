@@ -45,8 +45,8 @@ struct sizing_rule {
 	void (*start)(void *state, const struct rule_options *o);
 	/* Returns the first allocation; NaN before the first learnt run. `input` NaN = unknown. */
 	double (*allocate)(void *state, double input);
-	/* Returns the next allocation. `failures` counts the failed attempts; the last one had
-	 * `allocation`. */
+	/* Returns the next allocation after a failed attempt with `allocation`. `failures` is the
+	 * number of failed attempts so far. */
 	double (*retry)(void *state, double allocation, unsigned failures);
 	void (*learn)(void *state, const struct observation *o);
 };
@@ -62,10 +62,11 @@ extern const struct sizing_rule rule_caq[3]; /* index: enum risk; cost_aware.h h
 /* Bytes. No machine has more, so retries stop here. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
 
-/* Results of a rule that sizes all runs from the second on. Sums are byte seconds. */
+/* Results of a rule that sizes all runs except the first, from which it only learns. Sums are byte
+ * seconds. */
 struct replay_record {
 	size_t runs, failures; /* failures: runs whose first attempt was too small */
-	double used, wasted;   /* wasted: failed attempts, and unused part of the last */
+	double used, wasted;   /* wasted: failed attempts + unused part of the successful attempt */
 };
 
 /* Sizes and scores one run, then learns from it. Returns the first allocation. NaN = the rule had

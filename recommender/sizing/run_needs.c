@@ -27,15 +27,17 @@ double run_needs_tmpfs(const struct run *r)
 
 	if (!run_needs_tmpfs_known(r))
 		return 0;
-	/* Old records and old kernels lack the number of unmapped bytes, so it is computed here. */
+	/* Old records and old kernels have no memory_tmpfs_bytes. Compute it here: shared memory of
+	 * the control group minus the part that processes have mapped. */
 	if (isnan(tmpfs))
 		tmpfs = run_peak(r, "memory_cgroup_shmem_bytes") -
 			fmax(0, run_peak(r, "memory_shmem_bytes"));
 	return fmax(0, tmpfs);
 }
 
-/* High-water marks of processes lack unmapped files in tmpfs, so tmpfs is added. Both can peak at
- * different times, so the control group's peak caps the sum. */
+/* Adds the files in tmpfs that no process has mapped, because the high-water marks of processes do
+ * not include them. A mark and the files can peak at different times, so the peak of the control
+ * group caps the sum. */
 double run_needs_memory(const struct run *r)
 {
 	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));

@@ -13,8 +13,9 @@
 #include "recommender/demand.h"
 #include "recommender/run.h"
 
-/* Whole numbers for a request; memory and vram in MiB. cpu and memory: 0 = unknown. gpu and vram: 0
- * = no use was recorded; `demand` then shows whether use was measured. */
+/* Whole numbers for a request; memory and vram in MiB. For cpu and memory, 0 = unknown. For gpu and
+ * vram, 0 = no use was recorded. In that case, `demand` is 0 if the use was measured, and NaN if it
+ * is unknown. */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
@@ -30,8 +31,7 @@ enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);
 
-/* Results that a rule would have had for the job's past runs, if it had sized each run from the
- * runs before that run. */
+/* Results of a rule on the job's past runs, as if it had sized each run from the earlier runs. */
 struct hindsight {
 	size_t runs, failures; /* failures: first attempts that were too small */
 	double waste; /* unused or lost memory x time / used memory x time; NaN = unknown */
@@ -45,19 +45,21 @@ struct sizing {
 	struct resources resources;
 	size_t runs;     /* successful runs used */
 	size_t excluded; /* unsuccessful runs newer than the oldest used run */
-	/* Successful runs without numbers, of which only the duration is used, and those of `runs`
-	 * whose CPU time is too uncertain for the cores (recommender/plausible.h). */
+	/* not_measured: successful runs without numbers, of which only the duration is used.
+	 * uncertain_cpu: number of the used runs whose CPU time is too uncertain to size cores
+	 * (recommender/plausible.h). */
 	size_t not_measured, uncertain_cpu;
 	uint64_t samples;
 	double first, last; /* started_at of the oldest and newest used run */
 	enum confidence confidence;
 
-	/* Limits for targets that have a limit beside the request. A limit is never below `demand`.
-	 * The memory limit is never below a peak of the runs used. NaN = no advice. */
+	/* Limits for target systems that accept a limit in addition to a request. A limit is never
+	 * below `demand`. The memory limit is never below a peak of the runs used. NaN = no
+	 * advice. */
 	double cpu_cores_limit, memory_bytes_limit;
 
 	double cpu_cores_for_speed; /* fewest cores that do not slow the job down */
-	double cpu_slowdown;        /* duration of past runs with resources.cpu / measured */
+	double cpu_slowdown;        /* past runs: duration with resources.cpu / measured duration */
 	struct {
 		double cores, seconds;
 	} at_cores[FORECAST_CORES]; /* expected duration with 1, 2, 4, 8, 16 cores; NaN = unknown */
@@ -65,13 +67,13 @@ struct sizing {
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
 	double memory_too_small;        /* probability that the next run needs more */
-	size_t memory_judged_by;        /* number of runs, if it bounds memory_too_small; else 0 */
+	size_t memory_judged_by;        /* if memory_too_small is a bound for n runs: n; else 0 */
 	double memory_expected_waste;   /* unused or lost memory / expected use */
 	double memory_low, memory_high; /* 10th, 90th percentile of the peak, bytes */
 	double memory_at_risk[RISK_COUNT];              /* request of auto at each risk, bytes */
 	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
-	double memory_killed_at;   /* limit of the newest run, if its kill decides; else NaN */
+	double memory_killed_at;   /* limit of the newest run's kill, if it decides; else NaN */
 	size_t memory_kills;       /* OOM kills that count as runs; above 0, confidence is low */
 	bool split_label;          /* the name seems to cover different jobs; see `explain` */
 

@@ -7,10 +7,10 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Writes the newest successful runs, at most `most` that were measured, to `used` (newest first, in
- * `arena`). Runs that were not measured are among them for their durations. Writes counts, times and
- * confidence to `ret`, and explains runs that are left out; every demand is unknown. -ENODATA: no
- * run succeeded. */
+/* Chooses the newest successful runs, until `most` of them were measured. Writes them to `used`,
+ * newest first, in `arena`. Runs that were not measured are also in `used`, because their durations
+ * count. Writes counts, times and confidence to `ret`, and explains which runs are left out. Sets
+ * every demand to unknown. -ENODATA: no run succeeded. */
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e);
 
@@ -18,8 +18,8 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 void sizing_explain(struct sizing *s, struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns the peak memory of a run in bytes: the kernel's high-water mark, or the largest sample if
- * there is no mark, plus unmapped files in tmpfs. NaN = unknown. */
+/* Returns the peak memory of a run in bytes. This is the kernel's high-water mark or, if there is
+ * no mark, the largest sample. Unmapped files in tmpfs are added to either. NaN = unknown. */
 double run_needs_memory(const struct run *r);
 
 /* Returns the peak bytes of unmapped files in tmpfs. 0 = unknown, because only runs with their own
@@ -57,7 +57,8 @@ const char *wording_share(char out[WORDING_MAX], double share); /* probability: 
 
 /* Writes "5 successful runs" or "1 successful run". */
 const char *wording_runs(char out[WORDING_MAX], size_t n);
-/* Writes "5 runs" if killed runs can be among them, else as wording_runs. */
+/* Writes "5 runs" if killed runs can be among them. Otherwise writes the same text as
+ * wording_runs. */
 const char *wording_sized_runs(char out[WORDING_MAX], const struct sizing *s, size_t n);
 
 /* Return the most GPUs in use at the same time, and the peak of GPU memory in bytes. NaN =
@@ -83,7 +84,7 @@ double run_needs_killed_at(const struct run *r);
 struct sizing_method {
 	const char *because;            /* formula for memory, in words */
 	const struct sizing_rule *rule; /* NULL = auto, at the risk in the options */
-	double cpu_share;     /* share of the time for which the CPU suffices; 0 = least cost */
+	double cpu_share;     /* the CPU suffices for this share of the time; 0 = least cost */
 	bool cpu_fades;       /* as in the VPA: older runs weigh less, and 15 % is added */
 	bool uses_percentile; /* options->percentile replaces cpu_share */
 };
@@ -126,13 +127,13 @@ struct replayed {
 	void *state;                 /* state of the rule; released by replay_done */
 	size_t learnt;               /* number of successful runs */
 	struct replay_record record; /* results, with REPLAY_SCORED only */
-	double after_oom;            /* request after kills of the newest runs; 0 = no such kills */
-	double killed_at;            /* largest limit of these kills */
+	double after_oom;            /* request after kills in the newest runs; 0 = no kills */
+	double killed_at;            /* largest limit of the kills in the newest runs */
 	size_t kills;                /* number of earlier kills that count as runs */
-	double kills_at, kills_need; /* largest limit and largest counted peak of earlier kills */
+	double kills_at, kills_need; /* earlier kills: largest limit; largest assumed peak */
 };
-/* Scoring takes twice the time. Scored attempts change the state of some rules, but not of the
- * rules of auto. */
+/* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the
+ * time. This changes the state of some rules, but not of the rules of auto. */
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
  * run_needs_memory, also replays the kills between these runs. If no later success needed as much
@@ -147,9 +148,9 @@ void replay_done(struct replayed *f);
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, double input);
 
-/* Sets memory_bytes_limit to the demand, or to the largest peak of the runs plus kernel memory if
- * that is more. `least` counts as a peak; NaN = ignore it. sizing_explain_limit explains the
- * limit. */
+/* Sets memory_bytes_limit to the larger of two values: the demand, and the largest peak of the runs
+ * plus kernel memory. `least` counts as one more peak; NaN = ignore it. sizing_explain_limit
+ * explains the limit. */
 void sizing_limit_memory(struct sizing *s, const struct runs *used, double least);
 void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena);
 
