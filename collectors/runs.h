@@ -1,9 +1,10 @@
-/* The metrics of one run, as a table. A run is one execution of a job: a tree of processes. The
- * same rows define the metrics of a job at /metrics and the columns of the history.
+/* The metrics of one run, as a table. A run is one execution of a job. It consists of a tree of
+ * processes. The rows also define the metrics of a job at /metrics and the columns of the history.
  *
- * Each row is X(id, combine, name, unit, type, fold, column, help). `combine` tells how the values
- * of simultaneous runs of a job become one value: SUM, MAX or MIN. Counters of a job continue from
- * run to run while the exporter runs. */
+ * Each row is X(id, combine, name, unit, type, fold, column, help). A job may have several runs at
+ * the same time. `combine` selects how their values become one value for the job: SUM, MAX or MIN.
+ * A new run does not reset the counters of a job. They start from zero only when the exporter
+ * starts. */
 #ifndef COLLECTORS_RUNS_H
 #define COLLECTORS_RUNS_H
 
@@ -166,9 +167,9 @@ extern const enum run_combine run_combines[RUN_N_METRICS];
 /* The values of one run in one tick. NaN = unknown. */
 struct run_reading {
 	char run_id[RUN_ID_MAX];
-	const char *job_name; /* in the snapshot's arena */
+	const char *job_name; /* the snapshot's arena owns the text */
 	struct wall started_at;
-	bool ended; /* last reading of the run: no process of its tree is left */
+	bool ended; /* this is the last reading, because all processes have ended */
 	double value[RUN_N_METRICS];
 };
 

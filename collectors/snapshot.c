@@ -1,5 +1,5 @@
-/* Snapshots, and the pool that recycles them so that a tick allocates no memory after the first
- * few. */
+/* Snapshots and their pool. The pool recycles snapshots, so that after the first few ticks a tick
+ * allocates no memory. */
 #include "collectors/snapshot.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* The points of one tick. The sampler thread fills a snapshot. Then the snapshot is immutable, and
- * all readers share it through base/latest.h. It is recycled when the last reader drops it. */
+/* A snapshot holds the points of one tick. The sampler thread fills it. After that the snapshot is
+ * immutable, and all readers share it through base/latest.h. When the last reader has dropped its
+ * reference, the snapshot is recycled. */
 #ifndef COLLECTORS_SNAPSHOT_H
 #define COLLECTORS_SNAPSHOT_H
 
@@ -23,7 +24,7 @@ struct run_reading; /* collectors/runs.h */
 #define BLOCK_POINTS_MAX 100000
 
 struct point {
-	const struct point *next;  /* of the same metric, in the order they were added */
+	const struct point *next;  /* next point of the metric, in the order of block_add */
 	double value;              /* never NaN */
 	const char *const *labels; /* one value for each label name of the metric */
 };
@@ -39,8 +40,8 @@ struct block {
 	struct arena *arena;
 	struct points *points; /* one list per metric of the collector */
 	size_t n_points, dropped;
-	bool success;   /* false = the collector failed and has no points */
-	bool absent;    /* this machine has nothing to measure: no points, no error */
+	bool success;   /* false = the collector failed, so there are no points */
+	bool absent;    /* the machine lacks the measured thing: no points, but no error */
 	bool kept_only; /* metrics that no history keeps (FOLD_NONE) are left out */
 	double duration_seconds;
 };
@@ -52,13 +53,14 @@ struct snapshot {
 	uint64_t generation; /* 1, 2, 3, ...: tells which snapshot a rendered body shows */
 	struct now at;
 	size_t n_blocks;
-	struct block *blocks; /* in the order of the collectors */
+	struct block *blocks; /* one per collector, in the order of the collectors */
 	size_t n_runs;
 	const struct run_reading *runs; /* tracked runs, and ended runs until they are dropped */
 };
 
-/* Adds a point of the collector's metric number `id`. The labels are copied, cleaned and cut. A NaN
- * is not added, because an unknown value is absent. A counter must not be negative. */
+/* Adds a point of the collector's metric number `id`. Copies the labels, removes invalid characters
+ * and cuts long labels. Ignores a `value` of NaN: a metric whose value is unknown has no point. A
+ * counter must not be negative. */
 void block_add(struct block *b, unsigned id, double value, const char *const *labels);
 
 /* Example: POINT(block, CPU_SECONDS, 12.5, "0", "user"). The label values have the order of the

@@ -254,7 +254,8 @@ static struct slice worker(const struct process_words *w, const char *begin, con
 	return rest;
 }
 
-/* Returns RULE of the argument "/tmp/snakejob.RULE.12.sh". */
+/* Finds the argument "/tmp/snakejob.RULE.12.sh" and returns the part of the file name that stands
+ * at RULE. */
 static struct slice middle(const struct process_words *w, const char *begin)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
@@ -407,7 +408,7 @@ static void add_line(const struct from *f, const char *value, struct buf *out)
 	buf_addf(out, "%s%s%s\n", f->text, value, naming_ends_in(begin, "'") ? "'" : "");
 }
 
-/* Adds the parts that all sources of this kind read. */
+/* Calls `add` for each source of this kind that has a value. Skips values longer than PART_MAX. */
 static void add_parts(const struct process_words *w, enum from_kind kind,
 	void (*add)(const struct from *f, const char *value, struct buf *out), struct buf *out)
 {

@@ -177,7 +177,8 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 	}
 }
 
-/* Takes a requested number. The number of cores must be known before the memory for each. */
+/* Stores the number of cores or the memory that was requested. The memory for each core can be used
+ * only if the number of cores is already stored. */
 static void take_request(const struct word *word, enum quantity_writer writer, struct slice value,
 	struct recognised *r)
 {
@@ -275,8 +276,9 @@ static void take_own(const struct process_words *w, struct recognised *r)
 		quantity_bytes(memory, QUANTITY_OF_PEOPLE, 0, &r->memory_bytes);
 }
 
-/* Takes the requests of the pod's container, unless the system told some: a container may hold
- * several jobs of a system. Outside of a pod, variables of these names mean something else. */
+/* Uses the requests of the pod's container if the system has no request of its own. A container may
+ * hold several jobs of a system, so a request of the system is more exact. Outside of a pod,
+ * variables with these names have other meanings. */
 static void take_pod_requests(const struct process_words *w, struct recognised *r)
 {
 	struct slice value;
@@ -289,7 +291,8 @@ static void take_pod_requests(const struct process_words *w, struct recognised *
 			take_request(word, QUANTITY_OF_PEOPLE, value, r);
 }
 
-/* Fills `ret` with all that the texts tell. Returns false when they name no job. */
+/* Fills `ret` with everything that can be read from `text`. Returns false when no job name was
+ * found. */
 static bool read_all(const struct process_text *text, struct recognised *ret)
 {
 	struct process_words w;

@@ -1,13 +1,13 @@
-/* Recognises which job a process belongs to, from the variables and arguments that a workflow
- * system gave it. Each system is a row of a table (collectors/naming/systems.c). Pure functions:
- * bytes in, names out.
+/* Recognises which job a process belongs to. Uses the variables and arguments that a workflow
+ * system gave to the process. Each system is a row of a table (collectors/naming/systems.c). Pure
+ * functions without I/O.
  *
  * Only variables that the table names are read, and values of other variables are never kept.
  * RIGHTSIZE_JOB_NAME sets the name of the job. The run, the attempt and the labels still come from
  * the system.
  *
- * A text that changes from run to run never becomes part of a name. Run ids and attempts are
- * separate words. Dates, UUIDs and generated suffixes are removed from the end of a word
+ * A job has the same name in every run. Therefore run ids and attempts are not part of the name,
+ * and dates, UUIDs and generated suffixes are removed from its end
  * (collectors/naming/stable_name.h). */
 #ifndef COLLECTORS_NAMING_RECOGNISE_H
 #define COLLECTORS_NAMING_RECOGNISE_H
@@ -44,14 +44,14 @@ struct recognised {
 	/* The name is from the title of a worker, which runs one task after another. The run is
 	 * over when the title names another task. */
 	bool passing;
-	/* Ids that the system gave to the run, and to the task or array element that is a separate
-	 * run here. "" = unknown. */
+	/* The system's id of the run, and its id of the task or array element. This program records
+	 * each task or array element as a separate run. "" = unknown. */
 	char run[JOB_WORD_MAX], task[JOB_WORD_MAX];
 	double attempt; /* from 1; NaN = unknown */
-	/* Requested, by RIGHTSIZE_REQUEST_CPU and RIGHTSIZE_REQUEST_MEMORY, the system or the pod;
-	 * NaN = unknown. */
+	/* The job's requests. They come from RIGHTSIZE_REQUEST_CPU and RIGHTSIZE_REQUEST_MEMORY,
+	 * from the system, or from the pod. NaN = unknown. */
 	double cpu_cores, memory_bytes;
-	double input_bytes;   /* RIGHTSIZE_INPUT_BYTES; NaN = unknown, 0 is a size */
+	double input_bytes;   /* RIGHTSIZE_INPUT_BYTES; NaN = unknown, 0 = empty input */
 	double grace_seconds; /* how long the run may have no process before it ends */
 	size_t n_labels;
 	struct job_label label[JOB_LABELS_MAX];
@@ -60,24 +60,25 @@ struct recognised {
 /* Returns false, and leaves `ret` unchanged, when no system is recognised. */
 bool recognise(const struct process_text *text, struct recognised *ret);
 
-/* The same for a command that a wrapper records whether it names a job or not. When it names none,
- * returns false; `ret` then has the numbers that are known, and its job_name is empty. */
+/* Like recognise(), for a command that a wrapper runs and always records. Returns false when the
+ * texts name no job. Then `ret` has an empty job_name, but it has the numbers that are known, such
+ * as the requests. */
 bool recognise_wrapped(const struct process_text *text, struct recognised *ret);
 
 /* Some systems write the name only into a file. Writes the `i`-th path, relative to /proc/PID,
  * where this file may be. Returns false when there are no more paths.
  *
- * The caller tries the paths in order, and passes the first bytes of the first readable file to
- * recognise, as text->file. */
+ * The caller tries the paths in order. It stores the first bytes of the first readable file in
+ * `file` of struct process_text, and then calls recognise(). */
 bool recognise_file(const struct process_text *text, size_t i, char *path, size_t size);
 
-/* Returns true if both may be the same run: the system and the job are equal, and no known run,
- * task or attempt differs. An unknown value matches any value, because not all processes of a run
- * show all values. */
+/* Returns true if `a` and `b` may be the same run. The system and the job must be equal. The run,
+ * the task and the attempt must be equal where both are known. An unknown value matches any value,
+ * because not all processes of a run have all values. */
 bool recognised_same(const struct recognised *a, const struct recognised *b);
 
-/* Returns true if the program is this exporter, as a server or as a wrapper. Both record jobs by
- * themselves. */
+/* Returns true if the program is this exporter. An exporter that runs as a server or as a wrapper
+ * records jobs without our help. */
 bool recognise_is_exporter(struct slice command_line);
 
 /* Returns true for a wrapper (PROGRAM run), by its arguments alone. */
@@ -94,9 +95,10 @@ bool recognise_is_worker(struct slice command_line);
 /* Returns true if the table of systems reads this variable. */
 bool recognise_is_variable(struct slice name);
 
-/* Copy only the parts of a file or of a variable's value that recognise reads, in the same form.
- * All other text may be secret, so callers that write processes to a file use these functions.
- * Nothing is added when there are no such parts. */
+/* Copy only those parts of a file, or of a variable's value, that recognise() reads. recognise()
+ * can read the copy like the original. All other text may be secret, so callers that write
+ * processes to a file use these functions. If there are no such parts, nothing is added to
+ * `out`. */
 void recognise_file_part(struct slice file, struct buf *out);
 void recognise_value_part(struct slice name, struct slice value, struct buf *out);
 

@@ -1,5 +1,5 @@
-/* Removes the parts of a name that change, from the end. Every rule is exact: a text that only
- * resembles a date stays. */
+/* Removes dates, UUIDs and generated suffixes from the end of a name. Every rule is exact, so a
+ * text that only resembles a date stays. */
 #include "collectors/naming/stable_name.h"
 
 #include <string.h>
@@ -14,9 +14,9 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Matches `pattern` with the end of `name`. 'd' is a digit, 'x' a hexadecimal digit, '?' an
- * optional character of "-_.:T", and any other character itself. Returns the number of bytes that
- * match, or 0. */
+/* Matches `pattern` with the end of `name`. In the pattern, 'd' means a digit, 'x' a hexadecimal
+ * digit, and '?' an optional character of "-_.:T". Any other character must be equal in the name.
+ * Returns the number of bytes that match, or 0. */
 static size_t tail_of(struct slice name, const char *pattern)
 {
 	size_t n = 0;
@@ -90,7 +90,7 @@ static const struct {
 	{"dddddddddd", is_unix_time},
 };
 
-#define LONGEST_TAIL 36 /* bytes, of all patterns in `tails` */
+#define LONGEST_TAIL 36 /* bytes; length of the longest pattern in `tails` */
 
 static struct slice without_joint(struct slice name)
 {
@@ -207,7 +207,7 @@ static struct slice without_owner(struct slice name, const struct pod_owner *own
 		rest = without_text(name, owner->index);
 	if (rest.len == name.len)
 		rest = without_minutes(name);
-	/* The hash of a ReplicaSet has 8 to 10 of these letters. */
+	/* A ReplicaSet adds a hash of 8 to 10 characters of GENERATED_LETTERS. */
 	if (rest.len == name.len && !owner->labels_known)
 		rest = without_suffix(name, GENERATED_LETTERS, 8, 10);
 	return rest;
@@ -242,8 +242,8 @@ static bool are_letters_or_digits(const char *at, size_t n)
 	return true;
 }
 
-/* Returns STEP of "pipelines-ctd6lgoe9v02-STEP-ssFiEMALJh". The part before it is an execution, and
- * the part after it makes the name unique. */
+/* Returns STEP of "pipelines-ctd6lgoe9v02-STEP-ssFiEMALJh". "ctd6lgoe9v02" is the id of an
+ * execution, and "ssFiEMALJh" makes the name unique. Returns a name of any other form unchanged. */
 static struct slice pipeline_step(struct slice name)
 {
 	static const char before[] = "pipelines-";
@@ -257,7 +257,7 @@ static struct slice pipeline_step(struct slice name)
 	return (struct slice){name.data + step, name.len - step - after};
 }
 
-/* Checks year, month, day, hour and minute of a text such as "-241105-0930". */
+/* Returns true if a text such as "-241105-0930" has a valid month, day, hour and minute. */
 static bool is_short_time(struct slice text)
 {
 	unsigned month = digits(text.data + 3, 2), day = digits(text.data + 5, 2);
@@ -287,8 +287,8 @@ static bool is_of_word(char c)
 	return is_letter_or_digit(c) || (unsigned char)c >= 0x80;
 }
 
-/* Returns the length of the date, time or UUID that begins at `at` and does not end inside a word.
- * Returns 0 when there is none. */
+/* Returns the length of the date, time or UUID that begins at the pointer `at`. Returns 0 if there
+ * is none, or if it ends inside a word. */
 static size_t date_here(const char *at)
 {
 	size_t longest = 0;
@@ -313,8 +313,8 @@ void stable_name_drop_dates(char *name)
 		bool begins = from == name || !is_of_word(from[-1]);
 		size_t n = begins && is_letter_or_digit(*from) ? date_here(from) : 0;
 
-		/* A date at the end stays, because stable_name removes it. The separator after a
-		 * date is removed with the date. */
+		/* Remove the date and the separator that follows the date. A date at the end stays
+		 * here, because stable_name() removes it later. */
 		if (n && from[n] && from[n + 1])
 			from += n + 1;
 		else

@@ -6,9 +6,9 @@
 
 #include "collectors/base/scan.h"
 
-/* Removes dates and times (2026-11-21, 20261121T084512, Unix seconds), UUIDs, and the separators
- * before them, such as - or _, from the end of a name. A name that consists only of these parts
- * stays unchanged. */
+/* Removes dates and times (2026-11-21, 20261121T084512, Unix seconds) and UUIDs from the end of a
+ * name, with the separators ("-", "_" and others) before them. A name that consists only of these
+ * parts stays unchanged. */
 struct slice stable_name(struct slice name);
 
 /* Returns true if the name has only dates, times and UUIDs. */
@@ -34,17 +34,19 @@ struct slice stable_name_without_training(struct slice name);
  * "2026-11-21-load-eu". Changes `name` in place. */
 void stable_name_drop_dates(char *name);
 
-/* Labels of a pod that show which part of its name the owner added. data NULL = no such label. */
+/* Labels of a pod. They show which part of the pod's name was added by its owner, such as a Job. A
+ * label that the pod lacks has `data` NULL. */
 struct pod_owner {
-	struct slice template_hash, index; /* hash of its ReplicaSet; index in its Job */
+	/* Hash of the pod's ReplicaSet, and index of the pod in its Job. */
+	struct slice template_hash, index;
 	bool stateful_set;
-	bool labels_known; /* all labels were read: a missing label means no such owner */
+	bool labels_known; /* all labels were read, so a label that is missing here is not set */
 };
 
-/* Removes from the name of a pod the part that its ReplicaSet, Job, CronJob, StatefulSet or indexed
- * Job added. A number at the end stays, except for pods of a StatefulSet. If the labels are
- * unknown, a number at the end is removed, because only a StatefulSet is known to make such
- * names. */
+/* A pod's name contains a part that its ReplicaSet, Job, CronJob, StatefulSet or indexed Job added.
+ * This function removes that part. If the labels are known, a number at the end is removed only
+ * from pods of a StatefulSet. If the labels are unknown, it is removed too, because only a
+ * StatefulSet is known to make such names. */
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
 #endif

@@ -1,9 +1,9 @@
-/* The table of systems: the texts that each system leaves in its processes. A comment above each
- * row names the source or documentation of the row, with the commit that was read.
+/* The table of systems: the texts that each system leaves in its processes. The comment above a row
+ * names the source code or the documentation of that system, with the commit that was read.
  *
- * The first matching row is used. Systems that show most about a step come first. CI systems and
- * batch queues come last: they show only the build or the machine, and steps of other systems run
- * in them. */
+ * The first matching row is used. Systems that describe a step in most detail come first. CI
+ * systems and batch queues come last. They describe only the build or the machine, and a step of
+ * another system may run inside them. */
 #include "collectors/naming/systems.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #define VARIABLE_NAME(name) #name,
 const char *const naming_variables[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
 
-/* Short names for the sources of a word: see enum from_kind. */
+/* Macros that describe where a word comes from. enum from_kind explains each kind. */
 /* clang-format off */
 #define ENV(name) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name}
 #define TRIMMED_ENV(name, trim_) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name, .trim = (trim_)}
@@ -70,10 +70,10 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID), POD("metaflow/task_id")}, 0},
 		{NULL, WORD_RETRY, {ENV(MF_ATTEMPT), ENV(METAFLOW_RETRY_COUNT), OPTION("--retry-count"), POD("metaflow/attempt")}, 0},
 	}},
-	/* flyteorg/flyte. Variables of versions 1 (v1.16.8) and 2 (6fadb90):
-	 * flyteplugins/go/tasks/pluginmachinery/flytek8s/k8s_resource_adds.go. Labels of version 1:
-	 * flytepropeller/pkg/compiler/transformers/k8s/workflow.go and
-	 * controller/nodes/node_exec_context.go. Labels of version 2:
+	/* flyteorg/flyte. The variables are set by version 1 (v1.16.8) and version 2 (6fadb90) in
+	 * flyteplugins/go/tasks/pluginmachinery/flytek8s/k8s_resource_adds.go. Version 1 sets the
+	 * labels in flytepropeller/pkg/compiler/transformers/k8s/workflow.go and
+	 * controller/nodes/node_exec_context.go. Version 2 sets the labels in
 	 * executor/pkg/plugin/task_exec_metadata.go. */
 	{"flyte", 0, {
 		{"workflow", WORD_NAME, {LAST(FLYTE_INTERNAL_EXECUTION_WORKFLOW), POD("workflow-name")}, 0},
@@ -85,11 +85,11 @@ const struct job_system naming_systems[] = {
 		{"project", 0, {ENV(FLYTE_INTERNAL_EXECUTION_PROJECT)}, 0},
 		{"domain", 0, {ENV(FLYTE_INTERNAL_EXECUTION_DOMAIN)}, 0},
 	}},
-	/* apache/airflow 084adf0. Variables: airflow/utils/operator_helpers.py, and
-	 * task-sdk/src/airflow/sdk/execution_time/context.py of version 3. The command and the
-	 * title are from version 2. Annotations: pod_generator.py (0b3d3e9) in
-	 * providers/cncf/kubernetes/src/airflow/providers/cncf/kubernetes. Labels with the same
-	 * names: operators/pod.py in the same folder. */
+	/* apache/airflow 084adf0. The variables are set in airflow/utils/operator_helpers.py, and
+	 * in version 3 in task-sdk/src/airflow/sdk/execution_time/context.py. The command and the
+	 * title are those of version 2. Below
+	 * providers/cncf/kubernetes/src/airflow/providers/cncf/kubernetes, pod_generator.py
+	 * (0b3d3e9) sets the annotations, and operators/pod.py sets labels with the same names. */
 	{"airflow", 0, {
 		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT(airflow_run, 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
 		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT(airflow_run, 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
@@ -98,18 +98,19 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER), POD("try_number")}, 0},
 	}},
 	/* kubeflow/pipelines 7b70c7b: backend/src/v2/driver/driver.go starts the launcher with
-	 * these options. They are followed by the component's command, in which
-	 * sdk/python/kfp/dsl/component_factory.py names the function. */
+	 * these options. After the options comes the command of the component.
+	 * sdk/python/kfp/dsl/component_factory.py writes the name of the function into this
+	 * command. */
 	{"kubeflow", 0, {
 		{"pipeline", MUST, {OPTION("--pipeline_name")}, TRIM_GENERATED},
 		{"component", MUST, {OPTION("--function_to_execute"), OPTION_JSON("--component_spec", "executorLabel")}, TRIM_EXECUTOR},
 		{NULL, WORD_RUN, {OPTION("--run_id"), ENV(ARGO_WORKFLOW_NAME)}, 0},
 		{NULL, WORD_TASK, {OPTION("--execution_id"), ENV(ARGO_NODE_ID)}, 0},
 	}},
-	/* argoproj/argo-workflows f016ad8: workflow/controller/workflowpod.go. The step's container
-	 * has the template in its environment up to version 3.4, and in a file later. A second row
-	 * "argo" below reads labels, from workflow/common/common.go: of a workflow made from a
-	 * template, or from a prefix. */
+	/* argoproj/argo-workflows f016ad8: workflow/controller/workflowpod.go. Up to version 3.4
+	 * the template is in the environment of the step's container, and later it is in a file. A
+	 * second row "argo" below reads the labels of workflow/common/common.go. It finds workflows
+	 * whose name was generated from a workflow template or from a prefix. */
 	{"argo", 0, {
 		{"workflow", MUST, {TRIMMED_ENV(ARGO_WORKFLOW_NAME, TRIM_GENERATED), TRIMMED_ENV(ARGO_NODE_ID, TRIM_NODE)}, 0},
 		{"template", MUST, {JSON(ARGO_TEMPLATE, "name"), FILE_JSON("name")}, 0},
@@ -133,8 +134,9 @@ const struct job_system naming_systems[] = {
 		{"deployment", WORD_NAME, {ENV(PREFECT__DEPLOYMENT_NAME), POD("prefect.io/deployment-name")}, 0},
 		{NULL, WORD_RUN, {ENV(PREFECT__FLOW_RUN_ID), POD("prefect.io/flow-run-id")}, 0},
 	}},
-	/* nextflow-io/nextflow: BashWrapperBuilder.groovy (2aad02f) writes the name into the head
-	 * of .command.run since 24.04. Up to 22.10, command-run.txt writes another line. Labels:
+	/* nextflow-io/nextflow: Since 24.04, BashWrapperBuilder.groovy (2aad02f) writes the line
+	 * "### name:" with the name into the head of .command.run. Up to 22.10, command-run.txt
+	 * writes the line "# NEXTFLOW TASK:" instead. Labels:
 	 * plugins/nf-k8s/src/main/nextflow/k8s/K8sTaskHandler.groovy. */
 	{"nextflow", 0, {
 		{"process", MUST, {FILE_LINE("### name: '"), FILE_LINE("# NEXTFLOW TASK: "), POD("nextflow.io/processName")}, TRIM_BRACKETS},
@@ -149,10 +151,11 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_ATTEMPT, {OPTION("--attempt")}, 0},
 	}},
 	/* ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles in
-	 * python/ray/_raylet.pyx. The title of an actor is CLASS.METHOD during a method ("()"
-	 * follows in older versions), and CLASS between methods.
+	 * python/ray/_raylet.pyx. While a method of an actor runs, the process title is
+	 * CLASS.METHOD (older versions add "()"). Between two methods the title is CLASS.
 	 *
-	 * An actor keeps its requested resources all its life, but a task only while it runs. */
+	 * An actor has its requested resources until it ends. A task has them only while it
+	 * runs. */
 	{"ray", 0, {
 		{NULL, WORD_NAME, {TEXT("ray")}, 0},
 		{"task", MUST, {WORKER("ray::", "IDLE")}, TRIM_METHOD},
@@ -180,9 +183,9 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_MEMORY, {ENV(SLURM_MEM_PER_NODE)}, 0},
 		{NULL, WORD_MEMORY_PER_CPU, {ENV(SLURM_MEM_PER_CPU)}, 0},
 	}, QUANTITY_OF_SLURM},
-	/* IBM Spectrum LSF 10.1, "Environment variables set for job execution". The unit of the
-	 * memory in LSB_EFFECTIVE_RSRCREQ is a setting of the site (LSF_UNIT_FOR_LIMITS), so it is
-	 * not read. */
+	/* IBM Spectrum LSF 10.1, "Environment variables set for job execution". The memory in
+	 * LSB_EFFECTIVE_RSRCREQ is not read, because each site chooses its unit
+	 * (LSF_UNIT_FOR_LIMITS). */
 	{"lsf", 0, {
 		{"job", MUST, {ENV(LSB_JOBNAME)}, TRIM_BRACKETS},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(LSB_JOBID)}, 0},
@@ -190,9 +193,9 @@ const struct job_system naming_systems[] = {
 		{"queue", 0, {ENV(LSB_QUEUE)}, 0},
 		{NULL, WORD_CPU, {ENV(LSB_DJOB_NUMPROC)}, 0},
 	}, QUANTITY_OF_PEOPLE},
-	/* OpenPBS: src/resmom/start_exec.c (NCPUS), the user's guide, "Environment Variables".
-	 * Torque: PBS_ARRAYID, PBS_NUM_PPN. PBS_NCPUS and PBS_RESC_MEM are of sites whose hooks set
-	 * them, such as MetaCentrum. */
+	/* OpenPBS: src/resmom/start_exec.c (NCPUS), and "Environment Variables" in the user's
+	 * guide. Torque sets PBS_ARRAYID and PBS_NUM_PPN. Some sites, such as MetaCentrum, set
+	 * PBS_NCPUS and PBS_RESC_MEM in hooks. */
 	{"pbs", 0, {
 		{"job", MUST, {ENV(PBS_JOBNAME)}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(PBS_JOBID)}, 0},

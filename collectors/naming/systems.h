@@ -1,5 +1,5 @@
-/* The table of systems: the variables, arguments, files and labels that each system leaves behind,
- * and the meaning of each word. */
+/* The table of systems. A system can be recognised by the variables, arguments, files and labels
+ * that it leaves in its processes. The table lists them, with the meaning of each. */
 #ifndef COLLECTORS_NAMING_SYSTEMS_H
 #define COLLECTORS_NAMING_SYSTEMS_H
 
@@ -122,21 +122,32 @@ extern const char *const naming_variables[VARIABLE_COUNT];
 enum from_kind {
 	FROM_NOTHING,
 	FROM_ENVIRONMENT, /* value of `variable` */
-	FROM_PART,        /* part `index` of `variable`, between slashes, from 0 */
+	FROM_PART,        /* the `index`-th part (from 0) of `variable`, split at slashes */
 	FROM_LAST_PART,   /* text after the last colon of `variable` */
 	FROM_JSON,        /* `member` of the JSON object in `variable` */
-	FROM_OPTION,      /* value of option `text` of the command line, or of `program` if set */
+	FROM_OPTION,      /* value of option `text`; if `program` is set, only of that program */
 	FROM_OPTION_JSON, /* `member` of the JSON object in the value of option `text` */
-	FROM_OPTION_PAIR, /* rest of the first value of option `text` that begins with `member` */
-	FROM_ARGUMENT,    /* argument `index` of `program`, without options, from 1; 0 = its name */
-	FROM_SCRIPT,    /* NAME of an argument NAME`text`; if `program` is set, of its first one */
-	FROM_TITLE,     /* word `index`, from 0, after `text` at the start of a title */
-	FROM_WORKER,    /* title of a worker after `text`; no value if that is `member` (idle) */
-	FROM_MIDDLE,    /* NAME of an argument that is a file `text`NAME.NUMBER.sh */
-	FROM_FILE,      /* rest of a line that begins with `text`; a quote in both is left out */
+	/* Option `text` may be given several times. Finds the first value that begins with
+	 * `member`, and returns it without `member`. */
+	FROM_OPTION_PAIR,
+	/* The `index`-th argument of `program`. Options do not count. 0 = the program's name. */
+	FROM_ARGUMENT,
+	/* File name of an argument that ends in `text`, without this ending. If `program` is set,
+	 * only the program's first argument is examined. */
+	FROM_SCRIPT,
+	/* The `index`-th word (from 0) after `text`. `text` is the start of a process title. */
+	FROM_TITLE,
+	/* Process title of a worker, without `text` at its start. A worker whose title continues
+	 * with `member` is idle, so there is no value. */
+	FROM_WORKER,
+	/* NAME in an argument that is a file called `text`NAME.NUMBER.sh. */
+	FROM_MIDDLE,
+	/* Rest of a line that begins with `text`. If `text` ends in a quote, the value ends before
+	 * the closing quote. */
+	FROM_FILE,
 	FROM_FILE_JSON, /* `member` of the JSON object in the file */
 	FROM_POD,       /* value of the pod's annotation or label `text` */
-	FROM_POD_NAME,  /* name of the pod, without the part that its owner added */
+	FROM_POD_NAME,  /* name of the pod, without the part that a Job or another owner added */
 	FROM_TEXT,      /* `text` itself */
 };
 
@@ -145,22 +156,22 @@ enum trim {
 	TRIM_NOTHING,
 	TRIM_GENERATED, /* removes the letters that Kubernetes adds to a prefix */
 	TRIM_NODE,      /* removes the hash that Argo adds for a node of a workflow */
-	TRIM_SCHEDULE,  /* removes the minutes of a CronJob, and letters of Kubernetes */
-	TRIM_BRACKETS,  /* removes all from the first "[" or "(": "process[3]", "ALIGN (s1)" */
-	TRIM_MAPPED, /* removes all from the first "[" or "-": "load[3]", or "load-3" in a label */
-	TRIM_TRAINING, /* removes the parts that SageMaker adds to a training job */
-	TRIM_COLON,    /* removes all from the first colon: "align:sample=A" */
-	TRIM_METHOD,   /* removes all from the first "." or "(": "Actor.method", "task()" */
-	TRIM_EXECUTOR, /* removes "exec-" in front */
-	TRIM_CHANGE,   /* removes "/PR-12" at the end */
-	TRIM_OF_TOTAL, /* removes " 3/5" of parallel jobs at the end, or ": [a, b]" */
+	TRIM_SCHEDULE,  /* like TRIM_GENERATED; also removes the minutes that a CronJob adds */
+	TRIM_BRACKETS,  /* "process[3]" becomes "process", and "ALIGN (s1)" becomes "ALIGN" */
+	TRIM_MAPPED,    /* "load[3]" becomes "load"; so does "load-3", as in a label */
+	TRIM_TRAINING,  /* removes the parts that SageMaker adds to a training job */
+	TRIM_COLON,     /* "align:sample=A" becomes "align" */
+	TRIM_METHOD,    /* "Actor.method" becomes "Actor", and "task()" becomes "task" */
+	TRIM_EXECUTOR,  /* removes "exec-" in front */
+	TRIM_CHANGE,    /* removes "/PR-12" at the end */
+	TRIM_OF_TOTAL,  /* removes the end " 3/5" or ": [a, b]", which parallel jobs have */
 };
 
-/* A program on a command line. Its arguments follow these words. */
+/* A program on a command line. The program's arguments come after its name. */
 struct program {
-	const char *name;   /* one argument or several: "tasks run" */
-	const char *valued; /* its options that take a value, between blanks */
-	bool options_first; /* its options are only before its first argument */
+	const char *name;   /* one word or several words, such as "tasks run" */
+	const char *valued; /* options of the program that take a value, separated by blanks */
+	bool options_first; /* all options stand before the program's first argument */
 };
 
 struct from {
@@ -169,7 +180,7 @@ struct from {
 	const char *text, *member;
 	int index;
 	const struct program *program;
-	enum trim trim; /* replaces the trim of the word; TRIM_NOTHING = the word's trim stays */
+	enum trim trim; /* TRIM_NOTHING = use `trim` of struct word */
 };
 
 enum word_is {
@@ -190,8 +201,8 @@ enum word_is {
 
 struct word {
 	const char *label;
-	unsigned is;                   /* bits of enum word_is */
-	struct from from[SOURCES_MAX]; /* the first that has a value is used */
+	unsigned is;                   /* bits of enum word_is: meaning of the word */
+	struct from from[SOURCES_MAX]; /* the first source that has a value is used */
 	enum trim trim;
 };
 
@@ -199,14 +210,15 @@ struct job_system {
 	const char *name;
 	double grace_seconds;
 	struct word words[SYSTEM_WORDS_MAX];
-	enum quantity_writer writer; /* of its sizes */
+	enum quantity_writer writer; /* notation of the memory sizes in the words */
 };
 
-extern const struct job_system
-	naming_systems[]; /* ends with name NULL; the first system with all needed words is used */
+/* The first system whose needed words all have a value is used. The table ends with name NULL. */
+extern const struct job_system naming_systems[];
 
-/* What manifests of pods commonly call the variables of the container's requests. Kubernetes fills
- * them (resourceFieldRef of the downward API), but does not name them. Ends with `is` 0. */
+/* Variables that usually contain the resource requests of a pod's container. The author of the
+ * pod's manifest chooses their names, and Kubernetes sets their values (resourceFieldRef of the
+ * downward API). The table ends with `is` 0. */
 extern const struct word naming_pod_requests[];
 
 #endif

@@ -22,8 +22,8 @@ struct delay_reader {
 	unsigned char answer[ANSWER_SIZE];
 };
 
-/* The kernel queues its answer before sendto returns. If recv finds no answer now, no answer will
- * come. */
+/* Sends a request and reads the answer. The kernel queues the answer before sendto() returns.
+ * Therefore a missing answer is an error, and waiting would not help. */
 static bool ask_kernel(struct delay_reader *r, const struct netlink_request *request,
 	struct bytes *ret)
 {
@@ -67,7 +67,8 @@ static void try_netlink(struct delay_reader *r, const struct host *host)
 	struct task_record ourselves;
 	struct bytes answer;
 
-	/* The kernel interprets the pid in a request as a pid of our own PID namespace. */
+	/* A request contains a pid. The kernel looks it up in our own PID namespace, so host->proc
+	 * must show the same namespace. */
 	if (!host->own_pid_namespace)
 		return;
 	r->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
@@ -148,7 +149,7 @@ static int add_thread(void *context, const char *tid)
 		t->sum.voluntary += s.voluntary_switches;
 		t->sum.involuntary += s.involuntary_switches;
 	}
-	/* A thread may end while its process is being read. */
+	/* A thread that has ended meanwhile is no error. */
 	return process_gone(code) ? 0 : code;
 }
 

@@ -14,8 +14,7 @@
 
 #include "collectors/host.h"
 
-/* Maximum number of threads of one process. If a process has more threads, delays_read reads no
- * files. */
+/* If a process has more threads than this, its schedstat files are not read. */
 #define DELAYS_THREADS_MAX 256
 
 struct delay_reader;
@@ -38,8 +37,8 @@ struct delays {
 	bool switches_known; /* false for one thread whose switches are in its status file */
 };
 
-/* `threads` is the thread count in the stat file. Returns 0 or a negative errno. -E2BIG: too many
- * threads. */
+/* `threads` is the number of threads in the process's stat file. Returns 0 or a negative errno.
+ * -E2BIG: the process has more than DELAYS_THREADS_MAX threads. */
 int delays_read(struct delay_reader *r, const struct host *host, pid_t pid, uint64_t threads,
 	struct delays *ret);
 

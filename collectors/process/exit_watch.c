@@ -12,8 +12,9 @@
 
 /* ---- one process ---- */
 
-/* struct pidfd_info and PIDFD_GET_INFO of linux/pidfd.h (6.15), which older headers lack. `info`
- * has the first 64 bytes of the kernel's struct. The kernel accepts any size from 64 bytes on. */
+/* A copy of struct pidfd_info and PIDFD_GET_INFO from linux/pidfd.h (6.15), because older headers
+ * lack them. `struct info` has only the first 64 bytes of the kernel's struct. The kernel accepts
+ * every size of at least 64 bytes. */
 struct info {
 	uint64_t mask, cgroup;
 	uint32_t pid, tgid, ppid, ids[8];
@@ -32,8 +33,8 @@ int exit_watch_open(pid_t pid)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Returns poll events. POLLIN = the process ended. POLLHUP (since 6.9) = its parent also waited for
- * it. */
+/* Returns poll events. POLLIN: the process has ended. POLLHUP (since Linux 6.9): the process has
+ * ended and its parent has waited for it. */
 static short state_of(int pidfd)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
@@ -58,8 +59,8 @@ enum exit_status exit_watch_status(int pidfd, int *ret)
 		*ret = info.exit_code;
 		return EXIT_STATUS_KNOWN;
 	}
-	/* If the parent has waited but the kernel reports no status, the kernel will never report
-	 * the status. */
+	/* If the parent has waited and the status is still unknown, the kernel will never report
+	 * it. */
 	return state_of(pidfd) & POLLHUP ? EXIT_STATUS_UNKNOWN : EXIT_STATUS_LATER;
 }
 
@@ -87,7 +88,8 @@ void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, cons
 	int fd = may ? exit_watch_open(here) : -1;
 
 	*ret = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
-	/* Another process may have got the pid before the pidfd was opened. */
+	/* Check the start time, because the pid may have been reused before the pidfd was
+	 * opened. */
 	if (fd >= 0 &&
 		(process_read_stat(host, pid, &stat) < 0 || stat.start_ticks != start_ticks ||
 			epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &event) < 0)) {

@@ -1,7 +1,7 @@
-/* Watches processes for their end. They need not be our children. A pidfd becomes readable when its
- * process ends. On Linux 6.15 and later (PIDFD_GET_INFO) the wait status is known once the parent
- * has waited. One epoll descriptor wakes the sampler when any watched process ends, while the last
- * counters of that process can still be read. */
+/* Detects the end of processes, which need not be our children. A pidfd becomes readable when its
+ * process ends. On Linux 6.15 and later (PIDFD_GET_INFO) the wait status is known after the parent
+ * has waited. One epoll descriptor covers all watched processes. It wakes the sampler as soon as
+ * one of them ends, because its last counters can be read only until its parent waits. */
 #ifndef COLLECTORS_PROCESS_EXIT_WATCH_H
 #define COLLECTORS_PROCESS_EXIT_WATCH_H
 
@@ -22,14 +22,14 @@ bool exit_watch_ended(int pidfd);
 enum exit_status {
 	EXIT_STATUS_KNOWN,
 	EXIT_STATUS_LATER,  /* process lives, or its parent has not waited yet */
-	EXIT_STATUS_UNKNOWN /* this kernel does not report the status */
+	EXIT_STATUS_UNKNOWN /* the kernel does not report the status */
 };
 
 /* Sets `*ret` to the status of wait(2) when it returns EXIT_STATUS_KNOWN. */
 enum exit_status exit_watch_status(int pidfd, int *ret);
 
 struct exit_watches {
-	int epoll; /* readable when a watched process changed; -1 = nothing can be watched */
+	int epoll; /* readable when a watched process ends or was waited for; -1 = no epoll */
 };
 
 void exit_watches_init(struct exit_watches *e);
@@ -37,13 +37,14 @@ void exit_watches_done(struct exit_watches *e); /* call it last, when no watch i
 
 struct exit_watch {
 	int pidfd;              /* -1 = not watched */
-	bool ended, waited_for; /* both false while pidfd is -1 */
+	bool ended, waited_for; /* `waited_for`: by the parent; both are false if not watched */
 	enum exit_status known;
 	int status;               /* as in wait(2); set when known is EXIT_STATUS_KNOWN */
-	struct descriptors *kept; /* limit that counts the pidfd; borrowed until exit_watch_done */
+	struct descriptors *kept; /* limit on open pidfds; borrowed until exit_watch_done */
 };
 
-/* Watches a process if its start time matches and the limit host->root_ends is not reached. */
+/* Begins to watch a process. Does nothing if the process has another start time, or if the limit
+ * host->root_ends on open pidfds is reached. */
 void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, const struct host *host,
 	pid_t pid, uint64_t start_ticks);
 

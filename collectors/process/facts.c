@@ -104,14 +104,15 @@ static bool is_wanted(const struct facts_reader *r, struct slice variable)
 	return recognise_is_variable(variable) || (r->wants && r->wants(r->context, variable));
 }
 
-/* Layout of the environment buffer: first the variables to keep, then the text just read, up to
- * `end`. */
+/* The environment is read in pieces into one buffer. The first `kept` bytes of the buffer are
+ * variables to keep. After them comes the newest piece, which ends at `end`. */
 struct sieve {
 	size_t kept, end;
 	bool skips; /* skip the rest of a variable that did not fit in the buffer */
 };
 
-/* Drops the unwanted variables from the text just read. An incomplete last variable stays. */
+/* Drops the unwanted variables from the newest piece. If its last variable is incomplete, it stays
+ * for the next call. */
 static void sift_environment(const struct facts_reader *r, struct sieve *s)
 {
 	char *text = r->environment, *nul;
@@ -165,7 +166,8 @@ static struct slice read_link(const struct host *h, pid_t pid, const char *file,
 	return (struct slice){out, n > 0 ? (size_t)n : 0};
 }
 
-/* A line is NUMBER:CONTROLLERS:PATH. The line of cgroup v2 is "0::PATH" (cgroups(7)). */
+/* The text of /proc/PID/cgroup has lines NUMBER:CONTROLLERS:PATH. For cgroup v2 the line is
+ * "0::PATH" (cgroups(7)). */
 static struct slice path_of_cgroup(struct slice text)
 {
 	struct scan s = scan_slice(text), line;
@@ -207,7 +209,8 @@ void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX])
 			n++;
 			continue;
 		}
-		/* Use the last id: a path names outer containers and pods before inner ones. */
+		/* A path may contain several ids, with outer containers and pods before inner ones.
+		 * Use the last id. */
 		if (n >= CONTAINER_DIGITS_MIN && n <= CONTAINER_DIGITS_MAX)
 			slice_copy((struct slice){cgroup.data + i - n, n}, out, CONTAINER_ID_MAX);
 		n = 0;

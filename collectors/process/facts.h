@@ -1,6 +1,6 @@
-/* Facts about a process that job rules and job recognition use. Texts are stored in the reader's
- * buffers and are valid until the reader's next use. A fact that we may not read is empty, and
- * `refused` is set. */
+/* Facts about a process, for job rules and job recognition. Texts are stored in the reader's
+ * buffers and are valid until the reader's next use. If we lack the permission to read a fact, it
+ * is empty and `refused` is set. */
 #ifndef COLLECTORS_PROCESS_FACTS_H
 #define COLLECTORS_PROCESS_FACTS_H
 
@@ -24,11 +24,12 @@ enum fact {
 struct process_facts {
 	pid_t pid;
 	struct process_text text;
-	struct slice executable, working_directory; /* targets of the links */
+	struct slice executable, working_directory; /* targets of /proc/PID/exe and cwd */
 	/* Path in cgroup v2, else the path of v1's memory controller, else the first path. */
 	struct slice cgroup;
-	char user[USER_NAME_MAX];         /* name of the real uid, else its number */
-	char container[CONTAINER_ID_MAX]; /* id of 32 to 64 hexadecimal digits in the cgroup */
+	char user[USER_NAME_MAX]; /* user name of the real uid, or the uid if it has no name */
+	/* Container id in the cgroup path: 32 to 64 hexadecimal digits. */
+	char container[CONTAINER_ID_MAX];
 	/* The process belongs to another user: environment and links are unreadable. */
 	bool refused;
 };
@@ -38,9 +39,9 @@ struct facts_reader;
 struct facts_reader *facts_reader_new(void);
 void facts_reader_free(struct facts_reader *r);
 
-/* Sets which variables to keep when an environment is too large to keep whole. A job may have its
- * input in a variable. Variables that job recognition uses are always kept. `wants` returns true
- * for each further variable to keep. `context` is borrowed. */
+/* An environment may be too large for the buffer. In this case, keeps only the variables that job
+ * recognition uses, and the variables for which `wants` returns true. A rule may need such a
+ * variable, for example the input of a job. `context` is borrowed. */
 void facts_reader_wants(struct facts_reader *r,
 	bool (*wants)(const void *context, struct slice variable), const void *context);
 

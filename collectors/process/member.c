@@ -9,7 +9,8 @@
 
 /* ---- files ---- */
 
-/* Keeps the files open unless processes_kept_max, the limit for all runs together, is reached. */
+/* Opens the member's files and keeps them open. Does nothing when processes_kept_max processes,
+ * counted over all runs, already have open files. */
 static void keep_files(struct member *m, const struct host *h)
 {
 	if (m->files || !h->processes_kept || *h->processes_kept >= h->processes_kept_max)
@@ -45,7 +46,8 @@ static uint64_t ticks_ns(const struct host *h, uint64_t ticks)
 	return ticks > UINT64_MAX / ns_per_tick ? 0 : ticks * ns_per_tick;
 }
 
-/* Uses the CPU clock if readable, else USER_HZ ticks. The share of system time always comes from
+/* Takes the CPU time from the CPU clock, or from USER_HZ ticks if the clock is unreadable. The
+ * clock does not split user time and system time, so the share of system time always comes from
  * ticks. */
 static void take_cpu(struct member *m, const struct host *h, const struct process_stat *s)
 {
@@ -71,7 +73,8 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 	m->threads = s->threads;
 	m->ignored_children = m->ignored_children || s->ignores_children;
 	m->zombie = s->state == 'Z' || s->state == 'X';
-	/* The high-water mark cannot rise without a page fault or a change of RSS. */
+	/* Read the status file only if VmHWM in it may have risen. VmHWM cannot rise without a page
+	 * fault or a change of RSS. */
 	if (s->minor_faults + s->waited_minor_faults != m->counter[TREE_MINOR_FAULTS] ||
 		s->major_faults + s->waited_major_faults != m->counter[TREE_MAJOR_FAULTS] ||
 		rss != m->rss_bytes)
@@ -144,7 +147,8 @@ static bool is_ending(const struct member *m, const struct host *h)
 	       s.rss_pages == 0;
 }
 
-/* Remembers a refused read until the next full reading, because exec may change the user. */
+/* Remembers that a read was refused, so that the file is not tried at every tick. The next full
+ * reading tries again, because the process may have another user after exec. */
 static void note_refusal(struct member *m, const struct host *h, int code, bool *refused)
 {
 	if (!*refused)
@@ -174,8 +178,7 @@ static void read_fds(struct member *m, const struct host *h)
 				    process_read_open_fds(h, member_shown_by(m), &m->open_fds);
 
 	note_refusal(m, h, code, &m->fds_refused);
-	/* If the read was refused only because the process is exiting, the last count stays
-	 * valid. */
+	/* An exiting process refuses the read too. In that case the last count stays valid. */
 	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
@@ -200,8 +203,8 @@ static void read_waits(struct member *m, const struct host *h)
 		take_switches(m, d.voluntary, d.involuntary);
 }
 
-/* Returns 0, -ESRCH when the process is gone, or another code when the file is unreadable for now.
- * In the last case the old values stay. */
+/* Returns 0 after it has updated the values. Returns -ESRCH when the process is gone. Returns
+ * another code when the file is unreadable for now; then the old values stay. */
 static int read_stat(struct member *m, const struct host *h)
 {
 	struct process_stat s;
@@ -232,7 +235,8 @@ bool member_read(struct member *m, const struct host *h, bool full)
 	return true;
 }
 
-/* Reads a sleeping process. Only its memory and its parent can have changed. */
+/* Reads a process that has not run since the last tick. Reads only what other processes can change:
+ * its memory and its parent. */
 static bool read_sleeper(struct member *m, const struct host *h)
 {
 	int code = read_stat(m, h);
@@ -275,8 +279,8 @@ bool member_begin(struct member *m, const struct host *h)
 {
 	m->clock_ns = process_cpu_clock(h, m->pid);
 	m->ran = m->children_due = true;
-	/* Different start values spread the full readings of many processes over different
-	 * ticks. */
+	/* Start with a different count for each process, so that not all processes have their full
+	 * reading at the same tick. */
 	m->looks = (unsigned)m->pid % STALE_LOOKS;
 	return member_read(m, h, true);
 }
@@ -302,8 +306,8 @@ static uint64_t share_of(uint64_t all, uint64_t part, uint64_t whole)
 
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
-	/* Memory added since the last PSS reading counts in full. If only a share of it counted, a
-	 * peak could be missed. */
+	/* All memory that was added since the last PSS reading counts. If only the shared part were
+	 * guessed, a peak could be missed. */
 	if (m->pss_bytes && rss > m->pss_rss_bytes)
 		return m->pss_bytes + (rss - m->pss_rss_bytes);
 	if (m->pss_bytes && m->pss_rss_bytes)

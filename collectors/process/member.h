@@ -13,10 +13,11 @@
 #include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
 
-/* Ticks between memory readings of a sleeping process, or full readings of a running process. */
+/* A sleeping process has its memory read once in this number of ticks. A running process has all
+ * its files read once in this number of ticks. */
 #define STALE_LOOKS 64
-/* Maximum number of ticks between two readings of the waiting times of a running process. They are
- * read at ticks 1, 2, 4, 8 and then at every 8th tick. */
+/* The waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th
+ * tick. */
 #define WAIT_LOOKS_MAX 8
 
 /* Counters of a tree. They never fall. Times are in nanoseconds. */
@@ -38,7 +39,8 @@ enum tree_counter {
 	TREE_COUNTERS,
 };
 
-/* Open files of a process that ran at two ticks in a row. The next tick probably needs them. */
+/* Files that stay open from tick to tick. A process gets them when it ran at two ticks in a row,
+ * because it will probably run at the next tick too. */
 struct member_files {
 	struct kept stat, io, children;
 	unsigned *count; /* number of processes with open files, in all runs; borrowed */
@@ -50,41 +52,46 @@ struct member {
 	struct member_files *files; /* NULL = no file stays open */
 	uint64_t start_ticks;
 	uint64_t threads;
-	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = not readable */
-	uint64_t counter[TREE_COUNTERS];   /* includes the children that it waited for */
-	uint64_t waited_faults, waited_ns; /* part that comes from children that it waited for */
-	/* The part of waited_faults and waited_ns that is already settled (tree_dead.h). */
+	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = unreadable */
+	uint64_t counter[TREE_COUNTERS];   /* includes children that this process waited for */
+	uint64_t waited_faults, waited_ns; /* part of `counter` that came from such children */
+	/* The part of waited_faults and waited_ns that process_tree_settle has already used
+	 * (tree_dead.h). */
 	uint64_t credited_faults, credited_ns;
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
-	/* VmHWM at the start of the run. While VmHWM is not higher, samples give the peak. */
+	/* VmHWM at the start of the run. A peak from before the run must not count. Until VmHWM is
+	 * higher than this value, the peak is the highest sampled RSS. */
 	uint64_t old_mark_bytes;
-	/* RSS at the previous tick. The process had at least the smaller of last_rss_bytes and
-	 * rss_bytes all the time between the two ticks. */
+	/* RSS at the previous tick. We assume that between two ticks RSS never was below the
+	 * smaller of last_rss_bytes and rss_bytes. */
 	uint64_t last_rss_bytes;
 	uint64_t stack_start; /* see struct process_stat */
-	/* RSS of the parent at the fork; 0 = the process has executed a program since. */
+	/* RSS of the parent when it forked this process. 0 = this process has executed a program
+	 * after the fork. */
 	uint64_t inherited_bytes;
 	uint64_t own_faults; /* minor faults of the process itself; each adds at most one page */
 	uint64_t pss_bytes, pss_rss_bytes; /* PSS and RSS of one reading; 0 = never read */
-	uint64_t pss_stat_bytes; /* rss_bytes when PSS was read; approximate (per-CPU counts) */
+	uint64_t pss_stat_bytes; /* rss_bytes when PSS was read; not exact (per-CPU counts) */
 	unsigned pss_generation; /* generation of the tree when PSS was read */
 	uint64_t pss_cost_ns;    /* CPU time that the last reading of PSS took */
 	struct mono pss_at;      /* time of the last reading of PSS */
 	uint64_t huge_bytes;     /* transparent huge pages at the last reading of PSS */
-	/* Shared memory: its part of pss_bytes, and its RSS at the same reading. */
+	/* Part of pss_bytes that is shared memory, and RSS of the shared memory. Both are from the
+	 * same reading as pss_bytes. */
 	uint64_t pss_shmem_bytes, pss_shmem_rss_bytes;
 	bool pss_shmem_known;
 	uint64_t kind_bytes[MEMORY_KINDS];
 	uint64_t open_fds;
 	/* Context switches of the threads that lived at the last reading, and of ended threads. */
 	uint64_t living_switches[2], ended_switches[2];
-	/* Waiting times: ticks between two readings, and ticks until the next reading. */
+	/* For the waiting times: number of ticks between two readings, and number of ticks until
+	 * the next reading. */
 	unsigned wait_pause, wait_looks;
 	bool waits_due; /* the process ran after the last reading of its waiting times */
 	/* Ticks since the last full reading; starts at pid % STALE_LOOKS. */
 	unsigned looks;
-	/* This process watches the run but is not part of it. Only the usage of the children that
-	 * it waited for counts. */
+	/* The reaper is a wrapper. It is not part of the run, so its own usage does not count.
+	 * Usage that it got from children by waiting for them does count. */
 	bool reaper;
 	bool root; /* the first process of the run */
 	/* A helper is not part of the run. It is read, so that what its parent gets of it by
@@ -94,14 +101,15 @@ struct member {
 	bool zombie, ran, peak_rose, status_due;
 	bool was_zombie;                  /* at the look before */
 	bool credit_held, perhaps_waited; /* see hold_credits() in tree_dead.c */
-	/* A reading found that it ignores SIGCHLD: the kernel then drops its children's times. */
+	/* This process was once seen to ignore SIGCHLD. The kernel then adds the times of its ended
+	 * children to no process. */
 	bool ignored_children;
-	/* The process may have unknown children: it ran, a process below it ended, or its children
-	 * were not read for STALE_LOOKS ticks. The kernel may skip children when others end during
-	 * a listing (fs/proc/array.c). */
+	/* The children must be read again. Reasons: the process ran, a process below it ended, or
+	 * its children were not read for STALE_LOOKS ticks. (The kernel may leave out children from
+	 * a listing when other children end at the same time, see fs/proc/array.c.) */
 	bool children_due;
 	bool io_refused, fds_refused, pss_refused;
-	bool vanished;                         /* gone; counters not settled yet (tree_dead.h) */
+	bool vanished;                         /* gone; counters not yet settled (tree_dead.h) */
 	bool fds_known, io_known, kinds_known; /* io_known: I/O was read at least once */
 };
 
@@ -111,13 +119,14 @@ static inline bool member_counts(const struct member *m)
 	return !m->reaper && !m->helper;
 }
 
-/* Returns the thread whose files below /proc show the state of the process. */
+/* Returns the thread whose files in /proc have the state of the process. If the first thread has
+ * ended, this is another thread. */
 static inline pid_t member_shown_by(const struct member *m)
 {
 	return m->thread ? m->thread : m->pid;
 }
 
-/* Marks all counters of children that the process waited for until now as settled. */
+/* Marks the counters of all children that the process has waited for until now as settled. */
 static inline void member_credit(struct member *m)
 {
 	m->credited_faults = m->waited_faults;
@@ -141,12 +150,14 @@ bool member_exists(const struct member *m, const struct host *h);
 /* Reads PSS and sets `*cost_ns` to the CPU time spent. Returns false when PSS is unreadable. */
 bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns);
 
-/* Returns the part of `rss` that counts for this process, without memory shared within the run.
- * `rss` is the RSS now or at the peak.
- * - If PSS was read: a smaller RSS counts with the share of that reading. A larger RSS counts as
- *   PSS plus all growth since that reading.
- * - If PSS was not read and the process is a forked child, only its growth and one page per fault
- *   count, because it shares its parent's memory.
+/* Returns how much of `rss` counts for this process, so that memory shared within the run counts
+ * once. `rss` is the RSS now, or the RSS at the peak.
+ * - If PSS was read and `rss` is not larger than the RSS at that reading, `rss` is multiplied by
+ *   PSS / RSS of that reading.
+ * - If PSS was read and `rss` is larger, the result is PSS plus the growth of RSS since that
+ *   reading.
+ * - If PSS was not read and the process is a forked child, it shares its parent's memory. Only its
+ *   growth and one page for each fault count.
  * - In all other cases, all of `rss` counts. */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
 /* Returns the part of member_memory(current RSS) that is shared memory, including mapped tmpfs. */

@@ -15,12 +15,12 @@
 #define MEMBER_LIMIT_NESTED_MAX 8
 
 struct member_limit {
-	size_t n, most;      /* `n` counts a process once for each of its runs */
+	size_t n, most;      /* `n`: number of members; a process in 2 runs is 2 members */
 	struct pid_map runs; /* number of runs by pid */
 };
 
-/* Counts a process in one more run. Returns false when the limit of runs per process is reached, or
- * the limit of all members. */
+/* Counts a process as a member of one more run. Returns false when this process is in too many
+ * runs, or when all runs together have too many members. */
 bool member_limit_enter(struct member_limit *m, pid_t pid);
 /* Call it once for each successful member_limit_enter. */
 void member_limit_leave(struct member_limit *m, pid_t pid);

@@ -14,12 +14,14 @@
 struct file_query {
 	const struct host *host;
 	pid_t pid;
-	/* Mount table below host->proc whose paths match the targets of the process's links. */
+	/* The mountinfo file, below host->proc, that uses the same paths as the link targets of the
+	 * process. */
 	char table[32];
 	struct mounts mounts;
 };
 
-/* A layered mount in another user namespace may be an overlay over a FUSE that never answers. */
+/* Returns false for mounts that may block. A user may create an overlay in another user namespace.
+ * Its lower layer may be a FUSE file system that never answers. */
 static bool is_harmless(const struct file_query *q, const struct mount *m)
 {
 	enum mount_kind kind = mount_kind_of(m);
@@ -42,9 +44,10 @@ static bool allows(void *context, uint64_t mount)
 	return false;
 }
 
-/* Picks the mount table whose paths match the link targets in /proc. The kernel shows link targets
- * as seen from our root. In our mount namespace, our own table matches. In another namespace, the
- * table of the process matches if its root is the root of that namespace. */
+/* Selects the mount table whose paths match the link targets in /proc. The kernel shows link
+ * targets as seen from our root. A process in our mount namespace has our mount table. A process in
+ * another mount namespace has its own mount table. Its paths match only if the root of the process
+ * is the root of its namespace. */
 static bool find_table(struct file_query *q)
 {
 	char path[32], root[4];
@@ -58,9 +61,10 @@ static bool find_table(struct file_query *q)
 	return tree_link(q->host->proc, path, root, sizeof root) > 0 && strcmp(root, "/") == 0;
 }
 
-/* Returns true when a mount on the path may never answer. Even opening a /proc link to a file on
- * NFS contacts the server. Every remote mount on the path counts, even one that a later mount
- * hides. A mount that the process hides under another name is found later by its number. */
+/* Returns true when a mount on the path may never answer, because even opening a /proc link to a
+ * file on NFS contacts the server. Every remote mount on the path counts, even one that a later
+ * mount hides. The process may reach a mount by another path, so allows() later checks the number
+ * of the opened file's mount. */
 static bool may_block(struct file_query *q, const char *path)
 {
 	if (mounts_read(&q->mounts, q->host->proc, q->table, NULL) < 0)
@@ -72,7 +76,8 @@ static bool may_block(struct file_query *q, const char *path)
 	return false;
 }
 
-/* Appends path without empty and "." components, so that "a//b" matches the table. */
+/* Appends `path` to `to`. Leaves out empty components and ".": "a//./b" becomes "a/b", as in the
+ * mount table. */
 static bool add_names(char *to, size_t size, const char *path)
 {
 	size_t n = strcmp(to, "/") == 0 ? 0 : strlen(to);

@@ -1,6 +1,7 @@
-/* Reads a file that a process names. Any local user may start such a process and name a link to
- * another user's secret, a device, or a file system that never answers. Only a local regular file
- * is read. It must belong to the user of the process or be readable by everybody. */
+/* Reads a file whose path a process has chosen. Any local user may start a process and choose a
+ * link to another user's secret, a device, or a file system that never answers. Therefore only a
+ * local regular file is read. It must belong to the user of the process, or be readable by
+ * everybody. */
 #ifndef COLLECTORS_PROCESS_NAMED_FILE_H
 #define COLLECTORS_PROCESS_NAMED_FILE_H
 
@@ -8,13 +9,13 @@
 
 #include "collectors/host.h"
 
-/* Reads the first bytes of a file, without a NUL, and returns their number. `path` is relative to
- * /proc/PID: "cwd/..." or "root/...". `uid` is the user who started the process.
+/* Reads the first bytes of a file, and returns their number. Adds no NUL at the end. `path` is
+ * relative to /proc/PID: "cwd/..." or "root/...". `uid` is the user who started the process.
  *
- * Returns -ENOENT for a path through a link. Returns -ENOENT for a file on a network file system,
- * FUSE, or an overlay that a user mounted. Also returns -ENOENT for a process in another mount
- * namespace whose root is not the root of that namespace. Its mounts cannot be matched with its
- * paths. */
+ * Returns -ENOENT for a path through a link, and for a file on a network file system, FUSE, or an
+ * overlay that a user mounted. Also returns -ENOENT when the process is in another mount namespace
+ * and its root is not the root of that namespace. Then the paths in its mount table are not the
+ * paths that it uses. */
 ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
 	char *buf, size_t size);
 

@@ -50,7 +50,8 @@ static size_t padded_length(size_t len)
 	return (len + NLMSG_ALIGNTO - 1) & ~(size_t)(NLMSG_ALIGNTO - 1);
 }
 
-/* Moves `rest` past a piece of `len` bytes and its padding. The last piece may lack padding. */
+/* Skips `len` bytes and the padding after them. At the end of `rest`, the padding may be
+ * missing. */
 static void skip_padded(struct bytes *rest, size_t len)
 {
 	len = padded_length(len);

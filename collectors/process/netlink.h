@@ -1,5 +1,5 @@
-/* Netlink datagrams: reads messages and attributes, and builds the few requests that we send. These
- * are pure functions. Each length from outside is checked before the bytes are read. */
+/* Reads the messages and attributes of Netlink datagrams, and builds the few requests that we send.
+ * These are pure functions. A length in a received datagram is checked before bytes are read. */
 #ifndef COLLECTORS_PROCESS_NETLINK_H
 #define COLLECTORS_PROCESS_NETLINK_H
 
@@ -49,7 +49,8 @@ struct netlink_request {
 struct netlink_command {
 	uint16_t family;
 	uint8_t command, version;
-	bool acknowledge; /* request an answer on success too; a failure always has one */
+	/* Request an answer on success, too. The kernel always answers after a failure. */
+	bool acknowledge;
 };
 
 /* Builds a request. An assertion checks that the value fits. */

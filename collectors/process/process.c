@@ -1,4 +1,5 @@
-/* Reads one process. Every field may be hostile, and the process may end at any time. */
+/* Reads the files of one process. Any field may contain false values, and the process may end at
+ * any time. */
 #include "collectors/process/process.h"
 
 #include <errno.h>
@@ -59,14 +60,14 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	for (int i = 0; i < 4; i++)
 		if (!scan_i64(&s, &ignored))
 			return false;
-	/* Fields 9 (flags) to 33 (sigignore). Priority, nice and rss may be negative. */
+	/* The remaining fields are numbers 9 (flags) to 33 (sigignore). Priority, nice and rss may
+	 * be negative. */
 	for (int field = 9; field <= LAST_FIELD; field++) {
 		if (scan_u64(&s, &fields[field - 9]))
 			continue;
 		if (!scan_i64(&s, &ignored) && field <= 24)
 			return false;
-		/* The field is negative, or it is missing. Only fields after rss (24) may be
-		 * missing. */
+		/* The field is negative or missing. A field after rss (24) may be missing. */
 		fields[field - 9] = 0;
 	}
 	p.pid = (pid_t)pid;
@@ -112,7 +113,8 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
-/* An exiting process has no memory lines. Its kinds of memory are then known to be 0 bytes. */
+/* An exiting process has no lines about memory. Therefore its memory of each kind is known to be 0
+ * bytes. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
@@ -239,8 +241,8 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 
 /* ---- processes whose first thread has ended ---- */
 
-/* Maximum number of threads to try. An exiting thread has no memory any more, so the next thread is
- * tried. */
+/* Maximum number of threads to try. The search skips exiting threads, because they no longer have
+ * memory. */
 #define THREADS_TRIED 16
 
 struct process_threads {
@@ -280,7 +282,8 @@ int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 		return code;
 	if (!process_stat_parse(text, ret))
 		return -EBADMSG;
-	/* An exiting process loses its memory first, so no thread with memory is found for it. */
+	/* If the first thread has ended, find another thread that still has memory. An exiting
+	 * process has no such thread. */
 	if (ret->state == 'Z' && ret->threads > 1)
 		tree_list(h->proc, process_path(path, pid, "task"), look_at_thread, &threads);
 	return 0;
@@ -334,8 +337,8 @@ int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret)
 	uint64_t n = 0;
 
 	process_path(path, pid, "fd");
-	/* Linux 6.2 and later report the count as the size of the directory. Older kernels report
-	 * 0. */
+	/* Linux 6.2 and later report the number of descriptors as the size of the directory. Older
+	 * kernels report 0. */
 	int64_t size = tree_size(h->proc, path);
 
 	if (size < 0)
@@ -378,7 +381,8 @@ uint64_t process_cpu_clock(const struct host *h, pid_t pid)
 
 uint64_t process_last_pid(const struct host *h)
 {
-	/* The kernel shows the namespace of the reader, whichever /proc it reads. */
+	/* /proc/loadavg always shows the last pid in our own PID namespace, even if host->proc
+	 * belongs to another namespace. */
 	ssize_t n = h->own_pid_namespace || h->other_pid_namespace ?
 			    tree_read_records(h->proc, "loadavg", h->scratch, h->scratch_size) :
 			    -1;
@@ -396,7 +400,8 @@ bool process_exists(const struct host *h, pid_t pid)
 
 /* ---- numbers of another PID namespace ---- */
 
-/* The PID numbers of one process: in host->proc first, in its own namespace last. */
+/* A process has a pid in each PID namespace. The first pid is that in host->proc. `last` is the pid
+ * in the process's own namespace. `n` is the number of pids. */
 struct numbers {
 	size_t n;
 	uint64_t last;
@@ -415,7 +420,7 @@ static struct numbers numbers_of(const struct host *h, pid_t pid)
 
 struct number_search {
 	const struct host *host;
-	size_t depth; /* levels of our namespace below that of host->proc */
+	size_t depth; /* number of levels that our namespace is below host->proc's */
 	uint64_t pid; /* pid in our namespace */
 	pid_t found;
 	bool again;
@@ -430,8 +435,8 @@ static void look_at_number(void *context, pid_t pid)
 	if (numbers.n != s->depth || numbers.last != s->pid)
 		return;
 	/* Another container may use the same number, so the process must be in our namespace. If
-	 * its namespace cannot be read, it must be our child, because only unshare(2) puts a child
-	 * into another namespace. */
+	 * its namespace cannot be read, accept only our own child. A child is in our namespace
+	 * unless it called unshare(2). */
 	if (!process_shares(s->host, pid, "pid") &&
 		(process_read_stat(s->host, pid, &stat) < 0 || stat.ppid != s->host->self))
 		return;
@@ -498,7 +503,7 @@ static int children_of(void *context, const char *thread)
 	return tell_children(c, tree_read_records(h->proc, path, h->scratch, h->scratch_size));
 }
 
-/* A thread may end after the listing. */
+/* A thread that has ended after the listing is no error. */
 static int children_of_listed(void *context, const char *thread)
 {
 	int code = children_of(context, thread);
@@ -582,7 +587,8 @@ bool process_shares(const struct host *h, pid_t pid, const char *namespace)
 
 /* ---- descriptors ---- */
 
-/* A longer target is the path of a file. No device has such a long name. */
+/* Longest link target that is passed to `each`. Callers search for devices, which have shorter
+ * names. A longer target is the path of a file. */
 #define TARGET_MAX 256
 
 struct descriptor_walk {
@@ -608,7 +614,7 @@ static int look_at_descriptor(void *context, const char *name)
 	snprintf(path, sizeof path, "%d/fd/%d", (int)w->pid, (int)fd);
 	ssize_t n = tree_link(w->host->proc, path, target, sizeof target);
 
-	/* The descriptor has been closed, or its target is too long. */
+	/* Skip a descriptor that has been closed, or whose target is too long. */
 	if (n == -ENOENT || n == -EFBIG)
 		return 0;
 	return n < 0 ? (int)n : w->each(w->context, (int)fd, target);

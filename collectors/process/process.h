@@ -15,28 +15,29 @@
 struct process_stat {
 	pid_t pid, ppid;
 	char name[PROCESS_NAME_MAX]; /* of the first thread; the kernel cuts it */
-	char state;                  /* R S D Z T t X I ... */
+	char state;                  /* letter of proc(5): R, S, D, Z, ... */
 	/* A running thread, if the first thread has ended; else 0. In that case the files of the
 	 * process show a zombie without memory, links and descriptors. The files of this thread
 	 * show them. process_stat_parse always sets 0. */
 	pid_t thread;
 	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
-	/* In USER_HZ ticks. waited_*: of children that were waited for, and of their children. */
+	/* Times in USER_HZ ticks. `waited_*` are the times of children that this process waited
+	 * for, including the times of their own children. */
 	uint64_t user_ticks, system_ticks, waited_user_ticks, waited_system_ticks;
 	uint64_t threads, start_ticks, rss_pages;
-	/* Address of the stack's start; 0 = we may not read it. A forked child has the same address
-	 * as its parent. When the child executes a program, it gets a new stack. */
+	/* Address of the beginning of the stack. 0 = we may not read it. A forked child has the
+	 * address of its parent. A process that executes a program gets a new stack. */
 	uint64_t stack_start;
 	uint64_t code_bytes; /* size of the program's code; 0 = we may not read it */
 	bool kernel_thread;
-	bool exiting; /* the exit has begun; also true for a zombie */
-	/* The process ignores SIGCHLD: the kernel reaps its children and adds their times to no
-	 * process. Also false when the stat file lacks the field. */
+	bool exiting; /* the process is exiting, or is a zombie */
+	/* The process ignores SIGCHLD. The kernel then reaps its children and adds their times to
+	 * no process. This is also false if the stat file lacks the field. */
 	bool ignores_children;
 };
 
-/* Parses a stat file. The name may contain any byte, even parentheses and newlines, and ends at the
- * last ")". */
+/* Parses a stat file. The program name in it may contain any byte, even parentheses and newlines.
+ * The last ")" ends the name. */
 bool process_stat_parse(struct scan text, struct process_stat *ret);
 
 /* Kinds of memory. RSS is the sum of the first three. Hugetlb pages are not part of RSS. */
@@ -69,25 +70,25 @@ struct process_pss { /* from one reading; the RSS of the stat file may be from a
 
 bool process_pss_parse(struct scan text,
 	struct process_pss *
-		ret); /* Writes the path of a process's file below host->proc to `out` and returns `out`. */
+		ret); /* Writes the path of a process's file, relative to host->proc, to `out`. Returns `out`. */
 
 /* The path of a process's file below host->proc; returns out. */
 #define PROCESS_PATH_MAX 64
 const char *process_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *file);
 
-/* All readers return 0 or a negative errno and use host->scratch:
+/* The functions process_read_* return 0 or a negative errno, and use host->scratch:
  * -ENOENT, -ESRCH: the process is gone (process_gone).
  * -EACCES, -EPERM: the process belongs to another user (process_refused).
  * -ETIMEDOUT: the file did not answer in time (process_unanswered).
  * -EBADMSG: the text cannot be parsed.
  *
- * A descriptor in `k` saves opening the file. If `k` is NULL or empty, the reader opens the
- * file. */
+ * `k` is an open descriptor of the file. If `k` is NULL or empty, the function opens the file. */
 bool process_gone(int code);
 bool process_refused(int code);
 /* Returns true for -ETIMEDOUT: the file may answer later (collectors/base/tree_guard.h). */
 bool process_unanswered(int code);
-/* Reads the stat file. State, RSS and stack are those of ret->thread if it is not 0. */
+/* Reads the stat file. If ret->thread is not 0, the state, the RSS and the stack in `ret` are those
+ * of this thread. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct process_stat *ret);
@@ -96,33 +97,36 @@ int process_read_io(const struct host *h, pid_t pid, struct kept *k, struct proc
 int process_read_pss(const struct host *h, pid_t pid, struct process_pss *ret);
 int process_read_open_fds(const struct host *h, pid_t pid, uint64_t *ret);
 
-/* Returns true when the process is in our own namespace of this kind ("mnt", "user"). Returns false
- * when this is unreadable. */
+/* Returns true when this process and the process `pid` are in the same `namespace` ("mnt", "user").
+ * Returns false when the namespace of `pid` is unreadable. */
 bool process_shares(const struct host *h, pid_t pid, const char *namespace);
 
 /* Finds the line of the status file that begins with `start` ("Uid:"). Sets `ret` to the text after
  * `start`. Returns false when there is no such line. */
 bool process_status_line(const struct host *h, pid_t pid, const char *start, struct scan *ret);
 
-/* Returns the process of a thread, or `pid` itself for a process; 0 = unknown. Threads and
- * processes share one number range. /proc has files for threads but does not list them. */
+/* Returns the process to which the thread `pid` belongs. If `pid` is a process, returns `pid`. 0 =
+ * unknown. Threads and processes share one number range, and /proc has files for threads but does
+ * not list them. */
 pid_t process_of(const struct host *h, pid_t pid);
 
-/* Returns the CPU time of a live process or zombie with all its threads, in nanoseconds. Reads no
- * file: clock_gettime(2) gives the process's CPU clock. Returns 0 when the process is gone or
- * host->own_pid_namespace is false. */
+/* Returns the CPU time of all threads of a live process or a zombie, in nanoseconds. Reads the CPU
+ * clock of the process with clock_gettime(2), which opens no file. Returns 0 when the process is
+ * gone or host->own_pid_namespace is false. */
 uint64_t process_cpu_clock(const struct host *h, pid_t pid);
 
-/* Finds the process that has the number `pid` in our own PID namespace. Returns its pid in
- * host->proc, or 0 when there is no such process or it is not certain. Both pids are equal unless
- * host->proc shows another PID namespace. */
+/* Converts a pid of our own PID namespace to the pid of the same process in host->proc. Returns 0
+ * when there is no such process or when it is not certain which process it is. Both pids are equal
+ * unless host->proc shows another PID namespace. */
 pid_t process_number(const struct host *h, pid_t pid);
 
-/* The opposite: the pid in our own PID namespace of a process or thread of host->proc; 0 = none. */
+/* Converts the pid of a process or thread in host->proc to its pid in our own PID namespace; 0 =
+ * not found. */
 pid_t process_number_here(const struct host *h, pid_t pid);
 
-/* Returns the newest pid of our namespace, the last number in /proc/loadavg; 0 = unknown. Pids
- * count up and wrap around, so an unchanged value means that no process is new. */
+/* Returns the pid that the kernel assigned last in our PID namespace (last number in
+ * /proc/loadavg). 0 = unknown. The kernel counts pids up and then starts again, so an unchanged
+ * value means that no process is new. */
 uint64_t process_last_pid(const struct host *h);
 
 /* Returns true when a process with this pid exists, even if hidepid (proc(5)) hides it. Returns
@@ -132,10 +136,10 @@ bool process_exists(const struct host *h, pid_t pid);
 /* Returns the CPU time of the calling thread in nanoseconds. */
 uint64_t process_thread_clock(void);
 
-/* Calls `each` for each child of all threads of `pid`. `each` must not read through the host,
- * because the text is still in host->scratch. `k` is the open children file of the first thread,
- * used when there is only one thread. Returns 0 or a negative errno. -ENOENT: the process is gone,
- * or the kernel lacks CONFIG_PROC_CHILDREN. */
+/* Calls `each` for each child of all threads of `pid`. `each` must not read other files through the
+ * host, because host->scratch still holds the list of children. If there is only one thread, `k`
+ * may be its open children file. Returns 0 or a negative errno. -ENOENT: the process is gone, or
+ * the kernel lacks CONFIG_PROC_CHILDREN. */
 int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context);
 
@@ -149,10 +153,10 @@ pid_t process_of_name(const char *name);
 /* Calls `each` for every pid in /proc. */
 int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context);
 
-/* Calls `each` with the number and target of every descriptor, until `each` returns a non-zero
- * value. Returns that value. `*left` counts down the links that may still be read; -EAGAIN: none
- * are left. Other errors are those of tree_list, such as -EACCES for a process of another user.
- * Does not use host->scratch. */
+/* Calls `each` with the number and the link target of every descriptor, until `each` returns a
+ * non-zero value. Returns this value. `*left` is the number of links that may still be read; each
+ * link that is read reduces it by 1. Returns -EAGAIN when `*left` is 0. Other errors are those of
+ * tree_list, such as -EACCES for a process of another user. Does not use host->scratch. */
 int process_fds(const struct host *h, pid_t pid, unsigned *left,
 	int (*each)(void *context, int fd, const char *target), void *context);
 

@@ -10,7 +10,8 @@
 #include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 
-/* Ticks between two full listings of /proc. A listing finds processes that the shortcuts missed. */
+/* Ticks between two full listings of /proc. In between, only pids that the kernel has assigned
+ * since the last tick are tried. The full listing finds processes that were missed. */
 #define LIST_LOOKS 60
 /* Maximum number of new pids to try one by one. For more pids, listing /proc is cheaper. */
 #define TRIES_MAX 16
@@ -46,7 +47,8 @@ void process_book_free(struct process_book *b)
 	free(b);
 }
 
-/* Returns the index of the first entry with this pid or a higher one. */
+/* Returns the index of the entry with this pid. If there is none, returns the index where the entry
+ * must be inserted. */
 static size_t place_of(const struct process_book *b, pid_t pid)
 {
 	size_t low = 0, high = b->n;
@@ -106,8 +108,8 @@ static void remove_unlisted(struct process_book *b,
 	b->n = n;
 }
 
-/* Fills `new`. After the pids have wrapped around, every known pid may belong to another
- * process. */
+/* Fills `b->new` with pids that may be new. When the kernel's pid counter has started again, every
+ * known pid may belong to another process, so all entries become due. */
 static void find_new(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {
@@ -177,7 +179,8 @@ static void enter_new(struct process_book *b, const struct host *h)
 			continue;
 		int code = read_entry(h, &p);
 
-		/* List all processes at the next tick, to try this process again. */
+		/* The file did not answer in time. List all processes at the next tick, so that
+		 * this process is tried again. */
 		if (process_unanswered(code))
 			b->last_pid = 0;
 		if (code)
@@ -190,7 +193,8 @@ static void enter_new(struct process_book *b, const struct host *h)
 	}
 }
 
-/* Reads the entries that are due. If a pid has a new process, its entry starts from zero. */
+/* Reads the entries that are due. If another process now has the pid of an entry, the entry is
+ * reset. */
 static void look_again(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {

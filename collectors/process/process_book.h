@@ -1,7 +1,7 @@
-/* Lists every process of the machine, by pid and start time, with the time of its next check. A
- * process is checked when it appears and each time its age has doubled, because a shell may set
- * variables and then execute the job. Other processes cost almost nothing: /proc is listed only
- * when the kernel has assigned a new pid.
+/* A list of all processes of the machine, by pid and start time, with the time when each must be
+ * checked next. A shell may set variables and then execute the job. Therefore a process is checked
+ * when it appears, and again whenever its age has doubled. Between two checks a process costs
+ * almost nothing: /proc is listed only when the kernel has assigned a new pid.
  *
  * One thread. Reads through host->proc. */
 #ifndef COLLECTORS_PROCESS_PROCESS_BOOK_H
@@ -17,13 +17,14 @@
 #define PROCESS_BOOK_MAX 100000
 
 struct booked_process {
-	pid_t pid, ppid; /* ppid: at the last check */
+	pid_t pid, ppid; /* `ppid` is from the last check */
 	pid_t shown_by;  /* thread whose files to read; see struct process_stat */
 	uint64_t start_ticks;
 	struct mono look_at; /* time of the next check; the caller may set an earlier one */
-	bool listed;         /* internal: the current list of /proc has this pid */
-	/* Set by the caller. The book uses `program` and `note` only in process_book_again. */
-	uint64_t program; /* changes at exec; 0 = not checked yet */
+	bool listed;         /* internal: the pid was in the current listing of /proc */
+	/* Members for the caller. The book itself reads `note` and resets `program` only in
+	 * process_book_again. */
+	uint64_t program; /* hash of the command line, so it changes at exec; 0 = not checked yet */
 	void *note;
 };
 
@@ -32,10 +33,10 @@ struct process_book;
 struct process_book *process_book_new(void);
 void process_book_free(struct process_book *b);
 
-/* Updates the book and calls `look` for each process that is due. New processes come in order of
- * age, parents before children. Calls `forget` for each process that is gone, before the entry is
- * removed. Both callbacks may use process_book_find. Entries are valid until the next call. Returns
- * the number of processes in the book. */
+/* Updates the book. Calls `look` for each process that is due. Of the new processes, older ones
+ * come first, so parents come before children. Calls `forget` for each process that is gone, before
+ * its entry is removed. Both callbacks may use process_book_find. Entries are valid until the next
+ * call. Returns the number of processes in the book. */
 size_t process_book_look(struct process_book *b, const struct host *h,
 	void (*look)(void *context, struct booked_process *p),
 	void (*forget)(void *context, struct booked_process *p), void *context);
@@ -43,7 +44,8 @@ size_t process_book_look(struct process_book *b, const struct host *h,
 /* Returns NULL when the book has no such process. */
 struct booked_process *process_book_find(const struct process_book *b, pid_t pid);
 
-/* Makes every process without a note due as if it were new. Call after a change of the rules. */
+/* Makes every process whose `note` is NULL due, as if it were new. Call it after the rules have
+ * changed. */
 void process_book_again(struct process_book *b);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads struct taskstats by offsets, because the header of the build machine may differ from this
- * kernel. */
+/* Reads struct taskstats by fixed offsets. The struct in the build machine's header may differ from
+ * the struct of the running kernel. */
 #include "collectors/process/taskstats.h"
 
 #include <linux/genetlink.h>
@@ -9,7 +9,7 @@
 
 #define VERSION_WITH_FIELDS_MOVED 15
 
-/* Offsets of the fields, the same in every version except 15. */
+/* Offsets of the fields. Every version of the struct except 15 has these offsets. */
 enum {
 	AT_VERSION = 0,
 	AT_CPU_DELAY = 24,
@@ -31,7 +31,8 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 {
 	if (b.len < LEAST_SIZE || netlink_u16(b, AT_VERSION) == VERSION_WITH_FIELDS_MOVED)
 		return false;
-	/* An older kernel's record is shorter; a missing field reads as 0. */
+	/* An older kernel sends a shorter record. A field that is missing in the record reads as
+	 * 0. */
 	uint64_t swapin = netlink_u64(b, AT_SWAPIN_DELAY),
 		 thrashing = netlink_u64(b, AT_THRASHING_DELAY);
 
@@ -44,7 +45,8 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 		.peak_bytes = netlink_u64(b, AT_HIWATER_RSS_KIB) * 1024,
 		.cpu_wait_ns = netlink_u64(b, AT_CPU_DELAY),
 		.io_wait_ns = netlink_u64(b, AT_IO_DELAY),
-		/* A page that is swapped in twice counts in both delays (swap_read_folio()). */
+		/* A page that is swapped in for the second time counts in both delays
+		 * (swap_read_folio()). Use only the larger delay. */
 		.memory_wait_ns = (swapin > thrashing ? swapin : thrashing) +
 				  netlink_u64(b, AT_FREEPAGES_DELAY) +
 				  netlink_u64(b, AT_COMPACT_DELAY),
@@ -54,7 +56,7 @@ static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record
 	return true;
 }
 
-/* Reads the contents of AGGR_PID or AGGR_TGID, which are an id and its record. */
+/* Reads the attribute AGGR_PID or AGGR_TGID. It contains an id and the record of this id. */
 static bool aggregate_read(struct bytes b, bool whole, struct task_record *ret)
 {
 	struct netlink_attribute a;

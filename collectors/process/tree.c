@@ -11,7 +11,8 @@
 
 /* ---- new members ---- */
 
-/* Returns true for a temporary failure, neither "gone" nor "refused". The next tick may succeed. */
+/* Returns true for a failure that may be over at the next tick. Returns false if the process is
+ * gone or belongs to another user. */
 static bool is_passing(int code)
 {
 	return code < 0 && !process_gone(code) && !process_refused(code);
@@ -88,8 +89,9 @@ static void look_at_programs(struct process_tree *t, const struct host *h)
 		pass_on_helper(t);
 }
 
-/* Adds process `pid` if its parent is `ppid` or a member. `ppid` 0 accepts any parent. Returns
- * -ESRCH when the process is gone or outside the run. */
+/* Adds the process `pid` if its parent is `ppid`, or if its parent is a member of the tree. If
+ * `ppid` is 0, any parent is accepted. Returns -ESRCH when the process is gone or outside the
+ * run. */
 static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
@@ -137,7 +139,8 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 {
 	const struct member *m = &t->member[i];
 	pid_t pid = m->pid;
-	/* The kernel gives orphans to the first thread of a reaper (find_new_reaper()). */
+	/* The kernel makes orphans children of the reaper's first thread (find_new_reaper()), so
+	 * reading the children of this thread is enough. */
 	uint64_t threads = m->reaper ? 1 : m->threads;
 
 	f->n = 0;
@@ -150,8 +153,8 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 	return all;
 }
 
-/* Finds members by the parent links of all processes, on kernels without children files. Returns
- * false when some may be missing. */
+/* Finds new members when the kernel has no children files. Reads the parent pid of every process.
+ * Returns false when some new members may be missing. */
 static bool find_by_scan(struct process_tree *t, const struct host *h, struct pids *f)
 {
 	struct {
@@ -216,8 +219,8 @@ static void find_new(struct process_tree *t, const struct host *h)
 	}
 	if (t->n && t->no_children_file)
 		all = find_by_scan(t, h, &f);
-	/* If a children file could not be read, search again at the next tick even if no process is
-	 * created. */
+	/* After a failed reading, search again at the next tick, even if the kernel creates no
+	 * process until then. */
 	if (!all)
 		t->births = 0;
 	pids_done(&f);
@@ -230,7 +233,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 	bool waited = false;
 
 	t->any_vanished = false;
-	/* Read parents first. Otherwise a child that ends in between would count twice. */
+	/* Read each parent before its children. In the other order, a child that is read and then
+	 * ends would count twice, in itself and in its parent. */
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 
@@ -249,8 +253,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		process_tree_settle(t, h);
 }
 
-/* Finds new members. A new member may have waited for another member after that member was last
- * read. In that case, settles the dead members again. */
+/* Finds new members. A new member may have waited for another member that ended after its last
+ * reading. In this case, settles the counters of the ended members again. */
 static void look_for_new(struct process_tree *t, const struct host *h)
 {
 	size_t before = t->n;
@@ -300,14 +304,14 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 			member_credit(&reaper);
 			process_tree_add(t, &reaper);
 		}
-		/* Exclude the usage of children that the reaper waited for before this run. */
+		/* Subtract the usage that the reaper got from children before this run. */
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			t->retained[c] -= reaper.counter[c];
 	}
 	process_tree_add(t, &root);
 	find_new(t, h);
-	/* Use the kernel's high-water marks, one per process, for the time before the first
-	 * tick. */
+	/* For the time before the first tick, the kernel knows only the high-water mark of each
+	 * process. Use the highest of them as the peak. */
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
@@ -425,7 +429,8 @@ static void add_up(struct process_tree *t)
 	uint64_t grown_system =
 		system > t->total[TREE_SYSTEM_NS] ? system - t->total[TREE_SYSTEM_NS] : 0;
 
-	/* Limit system time, so that user time (the difference) never falls. */
+	/* System time must not grow more than CPU time. If it did, user time (CPU time minus system
+	 * time) would fall. */
 	sum[TREE_SYSTEM_NS] =
 		t->total[TREE_SYSTEM_NS] + (grown_system < grown ? grown_system : grown);
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
@@ -443,7 +448,7 @@ static uint64_t held_bytes(const struct member *m)
 	return m->rss_bytes < m->last_rss_bytes ? m->rss_bytes : m->last_rss_bytes;
 }
 
-/* Returns the memory of a member that counts. If the tree has only one process, all its memory
+/* Returns how much of the member's RSS counts. If the tree has only one process, its whole RSS
  * counts, even libraries that it shares with processes outside the run. */
 static uint64_t counted(const struct process_tree *t, const struct member *m, const struct host *h,
 	uint64_t rss)
@@ -451,9 +456,10 @@ static uint64_t counted(const struct process_tree *t, const struct member *m, co
 	return t->alone ? rss : member_memory(m, h, rss);
 }
 
-/* Raises the peak of the tree to the current sum. If the high-water mark of a process rose, that
- * mark plus the memory that all other members had at both ticks is another candidate. Marks of
- * different processes are never added, because they may be from different times. */
+/* Raises the peak of the tree to the current sum of memory. There is a second candidate if the
+ * high-water mark of a process rose: this mark plus the memory that all other members had at both
+ * ticks. High-water marks of different processes are never added, because they may be from
+ * different times. */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
 	uint64_t held = 0;
@@ -495,9 +501,10 @@ static uint64_t pss_cost(const struct member *m)
 	return m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
 }
 
-/* Returns true when PSS is missing, or stale because RSS changed by 10 % or the members changed.
- * Both RSS values are from the stat file. The stat file lacks counts that CPUs have not added yet,
- * so for a small process it may differ by 10 % from smaps_rollup. */
+/* Returns true when PSS was never read or is stale. It is stale when RSS changed by 10 % or the
+ * list of members changed. The comparison uses two RSS values of the stat file. smaps_rollup also
+ * has an RSS, but for a small process it may differ by 10 %, because the stat file lacks the newest
+ * counts of each CPU. */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
 	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :
@@ -508,9 +515,9 @@ static bool pss_is_due(const struct process_tree *t, const struct member *m)
 		       moved > m->pss_stat_bytes / 10);
 }
 
-/* Reads PSS where it is due, within the budget. Returns true when any reading was tried. An
- * expensive process waits until the budget has grown, so big processes are read rarely. `*deferred`
- * is the number of processes that wait. */
+/* Reads PSS of the members for which it is due, until the CPU time budget is spent. A process that
+ * costs more than the budget waits for later ticks, when the budget has grown. `*deferred` is the
+ * number of processes that wait. Returns true when at least one reading was tried. */
 static bool read_pss(struct process_tree *t, const struct host *h, size_t *deferred)
 {
 	uint64_t most = PSS_FIRST_BUDGET_NS;
@@ -530,13 +537,13 @@ static bool read_pss(struct process_tree *t, const struct host *h, size_t *defer
 			continue;
 		}
 		any = true;
-		/* After a failure, PSS stays due. */
+		/* If the reading failed, keep the old generation, so that PSS stays due. */
 		if (member_read_pss(m, h, &cost))
 			m->pss_generation = t->generation;
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
-	/* Limit the saved budget to the cost of one expensive process, because it is spent at
-	 * once. */
+	/* A saved budget may be spent in a single tick. Limit it to the cost of one expensive
+	 * process. */
 	if (t->pss_budget_ns > most)
 		t->pss_budget_ns = most;
 	return any;

@@ -1,11 +1,13 @@
 /* The processes of one run and the resources that they used, including dead processes.
  *
  * When a parent waits for its child, the kernel adds the child's CPU time, faults and I/O to the
- * parent (wait4(2), wait_task_zombie() in kernel/exit.c). If no parent waits, they are lost. While
- * every parent waits, the sum over the live processes, with their counters of waited children, is
- * right. The tree keeps the last values of a process that vanished although no parent waited. The
- * waited page faults of a parent show whether it waited: they are exact, while times are rounded to
- * ticks. */
+ * parent (wait4(2), wait_task_zombie() in kernel/exit.c). The counters of a process include those
+ * that it got from children. As long as every parent waits, the sum over the live processes is
+ * therefore complete.
+ *
+ * If no parent waits for a child, the kernel drops the counters of the child. The tree then keeps
+ * the last values that it read. It detects this from the page faults that a parent got from
+ * children: these are exact, while times are rounded to ticks. */
 #ifndef COLLECTORS_PROCESS_TREE_H
 #define COLLECTORS_PROCESS_TREE_H
 
@@ -19,11 +21,12 @@
 
 struct process_tree {
 	size_t n, room;
-	/* The reaper is the first. Parents come before the children that they had when found. */
+	/* The first member is the reaper, if there is one. A parent comes before the children that
+	 * it had when they were found. */
 	struct member *member;
 	struct pid_map index; /* index of each member by pid */
-	/* Counters of vanished members that no parent waited for, minus the counters of the reaper
-	 * at the start. */
+	/* Counters of vanished members for which no parent waited. The counters that the reaper had
+	 * at the start are subtracted. */
 	uint64_t retained[TREE_COUNTERS];
 	/* Counters of helpers that ended. `helpers_waited` is the part that members, or the reaper,
 	 * got by waiting: it is subtracted. `helpers_ended` also has the rest. */
@@ -41,27 +44,28 @@ struct process_tree {
 	bool peak_is_seen;
 	uint64_t peak_process_bytes; /* highest high-water mark of one process */
 	uint64_t pss_budget_ns;      /* CPU time left for reading PSS */
-	bool io_known;               /* I/O counters of at least one process were readable */
+	bool io_known; /* true if the I/O counters of any process were ever readable */
 	unsigned looks;
 	unsigned generation;  /* counts changes of the member list */
-	uint64_t start_ticks; /* start of the root; older processes do not belong to the run */
+	uint64_t start_ticks; /* start time of the root; older processes are not members */
 	bool from_now;        /* see process_tree_from_now */
-	/* Only one process is live. It shares memory with no other member. */
+	/* Only one process is live, so all its memory counts. */
 	bool alone;
-	/* A member vanished at the last tick. Its usage since the tick before may be unknown. */
+	/* A member vanished at the last tick. Its usage between the previous tick and its end may
+	 * be unknown. */
 	bool any_vanished;
 	uint64_t vanished; /* number of vanished members so far */
-	uint64_t births;   /* processes created on the machine before the last tick; 0 = unknown */
-	/* Limit that counts all members except the reaper; NULL = no limit. */
+	uint64_t births;   /* the value of `births` in the last process_tree_look; 0 = unknown */
+	/* Limit on the members of all runs together. Reapers do not count. NULL = no limit. */
 	struct member_limit *all;
-	/* Some process is not in the tree, because the limit `all` was reached. */
+	/* At least one process is missing in the tree, because the limit `all` was reached. */
 	bool left_out;
-	bool children_ignored; /* some member was seen to ignore SIGCHLD */
+	bool children_ignored; /* at least one member ignored SIGCHLD at some time */
 	bool no_children_file; /* the kernel lacks CONFIG_PROC_CHILDREN: scan /proc instead */
 	/* Maximum number of passes in one tick. A pass reads the ancestors of vanished members
-	 * again, and the next pass follows if more members vanished meanwhile. If processes end so
-	 * fast that the passes do not suffice, the last vanished members are dropped. Their
-	 * counters appear at the next tick in the parents that waited for them. */
+	 * again. If more members vanish during a pass, another pass follows. After the last pass,
+	 * members that still vanish are dropped. Their counters appear at the next tick in the
+	 * parents that waited for them. */
 	unsigned passes_max;
 };
 
@@ -72,12 +76,12 @@ struct tree_now {
 	size_t processes, unreadable;
 	uint64_t threads, open_fds, rss_bytes, swap_bytes, memory_bytes, pss_bytes;
 	uint64_t kind_bytes[MEMORY_KINDS], huge_bytes;
-	uint64_t shmem_counted; /* shared memory in memory_bytes, if kinds_known */
-	/* PSS of every process was read once. Since then pss_bytes follows the RSS of the
-	 * process. */
+	uint64_t shmem_counted; /* part of memory_bytes that is shared memory, if kinds_known */
+	/* true if PSS of every process was read at least once. Between two readings, pss_bytes is
+	 * estimated from RSS. */
 	bool pss_known;
 	bool kinds_known;
-	size_t pss_deferred;    /* processes whose PSS is due but too expensive now */
+	size_t pss_deferred;    /* processes whose PSS is due, but exceeds the time budget */
 	double pss_age_seconds; /* age of the oldest reading of PSS */
 	bool open_fds_known;
 };
@@ -88,18 +92,19 @@ struct tree_now {
 int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	uint64_t start_ticks, pid_t reaper_pid);
 
-/* Excludes usage and high-water marks until now. Call it right after process_tree_begin. */
+/* Makes the totals and the peaks start from zero now. Earlier usage and earlier high-water marks do
+ * not count. Call it right after process_tree_begin. */
 void process_tree_from_now(struct process_tree *t);
 
 /* Reads every process of the tree, finds new processes, and updates the totals, the peaks and
- * `now`. `births` is the number of processes and threads ever created on the machine, read before
- * this call; 0 = unknown. If `births` has not changed since the last tick, no new process is
- * searched for. Processes beyond the limit host->members are left out. Returns the number of live
- * processes; 0 = the run is over. */
+ * `now`. `births` is the number of processes and threads that were ever created on the machine; 0 =
+ * unknown. Read it before this call. If it is the same as at the last tick, the call does not
+ * search for new processes. Processes beyond the limit host->members are left out. Returns the
+ * number of live processes; 0 = the run is over. */
 size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
 	struct tree_now *now);
 
-/* Adds a process that belongs to the run although no parent link shows it. Ignores a pid that does
+/* Adds a process that belongs to the run but is not a child of a member. Ignores a pid that does
  * not exist. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
 
@@ -120,7 +125,8 @@ uint64_t process_tree_helper_bytes(const struct process_tree *t, enum memory_kin
 /* Returns true when the process that has this pid now is a member of the run, no helper. */
 bool process_tree_has(const struct process_tree *t, pid_t pid);
 
-/* Returns the reaper, whose other children belong to the run; 0 = no reaper. */
+/* Returns the pid of the reaper; 0 = no reaper. All children that the reaper gets during the run
+ * belong to the run. */
 static inline pid_t process_tree_reaper(const struct process_tree *t)
 {
 	return t->n && t->member[0].reaper ? t->member[0].pid : 0;
@@ -136,11 +142,13 @@ void process_tree_done(struct process_tree *t);
 /* CPU time for reading PSS per tick, in nanoseconds. It is limited because smaps_rollup stalls big
  * processes. Unspent time is saved for expensive processes. */
 #define PSS_BUDGET_NS 200000
-/* Budget at the start. It soon distinguishes a fork of a big process from a second big process. */
+/* Budget at the start of a run. It is higher, because PSS must soon show whether a second big
+ * process shares the memory of the first one (after a fork). */
 #define PSS_FIRST_BUDGET_NS 20000000
-/* Estimated cost of smaps_rollup per MiB until it is measured (7.5 to 11 us were measured). */
+/* Cost of reading smaps_rollup, in nanoseconds per MiB. Used until the first reading is measured.
+ * Measurements gave 7.5 to 11 us. */
 #define PSS_NS_PER_MIB 10000
-/* Ticks between two searches for children while no process is created. */
+/* Without new processes on the machine, children are searched only once in this number of ticks. */
 #define SEARCH_LOOKS 60
 
 #endif

@@ -3,29 +3,30 @@
 #include "collectors/base/mem.h"
 #include "collectors/process/tree_index.h"
 
-/* User time and system time may each lack up to one tick of CPU time. */
+/* A parent gets the user time and the system time of a child in whole ticks. Each may lack up to
+ * one tick. */
 #define TICKS_UNKNOWN 2
 
 /* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
 
-/* `left_*`: faults and CPU time of vanished members. `got_*`: faults and CPU time that members
- * received by waiting. */
+/* `left_*`: faults and CPU time of the vanished members. `got_*`: faults and CPU time that members
+ * got from children by waiting for them. */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
 
-/* State of one member during process_tree_settle, at the index of the member. A pool is a set of
- * possible heirs that share one balance. */
+/* State of one member during process_tree_settle. The array has the order of the members. A pool is
+ * a set of possible heirs that share one balance. */
 struct burial {
-	size_t heir; /* nearest existing ancestor of a vanished member, a possible heir */
-	size_t pool; /* union-find link; the representative of a pool links to itself */
+	size_t heir;            /* of a vanished member: the nearest ancestor that exists */
+	size_t pool;            /* union-find link; the representative of a pool links to itself */
 	struct balance balance; /* balance of the pool; used at its representative only */
-	bool joined;            /* already in one pool with all its existing ancestors */
+	bool joined;            /* is in one pool with all its ancestors that exist */
 	bool reads;             /* all members of the pool must be read again */
 	bool read;              /* the member was read in this pass */
 	bool ended;             /* the member became a zombie in this pass */
-	bool doubted;    /* an ancestor that was read later may have waited for this member */
-	bool heirs_read; /* vanished, and all its possible heirs were read since then */
+	bool doubted;    /* an ancestor may have waited for it before the ancestor was read */
+	bool heirs_read; /* vanished, and all possible heirs were read after that */
 };
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
@@ -35,9 +36,10 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 	return process_tree_find(t, t->member[i].ppid);
 }
 
-/* Finds the nearest existing ancestor of member `i` by the last known parents. The heir is
- * PROCESS_TREE_NONE when the chain leaves the tree or is a circle. All vanished members on the way
- * get the same heir, so a long chain is climbed once. */
+/* Finds the heir of member `i`: its nearest ancestor that has not vanished. Uses the parents that
+ * were read last. The heir is PROCESS_TREE_NONE when the chain of parents leaves the tree or is a
+ * circle. All vanished members on the way get the same heir, so that a long chain is followed only
+ * once. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;
@@ -53,7 +55,8 @@ static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 		b[i].heir = heir;
 }
 
-/* Returns the representative of a pool. Shortens the path on the way, which helps long chains. */
+/* Returns the representative of the pool of `i`. Shortens the chain of links, so that the next call
+ * is faster. */
 static size_t pool_of(struct burial *b, size_t i)
 {
 	while (b[i].pool != i)
@@ -66,10 +69,10 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 	b[pool_of(b, i)].pool = pool_of(b, j);
 }
 
-/* Joins all possible heirs of member `i` into one pool if the parent of `i` has ended too. Member
- * `i` may have been an orphan when it ended. Then a subreaper among its ancestors, or the reaper,
- * may have waited for it. In separate pools, the counters of `i` could count for one heir and also
- * be retained. */
+/* Joins all possible heirs of member `i` into one pool if the parent of `i` has ended too. `i` may
+ * then have been an orphan. In this case, a subreaper among its ancestors, or the reaper, may have
+ * waited for it. If these heirs had separate pools, the counters of `i` could count twice: in the
+ * heir that got them and in `retained`. */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = b[i].heir;
@@ -112,9 +115,8 @@ static void set_vanished(struct process_tree *t, struct member *m)
 	t->vanished++;
 }
 
-/* Reads the possible heirs of newly vanished members again, once for each vanished member. Their
- * last reading may be older than the end of that member. Also reads orphans, because they have a
- * new parent. */
+/* For each newly vanished member, reads all possible heirs again. Their last reading may be from
+ * before the member ended. Also reads orphans, to find their new parent. */
 static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -139,16 +141,16 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			set_vanished(t, m);
 		b[i].ended = b[i].ended && m->zombie;
 	}
-	/* The heir of a vanished member has ended. Before its end, the heir's children may have
-	 * gone to other heirs, so read those heirs too. */
+	/* If the heir of a vanished member ended in this pass, its children may have got other
+	 * heirs before its end. Read those heirs too. */
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
 			b[i].heirs_read = false;
 }
 
-/* Checks whether members below a member that was just read still exist. That member may have waited
- * for them before it was read. Parents mostly come first in the list. A child that precedes its
- * parent is always checked, to be safe. */
+/* A member that was just read may have waited for its children, or for other members below it,
+ * before the reading. Checks whether these members still exist. Parents mostly come before their
+ * children in the list. A child that comes before its parent is always checked. */
 static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -170,7 +172,8 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Postpones a vanished member if its vanished parent is postponed or comes later in the list. */
+/* Leaves a vanished member for the next tick if its parent has vanished too and is also left for
+ * the next tick, or comes later in the list. */
 static void postpone_below(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -192,9 +195,9 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 
 /* ---- counters that stay with the tree ---- */
 
-/* Returns true when a waiting parent gets this counter of its child. Context switches and waiting
- * times are never added to a parent. I/O of a reaper is not counted at all, because the part of its
- * own work is unknown. */
+/* Returns true when a parent that waits for a child gets this counter of the child. The kernel
+ * never adds context switches and waiting times to the parent. The I/O of a reaper includes its own
+ * work, and this part is unknown. Therefore the I/O of a reaper never counts. */
 static bool passes_to(const struct member *heir, size_t counter)
 {
 	switch ((enum tree_counter)counter) {
@@ -220,7 +223,8 @@ static bool passes_to(const struct member *heir, size_t counter)
 	return false;
 }
 
-/* Returns the share (0 to 1) of a counter that no heir got, for the vanished members of a pool. */
+/* Returns the share (0 to 1) of the vanished members' counters that no heir got. `x` is the balance
+ * of their pool. */
 static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
 {
 	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
@@ -247,8 +251,8 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 			continue;
 		struct balance *x = &b[pool_of(b, of)].balance;
 
-		/* `left` also includes what a vanished member got by waiting, so count that in
-		 * `got`. */
+		/* The counters in `left_*` include what a vanished member got from its own
+		 * children, so add that to `got_*` too. */
 		x->got_faults += m->waited_faults - m->credited_faults;
 		x->got_ns += m->waited_ns - m->credited_ns;
 		if (m->vanished && b[i].heirs_read) {
@@ -258,7 +262,8 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 	}
 }
 
-/* Returns the share (0 to 1) of a vanished member's counter that stays with the tree. */
+/* Returns the share (0 to 1) of a vanished member's counter that no heir got, so that the tree must
+ * retain it. */
 static double part_of(const struct process_tree *t, struct burial *b, size_t i, size_t counter,
 	uint64_t tick_ns)
 {
@@ -303,7 +308,7 @@ static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint
 	x->left_ns = got > x->left_ns ? got : x->left_ns;
 }
 
-/* Adds the counters that no heir got to the tree. */
+/* Adds to `retained` the counters that no heir got. */
 static void bury_vanished(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -325,8 +330,8 @@ static void bury_vanished(struct process_tree *t, const struct host *h, struct b
 		note_unsure(t, b, i, tick_ns);
 }
 
-/* Clears a postponed member but keeps its entry. Its children may still name it as their parent at
- * the next tick. */
+/* Clears a member that is left for the next tick. Its entry stays in the list, because its children
+ * may still have it as their parent. */
 static void become_nothing(struct member *m)
 {
 	member_done(m);

@@ -51,8 +51,8 @@ void process_tree_expect_orphans(struct process_tree *t, size_t of)
 
 	for (size_t steps = 0; steps < t->n; steps++) {
 		i = process_tree_find(t, t->member[i].ppid);
-		/* Stop at a vanished ancestor: the climb from that ancestor itself covers the rest
-		 * of the chain. */
+		/* Stop at a vanished ancestor. This function is called for that ancestor, too, and
+		 * then marks the higher ancestors. */
 		if (i == PROCESS_TREE_NONE || t->member[i].vanished)
 			return;
 		t->member[i].children_due = true;

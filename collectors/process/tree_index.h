@@ -1,25 +1,26 @@
-/* The list of members of a tree, and its index by pid. Only the files of the tree use it. */
+/* The list of members of a tree, and its index by pid. Only the files tree*.c use this header. */
 #ifndef COLLECTORS_PROCESS_TREE_INDEX_H
 #define COLLECTORS_PROCESS_TREE_INDEX_H
 
 #include "collectors/process/tree.h"
 
 #define PROCESS_TREE_NONE SIZE_MAX
-/* Appends a member. Call process_tree_enter before, which counts the member. Returns the index. */
+/* Appends a member and returns its index. Call process_tree_enter first, to count the member. */
 size_t process_tree_add(struct process_tree *t, const struct member *m);
 /* Returns the index of a member, or PROCESS_TREE_NONE. Call process_tree_reindex after members were
  * removed. */
 size_t process_tree_find(const struct process_tree *t, pid_t pid);
 void process_tree_reindex(struct process_tree *t);
-/* Frees the resources of a member and takes it off the count. The caller removes it from the
+/* Frees the resources of a member and reduces the count of members. The caller removes it from the
  * list. */
 void process_tree_drop(struct process_tree *t, size_t i);
-/* Makes the next search read the children of all ancestors of an ended member. The orphans went to
- * a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), which may be asleep. */
+/* Call it when a member has ended. Its orphans went to a subreaper (prctl(2),
+ * PR_SET_CHILD_SUBREAPER), which may be asleep and would not be read. Therefore the next search
+ * reads the children of all ancestors of the ended member. */
 void process_tree_expect_orphans(struct process_tree *t, size_t of);
 
-/* Counts a process before process_tree_add. The reaper is not counted. Returns false when a limit
- * is reached. */
+/* Counts a process. Call it before process_tree_add. The reaper is not counted. Returns false when
+ * a limit is reached. */
 bool process_tree_enter(struct process_tree *t, pid_t pid);
 void process_tree_leave(struct process_tree *t, pid_t pid);
 

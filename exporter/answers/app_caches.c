@@ -5,8 +5,8 @@
 #include "exporter/answers/result_cache.h"
 #include "exporter/catalogue/current.h"
 
-/* A cache is freed after this many seconds without use. A catalogue takes a few MiB and loads in
- * about 10 ms; cached results take up to 4 MiB. */
+/* A cache is freed after this many seconds without use. A catalogue takes a few MiB, and loading it
+ * again takes about 10 ms. Cached results take up to 4 MiB. */
 #define IDLE_SECONDS 600.0
 
 void app_caches_tidy(struct app *app)

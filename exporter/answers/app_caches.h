@@ -1,4 +1,5 @@
-/* The caches that answers share: the catalogue, sizes of next runs, and the behaviour of jobs. */
+/* The caches that all answers share. They hold the catalogue, the recommended sizes of next runs,
+ * and the behaviour of jobs. */
 #ifndef EXPORTER_ANSWERS_APP_CACHES_H
 #define EXPORTER_ANSWERS_APP_CACHES_H
 

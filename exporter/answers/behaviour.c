@@ -10,12 +10,13 @@
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
-/* A cached result is used for this many seconds. Results expire because the history thins out the
- * samples of their runs later. */
+/* A cached result is used for at most this many seconds. After that it is computed again, because
+ * the history may have thinned out the samples of the runs. */
 #define PAST_SECONDS 600.0
 #define PAST_KEY_MAX (JOB_NAME_MAX + 8)
 
-/* Returns the memory request of the newest run, or its limit if it has no request. */
+/* Returns the memory request of the newest run. Returns the run's memory limit if the run has no
+ * request. */
 static double requested_bytes(const struct runs *runs)
 {
 	const struct run *newest = &runs->run[0];
@@ -43,7 +44,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
 		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
-			break; /* samples were removed; older runs have none either */
+			break; /* samples were deleted, also those of all older runs */
 		if (code)
 			return code;
 		/* phases_of allocates memory for each sample. Copy only the phases to the caller's
@@ -55,7 +56,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 	return 0;
 }
 
-/* Finds the server on which a step with the demand of phase `p` costs least. */
+/* Finds the cheapest server for a step that needs as much as phase `p`. */
 static struct split_step cheapest(const struct catalogue *c, const struct phase *p,
 	enum architecture architecture, struct arena *arena)
 {
@@ -91,8 +92,8 @@ static struct phase together(const struct phases *p)
 	return all;
 }
 
-/* Proposes the split, unless server prices show that its steps cost at least as much as one step.
- * Unknown prices do not prevent the proposal. */
+/* Proposes the split. Does not propose it if the steps of the split cost at least as much as one
+ * step does. If a price is unknown, the split is proposed. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
 	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
@@ -133,8 +134,8 @@ struct past_result {
 	struct behaviour_past past;
 };
 
-/* Computes the cache key and `state`, a hash of each run and its outcome. Samples of active runs
- * are not part of the hash, because they do not change the result. */
+/* Computes the cache key, and `state`, a hash over all runs and their outcomes. The hash does not
+ * include samples of active runs, because they do not change the cached result. */
 static void past_key(const struct runs *runs, char key[PAST_KEY_MAX], char state[24])
 {
 	struct buf all AUTO(buf_done) = BUF_MAX(runs->n * 256 + 1);
@@ -202,8 +203,8 @@ static int look_back(struct app *app, struct history *h, const struct runs *runs
 
 /* ---- active runs ---- */
 
-/* Returns the memory peak that the run had reached after half of its time so far. A sample's peak
- * is dated to the start of the sample's interval. */
+/* Returns the memory peak that the active run had reached when half of its time until now had
+ * passed. The peak of a sample counts from the start of the sample's interval. */
 static double recorded_mark_at_half(struct history *h, const char *run_id)
 {
 	static const char *const columns[] = {"memory_peak_bytes", NULL};

@@ -1,6 +1,6 @@
-/* The behaviour of a job, for /stats: changes, forecast, phases, active runs. Takes 30 ms at 50
- * runs, 0.6 s at 200, and 0.1 s more for a day of samples at one a second. Runs on the thread of
- * the slow queue or of a command. */
+/* The behaviour of a job, for /stats: changes, forecast, phases, active runs. Computing it takes 30
+ * ms for 50 runs, and 0.6 s for 200 runs. A day of samples, one per second, adds 0.1 s. A thread of
+ * the slow queue or of a command does this. */
 #ifndef EXPORTER_ANSWERS_BEHAVIOUR_H
 #define EXPORTER_ANSWERS_BEHAVIOUR_H
 
@@ -16,19 +16,20 @@ int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *
 
 #define PAST_PHASES 5 /* runs whose phases are read */
 
-/* The cached part of the behaviour, which depends only on ended runs. Computing this part is most
- * of the work when the history is long. */
+/* The cached part of the behaviour, which depends only on ended runs. When the history is long,
+ * computing this part is most of the work. */
 struct behaviour_past {
 	struct prospect prospect;
 	size_t n_phases;
 	struct phases phases[PAST_PHASES]; /* newest run first */
 };
 
-/* Returns true and fills `ret`, in `arena`, when the cache has a result for these runs. `c` NULL:
- * returns false. */
+/* If the cache has a result for these runs, copies it to `arena`, fills `ret` and returns true. If
+ * `c` is NULL, returns false. */
 bool result_cache_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
 	struct behaviour_past *ret);
-/* Stores a copy, which replaces the job's previous result. `c` NULL does nothing. */
+/* Stores a copy of `past`. The copy replaces the previous result of the job. If `c` is NULL, does
+ * nothing. */
 void result_cache_keep(struct result_cache *c, const struct runs *runs,
 	const struct behaviour_past *past);
 

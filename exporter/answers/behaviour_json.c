@@ -20,7 +20,8 @@ static json_t *changes_json(const struct behaviour *b)
 	return a;
 }
 
-/* Writes the median, and the bounds below and above which a tenth of the runs is expected. */
+/* Writes the median, and two bounds: 10 % of the runs are expected to be below "low", and 10 %
+ * above "high". */
 static json_t *interval_json(const double point[PROSPECT_POINTS])
 {
 	json_t *o = json_object();

@@ -23,10 +23,11 @@ struct running_run {
 struct behaviour {
 	size_t n_changes;
 	const struct change *changes;
-	struct prospect prospect;               /* forecast of the next run */
-	struct phases phases;                   /* of the newest successful run; n 0 = unknown */
-	const struct split *split;              /* NULL = no split is proposed */
-	const struct split_step *whole, *steps; /* all work in one step; one step per part */
+	struct prospect prospect;  /* forecast of the next run */
+	struct phases phases;      /* phases of the newest successful run; n 0 = unknown */
+	const struct split *split; /* NULL = no split is proposed */
+	/* `whole` does all work in one step. `steps` has one step for each part of the split. */
+	const struct split_step *whole, *steps;
 	size_t n_running;
 	const struct running_run *running;
 };

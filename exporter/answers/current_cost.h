@@ -20,16 +20,20 @@ struct past_run {
 };
 
 struct current_cost {
-	struct machine machine;      /* if unknown, all members except `host` are empty */
+	struct machine machine;      /* server of the job; if unknown, only `host` is set */
 	bool here;                   /* `machine` is this machine */
 	const struct server *server; /* entry in the catalogue; NULL = no entry */
-	bool priced;                 /* false: `current` has only its server; `why` is the reason */
-	bool elsewhere;              /* priced over all regions: own region unknown or unpriced */
+	/* false: there is no price. `current` has only the server, and `why` is the reason. */
+	bool priced;
+	/* `current` has the lowest price of all regions, because the own region is unknown or has
+	 * no price. */
+	bool elsewhere;
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
 	struct run_cost *run; /* ended runs, newest first, in arena */
-	/* Resources of the job, and the part that it does not need. NaN = unknown. */
+	/* Resources that the job gets, and the part of them that it does not need. NaN =
+	 * unknown. */
 	double given_cores, given_memory_bytes;
 	bool given_all; /* true = no known request: the job gets the whole server */
 	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* per run */
@@ -47,14 +51,14 @@ struct current_cost_question {
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
-/* Returns the server where a job runs: the server of the newest run with a known server. It may
- * differ from this machine. A run without a recorded server counts as a run on this machine if the
- * host names are equal. */
+/* Returns the server on which the job runs. This is the server of the newest run whose server is
+ * known. It may differ from this machine. If a run has no recorded server, but the host name of
+ * this machine, its server is this machine. */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
-/* Returns the cost of an ended run on its server; NaN = unknown. Uses only `catalogue`, `here` and
- * `options` of `q`. `at` caches the server of the previous run, because most runs share one server;
- * the caller zeroes `at` before the first call. */
+/* Returns what an ended run has cost on its server; NaN = unknown. Uses only `catalogue`, `here`
+ * and `options` of `q`. `at` caches the price of the previous run's server, because most runs have
+ * the same server. The caller zeroes `at` before the first call. */
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
 	struct arena *arena, struct current_cost *at);
 

@@ -1,4 +1,5 @@
-/* The forecast cost in US dollars of a next run, on the current and on the cheapest server. */
+/* Forecasts what the next run will cost, in US dollars, on the current server and on the cheapest
+ * server. */
 #ifndef EXPORTER_ANSWERS_JOB_COST_H
 #define EXPORTER_ANSWERS_JOB_COST_H
 

@@ -1,4 +1,5 @@
-/* Finds the run or runs of a request in the history, or replies that there is no match. */
+/* Reads from the history the run or the runs that a request selects. Replies with an error when
+ * there is no match. */
 #ifndef EXPORTER_ANSWERS_JOB_RUNS_H
 #define EXPORTER_ANSWERS_JOB_RUNS_H
 
@@ -6,8 +7,8 @@
 #include "exporter/api/route.h"
 #include "exporter/history/history.h"
 
-/* Opens the history read-only for one answer; takes 0.4 ms. Close it with history_close. When the
- * result is -ENOENT, call answer_no_history: it fills the reply and returns 0. */
+/* Opens the history read-only for one answer; this takes 0.4 ms. Close it with history_close. If
+ * the result is -ENOENT, call answer_no_history, which fills the reply and returns 0. */
 int answer_open_history(struct app *app, struct history **ret, struct err *e);
 int answer_no_history(struct app *app, struct reply *reply);
 
@@ -18,7 +19,7 @@ int answer_no_history(struct app *app, struct reply *reply);
 		.most = JOB_NAME_MAX - 1, .help = "Name of the job"                                \
 	}
 
-/* The parameter for the number of successful runs; the default 5 is that of resource-tracker's
+/* The parameter for the number of successful runs. The default is 5, as in resource-tracker's
  * card. */
 #define RUNS_PARAMETER                                                                             \
 	{                                                                                          \
@@ -26,11 +27,11 @@ int answer_no_history(struct app *app, struct reply *reply);
 		.most = 1000, .help = "How many of the newest successful runs to look at"          \
 	}
 
-/* Reads the newest `limit` runs (0 = all) of a job, newest first, into `arena`. Returns 1 when
- * `ret` has at least one run. Returns 0 with an error in `reply` when the job or the history does
- * not exist. Returns a negative errno when the history cannot be read.
- * `open_stats`: also compute statistics of active runs from their samples; takes 1 s for 100,000
- * samples. */
+/* Reads the newest `limit` runs (0 = all) of a job, newest first, into `arena`. If `open_stats` is
+ * true, also computes the statistics of active runs from their samples, which takes 1 s for 100,000
+ * samples.
+ * Returns 1 when `ret` has at least one run. Returns 0 with an error in `reply` when the job or the
+ * history does not exist. Returns a negative errno when the history cannot be read. */
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
@@ -43,8 +44,8 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 int answer_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
 	double window_days);
 
-/* Replies "no_recent_run": no run in `all`, which is not empty, started in the last `window_days`.
- * Returns 0. */
+/* Replies "no_recent_run": the job has runs, but none of them started in the last `window_days`.
+ * `all` has at least one run. Returns 0. */
 int answer_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
 	double window_days);
 
@@ -82,9 +83,10 @@ struct span {
 	double from, to; /* seconds since 1970 UTC; NaN = no bound */
 };
 
-/* Opens the history and reads the run and its statistics (so far, while the run is active) into
- * `arena`. Returns 1 and fills `h` and `ret`. Returns 0 with an error in `reply` when the run does
- * not exist or both parameters are missing. The caller closes *h in any case. */
+/* Opens the history, and reads the run that the parameters select into `arena`, with its
+ * statistics. An active run has statistics until now. Returns 1 and fills `h` and `ret`. Returns 0
+ * with an error in `reply` when the run does not exist, or when neither a run nor a job is given.
+ * The caller always closes *h. */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
 /* Like answer_find_run, with a query that selects one run. */

@@ -71,7 +71,7 @@ void result_cache_tidy(struct result_cache *c, double seconds)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Finds the result of a key. The caller holds the lock. */
+/* Returns the cached result with this key, or NULL. The caller holds the lock. */
 static struct result *kept_by(struct result_cache *c, const char *key)
 {
 	for (struct result *r = TAILQ_FIRST(&c->results); r; r = TAILQ_NEXT(r, link))

@@ -1,6 +1,6 @@
-/* A cache of results that are computed from the runs of a job. Computing them is most of the work
- * of an answer. A server keeps the newest results and reuses a result while the runs are unchanged.
- * Any thread. */
+/* A cache of results that are computed from the runs of a job, because this computation is most of
+ * the work of an answer. The newest results are stored. A result is used again as long as the runs
+ * have not changed. Any thread. */
 #ifndef EXPORTER_ANSWERS_RESULT_CACHE_H
 #define EXPORTER_ANSWERS_RESULT_CACHE_H
 
@@ -10,7 +10,7 @@
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
 
-/* The first member of each type of result. Immutable after result_keep. */
+/* Base of all result types: it is the first member of each type. Immutable after result_keep. */
 struct result {
 	struct shared shared;
 	struct arena arena; /* owns all memory that the result points to */
@@ -31,16 +31,17 @@ struct result_cache;
 struct result_cache *result_cache_new(void);
 void result_cache_free(struct result_cache *c); /* NULL does nothing */
 
-/* Drops results that were unused for `seconds`. `c` NULL does nothing. */
+/* Drops results that were not used for `seconds`. If `c` is NULL, does nothing. */
 void result_cache_tidy(struct result_cache *c, double seconds);
 
-/* Returns the result of `key`, to which the caller then owns a reference. Returns NULL when there
- * is no result, when it is older than `max_age_seconds` or has another `state`, or when `c` is
- * NULL. `key` identifies the request; `state` changes when the history has new data for it. */
+/* Returns the result of `key` with a new reference, which the caller owns. Returns NULL when there
+ * is no result, when it is older than `max_age_seconds`, when it was stored with another `state`,
+ * or when `c` is NULL. `key` identifies the request. `state` changes when the history has new data
+ * for the request. */
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);
 
-/* Stores `r`, which replaces the previous result of `key`. `c` NULL does nothing. */
+/* Stores `r` in place of the previous result of `key`. If `c` is NULL, does nothing. */
 void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state,
 	size_t bytes);
 

@@ -85,15 +85,16 @@ double run_json_headline(const struct headline *h, const struct run *r)
 	return NAN;
 }
 
-/* Puts a number only if it is known. Few runs have these values, so an unknown one is left out. */
+/* Adds a number only if it is known. Few runs have such numbers, so null for all other runs would
+ * be noise. */
 static void put_given(json_t *o, const char *key, double v)
 {
 	if (!isnan(v))
 		json_put(o, key, json_num(v));
 }
 
-/* Puts the keys of the server. Leaves them out when the server is unknown: outside of a cloud and
- * without --server.vendor. */
+/* Adds the keys of the server. Adds nothing if the server is unknown, which is usual outside of a
+ * cloud if --server.vendor is not given. */
 static void put_server(json_t *o, const struct run *r)
 {
 	if (!r->vendor_id && !r->instance_type)
@@ -105,8 +106,8 @@ static void put_server(json_t *o, const struct run *r)
 	json_put(o, "allocation", json_text(r->allocation));
 }
 
-/* Puts the system that named the run, with its run id and labels. Runs that an option or the
- * program named have no system. */
+/* Adds the workflow system from which the run got its name, the run's id in this system, and the
+ * labels. A run that was named by an option or by its program has no system. */
 static void put_words(json_t *o, const struct run *r)
 {
 	json_t *labels = r->labels ? json_loads(r->labels, 0, NULL) : NULL;

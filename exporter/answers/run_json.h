@@ -14,8 +14,8 @@ struct headline {
 
 extern const struct headline run_json_headlines[]; /* ends with key NULL */
 
-/* Like run_column, but returns NULL for "processes" if all values are 0, because the run ended
- * before its first sample. */
+/* Like run_column, with one exception. If the column is "processes" and all its values are 0, the
+ * run ended before its first sample, so the result is NULL. */
 const struct distribution *run_json_level(const struct run *r, const char *column);
 
 double run_json_headline(const struct headline *h, const struct run *r); /* NaN when unknown */

@@ -54,7 +54,7 @@ void series_csv_rows(struct buf *out, const struct series *s)
 /* ---- the format of resource-tracker ---- */
 
 enum tracker_kind {
-	PEER_UNKNOWN,  /* the history does not record it */
+	PEER_UNKNOWN,  /* the history has no such column */
 	PEER_VALUE,    /* value at the end of the interval */
 	PEER_CHILDREN, /* number of processes minus one */
 	PEER_GROWTH,   /* growth during the interval */
@@ -111,7 +111,8 @@ void series_csv_peer_header(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* Returns the growth in sample i and in the corrections (duration 0) after it. */
+/* Returns the growth in sample `i`. Adds the growth of the corrections that follow it. A correction
+ * is a sample with duration 0. */
 static double growth(const struct series *s, const double *v, size_t i)
 {
 	double sum = v[i];
@@ -133,8 +134,8 @@ static double peer_value(const struct series *s, const struct tracker_column *p,
 	case PEER_VALUE:
 		return v[i] / p->scale;
 	case PEER_CHILDREN:
-		/* 0 processes: the run has ended and has no parent process, so the number of
-		 * children is unknown. */
+		/* Children are all processes except one parent. If the run has ended, it has no
+		 * parent, and the number of children is unknown. */
 		return v[i] > 0 ? fmax(v[i] - 1, 0) : (double)NAN;
 	case PEER_GROWTH:
 		return growth(s, v, i);

@@ -12,15 +12,16 @@
 void series_csv_header(struct buf *out, const struct series *s);
 void series_csv_rows(struct buf *out, const struct series *s);
 
-/* Write the format of resource-tracker. `s` may lack columns. A correction (duration 0) is added to
- * the row before it. */
+/* Write the format of resource-tracker. `s` may lack columns. A correction (a sample with duration
+ * 0) gets no row: it is added to the row before it. */
 void series_csv_peer_header(struct buf *out);
 void series_csv_peer_rows(struct buf *out, const struct series *s);
 
 /* Rounds to a number of decimals, as resource-tracker does. */
 double series_csv_rounded(double v, int decimals);
 
-/* Lists the history columns for series_csv_peer_rows, each once; NULL-terminated, in `arena`. */
+/* Returns the history columns that series_csv_peer_rows needs. The list has no duplicates, ends
+ * with NULL, and is in `arena`. */
 const char *const *series_csv_peer_sources(struct arena *arena);
 
 #endif

@@ -6,8 +6,8 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/series_view.h"
 
-/* Bytes of memory per sample. ROW_BYTES is for times and derived values. COLUMN_BYTES is for each
- * column, before and after thinning. */
+/* Memory that one sample needs, in bytes: ROW_BYTES for times and derived values, and COLUMN_BYTES
+ * for each column, which is stored before and after thinning. */
 #define ROW_BYTES    48
 #define COLUMN_BYTES 16
 
@@ -50,8 +50,8 @@ struct gathered_series {
 	double *value[VIEW_MAX];
 };
 
-/* Adds the columns of a pass. The times are copied only once: they depend only on the samples, so
- * they are equal in all passes. */
+/* Adds the columns of a pass. All passes have the same samples and therefore the same times, so the
+ * times are copied only in the first pass. */
 static void add_columns(struct gathered_series *to, const struct series *view, struct arena *arena)
 {
 	if (!to->at) {

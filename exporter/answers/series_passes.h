@@ -1,5 +1,6 @@
-/* The samples of a run as points of a chart. Reads all columns in one pass, or some columns at a
- * time when all columns of a long run exceed the memory budget (memory_budget.h). */
+/* Reads the samples of a run as points of a chart. Usually reads all columns in one pass. If all
+ * columns of a long run exceed the memory budget (memory_budget.h), uses several passes, each with
+ * some of the columns. */
 #ifndef EXPORTER_ANSWERS_SERIES_PASSES_H
 #define EXPORTER_ANSWERS_SERIES_PASSES_H
 
@@ -16,12 +17,12 @@ struct series_passes_question {
 struct series_passes {
 	struct series view;   /* the points; see series_view.h */
 	struct phases phases; /* phases of the whole run; n 0 = no samples */
-	int64_t position;     /* number of the last sample */
+	int64_t position;     /* position of the last sample in the history */
 	size_t samples;       /* number of samples read from the history */
 };
 
-/* Reads the view and the phases; `ret` lives in `arena`. Returns -E2BIG when the points exceed the
- * memory budget, and the errors of history_series_after. */
+/* Reads the view and the phases. `ret` lives in `arena`. Returns -E2BIG when the points exceed the
+ * memory budget. Other errors are those of history_series_after. */
 int series_passes_read(struct history *h, const struct series_passes_question *q,
 	struct arena *arena, struct series_passes *ret, struct err *e);
 

@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct series_view_column {
 	const char *name, *from; /* JSON key, history column */
-	bool rate;               /* growth, to be divided by the duration */
+	bool rate;               /* true = the value is growth; divide it by the duration */
 } series_view_columns[] = {
 	{"cpu_cores", "cpu_seconds", true},
 	{"cpu_throttled_cores", "cpu_throttled_seconds", true},
@@ -141,7 +141,8 @@ struct series series_view_between(const struct series *s, double from, double to
 		end - first, s->n_columns, s->columns, s->at + first, s->duration + first, values};
 }
 
-/* Returns the lowest and the highest value of first..end-1, in the order of time. */
+/* Finds the lowest and the highest value from `first` to `end` - 1. Stores the earlier of them in
+ * ret[0], and the later in ret[1]. */
 static void two_of(const double *v, size_t first, size_t end, double ret[2])
 {
 	size_t low = end, high = end;
@@ -168,7 +169,8 @@ struct view_thinning {
 	double *at, *duration, **values;
 };
 
-/* Adds the points of a stretch of samples. One or two samples are copied unchanged. */
+/* Adds one or two points for the samples from `first` to `end` - 1. One or two samples are copied
+ * unchanged. */
 static void add_stretch(struct view_thinning *t, size_t first, size_t end)
 {
 	const struct series *s = t->from;
@@ -212,7 +214,8 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 		double until = start + length * (double)k;
 		size_t end = first;
 
-		/* If the clock was set back, the stretch grows until the time passes its end. */
+		/* If the clock was set back, samples have earlier times again. They belong to the
+		 * same stretch, until the time is later than `until`. */
 		while (end < s->n && (k == stretches || s->at[end] <= until))
 			end++;
 		if (end > first)

@@ -12,19 +12,19 @@ const double *series_column(const struct series *s, const char *name);
 /* Lists the history columns that series_view_of needs; NULL-terminated, in `arena`. */
 const char *const *series_view_sources(struct arena *arena);
 
-/* Converts the history columns of `s` to those of a chart, at the same times. Columns without a
- * known value are left out. An interval shorter than half the median has no rate; its growth is
- * added to the next interval. */
+/* Converts the history columns of `s` to the columns of a chart. The times stay the same. A column
+ * without a known value is left out. Growth is divided by the duration of its interval. If an
+ * interval is shorter than half the median, its growth is added to the next interval. */
 struct series series_view_of(const struct series *s, struct arena *arena);
 
-/* Selects the samples in from..to, seconds since 1970 UTC; NaN = no bound. The result shares the
- * values of `s`. */
+/* Selects the samples between the times `from` and `to`, in seconds since 1970 UTC; NaN = no bound.
+ * The result shares the values of `s`. */
 struct series series_view_between(const struct series *s, double from, double to,
 	struct arena *arena);
 
-/* Reduces `s` to at most `points` points. Time is cut into points/2 equal stretches. Each stretch
- * gives the lowest and the highest value of every column, in the order of time, so that no peak is
- * lost. */
+/* Reduces `s` to at most `points` points. Divides the time into `points` / 2 equal stretches. Of
+ * each stretch, the lowest and the highest value of every column are kept, in the order of their
+ * times. Therefore no peak is lost. */
 struct series series_view_thinned(const struct series *s, size_t points, struct arena *arena);
 
 /* Writes {"n": ..., "at": [...], "columns": {"cpu_cores": [...], ...}}; unknown values are null. */

@@ -5,8 +5,8 @@
 #include "exporter/answers/server_parameters.h"
 #include "recommender/servers/job_profile.h"
 
-/* Scales CPU and GPU seconds with the duration. The next run is assumed to be as busy as the past
- * runs. */
+/* Adapts the CPU and GPU seconds to another duration, because the next run is assumed to be as busy
+ * as the past runs. */
 static void scale_to(struct job_profile *p, double seconds)
 {
 	double longer = seconds / p->duration_seconds;

@@ -14,7 +14,7 @@ struct server_answer {
 	struct job_profile profile;
 	struct pick_options options;
 	struct picks picks;
-	bool of_job; /* false: the members below are zero */
+	bool of_job; /* the answer is for a job; if false, the members below are zero */
 	struct current_cost current_cost;
 	struct related_benchmark related[RELATED_MAX];
 	size_t n_related;
@@ -23,12 +23,13 @@ struct server_answer {
 struct server_question {
 	const struct demand *demand;
 	const struct runs *runs; /* the job's runs, newest first; NULL = no job */
-	double seconds_said;     /* requested duration, replaces the job's; NaN = none */
+	double seconds_said; /* duration that the request gives, instead of the job's; NaN = none */
 };
 
-/* Picks servers by the SERVER_PARAMETERS in `a`. Returns 1 and fills `ret`, 0 with an error in `r`,
- * or a negative errno when the catalogue cannot be read. `ret` points into `arena` and into its own
- * reference to the catalogue, which server_answer_done drops. */
+/* Selects servers by the SERVER_PARAMETERS in `a`. Returns 1 and fills `ret`. Returns 0 with an
+ * error in `r`. Returns a negative errno when the catalogue cannot be read. `ret` points into
+ * `arena` and into the catalogue. It owns a reference to the catalogue, which server_answer_done
+ * drops. */
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
 	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e);
 void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory does nothing */
@@ -36,7 +37,7 @@ void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory doe
 /* Adds the keys of the answer to the object `o`. */
 void server_answer_put(json_t *o, const struct server_answer *s);
 
-/* Parts that other answers use as well. */
+/* Parts of the answer that other answers contain, too. */
 json_t *server_answer_catalogue_json(const struct catalogue_use *use);
 json_t *server_answer_related_json(const struct related_benchmark *related, size_t n);
 

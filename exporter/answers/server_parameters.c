@@ -9,7 +9,7 @@
 #include "exporter/text/suggest.h"
 #include "recommender/catalogue/regions.h"
 
-#define ACCEPTED_MAX 64 /* an error lists all names up to this number, else similar names */
+#define ACCEPTED_MAX 64 /* if there are more names, an error lists only similar names */
 
 #if defined(__x86_64__)
 #define NATIVE ARCHITECTURE_X86_64
@@ -26,7 +26,8 @@ struct word_choice {
 	unsigned bits; /* in struct pick_options; 0 = any */
 };
 
-/* The first entry is also the default when the architecture of a job's programs is unknown. */
+/* The first entry is the default if it is unknown for which architecture the job's programs are
+ * built. */
 static const struct word_choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},
@@ -147,7 +148,8 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 
 /* ---- words that the catalogue must contain ---- */
 
-/* The functions below return the i-th word that a parameter accepts; "" = skip, NULL = end. */
+/* Each function below returns the `i`-th word that its parameter accepts. "" = skip this one. NULL
+ * = there are no more words. */
 static const char *vendor_name(const struct catalogue *c, size_t i)
 {
 	return i < c->n_vendors ? c->vendor[i].vendor_id : NULL;
@@ -260,7 +262,7 @@ static bool read_lists(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-/* Reads the compliance frameworks. Each must be one that at least one vendor complies with. */
+/* Reads the compliance frameworks. Refuses a framework with which no vendor complies. */
 static bool read_compliance(const struct arguments *a, const struct catalogue *c,
 	struct pick_options *ret, struct reply *r)
 {

@@ -1,5 +1,5 @@
-/* The server parameters that /recommend and /servers share. Names and units are those of the
- * Keeper's /servers, if it has the parameter. */
+/* The server parameters that /recommend and /servers share. If /servers of the Spare Cores Keeper
+ * has the same parameter, name and unit are the same. */
 #ifndef EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 #define EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 
@@ -100,15 +100,16 @@ const char *server_parameter_reserve(size_t i);
 /* Properties of a job that decide the defaults of some parameters. */
 struct server_job {
 	const struct job_profile *profile;
-	enum architecture architecture; /* of the job's programs; UNKNOWN = this program's */
+	/* Architecture of the job's programs. If it is UNKNOWN, that of this program is used. */
+	enum architecture architecture;
 };
 
 /* Returns the options for a job when no parameter is given. */
 struct pick_options server_parameters_usual(const struct server_job *job);
 
-/* Converts arguments to options. Texts in `ret` live as long as the arguments; other memory is in
- * `arena` or the catalogue. `job` NULL = no job. Returns false with an error in `r` that names the
- * unknown value and the known ones. */
+/* Converts arguments to options. Texts in `ret` live as long as the arguments. Other memory of
+ * `ret` is in `arena` or in the catalogue. If `job` is NULL, there is no job. Returns false for an
+ * unknown value, with an error in `r` that lists the known values. */
 bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r);

@@ -8,7 +8,7 @@
 #include "recommender/catalogue/architecture.h"
 #include "recommender/catalogue/catalogue.h"
 
-/* Makes JSON of a text; an empty text means unknown, which is null. */
+/* Makes JSON of a text. NULL and the empty text mean unknown, so the result is null. */
 static json_t *known_text(const char *s)
 {
 	return json_text(s && *s ? s : NULL);
@@ -91,7 +91,8 @@ static void put_offer(json_t *o, const struct pick *p, const char *currency)
 		json_put(o, "cost", cost_json(&p->cost));
 }
 
-/* Puts the saving over the current server; negative = this server costs more. */
+/* Adds how much cheaper server `p` is than the current server. The saving is negative if `p` is
+ * more expensive. */
 static void put_saving(json_t *o, const struct server_answer *s, const struct pick *p)
 {
 	double now = s->current_cost.current.cost.amount, saving = now - p->cost.amount;
@@ -102,7 +103,7 @@ static void put_saving(json_t *o, const struct server_answer *s, const struct pi
 	json_put(o, "saving_percent", json_num(now > 0 ? 100 * saving / now : (double)NAN));
 }
 
-/* Returns a score rounded to seven digits, because it was stored as a float. */
+/* Returns the score of a server. Rounds it to seven digits, because a float stores no more. */
 static double score_of(const struct server_answer *s, const struct server *server)
 {
 	double v = (double)s->options.benchmark->score[server - s->use.catalogue->server];
@@ -181,7 +182,8 @@ json_t *server_answer_related_json(const struct related_benchmark *related, size
 
 #define NOTE_MAX 1024
 
-/* Text to follow a number of servers. The names in pick_exclusion_name are keys for programs. */
+/* Ends of sentences such as "12 servers have too few vCPUs". The names in pick_exclusion_name are
+ * keys for programs. */
 static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "cannot be had now",
 	[EXCLUDED_VENDOR] = "are of other vendors",
@@ -225,7 +227,7 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* Names a demand that exceeds even the largest server, because people overlook this reason. */
+/* If the demand exceeds even the largest server, adds this reason, because people overlook it. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -413,7 +415,7 @@ static const char *not_in_its_region(const struct current_cost *t)
 		       "--server.region says it";
 }
 
-/* Explains that the server has prices, but not for its allocation. */
+/* Explains that the server has a price, but no spot price or no on-demand price. */
 static const char *not_so_rented(const struct current_cost *t)
 {
 	if (t->machine.allocation == MACHINE_SPOT)
@@ -423,8 +425,8 @@ static const char *not_so_rented(const struct current_cost *t)
 			      "it has no on-demand price in its region";
 }
 
-/* Explains why the price is missing or comes from all regions; NULL = the server has its own
- * price. */
+/* Explains why the server has no price, or why the price is the lowest of all regions. Returns NULL
+ * if the server has a price in its own region. */
 static const char *not_priced(const struct current_cost *t)
 {
 	if (t->priced)

@@ -20,8 +20,8 @@ struct sizing_question {
 
 #define KEY_MAX (JOB_NAME_MAX + 512)
 
-/* Computes the cache key and the state. The key contains no time: when the time window moves past a
- * run, the state changes. */
+/* Computes the cache key and the state. The key contains no time. The time window moves, and when a
+ * run leaves it, only the state changes. */
 static void key_of(const struct sizing_question *q, char key[KEY_MAX], char state[KEY_MAX])
 {
 	const struct sizing_options *o = &q->options;
@@ -54,7 +54,7 @@ static int reply_no_demand(struct reply *r, const struct sizing_question *q, con
 	return answer_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 
-/* Reads and sizes the runs. Returns the codes of sizing_of_job. */
+/* Reads the runs and sizes the next run. Returns the same codes as sizing_of_job. */
 static int size(struct history *h, const struct sizing_question *q, struct sizing_result *s,
 	size_t *ret_bytes, struct reply *r, struct err *e)
 {
@@ -94,8 +94,9 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 	code = answer_open_history(app, &h, e);
 	if (code == -ENOENT)
 		return answer_no_history(app, reply);
-	/* Read the mark before the runs. If a run changes in between, no later request has this
-	 * mark, so the cached result is never used. */
+	/* Read the mark before the runs. If a run changes between the two readings, the result is
+	 * stored with the old mark. Later requests have a newer mark, so they do not use that
+	 * result. */
 	if (code == 0 && app->results)
 		code = history_job_mark(h, q.job_name, q.since, &q.mark, e);
 	if (code)

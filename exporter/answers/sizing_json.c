@@ -46,7 +46,8 @@ json_t *sizing_json_demand(const struct demand *d)
 	return o;
 }
 
-/* Writes limits, for systems that have both requests and limits. The demand is the request. */
+/* Writes limits for systems that have requests and limits. The recommended request is the
+ * demand. */
 static json_t *limits_json(const struct sizing *s)
 {
 	json_t *o = json_object();
@@ -108,7 +109,8 @@ static json_t *hindsight_json(const struct hindsight *h)
 	return o;
 }
 
-/* Writes how this strategy and "baseline" would have done on the job's earlier runs. */
+/* Writes a comparison of two strategies: how well the chosen strategy and "baseline" would have
+ * sized the job's earlier runs. */
 static json_t *both_hindsights_json(const struct sizing *s)
 {
 	json_t *o = json_object();

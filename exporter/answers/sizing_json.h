@@ -9,10 +9,10 @@
 /* Adds the keys of a sizing to the object `o`. Unknown numbers are null. */
 void sizing_json_put(json_t *o, const struct sizing *s);
 
-/* Makes JSON of a demand, from a strategy or from parameters. */
+/* Makes JSON of a demand. A strategy or the parameters of the request set the demand. */
 json_t *sizing_json_demand(const struct demand *d);
 
-/* A whole recommendation: the job, then the servers. */
+/* All data of an answer of /recommend: the job, and then the servers. */
 struct recommendation {
 	const char *job_name, *strategy;
 	double generated_at;

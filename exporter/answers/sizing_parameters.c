@@ -32,7 +32,8 @@ static const struct {
 	{"margin", USES_MARGIN},
 };
 
-/* Refuses parameters that the strategy would ignore, because the client expects an effect. */
+/* Refuses parameters that the strategy does not use. If they were ignored, the client would expect
+ * an effect that they do not have. */
 static bool all_are_used(const struct arguments *a, const struct strategy *strategy,
 	struct reply *r)
 {

@@ -10,7 +10,8 @@
 #include "recommender/plausible.h"
 #include "recommender/waits.h"
 
-/* Columns with a value at every moment of a run; the unit is in the name. */
+/* Columns of levels, such as the memory in use. (A counter is not a level.) The unit is in the name
+ * of the column. */
 static const char *const levels[] = {
 	"cpu_cores",
 	"memory_bytes",
@@ -34,7 +35,7 @@ static const char *const levels[] = {
 static const struct statistic {
 	const char *key;
 	size_t offset; /* in struct distribution */
-	bool extreme;  /* true = take the maximum over several runs, not the mean */
+	bool extreme;  /* true = over several runs use the maximum, not the mean */
 } statistics[] = {
 	{"mean", offsetof(struct distribution, mean), false},
 	{"max", offsetof(struct distribution, max), true},
@@ -71,8 +72,8 @@ static double distribution_value(const struct distribution *d, const struct stat
 	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
 }
 
-/* Returns true for a headline that is the only number of its column. `levels` has no such column,
- * so the headline is not written twice. */
+/* Returns true for a headline whose key is the name of its column. `levels` never contains this
+ * column, so nothing is written twice. */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;
@@ -185,7 +186,7 @@ static json_t *over_runs(const struct stats_window *w)
 	return o;
 }
 
-/* Writes what the runs waited for; recommender/waits.h explains the numbers. */
+/* Writes for which resources the runs waited. recommender/waits.h explains the numbers. */
 static json_t *waits_json(const struct stats_window *w)
 {
 	struct waits all = waits_of(w->run, w->n);
@@ -243,7 +244,7 @@ static const struct tracker_statistic {
 	double (*get)(const struct run *, const char *column);
 	double scale;
 	int decimals;
-	bool largest; /* true = take the maximum over several runs, not the mean */
+	bool largest; /* true = over several runs use the maximum, not the mean */
 } peers[] = {
 	{"process_cpu_usage", "mean", "cpu_cores", run_mean, 1, 2, false},
 	{"process_cpu_usage", "max", "cpu_cores", run_peak, 1, 2, true},

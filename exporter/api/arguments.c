@@ -15,14 +15,14 @@
 #include "collectors/base/utf8.h"
 #include "exporter/text/suggest.h"
 
-/* Maximum number of bytes of a wrong value that an error shows. */
+/* An error shows a wrong value, cut to this number of bytes. */
 #define SHOWN 64
 
-/* Maximum number of bytes of parameter names that an error lists. */
+/* An error lists the known parameters if all names together fit into this number of bytes. */
 #define KNOWN_SHOWN 160
 
-/* Returns true when `name` means `key`. A flag may have - for _, and a repeated parameter may end
- * with []. */
+/* Returns true when `name` means the parameter key `key`. In a flag, "-" may replace "_". A
+ * parameter that may repeat may end with "[]". */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
@@ -156,7 +156,7 @@ static bool number_ok(const struct parameter *p, const char *value, double *ret)
 	return ok && *ret >= p->least && *ret <= p->most;
 }
 
-/* Returns the accepted word that equals `value` in any case, or NULL. */
+/* Returns the accepted word that equals `value`, or NULL. Ignores the case of letters. */
 static const char *choice_of(const struct parameter *p, const char *value)
 {
 	const char *word;
@@ -224,7 +224,8 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 	if (slip)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
 			shown, called(a, route_parameter_find(a->parameters, slip), meant));
-	/* Do not show a truncated list, because it would look complete. */
+	/* If the list of names does not fit, do not show the truncated list. It would look
+	 * complete. */
 	if (known.full)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
 			a->flags ? "--help lists the known ones" :

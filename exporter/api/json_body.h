@@ -1,5 +1,5 @@
-/* Reads JSON request bodies strictly, by a table of keys. The error for an unknown key, a missing
- * key or a wrong value names the accepted ones. */
+/* Reads JSON request bodies strictly, by a table of keys. An unknown key, a missing key or a wrong
+ * value is an error. The error message lists what is accepted. */
 #ifndef EXPORTER_API_JSON_BODY_H
 #define EXPORTER_API_JSON_BODY_H
 
@@ -22,14 +22,14 @@ struct json_body_key {
 	enum json_body_kind kind;
 	bool required;
 	double least, most;
-	size_t offset; /* offset of the member; a key that is absent or null does not change it */
+	size_t offset; /* offset of the member, which is unchanged if the key is absent or null */
 };
 
 /* Parses the body of a request; the caller calls json_decref. Returns NULL with an error in `r`. */
 json_t *json_body_parse(struct slice body, struct reply *r);
 
-/* Fills the struct `into` from a JSON object. `subject` names the object in errors: "the body", or
- * its key. Returns false with an error in `r`. */
+/* Fills the struct `into` from a JSON object. Error messages call the object `subject`: "the body",
+ * or the key that contains the object. Returns false with an error in `r`. */
 bool json_body_read(const json_t *object, const char *subject, const struct json_body_key *keys,
 	void *into, struct reply *r);
 

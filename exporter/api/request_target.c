@@ -1,4 +1,4 @@
-/* Decodes %XX strictly: invalid input is refused, never guessed. */
+/* Decodes %XX strictly. Invalid input is an error. */
 #include "exporter/api/request_target.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes `s` in place. `plus`: "+" is a space, as in a query from an HTML form. */
+/* Decodes `s` in place. If `plus` is true, "+" becomes a space, as in a query from an HTML form. */
 static int decode(char *s, bool plus, const char *subject, struct err *e)
 {
 	char *out = s;
@@ -49,7 +49,8 @@ static int decode(char *s, bool plus, const char *subject, struct err *e)
 	return 0;
 }
 
-/* Clients send "http://host/path" to a proxy; a server must accept it too. */
+/* Removes "http://host" from the start of a target. Clients that use a proxy send targets with it,
+ * and every server must accept them. */
 static char *without_authority(char *raw)
 {
 	if (strncasecmp(raw, "http://", 7) != 0)

@@ -10,12 +10,12 @@ struct request_target {
 	char *query; /* encoded, for request_target_next; may be "" */
 };
 
-/* Splits `raw`, which is modified; `ret` points into it. -EINVAL: bad percent-encoding, or a path
- * that is not UTF-8. */
+/* Splits `raw` in place. `ret` points into `raw`. Returns -EINVAL for a wrong percent-encoding, and
+ * for a path that is not UTF-8. */
 int request_target_split(char *raw, struct request_target *ret, struct err *e);
 
-/* Decodes the next name and value of the query. A name without "=" has the value "". Returns 1, 0
- * at the end, or -EINVAL. */
+/* Decodes the next name and value of the query. A name without "=" has the value "". Returns 1 when
+ * there was a pair, 0 at the end of the query, or -EINVAL. */
 int request_target_next(struct request_target *t, char **name, char **value, struct err *e);
 
 #endif

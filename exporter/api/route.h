@@ -1,12 +1,13 @@
-/* A route is one row that describes a query: over HTTP (GET path?parameters) and on the command
- * line (the same parameters as flags). exporter/CMakeLists.txt lists the routes. Each is a file
- * exporter/routes/get_NAME.c that ends in
+/* A route describes a query. It can be sent over HTTP (GET path?parameters) and on the command
+ * line, with the same parameters as flags. exporter/CMakeLists.txt lists the routes. Each route is
+ * a file exporter/routes/get_NAME.c that ends in
  *
  * const struct route route_NAME = { .path = "/name", ... };
  *
- * A route answers on a thread of the HTTP server, on a thread of the slow queue (takes_long), or in
- * the command-line process. It reads only data that struct app provides, and fills a reply. Its
- * arguments are complete and in range, because they are checked before the call. */
+ * Three kinds of threads call a route: a thread of the HTTP server, a thread of the slow queue (if
+ * `takes_long`), and the thread of a command-line process. The route reads only data that struct
+ * app provides, and fills a reply. Its arguments are complete and in range, because they are
+ * checked before the call. */
 #ifndef EXPORTER_API_ROUTE_H
 #define EXPORTER_API_ROUTE_H
 
@@ -24,21 +25,21 @@ enum parameter_kind {
 	PARAMETER_TEXT,   /* valid UTF-8 without control characters, least..most bytes */
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
-	PARAMETER_CORES,  /* number of CPUs, such as 1.5 or 500m (collectors/base/quantity.h) */
-	PARAMETER_SIZE, /* number of `unit`, or a size such as 4Gi or 8GB; its number is of `unit` */
-	PARAMETER_CHOICE, /* a word of `choice` in any case; stored as spelled there */
+	PARAMETER_CORES,  /* number of CPUs: 1.5, or 500m for 0.5 (collectors/base/quantity.h) */
+	PARAMETER_SIZE,   /* a number of `unit`, or a size such as 4Gi or 8GB; stored in `unit` */
+	PARAMETER_CHOICE, /* a word of `choice` in any case; stored as spelled in `choice` */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };
 
 struct parameter {
-	const char *name;    /* query key; the flag is --name with - for _ */
+	const char *name;    /* query key; in the flag --name, "-" replaces "_" */
 	const char *also[2]; /* alternative names; NULL = none */
 	enum parameter_kind kind;
-	bool required, repeats; /* repeats: name=a&name=b, or name[]=a */
+	bool required, repeats; /* `repeats`: may be given several times, as name= or name[]= */
 	const char *fallback;   /* value of an absent parameter; NULL = no value */
 	double least, most;
 	const char *unit;                /* unit of a number, in the plural; NULL = no unit */
-	double unit_bytes;               /* bytes of one `unit` of a size */
+	double unit_bytes;               /* PARAMETER_SIZE: number of bytes in one `unit` */
 	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
 	const char *help;                /* one sentence without a full stop */
 };
@@ -51,7 +52,7 @@ struct parameter {
 struct peer {
 	bool local;
 	uid_t uid;
-	pid_t pid; /* in this process's PID namespace; 0 = not visible in it */
+	pid_t pid; /* pid in our PID namespace; 0 = the client is outside of it */
 };
 
 /* The checked values of one request. Texts live as long as the request. */
@@ -75,17 +76,17 @@ double argument_number(const struct arguments *a, const char *name); /* NaN when
 size_t argument_count(const struct arguments *a, const char *name);  /* 0 when absent */
 bool argument_flag(const struct arguments *a, const char *name);     /* false when absent */
 
-/* Check the arguments of a request. Call arguments_begin, arguments_add for each name and value,
- * then arguments_finish. Names and values must live as long as `a`.
+/* Check the arguments of a request. Call arguments_begin, then arguments_add for each name and
+ * value, then arguments_finish. Names and values must live as long as `a`.
  * -EINVAL: an unknown name, a value out of range, a second value for a parameter that does not
- * repeat, or a missing required parameter. The message names the parameter, the value and the
- * accepted values. */
+ * repeat, or a missing required parameter. The error message names the parameter and the value, and
+ * describes the accepted values. */
 void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
 int arguments_finish(struct arguments *a, struct err *e); /* sets defaults, checks required ones */
 
-/* Finds a parameter by its query key (with [] if it repeats) or its flag without the --. Returns
- * NULL when there is no match. */
+/* Finds a parameter. `name` is its query key, or its flag without the leading "--". After the key
+ * of a parameter that repeats, "[]" is allowed. Returns NULL when there is no match. */
 const struct parameter *route_parameter_find(const struct parameter *parameters, const char *name);
 
 /* Appends a description of the accepted values: "a whole number from 1 to 1000", "a number of MiB
@@ -100,13 +101,14 @@ struct reply {
 	struct buf body;
 };
 
-/* Fills a JSON error: {"error":{"code":"bad_parameter","message":"..."}}. `code` is snake_case and
- * part of the interface. Returns 0, so that a route can return the call's result. */
+/* Fills the reply with a JSON error: {"error":{"code":"bad_parameter","message":"..."}}. `code` is
+ * in snake_case, and clients rely on it. Always returns 0, so that a route can end with `return
+ * reply_error(...)`. */
 int reply_error(struct reply *r, int status, const char *code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Like reply_error, with an array of names under the key `list`, such as "did_you_mean". `names`
- * ends with NULL and may itself be NULL. */
+/* Like reply_error, and adds an array of names with the key `list`, such as "did_you_mean". `names`
+ * ends with NULL. If `names` is NULL, no array is added. */
 int reply_error_list(struct reply *r, int status, const char *code, const char *list,
 	const char *const *names, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
@@ -115,30 +117,30 @@ struct route {
 	const char *command; /* word on the command line; NULL = no command */
 	const char *help;    /* one sentence without a full stop */
 	const struct parameter *parameters;
-	/* Returns 0 when the reply is filled, also with an error. A negative errno becomes status
-	 * 500 with the message in `e`. */
+	/* Returns 0 when it has filled the reply, even if the reply is an error. If it returns a
+	 * negative errno, the reply gets status 500 with the message in `e`. */
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 	/* Appends text to --help after the parameters; may be NULL. */
 	void (*explain)(struct buf *out);
 	/* The route reads the history, which may take seconds if the history is long, locked, or on
-	 * a slow disk. Over HTTP the slow queue answers (exporter/http/slow_queue.h), so that no
-	 * scrape waits. */
+	 * a slow disk. Over HTTP, the slow queue then answers the request
+	 * (exporter/http/slow_queue.h). In this way a scrape never waits for such a route. */
 	bool takes_long;
-	bool of_samples; /* reads all samples of a run; has a separate slow queue */
+	bool of_samples; /* reads all samples of a run; such routes have their own slow queue */
 };
 
-/* Answers a request from the program itself. `pairs` has names and values of parameters and ends
- * with a NULL name. All of them need to be valid only during the call. */
+/* Answers a request that the program itself makes. `pairs` has names and values of parameters, and
+ * ends with a NULL name. The pairs and their texts may be freed after the call. */
 int route_ask(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e);
 
 extern const struct route *const all_routes[]; /* NULL-terminated; generated by CMake */
 
-/* Routes that change data, by POST: exporter/routes/post_NAME.c, which ends in route_post_NAME. The
- * body is JSON of at most CHANGE_BODY_MAX bytes. exporter/site/change.h describes who may make
- * changes.
- * A {name} in the path is the value of the parameter `name`. `command` is NULL. Several threads
- * call `answer`. */
+/* Routes that change data, by POST. Each is a file exporter/routes/post_NAME.c that ends in the
+ * definition of route_post_NAME. The body of the request is JSON of at most CHANGE_BODY_MAX bytes.
+ * exporter/site/change.h describes who may make changes.
+ * If the path contains {name}, the text at this place is the value of the parameter `name`.
+ * `command` is NULL. Several threads may call `answer` at the same time. */
 extern const struct route *const all_changes[];
 
 #define CHANGE_BODY_MAX ((size_t)256 * 1024)

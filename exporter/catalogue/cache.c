@@ -1,4 +1,5 @@
-/* The SQLite file of the cache: the saved catalogue, and the Keeper's answers it was built from. */
+/* The SQLite file of the cache. It contains the saved catalogue, and the Keeper's answers from
+ * which the catalogue was built. */
 #include "exporter/catalogue/cache.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@
 struct catalogue_cache {
 	struct sql_file file;
 	char *path;
-	struct buf aside; /* new name of a file that was set aside; empty = none */
+	struct buf aside; /* if the old file was renamed: its new name; else empty */
 };
 
 /* "" becomes NULL. */
@@ -67,7 +68,7 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 			      BUSY_MS, e);
 }
 
-/* Tables whose columns are the fields of a part, followed by the columns in `more`. */
+/* Tables with one column for each field of a part of the catalogue, and the columns in `more`. */
 static const struct kept_table {
 	const char *name;
 	enum field_part part;
@@ -93,8 +94,8 @@ static const char other_tables[] =
 static const char *const saved_tables[] = {"vendor", "region", "server", "server_price", "country",
 	"vendor_compliance_link", "currency", "benchmark", "benchmark_score", "_metadata"};
 
-/* Returns true when a field is a column of its part's table. A server's prices are rows of
- * server_price, so the server table has no price columns. */
+/* Returns true when the field has a column in the table of `part`. Prices of a server are rows of
+ * the table server_price, so the server table has no price columns. */
 static bool is_kept(const struct field *f, enum field_part part)
 {
 	return f->part == part &&
@@ -143,12 +144,12 @@ static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct
 	return code;
 }
 
-/* Begins an empty file, since everything in a cache can be fetched again. The unusable file is
- * renamed, not deleted, because it may be someone else's. */
+/* Begins an empty file, because all data in a cache can be fetched again. The unusable file is
+ * renamed. It is not deleted, because it may belong to another program. */
 static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
-	/* If another process found the same damage, it has already renamed the file that is open
-	 * here. */
+	/* Another process may have found the same damage. In this case, it has already renamed the
+	 * file that is open here. */
 	bool moved = sql_moved(&k->file);
 
 	sql_close(&k->file);
@@ -161,7 +162,7 @@ static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 	return code ? code : catalogue_cache_create_tables(k, e);
 }
 
-/* Returns true when another program's database has this name: it has tables, but not the tables of
+/* Returns true when the file is a database of another program: it has tables, but not the tables of
  * a cache. */
 static bool is_of_others(const struct catalogue_cache *k)
 {
@@ -172,8 +173,9 @@ static bool is_of_others(const struct catalogue_cache *k)
 	return sql_row(&q, NULL) > 0 && sql_int(&q) > 0 && sql_int(&q) < 2;
 }
 
-/* Returns true when the file is not an SQLite database. A damaged database still begins with the
- * magic bytes. The file size proves nothing: a tar or a disk image also has whole pages. */
+/* Returns true when the file is not an SQLite database. Even a damaged database begins with the
+ * magic bytes. The file size is not checked, because a tar file or a disk image also has whole
+ * pages. */
 static bool is_no_database(const char *path)
 {
 	static const char magic[16] = "SQLite format 3";
@@ -184,7 +186,8 @@ static bool is_no_database(const char *path)
 	       memcmp(head, magic, sizeof magic) != 0;
 }
 
-/* Refuses a file that is not a cache, so that a wrong path in the options does not destroy it. */
+/* Refuses a file that is not a cache. If the user gave a wrong path in the options, that file must
+ * not be destroyed. */
 static int check_owner(const struct catalogue_cache *k, bool readable, struct err *e)
 {
 	if (readable ? !is_of_others(k) : !is_no_database(k->path))
@@ -282,14 +285,14 @@ static int read_origin(const struct sql_file *f, struct cache_origin *ret, struc
 			utf8_clean(value, strlen(value), ret->source_text, sizeof ret->source_text);
 		double at = sql_double(&q);
 
-		/* A catalogue that has no valid time counts as not saved. */
+		/* Without a valid time, treat the catalogue as missing. */
 		if (strcmp(key, "saved_at") == 0 && at >= 0 &&
 			at < (double)(INT64_MAX / NS_PER_S)) {
 			ret->at = wall_from_seconds(at);
 			found = true;
 		}
 	}
-	/* -EPROTO: the table does not exist. */
+	/* -EPROTO means that the table does not exist. */
 	return code == -EPROTO || (code == 0 && !found) ? -ENOENT : code;
 }
 
@@ -299,7 +302,8 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 	struct cache_origin o;
 	int code = sql_check_place(&file, e);
 
-	/* Other codes, such as a missing directory, mean that no catalogue was saved. */
+	/* All other codes, such as that of a missing directory, mean that no catalogue was
+	 * saved. */
 	if (code == -EINVAL || code == -EISDIR)
 		return code;
 	code = sql_open(&file, path, SQLITE_OPEN_READONLY, BUSY_MS, NULL) ?
@@ -360,8 +364,8 @@ int catalogue_cache_page(struct catalogue_cache *k, const char *url, struct cach
 	snprintf(page.etag, sizeof page.etag, "%s", etag ? etag : "");
 	page.fetched_at.ns = sql_int(&q);
 	page.max_age_seconds = sql_double(&q);
-	/* A negative time comes from a damaged file. Neither age nor expiry can be calculated from
-	 * it. */
+	/* A negative time comes from a damaged file. The age of such a page is unknown, so treat
+	 * the page as missing. */
 	if (page.fetched_at.ns < 0)
 		return -ENOENT;
 	if (body) {
@@ -424,7 +428,8 @@ int catalogue_cache_forget_pages(struct catalogue_cache *k, struct wall before, 
 
 /* ---- saving a catalogue ---- */
 
-/* Prepares an INSERT of the fields of t->part, followed by the SQL literals in `more`. */
+/* Prepares an INSERT statement for the fields of t->part. `more` contains the values of the columns
+ * t->more as SQL literals. */
 static struct sql prepare_insert(const struct catalogue_cache *k, const struct kept_table *t,
 	const char *more, struct err *e)
 {
@@ -478,7 +483,7 @@ static int save_vendors(const struct catalogue_cache *k, const struct catalogue 
 	return code;
 }
 
-/* Saves regions as sc-data does: aliases are a JSON array, and the continent belongs to the
+/* Saves regions in the format of sc-data. Aliases are a JSON array. The continent is saved with the
  * country. */
 static int save_regions(const struct catalogue_cache *k, const struct catalogue *c, struct err *e)
 {

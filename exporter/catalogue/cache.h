@@ -1,9 +1,9 @@
-/* One SQLite file with the catalogue that was last fetched or imported, and the Keeper's answers it
- * was built from. The tables have the names of sc-data, so that catalogue_from_scdata can read
- * them.
+/* One SQLite file. It contains the catalogue that was last fetched or imported, and the Keeper's
+ * answers from which it was built. The tables have the names of sc-data, so that
+ * catalogue_from_scdata can read them.
  *
- * A handle belongs to one thread; several processes may use the file. All data can be fetched
- * again, so a corrupt file is renamed (exporter/history/quarantine.h) and a new one begun. */
+ * A handle belongs to one thread. Several processes may use the file. All data can be fetched
+ * again, so a corrupt file is renamed (exporter/history/quarantine.h), and a new file is begun. */
 #ifndef EXPORTER_CATALOGUE_CACHE_H
 #define EXPORTER_CATALOGUE_CACHE_H
 
@@ -20,7 +20,8 @@ struct catalogue_cache;
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
-/* Returns true when the old file was set aside. *ret then gets -EUCLEAN and a message. */
+/* Returns true when catalogue_cache_open renamed the old file. *ret then gets -EUCLEAN and a
+ * message with the new name. */
 bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 
 #define CATALOGUE_SOURCE_TEXT_MAX 512
@@ -28,17 +29,16 @@ bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 /* Origin of a saved catalogue. */
 struct cache_origin {
 	char source[256]; /* URL or path */
-	char hash[128];   /* of the Keeper's database; "" = unknown */
-	char source_text
-		[CATALOGUE_SOURCE_TEXT_MAX]; /* fetched regions and benchmarks; "" = defaults */
-	struct wall at;                      /* when fetched, or last found unchanged */
+	char hash[128];   /* hash of the Keeper's database; "" = unknown */
+	char source_text[CATALOGUE_SOURCE_TEXT_MAX]; /* see catalogue_source_text; "" = defaults */
+	struct wall at; /* time of the fetch, or of the last catalogue_cache_confirm */
 };
 
 /* Replaces the saved catalogue in one transaction. */
 int catalogue_cache_save(struct catalogue_cache *cache, const struct catalogue *c,
 	const struct cache_origin *origin, struct err *e);
 
-/* Records that the saved catalogue was still the newest at the time `at`. */
+/* Records that at the time `at` the Keeper still had the saved catalogue. */
 int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struct err *e);
 
 /* Loads the catalogue that was saved last. -ENOENT: no file, or no catalogue in it. Needs no
@@ -56,11 +56,12 @@ struct cached_page {
 	double max_age_seconds; /* time for which the page counts as fresh */
 };
 
-/* Reads the page of `url`. `body` may be NULL, else it gets the unpacked body. -ENOENT: no such
- * page. */
+/* Reads the page of `url`. If `body` is not NULL, it gets the unpacked body. Returns -ENOENT when
+ * there is no such page. */
 int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
 	struct buf *body, struct err *e);
-/* Stores a page. `body` NULL keeps the stored body, for an answer that only confirmed it (304). */
+/* Stores a page. If `body` is NULL, the old body stays. This is for an answer 304, which confirms
+ * that the old body is still right. */
 int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
 	const struct cached_page *page, const struct buf *body, struct err *e);
 /* Deletes pages whose last fetch or confirmation is older than `before`. */

@@ -14,8 +14,8 @@
 #include "exporter/catalogue/rates.h"
 
 #define DAY 86400.0
-/* Vendors change prices every few weeks. A fetched catalogue is stale after several failed
- * refreshes. */
+/* Vendors change prices every few weeks. A built-in or imported catalogue is stale after
+ * STALE_SECONDS. A fetched catalogue is stale after STALE_REFRESHES missed refreshes. */
 #define STALE_SECONDS   (30 * DAY)
 #define STALE_REFRESHES 3.0
 
@@ -31,10 +31,10 @@ struct current_catalogue {
 	struct current_catalogue_config config;
 	pthread_mutex_t lock; /* guards the members below */
 	struct catalogue *catalogue;
-	struct catalogue_stamp stamp; /* stamp of the catalogue's file; all 0 = no file */
-	struct cache_origin origin;   /* `at` 0 = the catalogue is not from the cache */
+	struct catalogue_stamp stamp; /* stamp of the loaded file; all members 0 = no file */
+	struct cache_origin origin;   /* if `at` is 0, the catalogue is not from the cache */
 	struct mono used;
-	bool silent; /* the file is a pipe that brought no catalogue */
+	bool silent; /* the file is a pipe, and no catalogue could be read from it */
 	struct fetcher *fetcher;
 	struct err no_fetcher; /* why the fetcher could not start */
 };
@@ -81,7 +81,8 @@ void current_catalogue_free(struct current_catalogue *s)
 	free(s);
 }
 
-/* Replaces the catalogue by `take`. The caller must have the only reference to `take`. */
+/* Replaces the current catalogue by `take`, and takes over the caller's reference. No one else may
+ * have a reference to `take`. */
 static int put_catalogue(struct current_catalogue *s, struct catalogue *take, struct err *e)
 {
 	int code = catalogue_set_rates(take, &s->config.fetcher.rates, e);
@@ -101,7 +102,7 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	struct catalogue *c = NULL;
 	int code;
 
-	/* A pipe can be read only once. Reading an empty one again would block every caller. */
+	/* A pipe can be read only once. A second reading would block every caller. */
 	bool pipe = is_kind(s->config.path, S_IFIFO);
 
 	if (s->catalogue && (pipe || same_stamp(&now, &s->stamp)))
@@ -118,16 +119,17 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* Keeps the loaded catalogue from the cache while the cache cannot be read. The built-in catalogue
- * would have older prices. */
+/* Returns 0 to keep the catalogue that was loaded from the cache, when the cache cannot be read
+ * now. The built-in catalogue has older prices. */
 static int go_on_without_cache(const struct current_catalogue *s, int code)
 {
 	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
 }
 
-/* Loads the cached catalogue if it is new. The stamp alone is not enough: the file changes with
- * every page fetched, but its catalogue only at the end of a fetch. An unchanged catalogue only
- * gets a new age. -ENOENT: no cached catalogue. */
+/* Loads the cached catalogue if it has changed. Every fetched page changes the file, but the
+ * catalogue in it changes only at the end of a fetch. Therefore the origin of the catalogue is
+ * compared, too. If the catalogue has not changed, only its age is updated. -ENOENT: no cached
+ * catalogue. */
 static int load_cache(struct current_catalogue *s)
 {
 	const char *path = s->config.fetcher.source.cache_path;
@@ -175,8 +177,8 @@ static int load_built_in(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* Uses the fetcher's catalogue when it could not be written to the cache. Returns false when there
- * is no such catalogue. */
+/* If the fetcher has a catalogue that could not be written to the cache, uses it. Returns false
+ * when there is no such catalogue. */
 static bool take_fetched(struct current_catalogue *s)
 {
 	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;
@@ -204,8 +206,8 @@ static int load_catalogue(struct current_catalogue *s, struct err *e)
 	return load_built_in(s, e);
 }
 
-/* Returns the start of "2026", "2026-08" or "2026-08-22", in seconds since 1970 UTC; NaN = not a
- * date. */
+/* Returns the time at which a date begins, in seconds since 1970 UTC. The date is a year, a month
+ * or a day: "2026", "2026-08" or "2026-08-22". NaN = not a date. */
 static double date_seconds(const char *date)
 {
 	struct scan s = SCAN(date, strlen(date));

@@ -1,10 +1,11 @@
-/* Chooses the catalogue for answers: --catalogue.path if given, else the cached one (fetched or
- * imported), else the built-in one. It is loaded on first use, and again when its file changed. A
- * replaced catalogue lives until its last reader has finished.
+/* Chooses the catalogue for answers. With --catalogue.path, this is the catalogue in that file.
+ * Without it, it is the cached catalogue (fetched or imported), or the built-in catalogue if the
+ * cache is empty. The catalogue is loaded on first use, and again when its file changed. A replaced
+ * catalogue lives until its last reader has finished.
  *
- * With `refresh`, the first call starts the thread that refreshes the cache. A program that never
- * needs a catalogue makes no network calls and uses no memory. If the thread cannot start, the next
- * call tries again, and answers report the problem until then. */
+ * If `refresh` is true, the first call starts the thread that refreshes the cache. A program that
+ * never needs a catalogue therefore makes no network calls and uses no memory. If the thread cannot
+ * start, the next call tries again, and answers report the problem until then. */
 #ifndef EXPORTER_CATALOGUE_CURRENT_H
 #define EXPORTER_CATALOGUE_CURRENT_H
 
@@ -18,26 +19,29 @@ struct current_catalogue;
 struct current_catalogue_config {
 	const char *path; /* NULL = the cached or the built-in one */
 	bool refresh;
-	/* The rates apply to every catalogue. A cache_path of NULL = no cache. */
+	/* `fetcher.rates` apply to every catalogue. There is no cache if
+	 * fetcher.source.cache_path is NULL. */
 	struct fetcher_options fetcher;
 };
 
 /* Age and health of the catalogue, for answers. */
 struct current_catalogue_state {
-	double fetched_at;  /* seconds since 1970 UTC; NaN = not fetched */
-	double age_seconds; /* since fetched_at, else since the catalogue's date; NaN = unknown */
+	double fetched_at; /* seconds since 1970 UTC; NaN = not fetched */
+	/* Age since fetched_at or, if that is NaN, since the date of the catalogue. NaN =
+	 * unknown. */
+	double age_seconds;
 	bool stale;
-	char problem[256]; /* why the refresh failed; "" = no known problem */
+	char problem[256]; /* why the last refresh failed; "" = it did not fail */
 };
 
-/* `config` is copied; the memory it points to must outlive the result. */
+/* Copies `config`. The memory to which `config` points must outlive the result. */
 struct current_catalogue *current_catalogue_new(const struct current_catalogue_config *config);
 void current_catalogue_free(struct current_catalogue *s); /* stops the thread; NULL does nothing */
 
-/* Gives the caller a reference to the catalogue, which catalogue_free drops. Returns a negative
- * errno with a message when --catalogue.path cannot be read; no other catalogue replaces it.
- * `keep` = false: the call leaves no catalogue in memory and does not start the thread. Any
- * thread. */
+/* Gives the caller a reference to the catalogue. The caller drops it with catalogue_free. If
+ * --catalogue.path cannot be read, no other catalogue is used, and the call returns a negative
+ * errno with a message. If `keep` is false, a catalogue that this call loads does not stay in
+ * memory, and the call does not start the thread. Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 

@@ -12,7 +12,7 @@
 #include "exporter/catalogue/rates.h"
 #include "exporter/core/random_share.h"
 
-#define FIRST_DELAY   300.0 /* seconds after the first failure; doubles with each failure */
+#define FIRST_DELAY   300.0 /* seconds to wait after the first failure; doubles each time */
 #define LONGEST_DELAY 21600.0
 
 struct fetcher {
@@ -36,8 +36,8 @@ void fetcher_state(struct fetcher *f, struct fetcher_state *ret)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Publishes the result of a successful update. `take` is kept in memory only when it could not be
- * written to the cache. */
+/* Publishes the result of a successful update, and takes over `take`. The catalogue stays in memory
+ * only if it could not be written to the cache. */
 static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 {
 	pthread_mutex_lock(&f->lock);
@@ -45,18 +45,19 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	pthread_mutex_unlock(&f->lock);
 	if (!take)
 		return;
-	/* Set the rates before latest_set, because readers may use the catalogue after it. An error
-	 * is ignored here: loading the next catalogue reports a wrong rate. */
+	/* Set the rates first, because readers may use the catalogue after latest_set. An error in
+	 * the rates is ignored here, because the next loading of a catalogue reports it. */
 	catalogue_set_rates(take, &f->options->rates, NULL);
 	latest_set(&f->uncached, cached ? NULL : &take->shared);
 	if (cached)
 		catalogue_free(take);
-	/* Building the catalogue took several times its size. Return that memory, because the next
-	 * fetch is hours away. */
+	/* Building a catalogue takes several times its size. Give the freed memory back to the
+	 * system, because the next fetch is hours away. */
 	malloc_trim(0);
 }
 
-/* Records the result of an attempt, and reports it when success and failure alternate. */
+/* Records the result of an attempt. Reports it if the attempt before had the other result (success
+ * or failure). */
 static void note_result(struct fetcher *f, const char *error)
 {
 	pthread_mutex_lock(&f->lock);
@@ -89,8 +90,8 @@ static int update_cache(struct fetcher *f)
 	return code;
 }
 
-/* Returns the seconds until the next fetch. Another process may have fetched into the same cache
- * meanwhile, so this reads the cache's age. */
+/* Returns the seconds until the next fetch. Uses the age of the cache, because another process may
+ * have fetched into the same cache. */
 static double seconds_left(struct fetcher *f)
 {
 	const struct catalogue_source *source = &f->options->source;
@@ -100,7 +101,7 @@ static double seconds_left(struct fetcher *f)
 
 	if (catalogue_cache_origin(&origin, source->cache_path, NULL) == 0 &&
 		!catalogue_is_url(origin.source))
-		return refresh; /* imported by a user: no fetch is due */
+		return refresh; /* a user imported the catalogue: do not replace it */
 	pthread_mutex_lock(&f->lock);
 	if (catalogue_is_from(source, &origin) && origin.at.ns > f->state.fetched_at.ns)
 		f->state.fetched_at = origin.at;

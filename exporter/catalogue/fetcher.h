@@ -10,16 +10,16 @@ struct fetcher;
 
 struct fetcher_options {
 	struct catalogue_source source;
-	struct text_list rates; /* for catalogues that exist only in memory: see rates.h */
-	double refresh_seconds; /* age at which the catalogue is fetched again */
-	/* Reports a message for the log: once when fetching begins to fail, once when it works
-	 * again. Called on the fetcher's thread; may be NULL. */
+	struct text_list rates; /* for a catalogue that cannot be cached; see rates.h */
+	double refresh_seconds; /* the catalogue is fetched again when it has this age */
+	/* Called with a message for the log when fetching begins to fail, and again when it works
+	 * again. Runs on the fetcher's thread. May be NULL. */
 	void (*say)(void *context, bool works, const char *text);
 	void *say_context;
 };
 
 struct fetcher_state {
-	struct wall fetched_at; /* when the newest catalogue was fetched or confirmed; 0 = never */
+	struct wall fetched_at; /* last fetch or confirmation of the catalogue; 0 = never */
 	struct wall tried_at;   /* last attempt; 0 = no attempt yet */
 	struct wall next_at;    /* next attempt; 0 = unknown, or in progress */
 	unsigned long fetches, failures;
@@ -30,8 +30,8 @@ struct fetcher_state {
 int fetcher_start(struct fetcher **ret, const struct fetcher_options *options, struct err *e);
 void fetcher_stop(struct fetcher *f); /* ends within seconds; NULL does nothing */
 
-/* Returns the newest catalogue while it could not be written to the cache, else NULL. The caller
- * owns one reference and drops it with catalogue_free. Any thread. */
+/* Returns the newest catalogue if it could not be written to the cache. Returns NULL otherwise. The
+ * caller owns one reference and drops it with catalogue_free. Any thread. */
 struct catalogue *fetcher_catalogue(struct fetcher *f);
 void fetcher_state(struct fetcher *f, struct fetcher_state *ret); /* any thread */
 

@@ -18,7 +18,8 @@
 
 #define CHUNK 65536
 
-/* Compressed formats that are not supported: first bytes, and the command that unpacks them. */
+/* Compressed formats that this program cannot read. Each row has the first bytes of such a file,
+ * and the command that unpacks it. */
 static const struct {
 	const char *magic;
 	size_t len;

@@ -6,15 +6,15 @@
 #include "exporter/catalogue/current.h"
 
 /* A reference to the catalogue in use (exporter/catalogue/current.h), valid until
- * catalogue_use_done. catalogue_use_begin returns a negative errno with a message when the
- * catalogue cannot be read; the next call tries again. Any thread. */
+ * catalogue_use_done. If the catalogue cannot be read, catalogue_use_begin returns a negative errno
+ * with a message, and the next call tries again. Any thread. */
 struct catalogue_use {
 	struct catalogue *catalogue;
 	struct current_catalogue_state state;
 };
 int catalogue_use_begin(struct app *app, struct catalogue_use *ret, struct err *e);
-/* Like catalogue_use_begin, for a single use: the catalogue is not kept in memory afterwards, and
- * the call does not start the fetcher. */
+/* Like catalogue_use_begin, for programs that need the catalogue only once. It does not stay in
+ * memory afterwards, and the call does not start the fetcher. */
 int catalogue_use_once(struct app *app, struct catalogue_use *ret, struct err *e);
 void catalogue_use_done(struct catalogue_use *u); /* for AUTO; zeroed memory is allowed */
 

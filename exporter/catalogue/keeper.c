@@ -1,5 +1,5 @@
-/* Fetches the whole catalogue from the Keeper: the requests, their order, and how to read the
- * answers. */
+/* Fetches the whole catalogue from the Keeper. This file defines the requests, their order, and how
+ * the answers are read. */
 #include "exporter/catalogue/keeper.h"
 
 #include <errno.h>
@@ -15,15 +15,15 @@
 #define SERVERS_CREDITS 3.0
 #define OTHER_CREDITS   1.0
 
-/* The single-core score is a benchmark to request by name, because a server object has no field for
- * it. */
+/* Name of the benchmark with the single-core score. It must be requested by name, because a server
+ * object has no field for it. */
 #define SINGLE_CORE "stress_ng:best1"
 
 #define CREDITS_PER_MINUTE 60.0 /* credits that the Keeper grants each client */
 #define WINDOW_SECONDS     60.0 /* period in which credits are counted */
 #define FIRST_RETRY        2.0  /* seconds; doubles with each attempt */
 #define LONGEST_RETRY      300.0
-#define DEFAULT_MAX_AGE    3600.0 /* for an answer without max-age */
+#define DEFAULT_MAX_AGE    3600.0 /* seconds; used if the answer has no max-age */
 
 /* ---- one page: from the cache while it is fresh, else from the network within the credits ---- */
 
@@ -73,7 +73,8 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
 }
 
-/* Varies a delay by up to a half, so that clients that failed together do not retry together. */
+/* Varies a delay randomly by up to 50 %. Otherwise clients that failed at the same time would all
+ * retry at the same time. */
 static double jittered(struct keeper *k, double seconds)
 {
 	return seconds * (0.5 + k->transport->random(k->transport->context));
@@ -89,8 +90,8 @@ static double seconds_until(struct keeper *k, struct wall at)
 	return (double)(at.ns - k->transport->now(k->transport->context).ns) / 1e9;
 }
 
-/* Sets the earliest time of the next call. Credits are spent evenly; when too few remain, the next
- * call waits for a whole window. */
+/* Sets the earliest time of the next call, so that the credits last for the whole window. If the
+ * remaining credits are not enough for another such call, the next call waits for a new window. */
 static void pace(struct keeper *k, double credits)
 {
 	struct wall now = k->transport->now(k->transport->context);
@@ -103,7 +104,7 @@ static void pace(struct keeper *k, double credits)
 		k->next_call = after(now, WINDOW_SECONDS);
 }
 
-/* Returns the seconds until the next attempt, NaN = do not retry. *why gets the reason for the
+/* Returns the seconds until the next attempt. NaN = do not retry. *why gets the reason for the
  * wait. */
 static double retry_after(struct keeper *k, int code, unsigned attempt, const char **why)
 {
@@ -126,7 +127,8 @@ static double retry_after(struct keeper *k, int code, unsigned attempt, const ch
 	return NAN;
 }
 
-/* Makes an error of the first line of a refused answer: {"detail": ...}, or plain text. */
+/* Sets `e` to the first line of the answer, which is {"detail": ...} or plain text. Returns
+ * -EPROTO. */
 static int refused(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -136,7 +138,8 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 		(int)(n < 120 ? n : 120), text);
 }
 
-/* Stores the page under its ETag. A failure is ignored, because the cache only saves calls. */
+/* Stores the page with its ETag in the cache. Ignores a failure, because the page is needed only to
+ * save a later call. */
 static void keep(struct keeper *k, const char *url, const char etag[], const struct buf *body)
 {
 	struct cached_page page = {.fetched_at = k->transport->now(k->transport->context)};
@@ -153,7 +156,8 @@ struct keeper_request {
 	double credits;
 	int (*check)(void *context, const struct buf *body, struct err *e);
 	void *context;
-	struct cached_page known; /* the cached page, its body in k->body; fetched_at 0 = none */
+	/* The cached page. Its body is in k->body. fetched_at 0 = no page is cached. */
+	struct cached_page known;
 };
 
 /* Makes one attempt. Returns 0 when k->body is the page, else an error. retry_after decides whether
@@ -197,9 +201,9 @@ static bool is_fresh(struct keeper *k, const struct cached_page *p)
 	return age >= 0 && age < p->max_age_seconds;
 }
 
-/* Reads the page of `path` ("/servers?...") into k->body. `credits` is the price of the call, out
- * of 60 a minute. `check` may be NULL; it validates the body. A body that fails `check` is not
- * stored, and the page is requested again. */
+/* Reads the page of `path` ("/servers?...") into k->body. `credits` is what the call costs, out of
+ * 60 credits a minute. `check` validates the body, and may be NULL. If a body fails `check`, it is
+ * not stored, and the page is requested again. */
 static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	int (*check)(void *context, const struct buf *body, struct err *e), void *context,
 	struct err *e)
@@ -216,7 +220,7 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	tell(k, 0, NULL);
 	if (k->cache && catalogue_cache_page(k->cache, c.url, &c.known, &k->body, NULL) == 0 &&
 		check && check(context, &k->body, NULL))
-		c.known = (struct cached_page){0}; /* the cached body fails `check` */
+		c.known = (struct cached_page){0}; /* ignore it: its body fails `check` */
 	if (!c.known.fetched_at.ns || !is_fresh(k, &c.known)) {
 		for (unsigned attempt = 0;; attempt++) {
 			const char *why = NULL;
@@ -247,13 +251,13 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 struct fetching {
 	struct keeper k;
 	struct catalogue_builder *b;
-	struct catalogue *places; /* vendors and regions, to find their names */
+	struct catalogue *places; /* vendors and regions; needed to find them by name */
 	struct buf path;
 };
 
 /* Arguments of read_array. */
 struct keeper_reading {
-	struct catalogue_builder *b; /* NULL = only check that it can be read */
+	struct catalogue_builder *b; /* NULL = only check that the page can be parsed */
 	const struct json_reading *how;
 	size_t objects;
 };
@@ -269,8 +273,8 @@ static int read_array(void *context, const struct buf *body, struct err *e)
 	return code;
 }
 
-/* Fetches a page that is a JSON array and adds its objects to `b`. The page is first read into a
- * scratch builder, so that `b` never gets half of a truncated page. */
+/* Fetches a page that is a JSON array, and adds its objects to `b`. A truncated page must not add
+ * half of its objects, so the page is first checked as a whole. */
 static int fetch_array(struct fetching *f, const char *path, double credits,
 	const struct json_reading *how, struct catalogue_builder *b, size_t *objects, struct err *e)
 {
@@ -314,8 +318,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 	return code;
 }
 
-/* Reads which database the Keeper has. This call never uses the cache, because a cached answer
- * would name an old database. */
+/* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
+ * would have the hash of an older database. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;
@@ -347,8 +351,8 @@ static const struct {
 	{"/table/region", "regions", {.kind = READ_REGIONS, .lenient = true}},
 };
 
-/* Fetches countries, vendors and regions into the catalogue. A second copy goes into f->places,
- * because the later requests need the names before the catalogue is finished. */
+/* Fetches countries, vendors and regions into the catalogue, and into a second catalogue f->places.
+ * Later requests need the names of vendors and regions before the first catalogue is complete. */
 static int fetch_tables(struct fetching *f, struct err *e)
 {
 	struct catalogue_builder *places = catalogue_builder_new();
@@ -369,7 +373,8 @@ static int fetch_tables(struct fetching *f, struct err *e)
 	return code;
 }
 
-/* Adds the descriptions of the wanted benchmarks, from the Keeper's table of all benchmarks. */
+/* Adds the descriptions of the configured benchmarks. The Keeper has them in a table of all its
+ * benchmarks. */
 static int fetch_benchmarks(struct fetching *f, struct err *e)
 {
 	const struct text_list *wanted = &f->k.options->benchmarks;
@@ -466,8 +471,8 @@ static int fetch_vendors(struct fetching *f, const char *benchmark_id, bool coun
 	return code;
 }
 
-/* Fetches the prices in every region called `name`. Several vendors may have a region of the same
- * name, such as 1000. `known` = true: no match is an error. */
+/* Fetches the prices in every region with this name. Regions of several vendors may have the same
+ * name, such as 1000. If `known` is true, it is an error when no region has the name. */
 static int fetch_region(struct fetching *f, const char *name, bool known, struct err *e)
 {
 	char which[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
@@ -492,8 +497,8 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 	return code;
 }
 
-/* Checks that most of the expected servers came. The list may change between two pages, but not by
- * a tenth. */
+/* Checks that at least 90 % of the expected servers were received. The list may change between two
+ * pages, but not by 10 %. */
 static int check_count(struct fetching *f, struct err *e)
 {
 	size_t n = catalogue_builder_servers(f->b);
@@ -523,7 +528,7 @@ static int fetch_all(struct fetching *f, struct err *e)
 		code = fetch_benchmarks(f, e);
 	if (code == 0) {
 		f->k.report->expected_servers =
-			0; /* becomes NaN when an answer has no count, like a cached page */
+			0; /* becomes NaN if an answer has no count; a cached page has none */
 		code = fetch_vendors(f, SINGLE_CORE, true, e);
 	}
 	for (size_t i = 0; code == 0 && i < o->benchmarks.n; i++)

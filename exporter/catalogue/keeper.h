@@ -1,9 +1,10 @@
-/* The client of the Spare Cores Keeper, which fetches the whole catalogue page by page. It makes at
- * most 20 calls of /servers a minute and stays within the credits in the Keeper's headers. Pages
- * that are fresh or unchanged are not sent again. Failed calls are retried with growing delays and
- * jitter.
+/* Fetches the whole catalogue page by page from the Spare Cores Keeper. Makes at most 20 calls of
+ * /servers a minute, and stays within the credits that the Keeper's headers grant. Does not
+ * download pages again that are fresh in the cache or unchanged in the Keeper. Retries failed
+ * calls, with growing delays and jitter.
  *
- * The caller supplies the network, the clock and the waiting, so that tests need none of them. */
+ * The caller supplies functions for the network, the clock and the waiting, so that tests can
+ * replace them. */
 #ifndef EXPORTER_CATALOGUE_KEEPER_H
 #define EXPORTER_CATALOGUE_KEEPER_H
 
@@ -25,7 +26,7 @@ struct keeper_progress {
 	const char *doing;      /* such as "servers of aws" */
 	unsigned pages;         /* so far, from the network or the cache */
 	size_t servers;         /* so far */
-	double waiting_seconds; /* > 0: a wait of that length begins; `why` is its reason */
+	double waiting_seconds; /* if > 0, a wait of this length begins, for the reason in `why` */
 	const char *why;
 };
 
@@ -35,34 +36,37 @@ struct keeper_options {
 	 * costs one more pass over its servers. If the list is empty, each server has only its
 	 * lowest price over all regions. */
 	struct text_list regions;
-	/* This machine's region, "vendor~name", fetched too if the Keeper has it; NULL = unknown. */
+	/* Region of this machine, "vendor~name". It is fetched too if the Keeper has it. NULL =
+	 * unknown. */
 	const char *home;
-	struct text_list benchmarks; /* besides SCore; each costs one more pass */
-	/* Hash of the database in the cache; NULL = fetch in any case. */
+	/* Benchmarks to fetch in addition to SCore. Each costs one more pass over the servers. */
+	struct text_list benchmarks;
+	/* Hash of the database from which the cached catalogue was made. If the Keeper still has
+	 * this database, nothing is fetched. NULL = always fetch. */
 	const char *known_hash;
-	/* Called with each change of the progress; may be NULL. */
+	/* Called whenever the progress changes. May be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;
 };
 
 struct keeper_report {
-	bool unchanged; /* the database has the known hash; no catalogue is made */
+	bool unchanged; /* the Keeper's database has known_hash, so no catalogue is made */
 	char hash[128]; /* of the database; "" = unknown */
 	unsigned calls, pages, unmodified, retries;
 	double expected_servers; /* from X-Total-Count; NaN = unknown */
 };
 
-/* Fetches all pages and builds a catalogue. *ret is NULL when r->unchanged. `cache` may be NULL:
- * then no page is stored between calls.
- * -ECANCELED: `wait` returned false or `get` was stopped. After any other error the message names
- * the URL and the problem. Pages that did arrive stay in the cache and are not requested again
- * while fresh. */
+/* Fetches all pages and builds a catalogue. If r->unchanged is true, *ret is NULL. If `cache` is
+ * NULL, no page is stored between calls.
+ * -ECANCELED: `wait` returned false, or `get` was stopped. After any other error, the message names
+ * the URL and the problem. Pages that were received stay in the cache. They are not requested again
+ * while they are fresh. */
 int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *t,
 	struct catalogue_cache *cache, struct catalogue **ret, struct keeper_report *r,
 	struct err *e);
 
 #define KEEPER_PAGE_SIZE 250 /* servers per page */
-#define KEEPER_PAGES_MAX 400 /* maximum per vendor; more pages mean an endless loop */
+#define KEEPER_PAGES_MAX 400 /* per vendor; more pages mean that the Keeper's paging never ends */
 #define KEEPER_ATTEMPTS  6
 
 #endif

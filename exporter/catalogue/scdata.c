@@ -21,16 +21,18 @@ struct scdata_reader {
 	struct catalogue_builder *b;
 };
 
-/* A table whose columns are fields. `add` is called for each row, after the fields were set. */
+/* A table of sc-data. Its columns are fields of `part`. After the fields of a row were set, `add`
+ * is called for the row. */
 struct scdata_table {
 	const char *name;
 	enum field_part part;
 	const char *where; /* NULL = all rows */
 	int (*add)(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e);
-	const char *more; /* further columns, which `add` reads from `q`; NULL = none */
+	const char *more; /* names of more columns, which `add` reads from `q`; NULL = none */
 };
 
-/* Returns the text of the next column, "" for NULL. Valid until the next row. */
+/* Returns the text of the next column, or "" if the column is NULL. The text is valid until the
+ * next row is read. */
 static const char *text_of(struct sql *q)
 {
 	const char *text = sql_text(q);
@@ -84,8 +86,8 @@ static int columns_of(const struct scdata_reader *r, const struct scdata_table *
 	return n;
 }
 
-/* Sets a field from the next column. An invalid value leaves the field unknown, because the file
- * may have a later version. */
+/* Sets a field from the next column. If the value is invalid, the field stays unknown, because a
+ * later version of sc-data may allow more values. */
 static void set_field(const struct field *f, void *object, struct sql *q)
 {
 	switch (sql_type(q)) {
@@ -128,8 +130,8 @@ static int read_table(struct scdata_reader *r, const struct scdata_table *t, str
 	return code;
 }
 
-/* Ignores the error of one bad row. -E2BIG is not ignored: it means too many rows and ends the
- * reading. */
+/* Returns 0 for an error in a single row, so that reading goes on. Returns -E2BIG (too many rows)
+ * unchanged, which ends the reading. */
 static int tolerate(int code)
 {
 	return code == -E2BIG ? code : 0;
@@ -277,8 +279,8 @@ static int add_benchmark(struct scdata_reader *r, struct sql *q, struct err *e)
 	return *text[0] ? tolerate(catalogue_add_benchmark(r->b, &b, e)) : 0;
 }
 
-/* Each row has the highest and the lowest score. Adding both is enough, because the best score over
- * all configurations is one of them. */
+/* Each row has the highest and the lowest score of a server over all configurations of a benchmark.
+ * The best score is one of the two, so adding both is enough. */
 static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *vendor_id = text_of(q), *server_id = text_of(q), *benchmark_id = text_of(q);
@@ -334,8 +336,7 @@ static int read_all(struct scdata_reader *r, struct err *e)
 	static const struct scdata_table *const required[] = {&servers, &prices};
 	int code = 0;
 
-	/* This is the first statement that reads the file, so it fails when the file is not a
-	 * database. */
+	/* The first statement that reads the file fails if the file is not a database. */
 	code = sql_exec(&r->file, "PRAGMA schema_version", "read", e);
 	if (code)
 		return code;

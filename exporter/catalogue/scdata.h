@@ -6,12 +6,14 @@
 
 #include "recommender/catalogue/catalogue.h"
 
-/* Reads the file without changing it. Blocks meanwhile: about a second for the whole database.
- * -ENOENT: no such file; -EINVAL: not a database, or no servers and prices; the message names the
- * missing table. */
+/* Reads the file and does not change it. Blocks for about a second with the whole database.
+ * -ENOENT: no such file.
+ * -EINVAL: the file is not a database, or has no servers and prices. The message names the missing
+ * table. */
 int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *e);
 
-/* The same, but the catalogue names `source` as its origin instead of `path`. */
+/* Like catalogue_from_scdata, but stores `source` in the catalogue as its origin, in place of
+ * `path`. */
 int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const char *source,
 	struct err *e);
 

@@ -1,4 +1,4 @@
-/* Splits a dump into statements and runs those that fill needed tables. */
+/* Splits a dump into statements, and runs the statements that fill tables in `needed`. */
 #include "exporter/catalogue/sql_dump.h"
 
 #include <errno.h>
@@ -14,22 +14,22 @@
 struct catalogue_dump {
 	sqlite3 *db;
 	struct buf statement;
-	size_t read;        /* bytes of the statement that ends_statement has scanned */
+	size_t read;        /* bytes of `statement` that ends_statement has already scanned */
 	char quote;         /* opening quote that is not closed yet; '\0' = none */
-	bool is_whole;      /* ends in its semicolon, or has only blanks and comments */
+	bool is_whole;      /* `statement` ends in a semicolon, or has only blanks and comments */
 	unsigned long line; /* where the statement ends */
 	uint64_t steps;     /* remaining steps of SQLite */
 };
 
-/* Measured: SQLite's virtual machine takes 0.3 to 2.2 steps per byte of an INSERT. Rows of two
- * small numbers with a key and checks take the most. A CREATE TABLE takes 80 steps. The limit stops
- * a short statement with an endless join. */
+/* Limits the steps of SQLite's virtual machine, to stop a short statement with an endless join. By
+ * measurement, an INSERT takes 0.3 to 2.2 steps per byte (the most for rows of two small numbers
+ * with a key and checks), and a CREATE TABLE takes 80 steps. */
 #define STEPS_PER_BYTE 10
 #define STEPS_OF_ANY   100000
-#define STEPS_BETWEEN  1000 /* between two checks of the limit */
+#define STEPS_BETWEEN  1000 /* steps between two checks of the limit */
 
-/* The tables that exporter/catalogue/scdata.c reads. Other tables are skipped: the descriptions
- * alone are half of a dump. */
+/* The tables that exporter/catalogue/scdata.c reads. Other tables are skipped, because their
+ * descriptions alone are half of a dump. */
 static const char *const needed[] = {"country", "vendor", "vendor_compliance_link", "region",
 	"server", "server_price", "storage_price", "traffic_price", "ipv4_price", "benchmark",
 	"benchmark_score", "currency", "_metadata"};
@@ -42,8 +42,8 @@ static bool is_needed(const char *table, size_t len)
 	return false;
 }
 
-/* Allows only creating and filling tables. Denies other files, functions with side effects and
- * virtual tables. */
+/* Callback of sqlite3_set_authorizer. Allows only creating and filling tables. Denies access to
+ * other files, functions with side effects, and virtual tables. */
 static int authorise(void *context, int action, const char *a, const char *b, const char *database,
 	const char *inner)
 {
@@ -105,8 +105,8 @@ int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct er
 	return 0;
 }
 
-/* Returns the text from the table name on, of an "INSERT INTO x" or "CREATE TABLE x"; NULL for any
- * other statement. */
+/* If the statement is "INSERT INTO x" or "CREATE TABLE x", returns the text from x to the end.
+ * Returns NULL for any other statement. */
 static const char *table_of(const char *statement)
 {
 	static const char *const words[] = {
@@ -152,8 +152,8 @@ static int run_statement(struct catalogue_dump *d, struct err *e)
 	return code;
 }
 
-/* Scans the part of the statement not scanned yet, and returns true when the statement is complete.
- * The last character of the line must be a semicolon outside of quotes and "--" comments. */
+/* Scans the new part of the statement. Returns true when the statement is complete: the last
+ * character of a line is a semicolon, which is not in quotes or in a "--" comment. */
 static bool ends_statement(struct catalogue_dump *d)
 {
 	const char *at = buf_text(&d->statement) + d->read;
@@ -172,8 +172,8 @@ static bool ends_statement(struct catalogue_dump *d)
 	return d->is_whole && !d->quote;
 }
 
-/* Runs each complete statement. Statements end only at the end of a line. Lines with only blanks
- * and comments form a statement that is skipped. */
+/* Runs each complete statement. A statement ends at the end of a line, never inside a line. Lines
+ * with only blanks and comments are skipped. */
 int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e)
 {
 	for (size_t i = 0; i < len;) {

@@ -12,7 +12,7 @@
 
 #define CONNECT_SECONDS 5.0
 #define TOTAL_SECONDS   60.0
-#define ASKED_MAX       (4u << 20) /* bytes; longer than any command line */
+#define ASKED_MAX       (4u << 20) /* bytes; no command line is longer */
 
 struct update_network {
 	struct download *download;
@@ -97,8 +97,8 @@ static double network_random(void *context)
 	return random_share();
 }
 
-/* Reads the origin of the cached catalogue. `ret` is all zero when the cache has no catalogue that
- * `s` would fetch. */
+/* Reads the origin of the cached catalogue. If the cached catalogue does not come from `s`, `ret`
+ * is all zero. */
 static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
 {
 	*ret = (struct cache_origin){0};
@@ -141,8 +141,8 @@ static int fetch_catalogue(const struct catalogue_source *s, const char *url,
 
 	if (code == 0 && !no_cache)
 		no_cache = save_catalogue(s, cache, *ret, url, report, notice);
-	/* Report a cache that was set aside even when nothing was fetched, because the next opener
-	 * sees only the new file. */
+	/* The cache file may have been renamed as damaged. Report this even when nothing was
+	 * fetched, because after this call only the new file is seen. */
 	if (!no_cache)
 		catalogue_cache_aside(cache, notice);
 	catalogue_cache_close(cache);

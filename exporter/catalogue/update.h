@@ -1,5 +1,5 @@
-/* Fetches the Keeper's catalogue over the network into the cache. The fetcher thread does this at
- * intervals, and the command "catalogue update" once. */
+/* Fetches the Keeper's catalogue over the network into the cache. The fetcher thread calls this at
+ * intervals, and the command "catalogue update" calls it once. */
 #ifndef EXPORTER_CATALOGUE_UPDATE_H
 #define EXPORTER_CATALOGUE_UPDATE_H
 
@@ -19,10 +19,12 @@ struct catalogue_source {
 	void *progress_context;
 };
 
-/* Fetches the catalogue. This takes minutes, because the Keeper allows 20 calls a minute. *ret is
- * NULL when the cached catalogue is still the newest; the cache then gets a new age.
- * A cache that cannot be written is not an error: *notice describes the problem. *notice has the
- * code -EUCLEAN when the cache file was set aside and a new one begun, even if the call fails. */
+/* Fetches the catalogue. This takes minutes, because the Keeper allows 20 calls a minute. If the
+ * cached catalogue is still the newest, *ret is NULL, and the cached catalogue counts as fetched
+ * now.
+ * A cache that cannot be written is not an error, but *notice describes the problem. If the cache
+ * file was damaged, it was renamed and a new one begun. *notice then has the code -EUCLEAN, even if
+ * the call fails. */
 int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
@@ -33,11 +35,12 @@ bool catalogue_is_url(const char *source);
  * in a hash of the whole text (utf8_clean). */
 void catalogue_source_text(const struct catalogue_source *s, char ret[CATALOGUE_SOURCE_TEXT_MAX]);
 
-/* Returns true when `o` has the URL, regions and benchmarks that `s` would fetch. */
+/* Returns true when the catalogue with the origin `o` has the URL, the regions and the benchmarks
+ * of `s`. */
 bool catalogue_is_from(const struct catalogue_source *s, const struct cache_origin *o);
 
-/* Writes "aws~us-east-1" to `out` and returns it; returns NULL when the vendor or the region is
- * "". */
+/* Writes "VENDOR~REGION", such as "aws~us-east-1", to `out`, and returns `out`. Returns NULL when
+ * `vendor_id` or `region` is "". */
 #define CATALOGUE_HOME_MAX 100
 const char *catalogue_home(const char *vendor_id, const char *region, char out[CATALOGUE_HOME_MAX]);
 

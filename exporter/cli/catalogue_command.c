@@ -20,7 +20,7 @@
 #define PROGRAM      "rightsize-exporter catalogue"
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-#define LONG_WAIT    10.0 /* seconds; a longer wait gets a line of its own without a terminal */
+#define LONG_WAIT    10.0 /* seconds; without a terminal, only a longer wait prints a line */
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
@@ -363,7 +363,8 @@ static int import(struct catalogue_command *c)
 static const struct catalogue_verb {
 	const char *word, *operand, *help;
 	int (*run)(struct catalogue_command *c);
-	/* Set instead of `run` for a command that prints from the current catalogue. */
+	/* A command that only prints the current catalogue has `show`. All other commands have
+	 * `run`. */
 	int (*show)(struct catalogue_command *c, const struct catalogue_use *use);
 } verbs[] = {
 	{"info", NULL,
@@ -416,8 +417,8 @@ static int read_command(struct catalogue_command *c, const struct catalogue_verb
 		argc--;
 		argv++;
 	}
-	/* Remove a last "-" (standard input) first, because options_read would reject it as an
-	 * option. */
+	/* The last argument may be "-", which means standard input. Remove it here, because
+	 * options_read would reject it as an option. */
 	if (argc > 0 && strcmp(argv[argc - 1], "-") == 0 && !first) {
 		c->operand = argv[--argc];
 		first = true;

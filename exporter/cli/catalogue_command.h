@@ -5,8 +5,8 @@
 #include "collectors/base/buf.h"
 #include "recommender/catalogue/catalogue.h"
 
-/* `argv` holds the arguments after the word catalogue. Returns the exit code: 0 = done, 1 = failed,
- * 2 = bad usage. */
+/* `argv` contains the arguments after the word "catalogue". Returns the exit code: 0 = done, 1 =
+ * failed, 2 = bad usage. */
 int catalogue_command_main(int argc, char **argv);
 
 /* Appends the commands and their descriptions for --help. */
@@ -16,9 +16,9 @@ void catalogue_command_help(struct buf *out);
  * fetched; NaN = it was not fetched. */
 void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds);
 
-/* Appends a heading and at most `limit` servers, cheapest first. Finds the active servers whose
- * server_id, api_reference, display_name or family contains `text`, ignoring case. Returns the
- * number of servers found. */
+/* Finds the active servers whose server_id, api_reference, display_name or family contains `text`,
+ * ignoring case. Appends a heading and the `limit` cheapest of these servers. Returns the number of
+ * all servers found. */
 size_t catalogue_command_search(struct buf *out, const struct catalogue *c, const char *text,
 	size_t limit);
 

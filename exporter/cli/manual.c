@@ -43,7 +43,8 @@ bool manual_wanted(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "manual") == 0)
 		return true;
-	/* Only options_read knows where the command of "run" begins, which may have --help, too. */
+	/* "run" is followed by a command, which may have its own --help. Only options_read knows
+	 * where that command begins. */
 	if (argc > 1 && strcmp(argv[1], "run") == 0)
 		return false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -307,7 +308,7 @@ void manual_man(struct buf *out)
 
 /* ---- bash ---- */
 
-/* Returns true when bash accepts `text` without quotes in a list of words. */
+/* Returns true when `text` needs no quotes in a bash script. */
 static bool is_word(const char *text)
 {
 	for (; *text; text++)

@@ -18,8 +18,8 @@ extern const struct manual_command manual_commands[];
 void manual_man(struct buf *out);
 void manual_bash(struct buf *out);
 
-/* Returns true when the first argument is the word manual, or when --help, -h or --version comes
- * before any "--". The options of "run" are left to options_read. */
+/* Returns true when the first argument is the word "manual", or when --help, -h or --version comes
+ * before any "--". Returns false for "run", because options_read reads its options. */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

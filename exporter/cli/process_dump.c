@@ -29,8 +29,9 @@ static json_t *arguments(struct slice command_line)
 	return ret;
 }
 
-/* Returns the whole value when a rule reads the variable, because rules match whole values.
- * Otherwise returns only the part that names the job. NULL = do not write the variable. */
+/* Returns the value to write for a variable. If a rule reads the variable, this is the whole value,
+ * because rules match whole values. Otherwise it is only the part that names the job. NULL = do not
+ * write the variable. */
 static json_t *variable(struct slice key, struct slice value, const struct job_rules *rules)
 {
 	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);

@@ -4,8 +4,9 @@
  * 	  "working_directory": "/", "cgroup": "/a", "container": "", "environment": {"NAME": "value"},
  * 	  "file": "### name: 'ALIGN (1)'"}]}
  *
- * The environment, and the file in which some systems keep the job's name, may contain secrets.
- * The dump has only the parts that name the job or that rules read. A missing member is unknown. */
+ * Some systems write the job's name into a file. This file and the environment may contain secrets.
+ * Therefore the dump has only the parts that name the job or that rules read. If a member is
+ * missing in the JSON, its value is unknown. */
 #ifndef EXPORTER_CLI_PROCESS_DUMP_H
 #define EXPORTER_CLI_PROCESS_DUMP_H
 
@@ -13,7 +14,7 @@
 
 #include "exporter/discovery/job_rules.h"
 
-/* `rules` may be NULL. Variables that the rules read are written, too. */
+/* Makes JSON of a process. Also writes the variables that `rules` read. `rules` may be NULL. */
 json_t *process_dump_json(const struct process_facts *facts, const struct job_rules *rules);
 
 /* Calls `each` for every process in the file, or only for process `pid` when `pid` is not 0.

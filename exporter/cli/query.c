@@ -52,8 +52,8 @@ static bool is_output(const char *argument, const char **value)
 	       (flag_parse(argument, name, value) && strcmp(name, "output") == 0);
 }
 
-/* Returns how many arguments, from argv[0] on, belong to one parameter of the route. 0 = no
- * parameter, 2 = the value is the next argument. */
+/* argv[0] may be a parameter of the route. Returns the number of arguments that belong to it: 0 =
+ * argv[0] is no parameter, 1 = only argv[0], 2 = the value is in argv[1]. */
 static int parameter_length(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
@@ -65,8 +65,8 @@ static int parameter_length(const struct route *route, int argc, char **argv)
 		return 0;
 	const struct parameter *p = route_parameter_find(route->parameters, name);
 
-	/* Options of the program have a dot in their name. The route gets every other unknown flag,
-	 * because the route's error message suggests a name. */
+	/* A name with a dot is an option of the program. Any other unknown name is left to the
+	 * route, because the route's error message suggests the right name. */
 	if (!p)
 		return !strchr(name, '.');
 	return value || p->kind == PARAMETER_FLAG || argc < 2 ? 1 : 2;
@@ -161,7 +161,8 @@ static int usage_error(const struct route *route, const char *text)
 	return EXIT_USAGE;
 }
 
-/* Suggests --job-name, because a word that is not a flag is usually the name of a job. */
+/* Makes the error for a word that is not a flag. Suggests --job-name, because the word is usually
+ * the name of a job. */
 static int no_flag(const struct route *route, const char *word, struct err *e)
 {
 	bool job = word[0] != '-' && route_parameter_find(route->parameters, "job_name");

@@ -18,9 +18,9 @@ int query_split(const struct route *route, int argc, char **argv);
  * answer, 2 = bad usage. */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 
-/* Writes the answer of a command to the file at `path`, as -o does. `pairs` has parameters and
- * values; a NULL name ends the list. If the answer is an error, writes no file and copies the error
- * message to `e`. */
+/* Runs a command and writes its answer to the file at `path`, as -o does. `pairs` has parameters
+ * and values; a NULL name ends the list. If the answer is an error, writes no file and copies the
+ * error message to `e`. */
 int query_save(struct app *app, const char *command, const char *const pairs[][2], const char *path,
 	struct err *e);
 

@@ -26,7 +26,7 @@ struct rules_session {
 	struct host host;
 	struct facts_reader *reader;
 	struct buf out;
-	json_t *captured; /* processes that capture prints; NULL for test */
+	json_t *captured; /* processes that "rules capture" prints; NULL for "rules test" */
 	bool explain;
 };
 
@@ -66,8 +66,8 @@ static void add_labels(struct buf *out, const struct recognised *r)
 		buf_addf(out, " attempt=%.0f", r->attempt);
 }
 
-/* Prints "PID COMMAND", then the rule or system that names the process, as in "rule 2 (line 9)
- * names it NAME flow=a". */
+/* Prints "PID COMMAND". Then prints which rule or system gives the process its name, for example
+ * "rule 2 (line 9) names it NAME flow=a". */
 static void describe(struct rules_session *s, const struct process_facts *facts)
 {
 	struct buf explanation AUTO(buf_done) = BUF_MAX(OUTPUT_MAX);

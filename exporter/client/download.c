@@ -29,7 +29,7 @@
 	X(curl_slist_append)                                                                       \
 	X(curl_slist_free_all)
 
-/* curl.h defines these two as macros. */
+/* curl.h also defines macros with these two names. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
@@ -121,8 +121,9 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.85 is needed");
-	/* Do not join libcurl's resolver thread after the transfer: a dead name server would delay
-	 * the end of the program by minutes. libcurl before 7.87 has no such option. */
+	/* Do not wait for libcurl's resolver thread after a transfer. If the name server does not
+	 * answer, the wait would delay the end of the program by minutes. libcurl before 7.87 has
+	 * no such option. */
 	set(c, (CURLoption)QUICK_EXIT, 1L);
 	return 0;
 }
@@ -149,7 +150,7 @@ int download_open(struct download **ret, const struct download_options *o, struc
 	return 0;
 }
 
-/* Does not unload the library, because unloading its TLS state is not safe. */
+/* Closes the handle. The library stays loaded, because unloading its TLS state is not safe. */
 void download_close(struct download *d)
 {
 	if (!d)
@@ -195,7 +196,7 @@ static bool is_pipe(const char *path)
 	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Runs one transfer. Removes the headers from the handle and frees `headers`. */
+/* Runs one transfer. Afterwards removes `headers` from the curl handle and frees them. */
 static int perform(struct download *d, const char *url, struct curl_slist *headers, struct err *e)
 {
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;

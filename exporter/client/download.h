@@ -1,6 +1,6 @@
-/* GET and POST over HTTP and HTTPS by libcurl. download_open loads libcurl, which takes 5 MB of
- * memory. A handle belongs to one thread. TLS certificates are always verified. At most three
- * redirects are followed, within http and https. */
+/* Sends GET and POST requests over HTTP and HTTPS. Uses libcurl, which download_open loads; this
+ * takes 5 MB of memory. A handle belongs to one thread. TLS certificates are always verified.
+ * Follows at most three redirects, and only to http and https. */
 #ifndef EXPORTER_CLIENT_DOWNLOAD_H
 #define EXPORTER_CLIENT_DOWNLOAD_H
 
@@ -16,8 +16,9 @@ struct download_options {
 	const char *user_agent;
 	const char *ca_file; /* trusted certificates; NULL = the system's */
 	double connect_seconds, total_seconds;
-	size_t max_bytes;        /* limit of a decompressed body */
-	const atomic_bool *stop; /* true aborts a transfer within 1 s; any thread; may be NULL */
+	size_t max_bytes; /* limit of a decompressed body */
+	/* Any thread may set it to true, to abort a transfer within 1 s. May be NULL. */
+	const atomic_bool *stop;
 };
 
 /* Returns -ENOSYS when libcurl is missing or too old. `o` and its texts must outlive the handle. */
@@ -39,9 +40,10 @@ void response_headers_clear(struct http_response *a); /* empties the body, keeps
 /* Stores one header line ("Name: value") in `a`. Ignores headers that have no member in `a`. */
 void response_headers_read(struct http_response *a, const char *line, size_t len);
 
-/* Returns 0 when a whole response came, with any status. Sends no If-None-Match when `etag` is NULL
- * or "". Returns -ECANCELED when the transfer was stopped, and -E2BIG when the body is longer than
- * max_bytes. -ETIMEDOUT, -EIO and -EINVAL = no whole response. */
+/* Returns 0 when a complete response was received, whatever its status. If `etag` is NULL or "",
+ * sends no If-None-Match. Returns -ECANCELED when the transfer was stopped, and -E2BIG when the
+ * body is longer than max_bytes. Returns -ETIMEDOUT, -EIO or -EINVAL when there was no complete
+ * response. */
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 

@@ -71,8 +71,8 @@ static bool scan_hex(struct scan *s, size_t *ret)
 	return s->at > start && v <= BODY_MAX;
 }
 
-/* Joins the chunks at the start of `body`. Returns 1 when the chunks are complete, 0 when more
- * bytes are needed, and -EBADMSG for an invalid chunk. */
+/* Decodes a chunked body in place: moves the data of all chunks to the start of `body`. Returns 1
+ * when all chunks are there, 0 when more bytes are needed, and -EBADMSG for an invalid chunk. */
 static int join_chunks(char *body, size_t len, size_t *ret)
 {
 	struct scan s = SCAN(body, len), line;

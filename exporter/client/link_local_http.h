@@ -13,9 +13,10 @@ struct link_local_answer {
 	size_t len;
 };
 
-/* `data` has all bytes received so far. `ended` = the peer closed the connection. Returns 1 when
- * the response is complete. A chunked body is then joined in place, so do not call again. Returns 0
- * when more bytes are needed, and -EBADMSG for a truncated response or for other text. */
+/* `data` has all bytes received so far. `ended` is true when the peer has closed the connection.
+ * Returns 1 when the response is complete. The call then changes a chunked body in `data`, so do
+ * not call it again with the same bytes. Returns 0 when more bytes are needed. Returns -EBADMSG for
+ * a truncated response, and for a text that is not HTTP. */
 int link_local_http_read(char *data, size_t len, bool ended, struct link_local_answer *ret);
 
 #endif

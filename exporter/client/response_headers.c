@@ -75,8 +75,8 @@ static bool name_is(struct slice name, const char *wanted)
 	return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
 }
 
-/* Stores an ETag. Ignores a long ETag, and an ETag with control characters, which would forge a
- * header of our next request. */
+/* Stores an ETag, which our next request sends back in a header. Ignores a long ETag. Also ignores
+ * an ETag with control characters, because they could add another header to our request. */
 static void read_etag(struct slice value, char *ret, size_t size)
 {
 	for (size_t i = 0; i < value.len; i++)

@@ -1,6 +1,6 @@
-/* The objects that all parts of the running program share. main fills the struct before threads
- * start. The pointers do not change afterwards. Query commands (recommend, stats, ...) set only
- * columns, history_path and options. */
+/* The objects that all parts of the running program share. main() fills the struct before it starts
+ * threads. After that the pointers do not change. Query commands (recommend, stats, ...) fill only
+ * `columns`, `history_path` and `options`. */
 #ifndef EXPORTER_CORE_APP_H
 #define EXPORTER_CORE_APP_H
 
@@ -29,7 +29,7 @@ struct app {
 	struct result_cache *results;        /* NULL = no cache; freed by app_caches_done */
 	size_t n_sockets;         /* listening sockets from systemd: exporter/lifecycle/systemd.h */
 	bool refreshes_catalogue; /* may fetch the catalogue in the background */
-	/* The members below are private to exporter/catalogue/in_use.c. */
+	/* Only exporter/catalogue/in_use.c uses the members below. */
 	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */
 	struct current_catalogue *current_catalogue;
 	char *cache_path;

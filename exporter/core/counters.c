@@ -9,7 +9,7 @@
 
 #define HANDLERS_MAX 64
 
-/* Statuses that this program sends. Every other status counts as "other". */
+/* HTTP statuses that this program sends. All other statuses are counted together as "other". */
 static const struct {
 	int status;
 	const char *code;

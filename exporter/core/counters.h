@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Counts one answered request in rightsize_http_requests_total. `handler` is the path of the route:
- * a static text, one of at most 64 texts. */
+/* Counts one answered request in rightsize_http_requests_total. `handler` is the path of the route.
+ * It must be a static text, and there may be at most 64 different handlers. */
 void counters_http_add(const char *handler, int status);
 
 /* Calls `each` for every pair of handler and status with a count above 0. */
@@ -13,14 +13,14 @@ void counters_http_each(void (*each)(void *context, const char *handler, const c
 				uint64_t n),
 	void *context);
 
-/* Counts runs whose numbers were dropped because one of them is impossible. */
+/* Counts runs with an impossible number. All numbers of such a run are dropped. */
 void counters_not_plausible_add(uint64_t n);
 uint64_t counters_not_plausible(void);
 
 /* ---- problems in the discovery of runs ---- */
 enum found_problem {
-	FOUND_TOO_MANY_JOBS,   /* runs not followed: more jobs than --jobs.max */
-	FOUND_NOT_FOLLOWED,    /* runs not followed for another reason */
+	FOUND_TOO_MANY_JOBS,   /* runs that were ignored: more jobs than --jobs.max */
+	FOUND_NOT_FOLLOWED,    /* runs that were ignored for another reason */
 	FOUND_UNREADABLE,      /* processes whose environment may not be read */
 	FOUND_PATTERN_GAVE_UP, /* patterns of rules that exceeded the step limit */
 	FOUND_PROBLEMS,

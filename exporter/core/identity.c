@@ -24,8 +24,8 @@ static size_t read_small(const char *path, char *buf, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Returns false in a PID namespace that shows another namespace's /proc (unshare(1) --pid without
- * --mount-proc). */
+/* Returns false if /proc shows another PID namespace than ours. This is the case after unshare(1)
+ * --pid without --mount-proc. */
 static bool proc_is_ours(void)
 {
 	char text[STAT_MAX];
@@ -52,8 +52,8 @@ bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks)
 	uint64_t ticks = identity_start_ticks(pid);
 
 	(void)context;
-	/* If /proc belongs to another PID namespace, the start time is unknown. Any living process
-	 * with this pid then counts as the same process, so that its run stays open. */
+	/* If /proc belongs to another PID namespace, the start time is unknown. Then assume that
+	 * any living process with this pid is the right process, so that its run stays open. */
 	if (!ticks && start_ticks)
 		return !proc_is_ours() && (kill(pid, 0) == 0 || errno == EPERM);
 	return start_ticks && ticks == start_ticks;

@@ -20,14 +20,14 @@ struct run_root {
 	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
 };
 
-/* The server of a run; NULL = unknown. It is recorded at the start and at the end of a run. The
- * values from the end win. */
+/* The server of a run; NULL = unknown. It is recorded at the start and again at the end of a run.
+ * If the two differ, the values from the end are used. */
 struct run_server {
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 };
 
 struct identity {
-	struct run_root here; /* namespace and boot of this process; both pids are 0 */
+	struct run_root here; /* namespace and boot of this process; the two pids in it are 0 */
 	pid_t pid;
 	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
 	char host[256];       /* node name: uname(2) */

@@ -13,7 +13,8 @@
 #define WALL_SECONDS_MOST 9.2e9              /* the year 2261: the range of struct wall */
 #define INDENT            2
 
-/* Aborts when jansson returns NULL because malloc failed, as collectors/base/mem.h does. */
+/* Aborts when `v` is NULL, because jansson returns NULL if malloc fails. collectors/base/mem.h
+ * aborts, too. */
 static json_t *checked(json_t *v)
 {
 	if (!v)
@@ -50,7 +51,8 @@ json_t *json_time(double unix_seconds)
 
 	if (!(fabs(unix_seconds) < WALL_SECONDS_MOST))
 		return checked(json_null());
-	/* Round first, because wall_text truncates: a double just below .123 means .123. */
+	/* wall_text cuts after milliseconds. Round before that, because a double just below .123
+	 * would become .122. */
 	wall_text(text, (struct wall){llround(unix_seconds * 1000) * (NS_PER_S / 1000)});
 	return json_text(text);
 }
@@ -62,8 +64,9 @@ void json_put(json_t *object, const char *key, json_t *take)
 }
 
 /* json_push checks the memory budget once in PUSHES_BETWEEN elements. A document takes ten times
- * the memory of its text, and most of it is in lists. json_push may drop elements, because
- * exporter/site/site.c replaces an abandoned answer by an error. */
+ * the memory of its text, and most of this memory is in lists. When the budget is exceeded,
+ * json_push drops elements. The incomplete answer is never sent, because exporter/site/site.c
+ * replaces it by an error. */
 #define PUSHES_BETWEEN 64
 
 void json_push(json_t *array, json_t *take)
@@ -132,7 +135,7 @@ static void new_line(struct buf *out, size_t indent)
 		buf_addc(out, ' ');
 }
 
-/* Writes the members of an object or array. Stops when out is full. */
+/* Writes the members of an object or an array. Stops when the buffer `out` is full. */
 static void write_members(struct buf *out, const json_t *v, size_t indent, bool one_line)
 {
 	void *member = json_is_object(v) ? json_object_iter((json_t *)(uintptr_t)v) : NULL;

@@ -1,6 +1,6 @@
-/* The format of JSON over HTTP and on the command line. Unknown is null. Numbers are the shortest
- * that read back equal. Times are RFC 3339 in UTC. A value that fits into JSON_LINE bytes is
- * written on one line. These functions never return NULL. */
+/* Writes JSON for HTTP and for the command line. Unknown values are null. A number has the fewest
+ * digits from which the same double can be read back. Times are RFC 3339 in UTC. A value that fits
+ * into JSON_LINE bytes is written on one line. These functions never return NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 
@@ -11,11 +11,11 @@
 #define JSON_LINE 100
 
 json_t *json_num(double v);       /* NaN and infinities are null; whole numbers have no point */
-json_t *json_text(const char *s); /* NULL is null; invalid UTF-8 becomes U+FFFD */
+json_t *json_text(const char *s); /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z", NaN is null */
 
-/* Add `take` to an object or array, which then owns it. json_push drops `take` instead when memory
- * is short (memory_budget_is_over). */
+/* Add `take` to an object or an array, which becomes the owner of `take`. If memory is short
+ * (memory_budget_is_over), json_push frees `take` and adds nothing. */
 void json_put(json_t *object, const char *key, json_t *take);
 void json_push(json_t *array, json_t *take);
 

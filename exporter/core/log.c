@@ -29,7 +29,7 @@ static const char *const level_names[] = {
 static struct {
 	enum log_level least;
 	bool json;
-} setup = {LOG_LEVEL_INFO, false}; /* written before threads start */
+} setup = {LOG_LEVEL_INFO, false}; /* log_setup sets it before threads start */
 
 void log_setup(const char *level, const char *format)
 {
@@ -91,7 +91,7 @@ static void add_pair(struct buf *b, const char *key, const char *value)
 bool log_write(const char *text, size_t len, int patience_ms)
 {
 	struct stat st;
-	/* A pipe that poll(2) reports as writable takes PIPE_BUF bytes without blocking
+	/* If poll(2) reports that a pipe is writable, a write of PIPE_BUF bytes does not block
 	 * (pipe(7)). */
 	size_t most = fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? PIPE_BUF : len;
 
@@ -112,8 +112,8 @@ bool log_write(const char *text, size_t len, int patience_ms)
 	return true;
 }
 
-/* Writes a line. A blocked stderr must not stop the program: the first line waits for
- * LOG_PATIENCE_MS, and later lines are dropped without a wait. */
+/* Writes a line. A blocked stderr must not stop the program. The first line that cannot be written
+ * waits for LOG_PATIENCE_MS. While stderr stays blocked, later lines are dropped at once. */
 static void put_line(const struct buf *line)
 {
 	static atomic_ulong dropped;

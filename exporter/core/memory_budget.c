@@ -15,14 +15,14 @@
 #include "collectors/kernel_file.h"
 #include "exporter/core/log.h"
 
-/* The program takes this memory without any client: code and libraries (7 MiB), threads, the latest
- * snapshot and kernel memory. malloc may use 5/8 of the memory above it. Fragmentation and sockets
- * take 3/8. */
+/* Memory that the program needs even without a client: code and libraries (7 MiB), threads, the
+ * latest snapshot and kernel memory. Of the memory limit minus OWN_BYTES, malloc may use 5/8. The
+ * other 3/8 are for fragmentation and sockets. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 #define STACKS_BYTES ((uint64_t)(24 * MIB))
 
-/* Below this limit most answers from the history do not fit. */
+/* With a memory limit below this value, most answers from the history do not fit. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
 /* Socket buffers of both directions take at most a quarter of the limit. The kernel doubles each
