@@ -90,6 +90,7 @@ bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 		set_aside(w, e->text);
 		return !w->history;
 	case -ESTALE:
+		history_checkpoint(w->history);
 		history_close(TAKE(w->history));
 		return true;
 	case -EBUSY:

@@ -51,7 +51,8 @@ enum history_mode {
  * Every call may return:
  * - -EBADMSG: the file is corrupt.
  * - -EBUSY: another process locked the file for over 2 s.
- * - -ESTALE: the file was deleted or replaced and must be opened again.
+ * - -ESTALE: the file or its -wal file was deleted or replaced. Call history_checkpoint, and open
+ *   the file again.
  * - -ENOSPC, -EROFS, -EACCES: as usual. */
 int history_open(struct history **ret, const char *path, enum history_mode mode,
 	const struct columns *columns, struct err *notice, struct err *e);
@@ -60,6 +61,9 @@ void history_closep(struct history **h); /* for AUTO */
 
 /* Reads the whole file and checks its structure. Returns -EBADMSG when the file is corrupt. */
 int history_check(struct history *h, struct err *e);
+
+/* Copies the -wal file into the database, unless the database was deleted or is busy. */
+void history_checkpoint(struct history *h);
 
 /* Call it after -EBADMSG. Closes the handle without writing and renames the file as history_open
  * does, unless another exporter already renamed it. Fills `notice` when the file was renamed. Frees

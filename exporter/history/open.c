@@ -80,6 +80,7 @@ void history_setup(void)
 {
 	sqlite3_mem_methods m;
 
+	history_survive_lost_pages();
 	logs_recovery = sqlite3_config(SQLITE_CONFIG_LOG, note_recovery, NULL) == SQLITE_OK;
 	/* A failure here only costs memory. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
@@ -103,6 +104,7 @@ static struct history *history_new(const char *path, enum history_mode mode,
 	buf_adds(&b, h->memory || path[0] == '/' ? "" : "./");
 	buf_adds(&b, path);
 	h->path = buf_take(&b);
+	h->lost_pages = history_lost_pages();
 	h->file = (struct sql_file){
 		.path = h->path, .kind = "history ", .writes = mode == HISTORY_WRITE};
 	return h;
@@ -117,11 +119,22 @@ static void disconnect(struct history *h)
 	h->n_columns = 0;
 }
 
+/* Disconnects without a checkpoint, because a checkpoint would write into the corrupt file. */
+static void disconnect_untouched(struct history *h)
+{
+	if (h->file.db)
+		sqlite3_db_config(h->file.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	disconnect(h);
+}
+
 void history_close(struct history *h)
 {
 	if (!h)
 		return;
-	disconnect(h);
+	if (h->file.db && h->file.writes && history_check_intact(h, NULL) == -EBADMSG)
+		disconnect_untouched(h);
+	else
+		disconnect(h);
 	arena_done(&h->names);
 	free(h->column);
 	free(h->path);
@@ -173,15 +186,21 @@ static int connect_to(struct history *h, const char *name, int flags, struct err
 	return why ? why : code;
 }
 
+int history_stat(const struct history *h, const char *suffix, struct stat *ret)
+{
+	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
+
+	buf_addf(&name, "%s%s", h->path, suffix);
+	return stat(buf_text(&name), ret);
+}
+
 /* Returns the size in bytes of the file `h->path` with this suffix, or 0 when there is no such
  * file. */
 static uint64_t size_of(const struct history *h, const char *suffix)
 {
-	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
 	struct stat st;
 
-	buf_addf(&name, "%s%s", h->path, suffix);
-	return stat(buf_text(&name), &st) == 0 ? (uint64_t)st.st_size : 0;
+	return history_stat(h, suffix, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 uint64_t history_bytes(struct history *h)
@@ -268,6 +287,13 @@ static int open_for_reading(struct history *h, struct err *e)
 
 /* ---- writing ---- */
 
+void history_checkpoint(struct history *h)
+{
+	if (!history_moved(h))
+		sqlite3_wal_checkpoint_v2(h->file.db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL,
+			NULL);
+}
+
 int history_check(struct history *h, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_prepare(&h->file, "PRAGMA quick_check(1)", e);
@@ -285,8 +311,16 @@ int history_check(struct history *h, struct err *e)
 static int open_writable(struct history *h, struct err *e)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-	bool unclean = !h->memory && size_of(h, "-wal") > 0 && size_of(h, "") <= CHECK_BYTES_MAX;
+	/* Look at the -wal file first: a database gets its first page before its -wal file. */
+	bool unclean = !h->memory && size_of(h, "-wal") > 0;
 	int64_t version = 0;
+	struct stat st;
+
+	/* SQLite would delete the -wal file, which may have the only copy of some runs. */
+	if (unclean && history_stat(h, "", &st) == 0 && st.st_size == 0)
+		return err_set(e, -EBADMSG, "history %s: it is empty, but has a -wal file",
+			h->path);
+	unclean = unclean && size_of(h, "") <= CHECK_BYTES_MAX;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
 	if (code == 0 && sqlite3_db_readonly(h->file.db, "main") == 1)
@@ -328,14 +362,6 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 		err_set(notice, -EBADMSG, "corrupt history set aside as %s: %s", buf_text(&aside),
 			why);
 	return code;
-}
-
-/* Disconnects without a checkpoint, because a checkpoint would write into the corrupt file. */
-static void disconnect_untouched(struct history *h)
-{
-	if (h->file.db)
-		sqlite3_db_config(h->file.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	disconnect(h);
 }
 
 /* Locks the folder, so that a fresh file of another exporter is not set aside. */

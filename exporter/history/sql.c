@@ -95,9 +95,13 @@ int sql_check_place(const struct sql_file *f, struct err *e)
 bool sql_moved(const struct sql_file *f)
 {
 	int moved = 0;
+	struct stat st;
 
-	return sqlite3_file_control(f->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
-	       moved;
+	if (sqlite3_file_control(f->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK)
+		return false;
+	/* SQLite also calls a file moved when its folder may not be searched any more. The open
+	 * file can then still be written, but could not be opened again. */
+	return moved && (stat(f->path, &st) == 0 || errno != EACCES);
 }
 
 int sql_exec(const struct sql_file *f, const char *text, const char *doing, struct err *e)

@@ -55,6 +55,8 @@ int history_transaction(struct history *h, struct err *e)
 	h->not_plausible = 0;
 	if (code == 0)
 		code = history_check_moved(h, e);
+	if (code == 0)
+		code = history_check_intact(h, e);
 	if (code)
 		history_rollback(h);
 	return code;

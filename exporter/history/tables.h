@@ -6,6 +6,8 @@
 #ifndef EXPORTER_HISTORY_TABLES_H
 #define EXPORTER_HISTORY_TABLES_H
 
+#include <sys/stat.h>
+
 #include "collectors/base/buf.h"
 #include "exporter/history/history.h"
 #include "exporter/history/sql.h"
@@ -144,6 +146,7 @@ struct history {
 	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
 	bool (*over)(void);                       /* see history_give_up_when */
 	uint64_t not_plausible; /* runs with impossible numbers in the present transaction */
+	unsigned lost_pages;                      /* history_lost_pages() at the opening */
 };
 
 /* ---- tables.c ---- */
@@ -157,6 +160,20 @@ enum outcome sql_outcome(struct sql *q); /* reads the next column */
 /* Returns true when the path no longer names the open file. */
 bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE when moved */
+
+/* ---- open.c ---- */
+/* Does the same as stat(2) for the file `h->path` + `suffix`. */
+int history_stat(const struct history *h, const char *suffix, struct stat *ret);
+
+/* ---- intact.c ---- */
+/* Makes the program survive that another program truncates a -shm file. */
+void history_survive_lost_pages(void);
+unsigned history_lost_pages(void); /* changes when a -shm file was truncated */
+/* Compares the files with what SQLite wrote into them. The caller has begun a write transaction.
+ * Returns -EBADMSG when another program truncated or overwrote a file, and -ESTALE when the -wal
+ * file was deleted or replaced: the database is then complete once the -wal file is copied into
+ * it. */
+int history_check_intact(const struct history *h, struct err *e);
 
 /* A read transaction, in which several reads see the same state. If the caller has already begun a
  * transaction, the reads use the caller's transaction. */
