@@ -122,6 +122,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 		.here = self->here,
 		.alive = identity_is_alive,
 		.upkeep_waits = app->self != NULL,
+		.hasty = app->self == NULL,
 	};
 
 	return historian_start(&app->historian, &c, e);
@@ -268,7 +269,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		cannot_serve(code, &e);
 	}
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
-	const struct exit_plan exit_plan = {app, exit_code, do_last, forwarder};
+	const struct exit_plan exit_plan = {
+		.app = app, .exit_code = exit_code, .last = do_last, .context = forwarder};
 	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
 
 	systemd_stop(systemd_service);
@@ -376,6 +378,15 @@ static void note_wrong(struct run_parts *p, const char *message, const struct er
 	p->wrong = true;
 }
 
+/* The wrapper tells it at the end, with the id of the run, unless --strict keeps the job from
+ * starting. */
+static void note_no_history(struct app *app, struct run_parts *p, const struct err *e)
+{
+	app->not_in_history = *e;
+	if (app->options->run_strict)
+		note_wrong(p, "the run will not be in the history", e);
+}
+
 /* Starts the parts for a job. The job runs even if the history cannot be opened. The history is
  * then kept in memory, for the summary. */
 static int start_for_job(struct app *app, const struct identity *self, struct run_parts *p,
@@ -388,7 +399,7 @@ static int start_for_job(struct app *app, const struct identity *self, struct ru
 	int code = start_historian(app, self, e);
 
 	if (code) {
-		note_wrong(p, "the run will not be in the history", e);
+		note_no_history(app, p, e);
 		app->history_path = ":memory:";
 		code = start_historian(app, self, e);
 	}
@@ -433,8 +444,12 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 	if (start_for_job(app, &self, p, &e) && !strict)
 		return wrapper_become(command);
 	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, &run, command);
-	const struct exit_plan exit_plan = {app, code, do_last, p->forwarder};
+	const struct exit_plan exit_plan = {
+		.app = app, .exit_code = code, .last = do_last, .context = p->forwarder};
 
+	/* The history cannot be written, and the caller waits for the exit code. */
+	if (historian_gave_up(app->historian))
+		exit_deadline_leave(&exit_plan);
 	stop_watching(p->http, exit_deadline_begin(&exit_plan), &exit_plan);
 	stop_history(&exit_plan);
 	this_server_stop(app->machine);
@@ -496,7 +511,8 @@ static int run_main(int argc, char **argv)
 	int code = check_run(&o);
 
 	if (code == 0 && path_default_history(&path, o.history_path, &e)) {
-		note_wrong(&parts, "the run will not be in the history", &e);
+		app.options = &o;
+		note_no_history(&app, &parts, &e);
 		path = xstrdup(":memory:");
 	}
 	app.history_path = path;

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "collectors/base/err.h"
 #include "exporter/core/columns.h"
 #include "exporter/options/options.h"
 
@@ -22,9 +23,10 @@ struct app {
 	const struct identity *self; /* NULL = do not search for runs */
 	struct columns columns;
 	const char *history_path;
-	struct sampler *sampler;             /* may be NULL */
-	struct historian *historian;         /* may be NULL */
-	struct this_server *machine;         /* NULL = only options name the server */
+	struct err not_in_history;   /* why a run is recorded only in memory; code 0 = it is not */
+	struct sampler *sampler;     /* may be NULL */
+	struct historian *historian; /* may be NULL */
+	struct this_server *machine; /* NULL = only options name the server */
 	struct run_forecasts *run_forecasts; /* may be NULL */
 	struct result_cache *results;        /* NULL = no cache; freed by app_caches_done */
 	size_t n_sockets;         /* listening sockets from systemd: exporter/lifecycle/systemd.h */

@@ -61,6 +61,8 @@ int batch_writer_open(struct batch_writer *w, struct err *e)
 
 	log_set_aside(&notice);
 	w->begin_again = true;
+	if (code == 0 && w->patient)
+		history_wait_while(w->history, w->patient, w->patient_context);
 	return code ? code : history_losses(w->history, &w->losses, e);
 }
 
@@ -185,12 +187,16 @@ int batch_writer_write(struct batch_writer *w, struct event_queue *batch, struct
 	double start = batch_writer_clock();
 	int code = history_transaction(w->history, e);
 
+	double locked = batch_writer_clock();
+
 	if (code)
 		return code;
 	code = history_end(w->history, write_events(w, batch, e), e);
 	if (code)
 		return code;
-	*ret = (struct batch_written){.seconds = batch_writer_clock() - start};
+	double end = batch_writer_clock();
+
+	*ret = (struct batch_written){.seconds = end - start, .disk_seconds = end - locked};
 	settle_batch(w, batch, ret);
 	return 0;
 }

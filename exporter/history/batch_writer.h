@@ -12,6 +12,9 @@ enum upkeep { UPKEEP_NONE, UPKEEP_ORPHANS, UPKEEP_LIMITS };
 
 struct batch_writer {
 	const struct historian_config *config;
+	/* Is called while another process has the lock; see history_wait_while. */
+	bool (*patient)(void *context, double stuck_seconds);
+	void *patient_context;
 	struct history *history; /* NULL = not open */
 	struct event_queue open; /* begin events of open runs, to repeat in a fresh file */
 	bool begin_again;        /* the events in `open` must be written first */
@@ -29,6 +32,7 @@ int batch_writer_open(struct batch_writer *w, struct err *e); /* does nothing wh
 struct batch_written {
 	uint64_t samples, refused; /* `refused` = samples that can never be written */
 	double seconds;            /* seconds from BEGIN to the end of COMMIT */
+	double disk_seconds;       /* the same without the wait for the lock */
 };
 
 /* Writes the batch in one transaction. After success the batch is empty; after a failure it is

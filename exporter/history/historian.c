@@ -32,6 +32,9 @@
 /* The file size is measured every 16 commits, because one commit changes it little. */
 #define SIZE_COMMITS 16
 
+/* A thread that waits for a lock says so several times within this time. */
+#define LOCKED_SECONDS 0.1
+
 /* Latest deadline in seconds of batch_writer_clock(): about 30 years after boot, which fits into
  * time_t. */
 #define LATEST 1e9
@@ -60,9 +63,16 @@ struct historian {
 	uint64_t settled;       /* events committed, refused or dropped */
 	size_t samples_at_hand; /* samples that are being written now */
 	bool stop, hurry, gave_up, suspect, ended;
+	bool awaited;                   /* a caller waits until all is on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
 	double stop_at, upkeep_until;   /* same clock; deadlines during stop */
 	double pause;                   /* current pause in seconds; 0 = no failure */
+	double attempt_at;              /* the current write began; INFINITY = none */
+	double failing_at;              /* first of the failures in a row; INFINITY = none */
+	double locked_at;               /* the last call of is_patient ... */
+	double stuck_at;                /* ... and when the holder of the lock last wrote */
+	double slowest;                 /* longest write so far, in seconds */
+	struct err failure;             /* the last one */
 	struct historian_health health;
 
 	/* Only the historian's thread uses the members below. */
@@ -172,13 +182,52 @@ static double next_pause(const struct historian *h, bool failed)
 
 	if (!failed)
 		return 0;
-	return fmin(longer, h->stop ? PAUSE_FIRST_SECONDS : PAUSE_LAST_SECONDS);
+	return fmin(longer, h->stop || h->awaited ? PAUSE_FIRST_SECONDS : PAUSE_LAST_SECONDS);
+}
+
+/* Returns true while the history waits for a lock. The caller holds the lock of `h`. */
+static bool waits_for_lock(const struct historian *h, double now)
+{
+	return now - h->locked_at < LOCKED_SECONDS;
+}
+
+/* Is called on the historian's thread while another process has the lock of the file. */
+static bool is_patient(void *context, double stuck_seconds)
+{
+	struct historian *h = context;
+
+	pthread_mutex_lock(&h->lock);
+	h->locked_at = batch_writer_clock();
+	h->stuck_at = h->locked_at - stuck_seconds;
+	bool ret = !h->gave_up || !h->config.hasty;
+
+	pthread_mutex_unlock(&h->lock);
+	return ret;
+}
+
+/* The caller holds the lock. */
+static void note_failure(struct historian *h, const struct historian_work *work, bool failed,
+	const struct err *e)
+{
+	double now = batch_writer_clock();
+	/* Many others write in turn: that is no failure of the disk. */
+	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
+		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
+
+	h->attempt_at = INFINITY;
+	h->slowest = fmax(h->slowest, work->written.disk_seconds);
+	if (!failed || crowded)
+		h->failing_at = INFINITY;
+	else
+		h->failing_at = fmin(h->failing_at, now);
+	if (failed)
+		h->failure = *e;
 }
 
 /* Counts the results of the batch and sets the times of the next write and upkeep. The caller holds
  * the lock. */
 static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
-	bool at_once)
+	bool at_once, const struct err *e)
 {
 	double now = batch_writer_clock();
 
@@ -191,6 +240,7 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 	h->health.errors += failed;
 	h->health.losses = h->writer.losses;
 	h->samples_at_hand = 0;
+	note_failure(h, work, failed && !at_once, e);
 	event_queue_put_back(&h->queue, &work->batch);
 	h->pause = next_pause(h, failed && !at_once);
 	h->paused_until = now + h->pause;
@@ -232,10 +282,12 @@ static void run_calls(struct historian *h)
 
 		h->calls = c->next;
 		c->begun = true;
+		h->attempt_at = batch_writer_clock();
 		pthread_mutex_unlock(&h->lock);
 		c->code = batch_writer_do(&h->writer, c->function, c->context, &c->e);
 		pthread_mutex_lock(&h->lock);
 		c->done = true;
+		h->attempt_at = INFINITY;
 		if (c->left)
 			free(c);
 		pthread_cond_broadcast(&h->progress);
@@ -260,6 +312,7 @@ static void *historian_loop(void *context)
 		if (may_end(h, batch_writer_clock()))
 			break;
 		take_work(h, &work);
+		h->attempt_at = batch_writer_clock();
 		pthread_mutex_unlock(&h->lock);
 		log_dropped(h, &work);
 		failed = do_work(h, &work, &e) < 0;
@@ -268,7 +321,7 @@ static void *historian_loop(void *context)
 		else
 			batch_writer_note_success(&h->writer);
 		pthread_mutex_lock(&h->lock);
-		note_outcome(h, &work, failed, at_once);
+		note_outcome(h, &work, failed, at_once, &e);
 	}
 	pthread_mutex_unlock(&h->lock);
 	/* Close the file in this thread, because closing may write and no other thread may wait for
@@ -292,7 +345,11 @@ static void init(struct historian *h, const struct historian_config *c)
 	h->queue.columns = c->columns;
 	h->health.last_commit_seconds = NAN;
 	h->upkeep_at = c->upkeep_waits ? INFINITY : 0;
+	h->attempt_at = h->failing_at = INFINITY;
+	h->locked_at = -INFINITY;
 	batch_writer_init(&h->writer, &h->config);
+	h->writer.patient = is_patient;
+	h->writer.patient_context = h;
 	pthread_mutex_init(&h->lock, NULL);
 	thread_cond_init(&h->wake);
 	thread_cond_init(&h->progress);
@@ -363,18 +420,37 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 	hand_over(h, event_queue_new_finish(f));
 }
 
+/* Returns the time at which a wait that began at `begun` has no hope left; see historian_settle.
+ * The caller holds the lock. */
+static double hope_ends(const struct historian *h, double begun, double now)
+{
+	double slow = 2 * h->slowest;
+
+	if (!h->config.hasty)
+		return INFINITY;
+	if (!isinf(h->failing_at))
+		return fmax(begun, h->failing_at) + HISTORIAN_GRACE_SECONDS;
+	if (waits_for_lock(h, now))
+		return fmax(begun, h->stuck_at) + fmax(HISTORIAN_GRACE_SECONDS, slow);
+	return h->attempt_at + fmax(HISTORIAN_HANG_SECONDS, slow);
+}
+
 /* Waits as historian_flush does. Signals in `hurry` end the wait early; `hurry` may be NULL. */
 static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
 {
 	pthread_mutex_lock(&h->lock);
-	double deadline = batch_writer_clock() + (h->gave_up ? 0 : timeout_seconds);
+	double begun = batch_writer_clock(), now = begun, end;
+	double deadline = begun + (h->gave_up ? 0 : timeout_seconds);
 	uint64_t target = h->handed;
 
 	h->hurry = true;
+	/* The usual pause after a failure is longer than a hasty wait. */
+	h->awaited = h->config.hasty;
 	pthread_cond_signal(&h->wake);
-	while (h->settled < target && batch_writer_clock() < deadline && !thread_hurry(hurry))
-		wait_until(&h->progress, &h->lock,
-			hurry ? fmin(deadline, batch_writer_clock() + HURRY_SECONDS) : deadline);
+	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, begun, now)),
+		h->settled < target && now < end && !thread_hurry(hurry))
+		wait_until(&h->progress, &h->lock, hurry ? fmin(end, now + HURRY_SECONDS) : end);
+	h->awaited = false;
 	bool done = h->settled >= target;
 
 	pthread_mutex_unlock(&h->lock);
@@ -399,6 +475,32 @@ bool historian_settle(struct historian *h, double timeout_seconds)
 	h->gave_up = h->gave_up || !settled;
 	pthread_mutex_unlock(&h->lock);
 	return settled;
+}
+
+bool historian_gave_up(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	bool ret = h->gave_up;
+
+	pthread_mutex_unlock(&h->lock);
+	return ret;
+}
+
+void historian_why(struct historian *h, struct err *e)
+{
+	pthread_mutex_lock(&h->lock);
+	double now = batch_writer_clock();
+
+	if (!isinf(h->failing_at))
+		*e = h->failure;
+	else if (waits_for_lock(h, now))
+		err_set(e, -EBUSY, "history %s: another process has locked it", h->path);
+	else if (!isinf(h->attempt_at))
+		err_set(e, -ETIMEDOUT, "history %s: its disk has not answered for %.1f s", h->path,
+			now - h->attempt_at);
+	else
+		err_set(e, -ETIMEDOUT, "history %s: there was no time to write", h->path);
+	pthread_mutex_unlock(&h->lock);
 }
 
 /* Returns the link that points to `c`, or the link at the end of the list when `c` is NULL. The

@@ -41,6 +41,7 @@ struct historian_config {
 	double stop_seconds, leave_seconds; /* 0 = the two defaults above */
 	double last_upkeep_seconds;         /* 0 = 0.5 s */
 	bool upkeep_waits;                  /* true: the first upkeep waits for historian_upkeep */
+	bool hasty;                         /* see historian_settle */
 };
 
 /* Opens the file before the thread starts, so that a bad path is reported here. */
@@ -58,8 +59,21 @@ bool historian_flush(struct historian *h, double timeout_seconds);
 
 /* Like historian_flush, but for the end of the program. A signal of signals_end ends the wait
  * early; all threads must block these signals. After a failed wait the historian has given up:
- * later flushes do not wait, and historian_stop tries to write only once. */
+ * later flushes do not wait, and historian_stop tries to write only once.
+ *
+ * With `hasty`, somebody waits for this program to exit, so it waits only while the disk works. It
+ * gives up HISTORIAN_GRACE_SECONDS after the call or after the first error, whichever is later.
+ * A lock counts as an error when its holder has written nothing for as long. A write counts as
+ * hanging after HISTORIAN_HANG_SECONDS. A disk whose writes were slow before is given twice the
+ * time of the slowest of them instead of these two times. */
 bool historian_settle(struct historian *h, double timeout_seconds);
+#define HISTORIAN_GRACE_SECONDS 0.3
+#define HISTORIAN_HANG_SECONDS  3.0
+
+bool historian_gave_up(struct historian *h);
+
+/* Says in `e` why the events that wait are not on disk. */
+void historian_why(struct historian *h, struct err *e);
 
 /* Calls `function` once on the historian's thread, in a separate transaction, and waits for the
  * result. Returns 0 after the commit, otherwise the error of `function` or of the disk. Any thread

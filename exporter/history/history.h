@@ -322,6 +322,12 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
  * When `over` returns true, the read fails with a negative errno. */
 void history_give_up_when(struct history *h, bool (*over)(void));
 
+/* While another process holds the write lock, makes this handle call `patient` every few
+ * milliseconds. `stuck_seconds` is the time since that process wrote something. After 2 s, or when
+ * `patient` returns false, the call that waits fails with -EBUSY. */
+void history_wait_while(struct history *h, bool (*patient)(void *context, double stuck_seconds),
+	void *context);
+
 /* Begins a read transaction. All reads until history_close see the file as the first read does. */
 int history_hold(struct history *h, struct err *e);
 

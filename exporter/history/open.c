@@ -18,6 +18,8 @@
 
 #define BUSY_TIMEOUT_MS 2000
 #define OPEN_RETRY_MS   20
+#define SHORT_WAITS     10 /* of 1 ms, before those of LONG_WAIT_MS */
+#define LONG_WAIT_MS    20
 #define OPEN_SECONDS    3.0
 #define PATH_BUF_MAX    8192
 #define SET_ASIDE_TRIES 3
@@ -215,6 +217,39 @@ uint64_t history_bytes(struct history *h)
 
 	sql_int(&q);
 	return (uint64_t)(pages * sql_int(&q));
+}
+
+/* The holder of the lock works as long as the -wal file changes. */
+static int wait_for_lock(void *context, int tries)
+{
+	struct history *h = context;
+	struct mono now = now_read().mono;
+	struct stat wal = {0};
+
+	if (history_stat(h, "-wal", &wal) < 0)
+		wal = (struct stat){0};
+	if (tries == 0)
+		h->lock_wait.began = now;
+	if (tries == 0 || wal.st_size != h->lock_wait.wal.st_size ||
+		wal.st_mtim.tv_sec != h->lock_wait.wal.st_mtim.tv_sec ||
+		wal.st_mtim.tv_nsec != h->lock_wait.wal.st_mtim.tv_nsec) {
+		h->lock_wait.wal = wal;
+		h->lock_wait.wrote = now;
+	}
+	if (mono_seconds_between(h->lock_wait.began, now) >= BUSY_TIMEOUT_MS / 1e3 ||
+		!h->lock_wait.patient(h->lock_wait.context,
+			mono_seconds_between(h->lock_wait.wrote, now)))
+		return 0;
+	sqlite3_sleep(tries < SHORT_WAITS ? 1 : LONG_WAIT_MS);
+	return 1;
+}
+
+void history_wait_while(struct history *h, bool (*patient)(void *context, double stuck_seconds),
+	void *context)
+{
+	h->lock_wait.patient = patient;
+	h->lock_wait.context = context;
+	sqlite3_busy_handler(h->file.db, wait_for_lock, h);
 }
 
 int64_t history_version(struct history *h)

@@ -146,7 +146,13 @@ struct history {
 	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
 	bool (*over)(void);                       /* see history_give_up_when */
 	uint64_t not_plausible; /* runs with impossible numbers in the present transaction */
-	unsigned lost_pages;                      /* history_lost_pages() at the opening */
+	struct {
+		bool (*patient)(void *context, double stuck_seconds); /* see history_wait_while */
+		void *context;
+		struct mono began, wrote;
+		struct stat wal; /* its state at `wrote` */
+	} lock_wait;
+	unsigned lost_pages; /* history_lost_pages() at the opening */
 };
 
 /* ---- tables.c ---- */

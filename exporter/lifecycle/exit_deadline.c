@@ -12,7 +12,7 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 
-/* The awaited thread is checked this many times within EXIT_DEADLINE_SECONDS. */
+/* The awaited thread is checked this many times before the deadline. */
 #define SLICES 10
 
 struct exit_deadline {
@@ -55,7 +55,7 @@ static double watch_deadline(void *context)
 
 	l->silent = is_at_work(l) ? 0 : l->silent + 1;
 	if (l->silent < SLICES)
-		return (double)EXIT_DEADLINE_SECONDS / SLICES;
+		return l->exit_plan.seconds / SLICES;
 	log_line(LOG_LEVEL_ERROR,
 		"exiting: a thread did not end in time; perhaps the kernel or the disk does not answer",
 		NULL);
@@ -77,6 +77,8 @@ struct exit_deadline *exit_deadline_begin(const struct exit_plan *exit_plan)
 	if (!l)
 		return NULL;
 	l->exit_plan = *exit_plan;
+	if (l->exit_plan.seconds <= 0)
+		l->exit_plan.seconds = EXIT_DEADLINE_SECONDS;
 	l->silent = -1; /* the first call comes before the first slice */
 	worker_init(&l->worker);
 	if (worker_start(&l->worker, "leave", watch_deadline, l, NULL) == 0)

@@ -252,7 +252,10 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 			"--path.procfs shows another PID namespace, and not this process", NULL);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "the run is not recorded", "err", e.text, NULL);
-	else if (!o->quiet && note.cpu_source)
+	else if (app->not_in_history.code)
+		log_line(LOG_LEVEL_WARN, "the run will not be in the history", "run_id",
+			job->run_id, "err", app->not_in_history.text, NULL);
+	if (code == 0 && !o->quiet && note.cpu_source)
 		run_accounts_advise(&note);
 }
 
@@ -408,7 +411,8 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 static void print_summary(struct app *app, const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
-	const struct exit_plan exit_plan = {.app = app, .exit_code = exit_code_of_job(job)};
+	const struct exit_plan exit_plan = {
+		.app = app, .exit_code = exit_code_of_job(job), .seconds = HISTORIAN_HANG_SECONDS};
 	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
 
 	exit_deadline_works(exit_deadline, pthread_self());
@@ -418,6 +422,15 @@ static void print_summary(struct app *app, const struct wrapped_job *job)
 		write_report(app, job);
 	exit_deadline_reached(exit_deadline);
 	summary_print(&summary);
+}
+
+static void tell_loss(struct app *app, const struct wrapped_job *job)
+{
+	struct err why = {0};
+
+	historian_why(app->historian, &why);
+	log_line(LOG_LEVEL_ERROR, "the end of the run is not in the history", "run_id", job->run_id,
+		"err", why.text, NULL);
 }
 
 static void conclude(struct app *app, struct wrapped_job *job)
@@ -445,12 +458,10 @@ static void conclude(struct app *app, struct wrapped_job *job)
 	if (sampler_conclude(app->sampler, job->run_id, final, FINAL_AT_LEAST, &finish,
 		    SAMPLER_PATIENCE_SECONDS, &e))
 		finish_unseen(app, job, &finish, &e);
-	if (!historian_settle(app->historian, FLUSH_SECONDS)) {
-		log_line(LOG_LEVEL_WARN, "no summary: the end of the run is not on disk yet",
-			"run_id", job->run_id, NULL);
-		return;
-	}
-	print_summary(app, job);
+	if (historian_settle(app->historian, FLUSH_SECONDS))
+		print_summary(app, job);
+	else
+		tell_loss(app, job);
 }
 
 static int run_command(struct app *app, const struct identity *self, const struct command_run *run,

@@ -13,8 +13,10 @@ import statistics
 import subprocess
 import threading
 import time
+import unittest
 
-from support import DEADLINE, EXPORTER, STEADY, Case, main, python_job, wait_until
+from support import (AS_ROOT, DEADLINE, EXPORTER, PYTHON, SOMEBODY, STEADY, Case, children_of, main, python_job,
+                     wait_until)
 
 INTERVAL = 0.1
 KILLS = int(os.environ.get("RIGHTSIZE_FAULT_KILLS", "10"))
@@ -284,6 +286,227 @@ class Replaced(Job):
         self.assert_history_intact()
 
 
+def cut(path, size):
+    os.truncate(path, size)
+
+
+def garble(path):
+    """Another content, in the file that is open."""
+    with open(path, "r+b") as file:
+        file.truncate(0)
+        file.write(b"\xa5" * 300000)
+
+
+def change_for_garbage(path):
+    pathlib.Path(f"{path}.new").write_bytes(b"\xa5" * 20000)
+    os.replace(f"{path}.new", path)
+
+
+def remove(*paths):
+    for path in paths:
+        os.unlink(path)
+
+
+class Damaged(Job):
+    """Somebody truncates, overwrites or deletes the history while a run goes on that it records: the run is recorded."""
+
+    # What is done to the file, files that are set aside, and whether what was recorded before is still there.
+    ACTS = (
+        ("nothing", lambda path: None, 0, True),
+        ("truncate the database", lambda path: cut(path, 0), 1, False),
+        ("truncate the -wal", lambda path: cut(path + "-wal", 0), 1, False),
+        ("truncate both", lambda path: (cut(path, 0), cut(path + "-wal", 0)), 1, False),
+        ("truncate the -shm", lambda path: cut(path + "-shm", 0), 1, False),
+        ("truncate all three", lambda path: [cut(path + suffix, 0) for suffix in ("", "-wal", "-shm")], 1, False),
+        ("shorten the -wal", lambda path: cut(path + "-wal", 9000), 1, False),
+        ("garble the database", garble, 1, False),
+        ("garble the -wal", lambda path: garble(path + "-wal"), 1, False),
+        ("change it for garbage", change_for_garbage, 1, False),
+        ("delete the database", remove, 0, False),
+        ("delete the -wal", lambda path: remove(path + "-wal"), 0, True),
+        ("delete both", lambda path: remove(path, path + "-wal"), 0, False),
+        ("delete the folder", lambda path: shutil.rmtree(os.path.dirname(path)), 0, False),
+    )
+
+    def each_act(self, acts=ACTS):
+        for what, act, aside, kept in acts:
+            self.history = str(self.folder / what / "history.db")
+            with self.subTest(what=what):
+                self.assertEqual(self.run_job(["true"], "before").returncode, 0)
+                yield lambda act=act: act(self.history)
+                run = self.only_run()
+                self.assertGreater(run["samples"], 0)
+                if kept:
+                    self.assert_none_is_missing(run=run)
+                names = sorted(path.name for path in pathlib.Path(self.history).parent.glob("*corrupt*Z"))
+                self.assertEqual(len(names), aside, names)
+                self.assertEqual([job["job_name"] for job in self.query("jobs")["jobs"] if job["job_name"] == "before"],
+                                 ["before"] * kept)
+                self.assert_history_intact()
+
+    def test_while_a_wrapper_s_job_goes_on(self):
+        for act in self.each_act():
+            wrapper = self.begin()
+            written = self.wait_for(wrapper, "samples_written_total", 2)
+            act()
+            self.wait_for(wrapper, "samples_written_total", written + 5)
+            self.end(wrapper)
+            self.assertEqual(self.only_run()["outcome"], "succeeded")
+
+    def test_by_the_last_that_a_job_does(self):
+        script = """import os, sys, time
+sys.path.insert(0, sys.argv[1])
+from test_faults_history import Damaged
+time.sleep(0.5)
+dict((what, act) for what, act, *_ in Damaged.ACTS)[sys.argv[2]](sys.argv[3])
+os._exit(3)"""
+        for act in self.ACTS:
+            for _ in self.each_act((act,)):
+                done = self.run_job([PYTHON, "-B", "-c", script, os.path.dirname(__file__), act[0], self.history],
+                                    flags=[f"--sample.interval={INTERVAL:g}s"])
+                self.assertEqual(done.returncode, 3, done.stderr)
+                run = self.only_run()
+                self.assertEqual((run["outcome"], run["exit_code"]), ("failed", 3))
+
+    def test_while_a_server_follows_a_run(self):
+        for act in self.each_act():
+            server = self.serve("--web.allow-changes", interval=f"{INTERVAL:g}s")
+            with subprocess.Popen(["sleep", "1000"]) as job:
+                self.addCleanup(self.kill_quietly, job.pid)
+                answer = server.get("/jobs", "POST", json.dumps({"pid": job.pid, "job_name": "job"}), Content_Type="application/json")
+                self.assertEqual(answer.status, 201, answer.text)
+                written = self.wait_for(server, "samples_written_total", 2)
+                act()
+                self.wait_for(server, "samples_written_total", written + 5)
+                job.kill()
+            wait_until(lambda: server.recorded_runs("job")[0]["outcome"] != "running", "the end of the run")
+            self.assertEqual(server.stop(), 0)
+
+    @unittest.skipUnless(AS_ROOT, "only root may run a job as somebody else")
+    def test_who_may_not_reach_it_any_more_writes_on(self):
+        folder = self.folder / "theirs"
+        folder.mkdir()
+        self.folder.chmod(0o755)
+        program = self.folder / "program"
+        shutil.copy(EXPORTER, program)
+        os.chown(folder, SOMEBODY, SOMEBODY)
+        self.history = str(folder / "history.db")
+        script = f"sleep 0.4; chmod 000 {self.history}* {folder}; sleep 0.4; exit 3"
+        done = subprocess.run([program, *self.wrapper_arguments(["sh", "-c", script], flags=[f"--sample.interval={INTERVAL:g}s"])],
+                              user=SOMEBODY, group=SOMEBODY, extra_groups=[], capture_output=True, env=self.environment,
+                              stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual((self.only_run()["outcome"], self.only_run()["exit_code"]), ("failed", 3), done.stderr)
+
+
+class Unwritable(Job):
+    """The exit code of a job does not wait for a history that cannot be written, and one line says what is lost."""
+
+    HELD_UP = 1.0  # 0.3 s, and what a busy machine adds
+    LOST = "level=error.*the end of the run is not in the history.*run_id={run_id}.*{why}"
+
+    def end_of(self, wrapper, code=0):
+        """From the end of the job to the exit: seconds."""
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        wait_until(lambda: (wrapper.job_pid, "S") not in children_of(wrapper.pid) and
+                   (wrapper.job_pid, "R") not in children_of(wrapper.pid), "the end of the job")
+        begun = time.monotonic()
+        self.assertEqual(wrapper.wait(), code, wrapper.log)
+        return time.monotonic() - begun
+
+    def begin_job(self):
+        wrapper = self.begin()
+        self.wait_for(wrapper, "samples_written_total", 3)
+        wrapper.run_id = self.only_run()["run_id"]
+        return wrapper
+
+    def assert_told(self, wrapper, why):
+        wrapper.says(self.LOST.format(run_id=wrapper.run_id, why=why))
+        self.assertEqual(len([line for line in wrapper.log if "level=error" in line]), 1, wrapper.log)
+
+    def stalling(self):
+        stall = self.folder / "stall"
+        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_DISK=str(stall))
+        return stall
+
+    def test_a_fifo_in_its_place(self):
+        wrapper = self.begin_job()
+        os.unlink(self.history)
+        os.mkfifo(self.history)
+        self.wait_for(wrapper, "errors_total", 2)
+        self.assertLess(self.end_of(wrapper), self.HELD_UP)
+        self.assert_told(wrapper, "not a regular file")
+
+    def test_a_fifo_from_the_beginning(self):
+        os.mkfifo(self.history)
+        done = self.run_job(["sh", "-c", "exit 5"])
+        self.assertEqual(done.returncode, 5)
+        self.assertRegex(done.stderr.decode(), "the run will not be in the history.*run_id=[0-9]{8}T.*not a regular file")
+
+    def test_a_lock_of_another_process(self):
+        """The other process writes nothing: whether it was stopped, or takes long, cannot be told."""
+        for before in (True, False):
+            with self.subTest(before=before):
+                self.history = str(self.folder / f"{before}.db")
+                wrapper = self.begin_job()
+                with contextlib.closing(sqlite3.connect(self.history, timeout=60, isolation_level=None)) as other:
+                    other.execute("BEGIN EXCLUSIVE")
+                    if before:
+                        self.wait_for(wrapper, "errors_total", 1)
+                    self.assertLess(self.end_of(wrapper), self.HELD_UP)
+                self.assert_told(wrapper, "locked")
+
+    def test_a_lock_of_others_who_write_is_waited_for(self):
+        """Longer than for one who does not write."""
+        wrapper = self.begin_job()
+        with contextlib.closing(sqlite3.connect(self.history, timeout=60, isolation_level=None)) as other:
+            other.execute("PRAGMA cache_size = 1")  # what is written goes to the -wal at once
+            other.execute("BEGIN IMMEDIATE")
+            other.execute("CREATE TABLE other(x)")
+            wrapper.process.stdin.close()
+            wrapper.process.stdin = None
+            until = time.monotonic() + 1
+            while time.monotonic() < until:
+                other.execute("INSERT INTO other VALUES(randomblob(50000))")
+                time.sleep(0.02)
+            self.assertIsNone(wrapper.process.poll(), wrapper.log)
+            other.execute("ROLLBACK")
+        self.assertEqual(wrapper.wait(), 0)
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+
+    def test_a_disk_that_hung_before_the_end(self):
+        stall = self.stalling()
+        wrapper = self.begin_job()
+        stall.touch()
+        wait_until((self.folder / "stall.waits").exists, "a write that waits")
+        time.sleep(3.1)  # HISTORIAN_HANG_SECONDS
+        self.assertLess(self.end_of(wrapper), self.HELD_UP)
+        stall.unlink()
+        self.assert_told(wrapper, "has not answered for [34]")
+
+    def test_a_disk_that_hangs_at_the_end_may_only_be_slow(self):
+        stall = self.stalling()
+        wrapper = self.begin_job()
+        stall.touch()
+        took = self.end_of(wrapper)
+        self.assertTrue(2 < took < 3 + self.HELD_UP, took)
+        stall.unlink()
+        self.assert_told(wrapper, "has not answered for 3.0 s")
+
+    def test_a_write_that_takes_two_seconds_is_waited_for(self):
+        stall = self.stalling()
+        wrapper = self.begin_job()
+        stall.touch()
+        threading.Timer(2, stall.unlink).start()
+        self.end(wrapper)
+        self.assertFalse(stall.exists())
+        self.assertEqual(self.only_run()["outcome"], "succeeded")
+        self.assert_none_is_missing()
+        wrapper.says("job job succeeded")
+        self.assertFalse(wrapper.said("level=error"))
+
+
 class ManyJobs(Job):
     def test_names_without_end_cost_no_scrape(self):
         """Far more jobs in the history than /metrics has room for: it has the latest, and questions are answered."""
@@ -438,7 +661,17 @@ class SmallDisk(Job):
         done = subprocess.run([*self.on_disk(fill), EXPORTER, *self.wrapper_arguments(["sh", "-c", "echo works; exit 5"])],
                               capture_output=True, env=self.environment, stdin=subprocess.DEVNULL, check=False)
         self.assertEqual((done.returncode, done.stdout), (5, b"works\n"), done.stderr)
-        self.assertIn(b"history", done.stderr)
+        self.assertRegex(done.stderr.decode(), "the run will not be in the history.*run_id=[0-9]{8}T.*full")
+
+    def test_full_at_the_end_holds_up_no_exit_code(self):
+        fill = f"head -c 2m /dev/zero > {self.disk}/filler 2>/dev/null; date +%s.%N > {self.folder}/ended; exit 5"
+        command = ["sh", "-c", f"sleep 0.3; {fill}"]
+        done = subprocess.run([*self.on_disk(), EXPORTER, *self.wrapper_arguments(command, flags=["--sample.interval=100ms"])],
+                              capture_output=True, text=True, env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        took = time.time() - float((self.folder / "ended").read_text())
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertLess(took, Unwritable.HELD_UP)
+        self.assertRegex(done.stderr, Unwritable.LOST.format(run_id="[0-9]{8}T", why="full"))
 
     def test_without_devices_and_input_a_job_runs(self):
         without = self.on_disk("mount -t tmpfs none /dev", "exec <&-")
