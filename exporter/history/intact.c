@@ -51,7 +51,7 @@ void history_survive_lost_pages(void)
 	struct sigaction before, ours = {.sa_sigaction = on_lost_page, .sa_flags = SA_SIGINFO};
 
 	/* A job must still ignore the signal if the caller of the wrapper ignored it. */
-	if (sigaction(SIGBUS, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+	if (sigaction(SIGBUS, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 		sigaction(SIGBUS, &ours, NULL);
 }
 

@@ -347,17 +347,17 @@ static int open_writable(struct history *h, struct err *e)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	/* Look at the -wal file first: a database gets its first page before its -wal file. */
-	bool unclean = !h->memory && size_of(h, "-wal") > 0;
+	bool wal = !h->memory && size_of(h, "-wal") > 0;
+	struct stat st = {.st_size = -1};
+	bool emptied = wal && history_stat(h, "", &st) == 0 && st.st_size == 0;
+	bool unclean = wal && st.st_size <= CHECK_BYTES_MAX;
 	int64_t version = 0;
-	struct stat st;
-
-	/* SQLite would delete the -wal file, which may have the only copy of some runs. */
-	if (unclean && history_stat(h, "", &st) == 0 && st.st_size == 0)
-		return err_set(e, -EBADMSG, "history %s: it is empty, but has a -wal file",
-			h->path);
-	unclean = unclean && size_of(h, "") <= CHECK_BYTES_MAX;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
+	/* SQLite would delete the -wal file, which may have the only copy of some runs. */
+	if (code == 0 && emptied)
+		code = err_set(e, -EBADMSG, "history %s: it is empty, but has a -wal file",
+			h->path);
 	if (code == 0 && sqlite3_db_readonly(h->file.db, "main") == 1)
 		code = err_set(e, -EACCES, "history %s: user %u may not write into it", h->path,
 			(unsigned)geteuid());

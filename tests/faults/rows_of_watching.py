@@ -78,7 +78,7 @@ ROWS = {
         "exporter/wrapper/inherited.c", "	if (l->schedule.size)", "	if (!l->parent)",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "a disk is waited for however long it takes to read": (
-        "exporter/lifecycle/exit_deadline.c", "(double)EXIT_DEADLINE_SECONDS / SLICES", "(double)3600 / SLICES",
+        "exporter/lifecycle/exit_deadline.c", "l->exit_plan.seconds / SLICES", "(double)3600 / SLICES",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "nobody makes a folder that was deleted": (
         "exporter/history/batch_writer.c", "	int code = path_make_folder(w->config->path, e);", "	int code = 0;", "unit:historian"),
@@ -124,6 +124,30 @@ ROWS = {
         "exporter/history/tables.c", "	if (!history_moved(h))\n		return 0;\n	return err_set",
         "	if (!history_moved(h) || h->file.writes)\n		return 0;\n	return err_set",
         "test_faults_history.py:Replaced.test_deleted_while_a_run_goes_on"),
+    "a truncated file is written on": (
+        "exporter/history/tables.c", "		code = history_check_intact(h, e);", "		code = 0;",
+        "test_faults_history.py:Damaged.test_while_a_wrapper_s_job_goes_on"),
+    "a truncated -shm file ends the wrapper": (
+        "exporter/history/open.c", "	history_survive_lost_pages();", "",
+        "test_faults_history.py:Damaged.test_while_a_wrapper_s_job_goes_on"),
+    "a broken file is written at the end": (
+        "exporter/history/open.c", "history_check_intact(h, NULL) == -EBADMSG", "h->memory", "unit:history_intact"),
+    "the -wal file of an empty file is dropped": (
+        "exporter/history/open.c", "	if (code == 0 && emptied)", "	if (code > 0 && emptied)", "unit:history_intact"),
+    "a deleted -wal file takes runs with it": (
+        "exporter/history/open.c", "	if (!history_moved(h))\n		sqlite3_wal", "	if (history_moved(h))\n		sqlite3_wal", "unit:history_intact"),
+    "a folder that may not be searched is left": (
+        "exporter/history/sql.c", " || errno != EACCES)", " || errno > 0)",
+        "test_faults_history.py:Damaged.test_who_may_not_reach_it_any_more_writes_on"),
+    "the exit code waits for a full disk": (
+        "exporter/main.c", "		.hasty = app->self == NULL,\n", "",
+        "test_faults_history.py:SmallDisk.test_full_at_the_end_holds_up_no_exit_code"),
+    "a slow write is given up": (
+        "exporter/history/historian.h", "HISTORIAN_HANG_SECONDS  3.0", "HISTORIAN_HANG_SECONDS  0.4",
+        "test_faults_history.py:Unwritable.test_a_write_that_takes_two_seconds_is_waited_for"),
+    "who writes in turn is not waited for": (
+        "exporter/history/open.c", "		h->lock_wait.wrote = now;", "		h->lock_wait.wrote = tries ? h->lock_wait.wrote : now;",
+        "test_faults_history.py:Unwritable.test_a_lock_of_others_who_write_is_waited_for"),
     "damage is left to the reader": (
         "exporter/history/read_failed.c", "		historian_suspect(app->historian);", "		(void)historian_suspect;",
         "test_faults_history.py:Replaced.test_damage_that_only_a_reader_meets_is_mended"),

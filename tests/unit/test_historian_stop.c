@@ -123,6 +123,117 @@ static void after_giving_up_what_can_be_written_is(void **state)
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
 }
 
+static void start_hasty(struct fixture *f)
+{
+	struct historian_config c = config_of(f);
+
+	c.hasty = true;
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	begin(f, "r1");
+	assert_true(historian_settle(f->h, LONG));
+	assert_false(historian_gave_up(f->h));
+}
+
+/* Settles in vain. Returns the seconds that it took. */
+static double settle_in_vain(struct fixture *f, int why)
+{
+	double begun = batch_writer_clock();
+	struct err e = {0};
+
+	assert_false(historian_settle(f->h, 1000 * LONG));
+	assert_true(historian_gave_up(f->h));
+	double seconds = batch_writer_clock() - begun;
+
+	historian_why(f->h, &e);
+	print_message("%.2f s: %s\n", seconds, e.text);
+	assert_int_equal(e.code, why);
+	return seconds;
+}
+
+static void a_hasty_wait_ends_soon_after_an_error(void **state)
+{
+	struct fixture *f = *state;
+
+	start_hasty(f);
+	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, true);
+	finish(f, "r1");
+	double seconds = settle_in_vain(f, -ENOSPC);
+
+	assert_true(seconds >= HISTORIAN_GRACE_SECONDS && seconds < HISTORIAN_HANG_SECONDS);
+}
+
+static void a_hasty_wait_is_long_enough_for_another_attempt(void **state)
+{
+	struct fixture *f = *state;
+
+	start_hasty(f);
+	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, false);
+	finish(f, "r1");
+	assert_true(historian_settle(f->h, LONG));
+	assert_int_equal(historian_health(f->h).errors, 1);
+	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
+}
+
+static void a_hasty_wait_ends_when_the_holder_of_a_lock_writes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3 *other;
+
+	start_hasty(f);
+	assert_int_equal(sqlite3_open(f->folder.file, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	finish(f, "r1");
+	double seconds = settle_in_vain(f, -EBUSY);
+
+	assert_true(seconds >= HISTORIAN_GRACE_SECONDS && seconds < HISTORIAN_HANG_SECONDS);
+	sqlite3_close(other);
+}
+
+static void a_hasty_wait_ends_when_a_write_hangs(void **state)
+{
+	struct fixture *f = *state;
+
+	start_hasty(f);
+	failing_vfs_hang(VFS_WRITE);
+	finish(f, "r1");
+	failing_vfs_wait_hanging();
+	assert_true(settle_in_vain(f, -ETIMEDOUT) >= HISTORIAN_HANG_SECONDS - 0.5);
+}
+
+static void a_hasty_wait_ends_at_once_when_a_write_hung_before(void **state)
+{
+	struct fixture *f = *state;
+
+	start_hasty(f);
+	failing_vfs_hang(VFS_WRITE);
+	add_samples(f, "r1", 0, 1);
+	failing_vfs_wait_hanging();
+	double known = batch_writer_clock() + HISTORIAN_HANG_SECONDS;
+
+	while (batch_writer_clock() < known)
+		sched_yield();
+	finish(f, "r1");
+	assert_true(settle_in_vain(f, -ETIMEDOUT) < HISTORIAN_HANG_SECONDS / 2);
+}
+
+static void a_hasty_wait_lasts_as_long_as_a_slow_write(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t thread;
+
+	start_hasty(f);
+	failing_vfs_hang(VFS_WRITE);
+	finish(f, "r1");
+	failing_vfs_wait_hanging();
+	double later = batch_writer_clock() + 2 * HISTORIAN_GRACE_SECONDS;
+
+	assert_int_equal(pthread_create(&thread, NULL, heal_after_the_time, &later), 0);
+	assert_true(historian_settle(f->h, LONG));
+	assert_true(batch_writer_clock() >= later);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
+}
+
 static void a_signal_ends_the_waiting(void **state)
 {
 	struct fixture *f = *state;
@@ -165,6 +276,12 @@ int main(void)
 		TEST(a_slow_disk_loses_no_end_that_can_be_written),
 		TEST(what_was_waited_for_in_vain_is_not_waited_for_again),
 		TEST(after_giving_up_what_can_be_written_is),
+		TEST(a_hasty_wait_ends_soon_after_an_error),
+		TEST(a_hasty_wait_is_long_enough_for_another_attempt),
+		TEST(a_hasty_wait_ends_when_the_holder_of_a_lock_writes_nothing),
+		TEST(a_hasty_wait_ends_when_a_write_hangs),
+		TEST(a_hasty_wait_ends_at_once_when_a_write_hung_before),
+		TEST(a_hasty_wait_lasts_as_long_as_a_slow_write),
 		TEST(a_signal_ends_the_waiting),
 	};
 
