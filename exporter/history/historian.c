@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 #include "exporter/core/signals.h"
@@ -420,34 +421,52 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 	hand_over(h, event_queue_new_finish(f));
 }
 
-/* Returns the time at which a wait that began at `begun` has no hope left; see historian_settle.
- * The caller holds the lock. */
-static double hope_ends(const struct historian *h, double begun, double now)
-{
-	double slow = 2 * h->slowest;
+/* A wait until all events are on disk; see historian_settle. */
+struct settling {
+	double begun;
+	double worked_at; /* the thread last used CPU time; -INFINITY = not since `begun` */
+	int64_t used;     /* CPU time of the thread in nanoseconds */
+};
 
+static int64_t cpu_time(const struct historian *h)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(h->thread, &clock) == 0 ? clock_read_ns(clock) : 0;
+}
+
+/* Returns the time at which a hasty wait has no hope left. The caller holds the lock. */
+static double hope_ends(const struct historian *h, struct settling *s, double now)
+{
+	double slow = 2 * h->slowest, least = s->begun + HISTORIAN_GRACE_SECONDS;
+	int64_t used = cpu_time(h);
+
+	if (used > s->used)
+		s->worked_at = now;
+	s->used = used;
 	if (!h->config.hasty)
 		return INFINITY;
 	if (!isinf(h->failing_at))
-		return fmax(begun, h->failing_at) + HISTORIAN_GRACE_SECONDS;
+		return fmax(least, h->failing_at + HISTORIAN_GRACE_SECONDS);
 	if (waits_for_lock(h, now))
-		return fmax(begun, h->stuck_at) + fmax(HISTORIAN_GRACE_SECONDS, slow);
-	return h->attempt_at + fmax(HISTORIAN_HANG_SECONDS, slow);
+		return fmax(s->begun, h->stuck_at) + fmax(HISTORIAN_GRACE_SECONDS, slow);
+	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(HISTORIAN_HANG_SECONDS, slow));
 }
 
 /* Waits as historian_flush does. Signals in `hurry` end the wait early; `hurry` may be NULL. */
 static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
 {
 	pthread_mutex_lock(&h->lock);
-	double begun = batch_writer_clock(), now = begun, end;
-	double deadline = begun + (h->gave_up ? 0 : timeout_seconds);
+	double now = batch_writer_clock(), end;
+	double deadline = now + (h->gave_up ? 0 : timeout_seconds);
+	struct settling s = {.begun = now, .worked_at = -INFINITY, .used = cpu_time(h)};
 	uint64_t target = h->handed;
 
 	h->hurry = true;
 	/* The usual pause after a failure is longer than a hasty wait. */
 	h->awaited = h->config.hasty;
 	pthread_cond_signal(&h->wake);
-	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, begun, now)),
+	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, &s, now)),
 		h->settled < target && now < end && !thread_hurry(hurry))
 		wait_until(&h->progress, &h->lock, hurry ? fmin(end, now + HURRY_SECONDS) : end);
 	h->awaited = false;

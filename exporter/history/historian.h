@@ -64,7 +64,7 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * With `hasty`, somebody waits for this program to exit, so it waits only while the disk works. It
  * gives up HISTORIAN_GRACE_SECONDS after the call or after the first error, whichever is later.
  * A lock counts as an error when its holder has written nothing for as long. A write counts as
- * hanging after HISTORIAN_HANG_SECONDS. A disk whose writes were slow before is given twice the
+ * hanging after HISTORIAN_HANG_SECONDS without CPU time. A disk whose writes were slow before is given twice the
  * time of the slowest of them instead of these two times. */
 bool historian_settle(struct historian *h, double timeout_seconds);
 #define HISTORIAN_GRACE_SECONDS 0.3

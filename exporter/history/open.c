@@ -192,7 +192,9 @@ int history_stat(const struct history *h, const char *suffix, struct stat *ret)
 {
 	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
 
-	buf_addf(&name, "%s%s", h->path, suffix);
+	/* SQLite follows a link, and creates the other files where the link leads. */
+	buf_addf(&name, "%s%s", h->file.db ? sqlite3_db_filename(h->file.db, "main") : h->path,
+		suffix);
 	return stat(buf_text(&name), ret);
 }
 

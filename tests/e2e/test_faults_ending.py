@@ -69,7 +69,7 @@ class Ending(Job):
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_DISK=str(stall))
         wrapper = self.begin()
         self.wait_for(wrapper, "samples_written_total", 3)
-        stall.touch()
+        os.mkfifo(stall)
         wrapper.process.stdin.close()
         wrapper.process.stdin = None
         wait_until(lambda: not children_of(wrapper.pid), "the end of the job")
@@ -80,7 +80,6 @@ class Ending(Job):
             return wrapper.process.poll() is not None
         wait_until(interrupted, "the end")
         self.assertLess(time.monotonic() - begun, 2)
-        stall.unlink()
         wrapper.says("the end of the run is not in the history")
         self.assertEqual(wrapper.wait(), 0)
 

@@ -478,29 +478,32 @@ class Unwritable(Job):
     def test_a_disk_that_hung_before_the_end(self):
         stall = self.stalling()
         wrapper = self.begin_job()
-        stall.touch()
+        os.mkfifo(stall)
         wait_until((self.folder / "stall.waits").exists, "a write that waits")
         time.sleep(3.1)  # HISTORIAN_HANG_SECONDS
         self.assertLess(self.end_of(wrapper), self.HELD_UP)
-        stall.unlink()
         self.assert_told(wrapper, "has not answered for [34]")
 
     def test_a_disk_that_hangs_at_the_end_may_only_be_slow(self):
         stall = self.stalling()
         wrapper = self.begin_job()
-        stall.touch()
+        os.mkfifo(stall)
         took = self.end_of(wrapper)
         self.assertTrue(2 < took < 3 + self.HELD_UP, took)
-        stall.unlink()
         self.assert_told(wrapper, "has not answered for 3.0 s")
 
     def test_a_write_that_takes_two_seconds_is_waited_for(self):
         stall = self.stalling()
         wrapper = self.begin_job()
-        stall.touch()
-        threading.Timer(2, stall.unlink).start()
+        os.mkfifo(stall)  # waits without CPU time
+
+        def let_go():
+            with open(stall, "wb"):
+                stall.unlink()
+        timer = threading.Timer(2, let_go)
+        timer.start()
         self.end(wrapper)
-        self.assertFalse(stall.exists())
+        timer.join()
         self.assertEqual(self.only_run()["outcome"], "succeeded")
         self.assert_none_is_missing()
         wrapper.says("job job succeeded")
