@@ -414,7 +414,7 @@ class NeverInTheWay(Case):
         arguments = [EXPORTER, "run", *(["--strict"] if strict else []), *(f.format(folder=self.folder) for f in flags),
                      "--", "sh", "-c", "echo it runs; exit 7"]
         result = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=False)
-        wrong = [line.partition(" ")[2] for line in result.stderr.splitlines()
+        wrong = [re.sub(r' run_id=\S+', '', line.partition(" ")[2]) for line in result.stderr.splitlines()
                  if re.search(r' msg="(an option is ignored|the rules of|the run (will )?(is )?not )', line)]
         return result.returncode, result.stdout, wrong
 
