@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+
+#define PATH_BUF_MAX     8192
 #define HEADER_BYTES     100 /* of the database */
 #define WRITE_VERSION    18  /* offset in that header; WAL_VERSION in WAL mode */
 #define WAL_VERSION      2
@@ -61,6 +65,16 @@ unsigned history_lost_pages(void)
 }
 
 /* ---- the files ---- */
+
+int history_stat(const struct history *h, const char *suffix, struct stat *ret)
+{
+	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
+
+	/* SQLite follows a link, and creates the other files where the link leads. */
+	buf_addf(&name, "%s%s", h->file.db ? sqlite3_db_filename(h->file.db, "main") : h->path,
+		suffix);
+	return stat(buf_text(&name), ret);
+}
 
 /* Returns a file of the open database, or NULL. Another descriptor for the database must not be
  * opened, because closing it would release SQLite's locks. */

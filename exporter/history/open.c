@@ -188,16 +188,6 @@ static int connect_to(struct history *h, const char *name, int flags, struct err
 	return why ? why : code;
 }
 
-int history_stat(const struct history *h, const char *suffix, struct stat *ret)
-{
-	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
-
-	/* SQLite follows a link, and creates the other files where the link leads. */
-	buf_addf(&name, "%s%s", h->file.db ? sqlite3_db_filename(h->file.db, "main") : h->path,
-		suffix);
-	return stat(buf_text(&name), ret);
-}
-
 /* Returns the size in bytes of the file `h->path` with this suffix, or 0 when there is no such
  * file. */
 static uint64_t size_of(const struct history *h, const char *suffix)

@@ -167,11 +167,9 @@ enum outcome sql_outcome(struct sql *q); /* reads the next column */
 bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE when moved */
 
-/* ---- open.c ---- */
+/* ---- intact.c ---- */
 /* Does the same as stat(2) for the file `h->path` + `suffix`. */
 int history_stat(const struct history *h, const char *suffix, struct stat *ret);
-
-/* ---- intact.c ---- */
 /* Makes the program survive that another program truncates a -shm file. */
 void history_survive_lost_pages(void);
 unsigned history_lost_pages(void); /* changes when a -shm file was truncated */
