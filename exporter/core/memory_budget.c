@@ -29,14 +29,14 @@
  * size for its bookkeeping (socket(7)). */
 #define SOCKETS_PART  4
 #define SOCKET_LEAST  ((size_t)16 << 10)
-#define SOCKET_USUAL  ((size_t)2 << 20) /* for larger sizes the kernel's default is kept */
+#define SOCKET_USUAL  ((size_t)2 << 20) /* from this size on, the kernel's default is kept */
 #define SOCKETS_USUAL 512               /* default of --web.max-connections */
 
-/* Soft limit of open files: more than a server ever keeps open. */
+/* The soft limit of open files. A server never has this many files open. */
 #define DESCRIPTORS_ENOUGH 65536
 
-/* When the free heap exceeds the smaller of IDLE_MOST and 1/IDLE_PARTS of the heap, the free heap
- * is returned to the system. */
+/* Free heap is given back to the kernel when it exceeds IDLE_MOST or 1/IDLE_PARTS of the heap,
+ * whichever is smaller. */
 #define IDLE_MOST  ((size_t)16 << 20)
 #define IDLE_PARTS 8
 
@@ -103,8 +103,9 @@ static double group_limit(const struct options *o)
 	return ret;
 }
 
-/* Returns the memory left below a resource limit, in bytes; NaN = no limit. Subtracts the stacks of
- * future threads, because stacks take address space, but little memory. */
+/* Returns the bytes that this process may still allocate below a resource limit; NaN = no limit.
+ * Subtracts the stacks of threads that start later, because they take much address space but little
+ * memory. Adds OWN_BYTES, because memory_budget_of subtracts it. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;
@@ -115,7 +116,8 @@ static double room_below(__rlimit_resource_t which, double pages)
 	       OWN_BYTES;
 }
 
-/* Field 1 of /proc/self/statm is the address space and field 6 is data + stacks, both in pages. */
+/* Reads /proc/self/statm. Its field 1 is the size of the address space. Its field 6 is the size of
+ * data and stacks. Both fields count pages. */
 static double process_limit(void)
 {
 	uint64_t number[6] = {0};
@@ -187,7 +189,7 @@ void memory_budget_descriptors(void)
 
 /* ---- the use of memory ---- */
 
-/* Returns the bytes allocated by malloc. Takes a few microseconds. */
+/* Returns the number of bytes that malloc has allocated. The call takes a few microseconds. */
 static size_t given_out(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -195,9 +197,9 @@ static size_t given_out(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* Returns the anonymous memory in use, in bytes, as a control group counts it. Takes 0.5 ms.
- * /proc/self/statm would be faster, but may be wrong by megabytes on machines with many processors
- * (since Linux 6.2). */
+/* Returns the anonymous memory of this process in bytes. A control group counts the same memory.
+ * The call takes 0.5 ms. /proc/self/statm is faster, but since Linux 6.2 its numbers may be wrong
+ * by megabytes on machines with many processors. */
 static size_t written_to(void)
 {
 	char text[2048];

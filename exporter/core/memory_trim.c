@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Drops the whole pages of a segment that is never written. On access the kernel reads the pages
- * again from the file. */
+/* Frees the pages of a segment to which the program never writes. When the program uses such a page
+ * again, the kernel reads it from the file. A page that lies only partly in the segment stays. */
 static void drop_pages(const struct dl_phdr_info *object, const ElfW(Phdr) * segment,
 	uintptr_t page)
 {
@@ -50,9 +50,10 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
 void memory_trim_setup(void)
 {
 	mallopt(M_ARENA_MAX, 1);
-	/* A block above this threshold comes from mmap: it returns to the system when freed, and
-	 * grows without a copy. By default glibc raises the threshold, and large free blocks then
-	 * stay in the heap below small blocks in use. */
+	/* glibc allocates each block above this threshold by mmap. The kernel gets the block back
+	 * as soon as it is freed, and the block can grow without a copy. By default glibc raises
+	 * the threshold over time. Large freed blocks would then stay in the heap, below small
+	 * blocks that are in use. */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }

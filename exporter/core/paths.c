@@ -13,8 +13,8 @@
 
 #define PATH_TEXT_MAX 4096
 
-/* Candidates for a default path: two variables, a directory for root, and a directory below
- * $HOME. */
+/* A default path is built from the variable `systemd`, else from the directory `system` for root,
+ * else from the variable `xdg`, else from the directory `home` below $HOME. */
 struct default_place {
 	const char *systemd, *system, *xdg, *home, *name, *subject, *option;
 };
@@ -59,8 +59,8 @@ int path_default_cache(char **ret, const char *given, struct err *e)
 	return default_path(ret, &cache_place, given, e);
 }
 
-/* Gives a folder that root created to the owner of its parent. A folder of root inside a user's
- * folder would lock the user out. */
+/* If root created `folder`, the owner of its parent folder becomes its owner. Otherwise a user
+ * could not use a folder inside the user's own folder. */
 static void give_to_parents_owner(const char *folder)
 {
 	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -68,7 +68,7 @@ static void give_to_parents_owner(const char *folder)
 
 	if (geteuid() == 0 && fd >= 0 && fstatat(fd, "..", &st, 0) == 0 && st.st_uid &&
 		fchown(fd, st.st_uid, st.st_gid) < 0)
-		return; /* root keeps the folder; the user gets an error */
+		return; /* root stays the owner; the user gets an error when using the folder */
 }
 
 int path_make_folder(const char *path, struct err *e)
@@ -101,8 +101,8 @@ void path_give_to_owner(const char *path)
 		return;
 	AUTO(closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 
-	/* SQLite makes a history of the empty file, and gives its -wal and -shm files the same
-	 * owner. */
+	/* SQLite turns the empty file into a database. SQLite gives the database's -wal and -shm
+	 * files the same owner. */
 	if (fd >= 0 && fchown(fd, st.st_uid, st.st_gid) < 0)
 		unlink(path);
 }

@@ -10,16 +10,19 @@
  * Returns -ENOENT when none of these variables is set. */
 int path_default_history(char **ret, const char *given, struct err *e);
 
-/* Finds the path of the cache, catalogue.db, in the same way: in $CACHE_DIRECTORY, /var/cache,
- * $XDG_CACHE_HOME or ~/.cache. */
+/* Finds the path of the cache: `given` when it is not NULL, else catalogue.db in the first of
+ * these: $CACHE_DIRECTORY (systemd); for root /var/cache/rightsize-exporter;
+ * $XDG_CACHE_HOME/rightsize-exporter; ~/.cache/rightsize-exporter. The result is as in
+ * path_default_history. */
 int path_default_cache(char **ret, const char *given, struct err *e);
 
 /* Creates the folder of the file at `path` and its missing parents, with mode 0700. A folder that
  * root creates gets the owner of its parent. ":memory:" needs no folder. */
 int path_make_folder(const char *path, struct err *e);
 
-/* When root calls it, creates a missing file for the owner of the file's folder. Otherwise a
- * command run by root would create a history that a service with its own user cannot open. */
+/* Does nothing unless root runs this process. Creates the file if it is missing, and gives it the
+ * owner of its folder. Without this, a command of root could create a history that a service of
+ * another user cannot open. */
 void path_give_to_owner(const char *path);
 
 #endif

@@ -10,7 +10,7 @@ double random_share(void)
 {
 	uint32_t bits = 0;
 
-	/* Early at boot the kernel may have no random numbers yet: use the clock. */
+	/* Use the clock if the kernel has no random numbers yet, which can happen early at boot. */
 	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
 		bits = (uint32_t)now_read().mono.ns;
 	return bits / 4294967296.0;

@@ -1,6 +1,6 @@
-/* A thread that calls a function repeatedly. The function returns the seconds until its next call,
- * and worker_wake causes the next call at once. worker_wait also works on a worker that was never
- * started. */
+/* A thread that calls one function again and again. The function returns the seconds until its next
+ * call. worker_wake makes the next call happen at once. worker_wait also works when the worker was
+ * never started. */
 #ifndef EXPORTER_CORE_WORKER_H
 #define EXPORTER_CORE_WORKER_H
 
@@ -19,7 +19,7 @@ struct worker {
 	void *context;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* guards the members below; stop may be read without it */
+	pthread_mutex_t lock; /* guards the members below; `stop` may be read without the lock */
 	pthread_cond_t changed;
 	bool woken, ended;
 	atomic_bool stop;
@@ -32,22 +32,23 @@ void worker_init(struct worker *w);
 int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
 	struct err *e);
 
-/* Causes the next turn at once, or right after the current turn. Any thread. */
+/* Makes the thread call `turn` at once, or right after the call that is running now. Any thread. */
 void worker_wake(struct worker *w);
 
-/* Waits on the worker's thread for the time or for worker_wake. Returns false when the worker was
- * stopped. */
+/* Call it on the worker's thread. Waits for `seconds`, or until worker_wake is called. Returns
+ * false when the worker was stopped. */
 bool worker_wait(struct worker *w, double seconds);
 
-/* Prevents any further turn. Does not wait for the current turn. Any thread. */
+/* Prevents any further call of `turn`. Does not wait for a call that is running now. Any thread. */
 void worker_stop(struct worker *w);
 
-/* Waits at most `seconds` for the end of the thread. A new signal of the set `hurry` ends the wait,
- * too; NULL = no signals. All threads must block these signals. Returns false when the thread still
- * runs. */
+/* Waits at most `seconds` for the end of the thread. A signal in `hurry` that becomes pending
+ * during the wait ends the wait early. `hurry` may be NULL. All threads must block these signals.
+ * Returns false when the thread still runs. */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 
-/* Stops the worker, waits for the current turn without a limit, and frees the locks. */
+/* Stops the worker, waits without a limit until a running call of `turn` has returned, and frees
+ * the lock and the condition. */
 void worker_done(struct worker *w);
 
 #endif

@@ -45,7 +45,8 @@ static struct named_process *named_new(const struct announcement *a)
 static int find_process(const struct host *host, pid_t announced, struct process_stat *ret,
 	struct err *e)
 {
-	/* A caller next to us uses the numbers of our PID namespace. */
+	/* If our PID namespace has a process a->pid, the client runs in our PID namespace. Its PID
+	 * must then be converted to the PID that /proc shows. */
 	bool here = kill(announced, 0) == 0 || errno == EPERM;
 	pid_t pid = here ? process_number(host, announced) : announced;
 
@@ -111,8 +112,8 @@ static struct named_process *open_of_id(const struct finder *f, const char *run_
 	return NULL;
 }
 
-/* Continues a run that a client announced to an earlier exporter. Returns NULL when this is
- * impossible. */
+/* Continues a run that a client announced to an earlier exporter. Returns NULL when the run cannot
+ * be continued. */
 static struct named_process *take_up(struct finder *f, const struct host *host, const char *run_id)
 {
 	const struct left_open_run *r = left_open_find_id(f->left_open, run_id);

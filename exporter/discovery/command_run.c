@@ -15,7 +15,7 @@
 #include "exporter/discovery/finder_state.h"
 #include "exporter/discovery/job_rules.h"
 
-#define COMMAND_LINE_MAX (8u << 20) /* the kernel limits arguments to 6 MiB */
+#define COMMAND_LINE_MAX (8u << 20) /* more than the kernel's limit of 6 MiB for arguments */
 
 /* Finds the file that execvp(3) would execute. Returns "" when there is none. */
 static void find_executable(const char *command, char out[PATH_MAX])
@@ -42,7 +42,7 @@ static void find_executable(const char *command, char out[PATH_MAX])
 	out[0] = '\0';
 }
 
-/* What is read of this process, with the command in place of its own. */
+/* The facts of this process, but with the command line and the executable of the command. */
 struct command_facts {
 	struct host host;
 	struct facts_reader *reader;
@@ -57,8 +57,8 @@ static void join(struct buf *out, char *const command[])
 		buf_add(out, command[i], strlen(command[i]) + 1);
 }
 
-/* The command inherits the environment, the working directory, the control group and the user of
- * this process, which is not threaded yet. */
+/* Reads the environment, the working directory, the control group and the user of this process,
+ * because the command inherits them. This process has only one thread yet. */
 static void read_facts(struct command_facts *f, const struct options *o, unsigned which,
 	char *const command[])
 {
@@ -89,7 +89,7 @@ static void facts_done(struct command_facts *f)
 	buf_done(&f->command_line);
 }
 
-/* Names a run by its program, as a path without folders. */
+/* Uses the name of the program, without its folders, as the job name. */
 static void name_by_program(struct slice command_line, struct recognised *r)
 {
 	struct slice program = identify_program(command_line);
@@ -102,8 +102,8 @@ static void name_by_program(struct slice command_line, struct recognised *r)
 		text_copy("command", r->job_name, sizeof r->job_name);
 }
 
-/* Options win. A run that is named by an option still has the run, the labels and the numbers of
- * its system. */
+/* Replaces values of `r` by those that options give. If an option gives the job name, the system's
+ * run, labels and other numbers stay. */
 static void take_options(const struct options *o, struct recognised *r)
 {
 	if (o->run_job_name)
@@ -130,14 +130,16 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 	read_facts(&f, o, rules ? job_rules_facts(rules) : 0, command);
 	bool known = recognise_wrapped(&f.facts.text, &ret->is);
 
-	/* A rule that ignores processes is for those that nobody wrapped. */
+	/* A rule with "ignore: true" has no effect here, because it is only for processes without a
+	 * wrapper. */
 	if (rules && !o->run_job_name && job_rules_match(rules, &f.facts, &found, NULL) &&
 		!found.ignored) {
 		identify_fill_numbers(&found.is, &ret->is);
 		ret->is = found.is;
 		known = true;
 	}
-	/* The option, which the variable sets, too, refused this name. */
+	/* RIGHTSIZE_JOB_NAME also sets the option of the job name. If the option is not set, its
+	 * check refused this name. */
 	if (!o->run_job_name && ret->is.own_name)
 		ret->is.job_name[0] = '\0';
 	identify_bound_numbers(&ret->is);

@@ -1,4 +1,4 @@
-/* The run of a command that a wrapper starts: its name and what it was given. */
+/* Finds the job name and other facts of a command that a wrapper starts. */
 #ifndef EXPORTER_DISCOVERY_COMMAND_RUN_H
 #define EXPORTER_DISCOVERY_COMMAND_RUN_H
 
@@ -7,14 +7,18 @@
 #include "exporter/options/options.h"
 
 struct command_run {
-	struct recognised is; /* job_name is never empty */
-	const char *system;   /* system that named the run; NULL = an option or the program did */
-	char *labels;         /* JSON; NULL = none; freed by command_run_done */
+	struct recognised is; /* is.job_name is never empty */
+	/* the system that named the run; NULL = an option or the program named it */
+	const char *system;
+	char *labels; /* JSON; NULL = no labels; freed by command_run_done */
 };
 
-/* Names the run as the finder names the process that the command becomes: by options and variables
- * of this program, the rules of the site, or the system around it. The last resort is the name of
- * the program. Always fills `ret`. A mistake in the rules is returned, and they are ignored. No
+/* Names the run of a command. The result is the same as when the finder names the running command.
+ * The name comes from the options and variables of this program, from the site's rules, or from the
+ * system around the program. If none of them gives a name, the name of the command's program is
+ * used.
+ *
+ * Always fills `ret`. If the rules have a mistake, they are ignored and the error is returned. No
  * other thread may change the environment during the call. */
 int command_run_identify(struct command_run *ret, const struct options *o, char *const command[],
 	struct err *e);

@@ -13,7 +13,7 @@
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 
-/* Maximum number of ancestors that are checked again when a process names a job. */
+/* When a process names a job, at most this many of its ancestors are checked again. */
 #define ANCESTORS_MAX 64
 
 static bool is_of_rules(const void *finder, struct slice variable)
@@ -106,8 +106,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->is.passing) {
-		/* Tie the run to this exporter. A later exporter cannot continue the run, because
-		 * it may have missed a change of the title. */
+		/* Store this exporter as the owner of the run, so that no later exporter continues
+		 * it. The process may change its title while no exporter watches. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
@@ -172,8 +172,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	return code;
 }
 
-/* Begins a run at this process. A process that is an exporter (run) records its run itself, so the
- * finder only remembers its name. */
+/* Begins a run at this process. If the process is a wrapper (rightsize-exporter run), the wrapper
+ * records the run, and the finder only remembers the name. */
 static struct named_process *name_at(struct finder *f, const struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -193,7 +193,7 @@ static struct named_process *name_at(struct finder *f, const struct booked_proce
 	return n;
 }
 
-/* Adds the process to the run that it names, and begins that run if it is new. */
+/* Adds the process to the run that it names. Begins the run if it is new. */
 static void enter_run(struct finder *f, struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -206,8 +206,8 @@ static void enter_run(struct finder *f, struct booked_process *p,
 	join_run(p, n);
 }
 
-/* Checks the ancestors again, from the top down, because they may have called execve since the last
- * check. */
+/* Checks the ancestors of a process again, from the top down. An ancestor may have called execve
+ * since its last check. */
 static void look_at_ancestors(struct finder *f, const struct booked_process *p)
 {
 	struct booked_process *chain[ANCESTORS_MAX];
@@ -230,7 +230,7 @@ void finder_conclude(const struct host *h, const struct named_process *n)
 	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
 }
 
-/* Ends the run of a worker's previous title, because the title has changed. */
+/* Ends the run of a worker's old title, because the worker has a new title now. */
 static void end_passing(struct finder *f, struct booked_process *p)
 {
 	struct named_process *n = p->note;

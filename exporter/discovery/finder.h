@@ -2,15 +2,15 @@
  * begins a run at the highest process that names a job. It records the run and ends it when the
  * run's last process is gone. Sampler thread only.
  *
- * The run of a process:
+ * The run to which a process belongs:
  *
  * - A process that names no job belongs to the run of its ancestors.
- * - A process that names the same run as an ancestor belongs to that run, even if processes
- *   between them do not. If a system numbers its runs, all processes that name the same run
- *   belong to it, even without a common ancestor.
+ * - A process that names the same run as one of its ancestors belongs to that run, even if the
+ *   processes between them do not. If a system gives its runs numbers, all processes that name
+ *   the same run belong to it, even without a common ancestor.
  * - A process that names another job than its ancestors begins a run inside their run. Its
  *   usage counts for both runs.
- * - A worker that changes its title with its task has one run per title. The run lasts while
+ * - A worker that changes its title with each task has one run per title. The run lasts while
  *   the exporter sees the title. Usage before and after does not count.
  * - A wrapper (rightsize-exporter run) records the command that it starts. A job name in the
  *   wrapper's environment therefore begins no second run. */

@@ -12,18 +12,20 @@
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 
-/* A run that a process or a client named. Freed when the run has ended and its processes are
+/* A run that a process or a client named. It is freed when the run has ended and its processes are
  * gone. */
 struct named_process {
 	struct recognised is;
 	size_t processes; /* number of processes in the process book */
-	bool begun;       /* the run is recorded in the history */
-	bool open;        /* followed here; false: ended, refused, or followed by its wrapper */
+	bool begun;       /* the history has a record of the run */
+	/* True while this finder follows the run. False = the run has ended, was refused, or is
+	 * followed by its wrapper. */
+	bool open;
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
-	const struct left_open_run *left_open; /* the run that this one continues; NULL = none */
-	enum outcome reported_outcome;         /* a client's report; OUTCOME_RUNNING = none */
+	const struct left_open_run *left_open; /* the run that this run continues; NULL = none */
+	enum outcome reported_outcome;         /* from a client; OUTCOME_RUNNING = no report */
 	double reported_exit_code;
 };
 
@@ -40,8 +42,8 @@ struct finder {
 	struct complaint not_followed, patterns_given_up;
 	bool refused_logged;
 	struct name_quota quota;
-	struct machine machine; /* owns the server's texts while a record is written */
-	struct recognised *pod; /* run of all processes of this pod; NULL = none */
+	struct machine machine; /* While a record is written, it owns the texts of the server. */
+	struct recognised *pod; /* the run to which all processes of this pod belong; NULL = none */
 	struct buf pod_text;    /* labels and variables that name the pod's run */
 };
 
@@ -51,26 +53,26 @@ struct process_finding {
 	bool exporter;
 };
 
-/* Finds the job that a process names. Returns false when the process names no job, or when its
- * command line has not changed since the last check; p->program is then unchanged. A worker that
- * changes its title is checked every time. */
+/* Finds the job that a process names. Returns false when the process names no job. Also returns
+ * false when the command line has not changed since the last check. `p->program` stays the same in
+ * this second case. A worker that changes its title is checked at every tick. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
-/* Replaces `r` by the open run of its container, if another process of the container began that run
- * in the meantime. */
+/* Looks for an open run of the container that `r` names, because another process of the container
+ * may have begun the run meanwhile. If there is one, copies it to `r`. */
 void identify_again(const struct finder *f, struct recognised *r);
 
-/* Finds the job of this pod if --jobs.pod is given. Logs a warning when the options contradict each
+/* Finds the job of this pod if --jobs.pod is given. Logs a warning when options contradict each
  * other. */
 void identify_pod(struct finder *f);
 
 /* Returns the program's name from its command line, without directories. */
 struct slice identify_program(struct slice command_line);
 
-/* Takes the numbers that are unknown in `r` from `other`. */
+/* Fills each number that is unknown in `r` with the number of `other`. */
 void identify_fill_numbers(struct recognised *r, const struct recognised *other);
 
-/* Makes numbers unknown that are outside the ranges of the options of "run". */
+/* Sets each number to NaN that is outside the range of its option of the command run. */
 void identify_bound_numbers(struct recognised *r);
 
 /* ---- record_found.c ---- */
@@ -81,11 +83,11 @@ char *record_labels_text(const struct recognised *r);
 
 /* ---- finder.c ---- */
 
-/* Ends a followed run after one more reading, even if its processes go on. */
+/* Ends a followed run at the next reading, even if its processes still run. */
 void finder_conclude(const struct host *h, const struct named_process *n);
 
-/* Starts to follow run `n` at a process; n->is must be filled. The finder owns `n` even after an
- * error, so that it does not try the same run again. Errors: see finder_announce. */
+/* Starts to follow run `n` at a process. The caller fills n->is first. The finder owns `n` after an
+ * error, too, so that it does not try the same run again. Errors: see finder_announce. */
 int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,
 	struct err *e);
 

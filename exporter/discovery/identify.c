@@ -1,4 +1,5 @@
-/* Finds the job of a process from its environment and arguments, the site's rules, or this pod. */
+/* Finds the job of a process. The sources are its environment, its arguments, the site's rules and
+ * this pod. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@
 #include "exporter/options/options.h"
 #include "exporter/discovery/pod.h"
 
-/* Time until the next check of a process when one of its files did not answer. */
+/* If a file of a process could not be read in time, the process is checked again after this
+ * time. */
 #define LOOK_AGAIN_NS (5 * NS_PER_S)
 
 static uint64_t fingerprint(struct slice s)
@@ -22,8 +24,8 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Logs once which rights are needed to read environments. In a pod the job's name does not come
- * from an environment, so no message is needed. */
+/* Logs once which rights are needed to read environments of other users' processes. Logs nothing in
+ * a pod, because the pod gives the job name there. */
 static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
 	char number[16];
@@ -64,7 +66,7 @@ static bool read_process(struct finder *f, struct booked_process *p, struct proc
 
 /* ---- the pod ---- */
 
-/* Warns about options that have no effect. */
+/* Warns about options of the pod that have no effect. */
 static void warn_of_pod(const struct options *o)
 {
 	struct err e = {0};
@@ -174,9 +176,9 @@ void identify_again(const struct finder *f, struct recognised *r)
 		*r = *known;
 }
 
-/* Returns true for a container runtime. It is the first process of a container, runs as root, and
- * is not yet inside the container's files and limits. It then executes the job, and the finder
- * reads the new command line soon after. */
+/* Returns true for a container runtime. A runtime is the first process of a container. It runs as
+ * root, outside of the container's files and limits. The runtime later executes the job in the same
+ * process, and the finder then reads the new command line. */
 static bool is_runtime(struct slice command_line)
 {
 	static const char *const runtimes[] = {"runc", "crun", "youki"};
@@ -188,8 +190,8 @@ static bool is_runtime(struct slice command_line)
 	return false;
 }
 
-/* Returns true for processes of the pod's jobs. PID 1 in a shared PID namespace is the pause
- * container. Descendants of the exporter do not count as jobs. */
+/* Returns true when a process may belong to the pod's job. Process 1 of a shared PID namespace does
+ * not, because it is the pause container. The exporter and its descendants do not, either. */
 static bool is_of_pod(const struct finder *f, const struct booked_process *p)
 {
 	return f->pod && p->pid != 1 && !is_own(f, p);
@@ -206,8 +208,9 @@ static bool name_by_pod(const struct finder *f, const struct booked_process *p,
 	return true;
 }
 
-/* Adds the pod's labels to a process if both name a job of the same system. Example: the command
- * line of a Spark driver has a class of Spark, but the label has the user's name for the job. */
+/* Names a process again with the pod's labels, if the process and the labels name jobs of the same
+ * system. Example: the command line of a Spark driver contains only a class name, but a label of
+ * the pod contains the user's name for the job. */
 static void complete_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text, struct recognised *r)
 {
@@ -249,8 +252,8 @@ void identify_bound_numbers(struct recognised *r)
 	r->memory_bytes = within(r->memory_bytes, 1, REQUEST_BYTES_MOST);
 }
 
-/* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the site's rules, and the rules over
- * the built-in systems. */
+/* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the site's rules. The site's rules take
+ * precedence over the built-in systems. */
 static bool name_process(struct finder *f, const struct booked_process *p,
 	const struct process_facts *facts, struct recognised *ret, bool *ignored)
 {
@@ -310,8 +313,8 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
 }
 
-/* Finds the job of a process. If a file did not answer, the process is checked again soon, because
- * that file may name the job. */
+/* Finds the job of a process. If a file of the process could not be read in time, the process is
+ * checked again soon, because the file may contain the job name. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	uint64_t left_out = tree_waits(f->host->proc).left_out;

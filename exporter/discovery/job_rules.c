@@ -13,7 +13,7 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/text/yaml.h"
 
-#define MATCH_STEPS 5000 /* PCRE2 steps per offset, about 0.1 ms; beyond it no match */
+#define MATCH_STEPS 5000 /* PCRE2's match limit, about 0.1 ms; beyond it, a text does not match */
 #define MATCH_HEAP  256  /* KiB, for PCRE2 */
 #define SUBJECT_MAX 4096 /* bytes of a text that a pattern sees; the rest is ignored */
 #define GROUPS_MAX  32
@@ -41,7 +41,7 @@ struct job_rule_label {
 struct job_rule {
 	size_t line;
 	const char *name, *job_name, *run, *attempt; /* NULL when not given */
-	const char *cpu, *memory, *input_bytes;      /* quantities; NULL when not given */
+	const char *cpu, *memory, *input_bytes;      /* such as "4 GiB"; NULL when not given */
 	bool ignore;
 	size_t n;
 	struct rule_condition condition[RULE_CONDITIONS_MAX];
@@ -246,7 +246,8 @@ static int check_template(struct yaml *y, yaml_node_t *node, const struct job_ru
 	return 0;
 }
 
-/* Checks a quantity that has no names in braces. Other quantities are known only with a process. */
+/* Checks a quantity of a rule. A quantity with a {name} has its value only when the rule matches a
+ * process, so only the {name} is checked here. */
 static int check_quantity(struct yaml *y, yaml_node_t *node, const struct job_rule *rule,
 	const char *name, const char *text, bool cores, struct err *e)
 {
@@ -296,8 +297,8 @@ static int read_rule(struct yaml *y, yaml_node_t *node, struct job_rules *r, str
 {
 	if (r->n == JOB_RULES_MAX)
 		return yaml_error(y, node, e, "more than %d rules", JOB_RULES_MAX);
-	/* Add the rule before it is complete, so that job_rules_free frees it even after an
-	 * error. */
+	/* Add the rule to the list before it is complete. job_rules_free then frees it after an
+	 * error, too. */
 	struct job_rule *rule = r->rule[r->n++] = arena_alloc(&r->arena, sizeof *rule);
 
 	rule->line = node->start_mark.line + 1;
@@ -382,7 +383,7 @@ void job_rules_name(const struct job_rules *r, size_t rule, struct buf *out)
 
 /* ---- matching ---- */
 
-/* The texts that matched the named groups of the current rule. */
+/* The named groups of the current rule, with the texts that they matched. */
 struct rule_groups {
 	size_t n;
 	struct {
@@ -431,7 +432,8 @@ static struct slice variable(const struct process_facts *f, const char *name)
 	return (struct slice){NULL, 0};
 }
 
-/* Returns the text that a condition checks. data NULL = unknown, which matches no pattern. */
+/* Returns the text that a condition checks. The text's `data` is NULL when the text is unknown. An
+ * unknown text matches no pattern. */
 static struct slice subject(const struct rule_matching *m, const struct rule_condition *c)
 {
 	const struct process_facts *f = m->facts;
@@ -471,7 +473,8 @@ static void take_groups(struct rule_matching *m, const pcre2_code *code, pcre2_m
 		const unsigned char *row = table + i * size;
 		size_t group = (size_t)(row[0] << 8 | row[1]);
 
-		/* A pattern with \K in a lookaround may put the end before the start. */
+		/* Skip a group that ends before it starts. A pattern with \K in a lookaround can
+		 * cause this. */
 		if (at[2 * group] == PCRE2_UNSET || at[2 * group + 1] < at[2 * group])
 			continue;
 		m->groups.group[m->groups.n].name = (const char *)row + 2;
@@ -519,7 +522,8 @@ static struct slice group(const struct rule_groups *g, struct slice name)
 	return (struct slice){"", 0};
 }
 
-/* Fills in the names in braces. `steady`: drop dates and ids. Control characters become "_". */
+/* Writes `template` with each {name} replaced by the text of the group. If `steady` is true, drops
+ * dates and ids from these texts. Control characters become "_". */
 static void fill(const struct rule_groups *g, const char *template, bool steady, char *out,
 	size_t size)
 {
@@ -550,7 +554,8 @@ static double number(const char *text)
 	return scan_u64(&s, &v) && scan_end(&s) ? (double)v : (double)NAN;
 }
 
-/* Fills in a quantity. Returns NaN when it is not given, or none. */
+/* Replaces each {name} in a quantity and returns its value. Returns NaN when the rule does not give
+ * the quantity, or when the text is not a quantity. */
 static double quantity(const struct rule_groups *g, const char *template, bool cores)
 {
 	char text[64] = "";

@@ -1,24 +1,28 @@
-/* Rules of the site: a YAML file (--jobs.rules) that maps processes to jobs. The first rule that
- * matches wins.
+/* The site's rules: a YAML file (--jobs.rules) that maps processes to jobs. The first rule that
+ * matches a process is used. Example:
  *
  * 	rules:
- * 	  - name: nightly                       # for the log and for rules test
+ * 	  - name: nightly                       # shown in the log and by "rules test"
  * 	    command_line: 'run\.py (?<flow>\w+) --step (?<step>\w+) --mem (?<mem>\w+)'
  * 	    user: '^batch$'
  * 	    environment: {STAGE: '^production$'}
  * 	    job_name: '{flow}/{step}'
- * 	    memory: '{mem}'                     # also cpu and input_bytes: collectors/base/quantity.h
+ * 	    memory: '{mem}'                     # cpu and input_bytes, too (quantity.h)
  * 	    labels: {flow: '{flow}'}
  * 	  - executable: '/(bash|sshd)$'
- * 	    ignore: true                        # no job, even when its environment names one
+ * 	    ignore: true                        # no job, even if the environment names one
  *
- * Conditions are regular expressions (PCRE2), and all must match: command_line (arguments joined by
- * spaces), executable, working_directory, cgroup, container (its id), user (name, else number), and
- * variables of the environment. Named groups fill the names in braces. In job_name, dates and ids
- * at the end of a group's text are dropped.
+ * Conditions are regular expressions (PCRE2): command_line (arguments joined by spaces),
+ * executable, working_directory, cgroup, container (its id), user (the user's name, or number if
+ * the user has no name) and environment (one expression for each variable). A rule matches when all
+ * its conditions match.
  *
- * A pattern that takes too many steps on a text does not match it (struct rule_finding.gave_up).
- * Immutable after reading; several threads may use it. */
+ * A name in braces, such as {flow}, stands for the text that the named group (?<flow>...) matched.
+ * In job_name, dates and ids at the end of this text are dropped.
+ *
+ * A pattern that takes too many steps on a text does not match the text. It is counted in
+ * rule_finding.gave_up. The rules never change after they were read, so several threads may use
+ * them. */
 #ifndef EXPORTER_DISCOVERY_JOB_RULES_H
 #define EXPORTER_DISCOVERY_JOB_RULES_H
 
@@ -35,13 +39,14 @@
 
 struct job_rules;
 
-/* -EINVAL: `e` names the file, line, mistake and accepted values. The caller frees *ret. */
+/* Both functions return -EINVAL for a mistake in the file. `e` then names the file, the line, the
+ * mistake and the accepted values. The caller frees `*ret`. */
 int job_rules_parse(struct job_rules **ret, const char *file, const char *text, size_t len,
 	struct err *e);
 int job_rules_read(struct job_rules **ret, const char *file, struct err *e);
 void job_rules_free(struct job_rules *r); /* NULL does nothing */
 
-/* Returns the bits of enum fact that the conditions need. */
+/* Returns the facts about a process that the conditions need, as bits of `enum fact`. */
 unsigned job_rules_facts(const struct job_rules *r);
 size_t job_rules_count(const struct job_rules *r);
 
@@ -52,9 +57,9 @@ struct rule_finding {
 	unsigned gave_up;     /* number of patterns that exceeded the step limit */
 };
 
-/* Matches a process against the rules. Returns false when no rule matches or the job name is empty;
- * `gave_up` is set in both cases. `explain` may be NULL; it receives a line for each rule that does
- * not match. */
+/* Matches a process against the rules. Returns false when no rule matches, or when the job name is
+ * empty. Sets ret->gave_up in every case. Appends a line to `explain` for each rule that does not
+ * match; `explain` may be NULL. */
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain);
 

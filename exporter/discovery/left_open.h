@@ -1,6 +1,7 @@
-/* Runs that an earlier exporter left open because their jobs outlived it. They are read from the
- * history once, at the start. Boot, PID namespace, PID and start time identify a run. One thread at
- * a time. */
+/* Runs that an earlier exporter left open because their jobs were still running when it ended. They
+ * are read from the history once, when the exporter starts. A run is identified by the boot, the
+ * PID namespace, the PID and the start time of its root process. Only one thread at a time may use
+ * these functions. */
 #ifndef EXPORTER_DISCOVERY_LEFT_OPEN_H
 #define EXPORTER_DISCOVERY_LEFT_OPEN_H
 
@@ -13,7 +14,7 @@ struct left_open;
 struct left_open_run {
 	char run_id[RUN_ID_MAX];
 	double started_at;
-	double recorded_seconds; /* time that its samples cover */
+	double recorded_seconds; /* time covered by the run's samples */
 	struct run_root root;
 	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
 	bool recorded_elsewhere;     /* another live exporter records this run */
@@ -32,8 +33,8 @@ const struct left_open_run *left_open_find(const struct left_open *a, const char
 /* Finds the open run with this id, or returns NULL. */
 const struct left_open_run *left_open_find_id(const struct left_open *a, const char *run_id);
 
-/* Marks a run as continued, so that a later run of the same job at the same process is a new
- * run. */
+/* Marks a run as continued. If the same job begins again at the same process, the next run is then
+ * a new run. */
 void left_open_continue(struct left_open *a, const struct left_open_run *r);
 
 #endif

@@ -53,8 +53,8 @@ static void take_place(struct name_quota *j, struct quota_name *from)
 	set_places(j, from->user, left);
 }
 
-/* Returns the name whose last run began first, among names with or without a place; NULL if there
- * is no such name. */
+/* Searches the names that have a place, or the names without a place. Returns the name that began
+ * no run for the longest time, or NULL when there is no name. */
 static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
 	struct quota_name *ret = NULL;
@@ -73,8 +73,8 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* Returns the oldest name of the user that has a place but no active run. If `user` is NULL,
- * chooses among the names of the user with the most places. */
+/* Returns the oldest name of `user` that has a place but no active run. If `user` is NULL, searches
+ * the names of the user with the most places. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -91,11 +91,15 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 	return ret;
 }
 
-/* Returns the name that loses its place when all places are taken, or NULL. A name unused for
- * JOB_NAME_REST_SECONDS goes first, the longest unused one before others.
- * `known` is a name that had a place and lost it. A known name takes an idle place of its own user,
- * or else of any user. A new name takes an idle place only from a user who then still has at least
- * as many places. A new name gets no place while `max` names without a place are kept. */
+/* Called when all places are taken. Returns the name that must give its place to the new run's
+ * name, or NULL.
+ *
+ * If a name began no run for JOB_NAME_REST_SECONDS, the name that began none for the longest time
+ * gives its place.
+ * Otherwise the choice depends on `known`, the entry of the new run's name; NULL = the name is new.
+ * A known name has had a place before. It takes an idle place of its own user, or else of any user.
+ * A new name takes an idle place only from a user who then still has at least as many places. A new
+ * name gets no place while `max` names without a place are kept. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

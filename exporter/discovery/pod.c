@@ -20,7 +20,8 @@ static const struct {
 	{"RIGHTSIZE_JOB_NAME", "rightsize/job-name"},
 };
 
-/* Reads a quoted value. Kubernetes quotes as Go does: \" and \\ are decoded, other escapes stay. */
+/* Reads a quoted value. Kubernetes writes values with the quotes and escapes of Go. Decodes \" and
+ * \\, and leaves other escapes unchanged. */
 static bool add_quoted(struct scan *line, struct buf *out)
 {
 	if (!scan_char(line, '"'))

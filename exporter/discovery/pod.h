@@ -1,9 +1,11 @@
-/* Names the job of the pod in which the exporter is a sidecar, by the Kubernetes downward API.
+/* Finds the job name of the pod in which the exporter is a sidecar. The sources are from the
+ * Kubernetes downward API. All of them are optional.
  *
- * Reads the files `labels` and `annotations` in the directory of --jobs.pod-info, with lines
- * key="value" as in a downwardAPI volume. Reads POD_NAME, POD_NAMESPACE, POD_UID,
- * RIGHTSIZE_JOB_NAME and JOB_COMPLETION_INDEX from the exporter's environment. Kubernetes sets
- * JOB_COMPLETION_INDEX in each container of an indexed Job. All sources are optional. */
+ * - The files `labels` and `annotations` in the directory of --jobs.pod-info. Their lines are
+ *   key="value", as in a downwardAPI volume.
+ * - The variables POD_NAME, POD_NAMESPACE, POD_UID, RIGHTSIZE_JOB_NAME and
+ *   JOB_COMPLETION_INDEX in the exporter's environment. Kubernetes itself sets
+ *   JOB_COMPLETION_INDEX in each container of an indexed Job. */
 #ifndef EXPORTER_DISCOVERY_POD_H
 #define EXPORTER_DISCOVERY_POD_H
 
@@ -17,11 +19,12 @@
  * malformed lines. */
 void pod_info_parse(struct slice text, struct buf *out);
 
-/* Returns 0 when labels or annotations can be read in `folder`, else a negative errno with `e`. */
+/* Returns 0 when `folder` has labels or annotations that can be read. Otherwise returns a negative
+ * errno and fills `e`. */
 int pod_info_check(const char *folder, struct err *e);
 
-/* Names the run of the pod. `text` receives the KEY=VALUE strings (struct process_text); the caller
- * calls buf_done. -ENOENT: the pod has no name, and `e` lists ways to name it. */
+/* Finds the job of the pod. Fills `text` with the KEY=VALUE strings (struct process_text); the
+ * caller calls buf_done for it. -ENOENT: the pod has no name, and `e` lists the ways to name it. */
 int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e);
 
 #endif

@@ -1,4 +1,5 @@
-/* Each turn of the thread finds waiting runs, posts them, marks them as forwarded, and waits. */
+/* The thread repeats a round: it finds waiting runs, posts them, and marks them as forwarded. Then
+ * it waits for the next round. */
 #include "exporter/forward/forwarder.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@
 
 #define FIRST_DELAY   1.0
 #define LONGEST_DELAY 300.0
-/* Delays are short while the program ends, because little time is left for retries. */
+/* Longest delay while the program ends. It is short, because little time is left for retries. */
 #define LONGEST_DELAY_AT_STOP 1.0
 /* Transfers end at once after an abort. Only a stuck disk takes longer. */
 #define ABORT_SECONDS 5.0
@@ -39,14 +40,15 @@ struct forwarder {
 	struct forwarder_options options;
 	char *url, user_agent[64];
 	struct download_options download_options;
-	struct download *download; /* opened for the first run, because libcurl takes 5 MB */
+	/* opened before the first post, because libcurl takes 5 MB of memory */
+	struct download *download;
 	struct http_response answer;
 	struct history *history;
-	int64_t version;   /* history_version() when no run was waiting */
-	unsigned failures; /* failed rounds in a row */
+	int64_t version;   /* result of history_version() when no run was waiting */
+	unsigned failures; /* number of failed rounds in a row */
 	struct complaint complaint;
 	struct retry_list retry_list;
-	double longest_delay; /* longest wait in seconds of a run that is set aside */
+	double longest_delay; /* maximum of the wait, in seconds, for a run that is set aside */
 	struct worker worker;
 	atomic_bool stop;  /* forward the remaining runs, then end */
 	atomic_bool abort; /* end now; also ends a transfer */
@@ -151,7 +153,8 @@ static int mark_run(struct forwarder *f, const struct run *r, struct err *e)
 	return historian_do(f->options.historian, mark_forwarded, &m, e);
 }
 
-/* Returns 0 when the run was delivered or refused for good, and is marked as forwarded. */
+/* Posts the run. Returns 0 when the receiver took the run or refused it for good, and the run is
+ * marked as forwarded. */
 static int forward_run(struct forwarder *f, const struct run *r, struct err *e)
 {
 	int code = post_run(f, r, e), status = f->answer.status;
@@ -184,7 +187,7 @@ static int forward_by_id(struct forwarder *f, const char *run_id, struct arena *
 	response_headers_clear(&f->answer);
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
-	/* The limits of the history may have removed the run meanwhile. */
+	/* There may be no run any more, because the limits of the history can remove it. */
 	if (code || runs.n == 0)
 		return code;
 	return forward_run(f, &runs.run[0], e);
@@ -203,7 +206,7 @@ static void note_success(struct forwarder *f, const char *run_id)
 	note_calm(f);
 }
 
-/* Returns true when the receiver works but could not store this run. */
+/* Returns true when the receiver answered but could not store this run. */
 static bool is_about_the_run(int code, const struct http_response *a)
 {
 	return code == -EIO && a->status == 500;
@@ -228,8 +231,8 @@ struct waiting_runs {
 	bool all;
 };
 
-/* Forwards the runs that are not set aside. Stops when the receiver seems to be down: after a
- * failure other than status 500, or after two failures in a row. */
+/* Forwards the runs that are not set aside. Stops when the receiver seems to be down, that is,
+ * after two failures in a row, or after one failure other than status 500. */
 static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {
@@ -254,7 +257,7 @@ static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, stru
 	return 0;
 }
 
-/* Retries the runs that are set aside and due, until the first failure. */
+/* Retries the runs that are set aside and whose wait is over. Stops at the first failure. */
 static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, struct arena *arena)
 {
 	for (size_t i = 0; i < w->n && !f->abort; i++) {
@@ -273,8 +276,8 @@ static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, str
 	}
 }
 
-/* Finds the oldest waiting runs. The limit leaves room for RUNS_AT_ONCE runs that have not
- * failed. */
+/* Finds the oldest waiting runs. The limit counts runs with failures in addition to RUNS_AT_ONCE,
+ * so that they do not block runs without failures. */
 static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
 	struct err *e)
 {
@@ -335,7 +338,8 @@ static int forward_all(struct forwarder *f, struct err *e)
 	return code;
 }
 
-/* Returns the seconds until the next attempt. Sets *settled to true when no run is waiting. */
+/* Returns the seconds to wait before the next round. Sets `*settled` to true when no run is
+ * waiting. */
 static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};

@@ -1,12 +1,12 @@
 /* The thread that forwards ended runs to another exporter (the receiver). It posts each run
  * separately to URL/runs (exporter/forward/run_message.h), at least once. The history is the queue:
- * every ended run that is not marked as forwarded waits there, from any process. The limits of the
- * history bound the queue. A forwarder that was killed continues after a restart. The receiver
- * recognises a run that it already has by the run's id.
+ * a run of any process waits there until it is marked as forwarded. The limits of the history also
+ * limit the queue. A forwarder that was killed continues after a restart. If the
+ * receiver already has a run, it recognises the run by its id.
  *
- * After a failure the thread waits, longer each time, with jitter. A run that the receiver refuses
- * for good (forward_is_refusal) is not sent again. A run that fails repeatedly is set aside and
- * retried alone, so that it does not block other runs (exporter/forward/retry_list.h). */
+ * After each failure in a row the thread waits longer, with a random part. A run that the receiver
+ * refuses for good (forward_is_refusal) is not sent again. A run that fails repeatedly is set aside
+ * and retried alone, so that it does not block other runs (exporter/forward/retry_list.h). */
 #ifndef EXPORTER_FORWARD_FORWARDER_H
 #define EXPORTER_FORWARD_FORWARDER_H
 
@@ -31,20 +31,23 @@ struct forwarder_options {
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
 /* Forwards the remaining runs for at most timeout_seconds, then ends within a second. A signal of
- * signals_end ends the wait early; all threads must block these signals. Call it after
- * historian_settle, because only runs in the history are forwarded, and before historian_stop. `f`
- * may be NULL.
+ * signals_end ends the wait early; all threads must block these signals. `f` may be NULL.
  *
- * Returns -ETIMEDOUT when the disk of the history did not answer for five more seconds. Nothing is
- * freed then, and the historian is still in use: leave by _exit(2). */
+ * Call it after historian_settle, because runs are forwarded only from the history. Call it before
+ * historian_stop.
+ *
+ * Returns -ETIMEDOUT when the disk of the history does not answer for five more seconds. `f` is
+ * then not freed, and its thread still uses the historian. The caller must end the program by
+ * _exit(2). */
 int forwarder_stop(struct forwarder *f, double timeout_seconds);
 
-/* Counts over all forwarders of this program, for the program's own metrics. Any thread may call
- * it. */
+/* Counts of all forwarders of this program. The program's own metrics show them. Any thread may
+ * call forward_counts. */
 struct forward_counts {
 	bool active;
-	uint64_t delivered, refused, failures; /* `failures` = attempts that are repeated */
-	uint64_t waiting, stuck;               /* runs at the last round; `stuck` = set aside */
+	uint64_t delivered, refused, failures; /* `failures` = failed attempts; they are repeated */
+	/* numbers of runs after the last round; `stuck` = set aside */
+	uint64_t waiting, stuck;
 };
 struct forward_counts forward_counts(void);
 
@@ -54,16 +57,16 @@ double forward_delay(unsigned failures, double random);
 
 /* ---- the receiver's answer; any thread ---- */
 
-/* Returns true when the receiver refuses the run for good: its JSON error is bad_body (400) or
- * too_large (413). The status alone is not enough. A proxy, a load balancer or an HTTPS port may
- * also answer 400 or 413, and may be repaired later. */
+/* Returns true when the receiver refuses the run for good. The answer must then contain the JSON
+ * error bad_body (status 400) or too_large (status 413). The status alone is not enough. A proxy, a
+ * load balancer or an HTTPS port may also answer 400 or 413, but only until someone repairs it. */
 bool forward_is_refusal(const struct http_response *a);
 
-/* Returns true when the answer names the run. The status alone is not enough, because any server
- * may answer 200. */
+/* Returns true when the answer contains the id of the run. The status alone is not enough, because
+ * any server may answer 200. */
 bool forward_is_accepted(const struct http_response *a, const char *run_id);
 
-/* Returns the beginning of the body, for the log. Cuts the body off there. */
+/* Shortens the body of the answer for the log, and returns it. */
 const char *forward_answer_text(struct http_response *a);
 
 #endif

@@ -1,10 +1,13 @@
-/* Runs that could not be forwarded: how often each run failed, and when to retry it. A run that
- * probably causes its own failures is set aside, so that it does not block the runs behind it. A
- * run is set aside at once when the receiver answered but could not store it. It is also set aside
- * after some failures of any kind, because a run may crash the receiver or a proxy.
+/* Runs that could not be forwarded. The list stores how often each run failed, and when to retry
+ * it.
  *
- * The list is only in memory: a restarted program tries every run again. Only one thread may use a
- * list. */
+ * A run that probably causes its own failures is set aside, so that it does not block the runs
+ * behind it. A run is set aside at once when the receiver answered but could not store the run. A
+ * run is also set aside after a few failures of any kind, because the run may crash the receiver or
+ * a proxy.
+ *
+ * The list is only in memory, so a restarted program tries every run again. Only one thread may use
+ * a list. */
 #ifndef EXPORTER_FORWARD_RETRY_LIST_H
 #define EXPORTER_FORWARD_RETRY_LIST_H
 
@@ -13,7 +16,8 @@
 
 #include "collectors/base/clock.h"
 
-/* If the list is full, the run with the earliest retry is removed. */
+/* Maximum number of runs in the list. If the list is full, the run with the earliest retry is
+ * removed. */
 #define RETRY_LIST_MAX 1024
 
 struct retry_entry;
@@ -24,14 +28,14 @@ struct retry_list {
 
 struct retry_wait {
 	struct mono now;
-	double seconds; /* from `now` until the retry */
+	double seconds; /* time from `now` to the retry */
 };
 
 /* Returns the number of failures of this run so far. */
 unsigned retry_list_failures(const struct retry_list *s, const char *run_id);
 
-/* Counts a failure. `by_itself` means that the receiver answered but could not store the run.
- * Returns true when this failure sets the run aside, so that the caller logs it only once. */
+/* Counts a failure of a run. `by_itself` is true when the receiver answered but could not store the
+ * run. Returns true when this failure sets the run aside. The caller can then log it once. */
 bool retry_list_add(struct retry_list *s, const char *run_id, bool by_itself,
 	struct retry_wait wait);
 

@@ -1,4 +1,4 @@
-/* One table of fields is used for writing and for reading. */
+/* The same table of fields is used to write and to read the message. */
 #include "exporter/forward/run_message.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
-#define LARGEST_LIMIT      0x1p63             /* what the kernel takes as a memory limit */
+#define LARGEST_LIMIT      0x1p63             /* largest memory limit of the kernel */
 #define CENTURY_SECONDS    3155760000.0
 
 enum message_kind { TEXT, NUMBER, COUNT };
@@ -112,8 +112,9 @@ static json_t *fields_json(const void *thing, const struct message_field *fields
 
 json_t *run_message(const struct run *r)
 {
-	/* If the wall clock was set during the run, its times disagree with its duration, and the
-	 * receiver refuses them. The later reading of the clock is more likely right. */
+	/* The receiver refuses a run whose times disagree with its duration. This happens when the
+	 * wall clock was set during the run. The end time is more likely right than the start time,
+	 * so the start time is computed from it. */
 	struct run told = *r;
 
 	if (!run_times_agree(r))
@@ -245,7 +246,7 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 	return 0;
 }
 
-/* An architecture name from a newer sender may be unknown here. */
+/* An unknown name is no error, because a newer sender may know more architectures. */
 static enum architecture read_architecture(const json_t *v)
 {
 	const char *name = json_string_value(v);

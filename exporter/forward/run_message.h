@@ -1,6 +1,6 @@
-/* An ended run with its statistics as JSON, the body of POST /runs. Keys are the member names of
- * struct run. Times are seconds since 1970. Unknown values are null or absent. The reader ignores
- * unknown keys, so that sender and receiver may have different versions. */
+/* An ended run with its statistics as JSON: the body of POST /runs. The keys are the names of the
+ * members of struct run. Times are seconds since 1970. Unknown values are null or absent. The
+ * reader ignores unknown keys, so that sender and receiver may have different versions. */
 #ifndef EXPORTER_FORWARD_RUN_MESSAGE_H
 #define EXPORTER_FORWARD_RUN_MESSAGE_H
 
@@ -24,8 +24,8 @@ int run_message_read(struct run *ret, const char *text, size_t len, struct arena
 /* The clock of the sender may be this much ahead of ours. */
 #define RUN_MESSAGE_EARLY_SECONDS 300
 
-/* Returns -EINVAL when the run begins or ends in the future, or when the history would remove it for
- * its age. `now`: seconds since 1970. `retention_seconds`: 0 = runs of any age are kept. */
+/* Returns -EINVAL when the run begins or ends in the future, or when it is so old that the history
+ * would remove it. `now`: seconds since 1970. `retention_seconds`: 0 = runs of any age are kept. */
 int run_message_check_age(const struct run *r, double now, double retention_seconds, struct err *e);
 
 #endif

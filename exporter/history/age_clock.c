@@ -1,4 +1,4 @@
-/* The clock's state is stored in the history file, because each wrapper is a new process. */
+/* The history file stores the state of this clock, because each wrapper is a new process. */
 #include "exporter/history/age_clock.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* The stored state is updated at most once an hour, because every change of the file makes all
- * readers read again. */
+/* The stored state is updated at most once an hour, because all readers read the file again after
+ * every change. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};
@@ -21,8 +21,8 @@ static double agree(struct age_clock *c, struct age_clock_reading now)
 	return now.wall;
 }
 
-/* Handles a reboot: accepts a gap of up to a day, and moves both readings to the monotonic clock of
- * the new boot. */
+/* Handles a reboot. Accepts the new wall time if the machine was off for less than a day. Converts
+ * the monotonic times of both readings to the clock of the new boot. */
 static void note_boot(struct age_clock *c, struct age_clock_reading now, const char *boot_id)
 {
 	double off = now.wall - c->agreed.wall, doubted = now.wall - c->doubted.wall;
@@ -31,15 +31,15 @@ static void note_boot(struct age_clock *c, struct age_clock_reading now, const c
 	if (off > 0 && off < AGE_CLOCK_DOUBT_SECONDS)
 		c->agreed = now;
 	c->agreed.mono = now.mono;
-	/* A jump before the reboot may be confirmed after the reboot. */
+	/* A jump of the wall clock before the reboot can still be accepted after the reboot. */
 	if (doubted >= 0)
 		c->doubted.mono = now.mono - doubted;
 	else
 		c->doubted = none;
 }
 
-/* Returns true when the wall clock ran steadily for a day after its jump. A new jump restarts the
- * day. */
+/* Returns true when the wall clock has run steadily for a day since it jumped. If it jumps again,
+ * the day begins again. */
 static bool goes_on(struct age_clock *c, struct age_clock_reading now)
 {
 	double since = now.mono - c->doubted.mono;

@@ -1,6 +1,7 @@
-/* The time by which old data is deleted. If the wall clock jumped ahead (a wrong NTP answer, a
- * manual change), all data would seem old at once. This clock therefore follows a jump only after
- * the wall clock ran steadily for a day. Until then, this clock continues from the old time.
+/* The clock that decides which data is old enough to be deleted. If the wall clock jumped ahead (a
+ * wrong NTP answer, a manual change), all data would seem old at once. This clock therefore follows
+ * a jump only after the wall clock has run steadily for a day. Until then, this clock continues
+ * from the old time.
  *
  * After a reboot, only the wall clock shows how long the machine was off. A gap of up to a day is
  * accepted at once. A longer gap is treated as a jump. */
@@ -9,7 +10,8 @@
 
 #include "collectors/base/clock.h"
 
-#define AGE_CLOCK_JUMP_SECONDS  3600.0 /* slewing and late calls give smaller differences */
+/* smaller differences are not jumps: slewing and late calls cause them */
+#define AGE_CLOCK_JUMP_SECONDS  3600.0
 #define AGE_CLOCK_DOUBT_SECONDS 86400.0
 #define AGE_CLOCK_BOOT_ID_MAX   40
 

@@ -7,8 +7,8 @@
 
 #include "exporter/core/paths.h"
 
-/* Minimum number of seconds between two files that are set aside. A broken disk may damage each
- * fresh file at once. */
+/* Minimum number of seconds between two files that are set aside. Without it, a broken disk that
+ * damages each fresh file would leave many such files. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)
@@ -49,8 +49,8 @@ int batch_writer_open(struct batch_writer *w, struct err *e)
 
 	if (w->history)
 		return 0;
-	/* The folder is created again at each attempt, because it may have been deleted together
-	 * with the file. */
+	/* Create the folder again at each attempt, because it may have been deleted together with
+	 * the file. */
 	int code = path_make_folder(w->config->path, e);
 
 	if (code)
@@ -100,8 +100,8 @@ bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 	case -ENOMEM:
 		return false;
 	default:
-		/* The descriptor may be broken, for example after a remount. The next attempt opens
-		 * the file again. */
+		/* Close the file, because its descriptor may be unusable, for example after a
+		 * remount. The next attempt opens the file again. */
 		if (strcmp(w->config->path, ":memory:") != 0)
 			history_close(TAKE(w->history));
 		return false;
@@ -123,7 +123,7 @@ static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 	return 0;
 }
 
-/* Returns true for a fault of a single event, which must not block other events. */
+/* Returns true when the error is about one event only. Other events must then still be written. */
 static bool is_refusal(int code)
 {
 	return code == -ENXIO || code == -EINVAL;

@@ -20,7 +20,7 @@ struct batch_writer {
 	bool begin_again;        /* the events in `open` must be written first */
 	enum upkeep upkeep;      /* next step of upkeep */
 	double set_aside_at, checked_at;
-	struct history_losses losses; /* counts stored in the file, as last read */
+	struct history_losses losses; /* the counts that the file stores, as last read */
 	struct complaint complaint, refusals, forgetting, losing;
 };
 
@@ -53,14 +53,15 @@ int batch_writer_upkeep(struct batch_writer *w, struct err *e);
 /* Reads the whole file, at most once a minute. Returns -EBADMSG when the file is corrupt. */
 int batch_writer_check(struct batch_writer *w, struct err *e);
 
-/* Call it after a failure. Closes the file or sets it aside, if that helps. Returns true when the
- * write should be retried at once. */
+/* Call it after a failure. Depending on the error, closes the file, sets it aside, or leaves it
+ * open. Returns true when the caller should retry the write at once. */
 bool batch_writer_recover(struct batch_writer *w, const struct err *e);
 
 /* Call it after a success. Logs that an earlier failure is over. */
 void batch_writer_note_success(struct batch_writer *w);
 
-/* Returns seconds of CLOCK_MONOTONIC, the clock of condition variables from thread_cond_init. */
+/* Returns seconds of CLOCK_MONOTONIC. Condition variables from thread_cond_init use the same
+ * clock. */
 double batch_writer_clock(void);
 
 #endif

@@ -1,22 +1,23 @@
-/* Thinning: replaces the samples of a time bucket by three rows. The rows keep the mean, the growth
- * and the extremes, which statistics and charts need. Old samples are first thinned to minutes,
- * later to hours. */
+/* Thinning: replaces the samples of a time bucket by three rows. The three rows contain the mean,
+ * the growth and the extremes, because statistics and charts need these. Old samples are first
+ * thinned to minutes, and later to hours. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of rows that one step reads. This keeps the file locked for at most about 20
+/* Maximum number of rows that one step reads. One step thus locks the file for at most about 20
  * ms. */
 #define ROWS_AT_ONCE 2000
 
-/* Number of newest samples that a run keeps at full rate until they are old: over a day at one
- * sample a second. */
+/* This number of newest samples of a run stays at full rate until the samples are old. At one
+ * sample a second, they cover more than a day. */
 #define FULL_RATE_SAMPLES 100000
 
-/* Bucket width in seconds, and the age of thinned samples as a multiple of full_rate_seconds.
- * Defaults: samples become minutes after 7 days and hours after 210 days. */
+/* `width` is the length of a bucket in seconds. Samples are thinned when they are older than
+ * `age_factor` * full_rate_seconds. By default, samples become minutes after 7 days, and hours
+ * after 210 days. */
 static const struct thinning_level {
 	double width, age_factor;
 	enum history_statement thinnable, thinned;
@@ -26,7 +27,7 @@ static const struct thinning_level {
 };
 
 struct run_to_thin {
-	int64_t run, from, until; /* ids; the samples to thin are from < id <= until */
+	int64_t run, from, until; /* ids; samples with from < id <= until are thinned */
 	double interval;
 	bool open;
 };
@@ -63,8 +64,8 @@ static double higher(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-/* Adds a value to a column of the bucket. Growth over less than `shortest` seconds gives no rate
- * (see recommender/stats.c). */
+/* Adds a value to one column of the bucket. The growth of a sample shorter than `shortest` seconds
+ * is not used as a rate (see recommender/stats.c). */
 static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t kind, double v,
 	double duration, double shortest)
 {
@@ -108,7 +109,7 @@ static void note_row(struct thinning_bucket *b, const struct thinned_row *r)
 		return;
 	b->at = r->at;
 	b->duration += r->duration;
-	/* A damaged file may contain any number, and the sum must not overflow. */
+	/* A damaged file may contain any number. Do not let the sum overflow. */
 	b->samples += r->samples <= INT64_MAX - b->samples ? r->samples : INT64_MAX - b->samples;
 }
 
@@ -187,7 +188,7 @@ struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
 	double cutoff; /* seconds since 1970; older samples are thinned */
-	int64_t keep;  /* number of newest samples of a run to thin only when old */
+	int64_t keep;  /* this many newest samples of a run are not thinned until they are old */
 	size_t rows;   /* rows read so far */
 	struct sql select, insert;
 	struct thinning_bucket bucket;
@@ -206,9 +207,10 @@ static bool is_due(const struct history_thinning *t, const struct thinned_row *r
 	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
 }
 
-/* Reads the next bucket of the run. Returns 1 when the bucket is complete and may be thinned, 0
- * when there is no such bucket. A bucket is complete when a later bucket has begun or no more
- * samples can come. A bucket with too many rows is cut; this happens when the clock stood still. */
+/* Reads the next bucket of the run. Returns 1 when the bucket is complete and may be thinned, and 0
+ * when there is no such bucket. A bucket is complete when a later bucket has begun, or when no more
+ * samples can come. If the clock stood still, a bucket may have more than ROWS_AT_ONCE rows. Such a
+ * bucket is split. */
 static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -293,7 +295,8 @@ static int note_progress(struct history_thinning *t, int64_t run, int64_t until,
 	return sql_run(&q, e);
 }
 
-/* Returns 1 when the oldest row may be thinned, 0 when it may not, or a negative errno. */
+/* Returns 1 when the oldest row may be thinned, 0 when it may not be thinned yet, or a negative
+ * errno. */
 static int has_due(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -311,7 +314,8 @@ static int has_due(struct history_thinning *t, const struct run_to_thin *r, int6
 	return is_due(t, &row, newest);
 }
 
-/* Prepares the two long statements only when there is something to thin, which is rare. */
+/* Prepares the SELECT and the INSERT. Call it only when there are samples to thin: this is rare,
+ * and both statements are long. */
 static int prepare(struct history_thinning *t, struct err *e)
 {
 	if (t->select.statement)
@@ -347,7 +351,8 @@ static int thin_run(struct history_thinning *t, struct run_to_thin r, struct err
 	code = has_due(t, &r, newest, e);
 	if (code > 0)
 		code = thin_rows(t, &r, newest, e);
-	/* Every sample of this ended run is old and processed, so mark the whole run as thinned. */
+	/* All samples of this ended run are old, and all were read. Mark the whole run as
+	 * thinned. */
 	if (code == 0 && !r.open && r.from == newest && newest_at < t->cutoff)
 		r.from = r.until;
 	if (code == 0 && r.from != before)
@@ -406,7 +411,7 @@ static int thin_level(struct history *h, const struct thinning_level *level, dou
 		return code;
 	t.cutoff = floor(cutoff / level->width) * level->width;
 	code = thin_within(&t, e);
-	/* The transaction cannot end before these statements are finalized. */
+	/* Finalize these statements first, because they keep the transaction open. */
 	sql_done(&t.select);
 	sql_done(&t.insert);
 	return history_end(h, code, e);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits the search for two samples to merge to about 0.5 ms. */
+/* Maximum number of steps to find two samples that can be merged. The search takes at most about
+ * 0.5 ms. */
 #define STEPS_MAX 65536
 
 /* ---- events: one allocation each; texts follow the struct ---- */
@@ -141,8 +142,8 @@ static double joined(enum metric_fold how, double earlier, double later)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		/* If the growth of one interval is unknown, the next known growth covers both
-		 * intervals (sample_rows.c). */
+		/* The growth of one interval may be unknown. The next known growth then already
+		 * covers both intervals (sample_rows.c). */
 		return isnan(later) ? earlier : isnan(earlier) ? later : earlier + later;
 	case FOLD_PEAK:
 		return fmax(earlier, later);
@@ -161,8 +162,8 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 			joined(columns->metric[i]->fold, earlier->value[i], later->value[i]);
 }
 
-/* Merges the oldest sample that has a later sample of the same run. Returns false when no sample
- * has one. */
+/* Finds the oldest sample that has a later sample of the same run, and merges both. Returns false
+ * when there are no two samples of the same run. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

@@ -1,7 +1,10 @@
-/* A bounded queue of events for the historian, in order. When there are too many samples, the
- * oldest sample is merged into the next sample of its run. The merged sample covers both intervals,
- * so the totals of the run stay right. When there are too many begins and finishes, the oldest of
- * them is dropped. The caller locks. */
+/* A bounded queue of events for the historian, in order. An event is the begin of a run, a sample
+ * of a run, or the finish of a run.
+ *
+ * When there are too many samples, the oldest sample is merged into the next sample of its run. The
+ * merged sample covers both intervals, so the totals of the run stay right. When there are too many
+ * begins and finishes, the oldest begin or finish is dropped. The functions do not lock; the caller
+ * does. */
 #ifndef EXPORTER_HISTORY_EVENT_QUEUE_H
 #define EXPORTER_HISTORY_EVENT_QUEUE_H
 
@@ -31,7 +34,7 @@ struct event_queue {
 	size_t max_samples, max_runs;  /* 0 = no bound */
 	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
 	uint64_t samples_dropped, runs_dropped;
-	uint64_t samples_lost; /* part of samples_dropped: not merged with another sample */
+	uint64_t samples_lost; /* those of `samples_dropped` that could not be merged */
 };
 
 void event_queue_push(struct event_queue *r, struct event *take);

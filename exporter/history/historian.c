@@ -18,13 +18,13 @@
  * between. */
 #define BATCH_EVENTS 512
 
-/* Pause after a failure; it doubles each time. The first pause is short, because the usual failure
- * is a lock of another process. */
+/* The pause after a failure. It doubles with each failure in a row. The first pause is short,
+ * because the usual failure is that another process locks the file for a moment. */
 #define PAUSE_FIRST_SECONDS 0.1
 #define PAUSE_LAST_SECONDS  5.0
 
-/* After a step of upkeep the thread rests this many times as long as the step took. The file and
- * the CPU are then free for other processes. */
+/* After a step of upkeep, the thread waits for UPKEEP_REST times the duration of the step.
+ * Meanwhile other processes can use the file and the CPU. */
 #define UPKEEP_REST 4
 
 /* Default of historian_config.last_upkeep_seconds. */
@@ -36,8 +36,8 @@
 /* A thread that waits for a lock says so several times within this time. */
 #define LOCKED_SECONDS 0.1
 
-/* Latest deadline in seconds of batch_writer_clock(): about 30 years after boot, which fits into
- * time_t. */
+/* Upper limit of deadlines, in seconds of batch_writer_clock(). The limit is about 30 years after
+ * boot and fits into time_t. */
 #define LATEST 1e9
 
 /* A call that waits for the historian's thread. The historian's lock guards the members. */
@@ -53,7 +53,7 @@ struct historian_call {
 
 struct historian {
 	struct historian_config config;
-	char *path; /* owned; config.path points here */
+	char *path; /* owns the text of config.path */
 	pthread_t thread;
 
 	pthread_mutex_t lock; /* guards the members up to the next empty line */
@@ -66,7 +66,7 @@ struct historian {
 	bool stop, hurry, gave_up, suspect, ended;
 	bool awaited;                   /* a caller waits until all is on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
-	double stop_at, upkeep_until;   /* same clock; deadlines during stop */
+	double stop_at, upkeep_until;   /* deadlines during stop, in the same clock */
 	double pause;                   /* current pause in seconds; 0 = no failure */
 	double attempt_at;              /* the current write began; INFINITY = none */
 	double failing_at;              /* first of the failures in a row; INFINITY = none */
@@ -97,10 +97,10 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 struct historian_work {
 	struct event_queue batch;
-	bool suspect, upkeep; /* work to do: check the file, do upkeep */
+	bool suspect, upkeep; /* true = check the file; true = do upkeep */
 	bool last;            /* this is the last upkeep, during stop */
 	struct batch_written written;
-	uint64_t dropped, lost; /* counts of the queue since the start */
+	uint64_t dropped, lost; /* samples_dropped and samples_lost of the queue */
 	double upkeep_seconds;
 	bool measured;
 	uint64_t bytes;
@@ -139,7 +139,7 @@ static bool may_end(const struct historian *h, double now)
 		return false;
 	if (!h->stop || now < h->stop_at)
 		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
-	/* Continue while writes succeed, because the disk may only be slow. */
+	/* Go on while writes succeed, because the disk may be slow but not stuck. */
 	return h->queue.n == 0 || h->pause > 0;
 }
 
@@ -225,8 +225,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 		h->failure = *e;
 }
 
-/* Counts the results of the batch and sets the times of the next write and upkeep. The caller holds
- * the lock. */
+/* Counts the results of the batch. Sets the time of the next write and of the next upkeep. The
+ * caller holds the lock. */
 static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
 	bool at_once, const struct err *e)
 {
@@ -249,8 +249,7 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 		h->upkeep_at = now + HISTORIAN_UPKEEP_SECONDS;
 	else if (work->upkeep)
 		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
-	/* The last upkeep is not retried after a failure, and it does not pause between its
-	 * steps. */
+	/* The last upkeep is not retried after a failure. It does not pause between its steps. */
 	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
 	else if (h->stop)
@@ -325,8 +324,8 @@ static void *historian_loop(void *context)
 		note_outcome(h, &work, failed, at_once, &e);
 	}
 	pthread_mutex_unlock(&h->lock);
-	/* Close the file in this thread, because closing may write and no other thread may wait for
-	 * the disk. */
+	/* Close the file in this thread. Closing may write to the disk, and other threads must
+	 * never wait for the disk. */
 	batch_writer_done(&h->writer);
 	pthread_mutex_lock(&h->lock);
 	h->ended = true;
@@ -386,8 +385,8 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	return code;
 }
 
-/* Queues a list of events. Signals after the unlock, because the woken thread would otherwise wait
- * for the lock. */
+/* Queues a list of events. Signals `wake` after the unlock, because the woken thread needs the lock
+ * first. */
 static void hand_over(struct historian *h, struct event *take)
 {
 	pthread_mutex_lock(&h->lock);
@@ -453,7 +452,7 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(HISTORIAN_HANG_SECONDS, slow));
 }
 
-/* Waits as historian_flush does. Signals in `hurry` end the wait early; `hurry` may be NULL. */
+/* Like historian_flush, but a signal in `hurry` ends the wait early. `hurry` may be NULL. */
 static bool flush(struct historian *h, double timeout_seconds, const sigset_t *hurry)
 {
 	pthread_mutex_lock(&h->lock);
@@ -522,8 +521,8 @@ void historian_why(struct historian *h, struct err *e)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Returns the link that points to `c`, or the link at the end of the list when `c` is NULL. The
- * caller holds the lock. */
+/* Returns the pointer in the list that points to `c`. If `c` is NULL, returns the pointer at the
+ * end of the list. The caller holds the lock. */
 static struct historian_call **place_of(struct historian *h, const struct historian_call *c)
 {
 	struct historian_call **at = &h->calls;
@@ -533,8 +532,8 @@ static struct historian_call **place_of(struct historian *h, const struct histor
 	return at;
 }
 
-/* Returns the result of the call and frees the call. If the function still runs, the thread frees
- * the call later. The caller holds the lock. */
+/* Returns the result of the call and frees `c`. If the function still runs, the historian's thread
+ * frees `c` later. The caller holds the lock. */
 static int outcome_of_call(struct historian *h, struct historian_call *c, struct err *e)
 {
 	int code = c->done ? c->code : c->begun ? -EINPROGRESS : -ETIMEDOUT;

@@ -39,7 +39,7 @@ struct historian_config {
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *alive_context;
 	double stop_seconds, leave_seconds; /* 0 = the two defaults above */
-	double last_upkeep_seconds;         /* 0 = 0.5 s */
+	double last_upkeep_seconds;         /* 0 = the default of 0.5 s */
 	bool upkeep_waits;                  /* true: the first upkeep waits for historian_upkeep */
 	bool hasty;                         /* see historian_settle */
 };
@@ -47,14 +47,15 @@ struct historian_config {
 /* Opens the file before the thread starts, so that a bad path is reported here. */
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
-/* Any thread may call these functions. Arguments are copied. A run needs historian_run_begin before
- * its samples and its finish. */
+/* Any thread may call these functions. Arguments are copied. For each run, call historian_run_begin
+ * before historian_samples and historian_run_finish. */
 void historian_run_begin(struct historian *h, const struct run_begin *b);
 void historian_samples(struct historian *h, const struct sample *samples, size_t n);
 void historian_run_finish(struct historian *h, const struct run_finish *f);
 
-/* Waits until all events so far are committed or dropped, for at most timeout_seconds. Returns
- * false after a timeout. Writes are retried at once, even after a failure. */
+/* Waits until all events that were queued before this call are committed or dropped. Waits at most
+ * timeout_seconds. Returns false after a timeout. Writes are retried at once, even after a
+ * failure. */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
 /* Like historian_flush, but for the end of the program. A signal of signals_end ends the wait
@@ -82,16 +83,16 @@ int historian_do(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
-/* Like historian_do, with a timeout. -ETIMEDOUT: `function` was not called and will not be called.
- * -EINPROGRESS: `function` still runs, so `context` must stay valid. After either error the
- * historian has given up, as after historian_settle. */
+/* Like historian_do, but with a timeout. -ETIMEDOUT: `function` was not called and will not be
+ * called. -EINPROGRESS: `function` still runs, so `context` must stay valid. After either error the
+ * historian gives up, as described at historian_settle. */
 int historian_do_within(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	double seconds, struct err *e);
 
-/* Starts the upkeep that `upkeep_waits` delayed. Call it when the server has taken over the open
- * runs that it continues, because upkeep may then close all other open runs as orphans. An earlier
- * upkeep could mark a run that ends during the start as interrupted. */
+/* Starts the upkeep that `upkeep_waits` delayed. Upkeep closes open runs that nobody continues.
+ * Call it when the server has taken over the open runs that it continues. Earlier upkeep could mark
+ * a run as interrupted although the run ends normally while the server starts. */
 void historian_upkeep(struct historian *h);
 
 /* Call it when a read failed with -EBADMSG. The historian checks the file, and sets it aside when
@@ -100,18 +101,18 @@ void historian_suspect(struct historian *h);
 
 struct historian_health {
 	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk;
-	struct history_losses losses; /* removed because the file was full */
+	struct history_losses losses; /* data removed because the file was full */
 	size_t samples_waiting;
-	double last_commit_seconds; /* duration of the last transaction; NaN before the first */
+	double last_commit_seconds; /* duration of the last transaction; NaN = there was none */
 };
 struct historian_health historian_health(struct historian *h);
 
 /* Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
- * Returns -ETIMEDOUT after leave_seconds, or after stop_seconds when the historian had given up.
- * The thread then still waits for the disk and nothing is freed: leave by _exit(2), or call it
- * again. */
+ * Returns -ETIMEDOUT when the thread has not ended after leave_seconds, or after stop_seconds if
+ * the historian gave up before. The thread then still waits for the disk, and nothing is freed. The
+ * caller must call historian_stop again, or end the program by _exit(2). */
 int historian_stop(struct historian *h);
 
 #endif

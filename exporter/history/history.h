@@ -1,11 +1,11 @@
-/* The rolling history of jobs, runs and samples in one SQLite file.
+/* The history of jobs, runs and samples in one SQLite file. Old data is removed.
  *
  * A handle belongs to one thread. Several handles and several processes, such as a sidecar and a
- * wrapper, may use one file. They rely on WAL mode, a busy timeout and short transactions. Readers
- * never block the writer.
+ * wrapper, may use one file at the same time. The file uses WAL mode, a busy timeout and short
+ * transactions. Readers never block the writer.
  *
- * The sample table has one column per history column of all collectors (struct metric.column).
- * Opening for writing adds the columns that the file lacks. */
+ * The table `sample` has one column for each metric that the history stores (struct metric.column).
+ * When a file is opened for writing, missing columns are added. */
 #ifndef EXPORTER_HISTORY_HISTORY_H
 #define EXPORTER_HISTORY_HISTORY_H
 
@@ -25,8 +25,8 @@
 
 struct history;
 
-/* Call it once at the start of the program, before any other use of SQLite. It makes SQLite
- * allocate only a few sizes, which saves memory. It also lets history_open notice files that were
+/* Call it once when the program starts, before any other use of SQLite. SQLite then allocates
+ * blocks of only a few sizes, which saves memory. history_open can then also detect that a file was
  * not closed properly. */
 void history_setup(void);
 
@@ -34,7 +34,7 @@ enum history_mode {
 	/* Opens the file without changing it. -ENOENT = no file or an empty file, -ENOTSUP = an
 	 * older schema. */
 	HISTORY_READ,
-	HISTORY_WRITE, /* creates, migrates, sets a corrupt file aside */
+	HISTORY_WRITE, /* creates or migrates the file, or sets a corrupt file aside */
 };
 
 /* The `path` ":memory:" is one database for all handles of this process. It lives until the last
@@ -80,7 +80,8 @@ struct run_begin {
 		attempt;
 	const char *system, *system_run, *labels; /* see struct run */
 	struct run_server server;
-	/* The exporter that records the run. When that process is gone, the run is interrupted. */
+	/* The process of the exporter that records the run. If this process is gone, the run is
+	 * interrupted. */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
 };
@@ -91,17 +92,17 @@ struct run_finish {
 	enum outcome outcome;
 	double exit_code, exit_signal;
 	const char *cpu_source, *memory_source, *network_source;
-	const char *architecture; /* a name of recommender/catalogue/architecture.h */
+	const char *architecture; /* one of the names in recommender/catalogue/architecture.h */
 	const char *cpu_level;    /* see collectors/followed/run_binary.h */
 	struct run_server server;
-	/* These are as in struct run. */
+	/* Members with the same meaning as in struct run. */
 	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;
 	const char *disk_source, *not_measured;
-	double machine_vram_bytes; /* of all its GPUs, 0 or NaN = unknown; not stored */
+	double machine_vram_bytes; /* of all GPUs of the machine; 0 or NaN = unknown; not stored */
 	bool killed;               /* SIGKILL ended a process of the run; not stored */
 };
 
-/* Initializers of a struct run_finish for the numbers that no account gives. */
+/* Initializers for the numbers of a struct run_finish that are unknown. */
 #define RUN_FINISH_UNKNOWN                                                                         \
 	.cpu_missed_seconds = NAN, .cpu_foreign_seconds = NAN, .machine_cpus = NAN,                \
 	.machine_memory_bytes = NAN
@@ -121,34 +122,38 @@ void history_rollback(struct history *h);
  * commit. */
 int history_end(struct history *h, int code, struct err *e);
 
-/* Adds a run. If the run is already open, only its owner changes. If the run has ended, nothing
- * changes. Returns 0 in all three cases. */
+/* Adds a run and returns 0. If a run with this id is already open, only its owner changes. If a run
+ * with this id has ended, nothing changes. */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
 
-/* Returns -ENXIO for an unknown run, -EINVAL for an unknown time or duration. The samples before
- * the faulty one are written. */
+/* Returns -ENXIO for an unknown run, and -EINVAL for an unknown time or duration. Samples before
+ * the faulty sample are written. */
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e);
 
-/* Ends a run: stores statistics of its samples and counts its outcome for the job. If a number is
- * impossible (recommender/plausible.h), or if `f` says that the run was not measured, the run is
- * stored without statistics and samples, and `not_measured` says why. A duration of NaN is replaced
- * by the sum over the samples. Returns 0 and changes nothing for an unknown or
- * ended run, except that the outcome `interrupted` is corrected. */
+/* Ends a run: stores statistics of its samples and counts its outcome for the job. A run is stored
+ * without statistics and samples if one of its numbers is impossible (recommender/plausible.h), or
+ * if `f` says that the run was not measured. The stored `not_measured` then gives the reason. If
+ * the duration in `f` is NaN, the sum over the samples is stored.
+ *
+ * Returns 0. An unknown or ended run stays unchanged, with one exception: the outcome `interrupted`
+ * is corrected. */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
-/* Adds an ended run that another exporter recorded and forwarded: statistics without samples. A run
- * that was not measured is added without statistics.
- * Returns 1 when the run was added or its outcome `interrupted` was corrected, 0 when the run was
- * already known. */
+/* Adds an ended run that another exporter recorded and forwarded. Adds its statistics, but no
+ * samples. A run that was not measured is added without statistics.
+ *
+ * Returns 1 when the run was added, or when its outcome `interrupted` was corrected. Returns 0 when
+ * the history already has the run. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Lists ended runs that were not forwarded yet, in the order of their ends. The limits of the
- * history apply to these runs too. A corrected run is forwarded again. */
+/* Lists the ended runs that were not forwarded yet, sorted by the time of their end. A run whose
+ * record was corrected is forwarded again. The limits of the history may remove runs before they
+ * are forwarded. */
 int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
 	size_t *ret_n, struct err *e);
 int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e);
-/* Marks a run as forwarded with this `outcome`. A run that was corrected meanwhile stays
- * unforwarded. */
+/* Marks a run as forwarded. `outcome` is the outcome that was forwarded. If the run was corrected
+ * meanwhile, the run stays unmarked and is forwarded again. */
 int history_run_forwarded(struct history *h, const char *run_id, enum outcome outcome, double at,
 	struct err *e);
 
@@ -158,24 +163,25 @@ struct orphan_rule {
 	const struct run_root *here; /* this machine: boot_id and pid_namespace */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *context;
-	/* The exporter that is ending now. Its runs are closed even when they still run. 0 = no
-	 * exporter. */
+	/* The process of the exporter that is ending now. Its runs are closed even if their jobs
+	 * still run. 0 = no exporter is ending. */
 	pid_t leaving_pid;
 	uint64_t leaving_start_ticks;
 };
 
-/* Marks open runs whose owner is gone as interrupted, ended at their last sample. An owner is gone
- * after a reboot, or when this PID namespace has no process with the owner's pid and start time.
- * `alive` looks up processes of this machine.
+/* Marks an open run as interrupted when its owner is gone. The run then ends at its last sample.
+ * The owner is the exporter that records the run. It is gone after a reboot, or when this PID
+ * namespace has no process with the owner's pid and start time. `alive` looks up processes of this
+ * machine.
  *
- * A run that no wrapper records stays open while its root process lives, because the next exporter
- * continues it. A run of another or unknown PID namespace is closed when its last sample is older
- * than both stale_seconds and three intervals of the run.
+ * If no wrapper records a run, the run stays open while its root process lives, because the next
+ * exporter continues the run. A run of another or unknown PID namespace is closed when its last
+ * sample is too old: older than stale_seconds, and older than three intervals of the run.
  *
  * Closes only a few runs. Returns 1 when it must be called again, in a new transaction. */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
 
-/* Reads the clock of age_clock.h, whose state is stored in the file. Call it outside of a
+/* Reads the clock of age_clock.h. The file stores the state of this clock. Call it outside of a
  * transaction. */
 int history_clock(struct history *h, struct now now, const char *boot_id, double *ret,
 	struct err *e);
@@ -187,25 +193,27 @@ enum history_limit { /* bits */
 	LIMIT_FULL_RATE = 8,
 };
 
-/* The limits of a history. 0 = no limit. Every exporter that shares a file enforces limits. The
- * file therefore stores whether an exporter forwards runs, and the limits of the exporter that
- * serves. Stored settings are valid for 30 days. */
+/* The limits of a history. 0 = no limit. Every exporter that uses the file enforces limits. The
+ * file therefore stores the limits of the exporter that serves, and whether an exporter forwards
+ * runs. Stored settings are valid for 30 days. */
 struct history_limits {
 	size_t runs_per_job;      /* ended runs of a job; the oldest are removed */
-	double retention_seconds; /* greatest age of ended runs, by their end */
-	uint64_t max_bytes;       /* size of the file; see history_prune */
-	double full_rate_seconds; /* older samples become minutes, 30 times older ones hours */
+	double retention_seconds; /* maximum age of a run, counted from its end */
+	uint64_t max_bytes;       /* maximum size of the file; see history_prune */
+	double full_rate_seconds; /* Keeps runs that are not forwarded yet, unless the file exceeds max_bytes. The file stores
+	 * this setting for all exporters. */
 	/* Keeps runs that are not forwarded yet, unless the file exceeds max_bytes. Stored for all
 	 * exporters. */
 	bool keep_unforwarded;
-	/* Bits of enum history_limit: limits that are defaults. The server's stored limits replace
-	 * them. */
+	/* Bits of enum history_limit: the limits that the user did not set. They are replaced by
+	 * the limits that a server stored in the file. */
 	unsigned defaults;
-	bool serves; /* this exporter serves: its limits are stored */
+	bool serves; /* true = this exporter serves, and stores its limits in the file */
 };
 
-/* Enforces the limits. An open run is never removed; only its old samples, and all but its newest
- * 100,000, are thinned. The newest ended run of a job is removed only for max_bytes.
+/* Enforces the limits. An open run is never removed, but its samples are thinned when they are old,
+ * or when 100,000 newer samples of the run exist. The newest ended run of a job is removed only
+ * because of max_bytes.
  *
  * When the file exceeds max_bytes, data is removed in this order:
  * 1. samples of the oldest runs
@@ -217,7 +225,7 @@ struct history_limits {
  *
  * A job without runs is then removed with its counts.
  *
- * Does one bounded step in separate transactions; call it outside of a transaction. Returns 1 when
+ * Does one bounded step in separate transactions. Call it outside of a transaction. Returns 1 when
  * it must be called again. */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
@@ -243,31 +251,31 @@ struct run_query {
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* A fingerprint of a job's runs. It differs after a run of the job began, ended, was corrected or
- * was removed. */
+/* A summary of a job's runs. It differs after a run of the job began, ended, was corrected or was
+ * removed. */
 struct job_mark {
 	uint64_t runs, running, succeeded;
-	double ids, ended; /* sums over the runs */
+	double ids, ended; /* sums of the ids and of the end times */
 };
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b);
-/* Covers runs that started at or after `since` (seconds since 1970 UTC). All values are 0 for an
- * unknown job. */
+/* Summarizes the runs that started at or after `since` (seconds since 1970 UTC). All values are 0
+ * for an unknown job. */
 int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
 	struct err *e);
 
 struct job_row {
 	const char *job_name;
-	uint64_t runs;                    /* all runs ever, including removed ones */
+	uint64_t runs;                    /* all runs of the job so far, including removed runs */
 	uint64_t outcomes[OUTCOME_COUNT]; /* ended runs ever, by outcome; [RUNNING] = open now */
 	double last_started_at;
-	double last_ended_at; /* end of the ended run that began last; NaN = none */
+	double last_ended_at; /* end of the newest ended run; NaN = no run has ended */
 	enum outcome last_outcome;
 };
 /* Returns the job with the newest run first. */
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
-/* Values of a run for an overview. NaN and NULL = unknown. */
+/* The values of a run that an overview shows. NaN and NULL = unknown. */
 struct run_brief {
 	const char *run_id;
 	enum outcome outcome;
@@ -287,22 +295,23 @@ struct job_brief {
 int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
 	size_t *ret_n, struct err *e);
 
-/* Reads the samples of a run in the order they were taken. Times may go back where the clock was
- * set back. `columns` is a list of names that ends with NULL, or NULL for all columns of the file.
- * A column that the file lacks is all NaN. A thinned bucket is one sample with the bucket's means,
- * growth and highest marks. Returns -ENOENT for an unknown run. `ret->n` is 0 when the samples were
- * removed.
+/* Reads the samples of a run in the order they were taken. Times decrease where the clock was set
+ * back. `columns` is a list of column names that ends with NULL. If `columns` is NULL, all columns
+ * of the file are read. A column that the file does not have is all NaN. A thinned bucket is one
+ * sample with the bucket's means, growth and high-water marks. Returns -ENOENT for an unknown run.
+ * `ret->n` is 0 when the samples were removed.
  *
- * Returns at most HISTORY_SERIES_MAX samples. In a longer run, neighbours are merged as in a
- * bucket, except the newest samples. Statistics of a long run use merged samples too. Sums, means
- * and high-water marks stay exact, but lowest and highest values come closer to the mean. */
+ * Returns at most HISTORY_SERIES_MAX samples. If a run has more, neighbouring samples are merged as
+ * in a bucket, but the newest samples are not. Statistics of such a run are computed from the
+ * merged samples. Sums, means and high-water marks stay exact, but lowest and highest values come
+ * closer to the mean. */
 #define HISTORY_SERIES_MAX (1u << 17)
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);
 
-/* Reads the samples after *position (0 at first), at most `limit` of them (0 = all). Moves
- * *position to the last sample read. Returns 1 when more may come, because the run is open or
- * `limit` was reached. */
+/* Reads the samples after `*position`, at most `limit` of them; `limit` 0 = all. `*position` is 0
+ * before the first call, and is moved to the last sample that was read. Returns 1 when more samples
+ * may come, because the run is open or `limit` was reached. */
 int history_series_after(struct history *h, const char *run_id, int64_t *position, size_t limit,
 	const char *const *columns, struct arena *arena, struct series *ret, struct err *e);
 
@@ -318,8 +327,8 @@ struct open_run {
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);
 
-/* Makes SQLite call `over` regularly during every read of this handle, even within one statement.
- * When `over` returns true, the read fails with a negative errno. */
+/* Makes SQLite call `over` regularly during every read of this handle, also within one statement.
+ * If `over` returns true, the read fails with a negative errno. */
 void history_give_up_when(struct history *h, bool (*over)(void));
 
 /* While another process holds the write lock, makes this handle call `patient` every few
@@ -328,15 +337,15 @@ void history_give_up_when(struct history *h, bool (*over)(void));
 void history_wait_while(struct history *h, bool (*patient)(void *context, double stuck_seconds),
 	void *context);
 
-/* Begins a read transaction. All reads until history_close see the file as the first read does. */
+/* Begins a read transaction. All reads until history_close then see the same state of the file. */
 int history_hold(struct history *h, struct err *e);
 
 /* Returns a number that changes when another connection commits, or a negative errno. It is cheap
  * to poll (PRAGMA data_version). -ESTALE: the file was deleted or replaced. */
 int64_t history_version(struct history *h);
 
-/* Returns a number that grows when a run begins, ends or is corrected, but not with samples.
- * Returns a negative errno on failure. */
+/* Returns a number that grows when a run begins, ends or is corrected. New samples do not change
+ * it. Returns a negative errno on failure. */
 int64_t history_activity(struct history *h);
 
 #endif

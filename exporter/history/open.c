@@ -24,13 +24,13 @@
 #define PATH_BUF_MAX    8192
 #define SET_ASIDE_TRIES 3
 
-/* A file of up to this size is checked when it is opened after an unclean end (50 ms). The check of
- * a larger file would delay the start and the job. Damage in a larger file is found when the
- * damaged page is read. */
+/* Maximum size of a file that is checked when it was not closed properly. The check takes up to 50
+ * ms. The check of a larger file would delay the program and the job. Damage in a larger file is
+ * found when the damaged page is read. */
 #define CHECK_BYTES_MAX (32 << 20)
 
-/* The small cache saves memory. secure_delete is off, because it would write zeros when runs are
- * removed. */
+/* The cache is small to save memory. secure_delete is off, because it overwrites the data of
+ * removed runs with zeros. */
 static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				   "PRAGMA journal_mode = WAL;"
 				   "PRAGMA synchronous = NORMAL;"
@@ -46,10 +46,11 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 
 /* ---- once per process ---- */
 
-/* glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes, per thread
- * (malloc/malloc.c). That is 230 KiB in all, and the memory around these blocks cannot be returned.
- * SQLite allocates nearly all of these sizes, so the memory would grow for hours. Six sizes fill
- * the cache soon, with 14 KiB. */
+/* SQLite's blocks are rounded up to six sizes, because glibc keeps freed blocks. For each thread
+ * and each of 64 sizes up to 1032 bytes, glibc's tcache keeps up to seven freed blocks
+ * (malloc/malloc.c). These are up to 230 KiB, and the memory around these blocks cannot be given
+ * back. SQLite uses nearly all of these sizes, so the memory would grow for hours. With six sizes,
+ * the tcache is full soon, with 14 KiB. */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
 
@@ -64,10 +65,12 @@ static int round_up(int n)
 	return class;
 }
 
-/* SQLite logs a notice when it recovers writes from a -wal file. Recovery means that the last
- * process did not close the database, and that no other process has it open. A -wal file alone
- * proves nothing, because a running exporter always has one. open_patiently resets `recovered`; if
- * history_setup was not called, `recovered` is always true. */
+/* True after SQLite recovered writes from a -wal file, which SQLite logs. It recovers them when the
+ * last process did not close the database and no other process has it open. The existence of a -wal
+ * file is not enough, because a running exporter always has one.
+ *
+ * open_patiently resets `recovered`. If history_setup was not called, `recovered` is always
+ * true. */
 static bool logs_recovery;
 static _Thread_local bool recovered;
 
@@ -84,7 +87,7 @@ void history_setup(void)
 
 	history_survive_lost_pages();
 	logs_recovery = sqlite3_config(SQLITE_CONFIG_LOG, note_recovery, NULL) == SQLITE_OK;
-	/* A failure here only costs memory. */
+	/* If this fails, the program only uses more memory. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;
 	m.xRoundup = round_up;
@@ -97,7 +100,7 @@ static struct history *history_new(const char *path, enum history_mode mode,
 	const struct columns *columns)
 {
 	struct history *h = xcalloc(1, sizeof *h);
-	/* The prefix "./" makes "file:x" a path, because SQLite may be built to read it as a
+	/* Add "./" to a relative path. Without it, SQLite may read a path such as "file:x" as a
 	 * URI. */
 	struct buf b = BUF_MAX(PATH_BUF_MAX);
 
@@ -148,8 +151,8 @@ void history_closep(struct history **h)
 	history_close(*h);
 }
 
-/* Explains why SQLite could not create the file, because SQLite's own message does not. Returns 0
- * when the reason is unknown. */
+/* Fills `e` with the reason why SQLite could not create the file, because SQLite's own message does
+ * not give it. Returns 0 when the reason is unknown. */
 static int cannot_create(const struct history *h, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);
@@ -163,10 +166,12 @@ static int cannot_create(const struct history *h, struct err *e)
 		(unsigned)geteuid(), folder);
 }
 
-/* Creates the file with mode 0660, because SQLite would let everybody read it. SQLite gives -wal
- * and -shm the same mode. An existing file, also behind a link, must not be opened here: closing it
- * would release all locks of this process. SQLite reports errors afterwards. The umask stays,
- * because the job inherits it. */
+/* Creates the file with mode 0660, because SQLite would create a file that everybody can read.
+ * SQLite gives the -wal and -shm files the same mode. Errors are ignored here, because SQLite
+ * reports them later.
+ *
+ * An existing file must not be opened here, not even through a link. Closing it would release all
+ * of this process's locks on the file. The umask is not changed, because the job inherits it. */
 static void create_file(const struct history *h)
 {
 	struct stat st;
@@ -257,8 +262,8 @@ int64_t history_version(struct history *h)
 
 /* ---- reading ---- */
 
-/* Opens a file on a read-only disk. An empty or missing -wal means that no write is pending and no
- * process writes. */
+/* Opens a file on a read-only disk. If the -wal file is empty or missing, no process writes to the
+ * database, and no write waits in the -wal file. */
 static int connect_immutable(struct history *h, struct err *e)
 {
 	struct buf uri AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
@@ -298,7 +303,8 @@ static int open_for_reading(struct history *h, struct err *e)
 		       connect_to(h, h->path, SQLITE_OPEN_READONLY, e);
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* SQLite returns these errors when it can neither find nor create the -shm file. */
+	/* SQLite returns one of these errors when there is no -shm file and SQLite cannot create
+	 * it. */
 	if ((code == -EROFS || code == -EACCES || code == -ENOENT) && !h->memory) {
 		code = connect_immutable(h, e);
 		if (code == 0)
@@ -353,10 +359,12 @@ static int open_writable(struct history *h, struct err *e)
 	if (code == 0 && sqlite3_db_readonly(h->file.db, "main") == 1)
 		code = err_set(e, -EACCES, "history %s: user %u may not write into it", h->path,
 			(unsigned)geteuid());
-	/* Check before the first write, because the database may belong to another program. */
+	/* Check the version before the first write, because the database may belong to another
+	 * program. */
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* The version check above was the first read. The first read recovers a -wal. */
+	/* The version check above read the database for the first time. SQLite recovers a -wal file
+	 * at the first read. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
 	if (code == 0)
@@ -364,7 +372,7 @@ static int open_writable(struct history *h, struct err *e)
 	return code ? code : history_migrate(h, e);
 }
 
-/* Retries while another exporter creates the file or sets it aside. */
+/* Retries while another exporter creates the file or renames a corrupt file. */
 static int open_patiently(struct history *h, struct err *e)
 {
 	struct mono start = now_read().mono;
@@ -391,7 +399,8 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 	return code;
 }
 
-/* Locks the folder, so that a fresh file of another exporter is not set aside. */
+/* Sets a corrupt file aside. Locks the folder meanwhile. Otherwise two exporters could do this at
+ * once, and the second would rename the fresh file of the first. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);

@@ -1,17 +1,18 @@
-/* Finds the outcome of a run from the end of its root process and from kills for memory. Pure
- * functions. */
+/* Finds the outcome of a run. The outcome depends on how the root process ended, and on whether the
+ * kernel killed processes because memory was short. Pure functions. */
 #ifndef EXPORTER_HISTORY_OUTCOME_H
 #define EXPORTER_HISTORY_OUTCOME_H
 
 #include "collectors/accounting/accounts.h"
 #include "exporter/history/history.h"
 
-/* A run succeeded when its root process exited with 0, even when one of its children was killed.
- * Any other run is oom_killed when the kernel killed for memory in the run's own control group.
+/* A run succeeded when its root process exited with 0, even if one of its other processes was
+ * killed. Any other run is oom_killed when the kernel killed a process in the run's own control
+ * group because memory was short.
  *
- * In a shared control group, one of these signs of a kill is needed too:
- * - The root ended by SIGKILL.
- * - The root exited with 137 (128 + SIGKILL, as a shell reports a killed child).
+ * If the run shares its control group with other processes, one of these signs is needed, too:
+ * - The root process ended by SIGKILL.
+ * - The root process exited with 137 (128 + SIGKILL, as a shell reports a killed child).
  * - A process of the run ended by SIGKILL. */
 struct ending_facts {
 	double exit_code, exit_signal; /* NaN = unknown */
@@ -20,8 +21,8 @@ struct ending_facts {
 
 enum outcome outcome_of(const struct ending_facts *f, const struct account_note *note);
 
-/* Returns OUTCOME_OOM_KILLED for a reported OUTCOME_FAILED when the kernel killed the run for
- * memory. Returns any other reported outcome unchanged. */
+/* Returns OUTCOME_OOM_KILLED if `reported` is OUTCOME_FAILED and the kernel killed the run because
+ * memory was short. Otherwise returns `reported`. */
 enum outcome outcome_as_reported(enum outcome reported, double exit_code,
 	const struct account_note *note);
 

@@ -10,19 +10,21 @@
 #define RUNS_AT_ONCE    32
 #define PAGES_AT_ONCE   256
 
-/* Free pages that stay in the file for new samples; a quarter of the file when that is more. */
+/* Minimum number of free pages that stay in the file for new samples. If a quarter of the file is
+ * more, a quarter stays. */
 #define FREE_PAGES_KEPT 256
 
-/* Newest samples that each open run keeps at full rate when the file is too large. */
+/* When the file is too large, each open run keeps this many newest samples at full rate. */
 #define OPEN_SAMPLES_KEPT 1000
 
 struct doomed_runs {
 	size_t n;
 	int64_t run[RUNS_AT_ONCE];
-	int64_t job[RUNS_AT_ONCE]; /* job to remove with its last run; 0 = none */
+	int64_t job[RUNS_AT_ONCE]; /* id of a job to remove when it has no run left; 0 = no job */
 };
 
-/* Deletes the oldest samples of a run, at most *left, and subtracts their number from *left. */
+/* Deletes the oldest samples of a run, at most `*left` samples. Subtracts the number of deleted
+ * samples from `*left`. */
 static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
 {
 	const int64_t values[] = {FIRST_SAMPLE_OF(run), LAST_SAMPLE_OF(run), *left - 1};
@@ -85,8 +87,8 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 	return code;
 }
 
-/* Removes a job that has no runs. Its counts move to the table `forgotten`, so that
- * history_activity never falls. */
+/* Removes a job that has no runs. Adds its counts to the table `forgotten`, because the result of
+ * history_activity must never fall. */
 static int forget_job(struct history *h, int64_t job, struct err *e)
 {
 	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
@@ -99,7 +101,8 @@ static int forget_job(struct history *h, int64_t job, struct err *e)
 	return code;
 }
 
-/* Removes the runs in one transaction, and the jobs in `doomed` that have no run left. */
+/* Removes the runs of `doomed` in one transaction. Also removes the jobs of `doomed` that have no
+ * run left. */
 static int drop_doomed(struct history *h, const struct doomed_runs *doomed, bool forwards,
 	struct err *e)
 {
@@ -207,8 +210,8 @@ static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct 
 	return code;
 }
 
-/* Removes the oldest ended runs, including the newest run of a job. Job names that are never used
- * again could otherwise fill the file. */
+/* Removes the oldest ended runs, even the newest run of a job. Otherwise names of jobs that never
+ * run again could fill the file. */
 static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
 {
 	struct doomed_runs doomed = {0};
@@ -245,7 +248,8 @@ static int make_room(struct history *h, bool keep_unforwarded, struct err *e)
 	return code ? code : drop_oldest_jobs(h, keep_unforwarded, e);
 }
 
-/* Moves used pages to the front and cuts n free pages off the end of the file. */
+/* Shortens the file by `n` free pages. SQLite moves used pages from the end of the file to the
+ * front. */
 static int give_back(struct history *h, int64_t n, struct err *e)
 {
 	char text[80];
@@ -254,7 +258,7 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 		"PRAGMA incremental_vacuum(%lld); PRAGMA wal_checkpoint(PASSIVE)", (long long)n);
 	int code = sql_exec(&h->file, text, "shrink", e);
 
-	/* Another process reads or writes now. The next upkeep tries again. */
+	/* If another process uses the file now, the next upkeep tries again. */
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 

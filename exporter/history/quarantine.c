@@ -10,7 +10,8 @@
 #define PATH_BUF_MAX    8192
 #define SAME_SECOND_MAX 100
 
-/* Chooses an unused name. The caller's lock prevents a race. */
+/* Chooses a file name that does not exist yet. The caller holds a lock, so no other exporter can
+ * create the name meanwhile. */
 static void name_aside(const char *path, struct buf *out)
 {
 	char ts[WALL_TEXT_MAX];
@@ -43,8 +44,9 @@ static int move_file(const char *path, const char *aside, const char *suffix, st
 	return 0;
 }
 
-/* Renames the database itself last. An exporter that opens it in between finds the corrupt file
- * again, not a fresh file with an old -wal. */
+/* Renames the -shm and -wal files first and the database last. If another exporter opens the
+ * database meanwhile, it finds the corrupt database again. The other order would allow a fresh
+ * database with an old -wal file. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {
 	static const char *const suffixes[] = {"-shm", "-wal", "-journal", ""};

@@ -5,10 +5,10 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 
-/* Renames `path` and its -wal, -shm and -journal to path.corrupt-20260822T101500Z, with -2, -3, ...
- * when that name exists. Fills `ret` with the new name. Missing files are skipped. The file must
- * not be open in this process. The caller must hold a lock when another exporter may rename the
- * same file. */
+/* Renames `path` and its -wal, -shm and -journal files to path.corrupt-20260822T101500Z. Appends
+ * -2, -3, ... if this name exists. Fills `ret` with the new name. Missing files are skipped. The
+ * file must not be open in this process. The caller must hold a lock if another exporter may rename
+ * the same file. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e);
 
 #endif

@@ -37,7 +37,8 @@ static void finding_done(struct run_search *f)
 	free(f->stats);
 }
 
-/* Adds only the needed conditions, because SQLite uses no index for "? IS NULL OR ...". */
+/* Adds only the conditions that the query uses. With a condition such as "? IS NULL OR ...", SQLite
+ * would not use an index. */
 static struct sql select_runs(struct history *h, const struct run_query *query, struct err *e)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(SQL_MAX);
@@ -363,7 +364,7 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 struct overview_reading {
 	struct job_brief *job;
 	size_t n, room;
-	int64_t last;          /* id of job[n - 1] */
+	int64_t last;          /* id of the last job in `job` */
 	struct run_brief *run; /* runs of all jobs, in the order of the jobs */
 	size_t n_runs, room_runs;
 };
@@ -443,8 +444,8 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 
 /* ---- limits of a read ---- */
 
-/* Steps of SQLite's virtual machine between two calls of `over`: about 10,000 values or dozens of
- * rows. */
+/* SQLite calls `over` each time its virtual machine has run this many steps. This is about 10,000
+ * values, or dozens of rows. */
 #define STEPS_BETWEEN 16384
 
 static int is_over(void *over)

@@ -9,13 +9,13 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* A run younger than this many seconds has missed almost none of the system's growth. The system's
- * growth since the snapshot then counts as growth since the run's start. */
+/* A run younger than this counts as just started. The system's counters in its first snapshot then
+ * count as their values at the start of the run, because hardly any growth is missed. */
 #define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {
 	char run_id[RUN_ID_MAX];
-	struct mono at; /* end of the last row */
+	struct mono at; /* time at which the last row ends */
 	double *last;   /* last known value of each column */
 };
 
@@ -136,7 +136,7 @@ static double folded(enum metric_fold how, double last, double now)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		return now >= last ? now - last : NAN; /* NaN when a value is unknown */
+		return now >= last ? now - last : NAN; /* NaN if `now` or `last` is NaN */
 	case FOLD_VALUE:
 	case FOLD_PEAK:
 		return now;
@@ -158,7 +158,7 @@ static void fill_row(struct sample_rows *f, struct recorded_run *r,
 		double now = metric >= 0 ? reading->value[metric] : f->system[i];
 
 		row->value[i] = folded(f->columns->metric[i]->fold, r->last[i], now);
-		/* The next growth counts from the last known value. */
+		/* If `now` is unknown, the next growth is counted from the last known value. */
 		if (!isnan(now))
 			r->last[i] = now;
 	}

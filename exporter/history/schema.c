@@ -1,11 +1,12 @@
-/* The tables of the history: creates and migrates them, and adds one sample column per stored
- * metric. */
+/* Creates and migrates the tables of the history. Adds a column to the table `sample` for each
+ * metric that the history stores. */
 #include "exporter/history/tables.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define APPLICATION_ID  0x52534558 /* in the file's header; marks files of this program */
+/* stored in the file's header; identifies files of this program */
+#define APPLICATION_ID  0x52534558
 #define SQL_MAX         (1u << 20)
 #define COLUMN_NAME_MAX 63
 
@@ -40,14 +41,14 @@ static const char *const migrations[] = {
 	"CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT "
 	"NOT NULL,"
 	" unit TEXT) STRICT;"
-	/* The table also gets one REAL column for each row of metric_column. */
+	/* The program later adds one REAL column for each row of metric_column. */
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL,"
 	" kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1) STRICT;",
 	/* forwarded_at is the time when the run was forwarded to another exporter. */
 	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
 	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
 	"'running';",
-	/* The machine that a run used, and the source of its network numbers. */
+	/* Adds the machine on which a run ran, and the source of its network numbers. */
 	"ALTER TABLE run ADD COLUMN network_source TEXT;"
 	"ALTER TABLE run ADD COLUMN architecture TEXT;"
 	"ALTER TABLE run ADD COLUMN vendor TEXT;"
@@ -55,18 +56,19 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN region TEXT;"
 	"ALTER TABLE run ADD COLUMN zone TEXT;"
 	"ALTER TABLE run ADD COLUMN allocation TEXT;",
-	/* The system that named a run, that system's run, and its labels as JSON. */
+	/* Adds the system that named a run, the number of the run in that system, and its labels as
+	 * JSON. */
 	"ALTER TABLE run ADD COLUMN system TEXT;"
 	"ALTER TABLE run ADD COLUMN system_run TEXT;"
 	"ALTER TABLE run ADD COLUMN labels TEXT;",
-	/* Indexes that let upkeep find the few runs to process among many. */
+	/* Adds indexes, because upkeep must find a few runs among many. */
 	"CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';"
 	"CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> "
 	"'running';"
 	"CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | "
 	"4294967295;"
 	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
-	/* The lowest CPU level that a run's programs need. */
+	/* Adds the lowest CPU level that a run's programs need. */
 	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
 	/* Totals of jobs that were removed together with their counts, because the file was
 	 * full. */
@@ -84,7 +86,7 @@ static const char *const migrations[] = {
 	 "REAL, doubted_mono REAL)"
 	 " STRICT;"
 	 "INSERT INTO age_clock(agreed_wall) SELECT max(coalesce(ended_at, started_at)) FROM run;"),
-	/* How far the numbers of a run can be trusted. */
+	/* Adds numbers that show how far the measurements of a run can be trusted. */
 	"ALTER TABLE run ADD COLUMN cpu_foreign_seconds REAL;"
 	"ALTER TABLE run ADD COLUMN machine_cpus REAL;"
 	"ALTER TABLE run ADD COLUMN machine_memory_bytes REAL;"
@@ -101,8 +103,8 @@ static const char *const fold_names[] = {
 	[FOLD_PEAK] = "peak",
 };
 
-/* A newer program may have stored a fold that is unknown here. Its values are then read as plain
- * values. */
+/* A newer program may store a fold that this program does not know. The values of the column are
+ * then read as plain values. */
 static enum metric_fold fold_of(const char *name)
 {
 	for (unsigned i = 0; name && i < ARRAY_LEN(fold_names); i++)
@@ -282,7 +284,7 @@ static int bring_up_to_date(struct history *h, struct err *e)
 	return code ? code : history_read_columns(h, e);
 }
 
-/* Inserts VALUES, not a SELECT. If the SELECT reads the same table, SQLite first copies its rows
+/* The statement uses VALUES. With a SELECT from the same table, SQLite would first copy all rows
  * into a temporary table. */
 static int prepare_add_sample(struct history *h, struct err *e)
 {
@@ -332,8 +334,8 @@ int history_migrate(struct history *h, struct err *e)
 	}
 	if (code == 0)
 		code = prepare_all(h, e);
-	/* The version is right, so SQLite can report an SQL error only when the tables are
-	 * damaged. */
+	/* The version is right, so the SQL fits the tables. An SQL error then means that the tables
+	 * are damaged. */
 	if (code == -EPROTO && e)
 		e->code = -EBADMSG;
 	return code == -EPROTO ? -EBADMSG : code;

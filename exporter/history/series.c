@@ -8,19 +8,19 @@
 
 #define SQL_MAX (1u << 20)
 
-/* Maximum number of values in memory at once while statistics are computed: 4 MiB. */
+/* While statistics are computed, at most this many values are in memory at once: 4 MiB. */
 #define CELLS_AT_ONCE (1u << 19)
 
 struct history_part {
 	int64_t run, after; /* `after` = number of the last sample already read */
 	size_t rows;        /* maximum number of rows; 0 = all, merged as in history_series */
-	bool spread;        /* true = a thinned bucket gives three rows, which keep its extremes */
+	bool spread;        /* true = read a thinned bucket as three rows, with its extremes */
 };
 
 struct series_loading {
 	size_t n, room;
-	size_t most;          /* row count at which rows are merged; `room` is 2 rows larger */
-	size_t joined, width; /* the first `joined` rows consist of `width` rows each */
+	size_t most;          /* number of rows at which rows are merged; `room` = `most` + 2 */
+	size_t joined, width; /* each of the first `joined` rows was merged from `width` rows */
 	size_t bucket;        /* index of the current bucket's mean row */
 	double samples;
 	int64_t last; /* id of the last row read */
@@ -53,8 +53,8 @@ static struct sql select_samples(struct history *h, const struct history_part *p
 	return q;
 }
 
-/* Splits a bucket's value over its three rows. One sample was the lowest and one the highest. The
- * mean row gets the mean (or the growth) of all other samples. */
+/* Splits the value of a bucket over its three rows. The lowest and the highest row each count as
+ * one sample. The mean row gets the mean (or the growth) of the remaining samples. */
 static void spread_value(struct series_loading *l, size_t column, double whole, double part)
 {
 	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
@@ -69,7 +69,7 @@ static void spread_value(struct series_loading *l, size_t column, double whole, 
 		return;
 	}
 	*mean = (*mean * whole - (*lowest + *highest) * part) / rest;
-	/* Samples of unequal length can put the result slightly outside of the two extremes. */
+	/* The result can lie slightly outside of the two extremes if samples differ in length. */
 	*mean = *mean < *lowest ? *lowest : *mean > *highest ? *highest : *mean;
 }
 
@@ -99,8 +99,8 @@ static bool in_order(struct series_loading *l, int64_t kind, double samples)
 	return kind == SAMPLE_MEASURED || kind == SAMPLE_MEAN;
 }
 
-/* Merges `n` neighbouring values of one column: the total growth, the highest mark, or the mean
- * over the time in which values are known. */
+/* Merges `n` neighbouring values of one column. Depending on `fold`, returns the total growth, the
+ * highest value, or the mean. The mean is over the time in which values are known. */
 static double joined(enum metric_fold fold, const double *v, const double *duration, size_t n)
 {
 	double sum = 0, weight = 0, highest = NAN, last = NAN;
@@ -141,8 +141,8 @@ static void join_rows(struct series_loading *l, size_t from, size_t width)
 	l->n = n;
 }
 
-/* Merges the rows after the first `joined` rows to the same width. If more than half of the room is
- * still used, merges all rows in pairs. */
+/* Merges each `width` rows after the first `joined` rows. All rows then consist of `width` rows. If
+ * more than half of the room is still used, merges all rows in pairs. */
 static void make_room(struct series_loading *l)
 {
 	if (l->width > 1)
@@ -196,8 +196,9 @@ static struct series_loading loading_of(const struct history_column *columns, si
 	return l;
 }
 
-/* Finds an upper bound of the number of rows of a run. Samples are numbered from 1, so only the
- * rows of a thinned or very long run must be counted. */
+/* Finds an upper limit for the number of rows of a run. Usually this is the number of the run's
+ * last sample, because samples are numbered from 1. Only the rows of a thinned or very long run are
+ * counted. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ROWS_AT_MOST, e);
@@ -285,7 +286,7 @@ static int by_column(const void *a, const void *b)
 	return strcmp(x->column, y->column);
 }
 
-/* Reads the columns at first use. A handle for writing has read them already. */
+/* Reads the list of columns if it was not read yet. A handle for writing always has it. */
 static int know_columns(struct history *h, struct err *e)
 {
 	return h->n_columns ? 0 : history_read_columns(h, e);
@@ -331,8 +332,8 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 	return 0;
 }
 
-/* Looks up the columns in `names` and puts them into `arena`. The values of a column that the file
- * lacks are all NaN. */
+/* Sets `*ret` to the columns with these `names`, allocated in `arena`. If the file does not have a
+ * column, its values are all NaN. */
 static size_t choose_columns(const struct history *h, const char *const *names, struct arena *arena,
 	const struct history_column **ret)
 {

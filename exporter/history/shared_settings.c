@@ -1,15 +1,15 @@
-/* Settings that exporters of one history store in it for each other: whether an exporter forwards
+/* Settings that the exporters of one history share. The history stores whether an exporter forwards
  * runs, and the limits of the server. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
 
-/* Stored settings are valid for this many seconds. The exporter that wrote them may only be down
- * for a repair. */
+/* Stored settings stay valid for this many seconds, because the exporter that wrote them may be
+ * down only for a repair. */
 #define BELIEVED_SECONDS (30 * 86400.0)
 
-/* An exporter writes its settings again after this many seconds, and not more often. Every change
- * of the file wakes all readers. */
+/* Time after which an exporter writes its settings again. It is long, because every change of the
+ * file makes all readers read again. */
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {
@@ -22,8 +22,8 @@ static bool is_believed(double at, double now)
 	return at > now - BELIEVED_SECONDS;
 }
 
-/* Returns true also for a time in the future, because such a setting would stay valid for too
- * long. */
+/* Returns true when the setting must be written again: it is old, or `at` is in the future. A time
+ * in the future would make the setting valid for too long. */
 static bool is_due(double at, double now)
 {
 	return !(fabs(now - at) < RENEWED_SECONDS);

@@ -30,7 +30,7 @@ static const struct {
 	{SQLITE_TOOBIG, -E2BIG},
 };
 
-/* Only errno contains the reason why a file could not be opened. */
+/* If a file could not be opened, only errno contains the reason. */
 static int code_of(const struct sql_file *f, int sqlite_code)
 {
 	int system = f->db ? sqlite3_system_errno(f->db) : 0;
@@ -232,7 +232,8 @@ const char *sql_text(struct sql *q)
 
 const char *sql_name(struct sql *q)
 {
-	/* SQLite checks NOT NULL when a row is written, not when it is read. */
+	/* A damaged file may contain NULL in a NOT NULL column, because SQLite checks NOT NULL only
+	 * when it writes a row. */
 	bool missing = sql_type(q) == SQLITE_NULL;
 	const char *text = sql_text(q);
 
@@ -258,8 +259,8 @@ const char *sql_keep_name(struct sql *q, struct arena *arena)
 
 double sql_double(struct sql *q)
 {
-	/* Looks up type and value together, because millions of values are read. This is safe
-	 * because only one thread uses the handle. */
+	/* Get the value once for both calls, because millions of values are read. Only one thread
+	 * uses the handle, so this is safe. */
 	sqlite3_value *v = sqlite3_column_value(q->statement, q->column++);
 
 	return sqlite3_value_type(v) == SQLITE_NULL ? NAN : sqlite3_value_double(v);

@@ -1,7 +1,8 @@
 /* SQLite files: opening, statements, and errors as a code and a sentence.
  *
- * A statement that could not be prepared accepts parameters and does nothing; sql_row and sql_run
- * return its error. Parameters are bound and columns are read in order. */
+ * If a statement could not be prepared, the functions that bind its parameters do nothing, and
+ * sql_row and sql_run return the error. Parameters are bound in order. Columns are read in
+ * order. */
 #ifndef EXPORTER_HISTORY_SQL_H
 #define EXPORTER_HISTORY_SQL_H
 
@@ -43,11 +44,11 @@ struct sql {
 	int parameter, column;
 	bool own;  /* sql_done finalizes the statement */
 	int code;  /* error of preparing the statement; 0 = none */
-	int lacks; /* SQLite's code after sql_name failed; 0 = none */
+	int lacks; /* error of SQLite after sql_name failed; 0 = none */
 };
 
 struct sql sql_prepare(const struct sql_file *f, const char *text, struct err *e);
-/* Returns the statement in *kept. Prepares it there at first use. */
+/* Returns the statement in `*kept`. At first use, prepares it and stores it in `*kept`. */
 struct sql sql_reuse(const struct sql_file *f, sqlite3_stmt **kept, const char *text,
 	struct err *e);
 void sql_done(struct sql *q); /* for AUTO(sql_done) */
@@ -66,15 +67,15 @@ void sql_again(struct sql *q);             /* resets the statement for new param
 int sql_type(const struct sql *q);   /* type of the next column: SQLITE_TEXT, ... */
 void sql_skip(struct sql *q);        /* skips a column */
 const char *sql_text(struct sql *q); /* may be NULL; valid until the next row */
-/* Like sql_text, for a column that is never NULL. If a damaged file has NULL there, returns "", and
- * the next sql_row returns -EBADMSG. */
+/* Like sql_text, for a column that must not be NULL. If the column is NULL, because the file is
+ * damaged, returns "". The next sql_row then returns -EBADMSG. */
 const char *sql_name(struct sql *q);
 const char *sql_keep_text(struct sql *q, struct arena *arena);
 const char *sql_keep_name(struct sql *q, struct arena *arena);
 double sql_double(struct sql *q); /* NULL = NaN */
 int64_t sql_int(struct sql *q);   /* NULL = 0 */
-/* Returns a count or a sum of counts. NULL or a negative number, which a damaged file may contain,
- * becomes 0. */
+/* Returns a count or a sum of counts. Returns 0 for NULL and for a negative number, which a damaged
+ * file may contain. */
 uint64_t sql_count(struct sql *q);
 const void *sql_blob(struct sql *q, size_t *n); /* may be NULL; valid until the next row */
 

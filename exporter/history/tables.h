@@ -1,8 +1,9 @@
-/* Declarations that only the history's own files include.
+/* Declarations that only the files of the history include.
  *
- * The tables are declared in schema.c. The id of a sample is (id of its run << 32) + number of the
- * sample in the run, from 1 on. The samples of a run are therefore stored together, in the order
- * they were taken even when the clock changed. They need no second index. */
+ * schema.c declares the tables. The id of a sample is (id of its run << 32) + the number of the
+ * sample in the run, counted from 1. The samples of a run are therefore stored together, in the
+ * order in which they were taken. A change of the clock does not change this order, and no second
+ * index is needed. */
 #ifndef EXPORTER_HISTORY_TABLES_H
 #define EXPORTER_HISTORY_TABLES_H
 
@@ -12,12 +13,12 @@
 #include "exporter/history/history.h"
 #include "exporter/history/sql.h"
 
-/* sample.kind: a measured sample, or one of the three rows of a thinned bucket. The three rows have
- * the same time and duration. */
+/* Values of the column sample.kind. A row is a measured sample, or one of the three rows of a
+ * thinned bucket. The three rows have the same time and duration. */
 enum sample_kind {
 	SAMPLE_MEASURED,
-	SAMPLE_MEAN,    /* growth: the sum over the bucket; high-water marks: the highest */
-	SAMPLE_LOWEST,  /* lowest value; growth: the lowest rate over the whole bucket */
+	SAMPLE_MEAN, /* mean value; for a growth, the sum; for a high-water mark, the highest */
+	SAMPLE_LOWEST, /* highest value; for a growth, the highest rate times the duration of the bucket */
 	SAMPLE_HIGHEST, /* highest value; growth: the highest rate over the whole bucket */
 };
 #define ROWS_OF_BUCKET 3
@@ -32,11 +33,11 @@ struct history_column { /* a column in the file */
 };
 
 /* clang-format off */
-/* Selects a column of a job's ended run that began last. */
+/* Selects a column of the newest ended run of a job. */
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
-/* Number that the runs in a row of job_outcome add to history_activity. */
+/* How much a row of job_outcome adds to the result of history_activity. */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
 #define HISTORY_STATEMENTS(X) \
@@ -67,7 +68,8 @@ X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
-/* Sample numbers are trusted up to a million, because a damaged file may contain any number. */ \
+/* The last sample number is the row count only below a million: a damaged file may have any
+ * number. */ \
 X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
   " (SELECT 1 FROM sample s WHERE s.id BETWEEN (r.id << 32) + 1000000 AND (r.id << 32) | 4294967295)" \
   " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
@@ -138,14 +140,14 @@ struct history {
 	struct sql_file file;
 	char *path;
 	bool memory;
-	const struct columns *columns; /* columns of this program */
-	size_t n_columns;              /* columns in the file */
+	const struct columns *columns; /* the columns that this program writes */
+	size_t n_columns;              /* number of columns in the file */
 	struct history_column *column;
 	struct arena names;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
 	bool (*over)(void);                       /* see history_give_up_when */
-	uint64_t not_plausible; /* runs with impossible numbers in the present transaction */
+	uint64_t not_plausible; /* runs with impossible numbers in the current transaction */
 	struct {
 		bool (*patient)(void *context, double stuck_seconds); /* see history_wait_while */
 		void *context;
@@ -179,20 +181,20 @@ unsigned history_lost_pages(void); /* changes when a -shm file was truncated */
  * it. */
 int history_check_intact(const struct history *h, struct err *e);
 
-/* A read transaction, in which several reads see the same state. If the caller has already begun a
- * transaction, the reads use the caller's transaction. */
+/* A read transaction. Several reads in it see the same state of the file. If the caller has already
+ * begun a transaction, the reads use that transaction. */
 struct sql_reading {
-	struct history *history; /* NULL: nothing to end */
+	struct history *history; /* NULL = the caller's transaction is used */
 };
 int sql_reading_begin(struct sql_reading *ret, struct history *h, struct err *e);
 void sql_reading_end(struct sql_reading *r); /* for AUTO(sql_reading_end) */
 
 /* ---- schema.c ---- */
-/* Checks whether this program can use the file. *ret becomes the schema version, 0 for an empty
- * file. Returns -ENOTSUP for a database of another program or of a newer version, -EBADMSG for a
- * damaged file. */
+/* Checks whether this program can use the file. Sets `*ret` to the schema version; 0 = an empty
+ * file. Returns -ENOTSUP for a database of another program or a newer schema version, and -EBADMSG
+ * for a damaged file. */
 int history_check_version(struct history *h, int64_t *ret, struct err *e);
-/* Returns -ENOTSUP for an older version, because a reader cannot migrate the file. */
+/* Returns -ENOTSUP for an older schema version, because a reader cannot migrate the file. */
 int history_check_readable(const struct history *h, int64_t version, struct err *e);
 /* Creates or migrates the tables, adds missing columns, and prepares all statements. */
 int history_migrate(struct history *h, struct err *e);
@@ -218,19 +220,20 @@ struct found_run {
 	double interval_seconds;
 };
 int history_find(struct history *h, const char *run_id, struct found_run *ret,
-	struct err *e); /* 1 = found, 0 = not */
+	struct err *e); /* 1 = found, 0 = not found */
 /* Finds the last sample of a run. Returns 1 when there is one. Returns 0 and leaves *id and *at
  * unchanged when the run has no sample. */
 int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e);
 
 /* ---- shared_settings.c ---- */
-/* Stores the settings in `l` for other exporters, and takes over the settings that they stored. On
- * return, `l` contains the limits to enforce: see struct history_limits. */
+/* Stores the settings of `l` in the file for other exporters. Replaces limits in `l` by those that
+ * other exporters stored. On return, `l` contains the limits to enforce (see struct
+ * history_limits). */
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- downsample.c ---- */
-/* Both functions return 1 when they did something and may have more to do, 0 when there is nothing
- * to do. */
+/* Both functions do one step. They return 1 when there may be more to do, and 0 when there was
+ * nothing to do. */
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
 /* Thins the samples of open runs, except the newest `keep` samples of each run. */
 int history_thin_open(struct history *h, int64_t keep, struct err *e);

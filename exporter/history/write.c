@@ -1,4 +1,4 @@
-/* Writes runs and their samples, and closes runs whose exporter is gone. */
+/* Writes runs and their samples. Closes runs whose exporter is gone. */
 #include "exporter/history/tables.h"
 #include "recommender/catalogue/architecture.h"
 #include "recommender/plausible.h"
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Keeps the transaction short, because each orphan may have a day of samples to sum up. */
+/* Maximum number of runs that one transaction closes. It is small, because each run may have a day
+ * of samples to sum up. */
 #define ORPHANS_AT_ONCE 8
 /* A run is stale only after it has missed this many samples. */
 #define STALE_INTERVALS 3
@@ -162,9 +163,8 @@ static int drop_samples(struct history *h, int64_t run, struct err *e)
 	return sql_use_run(h, STATEMENT_DROP_SAMPLES, all, ARRAY_LEN(all), e);
 }
 
-/* Computes the statistics of a run. If a number is impossible, all are dropped, because a number
- * that happens to be possible comes from the same wrong readings. `why` then becomes
- * f->not_measured. */
+/* Computes the statistics of a run. If one number is impossible, all numbers are dropped, because
+ * they all come from the same wrong readings. The text in `why` then becomes f->not_measured. */
 static int measured(struct history *h, const struct found_run *r, struct run_finish *f,
 	struct err *why, struct run *ret, struct arena *arena, struct err *e)
 {
@@ -223,8 +223,8 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	return sql_run(&q, e);
 }
 
-/* Returns true when another exporter marked the run as interrupted too early, and its real end is
- * known now. */
+/* Returns true when another exporter marked the run as interrupted too early, and the real outcome
+ * is known now. */
 static bool is_correction(const struct found_run *r, enum outcome outcome)
 {
 	return r->outcome == OUTCOME_INTERRUPTED && outcome != OUTCOME_INTERRUPTED;
@@ -267,8 +267,8 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 static int begin_as_told(struct history *h, const struct run *r, struct found_run *ret,
 	struct err *e)
 {
-	/* No boot id is set, because the root process is not on this machine and must not be looked
-	 * up. */
+	/* The boot id is not set. The root process is on another machine and must not be looked up
+	 * on this machine. */
 	const struct run_begin b = {
 		.run_id = r->run_id,
 		.job_name = r->job_name,
@@ -367,8 +367,8 @@ static struct run_recorder read_recorder(struct sql *q)
 	return r;
 }
 
-/* Returns true when the job still runs without its exporter. The next exporter that finds the job
- * continues the run. */
+/* Returns true when the job still runs although its exporter is gone. The next exporter that finds
+ * the job continues the run. */
 static bool may_be_continued(const struct run_recorder *r, const struct orphan_rule *rule)
 {
 	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);
