@@ -138,13 +138,19 @@ class Exposition(Case):
         for name in HOSTILE_JOB_NAMES:
             self.assertEqual(self.query("runs", f"--job-name={name}")["job_name"], name)
 
-    def test_job_names_that_cannot_be_labels_are_refused(self):
+    def test_job_names_that_cannot_be_labels_are_ignored(self):
+        """The job runs all the same, under the name of its command; --strict does not start it."""
         for name in ("", "x" * 200, "new\nline", "tab\t", b"\xff\xfe", b"caf\xc3"):
             with self.subTest(name=name):
                 argument = b"--job-name=" + (name if isinstance(name, bytes) else name.encode())
-                result = self.command("run", argument, f"--history.path={self.history}", "--", "echo", "ran")
-                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                history = f"--history.path={self.history}"
+                result = self.command("run", argument, history, "--", "echo", "ran")
+                self.assertEqual((result.returncode, result.stdout), (0, "ran\n"))
+                self.assertIn("an option is ignored", result.stderr)
                 self.assertIn("job-name", result.stderr)
+                result = self.command("run", "--strict", argument, history, "--", "echo", "ran")
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertEqual([run["outcome"] for run in self.query("runs", "--job-name=echo")["runs"]], ["succeeded"] * 6)
 
 
 if __name__ == "__main__":
