@@ -17,8 +17,8 @@ struct snapshot_pool {
 	uint64_t generation;
 };
 
-/* Gives snapshot_release the pool of a snapshot, because a release function gets only the
- * snapshot. */
+/* A snapshot with a pointer to its pool. snapshot_release needs this pointer, because a release
+ * function gets only the snapshot. */
 struct pooled {
 	struct snapshot snapshot;
 	struct snapshot_pool *pool;

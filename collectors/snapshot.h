@@ -42,7 +42,7 @@ struct block {
 	size_t n_points, dropped;
 	bool success;   /* false = the collector failed, so there are no points */
 	bool absent;    /* the machine lacks the measured thing: no points, but no error */
-	bool kept_only; /* metrics that no history keeps (FOLD_NONE) are left out */
+	bool kept_only; /* true = skip metrics that no history stores (FOLD_NONE) */
 	double duration_seconds;
 };
 

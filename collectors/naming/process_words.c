@@ -1,4 +1,5 @@
-/* Splits the texts of a process, and reads the words in them: variables, arguments, titles. */
+/* Splits the texts of a process into variables and arguments. Finds words in variables, arguments
+ * and process titles. */
 #include "collectors/naming/process_words.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static int compare_name(const void *key, const void *row)
 	return order ? order : (other[name->len] ? -1 : 0);
 }
 
-/* If a variable is set twice, the first value is kept, because programs see that one. */
+/* If a variable is set twice, keeps the first value, because getenv() in the job returns the first
+ * one, too. */
 static void take_variable(struct process_words *w, struct slice text)
 {
 	const char *equals = memchr(text.data, '=', text.len);
@@ -79,8 +81,8 @@ struct slice naming_last_part(struct slice s, char separator)
 	return at ? after(s, (size_t)(at + 1 - s.data)) : s;
 }
 
-/* Reads the rest of a JSON string whose opening quote was read. Escapes stay as they are in
- * `ret`. */
+/* Reads a JSON string. The opening quote was already read. Escape sequences are copied to `ret`
+ * without being decoded. */
 static bool json_string(struct scan *s, struct slice *ret)
 {
 	const char *begin = s->at;
@@ -223,8 +225,8 @@ static struct slice script(const struct process_words *w, const struct from *f)
 	return nothing;
 }
 
-/* Returns word number `index` after `begin` in the process title. A title is one string with
- * blanks, so it is the first argument. NULs may follow it. */
+/* Returns word number `index` after `begin` in the process title. A title is one string with blanks
+ * in it. Therefore the whole title is the first argument. NULs may follow the title. */
 static struct slice title(const struct process_words *w, const char *begin, int index)
 {
 	struct slice line = w->n_arguments ? w->argument[0] : nothing;
@@ -248,14 +250,14 @@ static struct slice worker(const struct process_words *w, const char *begin, con
 		return nothing;
 	struct slice rest = after(line, strlen(begin));
 
-	/* "IDLE_SpillWorker" is idle too. */
+	/* A worker with the title "IDLE_SpillWorker" is idle, too. */
 	if (slice_is(rest, idle) || (slice_starts(rest, idle) && rest.data[strlen(idle)] == '_'))
 		return nothing;
 	return rest;
 }
 
-/* Finds the argument "/tmp/snakejob.RULE.12.sh" and returns the part of the file name that stands
- * at RULE. */
+/* Finds an argument such as "/tmp/snakejob.RULE.12.sh" and returns RULE, the part between `begin`
+ * and the number. */
 static struct slice middle(const struct process_words *w, const char *begin)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
@@ -408,7 +410,8 @@ static void add_line(const struct from *f, const char *value, struct buf *out)
 	buf_addf(out, "%s%s%s\n", f->text, value, naming_ends_in(begin, "'") ? "'" : "");
 }
 
-/* Calls `add` for each source of this kind that has a value. Skips values longer than PART_MAX. */
+/* Calls `add` for each source of the kind `kind` that has a value. Skips values longer than
+ * PART_MAX. */
 static void add_parts(const struct process_words *w, enum from_kind kind,
 	void (*add)(const struct from *f, const char *value, struct buf *out), struct buf *out)
 {

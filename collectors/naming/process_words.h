@@ -1,12 +1,12 @@
-/* The table of systems lists words, such as the name of a job. These functions find the words in
- * the variables, arguments and files of one process. Pure functions. */
+/* Finds the words of one process, such as the name of its job. The table of systems defines where
+ * each word is: in a variable, an argument or a file. The functions are pure. */
 #ifndef COLLECTORS_NAMING_PROCESS_WORDS_H
 #define COLLECTORS_NAMING_PROCESS_WORDS_H
 
 #include "collectors/naming/recognise.h"
 #include "collectors/naming/systems.h"
 
-/* Later arguments are ignored, because they do not identify the job. */
+/* Maximum number of arguments that are read. Arguments after these do not identify the job. */
 #define ARGUMENTS_MAX 256
 
 /* The texts of one process, split into variables and arguments. */
@@ -25,7 +25,7 @@ const struct from *process_words_read(const struct process_words *w, const struc
 /* Returns the text after the last separator. Returns `s` if it has no separator. */
 struct slice naming_last_part(struct slice s, char separator);
 
-/* Returns false if `s` equals `ending`. */
+/* Returns true if `s` ends in `ending` and has at least one byte before `ending`. */
 bool naming_ends_in(struct slice s, const char *ending);
 
 #endif

@@ -17,8 +17,8 @@
 #define NEXTFLOW_FILE ".command.run"
 #define NEXTFLOW_CALL ".command.sh"
 
-/* Argo copies the template of a step into its container here. Both paths are needed, because
- * /var/run is often a link to /run, and links are not followed. */
+/* Argo copies the template of a step to one of these paths in the step's container. Both paths are
+ * needed, because /var/run is often a link to /run, and links are not followed. */
 static const char *const argo_files[] = {"root/var/run/argo/template", "root/run/argo/template"};
 
 /* ---- words ---- */
@@ -177,8 +177,8 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 	}
 }
 
-/* Stores the number of cores or the memory that was requested. The memory for each core can be used
- * only if the number of cores is already stored. */
+/* Stores the requested number of cores, or the requested memory. If the word is the memory for each
+ * core, the number of cores must already be stored. */
 static void take_request(const struct word *word, enum quantity_writer writer, struct slice value,
 	struct recognised *r)
 {
@@ -250,7 +250,7 @@ static struct slice words_own_name(const struct process_words *w)
 }
 
 /* Takes the values that the user set in RIGHTSIZE_* variables or on the pod. They replace the
- * values of the system. */
+ * values that the workflow system set. */
 static void take_own(const struct process_words *w, struct recognised *r)
 {
 	struct slice name = words_own_name(w);
@@ -276,9 +276,10 @@ static void take_own(const struct process_words *w, struct recognised *r)
 		quantity_bytes(memory, QUANTITY_OF_PEOPLE, 0, &r->memory_bytes);
 }
 
-/* Uses the requests of the pod's container if the system has no request of its own. A container may
- * hold several jobs of a system, so a request of the system is more exact. Outside of a pod,
- * variables with these names have other meanings. */
+/* If the workflow system has no request for the job, uses the requests of the pod's container. The
+ * system's request is preferred, because a container may hold several jobs of a system. Outside of
+ * a pod the variables of naming_pod_requests are ignored, because they have other meanings
+ * there. */
 static void take_pod_requests(const struct process_words *w, struct recognised *r)
 {
 	struct slice value;

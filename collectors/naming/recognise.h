@@ -60,9 +60,9 @@ struct recognised {
 /* Returns false, and leaves `ret` unchanged, when no system is recognised. */
 bool recognise(const struct process_text *text, struct recognised *ret);
 
-/* Like recognise(), for a command that a wrapper runs and always records. Returns false when the
- * texts name no job. Then `ret` has an empty job_name, but it has the numbers that are known, such
- * as the requests. */
+/* Does the same as recognise() for a command that a wrapper runs. A wrapper always records its
+ * command. If the texts name no job, returns false and leaves job_name in `ret` empty. `ret` then
+ * still has the numbers that are known, such as the requests. */
 bool recognise_wrapped(const struct process_text *text, struct recognised *ret);
 
 /* Some systems write the name only into a file. Writes the `i`-th path, relative to /proc/PID,
@@ -78,27 +78,29 @@ bool recognise_file(const struct process_text *text, size_t i, char *path, size_
 bool recognised_same(const struct recognised *a, const struct recognised *b);
 
 /* Returns true if the program is this exporter. An exporter that runs as a server or as a wrapper
- * records jobs without our help. */
+ * records its jobs itself, so its process must not be recorded as a job. */
 bool recognise_is_exporter(struct slice command_line);
 
-/* Returns true for a wrapper (PROGRAM run), by its arguments alone. */
+/* Returns true for the command line of a wrapper (rightsize-exporter run). Examines only the
+ * arguments. */
 bool recognise_is_wrapper(struct slice command_line);
 
-/* Returns true if the environment declares its process as a helper of the job around it:
- * RIGHTSIZE_HELPER=1. A helper is no part of a run (collectors/process/helpers.h). */
+/* Returns true if the environment has RIGHTSIZE_HELPER=1. This variable declares the process as a
+ * helper of the job that started the process. A helper is not part of a run
+ * (collectors/process/helpers.h). */
 bool recognise_declares_helper(struct slice environment);
 
-/* Returns true for the title of a worker, busy or idle. A worker may change its title at any
- * time. */
+/* Returns true if the command line is the title of a worker. The worker may be busy or idle. It may
+ * change its title at any time. */
 bool recognise_is_worker(struct slice command_line);
 
 /* Returns true if the table of systems reads this variable. */
 bool recognise_is_variable(struct slice name);
 
-/* Copy only those parts of a file, or of a variable's value, that recognise() reads. recognise()
- * can read the copy like the original. All other text may be secret, so callers that write
- * processes to a file use these functions. If there are no such parts, nothing is added to
- * `out`. */
+/* These functions copy only the parts that recognise() reads: parts of a file, or parts of a
+ * variable's value. recognise() can read the copy like the original. Callers that write processes
+ * to a file use these functions, because all other text may be secret. If there are no such parts,
+ * nothing is added to `out`. */
 void recognise_file_part(struct slice file, struct buf *out);
 void recognise_value_part(struct slice name, struct slice value, struct buf *out);
 

@@ -165,8 +165,8 @@ struct slice stable_name_without_generated(struct slice name)
 
 struct slice stable_name_without_node(struct slice name)
 {
-	/* The number is a 32-bit FNV-1a hash, rarely below 6 digits. Numbers that people choose are
-	 * shorter. */
+	/* The removed number is a 32-bit FNV-1a hash. Such a hash rarely has fewer than 6 digits.
+	 * Numbers that people choose are shorter. */
 	return stable_name_without_generated(without_suffix(name, "0123456789", 6, 10));
 }
 

@@ -14,16 +14,16 @@ struct slice stable_name(struct slice name);
 /* Returns true if the name has only dates, times and UUIDs. */
 bool stable_name_only_dates(struct slice name);
 
-/* Like stable_name. Also removes "-" and the 5 letters that Kubernetes adds to a prefix
- * (generateName). */
+/* Does the same as stable_name, and also removes "-" and the 5 letters that Kubernetes adds to a
+ * prefix (generateName). */
 struct slice stable_name_without_generated(struct slice name);
 
-/* Like stable_name_without_generated. First removes "-" and the decimal hash that Argo adds to the
- * nodes of a workflow. */
+/* First removes "-" and the decimal hash that Argo adds to the nodes of a workflow. Then does the
+ * same as stable_name_without_generated. */
 struct slice stable_name_without_node(struct slice name);
 
-/* Like stable_name_without_generated, for the name of a Job. First removes the minutes since 1970
- * that a CronJob added. */
+/* For the name of a Job: first removes the minutes since 1970 that a CronJob added. Then does the
+ * same as stable_name_without_generated. */
 struct slice stable_name_without_schedule(struct slice name);
 
 /* Returns the part of a SageMaker training job's name that a person chose. Removes the parts that
@@ -43,10 +43,10 @@ struct pod_owner {
 	bool labels_known; /* all labels were read, so a label that is missing here is not set */
 };
 
-/* A pod's name contains a part that its ReplicaSet, Job, CronJob, StatefulSet or indexed Job added.
- * This function removes that part. If the labels are known, a number at the end is removed only
- * from pods of a StatefulSet. If the labels are unknown, it is removed too, because only a
- * StatefulSet is known to make such names. */
+/* Removes the part of a pod's name that its ReplicaSet, Job, CronJob, StatefulSet or indexed Job
+ * added. A number at the end is removed if the labels show that the pod belongs to a StatefulSet.
+ * It is also removed if the labels are unknown, because only a StatefulSet is known to add such a
+ * number. */
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
 #endif

@@ -275,8 +275,10 @@ const struct job_system naming_systems[] = {
 	{0},
 };
 
-/* https://docs.gitlab.com/runner/executors/kubernetes (KUBERNETES_*), and the examples of
- * https://kubernetes.io/docs/tasks/inject-data-application/environment-variable-expose-pod-information (MY_*). */
+/* Variables with the resource requests of a pod's container. Sources:
+ * https://docs.gitlab.com/runner/executors/kubernetes (KUBERNETES_*), and the examples of
+ * https://kubernetes.io/docs/tasks/inject-data-application/environment-variable-expose-pod-information
+ * (MY_*). */
 const struct word naming_pod_requests[] = {
 	{NULL, WORD_CPU, {ENV(KUBERNETES_CPU_REQUEST), ENV(MY_CPU_REQUEST), ENV(CPU_REQUEST)}, 0},
 	{NULL, WORD_MEMORY, {ENV(KUBERNETES_MEMORY_REQUEST), ENV(MY_MEM_REQUEST), ENV(MEMORY_REQUEST), ENV(MEM_REQUEST)}, 0},

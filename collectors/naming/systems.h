@@ -7,7 +7,7 @@
 
 #include "collectors/base/quantity.h"
 
-/* All variables that are read. Sorted, because bsearch finds them. */
+/* All variables that are read. The list must be sorted, because bsearch() searches it. */
 /* clang-format off */
 #define RECOGNISED_VARIABLES(X) \
 X(AIRFLOW_CTX_DAG_ID) \
@@ -140,7 +140,7 @@ enum from_kind {
 	/* Process title of a worker, without `text` at its start. A worker whose title continues
 	 * with `member` is idle, so there is no value. */
 	FROM_WORKER,
-	/* NAME in an argument that is a file called `text`NAME.NUMBER.sh. */
+	/* Finds an argument that is a file called `text`NAME.NUMBER.sh. The value is NAME. */
 	FROM_MIDDLE,
 	/* Rest of a line that begins with `text`. If `text` ends in a quote, the value ends before
 	 * the closing quote. */
@@ -158,7 +158,7 @@ enum trim {
 	TRIM_NODE,      /* removes the hash that Argo adds for a node of a workflow */
 	TRIM_SCHEDULE,  /* like TRIM_GENERATED; also removes the minutes that a CronJob adds */
 	TRIM_BRACKETS,  /* "process[3]" becomes "process", and "ALIGN (s1)" becomes "ALIGN" */
-	TRIM_MAPPED,    /* "load[3]" becomes "load"; so does "load-3", as in a label */
+	TRIM_MAPPED,    /* "load[3]" becomes "load", and "load-3" (in a label) becomes "load" */
 	TRIM_TRAINING,  /* removes the parts that SageMaker adds to a training job */
 	TRIM_COLON,     /* "align:sample=A" becomes "align" */
 	TRIM_METHOD,    /* "Actor.method" becomes "Actor", and "task()" becomes "task" */
@@ -170,7 +170,7 @@ enum trim {
 /* A program on a command line. The program's arguments come after its name. */
 struct program {
 	const char *name;   /* one word or several words, such as "tasks run" */
-	const char *valued; /* options of the program that take a value, separated by blanks */
+	const char *valued; /* blank-separated list of the program's options that take a value */
 	bool options_first; /* all options stand before the program's first argument */
 };
 

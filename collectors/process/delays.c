@@ -112,8 +112,8 @@ bool delay_reader_has_switches(const struct delay_reader *r)
 
 /* ---- reading files ---- */
 
-/* Adds the wait in "RUN_NS WAITED_NS TIMES" (Documentation/scheduler/sched-stats.rst of the
- * kernel). */
+/* Reads a text "RUN_NS WAITED_NS TIMES" (Documentation/scheduler/sched-stats.rst of the kernel) and
+ * adds WAITED_NS to `*sum`. */
 static int add_schedstat(const struct host *host, const char *path, uint64_t *sum)
 {
 	struct scan s;

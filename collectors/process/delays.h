@@ -1,10 +1,11 @@
 /* Reads how long the threads of a live process waited for a CPU, for storage, and for memory, and
- * how often they stopped running. A wait for a CPU means that the process has too few cores. An idle job has no such wait.
+ * how often they stopped running. A wait for a CPU means that the process has too few cores. An
+ * idle job has no such wait.
  *
  * With CAP_NET_ADMIN the kernel reports one sum per process (taskstats), whose times include ended
- * threads. Otherwise the wait for a CPU is read from the schedstat file of each thread, and the
- * context switches from the status files if there are several. The kernel
- * counts waits for storage and memory only while kernel.task_delayacct is 1. */
+ * threads. Without it, the wait for a CPU is read from the schedstat file of each thread. If a
+ * process has several threads, the context switches are read from the status file of each thread.
+ * The kernel counts waits for storage and memory only while kernel.task_delayacct is 1. */
 #ifndef COLLECTORS_PROCESS_DELAYS_H
 #define COLLECTORS_PROCESS_DELAYS_H
 
@@ -25,16 +26,20 @@ void delay_reader_free(struct delay_reader *r);
 /* Returns true when the kernel counts waits for storage and memory and we can read them. */
 bool delay_reader_counts_all(const struct delay_reader *r);
 
-/* Returns true when the kernel reports the context switches of a process. The status file of its
- * only thread is then not comparable. */
+/* Returns true when the kernel reports the context switches of a process. In this case, do not also
+ * use the counts in the status file of a process with one thread: the two counts are not
+ * comparable. */
 bool delay_reader_has_switches(const struct delay_reader *r);
 
 struct delays {
-	uint64_t cpu_ns, io_ns, memory_ns; /* io and memory: 0 unless delay_reader_counts_all */
-	/* Context switches of all threads that live. A sum of newer kernels also has those of ended
+	/* Waiting times. io_ns and memory_ns are 0 unless delay_reader_counts_all returns true. */
+	uint64_t cpu_ns, io_ns, memory_ns;
+	/* Context switches of all living threads. On newer kernels the sum also includes ended
 	 * threads. */
 	uint64_t voluntary, involuntary;
-	bool switches_known; /* false for one thread whose switches are in its status file */
+	/* false = the process has one thread, and its context switches are only in its status
+	 * file. */
+	bool switches_known;
 };
 
 /* `threads` is the number of threads in the process's stat file. Returns 0 or a negative errno.

@@ -36,15 +36,17 @@ void exit_watches_init(struct exit_watches *e);
 void exit_watches_done(struct exit_watches *e); /* call it last, when no watch is left */
 
 struct exit_watch {
-	int pidfd;              /* -1 = not watched */
-	bool ended, waited_for; /* `waited_for`: by the parent; both are false if not watched */
+	int pidfd; /* -1 = not watched */
+	/* `ended`: the process has ended. `waited_for`: its parent has waited for it. Both are
+	 * false if the process is not watched. */
+	bool ended, waited_for;
 	enum exit_status known;
 	int status;               /* as in wait(2); set when known is EXIT_STATUS_KNOWN */
 	struct descriptors *kept; /* limit on open pidfds; borrowed until exit_watch_done */
 };
 
-/* Begins to watch a process. Does nothing if the process has another start time, or if the limit
- * host->root_ends on open pidfds is reached. */
+/* Begins to watch a process. Does nothing if the process has another start time, or if no more
+ * pidfds may be opened (host->root_ends limits their number). */
 void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, const struct host *host,
 	pid_t pid, uint64_t start_ticks);
 

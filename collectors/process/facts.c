@@ -209,8 +209,9 @@ void facts_container(struct slice cgroup, char out[CONTAINER_ID_MAX])
 			n++;
 			continue;
 		}
-		/* A path may contain several ids, with outer containers and pods before inner ones.
-		 * Use the last id. */
+		/* A path may contain several ids. Outer containers and pods come before inner
+		 * containers in the path. Use the last id, which is that of the innermost
+		 * container. */
 		if (n >= CONTAINER_DIGITS_MIN && n <= CONTAINER_DIGITS_MAX)
 			slice_copy((struct slice){cgroup.data + i - n, n}, out, CONTAINER_ID_MAX);
 		n = 0;

@@ -25,7 +25,8 @@ struct process_facts {
 	pid_t pid;
 	struct process_text text;
 	struct slice executable, working_directory; /* targets of /proc/PID/exe and cwd */
-	/* Path in cgroup v2, else the path of v1's memory controller, else the first path. */
+	/* Path of the process's control group in cgroup v2. Without cgroup v2, the path of the
+	 * memory controller in v1 or, if there is none, the first path. */
 	struct slice cgroup;
 	char user[USER_NAME_MAX]; /* user name of the real uid, or the uid if it has no name */
 	/* Container id in the cgroup path: 32 to 64 hexadecimal digits. */
@@ -39,9 +40,9 @@ struct facts_reader;
 struct facts_reader *facts_reader_new(void);
 void facts_reader_free(struct facts_reader *r);
 
-/* An environment may be too large for the buffer. In this case, keeps only the variables that job
- * recognition uses, and the variables for which `wants` returns true. A rule may need such a
- * variable, for example the input of a job. `context` is borrowed. */
+/* Selects the variables to keep when an environment is too large for the buffer. The reader then
+ * keeps only the variables that job recognition uses, and the variables for which `wants` returns
+ * true. A rule may need such a variable, for example the input of a job. `context` is borrowed. */
 void facts_reader_wants(struct facts_reader *r,
 	bool (*wants)(const void *context, struct slice variable), const void *context);
 

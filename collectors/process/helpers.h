@@ -1,10 +1,11 @@
-/* Helpers: processes that a run may have below its root, but that are no part of it. They are left
- * out of all its numbers.
+/* Helpers are processes below the root of a run that are not part of the run. All numbers of the
+ * run leave them out. There are two kinds:
  *
  * - An exporter, except the wrapper (rightsize-exporter run), which starts jobs. An exporter starts
- *   no process: its children are from before it executed this program, and belong to the run.
- * - A process with RIGHTSIZE_HELPER=1 in its environment, or one that a client declared, with all
- *   its descendants.
+ *   no process. If it has children, they began before the process executed the exporter's program.
+ *   Therefore the children belong to the run.
+ * - A process with RIGHTSIZE_HELPER=1 in its environment, or a process that a client declared. All
+ *   descendants of this process are helpers, too.
  *
  * The root of a run is never a helper of that run. */
 #ifndef COLLECTORS_PROCESS_HELPERS_H
@@ -25,10 +26,10 @@ enum helper_kind {
 	HELPER_DECLARED, /* its descendants are helpers, too */
 };
 
-/* Most living processes that clients have declared. */
+/* Maximum number of living processes that clients have declared as helpers. */
 #define HELPERS_MAX 1024
 
-/* What all runs share. host->helpers points to it. */
+/* Data about helpers that all runs share. host->helpers points to it. */
 struct helpers {
 	uint64_t code_bytes; /* size of the code of this program; 0 = unknown */
 	size_t n;
@@ -38,7 +39,8 @@ struct helpers {
 	} declared[HELPERS_MAX];
 };
 
-/* Reads the size of our own code, by which a copy of this program with another name is found. */
+/* Reads the code size of this program. A copy of this program under another name is recognised by
+ * this size. */
 void helpers_begin(struct helpers *ret, const struct host *h);
 
 /* Declares the process as a helper until it ends. Returns 0; -ESRCH: there is no such process;
@@ -46,12 +48,12 @@ void helpers_begin(struct helpers *ret, const struct host *h);
 int helpers_declare(struct helpers *all, const struct host *h, pid_t pid);
 bool helpers_declared(const struct helpers *all, pid_t pid, uint64_t start_ticks);
 
-/* Tells what a process is. Reads files only if its name or the size of its code may be those of an
- * exporter, or if `environment` is set: its environment then counts. */
+/* Returns the kind of helper that a process is. Reads its command line only if its name or its code
+ * size may be those of an exporter. Reads its environment only if `environment` is true. */
 enum helper_kind helper_kind_of(const struct host *h, const struct process_stat *s,
 	bool environment);
-/* Returns true if the environment of the process declares it as a helper. False if it is
- * unreadable. */
+/* Returns true if the environment of the process declares it as a helper. Returns false if the
+ * environment is unreadable. */
 bool helper_by_environment(const struct host *h, pid_t pid);
 
 #endif

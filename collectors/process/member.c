@@ -96,8 +96,8 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 		(m->reaper ? 0 : s->major_faults) + s->waited_major_faults);
 }
 
-/* Takes the context switches of all living threads, always from the same source. A smaller sum than before means that threads
- * ended, whose switches stay. */
+/* Stores the context switches of all living threads. All calls must use the same source. If the sum
+ * is smaller than before, threads have ended. Their switches are kept in `ended_switches`. */
 static void take_switches(struct member *m, uint64_t voluntary, uint64_t involuntary)
 {
 	static const enum tree_counter counters[] = {
@@ -136,9 +136,9 @@ static void read_status(struct member *m, const struct host *h)
 	}
 }
 
-/* Returns true while the process is ending. An exiting process gives up its memory first. From then
- * on root owns its files (task_dump_owner() in fs/proc/base.c of the kernel). A refused read then
- * does not mean that the process belongs to another user. */
+/* Returns true while the process is ending. An exiting process first frees its memory. After that,
+ * root owns the process's files in /proc (task_dump_owner() in fs/proc/base.c of the kernel).
+ * Reading such a file may then be refused, although the process does not belong to another user. */
 static bool is_ending(const struct member *m, const struct host *h)
 {
 	struct process_stat s;
@@ -182,8 +182,8 @@ static void read_fds(struct member *m, const struct host *h)
 	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
-/* Reads the waiting times and context switches only at some ticks. The kernel keeps the counters, so
- * nothing is lost. */
+/* Reads the waiting times and context switches only at some ticks. The kernel keeps the counters,
+ * so nothing is lost. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;
@@ -203,8 +203,9 @@ static void read_waits(struct member *m, const struct host *h)
 		take_switches(m, d.voluntary, d.involuntary);
 }
 
-/* Returns 0 after it has updated the values. Returns -ESRCH when the process is gone. Returns
- * another code when the file is unreadable for now; then the old values stay. */
+/* Reads the stat file and updates the member's values. Returns 0 on success, and -ESRCH when the
+ * process is gone. Returns another code when the file is unreadable for now. In this case, the old
+ * values stay. */
 static int read_stat(struct member *m, const struct host *h)
 {
 	struct process_stat s;
@@ -267,7 +268,8 @@ bool member_look(struct member *m, const struct host *h)
 	}
 	if (full)
 		m->looks = 0;
-	/* The stack of other users' processes does not show whether they execute a program. */
+	/* If the stack address is unreadable, as for processes of other users, it cannot show that
+	 * the process executed a program. Therefore check the program at every full reading. */
 	m->program_due = m->program_due || (full && !m->stack_start);
 	if (ran_before)
 		keep_files(m, h);
@@ -290,7 +292,8 @@ bool member_exists(const struct member *m, const struct host *h)
 	uint64_t clock = process_cpu_clock(h, m->pid);
 	struct process_stat s;
 
-	/* A clock below the last reading means that the pid now belongs to another process. */
+	/* CPU time never falls. If the clock is lower than at the last reading, the pid now belongs
+	 * to another process. */
 	if (clock)
 		return clock >= m->clock_ns;
 	/* The clock is 0 when the process is gone, has never run, or has no readable clock. */
@@ -306,8 +309,8 @@ static uint64_t share_of(uint64_t all, uint64_t part, uint64_t whole)
 
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss)
 {
-	/* All memory that was added since the last PSS reading counts. If only the shared part were
-	 * guessed, a peak could be missed. */
+	/* Count all memory that was added since the last PSS reading as unshared. If a part of it
+	 * were assumed to be shared, a peak could be missed. */
 	if (m->pss_bytes && rss > m->pss_rss_bytes)
 		return m->pss_bytes + (rss - m->pss_rss_bytes);
 	if (m->pss_bytes && m->pss_rss_bytes)

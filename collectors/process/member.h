@@ -13,8 +13,8 @@
 #include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
 
-/* A sleeping process has its memory read once in this number of ticks. A running process has all
- * its files read once in this number of ticks. */
+/* A member is read in full once in this number of ticks. For a sleeping process, only its memory is
+ * read. */
 #define STALE_LOOKS 64
 /* The waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th
  * tick. */
@@ -71,7 +71,9 @@ struct member {
 	uint64_t inherited_bytes;
 	uint64_t own_faults; /* minor faults of the process itself; each adds at most one page */
 	uint64_t pss_bytes, pss_rss_bytes; /* PSS and RSS of one reading; 0 = never read */
-	uint64_t pss_stat_bytes; /* rss_bytes when PSS was read; not exact (per-CPU counts) */
+	/* rss_bytes at the reading of PSS. It is not exact, because the stat file lacks the newest
+	 * counts of each CPU. */
+	uint64_t pss_stat_bytes;
 	unsigned pss_generation; /* generation of the tree when PSS was read */
 	uint64_t pss_cost_ns;    /* CPU time that the last reading of PSS took */
 	struct mono pss_at;      /* time of the last reading of PSS */
@@ -82,7 +84,8 @@ struct member {
 	bool pss_shmem_known;
 	uint64_t kind_bytes[MEMORY_KINDS];
 	uint64_t open_fds;
-	/* Context switches of the threads that lived at the last reading, and of ended threads. */
+	/* `living_switches`: context switches of the threads that lived at the last reading.
+	 * `ended_switches`: context switches of the threads that have ended. */
 	uint64_t living_switches[2], ended_switches[2];
 	/* For the waiting times: number of ticks between two readings, and number of ticks until
 	 * the next reading. */
@@ -94,12 +97,12 @@ struct member {
 	 * Usage that it got from children by waiting for them does count. */
 	bool reaper;
 	bool root; /* the first process of the run */
-	/* A helper is not part of the run. It is read, so that what its parent gets of it by
-	 * waiting can be subtracted. */
+	/* A helper is not part of the run. It is read nevertheless: a parent gets the usage of a
+	 * helper by waiting for it, and that usage must be subtracted. */
 	enum helper_kind helper;
 	bool program_due; /* it executed a program since `helper` was decided */
 	bool zombie, ran, peak_rose, status_due;
-	bool was_zombie;                  /* at the look before */
+	bool was_zombie;                  /* `zombie` at the previous tick */
 	bool credit_held, perhaps_waited; /* see hold_credits() in tree_dead.c */
 	/* This process was once seen to ignore SIGCHLD. The kernel then adds the times of its ended
 	 * children to no process. */
@@ -126,15 +129,15 @@ static inline pid_t member_shown_by(const struct member *m)
 	return m->thread ? m->thread : m->pid;
 }
 
-/* Marks the counters of all children that the process has waited for until now as settled. */
+/* Call it when the counters that the process has got from its children until now are settled. */
 static inline void member_credit(struct member *m)
 {
 	m->credited_faults = m->waited_faults;
 	m->credited_ns = m->waited_ns;
 }
 
-/* Reads the process for the first time. Set `pid`, `start_ticks` and `reaper` before. member_begin,
- * member_look and member_read return false when the process is gone. */
+/* Reads the process for the first time. The caller sets `pid`, `start_ticks` and `reaper` before
+ * the call. member_begin, member_look and member_read return false when the process is gone. */
 bool member_begin(struct member *m, const struct host *h);
 /* Closes the files that stay open. The values of the member stay. */
 void member_done(struct member *m);

@@ -61,10 +61,10 @@ static bool find_table(struct file_query *q)
 	return tree_link(q->host->proc, path, root, sizeof root) > 0 && strcmp(root, "/") == 0;
 }
 
-/* Returns true when a mount on the path may never answer, because even opening a /proc link to a
- * file on NFS contacts the server. Every remote mount on the path counts, even one that a later
- * mount hides. The process may reach a mount by another path, so allows() later checks the number
- * of the opened file's mount. */
+/* Returns true when a mount on the path may never answer. Call this before the file is opened,
+ * because even opening a /proc link to a file on NFS contacts the server. Every remote mount on the
+ * path counts, even one that a later mount hides. The process may reach a mount by another path.
+ * Therefore allows() later checks the mount number of the opened file. */
 static bool may_block(struct file_query *q, const char *path)
 {
 	if (mounts_read(&q->mounts, q->host->proc, q->table, NULL) < 0)

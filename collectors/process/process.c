@@ -28,7 +28,7 @@ bool process_unanswered(int code)
 }
 
 #define LAST_FIELD 33
-/* PF_KTHREAD of include/linux/sched.h, in the field flags. */
+/* Bits of the field `flags` (number 9). KERNEL_THREAD is PF_KTHREAD of include/linux/sched.h. */
 #define KERNEL_THREAD 0x200000
 #define EXITING       0x4 /* PF_EXITING */
 
@@ -86,7 +86,8 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	p.start_ticks = fields[22 - 9];
 	p.rss_pages = fields[24 - 9];
 	p.stack_start = fields[28 - 9];
-	/* The kernel shows 1 for both ends to those who may not read them. */
+	/* Fields 26 and 27 are the start and the end of the code. The kernel shows 1 for both to a
+	 * reader without the permission to read them. */
 	p.code_bytes = fields[27 - 9] > fields[26 - 9] ? fields[27 - 9] - fields[26 - 9] : 0;
 	p.ignores_children = fields[33 - 9] >> (SIGCHLD - 1) & 1;
 	*ret = p;
@@ -400,8 +401,9 @@ bool process_exists(const struct host *h, pid_t pid)
 
 /* ---- numbers of another PID namespace ---- */
 
-/* A process has a pid in each PID namespace. The first pid is that in host->proc. `last` is the pid
- * in the process's own namespace. `n` is the number of pids. */
+/* The pids of one process. A process has a pid in each PID namespace, from the namespace of
+ * host->proc down to its own namespace. `n` is the number of pids. `last` is the pid in its own
+ * namespace. */
 struct numbers {
 	size_t n;
 	uint64_t last;

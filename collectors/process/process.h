@@ -14,11 +14,11 @@
 
 struct process_stat {
 	pid_t pid, ppid;
-	char name[PROCESS_NAME_MAX]; /* of the first thread; the kernel cuts it */
+	char name[PROCESS_NAME_MAX]; /* name of the first thread, cut by the kernel */
 	char state;                  /* letter of proc(5): R, S, D, Z, ... */
-	/* A running thread, if the first thread has ended; else 0. In that case the files of the
-	 * process show a zombie without memory, links and descriptors. The files of this thread
-	 * show them. process_stat_parse always sets 0. */
+	/* 0, or a running thread if the first thread has ended. If the first thread has ended, the
+	 * process's own files show a zombie without memory, links and descriptors. The files of the
+	 * thread `thread` show the real values. process_stat_parse always sets 0. */
 	pid_t thread;
 	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
 	/* Times in USER_HZ ticks. `waited_*` are the times of children that this process waited
@@ -31,8 +31,8 @@ struct process_stat {
 	uint64_t code_bytes; /* size of the program's code; 0 = we may not read it */
 	bool kernel_thread;
 	bool exiting; /* the process is exiting, or is a zombie */
-	/* The process ignores SIGCHLD. The kernel then reaps its children and adds their times to
-	 * no process. This is also false if the stat file lacks the field. */
+	/* true = the process ignores SIGCHLD. The kernel then reaps its children and adds their
+	 * times to no process. If the stat file lacks the field, the value is false. */
 	bool ignores_children;
 };
 
@@ -55,24 +55,25 @@ bool process_status_parse(struct scan text, struct process_status *ret);
 
 struct process_io {
 	uint64_t read_chars, written_chars, read_bytes, written_bytes;
-	uint64_t
-		cancelled_bytes; /* written_bytes whose file was deleted before they went to disk */
+	/* Part of written_bytes that never went to disk, because the file was deleted before. */
+	uint64_t cancelled_bytes;
 };
 
 bool process_io_parse(struct scan text, struct process_io *ret);
 
-struct process_pss { /* from one reading; the RSS of the stat file may be from another moment */
+/* All values are from one reading of smaps_rollup. The RSS of the stat file may be from another
+ * moment. */
+struct process_pss {
 	uint64_t rss_bytes, pss_bytes;
-	uint64_t huge_bytes;  /* part of RSS in transparent huge pages of any kind */
-	uint64_t shmem_bytes; /* shared memory and tmpfs in PSS; Linux 5.4 */
+	uint64_t huge_bytes; /* part of RSS in transparent huge pages of any kind */
+	/* Part of pss_bytes that is shared memory or tmpfs. Linux before 5.4 does not report it. */
+	uint64_t shmem_bytes;
 	bool shmem_known;
 };
 
-bool process_pss_parse(struct scan text,
-	struct process_pss *
-		ret); /* Writes the path of a process's file, relative to host->proc, to `out`. Returns `out`. */
+bool process_pss_parse(struct scan text, struct process_pss *ret);
 
-/* The path of a process's file below host->proc; returns out. */
+/* Writes the path of a process's file, relative to host->proc, to `out`. Returns `out`. */
 #define PROCESS_PATH_MAX 64
 const char *process_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *file);
 

@@ -22,8 +22,8 @@ struct booked_process {
 	uint64_t start_ticks;
 	struct mono look_at; /* time of the next check; the caller may set an earlier one */
 	bool listed;         /* internal: the pid was in the current listing of /proc */
-	/* Members for the caller. The book itself reads `note` and resets `program` only in
-	 * process_book_again. */
+	/* The caller owns the members `program` and `note`. The book uses them only in
+	 * process_book_again, which reads `note` and resets `program`. */
 	uint64_t program; /* hash of the command line, so it changes at exec; 0 = not checked yet */
 	void *note;
 };
@@ -33,10 +33,10 @@ struct process_book;
 struct process_book *process_book_new(void);
 void process_book_free(struct process_book *b);
 
-/* Updates the book. Calls `look` for each process that is due. Of the new processes, older ones
- * come first, so parents come before children. Calls `forget` for each process that is gone, before
- * its entry is removed. Both callbacks may use process_book_find. Entries are valid until the next
- * call. Returns the number of processes in the book. */
+/* Updates the book. Calls `look` for each process that is due. New processes are passed to `look`
+ * from the oldest to the newest, so parents come before children. Calls `forget` for each process
+ * that is gone, before its entry is removed. Both callbacks may use process_book_find. Entries are
+ * valid until the next call. Returns the number of processes in the book. */
 size_t process_book_look(struct process_book *b, const struct host *h,
 	void (*look)(void *context, struct booked_process *p),
 	void (*forget)(void *context, struct booked_process *p), void *context);

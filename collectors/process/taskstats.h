@@ -17,16 +17,18 @@
 
 struct task_record {
 	pid_t id; /* thread id; process id if `whole` */
-	/* true = sum over all threads of a process. The kernel sends it with the last thread. */
+	/* true = the record is the sum over all threads of a process. The kernel sends this record
+	 * together with the record of the last thread. */
 	bool whole;
-	pid_t process; /* that the thread belongs to; 0 = unknown (before Linux 5.17) */
+	pid_t process; /* process of the thread; 0 = unknown (before Linux 5.17) */
 	uint64_t cpu_ns;
 	uint64_t elapsed_ns; /* since the task began, in steps of 1 us; 0 if `whole` */
 	uint64_t peak_bytes; /* RSS high-water mark of the process; 0 if `whole` */
 	/* Waiting times. io_wait_ns and memory_wait_ns are 0 unless kernel.task_delayacct is
 	 * set. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
-	/* Context switches. If `whole`: of threads that live, on newer kernels also of ended ones. */
+	/* Context switches. If `whole` is true, they are the sum over the living threads. On newer
+	 * kernels this sum also includes ended threads. */
 	uint64_t voluntary, involuntary;
 };
 

@@ -31,8 +31,8 @@ static void set_helper(struct process_tree *t, struct member *m, enum helper_kin
 		raise_to(&t->helper_peak_bytes, m->peak_bytes);
 }
 
-/* Tells whether a new process is a helper. A fork of its parent has its parent's environment, which
- * needs no reading. */
+/* Returns the kind of helper that a new process is. A forked process has the same environment as
+ * its parent. Therefore its environment is not read. */
 static enum helper_kind kind_of_new(const struct process_tree *t, const struct host *h,
 	const struct process_stat *s, size_t parent)
 {
@@ -46,7 +46,8 @@ static enum helper_kind kind_of_new(const struct process_tree *t, const struct h
 	return helper_kind_of(h, s, read);
 }
 
-/* Makes descendants of declared helpers helpers, too. Parents mostly come first. */
+/* Makes all descendants of declared helpers helpers, too. One pass is mostly enough, because most
+ * parents come before their children in the list. */
 static void pass_on_helper(struct process_tree *t)
 {
 	for (bool again = true; again;) {
@@ -64,7 +65,7 @@ static void pass_on_helper(struct process_tree *t)
 	}
 }
 
-/* Checks the members that have executed a program. A helper stays one. */
+/* Checks whether members that have executed a program are now helpers. A helper stays a helper. */
 static void look_at_programs(struct process_tree *t, const struct host *h)
 {
 	bool any = false;
@@ -403,8 +404,8 @@ static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTER
 		for (size_t c = 0; c < TREE_COUNTERS && !m->helper && !m->perhaps_waited; c++)
 			sum[c] += m->counter[c];
 	}
-	/* The sum may be negative: a parent gets its child's CPU time in ticks, `retained` and
-	 * `helpers_waited` subtract nanoseconds. */
+	/* The sum may be slightly negative, because the units differ: a parent gets its child's CPU
+	 * time in ticks, but `retained` and `helpers_waited` are in nanoseconds. */
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
 		if (sum[c] > UINT64_MAX / 2)
 			sum[c] = 0;
@@ -456,10 +457,10 @@ static uint64_t counted(const struct process_tree *t, const struct member *m, co
 	return t->alone ? rss : member_memory(m, h, rss);
 }
 
-/* Raises the peak of the tree to the current sum of memory. There is a second candidate if the
- * high-water mark of a process rose: this mark plus the memory that all other members had at both
- * ticks. High-water marks of different processes are never added, because they may be from
- * different times. */
+/* Raises the peak of the tree to the current sum of memory. If the high-water mark of a process
+ * rose, also tries this sum: the mark plus the memory that all other members had at both ticks.
+ * High-water marks of different processes are never added, because they may be from different
+ * times. */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
 	uint64_t held = 0;

@@ -6,8 +6,8 @@
  * therefore complete.
  *
  * If no parent waits for a child, the kernel drops the counters of the child. The tree then keeps
- * the last values that it read. It detects this from the page faults that a parent got from
- * children: these are exact, while times are rounded to ticks. */
+ * the last values that it read. The tree detects this case from the page faults that a parent got
+ * from children, because page faults are exact. Times are rounded to ticks. */
 #ifndef COLLECTORS_PROCESS_TREE_H
 #define COLLECTORS_PROCESS_TREE_H
 
@@ -28,16 +28,20 @@ struct process_tree {
 	/* Counters of vanished members for which no parent waited. The counters that the reaper had
 	 * at the start are subtracted. */
 	uint64_t retained[TREE_COUNTERS];
-	/* Counters of helpers that ended. `helpers_waited` is the part that members, or the reaper,
-	 * got by waiting: it is subtracted. `helpers_ended` also has the rest. */
+	/* Counters of helpers that ended. `helpers_waited` is the part that members or the reaper
+	 * got by waiting for helpers. This part is subtracted from the total. `helpers_ended`
+	 * includes this part and all other usage of the helpers. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
-	/* CPU time that members got by waiting together with that of helpers, beyond the last
-	 * readings of all that ended. It may be a helper's. */
+	/* CPU time that members got by waiting, in excess of the last readings of all processes
+	 * that ended. Helpers were among these processes, so a helper may have used this time. */
 	uint64_t helpers_unsure_ns;
 	uint64_t helper_peak_bytes; /* highest high-water mark of a helper */
 	bool any_helper;            /* the tree has had a helper */
-	bool helper_unseen;         /* a helper ended whose last counters were not read */
-	bool root_declares; /* the root's environment declares a helper, so it means nothing below */
+	/* A helper ended before its last counters were read. */
+	bool helper_unseen;
+	/* The root's environment declares a helper. All processes below inherit this variable, so
+	 * their environments are not read. */
+	bool root_declares;
 	uint64_t total[TREE_COUNTERS]; /* the result; never falls */
 	uint64_t peak_bytes;           /* highest known memory of the tree */
 	/* true: peak_bytes is a sum of samples. false: it includes a kernel high-water mark. */
@@ -49,7 +53,7 @@ struct process_tree {
 	unsigned generation;  /* counts changes of the member list */
 	uint64_t start_ticks; /* start time of the root; older processes are not members */
 	bool from_now;        /* see process_tree_from_now */
-	/* Only one process is live, so all its memory counts. */
+	/* true = only one process is live, so all its memory counts. */
 	bool alone;
 	/* A member vanished at the last tick. Its usage between the previous tick and its end may
 	 * be unknown. */
@@ -108,9 +112,9 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
  * not exist. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
 
-/* Makes a process and its descendants helpers. Usage that was counted before is subtracted, which
- * shows as usage that does not grow for a while; peaks stay. Ignores the root, and a process that
- * is not in the tree. */
+/* Makes a process and its descendants helpers. Their usage until now is subtracted. A total never
+ * falls, so it stays the same until the other members have used as much. Peaks stay. Ignores the
+ * root, and a process that is not in the tree. */
 void process_tree_declare_helper(struct process_tree *t, pid_t pid);
 
 /* Returns true if the process that has this pid now is a helper below the root. */
@@ -122,7 +126,7 @@ uint64_t process_tree_helpers(const struct process_tree *t, enum tree_counter co
 /* Returns the memory of one kind that living helpers have now, in bytes. */
 uint64_t process_tree_helper_bytes(const struct process_tree *t, enum memory_kind kind);
 
-/* Returns true when the process that has this pid now is a member of the run, no helper. */
+/* Returns true when the process that has this pid now is a member of the run and not a helper. */
 bool process_tree_has(const struct process_tree *t, pid_t pid);
 
 /* Returns the pid of the reaper; 0 = no reaper. All children that the reaper gets during the run
@@ -132,7 +136,8 @@ static inline pid_t process_tree_reaper(const struct process_tree *t)
 	return t->n && t->member[0].reaper ? t->member[0].pid : 0;
 }
 
-/* Returns the CPU time known now, in nanoseconds. `total` has the value of the last tick. */
+/* Returns the CPU time that is known now, in nanoseconds. In contrast, `total` has the value of the
+ * last tick. */
 uint64_t process_tree_cpu_ns(const struct process_tree *t);
 
 /* Frees the members after the last tick. Totals and peaks stay. */
@@ -148,7 +153,7 @@ void process_tree_done(struct process_tree *t);
 /* Cost of reading smaps_rollup, in nanoseconds per MiB. Used until the first reading is measured.
  * Measurements gave 7.5 to 11 us. */
 #define PSS_NS_PER_MIB 10000
-/* Without new processes on the machine, children are searched only once in this number of ticks. */
+/* If the machine has no new processes, children are searched only once in this number of ticks. */
 #define SEARCH_LOOKS 60
 
 #endif

@@ -3,8 +3,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/process/tree_index.h"
 
-/* A parent gets the user time and the system time of a child in whole ticks. Each may lack up to
- * one tick. */
+/* A parent gets the user time and the system time of a child in whole ticks. Both times are rounded
+ * down, so each may lack up to one tick. */
 #define TICKS_UNKNOWN 2
 
 /* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
@@ -18,15 +18,17 @@ struct balance {
 /* State of one member during process_tree_settle. The array has the order of the members. A pool is
  * a set of possible heirs that share one balance. */
 struct burial {
-	size_t heir;            /* of a vanished member: the nearest ancestor that exists */
+	size_t heir;            /* nearest existing ancestor, if the member has vanished */
 	size_t pool;            /* union-find link; the representative of a pool links to itself */
 	struct balance balance; /* balance of the pool; used at its representative only */
-	bool joined;            /* is in one pool with all its ancestors that exist */
+	bool joined;            /* the member and all its existing ancestors are in one pool */
 	bool reads;             /* all members of the pool must be read again */
 	bool read;              /* the member was read in this pass */
 	bool ended;             /* the member became a zombie in this pass */
-	bool doubted;    /* an ancestor may have waited for it before the ancestor was read */
-	bool heirs_read; /* vanished, and all possible heirs were read after that */
+	/* An ancestor may have waited for the member before the ancestor was read. */
+	bool doubted;
+	/* The member has vanished, and after that all its possible heirs were read. */
+	bool heirs_read;
 };
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
@@ -141,8 +143,9 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			set_vanished(t, m);
 		b[i].ended = b[i].ended && m->zombie;
 	}
-	/* If the heir of a vanished member ended in this pass, its children may have got other
-	 * heirs before its end. Read those heirs too. */
+	/* If the heir of a vanished member ended in this pass, other processes may have inherited
+	 * the heir's children before the heir ended. These processes are possible heirs, too, so
+	 * read them. */
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
 			b[i].heirs_read = false;
@@ -172,8 +175,9 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Leaves a vanished member for the next tick if its parent has vanished too and is also left for
- * the next tick, or comes later in the list. */
+/* Postpones the decision about a vanished member to the next tick if its parent has vanished, too,
+ * and one of these is true: the decision about the parent is postponed, or the parent comes later
+ * in the list. */
 static void postpone_below(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -271,13 +275,15 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 
 	if (heir == PROCESS_TREE_NONE || !passes_to(&t->member[heir], counter))
 		return 1;
-	/* An exporter waits for none of the children that it had before it became one. */
+	/* An exporter starts no processes and waits for none. It had its children before it
+	 * executed the exporter's program. */
 	if (t->member[heir].helper && !t->member[i].helper)
 		return 1;
 	return b[i].heirs_read ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
 }
 
-/* Enters the counters of a vanished helper. A heir that is no helper got the rest of `kept`. */
+/* Adds the counters of a vanished helper to helpers_ended and helpers_waited. `kept` is the share
+ * that no heir got. If the heir is not a helper, it got the other share, 1 - `kept`. */
 static void bury_helper(struct process_tree *t, const struct burial *b, size_t i, size_t counter,
 	double kept)
 {
@@ -288,8 +294,9 @@ static void bury_helper(struct process_tree *t, const struct burial *b, size_t i
 	t->helpers_waited[counter] += (uint64_t)(all * (left ? 1 - kept : 0));
 }
 
-/* Notes which CPU time the heirs of a vanished helper got beyond all that is known to have ended.
- * Times of waited-for processes are in ticks. */
+/* Adds to helpers_unsure_ns the CPU time that the heirs of a vanished helper got in excess of the
+ * last readings of the processes that ended. Times that a parent got by waiting are rounded to
+ * ticks. */
 static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint64_t tick_ns)
 {
 	const struct member *m = &t->member[i];
@@ -304,7 +311,7 @@ static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint
 	uint64_t got = any ? x->got_ns + TICKS_UNKNOWN * tick_ns : 0;
 
 	t->helpers_unsure_ns += got > x->left_ns ? got - x->left_ns : 0;
-	/* The next helper of the pool has the same excess. */
+	/* Do not count the same excess again for the next helper of the pool. */
 	x->left_ns = got > x->left_ns ? got : x->left_ns;
 }
 
@@ -392,10 +399,10 @@ static bool any_to_settle(const struct process_tree *t)
 	return false;
 }
 
-/* The kernel adds the times of a zombie to its parent before the zombie disappears
- * (wait_task_zombie() in kernel/exit.c). Both may be read in between. The new zombie then does not
- * count at this tick, and the parent keeps its credit until the next tick, when the zombie has
- * vanished. */
+/* When a parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
+ * removes the zombie (wait_task_zombie() in kernel/exit.c). If both are read between these two
+ * steps, the times would count twice. In this case, the new zombie does not count at this tick. The
+ * parent keeps its credit until the next tick, when the zombie has vanished. */
 static void hold_credits(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)

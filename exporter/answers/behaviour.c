@@ -44,7 +44,7 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			return err_set(e, -ENOMEM, "phases of runs: no memory is left");
 		code = history_series(h, runs->run[i].run_id, phases_columns, &samples, &s, e);
 		if (code == -ENOENT || (code == 0 && !s.n))
-			break; /* samples were deleted, also those of all older runs */
+			break; /* the samples of this run, and of all older runs, were deleted */
 		if (code)
 			return code;
 		/* phases_of allocates memory for each sample. Copy only the phases to the caller's
@@ -92,8 +92,7 @@ static struct phase together(const struct phases *p)
 	return all;
 }
 
-/* Proposes the split. Does not propose it if the steps of the split cost at least as much as one
- * step does. If a price is unknown, the split is proposed. */
+/* Proposes the split if its steps cost less than a single step, or if a price is unknown. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
 	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
@@ -204,7 +203,7 @@ static int look_back(struct app *app, struct history *h, const struct runs *runs
 /* ---- active runs ---- */
 
 /* Returns the memory peak that the active run had reached when half of its time until now had
- * passed. The peak of a sample counts from the start of the sample's interval. */
+ * passed. The peak in a sample is assumed to be reached at the start of the sample's interval. */
 static double recorded_mark_at_half(struct history *h, const char *run_id)
 {
 	static const char *const columns[] = {"memory_peak_bytes", NULL};

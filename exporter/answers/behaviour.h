@@ -1,6 +1,6 @@
-/* The behaviour of a job, for /stats: changes, forecast, phases, active runs. Computing it takes 30
- * ms for 50 runs, and 0.6 s for 200 runs. A day of samples, one per second, adds 0.1 s. A thread of
- * the slow queue or of a command does this. */
+/* The behaviour of a job, for /stats: changes, forecast, phases, active runs. Computing the
+ * behaviour takes 30 ms for 50 runs, and 0.6 s for 200 runs. A day of samples, one per second, adds
+ * 0.1 s. Therefore only a thread of the slow queue or of a command computes it. */
 #ifndef EXPORTER_ANSWERS_BEHAVIOUR_H
 #define EXPORTER_ANSWERS_BEHAVIOUR_H
 

@@ -9,7 +9,8 @@
 #include "recommender/servers/pick.h"
 #include "recommender/behaviour/running.h"
 
-/* A step of a proposed split on the cheapest server; pick.server NULL = no server found. */
+/* The cheapest server for one step of a proposed split. If pick.server is NULL, no server was
+ * found. */
 struct split_step {
 	struct pick pick;
 	const char *currency;

@@ -174,7 +174,8 @@ static void past_runs(const struct current_cost_question *q, struct arena *arena
 			t->run[t->n_runs++] = cost_of_past(q, &q->runs->run[i], arena, &at);
 }
 
-/* Uses the newest known request. If no run has a request, the job gets the whole server. */
+/* Sets the resources that the job gets. These are the request of the newest run that has a request.
+ * If no run has a request, the job gets the whole server. */
 static void set_given(const struct current_cost_question *q, struct current_cost *t)
 {
 	for (size_t i = 0; i < q->runs->n; i++) {

@@ -25,8 +25,8 @@ struct current_cost {
 	const struct server *server; /* entry in the catalogue; NULL = no entry */
 	/* false: there is no price. `current` has only the server, and `why` is the reason. */
 	bool priced;
-	/* `current` has the lowest price of all regions, because the own region is unknown or has
-	 * no price. */
+	/* true = `current` has the lowest price of all regions, because the region of the server is
+	 * unknown or has no price. */
 	bool elsewhere;
 	struct pick current;
 	enum exclusion why;
@@ -52,8 +52,8 @@ void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
 /* Returns the server on which the job runs. This is the server of the newest run whose server is
- * known. It may differ from this machine. If a run has no recorded server, but the host name of
- * this machine, its server is this machine. */
+ * known. It may differ from this machine. If a run has no recorded server, but was recorded on a
+ * host with this machine's name, its server is this machine. */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
 /* Returns what an ended run has cost on its server; NaN = unknown. Uses only `catalogue`, `here`

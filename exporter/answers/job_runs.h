@@ -1,5 +1,5 @@
-/* Reads from the history the run or the runs that a request selects. Replies with an error when
- * there is no match. */
+/* Reads one run or several runs from the history, as a request selects them. Replies with an error
+ * when no run matches. */
 #ifndef EXPORTER_ANSWERS_JOB_RUNS_H
 #define EXPORTER_ANSWERS_JOB_RUNS_H
 
@@ -19,8 +19,8 @@ int answer_no_history(struct app *app, struct reply *reply);
 		.most = JOB_NAME_MAX - 1, .help = "Name of the job"                                \
 	}
 
-/* The parameter for the number of successful runs. The default is 5, as in resource-tracker's
- * card. */
+/* The parameter for the number of successful runs. The default is 5, as in the card (report) of
+ * resource-tracker, a similar program. */
 #define RUNS_PARAMETER                                                                             \
 	{                                                                                          \
 		.name = "runs", .kind = PARAMETER_COUNT, .fallback = "5", .least = 1,              \
@@ -35,7 +35,7 @@ int answer_no_history(struct app *app, struct reply *reply);
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
-/* Like job_runs, with an open history. */
+/* Does the same as job_runs, but uses a history that is already open. */
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
@@ -83,13 +83,13 @@ struct span {
 	double from, to; /* seconds since 1970 UTC; NaN = no bound */
 };
 
-/* Opens the history, and reads the run that the parameters select into `arena`, with its
- * statistics. An active run has statistics until now. Returns 1 and fills `h` and `ret`. Returns 0
- * with an error in `reply` when the run does not exist, or when neither a run nor a job is given.
- * The caller always closes *h. */
+/* Opens the history and finds the run that the parameters select. Reads the run and its statistics
+ * into `arena`. For an active run, the statistics include all samples until now. Returns 1 and
+ * fills `h` and `ret`. Returns 0 with an error in `reply` when the run does not exist, or when
+ * neither a run nor a job is given. The caller always closes `*h`. */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
-/* Like answer_find_run, with a query that selects one run. */
+/* Does the same as answer_find_run, but the query `q` selects the run. */
 int run_found(struct app *app, const struct run_query *q, struct history **h, struct arena *arena,
 	const struct run **ret, struct reply *reply, struct err *e);
 

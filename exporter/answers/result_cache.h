@@ -24,8 +24,9 @@ struct result {
 /* Allocates `size` zeroed bytes that begin with a struct result. The caller owns one reference. */
 struct result *result_new(size_t size);
 
-#define RESULTS_MAX       32
-#define RESULTS_BYTES_MAX (4u << 20) /* limit for the sum of `bytes` in result_keep */
+#define RESULTS_MAX 32
+/* Limit on the memory of all cached results, in bytes. result_keep gets the size of each. */
+#define RESULTS_BYTES_MAX (4u << 20)
 
 struct result_cache;
 struct result_cache *result_cache_new(void);

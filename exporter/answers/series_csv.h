@@ -1,6 +1,6 @@
-/* Samples as CSV (RFC 4180, but lines end in \n). One format has all columns of the history. The
- * other has the 32 columns of resource-tracker with its names, units and decimals. Unknown = empty
- * field. */
+/* Writes samples as CSV (RFC 4180, but lines end in \n). There are two formats. The first format
+ * has all columns of the history. The second format has the 32 columns of resource-tracker, with
+ * the names, units and decimals of resource-tracker. An unknown value is an empty field. */
 #ifndef EXPORTER_ANSWERS_SERIES_CSV_H
 #define EXPORTER_ANSWERS_SERIES_CSV_H
 
@@ -12,8 +12,8 @@
 void series_csv_header(struct buf *out, const struct series *s);
 void series_csv_rows(struct buf *out, const struct series *s);
 
-/* Write the format of resource-tracker. `s` may lack columns. A correction (a sample with duration
- * 0) gets no row: it is added to the row before it. */
+/* These functions write the format of resource-tracker. `s` may lack columns. A correction (a
+ * sample with duration 0) gets no row. Its values are added to the row before. */
 void series_csv_peer_header(struct buf *out);
 void series_csv_peer_rows(struct buf *out, const struct series *s);
 

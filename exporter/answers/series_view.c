@@ -214,8 +214,8 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 		double until = start + length * (double)k;
 		size_t end = first;
 
-		/* If the clock was set back, samples have earlier times again. They belong to the
-		 * same stretch, until the time is later than `until`. */
+		/* If the clock was set back, the times of later samples are lower again. These
+		 * samples belong to this stretch until a sample's time exceeds `until`. */
 		while (end < s->n && (k == stretches || s->at[end] <= until))
 			end++;
 		if (end > first)

@@ -23,7 +23,9 @@ struct server_answer {
 struct server_question {
 	const struct demand *demand;
 	const struct runs *runs; /* the job's runs, newest first; NULL = no job */
-	double seconds_said; /* duration that the request gives, instead of the job's; NaN = none */
+	/* Duration of a run that the request gives. It replaces the job's own duration. NaN = not
+	 * given. */
+	double seconds_said;
 };
 
 /* Selects servers by the SERVER_PARAMETERS in `a`. Returns 1 and fills `ret`. Returns 0 with an

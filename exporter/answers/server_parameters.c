@@ -23,11 +23,10 @@
 
 struct word_choice {
 	const char *word;
-	unsigned bits; /* in struct pick_options; 0 = any */
+	unsigned bits; /* bits of a member of struct pick_options; 0 = any */
 };
 
-/* The first entry is the default if it is unknown for which architecture the job's programs are
- * built. */
+/* If the architecture of the job's programs is unknown, the first entry is the default. */
 static const struct word_choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},

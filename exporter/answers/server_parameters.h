@@ -1,5 +1,5 @@
-/* The server parameters that /recommend and /servers share. If /servers of the Spare Cores Keeper
- * has the same parameter, name and unit are the same. */
+/* The server parameters that /recommend and /servers share. Some of them also exist in /servers of
+ * the Spare Cores Keeper. These parameters have the same name and unit in both programs. */
 #ifndef EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 #define EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 
@@ -16,7 +16,7 @@ const char *server_parameter_cpu_allocation(size_t i);
 const char *server_parameter_allocation(size_t i);
 const char *server_parameter_reserve(size_t i);
 
-#define GB_IN_MIB 1024.0 /* Keeper counts memory in GB of 1,024 MiB */
+#define GB_IN_MIB 1024.0 /* the Spare Cores Keeper counts memory in GB of 1,024 MiB */
 
 /* clang-format off */
 #define SERVER_PARAMETERS \
@@ -100,7 +100,8 @@ const char *server_parameter_reserve(size_t i);
 /* Properties of a job that decide the defaults of some parameters. */
 struct server_job {
 	const struct job_profile *profile;
-	/* Architecture of the job's programs. If it is UNKNOWN, that of this program is used. */
+	/* Architecture of the job's programs. If it is UNKNOWN, the architecture of this exporter
+	 * is used instead. */
 	enum architecture architecture;
 };
 

@@ -1,4 +1,4 @@
-/* Servers as JSON, in the field names of the Spare Cores Keeper. */
+/* Writes servers as JSON. The fields have the names that the Spare Cores Keeper uses. */
 #include <math.h>
 #include <string.h>
 
@@ -91,8 +91,8 @@ static void put_offer(json_t *o, const struct pick *p, const char *currency)
 		json_put(o, "cost", cost_json(&p->cost));
 }
 
-/* Adds how much cheaper server `p` is than the current server. The saving is negative if `p` is
- * more expensive. */
+/* Adds the saving: the cost on the current server minus the cost on server `p`. The saving is
+ * negative if `p` is more expensive. */
 static void put_saving(json_t *o, const struct server_answer *s, const struct pick *p)
 {
 	double now = s->current_cost.current.cost.amount, saving = now - p->cost.amount;
@@ -182,8 +182,8 @@ json_t *server_answer_related_json(const struct related_benchmark *related, size
 
 #define NOTE_MAX 1024
 
-/* Ends of sentences such as "12 servers have too few vCPUs". The names in pick_exclusion_name are
- * keys for programs. */
+/* Ends of sentences for people, such as the end of "12 servers have too few vCPUs". In contrast,
+ * pick_exclusion_name returns names for programs. */
 static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "cannot be had now",
 	[EXCLUDED_VENDOR] = "are of other vendors",
@@ -227,7 +227,7 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* If the demand exceeds even the largest server, adds this reason, because people overlook it. */
+/* If the demand exceeds even the largest server, adds a note with both numbers. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -415,7 +415,8 @@ static const char *not_in_its_region(const struct current_cost *t)
 		       "--server.region says it";
 }
 
-/* Explains that the server has a price, but no spot price or no on-demand price. */
+/* Explains that the server has no price for its allocation (spot or on-demand), although it has a
+ * price for the other allocation. */
 static const char *not_so_rented(const struct current_cost *t)
 {
 	if (t->machine.allocation == MACHINE_SPOT)

@@ -46,8 +46,8 @@ json_t *sizing_json_demand(const struct demand *d)
 	return o;
 }
 
-/* Writes limits for systems that have requests and limits. The recommended request is the
- * demand. */
+/* Writes the recommended limits, for systems that have both a request and a limit. The recommended
+ * request is not written here: it is the demand. */
 static json_t *limits_json(const struct sizing *s)
 {
 	json_t *o = json_object();

@@ -12,7 +12,7 @@ void sizing_json_put(json_t *o, const struct sizing *s);
 /* Makes JSON of a demand. A strategy or the parameters of the request set the demand. */
 json_t *sizing_json_demand(const struct demand *d);
 
-/* All data of an answer of /recommend: the job, and then the servers. */
+/* All data that an answer of /recommend contains: data of the job, and recommended servers. */
 struct recommendation {
 	const char *job_name, *strategy;
 	double generated_at;

@@ -10,8 +10,8 @@
 #include "recommender/plausible.h"
 #include "recommender/waits.h"
 
-/* Columns of levels, such as the memory in use. (A counter is not a level.) The unit is in the name
- * of the column. */
+/* Columns that contain levels, such as the memory in use. A counter is not a level. The name of
+ * each column contains its unit. */
 static const char *const levels[] = {
 	"cpu_cores",
 	"memory_bytes",
@@ -72,8 +72,8 @@ static double distribution_value(const struct distribution *d, const struct stat
 	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
 }
 
-/* Returns true for a headline whose key is the name of its column. `levels` never contains this
- * column, so nothing is written twice. */
+/* Returns true if the key of the headline is also the name of its column. `levels` contains no such
+ * column, so no value is written twice. */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;

@@ -15,7 +15,7 @@
 #include "collectors/base/utf8.h"
 #include "exporter/text/suggest.h"
 
-/* An error shows a wrong value, cut to this number of bytes. */
+/* An error message shows at most this number of bytes of a wrong value. */
 #define SHOWN 64
 
 /* An error lists the known parameters if all names together fit into this number of bytes. */

@@ -22,7 +22,9 @@ struct json_body_key {
 	enum json_body_kind kind;
 	bool required;
 	double least, most;
-	size_t offset; /* offset of the member, which is unchanged if the key is absent or null */
+	/* Offset of the member that gets the value. If the key is absent or null, the member is
+	 * unchanged. */
+	size_t offset;
 };
 
 /* Parses the body of a request; the caller calls json_decref. Returns NULL with an error in `r`. */

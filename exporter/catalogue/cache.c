@@ -27,7 +27,7 @@
 struct catalogue_cache {
 	struct sql_file file;
 	char *path;
-	struct buf aside; /* if the old file was renamed: its new name; else empty */
+	struct buf aside; /* new name of the old file if it was renamed; else empty */
 };
 
 /* "" becomes NULL. */
@@ -68,7 +68,8 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 			      BUSY_MS, e);
 }
 
-/* Tables with one column for each field of a part of the catalogue, and the columns in `more`. */
+/* The tables of the cache that store a part of the catalogue. A table has one column for each field
+ * of the part. `more` lists the names of additional columns. */
 static const struct kept_table {
 	const char *name;
 	enum field_part part;
@@ -148,8 +149,8 @@ static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct
  * renamed. It is not deleted, because it may belong to another program. */
 static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
-	/* Another process may have found the same damage. In this case, it has already renamed the
-	 * file that is open here. */
+	/* Another process may have found the same damage and already renamed the file that is open
+	 * here. In this case, the path leads to a new file or to none, so do not rename again. */
 	bool moved = sql_moved(&k->file);
 
 	sql_close(&k->file);
@@ -173,9 +174,9 @@ static bool is_of_others(const struct catalogue_cache *k)
 	return sql_row(&q, NULL) > 0 && sql_int(&q) > 0 && sql_int(&q) < 2;
 }
 
-/* Returns true when the file is not an SQLite database. Even a damaged database begins with the
- * magic bytes. The file size is not checked, because a tar file or a disk image also has whole
- * pages. */
+/* Returns true when the file is not an SQLite database. Checks only the magic bytes, with which
+ * even a damaged database begins. The file size proves nothing: a database consists of whole pages,
+ * but a tar file or a disk image may have such a size, too. */
 static bool is_no_database(const char *path)
 {
 	static const char magic[16] = "SQLite format 3";

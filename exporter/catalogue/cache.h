@@ -41,15 +41,15 @@ int catalogue_cache_save(struct catalogue_cache *cache, const struct catalogue *
 /* Records that at the time `at` the Keeper still had the saved catalogue. */
 int catalogue_cache_confirm(struct catalogue_cache *cache, struct wall at, struct err *e);
 
-/* Loads the catalogue that was saved last. -ENOENT: no file, or no catalogue in it. Needs no
- * handle, and never creates or changes the file. */
+/* Loads the catalogue that was saved last. Returns -ENOENT when there is no file, or when the file
+ * contains no catalogue. The call needs no handle, and never creates or changes the file. */
 int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, const char *path,
 	struct err *e);
 
-/* Reads only the origin, which is cheap. Same errors as catalogue_cache_load. */
+/* Reads only the origin, which is cheap. Returns the same errors as catalogue_cache_load. */
 int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct err *e);
 
-/* A stored answer of a server, with the data of an HTTP cache. */
+/* A stored answer of a server, with the values that an HTTP cache needs. */
 struct cached_page {
 	char etag[256];         /* "" = none */
 	struct wall fetched_at; /* time of the fetch or the last confirmation */
@@ -60,8 +60,8 @@ struct cached_page {
  * there is no such page. */
 int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
 	struct buf *body, struct err *e);
-/* Stores a page. If `body` is NULL, the old body stays. This is for an answer 304, which confirms
- * that the old body is still right. */
+/* Stores a page. If `body` is NULL, the old body stays. Use NULL after an answer with status 304,
+ * which means that the old body is still right. */
 int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
 	const struct cached_page *page, const struct buf *body, struct err *e);
 /* Deletes pages whose last fetch or confirmation is older than `before`. */

@@ -119,8 +119,9 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* Returns 0 to keep the catalogue that was loaded from the cache, when the cache cannot be read
- * now. The built-in catalogue has older prices. */
+/* Decides what to do when the cache cannot be read now. Returns 0 to keep the catalogue that was
+ * loaded from the cache before, because the built-in catalogue has older prices. Returns -ENOENT
+ * when there is no such catalogue, or when the cache is gone. */
 static int go_on_without_cache(const struct current_catalogue *s, int code)
 {
 	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
@@ -177,8 +178,8 @@ static int load_built_in(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* If the fetcher has a catalogue that could not be written to the cache, uses it. Returns false
- * when there is no such catalogue. */
+/* Takes the fetcher's catalogue if it could not be written to the cache. Returns false when the
+ * fetcher has no such catalogue. */
 static bool take_fetched(struct current_catalogue *s)
 {
 	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;

@@ -1,7 +1,7 @@
-/* Chooses the catalogue for answers. With --catalogue.path, this is the catalogue in that file.
- * Without it, it is the cached catalogue (fetched or imported), or the built-in catalogue if the
- * cache is empty. The catalogue is loaded on first use, and again when its file changed. A replaced
- * catalogue lives until its last reader has finished.
+/* Chooses the catalogue for answers. If --catalogue.path is given, it is the catalogue in that
+ * file. Otherwise it is the cached catalogue, which was fetched or imported. If the cache is empty,
+ * it is the built-in catalogue. The catalogue is loaded on first use, and again when its file
+ * changed. A replaced catalogue lives until its last reader has finished.
  *
  * If `refresh` is true, the first call starts the thread that refreshes the cache. A program that
  * never needs a catalogue therefore makes no network calls and uses no memory. If the thread cannot
@@ -17,7 +17,7 @@
 struct current_catalogue;
 
 struct current_catalogue_config {
-	const char *path; /* NULL = the cached or the built-in one */
+	const char *path; /* NULL = use the cached or the built-in catalogue */
 	bool refresh;
 	/* `fetcher.rates` apply to every catalogue. There is no cache if
 	 * fetcher.source.cache_path is NULL. */

@@ -56,8 +56,8 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	malloc_trim(0);
 }
 
-/* Records the result of an attempt. Reports it if the attempt before had the other result (success
- * or failure). */
+/* Records the result of an attempt. Reports the result if it differs from the previous result: a
+ * failure after a success, or a success after a failure. */
 static void note_result(struct fetcher *f, const char *error)
 {
 	pthread_mutex_lock(&f->lock);

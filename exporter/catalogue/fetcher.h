@@ -10,10 +10,11 @@ struct fetcher;
 
 struct fetcher_options {
 	struct catalogue_source source;
-	struct text_list rates; /* for a catalogue that cannot be cached; see rates.h */
+	/* Exchange rates for a catalogue that cannot be cached; see rates.h. */
+	struct text_list rates;
 	double refresh_seconds; /* the catalogue is fetched again when it has this age */
-	/* Called with a message for the log when fetching begins to fail, and again when it works
-	 * again. Runs on the fetcher's thread. May be NULL. */
+	/* Callback with a message for the log. It is called when fetching begins to fail, and when
+	 * fetching succeeds after a failure. It runs on the fetcher's thread. May be NULL. */
 	void (*say)(void *context, bool works, const char *text);
 	void *say_context;
 };

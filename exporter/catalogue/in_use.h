@@ -13,8 +13,8 @@ struct catalogue_use {
 	struct current_catalogue_state state;
 };
 int catalogue_use_begin(struct app *app, struct catalogue_use *ret, struct err *e);
-/* Like catalogue_use_begin, for programs that need the catalogue only once. It does not stay in
- * memory afterwards, and the call does not start the fetcher. */
+/* Does the same as catalogue_use_begin, for programs that need the catalogue only once. The
+ * catalogue does not stay in memory afterwards, and the call does not start the fetcher. */
 int catalogue_use_once(struct app *app, struct catalogue_use *ret, struct err *e);
 void catalogue_use_done(struct catalogue_use *u); /* for AUTO; zeroed memory is allowed */
 

@@ -127,8 +127,8 @@ static double retry_after(struct keeper *k, int code, unsigned attempt, const ch
 	return NAN;
 }
 
-/* Sets `e` to the first line of the answer, which is {"detail": ...} or plain text. Returns
- * -EPROTO. */
+/* Makes the error for a refused call. Its text contains the first line of the answer's body. The
+ * body is plain text or {"detail": ...}. Returns -EPROTO. */
 static int refused(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -220,7 +220,7 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	tell(k, 0, NULL);
 	if (k->cache && catalogue_cache_page(k->cache, c.url, &c.known, &k->body, NULL) == 0 &&
 		check && check(context, &k->body, NULL))
-		c.known = (struct cached_page){0}; /* ignore it: its body fails `check` */
+		c.known = (struct cached_page){0}; /* ignore a page that fails `check` */
 	if (!c.known.fetched_at.ns || !is_fresh(k, &c.known)) {
 		for (unsigned attempt = 0;; attempt++) {
 			const char *why = NULL;
@@ -251,7 +251,8 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 struct fetching {
 	struct keeper k;
 	struct catalogue_builder *b;
-	struct catalogue *places; /* vendors and regions; needed to find them by name */
+	/* Vendors and regions, for later requests that need their names. */
+	struct catalogue *places;
 	struct buf path;
 };
 
@@ -527,8 +528,8 @@ static int fetch_all(struct fetching *f, struct err *e)
 	if (code == 0)
 		code = fetch_benchmarks(f, e);
 	if (code == 0) {
-		f->k.report->expected_servers =
-			0; /* becomes NaN if an answer has no count; a cached page has none */
+		/* The sum becomes NaN if an answer has no count. A page from the cache has none. */
+		f->k.report->expected_servers = 0;
 		code = fetch_vendors(f, SINGLE_CORE, true, e);
 	}
 	for (size_t i = 0; code == 0 && i < o->benchmarks.n; i++)

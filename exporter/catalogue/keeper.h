@@ -19,12 +19,12 @@ struct keeper_transport {
 		struct err *e);
 	bool (*wait)(void *context, double seconds); /* false = stop */
 	struct wall (*now)(void *context);
-	double (*random)(void *context); /* 0 <= r < 1 */
+	double (*random)(void *context); /* returns a number from 0 to below 1 */
 };
 
 struct keeper_progress {
 	const char *doing;      /* such as "servers of aws" */
-	unsigned pages;         /* so far, from the network or the cache */
+	unsigned pages;         /* number of pages until now, from the network or the cache */
 	size_t servers;         /* so far */
 	double waiting_seconds; /* if > 0, a wait of this length begins, for the reason in `why` */
 	const char *why;
@@ -51,7 +51,7 @@ struct keeper_options {
 
 struct keeper_report {
 	bool unchanged; /* the Keeper's database has known_hash, so no catalogue is made */
-	char hash[128]; /* of the database; "" = unknown */
+	char hash[128]; /* hash of the Keeper's database; "" = unknown */
 	unsigned calls, pages, unmodified, retries;
 	double expected_servers; /* from X-Total-Count; NaN = unknown */
 };

@@ -21,9 +21,9 @@ struct catalogue_dump {
 	uint64_t steps;     /* remaining steps of SQLite */
 };
 
-/* Limits the steps of SQLite's virtual machine, to stop a short statement with an endless join. By
- * measurement, an INSERT takes 0.3 to 2.2 steps per byte (the most for rows of two small numbers
- * with a key and checks), and a CREATE TABLE takes 80 steps. */
+/* Limits the steps of SQLite's virtual machine, to stop a short statement with an endless join. In
+ * measurements, an INSERT takes 0.3 to 2.2 steps per byte, and a CREATE TABLE takes 80 steps. The
+ * maximum of 2.2 is for rows of two small numbers with a key and checks. */
 #define STEPS_PER_BYTE 10
 #define STEPS_OF_ANY   100000
 #define STEPS_BETWEEN  1000 /* steps between two checks of the limit */

@@ -16,7 +16,7 @@ int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct er
 int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e);
 
 /* Ends the dump and frees `d`. `d` may be NULL. If the last statement is incomplete, returns an
- * error. If `e` is NULL, it discards that statement and returns no error. */
+ * error. If `e` is NULL, the call discards an incomplete statement and returns no error. */
 int catalogue_dump_close(struct catalogue_dump *d, struct err *e);
 
 #define CATALOGUE_STATEMENT_MAX (64u << 20)

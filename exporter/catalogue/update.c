@@ -12,7 +12,8 @@
 
 #define CONNECT_SECONDS 5.0
 #define TOTAL_SECONDS   60.0
-#define ASKED_MAX       (4u << 20) /* bytes; no command line is longer */
+/* Limit on the text of the regions and benchmarks, in bytes. No command line is longer. */
+#define ASKED_MAX (4u << 20)
 
 struct update_network {
 	struct download *download;
@@ -141,8 +142,8 @@ static int fetch_catalogue(const struct catalogue_source *s, const char *url,
 
 	if (code == 0 && !no_cache)
 		no_cache = save_catalogue(s, cache, *ret, url, report, notice);
-	/* The cache file may have been renamed as damaged. Report this even when nothing was
-	 * fetched, because after this call only the new file is seen. */
+	/* The cache file may have been damaged and renamed in this call. Report this even when
+	 * nothing was fetched, because a later call sees only the new file. */
 	if (!no_cache)
 		catalogue_cache_aside(cache, notice);
 	catalogue_cache_close(cache);

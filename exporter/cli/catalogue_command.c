@@ -20,7 +20,8 @@
 #define PROGRAM      "rightsize-exporter catalogue"
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-#define LONG_WAIT    10.0 /* seconds; without a terminal, only a longer wait prints a line */
+/* In seconds. If the output is not a terminal, a line is printed only for a longer wait. */
+#define LONG_WAIT 10.0
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
@@ -306,7 +307,7 @@ static int update(struct catalogue_command *c)
 	progress_end(&progress);
 	if (notice.code == -EUCLEAN)
 		warn(&notice);
-	else if (code == 0 && notice.code) /* fetched, but could not be saved */
+	else if (code == 0 && notice.code) /* the catalogue was fetched, but not saved */
 		e = notice, code = notice.code;
 	if (code == 0)
 		say_fetched(fetched, &report, path);

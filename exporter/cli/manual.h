@@ -1,4 +1,5 @@
-/* Prints --help, --version and the README's tables from the program's tables. */
+/* Prints --help, --version, and the tables of the README. All texts come from the tables of options
+ * and routes in this program. */
 #ifndef EXPORTER_CLI_MANUAL_H
 #define EXPORTER_CLI_MANUAL_H
 
@@ -14,12 +15,13 @@ struct manual_command {
 };
 extern const struct manual_command manual_commands[];
 
-/* Append a man page (man(7)) and a completion script for bash. */
+/* These functions append a man page (man(7)) and a completion script for bash. */
 void manual_man(struct buf *out);
 void manual_bash(struct buf *out);
 
-/* Returns true when the first argument is the word "manual", or when --help, -h or --version comes
- * before any "--". Returns false for "run", because options_read reads its options. */
+/* Returns true when the first argument is the word "manual". Also returns true when --help, -h or
+ * --version is an argument, and no "--" comes before it. Returns false for the command "run",
+ * because options_read reads its options. */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

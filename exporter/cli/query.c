@@ -116,7 +116,8 @@ void query_help(struct buf *out, const struct route *route)
 		route->explain(out);
 }
 
-/* Prints `s` without control characters: names come from outside and could control the terminal. */
+/* Prints `s` without control characters. Names come from outside, and control characters in them
+ * could change the state of the terminal. */
 static void print_clean(const char *s)
 {
 	for (; *s; s++)

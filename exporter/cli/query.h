@@ -1,4 +1,5 @@
-/* Runs a route as a command, with its parameters as flags: stats --job-name etl --runs=3. */
+/* Runs a route as a command. The parameters of the route are flags, as in "stats --job-name etl
+ * --runs=3". */
 #ifndef EXPORTER_CLI_QUERY_H
 #define EXPORTER_CLI_QUERY_H
 

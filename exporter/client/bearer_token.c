@@ -23,8 +23,9 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 	return ret[0] ? 0 : err_set(e, -EINVAL, "the token %s is empty", path);
 }
 
-/* Returns 0 when `shown` and `token` are equal. The comparison takes the same time wherever they
- * differ, so that nobody can guess the token from the time. An empty token is equal to nothing. */
+/* Returns 0 when `shown` and `token` are equal. The time of the comparison does not depend on the
+ * position of the first difference. Otherwise somebody could guess the token from the time. If
+ * `token` is empty, the result is never 0. */
 static unsigned differences(const char *shown, const char *token)
 {
 	size_t len = strlen(token), n = strlen(shown);

@@ -13,7 +13,8 @@
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
-#define IDLE_SECONDS  15L /* seconds below 1 byte/s after which a transfer is aborted */
+/* A transfer is aborted when its speed is below 1 byte/s for this number of seconds. */
+#define IDLE_SECONDS 15L
 /* CURLOPT_QUICK_EXIT, which older headers lack. */
 #define QUICK_EXIT (CURLOPTTYPE_LONG + 322)
 
@@ -188,7 +189,8 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
-/* Returns true for a pipe, because libcurl would block on a FIFO without a writer. */
+/* Returns true if the file is a pipe. libcurl must not read it, because libcurl blocks on a pipe
+ * that has no writer. */
 static bool is_pipe(const char *path)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
-/* Sends GET and POST requests over HTTP and HTTPS. Uses libcurl, which download_open loads; this
- * takes 5 MB of memory. A handle belongs to one thread. TLS certificates are always verified.
- * Follows at most three redirects, and only to http and https. */
+/* Sends GET and POST requests over HTTP and HTTPS. download_open loads libcurl, which takes 5 MB of
+ * memory. A handle belongs to one thread. TLS certificates are always verified. Follows at most
+ * three redirects, and only to http and https. */
 #ifndef EXPORTER_CLIENT_DOWNLOAD_H
 #define EXPORTER_CLIENT_DOWNLOAD_H
 

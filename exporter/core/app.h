@@ -23,13 +23,16 @@ struct app {
 	const struct identity *self; /* NULL = do not search for runs */
 	struct columns columns;
 	const char *history_path;
-	struct err not_in_history;   /* why a run is recorded only in memory; code 0 = it is not */
-	struct sampler *sampler;     /* may be NULL */
-	struct historian *historian; /* may be NULL */
-	struct this_server *machine; /* NULL = only options name the server */
+	/* The reason why runs are recorded only in memory. Code 0 = runs are recorded in the
+	 * history. */
+	struct err not_in_history;
+	struct sampler *sampler;             /* may be NULL */
+	struct historian *historian;         /* may be NULL */
+	struct this_server *machine;         /* NULL = only options name the server */
 	struct run_forecasts *run_forecasts; /* may be NULL */
 	struct result_cache *results;        /* NULL = no cache; freed by app_caches_done */
-	size_t n_sockets;         /* listening sockets from systemd: exporter/lifecycle/systemd.h */
+	/* Number of listening sockets from systemd (exporter/lifecycle/systemd.h). */
+	size_t n_sockets;
 	bool refreshes_catalogue; /* may fetch the catalogue in the background */
 	/* Only exporter/catalogue/in_use.c uses the members below. */
 	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */

@@ -6,7 +6,8 @@
 
 #include "collectors/metric.h"
 
-/* The metrics have the order of struct sample.value. The list is built once at the start. */
+/* The list has the same order as the values in struct sample.value. It is built once at the
+ * start. */
 struct columns {
 	size_t n;
 	const struct metric **metric;

@@ -19,7 +19,8 @@ uint64_t counters_not_plausible(void);
 
 /* ---- problems in the discovery of runs ---- */
 enum found_problem {
-	FOUND_TOO_MANY_JOBS,   /* runs that were ignored: more jobs than --jobs.max */
+	/* Runs that were ignored because there were more jobs than --jobs.max. */
+	FOUND_TOO_MANY_JOBS,
 	FOUND_NOT_FOLLOWED,    /* runs that were ignored for another reason */
 	FOUND_UNREADABLE,      /* processes whose environment may not be read */
 	FOUND_PATTERN_GAVE_UP, /* patterns of rules that exceeded the step limit */
