@@ -52,7 +52,7 @@ static void a_disk_that_hangs_does_not_hold_the_end(void **state)
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_RUNNING);
 }
 
-/* Heals the disk at a time when a historian that gives up would have done so. */
+/* Heals the disk at the given time. A historian that gives up would have given up by then. */
 static void *heal_after_the_time(void *context)
 {
 	const double *at = context;
@@ -92,7 +92,8 @@ static void what_was_waited_for_in_vain_is_not_waited_for_again(void **state)
 	struct fixture *f = *state;
 	struct historian_config c = config_of(f);
 
-	/* With these limits the test would time out if there were a second wait. */
+	/* If the historian waited a second time, it would wait this long and the test would time
+	 * out. */
 	c.stop_seconds = c.leave_seconds = 1000 * LONG;
 	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
 	failing_vfs_fail(VFS_WRITE, 1, SQLITE_FULL, true);
@@ -134,7 +135,8 @@ static void start_hasty(struct fixture *f)
 	assert_false(historian_gave_up(f->h));
 }
 
-/* Settles in vain. Returns the seconds that it took. */
+/* Calls `historian_settle`, which must fail with the error `why`. Returns the seconds that it
+ * took. */
 static double settle_in_vain(struct fixture *f, int why)
 {
 	double begun = batch_writer_clock();

@@ -25,7 +25,7 @@ static int write_finish(struct history *h, const struct run_finish *f)
 	return code;
 }
 
-/* Four samples: 2 CPU seconds, and a memory peak of 3 bytes. */
+/* Each run has four samples, with 2 s of CPU time in total and a memory peak of 3 bytes. */
 static void impossible_numbers_are_not_kept(void **state)
 {
 	static const struct {
@@ -34,7 +34,8 @@ static void impossible_numbers_are_not_kept(void **state)
 		const char *given, *why; /* why = NULL: the numbers are kept */
 	} cases[] = {
 		{4, NAN, NAN, OUTCOME_SUCCEEDED, NULL, NULL},
-		/* 1 CPU, plus 10 % and 1 s */
+		/* 1 CPU can use `duration`, plus 10 % and 1 s. For 0.91 s the limit is 2.001 s, and
+		 * for 0.9 s it is 1.99 s. */
 		{0.91, 1, NAN, OUTCOME_SUCCEEDED, NULL, NULL},
 		{0.9, 1, NAN, OUTCOME_SUCCEEDED, NULL,
 			"column cpu_seconds: sum is 2; possible is 0 to 1.99 "
@@ -83,13 +84,14 @@ static void impossible_numbers_are_not_kept(void **state)
 	}
 }
 
-/* Readings that are closer together than the kernel's steps of CPU time. */
+/* The readings are closer together than the steps in which the kernel counts CPU time. */
 static void a_rate_of_nanoseconds_is_that_of_the_whole_run(void **state)
 {
 	static const struct {
 		double interval, duration, cores; /* NaN = no column */
 	} cases[] = {
-		/* 2 CPUs, plus 10 % and 1 s in half a second: 6.2 cores */
+		/* In 0.5 s, 2 CPUs can use 1 s, plus 10 % and 1 s per CPU: 3.1 s. So the limit is
+		 * 3.1 s / 0.5 s = 6.2 cores. */
 		{1 / 6.1, 2, 6.1},
 		{1 / 6.3, 2, 0.5},
 		{1e-8, 2, 0.5},
@@ -212,7 +214,7 @@ static void statistics_need_no_more_memory_for_many_samples(void **state)
 {
 	struct test_place *f = *state;
 
-	/* More cells than are read in one pass, so the columns come in several passes. */
+	/* One pass cannot read so many cells, so the columns are read in several passes. */
 	test_write_run(f->h, "r1", "job", 0, 110000, OUTCOME_SUCCEEDED);
 	struct run r = test_read_run(f->h, "r1", &f->arena);
 

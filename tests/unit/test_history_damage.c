@@ -63,7 +63,8 @@ static void damage_view(const char *path)
 		"(SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT s.* FROM r, s");
 }
 
-/* The schema version decides which migrations change the tables. */
+/* A wrong schema version is damage, because the version decides which migrations change the
+ * tables. */
 static void damage_version_below_zero(const char *path)
 {
 	test_make_history(path);
@@ -169,7 +170,7 @@ static void rows_without_end_are_not_read(void **state)
 	history_close(h);
 }
 
-/* NOT NULL proves nothing about a damaged page, which may contain a NULL. */
+/* A damaged page may contain a NULL although its column is declared NOT NULL. */
 static void a_name_that_is_missing_is_damage(void **state)
 {
 	static const char *const lacks[] = {
@@ -248,8 +249,8 @@ static void the_second_who_finds_the_damage_leaves_the_fresh_file(void **state)
 	history_close(fresh);
 }
 
-/* Makes a file in use, with a -wal, and with damage among the samples, which opening does not
- * check. */
+/* Makes a file that is in use and has a -wal. Some samples are damaged. Opening the file does not
+ * check samples. */
 static struct history *make_damaged_in_use(const struct test_folder *f)
 {
 	struct history *h;
@@ -313,8 +314,8 @@ static void an_unclean_end_is_checked_at_the_next_start(void **state)
 	test_opens_empty(killed);
 }
 
-/* The check would delay the start of each job by about 100 ms. Damage is noticed when the data is
- * read. */
+/* A file in use is not checked, because the check would delay each start of a job by about 100 ms.
+ * Damage is noticed when the data is read. */
 static void a_file_that_another_uses_is_not_checked(void **state)
 {
 	struct test_folder *f = *state;

@@ -1,4 +1,5 @@
-/* The history on failing disks: each call fails in turn, and a disk that is really full. */
+/* The history on failing disks: each call to the disk fails in turn. Another test fills a disk
+ * completely. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -90,7 +91,7 @@ static int read_back(const char *path, const char *run_id, struct err *e)
 	return code;
 }
 
-/* Calls everything that is ever done with a history. Stops at the first failure, like a caller. */
+/* Makes every kind of call to a history. Stops at the first failure, as a caller would. */
 static int whole_life(const char *path, const char *run_id, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
@@ -247,8 +248,8 @@ static bool fill_up(const char *path)
 	return full;
 }
 
-/* For the child process, where cmocka's assertions do not work: the exit code is the failed line's
- * number. */
+/* The assertions of cmocka do not work in the child process. Instead, the child exits with the
+ * number of the failed line. */
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition))                                                                  \

@@ -56,7 +56,8 @@ static void hand_on(struct history *h, const char *run_id, enum outcome outcome)
 	assert_int_equal(history_commit(h, NULL), 0);
 }
 
-/* Expects these ids of runs to be forwarded, separated by blanks. */
+/* Expects that exactly these runs wait to be forwarded. `expected` has their ids, separated by
+ * blanks. */
 static void assert_waiting(struct test_place *p, size_t limit, const char *expected)
 {
 	char text[200] = "";
@@ -143,7 +144,8 @@ static void a_run_that_seemed_interrupted_is_corrected(void **state)
 	assert_waiting(p, 10, "r1");
 }
 
-/* The other exporter was told "interrupted" while the outcome was corrected. */
+/* The other exporter received the outcome "interrupted" while the outcome was being corrected
+ * here. */
 static void a_run_that_is_corrected_while_it_is_handed_on_waits_again(void **state)
 {
 	struct test_place *p = *state;

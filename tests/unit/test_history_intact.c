@@ -1,4 +1,5 @@
-/* Files of an open history that another program changed: each write transaction notices it. */
+/* Another program changes the files of an open history. Each write transaction notices the
+ * change. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static void empty(const char *file)
 	assert_int_equal(truncate(file, 0), 0);
 }
 
-/* Keeps all frames but the last byte. */
+/* Removes only the last byte, so the last frame is incomplete. */
 static void shorten(const char *file)
 {
 	assert_int_equal(truncate(file, size_of(file) - 1), 0);
@@ -62,7 +63,7 @@ static void leave(const char *file)
 	(void)file;
 }
 
-/* Another exporter, which is right to do so. */
+/* Does what another exporter may do at any time. */
 static void checkpoint(const char *file)
 {
 	test_run_sql(file, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -104,7 +105,8 @@ static void each_write_notices_what_others_did(void **state)
 	};
 
 	(void)state;
-	/* cmocka takes SIGBUS for itself at the begin of each test. */
+	/* cmocka installs its own handler of SIGBUS when each test begins, so the handler of the
+	 * history is installed again. */
 	history_setup();
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct test_folder f;
@@ -118,7 +120,8 @@ static void each_write_notices_what_others_did(void **state)
 		table[i].act(name(&f, table[i].suffix));
 		assert_int_equal(begin(h, &e), table[i].code);
 		assert_non_null(strstr(e.text, table[i].says));
-		/* Twice is the same: the first look changes nothing. */
+		/* The second attempt gives the same result, because the first attempt changed
+		 * nothing. */
 		assert_int_equal(begin(h, &e), table[i].code);
 		history_close(h);
 		test_folder_remove(&f);
@@ -135,7 +138,7 @@ static void closing_writes_nothing_into_a_broken_file(void **state)
 	history_close(h);
 	assert_int_equal(size_of(f->file), 0);
 	assert_true(size_of(name(f, "-wal")) > 0);
-	/* The next exporter sets the -wal file aside, where SQLite would delete it. */
+	/* The next exporter renames the -wal file. SQLite would delete it. */
 	history_close(test_history(f->file));
 	assert_int_equal(test_folder_aside(f, NULL, 0), 1);
 }
@@ -150,8 +153,8 @@ static void a_deleted_wal_file_is_copied_first(void **state)
 	assert_int_equal(history_end(h, history_run_begin(h, &b, NULL), NULL), 0);
 	delete (name(f, "-wal"));
 	history_checkpoint(h);
-	/* The closing of the last handle would do the same, but not while another program has the
-	 * file open. */
+	/* `history_close` would also copy the -wal into the file, but not while another program has
+	 * the file open. So the test restores the file as it was before the closing. */
 	static char copy[1 << 20];
 	size_t n = test_read_file(f->file, copy, sizeof copy);
 

@@ -1,6 +1,6 @@
 /* Kills the writer with SIGKILL before and in the middle of each write to the disk, and at any
  * instant. The file stays sound and keeps everything that was committed. At most the last interval
- * is lost, and open runs become interrupted. Also: several processes write one file. */
+ * is lost, and open runs become interrupted. Another test lets several processes write one file. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "tests/support/test_history.h"
 
 #define KILLS         20   /* RIGHTSIZE_KILLS in the environment replaces this number */
-#define CALLS_MAX     5000 /* more than live() makes */
+#define CALLS_MAX     5000 /* live() makes fewer calls */
 #define LIFE_SAMPLES  8
 #define WRITERS       3
 #define WRITER_RUNS   4
@@ -52,8 +52,7 @@ static int write_one(struct history *h, const char *run_id, size_t i)
 	return code ? code : history_commit(h, NULL);
 }
 
-/* Writes samples one by one, and makes every other change of the file between them. Never
- * returns. */
+/* Writes samples one by one, and prunes the history after every 64 samples. Never returns. */
 static _Noreturn void write_for_ever(const char *path, const char *run_id, struct seen *seen,
 	int pipe_end)
 {
@@ -274,7 +273,7 @@ static bool live_and_be_killed(const char *path, struct seen *seen, long nth, bo
 	return false;
 }
 
-/* Expects all committed rows, and at most the rows of one unfinished transaction more. */
+/* Expects all rows of the completed steps. The rows of the next step may be there, too. */
 static void check_committed(struct history *h, size_t steps)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -289,7 +288,7 @@ static void check_committed(struct history *h, size_t steps)
 			new = &runs.run[i];
 		else
 			old = &runs.run[i];
-	/* Pruning may delete the old run. No step before may. */
+	/* Only pruning deletes the old run. No earlier step may delete it. */
 	if (steps < STEP_FINISHED) {
 		assert_non_null(old);
 		assert_int_equal(old->samples, 100);
@@ -369,8 +368,8 @@ static void name_run(char out[32], int writer, int run)
 	snprintf(out, 32, "w%d-r%d", writer, run);
 }
 
-/* One exporter: a historian, runs one after the other, and limits that prune the runs of the other
- * writers. */
+/* Acts as one exporter: starts a historian and records runs one after the other. Its limits also
+ * apply to the runs of the other writers. */
 static int be_a_writer(const char *path, int writer)
 {
 	const struct historian_config c = {

@@ -38,7 +38,8 @@ static double sum(const double *v, size_t n)
 
 static void fill_measured(struct test_place *p)
 {
-	/* Two odd values: the high-water mark falls once, and a level is high once. */
+	/* Two values are unusual: `memory_peak_bytes` is 7e9 in row 1000, and `memory_bytes` is
+	 * 1000 in row 5. */
 	fill(p, "r", MEASURED, "cpu_seconds, memory_peak_bytes, memory_bytes, disk_read_bytes",
 		"i, 1, 0.25, iif(i = 1000, 7e9, i % 1000), iif(i = 5, 1000, 2), iif(i % 2, NULL, "
 		"10)");
@@ -82,7 +83,8 @@ static void its_statistics_keep_sums_means_and_peaks(void **state)
 	assert_near(run_total(&r, "disk_read_bytes"), MEASURED / 2 * 10.0, 1e-3);
 }
 
-/* Each bucket has a mean of 10 s of CPU time a minute; the lowest is 5, the highest 20. */
+/* Each bucket is one minute and has three rows: a mean of 10 s of CPU time, a minimum of 5 s and a
+ * maximum of 20 s. */
 static void so_are_the_buckets_of_one_that_was_thinned(void **state)
 {
 	struct test_place *p = *state;
@@ -92,7 +94,7 @@ static void so_are_the_buckets_of_one_that_was_thinned(void **state)
 		"60 * ((i + 2) / 3), 60, (i - 1) % 3 + 1, 60, CASE (i - 1) % 3 WHEN 0 THEN 10 WHEN "
 		"1 THEN 5 ELSE 20 END, i");
 	assert_int_equal(history_series(p->h, "r", NULL, &p->arena, &s, NULL), 0);
-	assert_int_equal(s.n, BUCKETS); /* only the means: these fit */
+	assert_int_equal(s.n, BUCKETS); /* one row per bucket; all of them fit */
 	struct run r = test_read_run(p->h, "r", &p->arena);
 
 	assert_near(run_total(&r, "cpu_seconds"), 10.0 * BUCKETS, 1e-3);

@@ -407,7 +407,8 @@ static void odd_paths_are_paths(void **state)
 	bool was_root = become_nobody(f);
 	size_t runs[ARRAY_LEN(names)] = {0};
 
-	/* The path is passed to SQLite as a URI. Its parameters must not come from the path. */
+	/* The path is passed to SQLite as a URI. Nothing in the path may become a parameter of the
+	 * URI. */
 	assert_int_equal(chmod(f->path, 0555), 0);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		struct history *h;

@@ -41,7 +41,8 @@ static void limits_decide_which_runs_stay(void **state)
 	} table[] = {
 		{"no limits", {0}, "hgfedcba"},
 		{"ample limits", {.runs_per_job = 5, .retention_seconds = 1e6}, "hgfedcba"},
-		/* x: a b d f (h is open); y: c e; z: g, started at 700 */
+		/* Job x has the runs a, b, d, f and h (h is open). Job y has c and e. Job z has g,
+		 * which started at 700. */
 		{"three of a job", {.runs_per_job = 3}, "hgfedcb"},
 		{"one of a job: the open run and the newest ended one", {.runs_per_job = 1},
 			"hgfe"},
@@ -145,7 +146,8 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	test_prune(f->h, &other, 1e6);
 	assert_string_equal(all_runs(f), "edba");
 
-	/* The forwarder may be stopped for a while, and a clock that steps back deletes nothing. */
+	/* The runs stay while the forwarder is stopped for 29 days. They also stay when the clock
+	 * steps back by 29 days. */
 	test_prune(f->h, &other, 1e6 + 29 * DAY);
 	test_prune(f->h, &other, 1e6 - 29 * DAY);
 	assert_string_equal(all_runs(f), "edba");
@@ -154,7 +156,7 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	test_prune(f->h, &other, 1e6 + 50 * DAY);
 	assert_string_equal(all_runs(f), "edba");
 
-	/* The forwarder never ran again. */
+	/* The forwarder has not run for 31 days, so the runs that wait for it are deleted. */
 	test_prune(f->h, &other, 1e6 + 60 * DAY);
 	assert_string_equal(all_runs(f), "e");
 }
@@ -209,7 +211,7 @@ static void defaults_yield_to_the_limits_of_who_serves(void **state)
 
 		print_message("%s\n", table[i].what);
 		serves.serves = true;
-		/* An earlier limit of another server must not count any more. */
+		/* An earlier limit of another server must no longer apply. */
 		test_prune(f->h, &(struct history_limits){.runs_per_job = 3, .serves = true}, 1000);
 		test_prune(f->h, &serves, 1000);
 		for (char c = 'a'; c <= 'e'; c++)

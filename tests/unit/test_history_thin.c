@@ -20,8 +20,9 @@ static void assert_like(const struct distribution *got, const struct distributio
 	assert_near(got->p99, expected->p99, most);
 }
 
-/* Writes a run that uses a little less than one core, with one second of 4 cores each minute. Its
- * memory rises to i / 10 and falls again. It reads all its data in the first second. */
+/* Writes a run of `n` samples that uses 0.9 cores, but 4 cores in one second of each minute. Its
+ * memory rises by 0.1 per sample in the first half and falls again in the second half. It reads all
+ * its data in the first second. */
 static void write_uneven_run(struct history *h, const char *run_id, double start, size_t n)
 {
 	const struct run_begin b = test_begin(run_id, "job", start);
@@ -138,11 +139,12 @@ static void young_samples_and_lone_ones_stay(void **state)
 	struct test_place *f = *state;
 	const struct history_limits l = {.full_rate_seconds = HOUR};
 
-	/* An open run is thinned up to a whole minute: up to 3600 of 4000 + HOUR - HOUR. */
+	/* An open run is thinned up to the last whole minute before the limit. The limit is 3590 s,
+	 * so the samples before 3540 s = 59 minutes are thinned. */
 	test_write_run(f->h, "open", "job", -1, 4000, OUTCOME_RUNNING); /* samples at 0, 1, ... */
 	test_prune(f->h, &l, 3590 + HOUR);
 	assert_int_equal(test_count_samples(f, "open"), 59 + 4000 - 59 * 60);
-	/* The next minute follows later. */
+	/* The limit is now 3605 s, so one more minute is thinned. */
 	test_write_samples(f->h, "open", -1, 4000, 100);
 	test_prune(f->h, &l, 3605 + HOUR);
 	assert_int_equal(test_count_samples(f, "open"), 60 + 4100 - 3600);
@@ -272,7 +274,7 @@ static void a_clock_that_stands_still_does_no_harm(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 2500, 1e-6);
 }
 
-/* Sample counts that no program writes. Buckets and runs add them up, and the sum must not
+/* No program writes such sample counts. Buckets and runs add them up, and the sum must not
  * overflow. */
 static void counts_of_a_damaged_file_stay_counts(void **state)
 {

@@ -8,10 +8,10 @@
 #include "collectors/base/mem.h"
 #include "collectors/host.h"
 
-/* The machine that the test plays. */
+/* The simulated machine. */
 static struct {
 	size_t kernel_cpus, usable;
-	int code; /* errno that the kernel sets, whatever the size is */
+	int code; /* errno that the simulated kernel sets for any size; 0 = none */
 } machine;
 
 /* Takes the place of the C library's function. Like the kernel, it refuses a set without room for

@@ -285,7 +285,8 @@ static void scrapers_at_once_all_get_whole_answers(void **state)
 	}
 	struct http_world *f = *state;
 
-	/* Stopping waits for the last scrape, which reports the snapshot that it had. */
+	/* `http_stop` waits until the last scrape has ended. Each scrape reports which snapshot it
+	 * sent. */
 	http_stop(f->http);
 	f->http = NULL;
 	assert_true(fake_sampler_scraped(f->app.sampler) > 0);

@@ -221,7 +221,8 @@ static void wait_until_read(int fd)
 		sched_yield();
 }
 
-/* Each body lacks its last bytes when the others arrive. */
+/* Each client sends all but the last bytes of its body, so the server has to keep all bodies at
+ * once. */
 static void bodies_have_16_mib_together(void **state)
 {
 	enum { ROOM = 64, MORE = 6 };

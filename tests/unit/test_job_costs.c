@@ -1,4 +1,4 @@
-/* The costs of jobs, update by update, and the points of a scrape. */
+/* The costs of jobs after each update, and the points of a scrape. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -96,7 +96,8 @@ static struct snapshot *scrape(struct snapshot_pool **pool, int expected)
 	return s;
 }
 
-/* Returns the value with that second label; "" = any label, NaN = not found. */
+/* Returns the value whose second label is `server`. An empty `server` matches any label. NaN = not
+ * found. */
 static double value(const char *name, const char *server)
 {
 	struct snapshot_pool *pool;
@@ -147,7 +148,8 @@ static void what_runs_cost_adds_up_and_never_falls(void **state)
 	job.outcomes[OUTCOME_SUCCEEDED] = 2;
 	look();
 	assert_double_equal(value(TOTAL, ""), 2.5, 1e-9);
-	/* An interrupted run turned out to go on. Only the additional cost is added. */
+	/* A run that was recorded as interrupted turned out to continue. Only the additional cost
+	 * is added. */
 	longer.duration_seconds = 3600;
 	the_history_has(2, (struct run[]){third, longer});
 	job.outcomes[OUTCOME_SUCCEEDED] = 3;

@@ -13,7 +13,7 @@
 
 static const struct mono start = {NS_PER_S};
 
-/* A run that ends at once. */
+/* Begins a run and ends it at once. Returns true if the name was admitted. */
 static bool short_run(struct name_quota *j, const char *name, uint64_t user, struct mono now)
 {
 	bool admitted = name_quota_admit(j, name, user, now);
@@ -83,7 +83,7 @@ static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 	assert_int_equal(short_runs(&j, "evil", 520, MALLORY, &now), 500);
 	assert_true(short_run(&j, "payroll", ROOT, now));
 	assert_int_equal(with_place(&j), 500);
-	/* No further name of that user is admitted. */
+	/* No further name of MALLORY is admitted. */
 	assert_false(short_run(&j, "evil", MALLORY, now));
 	/* Two users may have half of the places each, three users a third each. */
 	assert_int_equal(short_runs(&j, "report", 520, ROOT, &now), 249);
@@ -125,8 +125,8 @@ static void a_name_with_a_run_keeps_its_place(void **state)
 	name_quota_ended(&j, "unknown");
 }
 
-/* Otherwise a newcomer with many names would take the places of a user that had more before, and
- * those jobs would be lost. */
+/* All jobs of the first user are admitted again on each day. Otherwise a newcomer with many names
+ * would take their places, and these jobs would be lost. */
 static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 500};
@@ -193,7 +193,7 @@ static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 	assert_in_range(admitted, 50, 100);
 	assert_in_range(j.n, 50, 100);
 	assert_int_equal(with_place(&j), 50);
-	/* There is room for as many again the next day. */
+	/* The next day there is room for 50 more names. */
 	now.ns += JOB_NAME_REST_SECONDS * NS_PER_S;
 	assert_int_equal(short_runs(&j, "good", 60, ROOT, &now), 50);
 	assert_in_range(j.n, 50, 100);

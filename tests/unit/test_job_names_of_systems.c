@@ -149,7 +149,7 @@ static void different_jobs_keep_their_names(void **state)
 #define SLURM      "SLURM_JOB_NAME=a\0SLURM_JOB_ID=1\0"
 #define KUBERNETES "RIGHTSIZE_JOB_NAME=a\0KUBERNETES_SERVICE_HOST=10.0.0.1\0"
 
-/* Sizes have the unit of who wrote them: Slurm counts MiB, PBS writes 4gb for 2^32. */
+/* Each job system has its own units: Slurm counts in MiB, and PBS writes 4gb for 2^32 bytes. */
 static void what_was_asked_for_is_what_the_node_gives(void **state)
 {
 	static const struct {

@@ -166,7 +166,8 @@ static void names_are_fit_to_show_whatever_the_process_says(void **state)
 	assert_string_equal(found.is.job_name, "</b_[2J>");
 }
 
-/* PCRE2 needs time for each byte, and much time per byte with some patterns. */
+/* Only the beginning of a long text is matched, because PCRE2 needs time for each byte. Some
+ * patterns need much time per byte. */
 static void only_the_beginning_of_a_long_text_is_looked_at(void **state)
 {
 	static char path[5000];

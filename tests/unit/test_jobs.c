@@ -1,5 +1,5 @@
-/* collectors/followed/jobs.c: which processes belong to a run, and that no CPU time is lost or
- * counted twice, on a /proc in memory. */
+/* collectors/followed/jobs.c: which processes belong to a run. No CPU time may be lost or counted
+ * twice. /proc is simulated in memory. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -59,7 +59,8 @@ static void waited_zombie_that_still_shows_is_counted_once(void **state)
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
 }
 
-/* The parent waited for a child that no tick saw, and not for the zombie. */
+/* The parent waited for a child that began and ended between two ticks. It did not wait for the
+ * zombie. */
 static void zombie_that_stays_is_counted_at_the_second_look(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -73,7 +74,7 @@ static void zombie_that_stays_is_counted_at_the_second_look(void **state)
 		.waited_faults = 90, .start = 5);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);
-	/* It is reaped by nobody of the run: its time stays. */
+	/* No process of the run reaps the zombie, so the zombie's time stays in the total. */
 	gone(w, 11);
 	children(w, 10, "");
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3.5, 1e-9);

@@ -1,4 +1,5 @@
-/* collectors/followed/jobs.c: what is kept of runs that ended, and of the last sample. */
+/* collectors/followed/jobs.c: which values of ended runs are kept, and for how long. The last
+ * sample is reported until the next tick. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -35,8 +36,6 @@ static double told(struct world *w, unsigned int metric)
 	return ret;
 }
 
-/* The order of addition changes the last bit: 0.01 + 0.01 + 0.04 is 0.06, but 0.04 + 0.01 + 0.01 is
- * less. */
 static bool follows(const struct world *w, const char *run_id)
 {
 	struct account_note note;
@@ -44,6 +43,8 @@ static bool follows(const struct world *w, const char *run_id)
 	return jobs_note(w->host.jobs, &w->host, run_id, &note);
 }
 
+/* The order of addition changes the last bit: 0.01 + 0.01 + 0.04 is 0.06, but 0.04 + 0.01 + 0.01 is
+ * less. */
 static void counter_does_not_fall_by_the_last_bit(void **state)
 {
 	static const unsigned long ticks[][3] = {
@@ -69,7 +70,7 @@ static void counter_does_not_fall_by_the_last_bit(void **state)
 	}
 }
 
-/* Each ended run is dropped by its own age. The end of other runs does not keep it. */
+/* Each ended run is dropped by its own age, even if another run ended later. */
 static void ended_runs_go_when_seen_or_after_a_while(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

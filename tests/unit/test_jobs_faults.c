@@ -14,11 +14,11 @@
 #include "tests/support/jobs_world.h"
 #include "tests/support/test_host.h"
 
-/* More calls than life() makes. */
+/* The simulated life of a run makes fewer calls. */
 #define CALLS_MAX 5000
 
-/* Ticks of a life. A call may fail in the first five. Limits are read every LIMIT_LOOKS ticks
- * (collectors/accounting/accounts.c). */
+/* The life has LOOKS ticks, numbered from 0. One call may fail in the ticks 0 to LAST_FAULT. Limits
+ * are read every LIMIT_LOOKS ticks (collectors/accounting/accounts.c). */
 #define LOOKS       12
 #define LAST_FAULT  4
 #define LIMIT_LOOKS 10
@@ -26,10 +26,10 @@
 /* ---- the run ---- */
 
 enum kind {
-	FAMILY,  /* in a group of its own */
-	LOOSE,   /* the same, in a shared group */
-	SCANNED, /* a kernel without "children" files */
-	ALONE,   /* one process in a shared group */
+	FAMILY,  /* several processes in a control group that only they use */
+	LOOSE,   /* several processes in a shared control group */
+	SCANNED, /* like LOOSE, on a kernel without "children" files */
+	ALONE,   /* one process in a shared control group */
 	KINDS
 };
 
@@ -55,8 +55,8 @@ static unsigned long user_ticks(unsigned long look)
 	return 100 + 10 * look;
 }
 
-/* Writes the process's I/O counts. Each waited-for child adds the counts of one process at the
- * first tick. */
+/* Writes the process's I/O counts at a tick. If `waited` is true, they include the counts of one
+ * child that has ended. */
 static void put_io(struct life *l, int pid, unsigned long look, bool waited)
 {
 	unsigned long read = 7000 + look, written = 6000000 + 1000000 * look;
@@ -72,8 +72,8 @@ static void put_io(struct life *l, int pid, unsigned long look, bool waited)
 	text_of(l->w->proc, pid, "io", text);
 }
 
-/* Memory grows enough at each tick that the sum grows although some processes end, and that PSS is
- * read each time. */
+/* Returns the memory of a process at a tick. It grows so much that the sum of all processes grows
+ * although some of them end, and that PSS is read at each tick. */
 static unsigned long memory_kib(unsigned long look)
 {
 	unsigned long kib = 4000;
@@ -292,8 +292,8 @@ static void untroubled(enum kind kind, struct told *ret)
 struct fault {
 	enum kind kind;
 	int code, nth;
-	enum { NOTHING, GONE, REFUSED } says; /* if not NOTHING, the next tick may be incomplete */
-	long at; /* the tick in which the call failed; BEFORE_ANY = in jobs_follow(); NOT_MET */
+	enum { NOTHING, GONE, REFUSED } says; /* unless NOTHING, the next tick may be incomplete */
+	long at; /* tick of the failed call; BEFORE_ANY = in jobs_follow(); NOT_MET = none failed */
 };
 
 #define BEFORE_ANY (-1)
@@ -317,15 +317,15 @@ static bool begins_when_read(size_t i)
 	       i == RUN_CPU_THROTTLED_PERIODS || i == RUN_CPU_THROTTLED_SECONDS;
 }
 
-/* User and system time add up to the total. How much of the total is which may be known late or
+/* User and system time add up to the total. The size of each part may become known late or
  * never. */
 static bool is_part_of_cpu(size_t i)
 {
 	return i == RUN_CPU_USER_SECONDS || i == RUN_CPU_SYSTEM_SECONDS;
 }
 
-/* CPU wait is not read at each tick, so it may be higher than in a life where it was read
- * earlier. */
+/* CPU wait is not read at each tick. After a fault it may be read later than without the fault, and
+ * may then be higher. */
 static bool lags(size_t i)
 {
 	return i == RUN_CPU_WAIT_SECONDS;
@@ -368,13 +368,13 @@ static bool is_excused(const struct fault *f, const struct told *truth, long loo
 		return look < LIMIT_LOOKS && isnan(told);
 	if (is_part_of_cpu(i))
 		return true;
-	/* A value that was read again is younger. */
+	/* After a fault PSS may be read again, and its age is then lower. */
 	if (i == RUN_MEMORY_PSS_AGE_SECONDS)
 		return told < truth->value[look][i];
-	/* In the end, at least the value at the time of the fault is known. */
+	/* At the last tick, the value is at least the true value at tick LAST_FAULT. */
 	if (lags(i))
 		return look < LOOKS - 1 || told >= truth->value[LAST_FAULT][i];
-	/* A file system whose first reading failed has no known usage from before. */
+	/* If the first reading of a file system failed, its used space at the start is unknown. */
 	if (i == RUN_DISK_GROWN_BYTES && isnan(told))
 		return f->at == 0;
 	/* Growth between the failed reading and the next is not counted. */
@@ -468,7 +468,7 @@ static void every_read_may_fail_once_and_the_next_look_is_whole(void **state)
 			sweep(kind, codes[i]);
 }
 
-/* The process then leaves the run, or the refused file is read again much later. */
+/* -ENOENT: the process leaves the run. -EACCES: the refused file is read again much later. */
 static void a_process_may_seem_gone_or_refuse_at_any_read(void **state)
 {
 	static const int codes[] = {-ENOENT, -EACCES};

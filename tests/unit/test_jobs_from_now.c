@@ -79,8 +79,8 @@ static void mark_from_before_is_no_peak_of_the_run(void **state)
 	}
 }
 
-/* The child's own clock counted a little more than its parent got, because the parent's time is in
- * ticks. */
+/* The parent gets a little less CPU time than the child's own clock counted, because the parent's
+ * time is in ticks. */
 static void child_from_before_takes_nothing_away(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

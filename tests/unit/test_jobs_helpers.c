@@ -52,7 +52,8 @@ static void put_family(struct world *w, const struct fake *second)
 	put(w, &f);
 }
 
-/* Expects the usage of the root, its child, and of the second child if it counts. */
+/* Expects the usage of the root and its first child. The usage of the second child is included if
+ * `counts` is true. */
 static void expect(struct world *w, bool counts)
 {
 	const struct run_reading *r = look(w);
@@ -120,9 +121,11 @@ static void environment_declares_a_helper(void **state)
 		{"A=1", "B=2\0RIGHTSIZE_HELPER=0\0C=3", 1002, true},
 		{"A=1", "B=2\0RIGHTSIZE_HELPER=11\0C=", 1002, true},
 		{"A=1", "B=2\0XRIGHTSIZE_HELPER=1\0C=", 1002, true},
-		/* The job has the variable itself, so it tells nothing of its children. */
+		/* The root has the variable itself, so the variable does not mark a child as a
+		 * helper. */
 		{"RIGHTSIZE_HELPER=1", "B=2\0RIGHTSIZE_HELPER=1\0C=3", 1002, true},
-		/* A fork of the root has the root's environment, and another user's is unreadable. */
+		/* The process is a fork of the root (stack 1000) with the root's environment, or
+		 * the process of another user (stack 0) with an unreadable environment. */
 		{"A=1", "B=2\0RIGHTSIZE_HELPER=1\0C=3", 1000, true},
 		{"A=1", "B=2\0RIGHTSIZE_HELPER=1\0C=3", 0, true},
 	};
@@ -178,7 +181,8 @@ static void descendants_of_a_declared_helper_are_helpers(void **state)
 		PUT(w, .pid = 13, .ppid = 12, .user = 1, .stack = 1003, .children = "14 ");
 		PUT(w, .pid = 14, .ppid = 13, .user = 2, .stack = 1004, .children = "");
 		follow(w, 10, 0);
-		/* The children of an exporter are older than its program: a shell executed it. */
+		/* If process 12 is an exporter, a shell started 13 and 14 before it executed the
+		 * exporter. So these two processes belong to the job. */
 		assert_double_equal(look(w)->value[RUN_PROCESSES], exporter ? 4 : 2, 0);
 		assert_double_equal(look(w)->value[RUN_CPU_SECONDS], exporter ? 1.23 : 1.2, 1e-9);
 	}
@@ -234,7 +238,7 @@ static void declarations_are_limited_to_living_processes(void **state)
 	assert_false(helpers_declared(all, 1004, 8));
 }
 
-/* The parent gets the helper's CPU time and faults by waiting: 7 s of 8.5 s, and 40 faults. */
+/* When the parent waits for the helper, it gets the helper's CPU time (7 s) and its 40 faults. */
 static void waited_time_of_a_helper_is_subtracted(void **state)
 {
 	static const struct {
@@ -243,9 +247,11 @@ static void waited_time_of_a_helper_is_subtracted(void **state)
 	} cases[] = {
 		/* Nobody waited: the parent got nothing. */
 		{0, 0, 1.2, 5, 0},
-		/* Exactly the last reading of the helper. Two ticks are unsure. */
+		/* The parent got exactly the last reading of the helper. Two ticks are
+		 * uncertain. */
 		{700, 40, 1.2, 5, 0.02},
-		/* The helper ran on, or a child that was never seen did. */
+		/* The helper, or a child that was never seen, used more time after the last
+		 * reading. */
 		{730, 44, 1.5, 9, 0.32},
 	};
 
@@ -271,7 +277,7 @@ static void waited_time_of_a_helper_is_subtracted(void **state)
 	}
 }
 
-/* A child of the job that ends beside the helper keeps its time. */
+/* A child of the job ends at the same time as the helper. The child's time stays in the total. */
 static void child_and_helper_end_together(void **state)
 {
 	AUTO(world_freep) struct world *w = world_with_us();
@@ -309,7 +315,8 @@ static void run_ends_when_only_helpers_are_left(void **state)
 	assert_double_equal(r->value[RUN_CPU_SECONDS], 1.2, 1e-9);
 }
 
-/* The wrapper's rusage has what it and the job waited for. */
+/* The wrapper's rusage contains all processes that the wrapper and the job waited for, helpers
+ * included. */
 static void final_figures_are_without_helpers(void **state)
 {
 	static const struct {
@@ -318,7 +325,7 @@ static void final_figures_are_without_helpers(void **state)
 	} cases[] = {
 		{FINAL_AT_LEAST, 36000, 1.5, 400},
 		{FINAL_AT_LEAST, 36001, 1.5, 36001},
-		/* The record of a run has no helpers any more. */
+		/* FINAL_EXACT comes from the run's record, which contains no helpers. */
 		{FINAL_EXACT, 36000, 8.5, 36000},
 	};
 

@@ -153,8 +153,8 @@ static void pss_is_read_at_each_look_where_it_costs_little(void **state)
 	assert_double_equal(v[RUN_MEMORY_HUGE_BYTES], PROCESSES * 8 * 1024, 0);
 }
 
-/* The kernel adds the per-CPU counts to the stat file late. The difference is the same at each
- * tick. */
+/* RSS in `stat` differs from RSS in `smaps_rollup`, because the kernel adds its per-CPU counts to
+ * `stat` late. The difference is the same at each tick. */
 static void pss_is_not_read_again_because_two_files_differ(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -183,7 +183,7 @@ static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **s
 	assert_in_range(rollups_read(w), PROCESSES + 1, most);
 	assert_true(v[RUN_MEMORY_PSS_DEFERRED] >= PROCESSES - 1);
 	assert_true(v[RUN_MEMORY_PSS_AGE_SECONDS] >= LOOKS / 2);
-	/* The value follows the RSS. */
+	/* The PSS of a process whose reading is deferred follows its RSS. */
 	assert_true(v[RUN_MEMORY_PSS_BYTES] >= PROCESSES * 2000 * 1024);
 }
 
@@ -224,7 +224,8 @@ static void kinds_of_memory_are_told_apart(void **state)
 	assert_double_equal(v[RUN_MEMORY_SHMEM_BYTES], 2 * 60 * 1024, 0);
 	assert_double_equal(v[RUN_MEMORY_HUGETLB_BYTES], 2 * 2048 * 1024, 0);
 	assert_double_equal(v[RUN_MEMORY_SWAP_BYTES], 2 * 5 * 1024, 0);
-	/* Huge pages are unknown here, and an older kernel has no kinds of memory. */
+	/* Huge pages are unknown in this test. An older kernel does not report the kinds of
+	 * memory. */
 	assert_true(isnan(v[RUN_MEMORY_HUGE_BYTES]));
 	PUT(w, .pid = 11, .ppid = 10, .start = 5, .rss_pages = 91);
 	v = look(w)->value;
@@ -337,7 +338,7 @@ static void files_in_tmpfs_are_unknown_without_kinds_or_a_group(void **state)
 	children(w, 10, "");
 	follow(w, 10, 0);
 	assert_true(look(w)->value[RUN_MEMORY_TMPFS_BYTES] > 0);
-	/* An older kernel without kinds of memory. */
+	/* An older kernel does not report the kinds of memory. */
 	PUT(w, .pid = 10, .ppid = 1, .start = 5, .rss_pages = 90, .faults = 1);
 	assert_true(isnan(look(w)->value[RUN_MEMORY_TMPFS_BYTES]));
 	world_freep(&w);

@@ -50,8 +50,9 @@ static void following_nobody_is_refused(void **state)
 	assert_non_null(strstr(e.text, "77"));
 }
 
-/* --path.procfs does not show this program: no number in it is certain. A wrapper's run is recorded
- * with what its own accounts give, and a run that somebody announces is refused. */
+/* --path.procfs does not show this program, so no number in it is certain. A wrapper's run is
+ * recorded with the values of the wrapper's own accounts. A run that a client announces is
+ * refused. */
 static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -92,8 +93,8 @@ static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
 	assert_double_equal(note.cpu_foreign_seconds, 0, 0);
 }
 
-/* Shows a process whose first thread called pthread_exit(3), like the kernel does. Another thread
- * has the memory. */
+/* Writes the files of a process whose first thread called pthread_exit(3). The thread `thread`
+ * still has the memory. */
 static void first_thread_ended(struct world *w, int pid, int thread)
 {
 	char path[64], text[200];

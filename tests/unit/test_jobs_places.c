@@ -89,7 +89,8 @@ static void of_100000_job_names_the_latest_are_told(void **state)
 	snapshot_pool_free(pool);
 }
 
-/* There are as many jobs as the limit allows. Of the first ones, every second job has two runs. */
+/* There are as many jobs as the limit allows. Among the first jobs, every second job has two
+ * runs. */
 static void each_job_has_the_sum_of_its_own_runs(void **state)
 {
 	static const struct collector *const collectors[] = {&collector_jobs, NULL};

@@ -144,8 +144,8 @@ static void ten_thousand_generations_are_followed_whole(void **state)
 	followed_whole((struct shape){.falling = true, .no_children_file = true});
 }
 
-/* The generations end one after the other, the last first. The tree above them is climbed once, not
- * once for each. */
+/* The last half of the generations ends. The tree above them is climbed once, not once for each
+ * ended process. */
 static void half_of_ten_thousand_generations_end(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

@@ -118,8 +118,8 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 	assert_null(c);
 }
 
-/* The prices of the machine's region are fetched without an option. It is no error if the Keeper
- * does not know the region. */
+/* The prices of the machine's region are always fetched, even if no option names the region. It is
+ * no error if the Keeper does not know the region. */
 static void home_is_a_further_pass_where_it_is_known(void **state)
 {
 	static const struct {
@@ -301,7 +301,8 @@ static void fresh_pages_are_not_asked_for_and_old_ones_confirmed(void **state)
 	w.fail_call = 9;
 	w.fail_times = 1;
 	assert_true(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e) < 0);
-	/* The next fetch continues there. Only the state is read again. */
+	/* The next fetch continues at the call that failed. Only the Keeper's state is read
+	 * again. */
 	w.fail_call = 0;
 	unsigned before = w.calls;
 

@@ -26,9 +26,9 @@ static void counters_never_fall(void **state)
 		{149, 150},
 		{150, 150},
 		{151, 151},
-		{76, 151}, /* more than half: waits until the kernel has caught up */
+		{76, 151}, /* fell to more than half: 151 stays until the kernel has caught up */
 		{160, 160},
-		{79, 239}, /* less than half: started again at 0 */
+		{79, 239}, /* fell to less than half: the kernel started again at 0 */
 		{80, 240},
 		{0, 240},
 		{7, 247},
@@ -152,7 +152,7 @@ static void a_text_read_for_all_holds_for_the_tick(void **state)
 	memory_tree_text(t.proc, "loadavg", "0.5");
 	assert_reads(&second, &t, "cpu 1");
 	memory_tree_text(t.proc, "stat", "cpu 22");
-	assert_reads(&second, &t, "cpu 22"); /* the read before was not shared */
+	assert_reads(&second, &t, "cpu 22"); /* no earlier read was shared */
 	assert_int_equal(kernel_file_read_shared(&first, &t.host, &text, NULL), 0);
 	memory_tree_text(t.proc, "stat", "cpu 3");
 	assert_reads(&other, &t, "0.5");
@@ -219,7 +219,7 @@ static void devices_are_bounded_and_their_names_clean(void **state)
 
 	memset(name, 'x', sizeof name);
 	assert_non_null(devices_see(&d, (struct slice){name, 300}));
-	assert_non_null(devices_see(&d, (struct slice){name, 299})); /* cut, but a different name */
+	assert_non_null(devices_see(&d, (struct slice){name, 299})); /* cut, but still distinct */
 	assert_string_equal(devices_see(&d, named("\xff"))->name, "\xef\xbf\xbd");
 	devices_done(&d);
 }

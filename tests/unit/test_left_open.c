@@ -150,7 +150,7 @@ static void a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_
 	assert_int_equal(outcome_of(f, second.run_id), OUTCOME_FAILED);
 }
 
-/* The wall clock was set to 1970 since the run began. */
+/* The wall clock was set to 1970 after the run began. */
 static void samples_of_a_continued_run_cover_its_duration_though_the_clock_stepped(void **state)
 {
 	struct fixture *f = *state;
@@ -171,7 +171,8 @@ static void samples_of_a_continued_run_cover_its_duration_though_the_clock_stepp
 	for (size_t i = 0; i < series.n; i++)
 		covered += series.duration[i];
 	assert_true(r.duration_seconds > 900);
-	/* The snapshots of this test are not of the second of their look. */
+	/* In this test a snapshot may have another time than its reading, so a difference of 10 s
+	 * is allowed. */
 	assert_near(covered, r.duration_seconds, 10);
 	assert_null(r.not_measured);
 }

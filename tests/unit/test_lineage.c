@@ -213,7 +213,7 @@ static void pid_used_again_unseen_is_told_by_its_clock(void **state)
 	fork_event(w, 10, 11);
 	w->clock[11] = 500;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
-	lineage_lost(w->book); /* lost: this process's end and the next one's fork */
+	lineage_lost(w->book); /* the end of this process and the fork of the next 11 are lost */
 	w->clock[11] = 3;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
 	w->clock[11] = 900;
@@ -327,7 +327,7 @@ static void end_of_a_process_is_counted_from_its_record_on(void **state)
 
 	assert_int_equal(t.cpu_ns, 1000);
 	assert_int_equal(t.ends_ns, 90000);
-	/* The upper bound decreases, because part of that time is now known. */
+	/* The upper bound decreases by the 90000 ns that are now estimated. */
 	assert_int_equal(t.unseen_ns, LINEAGE_END_NS + 100 * LINEAGE_END_PAGE_NS - 90000);
 }
 
@@ -356,7 +356,7 @@ static void time_of_others_is_no_part_of_an_end(void **state)
 	}
 }
 
-/* Other processes end as well, so the usual cost of an exit adapts to the present. */
+/* The exits of all processes become more expensive, so the usual cost of an exit must follow. */
 static void usual_end_follows_what_is_usual_now(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();
@@ -380,8 +380,8 @@ static void end_is_not_guessed(void **state)
 	AUTO(world_freep) struct world *w = world_new();
 	unsigned run = begin(w, 10, 0, 0);
 
-	/* The fork, the exit or the time of the record is missing, or there are several threads, or
-	 * a clock is behind. */
+	/* The cost of an exit is not estimated if the fork, the exit or the time of the record is
+	 * missing, if there are several threads, or if a clock is behind. */
 	EVENT(w, .kind = PROCESS_FORKED, .pid = 11, .parent = 10);
 	RECORD(w, .id = 11, .cpu_ns = 5, .elapsed_ns = MS);
 	EVENT(w, .kind = THREAD_ENDED, .pid = 11, .at_ns = 5 * MS);
@@ -416,8 +416,8 @@ static uint64_t cpu(struct world *w, unsigned run)
 	return settle(w, run).cpu_ns;
 }
 
-/* The job is followed first. It has a child 11 and the step, which has a child 21 when the step is
- * followed. */
+/* The job is followed first. Its children are process 11 and the step (process 20). The step has
+ * the child 21 when the step is followed. */
 static struct world *nested_world(void)
 {
 	struct world *w = world_new();
@@ -429,8 +429,8 @@ static struct world *nested_world(void)
 	w->clock[20] = 5;
 	w->clock[21] = 3;
 	assert_int_equal(cpu(w, w->job), 115);
-	/* Process 22, a child of the step, used 4 and ended. The job has its record, and the step
-	 * gets its time from the parent. */
+	/* Process 22, a child of the step, used 4 ns and ended. The job has the record of process
+	 * 22. The step gets this time from its root, which waited for process 22. */
 	fork_event(w, 20, 22);
 	end(w, 22, 4);
 	assert_int_equal(cpu(w, w->job), 119);
@@ -533,7 +533,7 @@ static void outer_run_that_is_forgotten_takes_nothing_along(void **state)
 	assert_int_equal(cpu(w, w->step), 32);
 }
 
-/* The outer run may get its name after the job. */
+/* The outer run may be followed later than the job inside it. */
 static void outer_run_may_begin_later(void **state)
 {
 	AUTO(world_freep) struct world *w = nested_world();
@@ -541,15 +541,16 @@ static void outer_run_may_begin_later(void **state)
 
 	w->alive[5] = true;
 	w->clock[5] = 1000;
-	/* `whole` is the machine's run. Its 18 are of ended processes: 7 from before the job was
-	 * followed, 4 of process 22 and 7 of process 11. */
+	/* `whole` is the run of the whole machine. It begins with 18 ns of ended processes: 7 from
+	 * before the job was followed, 4 of process 22 and 7 of process 11. */
 	end(w, 11, 7);
 	assert_int_equal(cpu(w, w->job), 126);
 	whole = lineage_begin(w->book, 5, 18);
 	for (pid_t pid = 10; pid < 22; pid++)
 		if (w->alive[pid])
 			lineage_add(w->book, whole, pid);
-	/* 18 of ended processes and 1000 of process 5; 100, 5 and 3 of the living ones. */
+	/* 1126 = 18 of ended processes + 1000 of process 5 + 100, 5 and 3 of the processes 10, 20
+	 * and 21. */
 	assert_int_equal(cpu(w, whole), 1126);
 	assert_int_equal(cpu(w, w->job), 126);
 	assert_int_equal(cpu(w, w->step), 12);
@@ -592,7 +593,8 @@ static void run_between_two_may_begin_last(void **state)
 	assert_int_equal(cpu(w, w->job), 229);
 }
 
-/* The cost of exits in a group is not divided when a part of a run is in another group. */
+/* The cost of exits in a group is not divided among its runs while a part of a run is in another
+ * group. */
 static void inner_run_in_another_group_is_elsewhere(void **state)
 {
 	AUTO(world_freep) struct world *w = nested_world();

@@ -110,7 +110,8 @@ static void what_is_no_socket_is_left_where_it_is(void **state)
 	assert_true(is_there(target));
 	assert_int_equal(unlink(path), 0);
 
-	/* A leftover socket is replaced, and removed when it is dropped. */
+	/* A leftover socket is replaced. The socket is removed when no program listens on it any
+	 * more. */
 	assert_int_equal(listen_unix(&fd, target, &e), 0);
 	close(fd);
 	listen_drop_unix(target);

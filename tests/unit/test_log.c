@@ -148,7 +148,7 @@ static void nobody_waits_for_who_does_not_read(void **state)
 	while (log_write("x", 1, 0))
 		n++;
 	begin = now_read().mono;
-	/* 30 lost lines wait only once together. */
+	/* The program waits only once for all 30 lost lines together. */
 	for (int i = 0; i < 30; i++)
 		log_line(LOG_LEVEL_ERROR, "lost", NULL);
 	assert_true(mono_seconds_between(begin, now_read().mono) < 3);
@@ -168,7 +168,8 @@ static void what_was_lost_is_counted(void **state)
 	struct fixture *f = *state;
 	int none = open("/dev/full", O_WRONLY | O_CLOEXEC), to = dup(STDERR_FILENO);
 
-	/* A line from the test before. */
+	/* The test before lost 30 lines. The next line that is written is followed by their
+	 * number. */
 	log_line(LOG_LEVEL_INFO, "taken", NULL);
 	said(f);
 	assert_non_null(strstr(said(f),

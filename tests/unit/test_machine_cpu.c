@@ -54,7 +54,7 @@ static void spent_is_what_was_not_idle(void **state)
 		{10, 11.5, 0.5, 2},
 		{10, 12, 0, 2},
 		{10, 12.1, 0, 2}, /* ticks are coarser than the clock */
-		{10, 7, 2, 1},    /* a CPU went offline, with its idle time */
+		{10, 7, 2, 1},    /* a CPU went offline, and the sum lost its idle time */
 		{10, 11, 3, 4},
 	};
 
@@ -68,8 +68,8 @@ static void spent_is_what_was_not_idle(void **state)
 	}
 }
 
-/* Two CPUs: how many ticks of the second each was idle, and how many of its busy ticks were
- * stolen. */
+/* Each case has two CPUs and one second (100 ticks): the ticks in which each CPU was idle, and how
+ * many of its busy ticks were stolen. */
 static void stolen_is_a_part_of_what_ran(void **state)
 {
 	static const struct {
@@ -78,10 +78,11 @@ static void stolen_is_a_part_of_what_ran(void **state)
 	} cases[] = {
 		{{100, 100}, {0, 0}, NAN}, /* nothing ran */
 		{{0, 100}, {0, 0}, 0},
-		{{0, 0}, {50, 50}, 1 / 3.}, /* half stolen, half of that while running */
+		{{0, 0}, {50, 50}, 1 / 3.}, /* 50 ran, 50 were stolen, of which 25 count */
 		{{0, 98}, {10, 0}, 0.09 / 1.01},
-		{{0, 90}, {10, 10}, 0.09 / 0.99}, /* a CPU that hardly runs and waits to wake up */
-		{{0, 100}, {0, 5}, 0},            /* ticks are coarser than the clock */
+		/* The second CPU is nearly idle and waits each time it wakes up. */
+		{{0, 90}, {10, 10}, 0.09 / 0.99},
+		{{0, 100}, {0, 5}, 0}, /* ticks are coarser than the clock */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

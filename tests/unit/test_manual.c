@@ -59,8 +59,8 @@ static void man_page_has_every_command_option_and_parameter(void **state)
 		holds(&page, "collector.%s\\fR%s", all_collectors[i]->name, "\n");
 }
 
-/* roff executes a line that begins with a dot or a quote. Only the page's own requests may begin
- * so. */
+/* roff executes a line that begins with a dot or a quote. Only requests that the page itself uses
+ * may begin like this. */
 static void no_text_is_taken_for_a_request_of_roff(void **state)
 {
 	static const char *const requests[] = {".TH ", ".SH ", ".SS ", ".TP", ".PP", ".B", ".RS",

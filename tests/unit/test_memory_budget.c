@@ -33,7 +33,7 @@ static void no_limit_gives_more_than_none_does_and_a_larger_one_no_less(void **s
 	}
 }
 
-/* The sum of all budgets, with the largest answer being made, stays below malloc's limit. */
+/* All budgets together, including the largest answer, stay below malloc's limit. */
 static void all_together_fit(void **state)
 {
 	static const size_t limits[] = {32, 64, 128, 256, 512, 4096};
@@ -57,7 +57,8 @@ static void more_than_may_be_given_out_is_too_much(void **state)
 	memory_budget_set(0);
 }
 
-/* A list stops growing. The answer stays abandoned until the next answer begins. */
+/* When its memory is used up, a list in the answer stops growing. The answer stays abandoned until
+ * the next answer begins. */
 static void an_answer_is_given_up_and_nothing_else(void **state)
 {
 	json_t *array = json_array();

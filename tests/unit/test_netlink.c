@@ -112,7 +112,8 @@ static void collect_record(void *context, const struct task_record *r)
 
 static size_t parse(const struct datagram *d, struct collected *c, size_t *refused)
 {
-	/* In a heap block of the exact size, so that a sanitizer notices a read past the end. */
+	/* Copies the datagram into a heap block of the exact size, so that a sanitizer notices a
+	 * read past the end. */
 	AUTO(freep) unsigned char *copy = xmalloc(d->len ? d->len : 1);
 
 	memcpy(copy, d->data, d->len);
@@ -130,9 +131,9 @@ static void record_is_read_whatever_the_kernels_version_and_size(void **state)
 		pid_t process;
 		bool refused;
 	} cases[] = {
-		{8, 328, 105, 0, false}, /* without thrashing and compaction */
+		{8, 328, 105, 0, false}, /* no fields for thrashing and compaction */
 		{10, 352, 130, 0, false},
-		{11, 368, 1130, 0, false},    /* without the process of a thread */
+		{11, 368, 1130, 0, false},    /* no field for the process of a thread */
 		{13, 416, 1130, 4240, false}, /* Linux 6.1 */
 		{16, 560, 1130, 4240, false}, /* Linux 6.18 */
 		{40, 900, 1130, 4240,

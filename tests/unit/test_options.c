@@ -205,7 +205,7 @@ static void a_command_starts_whatever_is_wrong_with_its_options(void **state)
 	static const struct {
 		const char *words[6];
 		const char *ignored; /* the only complaint */
-		const char *command; /* first word; NULL = -EINVAL */
+		const char *command; /* its first word; NULL = the result is -EINVAL */
 	} table[] = {
 		{{"--attempt=0", "true"}, "--attempt=0: " COUNT_OF_ATTEMPT, "true"},
 		{{"--attempt=", "true"}, "--attempt=: " COUNT_OF_ATTEMPT, "true"},
@@ -256,7 +256,7 @@ static void a_command_starts_whatever_is_wrong_with_its_options(void **state)
 	}
 }
 
-/* A wrong value leaves what held before it. */
+/* An invalid value does not replace an earlier valid value. */
 static void a_wrong_option_changes_nothing(void **state)
 {
 	AUTO(options_done) struct options o;

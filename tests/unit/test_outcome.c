@@ -69,7 +69,7 @@ static void status_that_the_kernel_told_is_taken_when_nobody_waited(void **state
 	outcome_note(&f, &note);
 	assert_double_equal(f.exit_signal, SIGTERM, 0);
 
-	/* The status from the process that waited wins. */
+	/* A status from the process that waited has priority over the status in `note`. */
 	f = (struct run_finish){.exit_code = 0, .exit_signal = NAN};
 	outcome_note(&f, &note);
 	assert_int_equal(f.outcome, OUTCOME_SUCCEEDED);

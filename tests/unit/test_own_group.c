@@ -111,7 +111,8 @@ static void delegated_unit_may_be_divided(void **state)
 		skip();
 }
 
-/* A scope of systemd-run --user --scope. The user's systemd marks no group as delegated. */
+/* Most cases are scopes as `systemd-run --user --scope` makes them. The user's systemd marks no
+ * group as delegated. */
 static void scope_of_a_user_may_be_divided_by_who_is_alone_in_it(void **state)
 {
 	static const struct {
@@ -426,8 +427,8 @@ static void clock_does_not_count_who_opened_it(void **state)
 	task_clock_close(&clock);
 }
 
-/* A clock that is attached to a running process counts from then on, with children that it starts
- * later and does not wait for. */
+/* A clock that is attached to a running process counts only later CPU time. It includes children
+ * that the process starts later and does not wait for. */
 static void attached_clock_counts_from_now_on(void **state)
 {
 	struct task_clock clock = TASK_CLOCK_NONE;
@@ -468,10 +469,11 @@ static void attached_clock_counts_from_now_on(void **state)
 	assert_int_equal(status, 0);
 	assert_int_equal(task_clock_read(&clock, &ns), 0);
 	assert_true(ns >= (uint64_t)CHILDREN * BURN_NS);
-	/* The time before is not counted. */
+	/* CPU time from before the clock was attached is not counted. */
 	assert_true(ns < BEFORE_NS);
 	task_clock_close(&clock);
-	/* A thread that has ended is left out, and a thread of nobody refuses the clock. */
+	/* A thread that has ended is left out. The thread id 0 belongs to no thread, so the clock
+	 * cannot be attached. */
 	assert_int_equal(task_clock_attach(&clock, &child, 1), 0);
 	assert_int_equal(task_clock_read(&clock, &ns), -ENODATA);
 	child = 0;

@@ -100,7 +100,7 @@ static void folders_are_made_for_whose_folder_they_are_in(void **state)
 	assert_int_equal(stat(path, &st), root ? 0 : -1);
 	if (root)
 		assert_int_equal(st.st_uid, NOBODY);
-	/* A file is at the place of a folder. */
+	/* A file exists where a folder is needed. */
 	test_write_file(path, "", 0);
 	snprintf(path, sizeof path, "%s/a/b/history.db/c/d", f.path);
 	assert_int_equal(path_make_folder(path, &e), -ENOTDIR);

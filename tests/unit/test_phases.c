@@ -72,7 +72,7 @@ static void a_run_is_cut_where_it_changes(void **state)
 	assert_true(isnan(p.phase[0].demand.vram_bytes));
 }
 
-/* The history returns a column that its file lacks as all NaN. */
+/* If the history file lacks a column, the history returns only NaN for this column. */
 static void an_unknown_column_is_as_good_as_none(void **state)
 {
 	static struct made_up m;
@@ -137,7 +137,8 @@ static void a_split_that_recurs_and_pays_is_proposed(void **state)
 	assert_true(phases_split(p, 3, &arena, &split));
 	assert_int_equal(split.parts.n, 2);
 	assert_true(split.parts.phase[0].seconds == 4000);
-	/* one request: (2.16 + 5 + 25) x 10000; two: (1.08 + 5) x 4000 + (2.16 + 1 + 25) x 6000 */
+	/* A request costs (CPU + memory + GPU) x seconds. One request: (2.16 + 5 + 25) x 10000. Two
+	 * requests: (1.08 + 5) x 4000 + (2.16 + 1 + 25) x 6000. */
 	assert_true(fabs(split.saving - (1 - 193280 / 321600.0)) < 0.005);
 	assert_string_equal(split.words,
 		"split: the run takes 66.7 min on 1.1 cores with 40.0 GiB, then 100.0 min on 2.2 "
@@ -153,7 +154,7 @@ static void a_split_that_does_not_pay_or_recur_is_not(void **state)
 	struct phases p[3];
 	struct split split;
 
-	for (unsigned i = 0; i < 3; i++) { /* at another sample each time */
+	for (unsigned i = 0; i < 3; i++) { /* the phase changes at another sample in each run */
 		load_then_train(&m[i], 200 + 250 * i);
 		phases_of(&m[i].series, &arena, &p[i]);
 	}

@@ -30,7 +30,8 @@ static struct demand nothing(void)
 	return (struct demand){NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
-/* Expects these server_ids of the picks, in order, each followed by a space. */
+/* Expects exactly these picks, in this order. `ids` has the server_id of each pick, followed by a
+ * space. */
 static void assert_picks(const struct catalogue *c, struct demand d, struct pick_options o,
 	const char *ids)
 {

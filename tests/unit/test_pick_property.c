@@ -1,6 +1,6 @@
-/* recommender/servers/pick.c against brute force: thousands of random questions to random
- * catalogues. Each pick fulfils all conditions, no better server does, and the counts add up. The
- * rules are written here a second time, from the text of pick.h. */
+/* Compares recommender/servers/pick.c with brute force: thousands of random questions to random
+ * catalogues. Each pick fulfils all conditions, no server that fulfils them is better, and the
+ * counts add up. The rules are written here a second time, from the text of pick.h. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@
 
 #define MIB 1048576.0
 
-/* Own random numbers (xorshift32), so that a failure can be repeated. */
+/* The random numbers (xorshift32) are the same in each test run, so that a failure can be
+ * repeated. */
 static uint32_t seed = 2463534242u;
 
 static uint32_t next(uint32_t below)

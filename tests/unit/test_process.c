@@ -142,7 +142,8 @@ static void put_numbers(struct test_host *t, int pid, int ppid, const char *numb
 		test_host_link(t, path, namespace);
 }
 
-/* /proc is that of the machine. We are its process 700, and process 5 of container A. */
+/* /proc shows all processes of the machine. This program is process 700 there, and process 5 in its
+ * container A. */
 static void pids_of_another_namespace_are_translated(void **state)
 {
 	static const struct {
@@ -199,7 +200,8 @@ static void host_knows_whose_processes_proc_shows(void **state)
 	assert_true(process_exists(&h, getpid()) == h.own_pid_namespace);
 	assert_false(process_exists(&h, 4194304));
 	host_close(&h);
-	/* A folder that is no procfs: a fixture, whose numbers belong together. */
+	/* A folder that is not a procfs counts as a test fixture. All pids in it belong to one
+	 * namespace. */
 	assert_int_equal(host_open(&h, &(struct host_paths){"/sys", "/sys", "/"}, NULL), 0);
 	assert_false(h.own_pid_namespace || h.other_pid_namespace || h.initial_pid_namespace);
 	host_close(&h);

@@ -1,4 +1,5 @@
-/* collectors/process/process_book.c: which processes are read, and when, on a /proc in memory. */
+/* collectors/process/process_book.c: which processes are read, and at which times. /proc is
+ * simulated in memory. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -139,7 +140,7 @@ static void new_number_is_found_and_thread_is_not(void **state)
 	memory_tree_text(t->w->proc, "22/status", "Name:\tx\nTgid:\t20\nPid:\t22\n");
 	last_pid_is(t, 23);
 	assert_string_equal(after(t, 1), "21 ");
-	/* Many new pids at once are found in the list of /proc. */
+	/* If there are many new pids at once, new processes are found in the list of /proc. */
 	start(t, 300, 20, 1001);
 	memory_tree_remove(t->w->proc, "22");
 	last_pid_is(t, 300);
@@ -204,7 +205,7 @@ static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **stat
 	assert_string_equal(after_unanswered(t, 10, 1), "");
 	assert_string_equal(t->gone, "");
 	assert_string_equal(after(t, 1), "20 ");
-	/* Here the new process's own reading fails as well. */
+	/* This time call 2, the reading of the new process, times out. */
 	start(t, 21, 1, 1011);
 	last_pid_is(t, 21);
 	assert_string_equal(after_unanswered(t, 0.01, 2), "");

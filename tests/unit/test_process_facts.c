@@ -72,7 +72,8 @@ static void the_first_file_that_can_be_read_names_the_job(void **state)
 	}
 }
 
-/* The mounts of process 7, and our own for the case that both share a mount namespace. */
+/* `theirs` is the mount table of process 7. `ours` is this program's mount table, for cases in
+ * which both share a mount namespace. */
 static void a_file_is_read_only_where_every_mount_on_the_way_answers(void **state)
 {
 	static const char overlay[] = "1 0 0:40 / / rw - overlay overlay rw\n";

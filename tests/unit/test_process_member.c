@@ -87,7 +87,8 @@ static void files_of_who_runs_are_kept_open(void **state)
 	assert_true(kept.files->stat.fd >= 0 && kept.files->children.fd >= 0);
 	assert_int_equal(*h.processes_kept, 1);
 	assert_null(other.files); /* the limit is reached */
-	/* A read of an open file returns present values, not those from when it was opened. */
+	/* A read of an open file returns the present values, not the values from when it was
+	 * opened. */
 	assert_true(member_look(&kept, &h));
 	assert_true(kept.counter[TREE_READ_CHARS] > before);
 	member_done(&kept);
@@ -126,7 +127,7 @@ static const struct {
 } switch_looks[] = {
 	{1, {4, -1, -1}, 0, 4},
 	{3, {4, 1000, 2000}, 0, 3004},
-	{2, {4, 1500, -1}, 0, 3004}, /* 500 more, but those that 12 had at its end are unknown */
+	{2, {4, 1500, -1}, 0, 3004}, /* 11 has 500 more, but the last count of 12 is unknown */
 	{2, {4, 2500, -1}, 0, 4004},
 	{3, {4, 2600, 7}, 12, 4004},
 	{3, {4, 2600, 7}, 0, 4111},

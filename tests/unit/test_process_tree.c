@@ -31,8 +31,8 @@ static _Noreturn void adopt_and_sleep(int go, int say)
 	_exit(1);
 }
 
-/* A sanitizer's thread may outlive its process's first thread, and keeps the children until it
- * ends. */
+/* A process keeps its children until its last thread ends. A sanitizer's thread may outlive the
+ * first thread of the process. */
 static bool is_adopted(const struct host *h, pid_t orphan, pid_t parent, pid_t root)
 {
 	struct process_stat s, dead;

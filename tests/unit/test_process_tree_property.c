@@ -274,7 +274,8 @@ static void live(struct kernel *k, struct process_tree *t)
 	}
 }
 
-/* The most events between two reads, the most passes of a tick, and the seeds. */
+/* At most `events_max` events happen between two reads, and a tick has at most `passes_max` passes.
+ * The test is repeated for `seeds` seeds, beginning with `first`. */
 struct life {
 	uint32_t events_max, first, seeds;
 	unsigned passes_max;
@@ -390,8 +391,8 @@ static void an_orphan_of_a_zombie_is_with_who_adopted_it(void **state)
 	is_told_of_all(k, &t);
 }
 
-/* The grandchild ends when its parent was read. The parent ends when the time that it got was
- * read. */
+/* The grandchild ends after its parent was read. The parent ends after its new time, which includes
+ * the grandchild's time, was read. */
 static void ends_one_after_the_other(struct kernel *k, const char *path)
 {
 	char parent[16], grandchild[16];

@@ -1,4 +1,5 @@
-/* collectors/base/quantity.c: sizes and numbers of CPUs, by who wrote them. */
+/* collectors/base/quantity.c: sizes and numbers of CPUs. The meaning of a unit depends on the
+ * program that wrote it. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
@@ -52,7 +53,8 @@ static void a_suffix_means_what_its_writer_means(void **state)
 		{"1MiB", MI, NO, NO},
 		{"1Ei", GI * GI, NO, NO},
 		{"1E2M", 100e6, 100 * MI, NO},
-		/* Some programs mean 2^20 and 2^30 by these, and Kubernetes 1/1000 by "m". */
+		/* Some programs mean 2^20 by "m" and 2^30 by "g". Kubernetes means 1/1000 by
+		 * "m". */
 		{"512m", NO, 512 * MI, NO},
 		{"4g", NO, 4 * GI, NO},
 		{"", NO, NO, NO},
@@ -151,7 +153,7 @@ static void sizes_that_changed_their_meaning_are_told(void **state)
 	}
 }
 
-/* Each cell of the manual's table holds for the function. */
+/* Each cell of the manual's table agrees with the function. */
 static void the_manual_tells_what_holds(void **state)
 {
 	struct buf out = BUF_MAX(1 << 16);

@@ -30,7 +30,8 @@ static struct catalogue *catalogue(void)
 	return c;
 }
 
-/* Expects these api_references of the regions found, each followed by a blank, or this error. */
+/* Expects exactly these regions: their api_references, each followed by a blank. If the search
+ * fails, `expected` is the text of the error. */
 static void assert_found(const struct catalogue *c, struct region_filter p, const char *expected)
 {
 	AUTO(arena_done) struct arena arena = {0};

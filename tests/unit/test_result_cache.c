@@ -15,7 +15,8 @@ static struct behaviour_past a_past(double peak)
 	return p;
 }
 
-/* How each case differs from the first two runs, whose answer was kept. */
+/* The answer for two runs was kept. Each case changes these runs. `known` is true if the kept
+ * answer is still valid. */
 static const struct {
 	const char *what;
 	size_t n;

@@ -23,7 +23,8 @@ static bool add(struct retry_list *s, const char *run_id, bool by_itself, double
 static void a_run_gives_way_at_once_or_after_three_failures(void **state)
 {
 	static const struct {
-		const char *failures; /* i: failure of the run itself; o: perhaps of other runs */
+		/* One letter per failure: i = `by_itself` is true; o = false. */
+		const char *failures;
 		bool aside, said_last;
 	} cases[] = {{"", false, false}, {"o", false, false}, {"oo", false, false},
 		{"ooo", true, true}, {"oooo", true, false}, {"i", true, true}, {"ii", true, false},

@@ -91,7 +91,8 @@ static double random_input(unsigned i)
 struct job {
 	const char *name;
 	double (*peak)(unsigned i), (*input)(unsigned i);
-	double waste, failures; /* the limits, as shares of use and of runs, at risk balanced */
+	/* Upper limits at risk balanced: waste per use, and failures per run. */
+	double waste, failures;
 };
 
 static const struct job jobs[] = {

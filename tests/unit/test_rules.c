@@ -1,5 +1,5 @@
-/* recommender/sizing/rule.h: each rule compared with its reference, and properties that every
- * history must have. */
+/* recommender/sizing/rule.h: compares each rule with its reference, and checks properties that hold
+ * for every history. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -185,7 +185,8 @@ static void cheapest_allocation_agrees_with_brute_force(void **state)
 		}
 		assert_true(fabs(found.cost - best) < 1e-9);
 		assert_true(found.value == at);
-		assert_true(found.value >= previous); /* a dearer failure never asks for less */
+		/* A more expensive failure never lowers the request. */
+		assert_true(found.value >= previous);
 		previous = found.value;
 	}
 }
@@ -322,7 +323,7 @@ static void auto_extrapolates_with_a_cap(void **state)
 	assert_true(inside > 500 * MIB && inside < 800 * MIB);
 	assert_true(above > 1800 * MIB); /* twice the largest input seen */
 	assert_true(beyond < 4 * 3 * 1000 * MIB &&
-		    beyond >= above); /* three largest peaks and a margin */
+		    beyond >= above); /* limit: 3 times the largest peak, plus a margin */
 }
 
 static void outlook_gives_less_risk_to_larger_allocations(void **state)
@@ -347,8 +348,7 @@ static void outlook_gives_less_risk_to_larger_allocations(void **state)
 	assert_true(o.too_small > 0.99);
 }
 
-/* The runs were all alike. With n runs the stated risk is at least half a failure more than none,
- * in two runs more than n. */
+/* All runs had the same peak. After n runs the stated risk is at least 0.5 / (n + 2). */
 static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
@@ -367,7 +367,7 @@ static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
 		cost_aware_outlook(s, NAN, 8000 * MIB, &o);
 		assert_true(o.told_by_number);
 		assert_true(fabs(o.too_small - table[i].least) < 1e-9);
-		/* A request below every observed peak is as risky as before. */
+		/* This lower bound does not matter for a request below every observed peak. */
 		cost_aware_outlook(s, NAN, 500 * MIB, &o);
 		assert_false(o.told_by_number);
 		assert_true(o.too_small > 0.9);

@@ -118,7 +118,8 @@ static void a_job_is_said_once_and_by_the_run_that_fits_best(void **state)
 	}
 }
 
-/* Each job has two runs, more in total than the limit. When some end, others take their places. */
+/* Each job has two runs. All runs together exceed the limit. When some runs end, other runs take
+ * their places. */
 static void as_many_runs_have_one_as_there_is_room_for(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* Numbers of runs in answers: of one run, of all runs, and unknown ones. */
+/* Numbers of runs in answers: numbers of one run, numbers of all runs, and unknown numbers. */
 #include "tests/unit/test_main.h"
 
 #include "collectors/base/mem.h"
@@ -27,7 +27,8 @@ static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void
 	json_decref(o);
 }
 
-/* The statistics over runs are the mean of the means, and the largest value. */
+/* The statistics over several runs have the mean of the runs' means and the largest value of all
+ * runs. */
 static void gpus_are_among_the_statistics_of_resource_tracker(void **state)
 {
 	static struct column_stats of_one[] = {

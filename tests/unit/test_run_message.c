@@ -165,7 +165,7 @@ static void what_is_no_run_is_refused_with_the_reason(void **state)
 /* ---- numbers that a run can have, and the next that it cannot ---- */
 
 struct posted {
-	double started_at, ended_at, duration; /* ended_at and duration: 0 = 1110 and 10 */
+	double started_at, ended_at, duration; /* 0 = 1110 for `ended_at`, 10 for `duration` */
 	const char *outcome;                   /* NULL = succeeded */
 	const char *more;                      /* members of the run */
 	const char *column, *numbers;          /* NULL = no column */
@@ -177,7 +177,7 @@ struct posted {
 	"column cpu_seconds: sum is 48.1; possible is 0 to 48 (4 CPUs for 10 s, plus 10 % and 1 s)"
 
 static const struct posted posted[] = {
-	/* 4 CPUs for 10 s, plus 10 % and 1 s each. */
+	/* 4 CPUs for 10 s, plus 10 %, plus 1 s for each CPU: 48 s */
 	{.more = MACHINE, .column = "cpu_seconds", .numbers = "\"sum\":48"},
 	{.more = MACHINE,
 		.column = "cpu_seconds",
@@ -200,12 +200,14 @@ static const struct posted posted[] = {
 	{.column = "cpu_seconds",
 		.numbers = "\"sum\":196609",
 		.refused_for = "possible is 0 to 196608"},
-	/* The duration of an interrupted run is not that of the run. */
+	/* The recorded duration of an interrupted run is not its real duration, so the CPU time is
+	 * not checked. */
 	{.outcome = "interrupted",
 		.more = MACHINE,
 		.column = "cpu_seconds",
 		.numbers = "\"sum\":48.1"},
-	/* A rate over half an interval of a second. */
+	/* The shortest reading is half of the interval of 1 s. The limit is (4 CPUs x 0.5 s + 10 %
+	 * + 4 s) / 0.5 s = 12.4. */
 	{.more = MACHINE, .column = "cpu_cores", .numbers = "\"mean\":3,\"max\":12.4"},
 	{.more = MACHINE,
 		.column = "cpu_cores",
@@ -231,7 +233,7 @@ static const struct posted posted[] = {
 		.refused_for = "column memory_cgroup_peak_bytes: max"},
 	{.more = MACHINE,
 		.column = "memory_rss_bytes",
-		.numbers = "\"max\":8589934593"}, /* shared memory counts again */
+		.numbers = "\"max\":8589934593"}, /* RSS counts shared memory several times */
 	{.more = MACHINE, .column = "memory_bytes", .numbers = "\"sum\":1e15"},
 	{.column = "memory_peak_bytes", .numbers = "\"max\":140737488355328"},
 	{.column = "memory_peak_bytes",
@@ -256,7 +258,7 @@ static const struct posted posted[] = {
 	{.column = "disk_read_bytes",
 		.numbers = "\"min\":-1",
 		.refused_for = "column disk_read_bytes: min: accepted"},
-	/* the order of a distribution */
+	/* The values of a distribution must be in order. */
 	{.column = "x",
 		.numbers =
 			"\"min\":1,\"mean\":1,\"max\":1,\"p50\":1,\"p95\":1,\"p99\":1,\"sum\":1"},
@@ -365,7 +367,7 @@ static void a_run_is_neither_older_than_the_history_nor_of_the_future(void **sta
 	}
 }
 
-/* Steps of the wall clock in a run of 10 s: `ended_at` is 1110. */
+/* The wall clock steps during a run of 10 s that ends at 1110. */
 static void a_stepped_clock_refuses_no_run(void **state)
 {
 	static const double started_at[] = {1100, 1, 2000};

@@ -88,8 +88,8 @@ static void the_machines_namespace_is_nobodys(void **state)
 	assert_null(network_source(w));
 }
 
-/* A pod that sees all processes of the machine (hostPID), with its own network. The network of
- * process 1 is the machine's. */
+/* The exporter is in a pod that sees all processes of the machine (hostPID) but has its own
+ * network. The network of process 1 is the machine's network. */
 static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **state)
 {
 	static const struct {
@@ -101,7 +101,7 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 		{"net:[9]", "net:[1]", "shared", 0},
 		{"net:[1]", "net:[1]", "shared", 0},
 		{"net:[1]", "net:[2]", "own", 0},
-		{"net:[9]", "net:[9]", "own", -EACCES}, /* unknown whose it is */
+		{"net:[9]", "net:[9]", "own", -EACCES}, /* unknown whose network it is */
 		{"net:[9]", "net:[2]", NULL, -ETIMEDOUT},
 	};
 

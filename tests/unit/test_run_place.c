@@ -11,7 +11,7 @@
 #include "tests/support/jobs_world.h"
 
 #define GIB (UINT64_C(1) << 30)
-/* What others may have freed unseen, in GiB. */
+/* Space that other processes may have freed unnoticed, in GiB. */
 #define FREED 0.25
 
 static void put_root(struct world *w)
@@ -26,7 +26,7 @@ static double value(struct world *w, enum run_metric id)
 
 /* ---- disk ---- */
 
-/* Looks, and compares the disk space in GiB and its source. */
+/* Reads the run once. Compares the disk space in GiB and its source with the expected ones. */
 static void assert_disk(struct world *w, double gib, const char *source)
 {
 	struct account_note note;
@@ -105,8 +105,8 @@ static void the_most_that_was_in_use_at_once_stays(void **state)
 	assert_disk(w, 3 + FREED, "growth");
 }
 
-/* Used space of the file system at the start and at two looks, and the writes at these looks, all
- * in GiB. */
+/* Each case has the used space of the file system at the start and at two ticks, and the run's
+ * writes at the same times, all in GiB. */
 static const struct {
 	const char *what;
 	double used[3];
@@ -262,7 +262,7 @@ static void another_mount_namespace_is_reached_through_the_process(void **state)
 static void put_through_root(struct world *w, const char *path, uint64_t used)
 {
 	char whole[64];
-	/* The root is an overlay, and the rest is another disk. */
+	/* The root is an overlay of 40 GiB. Other paths are on a disk of 50 GiB. */
 	uint64_t size = path[0] ? 50 * GIB : 40 * GIB;
 
 	snprintf(whole, sizeof whole, "10/root/%s", path);
@@ -289,8 +289,8 @@ static struct world *container_world(void)
 	return w;
 }
 
-/* All that was written counts while a file system does not answer, and the growth of the others is
- * not the total. */
+/* While a file system does not answer, everything that was written counts. The growth of the other
+ * file systems alone would not be the total. */
 static void what_does_not_answer_is_bounded_by_the_writes(void **state)
 {
 	static const char *const paths[] = {"", "data"};
@@ -443,7 +443,7 @@ static void a_long_table_is_not_read_at_each_look(void **state)
 		n += (size_t)snprintf(text + n, room - n, "%d 20 0:30 / /tmp/%d rw - tmpfs t rw\n",
 			100 + i, i);
 	memory_tree_link(w->proc, "10/ns/mnt",
-		"mnt:[2]"); /* our own table may also be read elsewhere */
+		"mnt:[2]"); /* not our mount namespace, whose table is also read elsewhere */
 	memory_tree_text(w->proc, "10/mountinfo", text);
 	follow(w, 10, 0);
 	look(w);

@@ -118,7 +118,8 @@ static void what_hangs_is_left_to_the_sampler(void **state)
 	assert_int_equal(w->called, 2);
 }
 
-/* Otherwise repeated calls would delay all other requests of the same threads. */
+/* After one call waited in vain, later calls wait only briefly. Otherwise repeated calls would
+ * delay all other requests on the same threads. */
 static void after_one_waited_in_vain_nobody_waits_long(void **state)
 {
 	struct world *w = *state;
@@ -288,7 +289,7 @@ static void the_end_is_seen_while_rules_are_given(void **state)
 
 	send_signal();
 	rules_reload(&w->app);
-	/* Otherwise rules_reload() would have waited until the sampler counted as hanging. */
+	/* The signal ended the wait of `rules_reload` before the sampler counted as hanging. */
 	assert_false(is_taken_for_silent(w->app.sampler));
 	/* The signal is still pending for the thread that ends the program. */
 	assert_int_equal(sigtimedwait(one_signal(), NULL, &(struct timespec){0}), SIGTERM);
@@ -297,7 +298,7 @@ static void the_end_is_seen_while_rules_are_given(void **state)
 	rules_remove(w);
 }
 
-/* Works for longer than an idle sampler is waited for. */
+/* Uses CPU time for longer than callers wait for an idle sampler. */
 static void work(const struct host *host, void *context)
 {
 	uint64_t begin = process_thread_clock();
@@ -374,7 +375,7 @@ static void a_run_that_was_given_up_is_not_recorded(void **state)
 	assert_int_equal(follow_and_record(w, "waited-for", INFINITY), 0);
 	/* The first row is recorded before the second run begins. */
 	shared_drop(&sampler_scrape(s, 0, 60)->shared);
-	/* The tick of the first reading ends with this lock. */
+	/* The tick that reads the new run for the first time needs this lock at its end. */
 	pthread_mutex_lock(&s->runs_now.lock);
 	assert_int_equal(follow_and_record(w, "given-up", SHORT), -ECANCELED);
 	pthread_mutex_unlock(&s->runs_now.lock);

@@ -142,7 +142,7 @@ static void the_schema_of_sc_data_is_read(void **state)
 	assert_true(micro->network_speed_baseline == 0.064);
 	assert_true(isnan(micro->gpu_memory_total));
 	assert_string_equal(micro->gpu_model, "");
-	assert_int_equal(micro->n_prices, 3); /* on demand for all zones, spot for each */
+	assert_int_equal(micro->n_prices, 3); /* 1 on demand for all zones, 1 spot for each zone */
 	assert_true(micro->min_price_ondemand == 0.0104 && micro->min_price_spot == 0.003);
 	assert_false(catalogue_find(c, "hcloud", "cx11")->active);
 

@@ -55,8 +55,8 @@ static void growth_becomes_a_rate(void **state)
 	assert_null(column(&v, "vram_bytes"));
 }
 
-/* A last reading after a few milliseconds must not look like a peak. Its growth is added to the
- * neighbour. */
+/* The last reading may come after a few milliseconds. It must not look like a peak, so its growth
+ * is added to the neighbouring interval. */
 static void a_short_interval_is_joined_to_its_neighbour(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};

@@ -1,5 +1,5 @@
-/* /servers as a whole: the request as text, and the servers in the answer. Today's cost is in
- * test_current_cost.c, the choice of servers in test_pick_property.c. */
+/* The whole route /servers: the text of a request, and the servers in the answer. Today's cost is
+ * tested in test_current_cost.c, and the choice of servers in test_pick_property.c. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -37,7 +37,8 @@ static void what_is_asked_decides_which_servers_answer(void **state)
 		const char *words, *servers;
 	} table[] = {
 		{"", "t.small a.large m.large m.2xlarge g.gpu"},
-		/* MiB of demand and GB as sold are converted, and nothing is rounded away. */
+		/* The demand is in MiB, and servers are sold in GB. Both are converted, and nothing
+		 * is rounded away. */
 		{"memory=412;reserve=none", "t.small a.large m.large m.2xlarge g.gpu"},
 		{"memory=513;reserve=none", "a.large m.large m.2xlarge g.gpu"},
 		{"memory_min=0.5", "t.small a.large m.large m.2xlarge g.gpu"},
@@ -162,8 +163,8 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 				    "100 vCPUs are needed, and none has more than "}},
 		{"memory=9999999", {"have too little memory", "9766 GiB of memory are needed"}},
 		{"vcpus_min=2;vcpus_max=3;gpu_min=9", {"too many vCPUs", "too few GPUs"}},
-		/* The only spot price is known, but the run never ends between two
-		 * interruptions. */
+		/* The only spot price is known, but the run is too long to end between two
+		 * interruptions, so its cost cannot be computed. */
 		{"duration=46800;allocation=spot;spot_interruptions=60;objective=cost;include=m."
 		 "large",
 			{"none of the ",

@@ -1,4 +1,4 @@
-/* exporter/lifecycle/shutdown.c: the open runs when the pod ends. */
+/* exporter/lifecycle/shutdown.c: what happens to open runs when the pod ends. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "exporter/history/historian.h"
 #include "tests/support/test_history.h"
 
-/* more than one step of closing handles */
+/* More runs than are closed in one step. */
 #define RUNS 21
 
 static void every_open_run_of_a_pod_that_ends_is_interrupted(void **state)

@@ -33,7 +33,7 @@ static void a_page_that_got_here_by_a_rebound_name_reads_nothing(void **state)
 	static const struct {
 		const char *host;
 		bool loopback, vouched, unix_socket;
-		int status, with_names; /* status without and with --web.allowed-host */
+		int status, with_names; /* status without --web.allowed-host, and with it */
 	} table[] = {
 		{"rebound.example", true, false, false, 403, 403},
 		{"rebound.example", false, false, false, 200, 403},

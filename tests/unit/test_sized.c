@@ -1,4 +1,5 @@
-/* A sizing is computed once, until a run of the job begins, ends, is corrected or is removed. */
+/* A sizing is computed once and kept until a run of the job begins, ends, is corrected or is
+ * removed. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -143,8 +144,8 @@ static void a_run_that_changes_makes_the_answer_anew(void **state)
 	}
 }
 
-/* Beyond this number the oldest results are dropped. A result that a caller still uses stays
- * valid. */
+/* At most RESULTS_MAX results are kept, and the oldest are dropped first. A result that a caller
+ * still uses stays valid. */
 static void no_more_is_kept_than_stated(void **state)
 {
 	AUTO(sizing_result_done) struct sizing_result *first = ask("input_bytes", "1");
@@ -257,7 +258,8 @@ static void a_window_without_a_run_says_when_the_newest_was(void **state)
 			assert_refused(routes[k], "etl/load", table[i].days, table[i].says);
 }
 
-/* Runs before the window are not mentioned. "yet" would be wrong for them. */
+/* The message does not mention the runs before the window. It must not say "yet", because they may
+ * have succeeded. */
 static void a_window_without_a_success_counts_what_it_has(void **state)
 {
 	struct run *newest_failed = &fake_history.runs.run[1];

@@ -1,4 +1,4 @@
-/* Sentences of a sizing about other things than memory and CPU: disk, sources of numbers, the
+/* Sentences of a sizing that are not about sizes of memory and CPU: disk, sources of numbers, the
  * summary. */
 #include "tests/unit/test_main.h"
 
@@ -124,7 +124,7 @@ static void measures_that_differ_are_mixed(void **state)
 static void it_says_which_peak_is_sized_from(void **state)
 {
 	static const struct {
-		const char *newer, *older; /* the memory source of two runs each */
+		const char *newer, *older; /* memory sources of two newer and two older runs */
 		double group;              /* the control group's peak in GiB; NaN = unknown */
 		const char *says[3];
 	} table[] = {
@@ -187,7 +187,7 @@ static void tmpfs_is_counted_where_it_is_known_and_said_where_not(void **state)
 		{4, 5, 1, 4.5, 4.5, "up to 4.00 GiB that no process had mapped"},
 		/* The group was not charged for all memory of its processes. */
 		{4, 5, 1, 0.5, 1, "up to 4.00 GiB that no process had mapped"},
-		/* Recorded by a version without the tmpfs column. */
+		/* A version without the tmpfs column recorded these runs. */
 		{NAN, 4, NAN, NAN, 5, "up to 4.00 GiB that no process had mapped"},
 		{NAN, 4, 1, NAN, 4, "up to 3.00 GiB that no process had mapped"},
 		{NAN, 1, 4, NAN, 1, NULL},

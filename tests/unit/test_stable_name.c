@@ -10,8 +10,8 @@
 #include "collectors/naming/stable_name.h"
 #include "tests/support/process_texts.h"
 
-/* The same job in two runs. Every text that differs between runs does differ here. Both must give
- * one name. A retry must give the same run with another attempt. */
+/* Each pair is one job in two runs. The two differ in every text that can differ between runs. Both
+ * must give the same name. A retry must give the same run with another attempt. */
 static const struct {
 	const char *what;
 	struct process_text one, other;

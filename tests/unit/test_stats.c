@@ -62,8 +62,8 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Returns the nearest rank by its textbook definition. Each value is repeated as often as it
- * weighs. */
+/* Returns the nearest rank by its textbook definition. Each value is repeated as many times as its
+ * weight. */
 static double textbook_percentile(const double *value, const double *weight, size_t n,
 	double percent)
 {
@@ -89,7 +89,7 @@ static void percentiles_are_nearest_ranks(void **state)
 			random = random * 1664525 + 1013904223;
 			value[i] = (double)(random >> 24);
 			weight[i] = 1 + (double)((random >> 16) & 7);
-			/* The same weights in intervals that have no exact binary value. */
+			/* The same weights divided by 10, which have no exact binary value. */
 			tenth[i] = weight[i] / 10;
 		}
 		struct distribution d = stats_distribution(value, tenth, n);

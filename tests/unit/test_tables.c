@@ -203,7 +203,8 @@ static void every_collector_can_run_and_has_help(void **state)
 	}
 }
 
-/* The columns that resource-tracker records for a machine, under our names. */
+/* The columns that resource-tracker records for a machine, with the names that they have in this
+ * program. */
 static void the_history_has_the_system_columns(void **state)
 {
 	static const struct {

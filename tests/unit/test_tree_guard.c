@@ -292,7 +292,8 @@ static void a_process_counts_once(void **state)
 
 /* ---- many ---- */
 
-/* Reads until `expected` processes count as hanging. Only a few per second may. */
+/* Reads until `expected` processes count as hanging. In each second the guard allows only
+ * a limited time of waiting, so this takes many rounds. */
 static void let_hang(const struct gated_world *w, int first, size_t n, size_t expected)
 {
 	for (int i = 0; i < 1000 && unanswered(w) < expected; i++) {
@@ -305,9 +306,9 @@ static void let_hang(const struct gated_world *w, int first, size_t n, size_t ex
 	assert_int_equal(unanswered(w), expected);
 }
 
-/* A process with many threads shows by its state that it waits. Only a few processes whose state
- * does not show it may hang at a time. A process that hangs in a file system does not count among
- * those few. */
+/* The state of a process with many threads shows when it waits. Other processes may hang without
+ * showing it, but only a few of them at a time. A process that hangs in a file system does not
+ * count among those few. */
 static void any_number_of_them_holds_nobody_up(void **state)
 {
 	const int n = TREE_GUARD_THREADS + 1;
@@ -351,8 +352,8 @@ static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 	assert_true(get(w, "8/stat") > 0);
 }
 
-/* In some sandboxes statm always shows no code. If it does so for our own process, it proves
- * nothing about another one. */
+/* In some sandboxes `statm` never shows any code, even for our own process. Then a process without
+ * code may not be in an exec. */
 static void where_no_program_has_code_nobody_is_in_an_exec(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(IN_EXEC);

@@ -30,7 +30,7 @@ static void the_verdict_follows_from_what_was_waited_for(void **state)
 		{90, 2, 60, -1, -1, -1, "little"}, {5, 0.1, -1, -1, -1, -1, "idle"},
 		{5, 0.1, -1, 40, 0, -1, "memory"}, {5, 0.1, -1, 0, 80, -1, "storage"},
 		{5, 0.1, -1, -1, -1, 80, "storage"},
-		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* a third, but too short */
+		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* waited a third, but less than 0.5 s */
 		{50, -1, -1, -1, -1, -1, "unknown"}, {-1, -1, -1, -1, -1, -1, "unknown"},
 		{-9e307, 1, -1, -1, -1, -1, "unknown"}, /* impossible: ignored */
 	};
@@ -95,7 +95,7 @@ static const struct {
 	double disk_bytes;
 	const char *words;
 } disk_cases[] = {
-	/* The largest expected difference between one run and the next: 1.4 times, and 4 MiB. */
+	/* From one run to the next, `auto` expects at most a factor of 1.4, plus 4 MiB. */
 	{"auto", 7e9 + 4 * 1048576.0, "disk 6.52 GiB: sized like memory"},
 	{"baseline", 6e9, "disk: 1 successful run needed at most 4.66 GiB, plus 20 %"},
 	{"max", 6e9, "disk 5.59 GiB: sized like memory"},

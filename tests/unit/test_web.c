@@ -127,7 +127,7 @@ static void a_file_that_is_made_anew_opens_no_door(void **state)
 	assert_int_equal(users_then(f), 2);
 }
 
-/* A request comes between the two steps. */
+/* A request arrives after the old file was moved aside and before the new file exists. */
 static void nor_does_one_that_was_not_there(void **state)
 {
 	struct fixture *f = *state;

@@ -170,8 +170,8 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Returns the CPU time of a refusal. The last tick's time of the helper thread may be counted with
- * the next refusal, so only sums over many refusals are exact. */
+/* Returns the CPU time of a refusal. The CPU time of the helper thread's last clock tick may be
+ * counted only with the next refusal. So only sums over many refusals are exact. */
 static double time_of(struct web_users *u, const char *name, int guess)
 {
 	char password[24];
@@ -302,7 +302,8 @@ static void wrong_passwords_are_few_at_once_and_then_one_a_second(void **state)
 		assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
 		assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 	}
-	/* The allowance never exceeds its start value, however long there was no attempt. */
+	/* The allowance never exceeds its start value, even after a long time without an
+	 * attempt. */
 	ahead += 3600;
 	spend(u, 1);
 	/* Another address has its own allowance. */
@@ -325,7 +326,8 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 	web_users_stop(u);
 }
 
-/* Otherwise a password cached for another address could be guessed as fast as requests are
+/* After too many failures at an address, even a right password has to wait if it is new from there.
+ * Otherwise a password cached for another address could be guessed as fast as requests are
  * answered. */
 static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 {
@@ -339,11 +341,12 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	assert_int_equal(ask(u, "ann", "pass", 1, false), WEB_TOO_MANY_FAILURES);
 	ahead += FAILURE_SECONDS;
 	assert_int_equal(ask(u, "ann", "pass", 1, true), WEB_ENTER);
-	/* The delayed right password did not count as a failure. */
+	/* The right password that had to wait did not count as a failure. */
 	assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
 	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 
-	/* The same holds while another password from the address is being computed. */
+	/* A right password also has to wait while another password from its address is being
+	 * computed. */
 	static struct web_user two[2];
 	struct web_config both = {.n_users = 2, .user = two}, one = config;
 
@@ -368,7 +371,7 @@ static void several_requests_with_one_wrong_password_are_one_failure(void **stat
 	const char *before = users[0].hash;
 	unsigned waiting = 0;
 
-	/* Slow enough that all requests arrive before the first is verified. */
+	/* This hash is so slow that all requests arrive before the first one is verified. */
 	users[0].hash = "$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW";
 	for (int i = 0; i < REQUESTS; i++)
 		waiting += ask(u, "ann", "mistyped", 1, true) == WEB_WAIT;
@@ -393,7 +396,7 @@ static void addresses_that_do_not_fit_are_counted_together(void **state)
 	}
 	assert_true(failure_limit_reached(&l, 100000, now));
 	assert_true(failure_limit_reached(&l, 200000, now));
-	/* The addresses that fit keep their own counts. */
+	/* The addresses that fit into the table keep their own counts. */
 	assert_false(failure_limit_reached(&l, 1, now));
 	/* An address whose failures have expired gives its place free. */
 	now.ns += FAILURE_SECONDS * NS_PER_S;
