@@ -1,5 +1,5 @@
-/* Expected needs of a job's next run. Computed by sizing (sizing.h), used to choose servers
- * (pick.h). */
+/* Expected needs of a job's next run. Sizing computes them (sizing.h), and the choice of servers
+ * uses them (pick.h). */
 #ifndef RECOMMENDER_DEMAND_H
 #define RECOMMENDER_DEMAND_H
 

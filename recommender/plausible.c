@@ -84,8 +84,9 @@ static struct bound cpu_time_bound(const struct run *r)
 	return b;
 }
 
-/* Returns the bound of cpu_cores. The shorter an interval is, the more slack its rate has. The
- * shortest possible interval is half the usual one (recommender/run.h). */
+/* Returns the bound of cpu_cores. The shorter an interval is, the more cores are added for the
+ * slack in seconds (RUN_SLACK_SECONDS). The shortest possible interval is half the usual interval
+ * (recommender/run.h). */
 static struct bound cores_bound(const struct run *r)
 {
 	double cpus = cpus_of(r), usual = r->interval_seconds;

@@ -2,8 +2,8 @@
  * memory than its machine has. The history checks its own runs before it stores their numbers. POST
  * /runs checks the runs that clients send.
  *
- * If the machine is unknown, the bounds are those that no machine can exceed. The bounds are no
- * larger than that, because a single wrong number could decide the next request. */
+ * If the machine is unknown, the bounds are those of the largest possible machine. The bounds are
+ * not larger, because a single wrong number could decide the next request. */
 #ifndef RECOMMENDER_PLAUSIBLE_H
 #define RECOMMENDER_PLAUSIBLE_H
 
@@ -13,7 +13,7 @@
 
 /* Linux supports at most 8192 CPUs (NR_CPUS). This bound is twice as large. */
 #define RUN_CPUS_MAX 16384.0
-/* 128 TiB. The largest machines on sale have 64 TiB. Sizing requests no more than this, either
+/* 128 TiB. The largest machines on sale have 64 TiB. The requests of sizing have the same bound
  * (ALLOCATION_MAX). */
 #define RUN_MEMORY_MAX 0x1p47
 /* No operating system has this many GPUs, even if each slice of a GPU counts as a GPU. */

@@ -60,8 +60,8 @@ struct run {
 	double cpu_missed_seconds; /* upper bound of the CPU time missing from the total */
 	size_t n_stats;
 	struct column_stats *stats; /* sorted by column name */
-	/* Scope of the network bytes: "own" namespace, or "shared" with other runs; NULL =
-	 * unknown. */
+	/* Scope of the network bytes: "own" = the namespace of this run, "shared" = a namespace
+	 * that other runs use too; NULL = unknown. */
 	const char *network_source;
 	enum architecture architecture; /* architecture of the run's programs */
 	const char *cpu_level; /* lowest CPU level of its programs, "x86-64-v3"; NULL = unknown */
@@ -71,8 +71,8 @@ struct run {
 	 * name of a run in that system, and this run is one attempt of it. `labels` is a JSON
 	 * object with that system's labels. */
 	const char *system, *system_run, *labels;
-	/* Upper bound of the CPU time in the total that processes outside the run may have used.
-	 * NaN = unknown. 0 = it is certain that they used none. */
+	/* The total of the CPU time may include time that processes outside the run used. This is
+	 * the upper bound of that time. NaN = unknown. 0 = it is certain that they used none. */
 	double cpu_foreign_seconds;
 	/* The online CPUs and the memory of the run's machine; NaN = unknown. */
 	double machine_cpus, machine_memory_bytes;
@@ -102,10 +102,11 @@ double run_mean(const struct run *r, const char *column);
  * Returns x86_64 instead of i386. */
 enum architecture runs_architecture(const struct runs *runs);
 
-/* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (table
- * in stats.c). `stats` contains them beside the measured columns. Their mean is total growth /
- * total time; their sum is unknown. An interval shorter than half the usual length is joined to its
- * neighbour, because a few milliseconds would show a false peak. */
+/* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (see
+ * the table in stats.c). `stats` contains the derived columns beside the measured columns. The mean
+ * of a derived column is total growth / total time. Its sum is unknown. An interval shorter than
+ * half the usual length is joined to its neighbour, because the rate over a few milliseconds would
+ * be a false peak. */
 
 /* A series from the history: `n` samples in order of time. values[column][i]: NaN = unknown. */
 struct series {

@@ -7,7 +7,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Rates: growth of the column `from`, divided by the duration of the interval. */
+/* The derived columns are rates: the growth of the column `from`, divided by the duration of the
+ * interval. */
 static const struct derived {
 	const char *column, *from;
 } derived[] = {

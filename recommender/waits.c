@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Waiting is reported above these shares of time. */
+/* A wait is reported when its share of the time is above its bound. */
 #define CPU_SHARE_MUCH   0.10
 #define CPU_SECONDS_MUCH 0.5 /* less is ignored: short runs wait mostly at their start */
 #define OTHER_SHARE_MUCH 0.10
@@ -40,8 +40,8 @@ static double ratio_share(const struct ratio *r)
 	return r->whole > 0 ? r->part / r->whole : NAN;
 }
 
-/* Returns the waiting time of all threads. If unknown, returns the time in which at least one task
- * of the control group waited (pressure). */
+/* Returns the waiting time of all threads. If this time is unknown, returns the time in which at
+ * least one task of the control group waited (pressure). */
 static double waited_seconds(const struct run *r, const char *delay, const char *pressure)
 {
 	double v = run_total(r, delay);

@@ -15,14 +15,15 @@ enum wait_verdict {
 
 const char *wait_verdict_name(enum wait_verdict v); /* "unknown", "little", "cpu", ... */
 
-/* Each member sums over the runs for which its value is known. NaN = known for no run. */
+/* Each member covers the runs for which its value is known. NaN = no run has a known value. */
 struct waits {
-	double cpu_seconds;       /* threads were ready to run, but had no CPU */
+	double cpu_seconds;       /* time in which threads were ready to run, but had no CPU */
 	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time that the threads used) */
-	double throttled_seconds; /* a CPU quota stopped the threads */
+	double throttled_seconds; /* time in which a CPU quota stopped the threads */
 	/* Shares of the runs' durations. Threads wait at the same time, so a share can exceed 1. */
 	double memory_share, storage_share;
-	/* Lower bound: share of the runs' durations without a running or ready thread. */
+	/* Lower bound of the share of the runs' durations in which no thread was running or
+	 * ready. */
 	double idle_share;
 	enum wait_verdict verdict;
 };

@@ -184,8 +184,8 @@ void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, cons
 		historian_samples(s->app->historian, rows, n);
 }
 
-/* Returns the CPU time of sampling in nanoseconds: this thread and the threads that read files for
- * it. */
+/* Returns the CPU time of sampling in nanoseconds. It is the CPU time of this thread and of the
+ * threads that read files for this thread. */
 static uint64_t look_clock(const struct sampler *s)
 {
 	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;
@@ -204,7 +204,8 @@ static void note_rare_rows(struct sampler *s)
 		"limit_seconds", limit, NULL);
 }
 
-/* Returns the nanoseconds between two rows: the sample interval, or more under a CPU time limit. */
+/* Returns the nanoseconds between two rows: the sample interval, or more when a CPU time limit
+ * slows sampling down. */
 static int64_t row_wait(struct sampler *s, int64_t interval)
 {
 	double stretch = sampler_slowdown(s);
@@ -223,9 +224,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 	s->next_row.ns = until;
 }
 
-/* Takes a tick for a history row and sets the time of the next row: one interval later, or more if
- * this tick took much CPU time or a CPU time limit slows sampling down. When the CPU time is used
- * up, the row is skipped. */
+/* Takes a tick for a history row and sets the time of the next row. The next row usually comes one
+ * interval later. It is postponed if this tick took much CPU time, or if a CPU time limit slows
+ * sampling down. When CPU_LIMIT_SHARE of the limit is used up, this row is skipped. */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
@@ -250,7 +251,8 @@ static void row_tick(struct sampler *s, enum tick_purpose purpose)
 	s->look_seconds = (double)cpu / NS_PER_S;
 	put_off_row(s, now_read().mono.ns + (int64_t)cpu, interval);
 	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
-	/* By now all files were read once, and all other threads have started. */
+	/* Give back the memory that only the start of the program needed. By now all files were
+	 * read once, and all other threads have started. */
 	if (++s->rows == TRIM_ROWS)
 		memory_trim_start();
 }
@@ -261,7 +263,8 @@ void sampler_wake(struct sampler *s)
 {
 	uint64_t one = 1;
 
-	/* The write fails only when the counter is full, and then the thread is awake. */
+	/* The write fails only when the counter is full. In that case, the sampler thread wakes up
+	 * anyway. */
 	while (write(s->wake, &one, sizeof one) < 0 && errno == EINTR)
 		;
 }
@@ -388,8 +391,8 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		s->sample_rows = sample_rows_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;
 		s->next_row = s->host.now.mono;
-		/* A server ignores the CPU time limit: it samples at full rate until it is killed,
-		 * and is then restarted. */
+		/* A server (`finder` is set) ignores the CPU time limit. It samples at full rate
+		 * until the kernel kills it, and is then restarted. */
 		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
 		if (take)
 			finder_rules(s->finder, TAKE(take));

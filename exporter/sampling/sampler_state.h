@@ -10,7 +10,8 @@
 #include "exporter/history/sample_rows.h"
 #include "exporter/sampling/sampler.h"
 
-/* The first member of each type of request from another thread. The sampler's lock guards it. */
+/* A request from another thread. Each type of request is a struct that begins with this struct. The
+ * sampler's lock guards it. */
 struct sampler_request {
 	struct sampler_request *next;
 	void (*function)(struct sampler *s, struct sampler_request *r);
@@ -26,7 +27,7 @@ enum tick_purpose {
 	FOR_SCRAPE, /* read all collectors, and the runs if their values are too old */
 	FOR_ROW,    /* read the runs, and the machine values that the history keeps */
 	FOR_EVENT,  /* as FOR_ROW, after a change that a scrape should show at once */
-	FOR_END,    /* as FOR_EVENT, after the end of a run: read at any cost */
+	FOR_END,    /* as FOR_EVENT, after a run ended; ignores the CPU time limit */
 };
 
 struct snapshot_age {
@@ -39,9 +40,10 @@ struct sampler {
 	struct host host;
 	struct enabled_collectors *enabled;
 	struct snapshot_pool *pool;
-	struct latest runs_now, all_now; /* newest snapshots of the runs, of all collectors */
+	/* The newest snapshot with the runs, and the newest snapshot with all collectors. */
+	struct latest runs_now, all_now;
 	struct sample_rows *sample_rows;
-	struct finder *finder; /* NULL = does not search for runs */
+	struct finder *finder; /* NULL = this process does not search for runs */
 	struct mono next_row;
 	uint64_t samples_missed;
 	uint64_t rows;       /* number of rows since the start */
@@ -63,8 +65,8 @@ struct sampler {
 	struct snapshot_age runs, all;
 };
 
-/* Returns true when there is no snapshot, or when the snapshot is too old. SAMPLER_TICKS_APART can
- * raise `max_age_seconds` after a slow tick. */
+/* Returns true when there is no snapshot, or when the snapshot is older than `max_age_seconds`. If
+ * the tick of the snapshot was slow, a longer age is allowed (SAMPLER_TICKS_APART). */
 bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds);
 
 /* Wakes the thread, which then checks `want` and `requests`. Any thread. */
@@ -90,8 +92,8 @@ double sampler_slowdown(const struct sampler *s);
 
 /* Returns the number of intervals between two samples, at least 1. All arguments are CPU seconds:
  * `limit` is the limit, `used` is the use so far, and `look` is the use of the latest sample.
- * Returns INFINITY when no more samples may be taken. The share is then used up, or another sample
- * would leave too little for the end of the run. */
+ * Returns INFINITY when CPU_LIMIT_SHARE of the limit is used up, or when another sample would leave
+ * too little for the end of the run. */
 double cpu_limit_slowdown(double limit, double used, double look);
 
 /* Logs a warning if some processes of a job cannot be read completely. The warning names the

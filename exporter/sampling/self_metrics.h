@@ -15,7 +15,7 @@ extern const struct collector collector_self;
 /* Both members must outlive the collector. */
 struct self_sources {
 	struct historian *historian;    /* NULL = no metrics of the history */
-	const uint64_t *samples_missed; /* the sampler thread writes and reads it */
+	const uint64_t *samples_missed; /* only the sampler thread writes and reads it */
 };
 
 /* Sets the sources of the history's metrics, which are absent before this call. `state` comes from

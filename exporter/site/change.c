@@ -142,8 +142,9 @@ static bool may_change(const struct options *o, const struct http_request *r, st
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
 			"from users of --web.config.file, or with --web.allow-changes or "
 			"--web.changes-token-file");
-	/* Do not check Host for a user of --web.config.file. A browser under DNS rebinding sees
-	 * another host name, and has no password for that name. */
+	/* Do not check Host for a user of --web.config.file. Under DNS rebinding, the browser sees
+	 * another host name and has no password for that name. Its request therefore has no
+	 * user. */
 	if (!r->user && !host_header_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);

@@ -144,7 +144,7 @@ static int next_event(struct stream_look *look, const char *run_id, int64_t *pos
 }
 
 /* Handles a failure to read the history. Logs only the first of several failures in a row. Closes
- * the history, and the thread opens it again later. */
+ * the history; the next attempt to read opens it again. */
 static void look_failed(struct event_streams *l, struct stream_look *look, const struct err *e)
 {
 	history_read_failed(l->app, e->code);

@@ -30,9 +30,9 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* Location of a family in exposition_heads.text. `at` is the offset of the HELP and TYPE lines, and
- * `lines` is their length. The start of a sample line follows, and `prefix` is its length. `prefix`
- * 0 = the text was not written yet. */
+/* Location of a family's text in exposition_heads.text. The HELP and TYPE lines begin at the offset
+ * `at` and have `lines` bytes. The constant start of a sample line follows them and has `prefix`
+ * bytes. `prefix` 0 = the text was not written yet. */
 struct exposition_head {
 	size_t at, lines, prefix;
 };

@@ -1,6 +1,6 @@
 /* Writes a snapshot as text for Prometheus: text format 0.0.4 and 1.0.0, OpenMetrics 1.0.0 and
- * 0.0.1. https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics
- * specification. */
+ * 0.0.1. The formats are described in https://prometheus.io/docs/instrumenting/exposition_formats/
+ * and in the OpenMetrics specification. */
 #ifndef EXPORTER_SITE_EXPOSITION_H
 #define EXPORTER_SITE_EXPOSITION_H
 
@@ -60,8 +60,8 @@ struct exposition_heads {
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 
 /* Writes the families of the snapshot in the order of its blocks, then exposition_health. `filter`
- * may be NULL. `heads` caches text between calls with the same format. If the snapshot has other
- * collectors than the cache, the cache is rebuilt. */
+ * may be NULL. `heads` caches text between calls with the same format. The cache is rebuilt when
+ * the collectors of the snapshot are not those of the cache. */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads);
 

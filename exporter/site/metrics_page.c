@@ -14,7 +14,7 @@
 #define WAIT_DEFAULT 5.0
 #define WAIT_MARGIN  0.5 /* subtracted from the scraper's timeout, to send the answer */
 #define WAIT_LEAST   0.1
-#define WAIT_ENOUGH  1.0 /* a sampler that is silent for this long hangs */
+#define WAIT_ENOUGH  1.0 /* shortest silence of a sampler that counts as hanging */
 
 /* Bytes of the longest error message, which lists all collectors. */
 #define ERROR_MAX 4096
@@ -127,7 +127,8 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	bool all = filter->n_collect + filter->n_exclude + filter->n_name == 0;
 
 	ret->negotiated = true;
-	/* All scrapes without a filter share one body, but each filtered body takes more memory. */
+	/* When memory is short, refuse a scrape with a filter, because its body takes more memory.
+	 * All scrapes without a filter share one body. */
 	if (!all && memory_budget_is_short(0)) {
 		reply_error(&error, 503, "overloaded",
 			"there is no memory left to filter metrics: request all of them, or try "

@@ -8,8 +8,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* An element of Accept or Accept-Encoding: a media type or a coding, with the parameters used
- * here. */
+/* An element of Accept or Accept-Encoding: a media type or a coding, with the parameters that this
+ * file reads. */
 struct element {
 	struct slice token, version, escaping;
 	double q; /* weight; 0 = not acceptable or malformed */

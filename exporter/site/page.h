@@ -1,4 +1,5 @@
-/* The files of the web page (dashboards/web), compressed into the program. Any thread. */
+/* The files of the web page (dashboards/web). The program contains them in compressed form. Any
+ * thread. */
 #ifndef EXPORTER_SITE_PAGE_H
 #define EXPORTER_SITE_PAGE_H
 

@@ -82,8 +82,8 @@ static const struct route *route_at(const char *path)
 	return NULL;
 }
 
-/* Returns true when this path cannot be the path of the metrics, because they would hide a route, a
- * page, a file or a change there. The front page may be hidden. */
+/* Returns true when the metrics must not get this path, because they would hide the route, page,
+ * file or change at the path. The metrics may hide the front page. */
 static bool is_taken(const char *path)
 {
 	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||

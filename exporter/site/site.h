@@ -26,10 +26,10 @@ struct http_request {
 
 struct http_answer {
 	int status;
-	const char *handler; /* label of the request counters: a path; valid as long as the site */
+	const char *handler; /* path that labels the request counters; lives as long as the site */
 	char content_type[128];
 	const char *allow;  /* value of Allow with status 405, else NULL */
-	bool negotiated;    /* depends on Accept or Accept-Encoding */
+	bool negotiated;    /* the answer depends on Accept or Accept-Encoding */
 	const char *etag;   /* NULL = must not be cached */
 	const char *policy; /* Content-Security-Policy, or NULL */
 	bool is_last;       /* close the connection after this answer */

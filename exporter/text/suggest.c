@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Maximum number of bytes of a word that are compared, so that thousands of long names stay
- * cheap. */
+/* Number of bytes that are compared of each word. The limit keeps a search in thousands of long
+ * names fast. */
 #define COMPARED 64
 
 static size_t least_of(size_t a, size_t b, size_t c)

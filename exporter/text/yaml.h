@@ -1,6 +1,7 @@
-/* Reads YAML files of users strictly, by libyaml. An unknown key, a repeated key or a value of the
- * wrong type is an error. The error names the file, the line and the accepted values. A table of
- * struct yaml_key describes each mapping. The arena of struct yaml owns the texts and arrays. */
+/* Reads YAML files that users write, with libyaml. Reading is strict: an unknown key, a repeated
+ * key or a value of the wrong type is an error. The error names the file, the line and the accepted
+ * values. A table of struct yaml_key describes each mapping. The arena of struct yaml owns the
+ * texts and arrays. */
 #ifndef EXPORTER_TEXT_YAML_H
 #define EXPORTER_TEXT_YAML_H
 

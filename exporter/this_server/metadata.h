@@ -1,6 +1,6 @@
-/* Queries the metadata services of several vendors at the same time. Each service gets the
- * questions of its vendor in turn. The first vendor that answers every question is the vendor of
- * this server. */
+/* Queries the metadata services of several vendors at the same time. Each service gets all
+ * questions of its vendor, one after the other. The first vendor that answers every question is the
+ * vendor of this server. */
 #ifndef EXPORTER_THIS_SERVER_METADATA_H
 #define EXPORTER_THIS_SERVER_METADATA_H
 

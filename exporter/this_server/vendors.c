@@ -169,8 +169,8 @@ static bool take_upcloud(const char *body, size_t len, struct machine *m)
 	       take_word(text_of(o, "region"), m->region, sizeof m->region);
 }
 
-/* Recognises OVH by the address of its name server, which the OpenStack of other vendors does not
- * list. */
+/* Recognises OVH by the address of its name server. Other vendors use OpenStack too, but their
+ * responses do not list this address. */
 static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);

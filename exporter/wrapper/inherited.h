@@ -27,17 +27,18 @@ void inherited_done(struct inherited *i);
 
 bool inherited_child(const struct inherited *i, pid_t pid);
 
-/* Parses a children file (proc_tid_children(5)) up to a non-number. Returns the number of children.
- * The caller frees `*ret`. */
+/* Parses a children file (proc_tid_children(5)), up to the first text that is not a number. Returns
+ * the number of children. The caller frees `*ret`. */
 size_t inherited_parse_children(struct scan text, pid_t **ret);
 
-/* Reads the children of the calling thread. Orphans become children of the main thread. Returns the
- * number of children. The caller frees `*ret`. */
+/* Reads the children of the calling thread. In the main thread, they include the adopted orphans.
+ * Returns the number of children. The caller frees `*ret`. */
 size_t inherited_children(pid_t **ret);
 
-/* Marks descriptors from 3 on as close-on-exec, except the inherited ones. The command must not get
- * the descriptors that libraries in the wrapper opened without this mark. Call in the child of a
- * fork. Async-signal-safe. Has no effect before Linux 5.11. */
+/* Marks all descriptors from 3 on as close-on-exec, except the inherited ones. The command must not
+ * get other descriptors, and libraries in the wrapper may open descriptors that are not
+ * close-on-exec. Call in the child of a fork. Async-signal-safe. Has no effect before Linux
+ * 5.11. */
 void inherited_keep_only(const struct inherited *i);
 
 /* Has the layout of struct sched_attr of sched_getattr(2). The kernel's header with that struct

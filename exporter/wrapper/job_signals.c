@@ -10,8 +10,8 @@
 
 /* These signals are neither blocked nor forwarded. They concern the wrapper itself or cannot be
  * caught. SIGABRT, SIGTRAP and SIGSYS are not in this list, because a supervisor sends them to get
- * a core of the job. Although they are blocked, the wrapper's own abort(3) or a signal that the
- * kernel forces still ends the wrapper. */
+ * a core of the job. The wrapper blocks these three, but its own abort(3) still ends it. A signal
+ * that the kernel forces also ends it. */
 static const int not_forwarded[] = {
 	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
@@ -88,8 +88,8 @@ static void go_on_with_timers(void)
 
 void job_signals_take_early(void)
 {
-	/* The wrapper handles these signals itself. A SIGCHLD may come from a child that existed
-	 * before the wrapper's start. */
+	/* Do not take these signals, because the wrapper handles them itself. A SIGCHLD may already
+	 * be pending if the wrapper had children before its start. */
 	static const int ours[] = {SIGCHLD, SIGTSTP, SIGCONT};
 	sigset_t set;
 	int n;
@@ -112,9 +112,9 @@ void job_signals_restore(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
 		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
-	/* A signal may end this process before execve(2). Prevent a core file of it, because the
-	 * core would contain the wrapper's secrets. execve(2) permits core files again, so the
-	 * command can have one. */
+	/* A signal may end this process before execve(2). Prevent a core file of this process,
+	 * because the file would contain the wrapper's secrets. execve(2) permits core files again,
+	 * so the command can have one. */
 	if (is_early)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	for (int n = 1; is_early && n <= SIGRTMAX; n++)

@@ -12,9 +12,9 @@ void job_signals_block(void);
 /* Returns the set of blocked signals, for sigwaitinfo(2). */
 void job_signals_fill(sigset_t *ret);
 
-/* Takes the pending signals and stops the running timers. job_signals_restore gives both to the
- * job. Call right before fork(2). A pending SIGTSTP stops the wrapper at once, like any other
- * program. */
+/* Takes the pending signals and stops the running timers. job_signals_restore passes these signals
+ * and timers on to the job. Call right before fork(2). A pending SIGTSTP stops the wrapper at once,
+ * as it stops any other program. */
 void job_signals_take_early(void);
 
 /* Undoes job_signals_block, then delivers the taken signals. Call in the process that becomes the

@@ -50,8 +50,8 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
  * out. */
 struct accounts_request {
 	struct run_accounts accounts;
-	/* The sampler sets it when it has filled the request. The caller sets it when it gives up.
-	 * The thread that comes second frees the request. */
+	/* The sampler sets this flag when the request is filled. The caller sets the flag when the
+	 * caller gives up. The thread that sets the flag second frees the request. */
 	atomic_bool over;
 };
 
@@ -71,8 +71,8 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 }
 
-/* Opens the accounts. If the caller has timed out meanwhile, closes them again, because nobody else
- * would ever remove the control group. */
+/* Opens the accounts. If the caller has timed out meanwhile, closes the accounts again. Otherwise
+ * the control group would never be removed. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;

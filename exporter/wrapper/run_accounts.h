@@ -20,9 +20,8 @@ struct run_accounts {
 /* Opens the sources, and leaves out those that are not permitted. Call in the thread that starts
  * the command, before the start. -ECANCELED: the sampler does not answer, and no source is open. */
 int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
-/* Keeps one source and closes the unneeded one, because one exact source is enough. The control
- * group is kept if the command is in it (`in_cgroup`), else the task clock. Call after the
- * start. */
+/* Keeps the control group if the command is in it (`in_cgroup`), else keeps the task clock. Closes
+ * the source that is not kept, because one exact source is enough. Call after the start. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
 /* Closes the task clock unless the sampler uses it. Call in the thread of run_accounts_open. */
 void run_accounts_followed(struct run_accounts *a, bool uses_clock);

@@ -17,8 +17,8 @@
 /* Maximum number of parents to follow from a sender up to the job. A sender deeper in the job's
  * process tree counts as outside the job. */
 #define GENERATIONS_MAX 10000
-/* Flags of an exiting or killed process (include/linux/sched.h). /proc/PID/stat shows them, so they
- * are stable. */
+/* Flags of an exiting or killed process (include/linux/sched.h). The kernel cannot change their
+ * values, because /proc/PID/stat shows them to programs. */
 #define PF_EXITING  0x4
 #define PF_SIGNALED 0x400
 
@@ -74,10 +74,10 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 	return false;
 }
 
-/* Returns true when the default action of the signal would have ended the sender, but the sender
- * lives on. The sender then did not send the signal to its own process group. Signals that write a
- * core are not considered. An exiting process does not count as living on, because it may have
- * removed its handlers, as Python does. */
+/* Returns true when the sender still runs, although the default action of the signal would have
+ * ended it. The sender then did not send the signal to its own process group. Returns false for
+ * signals that write a core. Returns false for an exiting process, because it may have removed its
+ * handlers, as Python does. */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
 	uint64_t prepared = field[STAT_BLOCKED] | field[STAT_IGNORED] | field[STAT_CAUGHT];
@@ -88,19 +88,19 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 	       !(prepared >> (number - 1) & 1);
 }
 
-/* Decides whom a process of the job meant by a signal that the wrapper received. Returns true if
- * the process signalled the whole process group that it shares with the wrapper, as kill(0, ...)
- * does. Returns false if it signalled only its parent, the wrapper. The kernel reports both the
- * same way, so the answer is a guess:
+/* The wrapper received a signal from a process of the job. Decides whether that process meant its
+ * whole process group. Returns true if the process signalled the group that it shares with the
+ * wrapper, as kill(0, ...) does. Returns false if the process signalled only its parent, the
+ * wrapper. The kernel reports both cases in the same way, so the answer is a guess:
  * - false if the sender is in another group,
  * - false if the sender survived a signal that would have ended it,
- * - else by the signal number: signals that end or stop a process usually go to groups, and all
- *   other signals go to a parent.
+ * - else true for signals that end or stop a process, because they usually go to groups,
+ * - else false, because all other signals usually go to a parent.
  *
  * The guess is wrong in three cases. kill(0, SIGUSR1) reaches a caller in the group twice.
  * kill(getppid(), SIGTERM) does not reach the caller if the sender catches or ignores SIGTERM, or
- * exits at once. A child may signal the PID of a parent that the wrapper has replaced. The child
- * then means the job. */
+ * exits at once. If the wrapper has replaced a parent by execve(2), a child of that parent may
+ * signal the parent's PID. The child then means the job. */
 static bool is_for_group(const siginfo_t *info)
 {
 	uint64_t field[STAT_FIELDS];
@@ -182,7 +182,8 @@ static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 	return number == SIGCONT && leads_in_our_place(r->job) ? -r->job : r->job;
 }
 
-/* Sends the signal, and the value of a queued signal if the kernel permits that. */
+/* Sends the signal. If the signal was queued with a value, also sends the value when the kernel
+ * permits that. */
 static void hand_on(pid_t to, const siginfo_t *info)
 {
 	if (to > 0 && info->si_code < 0 &&

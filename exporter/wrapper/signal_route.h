@@ -1,4 +1,5 @@
-/* Forwards signals as if the caller had started the job without the wrapper. Main thread only. */
+/* Forwards signals, so that the job and the caller get the same signals as without the wrapper.
+ * Main thread only. */
 #ifndef EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 #define EXPORTER_WRAPPER_SIGNAL_ROUTE_H
 

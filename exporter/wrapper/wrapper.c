@@ -54,7 +54,7 @@ struct wrapped_job {
 	struct now started;
 	int status; /* as in wait(2); valid when ended */
 	bool ended;
-	double largest_rss; /* bytes; largest ru_maxrss of all processes waited for */
+	double largest_rss; /* bytes; largest ru_maxrss of all reaped processes */
 	/* Memory and CPU time of the child between fork(2) and execve(2); see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
@@ -154,7 +154,7 @@ static int go_unwatched(struct wrapped_job *job, const char *subject, int failur
 
 	err_system(&e, -failure, "%s", subject);
 	log_line(LOG_LEVEL_ERROR, "the run is not watched", "err", e.text, NULL);
-	/* The control group of the run would outlive execve(2). */
+	/* Close the accounts, because the control group of the run would outlive execve(2). */
 	run_accounts_close(&job->accounts);
 	return wrapper_become(command);
 }
@@ -340,9 +340,10 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 }
 
 /* Returns the largest RSS of a process of the job; NaN = unknown. Between fork(2) and execve(2),
- * the child is a copy of the wrapper. Its ru_maxrss includes the memory of that copy (exec_mmap()
- * in fs/exec.c). If largest_rss is not above forked_rss, it may therefore be only the memory of the
- * copy. It is then used only if the sampler measured no peak. */
+ * the child is a copy of the wrapper. The ru_maxrss of the child includes the memory of that copy
+ * (exec_mmap() in fs/exec.c). If `largest_rss` is not above `forked_rss`, `largest_rss` may be only
+ * the memory of the copy. In this case, `largest_rss` is used only if the sampler measured no
+ * peak. */
 static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
@@ -405,9 +406,9 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 	historian_run_finish(app->historian, finish);
 }
 
-/* Prints the summary and writes the report. The exit deadline limits reading the history and
- * writing the report. It restarts as long as this thread uses CPU time, so a long report is
- * possible. Printing has no deadline. */
+/* Prints the summary and writes the report. The exit deadline limits the time to read the history
+ * and to write the report. The deadline is extended while this thread uses CPU time, so a long
+ * report is possible. Printing has no deadline. */
 static void print_summary(struct app *app, const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
@@ -471,7 +472,8 @@ static int run_command(struct app *app, const struct identity *self, const struc
 
 	if (code)
 		return code;
-	/* Call this after fork(2), because the job must not inherit the setting. */
+	/* Hide the secrets only after fork(2), because the job must not inherit the ban on core
+	 * files. */
 	privileges_hide_secrets(app->options);
 	follow_job(app, self, run, job);
 	wait_for_end(app, job);

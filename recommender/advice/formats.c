@@ -10,9 +10,10 @@
 #define LAYOUT(nothing, ...) \
 	&(const struct advice_layout){nothing, (const struct advice_section[]){__VA_ARGS__, {0}}}
 
-/* Pieces that write the requests and the limits of a container. The caller gives three texts:
- * `before` and `middle` are around the name of a resource, and `after` follows the unit. Kubernetes
- * requires that the request of a GPU equals its limit, so both are GPUS. */
+/* Pieces of the requests and the limits of a container. The caller gives three texts: `before`
+ * stands before the name of a resource, `middle` stands after the name, and `after` stands after
+ * the unit. Kubernetes requires that the request of a GPU equals its limit, so both macros use
+ * GPUS. */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
 	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, {before "nvidia.com/gpu" middle, GPUS, after}
@@ -20,8 +21,8 @@
 	{before "cpu" middle, MILLICORES_LIMIT, "m" after}, {before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
 	{before "nvidia.com/gpu" middle, GPUS, after}
 
-/* Names the container "main", because most systems use that name. The first container in the list
- * can be a sidecar. */
+/* Selects the container by the name "main", because most systems use that name. The position does
+ * not identify it, because the first container in the list can be a sidecar. */
 #define MAIN_REQUESTS(before) \
 	{before "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{", ",", "}", \
 		PIECES(REQUESTS("\"", "\":\"", "\""))}

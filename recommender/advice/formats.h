@@ -14,13 +14,13 @@ enum advice_number {
 	MILLICORES_LIMIT,
 	MILLICORES_MOST,   /* the limit; the request if no limit is advised */
 	CORES,             /* decimal number, exact to thousandths: 2.25 */
-	CORES_LIMIT,       /* decimal number as well */
+	CORES_LIMIT,       /* decimal number like CORES */
 	CPU_PERCENT_LIMIT, /* percent of one CPU */
 	CPU_LIFTED,        /* 1 = CPU has a request but no limit; a condition, never written */
 	MEMORY_MIB,
 	MEMORY_MIB_LOW, /* memory at risk=economy */
 	MEMORY_MIB_LIMIT,
-	MEMORY_MIB_DASK, /* larger, because Dask kills a worker at 95 % of it */
+	MEMORY_MIB_DASK, /* MEMORY_MIB / 0.95, because Dask kills a worker at 95 % of its limit */
 	MEMORY_MB,       /* decimal megabytes, rounded up */
 	MEMORY_BYTES,
 	GPUS,

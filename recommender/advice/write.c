@@ -9,7 +9,8 @@
 #include "recommender/advice/advice.h"
 
 /* Disk requests below this size are left out. A request would replace the default disk of several
- * gigabytes. A small disk would have no room for logs, which the history of runs does not count. */
+ * gigabytes. A small disk would have no room for logs, and the history of runs does not count
+ * logs. */
 #define DISK_LEAST (1024 * MIB)
 
 /* Returns thousandths of a core, rounded up; 1e-6 absorbs floating-point errors. 0 = unknown. */

@@ -53,7 +53,7 @@ static const struct measure {
 	{"cpu_seconds", "CPU time", cpu_seconds, wording_seconds},
 };
 
-/* One measure of the successful runs, oldest first, as logarithms. */
+/* The values of one measure in the successful runs, oldest first. The values are logarithms. */
 struct line {
 	const struct measure *measure;
 	size_t n;
@@ -192,7 +192,7 @@ static void find_new_peak(struct findings *f, const struct line *l)
 		l->measure->print(old_words, exp(before)));
 }
 
-/* Returns the expected logarithm of the newest value, from the runs since the last shift. Uses the
+/* Estimates the logarithm of the newest value from the earlier runs since the last shift. Uses the
  * input sizes if all are known. Leaves `residual` sorted. */
 static double expected_newest(const struct line *l, size_t from, double residual[TREND_MAX])
 {

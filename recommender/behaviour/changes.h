@@ -16,7 +16,7 @@ struct change {
 	 * value of the next. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY: expected and
 	 * actual value. */
 	double before, after;
-	double chance;     /* TREND: p-value, the probability of this order by chance; else NaN */
+	double chance;     /* TREND: p-value (see trend_chance); else NaN */
 	const char *words; /* one sentence, in the caller's arena */
 };
 

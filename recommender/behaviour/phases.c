@@ -44,7 +44,7 @@ const char *const phases_columns[] = {
 static const struct {
 	size_t n;
 	enum column_source from[2];
-	bool per_second; /* the column has the growth of each interval: divide by its duration */
+	bool per_second; /* divide by the interval's duration, because the column has growth */
 } channels[CHANNELS] = {
 	[CORES] = {1, {CPU_USED}, true},
 	[MEMORY] = {1, {MEMORY_USED}},

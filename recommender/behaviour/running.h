@@ -4,7 +4,7 @@
 
 #include "recommender/run.h"
 
-/* Expected values of any run of the job with the same input. The values in an array are equally
+/* Expected peaks and durations of a run with a given input size. The values in an array are equally
  * likely and in ascending order. Compute a prospect only once per run: the computation takes 10 ms
  * with 50 earlier runs and 0.2 s with 200. */
 #define PROSPECT_POINTS 200
@@ -38,10 +38,10 @@ struct running_progress {
 struct running {
 	/* Probability that the run reaches its memory limit before it ends. It is the weighted mean
 	 * of two estimates. The first estimate uses the expected peaks that are not below the peak
-	 * so far: it is the share of them that is above the limit. The second estimate uses the
-	 * trend: it assumes that the peak continues to grow as fast as in the second half of the
-	 * run so far. The weight of the second estimate is the share of the expected peaks that are
-	 * below the peak so far. */
+	 * so far. It is the number of those peaks that are above the limit, divided by the number
+	 * of all those peaks. The second estimate assumes that the peak continues to grow as fast
+	 * as in the second half of the run so far. The weight of the second estimate is the share
+	 * of the expected peaks that are below the peak so far. */
 	double oom_risk;
 	double expected_peak_bytes;       /* median of the expected peaks that are still possible */
 	double expected_duration_seconds; /* expected total duration, never below `seconds` */

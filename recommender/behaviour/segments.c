@@ -5,8 +5,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Running sums of the standardised channels. Constant channels are left out. `squares` adds the
- * squares of all channels. */
+/* Running sums of the standardised channels. Constant channels are left out. `squares` has the
+ * running sums of the squares, added over all channels. */
 struct sums {
 	size_t channels;
 	double *sum[SEGMENTS_CHANNELS_MAX]; /* [i] = sum of the first i points */

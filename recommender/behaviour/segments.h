@@ -1,10 +1,10 @@
 /* Change points of a series with one or more channels: the points where the level shifts lastingly.
  * Pure functions.
  *
- * Optimal partitioning (Jackson et al. 2005), with the same result as PELT (Killick et al. 2012).
- * The cuts minimise the squared distance of every point to the mean of its segment, plus a penalty
- * of 3 ln n for each cut. Channels are standardised; constant channels are ignored. An unknown
- * value (NaN) repeats the last known value. */
+ * The method is optimal partitioning (Jackson et al. 2005). It gives the same result as PELT
+ * (Killick et al. 2012). The cuts minimise the squared distance of every point to the mean of its
+ * segment, plus a penalty of 3 ln n for each cut. Channels are standardised, and constant channels
+ * are ignored. An unknown value (NaN) counts as the last known value. */
 #ifndef RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 #define RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 
@@ -14,9 +14,10 @@
 #define SEGMENTS_POINTS_MAX   2048
 #define SEGMENTS_CHANNELS_MAX 16
 
-/* `channel[c][i]`: c < channels, i < n. `least`: shortest segment in points. Writes the index of
- * the first point of each segment, except the first segment, to `ret` (room for n). Returns the
- * number of indexes. Returns 0 if there are too many points or channels. */
+/* channel[c][i] is point i of channel c. There are `n` points, and `least` is the smallest number
+ * of points in a segment. Writes the index of the first point of each segment, except the first
+ * segment, to `ret` (room for n). Returns the number of indexes. Returns 0 if there are too many
+ * points or channels. */
 size_t segments_cut(const double *const channel[], size_t channels, size_t n, size_t least,
 	size_t *ret);
 

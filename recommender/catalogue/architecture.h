@@ -15,7 +15,8 @@ enum architecture {
 	ARCHITECTURE_COUNT,
 };
 
-/* Spelling of the Spare Cores Keeper; [UNKNOWN] is "". */
+/* The names are spelled as in the API of the Spare Cores Keeper. The name of ARCHITECTURE_UNKNOWN
+ * is "". */
 extern const char *const architecture_name[ARCHITECTURE_COUNT];
 
 /* Finds the index of `text` in names[n], ignoring case. Returns false if it is not found. */

@@ -11,9 +11,9 @@ struct catalogue_builder;
 struct catalogue_builder *catalogue_builder_new(void);
 void catalogue_builder_free(struct catalogue_builder *b);
 
-/* Adds a server. Also adds its known min_price_* as prices in its region_id. Defaults:
- * api_reference is server_id, display_name is api_reference, currency is USD. -EINVAL: no vendor_id
- * or server_id. -EEXIST: the server was added before. -E2BIG: too many servers. */
+/* Adds a server. If its min_price_* are known, also adds them as prices in the region `region_id`.
+ * Defaults: api_reference is server_id, display_name is api_reference, currency is USD. -EINVAL: no
+ * vendor_id or server_id. -EEXIST: the server was added before. -E2BIG: too many servers. */
 int catalogue_add_server(struct catalogue_builder *b, const struct server *s, struct err *e);
 
 /* Adds a price of a server that was added before. region_id and zone_id can be "". -ENOENT: the
@@ -39,7 +39,8 @@ int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark 
 void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
 	const char *benchmark_id, double score);
 
-/* Sets the US dollars for one unit of a currency. A later call replaces the rate. */
+/* Sets the exchange rate of a currency. `usd` is US dollars for one unit. A later call replaces the
+ * rate. */
 int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double usd,
 	struct err *e);
 
@@ -54,8 +55,8 @@ int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len
 /* How to read a JSON array. All zero = read servers strictly. */
 struct json_reading {
 	enum { READ_SERVERS, READ_VENDORS, READ_REGIONS, READ_COUNTRIES } kind;
-	/* Accept an API that can change: a value of the wrong type is unknown, and an object
-	 * without an identity is skipped. If false, both are errors. */
+	/* Accept an API that can change: a value of the wrong type counts as unknown, and an object
+	 * without an identity is skipped. If false, such a value or object is an error. */
 	bool lenient;
 	const char *region_id;    /* region of all prices; NULL = each object names its region */
 	const char *benchmark_id; /* benchmark of selected_benchmark_score; NULL = ignore */

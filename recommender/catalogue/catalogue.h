@@ -30,7 +30,8 @@ enum allocation {
 	ALLOCATION_COUNT,
 };
 
-/* Spelling of the Spare Cores Keeper; [UNKNOWN] is "". */
+/* The names are spelled as in the API of the Spare Cores Keeper. The name of an unknown value is
+ * "". */
 extern const char *const catalogue_cpu_allocation_name[CPU_ALLOCATION_COUNT];
 extern const char *const catalogue_allocation_name[ALLOCATION_COUNT];
 
@@ -90,7 +91,7 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	const float *score; /* one per server: best of its configurations; NaN = not measured */
+	const float *score; /* [i] = best score of server i in any configuration; NaN = unknown */
 };
 
 struct catalogue {
@@ -132,8 +133,8 @@ int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, con
 	struct err *e);
 
 /* Reads a catalogue from a JSON array of objects, as Keeper's /servers returns it. "vendor" and
- * "region" may be nested objects. Unknown fields are ignored, null is unknown, vendor_id and
- * server_id are required. An error names the line and field. */
+ * "region" may be nested objects. Unknown fields are ignored. The value null means unknown.
+ * vendor_id and server_id are required. An error names the line and field. */
 int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 

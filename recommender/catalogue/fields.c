@@ -42,7 +42,7 @@ static const struct {
 	[FIELD_ALLOCATION] = {catalogue_allocation_name, ALLOCATION_COUNT, ALLOCATION_ONDEMAND},
 	[FIELD_STATUS] = {status_name, ARRAY_LEN(status_name), true},
 };
-/* Members of these kinds are accessed as unsigned. */
+/* The enum members of these kinds are read and written as unsigned. */
 static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsigned");
 
 /* clang-format off */

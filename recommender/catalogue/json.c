@@ -97,8 +97,8 @@ static int set_field(struct json_cursor *r, const struct field *f, void *object,
 	return code;
 }
 
-/* Sets the fields of one part from an object. If `plain`, sets only fields that field_find
- * returns. */
+/* Sets the fields of one part from an object. If `plain` is true, skips a field when field_find
+ * returns another field of the same name. */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
 	struct field_row *row, struct err *e)
 {

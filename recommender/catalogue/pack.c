@@ -129,8 +129,8 @@ static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct
 	c->price = price;
 }
 
-/* SCore fields of servers. Each of them also becomes a benchmark, even if a source has it only as a
- * field. */
+/* The SCore fields of a server. Each field is also added as a benchmark, because a source may have
+ * SCore only as a field. */
 static const struct {
 	struct benchmark about;
 	size_t offset; /* offset of the score in struct server */

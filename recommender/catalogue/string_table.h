@@ -15,7 +15,7 @@ struct string_entry {
 };
 
 struct string_table {
-	struct arena *arena; /* owns the texts; owned by the caller */
+	struct arena *arena; /* owns the texts; the caller owns the arena */
 	struct string_entry *slot;
 	size_t n, room; /* room: number of slots, a power of two or 0 */
 	size_t bytes;   /* size of the texts */

@@ -10,7 +10,8 @@ struct filter_input {
 	const struct pick_options *o;
 };
 
-/* Returns the first reason in enum order against server `s`. EXCLUSION_COUNT = the server fits. */
+/* Checks the reasons against server `s` in the order of the enum. Returns the first reason that
+ * applies. EXCLUSION_COUNT = the server fits. */
 enum exclusion filter_misfit(const struct filter_input *a, const struct server *s);
 
 /* Returns true if there is no limit (limit <= 0 or NaN) or `value` is within it. An unknown value

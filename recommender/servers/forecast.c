@@ -9,7 +9,8 @@
 #define HOUR            3600.0
 #define HOURS_PER_MONTH 730.0 /* the same as Spare Cores Keeper */
 
-/* Benchmark that compares different GPU models: tokens per second of a small model's prompt. */
+/* The benchmark that is used to compare different GPU models. Its score is the number of tokens per
+ * second with which a small model processes a prompt. */
 #define GPU_BENCHMARK "llm_speed:prompt_processing"
 
 const char *const forecast_basis_name[FORECAST_BASES] = {

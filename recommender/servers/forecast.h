@@ -90,9 +90,9 @@ struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
 	const struct job_profile *p, const struct cost_terms *terms);
 
-/* Returns the share of a server, at most 1, that these cores and memory use, weighted by usual
- * cloud prices. An unknown amount counts as 0. NaN = both amounts or the server's size are
- * unknown. */
+/* Returns the share of a server that these cores and this memory use, at most 1. Cores and memory
+ * are weighted by usual cloud prices. An unknown amount counts as 0. NaN = both amounts or the
+ * server's size are unknown. */
 double forecast_server_share(const struct server *s, double cores, double memory_bytes);
 
 #endif

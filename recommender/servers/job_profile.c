@@ -150,8 +150,8 @@ struct job_profile job_profile_of(const struct runs *runs)
 	return p;
 }
 
-/* Splits a name into words in lower case, like program names. One-letter words such as "R" keep
- * their case. */
+/* Splits a name into words. Changes the words to lower case, because program names are usually in
+ * lower case. One-letter words such as "R" keep their case. */
 static struct text_list words_of_name(const char *name, struct arena *arena)
 {
 	size_t len = strlen(name);

@@ -8,9 +8,9 @@
 
 #define PROFILE_RUNS 20 /* newest successful runs that are used */
 
-/* Returns medians over the newest successful runs on the server type of the newest run. Four of
- * five next runs are expected between duration_low and duration_high. `reference` stays NULL. If no
- * run qualifies, all numbers are unknown. */
+/* Returns medians over the newest successful runs on the server type of the newest run. A next run
+ * is between duration_low and duration_high with a probability of 80 %. `reference` stays NULL. If
+ * no run qualifies, all numbers are unknown. */
 struct job_profile job_profile_of(const struct runs *runs);
 
 /* Returns the habits of the job from the same runs. Runs do not record program names, so words of

@@ -12,7 +12,7 @@ struct pick_search {
 	const struct objective *objective;
 	unsigned allocations;
 	const struct currency *currency; /* NULL = not in the catalogue */
-	/* Exchange rate from each currency of the catalogue; NaN = unknown. */
+	/* rate[i] converts currency i of the catalogue to `currency`; NaN = unknown. */
 	double rate[UINT8_MAX + 1];
 	struct job_profile profile;
 	struct cost_terms terms;

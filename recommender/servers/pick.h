@@ -35,7 +35,7 @@ enum exclusion {
 	EXCLUDED_STORAGE,
 	EXCLUDED_NO_PRICE,
 	EXCLUDED_REGION,     /* has prices, but not in the allowed regions */
-	EXCLUDED_ALLOCATION, /* has prices there, but not for the allowed allocations */
+	EXCLUDED_ALLOCATION, /* has prices in these regions, but not for the allowed allocations */
 	EXCLUDED_CURRENCY,   /* its price cannot be converted */
 	EXCLUDED_NO_FORECAST,
 	EXCLUDED_TOO_SLOW,
@@ -121,7 +121,7 @@ struct objective {
 	const char *name, *help;
 	/* Returns the value to compare. NaN = unknown for this server. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
-	enum exclusion lacking; /* reason counted if the key is NaN */
+	enum exclusion lacking; /* the exclusion to count when the key is NaN */
 	bool by_forecast;       /* an assumed speed makes a pick unsure */
 	bool by_benchmark;      /* needs pick_options.benchmark */
 	const char *unit;       /* unit of the key in words: "per hour", ... */
@@ -137,9 +137,9 @@ const struct objective *objective_find(const char *name); /* NULL = unknown name
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);
 
-/* Computes the price, forecast and cost of one server as pick_servers does. The server may fit or
- * not; it can be a job's current server. Returns EXCLUSION_COUNT and fills `ret`, or returns the
- * reason against the server. `currency` NULL = USD. */
+/* Computes the price, forecast and cost of one server as pick_servers does. The server need not
+ * fit. For example, it can be a job's current server. Returns EXCLUSION_COUNT and fills `ret`, or
+ * returns the reason against the server. `currency` NULL = USD. */
 enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
 	const struct pick_options *o, struct pick *ret);
 

@@ -8,8 +8,8 @@
 #define SYSTEM_MIB       100.0 /* a small idle Linux with its services */
 #define KUBERNETES_EVICT 100.0 /* kubelet's default memory.available threshold */
 
-/* Returns the visible memory: as measured by Spare Cores, or as sold minus the kernel's page
- * table. */
+/* Returns the visible memory as Spare Cores measured it. If that is unknown, returns the memory as
+ * sold minus the kernel's page table. */
 static double visible_memory(const struct server *s)
 {
 	if (!isnan(s->memory_amount_actual))

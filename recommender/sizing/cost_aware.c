@@ -96,7 +96,9 @@ struct sizer {
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
 	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation if this were the only expert */
 	double weight[PRICES_MAX][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
-	bool allocated[PRICES_MAX]; /* true: `allocation` is final; false: cheapest of `alone` */
+	/* If allocated[k], then allocation[k] is final. Otherwise allocation[k] is the cheapest
+	 * allocation in `alone`. */
+	bool allocated[PRICES_MAX];
 	double allocation[PRICES_MAX];
 	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when `value` is not NaN */
 	/* Weights by age in runs, computed once. */
@@ -168,8 +170,8 @@ static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRI
 	}
 }
 
-/* Returns the weight of a loss by its age in runs. The table can be too short: an expert that
- * rarely predicts keeps runs of any age. */
+/* Returns the weight of a loss that is `age` runs old. The loss may be older than the table covers,
+ * because an expert that rarely predicts keeps runs of any age. */
 static double loss_fade(const struct sizer *s, uint64_t age)
 {
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
@@ -398,11 +400,13 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 
 /* Returns a lower bound of the probability of failure, after `n` runs that fitted. The bound is
  * needed because the experts are too confident after few runs. It is the mean of a beta
- * distribution with the prior (1/2, 3/2), which means one failure in four. Jeffreys' prior (1/2,
- * 1/2) was worse on four of five sources of traces (tests/bench/sizing.sh): its Brier score was
- * 0.0219, and the score of this prior was 0.0212. After one run, 8 % of attempts failed. For this
- * case, the bound is 17 %, a bound with Jeffreys' prior is 25 %, and the estimate without a bound
- * is 4.9 %. */
+ * distribution. The prior of the distribution is (1/2, 3/2), which means one failure in four.
+ *
+ * Jeffreys' prior (1/2, 1/2) was worse on four of five sources of traces (tests/bench/sizing.sh).
+ * Its Brier score was 0.0219, and the score of the prior (1/2, 3/2) was 0.0212.
+ *
+ * In reality, 8 % of attempts failed after one run. The bound for this case is 17 %. It would be 25
+ * % with Jeffreys' prior. The estimate without a bound is 4.9 %. */
 static double risk_told_by(size_t n)
 {
 	return 0.5 / ((double)n + 2);

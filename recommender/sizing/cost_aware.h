@@ -1,8 +1,9 @@
 /* Cost-aware sizing of a job's next peak. Private to recommender/.
  *
  * Several experts (experts.h) predict the peak. Each expert has a record of past ratios of peak to
- * prediction (expert_record.h). Ratios x prediction are the possible values of the next peak. The
- * expected cost of an allocation follows from these values (cost_pool.h).
+ * prediction (expert_record.h). Each past ratio, multiplied by the new prediction, is a possible
+ * value of the next peak. The expected cost of an allocation follows from these values
+ * (cost_pool.h).
  *
  * The strategy caq chooses the expert and the allocation with the least expected cost. The strategy
  * auto is derived from caq. It pools the values of all experts and chooses the allocation with the
@@ -28,7 +29,9 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
 
 /* Forecast for an allocation of the next run. */
 struct cost_aware_outlook {
-	double too_small;      /* probability; at least a lower bound that depends on `runs` */
+	/* Probability that the allocation is too small. It has a lower bound that depends on
+	 * `runs`. */
+	double too_small;
 	bool told_by_number;   /* too_small is that lower bound */
 	double expected_waste; /* share of the expected peak, including failed attempts */
 	enum expert leading;   /* expert with the largest weight */

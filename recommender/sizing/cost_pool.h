@@ -15,7 +15,7 @@ struct weighted_value {
 
 struct failure_prices {
 	double failure; /* multiplied by the run's peak */
-	double fixed;   /* in units of value */
+	double fixed;   /* in the unit of the atoms' values */
 	double second;  /* second attempt; if it is below 1.05 x first, 2 x first is used */
 };
 
@@ -26,8 +26,8 @@ struct cost_pool {
 	struct weighted_value *atom, *spare;
 	double *weight_below, *product_below; /* n + 1 elements each */
 };
-/* Sorts the atoms and computes the sums. The sort is stable, and fast for a few ascending
- * stretches. */
+/* Sorts the atoms and computes the sums. The sort is stable. It is fast when the atoms consist of a
+ * few ascending stretches. */
 void cost_pool_sort(struct cost_pool *p);
 
 double cost_pool_weight(const struct cost_pool *p);

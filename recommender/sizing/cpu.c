@@ -80,8 +80,8 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	return true;
 }
 
-/* Returns the length of a part of the run if no thread had to wait for a CPU, divided by its
- * measured length. `busy` is the number of cores in use during this part. */
+/* Estimates how long a part of the run would take if no thread had to wait for a CPU. Returns this
+ * length, divided by the measured length. `busy` is the number of cores in use during this part. */
 static double without_waiting(double busy, double wanted)
 {
 	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),
@@ -164,8 +164,9 @@ static double worst_stretch(const struct parallelism *p, double cores)
 	return worst;
 }
 
-/* Returns the next candidate. Steps are 0.25 below 8 cores, 0.5 below 16, 1 below 64, and from 64
- * on a sixteenth of the cores. */
+/* Returns the next candidate. The step is 0.25 below 8 cores, 0.5 below 16 cores and 1 below 64
+ * cores. From 64 cores on, the step is a sixteenth of the cores. If `whole` is true, the step is at
+ * least 1. */
 static double next_cores(double cores, bool whole)
 {
 	if (cores >= 64)

@@ -16,7 +16,7 @@
 #include "recommender/run.h"
 
 #define PARALLEL_POINTS 200
-#define PARALLEL_ROOM   2.0 /* if threads waited, useful cores are at most this x cores in use */
+#define PARALLEL_ROOM   2.0 /* if threads waited, useful cores <= this x cores in use */
 struct parallel {
 	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
 	double wanted;                 /* CPU time wanted / CPU time received, at least 1 */

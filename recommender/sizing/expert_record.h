@@ -37,18 +37,19 @@ enum ratio_purpose {
 
 struct ratio_options {
 	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
-	double likeness;     /* runs with distant predictions weigh less: log distance; 0 = off */
+	/* Runs with distant predictions weigh less, by a bell curve over the log of the ratio of the
+	 * predictions. `likeness` is the width of the curve; 0 = off. */
+	double likeness;
 };
 
-/* Fills `ret` with the weight of a ratio by its age in runs. expert_record_ratios needs these
- * weights. */
+/* Fills `ret` for expert_record_ratios: ret[i] is the weight of a ratio that is i runs old. */
 void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 
 #define RATIOS_MAX (PEAKS_SEEN_MAX + 10)
 struct expert_ratios {
 	size_t n;
 	double sum;                           /* sum of the weights */
-	struct weighted_value at[RATIOS_MAX]; /* ascending; equal values: observed before prior */
+	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
 /* Makes the set of ratios for a new prediction of `value` bytes. */
 void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,

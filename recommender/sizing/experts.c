@@ -51,8 +51,8 @@ static void rank_by_peak(const struct peaks_seen *p, struct ranked ret[PEAKS_SEE
 	qsort(ret, p->n, sizeof *ret, by_peak);
 }
 
-/* Returns the smallest value with at least this share of the weight at or below it. `v` is
- * sorted. */
+/* Returns the first value of `v` at which the sum of the weights so far reaches this share of all
+ * weights. `v` is sorted. */
 static double weighted_percentile(const struct weighted *v, size_t n, double share)
 {
 	double cumulated[PEAKS_SEEN_MAX] = {0}, sum = 0;

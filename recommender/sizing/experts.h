@@ -18,7 +18,7 @@ enum expert {
 	/* from peaks and input sizes */
 	EXPERT_LINE,    /* least squares, slope >= 0; at least half the smallest peak */
 	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest input, by ratio */
-	EXPERT_POWER,   /* peak ~ input^a: least squares of logs; with few runs a is near 0.7 */
+	EXPERT_POWER,   /* peak ~ input^`a`: least squares of logs; few runs: `a` is near 0.7 */
 	EXPERT_SIMILAR, /* third quartile; runs weigh by similarity of input and by age */
 	EXPERT_SAME,    /* median of the runs with the same input +- 2 % */
 	EXPERT_COUNT,

@@ -90,7 +90,8 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 			o.forgotten);
 }
 
-/* Explains how killed runs count if no later run needed as much memory. */
+/* Explains the kills that count as runs. A kill counts as a run if no later run needed as much
+ * memory. */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char limit[WORDING_MAX], need[WORDING_MAX], times[WORDING_MAX] = "once";
@@ -106,8 +107,8 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 		f->kills == 1 ? "that counts" : "each counts", wording_bytes(need, f->kills_need));
 }
 
-/* Explains a request that follows from the newest kill. auto does not learn from that kill, so it
- * cannot judge the request. */
+/* Explains a request that follows from the newest kill. The strategy `auto` does not learn from
+ * that kill, so `auto` cannot judge the request. */
 static void explain_kill(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char limit[WORDING_MAX], requested[WORDING_MAX];

@@ -1,5 +1,6 @@
-/* Ponder: fits a line of peak over input size, biased upwards, and adds twice the spread of its
- * errors near this input. If peak and input do not correlate, uses the largest peak + 128 MiB. */
+/* The rule of Ponder, a published method (strategies.c). It fits a line of peak over input size,
+ * biased upwards, and adds twice the spread of the line's errors near this input. If peak and input
+ * do not correlate, it uses the largest peak + 128 MiB. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>

@@ -26,7 +26,8 @@ static bool any_announced(const struct runs *used)
 	return false;
 }
 
-/* The VPA's request after an OOM kill: + 20 %, at least + 100 MiB. */
+/* Returns the request after an OOM kill, computed as in the VPA: 20 % above the limit, and at least
+ * 100 MiB above it. */
 static double after_kill(double limit)
 {
 	return fmax(1.2 * limit, limit + 100 * MIB);
@@ -62,8 +63,8 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 	return largest;
 }
 
-/* Learns one or more kills as a single run: consecutive kills before a success. Call this only if
- * no later run needed as much memory as the limit of these kills. */
+/* Learns consecutive kills before a success as a single run. Call this only if no later run needed
+ * as much memory as the limit of these kills. */
 static void learn_kills(struct replayed *f, const struct sizing_rule *rule,
 	const struct run *killed, const struct run *success, bool announced, enum replay_kind how)
 {

@@ -73,9 +73,9 @@ double run_needs_vram(const struct run *r)
 	return amount_or_nan(peak);
 }
 
-/* Estimates the disk of a run without a measured growth of its own file systems. Both numbers are
- * upper bounds. Bytes written include overwritten and deleted data. The growth of all file systems
- * includes other processes. */
+/* Estimates the disk of a run if the growth of its own file systems was not measured. Returns the
+ * smaller of two upper bounds: the bytes written, which include overwritten and deleted data, and
+ * the growth of all file systems, which includes other processes. */
 static double written_or_grown(const struct run *r)
 {
 	const struct distribution *space = run_column(r, "system_disk_space_used_bytes");

@@ -140,9 +140,9 @@ static int largest_first(const void *a, const void *b)
 	return (left->peak < right->peak) - (left->peak > right->peak);
 }
 
-/* Returns the past peak that costs least if it were the first allocation of every run, and the
- * largest peak were the second allocation. The cost is allocation x time of all runs + largest peak
- * x time of the runs above the allocation. */
+/* Returns the past peak that costs least as the first allocation of every run. The second
+ * allocation is the largest peak. The cost is allocation x time of all runs + largest peak x time
+ * of the runs above the allocation. */
 static double tovar_allocate(void *state, double input)
 {
 	struct simple *s = state;

@@ -66,15 +66,15 @@ struct sizing {
 	double duration_low, duration_high; /* 10th and 90th percentile of the duration, seconds */
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
-	double memory_too_small;        /* probability that the next run needs more */
-	size_t memory_judged_by;        /* if memory_too_small is a bound for n runs: n; else 0 */
-	double memory_expected_waste;   /* unused or lost memory / expected use */
-	double memory_low, memory_high; /* 10th, 90th percentile of the peak, bytes */
-	double memory_at_risk[RISK_COUNT];              /* request of auto at each risk, bytes */
+	double memory_too_small;           /* probability that the next run needs more */
+	size_t memory_judged_by;           /* n if memory_too_small is a bound for n runs; else 0 */
+	double memory_expected_waste;      /* unused or lost memory / expected use */
+	double memory_low, memory_high;    /* 10th, 90th percentile of the peak, bytes */
+	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
 	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
-	double memory_killed_at;   /* limit of the newest run's kill, if it decides; else NaN */
-	size_t memory_kills;       /* OOM kills that count as runs; above 0, confidence is low */
+	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
+	size_t memory_kills;       /* OOM kills that count as runs; if any, confidence is low */
 	bool split_label;          /* the name seems to cover different jobs; see `explain` */
 
 	const char *summary; /* one sentence, in the caller's arena */
@@ -91,7 +91,7 @@ struct sizing_options {
 	double percentile; /* 0 to 1; read by percentile and vpa */
 	double margin;     /* added share, if margin_given; read by max, percentile, krr, vpa */
 	bool margin_given;
-	double input_bytes; /* announced input size of the next run; 0 counts if input_given */
+	double input_bytes; /* input size announced for the next run; 0 is valid if input_given */
 	bool input_given;
 	size_t attempt; /* number of the next attempt: 2 = first retry; 0 counts as 1 */
 };

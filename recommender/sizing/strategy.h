@@ -7,10 +7,10 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Chooses the newest successful runs, until `most` of them were measured. Writes them to `used`,
- * newest first, in `arena`. Runs that were not measured are also in `used`, because their durations
- * count. Writes counts, times and confidence to `ret`, and explains which runs are left out. Sets
- * every demand to unknown. -ENODATA: no run succeeded. */
+/* Chooses the newest successful runs, until `most` of the chosen runs were measured. Writes them to
+ * `used`, newest first, in `arena`. Runs that were not measured are also in `used`, because their
+ * durations count. Writes counts, times and confidence to `ret`, and explains which runs are left
+ * out. Sets every demand to unknown. -ENODATA: no run succeeded. */
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e);
 
@@ -19,7 +19,8 @@ void sizing_explain(struct sizing *s, struct arena *arena, const char *format, .
 	__attribute__((format(printf, 3, 4)));
 
 /* Returns the peak memory of a run in bytes. This is the kernel's high-water mark or, if there is
- * no mark, the largest sample. Unmapped files in tmpfs are added to either. NaN = unknown. */
+ * no mark, the largest sample. The unmapped files in tmpfs are added in both cases. NaN =
+ * unknown. */
 double run_needs_memory(const struct run *r);
 
 /* Returns the peak bytes of unmapped files in tmpfs. 0 = unknown, because only runs with their own
@@ -73,7 +74,8 @@ double sizing_duration_as_bytes(const struct run *r); /* NaN = unknown */
 
 /* Returns the bytes of disk that a run needed. NaN = unknown. */
 double run_needs_disk(const struct run *r);
-/* Returns words that follow the most disk of these runs, or "". */
+/* Returns a note to append to the largest disk use of these runs. Returns "" if no note is
+ * needed. */
 const char *run_needs_disk_note(const struct runs *used);
 
 /* Returns the limit of a run that was killed for memory, in bytes. Returns its peak if the limit is
@@ -84,7 +86,7 @@ double run_needs_killed_at(const struct run *r);
 struct sizing_method {
 	const char *because;            /* formula for memory, in words */
 	const struct sizing_rule *rule; /* NULL = auto, at the risk in the options */
-	double cpu_share;     /* the CPU suffices for this share of the time; 0 = least cost */
+	double cpu_share;     /* share of the time for which the CPU suffices; 0 = least cost */
 	bool cpu_fades;       /* as in the VPA: older runs weigh less, and 15 % is added */
 	bool uses_percentile; /* options->percentile replaces cpu_share */
 };
@@ -130,21 +132,22 @@ struct replayed {
 	double after_oom;            /* request after kills in the newest runs; 0 = no kills */
 	double killed_at;            /* largest limit of the kills in the newest runs */
 	size_t kills;                /* number of earlier kills that count as runs */
-	double kills_at, kills_need; /* earlier kills: largest limit; largest assumed peak */
+	double kills_at, kills_need; /* largest limit and largest assumed peak of these kills */
 };
 /* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the
  * time. This changes the state of some rules, but not of the rules of auto. */
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
  * run_needs_memory, also replays the kills between these runs. If no later success needed as much
- * as the limit of a kill, the kill counts as a run. Its peak is the VPA's request after the kill.
- * Consecutive kills count once. */
+ * as the limit of a kill, the kill counts as a run. The assumed peak of this run is the request
+ * that the VPA would make after the kill. Consecutive kills count once. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);
 void replay_done(struct replayed *f);
 
-/* Fills auto's forecast for the memory in s->demand, and the hindsight. Adds no sentence. */
+/* Fills the forecast for the memory in s->demand, as the strategy auto computes it. Also fills
+ * s->hindsight and s->hindsight_baseline. Adds no sentence. */
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, double input);
 
