@@ -1,5 +1,7 @@
-/* Follows a process that is not a child, like the server does. Prints the values as JSON when the
- * process has ended: accuracy_attach PID [INTERVAL-SECONDS]. Writes "ready" to stderr after the
+/* Follows a process that is not its child, like the server follows jobs. When the process has
+ * ended, the program prints the run's metrics as JSON.
+ *
+ * Usage: accuracy_attach PID [INTERVAL-SECONDS]. The program writes "ready" to stderr after the
  * first reading. */
 #include <errno.h>
 #include <math.h>
@@ -59,7 +61,7 @@ static void report(const struct host *h, const struct run_reading *last)
 	buf_done(&b);
 }
 
-/* Waits for `seconds`, or until the root has ended. */
+/* Waits for `seconds`, or until the followed process has ended. */
 static void wait_for_work(const struct host *h, double seconds)
 {
 	struct pollfd ending = {.fd = jobs_ending_fd(h->jobs), .events = POLLIN};

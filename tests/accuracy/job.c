@@ -94,7 +94,8 @@ static void waited(void)
 	children_one_by_one(scaled(200), CHILD_NS);
 }
 
-/* waitpid() waits until all children have ended, and then fails, because the kernel reaped them. */
+/* The kernel reaps the children of a process that ignores SIGCHLD. waitpid() therefore waits until
+ * all children have ended, and then fails. */
 static void ignored(void)
 {
 	signal(SIGCHLD, SIG_IGN);
@@ -121,7 +122,8 @@ static void daemons(void)
 		}
 		waitpid(child, NULL, 0);
 	}
-	/* The pipe ends when the last daemon has closed its end. */
+	/* read() returns 0 when the last daemon has ended, because each daemon has the pipe open
+	 * for writing. */
 	close(alive[1]);
 	while (read(alive[0], &byte, 1) > 0)
 		;
@@ -198,14 +200,14 @@ static void leave_children(void)
 	burn(CHILD_NS);
 }
 
-/* The orphans go on after the root has ended. */
+/* The children go on as orphans after the job's root process has ended. */
 static void root_first(void)
 {
 	leave_children();
 }
 
-/* The grandchildren go on after their parent has ended. The root waits for them with a pipe, not
- * with wait(). */
+/* The grandchildren go on after their parent has ended. The root cannot wait() for grandchildren,
+ * so it waits until they have closed a pipe. */
 static void parent_first(void)
 {
 	int alive[2];
@@ -276,7 +278,7 @@ static void *burning_thread(void *context)
 	return NULL;
 }
 
-/* Two threads use two CPUs, for a group with a quota. */
+/* Two threads keep two CPUs busy. The tests run this case in a control group with a CPU quota. */
 static void busy(void)
 {
 	pthread_t thread[2];
@@ -295,9 +297,10 @@ static void end(int number)
 	ends = 1;
 }
 
-/* A neighbour that ignores SIGCHLD and has children, so the kernel reports their CPU time to no
- * process. The children report it themselves, except for the cost of their exits, so they are few.
- * At the end the neighbour prints the sum. */
+/* This case is a neighbour of the measured job. It ignores SIGCHLD, so the kernel reports the CPU
+ * time of its children to no process. Each child adds its own CPU time to a sum, which the
+ * neighbour prints at the end. The sum lacks the cost of the children's exits, so there are only a
+ * few children. */
 static void litter(void)
 {
 	_Atomic int64_t *used =
@@ -365,8 +368,8 @@ static void spike_child(void)
 	wait_for_all();
 }
 
-/* The second spike begins a second after the first has freed its memory. Both processes stay until
- * the end. */
+/* The second spike begins one second after the first spike has freed its memory. Both processes
+ * live until the end of the case. */
 static void spike_two(void)
 {
 	int over[2];

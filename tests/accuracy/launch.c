@@ -1,8 +1,8 @@
 /* Starts a job for other programs to observe: accuracy_launch [--enter GROUP]... -- COMMAND...
  *
- * Prints the job's pid. The job is stopped before its first step until a line comes on stdin. Waits
- * for the job, and then prints its usage from wait(2). --enter first moves the job into a control
- * group. */
+ * The program prints the job's pid. The job executes COMMAND only after the program has read a line
+ * from stdin. The program then waits for the job, and prints its status from waitpid(2). --enter
+ * moves the job into a control group before COMMAND starts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	if (job == 0)
 		become(argv, ready[1], go[0]);
 	close(ready[1]);
-	/* The pipe ends when the job is in its group. */
+	/* read() returns 0 when the job has entered its group and closed the pipe. */
 	if (read(ready[0], &byte, 1) != 0)
 		return 1;
 	printf("%d\n", (int)job);

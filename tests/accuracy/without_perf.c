@@ -1,5 +1,5 @@
-/* Executes a command that may not open perf counters, like in a container: accuracy_without_perf
- * COMMAND... */
+/* Executes a command that is forbidden to open perf counters, like in a container:
+ * accuracy_without_perf COMMAND... */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

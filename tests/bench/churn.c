@@ -1,6 +1,7 @@
-/* Processes that come and go. Usage: bench_churn PROCESSES PER-SECOND. Keeps PROCESSES sleeping
- * children, and replaces PER-SECOND of them each second, the oldest first. Prints "ready" when all
- * exist. Ends with all of them at the end of its input. */
+/* Simulates processes that come and go. Usage: bench_churn PROCESSES PER-SECOND. The program keeps
+ * PROCESSES sleeping children, and replaces PER-SECOND of them each second, the oldest first. It
+ * prints "ready" when all children exist. At the end of its input the program and all its children
+ * end. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,16 +1,16 @@
-/* Does work in units of equal size, and records when each was done, to measure disturbance. Usage:
- * bench_disturb KIND FILE [CPU]
+/* Does work in units of equal size, and records the end of each unit, to measure how much a monitor
+ * disturbs the work. Usage: bench_disturb KIND FILE [CPU]
  *
  * Kinds: "calls" walks through memory larger than the caches and makes system calls, a fixed amount
  * of both. "maps" is a process with 2 GiB that maps and unmaps memory. "switch" is two processes
  * that send one byte to and fro by pipes. "fork" starts a child, which ends at once, and waits for
  * it.
  *
- * A unit takes about a thousandth of a second. FILE contains 64-bit numbers. The first is the
- * process's pid. Then come, for each unit, the clock and the CPU time at its end in nanoseconds,
- * including the second process and children. The numbers are stored in a mapping, without a system
- * call, so that recording does not disturb the work. CPU pins the process to that CPU. The program
- * ends on a signal, or when FILE is full after an hour or more. */
+ * A unit takes about a thousandth of a second. FILE contains 64-bit numbers. The first number is
+ * the process's pid. Two numbers follow for each unit: the clock and the CPU time at its end, in
+ * nanoseconds. The CPU time includes the second process and the children. The numbers are stored in
+ * a mapping, without a system call, so that recording does not disturb the work. CPU pins the
+ * process to that CPU. The program ends on a signal, or when FILE is full after an hour or more. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>

@@ -1,9 +1,11 @@
-/* Fills a history as if an exporter had watched one job for DAYS days: a run a day, a sample every
- * few seconds. The limits are enforced after each day, and samples are thinned after a week. The
- * numbers are invented, and the same each time. Give the present time as END to use the history
- * further. Otherwise its limits would delete it as too old.
+/* Fills a history as if an exporter had watched one job for DAYS days: one run a day, and a sample
+ * every few seconds. The limits are enforced after each day, and samples are thinned after a week.
+ * The numbers are invented, and the same each time.
  *
- * Usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES [END, seconds since 1970 UTC] */
+ * Usage: bench_history FILE DAYS SECONDS-BETWEEN-SAMPLES [END, seconds since 1970 UTC]
+ *
+ * To serve the history afterwards, pass the present time as END. With the default END an exporter
+ * may delete the samples as too old. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +34,7 @@ static double random_share(struct filling *f)
 	return (double)(f->random >> 11) / 0x1p53;
 }
 
-/* Bytes and counts are integers, seconds have microseconds. */
+/* Bytes and counts are whole numbers. Seconds are rounded to microseconds. */
 static double next_value(struct filling *f, size_t column)
 {
 	const struct metric *m = f->columns.metric[column];

@@ -1,14 +1,14 @@
 /* Measures the CPU time that the exporter uses to watch a tree, compared with the minimum for
  * reading the same files. Usage: bench_meter EXPORTER-PID ROOT-PID INTERVAL-MS TICKS
  *
- * Once per interval it reads the children and stat files of every process of the tree, like the
- * exporter. It does so once with kept descriptors and once with open-read-close, and does not parse
- * the text. With kept descriptors it also reads the exporter's other open files at each tick: those
- * of the machine, of control groups and of the exporter itself.
+ * Once per interval this program reads the children and stat files of every process of the tree,
+ * like the exporter. It does so once with kept descriptors and once with open-read-close, and does
+ * not parse the text. With kept descriptors it also reads the exporter's other open files: files of
+ * the machine, of control groups and of the exporter itself.
  *
  * Prints one line, in milliseconds of CPU time per tick: the exporter; processes with kept
- * descriptors; processes with open-read-close; processes and the exporter's other files. Then come
- * the exporter's resident and private memory in KiB, and the number of processes. */
+ * descriptors; processes with open-read-close; processes and the exporter's other files. The line
+ * ends with the exporter's resident and private memory in KiB, and the number of processes. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -89,7 +89,7 @@ static void find_tree(uint64_t root)
 	}
 }
 
-/* Returns true for a file of a process in the tree. pass_kept() and pass_open() read those. */
+/* Returns true for a file of a process in the tree. pass_kept() and pass_open() read such files. */
 static bool is_of_tree(const char *path)
 {
 	struct scan s = SCAN(path, strlen(path));
@@ -219,7 +219,8 @@ int main(int argc, char **argv)
 
 	for (uint64_t tick = 0; tick < argument[TICKS]; tick++) {
 		nanosleep(&pause, NULL);
-		/* The second reader finds warm caches, so the two alternate in being first. */
+		/* The caches are warm for the method that reads second, so the two methods take
+		 * turns in reading first. */
 		if (tick % 2)
 			opened += pass_open();
 		kept += pass_kept();
@@ -229,7 +230,8 @@ int main(int argc, char **argv)
 	}
 	double spent = (double)(nanoseconds(exporter) - begin),
 	       ticks = (double)argument[TICKS] * 1e6;
-	/* The exporter also ticks during the reading. */
+	/* The readings take time, and the exporter ticks during that time as well. Its number of
+	 * ticks is therefore larger than TICKS. */
 	double elapsed = (double)(nanoseconds(CLOCK_MONOTONIC) - begin_wall);
 	double intervals = elapsed / (double)argument[INTERVAL_MS];
 

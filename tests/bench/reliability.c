@@ -1,9 +1,10 @@
 /* Checks whether the stated probabilities are true, by replaying traces through `auto`. Before each
- * run, `auto` states for four allocations the probability that they are too small: its own at the
- * balanced level, and those of three simple rules. When the run's memory reaches a quarter, a half
- * and three quarters of a limit, `auto` states the probability that the run will reach the limit.
- * The limits are the allocations of the simple rules. Prints for each class of stated probability
- * how many runs did fail. */
+ * run there are four allocations: the allocation of `auto` at the balanced level, and those of
+ * three simple rules. `auto` states for each allocation the probability that it is too small.
+ * During a run, each allocation of a simple rule is also a memory limit. When the run's memory
+ * reaches a quarter, a half and three quarters of such a limit, `auto` states the probability that
+ * the run will reach the limit. Prints for each class of stated probability how many runs
+ * failed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 #define RUNS_MIN 10
 #define RUNS_CAP 200
-#define OWN      0 /* the allocation of `auto`; 1.. are those of the simple rules */
+#define OWN      0 /* index of the allocation of `auto`; 1 and above: the simple rules */
 #define ASKED    4
 
 static const double class_end[] = {.005, .01, .02, .05, .1, .2, .4, .7, 1.01};
@@ -57,7 +58,7 @@ static double median(const struct peaks_seen *p)
 	return peak[p->n / 2];
 }
 
-/* Gets the probabilities while the run goes on, like /metrics and /stats. */
+/* Asks for the probabilities in the middle of a run, as /metrics and /stats do. */
 static void ask_running(void *state, const struct observation *run, const double limit[ASKED],
 	struct tally *running)
 {

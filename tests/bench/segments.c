@@ -1,7 +1,7 @@
 /* Scores the change points of recommender/behaviour/segments.c on the Turing Change Point Dataset.
- * The metrics are those of its own benchmark: F1 with a margin of five points, and the covering of
- * the annotators' segments. The dataset is not part of this project: give the folder of a copy
- * (annotations.json and datasets/). */
+ * The two scores are those of that dataset's benchmark: F1 with a margin of five points, and the
+ * covering of the annotators' segments. The dataset is not part of this project: give the folder of
+ * a copy (annotations.json and datasets/). */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static void cuts_add(struct cuts *c, long at)
 	c->n++;
 }
 
-/* Returns how many true cuts have a prediction within the margin. Each prediction is used once, for
- * its nearest cut. */
+/* Returns how many cuts of `truth` have a predicted cut within the margin. Each predicted cut
+ * counts for one true cut only. */
 static size_t hits(const struct cuts *truth, const struct cuts *predicted)
 {
 	bool taken[CUTS_MAX] = {false};

@@ -43,7 +43,7 @@ struct options {
 	size_t cap;
 	enum input_mode input;
 	const char *only; /* NULL = all rules */
-	FILE *dump;       /* gets every first allocation; NULL = none */
+	FILE *dump;       /* every first allocation is written here; NULL = nowhere */
 };
 
 struct score {

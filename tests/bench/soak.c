@@ -1,13 +1,13 @@
-/* Runs hours of ticks and scrapes in minutes: the real sampler, history, exposition and answers on
- * a clock that this program moves. Follows bench_churn, one run after the other, and writes the
- * process's memory and descriptors as CSV.
+/* Runs hours of ticks and scrapes in minutes. The sampler, history, exposition and answers are
+ * real, and this program moves the clock. It follows bench_churn in one run after another, and
+ * writes its own memory use and number of descriptors as CSV.
  *
  * Usage: bench_soak CHURN-PROGRAM FOLDER TICKS
  *
  * Each tick is one second of the simulated clock. Every fifteenth tick is scraped in all formats.
- * Each run ends after RUN_TICKS, and then the user's requests are made. The linker wraps the
- * clocks, including the clock that limits the history: tests/bench/CMakeLists.txt. There is no HTTP
- * server and no search for jobs: a scrape only renders the answer. soak.py has both, in real
+ * Each run ends after RUN_TICKS. Then the program makes the requests that a user would make. The
+ * linker replaces the functions that read the clocks (tests/bench/CMakeLists.txt). There is no HTTP
+ * server and no search for jobs: a scrape only renders the answer. `soak.py` has both, in real
  * time. */
 #include <dirent.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@
 #define RUN_TICKS    600
 #define SCRAPE_TICKS 15
 #define NOTE_TICKS   20
-#define WAIT_SECONDS 300.0 /* seconds of the real clock per tick */
+#define WAIT_SECONDS 300.0 /* longest wait for a tick or a write, on the real clock */
 
 static _Atomic int64_t ahead_ns;
 
@@ -69,7 +69,7 @@ struct soak {
 	struct rendered_cache *rendered_cache;
 	const char *program, *folder;
 	pid_t job; /* the root of the followed processes */
-	int input; /* the job's stdin; the job ends when it closes */
+	int input; /* the job's stdin; the job ends when this descriptor is closed */
 	char run_id[RUN_ID_MAX];
 	unsigned runs;
 	FILE *notes;

@@ -68,7 +68,7 @@ static int parse(struct trace *t, const char *path, struct scan all, struct err 
 		return err_set(e, -EINVAL, "%s: empty", path);
 	n = split(line, cell);
 	for (unsigned c = 0; c < COLUMNS; c++) {
-		place[c] = COLUMNS_MAX; /* the index of a cell that is always empty */
+		place[c] = COLUMNS_MAX; /* this cell is always empty */
 		for (size_t i = 0; i < n; i++)
 			if (slice_is(cell[i], column_names[c]))
 				place[c] = i;

@@ -1,6 +1,6 @@
 /* Traces of repeated tasks for the benches, as CSV with a header. These columns are read: trace,
  * task_label, run_index, duration_s, mem_peak_mib, input_bytes, io_read_bytes, cpu_mean_cores. An
- * empty cell is unknown. */
+ * empty cell means that the value is unknown. */
 #ifndef TESTS_BENCH_TRACE_H
 #define TESTS_BENCH_TRACE_H
 

@@ -1,6 +1,7 @@
 /* A tree of processes to watch. Usage: bench_tree PROCESSES. The processes come in groups of ten: a
- * leader, which wakes up ten times a second and works for a moment, and its nine sleeping children.
- * Prints "ready" when all exist. Ends with all of them at the end of its input. */
+ * leader and nine sleeping children. The leader wakes up ten times a second and works for a moment.
+ * The program prints "ready" when all processes exist. At the end of its input the program and all
+ * its processes end. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* A preloaded library. When the program first serves, the library makes the calls that a server
- * must not make, inside the server's process. It writes "CALL ERRNO" lines (0 = the call worked) to
+/* A preloaded library. When the program calls listen() for the first time, the library makes all
+ * system calls that a server must not make. It writes "CALL ERRNO" lines (0 = the call worked) to
  * the file named by $DENIED_CALLS. The arguments are wrong on purpose, so that a permitted call
  * does no harm. */
 #define _GNU_SOURCE
@@ -135,7 +135,8 @@ static void try_all(FILE *out)
 
 		long code = syscall(calls[i].number, a[0], a[1], a[2], a[3], a[4]);
 
-		/* The fork was permitted, and this is the second server. */
+		/* The fork was permitted, and this process is the child. It must not go on as a
+		 * second server. */
 		if (calls[i].number == SYS_fork && code == 0)
 			_exit(0);
 		fprintf(out, "%s|%d\n", calls[i].name, code < 0 ? errno : 0);
@@ -150,8 +151,8 @@ static void on_fault(int number)
 	siglongjmp(back, number);
 }
 
-/* Calls getpid by the 32-bit entry point. A kernel without that entry raises a fault, and nothing
- * is written. */
+/* Calls getpid by the 32-bit entry point. A kernel without that entry point sends SIGSEGV. Then no
+ * line is written. */
 static void try_i386(FILE *out)
 {
 	struct sigaction action = {.sa_handler = on_fault}, before;

@@ -1,5 +1,6 @@
-/* Writes beyond the end of a buffer, compiled and linked like the program. This mistake must end
- * the program. Usage: overflow heap|stack BYTES. Within bounds the exit code is 0. */
+/* Writes BYTES bytes into a buffer, compiled and linked like the program. Usage: overflow
+ * heap|stack BYTES. If the bytes fit, the exit code is 0. If they do not fit, the compiler's checks
+ * must end the program. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 
 #define ROOM 64
 
-/* The size is only known at run time. _FORTIFY_SOURCE=3 must detect the overflow. */
+/* The compiler does not know the size of the buffer. _FORTIFY_SOURCE=3 must detect the overflow at
+ * run time. */
 static int on_heap(size_t room, size_t n)
 {
 	char *block = xmalloc(room);

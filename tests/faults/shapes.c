@@ -1,15 +1,15 @@
-/* Jobs of unusual shapes for the tests. It uses no code of the exporter.
+/* Jobs of unusual shapes for the tests. This program uses no code of the exporter.
  *
  * "shapes threads N" is one process with N threads. "shapes deep N" is N generations of one process
- * each. Both print "ready" when all exist, work a little in the last one, and end when their
- * standard input ends.
+ * each. When all of them exist, the main thread or the last process works a little and prints
+ * "ready". The program ends when its standard input ends.
  *
  * "shapes wide N" has N children, which work a little before and after a byte of input, and end.
- * Then it prints the CPU seconds that the children and itself used, from getrusage(2).
+ * Then the program prints how many CPU seconds it and its children used, from getrusage(2).
  *
- * "shapes churn N" has N children a second, a twentieth of them at a time. They work a little, wait
- * for a moment, end and are waited for. It prints "round" after each N, even if that took longer
- * than a second. After a byte of input it prints the same as "wide". */
+ * "shapes churn N" starts N children a second, a twentieth of them at a time. They work a little,
+ * wait for a moment, end and are waited for. The program prints "round" after each N children, even
+ * if they took longer than a second. After a byte of input it prints the same as "wide". */
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -62,7 +62,8 @@ static void *wait_for_the_end(void *unused)
 	return unused;
 }
 
-/* A thread without guard pages is one mapping. A process may have 65,530 mappings. */
+/* A process may have 65,530 mappings. A guard page would be a second mapping for each thread, so
+ * the threads have none. */
 static int threads(long n)
 {
 	pthread_attr_t small;
@@ -103,8 +104,8 @@ static int deep(long n)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* The last child to close `there` shows that all exist. The children go on when all ends of `go`
- * are closed. */
+/* Each child closes `there` when it is ready. The parent's read() of that pipe returns when all
+ * children have done so. The children go on when the parent closes `go`. */
 static _Noreturn void child(int there, int go)
 {
 	char byte;
@@ -172,8 +173,8 @@ static long milliseconds(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The children live until `until`, or until there is input. Returns -1 when they cannot be
- * created. */
+/* Starts children that live until the time `until`, or until there is input. Returns 1 if there was
+ * input, 0 if not, and -1 if the children cannot be created. */
 static int batch(long n, long until)
 {
 	int go[2];

@@ -1,9 +1,11 @@
 /* A preloaded library. While the file named by $STALLING_DISK exists, a write to a file with ".db"
  * in its name does not return, like on a hanging disk. $STALLING_READS does the same for reads.
- * $STALLING_PROC names a FIFO without a writer. It stalls the sampler's reads of stat and cgroup
- * files below /proc, without CPU time, like a kernel that does not answer. A file of the same name
- * plus ".waits" shows that a call is waiting. A FIFO in a FUSE that does not answer cannot be
- * interrupted by a signal. */
+ *
+ * $STALLING_PROC names a FIFO without a writer. While the FIFO exists, the sampler's reads of stat
+ * and cgroup files below /proc wait without using CPU time, as if the kernel did not answer. If the
+ * FIFO is on a FUSE file system that does not answer, no signal can interrupt the wait.
+ *
+ * The library creates a file of the same name plus ".waits" when a call is waiting. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -54,13 +56,12 @@ static void stall(int fd, const char *variable, bool (*is_meant)(int fd))
 	const struct timespec moment = {.tv_nsec = 5000000};
 	char waits[PATH_MAX];
 
-	/* The cheap conditions come first, because the file at `path` may be on a disk that
-	 * hangs. */
+	/* access() comes last, because the file at `path` may be on a disk that hangs. */
 	if (!path || !is_meant(fd) || access(path, F_OK) != 0)
 		return;
 	snprintf(waits, sizeof waits, "%s.waits", path);
 	close(open(waits, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	/* Opening a FIFO without a writer never returns. */
+	/* If `path` is a FIFO without a writer, this open() does not return. */
 	close(open(path, O_RDONLY | O_CLOEXEC));
 	while (access(path, F_OK) == 0)
 		nanosleep(&moment, NULL);

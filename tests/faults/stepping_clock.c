@@ -51,7 +51,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
 	int code = real(clock, ret);
 
-	/* CPU clocks of processes have negative ids (clock_getcpuclockid(3)). */
+	/* A negative clock id is the CPU clock of a process (clock_getcpuclockid(3)). */
 	if (clock < 0) {
 		sleep((unsigned)number_in("SLOW_CLOCKS"));
 		burn(real, number_in("BUSY_CLOCKS"));

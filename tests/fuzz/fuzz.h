@@ -1,5 +1,5 @@
-/* The entry point that libFuzzer, or replay_main.c in its place, calls. The input is any bytes. A
- * fault is a crash or abort(). */
+/* The entry point of a fuzz target. libFuzzer calls it, or replay_main.c when there is no
+ * libFuzzer. The input may be any bytes. A crash or abort() is a failure. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 

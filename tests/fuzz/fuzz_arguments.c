@@ -1,4 +1,4 @@
-/* Any bytes as a request target, read like the server does, with a table that has every kind of
+/* The input is a request target, which is read as the server reads it. The table has every kind of
  * parameter. */
 #include <assert.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
-/* Damages a catalogue cache as the input says, then reads it in every way, opens it, and writes it.
- * Input that begins like a database is the file itself. Input that begins with "=" is values for
- * the columns of a good cache (fuzz_values.h). Any other input is SQL that is run on a good cache
- * first. */
+/* Damages a catalogue cache with the input. Then reads it in every way, opens it, and writes it.
+ *
+ * An input that begins like a database replaces the file. An input that begins with "=" changes
+ * values in the columns of a good cache (fuzz_values.h). Any other input is SQL that is run on a
+ * good cache. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any bytes as the output of `rules capture`: read, and printed again. Reading and printing that
- * output must not change it. */
+/* The input is the output of `rules capture`. The target reads it and prints it again. The second
+ * output must be read like the first. */
 #include <assert.h>
 #include <string.h>
 

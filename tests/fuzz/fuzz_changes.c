@@ -1,8 +1,10 @@
-/* Any bytes as a request that changes something, with the real routes. The lines are: the path,
- * Host, Origin, Sec-Fetch-Site, Content-Type, Authorization, and letters. Then comes the body.
- * Letters: u (the Unix socket), t (a token is required), m (the token is missing), c (changes are
- * closed), l (the body is too large). An accepted change has no effect, because nothing is followed
- * or stored here. */
+/* The input is a request that changes something, with the real routes. Its first seven lines are:
+ * the path, Host, Origin, Sec-Fetch-Site, Content-Type, Authorization, and letters. The body
+ * follows.
+ *
+ * The letters set the circumstances: u (the client uses the Unix socket), t (a token is required),
+ * m (the token file is missing), c (changes are closed), l (the body is too large). An accepted
+ * change has no effect, because nothing is followed or stored here. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +64,8 @@ static char *next_line(char **rest)
 	return line && *line ? line : NULL;
 }
 
-/* Writes a parsed message like the forwarder. Parsing it again must give the same. */
+/* Writes a parsed message as the forwarder does. Parsing and writing that text again must give the
+ * same text. */
 static void check_message(const char *text, size_t len)
 {
 	AUTO(arena_done) struct arena arena = {0};

@@ -1,5 +1,6 @@
-/* Any bytes as the answer of a metadata service, whole and byte by byte, for each vendor's readers.
- * Accepted values must be fit to be shown, stored and used as a label. */
+/* The input is the answer of a metadata service, for each vendor's readers. It is read as a whole,
+ * and then as if its last bytes arrived one by one. An accepted value must be fit to be shown,
+ * stored and used as a label. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static void ask_all(const char *body, size_t len)
 		}
 }
 
-/* Uses the lines as the texts of DMI. */
+/* Uses the first five lines as the texts that DMI has about the machine. */
 static void tell(const char *body, size_t len)
 {
 	struct scan s = SCAN(body, len), line;

@@ -1,5 +1,5 @@
-/* Any bytes as any kernel file for every collector. The machine is that of fuzz_machine.h, and all
- * collectors read at each tick. */
+/* The input is any kernel files, for every collector. The machine is described in fuzz_machine.h.
+ * All collectors read at each tick. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Any bytes as the variables and files that systemd and Kubernetes provide. A line NAME=VALUE sets
- * one of the variables below; the value "self" means the own pid. The whole input is also a file of
- * the downward API. */
+/* The input is the variables and files that systemd and Kubernetes provide. A line NAME=VALUE sets
+ * one of the variables below; the value "self" means this process's pid. The whole input is also
+ * used as a file of the downward API. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(e.text[0]);
 	assert(pod_info_check("/nonexistent", &e) < 0);
 	check_paths();
-	/* No socket listens at these addresses. */
+	/* No program listens at the addresses that the variables name. */
 	assert(!systemd_notify("READY=1"));
 	assert(systemd_sockets() <= 1024);
 	return 0;

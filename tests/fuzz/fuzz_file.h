@@ -9,7 +9,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-/* In memory if possible, because the file is written thousands of times a second. */
+/* The file is in memory if possible, because it is written thousands of times a second. */
 static char fuzz_path[64];
 
 static void fuzz_file_remove(void)

@@ -1,9 +1,9 @@
-/* Damages a history as the input says, then reads it in every way, opens it for writing, writes and
+/* Damages a history with the input. Then reads it in every way, opens it for writing, writes and
  * prunes it.
  *
- * Input that begins with "#" is a list of damages to the file: two bytes of position in units of 16
- * bytes, one byte of length, then the bytes. Input that begins with "=" is values for its columns
- * (fuzz_values.h). Any other input is SQL that is run on the history first. */
+ * An input that begins with "#" is a list of damages to the file: two bytes of position in units of
+ * 16 bytes, one byte of length, then the bytes. An input that begins with "=" changes values in its
+ * columns (fuzz_values.h). Any other input is SQL that is run on the history. */
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -135,7 +135,7 @@ static void read_all(struct history *h)
 	check_code(history_check(h, &e), &e);
 }
 
-/* Only the processes with an even pid are alive. They include those of the template. */
+/* Processes with an even pid are alive, and all others have ended. */
 static bool alive(void *context, pid_t pid, uint64_t start_ticks)
 {
 	(void)context;

@@ -1,5 +1,5 @@
-/* Any bytes as the files of followed processes: their resource use, their job names, their GPU's
- * fdinfo. The machine is that of fuzz_machine.h, with these additional lines:
+/* The input is the files of followed processes: their resource use, their job names, their GPU's
+ * fdinfo. The machine is described in fuzz_machine.h, and there are these additional lines:
  *
  * 	@@ follow 10 2		process 10 is a run with reaper 2; the reaper is optional
  * 	@@ adopt 11		process 11 belongs to the first run, too
@@ -8,8 +8,8 @@
  * 	@@ again		the rules have changed: all processes are read again
  * 	@@ large 10 environ	repeats this file, until it is longer than one read
  *
- * Each reader also reads processes alone, because only a run like a real one makes jobs.c call every
- * reader. */
+ * jobs.c calls every reader only for a run that looks like a real one, so each reader is also called
+ * without a run. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ struct machine {
 	struct snapshot_pool *pool;
 	void *gpu;
 	bool looked, own_pid_namespace;
-	unsigned runs, alone; /* number of runs; of processes read by look_alone() in this tick */
+	unsigned runs, alone; /* number of runs; processes read by look_alone() in this tick */
 	struct gpu_pids pids;
 	struct run_disk disk;
 	struct run_network network;

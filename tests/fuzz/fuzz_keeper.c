@@ -1,6 +1,6 @@
-/* Any bytes as the answers and headers of a Keeper, call after call. "@@" separates the answers.
- * Each is a status, then header lines up to an empty one, then the body. Waiting takes no time, and
- * ends the fetch after a while. */
+/* The input is the answers of a Keeper, separated by "@@". Each call gets the next answer: a
+ * status, then header lines up to an empty line, then the body. A wait takes no time. After
+ * WAITS_MAX waits the fetch is stopped. */
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -103,8 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct catalogue_cache *cache = NULL;
 	struct err e = {0};
 
-	/* Every second input has a cache, and the fetch is repeated. The pages are then fresh, or
-	 * confirmed by the Keeper. */
+	/* If the input has an odd length, there is a cache and a second fetch. The second fetch
+	 * finds pages in the cache that are still fresh, or that the Keeper confirms. */
 	if (size % 2 && catalogue_cache_open(&cache, ":memory:", &e))
 		abort();
 	fetch(&o, &t, cache);

@@ -1,6 +1,7 @@
-/* Any bytes as kernel files that no collector of the machine reads: the machine's CPU time as an
- * upper bound, waiting times of processes, the exporter's own files, numbers and children, and the
- * CPU time of a group made for a run (/sys/usage). The machine is that of fuzz_machine.h. */
+/* The input is kernel files that no collector of the machine reads: the machine's CPU time as an
+ * upper bound, the waiting times of processes, the exporter's own files, its status and list of
+ * children, and the CPU time of a control group made for a run (/sys/usage). The machine is
+ * described in fuzz_machine.h. */
 #include <assert.h>
 #include <math.h>
 #include <sys/mman.h>
@@ -63,7 +64,8 @@ static void look_at_delays(const struct machine *m)
 	}
 }
 
-/* The wrapper reads the file by a kept descriptor, for each version of the hierarchy. */
+/* Reads the file /sys/usage like the wrapper, which keeps it open, as a file of cgroup v1 and of
+ * v2. */
 static void look_at_group(const struct machine *m)
 {
 	const struct host *h = &m->m.t.host;

@@ -6,7 +6,8 @@
  * 	@@ gone /proc/self		removes the file, or the folder with its content
  * 	@@ tick				advances one second and reads everything
  *
- * A target may define more words. The end of the input adds two ticks after longer times. */
+ * A target may define more words. After the input there are two more ticks, one 61 s and one 0.25 s
+ * later. */
 #ifndef TESTS_FUZZ_FUZZ_MACHINE_H
 #define TESTS_FUZZ_FUZZ_MACHINE_H
 
@@ -24,9 +25,9 @@
 struct fuzz_machine {
 	struct test_host t;
 	size_t entries, ticks;
-	/* Called at each tick, after the clock was moved. */
+	/* Called at each tick, with the clock already advanced. */
 	void (*tick)(struct fuzz_machine *m);
-	/* Called for a line with another word; may be NULL. */
+	/* Called for a line whose word is not in the list above; may be NULL. */
 	void (*other)(struct fuzz_machine *m, struct slice word, struct scan line);
 };
 

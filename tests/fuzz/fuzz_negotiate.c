@@ -36,7 +36,7 @@ static void check_framing(const char *text)
 			length = value;
 			lengths++;
 		}
-		/* libmicrohttpd treats digits directly after the name as its value. */
+		/* libmicrohttpd accepts "Content-Length5" as a header with the value 5. */
 		glued |= strncasecmp(name, "content-length", strlen("content-length")) == 0 &&
 			 name[strlen("content-length")] >= '0' &&
 			 name[strlen("content-length")] <= '9';
@@ -46,7 +46,7 @@ static void check_framing(const char *text)
 	bool ambiguous = framing_is_ambiguous(&f, target, "HTTP/1.1", host);
 
 	assert(ambiguous || (lengths + encodings <= 1 && !glued));
-	/* Only HTTP/1.1 has chunks. */
+	/* In HTTP/1.0 there is no chunked encoding, so any Transfer-Encoding is ambiguous. */
 	assert(framing_is_ambiguous(&f, target, "HTTP/1.0", host) == (ambiguous || encodings > 0));
 	assert(length || framing_length(length) == 0);
 	framing_length(length);

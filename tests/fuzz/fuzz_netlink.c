@@ -1,5 +1,5 @@
-/* Any bytes as datagrams of the kernel, separated by "@@": exit accounting, the number of its
- * family, process events. */
+/* The input is datagrams of the kernel, separated by "@@": exit accounting, the answer with the
+ * netlink family's number, and process events. */
 #include <assert.h>
 #include <string.h>
 
@@ -39,7 +39,8 @@ static void read_all(struct bytes datagram)
 			m.body.data + m.body.len <= datagram.data + datagram.len);
 		netlink_error(&m, &code);
 	}
-	/* A message and a record have at least four bytes each. */
+	/* The counts must not exceed what fits into the datagram: a record has at least 4 bytes, an
+	 * event at least 16. */
 	assert(4 * (records + refused) <= datagram.len && 16 * events <= datagram.len);
 }
 

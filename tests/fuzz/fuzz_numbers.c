@@ -1,4 +1,4 @@
-/* Any bytes as a kernel text with numbers. The first line is the key to find. */
+/* The input is a kernel text with numbers. The first line is the key to find. */
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #define NUMBERS 6
 #define STAYS   (UINT64_MAX - 7)
 
-/* Returns the number of digits; 0 = none. A value above 64 bits stays above. */
+/* Returns the number of digits at `at`; 0 = there is no number. A number that does not fit into 64
+ * bits gives a value above UINT64_MAX. */
 static size_t read_digits(const char *at, unsigned __int128 *ret)
 {
 	size_t n = 0;
@@ -43,7 +44,7 @@ static void check_found(const char *text, const char *key)
 		assert(!is_found);
 }
 
-/* All values from the first invalid number on must stay unchanged. */
+/* numbers_read() must not change the values after the last valid number. */
 static void check_read(const char *text)
 {
 	uint64_t number[NUMBERS + 1], v;
@@ -95,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	text[size] = '\0';
-	/* A key of the kernel contains no newline, and is never empty. */
+	/* The first line is the key, because a key contains no newline. A key is never empty. */
 	char *rest = strchr(text, '\n');
 
 	check_read(text);

@@ -1,5 +1,5 @@
-/* Any bytes as the answers of NVIDIA's library, call after call: a code, the length written, and
- * the data. Records may have any layout, counts any value, and functions may be missing. */
+/* The input is the answers of NVIDIA's library, call after call: a code, the length written, and
+ * the data. The layout of a record and the counts are arbitrary, and functions may be missing. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void next_bytes(void *out, size_t len)
 	input.size -= n;
 }
 
-/* Returns NVML_OK for most bytes, so that a short input makes many calls. */
+/* Returns NVML_OK for most bytes, so that a short input is enough for many calls. */
 static int next_code(void)
 {
 	static const int codes[] = {NVML_NOT_SUPPORTED, NVML_NO_PERMISSION, NVML_NOT_FOUND,
@@ -82,8 +82,8 @@ static int mode(void *d, unsigned *now, unsigned *pending) { assert(d); *now = n
 static int slice(void *d, unsigned i, void **ret) { assert(d); (void)i; *ret = &input; return next_code(); }
 /* clang-format on */
 
-/* Returns the number of records, and for lists each one's length, limited to the caller's
- * buffer. */
+/* Answers a call for a list of records of `size` bytes each. Sets `*count_` to a length from the
+ * input, and writes no more records than the caller's buffer has room for. */
 static int records(void *out, unsigned *count_, size_t size, size_t cleared)
 {
 	unsigned room = *count_, n = next_byte();

@@ -1,4 +1,4 @@
-/* Any bytes as a process's command line up to two NULs, then its environment up to two NULs, then
+/* The input is a process's command line up to two NULs, then its environment up to two NULs, then
  * its file. */
 #include <assert.h>
 #include <stdint.h>
@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Returns strings that each end with a NUL, up to an empty one. */
+/* Returns the next list of strings. Each string ends with a NUL, and the list ends at an empty
+ * string. */
 static struct slice next_strings(struct slice *rest)
 {
 	const char *end = rest->len ? memmem(rest->data, rest->len, "\0\0", 2) : NULL;

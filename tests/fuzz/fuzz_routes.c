@@ -1,6 +1,6 @@
-/* Any bytes as a request to the real routes, such as "/recommend?job_name=etl/load&runs=5". A few
- * recorded runs and a small catalogue give the answers. An answer of type JSON must be valid
- * JSON. */
+/* The input is a request to the real routes, for example "/recommend?job_name=etl/load&runs=5". The
+ * data are a few recorded runs and a small catalogue. An answer with the content type of JSON must
+ * be valid JSON. */
 #include <assert.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ static void begin(void)
 	struct buf text AUTO(buf_done) = BUF_MAX(100000);
 
 	buf_adds(&text, catalogue);
-	/* Enough jobs that the error for a wrong name lists only the nearest ones. */
+	/* There are so many servers that the error for a wrong name lists only the nearest
+	 * names. */
 	for (int i = 0; i < 200; i++)
 		buf_addf(&text, "hcloud,cx%d,cx,x86_64,2,4096,0,,,,0,,,3,fsn,ondemand,%d,EUR,\n", i,
 			i + 1);

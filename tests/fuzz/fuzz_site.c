@@ -1,4 +1,4 @@
-/* Any bytes as a request. The lines are: method, target, Accept, Accept-Encoding, scrape timeout,
+/* The input is a request. Its lines are: method, target, Accept, Accept-Encoding, scrape timeout,
  * Host (which is checked on loopback), Last-Event-ID. */
 #include <assert.h>
 #include <stdint.h>

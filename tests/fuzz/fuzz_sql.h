@@ -1,5 +1,6 @@
 /* SQL from an attacker with write access to one of our files. It is run on the file before the file
- * is read. Statements with effects elsewhere are refused, and long ones are stopped. */
+ * is read. Statements that could change another file are refused, and statements that run too long
+ * are stopped. */
 #ifndef TESTS_FUZZ_SQL_H
 #define TESTS_FUZZ_SQL_H
 
@@ -10,7 +11,7 @@
 
 #include "collectors/base/mem.h"
 
-#define FUZZ_STEPS_MAX 2000 /* steps of SQLite's virtual machine, in thousands */
+#define FUZZ_STEPS_MAX 2000 /* in thousands of steps of SQLite's virtual machine */
 
 static int fuzz_too_long(void *steps)
 {

@@ -14,7 +14,7 @@
 #include "collectors/naming/stable_name.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The result must be a prefix of the name, and a second call must remove nothing more. */
+/* The result must be a part of the name. It may be empty only if the name is empty. */
 static void check_steady(struct slice (*cut)(struct slice name), struct slice name)
 {
 	struct slice once = cut(name);
@@ -23,7 +23,7 @@ static void check_steady(struct slice (*cut)(struct slice name), struct slice na
 	assert(once.len || !name.len);
 }
 
-/* Uses the same text for everything known of the pod's owner. */
+/* Makes up the facts about the pod's owner from the same text. */
 static struct slice replica(struct slice name)
 {
 	const struct pod_owner owner = {
@@ -61,7 +61,7 @@ static void check_utf8(const char *data, size_t size)
 	utf8_clean(data, size, clean, sizeof clean);
 	assert(strlen(clean) < sizeof clean && utf8_valid(clean, strlen(clean)));
 	assert(steering(clean, strlen(clean)) == 0);
-	/* U+FFFD needs one byte more than the character that it replaces. */
+	/* U+FFFD replaces these characters, and has three bytes instead of two. */
 	if (utf8_valid(data, size) && !memchr(data, '\0', size)) {
 		size_t whole = size + steering(data, size);
 
@@ -91,7 +91,7 @@ static void check_numbers(const char *data, size_t size)
 		assert(s.at == data);
 }
 
-/* All pieces of a text must be inside it, and their number must be finite. */
+/* Every piece of the text must lie inside the text, and the loops must end. */
 static void check_pieces(const char *data, size_t size)
 {
 	struct scan s = SCAN(data, size), line;
@@ -124,7 +124,8 @@ static void check_signs(const char *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of the exact size, so that a sanitizer notices a read past the end. */
+	/* The copy has exactly the input's size, so that a sanitizer notices a read past the
+	 * end. */
 	AUTO(freep) char *text = xmalloc(size + 1);
 	char container[CONTAINER_ID_MAX];
 

@@ -1,5 +1,6 @@
 /* Puts values that no program writes into any column of a database. SQL from random bytes seldom
- * does this. Three bytes each: the column, the value, the rows. */
+ * does this. Each change takes three bytes of the input, which choose the column, the value and the
+ * rows. */
 #ifndef TESTS_FUZZ_VALUES_H
 #define TESTS_FUZZ_VALUES_H
 
@@ -10,7 +11,7 @@
 
 struct fuzz_columns {
 	size_t n;
-	char *update[FUZZ_COLUMNS_MAX]; /* UPDATE "table" SET "column" = */
+	char *update[FUZZ_COLUMNS_MAX]; /* start of a statement: UPDATE "table" SET "column" = */
 };
 
 static int fuzz_add_column(void *context, int n, char **text, char **name)
@@ -61,8 +62,8 @@ static void fuzz_set_values(sqlite3 *db, const uint8_t *data, size_t size,
 	}
 }
 
-/* Input that begins with an odd byte first removes types and NOT NULL, because a damaged page does
- * not obey them. */
+/* If the first byte is odd, the column types and NOT NULL are removed first. A damaged page may
+ * contain values that violate them. */
 static void fuzz_values(const char *file, const uint8_t *data, size_t size,
 	const struct fuzz_columns *columns)
 {

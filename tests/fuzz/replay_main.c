@@ -1,5 +1,6 @@
-/* Replaces libFuzzer: calls the fuzz target with the empty input and with each file in the folders
- * named on the command line. Fails when a folder has no file, so that a lost corpus is noticed. */
+/* Stands in for libFuzzer. Calls the fuzz target with the empty input and with each file in the
+ * folders named on the command line. Fails when a folder has no file, so that a lost corpus is
+ * noticed. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

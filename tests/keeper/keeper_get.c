@@ -1,5 +1,5 @@
-/* Fetches a Keeper's catalogue over the real network, but without waiting: the clock is set forward
- * instead. For tests/keeper/test_keeper.py.
+/* Fetches a Keeper's catalogue over the real network. The program never waits: it sets its clock
+ * forward instead. tests/keeper/test_keeper.py uses it.
  *
  * keeper_get URL CACHE CA-FILE|- REGION...
  *

@@ -10,17 +10,18 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `plan` */
 static struct {
 	unsigned calls;
-	long countdown; /* the call that makes it 0 fails; < 0 = none */
+	long countdown; /* calls until the one that fails, inclusive; < 0 = no call fails */
 	bool for_good;
 	int code;
-	bool kills, half; /* instead of an error */
+	bool kills, half; /* the call kills the process instead of failing */
 	long failed;
 	unsigned hang;
 	long hanging; /* number of hanging calls */
 } plan = {.countdown = -1};
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-/* The real file follows in the same block, which SQLite allocates with szOsFile bytes. */
+/* SQLite allocates szOsFile bytes for a file. They contain this struct, and then the real VFS's
+ * file. */
 struct wrapped {
 	sqlite3_file file;
 	sqlite3_file *real;
@@ -231,7 +232,8 @@ static int wrapped_shm_unmap(sqlite3_file *f, int delete_too)
 	return real_of(f)->pMethods->xShmUnmap(real_of(f), delete_too);
 }
 
-/* Version 2 has shared memory, but does not map the file itself. */
+/* Version 2 of the methods includes shared memory. Version 3 would also include mapping the file,
+ * which would bypass the failing calls. */
 static const sqlite3_io_methods methods = {
 	.iVersion = 2,
 	.xClose = wrapped_close,

@@ -1,5 +1,5 @@
-/* A disk that fails: an SQLite VFS around the default one. After registration it is the process's
- * default for all databases. For any thread. */
+/* An SQLite VFS around the default one that simulates a failing disk. After registration it is the
+ * process's default for all databases. Any thread may call these functions. */
 #ifndef TESTS_SUPPORT_FAILING_VFS_H
 #define TESTS_SUPPORT_FAILING_VFS_H
 
@@ -20,21 +20,21 @@ void failing_vfs_register(void);
 /* Stops all failures. */
 void failing_vfs_heal(void);
 
-/* Call number `n` (from 1) of these kinds (bits of enum vfs_call) fails with `code`. With
- * `for_good` every later call fails, too. A bare SQLITE_IOERR becomes the SQLITE_IOERR_... of the
- * call. */
+/* Call number `n` (from 1) of these kinds (bits of enum vfs_call) fails with `code`. If `for_good`,
+ * all later calls of these kinds fail, too. If `code` is SQLITE_IOERR, each call fails with its own
+ * SQLITE_IOERR_... code. */
 void failing_vfs_fail(unsigned calls, long n, int code, bool for_good);
 
-/* Call number `n` (from 1) of these kinds kills the process with SIGKILL, before the call, or with
- * `half` after half of its data is written. */
+/* Call number `n` (from 1) of these kinds kills the process with SIGKILL before it does anything.
+ * If `half`, a write writes half of its data before. */
 void failing_vfs_kill(unsigned calls, long n, bool half);
 
-/* Returns the number of failed calls since then. */
+/* Returns the number of calls that failed since the failure was planned. */
 long failing_vfs_failed(void);
 
-/* From now on these calls wait until failing_vfs_heal(), and then succeed, like on a hanging
- * disk. */
+/* From now on all calls of these kinds wait until failing_vfs_heal(), and then succeed, like on a
+ * disk that hangs. */
 void failing_vfs_hang(unsigned calls);
-void failing_vfs_wait_hanging(void); /* until a call hangs */
+void failing_vfs_wait_hanging(void); /* waits until a call hangs */
 
 #endif

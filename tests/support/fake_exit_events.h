@@ -8,7 +8,8 @@
 /* Two pids with the same remainder count as the same process. */
 #define FAKE_PIDS 1000
 
-/* Set by the test, at index pid % FAKE_PIDS: which processes have a CPU clock, and its value. */
+/* A test sets these members at index pid % FAKE_PIDS: whether the process is alive, and the value
+ * of its CPU clock. */
 struct fake_processes {
 	bool alive[FAKE_PIDS];
 	uint64_t clock_ns[FAKE_PIDS];
@@ -20,9 +21,10 @@ struct exit_events *fake_exit_events_first(void);
 
 struct fake_processes *fake_processes(struct exit_events *x);
 
-/* Creates a process at this time of the monotonic clock. */
+/* Creates a process. `at_ns` is its time of creation on the monotonic clock. */
 void fake_fork(struct exit_events *x, pid_t parent, pid_t pid, uint64_t at_ns);
-/* Ends a process. Its record comes `took_ns` before the exit event, and it is reaped at once. */
+/* Ends a process, which is reaped at once. Its exit event comes `took_ns` after its accounting
+ * record. */
 void fake_end(struct exit_events *x, pid_t pid, uint64_t cpu_ns, uint64_t took_ns);
 /* Simulates lost events. */
 void fake_loss(struct exit_events *x);

@@ -146,7 +146,7 @@ int history_series(struct history *h, const char *run_id, const char *const *col
 	return history_series_after(h, run_id, &position, 0, columns, arena, ret, e);
 }
 
-/* Answers report a damaged file to the historian. This test has none. */
+/* An answer calls this function when the file is damaged. This test has no historian. */
 void historian_suspect(struct historian *h)
 {
 	(void)h;

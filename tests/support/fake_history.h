@@ -6,7 +6,7 @@
 #include "exporter/history/history.h"
 
 struct fake_history {
-	int open_code, read_code; /* returned by history_open() and by the reading functions */
+	int open_code, read_code; /* codes that history_open() and the reading functions return */
 	struct runs runs;         /* of all jobs, newest first */
 	const struct job_row *jobs;
 	size_t n_jobs;

@@ -1,5 +1,5 @@
-/* A log in memory, instead of exporter/core/log.c. Each line is "message key=value", with the first
- * pair only. For one thread at a time. */
+/* A log in memory, instead of exporter/core/log.c. Each line is "message key=value". Only the first
+ * key and value of a message are recorded. For one thread at a time. */
 #ifndef TESTS_SUPPORT_FAKE_LOG_H
 #define TESTS_SUPPORT_FAKE_LOG_H
 

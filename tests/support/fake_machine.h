@@ -1,4 +1,5 @@
-/* The result of this_server_now() in tests; all empty = unknown. */
+/* this_server_now() returns this value in tests. If all members are empty, the server is
+ * unknown. */
 #ifndef TESTS_SUPPORT_FAKE_MACHINE_H
 #define TESTS_SUPPORT_FAKE_MACHINE_H
 

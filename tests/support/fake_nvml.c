@@ -1,4 +1,4 @@
-/* The scenario of our libnvidia-ml.so.1. */
+/* The scenario of the simulated libnvidia-ml.so.1. */
 #include "tests/support/fake_nvml.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all variables
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char scenario[2048];
 static bool played, released;
-static unsigned scene;   /* number of the scenario; also incremented when hanging ends */
+static unsigned scene;   /* incremented by a new scenario, and when hanging calls are released */
 static unsigned hanging; /* number of hanging calls in this scene */
 static struct {
 	const char *name;

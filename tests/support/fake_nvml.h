@@ -24,11 +24,11 @@ void fake_nvml_play(const char *scenario);
 
 /* Waits until a function hangs as planned by the scenario. */
 void fake_nvml_await_hang(void);
-/* Ends all hanging, until the next fake_nvml_play(). */
+/* Lets all hanging calls return. No call hangs until the next fake_nvml_play(). */
 void fake_nvml_release(void);
 
-/* fake_nvml_calls() returns the number of calls since the scenario began. fake_nvml_await_call()
- * waits for the first. */
+/* fake_nvml_calls() returns how often the function was called since the scenario began.
+ * fake_nvml_await_call() waits until it has been called once. */
 unsigned fake_nvml_calls(const char *name);
 void fake_nvml_await_call(const char *name);
 

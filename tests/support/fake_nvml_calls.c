@@ -1,11 +1,11 @@
-/* A simulated NVML. A second build with FAKE_NVML_OLD behaves like a very old driver. */
+/* A simulated NVML. It is built twice: with FAKE_NVML_OLD it behaves like a very old driver. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/support/fake_nvml_play.h"
 
-/* NVIDIA's header, which is not used here, would declare these functions. */
+/* NVIDIA's header would declare these functions, but that header is not used here. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #define GPUS_MAX 16
@@ -85,7 +85,8 @@ int nvmlDeviceGetUUID(void *device, char *text, unsigned size)
 	return fake_leave(0);
 }
 
-/* A GPU has 80 GiB, a slice 10. The first GPU or slice uses 1 GiB, the second 2, and so on. */
+/* A GPU has 80 GiB of memory, and a slice has 10 GiB. The first GPU or slice uses 1 GiB, the second
+ * 2 GiB, and so on. */
 static unsigned long long used_bytes(const struct device *d)
 {
 	return (unsigned long long)((d->slice < 0 ? d->gpu : d->slice) + 1) * 1024 * MIB;
@@ -171,7 +172,7 @@ static int list(const char *name, char kind, void *device, unsigned *count, void
 	*count = n;
 	if (n > room)
 		return fake_leave(7);
-	if (size == 0) { /* _v3: size by scenario */
+	if (size == 0) { /* _v3: the scenario sets the size */
 		size = fake_value_is("records", "32") ? 32 : 24;
 		if (fake_value_is("records", "cleared"))
 			memset(records, 0, (size_t)room * 32);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-struct device { /* a handle points here; slice < 0 = whole GPU */
+struct device { /* NVML's handles point to this struct; slice < 0 = whole GPU */
 	int gpu, slice;
 };
 
@@ -17,7 +17,8 @@ struct process {
 /* Reads the scenario from the environment, unless a test has set one. */
 void fake_read_environment(void);
 
-/* Returns the code to return at once, or 0 to continue. Holds the lock until fake_leave(). */
+/* Begins an NVML function. If the result is not 0, the function must return it at once. The lock is
+ * held until fake_leave(). */
 int fake_enter(const char *function, const struct device *d);
 int fake_leave(int code);
 

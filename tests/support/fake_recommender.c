@@ -1,5 +1,5 @@
-/* The parts of the sizing that answers need: one strategy, two formats. Tests that link the real
- * sizing must give the same results. Servers are chosen by the real code. */
+/* The parts of the sizing that answers need: one simple sizing under the names of two strategies,
+ * and two formats. The choice of servers is the real code. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

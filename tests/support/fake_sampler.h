@@ -8,7 +8,7 @@
 struct sampler *fake_sampler_new(void);
 void fake_sampler_free(struct sampler *s);
 
-/* Takes a new snapshot. Before the first call there is none. */
+/* Takes a new snapshot. A new fake sampler has no snapshot. */
 void fake_sampler_tick(struct sampler *s);
 
 /* From now on the sampler returns the last snapshot, and reports `age_seconds` as its age. */

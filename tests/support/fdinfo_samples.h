@@ -1,5 +1,5 @@
-/* The text of /proc/PID/fdinfo/FD for DRM descriptors, in each driver's layout. A test sets the
- * values of %llu. */
+/* The text of /proc/PID/fdinfo/FD for DRM descriptors, in each driver's layout. The texts are
+ * formats for printf(): a test gives the numbers. */
 #ifndef TESTS_SUPPORT_FDINFO_SAMPLES_H
 #define TESTS_SUPPORT_FDINFO_SAMPLES_H
 
@@ -10,7 +10,7 @@
 	"drm-memory-vram:\t%llu KiB\ndrm-memory-gtt: \t8192 KiB\ndrm-memory-cpu: \t0 KiB\n"        \
 	"drm-engine-gfx:\t%llu ns\ndrm-engine-compute:\t%llu ns\ndrm-engine-dec:\t0 ns\n"
 
-/* amdgpu, Linux 6.12: memory regions under all their names at once. */
+/* amdgpu, Linux 6.12. Each memory region is listed under its old and its new name. */
 #define FDINFO_AMDGPU_REGIONS                                                                      \
 	"drm-driver:\tamdgpu\ndrm-client-id:\t88\ndrm-pdev:\t0000:03:00.0\n"                       \
 	"drm-total-cpu:\t0\ndrm-shared-cpu:\t0\ndrm-active-cpu:\t0\ndrm-resident-cpu:\t0\n"        \
@@ -20,7 +20,7 @@
 	"amd-evicted-vram:\t45056 KiB\namd-requested-vram:\t307200 KiB\n"                          \
 	"drm-engine-gfx:\t1000000 ns\n"
 
-/* i915 with its own memory. Two video engines share one name. */
+/* i915 of a card with its own memory. Two video engines share one name. */
 #define FDINFO_I915                                                                                \
 	"pos:\t0\nflags:\t02100002\nmnt_id:\t27\nino:\t911\n"                                      \
 	"drm-driver:\ti915\ndrm-client-id:\t%llu\ndrm-pdev:\t0000:4d:00.0\n"                       \
@@ -31,7 +31,8 @@
 	"drm-engine-video:\t%llu ns\ndrm-engine-capacity-video:\t2\ndrm-engine-video-enhance:\t0 " \
 	"ns\n"
 
-/* xe has cycles and total cycles instead of time, and four compute engines. */
+/* The xe driver reports an engine's busy cycles and total cycles instead of time. There are four
+ * compute engines. */
 #define FDINFO_XE                                                                                  \
 	"pos:\t0\nflags:\t0100002\nmnt_id:\t26\nino:\t685\n"                                       \
 	"drm-driver:\txe\ndrm-client-id:\t%llu\ndrm-pdev:\t0000:8c:00.0\n"                         \
@@ -40,7 +41,7 @@
 	"drm-cycles-rcs:\t%llu\ndrm-total-cycles-rcs:\t%llu\n"                                     \
 	"drm-cycles-ccs:\t%llu\ndrm-total-cycles-ccs:\t%llu\ndrm-engine-capacity-ccs:\t4\n"
 
-/* An integrated GPU, whose memory is the system's. */
+/* i915 of an integrated GPU, which uses the memory of the system. */
 #define FDINFO_INTEGRATED                                                                          \
 	"drm-driver:\ti915\ndrm-client-id:\t5\ndrm-pdev:\t0000:00:02.0\n"                          \
 	"drm-total-system0:\t65 MiB\ndrm-resident-system0:\t64 MiB\ndrm-engine-render:\t77 ns\n"

@@ -1,6 +1,6 @@
-/* A folder like /proc with gates at its files. A reader of a file with a shut gate waits until the
- * gate opens. For tests of collectors/base/tree_guard.h, whose helper threads wait instead of the
- * caller. */
+/* A folder like /proc whose files have gates. A reader of a file with a shut gate waits until the
+ * gate opens. The tests of collectors/base/tree_guard.h use it: there a helper thread waits, and
+ * not the caller. */
 #ifndef TESTS_SUPPORT_GATED_TREE_H
 #define TESTS_SUPPORT_GATED_TREE_H
 
@@ -9,7 +9,7 @@
 
 #include "collectors/base/tree.h"
 
-/* Texts of statm and status. */
+/* Texts of the files `statm` and `status` of a process. */
 #define IN_EXEC  "1 1 0 0 0 1 0\n"
 #define RUNNING  "900 300 200 40 0 90 0\n"
 #define SLEEPER  "Name:\tx\nState:\tS (sleeping)\nThreads:\t1\n"
@@ -22,11 +22,11 @@ struct gated_world {
 	struct tree *tree; /* the guarded tree; owned by the world */
 };
 
-/* `self` is the text of the own statm. Process 8 exists and sleeps. Only one world at a time; the
- * caller is its owner. */
+/* Makes a world where process 8 exists and sleeps. `self` is the text of this process's own
+ * `statm`. The calling thread is the world's owner. There may be only one world at a time. */
 struct gated_world *gated_world_new(const char *self);
 
-/* Frees the tree before the threads that still wait for it. */
+/* Frees the tree first. Then opens the gates for the threads that still wait for it. */
 void gated_world_freep(struct gated_world **owner); /* for AUTO */
 
 void put_file(const struct gated_world *w, const char *path, const char *text);
@@ -49,8 +49,8 @@ void gate_open(const struct gated_world *w);
 /* Each read of this path uses this much CPU time; NULL = no path is slow. */
 void gate_slow(const char *path, double seconds);
 
-/* gate_passed() returns how often the owner's thread has read since its last call. gate_is_owner()
- * is true in the owner's thread. */
+/* gate_passed() returns how often the owner's thread has read a file since the previous
+ * gate_passed(). gate_is_owner() returns true in the owner's thread. */
 unsigned gate_passed(void);
 bool gate_is_owner(void);
 

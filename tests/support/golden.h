@@ -1,5 +1,5 @@
 /* Golden files: the output of a test is compared with tests/golden/NAME. With UPDATE_GOLDEN=1 in
- * the environment the file is written instead, so that the difference is part of the review. */
+ * the environment the output is written to that file instead. A reviewer then sees what changed. */
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H
 

@@ -2,12 +2,13 @@
  *
  * gpu_look [PID [READINGS]]
  *
- * prints the points of the collector and the GPU use of the process tree of PID, once a second.
- * Exit code 2: there is no GPU.
+ * prints the collector's metrics and the GPU use of the process tree of PID, once a second. The
+ * exit code is 2 when there is no GPU.
  *
  * gpu_look --library
  *
- * calls only NVIDIA's library, even if no driver is loaded, which the collector would not do. */
+ * calls only NVIDIA's library. It does so even if no driver is loaded. The collector would not call
+ * the library then. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -11,11 +11,11 @@
 struct gpu_world {
 	struct tree *proc, *sys;
 	struct host host;
-	void *state; /* of the gpu collector; NULL = not started */
+	void *state; /* state of the gpu collector; NULL = not started */
 	struct snapshot_pool *pool;
-	struct snapshot *snapshot; /* of the last tick */
+	struct snapshot *snapshot; /* snapshot of the last tick */
 	const struct block *block;
-	struct err err; /* of the last collect() */
+	struct err err; /* error of the last collect() */
 };
 
 struct gpu_world *gpu_world_new(void);
@@ -24,25 +24,28 @@ void gpu_world_freep(struct gpu_world **owner); /* for AUTO */
 /* Makes NVIDIA's driver available. The fake library supplies its data. */
 void gpu_world_nvidia(struct gpu_world *w);
 
-/* Adds a process to /proc. `children` is its list, such as "11 12 " or "". */
+/* Adds a process to /proc. `children` is the text of its `children` file, such as "11 12 " or
+ * "". */
 void gpu_world_process(struct gpu_world *w, int pid, int ppid, const char *children);
-/* Adds a descriptor to the process. `fdinfo`: NULL = no such file. */
+/* Adds a descriptor to the process. If `fdinfo` is NULL, the descriptor has no fdinfo file. */
 void gpu_world_fd(struct gpu_world *w, int pid, int fd, const char *target, const char *fdinfo);
 void gpu_world_gone(struct gpu_world *w, int pid);
-void gpu_world_follow(struct gpu_world *w, int pid); /* as run "r1" of job "train" */
+void gpu_world_follow(struct gpu_world *w, int pid); /* becomes run "r1" of job "train" */
 
 /* Adds a device with a render node to sysfs. The test adds further files. */
 void gpu_world_card(struct gpu_world *w, const char *card, const char *driver, const char *pci);
 
 int gpu_world_start(struct gpu_world *w);
 
-/* Advances the clock by seconds, reads the runs, then the collector; returns its code. */
+/* Advances the clock by `seconds`, and reads the runs and the collector. Returns the collector's
+ * code. */
 int gpu_world_tick(struct gpu_world *w, double seconds);
 
-/* The run's value of this metric at the last tick. */
+/* Returns the value of metric `id` for the run at the last tick. */
 double gpu_world_run(const struct gpu_world *w, enum run_metric id);
 
-/* Returns the point of a family with these label values, separated by "|"; NaN = not found. */
+/* Returns the value of the metric `name` with these label values, separated by "|"; NaN = not
+ * found. */
 double gpu_world_value(const struct gpu_world *w, const char *name, const char *labels);
 #define assert_point(w, name, labels, value, epsilon)                                              \
 	assert_double_equal(gpu_world_value((w), (name), (labels)), (value), (epsilon))

@@ -13,16 +13,18 @@ struct fixture {
 	struct arena arena;
 };
 
-/* `context` points to a pid_t: only this process is alive, 0 = none. NULL = all processes are
- * alive. */
+/* Returns true if the process is alive. `context` points to the only pid that is alive, or to 0 if
+ * no process is. If `context` is NULL, all processes are alive. */
 bool lives(void *context, pid_t pid, uint64_t start_ticks);
 
-/* For cmocka_unit_test_setup_teardown: makes a folder. The test starts the historian. */
+/* For cmocka_unit_test_setup_teardown. set_up() makes a folder, and the test itself starts the
+ * historian. */
 int set_up(void **state);
 int tear_down(void **state);
 struct historian_config config_of(const struct fixture *f); /* for historian_start() */
 
-/* Send a run, its samples from number `first` on, and its end. */
+/* begin() sends the start of a run to the historian, add_samples() sends `n` samples from number
+ * `first` on, and finish() sends the end. */
 void begin(struct fixture *f, const char *run_id);
 void add_samples(struct fixture *f, const char *run_id, size_t first, size_t n);
 void finish(struct fixture *f, const char *run_id);

@@ -1,5 +1,5 @@
-/* A server on sockets of 127.0.0.1 with a fake sampler, and its clients. The test defines the
- * routes and links fake_sampler. */
+/* A server on sockets of 127.0.0.1 with a fake sampler, and its clients. A test that uses it must
+ * define the routes and link fake_sampler. */
 #ifndef TESTS_SUPPORT_HTTP_WORLD_H
 #define TESTS_SUPPORT_HTTP_WORLD_H
 
@@ -16,7 +16,7 @@ struct http_world {
 	struct options options;
 	struct app app;
 	struct http *http;
-	uint16_t port; /* of the first address */
+	uint16_t port; /* port of the first address */
 };
 
 /* http_world_new() makes a world whose options can still be changed. http_world_start() starts the
@@ -31,16 +31,17 @@ int http_world_end(void **state);
 uint16_t http_port_of(const char *address);
 int http_connect(uint16_t port);
 
-/* Sends all data, or until the server stops reading. */
+/* Sends all data. Stops early if the server stops reading. */
 void http_send_all(int fd, const char *data, size_t len);
 
-/* Receives all data until the server closes. */
+/* Receives data until the server closes the connection. */
 void http_receive_all(int fd, struct buf *out);
 
 /* Sends the bytes of `request` on a new connection, and returns the whole answer. */
 struct buf http_talk(struct http_world *w, const char *request, size_t len);
 
-/* `headers` are whole lines. */
+/* Sends a request and returns the whole answer. `headers` are whole lines, each with its line
+ * end. */
 struct buf http_get(struct http_world *w, const char *method, const char *target,
 	const char *headers);
 

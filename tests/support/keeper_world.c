@@ -14,7 +14,8 @@ struct world new_world(void)
 		.stop_after_waits = -1, .hash = "h1", .aws_servers = 600, .hcloud_servers = 250};
 }
 
-/* Makes three pages in total, so that a test can let each call fail. */
+/* The catalogue of this world has three pages. That is few enough for a test that lets each call
+ * fail. */
 struct world small_world(void)
 {
 	struct world w = new_world();

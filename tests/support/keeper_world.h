@@ -25,7 +25,7 @@ enum fault {
 };
 
 struct world {
-	double seconds; /* since the start of the test */
+	double seconds; /* seconds since the start of the test */
 	unsigned calls, servers_calls, not_modified;
 	double call_at[4096];
 	double call_credits[4096];
@@ -34,16 +34,16 @@ struct world {
 	enum fault fault;
 	int stop_after_waits; /* < 0 = never */
 	const char *hash, *extra_url;
-	bool no_header, changed; /* no X-Total-Count; new ETags */
+	bool no_header, changed; /* `no_header`: no X-Total-Count. `changed`: new ETags */
 	unsigned aws_servers, hcloud_servers;
-	double rate_limit; /* in each answer; 0 = not in the answer */
-	double claimed;    /* number of servers claimed beyond the real number */
+	double rate_limit; /* rate limit in each answer's header; 0 = no such header */
+	double claimed;    /* X-Total-Count minus the real number of servers */
 };
 
 struct world new_world(void);
-struct world small_world(void); /* three pages, so that a test can let each call fail */
+struct world small_world(void); /* three pages, few enough for a test that lets each call fail */
 
-/* The functions of struct keeper_transport. `context` is a struct world. */
+/* The functions of a struct keeper_transport whose `context` is a struct world. */
 int world_get(void *context, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 bool world_wait(void *context, double seconds);

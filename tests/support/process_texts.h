@@ -2,13 +2,14 @@
 #ifndef TESTS_SUPPORT_PROCESS_TEXTS_H
 #define TESTS_SUPPORT_PROCESS_TEXTS_H
 
-/* A struct slice of strings that each end with a NUL. The last NUL is the literal's. */
+/* Initialises a struct slice with strings that each end with a NUL. C adds the last NUL to the
+ * literal. */
 #define TEXT(literal)                                                                              \
 	{                                                                                          \
 		literal, sizeof(literal)                                                           \
 	}
 
-/* The same as initialisers of struct process_text. */
+/* Initialise the members of a struct process_text. */
 #define ENVIRON(literal)   .environment = TEXT(literal)
 #define COMMAND(literal)   .command_line = TEXT(literal)
 #define POD(literal)       .pod = TEXT(literal)

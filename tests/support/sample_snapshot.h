@@ -1,5 +1,5 @@
-/* A hand-made snapshot with every kind of metric and hostile label values. The collectors are
- * "cats" and "dogs", "birds", which failed, and "fish", which is absent. */
+/* A hand-made snapshot with every kind of metric and hostile label values. The collectors "cats"
+ * and "dogs" have values, "birds" failed, and "fish" does not apply to the machine. */
 #ifndef TESTS_SUPPORT_SAMPLE_SNAPSHOT_H
 #define TESTS_SUPPORT_SAMPLE_SNAPSHOT_H
 
@@ -7,7 +7,8 @@
 
 struct snapshot_pool *sample_pool(void);
 
-/* Fills the next snapshot of the pool, with the present time. */
+/* Takes the next snapshot of the pool, and fills it with the values of the sample and the present
+ * time. */
 struct snapshot *sample_snapshot(struct snapshot_pool *p);
 
 #endif

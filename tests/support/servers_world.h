@@ -1,5 +1,5 @@
-/* A catalogue of six servers, a history of runs on unknown servers, and queries like on the command
- * line. For tests that link fake_history and fake_machine. */
+/* A catalogue of six servers, a history of runs on unknown servers, and a function that asks for
+ * servers like the command line. Tests must link fake_history and fake_machine. */
 #ifndef TESTS_SUPPORT_SERVERS_WORLD_H
 #define TESTS_SUPPORT_SERVERS_WORLD_H
 
@@ -12,15 +12,15 @@ extern struct servers_world {
 	struct options options;
 	struct app app;
 	char path[64];     /* of the catalogue */
-	struct run run[8]; /* history, newest first: running, failed, ... */
+	struct run run[8]; /* newest first: 1 running, 1 failed, 2 successful */
 } servers_world;
 
 /* Called before and after each test. */
 int servers_world_fresh(void **state);
 int servers_world_done(void **state);
 
-/* Returns the answer to a query such as "cpu=2;memory=1000", which must have this status. The
- * caller owns the answer. */
+/* Returns the answer of `command` to a query such as "cpu=2;memory=1000". Fails the test if the
+ * HTTP status is not `status`. The caller owns the answer. */
 json_t *servers_ask(const char *command, const char *words, int status);
 
 const char *text_of(const json_t *o, const char *key); /* "" = not a text */

@@ -36,7 +36,7 @@ void test_near(double got, double expected, double most, const char *file, int l
 	_fail(file, line);
 }
 
-/* In memory if possible, so that fsync takes no time. */
+/* The folder is in memory if possible, so that fsync takes no time. */
 void test_folder_make(struct test_folder *ret)
 {
 	const char *parent = getenv("TMPDIR");

@@ -8,7 +8,7 @@
 #define assert_near(got, expected, most) test_near((got), (expected), (most), __FILE__, __LINE__)
 void test_near(double got, double expected, double most, const char *file, int line);
 
-/* The columns of test_columns, in this order. */
+/* Indexes of test_columns. */
 enum {
 	TEST_CPU_SECONDS,
 	TEST_MEMORY_BYTES,
@@ -24,7 +24,7 @@ struct test_folder {
 	char file[300]; /* path for a history, not created yet */
 };
 void test_folder_make(struct test_folder *ret);
-void test_folder_remove(struct test_folder *f); /* with everything in it */
+void test_folder_remove(struct test_folder *f); /* removes the folder with everything in it */
 
 /* For cmocka_unit_test_setup_teardown: the folder is the test's state. */
 int test_folder_set_up(void **state);
@@ -42,23 +42,23 @@ struct test_place {
 	struct arena arena;
 };
 int test_place_make(void **state);
-int test_place_remove(void **state); /* checks first that the file is sound */
+int test_place_remove(void **state); /* first checks that the file is not damaged */
 
 /* Opens a history for writing, or fails the test. */
 struct history *test_history(const char *path);
-void test_opens_empty(const char *path); /* and can be written */
+void test_opens_empty(const char *path); /* checks also that the history can be written */
 
 struct run_begin test_begin(const char *run_id, const char *job_name, double started_at);
 struct run_finish test_finish(const char *run_id, double ended_at, enum outcome outcome);
 
-/* Makes sample `i` (from 0) of a run: 1 s at start + i, CPU 0.5, memory and peak i, 10 bytes
- * read. */
+/* Makes sample `i` (from 0) of a run. It covers 1 s and is at `start` + i. CPU time is 0.5 s,
+ * memory and its peak are i, and 10 bytes were read. */
 void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start,
 	size_t i);
 
 /* Each writes one transaction, or fails the test. */
 void test_write_run(struct history *h, const char *run_id, const char *job_name, double start,
-	size_t samples, enum outcome outcome); /* OUTCOME_RUNNING = stays open */
+	size_t samples, enum outcome outcome); /* OUTCOME_RUNNING = the run does not end */
 void test_write_samples(struct history *h, const char *run_id, double start, size_t first,
 	size_t n);
 

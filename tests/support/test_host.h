@@ -1,5 +1,5 @@
-/* A machine for tests: file trees, a clock that the test moves, and one collector that runs on them
- * tick by tick. */
+/* A simulated machine for tests: file trees, a clock that the test moves, and one collector that
+ * reads them at each tick. */
 #ifndef TESTS_SUPPORT_TEST_HOST_H
 #define TESTS_SUPPORT_TEST_HOST_H
 
@@ -14,14 +14,15 @@ struct test_host {
 };
 
 void test_host_init(struct test_host *t);
-struct test_host test_host_made(void); /* as an initialiser */
-/* Reads proc and sys from tests/fixtures/NAME, which cannot be changed. root stays in memory. */
+struct test_host test_host_made(void); /* initialises the struct test_host of a declaration */
+/* Reads `proc` and `sys` from tests/fixtures/NAME. These trees cannot be changed. `root` stays in
+ * memory. */
 void test_host_fixture(struct test_host *t, const char *name);
 void test_host_done(struct test_host *t);
 void test_host_advance(struct test_host *t, double seconds); /* both clocks */
 
-/* Adds a file to a tree chosen by the first folder: "/proc/stat" to proc, "/sys/..." to sys, all
- * others to root. */
+/* Adds a file. The begin of its path chooses the tree: "/proc/..." is in `proc`, "/sys/..." is in
+ * `sys`, and all other paths are in `root`. */
 void test_host_file(struct test_host *t, const char *path, const char *text);
 void test_host_bytes(struct test_host *t, const char *path, const char *data, size_t len);
 void test_host_link(struct test_host *t, const char *path, const char *target);
@@ -36,7 +37,7 @@ struct test_run {
 	struct snapshot *snapshot;
 	const struct block
 		*block; /* of the last collect(); after a failure its points do not count */
-	struct err err; /* of the last start() or collect() */
+	struct err err; /* error of the last start() or collect() */
 };
 
 /* Starts the collector and returns its code. Call test_run_done() also after a failure. */
@@ -46,10 +47,9 @@ struct test_run test_run_started(const struct collector *c, struct host *host);
 int test_run_collect(struct test_run *r, const struct host *host);
 void test_run_done(struct test_run *r);
 
-/* Returns the value of the point with these label values in a family such as
- * "rightsize_cpu_seconds". The values are separated by "|" in the order of the table; "" = no
- * labels. Returns NaN if there is no such point. Fails the test if the collector has no such
- * family. */
+/* Returns the value of the metric `name`, such as "rightsize_cpu_seconds", with these label values.
+ * The values are separated by "|", in the order of the metric's labels; "" = no labels. Returns NaN
+ * if no such value was reported. Fails the test if the collector has no metric with this name. */
 double test_run_value(const struct test_run *r, const char *name, const char *labels);
 
 /* Fails the test unless both are NaN, or equal except for the rounding of a sum or quotient. */
@@ -65,11 +65,12 @@ struct test_expected {
 void test_captured(const struct collector *c, const char *fixture,
 	const struct test_expected *table, size_t n);
 
-/* Returns the number of points of a family. */
+/* Returns how many values (one for each set of labels) the metric `name` has. */
 size_t test_run_points(const struct test_run *r, const char *name);
 
-/* Returns the first fault of a block as text, or NULL. No input may cause a fault: NaN, a negative
- * counter, label values that are not UTF-8, too long, or equal for two points. */
+/* Returns the first fault of a block as text, or NULL. These are faults: a NaN, a negative counter,
+ * a label value that is too long or not UTF-8, and two points with the same labels. A collector
+ * must not produce a fault for any input. */
 const char *block_fault(const struct block *b);
 
 #endif

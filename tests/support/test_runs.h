@@ -1,4 +1,4 @@
-/* Invented runs of a job, newest first, without a history. */
+/* Invented runs of a job, newest first. They are in no history. */
 #ifndef TESTS_SUPPORT_TEST_RUNS_H
 #define TESTS_SUPPORT_TEST_RUNS_H
 
@@ -13,13 +13,15 @@ struct test_runs {
 	struct column_stats stats[TEST_RUNS_MAX][TEST_COLUMNS_MAX];
 };
 
-/* Adds the next older run. Only its outcome, duration (100 s), samples (10) and start are known. */
+/* Adds a run that is older than all others. Only its outcome, duration (100 s), samples (10) and
+ * start are known. */
 struct run *test_run_add(struct test_runs *t, enum outcome o);
 
 /* Adds a column to the run. Columns may come in any order. */
 void test_run_column(struct run *r, const char *column, double mean, double max);
 
-/* Adds a successful run with this mean number of cores and this peak. NaN = without the column. */
+/* Adds a successful run with this mean number of cores and this memory peak. NaN = the run lacks
+ * the column. */
 struct run *test_run_succeeded(struct test_runs *t, double cores, double peak_bytes);
 
 /* Adds `n` runs of about 10 min with a peak of `mib` MiB. They use eight cores for a tenth of the

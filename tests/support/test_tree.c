@@ -109,7 +109,8 @@ static ssize_t memory_part(struct tree *t, const char *path, uint64_t from, char
 	return (ssize_t)n;
 }
 
-/* Returns true if an earlier entry below the directory has the same first name. */
+/* Returns true if one of the first `upto` entries is in or below `directory`, and its path
+ * continues there with the same name. */
 static bool seen_before(const struct memory *m, size_t upto, const char *directory,
 	const char *name, size_t len)
 {

@@ -1,5 +1,5 @@
-/* collectors/accounting/accounts.c: the source that gives a run's CPU time, on a /proc and control
- * groups in memory. */
+/* Tests collectors/accounting/accounts.c: from which source a run's CPU time is taken. /proc and
+ * the control groups are simulated. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -24,7 +24,8 @@ static void group_of_its_own_knows_all(void **state)
 	assert_double_equal(w.value[RUN_OOM_KILLS], 0, 0);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup");
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
-	/* The control group disappears with its last process. The values read before stay. */
+	/* The control group disappears with its last process. The values keep their last
+	 * reading. */
 	test_host_remove(&w.t, "/sys/fs/cgroup/box");
 	test_host_remove(&w.t, "/proc/10");
 	look_again(&w);
@@ -68,7 +69,8 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 
 		world_init(&w, "/box");
 		put_process(&w, 12, cases[i].parent, 0, "/box");
-		test_host_file(&w.t, GROUP "cgroup.procs", "10\n12\n13\n"); /* 13 has ended since */
+		test_host_file(&w.t, GROUP "cgroup.procs",
+			"10\n12\n13\n"); /* 13 has already ended */
 		OPEN(&w, .root = 10, .ours = true);
 		usage(&w, 6500000, "");
 		look_again(&w);
@@ -77,8 +79,8 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 	}
 }
 
-/* The task clock slows the run. It is used only when nothing else counts children that no process
- * waits for. */
+/* The task clock slows the run. It is used only if no other source counts the children that no
+ * process waits for. */
 static void clock_is_used_where_nothing_else_tells_all(void **state)
 {
 	static const struct {
@@ -114,7 +116,7 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 {
 	static const struct {
 		const char *group, *source;
-		double seconds; /* 1.5 s in /proc, 3 s in the group; 0.25 s are from before exec */
+		double seconds; /* /proc has 1.5 s and the group 3 s, 0.25 s from before exec */
 	} cases[] = {{"/", "proc", 1.25}, {"/box", "cgroup", 3}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -171,20 +173,20 @@ static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 
 	world_init(&w, "/");
 	put_process(&w, 10, 1, 150, "/");
-	machine(&w, 101.2, 50); /* the machine was busy for 0.8 s, no process was created */
+	machine(&w, 101.2, 50); /* the machine was busy for 0.8 s, and created no process */
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 1.5, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "proc");
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 1e-6);
 	put_process(&w, 10, 1, 160, "/");
 	machine(&w, 102.2, 90);
-	look_again(&w); /* busy for 1 s: 0.1 s are the run's, and a little is this test's */
+	look_again(&w); /* busy for 1 s, of which the run used 0.1 s and this test a little */
 	assert_in_range((uint64_t)(note_of(&w).cpu_missed_seconds * 1000), 500, 900);
 	test_host_remove(&w.t, "/proc/10");
-	machine(&w, 103.7, 90); /* no process was created, but the run's last 0.5 s were not read */
+	machine(&w, 103.7, 90); /* no process was created, but 0.5 s of the run were not read */
 	look_again(&w);
 	assert_in_range((uint64_t)(note_of(&w).cpu_missed_seconds * 1000), 900, 1400);
-	/* wait() reported the children's CPU time. */
+	/* wait() reported the CPU time of all children, so nothing is missed. */
 	account_waited(w.account, 9);
 	assert_string_equal(note_of(&w).cpu_source, "rusage");
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
@@ -230,7 +232,8 @@ static void wrapper_lacks_nothing_unless_children_are_ignored(void **state)
 	}
 }
 
-/* The group counted 0.8 s before the run was known, and the root 0.1 s: at most 0.7 s are others'. */
+/* Before the run was known, its group had used 0.8 s and its root 0.1 s. The difference of 0.7 s
+ * may be the CPU time of other processes. */
 static void earlier_use_of_a_group_may_be_others(void **state)
 {
 	AUTO(world_done) struct world w;
@@ -244,7 +247,7 @@ static void earlier_use_of_a_group_may_be_others(void **state)
 	look_again(&w);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup");
 	assert_double_equal(note_of(&w).cpu_foreign_seconds, 0.7, 1e-9);
-	/* A group that the wrapper made has no earlier use. */
+	/* A group that the wrapper made for the run has no earlier use. */
 	OPEN(&w, .root = 10, .ours = true, .own_group = true);
 	look_again(&w);
 	assert_double_equal(note_of(&w).cpu_foreign_seconds, 0, 0);

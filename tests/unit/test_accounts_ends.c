@@ -1,5 +1,5 @@
-/* collectors/accounting/accounts.c with exit accounting: a run's CPU time includes what process
- * exits cost, and exit accounting bounds what other sources report. */
+/* Tests collectors/accounting/accounts.c with exit accounting. A run's CPU time includes the cost
+ * of its processes' exits. Exit accounting also gives an upper bound for the other sources. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -9,8 +9,9 @@
 
 #define MS UINT64_C(1000000)
 
-/* These pids are above PID_MAX_LIMIT, so no real process has a clock to read. Exit accounting is
- * only used in this PID namespace. */
+/* These pids are above PID_MAX_LIMIT, so that no real process has them and the test cannot read a
+ * real CPU clock. Exit accounting is used only for processes of the exporter's own PID
+ * namespace. */
 #define ROOT        5000010
 #define OTHER       5000012
 #define CHILD       5000100
@@ -21,7 +22,8 @@ struct group {
 	struct exit_events *events;
 };
 
-/* Writes the stat of process OTHER, which uses one tick for each page fault. */
+/* Writes /proc/PID/stat of process OTHER. Its CPU time in ticks is the same number as its page
+ * faults. */
 static void put_other(struct group *g, unsigned faults, unsigned ignored)
 {
 	char path[64], text[256];
@@ -63,8 +65,8 @@ static void group_done(struct group *g)
 	world_done(&g->w);
 }
 
-/* Ends one child of OTHER, which no process waits for (2 ms), and ten children of the run (300 ms).
- * Each exit costs 1 ms. */
+/* Ends one child of OTHER and ten children of the run. OTHER's child used 2 ms, and no process
+ * waits for it. The run's children used 300 ms together. Each exit costs 1 ms. */
 static void children_end(struct group *g)
 {
 	struct world *w = &g->w;
@@ -77,7 +79,7 @@ static void children_end(struct group *g)
 		fake_end(g->events, pid, others ? 2 * MS : 30 * MS, MS);
 	}
 	usage(w, 5000000 + 10000 + 2000 + 300000 + 11 * 1000, "");
-	put_process(w, ROOT, 1, 130, "/box"); /* includes the children that it waited for */
+	put_process(w, ROOT, 1, 130, "/box"); /* includes the children that ROOT waited for */
 	put_other(g, 1, SIGCHLD_BIT);
 	machine(w, 102, 61);
 	fake_processes(g->events)->clock_ns[OTHER % FAKE_PIDS] = 10 * MS;
@@ -90,13 +92,15 @@ static void ends_are_measured_by_the_group_that_a_run_shares(void **state)
 	group_init(&g, SIGCHLD_BIT);
 	children_end(&g);
 	look_again(&g.w);
-	/* 1.3 s, minus 0.25 s that the root used before exec, plus ten of the eleven exits. */
+	/* The root and its children used 1.3 s, of which 0.25 s came before exec. Ten of the eleven
+	 * exits are the run's. */
 	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 1.3 - 0.25 + 0.010, 5e-4);
 	assert_double_equal(note_of(&g.w).cpu_missed_seconds, 0.001, 5e-4);
 }
 
-/* The group's remainder would be larger, because it includes the children of a stranger that
- * ignores SIGCHLD. */
+/* The group used more CPU time than its known processes: it also contains the children of a
+ * stranger that ignores SIGCHLD. The surplus must not count as CPU time that the run's reading
+ * missed. */
 static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **state)
 {
 	AUTO(group_done) struct group g;
@@ -105,7 +109,8 @@ static void rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run(void **
 	children_end(&g);
 	fake_fork(g.events, OTHER, CHILD + 100, 50 * MS);
 	fake_end(g.events, CHILD + 100, 9 * MS, MS);
-	/* One percent of the run's own CPU time is more than 9 ms. */
+	/* The run uses so much CPU time that one percent of it is more than the 9 ms of the
+	 * stranger's child. */
 	fake_processes(g.events)->clock_ns[ROOT % FAKE_PIDS] = 10000 * MS;
 	put_process(&g.w, ROOT, 1, 1130, "/box");
 	usage(&g.w, 15000000 + 10000 + 2000 + 300000 + 9000 + 12 * 1000, "");

@@ -26,24 +26,25 @@ static void kill_in_the_own_group_is_noted(void **state)
 #define MIB       1048576.0
 #define LIMIT_MIB 128
 
-/* The run's largest sampled peak is 10 MiB. The other process has 100 pages. */
+/* The largest peak that was sampled for the run is 10 MiB. The process that is not part of the run
+ * has 100 pages. */
 static void killed_at_the_limit_of_its_group_it_held_that(void **state)
 {
 	static const struct {
-		const char *group, *self;    /* of the run, and of process 1 */
+		const char *group, *self;    /* control groups of the run and of process 1 */
 		const char *before, *at_end; /* processes in the group */
-		const char *mark;            /* memory.peak in bytes; NULL = an older kernel */
+		const char *mark;            /* memory.peak in bytes; NULL = no such file */
 		unsigned kills, met;
 		double expected; /* MiB */
 	} cases[] = {
-		/* The run has its own group, and a stranger may enter later. */
+		/* The group was made for the run. A stranger may enter it later. */
 		{"/box", "/", "10\n", "10\n55\n", "133169152", 1, 1, LIMIT_MIB},
 		{"/box", "/", "10\n", "", NULL, 1, 1, LIMIT_MIB},
-		/* The run shares its group with the exporter, or has a group below it. */
+		/* The run is in the exporter's group, or in a group below it. */
 		{"/box", "/box", "1\n10\n", "1\n", "134217728", 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
 		{"/box/in", "/box", "1\n", "1\n", NULL, 1, 1, LIMIT_MIB - 100 * 4096 / MIB},
-		/* No kill; a kill without reaching this limit; the other processes of the group
-		 * changed. */
+		/* The peak stays as sampled: there was no kill; or the group never reached its
+		 * limit; or other processes came to the group or left it. */
 		{"/box", "/", "10\n", "10\n", "134217728", 0, 5, 10},
 		{"/box", "/", "10\n", "10\n", "62914560", 1, 0, 10},
 		{"/box", "/", "10\n", "10\n", NULL, 1, 0, 10},
@@ -115,8 +116,8 @@ static void kill_in_a_shared_group_counts_from_the_begin(void **state)
 	world_done(&w);
 }
 
-/* Files of the run's group /box/in and of /box above it; NULL = no such file. The counters have two
- * values, at the begin of the run and later. */
+/* Files of the run's group /box/in and of its parent group /box; NULL = no such file. The two texts
+ * of a counter are its value at the start of the run and later. */
 static const struct {
 	const char *what;
 	bool shared; /* the exporter is in the run's group too */
@@ -209,25 +210,26 @@ static void quota_of_a_group_above_is_followed_from_the_begin(void **state)
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_PERIODS], 7, 0);
 	assert_double_equal(w.value[RUN_CPU_THROTTLED_SECONDS], 2.5, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_LIMIT_CORES], 0.5, 1e-9);
-	/* A group of the same name was created since. Its counters say nothing about the run, so
-	 * the values become unknown. */
+	/* The group was replaced by a new group of the same name. The counters of the new group say
+	 * nothing about the run, so the values become unknown. */
 	usage(&w, 0, "nr_periods 1\nnr_throttled 0\nthrottled_usec 0\n");
 	look_again(&w);
 	assert_true(isnan(w.value[RUN_CPU_PERIODS]) && isnan(w.value[RUN_CPU_THROTTLED_PERIODS]) &&
 		    isnan(w.value[RUN_CPU_THROTTLED_SECONDS]));
 }
 
-/* 5 periods were throttled when the quota was first read; 2 of them before the command started. */
+/* Three quota counts: 2 periods were throttled before the command started, 5 when the account
+ * opened, and 7 at the end. */
 static void quota_counts_from_before_the_command(void **state)
 {
 	static const struct {
-		const char *group, *before; /* group whose quota was read before */
+		const char *group, *before; /* `before`: quota read before the command */
 		double expected;
 	} cases[] = {
-		{"/box/in", NULL, 2},   /* since the quota was first read */
-		{"/box/in", "/box", 5}, /* since before the command started */
+		{"/box/in", NULL, 2},   /* counted since the account opened */
+		{"/box/in", "/box", 5}, /* counted since before the command started */
 		{"/box/in", "/elsewhere", 2},
-		{"/box", NULL, 7}, /* the run's own group: all periods */
+		{"/box", NULL, 7}, /* the group was made for the run: all periods count */
 		{"/box", "/box", 7},
 	};
 
@@ -273,8 +275,9 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
 }
 
-/* The group has the CPU time and the memory of a helper, and its readings are subtracted. A time that
- * the group has beyond all readings may be the helper's once that has ended unread. */
+/* A helper is a process in the run's group that is not part of the run. What /proc shows for the
+ * helper is subtracted from the group's CPU time and memory. After the helper has ended, any CPU
+ * time of the group that /proc did not show may be the helper's. */
 static void helper_in_the_group_is_subtracted(void **state)
 {
 	AUTO(world_done) struct world w;
@@ -293,7 +296,8 @@ static void helper_in_the_group_is_subtracted(void **state)
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 6, 1e-9);
 	assert_double_equal(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES], 100 * MIB, 0);
 	process_tree_declare_helper(&w.tree, 12);
-	/* The total never falls: 2 s more of the run show when it has used 2.5 s. */
+	/* The total had counted 2.5 s of the helper, and must not fall. Of the next 4.5 s of the
+	 * group, only 2 s are therefore added. */
 	put_process(&w, 10, 1, 550, "/box");
 	put_process(&w, 12, 10, 250, "/box");
 	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");
@@ -310,9 +314,10 @@ static void helper_in_the_group_is_subtracted(void **state)
 	usage(&w, 10700000, "user_usec 7200000\nsystem_usec 3500000\n");
 	look_again(&w);
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 8.2, 1e-9);
-	/* /proc shows 5.5 s of the root. */
+	/* /proc showed 5.5 s of the root. The other 2.7 s may be the helper's. */
 	assert_double_equal(note_of(&w).cpu_foreign_seconds, 2.7, 1e-9);
-	/* A kill at the limit proves nothing of the run: the helper had a part. */
+	/* After a kill at the group's limit the run's peak is unknown, because the helper used a
+	 * part of the group's memory. */
 	test_host_file(&w.t, GROUP "memory.events", "max 11\noom 4\noom_kill 2\n");
 	look_again(&w);
 	w.value[RUN_MEMORY_PEAK_BYTES] = 10 * MIB;
@@ -320,7 +325,7 @@ static void helper_in_the_group_is_subtracted(void **state)
 	assert_double_equal(w.value[RUN_MEMORY_PEAK_BYTES], 10 * MIB, 0);
 }
 
-/* A helper in the group when the run begins: the group is not the run's alone. */
+/* If a helper is in the group when the run starts, the group does not count as the run's own. */
 static void group_with_a_helper_at_the_begin_is_not_the_run_s(void **state)
 {
 	for (int helper = 0; helper < 2; helper++) {
@@ -342,8 +347,8 @@ static void group_with_a_helper_at_the_begin_is_not_the_run_s(void **state)
 	}
 }
 
-/* The group counts over the whole life of the worker process, and the run is only a part of that
- * life. */
+/* A worker process executes one run after the other. Its group counts over the worker's whole life,
+ * so the group's counts are not used for one run. */
 static void run_in_the_middle_of_a_life_has_nothing_of_the_group(void **state)
 {
 	AUTO(world_done) struct world w;
@@ -385,18 +390,19 @@ static void what_a_group_counted_before_the_run_is_not_the_run_s(void **state)
 	usage(&w, 4500000, "user_usec 3400000\nsystem_usec 1100000\n");
 	test_host_file(&w.t, GROUP "memory.events", "low 0\nhigh 3\nmax 11\noom 4\noom_kill 1\n");
 	look_again(&w);
-	/* 0.2 s that the tree had counted when it began, and 0.5 s since. */
+	/* The run had used 0.2 s when the account opened, and used 0.5 s since. */
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.7, 1e-9);
 	assert_double_equal(w.value[RUN_CPU_SYSTEM_SECONDS], 1.1 - 3.8 / 4, 1e-9);
 	assert_string_equal(note_of(&w).cpu_source, "cgroup");
-	/* Both CPUs could have worked unseen for that second. */
+	/* The run existed for one second before the account opened. In that second unseen processes
+	 * could use both CPUs. */
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 2, 1e-9);
 	assert_double_equal(w.value[RUN_OOM_KILLS], 0, 0);
 	assert_double_equal(w.value[RUN_MEMORY_MAX_EVENTS], 2, 0);
 	assert_double_equal(w.value[RUN_MEMORY_HIGH_EVENTS], 0, 0);
 	assert_true(isnan(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES]));
-	/* First a kill while only an earlier process had reached the limit. Then the limit is
-	 * reached as well. */
+	/* At first the limit was reached only before the run, so a kill does not raise the run's
+	 * peak. Then the limit is reached during the run. */
 	test_host_file(&w.t, GROUP "memory.events", "max 11\noom 4\noom_kill 2\n");
 	look_again(&w);
 	w.value[RUN_MEMORY_PEAK_BYTES] = 10 * MIB;
@@ -421,7 +427,8 @@ static void throttling_before_the_run_is_not_the_run_s(void **state)
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 0.3, 1e-9);
 }
 
-/* Children that no process waited for may have used the time. */
+/* The group used 2.2 s. The root used only 0.2 s, but children that no process waited for may have
+ * used the difference. */
 static void what_the_run_may_have_used_in_its_group_is_its_own(void **state)
 {
 	AUTO(world_done) struct world w;

@@ -20,7 +20,8 @@ static struct sizing nothing_known(void)
 	};
 }
 
-/* The example values of the field's documentation: 2.25 cores, 3584 MiB, a GPU, 20 GiB of disk. */
+/* The values that the documentation of sizing fields uses as an example: 2.25 cores, 3584 MiB, a
+ * GPU, 20 GiB of disk. */
 static struct sizing plain(void)
 {
 	struct sizing s = nothing_known();
@@ -31,7 +32,7 @@ static struct sizing plain(void)
 	return s;
 }
 
-/* Limits above the requests; no GPU, disk or duration. */
+/* Makes a sizing with limits above the requests, and without GPU, disk and duration. */
 static struct sizing with_limits(void)
 {
 	struct sizing s = nothing_known();
@@ -231,8 +232,8 @@ static void limits_are_never_below_requests(void **state)
 		"  limits:\n    cpu: \"500m\"\n    memory: \"512Mi\"\n");
 }
 
-/* A job that uses all its cores takes three times as long with a third of the cores. The time limit
- * must not kill it. */
+/* The job uses all its cores. With a third of them it takes three times as long, and the time limit
+ * must allow that. */
 static void a_time_limit_is_that_of_the_cores_asked_for(void **state)
 {
 	struct sizing s = plain();
@@ -261,8 +262,8 @@ static void cores_are_rounded_up_to_thousandths(void **state)
 	}
 }
 
-/* The baseline strategy does not know how many cores avoid a slowdown. Its mean of 0.3 must not
- * become a hard limit. */
+/* The baseline strategy requests 0.3 cores, the mean use. It does not know how many cores avoid a
+ * slowdown, so its request must not become a hard limit. */
 static void a_request_is_no_hard_limit(void **state)
 {
 	struct sizing s = nothing_known();

@@ -1,4 +1,4 @@
-/* A wall clock that jumps must not make every run look old. */
+/* If the wall clock jumps ahead, runs must not look old. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -84,7 +84,7 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 	}
 }
 
-/* Each row is read by a new process. */
+/* In each row a new process opens the file. */
 static void what_was_agreed_on_is_in_the_file(void **state)
 {
 	static const struct {
@@ -131,7 +131,7 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 	}
 }
 
-/* A write wakes the readers of the file. */
+/* Each write to the file wakes its readers, so the clock is written at most once an hour. */
 static void a_clock_that_works_is_not_kept_each_time(void **state)
 {
 	struct test_place *f = *state;

@@ -93,7 +93,7 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 		size_t most, n, excluded;
 	} table[] = {
 		{{S, S, S, S, S, S}, 5, 5, 0},
-		{{F, S, F, S, F, S}, 2, 2, 2}, /* the last failure is older than the window */
+		{{F, S, F, S, F, S}, 2, 2, 2}, /* two successes count; the third failure is older */
 		{{F, F, S, F, F, F}, 5, 1, 2}, /* failures after the last success do not count */
 		{{R, R, S, R, S, F}, 5, 2, 0}, /* a running run is not a failure */
 		{{F, F, F, F, F, F}, 5, 0, 0},
@@ -113,7 +113,7 @@ static void the_window_holds_the_newest_successful_runs(void **state)
 	}
 }
 
-/* The `servers` part is the same in all answers (tests/unit/test_servers.c). It is empty here. */
+/* The `servers` part is left empty, because tests/unit/test_servers.c tests it. */
 static void recommendations_are_as_recorded(void **state)
 {
 	struct catalogue catalogue = {.source = "built-in", .note = "", .as_of = "", .n = 19};
@@ -209,7 +209,8 @@ static const struct route *route_of(const char *path)
 	return NULL;
 }
 
-/* Calls the route with up to three pairs of name and value, and returns its code. */
+/* Calls the route with up to three parameters, each a name and a value. Returns the route's
+ * code. */
 static int ask(const char *path, const char *const pairs[][2], struct reply *r, struct err *e)
 {
 	const struct route *route = route_of(path);
@@ -222,7 +223,8 @@ static int ask(const char *path, const char *const pairs[][2], struct reply *r, 
 	assert_int_equal(arguments_finish(&a, e), 0);
 	int opened = fake_history.opened, code = route->answer(&app, &a, r, e);
 
-	/* A scrape must never wait for a route that reads the history. */
+	/* A route that reads the history must be marked with `takes_long`, so that a scrape never
+	 * waits for it. */
 	assert_true(route->takes_long || fake_history.opened == opened);
 	return code;
 }

@@ -22,8 +22,8 @@ static void arena_of_what_grows_stays_as_large_as_that(void **state)
 	AUTO(arena_done) struct arena a = {0};
 	size_t largest = 1000 * 520;
 
-	/* The sizes of snapshots with more and more runs. A small allocation comes before and after
-	 * each. */
+	/* Each round allocates what a snapshot with one more run needs. A small allocation comes
+	 * before and after it. */
 	for (size_t n = 1; n <= 1000; n++) {
 		arena_reset(&a);
 		arena_alloc(&a, 100);
@@ -32,7 +32,7 @@ static void arena_of_what_grows_stays_as_large_as_that(void **state)
 	}
 	size_t taken = 0;
 
-	/* A chunk begins with the address of the next one. */
+	/* The first bytes of a chunk are a pointer to the next chunk. */
 	for (const struct arena_chunk *c = a.first; c; c = *(struct arena_chunk *const *)c)
 		taken += malloc_usable_size((void *)(uintptr_t)c);
 	assert_in_range(taken, largest, 2 * largest);

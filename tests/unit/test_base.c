@@ -71,7 +71,8 @@ static void double_text_is_the_shortest_that_reads_back(void **state)
 	}
 }
 
-/* Above 2^53 a counter as a double grows in steps of two and more, and must never decrease. */
+/* A double cannot represent every integer above 2^53. A large counter must still never decrease
+ * when it is printed as a double. */
 static void counters_above_2_to_the_53_do_not_fall(void **state)
 {
 	double last = 0;
@@ -91,8 +92,7 @@ static void counters_above_2_to_the_53_do_not_fall(void **state)
 
 static void double_text_of_any_fraction_reads_back(void **state)
 {
-	/* A neighbour of a short fraction differs in the last bit. It must not get the same
-	 * text. */
+	/* `v` has a short text. The doubles next to `v` must not get the same text. */
 	for (unsigned i = 1; i < 20000; i++) {
 		double v = (double)i / 1000,
 		       near[] = {v, nextafter(v, 0), nextafter(v, 1e9), v / 3};
@@ -108,7 +108,7 @@ static void double_text_of_any_fraction_reads_back(void **state)
 	}
 }
 
-/* Compares with the text of printf for times in nanoseconds. 15 digits are enough for them. */
+/* Times in nanoseconds need at most 15 digits. Their text must be as long as that of printf. */
 static void double_text_of_short_times_is_that_of_printf(void **state)
 {
 	for (unsigned ns = 1; ns < 200000; ns += 7) {
@@ -266,7 +266,8 @@ static void any_number_of_seconds_makes_a_time(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		/* At this distance from 1970 a double has steps of 1,024 ns. */
+		/* For times this far from 1970 two neighbouring doubles differ by up to 1,024
+		 * ns. */
 		assert_true(llabs(wall_from_seconds(table[i].seconds).ns - table[i].ns) < 1024);
 }
 
@@ -318,7 +319,8 @@ static void only_a_mount_table_tells_of_changes(void **state)
 	tree_free(t);
 }
 
-/* Lists of short records, of many lengths. One read and several reads must give the same. */
+/* Reads lists of short records, of many lengths. The result must not depend on whether the list
+ * takes one read or several. */
 static void records_are_all_read(void **state)
 {
 	static const size_t lengths[] = {
@@ -347,8 +349,8 @@ static void records_are_all_read(void **state)
 	tree_free(t);
 }
 
-/* The kernel returns a list page by page. The list here is this process's mappings, made long by
- * giving every second page other rights. */
+/* The kernel returns a long list page by page. The list here is /proc/self/maps. It is long because
+ * every second page of `map` has other rights and is therefore a mapping of its own. */
 static void a_list_longer_than_a_page_is_all_read(void **state)
 {
 	static char records[1 << 20], whole[1 << 20];
@@ -379,8 +381,8 @@ static void assert_hidden(struct tree *t, const char *path)
 	assert_true(tree_keep(t, path).fd < 0);
 }
 
-/* A process has put a device at the path of its control group's file. The device must not even be
- * opened. */
+/* Process 7 has put a device where a file of its control group is expected. The device must not
+ * even be opened. */
 static void below_the_root_of_a_process_only_control_groups_are_read(void **state)
 {
 	static const char *const groups[] = {

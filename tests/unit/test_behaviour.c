@@ -1,4 +1,5 @@
-/* exporter/answers/behaviour_json.c: the shape of the part of /stats about a job's behaviour. */
+/* Tests exporter/answers/behaviour_json.c: the JSON about a job's behaviour, which is a part of
+ * /stats. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>

@@ -18,7 +18,8 @@
 #include "tests/support/sample_runs.h"
 #include "exporter/answers/app_caches.h"
 
-/* An sc-data dump. Two benchmarks measured m.large, one measured t.small. */
+/* An sc-data dump. Two benchmarks have a score for m.large, and one of them has a score for
+ * t.small. */
 static const char catalogue_text[] =
 	"CREATE TABLE server (vendor_id, server_id, api_reference, vcpus, memory_amount, status);\n"
 	"INSERT INTO server VALUES ('aws', 't.small', 't.small', 2, 512, 'ACTIVE'), ('aws', "
@@ -127,7 +128,8 @@ static void each_benchmark_says_how_many_servers_it_knows(void **state)
 	json_decref(o);
 }
 
-/* A score is kept in seven digits, and printed as measured: not 10.1000003815. */
+/* A score is stored as a float with seven digits. It must be printed as it was measured, and not as
+ * 10.1000003815. */
 static void servers_come_by_their_score_as_it_was_measured(void **state)
 {
 	json_t *o = ask("servers", "benchmark", "workload_profile:compute", 200);
@@ -178,8 +180,8 @@ static void job_that_never_ran_is_not_found(void **state)
 #define NODE .host = "node-1"
 static struct run_brief briefs[] = {
 	{"r3", OUTCOME_FAILED, 300, 50, 2, NAN, 1e9, 10, NAN, NAN, NODE},
-	/* Half of 2 cores and a quarter of 8 GiB are used. 8 GiB weigh as much as one core, so 1.25
-	 * of 3 are used. */
+	/* Run r2 uses half of the 2 cores and a quarter of the 8 GiB. In the weighted sum 8 GiB
+	 * count like one core: it uses 1.25 of 3. */
 	{"r2", OUTCOME_SUCCEEDED, 200, 100, 2, 8.0 * (1 << 30), 2.0 * (1 << 30), 100, NAN, NAN,
 		NODE},
 	{"r1", OUTCOME_SUCCEEDED, 100, 80, NAN, NAN, 1e9, 10, NAN, NAN, NODE},

@@ -206,8 +206,8 @@ static void prices_are_grouped_and_summarised(void **state)
 	assert_string_equal(c->server[0].server_id, "a");
 	assert_true(c->server[0].min_price_ondemand == 0.9 && isnan(c->server[0].min_price_spot));
 	assert_string_equal(c->server[0].region_id, "r2");
-	/* 1 EUR is 1.1 USD, more than 1.05. Yen have no rate, so a price in yen cannot be the
-	 * lowest. */
+	/* The price of 1 EUR is 1.1 USD, which is more than 1.05 USD. Yen have no rate, so a price
+	 * in yen cannot be the lowest. */
 	assert_true(c->server[1].min_price_ondemand == 1.05 && c->server[1].min_price_spot == 0.3);
 	assert_string_equal(c->server[1].currency, "USD");
 	assert_int_equal(c->server[0].n_prices, 2);
@@ -342,8 +342,8 @@ static void more_lines_of_a_server_are_more_prices(void **state)
 
 	assert_int_equal(c->n, 2);
 	assert_int_equal(c->n_vendors, 2);
-	assert_int_equal(c->n_regions, 4); /* "nowhere", r1 and r2 of v, r1 of w */
-	assert_int_equal(a->n_prices, 3);  /* two prices for one place: the lower one stays */
+	assert_int_equal(c->n_regions, 4); /* "nowhere"; r1, r2 of vendor v; r1 of vendor w */
+	assert_int_equal(a->n_prices, 3);  /* of two prices in one region the lower one stays */
 	assert_true(c->vendor[a->vendor].billing_increment_seconds == 3600);
 	for (uint32_t k = 0; k < a->n_prices; k++) {
 		const struct price *p = &c->price[a->first_price + k];

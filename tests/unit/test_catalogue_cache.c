@@ -154,8 +154,7 @@ static void a_saved_catalogue_comes_back(void **state)
 	struct err e = {0};
 
 	assert_int_equal(catalogue_built_in(&all[1], &e), 0);
-	for (size_t i = 0; i < 3;
-		i++) { /* the third save is the first again, and must replace all of the second */
+	for (size_t i = 0; i < 3; i++) { /* the third save must replace the second completely */
 		struct catalogue *before = all[i % 2], *after = NULL;
 		struct cache_origin o = {"https://keeper.example", "abc", "us-east-1",
 					    {1787000000LL * NS_PER_S + (int64_t)i * NS_PER_S}},
@@ -219,7 +218,8 @@ static void one_that_was_saved_at_no_time_was_not_saved(void **state)
 	}
 }
 
-/* Write access to the file must not be enough to make the program read forever. */
+/* A view in place of a table may give rows without end. It counts as damage, so that the program
+ * does not read forever. */
 static void a_view_is_damage(void **state)
 {
 	struct cache_origin at = {0};
@@ -282,7 +282,8 @@ static void overwrite(long at, const char *with, size_t n)
 	fclose(f);
 }
 
-/* Returns the number of quarantined files of the cache. The newest must be of this size. */
+/* Returns the number of quarantined files of the cache. Fails the test if the newest file does not
+ * have this size. */
 static size_t n_aside(long size)
 {
 	glob_t found = {0};
@@ -364,7 +365,7 @@ static void *open_together(void *context)
 	return NULL;
 }
 
-/* Several processes create the file at once; each has its own handle. */
+/* Several threads, each with its own handle, create the file at the same time. */
 static void all_who_begin_it_together_have_it(void **state)
 {
 	pthread_t thread[6];
@@ -395,8 +396,8 @@ static void a_place_that_cannot_be_written_is_named(void **state)
 	assert_null(k);
 }
 
-/* The path may be the history or a catalogue file of --catalogue.path. The cache must not change
- * it. */
+/* The user may name a wrong file as the cache, for example the history. The cache must not change
+ * such a file. */
 static void what_is_of_others_is_left_as_it_is(void **state)
 {
 	static const struct {
@@ -423,8 +424,8 @@ static void what_is_of_others_is_left_as_it_is(void **state)
 		assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	}
 
-	/* A CSV list; a tar archive, whose size is a multiple of the page size; a zeroed disk; a
-	 * word. */
+	/* The four texts are a CSV list, a tar archive (whose size is a multiple of the page size),
+	 * a zeroed disk, and a word. */
 	static const char text[4][10240] = {
 		"vendor_id,server_id,vcpus,memory_amount\n", "etc/passwd", "", "no"};
 	static const size_t sizes[] = {40, 10240, 512, 2};

@@ -1,4 +1,4 @@
-/* exporter/catalogue/file.c: the first bytes of a file tell its format. */
+/* Tests exporter/catalogue/file.c: the format of a file is recognised by its first bytes. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ static void assert_loads(const char *from)
 	assert_string_equal(c->source, strcmp(from, "-") == 0 ? "standard input" : from);
 }
 
-/* Loads the file as standard input. */
+/* Connects the file to standard input, and loads "-". */
 static void assert_loads_from_stdin(void)
 {
 	int kept = dup(STDIN_FILENO), fd = open(path, O_RDONLY);
@@ -168,7 +168,7 @@ static void what_it_is_not_is_said(void **state)
 	assert_true(catalogue_from_file(&c, "/tmp", NULL, &e) < 0);
 }
 
-/* Statements that a dump must not execute. Each is refused, and the dump gives no catalogue. */
+/* A dump must not execute any of these statements. The dump is refused, and gives no catalogue. */
 static void a_dump_makes_tables_and_nothing_else(void **state)
 {
 	static const char *const hostile[] = {
@@ -191,7 +191,8 @@ static void a_dump_makes_tables_and_nothing_else(void **state)
 	assert_int_equal(access("/tmp/test_file_attached", F_OK), -1);
 }
 
-/* The join names tables that do not exist. The number of its rows has no other bound. */
+/* A short statement joins a list of eight rows 14 times with itself. It must be refused before it
+ * makes 8^14 rows. */
 static void a_dump_does_no_work_beyond_its_size(void **state)
 {
 	static const char join[] =

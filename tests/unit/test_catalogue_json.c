@@ -63,8 +63,8 @@ static void json_errors_name_line_and_field(void **state)
 	assert_non_null(strstr(e.text, "own.json: line 3, byte "));
 }
 
-/* Nests as deeply as the input limit allows, at the place of a server, below a known and below an
- * unknown member. */
+/* The values are nested as deeply as the input limit allows: in place of a server, in a known
+ * member, and in an unknown member. */
 static void depth_is_no_way_to_the_end_of_the_stack(void **state)
 {
 	static const struct {

@@ -133,7 +133,7 @@ static void v1_group_is_read(void **state)
 	assert_double_equal(v[CGROUP_OOM_KILLS], 4, 0);
 	assert_true(isnan(v[CGROUP_CPU_PRESSURE_SECONDS]));
 	assert_true(isnan(v[CGROUP_TASKS]));
-	/* The group was removed: its values are unknown, not 0. */
+	/* The group was removed. Its values are unknown, and not 0. */
 	memory_tree_remove(w.host.sys, "fs/cgroup/memory/box");
 	cgroup_files_read(&f, &w.host, v, NULL);
 	assert_true(isnan(v[CGROUP_OOM_KILLS]));
@@ -191,8 +191,8 @@ static void nonsense_in_the_files_is_unknown(void **state)
 struct own_case {
 	const char *name;
 	const char *self, *init, *parent, *root; /* /proc/PID/cgroup of 99, 1, 2 and 10 */
-	const char *procs;                       /* of the root's control group */
-	const char *directory;                   /* of the control group, below `sys` */
+	const char *procs;                       /* cgroup.procs of process 10's control group */
+	const char *directory;                   /* directory of that group in `sys` */
 	bool own;
 };
 
@@ -260,7 +260,8 @@ static void v1_controllers_are_judged_one_by_one(void **state)
 	assert_int_equal(c.place[CGROUP_CPUACCT].version, 0);
 }
 
-/* The kernel shows an exiting process in "/" of v1, and its list has all processes of the machine. */
+/* In v1 the kernel shows an exiting process as a member of the group "/". That group is not the
+ * run's: its list has all processes of the machine. */
 static void exiting_process_owns_no_v1_group(void **state)
 {
 	static const struct {
@@ -287,7 +288,7 @@ static void exiting_process_owns_no_v1_group(void **state)
 		proc(&w, "10/stat", text);
 		assert_int_equal(cgroup_of_process(&c, &w.host, 10, NULL),
 			cases[i].own ? 0 : -ENOENT);
-		/* The process began its exit after its group was read. */
+		/* `all` was filled before the process began to exit. */
 		assert_true(cgroup_keep_own(&all, &w.host, 10, &(struct group_members){0}) ==
 			    cases[i].own);
 	}
@@ -305,13 +306,14 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 	assert_int_equal(cgroup_of_process(&c, &w.host, 1, NULL), 0);
 	struct cgroup all = c;
 
-	assert_false(cgroup_keep_own(&c, &w.host, 1, &members)); /* 1 is no member here */
+	assert_false(cgroup_keep_own(&c, &w.host, 1, &members)); /* `members` lacks process 1 */
 	sys(&w, "fs/cgroup/box/cgroup.procs", "10\n11\n");
 	assert_true(cgroup_keep_own(&all, &w.host, 1, &members));
 }
 
-/* In an inner PID namespace, cgroup.procs of v1 leaves out processes of other namespaces. Only the
- * pids controller of a group with the same path tells how many threads there are. */
+/* In an inner PID namespace, cgroup.procs of v1 leaves out the processes of other namespaces. They
+ * are noticed only by the pids controller, which counts all threads of its group. Its group must
+ * have the same path. */
 static void v1_group_may_hide_processes_of_other_namespaces(void **state)
 {
 	static const struct {
@@ -354,8 +356,9 @@ static void v1_group_may_hide_processes_of_other_namespaces(void **state)
 	}
 }
 
-/* The numbers in cgroup.procs are ours, and those in /proc are another namespace's: each process
- * of that /proc tells its own group. It tells all of them only if it is the machine's. */
+/* /proc shows another PID namespace than the exporter's, so the pids in cgroup.procs cannot be
+ * found there. The members are found by reading the cgroup file of each process in /proc. That
+ * finds all members only if /proc shows all processes of the machine. */
 static void group_is_listed_by_a_proc_of_another_namespace(void **state)
 {
 	static const struct {
@@ -394,7 +397,7 @@ static void group_is_listed_by_a_proc_of_another_namespace(void **state)
 	}
 }
 
-/* The wrapper made the group, so nobody else can be in it. */
+/* The wrapper made the group, so no other process can be in it. */
 static void group_that_was_made_for_the_run_needs_no_list(void **state)
 {
 	AUTO(test_host_done) struct test_host w = test_host_made();
@@ -468,8 +471,8 @@ static void v1_container_is_read_through_its_root(void **state)
 	assert_int_equal(c.place[CGROUP_MEMORY].version, 0);
 }
 
-/* After a fork the group is listed a few times, because the child may be moved into it later.
- * Otherwise it is listed only now and then. */
+/* The group's list is read again a few times after a fork, because the child may be moved into
+ * another group later. Without forks it is read only now and then. */
 static void a_group_is_listed_when_somebody_may_be_new(void **state)
 {
 	struct run_group g = {0};
@@ -482,7 +485,7 @@ static void a_group_is_listed_when_somebody_may_be_new(void **state)
 	assert_int_equal(due, 10);
 	for (int i = 0; i < 3; i++)
 		assert_true(run_group_due(&g, 101));
-	/* The number of new processes is not known. */
+	/* 0 = unknown number of created processes: the list is read each time. */
 	for (int i = 0; i < 100; i++)
 		assert_true(run_group_due(&g, 0));
 }

@@ -61,7 +61,7 @@ static void no_segment_is_shorter_than_asked(void **state)
 	size_t cut[60];
 	const double *channel[] = {v};
 
-	v[30] = v[31] = 100; /* two points are an outlier, not a level */
+	v[30] = v[31] = 100; /* two points: a segment only if the minimum is 2 */
 	assert_int_equal(segments_cut(channel, 1, 60, 2, cut), 2);
 	assert_int_equal(segments_cut(channel, 1, 60, 31, cut), 0);
 	for (size_t n = segments_cut(channel, 1, 60, 10, cut), i = 0; i < n; i++)
@@ -75,14 +75,16 @@ static void trend_agrees_with_hand_calculation(void **state)
 		size_t n;
 		double chance, slope;
 	} table[] = {
-		/* S = 45, variance 125: z = 44 / 11.180 */
+		/* Mann-Kendall: S = 45, variance 125, z = 44 / 11.180 */
 		{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 10, 8.303e-5, 1},
 		{{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 10, 8.303e-5, -1},
-		/* S = 8, two pairs of ties: variance (300 - 2 x 18) / 18 = 14.667; z = 7 / 3.830 */
+		/* S = 8. Two pairs of equal values: variance (300 - 2 x 18) / 18 = 14.667, z = 7 /
+		 * 3.830 */
 		{{1, 2, 2, 3, 3}, 5, 0.06757, 0.5},
 		{{5, 5, 5, 5, 5}, 5, 1, 0},
 		{{1, 2, 3}, 3, 1, 1},
-		/* S = 20, two pairs of ties: variance (1176 - 36) / 18 = 63.333; z = 19 / 7.958 */
+		/* S = 20. Two pairs of equal values: variance (1176 - 36) / 18 = 63.333, z = 19 /
+		 * 7.958 */
 		{{1, 3, 2, 4, 3, 5, 4, 6}, 8, 0.01696, 0.5},
 	};
 
@@ -120,7 +122,7 @@ static void a_slow_wave_is_not_a_trend(void **state)
 		wave[i] = sin(i * 0.11 + 1) + 0.05 * noise(i);
 		rise[i] = 0.05 * i + 0.3 * noise(i);
 	}
-	assert_true(trend_chance(wave, 60) < 0.05); /* the plain Mann-Kendall test sees a trend */
+	assert_true(trend_chance(wave, 60) < 0.05); /* the Mann-Kendall test alone sees a trend */
 	assert_true(trend_of(wave, 60).chance > 0.05);
 	assert_true(trend_of(rise, 60).chance < 1e-6);
 	assert_true(fabs(trend_of(rise, 60).slope - 0.05) < 0.005);
@@ -135,7 +137,7 @@ static const struct change *find(const struct change *c, size_t n, enum change_k
 	return NULL;
 }
 
-/* Fills the runs, newest first. `mib` gives the peak of run i; 0 = oldest. */
+/* Fills the runs, newest first. mib(i) returns the peak of run `i` in MiB. Run 0 is the oldest. */
 static void fill(struct test_runs *t, unsigned n, double (*mib)(unsigned i))
 {
 	static char id[TEST_RUNS_MAX][16];
@@ -188,7 +190,7 @@ static void a_shift_names_the_run_it_came_with(void **state)
 	size_t n;
 
 	fill(&t, 30, shifted);
-	t.run[0].outcome = OUTCOME_FAILED; /* a failed run does not count */
+	t.run[0].outcome = OUTCOME_FAILED; /* a failed run is left out */
 	n = changes_of_runs(&t.runs, NAN, &arena, &c);
 	shift = find(c, n, CHANGE_SHIFT, "memory_peak_bytes");
 	assert_non_null(shift);
@@ -253,7 +255,7 @@ static void a_large_input_excuses_a_large_run(void **state)
 	}
 	n = changes_of_runs(&t.runs, NAN, &arena, &c);
 	assert_null(find(c, n, CHANGE_ANOMALY, "memory_peak_bytes"));
-	test_run_column(&t.run[0], "x", 0, 0); /* twice as much as its input explains */
+	test_run_column(&t.run[0], "x", 0, 0); /* the peak is twice what its input explains */
 	t.run[0].stats[1].d.max = t.run[0].stats[1].d.mean = 6000 * MIB;
 	assert_string_equal(t.run[0].stats[1].column, "memory_peak_bytes");
 	n = changes_of_runs(&t.runs, NAN, &arena, &c);

@@ -1,4 +1,5 @@
-/* Answers of cloud metadata services and DMI, and how implausible answers are refused. */
+/* Tests how the answers of cloud metadata services and the texts of DMI are read, and how
+ * implausible ones are refused. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>

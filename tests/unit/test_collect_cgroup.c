@@ -1,4 +1,4 @@
-/* The cgroup collector, and how control groups are found. */
+/* Tests the cgroup collector, and how it finds its control groups. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ static void reads_v1(void **state)
 		{"rightsize_cgroup_memory_usage_bytes", "", 85942272},
 		{"rightsize_cgroup_memory_peak_bytes", "", 579153920},
 		{"rightsize_cgroup_swap_usage_bytes", "", 4096},
-		/* The group has no limit, its parent has 16 GiB, a group above, which cannot be
-		 * seen, has 8 GiB. */
+		/* The group itself has no limit. Its parent has a limit of 16 GiB. A group above
+		 * that, which the collector cannot see, has a limit of 8 GiB. */
 		{"rightsize_cgroup_memory_limit_bytes", "", 8589934592},
 		{"rightsize_cgroup_oom_kills", "", 2},
 		{"rightsize_cgroup_tasks", "", 112},
@@ -72,12 +72,12 @@ static void reads_v2_inside_a_cgroup_namespace(void **state)
 	test_captured(&collector_cgroup, "pod", table, ARRAY_LEN(table));
 }
 
-/* The texts of two files, some groups, and the folder where each controller is found ("" =
- * nowhere). */
+/* Given are the texts of two files of /proc/self and some existing files of groups. `found` is the
+ * folder expected for each controller; "" = not found. */
 struct path_case {
 	const char *what, *membership, *mountinfo;
 	const char *directories[6];
-	const char *found[CGROUP_CONTROLLERS]; /* cpu, cpuacct, memory, pids, io */
+	const char *found[CGROUP_CONTROLLERS]; /* in this order: cpu, cpuacct, memory, pids, io */
 	int version[CGROUP_CONTROLLERS];
 };
 
@@ -312,7 +312,7 @@ static void moving_to_another_group_is_noticed(void **state)
 	collected(&r, &t, 0.1, cpu);
 	assert_value(test_run_value(&r, limit, ""), 2000);
 	test_host_file(&t, "/proc/self/cgroup", "0::/b\n");
-	assert_value(collected(&r, &t, 60, cpu), 10); /* continues from its last value */
+	assert_value(collected(&r, &t, 60, cpu), 10); /* the counter goes on from its last value */
 	assert_value(test_run_value(&r, limit, ""), 5000);
 	test_host_remove(&t, "/proc/self/cgroup");
 	test_host_advance(&t, 60);

@@ -66,8 +66,8 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 		{0.9, "cpu 1100 10 540 9040 200 15 25 40 480 0\n",
 			1.7}, /* idle and iowait do not count */
 		{0.2, "cpu 1900 10 540 9040 200 15 25 40 480 0\n",
-			1.7}, /* too soon: the last value stays */
-		{0.05, "cpu 1900 10 540 9040 200 15 25 40 480 0\n", 32}, /* 8 s within 250 ms */
+			1.7}, /* less than 250 ms: the last value stays */
+		{0.05, "cpu 1900 10 540 9040 200 15 25 40 480 0\n", 32}, /* 8 s of CPU in 250 ms */
 		{1, "cpu 1900 10 540 9240 200 15 25 40 480 0\n", 0},
 	};
 	AUTO(test_host_done) struct test_host t = test_host_made();

@@ -47,8 +47,8 @@ static void add_line(char *text, size_t size, const char *name)
 	snprintf(text + n, size - n, " 8 0 %s 1 0 2 0 3 0 4 0 0 0 0\n", name);
 }
 
-/* Names in /proc/diskstats, separated by blanks, and the names that are reported when sysfs is not
- * readable. */
+/* Without sysfs the names in /proc/diskstats decide what is a disk. Both lists of names are
+ * separated by blanks. */
 static void without_sysfs_names_decide(void **state)
 {
 	static const struct {
@@ -59,7 +59,7 @@ static void without_sysfs_names_decide(void **state)
 		{"vda vda1 vda15 vdaa vdaa1", "vda vdaa"},
 		{"nvme0n1 nvme0n1p1 nvme0n10 nvme0n10p2", "nvme0n1 nvme0n10"},
 		{"mmcblk0 mmcblk0p1 mmcblk0boot0", "mmcblk0 mmcblk0boot0"},
-		{"xvda1", "xvda1"}, /* some clouds show a partition name as the whole disk */
+		{"xvda1", "xvda1"}, /* in some clouds a whole disk has the name of a partition */
 		{"loop0 ram0 zram1 dm-3 md127 md0 bcache0 drbd1 zd16", ""},
 		{"mdx loop ramdisk", "mdx loop ramdisk"},
 		{"cciss/c0d0 cciss/c0d0p1", "cciss/c0d0"},
@@ -124,7 +124,7 @@ static void a_disk_is_looked_at_again_when_one_comes(void **state)
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
 	read_after(&r, &t, "8 1 sda1 1 0 2 0 3 0 4 0 0 0 0\n");
-	assert_value(test_run_value(&r, READ, "sda1"), 1024); /* not known as a partition */
+	assert_value(test_run_value(&r, READ, "sda1"), 1024); /* sda1 seems to be a disk */
 	read_after(&r, &t, line);
 	assert_value(test_run_value(&r, READ, "sda1"), NAN);
 	test_host_link(&t, "/sys/class/block/sda1", "../../devices/pci0/ata1/block/sda1");
@@ -145,7 +145,7 @@ static void old_new_and_hostile_lines(void **state)
 		{"", 0, NAN},
 		{"8 0 sda 1 0 2 0 3 0 4 0 0 7000 9", 1, 1024},
 		{"8 0 sda 1 0 2 0 3 0 4 0 0 7000 9 1 2 3 4 5 6 7 8 9 x", 1, 1024},
-		{"8 1 sda1 1 2 3 4\n", 0, NAN}, /* partitions of Linux before 2.6.25 */
+		{"8 1 sda1 1 2 3 4\n", 0, NAN}, /* a partition, in Linux before 2.6.25 */
 		{"8 0 sda 1 0 2 0 3 0 4 0 0\n", 0, NAN},
 		{"8 0 sda 1 0 -2 0 3 0 4 0 0 7000 9\n", 0, NAN},
 		{"8 0 sda 1 0 99999999999999999999 0 3 0 4 0 0 7000 9\n", 0, NAN},

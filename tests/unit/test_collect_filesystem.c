@@ -1,4 +1,4 @@
-/* The filesystem collector and its mount table. */
+/* Tests the filesystem collector, and how it reads the mount table. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -67,7 +67,8 @@ static void a_container_host_counts_each_disk_once(void **state)
 	add_space(&t, "/srv/my data", 100, 253, 0);
 	add_space(&t, "/var/lib/docker/overlay2/x/merged", 800, 0, 50);
 	add_space(&t, "/var/lib/docker/overlay2/y/merged", 800, 0, 51);
-	/* Reading one of these file systems hangs when its file server is dead. */
+	/* The collector must not read the following file systems. Their file server may be dead,
+	 * and then reading them hangs. */
 	add_space(&t, "/mnt/nfs", 7777, 0, 60);
 	add_space(&t, "/mnt/nfs/below", 7777, 8, 17);
 	add_space(&t, "/mnt/ssh", 7777, 0, 61);
@@ -91,8 +92,8 @@ static void a_container_host_counts_each_disk_once(void **state)
 	assert_value(test_run_value(&r, "rightsize_disk_space_used_bytes", ""), 901.0 * GB * 3 / 4);
 	assert_value(test_run_value(&r, "rightsize_disk_space_available_bytes", ""),
 		901.0 * GB / 5);
-	/* Skipped: autofs, nfs4, sshfs, a file system of an unknown type. Covered: the ext4 below
-	 * nfs. */
+	/* Four file systems are skipped as "network": autofs, nfs4, sshfs, and one of an unknown
+	 * type. One is skipped as "covered": the ext4 below nfs. */
 	assert_value(test_run_value(&r, SKIPPED, "network"), 4);
 	assert_value(test_run_value(&r, SKIPPED, "covered"), 1);
 	assert_value(test_run_value(&r, SKIPPED, "unreadable"), 0);
@@ -158,9 +159,9 @@ static void zfs_datasets_share_the_free_space_of_their_pool(void **state)
 	open_table(&t, &r,
 		"1 0 0:30 / / rw - zfs tank rw\n2 1 0:31 / /home rw - zfs tank/home rw\n"
 		"3 1 0:32 / /other rw - zfs tanker/x rw\n");
-	add_space(&t, "/", 100, 0, 30);     /* used 75, free 25 */
-	add_space(&t, "/home", 40, 0, 31);  /* used 30, free 10 */
-	add_space(&t, "/other", 20, 0, 32); /* used 15, free 5 */
+	add_space(&t, "/", 100, 0, 30);     /* 75 GB used, 25 GB free */
+	add_space(&t, "/home", 40, 0, 31);  /* 30 GB used, 10 GB free */
+	add_space(&t, "/other", 20, 0, 32); /* 15 GB used, 5 GB free */
 	collect(&r, &t);
 	assert_int_equal(test_run_points(&r, SIZE), 3);
 	assert_value(test_run_value(&r, "rightsize_disk_space_used_bytes", ""), 120.0 * GB);
@@ -180,16 +181,16 @@ static void what_is_covered_is_not_touched(void **state)
 		{ROOT "2 1 8:2 / /d rw - ext4 b rw\n3 2 0:9 / /d rw - nfs s rw\n", 1, 1},
 		/* nfs mounted on the parent folder of a disk's mount point */
 		{ROOT "2 1 8:2 / /d/e rw - ext4 b rw\n3 1 0:9 / /d rw - nfs s rw\n", 1, 1},
-		/* tmpfs mounted on a disk's mount point: safe to read, but the numbers are not the
-		 * disk's */
+		/* tmpfs mounted on a disk's mount point: reading /d is safe, but gives the numbers
+		 * of the tmpfs and not of the disk */
 		{ROOT "2 1 8:2 / /d rw - ext4 b rw\n3 2 0:9 / /d rw - tmpfs t rw\n", 1, 1},
-		/* /d is not a parent of /data, so it covers nothing */
+		/* nfs mounted on /d does not cover /data */
 		{ROOT "2 1 8:2 / /data rw - ext4 b rw\n3 1 0:9 / /d rw - nfs s rw\n", 2, 0},
 		/* a disk mounted on a tmpfs is reachable through the tmpfs */
 		{ROOT "3 1 0:9 / /d rw - tmpfs t rw\n2 3 8:2 / /d/e rw - ext4 b rw\n", 2, 0},
-		/* a disk below a FUSE mount */
+		/* a disk mounted below a FUSE mount is covered */
 		{ROOT "3 1 0:9 / /d rw - fuse.x t rw\n2 3 8:2 / /d/e rw - ext4 b rw\n", 1, 1},
-		/* covered in one place, reachable in another */
+		/* the disk is covered at /d, but is also mounted at /data */
 		{ROOT "2 1 8:2 / /d rw - ext4 b rw\n3 2 0:9 / /d rw - nfs s rw\n"
 		      "4 1 8:2 / /data rw - ext4 b rw\n",
 			2, 1},
@@ -277,7 +278,7 @@ static void a_new_mount_is_seen_within_5_s(void **state)
 	add_space(&t, "/", 12, 8, 1);
 	collect(&r, &t);
 	assert_value(test_run_value(&r, TOTAL, ""),
-		12.0 * GB); /* sizes are read each time, the table is not */
+		12.0 * GB); /* the size was read again, the mount table was not */
 	test_host_advance(&t, 0.1);
 	collect(&r, &t);
 	assert_value(test_run_value(&r, TOTAL, ""), 32.0 * GB);

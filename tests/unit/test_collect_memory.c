@@ -39,7 +39,7 @@ static void memory_of_a_captured_machine(void **state)
 	test_captured(&collector_memory, "vm", table, ARRAY_LEN(table));
 }
 
-/* The text of one file, and the code and values expected. */
+/* The text of one file, and the code and the values that the collector must return for it. */
 struct file_case {
 	const char *text;
 	int code;
@@ -74,7 +74,7 @@ static void memory_fields_may_be_missing_or_hostile(void **state)
 			{{"rightsize_memory_used_bytes", "", NAN}}},
 		{"MemTotal: 100 kB\nCached: x\nSReclaimable: 7 kB\n", 0,
 			{{"rightsize_memory_cached_bytes", "", 7 * 1024}}},
-		/* any order, repeated, no end of line */
+		/* lines in any order, a repeated line, and a last line without an end */
 		{"SReclaimable: 7 kB\nCached: 1 kB\nCached: 9 kB\nMemFree:5kB\nMemTotal: 100", 0,
 			{{"rightsize_memory_cached_bytes", "", 8 * 1024},
 				{"rightsize_memory_total_bytes", "", 100 * 1024},
@@ -150,7 +150,7 @@ static void processes_are_counted_less_often_the_more_there_are(void **state)
 	assert_value(processes_after(&r, &t, 14.9), 1);
 	assert_value(processes_after(&r, &t, 0.1), 1000);
 	test_host_remove(&t, "/proc/1000");
-	assert_value(processes_after(&r, &t, 24.9), 1000); /* 15 s, and 1 s per 100 processes */
+	assert_value(processes_after(&r, &t, 24.9), 1000); /* 10 s for 1000 processes, plus 15 s */
 	assert_value(processes_after(&r, &t, 0.1), 999);
 	memory_tree_refuse(t.proc, "", -EACCES);
 	assert_value(processes_after(&r, &t, 60), NAN);

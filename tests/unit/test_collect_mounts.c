@@ -1,5 +1,5 @@
-/* The filesystem collector on the running kernel, which reports changes of mounts.
- * test_collect_filesystem.c has the tests in memory. */
+/* Tests the filesystem collector on the running kernel, which reports changes of mounts. The tests
+ * with simulated mounts are in test_collect_filesystem.c. */
 #include "tests/unit/test_main.h"
 
 #include <sched.h>
@@ -18,7 +18,8 @@ extern const struct collector collector_filesystem;
 /* Exit code of the child when it is not allowed to mount. */
 #define REFUSED 77
 
-/* Mounts a tmpfs of 8 MiB and an overlay on top. The overlay is the one that is measured. */
+/* Mounts a tmpfs of 8 MiB, and an overlay whose layers are in the tmpfs. The test checks the size
+ * of the overlay. */
 static bool mount_overlay(const char *folder)
 {
 	char path[4096], layers[4096];
@@ -54,8 +55,9 @@ static int watch_mounts(const char *folder)
 			return 2;
 	if (!mount_overlay(folder))
 		return REFUSED;
-	/* One reading of hundreds of mounts is kept for more than 4.9 s, unless the kernel reports
-	 * a change. The new value therefore proves such a report. */
+	/* The collector reads a long mount table again after more than 4.9 s, or at once when the
+	 * kernel reports a change. If it sees the overlay now, the kernel has reported the
+	 * change. */
 	test_host_advance(&t, 4.9);
 	for (int tick = 0; tick < 2; tick++)
 		if (test_run_collect(&r, &t.host) || test_run_value(&r, SIZE, labels) != 8 << 20)

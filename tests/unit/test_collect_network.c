@@ -29,8 +29,8 @@ static void a_container_host_counts_its_cards_only(void **state)
 	AUTO(test_run_done) struct test_run r;
 
 	open_fixture(&t, &r, "node");
-	/* eno1 and eno2 are the parts of bond0. The traffic of bond, VLAN, bridges, veth and
-	 * tunnels goes through the two cards. */
+	/* bond0 consists of eno1 and eno2. The traffic of the bond, VLAN, bridges, veth and tunnels
+	 * goes through these two cards, so only the cards are counted. */
 	assert_value(test_run_value(&r, RECEIVED, "eno1"), 2e6);
 	assert_value(test_run_value(&r, RECEIVED, "eno2"), 3e6);
 	assert_int_equal(test_run_points(&r, RECEIVED), 2);
@@ -70,7 +70,7 @@ struct interface {
 	const char *name;
 	const char *link;   /* "virtual" or "pci"; NULL = not in sysfs */
 	const char *master; /* NULL = none */
-	const char *type;   /* DEVTYPE; NULL = none; "tun" = has tun_flags instead */
+	const char *type;   /* DEVTYPE; NULL = none; "tun" = a tun_flags file */
 	bool reported;
 };
 
@@ -103,7 +103,7 @@ static void each_byte_counts_once(void **state)
 		/* lo is never reported, not even when it is the only interface */
 		{{"lo", "virtual", NULL, NULL, false}},
 		{{"lo", NULL, NULL, NULL, false}},
-		/* a card in a bridge is counted, the bridge is not */
+		/* a card in a bridge is counted, but the bridge is not */
 		{{"eth0", "pci", "br0", NULL, true}, {"br0", "virtual", NULL, "bridge", false},
 			{"vnet0", "virtual", "br0", "tun", false}},
 		/* accelerated networking: a physical card below a synthetic card */
@@ -123,7 +123,8 @@ static void each_byte_counts_once(void **state)
 			{"vpn", "virtual", NULL, "wireguard", false},
 			{"tailscale0", "virtual", NULL, "tun", false},
 			{"ifb0", "virtual", NULL, NULL, false}},
-		/* a rootless container: its only interface is a tap, read by a program */
+		/* a rootless container: its only interface is a tap device, whose traffic a program
+		 * forwards */
 		{{"tap0", "virtual", NULL, "tun", true}, {"lo", "virtual", NULL, NULL, false},
 			{"br-1", "virtual", NULL, "bridge", false}},
 		/* no sysfs */
@@ -208,13 +209,13 @@ static void a_card_that_comes_back_counts_on(void **state)
 /* ---- a pod that sees the processes of the machine ---- */
 
 #define CARD(name) name ": 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
-#define OF_POD     1 /* which file system is mounted on /sys */
+#define OF_POD     1 /* device numbers of the two file systems that may be on /sys */
 #define OF_MACHINE 2
 #define MOUNTED    "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n21 20 0:2 / /sys rw - sysfs sysfs rw\n"
 #define OVER       "22 21 0:3 / /sys rw - sysfs sysfs rw\n"
 
-/* The pod has a card with the name of one of the machine's bridges. It has no interface with the
- * name of the machine's card. */
+/* The pod's only card is named "fabric", like one of the machine's bridges. The machine's card is
+ * named "ens5", and the pod has no interface of that name. */
 static void put_pod(struct test_host *t, struct tree *machine_sys)
 {
 	const struct tree_space space = {0};
@@ -247,13 +248,13 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 {
 	static const struct {
 		const char *reported, *mounted;
-		int refused; /* error when the namespace of process 1 is read */
+		int refused; /* error of reading the network namespace of process 1 */
 	} table[] = {
-		{"ens5", MOUNTED, 0}, /* from sysfs below the machine's root */
+		{"ens5", MOUNTED, 0}, /* known by the sysfs below the machine's root */
 		{"ens5", MOUNTED MOUNTED, 0},
-		{"ens5 fabric", MOUNTED OVER, 0}, /* by name: no sysfs is surely the machine's */
+		{"ens5 fabric", MOUNTED OVER, 0}, /* judged by name: the sysfs may be another's */
 		{"ens5 fabric", "", 0},
-		{"fabric", MOUNTED, -EACCES}, /* unknown: counted as the pod's own */
+		{"fabric", MOUNTED, -EACCES}, /* the pod's own network is counted */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -269,8 +270,8 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 	}
 }
 
-/* An interface that might be counted twice is left out until its kind is known. A known interface
- * stays. */
+/* As long as the kind of an interface is unknown, it is not reported, because it might be counted
+ * twice. When the kind is known once, the interface stays reported. */
 static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();
@@ -288,7 +289,7 @@ static void interfaces_that_nobody_knows_are_not_told_until_somebody_does(void *
 	check_reported(&r, &t, "ens5");
 }
 
-/* This happens after `unshare -n`: /sys still shows the machine's interfaces. */
+/* After `unshare -n`, /sys still shows the interfaces of the machine. */
 static void sysfs_that_is_the_machines_tells_of_its_interfaces(void **state)
 {
 	AUTO(tree_freep) struct tree *machine_sys = memory_tree();

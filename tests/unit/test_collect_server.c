@@ -20,7 +20,7 @@ static void server_of_captured_machines(void **state)
 	};
 	static const struct test_expected node[] = {
 		{"rightsize_server_cpus", "", 64},
-		{"rightsize_server_cpu_cores", "", 4}, /* CPU affinity and quota agree here */
+		{"rightsize_server_cpu_cores", "", 4}, /* CPU affinity and quota are both 4 */
 		{"rightsize_server_memory_bytes", "", NAN},
 	};
 

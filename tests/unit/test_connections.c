@@ -94,7 +94,8 @@ static void who_is_being_answered_stays(void **state)
 	assert_int_equal(f->connections.n, 0);
 }
 
-/* The oldest answer is the one whose client has most likely stopped reading. */
+/* If all connections are being answered, the connection with the oldest answer is closed. Its
+ * client has most likely stopped reading. */
 static void of_the_busy_the_first_goes_when_there_is_no_other(void **state)
 {
 	struct fixture *f = *state;
@@ -135,8 +136,8 @@ static void of_what_is_held_the_first_goes_but_not_who_asks(void **state)
 	assert_int_equal(f->connections.n, 0);
 }
 
-/* The client's last request arrives while its connection is being closed. It may be answered or
- * not, and is counted once. */
+/* A last request may arrive while its connection is being closed. The connection must still be
+ * counted only once. */
 static void who_was_told_may_still_ask(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,5 @@
-/* recommender/sizing/cpu.c: how many cores a job needs, and how long it takes with them. */
+/* Tests recommender/sizing/cpu.c: how many cores a job needs, and how long a job takes with a
+ * number of cores. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static void a_short_burst_is_not_a_mean(void **state)
 	assert_true(fabs(s.at_cores[0].seconds / s.demand.duration_seconds - 1.7) < 0.05);
 	assert_true(s.at_cores[1].seconds < s.at_cores[0].seconds);
 	assert_true(fabs(s.at_cores[4].seconds - s.demand.duration_seconds) < 1e-6);
-	/* The duration is forecast for the requested cores: 10.2 min become 17. */
+	/* The forecast duration is that with the requested cores: 17 min instead of 10.2 min. */
 	assert_true(fabs(s.cpu_slowdown - 1.7) < 0.05);
 	assert_non_null(strstr(s.summary, "Ask for 1 CPU and "));
 	assert_non_null(strstr(s.summary, " for about 17."));
@@ -46,11 +47,12 @@ static void a_short_burst_is_not_a_mean(void **state)
 	assert_true(s.resources.cpu >= 4);
 }
 
-/* If no other resource is held during the run, a tenth of the cores would cost as much in total. */
+/* If the memory is unknown or tiny, only the cores cost something. A tenth of the cores for ten
+ * times as long would cost the same. The sizing must still not request so few cores. */
 static void unknown_memory_is_no_reason_to_be_slow(void **state)
 {
 	static const struct {
-		double memory, mean, most, least; /* cores used; least cores requested */
+		double memory, mean, most, least; /* least = fewest cores requested */
 	} table[] = {{NAN, 2.5, 2.5, 2.25}, {MIB, 2.5, 2.5, 2.25}, {NAN, 2.5, 4, 1},
 		{MIB, 2.5, 4, 1}, {NAN, 16, 16, 15}};
 
@@ -100,8 +102,8 @@ static void stretch_follows_the_shape_over_time(void **state)
 	assert_false(cpu_parallel_of(&(struct distribution){.mean = 1e9}, &p));
 }
 
-/* One CPU does not slow a single-threaded job, although it also waits for I/O. A quarter of a CPU
- * slows two threads. */
+/* With only one run the forecast gives a band around its duration. More runs of the same duration
+ * make the band narrower. */
 static void the_band_of_one_run_is_not_its_duration(void **state)
 {
 	static struct test_runs t;
@@ -128,15 +130,15 @@ static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
 	} table[] = {
 		{0.25, 1, 1, 1},
 		{0.25, 1, 0.125, 2},
-		{0.25, 2, 0.25, 1}, /* a quarter running, a quarter waiting, half asleep */
-		{0.25, 2, 1, 0.75}, /* the same without the wait */
-		{0.5, 2, 0.5, 1},   /* always running or waiting for a CPU */
+		{0.25, 2, 0.25, 1}, /* it runs, waits for a CPU, and sleeps */
+		{0.25, 2, 1, 0.75}, /* it no longer waits for a CPU */
+		{0.5, 2, 0.5, 1},   /* it always runs or waits for a CPU */
 		{0.5, 2, 1, 0.5},
 		{0.5, 2, INFINITY, 0.5},
 		{4, 2, 4, 1},
 		{4, 2, 6, 4 / 6.0},
 		{4, 2, 16, 0.5},
-		{0.3, 6, 1, 0.5}, /* at most a halved duration is promised */
+		{0.3, 6, 1, 0.5}, /* at most half of the duration is saved */
 		{0, 2, 1, 1},
 	};
 

@@ -1,5 +1,5 @@
-/* exporter/sampling/sampler.c: samples are further apart the closer the process is to its CPU time
- * limit. */
+/* Tests the CPU time limit in exporter/sampling/sampler.c: the more of its limit the process has
+ * used, the less often it takes samples. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -30,8 +30,8 @@ static void they_come_more_rarely_in_the_second_half_of_their_share(void **state
 	assert_true(isinf(cpu_limit_slowdown(0, 0, 0)));
 }
 
-/* Half a day of samples that use half a CPU, with a limit of an hour. The limit is never reached,
- * and a sample comes at least every few minutes. */
+/* Each sample of half a day uses half a second of CPU time, and the limit is an hour. The limit is
+ * never reached, and there is a sample at least every five minutes. */
 static void the_share_lasts(void **state)
 {
 	double used = 0, stretch = 1;

@@ -1,5 +1,5 @@
-/* exporter/catalogue/current.c: which catalogue is used, which age is reported, and that a reader's
- * catalogue stays valid. */
+/* Tests exporter/catalogue/current.c: which catalogue is used, and which age is reported. A
+ * catalogue that a reader holds must stay valid. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -111,7 +111,7 @@ static void the_first_source_that_there_is_answers(void **state)
 	own = answer(s, &told);
 	assert_string_equal(own->server[0].server_id, "mine");
 	current_catalogue_free(s);
-	/* All three catalogues outlive their `current_catalogue`. */
+	/* All three catalogues are still valid after their `struct current_catalogue` was freed. */
 	assert_true(built_in->n > 100 && cached->n == 1 && own->n == 1);
 	catalogue_free(built_in);
 	catalogue_free(cached);
@@ -161,7 +161,8 @@ static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 	catalogue_free(built_in);
 }
 
-/* The database is confirmed unchanged a day later. Only its age changes. */
+/* A day later the Keeper confirms that its database is unchanged. The catalogue stays, but its age
+ * becomes small. */
 static void a_confirmed_cache_is_young_again(void **state)
 {
 	struct wall now = now_read().wall, old = {now.ns - 86400 * NS_PER_S};
@@ -261,7 +262,7 @@ static void one_look_keeps_nothing(void **state)
 	catalogue_free(kept);
 }
 
-/* One request may wait for a writer of the pipe. Later requests do not. */
+/* The first request waits some seconds for a writer of the pipe. Later requests do not wait. */
 static void a_pipe_without_a_writer_holds_up_nobody_for_long(void **state)
 {
 	struct current_catalogue_state told;

@@ -27,7 +27,8 @@ static void a_job_is_priced_where_it_runs(void **state)
 		     *first = json_array_get(json_object_get(o, "servers"), 0);
 	double now = number_of(current_cost, "cost_per_run");
 
-	/* The price is that of the job's own region, not of the cheapest or the first. */
+	/* The price is that of the region where the job runs. It is neither the lowest price nor
+	 * the first one. */
 	assert_true(number_of(server, "price") == 0.08);
 	assert_string_equal(text_of(server, "priced_in"), "2");
 	assert_string_equal(text_of(server, "host"), "node-1");
@@ -61,8 +62,8 @@ static const json_t *server_named(const json_t *document, const char *server_id)
 	return NULL;
 }
 
-/* The same job runs for two hours with the same CPU use. Faster servers stay faster by the same
- * factor. */
+/* `duration` says that the job takes two hours, with the same CPU use. All forecasts become longer
+ * by the same factor. */
 static void a_duration_that_is_said_is_what_is_forecast(void **state)
 {
 	static const char *const servers[] = {"m.large", "m.2xlarge", "g.gpu", "t.small"},
@@ -108,7 +109,7 @@ static void a_spot_machine_is_priced_as_one(void **state)
 	json_decref(o);
 }
 
-/* A history may contain runs of many machines. A run has the price of its own server. */
+/* A history may contain runs of many machines. Each run is priced at the server where it ran. */
 static void a_run_is_priced_where_it_ran(void **state)
 {
 	fake_machine =
@@ -127,7 +128,8 @@ static void a_run_is_priced_where_it_ran(void **state)
 	assert_string_equal(text_of(server, "api_reference"), "m.large");
 	assert_string_equal(text_of(server, "known_from"), "history");
 	assert_true(number_of(server, "price") == 0.08);
-	/* The three past runs ran on demand, on spot, and on an unknown server. */
+	/* The first run used an on-demand server, the second a spot server, and the third an
+	 * unknown server. */
 	const double hour[] = {0.08, 0.03};
 
 	assert_int_equal(json_array_size(past), 3);
@@ -142,8 +144,8 @@ static void a_run_is_priced_where_it_ran(void **state)
 	json_decref(o);
 }
 
-/* Returns the cost of the newest successful run, which /overview and /recommend must both give. NaN
- * = null in both. */
+/* Returns the cost of the newest successful run. Fails the test unless /overview and /recommend
+ * give the same cost. NaN = both give null. */
 static double cost_in_both(void)
 {
 	struct run_brief brief = {0};
@@ -196,7 +198,7 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 		{NULL, NULL, NULL, NAN},
 		{"laptop", "aws", NULL, NAN},
 		{"laptop", "gcp", "g.gpu", 0.70},
-		{"node-1", "gcp", "g.gpu", 0.70}, /* the host was another server during the run */
+		{"node-1", "gcp", "g.gpu", 0.70}, /* node-1 was a g.gpu when the run was there */
 		{NULL, "gcp", "g.gpu", 0.70},
 		{"laptop", "gcp", "unheard-of", NAN},
 	};
@@ -209,7 +211,7 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 			servers_world.run[k].instance_type = table[i].instance_type;
 		}
 		double cost = cost_in_both(), seconds = servers_world.run[2].duration_seconds;
-		/* aws bills at least a minute here, gcp each second. */
+		/* aws bills at least a minute here, and gcp bills each second. */
 		double billed = table[i].price == 0.08 ? 60 : seconds;
 
 		if (isnan(cost) != isnan(table[i].price) ||
@@ -231,7 +233,8 @@ static void a_run_pays_for_its_own_traffic_and_disk(void **state)
 
 	servers_world.run[2].stats = stats;
 	servers_world.run[2].n_stats = ARRAY_LEN(stats);
-	/* 5 GB at 0.09 each, and 730 GB at 0.1 a month for one minute. */
+	/* 5 GB of traffic at 0.09 each, and 730 GB of disk at 0.1 a month each, for one minute of
+	 * the month's 730 hours. */
 	assert_true(fabs(cost_in_both() - bare - (5 * 0.09 + 73.0 / 730 / 60)) < 1e-9);
 }
 

@@ -1,5 +1,5 @@
-/* collectors/process/delays.c: waiting times read from files, and from the running kernel if it has
- * them. */
+/* Tests collectors/process/delays.c: waiting times read from files, and from the running kernel if
+ * the kernel counts them. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* File descriptors kept open for runs: never more than the limit, and none for a run that has
- * ended. */
+/* Tests the limit of the file descriptors that are kept open for runs. A run that has ended must
+ * not keep any. */
 #include "tests/unit/test_main.h"
 
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static void files_of_groups_beyond_what_may_be_are_opened_for_each_reading(void 
 	run_group_close(&second);
 	run_group_close(&first);
 	assert_int_equal(open_descriptors(&h), before);
-	run_group_open(&third, &own, &h); /* the closed files make room */
+	run_group_open(&third, &own, &h); /* there is room again after the others were closed */
 	check_group(&third, &h);
 	assert_int_equal(open_descriptors(&h), before + GROUP_FILES);
 	run_group_close(&third);
@@ -131,8 +131,8 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 	exit_watch_done(&first);
 	exit_watch_done(&first);
 	assert_int_equal(h.root_ends->kept, 0);
-	/* No descriptor is kept for this pid, because its process started at another time than the
-	 * run's. */
+	/* The start time is not that of the process with this pid, so the pid belongs to another
+	 * process now. No descriptor is kept for it. */
 	exit_watch_begin(&third, &all, &h, pid, s.start_ticks + 1);
 	assert_int_equal(third.pidfd, -1);
 	assert_int_equal(h.root_ends->kept, 0);
@@ -141,11 +141,11 @@ static void ends_of_roots_are_watched_as_many_as_may_be(void **state)
 	waitpid(pid, NULL, 0);
 	host_close(&h);
 	if (!watched)
-		skip(); /* a kernel without pidfds */
+		skip(); /* the kernel has no pidfds */
 }
 
-/* An ended run stays in memory until the next scrape or for minutes. Many short runs would add
- * up. */
+/* An ended run stays in memory until the next scrape, or for minutes. If it kept descriptors, many
+ * short runs would use up the limit. */
 static void a_run_that_ended_keeps_none(void **state)
 {
 	struct descriptors group_files_of_runs = {.most = 100};

@@ -114,7 +114,7 @@ static void utilization_is_of_the_busiest_engine(void **state)
 		{"drm-engine-a:\t0 ns\ndrm-engine-capacity-a:\t0\n",
 			"drm-engine-a:\t500000000 ns\ndrm-engine-capacity-a:\t0\n", 1, 0.5},
 		{"drm-engine-a:\t0 ns\n", "drm-engine-a:\t5000000000 ns\n", 1,
-			1}, /* more than one second of time per second */
+			1}, /* 5 s of engine time in 1 s */
 		{"drm-engine-a:\t900 ns\n", "drm-engine-a:\t100 ns\n", 1, 0}, /* the counter fell */
 		{"drm-engine-a:\t900 ns\n", "drm-engine-b:\t100 ns\n", 1, NAN},
 		{"drm-engine-a:\t0 ns\n", "drm-engine-a:\t500 ns\n", 0, NAN},
@@ -126,8 +126,8 @@ static void utilization_is_of_the_busiest_engine(void **state)
 		{"drm-cycles-a:\t0\ndrm-total-cycles-a:\t0\ndrm-engine-capacity-a:\t4\n",
 			"drm-cycles-a:\t200\ndrm-total-cycles-a:\t100\ndrm-engine-capacity-a:\t4\n",
 			1, 0.5},
-		/* Cycles without a total depend on the clock frequency, so the engine's time is
-		 * used (panfrost). */
+		/* A driver (panfrost) may report cycles but no total cycles. Such cycles depend on
+		 * the clock frequency, so the engine's time is used. */
 		{"drm-engine-a:\t0 ns\ndrm-cycles-a:\t0\n",
 			"drm-engine-a:\t100000000 ns\ndrm-cycles-a:\t99999\n", 1, 0.1},
 	};
@@ -142,7 +142,7 @@ static void utilization_is_of_the_busiest_engine(void **state)
 	}
 }
 
-/* After a decrease, growth is counted from the larger value. */
+/* A counter may fall and rise again. Only what exceeds its largest value counts as use. */
 static void a_counter_that_fell_is_not_counted_twice(void **state)
 {
 	struct drm_fdinfo a = parsed("drm-engine-a:\t1000000000 ns\n");
@@ -194,7 +194,8 @@ static void hostile_text_stays_within_bounds(void **state)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Runs the fuzz target on samples with some bytes changed, the same ones each time. */
+/* Changes some bytes of samples, and runs the fuzz target on them. The changes are the same each
+ * time. */
 static void changed_bytes_do_no_harm(void **state)
 {
 	static const char *const samples[] = {

@@ -24,7 +24,7 @@ struct world {
 	struct snapshot_pool *pool;
 };
 
-/* Starts with one collector of the machine enabled. */
+/* Makes a world in which `only` is the only enabled collector. */
 static void begin(struct world *w, const struct collector *only)
 {
 	*w = (struct world){.options.collector_on = w->on};
@@ -43,7 +43,8 @@ static void end(struct world *w)
 	test_host_done(&w->t);
 }
 
-/* Returns the `load` block of one tick. Its pointers are no longer valid. */
+/* Makes one tick and returns the block of the `load` collector. The pointers in the block are no
+ * longer valid. */
 static struct block tick(struct world *w, bool kept_only)
 {
 	struct snapshot *s = snapshot_take(w->pool);
@@ -99,7 +100,8 @@ static void for_the_history_only_what_it_keeps_is_read(void **state)
 	test_host_file(&w.t, "/proc/7/stat", "");
 	struct block b = tick(&w, true);
 
-	/* The only point is the number of processes. */
+	/* The only point of the block is the number of processes. It does not come from the broken
+	 * file. */
 	assert_true(b.success && b.n_points == 1);
 	assert_string_equal(fake_log(), "");
 	end(&w);

@@ -190,7 +190,8 @@ static void what_makes_room_is_told_by_the_next_of_its_run(void **state)
 	event_queue_push(&r, sample_of("a", 4, 0.25, 5));
 	event_queue_push(&r, sample_of("a", 8, NAN, 6));
 	event_queue_push(&r, sample_of("a", 16, 0.125, 4));
-	/* The only sample of b stays, because no later sample of b could take over its numbers. */
+	/* A dropped sample is added to a later sample of its run. Run b has only one sample, so
+	 * that sample stays. */
 	assert_sample(&r, "b", 2, 2, 9, 3, 3);
 	assert_sample(&r, "a", 8, 13, 0.75, 6, 7);
 	assert_sample(&r, "a", 16, 16, 0.125, 4, 4);

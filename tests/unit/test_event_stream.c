@@ -83,7 +83,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Reads until `text` was received or the stream ended. Returns false at the end of the stream. */
+/* Reads until `text` was received. Returns false if the stream ended before. */
 static bool read_until(struct fixture *f, struct event_stream *s, const char *text)
 {
 	char block[100];
@@ -193,7 +193,7 @@ static void streams_are_bounded_and_come_free_again(void **state)
 		event_stream_close(s[i]);
 }
 
-/* The `slow` client reads nothing and must not delay `s`. */
+/* The client `slow` reads nothing, and the client `s` must still get all events. */
 static void a_slow_reader_holds_up_nobody(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* collectors/accounting/exit_cost.c: what process exits cost, with a v2 control group in memory and
- * events made by the test. */
+/* Tests collectors/accounting/exit_cost.c: what the exits of processes cost. The v2 control group
+ * is simulated, and the test makes the events. */
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #define ROOT2 20
 #define OTHER 5
 #define MS    1000000ULL
-/* The usual cost of the exit of a process without pages. The estimate is the same. */
+/* The usual cost of an exit in ns, for a process without pages. The same cost is assumed for an
+ * exit that cannot be measured. */
 #define END 60000ULL
 
 struct world {
@@ -94,7 +95,8 @@ static void use(struct world *w, pid_t pid, uint64_t ns)
 	w->usage_ns += ns;
 }
 
-/* Forks a child that used 1 ms. Its exit took `took_ns` and cost `cost_ns`. */
+/* Simulates a child that used 1 ms and ended. The exit lasted `took_ns`, and cost `cost_ns` of CPU
+ * time. */
 static void child_ends(struct world *w, pid_t parent, pid_t pid, uint64_t took_ns, uint64_t cost_ns)
 {
 	fake_fork(w->x, parent, pid, 50 * MS);
@@ -115,15 +117,16 @@ static void tick(struct world *w)
 static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 {
 	static const struct {
-		uint64_t took_ns, cost_ns; /* of each of 10 exits */
+		uint64_t took_ns, cost_ns; /* each of 10 exits takes and costs this */
 		uint64_t expected_ns;
 	} cases[] = {
 		{END, END, 10 * END},
 		{END, 45000, 450000},
-		{40 * END, 30 * END, 300 * END}, /* the machine stalled, which counts */
-		{40 * END, END, 10 * END},       /* other processes had the CPU */
-		/* A cost above the time from record to event belongs to other processes. A cost of
-		 * 0 means that the exit ran in another group. */
+		{40 * END, 30 * END, 300 * END}, /* a machine stall is part of the cost */
+		{40 * END, END, 10 * END},       /* others used the CPU meanwhile */
+		/* The cost is measured as the group's CPU time that no process accounts for. If it
+		 * is longer than the exits lasted, other processes used it. If it is 0, the exits
+		 * ran in another group. Both times the usual cost is assumed. */
 		{END, 5 * END, 10 * END},
 		{END, 0, 10 * END},
 	};
@@ -152,12 +155,13 @@ static void ends_are_shared_out_between_the_run_and_others(void **state)
 		child_ends(&w, pid % 3 ? ROOT : OTHER, pid, END, 2 * END);
 	tick(&w);
 	assert_ends(w.run[0], 40 * END);
-	/* The cost may be higher, but not more than the time that the exits took plus 0.1 ms. */
+	/* The exits of the run may have cost more than its share. The upper bound is the time that
+	 * they lasted plus 0.1 ms each. */
 	assert_double_equal(w.run[0].missed_seconds, 20 * (END + 100000 - 2 * END) / 1e9, 1e-6);
 }
 
-/* The machine stalled during one exit, which cost as much as it took. No other exit can have caused
- * that cost. */
+/* The machine stalled during one exit, so that exit cost as much as it lasted. All other exits were
+ * too short for that cost, so it is not shared among them. */
 static void end_that_took_long_is_whose_it_was(void **state)
 {
 	static const struct {
@@ -220,7 +224,9 @@ static void child_of_the_run_that_was_found_later_makes_no_difference(void **sta
 	assert_ends(w.run[0], 2 * END);
 }
 
-/* A process enters the group and uses CPU time there, or leaves it and uses CPU time elsewhere. */
+/* The present processes of the group change. Either a process enters the group and uses CPU time in
+ * it, or a process leaves the group and uses CPU time elsewhere. That CPU time must not count as
+ * the cost of an exit. */
 static void who_comes_or_leaves_is_no_end(void **state)
 {
 	static const struct {
@@ -242,8 +248,8 @@ static void who_comes_or_leaves_is_no_end(void **state)
 		child_ends(&w, ROOT, 101, END, 2 * END);
 		snprintf(w.present, sizeof w.present, "%s", cases[i].present);
 		tick(&w);
-		/* The cost of this exit is unknown. The cost of the next exit is known if the whole
-		 * run is in the group. */
+		/* The usual cost is assumed for this exit. The next exit is measured again if the
+		 * whole run is in the group. */
 		assert_ends(w.run[0], 6 * END);
 		child_ends(&w, ROOT, 102, END, 2 * END);
 		use(&w, 77, strstr(cases[i].present, "77") ? 20 * MS : 0);
@@ -252,8 +258,8 @@ static void who_comes_or_leaves_is_no_end(void **state)
 	}
 }
 
-/* A stranger that used much CPU time before moves from one group to another. Both groups have a
- * run. */
+/* There is a run in each of two groups. A stranger with much earlier CPU time moves from the first
+ * group to the second. That CPU time must not count as the cost of an exit in either group. */
 static void who_moves_between_groups_is_no_end_of_either(void **state)
 {
 	static const char *const there[] = {"20\n", "20\n5\n", "20\n5\n"};
@@ -272,7 +278,8 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 		char usage[64];
 
 		child_ends(&w, ROOT, (pid_t)(100 + i), END, 2 * END);
-		/* The exit in the other group, and the CPU time that the stranger used there. */
+		/* In the second group a child ends. The stranger uses CPU time there after the
+		 * move. */
 		fake_fork(w.x, ROOT2, (pid_t)(200 + i), 50 * MS);
 		fake_end(w.x, (pid_t)(200 + i), MS, END);
 		w.p->clock_ns[OTHER] += i ? 70 * MS : 0;
@@ -282,7 +289,8 @@ static void who_moves_between_groups_is_no_end_of_either(void **state)
 		test_host_file(&w.t, "/sys/fs/cgroup/two/cgroup.procs", there[i]);
 		snprintf(w.present, sizeof w.present, "%s", here[i]);
 		tick(&w);
-		/* After the move, the second exit counts with its estimate. */
+		/* The exit at the tick of the move counts with the usual cost. All others count as
+		 * measured. */
 		assert_ends(w.run[0], (2 * (i + 1) - (i > 0)) * END);
 		assert_ends(w.run[1], (2 * (i + 1) - (i > 0)) * END);
 	}
@@ -320,7 +328,7 @@ static void lost_records_are_no_ends(void **state)
 	child_ends(&w, ROOT, 100, END, 2 * END);
 	tick(&w);
 	child_ends(&w, ROOT, 101, END, 3 * END);
-	use(&w, 77, END); /* a process whose fork and exit events were lost */
+	use(&w, 77, END); /* the events of process 77 were lost */
 	fake_loss(w.x);
 	tick(&w);
 	assert_ends(w.run[0], 3 * END);

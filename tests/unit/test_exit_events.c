@@ -1,5 +1,5 @@
-/* collectors/accounting/exit_events.c on the running kernel, if permitted. wait4(2) gives the upper
- * bound. */
+/* Tests collectors/accounting/exit_events.c on the running kernel, if permitted. The results are
+ * compared with those of wait4(2). */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void burn(void)
 		;
 }
 
-/* The run's root. Every grandchild becomes an orphan at once. */
+/* The root of the run executes this function. Every grandchild becomes an orphan at once. */
 static void fork_orphans(int go)
 {
 	char byte;
@@ -124,8 +124,8 @@ static void orphans_and_exit_status_are_known(void **state)
 	assert_int_equal(t.ended, CHILDREN * 2 + 1);
 	assert_true(t.whole);
 	assert_true(t.cpu_ns > (uint64_t)CHILDREN * BURN_NS);
-	/* The kernel's value is never too high. With the upper bound of what exits cost it is never
-	 * too low. */
+	/* The CPU time of the records is never above the true value. With the upper bound for the
+	 * cost of exits added, it is never below. */
 	assert_true((double)t.cpu_ns / 1e9 < truth * 1.01);
 	assert_true((double)(t.cpu_ns + t.ends_ns + t.unseen_ns) / 1e9 > truth * 0.99);
 	assert_true(t.peak_process_bytes > 0);
@@ -158,7 +158,8 @@ static void signal_that_ended_the_root_is_known(void **state)
 	exit_events_stop(x);
 }
 
-/* Starts a process that burns CPU time. `number` is its pid, which must be free; 0 = any. */
+/* Starts a process that burns CPU time, with the pid `number`. That pid must be free. 0 = any
+ * pid. */
 static pid_t burning_child(pid_t number)
 {
 	struct clone_args args = {.exit_signal = SIGCHLD,
@@ -173,7 +174,8 @@ static pid_t burning_child(pid_t number)
 	return pid;
 }
 
-/* Exits with the number of later processes that got the pid of the first. */
+/* Creates one process after the other, all with the same pid. Exits with the number of times that
+ * the first process's pid was used again. */
 static void use_a_number_again(int go)
 {
 	char byte;
@@ -189,8 +191,8 @@ static void use_a_number_again(int go)
 	_exit(again);
 }
 
-/* A record of a process waits to be read while the next process with the same pid is created. It
- * must count for the first process. */
+/* The accounting record of a process may still wait to be read when the next process with the same
+ * pid is created. The record must then count for the process that ended. */
 static void each_of_those_with_one_number_is_counted(void **state)
 {
 	struct exit_events *x = start_or_skip();
@@ -229,7 +231,7 @@ static unsigned open_descriptors(void)
 	return n;
 }
 
-/* Stopping closes only the thread and the descriptors that were opened. */
+/* exit_events_stop(NULL) must not close any descriptor. */
 static void stop_of_nothing_does_nothing(void **state)
 {
 	unsigned before = open_descriptors();

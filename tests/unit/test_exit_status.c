@@ -71,7 +71,7 @@ static void signal_that_ended_a_stranger_is_known(void **state)
 	assert_true(fd >= 0);
 	assert_int_not_equal(exit_watch_status(fd, &status), EXIT_STATUS_KNOWN);
 	kill(stranger, SIGKILL);
-	waitpid(child, NULL, 0); /* the child waited for the stranger */
+	waitpid(child, NULL, 0); /* when the child has ended, it has reaped the stranger */
 	enum exit_status known = exit_watch_status(fd, &status);
 
 	close(fd);

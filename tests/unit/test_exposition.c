@@ -30,7 +30,8 @@ static void text_is_as_recorded(void **state)
 	AUTO(buf_done) struct buf newer = render(EXPOSITION_TEXT_1_0_0, NULL);
 
 	golden_check("exposition.txt", buf_text(&text), text.len);
-	/* Our metric names are plain, so the two formats differ only in their Content-Type. */
+	/* Our metric names have only characters that both formats allow, so the formats differ only
+	 * in their Content-Type. */
 	assert_string_equal(buf_text(&newer), buf_text(&text));
 }
 

@@ -15,10 +15,11 @@
 static const char *const machines[] = {"vm", "node", "pod"};
 static const int codes[] = {-EIO, -ENOENT, -ESRCH, -EACCES, -EFBIG};
 
-/* More calls than any collector makes in one sweep. */
+/* This is more than the number of calls that any collector makes in one sweep. */
 #define CALLS_MAX 2000
 
-/* Longer than every pause of work that collectors do not do at each tick. */
+/* Some work of a collector is not done at each tick. This time is longer than every pause of such
+ * work. */
 #define LONG_PAUSE_SECONDS 120
 
 /* A fixture machine whose trees fail when `countdown` reaches 0. */
@@ -83,8 +84,9 @@ static size_t healthy_points(const struct collector *c, const char *machine)
 	return n;
 }
 
-/* Call number `nth` of the start and two ticks fails. Then come two healthy ticks, the second after
- * every pause. Returns true if the failure occurred. */
+/* Lets call number `nth` fail during the start and two ticks. Then two healthy ticks follow. Before
+ * the last one all pauses are over, and it must give all points. Returns true if the call was made,
+ * and therefore failed. */
 static bool sweep_once(const struct collector *c, const char *machine, int code, int nth,
 	size_t points)
 {
@@ -130,8 +132,8 @@ static void every_call_may_fail(void **state)
 		}
 }
 
-/* The sweep proves nothing if the fixtures have no points to report. */
-/* These need processes or devices that no fixture has. Tests of their own sweep them. */
+/* Returns true for the collectors that need processes or devices that no fixture has. Other tests
+ * let their calls fail. */
 static bool has_tests_of_its_own(const struct collector *c)
 {
 	return strcmp(c->name, "jobs") == 0 || strcmp(c->name, "gpu") == 0;

@@ -1,5 +1,5 @@
-/* exporter/catalogue/fetcher.c: a cached catalogue is available at once, also when the Keeper does
- * not answer, and stopping does not wait for the Keeper. */
+/* Tests exporter/catalogue/fetcher.c. A cached catalogue must be available at once, even if the
+ * Keeper does not answer. Stopping must not wait for the Keeper. */
 #include "tests/unit/test_main.h"
 
 #include <arpa/inet.h>
@@ -101,7 +101,7 @@ static void what_is_fresh_or_imported_is_not_fetched(void **state)
 		struct err e = {0};
 
 		unlink(path);
-		/* An imported catalogue stays, also when it is very old. */
+		/* An imported catalogue is not fetched again, even if it is very old. */
 		save_built_in(sources[i], i ? (struct wall){.ns = NS_PER_S} : now_read().wall);
 		assert_int_equal(fetcher_start(&f, &o, &e), 0);
 		struct fetcher_state now = wait_until(f, is_waiting);
@@ -113,8 +113,8 @@ static void what_is_fresh_or_imported_is_not_fetched(void **state)
 	}
 }
 
-/* The cache was saved while the clock was ahead, so its time is not trusted. Otherwise the fetcher
- * would wait until that time. */
+/* The cache was saved while the clock was ahead, so its time is in the future. The fetcher must not
+ * wait until that time. */
 static void what_was_fetched_at_a_time_to_come_is_fetched_again(void **state)
 {
 	char url[64];
@@ -192,7 +192,8 @@ static void a_failure_is_said_once(void **state)
 	assert_int_equal(atomic_load(&said), 1);
 }
 
-/* A long list of regions whose last region differs must count as a different source. */
+/* Two long lists of regions differ only in their last region. They must count as different
+ * sources. */
 static void another_list_of_regions_is_another_catalogue(void **state)
 {
 	char first[200], last[2][8] = {"zone-a", "zone-b"};

@@ -1,4 +1,4 @@
-/* Files named by options, of any kind. */
+/* Tests how files named by options are read: regular files, folders, devices and pipes. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void nobody_waits_for_ever_for_a_pipe(void **state)
 	AUTO(closep) int writer = open(path, O_RDWR | O_CLOEXEC);
 
 	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
-	/* A writer that stops in the middle is not waited for either. */
+	/* The writer stops after two bytes. The reader does not wait longer for it. */
 	assert_int_equal(write(writer, "12", 2), 2);
 	assert_int_equal(file_read(&text, path, &e), -ETIMEDOUT);
 	double took = mono_seconds_between(begin, now_read().mono);
@@ -104,7 +104,7 @@ static void what_comes_out_of_a_pipe_is_read_once(void **state)
 	assert_int_equal(file_read(&text, path, &e), 0);
 	pthread_join(writer, NULL);
 	assert_string_equal(buf_text(&text), "late");
-	/* A shell gives <(command) as such a path. */
+	/* A shell passes <(command) as a path of this form. */
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], "once", 4), 4);
 	close(ends[1]);

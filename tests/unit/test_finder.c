@@ -27,7 +27,7 @@ struct fixture {
 	struct app app;
 	struct sample_rows *sample_rows;
 	struct finder *finder;
-	char names[400]; /* of the followed runs, sorted */
+	char names[400]; /* sorted names of the followed runs */
 };
 
 static struct fixture *begin(struct options options)
@@ -85,7 +85,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Searches, and returns the names of the followed runs, each with a blank behind. */
+/* Searches for runs. Returns the sorted names of the followed runs, with a blank after each
+ * name. */
 static const char *look_for_runs(struct fixture *f)
 {
 	const char *name[20];
@@ -126,8 +127,8 @@ static void all_of_a_pod_is_one_run_but_the_exporter_and_pause(void **state)
 	unsetenv("POD_UID");
 }
 
-/* A helper has the job's name in its environment, as all that the job starts. It begins no run, even
- * before another process of the job is there. */
+/* A helper is started by the job, so it also has the job's name in its environment. It must not
+ * begin a run, even if it is found before any other process of the job. */
 static void helper_begins_no_run(void **state)
 {
 	for (int declared = 0; declared < 2; declared++) {
@@ -192,7 +193,7 @@ static void write_labels(const char *folder, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* In a Spark driver on Kubernetes only the pod's label has the name that a user gave. */
+/* In a Spark driver on Kubernetes the name that a user gave is only in a label of the pod. */
 static void labels_of_the_pod_complete_what_a_process_of_the_same_system_says(void **state)
 {
 	static const char driver[] = "java\0org.apache.spark.deploy.SparkSubmit\0--class\0"
@@ -245,7 +246,8 @@ static void worker(struct fixture *f, int pid, const char *title, unsigned long 
 	memory_tree_file(f->w->proc, path, "RAY_JOB_ID=01", sizeof "RAY_JOB_ID=01");
 }
 
-/* Each task of an old worker is a run that counts only the CPU time used under that task's
+/* A worker that has run for long executes one task after the other, and shows each task in its
+ * title. Each task is a run. The run counts only the CPU time that the worker used under that
  * title. */
 static void worker_has_a_run_for_each_title_with_what_it_used_under_it(void **state)
 {
@@ -320,7 +322,7 @@ static void more_jobs_than_allowed_are_refused_and_counted(void **state)
 	unsetenv("POD_NAME");
 }
 
-/* A process of `user` that sets its job name in its environment. */
+/* Makes a process of `user` with its job name in its environment. */
 static void names_itself(struct fixture *f, int pid, const char *job_name, unsigned user)
 {
 	char path[64], text[200];
@@ -331,7 +333,7 @@ static void names_itself(struct fixture *f, int pid, const char *job_name, unsig
 
 	memory_tree_file(f->w->proc, path, text, (size_t)n + 1);
 	snprintf(path, sizeof path, "%d/status", pid);
-	/* A set-user-ID root program. Its real user counts. */
+	/* The program is set-user-ID root. Its real user is the one that counts. */
 	snprintf(text, sizeof text, "Name:\ttrain\nUid:\t%u\t0\t0\t0\n", user);
 	memory_tree_text(f->w->proc, path, text);
 }
@@ -372,7 +374,7 @@ static void one_user_with_many_names_keeps_nobody_else_s_job_out(void **state)
 	assert_string_equal(look_for_runs(f), "evil0 evil1 evil2 ");
 	assert_int_equal(counters_found(FOUND_TOO_MANY_JOBS), refused + 2);
 	look_and_record(f);
-	/* There is no room while runs of this user's jobs go on. */
+	/* No new job is accepted while all the user's jobs go on. */
 	names_itself(f, 30, "payroll", 0);
 	assert_string_equal(look_for_runs(f), "evil0 evil1 evil2 ");
 	for (int i = 0; i < 5; i++)

@@ -1,5 +1,5 @@
-/* recommender/servers/forecast.c and the reserve: durations, bills, and what a server leaves for a
- * job. */
+/* Tests recommender/servers/forecast.c and the system's reserve: durations, bills, and what is left
+ * for a job on a server. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -68,17 +68,17 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 		{"a", 100, 1, 100, FORECAST_SAME},
 		/* one CPU, always busy: half the duration on a CPU twice as fast */
 		{"b", 100, 1, 50, FORECAST_MEASURED},
-		/* waits half of the time: only the other half gets shorter */
+		/* the job waits half of the time, and only the other half gets shorter */
 		{"b", 50, 1, 75, FORECAST_MEASURED},
 		{"b", 0, 1, 100, FORECAST_MEASURED},
-		/* two CPUs, both busy */
+		/* two CPUs, both always busy: half the duration */
 		{"b", 200, 2, 50, FORECAST_MEASURED},
 		/* more CPUs do not help a job that uses two */
 		{"c", 200, 2, 100, FORECAST_MEASURED},
-		/* four CPUs used before, only two here: twice as long */
+		/* the job used four CPUs before, and this server has only two: twice as long */
 		{"b", 400, 4, 100, FORECAST_MEASURED},
 		{"x", 100, 1, 100, FORECAST_ASSUMED},
-		/* speed unknown, but known to have fewer CPUs */
+		/* the speed is unknown, but the server has fewer CPUs than the job used */
 		{"x", 800, 8, 400, FORECAST_ASSUMED},
 		{"b", NAN, NAN, 100, FORECAST_ASSUMED},
 		/* CPU time beyond duration x cores is measurement noise */
@@ -158,7 +158,8 @@ static void gpu_jobs_are_scaled_by_gpu_model(void **state)
 	near(same_model.seconds, 100);
 	assert_int_equal(other_model.basis, FORECAST_ASSUMED);
 
-	/* The benchmark says twice as fast: 20 s of waiting stay, 80 s on the GPU become 40. */
+	/* By the benchmark this GPU is twice as fast. 20 s of waiting stay, and 80 s on the GPU
+	 * become 40 s. */
 	p.reference = catalogue_find(llm, "s", "g");
 	other_model = forecast_on(llm, &p, catalogue_find(llm, "s", "h"));
 	assert_int_equal(other_model.basis, FORECAST_MEASURED);
@@ -204,8 +205,8 @@ static void interruptions_cost_rework(void **state)
 	near(forecast_with_rework(3600, 0), 3600);
 	near(forecast_with_rework(3600, NAN), 3600);
 	near(forecast_with_rework(3600, 1), 3600 * (exp(1) - 1));
-	/* The run is short compared with the time between interruptions. An interruption loses half
-	 * of the run on average. */
+	/* The run is short compared with the time between interruptions, so it is interrupted at
+	 * most once. An interruption loses half of the run on average. */
 	assert_true(fabs(forecast_with_rework(360, 0.1) - 360 * (1 + 0.1 * 0.1 / 2)) < 0.05);
 	assert_true(isnan(forecast_with_rework(NAN, 1)));
 }
@@ -243,14 +244,14 @@ static void costs_have_parts_and_name_what_they_lack(void **state)
 	near(cost.storage, 100 * 0.073 / 730 / 1.25);
 	near(cost.outbound, 0.3 / 1.25);
 
-	/* Billed by the hour, in euros. Prices of storage, traffic and addresses are unknown
-	 * there. */
+	/* Vendor h bills by the hour, in euros. Its prices of storage, traffic and addresses are
+	 * unknown. */
 	cost = cost_on(c, "h", "x", 10, d, p, "USD");
 	near(cost.compute, 3.6 * 1.25);
 	near(cost.amount, cost.compute);
 	assert_int_equal(cost.lacks, COST_LACKS_STORAGE | COST_LACKS_OUTBOUND | COST_LACKS_IPV4);
 
-	/* Spot: one interruption per hour, and the time to start again. */
+	/* A spot server is interrupted once per hour, and takes 30 s to start again. */
 	d.disk_bytes = p.sent_bytes = NAN;
 	cost = cost_on(c, "s", "g", 3600, d, p, "USD");
 	near(cost.compute, ceil(3600 * (exp(1) - 1) + 30) / 3600 * 3.6);

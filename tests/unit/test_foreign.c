@@ -1,5 +1,5 @@
-/* collectors/base/tree_foreign.c: what is read, on real files, at a place where a process may have
- * put any kind of file. */
+/* Tests collectors/base/tree_foreign.c on real files. A process can put any kind of file at a place
+ * where the program reads. Only plain files of that process may be read there. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -140,7 +140,7 @@ static void what_only_looks_like_one_is_not_even_opened(void **state)
 	assert_int_equal(get(w, "../outside"), -ENOENT);
 	assert_int_equal(get(w, "a/../a/f"), -ENOENT);
 	assert_int_equal(get(w, "a/f/f"), -ENOENT);
-	/* A device /dev/zero, named by its number. Its driver has no side effects. */
+	/* The device has the number of /dev/zero, whose driver has no side effects. */
 	if (mknodat(w->top, "work/zero", S_IFCHR | 0644, makedev(1, 5)) == 0)
 		assert_int_equal(get(w, "zero"), -ENOENT);
 }
@@ -205,7 +205,8 @@ static void nobody_walks_for_ever(void **state)
 	}
 }
 
-/* The kernel would give the holder of the lease 45 s to release it. */
+/* Another descriptor has a lease on the file. A normal open() would wait up to 45 s for its
+ * release. */
 static void a_lease_is_not_waited_for(void **state)
 {
 	struct world *w = world_new();

@@ -1,4 +1,5 @@
-/* GPUs of kernel DRM drivers through the collector: totals from sysfs, processes from fdinfo. */
+/* Tests the gpu collector with the kernel's DRM drivers. Totals come from sysfs, and the use by
+ * processes from fdinfo. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static void start(struct gpu_world *w)
 	assert_true(gpus_wait(w->state, 60));
 }
 
-/* Makes a world with an AMD GPU and process 100, which has these children. */
+/* Makes a world with an AMD GPU and process 100. `children` are the children of process 100. */
 static struct gpu_world *amd_world(const char *children)
 {
 	struct gpu_world *w = drm_world();
@@ -102,7 +103,7 @@ static void intel_gives_what_it_has(void **state)
 	assert_point(w, "rightsize_gpu_temperature_celsius", "card0", 45, 1e-9);
 	assert_point(w, "rightsize_gpu_clock_hertz", "card0|graphics", 1200e6, 0);
 	assert_point(w, "rightsize_gpu_clock_hertz", "card1|graphics", 350e6, 0);
-	/* Neither driver reports utilization: unknown, not idle. */
+	/* Neither driver reports utilization, so it is unknown, and not 0. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "card0")));
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpus_used", "")));
 }
@@ -133,7 +134,7 @@ static void a_run_gets_the_time_of_its_clients(void **state)
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 600 * MIB, 0);
-	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE))); /* one reading gives no rate */
+	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE))); /* a rate needs two readings */
 	put_amdgpu(w, 100, 5, 42, 200, 2000);
 	put_amdgpu(w, 101, 3, 43, 100, 500);
 	assert_int_equal(gpu_world_tick(w, 2), 0);
@@ -162,8 +163,8 @@ static void a_client_counts_once_through_all_its_descriptors(void **state)
 	}
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 500 * MIB, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.5, 1e-9);
-	/* The descriptor that was read is closed. Another one leads to the same client, so the rate
-	 * continues. */
+	/* The descriptor that was read is closed. The client still has another descriptor, so its
+	 * GPU time goes on from the last value. */
 	memory_tree_remove(w->proc, "100/fd/5");
 	memory_tree_remove(w->proc, "100/fdinfo/5");
 	memory_tree_remove(w->proc, "101/fd/5");
@@ -206,8 +207,8 @@ static void every_driver_is_read(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.2 + 0.4, 1e-9);
 }
 
-/* ROCm's work goes through /dev/kfd and is in no engine's time. The memory is known, the GPU time
- * is not. */
+/* A program that uses ROCm works through /dev/kfd, and the driver counts that work in no engine's
+ * time. The program's memory is known, but its GPU time is not. */
 static void compute_queues_have_memory_but_no_known_time(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = amd_world("");
@@ -238,7 +239,8 @@ static void a_process_may_vanish_or_refuse(void **state)
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 0, 0);
-	/* A client of an unknown GPU must not count as "no GPU". */
+	/* The descriptor leads to a GPU that the collector does not know. The result must be
+	 * unknown, and not "no GPU". */
 	char text[1024];
 
 	snprintf(text, sizeof text, FDINFO_I915, 42ULL, 100ULL, 100ULL, 1000000000ULL, 0ULL);
@@ -248,7 +250,7 @@ static void a_process_may_vanish_or_refuse(void **state)
 	gpu_world_fd(w, 100, 3, "/dev/dri/renderD140", "drm-driver:\tnvidia-drm\n");
 	gpu_world_tick(w, 60);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	/* Unreadable descriptors must not count as "no GPU". */
+	/* The descriptors cannot be read. The result must be unknown, and not "no GPU". */
 	memory_tree_refuse(w->proc, "100/fd", -EACCES);
 	gpu_world_tick(w, 60);
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
@@ -265,7 +267,7 @@ static void a_descriptor_opened_later_is_found(void **state)
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 	put_amdgpu(w, 100, 5, 42, 500, 1000);
-	/* The number of descriptors changed, so the next tick searches them. */
+	/* The number of descriptors has changed, so the next tick searches all of them. */
 	gpu_world_tick(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
 	/* The same descriptor number now leads to another client. There is no rate across the two
@@ -336,8 +338,8 @@ static void nvidia_and_others_add_up(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.7, 1e-9);
 }
 
-/* Every read fails in turn, with each error. Nothing may crash or leak, and no unseen value may be
- * reported as 0. */
+/* Every read fails in turn, with each error. Nothing may crash or leak. A value that could not be
+ * read must not be reported as 0. */
 static void a_read_that_fails_is_a_gap(void **state)
 {
 	static const int codes[] = {-EACCES, -ENOENT, -ESRCH, -EIO};

@@ -1,5 +1,5 @@
-/* NVIDIA GPUs through the collector, with a fake library, a job in memory, and calls that fail or
- * hang. */
+/* Tests the gpu collector with NVIDIA GPUs. The library and the job are simulated. Some calls fail
+ * or hang. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 /* Seconds to wait. A longer wait means that something is broken. */
 #define PATIENCE 60
 
-/* Makes a world where host->proc shows the initial PID namespace, which is also ours. The driver's
- * pids are those of /proc. */
+/* Makes a world where the exporter is in the initial PID namespace, and so is /proc. The pids that
+ * the driver reports are then the pids in /proc. */
 static struct gpu_world *host_world(const char *scenario)
 {
 	struct gpu_world *w = gpu_world_new();
@@ -35,7 +35,7 @@ static void news(struct gpu_world *w, double seconds)
 	assert_int_equal(gpu_world_tick(w, seconds), 0);
 }
 
-/* Makes a world where process 100 is a run and the driver was read once. */
+/* Makes a world where process 100 is the root of a run. The driver has been read once. */
 static struct gpu_world *world_of_a_run(const char *scenario)
 {
 	struct gpu_world *w = host_world(scenario);
@@ -89,7 +89,7 @@ static void one_gpu_gives_every_number(void **state)
 	}
 }
 
-/* The exporter itself is process 101. */
+/* If there is a helper, it is process 101, which is then the exporter itself. */
 static void a_run_gets_nothing_of_a_helper_s_gpus(void **state)
 {
 	for (int helper = 0; helper < 2; helper++) {
@@ -122,13 +122,13 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 4,
-		0); /* 0, 1, 7, and 3 by MPS; not 2 */
+		0); /* GPUs 0, 1, 7, and 3 by MPS, but not GPU 2 */
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 1.6, 1e-9);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1902 * MIB, 0);
 	assert_point(w, "rightsize_gpu_utilization_ratio", "7", 0.75, 1e-9);
 	assert_point(w, "rightsize_gpu_processes", "7", 2, 0);
 	assert_point(w, "rightsize_gpus_used", "", 8, 0);
-	/* The memory use is lower later and the child has ended, but the peak stays. */
+	/* The child ends, and less memory is used. The peak stays. */
 	gpu_world_gone(w, 101);
 	gpu_world_process(w, 100, 1, "");
 	fake_nvml_play("gpus=8 processes=0:100:512:40:c,7:101:1024:100:c");
@@ -165,7 +165,7 @@ static void slices_are_told_apart(void **state)
 	assert_point(w, "rightsize_gpu_mig_memory_used_bytes", "0|8/0", 2 * GIB, 0);
 	assert_point(w, "rightsize_gpu_mig_memory_total_bytes", "0|8/0", 10 * GIB, 0);
 	assert_point(w, "rightsize_gpu_processes", "0", 2, 0);
-	/* The driver has no utilization of a GPU in MIG mode: unknown, not idle. */
+	/* The driver reports no utilization for a GPU in MIG mode, so it is unknown, and not 0. */
 	assert_true(isnan(gpu_world_value(w, "rightsize_gpu_utilization_ratio", "0")));
 	assert_point(w, "rightsize_gpu_utilization_ratio", "1", 0.15, 1e-9);
 	assert_point(w, "rightsize_gpus_used", "", 2, 0);
@@ -173,7 +173,8 @@ static void slices_are_told_apart(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPU_USAGE)));
 }
 
-/* Each call fails in turn, with each error. Only the value of that call may be missing. */
+/* Each call fails in turn, with each error. The value that the call returns is missing then, and
+ * all others must be there. */
 static void a_call_that_fails_costs_its_number(void **state)
 {
 	static const struct {

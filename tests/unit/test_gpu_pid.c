@@ -42,7 +42,8 @@ static void in_the_initial_namespace_the_numbers_are_the_same(void **state)
 
 	w->host.own_pid_namespace = w->host.initial_pid_namespace = true;
 	assert_int_equal(map(w, 4242), 4242);
-	/* In a container's own namespace a number alone proves nothing. */
+	/* In a container's own PID namespace the driver's number may be the pid of another
+	 * process. */
 	w->host.initial_pid_namespace = false;
 	assert_int_equal(map(w, 4242), 0);
 }
@@ -54,7 +55,7 @@ static void a_number_is_taken_on_evidence_only(void **state)
 		uint32_t driver_pid;
 		pid_t pid;
 	} cases[] = {
-		{"50", "/dev/nvidia0", 50, 50}, /* the same pid, and a GPU open */
+		{"50", "/dev/nvidia0", 50, 50}, /* the same pid, and the process has a GPU open */
 		{"50", "/dev/nvidia-uvm", 50, 50},
 		{"50", NULL, 50, 0}, /* the same pid by chance */
 		{"50", "/dev/nvme0", 50, 0},
@@ -107,7 +108,8 @@ static void all_of_proc_is_searched_rarely(void **state)
 	gpu_pids_done(&m);
 }
 
-/* Through the collector: the driver's pids lead to the run, or are counted as unattributed. */
+/* Uses the collector. Each pid that the driver reports leads to a process of the run, or counts as
+ * unattributed. */
 static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
@@ -121,7 +123,8 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 512 * MIB, 0);
 	assert_double_equal(gpu_world_value(w, "rightsize_gpu_unattributed_processes", ""), 0, 0);
-	/* One more pid leads to no process. The run's known use stays. */
+	/* The driver reports a second pid, which leads to no process. The known part of the run's
+	 * use stays. */
 	fake_nvml_play("processes=0:7:512:40:c,0:8:100:40:c");
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);
@@ -136,7 +139,7 @@ static void a_run_in_a_container_is_found_or_said_to_be_unknown(void **state)
 	assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 }
 
-/* Older drivers list no processes to a caller in a container. */
+/* An older driver reports no processes when it is called in a container. */
 static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = gpu_world_new();
@@ -149,7 +152,8 @@ static void a_process_that_nvml_hides_is_not_called_idle(void **state)
 	assert_true(gpus_wait(w->state, 60));
 	assert_int_equal(gpu_world_tick(w, 1), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
-	/* A process that only queries NVML, like the exporter, does not compute. */
+	/* A process with only nvidiactl open queries NVML, as the exporter does. It does not
+	 * compute. */
 	gpu_world_fd(w, 50, 6, "/dev/nvidiactl", NULL);
 	assert_int_equal(gpu_world_tick(w, 5), 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);

@@ -1,4 +1,5 @@
-/* The historian: while the disk fails, no queued row is lost within the stated limit. */
+/* Tests the historian. While the disk fails, events wait in its queue. No event may be lost as long
+ * as the queue is within its limit. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static void damage_in_use_loses_no_queued_row(void **state)
 	begin(f, "r1");
 	add_samples(f, "r1", 0, 3000);
 	assert_true(historian_flush(f->h, LONG));
-	/* Empties the -wal file, which would hide the damage. */
+	/* The -wal file would hide the damage, so it is emptied first. */
 	test_run_sql(f->folder.file, "PRAGMA wal_checkpoint(TRUNCATE)");
 	test_damage(f->folder.file);
 	add_samples(f, "r1", 3000, 20);
@@ -268,7 +269,7 @@ static void a_full_disk_makes_rows_wait(void **state)
 		assert_true(historian_flush(f->h, LONG));
 		failing_vfs_fail(table[i].calls, 1, table[i].code, true);
 		add_samples(f, run_id, 0, 10);
-		/* Each flush ends a pause early, so that several attempts fail. */
+		/* A flush makes the historian try again at once, so several attempts fail here. */
 		for (int k = 0; k < 5; k++)
 			assert_false(historian_flush(f->h, 0.02));
 		assert_int_equal(historian_health(f->h).samples_waiting, 10);
@@ -298,7 +299,8 @@ static void what_cannot_be_written_holds_nothing_up(void **state)
 	assert_int_equal(historian_health(f->h).samples_dropped, 4);
 }
 
-/* Upkeep follows after the queued rows, so a second flush waits for the upkeep. */
+/* The historian does its upkeep after it has written the queued rows. A second flush therefore
+ * returns only after the upkeep. */
 static void wait_for_upkeep(struct fixture *f, const char *run_id, enum outcome expected)
 {
 	for (int i = 0; i < 10000; i++) {
@@ -327,7 +329,8 @@ static void runs_that_were_open_are_closed_at_the_start(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 2.5, 1e-9);
 }
 
-/* A server that has just started gets a moment to continue the runs of the previous server. */
+/* A server that has just started may continue runs of the previous server. The historian must not
+ * close these runs before the server has had time to do so. */
 static void runs_are_closed_only_when_those_that_go_on_were_handed_over(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* A call to the historian returns success only when its work is on disk. */
+/* Tests calls to the historian. A call must return success only when its work is on disk. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
