@@ -47,7 +47,7 @@
 #include "exporter/answers/app_caches.h"
 
 #define EXIT_USAGE 2
-/* Seconds that the forwarder gets after the exit deadline has passed. */
+/* The forwarder gets this many seconds after the exit deadline has passed. */
 #define LAST_SECONDS 2.0
 
 static int usage_error(const char *command, const struct err *e)
@@ -95,8 +95,8 @@ static struct history_limits limits_of(const struct options *o, bool serves)
 	return ret;
 }
 
-/* Tells that K, M, G and T count powers of 1000 now, as with Kubernetes: the limit of a history
- * became smaller by it. */
+/* Logs that the sizes K, M, G and T in --history.max-size now count powers of 1000, as in
+ * Kubernetes. They were powers of 1024 before, so the same option now gives a smaller limit. */
 static void say_units(const struct options *o)
 {
 	const char *size = o->text[OPTION_history_max_size];
@@ -128,7 +128,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* Starts the forwarder, unless --forward.url is missing. */
+/* Starts the forwarder if --forward.url is given. */
 static int start_forwarder(struct forwarder **ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
@@ -143,8 +143,8 @@ static int start_forwarder(struct forwarder **ret, struct app *app, struct err *
 	return f.url ? forwarder_start(ret, &f, e) : 0;
 }
 
-/* Stops the forwarder. Runs that ended last must be on disk before the forwarder reads for the last
- * time. */
+/* Stops the forwarder. Waits first until the newest ended runs are on disk, because the forwarder
+ * reads runs only from there. */
 static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
 {
 	if (!f)
@@ -175,8 +175,8 @@ static void stop_history(const struct exit_plan *l)
 	}
 }
 
-/* Stops HTTP and the sampler. If an HTTP answer hangs in disk I/O, the program exits, because that
- * answer uses the memory that would be freed next. */
+/* Stops HTTP and the sampler. If an HTTP answer hangs in disk I/O, ends the program at once. The
+ * hanging answer still uses the memory that would be freed next. */
 static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);
@@ -194,8 +194,8 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 
 /* ---- serve ---- */
 
-/* Takes the first sample, which records the running jobs. Only then may upkeep close runs that no
- * process records. */
+/* Takes the first sample, and then starts the upkeep. The first sample takes over the jobs that
+ * still run. Earlier upkeep would close the runs of these jobs. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -211,7 +211,7 @@ static int cannot_serve(int code, const struct err *e)
 	return code;
 }
 
-/* The start of the server. Until the first sample, health_of counts the time from this start. */
+/* The start of the server. health_of needs its time until the first sample is taken. */
 struct begun {
 	struct app *app;
 	struct mono at;
@@ -334,7 +334,8 @@ static int serve_main(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* A write beyond the file size limit then fails, as on a full disk. */
+	/* Ignore SIGXFSZ. A write beyond the file size limit then returns an error, as on a full
+	 * disk, and does not end the program. */
 	signal(SIGXFSZ, SIG_IGN);
 	memory_budget_descriptors();
 	identity_read(&self);
@@ -369,7 +370,7 @@ static int serve_main(int argc, char **argv)
 struct run_parts {
 	struct http *http;
 	struct forwarder *forwarder;
-	bool wrong; /* a part did not start as the options say */
+	bool wrong; /* a part did not start although the options ask for it */
 };
 
 static void note_wrong(struct run_parts *p, const char *message, const struct err *e)
@@ -378,8 +379,8 @@ static void note_wrong(struct run_parts *p, const char *message, const struct er
 	p->wrong = true;
 }
 
-/* The wrapper tells it at the end, with the id of the run, unless --strict keeps the job from
- * starting. */
+/* Notes that the history cannot be opened. The wrapper reports this at the end of the run, together
+ * with the run's id. With --strict the job does not start, so this is logged at once. */
 static void note_no_history(struct app *app, struct run_parts *p, const struct err *e)
 {
 	app->not_in_history = *e;
@@ -439,15 +440,16 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 	columns_build(&app->columns);
 	if (command_run_identify(&run, app->options, command, &e))
 		note_wrong(p, "the rules of --jobs.rules are ignored", &e);
-	/* If this fails, execute the job in this process, as if the caller had started it
-	 * directly. */
+	/* If the parts cannot be started, execute the job in this process, as if the caller had
+	 * started the job directly. */
 	if (start_for_job(app, &self, p, &e) && !strict)
 		return wrapper_become(command);
 	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, &run, command);
 	const struct exit_plan exit_plan = {
 		.app = app, .exit_code = code, .last = do_last, .context = p->forwarder};
 
-	/* The history cannot be written, and the caller waits for the exit code. */
+	/* If the history cannot be written, end at once, because the caller waits for the exit
+	 * code. */
 	if (historian_gave_up(app->historian))
 		exit_deadline_leave(&exit_plan);
 	stop_watching(p->http, exit_deadline_begin(&exit_plan), &exit_plan);
@@ -458,7 +460,8 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 	return code;
 }
 
-/* Ignores a path that is no directory. Without one, the run could not be watched. */
+/* Ignores an option whose path is not a directory. The run could not be watched with such a
+ * path. */
 static void check_directory(struct options *o, enum option_id option, const char *path)
 {
 	struct option_view view;
@@ -472,7 +475,7 @@ static void check_directory(struct options *o, enum option_id option, const char
 	options_ignore(o, option, &e);
 }
 
-/* Checks what the options say about files and routes. Then logs which options are ignored. Returns
+/* Checks the files and routes that the options name. Then logs which options are ignored. Returns
  * an exit code if the command must not start, else 0. */
 static int check_run(struct options *o)
 {

@@ -13,8 +13,8 @@
 #define WALL_SECONDS_MOST 9.2e9              /* the year 2261: the range of struct wall */
 #define INDENT            2
 
-/* Aborts when `v` is NULL, because jansson returns NULL if malloc fails. collectors/base/mem.h
- * aborts, too. */
+/* Aborts when `v` is NULL. jansson returns NULL only when malloc fails, and a failed malloc aborts
+ * everywhere in this program (collectors/base/mem.h). */
 static json_t *checked(json_t *v)
 {
 	if (!v)
@@ -51,8 +51,8 @@ json_t *json_time(double unix_seconds)
 
 	if (!(fabs(unix_seconds) < WALL_SECONDS_MOST))
 		return checked(json_null());
-	/* wall_text cuts after milliseconds. Round before that, because a double just below .123
-	 * would become .122. */
+	/* wall_text drops the digits after the milliseconds. Round to milliseconds first. Otherwise
+	 * a double just below .123 would be shown as .122. */
 	wall_text(text, (struct wall){llround(unix_seconds * 1000) * (NS_PER_S / 1000)});
 	return json_text(text);
 }
@@ -63,10 +63,10 @@ void json_put(json_t *object, const char *key, json_t *take)
 		abort();
 }
 
-/* json_push checks the memory budget once in PUSHES_BETWEEN elements. A document takes ten times
- * the memory of its text, and most of this memory is in lists. When the budget is exceeded,
- * json_push drops elements. The incomplete answer is never sent, because exporter/site/site.c
- * replaces it by an error. */
+/* json_push checks the memory budget at every PUSHES_BETWEEN-th element. A JSON document in memory
+ * is ten times as large as its text, and most of this memory is in lists. When the budget is
+ * exceeded, json_push drops elements. The incomplete answer is never sent, because
+ * exporter/site/site.c replaces it by an error. */
 #define PUSHES_BETWEEN 64
 
 void json_push(json_t *array, json_t *take)
@@ -178,7 +178,8 @@ static void write_value(struct buf *out, const json_t *v, size_t indent, bool on
 		write_container(out, v, indent, true);
 		return;
 	}
-	/* The key is not counted, so a line may be a little longer than JSON_LINE. */
+	/* The room for the line does not include the key of `v`. The written line may therefore be
+	 * a little longer than JSON_LINE. */
 	struct buf line AUTO(buf_done) = BUF_MAX(indent < JSON_LINE ? JSON_LINE - indent : 0);
 
 	write_container(&line, v, indent, true);

@@ -1,6 +1,7 @@
-/* Writes JSON for HTTP and for the command line. Unknown values are null. A number has the fewest
- * digits from which the same double can be read back. Times are RFC 3339 in UTC. A value that fits
- * into JSON_LINE bytes is written on one line. These functions never return NULL. */
+/* Writes JSON for HTTP and for the command line. An unknown value becomes null. A number is written
+ * with the fewest digits from which the same double can be read back. Times are RFC 3339 in UTC. A
+ * value that fits into JSON_LINE bytes is written on one line. These functions never return
+ * NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 
@@ -10,9 +11,9 @@
 
 #define JSON_LINE 100
 
-json_t *json_num(double v);       /* NaN and infinities are null; whole numbers have no point */
+json_t *json_num(double v);       /* NaN and infinity become null; whole numbers get no point */
 json_t *json_text(const char *s); /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
-json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z", NaN is null */
+json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
 
 /* Add `take` to an object or an array, which becomes the owner of `take`. If memory is short
  * (memory_budget_is_over), json_push frees `take` and adds nothing. */

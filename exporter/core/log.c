@@ -112,8 +112,9 @@ bool log_write(const char *text, size_t len, int patience_ms)
 	return true;
 }
 
-/* Writes a line. A blocked stderr must not stop the program. The first line that cannot be written
- * waits for LOG_PATIENCE_MS. While stderr stays blocked, later lines are dropped at once. */
+/* Writes a line. A blocked stderr must not stop the program. The first line that meets a blocked
+ * stderr is dropped after LOG_PATIENCE_MS. Later lines are dropped at once, until a line can be
+ * written again. */
 static void put_line(const struct buf *line)
 {
 	static atomic_ulong dropped;

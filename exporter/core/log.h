@@ -1,7 +1,7 @@
 /* Writes log lines to stderr, each with a single write. The format is logfmt (ts=... level=...
- * msg="..." key=value) or JSON. Any thread may log, but only the main loops do: libraries return
- * errors. Never log a secret, an argv or an environment value. When stderr blocks, lines are
- * dropped, and a later line reports how many. */
+ * msg="..." key=value) or JSON. Any thread may log. Libraries do not log; they return errors, and
+ * the main loops log them. Never log a secret, an argv or an environment value. When stderr blocks,
+ * lines are dropped, and a later line reports how many. */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
 
@@ -17,15 +17,15 @@ void log_setup(const char *level, const char *format);
  * "address", a, NULL). A pair with a NULL value is left out. */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
-/* Writes `text` to stderr. The reader of stderr may be stopped, or may wait for our exit. If
- * nothing could be written for `patience_ms` (-1 = no limit), drops the rest of `text` and returns
- * false. */
+/* Writes `text` to stderr. If nothing could be written for `patience_ms` (-1 = no limit), drops the
+ * remaining bytes of `text` and returns false. The limit is needed because the program that reads
+ * stderr may be stopped, or may wait until this process exits. */
 bool log_write(const char *text, size_t len, int patience_ms);
 
 /* Limits a warning that would otherwise repeat at every tick. log_complaint_due counts a failure.
- * It returns true for the 1st, 10th, 100th, ... failure without a success in between. Call
- * log_complaint_over after a success. It resets the count, and returns true if there was a failure
- * before, so that the success can be logged. */
+ * It returns true for the 1st, 10th, 100th, ... failure in a row. log_complaint_over must be called
+ * after a success. It sets the count to 0. It returns true if there was a failure before, so that
+ * the caller can log the success. */
 struct complaint {
 	unsigned long times;
 };

@@ -15,24 +15,24 @@
 #include "collectors/kernel_file.h"
 #include "exporter/core/log.h"
 
-/* Memory that the program needs even without a client: code and libraries (7 MiB), threads, the
- * latest snapshot and kernel memory. Of the memory limit minus OWN_BYTES, malloc may use 5/8. The
- * other 3/8 are for fragmentation and sockets. */
+/* Memory that the program needs even when it has no clients: code and libraries (7 MiB), threads,
+ * the latest snapshot and kernel memory. OWN_BYTES is subtracted from the memory limit. malloc may
+ * use 5/8 of the result. The other 3/8 are for fragmentation and sockets. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 #define STACKS_BYTES ((uint64_t)(24 * MIB))
 
-/* With a memory limit below this value, most answers from the history do not fit. */
+/* Most answers from the history do not fit into a memory limit below this value. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
-/* Socket buffers of both directions take at most a quarter of the limit. The kernel doubles each
- * size for its bookkeeping (socket(7)). */
+/* All socket buffers together, in both directions, take at most 1/SOCKETS_PART of the memory limit.
+ * The kernel doubles each size for its bookkeeping (socket(7)). */
 #define SOCKETS_PART  4
 #define SOCKET_LEAST  ((size_t)16 << 10)
-#define SOCKET_USUAL  ((size_t)2 << 20) /* from this size on, the kernel's default is kept */
+#define SOCKET_USUAL  ((size_t)2 << 20) /* larger sizes are not set: the kernel's default is used */
 #define SOCKETS_USUAL 512               /* default of --web.max-connections */
 
-/* The soft limit of open files. A server never has this many files open. */
+/* The soft limit of open files is raised to this number. A server never needs more open files. */
 #define DESCRIPTORS_ENOUGH 65536
 
 /* Free heap is given back to the kernel when it exceeds IDLE_MOST or 1/IDLE_PARTS of the heap,
@@ -43,7 +43,7 @@
 #define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
 static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
-static bool of_addresses; /* the limit is RLIMIT_AS or RLIMIT_DATA, which count untouched memory */
+static bool of_addresses; /* limited by RLIMIT_AS or RLIMIT_DATA, which count unused memory, too */
 
 static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
 {
@@ -103,9 +103,9 @@ static double group_limit(const struct options *o)
 	return ret;
 }
 
-/* Returns the bytes that this process may still allocate below a resource limit; NaN = no limit.
- * Subtracts the stacks of threads that start later, because they take much address space but little
- * memory. Adds OWN_BYTES, because memory_budget_of subtracts it. */
+/* Returns how much memory of this process fits below a resource limit, in bytes; NaN = no limit.
+ * `pages` is the current use. Subtracts the stacks of threads that start later, because the limit
+ * counts their whole address space. Adds OWN_BYTES, because memory_budget_of subtracts it again. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;
@@ -197,9 +197,9 @@ static size_t given_out(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* Returns the anonymous memory of this process in bytes. A control group counts the same memory.
- * The call takes 0.5 ms. /proc/self/statm is faster, but since Linux 6.2 its numbers may be wrong
- * by megabytes on machines with many processors. */
+/* Returns the anonymous memory of this process in bytes. The memory limit of a control group counts
+ * this memory. The call takes 0.5 ms. Reading /proc/self/statm would be faster, but since Linux 6.2
+ * its numbers may be wrong by megabytes on machines with many processors. */
 static size_t written_to(void)
 {
 	char text[2048];

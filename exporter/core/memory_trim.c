@@ -8,8 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Frees the pages of a segment to which the program never writes. When the program uses such a page
- * again, the kernel reads it from the file. A page that lies only partly in the segment stays. */
+/* Frees the pages of a segment that the program never writes. When the program uses such a page
+ * again, the kernel reads it from the executable file or the library. A page that lies only partly
+ * in the segment is not freed. */
 static void drop_pages(const struct dl_phdr_info *object, const ElfW(Phdr) * segment,
 	uintptr_t page)
 {

@@ -7,9 +7,9 @@
 void memory_trim_setup(void);
 
 /* Gives back memory that is needed only while the program starts: free heap, and pages of program
- * code. If code runs again, the kernel maps its pages again from the page cache. This saves about 2
- * MiB of 8 MiB. A debugger's breakpoints are lost. Call it once. Any thread may call it while other
- * threads run. */
+ * code. This saves about 2 of 8 MiB. When the code of a page runs again, the kernel maps the page
+ * again from the page cache. Breakpoints that a debugger has set in the code are lost. Call it
+ * once. Other threads may run meanwhile. */
 void memory_trim_start(void);
 
 #endif

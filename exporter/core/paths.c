@@ -13,8 +13,9 @@
 
 #define PATH_TEXT_MAX 4096
 
-/* A default path is built from the variable `systemd`, else from the directory `system` for root,
- * else from the variable `xdg`, else from the directory `home` below $HOME. */
+/* The folder for a default path is the first known folder of this list: the environment variable
+ * `systemd`; the folder `system`, for root only; the environment variable `xdg`; the folder `home`
+ * below $HOME. */
 struct default_place {
 	const char *systemd, *system, *xdg, *home, *name, *subject, *option;
 };
@@ -59,8 +60,8 @@ int path_default_cache(char **ret, const char *given, struct err *e)
 	return default_path(ret, &cache_place, given, e);
 }
 
-/* If root created `folder`, the owner of its parent folder becomes its owner. Otherwise a user
- * could not use a folder inside the user's own folder. */
+/* If root created `folder`, this function gives it to the owner of its parent folder. Otherwise a
+ * user could not use a folder that root created in the user's own folder. */
 static void give_to_parents_owner(const char *folder)
 {
 	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -101,8 +102,8 @@ void path_give_to_owner(const char *path)
 		return;
 	AUTO(closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 
-	/* SQLite turns the empty file into a database. SQLite gives the database's -wal and -shm
-	 * files the same owner. */
+	/* The file is empty, and SQLite later turns it into a database. SQLite gives the -wal and
+	 * -shm files of the database the same owner. */
 	if (fd >= 0 && fchown(fd, st.st_uid, st.st_gid) < 0)
 		unlink(path);
 }

@@ -1,5 +1,5 @@
-/* SIGTERM, SIGINT and SIGQUIT end the program. All threads block these signals. A second signal
- * during the shutdown ends the waits of the shutdown. */
+/* SIGTERM, SIGINT and SIGQUIT end the program. All threads block these signals. If a second signal
+ * arrives during the shutdown, the shutdown stops waiting for anything. */
 #ifndef EXPORTER_CORE_SIGNALS_H
 #define EXPORTER_CORE_SIGNALS_H
 

@@ -1,6 +1,6 @@
-/* A thread that calls one function again and again. The function returns the seconds until its next
- * call. worker_wake makes the next call happen at once. worker_wait also works when the worker was
- * never started. */
+/* A worker is a thread that calls one function again and again. The function returns the seconds
+ * until its next call. worker_wake makes the next call happen at once. worker_wait may be called
+ * even if the worker was never started. */
 #ifndef EXPORTER_CORE_WORKER_H
 #define EXPORTER_CORE_WORKER_H
 
@@ -11,7 +11,7 @@
 
 #include "collectors/base/err.h"
 
-/* The function returns this value instead of seconds to end its thread. */
+/* A function of a worker returns this value instead of seconds to end the worker's thread. */
 #define WORKER_END (-1.0)
 
 struct worker {

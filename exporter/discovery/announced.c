@@ -45,8 +45,8 @@ static struct named_process *named_new(const struct announcement *a)
 static int find_process(const struct host *host, pid_t announced, struct process_stat *ret,
 	struct err *e)
 {
-	/* If our PID namespace has a process a->pid, the client runs in our PID namespace. Its PID
-	 * must then be converted to the PID that /proc shows. */
+	/* If our PID namespace has a process with the PID `announced`, the client runs in our PID
+	 * namespace. The PID must then be converted to the PID that /proc shows. */
 	bool here = kill(announced, 0) == 0 || errno == EPERM;
 	pid_t pid = here ? process_number(host, announced) : announced;
 

@@ -15,7 +15,7 @@
 #include "exporter/discovery/finder_state.h"
 #include "exporter/discovery/job_rules.h"
 
-#define COMMAND_LINE_MAX (8u << 20) /* more than the kernel's limit of 6 MiB for arguments */
+#define COMMAND_LINE_MAX (8u << 20) /* bytes; the kernel allows only 6 MiB of arguments */
 
 /* Finds the file that execvp(3) would execute. Returns "" when there is none. */
 static void find_executable(const char *command, char out[PATH_MAX])
@@ -42,7 +42,8 @@ static void find_executable(const char *command, char out[PATH_MAX])
 	out[0] = '\0';
 }
 
-/* The facts of this process, but with the command line and the executable of the command. */
+/* The facts about the command before it starts. The command line and the executable are those of
+ * the command. All other facts are read from this process. */
 struct command_facts {
 	struct host host;
 	struct facts_reader *reader;
@@ -58,7 +59,7 @@ static void join(struct buf *out, char *const command[])
 }
 
 /* Reads the environment, the working directory, the control group and the user of this process,
- * because the command inherits them. This process has only one thread yet. */
+ * because the command inherits them. Must be called before this process starts a second thread. */
 static void read_facts(struct command_facts *f, const struct options *o, unsigned which,
 	char *const command[])
 {
@@ -102,8 +103,8 @@ static void name_by_program(struct slice command_line, struct recognised *r)
 		text_copy("command", r->job_name, sizeof r->job_name);
 }
 
-/* Replaces values of `r` by those that options give. If an option gives the job name, the system's
- * run, labels and other numbers stay. */
+/* Replaces values of `r` by the values of options. An option for the job name replaces only the
+ * name. The run number, the labels and the other numbers of `r` do not change. */
 static void take_options(const struct options *o, struct recognised *r)
 {
 	if (o->run_job_name)
@@ -130,16 +131,16 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 	read_facts(&f, o, rules ? job_rules_facts(rules) : 0, command);
 	bool known = recognise_wrapped(&f.facts.text, &ret->is);
 
-	/* A rule with "ignore: true" has no effect here, because it is only for processes without a
-	 * wrapper. */
+	/* Do not apply a rule with "ignore: true". Such a rule is only for processes that no
+	 * wrapper started. */
 	if (rules && !o->run_job_name && job_rules_match(rules, &f.facts, &found, NULL) &&
 		!found.ignored) {
 		identify_fill_numbers(&found.is, &ret->is);
 		ret->is = found.is;
 		known = true;
 	}
-	/* RIGHTSIZE_JOB_NAME also sets the option of the job name. If the option is not set, its
-	 * check refused this name. */
+	/* RIGHTSIZE_JOB_NAME is also the variable of the option for the job name. If the variable
+	 * is set and the option is not, the option's check refused the name. */
 	if (!o->run_job_name && ret->is.own_name)
 		ret->is.job_name[0] = '\0';
 	identify_bound_numbers(&ret->is);

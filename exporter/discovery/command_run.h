@@ -8,15 +8,16 @@
 
 struct command_run {
 	struct recognised is; /* is.job_name is never empty */
-	/* the system that named the run; NULL = an option or the program named it */
+	/* name of the system that named the run, such as a scheduler; NULL = an option or the
+	 * program named the run */
 	const char *system;
 	char *labels; /* JSON; NULL = no labels; freed by command_run_done */
 };
 
-/* Names the run of a command. The result is the same as when the finder names the running command.
- * The name comes from the options and variables of this program, from the site's rules, or from the
- * system around the program. If none of them gives a name, the name of the command's program is
- * used.
+/* Finds the job name and the facts of a command. The result is the same as if the finder had found
+ * the command while it runs. The name comes from the options and variables of this program, from
+ * the site's rules, or from the system in which this program runs, such as a scheduler. If none of
+ * them gives a name, the name of the command's program is used.
  *
  * Always fills `ret`. If the rules have a mistake, they are ignored and the error is returned. No
  * other thread may change the environment during the call. */

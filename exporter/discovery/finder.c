@@ -106,8 +106,9 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->is.passing) {
-		/* Store this exporter as the owner of the run, so that no later exporter continues
-		 * it. The process may change its title while no exporter watches. */
+		/* The process may change its title while no exporter watches, so a later exporter
+		 * must not continue this run. Store this exporter as the owner of the run to
+		 * prevent that. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
@@ -122,8 +123,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 }
 
-/* Returns the real user of a process. The effective user of a set-user-ID program is another user,
- * whose quota must not be used. */
+/* Returns the real user of a process. The effective user is not used: for a set-user-ID program it
+ * is another user, whose quota must not be charged. */
 static uint64_t user_of(const struct host *h, pid_t pid)
 {
 	char path[64], text[1024];
@@ -173,7 +174,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 }
 
 /* Begins a run at this process. If the process is a wrapper (rightsize-exporter run), the wrapper
- * records the run, and the finder only remembers the name. */
+ * itself records the run. The finder then only stores the name of the run. */
 static struct named_process *name_at(struct finder *f, const struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -230,7 +231,7 @@ void finder_conclude(const struct host *h, const struct named_process *n)
 	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
 }
 
-/* Ends the run of a worker's old title, because the worker has a new title now. */
+/* Called when a worker has a new title. Ends the run of the worker's old title. */
 static void end_passing(struct finder *f, struct booked_process *p)
 {
 	struct named_process *n = p->note;

@@ -8,10 +8,10 @@
  * - A process that names the same run as one of its ancestors belongs to that run, even if the
  *   processes between them do not. If a system gives its runs numbers, all processes that name
  *   the same run belong to it, even without a common ancestor.
- * - A process that names another job than its ancestors begins a run inside their run. Its
- *   usage counts for both runs.
- * - A worker that changes its title with each task has one run per title. The run lasts while
- *   the exporter sees the title. Usage before and after does not count.
+ * - A process that names another job than its ancestors begins a run inside their run. The
+ *   usage of the inner run counts for both runs.
+ * - A worker that changes its title with each task has one run per title. The run begins when
+ *   the exporter first sees the title, and ends when the title changes.
  * - A wrapper (rightsize-exporter run) records the command that it starts. A job name in the
  *   wrapper's environment therefore begins no second run. */
 #ifndef EXPORTER_DISCOVERY_FINDER_H
@@ -43,7 +43,7 @@ void finder_settle(struct finder *f, const struct host *host, const struct snaps
 
 struct announcement {
 	pid_t pid;
-	bool helper; /* no run begins; the rest of the announcement is not used */
+	bool helper; /* begins no run; all members but `pid` are ignored */
 	const char *job_name;
 	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
 	double input_bytes, attempt;    /* NaN = unknown */
@@ -66,7 +66,7 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
  * -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
 int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run with the given outcome, also a run that an earlier exporter left open. -ENOENT: this
+/* Ends a run with the given outcome. An earlier exporter may have left the run open. -ENOENT: this
  * exporter has no open run with this id. */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code);

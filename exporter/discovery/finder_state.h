@@ -38,13 +38,13 @@ struct finder {
 	struct named_process **named;
 	struct facts_reader *reader;
 	struct job_rules *rules; /* NULL = none */
-	const struct host *host; /* host of the current call */
+	const struct host *host; /* the host that the caller passed */
 	struct complaint not_followed, patterns_given_up;
 	bool refused_logged;
 	struct name_quota quota;
-	struct machine machine; /* While a record is written, it owns the texts of the server. */
+	struct machine machine; /* owns the texts about the server while a record is written */
 	struct recognised *pod; /* the run to which all processes of this pod belong; NULL = none */
-	struct buf pod_text;    /* labels and variables that name the pod's run */
+	struct buf pod_text;    /* the pod's labels and variables; they name the pod's run */
 };
 
 /* ---- identify.c: the job that a process names ---- */
@@ -53,13 +53,13 @@ struct process_finding {
 	bool exporter;
 };
 
-/* Finds the job that a process names. Returns false when the process names no job. Also returns
- * false when the command line has not changed since the last check. `p->program` stays the same in
- * this second case. A worker that changes its title is checked at every tick. */
+/* Finds the job that a process names. Returns false in two cases: the process names no job, or its
+ * command line has not changed since the last check. In the second case `p->program` does not
+ * change either. A worker that changes its title is checked at every tick. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
-/* Looks for an open run of the container that `r` names, because another process of the container
- * may have begun the run meanwhile. If there is one, copies it to `r`. */
+/* If the container that `r` names has an open run now, copies that run to `r`. Another process of
+ * the container may have begun the run after `r` was filled. */
 void identify_again(const struct finder *f, struct recognised *r);
 
 /* Finds the job of this pod if --jobs.pod is given. Logs a warning when options contradict each
@@ -69,10 +69,10 @@ void identify_pod(struct finder *f);
 /* Returns the program's name from its command line, without directories. */
 struct slice identify_program(struct slice command_line);
 
-/* Fills each number that is unknown in `r` with the number of `other`. */
+/* Copies a number from `other` to `r` where the number is unknown in `r`. */
 void identify_fill_numbers(struct recognised *r, const struct recognised *other);
 
-/* Sets each number to NaN that is outside the range of its option of the command run. */
+/* Sets numbers of `r` to NaN that the options of the command "run" would not accept. */
 void identify_bound_numbers(struct recognised *r);
 
 /* ---- record_found.c ---- */
@@ -86,8 +86,9 @@ char *record_labels_text(const struct recognised *r);
 /* Ends a followed run at the next reading, even if its processes still run. */
 void finder_conclude(const struct host *h, const struct named_process *n);
 
-/* Starts to follow run `n` at a process. The caller fills n->is first. The finder owns `n` after an
- * error, too, so that it does not try the same run again. Errors: see finder_announce. */
+/* Starts to follow run `n` at a process. The caller fills n->is first. The finder owns `n` from
+ * then on, even if it returns an error, and does not try the same run again. Errors: see
+ * finder_announce. */
 int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,
 	struct err *e);
 

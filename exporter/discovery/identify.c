@@ -15,8 +15,8 @@
 #include "exporter/options/options.h"
 #include "exporter/discovery/pod.h"
 
-/* If a file of a process could not be read in time, the process is checked again after this
- * time. */
+/* If a file of a process could not be read in time, the process is checked again this much
+ * later. */
 #define LOOK_AGAIN_NS (5 * NS_PER_S)
 
 static uint64_t fingerprint(struct slice s)
@@ -24,8 +24,8 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Logs once which rights are needed to read environments of other users' processes. Logs nothing in
- * a pod, because the pod gives the job name there. */
+/* Logs once which rights are needed to read the environments of other users' processes. Logs
+ * nothing in a pod, because the job name then comes from the pod and not from an environment. */
 static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
 	char number[16];
@@ -66,7 +66,7 @@ static bool read_process(struct finder *f, struct booked_process *p, struct proc
 
 /* ---- the pod ---- */
 
-/* Warns about options of the pod that have no effect. */
+/* Warns about options for pods that have no effect. */
 static void warn_of_pod(const struct options *o)
 {
 	struct err e = {0};
@@ -176,9 +176,9 @@ void identify_again(const struct finder *f, struct recognised *r)
 		*r = *known;
 }
 
-/* Returns true for a container runtime. A runtime is the first process of a container. It runs as
- * root, outside of the container's files and limits. The runtime later executes the job in the same
- * process, and the finder then reads the new command line. */
+/* Returns true for a container runtime. The first process of a container starts as the runtime, as
+ * root, and outside of the container's files and limits. The same process later executes the job.
+ * The finder then reads the new command line. */
 static bool is_runtime(struct slice command_line)
 {
 	static const char *const runtimes[] = {"runc", "crun", "youki"};
@@ -190,8 +190,8 @@ static bool is_runtime(struct slice command_line)
 	return false;
 }
 
-/* Returns true when a process may belong to the pod's job. Process 1 of a shared PID namespace does
- * not, because it is the pause container. The exporter and its descendants do not, either. */
+/* Returns true when a process may belong to the pod's job. Returns false for the exporter and its
+ * descendants, and for process 1. Process 1 of a shared PID namespace is the pause container. */
 static bool is_of_pod(const struct finder *f, const struct booked_process *p)
 {
 	return f->pod && p->pid != 1 && !is_own(f, p);
@@ -208,9 +208,9 @@ static bool name_by_pod(const struct finder *f, const struct booked_process *p,
 	return true;
 }
 
-/* Names a process again with the pod's labels, if the process and the labels name jobs of the same
- * system. Example: the command line of a Spark driver contains only a class name, but a label of
- * the pod contains the user's name for the job. */
+/* Replaces the job name of a process by a better one from the pod's labels, if the process and the
+ * labels name jobs of the same system. Example: the command line of a Spark driver contains only a
+ * class name, but a label of the pod contains the user's name for the job. */
 static void complete_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text, struct recognised *r)
 {
@@ -288,7 +288,8 @@ static bool is_exporter(const struct finder *f, const struct booked_process *p,
 	return p->pid == f->host->self || recognise_is_exporter(text->command_line);
 }
 
-/* A helper names no job, although it may have the job's environment. */
+/* Returns true for a helper. A helper names no job, even if it has inherited the job's
+ * environment. */
 static bool is_helper(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text)
 {

@@ -13,9 +13,9 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/text/yaml.h"
 
-#define MATCH_STEPS 5000 /* PCRE2's match limit, about 0.1 ms; beyond it, a text does not match */
+#define MATCH_STEPS 5000 /* PCRE2's match limit, about 0.1 ms; beyond it there is no match */
 #define MATCH_HEAP  256  /* KiB, for PCRE2 */
-#define SUBJECT_MAX 4096 /* bytes of a text that a pattern sees; the rest is ignored */
+#define SUBJECT_MAX 4096 /* bytes of a text that are matched; later bytes are ignored */
 #define GROUPS_MAX  32
 
 enum rule_condition_kind {
@@ -41,7 +41,7 @@ struct job_rule_label {
 struct job_rule {
 	size_t line;
 	const char *name, *job_name, *run, *attempt; /* NULL when not given */
-	const char *cpu, *memory, *input_bytes;      /* such as "4 GiB"; NULL when not given */
+	const char *cpu, *memory, *input_bytes;      /* like "4 GiB"; NULL when not given */
 	bool ignore;
 	size_t n;
 	struct rule_condition condition[RULE_CONDITIONS_MAX];
@@ -246,8 +246,8 @@ static int check_template(struct yaml *y, yaml_node_t *node, const struct job_ru
 	return 0;
 }
 
-/* Checks a quantity of a rule. A quantity with a {name} has its value only when the rule matches a
- * process, so only the {name} is checked here. */
+/* Checks a quantity of a rule. If the quantity contains a {name}, its value is known only when the
+ * rule matches a process. Only the {name} is then checked here. */
 static int check_quantity(struct yaml *y, yaml_node_t *node, const struct job_rule *rule,
 	const char *name, const char *text, bool cores, struct err *e)
 {
@@ -522,8 +522,8 @@ static struct slice group(const struct rule_groups *g, struct slice name)
 	return (struct slice){"", 0};
 }
 
-/* Writes `template` with each {name} replaced by the text of the group. If `steady` is true, drops
- * dates and ids from these texts. Control characters become "_". */
+/* Writes `template`, and replaces each {name} by the text of the group with this name. If `steady`
+ * is true, drops dates and ids from the texts of the groups. Control characters become "_". */
 static void fill(const struct rule_groups *g, const char *template, bool steady, char *out,
 	size_t size)
 {

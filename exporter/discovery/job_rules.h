@@ -58,8 +58,8 @@ struct rule_finding {
 };
 
 /* Matches a process against the rules. Returns false when no rule matches, or when the job name is
- * empty. Sets ret->gave_up in every case. Appends a line to `explain` for each rule that does not
- * match; `explain` may be NULL. */
+ * empty. Sets ret->gave_up whether a rule matches or not. If `explain` is not NULL, appends a line
+ * to it for each rule that does not match. */
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain);
 

@@ -17,7 +17,7 @@ struct left_open_run {
 	double recorded_seconds; /* time covered by the run's samples */
 	struct run_root root;
 	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
-	bool recorded_elsewhere;     /* another live exporter records this run */
+	bool recorded_elsewhere;     /* another exporter that is still alive records this run */
 	bool continued;              /* this exporter continues the run; left_open_find skips it */
 	char job_name[JOB_NAME_MAX];
 };

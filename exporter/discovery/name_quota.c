@@ -53,8 +53,8 @@ static void take_place(struct name_quota *j, struct quota_name *from)
 	set_places(j, from->user, left);
 }
 
-/* Searches the names that have a place, or the names without a place. Returns the name that began
- * no run for the longest time, or NULL when there is no name. */
+/* Returns the name whose last run began longest ago, or NULL when there is no name. Searches only
+ * the names with a place if `with_place` is true, otherwise only the names without a place. */
 static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
 	struct quota_name *ret = NULL;
@@ -73,8 +73,9 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* Returns the oldest name of `user` that has a place but no active run. If `user` is NULL, searches
- * the names of the user with the most places. */
+/* Returns a name that has a place but no active run, or NULL when there is no such name. If `user`
+ * is NULL, considers the names of the user with the most places. Otherwise considers only the names
+ * of `user`. Among these names, returns the one whose last run began longest ago. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -91,15 +92,16 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 	return ret;
 }
 
-/* Called when all places are taken. Returns the name that must give its place to the new run's
- * name, or NULL.
+/* Called when all places are taken. Returns the name that must give up its place for the name of a
+ * new run, or NULL when the new run gets no place. `known` is the entry of the new run's name; NULL
+ * = the name is new.
  *
- * If a name began no run for JOB_NAME_REST_SECONDS, the name that began none for the longest time
- * gives its place.
- * Otherwise the choice depends on `known`, the entry of the new run's name; NULL = the name is new.
- * A known name has had a place before. It takes an idle place of its own user, or else of any user.
- * A new name takes an idle place only from a user who then still has at least as many places. A new
- * name gets no place while `max` names without a place are kept. */
+ * - If the last run of some name began more than JOB_NAME_REST_SECONDS ago, the name whose last
+ *   run began longest ago gives up its place.
+ * - Otherwise, if the new run's name is known, an idle place of the same user is taken, or else
+ *   an idle place of any user.
+ * - Otherwise the name is new. An idle place is taken only from a user who then still has at least
+ *   as many places as `user`. No place is taken while `max` names without a place are kept. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

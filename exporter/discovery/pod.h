@@ -1,5 +1,5 @@
-/* Finds the job name of the pod in which the exporter is a sidecar. The sources are from the
- * Kubernetes downward API. All of them are optional.
+/* Finds the job name of the pod in which the exporter is a sidecar. The name comes from these
+ * sources of the Kubernetes downward API, which are all optional:
  *
  * - The files `labels` and `annotations` in the directory of --jobs.pod-info. Their lines are
  *   key="value", as in a downwardAPI volume.

@@ -31,27 +31,30 @@
 
 #define FIRST_DELAY   1.0
 #define LONGEST_DELAY 300.0
-/* Longest delay while the program ends. It is short, because little time is left for retries. */
+/* The longest delay between retries while the program ends. The delay is short, because little time
+ * is left. */
 #define LONGEST_DELAY_AT_STOP 1.0
-/* Transfers end at once after an abort. Only a stuck disk takes longer. */
+/* Maximum wait for the thread after an abort. An abort ends a transfer at once, so the thread takes
+ * longer only when the disk hangs. */
 #define ABORT_SECONDS 5.0
 
 struct forwarder {
 	struct forwarder_options options;
 	char *url, user_agent[64];
 	struct download_options download_options;
-	/* opened before the first post, because libcurl takes 5 MB of memory */
+	/* Opened when the first run is posted. Until then, the 5 MB that libcurl takes are
+	 * saved. */
 	struct download *download;
 	struct http_response answer;
 	struct history *history;
-	int64_t version;   /* result of history_version() when no run was waiting */
+	int64_t version;   /* history_version() when last no run was waiting */
 	unsigned failures; /* number of failed rounds in a row */
 	struct complaint complaint;
 	struct retry_list retry_list;
-	double longest_delay; /* maximum of the wait, in seconds, for a run that is set aside */
+	double longest_delay; /* seconds; a run that is set aside waits at most this long */
 	struct worker worker;
 	atomic_bool stop;  /* forward the remaining runs, then end */
-	atomic_bool abort; /* end now; also ends a transfer */
+	atomic_bool abort; /* end now, even during a transfer */
 };
 
 static struct {
@@ -153,8 +156,8 @@ static int mark_run(struct forwarder *f, const struct run *r, struct err *e)
 	return historian_do(f->options.historian, mark_forwarded, &m, e);
 }
 
-/* Posts the run. Returns 0 when the receiver took the run or refused it for good, and the run is
- * marked as forwarded. */
+/* Posts the run. If the receiver took the run or refused it for good, marks the run as forwarded
+ * and returns 0. */
 static int forward_run(struct forwarder *f, const struct run *r, struct err *e)
 {
 	int code = post_run(f, r, e), status = f->answer.status;
@@ -187,7 +190,7 @@ static int forward_by_id(struct forwarder *f, const char *run_id, struct arena *
 	response_headers_clear(&f->answer);
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
-	/* There may be no run any more, because the limits of the history can remove it. */
+	/* The run may be gone, because the limits of the history may have removed it. */
 	if (code || runs.n == 0)
 		return code;
 	return forward_run(f, &runs.run[0], e);
@@ -206,7 +209,8 @@ static void note_success(struct forwarder *f, const char *run_id)
 	note_calm(f);
 }
 
-/* Returns true when the receiver answered but could not store this run. */
+/* Returns true when a post failed because of this run: the receiver answered but could not store
+ * the run. */
 static bool is_about_the_run(int code, const struct http_response *a)
 {
 	return code == -EIO && a->status == 500;
@@ -276,8 +280,8 @@ static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, str
 	}
 }
 
-/* Finds the oldest waiting runs. The limit counts runs with failures in addition to RUNS_AT_ONCE,
- * so that they do not block runs without failures. */
+/* Finds the oldest waiting runs, at most RUNS_AT_ONCE plus the number of runs that failed before.
+ * Failed runs therefore never fill the whole list and block other runs. */
 static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
 	struct err *e)
 {

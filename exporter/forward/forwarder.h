@@ -1,12 +1,15 @@
 /* The thread that forwards ended runs to another exporter (the receiver). It posts each run
- * separately to URL/runs (exporter/forward/run_message.h), at least once. The history is the queue:
- * a run of any process waits there until it is marked as forwarded. The limits of the history also
- * limit the queue. A forwarder that was killed continues after a restart. If the
+ * separately to URL/runs (exporter/forward/run_message.h). Each run is posted at least once. If the
  * receiver already has a run, it recognises the run by its id.
  *
- * After each failure in a row the thread waits longer, with a random part. A run that the receiver
- * refuses for good (forward_is_refusal) is not sent again. A run that fails repeatedly is set aside
- * and retried alone, so that it does not block other runs (exporter/forward/retry_list.h). */
+ * The history is the queue. A run that any process has written waits there until it is marked as
+ * forwarded, so a forwarder that was killed continues after a restart. The limits of the history
+ * also limit the queue.
+ *
+ * After each further failure in a row the thread waits longer, and a part of the wait is random. A
+ * run that the receiver refuses for good (forward_is_refusal) is not sent again. A run that fails
+ * repeatedly is set aside and retried separately, so that it does not block other runs
+ * (exporter/forward/retry_list.h). */
 #ifndef EXPORTER_FORWARD_FORWARDER_H
 #define EXPORTER_FORWARD_FORWARDER_H
 
@@ -30,11 +33,11 @@ struct forwarder_options {
 /* The texts in `o` and the historian must live longer than the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
-/* Forwards the remaining runs for at most timeout_seconds, then ends within a second. A signal of
- * signals_end ends the wait early; all threads must block these signals. `f` may be NULL.
+/* Forwards the remaining runs for at most timeout_seconds, and then ends within a second. A signal
+ * of signals_end ends the wait early; all threads must block these signals. `f` may be NULL.
  *
- * Call it after historian_settle, because runs are forwarded only from the history. Call it before
- * historian_stop.
+ * Runs are forwarded only from the history. Call this function after historian_settle, so that all
+ * runs are in the history, and before historian_stop.
  *
  * Returns -ETIMEDOUT when the disk of the history does not answer for five more seconds. `f` is
  * then not freed, and its thread still uses the historian. The caller must end the program by
@@ -45,7 +48,7 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds);
  * call forward_counts. */
 struct forward_counts {
 	bool active;
-	uint64_t delivered, refused, failures; /* `failures` = failed attempts; they are repeated */
+	uint64_t delivered, refused, failures; /* `failures` = failed attempts, which are retried */
 	/* numbers of runs after the last round; `stuck` = set aside */
 	uint64_t waiting, stuck;
 };
@@ -59,7 +62,8 @@ double forward_delay(unsigned failures, double random);
 
 /* Returns true when the receiver refuses the run for good. The answer must then contain the JSON
  * error bad_body (status 400) or too_large (status 413). The status alone is not enough. A proxy, a
- * load balancer or an HTTPS port may also answer 400 or 413, but only until someone repairs it. */
+ * load balancer or an HTTPS port may answer 400 or 413, too, but a retry succeeds after somebody
+ * has repaired the configuration. */
 bool forward_is_refusal(const struct http_response *a);
 
 /* Returns true when the answer contains the id of the run. The status alone is not enough, because

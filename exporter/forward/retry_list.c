@@ -9,7 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/runs.h"
 
-/* A run is set aside after this many failures in a row, for any reason. */
+/* A run that failed this many times in a row is set aside, whatever the reason was. */
 #define FAILURES_TO_GIVE_WAY 3
 
 struct retry_entry {

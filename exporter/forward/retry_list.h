@@ -28,7 +28,7 @@ struct retry_list {
 
 struct retry_wait {
 	struct mono now;
-	double seconds; /* time from `now` to the retry */
+	double seconds; /* seconds from `now` until the retry */
 };
 
 /* Returns the number of failures of this run so far. */
@@ -41,7 +41,7 @@ bool retry_list_add(struct retry_list *s, const char *run_id, bool by_itself,
 
 bool retry_list_is_aside(const struct retry_list *s, const char *run_id);
 
-/* Returns true when the run is set aside and its wait is over. `most` limits the wait, in
+/* Returns true when the run is set aside and its wait is over. No run waits longer than `most`
  * seconds. */
 bool retry_list_is_due(const struct retry_list *s, const char *run_id, struct mono now,
 	double most);

@@ -21,7 +21,7 @@
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
-#define LARGEST_LIMIT      0x1p63             /* largest memory limit of the kernel */
+#define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
 #define CENTURY_SECONDS    3155760000.0
 
 enum message_kind { TEXT, NUMBER, COUNT };
@@ -112,9 +112,9 @@ static json_t *fields_json(const void *thing, const struct message_field *fields
 
 json_t *run_message(const struct run *r)
 {
-	/* The receiver refuses a run whose times disagree with its duration. This happens when the
-	 * wall clock was set during the run. The end time is more likely right than the start time,
-	 * so the start time is computed from it. */
+	/* If the wall clock was set during the run, the start time and the end time do not fit the
+	 * duration. The receiver refuses such a run. The end time is more likely right, so compute
+	 * the start time from the end time and the duration. */
 	struct run told = *r;
 
 	if (!run_times_agree(r))

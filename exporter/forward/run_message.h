@@ -1,5 +1,5 @@
-/* An ended run with its statistics as JSON: the body of POST /runs. The keys are the names of the
- * members of struct run. Times are seconds since 1970. Unknown values are null or absent. The
+/* The body of POST /runs: an ended run with its statistics as JSON. The keys are the names of the
+ * members of struct run. Times are seconds since 1970. An unknown value is null or left out. The
  * reader ignores unknown keys, so that sender and receiver may have different versions. */
 #ifndef EXPORTER_FORWARD_RUN_MESSAGE_H
 #define EXPORTER_FORWARD_RUN_MESSAGE_H

@@ -1,4 +1,5 @@
-/* The history file stores the state of this clock, because each wrapper is a new process. */
+/* The history file stores the state of this clock, because each wrapper is a new process and would
+ * otherwise start without a state. */
 #include "exporter/history/age_clock.h"
 
 #include <math.h>
@@ -8,8 +9,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* The stored state is updated at most once an hour, because all readers read the file again after
- * every change. */
+/* The stored state is updated at most once an hour. After every change of the file, all readers
+ * read the file again. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};
@@ -22,7 +23,7 @@ static double agree(struct age_clock *c, struct age_clock_reading now)
 }
 
 /* Handles a reboot. Accepts the new wall time if the machine was off for less than a day. Converts
- * the monotonic times of both readings to the clock of the new boot. */
+ * the monotonic times of `agreed` and `doubted` to the clock of the new boot. */
 static void note_boot(struct age_clock *c, struct age_clock_reading now, const char *boot_id)
 {
 	double off = now.wall - c->agreed.wall, doubted = now.wall - c->doubted.wall;
@@ -31,7 +32,7 @@ static void note_boot(struct age_clock *c, struct age_clock_reading now, const c
 	if (off > 0 && off < AGE_CLOCK_DOUBT_SECONDS)
 		c->agreed = now;
 	c->agreed.mono = now.mono;
-	/* A jump of the wall clock before the reboot can still be accepted after the reboot. */
+	/* Keep a jump from before the reboot, so that it can still be accepted after the reboot. */
 	if (doubted >= 0)
 		c->doubted.mono = now.mono - doubted;
 	else

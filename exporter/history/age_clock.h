@@ -10,7 +10,7 @@
 
 #include "collectors/base/clock.h"
 
-/* smaller differences are not jumps: slewing and late calls cause them */
+/* A smaller difference is not a jump. Slewing and late calls cause small differences. */
 #define AGE_CLOCK_JUMP_SECONDS  3600.0
 #define AGE_CLOCK_DOUBT_SECONDS 86400.0
 #define AGE_CLOCK_BOOT_ID_MAX   40
@@ -23,7 +23,7 @@ struct age_clock_reading {
 struct age_clock {
 	struct age_clock_reading agreed;     /* the last accepted reading */
 	struct age_clock_reading doubted;    /* reading after a jump; not accepted yet */
-	char boot_id[AGE_CLOCK_BOOT_ID_MAX]; /* boot that `mono` counts from; "" = unknown */
+	char boot_id[AGE_CLOCK_BOOT_ID_MAX]; /* the boot in which `mono` was read; "" = unknown */
 };
 #define AGE_CLOCK_INIT ((struct age_clock){.agreed = {NAN, NAN}, .doubted = {NAN, NAN}})
 

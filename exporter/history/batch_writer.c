@@ -7,8 +7,8 @@
 
 #include "exporter/core/paths.h"
 
-/* Minimum number of seconds between two files that are set aside. Without it, a broken disk that
- * damages each fresh file would leave many such files. */
+/* Minimum number of seconds between two files that are set aside. If a broken disk damages each
+ * fresh file, this limit keeps the number of set-aside files small. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)
@@ -100,7 +100,7 @@ bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 	case -ENOMEM:
 		return false;
 	default:
-		/* Close the file, because its descriptor may be unusable, for example after a
+		/* Close the file, because its descriptor may have become unusable, for example by a
 		 * remount. The next attempt opens the file again. */
 		if (strcmp(w->config->path, ":memory:") != 0)
 			history_close(TAKE(w->history));
@@ -123,7 +123,8 @@ static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 	return 0;
 }
 
-/* Returns true when the error is about one event only. Other events must then still be written. */
+/* Returns true when the error concerns only one event. The other events of the batch can still be
+ * written. */
 static bool is_refusal(int code)
 {
 	return code == -ENXIO || code == -EINVAL;

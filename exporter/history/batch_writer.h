@@ -1,6 +1,6 @@
-/* The historian's access to the history file: opens the file, writes batches of events, enforces
- * limits, closes orphaned runs, and recovers from failures. Used by one thread. Writes log
- * lines. */
+/* The historian's access to the history file. It opens the file, writes batches of events, enforces
+ * limits, closes open runs whose exporter is gone, and recovers from failures. Only one thread may
+ * use it. It writes log lines. */
 #ifndef EXPORTER_HISTORY_BATCH_WRITER_H
 #define EXPORTER_HISTORY_BATCH_WRITER_H
 
@@ -12,15 +12,15 @@ enum upkeep { UPKEEP_NONE, UPKEEP_ORPHANS, UPKEEP_LIMITS };
 
 struct batch_writer {
 	const struct historian_config *config;
-	/* Is called while another process has the lock; see history_wait_while. */
+	/* Called while another process has locked the file; see history_wait_while. */
 	bool (*patient)(void *context, double stuck_seconds);
 	void *patient_context;
 	struct history *history; /* NULL = not open */
 	struct event_queue open; /* begin events of open runs, to repeat in a fresh file */
-	bool begin_again;        /* the events in `open` must be written first */
+	bool begin_again;        /* true = write the events in `open` before all others */
 	enum upkeep upkeep;      /* next step of upkeep */
 	double set_aside_at, checked_at;
-	struct history_losses losses; /* the counts that the file stores, as last read */
+	struct history_losses losses; /* the file's counts of removed data, as last read */
 	struct complaint complaint, refusals, forgetting, losing;
 };
 
@@ -40,8 +40,8 @@ struct batch_written {
 int batch_writer_write(struct batch_writer *w, struct event_queue *batch, struct batch_written *ret,
 	struct err *e);
 
-/* Calls `function` once in a transaction, and commits when `function` returns 0 or more. Calls
- * batch_writer_recover after a failure of the file. */
+/* Calls `function` once in a transaction. Commits when `function` returns 0 or more. If the file
+ * fails, calls batch_writer_recover. */
 int batch_writer_do(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);

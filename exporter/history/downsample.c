@@ -1,6 +1,6 @@
 /* Thinning: replaces the samples of a time bucket by three rows. The three rows contain the mean,
  * the growth and the extremes, because statistics and charts need these. Old samples are first
- * thinned to minutes, and later to hours. */
+ * merged into buckets of a minute, and later into buckets of an hour. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
  * ms. */
 #define ROWS_AT_ONCE 2000
 
-/* This number of newest samples of a run stays at full rate until the samples are old. At one
- * sample a second, they cover more than a day. */
+/* Each run keeps this many of its newest samples at full rate. The age of a sample can cause an
+ * earlier thinning. At one sample a second, this many samples cover more than a day. */
 #define FULL_RATE_SAMPLES 100000
 
 /* `width` is the length of a bucket in seconds. Samples are thinned when they are older than
- * `age_factor` * full_rate_seconds. By default, samples become minutes after 7 days, and hours
- * after 210 days. */
+ * `age_factor` * full_rate_seconds. By default, samples are merged into buckets of a minute after 7
+ * days, and into buckets of an hour after 210 days. */
 static const struct thinning_level {
 	double width, age_factor;
 	enum history_statement thinnable, thinned;
@@ -64,8 +64,8 @@ static double higher(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-/* Adds a value to one column of the bucket. The growth of a sample shorter than `shortest` seconds
- * is not used as a rate (see recommender/stats.c). */
+/* Adds a value to one column of the bucket. If a sample is shorter than `shortest` seconds, its
+ * growth per second is ignored as an extreme (see recommender/stats.c). */
 static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t kind, double v,
 	double duration, double shortest)
 {
@@ -82,7 +82,8 @@ static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t ki
 	}
 	if (isnan(extreme))
 		return;
-	/* A reading with duration 0 can be the highest value, but not the lowest. */
+	/* A reading with duration 0 may raise the highest value, but does not change the lowest
+	 * value. */
 	if ((kind == SAMPLE_MEASURED && duration > 0) || kind == SAMPLE_LOWEST)
 		c->lowest = lower(c->lowest, extreme);
 	if (kind == SAMPLE_MEASURED || kind == SAMPLE_HIGHEST)
@@ -188,7 +189,7 @@ struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
 	double cutoff; /* seconds since 1970; older samples are thinned */
-	int64_t keep;  /* this many newest samples of a run are not thinned until they are old */
+	int64_t keep;  /* number of newest samples of a run that are thinned only by age */
 	size_t rows;   /* rows read so far */
 	struct sql select, insert;
 	struct thinning_bucket bucket;
@@ -207,10 +208,10 @@ static bool is_due(const struct history_thinning *t, const struct thinned_row *r
 	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
 }
 
-/* Reads the next bucket of the run. Returns 1 when the bucket is complete and may be thinned, and 0
- * when there is no such bucket. A bucket is complete when a later bucket has begun, or when no more
- * samples can come. If the clock stood still, a bucket may have more than ROWS_AT_ONCE rows. Such a
- * bucket is split. */
+/* Reads the next bucket of the run. Returns 1 when the bucket is complete and may be thinned.
+ * Returns 0 when there is no such bucket. A bucket is complete when a later bucket has begun, or
+ * when no more samples can come. If the clock stood still, very many rows can fall into one bucket.
+ * A bucket with more than ROWS_AT_ONCE rows is split. */
 static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -351,8 +352,8 @@ static int thin_run(struct history_thinning *t, struct run_to_thin r, struct err
 	code = has_due(t, &r, newest, e);
 	if (code > 0)
 		code = thin_rows(t, &r, newest, e);
-	/* All samples of this ended run are old, and all were read. Mark the whole run as
-	 * thinned. */
+	/* The run has ended, all its samples are old, and all of them were read. Mark the whole run
+	 * as thinned. */
 	if (code == 0 && !r.open && r.from == newest && newest_at < t->cutoff)
 		r.from = r.until;
 	if (code == 0 && r.from != before)

@@ -142,8 +142,8 @@ static double joined(enum metric_fold how, double earlier, double later)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		/* The growth of one interval may be unknown. The next known growth then already
-		 * covers both intervals (sample_rows.c). */
+		/* If the growth of one interval is unknown, the next known growth already covers
+		 * both intervals (sample_rows.c). */
 		return isnan(later) ? earlier : isnan(earlier) ? later : earlier + later;
 	case FOLD_PEAK:
 		return fmax(earlier, later);

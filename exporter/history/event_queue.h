@@ -21,7 +21,8 @@ struct event {
 		struct sample sample;
 		struct run_finish finish;
 	};
-	/* The texts and values behind the pointers are in the same allocation, after the struct. */
+	/* The texts and values to which the members point are stored after this struct, in the same
+	 * allocation. */
 };
 
 struct event *event_queue_new_begin(const struct run_begin *b);
@@ -34,7 +35,7 @@ struct event_queue {
 	size_t max_samples, max_runs;  /* 0 = no bound */
 	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
 	uint64_t samples_dropped, runs_dropped;
-	uint64_t samples_lost; /* those of `samples_dropped` that could not be merged */
+	uint64_t samples_lost; /* number of dropped samples that could not be merged */
 };
 
 void event_queue_push(struct event_queue *r, struct event *take);

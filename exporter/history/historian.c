@@ -33,7 +33,7 @@
 /* The file size is measured every 16 commits, because one commit changes it little. */
 #define SIZE_COMMITS 16
 
-/* A thread that waits for a lock says so several times within this time. */
+/* While the thread waits for a lock, it sets `locked_at` several times within this many seconds. */
 #define LOCKED_SECONDS 0.1
 
 /* Upper limit of deadlines, in seconds of batch_writer_clock(). The limit is about 30 years after
@@ -60,18 +60,18 @@ struct historian {
 	pthread_cond_t wake, progress;
 	struct event_queue queue;
 	struct historian_call *calls;
-	uint64_t handed;        /* events queued since the start */
-	uint64_t settled;       /* events committed, refused or dropped */
+	uint64_t handed;        /* number of events queued since the start */
+	uint64_t settled;       /* number of events committed, refused or dropped */
 	size_t samples_at_hand; /* samples that are being written now */
 	bool stop, hurry, gave_up, suspect, ended;
-	bool awaited;                   /* a caller waits until all is on disk */
+	bool awaited;                   /* a caller waits until all events are on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
-	double stop_at, upkeep_until;   /* deadlines during stop, in the same clock */
+	double stop_at, upkeep_until;   /* deadlines of historian_stop, in the same clock */
 	double pause;                   /* current pause in seconds; 0 = no failure */
-	double attempt_at;              /* the current write began; INFINITY = none */
-	double failing_at;              /* first of the failures in a row; INFINITY = none */
-	double locked_at;               /* the last call of is_patient ... */
-	double stuck_at;                /* ... and when the holder of the lock last wrote */
+	double attempt_at;              /* start of the current write; INFINITY = no write */
+	double failing_at;              /* time of the first failure in a row; INFINITY = none */
+	double locked_at;               /* time of the last call of is_patient */
+	double stuck_at;                /* time when the holder of the lock last wrote */
 	double slowest;                 /* longest write so far, in seconds */
 	struct err failure;             /* the last one */
 	struct historian_health health;
@@ -79,7 +79,7 @@ struct historian {
 	/* Only the historian's thread uses the members below. */
 	struct batch_writer writer;
 	unsigned commits;
-	uint64_t seen_dropped, seen_lost; /* counts of the queue at the last check */
+	uint64_t seen_dropped, seen_lost; /* samples_dropped, samples_lost at the last check */
 	struct complaint joining, losing;
 };
 
@@ -139,7 +139,8 @@ static bool may_end(const struct historian *h, double now)
 		return false;
 	if (!h->stop || now < h->stop_at)
 		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
-	/* Go on while writes succeed, because the disk may be slow but not stuck. */
+	/* The deadline is over. Continue while writes succeed: the disk may be slow, but it is not
+	 * stuck. */
 	return h->queue.n == 0 || h->pause > 0;
 }
 
@@ -211,7 +212,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 	const struct err *e)
 {
 	double now = batch_writer_clock();
-	/* Many others write in turn: that is no failure of the disk. */
+	/* The lock is passed on quickly, because many processes write in turn. This is no failure
+	 * of the disk. */
 	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 
@@ -225,8 +227,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 		h->failure = *e;
 }
 
-/* Counts the results of the batch. Sets the time of the next write and of the next upkeep. The
- * caller holds the lock. */
+/* Counts the results of the batch. Sets the time of the next write and of the next upkeep. If
+ * `at_once` is true, a failed batch is written again without a pause. The caller holds the lock. */
 static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
 	bool at_once, const struct err *e)
 {
@@ -420,10 +422,10 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 	hand_over(h, event_queue_new_finish(f));
 }
 
-/* A wait until all events are on disk; see historian_settle. */
+/* The state of a wait until all events are on disk; see historian_settle. */
 struct settling {
 	double begun;
-	double worked_at; /* the thread last used CPU time; -INFINITY = not since `begun` */
+	double worked_at; /* when the thread last used CPU time; -INFINITY = not since `begun` */
 	int64_t used;     /* CPU time of the thread in nanoseconds */
 };
 
@@ -434,7 +436,8 @@ static int64_t cpu_time(const struct historian *h)
 	return pthread_getcpuclockid(h->thread, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
-/* Returns the time at which a hasty wait has no hope left. The caller holds the lock. */
+/* Returns the time at which a wait with `hasty` gives up, because the disk seems not to work.
+ * INFINITY = never. The caller holds the lock. */
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
 	double slow = 2 * h->slowest, least = s->begun + HISTORIAN_GRACE_SECONDS;
@@ -462,7 +465,8 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	uint64_t target = h->handed;
 
 	h->hurry = true;
-	/* The usual pause after a failure is longer than a hasty wait. */
+	/* `awaited` shortens the pause after a failure. The usual pause is longer than a wait with
+	 * `hasty`. */
 	h->awaited = h->config.hasty;
 	pthread_cond_signal(&h->wake);
 	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, &s, now)),

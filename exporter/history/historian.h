@@ -12,17 +12,18 @@
 
 #include "exporter/history/history.h"
 
-/* Maximum number of samples that wait for the disk: over an hour of one run at one sample a
- * second. */
+/* Maximum number of samples that wait for the disk. One run at one sample a second needs over an
+ * hour to reach it. */
 #define HISTORIAN_QUEUE_SAMPLES 4096
 /* Maximum number of begins and finishes of runs that wait. */
 #define HISTORIAN_QUEUE_RUNS 8192
 
-/* Upkeep enforces limits and closes orphaned runs. It runs at the start, at this interval, and at
- * the end. The upkeep at the end is needed because the wrapper of a short job may not live for a
- * whole interval. */
+/* Upkeep enforces limits, and closes open runs whose exporter is gone. It runs at the start, then
+ * every HISTORIAN_UPKEEP_SECONDS, and at the end. The upkeep at the end is needed because the
+ * wrapper of a short job may end before the first interval is over. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* A run of another PID namespace counts as interrupted after this many seconds without a sample. */
+/* An open run of another PID namespace is marked as interrupted when it has had no sample for this
+ * many seconds. */
 #define HISTORIAN_STALE_SECONDS 600
 /* historian_stop retries failed writes for this many seconds. */
 #define HISTORIAN_STOP_SECONDS 5
@@ -40,7 +41,7 @@ struct historian_config {
 	void *alive_context;
 	double stop_seconds, leave_seconds; /* 0 = the two defaults above */
 	double last_upkeep_seconds;         /* 0 = the default of 0.5 s */
-	bool upkeep_waits;                  /* true: the first upkeep waits for historian_upkeep */
+	bool upkeep_waits;                  /* true = no upkeep before historian_upkeep is called */
 	bool hasty;                         /* see historian_settle */
 };
 
@@ -62,18 +63,21 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * early; all threads must block these signals. After a failed wait the historian has given up:
  * later flushes do not wait, and historian_stop tries to write only once.
  *
- * With `hasty`, somebody waits for this program to exit, so it waits only while the disk works. It
- * gives up HISTORIAN_GRACE_SECONDS after the call or after the first error, whichever is later.
- * A lock counts as an error when its holder has written nothing for as long. A write counts as
- * hanging after HISTORIAN_HANG_SECONDS without CPU time. A disk whose writes were slow before is given twice the
- * time of the slowest of them instead of these two times. */
+ * If `hasty` is set, somebody waits for this program to exit, so the function waits only while the
+ * disk works. It gives up in these cases:
+ * - HISTORIAN_GRACE_SECONDS have passed since the call and since the first error.
+ * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
+ * - A write has used no CPU time for HISTORIAN_HANG_SECONDS.
+ *
+ * If the slowest write so far took long, the last two cases wait for twice the duration of that
+ * write instead. */
 bool historian_settle(struct historian *h, double timeout_seconds);
 #define HISTORIAN_GRACE_SECONDS 0.3
 #define HISTORIAN_HANG_SECONDS  3.0
 
 bool historian_gave_up(struct historian *h);
 
-/* Says in `e` why the events that wait are not on disk. */
+/* Fills `e` with the reason why events still wait and are not on disk. */
 void historian_why(struct historian *h, struct err *e);
 
 /* Calls `function` once on the historian's thread, in a separate transaction, and waits for the
@@ -90,9 +94,10 @@ int historian_do_within(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	double seconds, struct err *e);
 
-/* Starts the upkeep that `upkeep_waits` delayed. Upkeep closes open runs that nobody continues.
- * Call it when the server has taken over the open runs that it continues. Earlier upkeep could mark
- * a run as interrupted although the run ends normally while the server starts. */
+/* Starts the first upkeep if `upkeep_waits` is set. Upkeep closes open runs that nobody continues.
+ * The server must therefore call this function only after it has taken over the open runs that it
+ * continues. An earlier upkeep could mark a run as interrupted although the run ends normally while
+ * the server starts. */
 void historian_upkeep(struct historian *h);
 
 /* Call it when a read failed with -EBADMSG. The historian checks the file, and sets it aside when
@@ -110,9 +115,10 @@ struct historian_health historian_health(struct historian *h);
 /* Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
- * Returns -ETIMEDOUT when the thread has not ended after leave_seconds, or after stop_seconds if
- * the historian gave up before. The thread then still waits for the disk, and nothing is freed. The
- * caller must call historian_stop again, or end the program by _exit(2). */
+ * Returns -ETIMEDOUT when the thread has not ended after leave_seconds. If the historian has given
+ * up before (historian_settle), returns -ETIMEDOUT after stop_seconds already. The thread then
+ * still waits for the disk, and nothing is freed. The caller must call historian_stop again, or end
+ * the program by _exit(2). */
 int historian_stop(struct historian *h);
 
 #endif

@@ -62,15 +62,16 @@ void history_closep(struct history **h); /* for AUTO */
 /* Reads the whole file and checks its structure. Returns -EBADMSG when the file is corrupt. */
 int history_check(struct history *h, struct err *e);
 
-/* Copies the -wal file into the database, unless the database was deleted or is busy. */
+/* Copies the -wal file into the database. Does not copy when the database file was deleted or
+ * replaced, or when it is busy. */
 void history_checkpoint(struct history *h);
 
-/* Call it after -EBADMSG. Closes the handle without writing and renames the file as history_open
- * does, unless another exporter already renamed it. Fills `notice` when the file was renamed. Frees
- * the handle even on failure. */
+/* Call it after -EBADMSG. Closes the handle without writing. Then renames the file as history_open
+ * does, and fills `notice`. If another exporter has already renamed the file, only closes the
+ * handle. Frees the handle even on failure. */
 int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
 
-uint64_t history_bytes(struct history *h); /* bytes of the file and -wal, or in memory */
+uint64_t history_bytes(struct history *h); /* bytes of file and -wal, or of the memory database */
 
 struct run_begin {
 	const char *run_id, *job_name, *host;
@@ -95,10 +96,10 @@ struct run_finish {
 	const char *architecture; /* one of the names in recommender/catalogue/architecture.h */
 	const char *cpu_level;    /* see collectors/followed/run_binary.h */
 	struct run_server server;
-	/* Members with the same meaning as in struct run. */
+	/* These members have the same meaning as in struct run. */
 	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;
 	const char *disk_source, *not_measured;
-	double machine_vram_bytes; /* of all GPUs of the machine; 0 or NaN = unknown; not stored */
+	double machine_vram_bytes; /* all GPUs together; 0 or NaN = unknown; not in the file */
 	bool killed;               /* SIGKILL ended a process of the run; not stored */
 };
 
@@ -110,8 +111,8 @@ struct run_finish {
 struct sample {
 	char run_id[RUN_ID_MAX];
 	double at;       /* end of the interval, seconds since 1970 UTC */
-	double duration; /* seconds; 0 = a correction at the same instant (recommender/run.h) */
-	double *value;   /* one per column; NaN = unknown = NULL in the file */
+	double duration; /* seconds; 0 = a correction of totals (recommender/run.h) */
+	double *value;   /* one per column; NaN = unknown, stored as NULL */
 };
 
 /* ---- writing; the caller has begun a transaction ---- */
@@ -135,8 +136,8 @@ int history_samples(struct history *h, const struct sample *samples, size_t n, s
  * if `f` says that the run was not measured. The stored `not_measured` then gives the reason. If
  * the duration in `f` is NaN, the sum over the samples is stored.
  *
- * Returns 0. An unknown or ended run stays unchanged, with one exception: the outcome `interrupted`
- * is corrected. */
+ * Returns 0. If the run has already ended as `interrupted`, its outcome is corrected. Any other
+ * ended run, and an unknown run, is left unchanged. */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
 /* Adds an ended run that another exporter recorded and forwarded. Adds its statistics, but no
@@ -157,7 +158,8 @@ int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e);
 int history_run_forwarded(struct history *h, const char *run_id, enum outcome outcome, double at,
 	struct err *e);
 
-/* How to decide that the owner of an open run, the exporter that records it, is gone. */
+/* The facts that decide whether the owner of an open run is gone. The owner is the exporter that
+ * records the run. */
 struct orphan_rule {
 	double now, stale_seconds;
 	const struct run_root *here; /* this machine: boot_id and pid_namespace */
@@ -175,8 +177,9 @@ struct orphan_rule {
  * machine.
  *
  * If no wrapper records a run, the run stays open while its root process lives, because the next
- * exporter continues the run. A run of another or unknown PID namespace is closed when its last
- * sample is too old: older than stale_seconds, and older than three intervals of the run.
+ * exporter continues the run. The owner cannot be looked up if the run is of another or unknown PID
+ * namespace. Such a run is closed when its last sample is older than stale_seconds, and also older
+ * than three intervals of the run.
  *
  * Closes only a few runs. Returns 1 when it must be called again, in a new transaction. */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
@@ -193,17 +196,16 @@ enum history_limit { /* bits */
 	LIMIT_FULL_RATE = 8,
 };
 
-/* The limits of a history. 0 = no limit. Every exporter that uses the file enforces limits. The
- * file therefore stores the limits of the exporter that serves, and whether an exporter forwards
- * runs. Stored settings are valid for 30 days. */
+/* The limits of a history. 0 = no limit. Every exporter that uses the file enforces limits, and all
+ * of them should enforce the same limits. The file therefore stores the limits of the server, and
+ * whether an exporter forwards runs. Stored settings are valid for 30 days. */
 struct history_limits {
 	size_t runs_per_job;      /* ended runs of a job; the oldest are removed */
 	double retention_seconds; /* maximum age of a run, counted from its end */
 	uint64_t max_bytes;       /* maximum size of the file; see history_prune */
-	double full_rate_seconds; /* Keeps runs that are not forwarded yet, unless the file exceeds max_bytes. The file stores
-	 * this setting for all exporters. */
-	/* Keeps runs that are not forwarded yet, unless the file exceeds max_bytes. Stored for all
-	 * exporters. */
+	double full_rate_seconds; /* older samples are merged into buckets of a minute */
+	/* Keep runs that are not forwarded yet, unless the file exceeds max_bytes. The file stores
+	 * this setting, so that all exporters obey it. */
 	bool keep_unforwarded;
 	/* Bits of enum history_limit: the limits that the user did not set. They are replaced by
 	 * the limits that a server stored in the file. */
@@ -251,11 +253,11 @@ struct run_query {
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* A summary of a job's runs. It differs after a run of the job began, ended, was corrected or was
- * removed. */
+/* A summary of a job's runs that shows changes. Two summaries differ if a run of the job began,
+ * ended, was corrected or was removed between them. */
 struct job_mark {
 	uint64_t runs, running, succeeded;
-	double ids, ended; /* sums of the ids and of the end times */
+	double ids, ended; /* sum of the runs' ids; sum of their end times */
 };
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b);
 /* Summarizes the runs that started at or after `since` (seconds since 1970 UTC). All values are 0
@@ -266,7 +268,7 @@ int history_job_mark(struct history *h, const char *job_name, double since, stru
 struct job_row {
 	const char *job_name;
 	uint64_t runs;                    /* all runs of the job so far, including removed runs */
-	uint64_t outcomes[OUTCOME_COUNT]; /* ended runs ever, by outcome; [RUNNING] = open now */
+	uint64_t outcomes[OUTCOME_COUNT]; /* all ended runs, by outcome; [RUNNING] = open runs */
 	double last_started_at;
 	double last_ended_at; /* end of the newest ended run; NaN = no run has ended */
 	enum outcome last_outcome;
@@ -301,10 +303,10 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
  * sample with the bucket's means, growth and high-water marks. Returns -ENOENT for an unknown run.
  * `ret->n` is 0 when the samples were removed.
  *
- * Returns at most HISTORY_SERIES_MAX samples. If a run has more, neighbouring samples are merged as
- * in a bucket, but the newest samples are not. Statistics of such a run are computed from the
- * merged samples. Sums, means and high-water marks stay exact, but lowest and highest values come
- * closer to the mean. */
+ * Returns at most HISTORY_SERIES_MAX samples. If a run has more samples, neighbouring samples are
+ * merged as in a bucket. Only the newest samples are not merged. Statistics of such a run are
+ * computed from the merged samples. Sums, means and high-water marks stay exact, but lowest and
+ * highest values come closer to the mean. */
 #define HISTORY_SERIES_MAX (1u << 17)
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);
@@ -327,13 +329,13 @@ struct open_run {
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);
 
-/* Makes SQLite call `over` regularly during every read of this handle, also within one statement.
- * If `over` returns true, the read fails with a negative errno. */
+/* While this handle reads, SQLite calls `over` regularly, even within one long statement. If `over`
+ * returns true, the read fails with a negative errno. */
 void history_give_up_when(struct history *h, bool (*over)(void));
 
-/* While another process holds the write lock, makes this handle call `patient` every few
- * milliseconds. `stuck_seconds` is the time since that process wrote something. After 2 s, or when
- * `patient` returns false, the call that waits fails with -EBUSY. */
+/* While another process holds the write lock, this handle calls `patient` every few milliseconds.
+ * `stuck_seconds` is the time since that process last wrote something. The call that waits for the
+ * lock fails with -EBUSY after 2 s, or when `patient` returns false. */
 void history_wait_while(struct history *h, bool (*patient)(void *context, double stuck_seconds),
 	void *context);
 

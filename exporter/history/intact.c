@@ -1,7 +1,7 @@
-/* Notices that another program truncated, overwrote or deleted files of the open history. SQLite
- * itself trusts its cache and the -shm file: it would go on writing into a file that nobody can
- * read afterwards. File formats: https://www.sqlite.org/fileformat2.html and
- * https://www.sqlite.org/walformat.html */
+/* Detects that another program truncated, overwrote or deleted files of the open history. SQLite
+ * does not detect this, because it trusts its cache and the -shm file. It would continue to write,
+ * although nobody could read the file afterwards. File formats:
+ * https://www.sqlite.org/fileformat2.html and https://www.sqlite.org/walformat.html */
 #include "exporter/history/tables.h"
 
 #include <errno.h>
@@ -17,24 +17,25 @@
 
 #define PATH_BUF_MAX     8192
 #define HEADER_BYTES     100 /* of the database */
-#define WRITE_VERSION    18  /* offset in that header; WAL_VERSION in WAL mode */
+#define WRITE_VERSION    18  /* offset in the header; the value is WAL_VERSION in WAL mode */
 #define WAL_VERSION      2
 #define WAL_HEADER_BYTES 32
 #define FRAME_BYTES      24 /* header of a frame; a page follows */
 #define WAL_SALT         16 /* offset in the header of the -wal file */
 #define SALT_BYTES       8
 #define INDEX_BYTES      32768 /* one block of the -shm file */
-#define INDEX_PAGE_SIZE  14    /* offsets in the -shm file */
+#define INDEX_PAGE_SIZE  14    /* this and the next two: offsets in the -shm file */
 #define INDEX_FRAMES     16
 #define INDEX_SALT       32
 
 /* ---- a -shm file that became shorter than its mapping ---- */
 
-static atomic_uint torn; /* pages of mappings that were lost so far */
+static atomic_uint torn; /* number of mapped pages that were lost so far */
 
-/* Access to a mapped page beyond the end of its file raises SIGBUS, which would end this program
- * and leave the job without its wrapper. Puts an empty page there instead. SQLite finds an empty
- * -shm file invalid and makes a new one, and history_check_intact then reports the damage. */
+/* Handles an access to a mapped page beyond the end of its file. The kernel sends SIGBUS, which
+ * would end this program and leave the job without its wrapper. This function maps an empty page at
+ * the address instead. SQLite then finds an empty, invalid -shm file and makes a new one. Later,
+ * history_check_intact reports the damage. */
 static void on_lost_page(int number, siginfo_t *info, void *context)
 {
 	long size = sysconf(_SC_PAGESIZE);
@@ -70,14 +71,15 @@ int history_stat(const struct history *h, const char *suffix, struct stat *ret)
 {
 	struct buf name AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
 
-	/* SQLite follows a link, and creates the other files where the link leads. */
+	/* If the path is a symbolic link, SQLite follows the link. It creates the -wal and -shm
+	 * files beside the target of the link. */
 	buf_addf(&name, "%s%s", h->file.db ? sqlite3_db_filename(h->file.db, "main") : h->path,
 		suffix);
 	return stat(buf_text(&name), ret);
 }
 
-/* Returns a file of the open database, or NULL. Another descriptor for the database must not be
- * opened, because closing it would release SQLite's locks. */
+/* Returns the file of the open database that SQLite itself uses, or NULL. The database must not be
+ * opened a second time. Closing the second descriptor would release SQLite's locks. */
 static sqlite3_file *file_of(const struct history *h, int which)
 {
 	sqlite3_file *f = NULL;
@@ -102,15 +104,15 @@ static int check_database(const struct history *h, bool *wal, struct err *e)
 	if (rc == SQLITE_IOERR_SHORT_READ)
 		return damaged(h, e, "the file was truncated");
 	if (rc != SQLITE_OK)
-		return 0; /* SQLite reports what it cannot read */
+		return 0; /* SQLite itself reports a failed read */
 	if (memcmp(header, "SQLite format 3", sizeof "SQLite format 3") != 0)
 		return damaged(h, e, "the file was overwritten");
 	*wal = header[WRITE_VERSION] == WAL_VERSION;
 	return 0;
 }
 
-/* Compares the -wal file with the index of its frames. The caller has the write lock, so nobody
- * else changes either of them. */
+/* Compares the -wal file with the index of its frames in the -shm file. The caller has the write
+ * lock, so no other process changes these two files. */
 static int check_wal(const struct history *h, struct err *e)
 {
 	sqlite3_file *db = file_of(h, SQLITE_FCNTL_FILE_POINTER);
@@ -151,7 +153,8 @@ int history_check_intact(const struct history *h, struct err *e)
 {
 	bool wal = false;
 
-	/* The first page of a new file may still be missing until the last statement is prepared. */
+	/* Do not check before the last statement is prepared, because a new file may have no first
+	 * page until then. */
 	if (h->memory || !h->add_sample)
 		return 0;
 	if (h->lost_pages != history_lost_pages())

@@ -18,7 +18,7 @@
 
 #define BUSY_TIMEOUT_MS 2000
 #define OPEN_RETRY_MS   20
-#define SHORT_WAITS     10 /* of 1 ms, before those of LONG_WAIT_MS */
+#define SHORT_WAITS     10 /* number of waits of 1 ms; later waits take LONG_WAIT_MS */
 #define LONG_WAIT_MS    20
 #define OPEN_SECONDS    3.0
 #define PATH_BUF_MAX    8192
@@ -46,11 +46,11 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 
 /* ---- once per process ---- */
 
-/* SQLite's blocks are rounded up to six sizes, because glibc keeps freed blocks. For each thread
- * and each of 64 sizes up to 1032 bytes, glibc's tcache keeps up to seven freed blocks
- * (malloc/malloc.c). These are up to 230 KiB, and the memory around these blocks cannot be given
- * back. SQLite uses nearly all of these sizes, so the memory would grow for hours. With six sizes,
- * the tcache is full soon, with 14 KiB. */
+/* The sizes of SQLite's blocks are rounded up to six sizes, because glibc keeps freed blocks. For
+ * each thread, glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes
+ * (malloc/malloc.c). These blocks take up to 230 KiB, and the memory around them cannot be given
+ * back to the kernel. SQLite uses nearly all of the 64 sizes, so the program's memory would grow
+ * for hours. With six sizes, the tcache is full soon, and then contains only 14 KiB. */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
 
@@ -65,9 +65,10 @@ static int round_up(int n)
 	return class;
 }
 
-/* True after SQLite recovered writes from a -wal file, which SQLite logs. It recovers them when the
- * last process did not close the database and no other process has it open. The existence of a -wal
- * file is not enough, because a running exporter always has one.
+/* `recovered` is true after SQLite has recovered writes from a -wal file. SQLite reports the
+ * recovery to its log. It recovers writes when it opens a database that the last process did not
+ * close, and that no other process has open. The existence of a -wal file does not prove this,
+ * because a running exporter always has a -wal file.
  *
  * open_patiently resets `recovered`. If history_setup was not called, `recovered` is always
  * true. */
@@ -87,7 +88,7 @@ void history_setup(void)
 
 	history_survive_lost_pages();
 	logs_recovery = sqlite3_config(SQLITE_CONFIG_LOG, note_recovery, NULL) == SQLITE_OK;
-	/* If this fails, the program only uses more memory. */
+	/* If the sizes cannot be rounded, the program only uses more memory. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;
 	m.xRoundup = round_up;
@@ -170,8 +171,9 @@ static int cannot_create(const struct history *h, struct err *e)
  * SQLite gives the -wal and -shm files the same mode. Errors are ignored here, because SQLite
  * reports them later.
  *
- * An existing file must not be opened here, not even through a link. Closing it would release all
- * of this process's locks on the file. The umask is not changed, because the job inherits it. */
+ * If the file exists, it must not be opened here, even if the path is a link to it. Closing it
+ * would release all of this process's locks on the file. The umask is not changed, because the job
+ * inherits it. */
 static void create_file(const struct history *h)
 {
 	struct stat st;
@@ -216,7 +218,7 @@ uint64_t history_bytes(struct history *h)
 	return (uint64_t)(pages * sql_int(&q));
 }
 
-/* The holder of the lock works as long as the -wal file changes. */
+/* Waits for the lock. While the -wal file changes, the process that holds the lock still works. */
 static int wait_for_lock(void *context, int tries)
 {
 	struct history *h = context;
@@ -344,7 +346,9 @@ int history_check(struct history *h, struct err *e)
 static int open_writable(struct history *h, struct err *e)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-	/* Look at the -wal file first: a database gets its first page before its -wal file. */
+	/* Read the size of the -wal file before the size of the database. A database gets its first
+	 * page before its -wal file exists. An empty database beside a -wal file is therefore
+	 * damaged. */
 	bool wal = !h->memory && size_of(h, "-wal") > 0;
 	struct stat st = {.st_size = -1};
 	bool emptied = wal && history_stat(h, "", &st) == 0 && st.st_size == 0;
@@ -352,7 +356,8 @@ static int open_writable(struct history *h, struct err *e)
 	int64_t version = 0;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
-	/* SQLite would delete the -wal file, which may have the only copy of some runs. */
+	/* Refuse the file, because SQLite would delete the -wal file, which may have the only copy
+	 * of some runs. */
 	if (code == 0 && emptied)
 		code = err_set(e, -EBADMSG, "history %s: it is empty, but has a -wal file",
 			h->path);
@@ -363,8 +368,8 @@ static int open_writable(struct history *h, struct err *e)
 	 * program. */
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* The version check above read the database for the first time. SQLite recovers a -wal file
-	 * at the first read. */
+	/* history_check_version was the first read of the database. At the first read SQLite
+	 * recovers a -wal file, and `recovered` is set. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
 	if (code == 0)
@@ -399,8 +404,9 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 	return code;
 }
 
-/* Sets a corrupt file aside. Locks the folder meanwhile. Otherwise two exporters could do this at
- * once, and the second would rename the fresh file of the first. */
+/* Sets a corrupt file aside. Locks the folder while it does so. Without the lock, two exporters
+ * could set the file aside at the same time, and the second exporter would rename the fresh file of
+ * the first. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);

@@ -10,8 +10,8 @@
 #define RUNS_AT_ONCE    32
 #define PAGES_AT_ONCE   256
 
-/* Minimum number of free pages that stay in the file for new samples. If a quarter of the file is
- * more, a quarter stays. */
+/* When the file is shortened, at least this many free pages stay in it for new samples. In a larger
+ * file, a quarter of the file stays free. */
 #define FREE_PAGES_KEPT 256
 
 /* When the file is too large, each open run keeps this many newest samples at full rate. */
@@ -210,8 +210,8 @@ static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct 
 	return code;
 }
 
-/* Removes the oldest ended runs, even the newest run of a job. Otherwise names of jobs that never
- * run again could fill the file. */
+/* Removes the oldest ended runs, including the newest run of a job. If the newest runs were always
+ * kept, jobs that never run again could fill the file. */
 static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
 {
 	struct doomed_runs doomed = {0};

@@ -44,9 +44,9 @@ static int move_file(const char *path, const char *aside, const char *suffix, st
 	return 0;
 }
 
-/* Renames the -shm and -wal files first and the database last. If another exporter opens the
- * database meanwhile, it finds the corrupt database again. The other order would allow a fresh
- * database with an old -wal file. */
+/* Renames the database last, after its -shm and -wal files. An exporter that opens the database
+ * meanwhile then still finds the corrupt database. In the other order, it could create a fresh
+ * database beside the old -wal file. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {
 	static const char *const suffixes[] = {"-shm", "-wal", "-journal", ""};

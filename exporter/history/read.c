@@ -444,8 +444,8 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 
 /* ---- limits of a read ---- */
 
-/* SQLite calls `over` each time its virtual machine has run this many steps. This is about 10,000
- * values, or dozens of rows. */
+/* SQLite calls `over` each time its virtual machine has run this many steps. So many steps read
+ * about 10,000 values, or dozens of rows. */
 #define STEPS_BETWEEN 16384
 
 static int is_over(void *over)

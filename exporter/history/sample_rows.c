@@ -9,8 +9,9 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* A run younger than this counts as just started. The system's counters in its first snapshot then
- * count as their values at the start of the run, because hardly any growth is missed. */
+/* A run counts as just started if it is younger than this in its first snapshot. The system's
+ * counters in this snapshot are then used as their values at the start of the run, because hardly
+ * any growth is missed. */
 #define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {
@@ -158,7 +159,8 @@ static void fill_row(struct sample_rows *f, struct recorded_run *r,
 		double now = metric >= 0 ? reading->value[metric] : f->system[i];
 
 		row->value[i] = folded(f->columns->metric[i]->fold, r->last[i], now);
-		/* If `now` is unknown, the next growth is counted from the last known value. */
+		/* If `now` is unknown, keep the last known value: the next growth is counted from
+		 * it. */
 		if (!isnan(now))
 			r->last[i] = now;
 	}

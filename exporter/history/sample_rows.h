@@ -13,26 +13,27 @@ struct sample_rows *sample_rows_new(const struct columns *columns);
 void sample_rows_free(struct sample_rows *f);
 
 /* Starts to record a run, beginning with snapshot `s`. The growth of the run's counters is counted
- * from 0. The growth of the system's counters is counted from their value in `s`. If `s` contains
- * the run, the first row covers the run from its start. If the run is then older than 0.1 s, the
+ * from 0. The growth of the system's counters is counted from their values in `s`. If `s` contains
+ * the run, the first row covers the run from its start. If the run is older than 0.1 s in `s`, the
  * system's growth in the first row is unknown. */
 void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct snapshot *s);
 
-/* Continues to record a run that an earlier exporter recorded until `seconds` ago. `base` contains
- * the run's last value of each enum run_metric at that time. The system's growth since then is
- * unknown. */
+/* Continues to record a run whose last row an earlier exporter recorded `seconds` ago. `base`
+ * contains the value of each enum run_metric at the end of that row. The system's growth since then
+ * is unknown. */
 void sample_rows_continue(struct sample_rows *f, const char *run_id, const struct snapshot *s,
 	const double *base, double seconds);
 
 /* Creates one row for each recorded run, or only for `run_id` if it is not NULL. Sets `*ret` to the
- * rows and returns their number. A row covers the time since the last row of its run. The rows are
- * valid until the next call. If this time is less than 1 ms, there is no row, unless the run has
- * ended. */
+ * rows and returns their number. A row covers the time since the last row of its run. If less than
+ * 1 ms has passed, a run gets no row, unless it has ended. The rows are valid until the next
+ * call. */
 size_t sample_rows_read(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 
-/* Like sample_rows_read, but for a run whose exact totals became known after its end. The row
- * corrects the totals and has duration 0, because a correction is not growth within an interval. */
+/* Creates a row for a run whose exact totals became known after its end. `*ret` and the result are
+ * as in sample_rows_read. The row corrects the totals. It has duration 0, because a correction is
+ * not growth within an interval. */
 size_t sample_rows_correction(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 

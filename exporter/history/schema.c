@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* stored in the file's header; identifies files of this program */
+/* Stored in the header of the file. It identifies the files of this program. */
 #define APPLICATION_ID  0x52534558
 #define SQL_MAX         (1u << 20)
 #define COLUMN_NAME_MAX 63
@@ -30,7 +30,8 @@ static const char *const migrations[] = {
 	" attempt REAL, pid INTEGER, start_ticks INTEGER, reaper_pid INTEGER, reaper_start_ticks "
 	"INTEGER,"
 	" pid_namespace INTEGER, boot_id TEXT, owner_pid INTEGER, owner_start_ticks INTEGER,"
-	/* Ids of the last samples that were thinned to minutes and to hours. */
+	/* minutes_until is the id of the last sample that was thinned to minutes, and hours_until
+	 * is the id of the last sample that was thinned to hours. */
 	" minutes_until INTEGER NOT NULL DEFAULT 0, hours_until INTEGER NOT NULL DEFAULT 0) STRICT;"
 	"CREATE INDEX run_by_job ON run(job, started_at);"
 	"CREATE INDEX run_open ON run(job) WHERE outcome = 'running';"
@@ -41,7 +42,8 @@ static const char *const migrations[] = {
 	"CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT "
 	"NOT NULL,"
 	" unit TEXT) STRICT;"
-	/* The program later adds one REAL column for each row of metric_column. */
+	/* The program later adds one REAL column to this table for each row of the table
+	 * metric_column. */
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL,"
 	" kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1) STRICT;",
 	/* forwarded_at is the time when the run was forwarded to another exporter. */
@@ -81,7 +83,8 @@ static const char *const migrations[] = {
 	 "retention_seconds REAL,"
 	 " max_bytes INTEGER, full_rate_seconds REAL) STRICT;"
 	 "INSERT INTO note DEFAULT VALUES;"),
-	/* See age_clock.h. In an older file, the clock starts at the time of the newest run. */
+	/* The state of the clock in age_clock.h. In an older file, the clock starts at the time of
+	 * the newest run. */
 	("CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall "
 	 "REAL, doubted_mono REAL)"
 	 " STRICT;"
@@ -103,8 +106,8 @@ static const char *const fold_names[] = {
 	[FOLD_PEAK] = "peak",
 };
 
-/* A newer program may store a fold that this program does not know. The values of the column are
- * then read as plain values. */
+/* A newer program may have stored a fold (enum metric_fold) that this program does not know. The
+ * values of the column are then read as plain values. */
 static enum metric_fold fold_of(const char *name)
 {
 	for (unsigned i = 0; name && i < ARRAY_LEN(fold_names); i++)
@@ -334,8 +337,8 @@ int history_migrate(struct history *h, struct err *e)
 	}
 	if (code == 0)
 		code = prepare_all(h, e);
-	/* The version is right, so the SQL fits the tables. An SQL error then means that the tables
-	 * are damaged. */
+	/* The schema version of the file is right, so the statements fit its tables. An SQL error
+	 * therefore means that the tables are damaged. */
 	if (code == -EPROTO && e)
 		e->code = -EBADMSG;
 	return code == -EPROTO ? -EBADMSG : code;

@@ -13,13 +13,13 @@
 
 struct history_part {
 	int64_t run, after; /* `after` = number of the last sample already read */
-	size_t rows;        /* maximum number of rows; 0 = all, merged as in history_series */
-	bool spread;        /* true = read a thinned bucket as three rows, with its extremes */
+	size_t rows; /* maximum number of rows; 0 = read all, and merge as history_series does */
+	bool spread; /* true = read a thinned bucket as three rows, with its extremes */
 };
 
 struct series_loading {
 	size_t n, room;
-	size_t most;          /* number of rows at which rows are merged; `room` = `most` + 2 */
+	size_t most;          /* rows are merged when `n` reaches `most`; `room` is `most` + 2 */
 	size_t joined, width; /* each of the first `joined` rows was merged from `width` rows */
 	size_t bucket;        /* index of the current bucket's mean row */
 	double samples;
@@ -53,8 +53,8 @@ static struct sql select_samples(struct history *h, const struct history_part *p
 	return q;
 }
 
-/* Splits the value of a bucket over its three rows. The lowest and the highest row each count as
- * one sample. The mean row gets the mean (or the growth) of the remaining samples. */
+/* Splits the value of a bucket over its three rows. The lowest row and the highest row each stand
+ * for one sample. The mean row gets the mean (or the growth) of all other samples. */
 static void spread_value(struct series_loading *l, size_t column, double whole, double part)
 {
 	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
@@ -69,7 +69,8 @@ static void spread_value(struct series_loading *l, size_t column, double whole, 
 		return;
 	}
 	*mean = (*mean * whole - (*lowest + *highest) * part) / rest;
-	/* The result can lie slightly outside of the two extremes if samples differ in length. */
+	/* If the samples of the bucket differ in length, the computed mean can lie slightly outside
+	 * of the two extremes. */
 	*mean = *mean < *lowest ? *lowest : *mean > *highest ? *highest : *mean;
 }
 
@@ -141,8 +142,9 @@ static void join_rows(struct series_loading *l, size_t from, size_t width)
 	l->n = n;
 }
 
-/* Merges each `width` rows after the first `joined` rows. All rows then consist of `width` rows. If
- * more than half of the room is still used, merges all rows in pairs. */
+/* Makes room for more rows. The first `joined` rows are already merged from `width` rows each.
+ * Merges the later rows in groups of `width`, too. If more than half of the room is still used,
+ * merges all rows in pairs. */
 static void make_room(struct series_loading *l)
 {
 	if (l->width > 1)
@@ -196,9 +198,9 @@ static struct series_loading loading_of(const struct history_column *columns, si
 	return l;
 }
 
-/* Finds an upper limit for the number of rows of a run. Usually this is the number of the run's
- * last sample, because samples are numbered from 1. Only the rows of a thinned or very long run are
- * counted. */
+/* Finds an upper limit for the number of rows of a run. Samples are numbered from 1, so the limit
+ * is usually the number of the run's last sample. The rows are counted only if the run was thinned
+ * or is very long. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ROWS_AT_MOST, e);

@@ -8,8 +8,8 @@
  * down only for a repair. */
 #define BELIEVED_SECONDS (30 * 86400.0)
 
-/* Time after which an exporter writes its settings again. It is long, because every change of the
- * file makes all readers read again. */
+/* An exporter writes its settings again after this many seconds. The time is long, because all
+ * readers read the file again after every change. */
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {

@@ -17,9 +17,9 @@
  * thinned bucket. The three rows have the same time and duration. */
 enum sample_kind {
 	SAMPLE_MEASURED,
-	SAMPLE_MEAN, /* mean value; for a growth, the sum; for a high-water mark, the highest */
-	SAMPLE_LOWEST, /* highest value; for a growth, the highest rate times the duration of the bucket */
-	SAMPLE_HIGHEST, /* highest value; growth: the highest rate over the whole bucket */
+	SAMPLE_MEAN,    /* mean; the sum of a growth; the maximum of a high-water mark */
+	SAMPLE_LOWEST,  /* lowest value; of a growth, the lowest rate * duration of the bucket */
+	SAMPLE_HIGHEST, /* highest value; of a growth, the highest rate * duration of the bucket */
 };
 #define ROWS_OF_BUCKET 3
 
@@ -37,7 +37,9 @@ struct history_column { /* a column in the file */
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
-/* How much a row of job_outcome adds to the result of history_activity. */
+/* The number that one row of job_outcome adds to the result of history_activity. An outcome other
+ * than `interrupted` counts twice, so that the result also grows when `interrupted` is
+ * corrected. */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
 #define HISTORY_STATEMENTS(X) \
@@ -68,8 +70,8 @@ X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
-/* The last sample number is the row count only below a million: a damaged file may have any
- * number. */ \
+/* The number of the last sample is used as the row count only below a million, because a damaged
+ * file may contain any number. */ \
 X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
   " (SELECT 1 FROM sample s WHERE s.id BETWEEN (r.id << 32) + 1000000 AND (r.id << 32) | 4294967295)" \
   " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
@@ -147,12 +149,12 @@ struct history {
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
 	bool (*over)(void);                       /* see history_give_up_when */
-	uint64_t not_plausible; /* runs with impossible numbers in the current transaction */
+	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
 	struct {
 		bool (*patient)(void *context, double stuck_seconds); /* see history_wait_while */
 		void *context;
 		struct mono began, wrote;
-		struct stat wal; /* its state at `wrote` */
+		struct stat wal; /* the -wal file at the time `wrote` */
 	} lock_wait;
 	unsigned lost_pages; /* history_lost_pages() at the opening */
 };
@@ -172,13 +174,13 @@ int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE wh
 /* ---- intact.c ---- */
 /* Does the same as stat(2) for the file `h->path` + `suffix`. */
 int history_stat(const struct history *h, const char *suffix, struct stat *ret);
-/* Makes the program survive that another program truncates a -shm file. */
+/* Lets this program continue when another program truncates a -shm file. */
 void history_survive_lost_pages(void);
 unsigned history_lost_pages(void); /* changes when a -shm file was truncated */
 /* Compares the files with what SQLite wrote into them. The caller has begun a write transaction.
- * Returns -EBADMSG when another program truncated or overwrote a file, and -ESTALE when the -wal
- * file was deleted or replaced: the database is then complete once the -wal file is copied into
- * it. */
+ * Returns -EBADMSG when another program truncated or overwrote a file. Returns -ESTALE when the
+ * -wal file was deleted or replaced. The caller must then copy the -wal file, which SQLite still
+ * has open, into the database (history_checkpoint). This completes the database. */
 int history_check_intact(const struct history *h, struct err *e);
 
 /* A read transaction. Several reads in it see the same state of the file. If the caller has already
@@ -209,7 +211,7 @@ int history_stats(struct history *h, int64_t run, struct arena *arena, struct co
 	size_t *ret_n, struct err *e);
 
 struct sample_count {
-	uint64_t samples; /* number of measured samples, before thinning */
+	uint64_t samples; /* number of measured samples, including those that were thinned */
 	double duration;
 };
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
@@ -226,14 +228,14 @@ int history_find(struct history *h, const char *run_id, struct found_run *ret,
 int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e);
 
 /* ---- shared_settings.c ---- */
-/* Stores the settings of `l` in the file for other exporters. Replaces limits in `l` by those that
- * other exporters stored. On return, `l` contains the limits to enforce (see struct
- * history_limits). */
+/* Agrees with the other exporters of the file on the limits. Stores the settings of `l` in the
+ * file. Replaces limits in `l` by limits that other exporters have stored. On return, `l` contains
+ * the limits to enforce (see struct history_limits). */
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- downsample.c ---- */
-/* Both functions do one step. They return 1 when there may be more to do, and 0 when there was
- * nothing to do. */
+/* history_thin and history_thin_open do one step. They return 1 when there may be more to do, and 0
+ * when there was nothing to do. */
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
 /* Thins the samples of open runs, except the newest `keep` samples of each run. */
 int history_thin_open(struct history *h, int64_t keep, struct err *e);

@@ -164,7 +164,7 @@ static int drop_samples(struct history *h, int64_t run, struct err *e)
 }
 
 /* Computes the statistics of a run. If one number is impossible, all numbers are dropped, because
- * they all come from the same wrong readings. The text in `why` then becomes f->not_measured. */
+ * they all come from the same wrong readings. f->not_measured then becomes the reason in `why`. */
 static int measured(struct history *h, const struct found_run *r, struct run_finish *f,
 	struct err *why, struct run *ret, struct arena *arena, struct err *e)
 {
@@ -267,8 +267,8 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 static int begin_as_told(struct history *h, const struct run *r, struct found_run *ret,
 	struct err *e)
 {
-	/* The boot id is not set. The root process is on another machine and must not be looked up
-	 * on this machine. */
+	/* Leave the boot id unset. The root process is on another machine, so it must not be looked
+	 * up on this machine. */
 	const struct run_begin b = {
 		.run_id = r->run_id,
 		.job_name = r->job_name,

@@ -20,8 +20,8 @@ static struct connection_list *list_of(struct connections *c, const struct conne
 	return one->busy ? &c->busy : &c->idle;
 }
 
-/* The caller holds the lock. fd is still open, because connections_leave needs the lock before fd
- * is closed. */
+/* The caller holds the lock. The descriptor is still open, because connections_leave must take the
+ * lock before the descriptor is closed. */
 static void shut_down(struct connections *c, struct connection *one)
 {
 	TAILQ_REMOVE(list_of(c, one), one, link);

@@ -1,7 +1,8 @@
-/* The open connections of all listening addresses. At the limit a new connection is accepted, and
- * the connection that has been idle longest is closed. Thousands of idle or slow clients thus
- * cannot keep a scraper out. If all connections are busy, the connection with the oldest request is
- * closed, because its client probably does not read. Any thread may call these functions. */
+/* The open connections of all listening addresses. When the limit is reached, a new connection is
+ * accepted, and the connection that has been idle longest is closed. Thousands of idle or slow
+ * clients therefore cannot keep a scraper out. If all connections are busy, the connection with the
+ * oldest request is closed, because its client probably does not read the answer. Any thread may
+ * call these functions. */
 #ifndef EXPORTER_HTTP_CONNECTIONS_H
 #define EXPORTER_HTTP_CONNECTIONS_H
 
@@ -14,7 +15,7 @@ struct connection {
 	TAILQ_ENTRY(connection) link;
 	struct connections *connections;
 	int fd;
-	bool busy, shut_down; /* shut_down: in no list and not counted */
+	bool busy, shut_down; /* `shut_down`: in no list and not counted */
 };
 
 TAILQ_HEAD(connection_list, connection);
@@ -27,7 +28,7 @@ struct connections {
 };
 
 void connections_init(struct connections *c, size_t max);
-void connections_done(struct connections *c); /* call after every connection has left */
+void connections_done(struct connections *c); /* call it when no connection is left */
 
 /* The caller owns `fd` and closes it after connections_leave. */
 void connections_enter(struct connections *c, struct connection *one, int fd);

@@ -1,11 +1,11 @@
-/* Applies the web configuration (web_access.h) to a request. Private to http.c. */
+/* Applies the web configuration (web_access.h) to a request. Only http.c uses this file. */
 #ifndef EXPORTER_HTTP_ENTRY_H
 #define EXPORTER_HTTP_ENTRY_H
 
 #include "exporter/http/exchange.h"
 
-/* Returns the decision of http_entry_wait if there is one, else the decision of the current
- * configuration. WEB_WAIT = the password must be checked first: call http_entry_wait. */
+/* Returns the decision about the request. If http_entry_wait has already led to a decision, returns
+ * that decision. WEB_WAIT = the password must be checked first: call http_entry_wait. */
 enum web_entry http_entry(struct web_access *web, struct web_version *v, struct exchange *x);
 
 /* Suspends the connection for the password check. Call http_entry again when the connection is

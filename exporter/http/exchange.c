@@ -33,7 +33,7 @@ static void leave_slow_queue(struct exchange *x)
 	x->slow_queue = NULL;
 }
 
-/* Bytes that the bodies of all requests take in memory. */
+/* Bytes of memory that the bodies of all requests take now. */
 static atomic_size_t kept;
 
 static void drop_body(struct exchange *x)
@@ -146,8 +146,8 @@ static void answer_now(struct slow_task *task, bool wanted)
 const struct http_answer *exchange_take_answer(struct exchange *x)
 {
 	x->answered = false;
-	/* A stream leaves the queue at once, because it may last for hours. event_stream.h limits
-	 * the number of streams. */
+	/* Remove the stream from the queue at once, because the stream may last for hours and would
+	 * count all the time. event_stream.h limits the number of streams. */
 	if (x->answer.stream)
 		leave_slow_queue(x);
 	return &x->answer;

@@ -1,4 +1,4 @@
-/* One connection and one request of libmicrohttpd. Private to http.c and entry.c. */
+/* A connection and a request of libmicrohttpd. Only http.c and entry.c use this file. */
 #ifndef EXPORTER_HTTP_EXCHANGE_H
 #define EXPORTER_HTTP_EXCHANGE_H
 
@@ -12,7 +12,7 @@
 /* One connection, from accept(2) to close(2). */
 struct visit {
 	struct connection connection;
-	struct web_version *version; /* reference until close(2); NULL = no web configuration */
+	struct web_version *version; /* owned reference; NULL = no web configuration */
 	struct peer peer;
 	bool loopback;
 	bool certified; /* TLS required and verified a client certificate */
@@ -22,16 +22,17 @@ struct exchange {
 	struct site *site;
 	struct MHD_Connection *connection;
 	char *target;
-	bool headers_seen, entry_requested; /* entry_requested: counted by the rate limit */
+	bool headers_seen, entry_requested; /* entry_requested: the rate limit has counted it */
 	bool decided;                       /* entry is final */
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;
 	bool by_token;     /* the request has the token of --web.changes-token-file */
-	bool body_dropped; /* the bodies of all requests took too much memory */
+	bool body_dropped; /* true = the bodies of all requests together were too large */
 	struct buf body;
 	uint64_t received; /* bytes of the body read so far */
-	/* slow_queue is NULL after slow_queue_leave. answer is valid while answered is true. */
+	/* `slow_queue` is NULL after slow_queue_leave. `answer` is valid while `answered` is
+	 * true. */
 	struct slow_queue *slow_queue;
 	struct slow_task slow_task;
 	struct http_request request;
@@ -50,8 +51,8 @@ void exchange_free(struct exchange *x);
 
 struct http_request exchange_request(const struct exchange *x, const char *method);
 
-/* Appends a piece of the body while keeps_body is true. If the bodies of all requests exceed their
- * memory limit (exporter/core/memory_budget.h), drops this body and sets body_dropped. */
+/* Appends a piece of the body if keeps_body is true. If the bodies of all requests together exceed
+ * their memory limit (exporter/core/memory_budget.h), drops this body and sets body_dropped. */
 void exchange_keep(struct exchange *x, const char *data, size_t len);
 
 /* Returns true for ambiguous headers (exporter/http/framing.h). `version` is a text such as
@@ -61,8 +62,9 @@ bool exchange_is_ambiguous(const struct exchange *x, const char *version);
 /* Returns Content-Length in bytes; 0 = absent or not a number. */
 uint64_t exchange_length(const struct exchange *x);
 
-/* Suspends the connection until the queue's thread has answered the request. The thread then sets
- * x->answered, and libmicrohttpd calls back. A full queue answers with 503. */
+/* Suspends the connection until the queue's thread has answered the request. That thread sets
+ * x->answered and resumes the connection. libmicrohttpd then calls on_request again. If the queue
+ * is full, the answer is 503. */
 void exchange_answer_later(struct exchange *x, struct slow_queue *q, const struct http_request *r);
 
 /* Call it when x->answered is true. The caller then owns the body and the stream of the answer. */

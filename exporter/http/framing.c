@@ -6,18 +6,20 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* Headers that may occur only once (RFC 9112, 6.3 and 3.2), and headers that decide about access.
- * If a header occurs twice, this server and a proxy may use different values. */
+/* Headers that may occur only once: the headers of RFC 9112 (6.3 and 3.2), and the headers on which
+ * access depends. If such a header occurs twice, this server and a proxy may use different
+ * values. */
 static const char *const single[] = {"Content-Length", "Transfer-Encoding", "Host", "Origin",
 	"Authorization", "Content-Type", "Sec-Fetch-Site"};
 enum { LENGTH, ENCODING };
 
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header");
 
-/* Returns true when a value is glued to the name of a header. libmicrohttpd 0.9.75 appends a
- * continuation line to the name when the value is empty. "Content-Length:", " 57" becomes the
- * header "Content-Length57", while proxies see the length 57. A known header that starts with one
- * of these names continues with "-". */
+/* Returns true when libmicrohttpd has joined the value of a header to its name. libmicrohttpd
+ * 0.9.75 appends a continuation line to the name when the value is empty: "Content-Length:", " 57"
+ * becomes a header with the name "Content-Length57". A proxy sees the length 57. This check does
+ * not refuse real headers, because a known header that starts with one of these names continues
+ * with "-". */
 static bool is_glued_to(const char *name, const char *known)
 {
 	size_t n = strlen(known);
@@ -55,8 +57,8 @@ static bool names_another_host(const char *target, const char *host)
 bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
 	const char *host)
 {
-	/* HTTP/1.0 has no chunks: a proxy may read the chunks as the next request (RFC 9112,
-	 * 6.1). */
+	/* HTTP/1.0 has no chunked bodies. A proxy may therefore read the chunks as the next request
+	 * (RFC 9112, 6.1). */
 	bool old_chunks = f->times[ENCODING] && strcmp(version, "HTTP/1.0") == 0, twice = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(single); i++)

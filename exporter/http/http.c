@@ -28,23 +28,24 @@
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
 
-/* Memory for the request line and the headers. libmicrohttpd answers larger ones with 414 or 431 in
- * HTML. */
+/* Memory for the request line and the headers of a connection. If they do not fit, libmicrohttpd
+ * answers with 414 or 431 in HTML. */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
-/* A connection is closed when the answers fill 3/4 of their memory. The last quarter is for
- * connections that close late. */
+/* When unsent answers fill 3/4 of the memory for answers, a connection is closed to free memory.
+ * The connection may close some time later, so the last quarter is a reserve. */
 #define ANSWERS_FULL    3
 #define ANSWERS_FULL_OF 4
 
-/* Timeouts in seconds without a byte: until the first request is complete, and afterwards. */
+/* A connection is closed after this many seconds without a byte. FIRST_TIMEOUT applies until the
+ * headers of the first request have arrived. IDLE_TIMEOUT applies afterwards. */
 #define FIRST_TIMEOUT 10u
-#define IDLE_TIMEOUT  120u /* scrapers keep connections open */
+#define IDLE_TIMEOUT  120u /* long, because scrapers keep connections open */
 
-/* Connections allowed above --web.max-connections, because a suspended connection closes some time
- * after its shutdown. */
+/* libmicrohttpd accepts this many connections in addition to --web.max-connections. The room is
+ * needed because a suspended connection closes only some time after its shutdown. */
 #define LEAVING_MAX 160u
 
-/* A socket buffer fits at least this many TCP segments. */
+/* A socket buffer has room for at least this many TCP segments. */
 #define SEGMENTS 8
 
 /* Maximum number of bytes of a body that are read before the connection is closed. */
@@ -61,14 +62,14 @@ struct http {
 	struct app *app;
 	struct web_access *web;
 	struct slow_queues slow_queues;
-	struct connections connections; /* all servers share descriptors and memory */
+	struct connections connections; /* of all servers: they share descriptors and memory */
 	size_t n;
 	const char *unix_socket; /* path to remove at the end; NULL = no Unix socket */
 	/* Configured addresses, sockets from systemd, and the Unix socket. */
 	struct http_server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
-/* libmicrohttpd calls this function first for each request, before it decodes `uri`. */
+/* libmicrohttpd calls this function at the beginning of each request, before it decodes `uri`. */
 static void *exchange_begin(void *context, const char *uri, struct MHD_Connection *connection)
 {
 	struct exchange *x = exchange_new(((struct http *)context)->site, uri, connection);
@@ -102,8 +103,8 @@ static void drop_version(struct web_version **v)
 	web_access_drop(*v);
 }
 
-/* Returns true when the client authenticated by a certificate or a password, not by the token of
- * --web.changes-token-file. */
+/* Returns true when the client authenticated itself by a certificate or a password. The token of
+ * --web.changes-token-file does not count. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -159,8 +160,8 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 
 	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
 	if (entry == WEB_WAIT) {
-		/* libmicrohttpd calls on_request with the headers again when no response was
-		 * queued. */
+		/* When no response was queued, libmicrohttpd calls on_request again with the
+		 * headers. They must then be handled as new. */
 		x->headers_seen = false;
 		http_entry_wait(h->web, v, x);
 	}
@@ -178,16 +179,17 @@ static void leave_visit(struct visit *v)
 	free(v);
 }
 
-/* Returns true when a client certificate identifies a user. The file must name an authority or
- * names, because anybody can buy a certificate that the system trusts. */
+/* Returns true when a client certificate identifies a user. This requires that the configuration
+ * names an authority or the allowed names. Otherwise every certificate of a public authority would
+ * be accepted, and anybody can buy such a certificate. */
 static bool certifies(const struct web_config *c)
 {
 	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
 	       (c->client_ca.text || c->client_ca.file || c->sans);
 }
 
-/* Begins and ends a connection. A TLS session keeps the configuration from before its handshake
- * until it ends. */
+/* Begins and ends a connection. The configuration that is valid before the handshake of a TLS
+ * session applies until the session ends. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
 	enum MHD_ConnectionNotificationCode notification)
 {
@@ -254,9 +256,9 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 
 /* libmicrohttpd calls this function after the headers, for each piece of the body, and at the end
  * of the request. The body of a GET is read and dropped. The body of a change is kept up to
- * CHANGE_BODY_MAX. It is read up to BODY_READ_MAX, so that the client gets the answer; then the
- * connection is closed. Requests with other methods are answered at once, which ends the
- * connection. */
+ * CHANGE_BODY_MAX. A longer body is read up to BODY_READ_MAX, so that the client receives the
+ * answer. After BODY_READ_MAX bytes the connection is closed. A request with another method is
+ * answered at once, and the connection then ends. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
 {
@@ -321,10 +323,11 @@ static unsigned connections_max(const struct options *o)
 	return most < THREADS ? THREADS : (unsigned)most;
 }
 
-/* Limits the socket buffers, which count towards the memory limit of a control group (v2). By
- * default they take megabytes for an unread answer. Connections inherit the sizes from the
- * listening socket. Small segments avoid waits for a delayed acknowledgement (40 ms), which occur
- * when only a few loopback segments fit into a buffer. */
+/* Limits the socket buffers of connections, because in cgroup v2 they count towards the memory
+ * limit of the control group. By default, an unread answer takes megabytes of socket buffers.
+ * Connections inherit the buffer sizes from the listening socket. Segments are made small, too. If
+ * only a few loopback segments fit into a buffer, the sender waits for delayed acknowledgements (40
+ * ms). */
 static void bound_buffers(int fd)
 {
 	int bytes = (int)memory_budget()->socket, segment = bytes / SEGMENTS;
@@ -355,8 +358,8 @@ static int serve(struct http *h, int fd, const char *address, bool with_tls, str
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
 		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
-	/* fd stays open on an error: libmicrohttpd may have closed it already, and the program ends
-	 * anyway. */
+	/* Do not close `fd` on an error. libmicrohttpd may have closed it already, and the program
+	 * ends anyway. */
 	if (!s->daemon)
 		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
 	h->n++;

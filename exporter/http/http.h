@@ -1,4 +1,5 @@
-/* The HTTP server of the site (exporter/site/site.h). Two threads per listening address. */
+/* The HTTP server of the site (exporter/site/site.h). The server has two threads for each listening
+ * address. */
 #ifndef EXPORTER_HTTP_HTTP_H
 #define EXPORTER_HTTP_HTTP_H
 
@@ -15,16 +16,19 @@ struct http;
 int http_start(struct http **ret, struct app *app, const struct text_list *addresses,
 	struct err *e);
 
-/* Returns the served address number `i` with its real port, or NULL past the last. */
+/* Returns the served address with index `i` and its real port. Returns NULL when `i` is too
+ * large. */
 const char *http_address(const struct http *h, size_t i);
 
 /* http_stop waits at most this long for an answer from the history, because the disk may hang. */
 #define HTTP_LEAVE_SECONDS 5
 
-/* Closes all connections, joins the threads and frees `h`. NULL does nothing. After
- * HTTP_LEAVE_SECONDS logs an error and returns -ETIMEDOUT. An answer then still reads the history
- * and uses app: end the program by _exit(2). Streams and other readers of the disk are joined
- * without a time limit; exporter/lifecycle/exit_deadline.h bounds this wait. */
+/* Closes all connections, joins the threads and frees `h`. NULL does nothing.
+ *
+ * If an answer still reads the history after HTTP_LEAVE_SECONDS, logs an error and returns
+ * -ETIMEDOUT. The answer still uses `app`, so the caller must end the program by _exit(2). Streams
+ * and other readers of the disk are joined without a time limit. exporter/lifecycle/exit_deadline.h
+ * limits the time of this wait. */
 int http_stop(struct http *h);
 
 #endif

@@ -25,7 +25,8 @@ static int socket_open(int *ret, const struct addrinfo *a)
 
 	if (fd < 0)
 		return -errno;
-	/* SO_REUSEADDR: a restarted server need not wait until old connections time out. */
+	/* With SO_REUSEADDR, a restarted server need not wait until old connections have timed
+	 * out. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 	/* Lets "::" accept IPv4, too. The option does not affect other IPv6 addresses. */
 	if (a->ai_family == AF_INET6)
@@ -49,8 +50,8 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Binds the first possible address of a name. Tries IPv6 first for ":PORT", because "::" accepts
- * IPv4, too. */
+/* Binds the first address in `list` that can be bound. With `v6_first`, tries IPv6 first. This is
+ * for ":PORT", because the IPv6 address "::" accepts IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};
@@ -116,8 +117,8 @@ int listen_unix(int *ret, const char *path, struct err *e)
 	if (address_of_unix(&at, path, e))
 		return -ENAMETOOLONG;
 	listen_drop_unix(path);
-	/* connect(2) needs write permission on Linux. The umask excludes other users from the
-	 * start. */
+	/* Keep other users out: connect(2) on Linux needs write permission for the socket file. The
+	 * umask sets the mode already when the file is created. */
 	mode_t before = umask(0177);
 	int code =
 		bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 ?

@@ -14,8 +14,8 @@
 /* Opens a non-blocking, close-on-exec socket. `bound` receives the address with the real port. */
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e);
 
-/* Prepares a socket that systemd passed. `bound` receives its address, for a Unix socket
- * "unix:PATH". The caller owns `fd`. */
+/* Prepares a socket that systemd passed. `bound` receives the address of the socket, or "unix:PATH"
+ * for a Unix socket. The caller owns `fd`. */
 int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
 
 /* Opens a Unix socket at `path`. Only our user and root may connect. Replaces a stale socket, which

@@ -16,8 +16,8 @@ struct peer peer_of(int fd);
  * reach. */
 bool peer_by_loopback(int fd);
 
-/* Returns the IPv4 address, or the first half of an IPv6 address, because clients choose the second
- * half. 0 = neither IPv4 nor IPv6. */
+/* Returns a number for an address: the whole IPv4 address, or the first half of an IPv6 address.
+ * The second half is left out, because clients choose it themselves. 0 = neither IPv4 nor IPv6. */
 uint64_t peer_number(const struct sockaddr *a);
 
 #endif

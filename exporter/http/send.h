@@ -1,4 +1,4 @@
-/* Sends an answer by libmicrohttpd. Private to http.c. */
+/* Sends an answer by libmicrohttpd. Only http.c uses this file. */
 #ifndef EXPORTER_HTTP_SEND_H
 #define EXPORTER_HTTP_SEND_H
 
@@ -7,8 +7,9 @@
 #include "exporter/site/site.h"
 #include "exporter/http/web_access.h"
 
-/* Takes over the body and the stream of `a`. `config` has more headers to send; NULL = no
- * configuration. The caller must close the connection when the result is MHD_NO. */
+/* Sends `a`, and owns the body and the stream of `a` from then on. Also sends the headers that
+ * `config` lists; NULL = no configuration. The caller must close the connection when the result is
+ * MHD_NO. */
 enum MHD_Result http_send(struct MHD_Connection *connection, const struct http_answer *a,
 	const struct web_config *config);
 

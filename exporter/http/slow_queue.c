@@ -19,7 +19,8 @@ struct slow_queue {
 	bool stop;
 };
 
-/* Runs one task. Runs tasks also after the stop, because waiting tasks must be refused. */
+/* Runs one task. After the stop, waiting tasks still run, because they must refuse their
+ * requests. */
 static double task_loop(void *context)
 {
 	struct slow_queue *q = context;

@@ -22,8 +22,9 @@ struct slow_task {
 
 struct slow_queue;
 
-/* `most` limits the tasks that were taken and have not left. `most_bytes` limits the unsent
- * answers; the last answer may exceed the limit. */
+/* `most` is the maximum number of tasks between slow_queue_take and slow_queue_leave. `most_bytes`
+ * limits the unsent answers. A single answer is accepted below this limit even if it then exceeds
+ * the limit. */
 int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e);
 
 /* Adds a task. Returns false and does not call `run` when the queue is full or stops. */
@@ -36,10 +37,11 @@ void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
 /* Waits for the running task, and runs the waiting tasks with `wanted` false. Returns -ETIMEDOUT
- * when the thread is still in a task after `seconds` and uses the queue. Then call slow_queue_stop
- * again, or end the program by _exit(2). Do not call it again after it returned 0. */
+ * when a task still runs after `seconds`. The thread then still uses the queue: call
+ * slow_queue_stop again, or end the program by _exit(2). Do not call slow_queue_stop again after it
+ * returned 0. */
 int slow_queue_stop(struct slow_queue *q, double seconds);
-/* Call it after the stop, when all tasks have left. NULL does nothing. */
+/* Call it after slow_queue_stop, and after slow_queue_leave for all tasks. NULL does nothing. */
 void slow_queue_free(struct slow_queue *q);
 
 /* One queue for each kind of slow request, so that short answers do not wait for the samples of a

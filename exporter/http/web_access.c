@@ -14,7 +14,8 @@
 #include "exporter/http/web_tls.h"
 #include "exporter/text/yaml.h"
 
-/* The files to watch: the configuration, the certificate, its key and the authority. */
+/* Maximum number of files to watch: the configuration, the certificate, its key, and the authority
+ * of client certificates. */
 #define FILES_MAX 4
 
 /* A file counts as complete when it has not changed for this many seconds. */
@@ -28,13 +29,13 @@ struct web_stamp {
 	int error;
 };
 
-/* The files of a version, with their stamps from before the version was read. */
+/* The files of one version of the configuration. `stamp` was taken before the version was read. */
 struct watched {
 	size_t n;
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		struct web_stamp seen; /* newest stamp, unchanged since `since` */
+		struct web_stamp seen; /* newest stamp of the file, first seen at `since` */
 		struct mono since;
 	} file[FILES_MAX];
 };
@@ -53,7 +54,7 @@ struct web_access {
 	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
 	struct watched watched;
-	double tokens; /* tokens of the rate limit at the time `counted` */
+	double tokens; /* tokens of the rate limit, counted at `counted` */
 	struct mono counted;
 };
 
@@ -101,8 +102,8 @@ static void watched_done(struct watched *w)
 	w->n = 0;
 }
 
-/* Reads a file, but refuses a pipe: a pipe is empty when it is read again, and an empty
- * configuration allows every request. */
+/* Reads a file. Refuses a pipe, because a pipe is empty when it is read a second time, and an empty
+ * configuration would allow every request. */
 static int read_text(struct buf *ret, const char *path, struct err *e)
 {
 	struct stat st;
@@ -170,9 +171,10 @@ bool web_access_attach(struct web_version *v, gnutls_session_t session)
 
 /* ---- reloading ---- */
 
-/* Returns true until a changed file has settled. A file that is being written may be empty, or may
- * lack users or client_auth_type. An incomplete file would allow every request. A change time in
- * the future (another clock, or a clock set back) counts from when it was first seen. */
+/* Returns true while a changed file may still be incomplete. A file that is being written may be
+ * empty, or may lack users or client_auth_type, and would then allow every request. The change time
+ * of a file can lie in the future, because of another clock or a clock that was set back. The age
+ * of such a change is counted from the time when it was first seen. */
 static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
 	struct now t = now_read();
@@ -204,7 +206,8 @@ static bool changed(struct web_access *w)
 	return ret;
 }
 
-/* Returns true when a file changed during the read: the version may then be incomplete. */
+/* Returns true when a file changed while it was read. The version that was read may then be
+ * incomplete. */
 static bool changed_meanwhile(const struct watched *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -226,14 +229,14 @@ static void begin_rate(struct web_access *w, const struct web_config *old,
 	w->counted = now_read().mono;
 }
 
-/* Reads a new version. Returns -EAGAIN when the files changed during the read: try again later. The
- * caller holds the lock. */
+/* Reads a new version. Returns -EAGAIN when the files changed while they were read; call it again
+ * later. The caller holds the lock. */
 static int reload(struct web_access *w, struct err *e)
 {
 	struct web_version *v;
 
-	/* Watch the files of an invalid version, too, because a corrected certificate may make the
-	 * version valid. */
+	/* Watch the files even when the new version is invalid. The version may become valid when
+	 * only its certificate file is corrected. */
 	watched_done(&w->watched);
 	int code = version_read(&v, w->path, &w->watched, e);
 
@@ -284,8 +287,8 @@ int web_access_open(struct web_access **ret, const char *path, struct err *e)
 	if (path) {
 		w->path = xstrdup(path);
 		code = reload(w, e);
-		/* Start the thread even if there are no users: later, when a change adds users, no
-		 * thread may be available. */
+		/* Start the thread even if there are no users yet. When a later change adds users,
+		 * it may be impossible to start a thread. */
 		if (code == 0)
 			code = web_users_start(&w->users, e);
 	}
@@ -337,8 +340,8 @@ struct web_version *web_access_hold(struct web_access *w)
 
 /* ---- access ---- */
 
-/* Takes a token from a bucket that starts full and has at most rate_burst tokens, as in
- * golang.org/x/time/rate. */
+/* Takes a token of the rate limit. Returns false when there is no token. The number of tokens
+ * starts at rate_burst and never exceeds it, as in golang.org/x/time/rate. */
 static bool within_rate(struct web_access *w, const struct web_config *c)
 {
 	if (!(c->rate_interval > 0))

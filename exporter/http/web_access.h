@@ -24,7 +24,8 @@ int web_access_open(struct web_access **ret, const char *path, struct err *e);
 bool web_access_with_tls(const struct web_access *w);
 /* Refuses requests that wait for a password check. Call it before the sockets are closed. */
 void web_access_stop(struct web_access *w);
-void web_access_close(struct web_access *w); /* after the sockets are closed; NULL does nothing */
+/* Call it after the sockets are closed. NULL does nothing. */
+void web_access_close(struct web_access *w);
 
 /* Returns a reference to the last valid version; NULL = no file. The caller drops the reference. */
 struct web_version *web_access_hold(struct web_access *w);
@@ -34,8 +35,8 @@ const struct web_config *web_access_config(const struct web_version *v);
  * Returns false when the session must not be used. */
 bool web_access_attach(struct web_version *v, gnutls_session_t session);
 
-/* Decides whether a request may be answered, and sets q->config. `again` = the rate limit has
- * already counted the request. */
+/* Decides whether a request may be answered, and sets q->config. `again` is true when the rate
+ * limit has already counted the request. */
 enum web_entry web_access_check(struct web_access *w, struct web_version *v, struct web_question *q,
 	bool again);
 

@@ -62,7 +62,8 @@ const char *const web_config_headers[WEB_HEADERS_MAX] = {
 	"Content-Security-Policy",
 };
 
-/* Values of the file, before the checks that compare keys with each other. */
+/* The values of the file as they are read. They are compared with each other only after the whole
+ * file was read. */
 struct raw_config {
 	struct {
 		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
@@ -73,7 +74,7 @@ struct raw_config {
 	bool http2;
 };
 
-/* Describes a table whose rows begin with a name. A NULL name ends the table. */
+/* Describes a table. The first member of each row is the row's name. A NULL name ends the table. */
 struct name_table {
 	const char *subject;
 	const void *first;
@@ -338,7 +339,8 @@ static int check_auth(struct raw_config *raw, const char *path, struct err *e)
 }
 
 /* RFC 9113 section 9.2.2 requires an AES-128-GCM suite below TLS 1.3. Exporters with HTTP/2 refuse
- * a file without such a suite, and a file must mean the same to all exporters. */
+ * a file without such a suite. This server has no HTTP/2 but refuses the file, too, because all
+ * exporters must treat the same file alike. */
 static int check_http2(const struct raw_config *raw, const char *path, struct err *e)
 {
 	const struct web_config *c = &raw->c;

@@ -1,10 +1,12 @@
 /* Parses the file of --web.config.file: TLS, client certificates, headers, users and a rate limit.
- * The keys are those of Prometheus' exporter-toolkit (github.com/prometheus/exporter-toolkit,
- * docs/web-configuration.md), so that one file serves all exporters of a machine. Opens no file and
- * no socket.
+ * The keys are the same as in the exporter-toolkit of Prometheus
+ * (github.com/prometheus/exporter-toolkit, docs/web-configuration.md), so that one file serves all
+ * exporters of a machine. Opens no file and no socket.
  *
- * Two differences: the server has no HTTP/2 (http_server_config.http2 is read, and its rules for
- * cipher suites are checked), and cipher_suites also limits TLS 1.3. */
+ * Two things differ from the exporter-toolkit:
+ * - The server has no HTTP/2. http_server_config.http2 is read, and its rules for cipher suites
+ *   are checked.
+ * - cipher_suites also limits TLS 1.3. */
 #ifndef EXPORTER_HTTP_WEB_CONFIG_H
 #define EXPORTER_HTTP_WEB_CONFIG_H
 
@@ -51,7 +53,8 @@ struct web_config {
 	struct arena arena; /* private; owns all texts and arrays */
 };
 
-/* Names in Go's crypto/tls, and the same names in GnuTLS (gnutls.org, "Priority strings"). */
+/* The name of a cipher suite in Go's crypto/tls, and its parts as GnuTLS names them (gnutls.org,
+ * "Priority strings"). */
 struct web_cipher {
 	const char *name;
 	const char *key_exchange; /* "" for suites of TLS 1.3 */

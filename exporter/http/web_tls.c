@@ -109,8 +109,8 @@ static const char *key_exchange(const struct web_tls *t)
 
 /* ---- the priority string ---- */
 
-/* Adds a word only once. GnuTLS accepts repeated words, but a log with repeated words is hard to
- * read. */
+/* Adds a word unless the text already contains it. GnuTLS accepts repeated words, but they make the
+ * log hard to read. */
 static void add_word(struct buf *out, const char *word)
 {
 	const char *at = strstr(buf_text(out), word);
@@ -134,10 +134,12 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 	add_word(out, c->mac);
 }
 
-/* Returns true when the certificate's key can use a suite of the file. Sets `*aead` when such a
- * suite has a cipher of TLS 1.3. Go always adds its own suites of TLS 1.3, but GnuTLS builds them
- * from the listed ciphers. If no listed cipher fits TLS 1.3, web_config_priorities drops TLS 1.3.
- * If no older version is usable either, it drops the listed ciphers instead. */
+/* Returns true when the certificate's key can use a suite that the file lists, or when the file
+ * lists no suites. Sets `*aead` when such a suite has a cipher of TLS 1.3.
+ *
+ * Go always adds its own suites of TLS 1.3, but GnuTLS builds suites only from the listed ciphers.
+ * If no listed cipher fits TLS 1.3, web_config_priorities drops TLS 1.3. If no older TLS version is
+ * usable either, it keeps TLS 1.3 and drops the listed ciphers. */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)
 {
 	bool any = c->n_ciphers == 0;
@@ -233,7 +235,8 @@ static bool allowed(const struct web_config *c, const char *name, size_t len)
 	return false;
 }
 
-/* Compares an IP address as text, and other names byte by byte. */
+/* Returns true when the file allows this name of a certificate. An IP address is compared as text.
+ * Any other name is compared byte by byte. */
 static bool san_allowed(const struct web_config *c, unsigned type, const char *data, size_t len)
 {
 	char text[INET6_ADDRSTRLEN];

@@ -21,8 +21,8 @@ bool web_tls_attach(struct web_tls *t, gnutls_session_t session);
 
 /* Writes the GnuTLS priority string of the configuration. `key_exchange` is "ECDHE-RSA" or
  * "ECDHE-ECDSA", depending on the certificate's key. Leaves out suites with a different key
- * exchange, because GnuTLS would combine their ciphers with `key_exchange` to suites that the file
- * does not list. */
+ * exchange. Otherwise GnuTLS would combine the ciphers of such suites with `key_exchange`, and
+ * would offer suites that the file does not list. */
 void web_config_priorities(const struct web_config *c, const char *key_exchange, struct buf *out);
 
 #endif

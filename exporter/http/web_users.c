@@ -17,9 +17,9 @@ struct password_key {
 	unsigned char byte[KEY_SIZE];
 };
 
-/* Each kind of verdict has its own cache, so that a guesser cannot evict a scraper's entry. An
- * entry of RIGHT_FROM_THERE belongs to one address. Entries of WRONG and RIGHT belong to
- * ANYBODY. */
+/* Each kind of verdict has its own cache. A guesser fills only the cache of WRONG, and cannot evict
+ * the entry of a scraper. An entry of RIGHT_FROM_THERE is valid for one address. An entry of WRONG
+ * or RIGHT has the address ANYBODY. */
 enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
 #define KNOWN_MAX 256
@@ -37,7 +37,7 @@ struct password_job {
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
-	bool first; /* first job of its address; later jobs there have the same password */
+	bool first; /* first waiting job of its address; later ones have the same password */
 	void (*resume)(void *context);
 	void *context;
 };
@@ -63,8 +63,9 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* Returns the bucket of the address, else a full bucket, which is free. If no bucket is free,
- * returns FAILURE_ADDRESSES: the shared bucket. */
+/* Returns the index of the bucket of the address. If the address has no bucket, returns the index
+ * of a full bucket, because a full bucket is free. If no bucket is free, returns FAILURE_ADDRESSES,
+ * which stands for the shared bucket. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
 	size_t ret = FAILURE_ADDRESSES;
@@ -144,9 +145,9 @@ void web_users_free(struct web_users *u)
 	let_go(u);
 }
 
-/* Computes the cache key, which is stored instead of the password. The key is useless without the
- * secret, which exists only in this process. The key covers the hash, so that a changed hash in the
- * file invalidates cached verdicts. */
+/* Computes the key under which the cache stores a verdict. The key is stored instead of the
+ * password. The key is useless without the secret, which exists only in this process. The key is
+ * computed from the hash, too, so that a changed hash in the file invalidates cached verdicts. */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
 {
@@ -162,9 +163,10 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 	return ok;
 }
 
-/* Returns the hash of a user for a name that does not exist. The same name always gets the same
- * hash. The password is checked against the hash, and the request is then denied. The time of the
- * answer thus does not reveal which names exist, even if hashes differ in cost. */
+/* Returns a hash to check when the name of a request does not exist. The hash is the hash of some
+ * user, and always the same for the same name. The password is checked against this hash, and the
+ * request is then denied. The time until the answer therefore does not reveal which names exist,
+ * even if hashes differ in cost. */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
 	struct password_key key;
@@ -334,8 +336,8 @@ static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 	return WEB_WAIT;
 }
 
-/* Returns the cached verdict; WEB_WAIT = no verdict is cached. Does not use RIGHT while another
- * password of this address is being checked. The caller holds the lock. */
+/* Returns the cached verdict; WEB_WAIT = no verdict is cached. A verdict of the kind RIGHT is not
+ * used while another password of the same address is being checked. The caller holds the lock. */
 static enum web_entry look_up(struct web_users *u, const struct password_key *key, uint64_t address)
 {
 	const struct password_job *waiting = job_from(u, address);
@@ -366,8 +368,8 @@ enum web_entry web_users_ask(struct web_users *u, const struct web_question *q)
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	/* The key of an unknown name covers no hash. Its cached verdict thus never applies to a
-	 * user whom the file adds later under this name. */
+	/* Compute the key of an unknown name without a hash. If the file later adds a user of this
+	 * name, the key changes, and the cached verdict does not apply to the user. */
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_OVERLOADED;
 	pthread_mutex_lock(&u->lock);

@@ -1,12 +1,15 @@
 /* Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a separate thread
- * computes one hash at a time while the request is suspended. Verdicts are cached: a scraper, which
- * always sends the same password from the same address, waits once.
+ * computes one hash at a time while the request is suspended. Verdicts are cached. A scraper always
+ * sends the same password from the same address, so it waits only once.
  *
- * Limits slow down guessing. One password is checked at a time. One password may wait for each
- * address, and WEB_USERS_WAITING_MAX in all. struct failure_limit limits the wrong passwords of an
- * address. A password that was right from another address passes the same limits; otherwise a quick
- * answer would reveal it to a guesser. An address that sent the right password before is allowed at
- * once with this password, even if it also sends wrong passwords.
+ * Limits slow down guessing:
+ * - One password is checked at a time.
+ * - One password may wait for each address, and WEB_USERS_WAITING_MAX passwords in total.
+ * - struct failure_limit limits the wrong passwords of an address.
+ *
+ * If a password was right from another address, the limits of this address still apply to it.
+ * Otherwise a quick answer would reveal the password to a guesser. If a password was right from
+ * this address before, it is allowed at once, even if the address also sends wrong passwords.
  *
  * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_USERS_H
@@ -33,8 +36,8 @@ enum web_entry {
 
 /* Starts the thread at once, because no thread may be available when the first password arrives. */
 int web_users_start(struct web_users **ret, struct err *e);
-/* Call it after web_users_stop. NULL does nothing. A running check keeps `u` in memory until the
- * check ends. */
+/* Frees `u`. If a check is running, the checking thread frees `u` when the check ends. Call it
+ * after web_users_stop. NULL does nothing. */
 void web_users_free(struct web_users *u);
 
 /* Resumes all waiting requests. Later requests without a cached verdict get WEB_OVERLOADED. */
@@ -42,19 +45,21 @@ void web_users_stop(struct web_users *u);
 
 struct web_question {
 	const struct web_config *config;
-	const char *name, *password; /* NULL = not sent: the verdict is WEB_UNAUTHORIZED */
+	const char *name, *password; /* NULL = not sent, so WEB_UNAUTHORIZED is returned */
 	uint64_t address;            /* identifies the client's address (peer_number) */
-	bool trusted;                /* the request has a token: web_access_check needs no user */
-	/* Called once, from another thread, perhaps before WEB_WAIT is returned. NULL = use only
-	 * cached verdicts; WEB_WAIT then means that the password must be checked. */
+	bool trusted;                /* the request has a token and needs no user */
+	/* Called once when the wait is over, from another thread, perhaps before WEB_WAIT is
+	 * returned. If `resume` is NULL, only cached verdicts are used. WEB_WAIT then means that
+	 * the password must be checked. */
 	void (*resume)(void *context);
 	void *context;
 };
 enum web_entry web_users_ask(struct web_users *u, const struct web_question *q);
 
 /* Limits wrong passwords by a token bucket for each address. A bucket has at most FAILURE_BURST
- * tokens and gains one token every FAILURE_SECONDS. A full bucket needs no place in the table.
- * Addresses without a place share one bucket. The caller locks. */
+ * tokens and gains one token every FAILURE_SECONDS. A full bucket is not stored. When
+ * FAILURE_ADDRESSES buckets are stored, all further addresses share one bucket. The caller
+ * locks. */
 #define FAILURE_BURST     10
 #define FAILURE_SECONDS   1
 #define FAILURE_ADDRESSES 512

@@ -79,7 +79,7 @@ struct exit_deadline *exit_deadline_begin(const struct exit_plan *exit_plan)
 	l->exit_plan = *exit_plan;
 	if (l->exit_plan.seconds <= 0)
 		l->exit_plan.seconds = EXIT_DEADLINE_SECONDS;
-	l->silent = -1; /* the first call comes before the first slice */
+	l->silent = -1; /* the first call is before the first slice and does not count */
 	worker_init(&l->worker);
 	if (worker_start(&l->worker, "leave", watch_deadline, l, NULL) == 0)
 		return l;

@@ -17,14 +17,14 @@ struct exit_plan {
 	struct app *app;
 	int exit_code;
 	double seconds; /* the deadline; 0 = EXIT_DEADLINE_SECONDS */
-	/* Does the last work before the exit, which needs the disk. NULL = no such work. */
+	/* Does the last work before the exit. This work needs the disk. NULL = no such work. */
 	void (*last)(const struct exit_plan *l);
 	void *context; /* for use by `last` */
 };
 
-/* Starts a thread that logs an error and calls exit_deadline_leave after `seconds`,
- * unless exit_deadline_reached stops the thread first. Copies `*l`. Returns NULL when there is no
- * historian or no thread; the exit then has no time limit. */
+/* Starts a thread that waits for l->seconds, then logs an error and calls exit_deadline_leave.
+ * exit_deadline_reached stops this thread. Copies `*l`. Returns NULL when there is no historian, or
+ * when the thread cannot be started. The exit then has no time limit. */
 struct exit_deadline *exit_deadline_begin(const struct exit_plan *l);
 void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
 

@@ -15,7 +15,8 @@
 #include "exporter/lifecycle/switch_user.h"
 #include "exporter/core/log.h"
 
-/* LeakSanitizer uses ptrace(2) on the program at its end, so the program must stay traceable. */
+/* When the program ends, LeakSanitizer traces it by ptrace(2). A program that is built with
+ * LeakSanitizer must therefore stay traceable. */
 #ifdef __SANITIZE_ADDRESS__
 #define IS_TRACED_BY_ITSELF true
 #else
@@ -31,16 +32,18 @@ static const struct {
 	enum capability_need need;
 	const char *name;
 } kept[] = {
-	/* reading memory, I/O and environment of other users' processes in /proc */
+	/* needed to read memory, I/O and environment of other users' processes in /proc */
 	{CAP_SYS_PTRACE, NEED_ALWAYS, "sys_ptrace"},
 	{CAP_DAC_READ_SEARCH, NEED_ALWAYS, "dac_read_search"},
-	/* exit events of processes (taskstats, proc connector) */
+	/* needed to receive exit events of processes (taskstats, proc connector) */
 	{CAP_NET_ADMIN, NEED_ALWAYS, "net_admin"},
 	/* ports below 1024 */
 	{CAP_NET_BIND_SERVICE, NEED_ALWAYS, "net_bind_service"},
-	/* writing a history, socket or cache of another user, such as the user of the wrappers */
+	/* needed to write a history, socket or cache that belongs to another user, for example to
+	 * the user of the wrappers */
 	{CAP_DAC_OVERRIDE, NEED_FILES_OF_OTHERS, "dac_override"},
-	/* SQLite gives -wal and -shm to the history's owner, whose wrappers open them */
+	/* needed by SQLite to give the -wal and -shm files to the owner of the history, because the
+	 * wrappers of that user open them */
 	{CAP_CHOWN, NEED_FILES_OF_OTHERS, "chown"},
 };
 /* clang-format on */
@@ -93,17 +96,18 @@ static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 		half[i].inheritable = 0;
 		*ret |= (uint64_t)half[i].effective << (32 * i);
 	}
-	/* Executed programs inherit the ambient set: clear it. Linux before 4.3 has no ambient set:
-	 * ignore errors. */
+	/* Clear the ambient set, because executed programs inherit it. Ignore errors, because Linux
+	 * before 4.3 has no ambient set. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Skip a needless call: our systemd unit forbids capset(2) and grants only these
-	 * capabilities. */
+	/* Call capset(2) only if there is something to drop. Our systemd unit forbids capset(2),
+	 * and grants only the capabilities that are kept. */
 	return more && syscall(SYS_capset, &head, half) < 0 ? -errno : 0;
 }
 
 static void drop_capabilities(const struct options *o, const char *history_path, struct buf *names)
 {
-	/* switch_user has already given these files to the user of --security.user. */
+	/* With --security.user there are no files of others, because switch_user has already given
+	 * these files to that user. */
 	bool others = !o->security_user &&
 		      (place_is_of_others(history_path) || place_is_of_others(o->unix_socket) ||
 			      place_is_of_others(o->catalogue_cache));

@@ -1,13 +1,15 @@
-/* Drops privileges of the server after it has read its options, so that an attacker who takes over
- * the server gains less:
- * - capabilities that are not in the table of privileges.c, and ways to gain more (no_new_privs);
- * - core dumps, and access to its memory by other processes of its user (PR_SET_DUMPABLE);
+/* Drops privileges of the server after it has read its options. An attacker who takes over the
+ * server then gains less. These privileges are dropped:
+ * - capabilities that are not in the table of privileges.c, and all ways to gain capabilities
+ *   (no_new_privs);
+ * - core dumps, and access to the server's memory by other processes of its user
+ *   (PR_SET_DUMPABLE);
  * - system calls that the server never makes (the table in seccomp.c);
  * - access of other users to files that the server creates (umask).
  *
  * Only the command serve drops these privileges. Under the command run, a job would inherit the
- * restrictions from the wrapper, and sudo in the job would fail. run gives up only its own core
- * dumps, and only after the job has started. */
+ * restrictions from the wrapper, and sudo in the job would fail. The command run drops only its own
+ * core dumps, and only after the job has started. */
 #ifndef EXPORTER_LIFECYCLE_PRIVILEGES_H
 #define EXPORTER_LIFECYCLE_PRIVILEGES_H
 
@@ -15,13 +17,14 @@
 #include "exporter/options/options.h"
 
 /* Call it before any thread starts: each thread has its own capabilities and filter, and new
- * threads inherit them. Logs the remaining privileges. Logs a privilege that cannot be dropped, and
- * the server continues. Returns an error only if --security.user fails, because the server would
- * keep rights that its administrator believes are gone. */
+ * threads inherit them. Logs the remaining privileges. If a privilege cannot be dropped, logs this,
+ * and the server continues. Only a failure of --security.user is an error, because the server would
+ * then keep rights that its administrator wanted to drop. */
 int privileges_drop(const struct options *o, const char *history_path, struct err *e);
 
 /* Forbids core dumps of this process if the options name a file with secrets. Other processes of
- * the same user then cannot read its memory either. execve(2) undoes this for the new program. */
+ * the same user then cannot read the memory of this process either. After execve(2), the new
+ * program may dump core again. */
 void privileges_hide_secrets(const struct options *o);
 
 /* Makes forbidden system calls fail with EPERM from now on. The filter sends no signal, so that a

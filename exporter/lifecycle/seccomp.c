@@ -22,7 +22,8 @@
 static const uint32_t forbidden[] = {
 	/* becoming another program */
 	SYS_execve, SYS_execveat,
-	/* reading, changing and stopping other processes; the samples need only /proc */
+	/* reading, changing and stopping other processes; to measure them, the server needs only
+	 * /proc */
 	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd, SYS_pidfd_send_signal,
 	SYS_process_madvise, SYS_process_mrelease, SYS_kcmp, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
 	SYS_setpriority, SYS_ioprio_set, SYS_sched_setaffinity, SYS_sched_setparam, SYS_sched_setscheduler,
@@ -38,7 +39,7 @@ static const uint32_t forbidden[] = {
 	SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_kexec_file_load, SYS_reboot,
 	SYS_bpf, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_sethostname,
 	SYS_setdomainname, SYS_syslog,
-	/* calls with many past kernel vulnerabilities, unused here */
+	/* calls that the server does not use and that have had many kernel vulnerabilities */
 	SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_add_key,
 	SYS_request_key, SYS_keyctl, SYS_personality,
 #ifdef __x86_64__
@@ -49,7 +50,7 @@ static const uint32_t forbidden[] = {
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define NUMBERS_END  0x40000000U /* first x32 number of the same calls (asm/unistd.h) */
+#define NUMBERS_END  0x40000000U /* x32 numbers of the calls begin here (asm/unistd.h) */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define NUMBERS_END  UINT32_MAX
@@ -67,7 +68,8 @@ static const uint32_t forbidden[] = {
 #define REFUSE            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS)
 
-/* The low half of a 64-bit argument (little endian) is the whole value of an int. */
+/* Loads the low half of a 64-bit argument (little endian). For an int argument, this half is the
+ * whole value. */
 #define LOW_HALF(i) FIELD(args[i])
 
 /* Most exploits that gain root start with a user namespace. CLONE_NEWTIME exists in clone3 only. */
@@ -96,10 +98,12 @@ static const struct sock_filter checks[] = {
 	HAS_SKIP(CLONE_THREAD, 1),
 	REFUSE,
 	ALLOW,
-	/* A filter cannot read clone3's flags. On ENOSYS the C library calls clone instead. */
+	/* A filter cannot read the flags of clone3. Answer ENOSYS, so that the C library calls
+	 * clone instead. */
 	UNLESS_SKIP(SYS_clone3, 1),
 	UNKNOWN,
-	/* Forbid typing into the terminal, and making a descriptor signal other processes. */
+	/* Forbid calls that type text into the terminal, and calls that make a descriptor send
+	 * signals to other processes. */
 	UNLESS_SKIP(SYS_ioctl, 7),
 	LOW_HALF(1),
 	IF_SKIP(TIOCSTI, 3),

@@ -16,11 +16,12 @@
 
 #define LOOK_SECONDS 0.5
 
-/* Seconds between checks until a process of the pod was seen. A container takes longer to start. */
+/* Seconds between two checks while no process of the pod has been seen yet. A container takes
+ * longer than this to start. */
 #define FIRST_LOOK_SECONDS 0.05
 
-/* Waits for a signal and returns its number. Returns 0 after the time, or after SIGHUP, which
- * reloads the rules. */
+/* Waits for a signal and returns its number. Returns 0 when `seconds` have passed. Also returns 0
+ * after SIGHUP, which reloads the rules. */
 static int wait_signal(struct app *app, const sigset_t *signals, double seconds)
 {
 	int64_t ns = (int64_t)(seconds * 1e9);
@@ -64,8 +65,8 @@ static bool pod_is_busy(struct app *app, struct tree *proc)
 	return proc && tree_list(proc, "", is_other, app) > 0;
 }
 
-/* Reads the runs of a sample that is at most half of the settle time old, even when
- * --sample.interval is longer. */
+/* Finds out whether runs were seen and whether one is active. The sample that it uses is at most
+ * half of the settle time old, even if --sample.interval is longer. */
 static struct last_sight look_at_runs(struct app *app)
 {
 	double most = fmin(2 * app->options->sample_interval, SHUTDOWN_SETTLE_SECONDS / 2);
@@ -81,7 +82,8 @@ static struct last_sight look_at_runs(struct app *app)
 	return ret;
 }
 
-/* Waits for the end of the job, which gets the signal, too. A second signal ends the wait. */
+/* Waits for the end of the job. In a pod, the job has received the same signal as this server. A
+ * second signal ends the wait. */
 static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
@@ -172,7 +174,7 @@ void shutdown_linger(struct app *app, const sigset_t *signals)
 
 struct run_closing {
 	const struct identity *self;
-	bool more; /* one step closes only a few runs: call again */
+	bool more; /* true = more runs may need closing; call again */
 };
 
 static int close_runs(struct history *h, void *context, struct err *e)

@@ -8,19 +8,19 @@
 #include "exporter/core/app.h"
 #include "exporter/core/identity.h"
 
-/* The job counts as ended after this many seconds without a run, because its next step may begin
- * until then. */
+/* The job counts as ended when it has had no run for this many seconds. A shorter pause may be the
+ * time between two steps of the job. */
 #define SHUTDOWN_SETTLE_SECONDS 5.0
 
-/* In a pod the job gets the same signal as the server. The server waits at most this many seconds
- * for the job's end. */
+/* When a pod is stopped, the job and the server get the same signal. The server then waits at most
+ * this many seconds for the end of the job. */
 #define SHUTDOWN_GRACE_SECONDS 15.0
 
 /* Blocks until the server should end. Returns the reason, such as "TERM". Main thread. */
 const char *shutdown_wait(struct app *app, const sigset_t *signals);
 
-/* Returns when the current values were scraped, when --web.linger is over, or when another signal
- * arrives. Call it while HTTP and the sampler still run. */
+/* Waits until the current values were scraped, for at most the time of --web.linger. Another signal
+ * ends the wait. Call it while HTTP and the sampler still run. */
 void shutdown_linger(struct app *app, const sigset_t *signals);
 
 /* Closes open runs as interrupted in a pod (--jobs.pod, --exit-with-job), because no later server

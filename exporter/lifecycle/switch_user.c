@@ -47,8 +47,8 @@ static int find_user(struct user_account *ret, const char *user, struct err *e)
 	return 0;
 }
 
-/* Gives a file to the user. Skips a file with several links, because a former owner of the folder
- * may have linked a file of root. */
+/* Gives a file to the user. Skips a file with several links. A former owner of the folder may have
+ * made it as a link to a file of root. */
 static int give_file(int folder, const char *name, const struct user_account *a)
 {
 	AUTO(closep) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -132,7 +132,7 @@ static int give_place(const char *path, const struct user_account *a, struct err
 	return code ? err_set(e, code, "--security.user: %s: %s", path, why.text) : 0;
 }
 
-/* Changes the groups first, because this needs root. */
+/* Changes the groups before the user, because only root may change the groups. */
 static int leave_root(const struct user_account *a, struct err *e)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 &&

@@ -51,8 +51,8 @@ static bool read_number(const char *name, uint64_t *ret)
 	return scan_u64(&s, ret) && scan_end(&s);
 }
 
-/* Returns true when the value of the variable is our PID and not the PID of a parent. If the
- * variable is missing, returns true unless `required`. */
+/* Returns true when the value of the variable is our PID. Another value means that the variable was
+ * set for a parent process. If the variable is missing, returns true unless `required` is true. */
 static bool is_for_us(const char *name, bool required)
 {
 	uint64_t pid;

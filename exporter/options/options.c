@@ -181,13 +181,14 @@ static bool set_choice(const char **field, const char *const *choices, const cha
 	return false;
 }
 
-/* Returns the array of a list without const, because this file allocated the array. */
+/* Returns the array of a list as a writable array. This is allowed because this file allocated the
+ * array. */
 static const char **texts_of(const struct text_list *list)
 {
 	return (const char **)(uintptr_t)list->text;
 }
 
-/* Sets an option, or leaves it as it is when the value is wrong. */
+/* Sets an option. If the value is wrong, leaves the option unchanged and returns an error. */
 static int set_option(struct options *o, const struct option_row *row, const char *value,
 	struct err *e)
 {
@@ -227,7 +228,8 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 	return 0;
 }
 
-/* Sets an option. The first flag replaces the list of the environment. */
+/* Sets an option from a flag. The first flag of a repeatable option removes the values that the
+ * environment gave. */
 static int set_by_flag(struct options *o, const struct option_row *row, const char *value,
 	struct err *e)
 {
@@ -254,7 +256,8 @@ static void ignore(struct options *o, const char *why)
 	o->ignored[o->n_ignored++] = xstrdup(why);
 }
 
-/* Handles a wrong option. "run" ignores it, because the job must run whatever is said about it. */
+/* Handles a wrong option. The command "run" ignores the option, because the job must run in any
+ * case. Every other command gets the error. */
 static int complain(struct options *o, enum command_bits command, const struct err *why,
 	struct err *e)
 {
@@ -363,7 +366,8 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
 	return -EINVAL;
 }
 
-/* Returns -ENOENT, to tell an unknown option from a wrong value. */
+/* Returns -ENOENT. A wrong value is -EINVAL, so callers can tell an unknown option from a wrong
+ * value. */
 static int unknown_option(const char *flag, enum command_bits command, struct err *e)
 {
 	const char *names[ARRAY_LEN(rows)], *slip;
@@ -381,7 +385,7 @@ static int unknown_option(const char *flag, enum command_bits command, struct er
 		      err_set(e, -ENOENT, "unknown option %.100s; --help lists the options", flag);
 }
 
-/* The parts of an argument that is an option: "--NAME", "--no-NAME" or "--NAME=VALUE". */
+/* A parsed argument of the form "--NAME", "--no-NAME" or "--NAME=VALUE". */
 struct flag {
 	const struct option_row *row; /* NULL = a collector */
 	const char *collector, *value;
@@ -431,8 +435,9 @@ static int read_flag(struct options *o, enum command_bits command, int argc, cha
 	return set_by_flag(o, f.row, argv[++*i], e);
 }
 
-/* Returns true if the argument after the unknown option argv[i] is its value and not the command:
- * "--" or a known option follows. */
+/* Called when argv[i] is an unknown option. Returns true if the next argument is its value, because
+ * "--" or a known option follows that argument. Returns false if the next argument may be the
+ * command. */
 static bool unknown_has_value(enum command_bits command, int argc, char **argv, int i)
 {
 	struct flag f;
@@ -492,7 +497,8 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 		}
 		code = complain(ret, command, &why, e);
 	}
-	/* Without "--", the next argument may be the value of the unknown option or the command. */
+	/* Without "--", the next argument may be the value of the unknown option, or it may be the
+	 * command. */
 	if (code == 0 && unknown.code && !ends && !ret->help)
 		code = err_set(e, -EINVAL, "%s%s", unknown.text,
 			"; write -- in front of the command");

@@ -28,7 +28,7 @@
 enum command_bits {
 	COMMAND_SERVE = 1,
 	COMMAND_RUN = 2,
-	COMMAND_QUERY = 4, /* read the history: recommend, stats, runs, jobs, ... */
+	COMMAND_QUERY = 4, /* all commands that read the history: recommend, stats, runs, ... */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
 	COMMAND_RULES = 8,
 	COMMAND_ALL = 15,
@@ -179,11 +179,11 @@ enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
 struct options {
 	OPTIONS(OPTION_FIELD)
 	bool given[OPTION_COUNT];       /* set by a flag or the environment, not by default */
-	const char *text[OPTION_COUNT]; /* the value as it was written; NULL = none */
-	bool by_flag[OPTION_COUNT];     /* the first flag replaces the environment's list */
+	const char *text[OPTION_COUNT]; /* the given value as text; NULL = no value */
+	bool by_flag[OPTION_COUNT];     /* set by a flag, which replaces the environment's list */
 	bool *collector_on;             /* one for each collector of all_collectors */
-	bool help;                      /* run: --help, -h or --version stands before the command */
-	/* run: one sentence for each wrong option. The option is ignored. */
+	bool help;                      /* in "run": --help, -h or --version precedes the command */
+	/* Only for "run": one sentence about each wrong option. These options are ignored. */
 	size_t n_ignored;
 	char **ignored;
 	char **rest; /* arguments after the options (run: the command), NULL-terminated */
@@ -192,12 +192,12 @@ struct options {
 
 /* Reads the environment and the arguments of one command. Stops at "--" or the first argument that
  * is not a flag. Texts point into `argv` and the environment. Returns -EINVAL for an unknown flag
- * or an invalid value; the message names the flag, the value and the accepted values. After success
+ * or an invalid value. The message names the flag, the value and the accepted values. After success
  * the caller must call options_done.
  *
- * "run" must start its command, so it ignores wrong options: they are then in `ignored`. Only an
- * unknown flag without "--" after it is -EINVAL there, because nobody can tell where the command
- * begins. */
+ * The command "run" must start its job, so it ignores wrong options and adds a sentence about each
+ * to `ignored`. It returns -EINVAL only for an unknown flag without "--" after it, because the
+ * begin of the job's command is then unclear. */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e);
 

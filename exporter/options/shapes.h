@@ -1,5 +1,6 @@
-/* Shapes of texts that options accept. A text is checked when the option is read. A typing error
- * thus stops the program at the start and does not make a request fail a day later. */
+/* The forms that the texts of options may have. The form of a text is checked when the option is
+ * read. A typing error therefore stops the program at the start, and does not make a request fail a
+ * day later. */
 #ifndef EXPORTER_OPTIONS_SHAPES_H
 #define EXPORTER_OPTIONS_SHAPES_H
 
@@ -7,8 +8,8 @@
 
 struct text_shape {
 	bool (*fits)(const char *text); /* any thread */
-	const char *accepted;           /* text after "accepted is" in the error */
-	bool may_hold_secret;           /* errors do not repeat a text with an @ */
+	const char *accepted;           /* completes the error message "accepted is ..." */
+	bool may_hold_secret;           /* an error message does not show a text that contains @ */
 };
 
 extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_metrics_path,

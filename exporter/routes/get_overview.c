@@ -30,7 +30,7 @@ struct overview_prices {
 	bool looked;
 	struct catalogue_use use; /* empty before the first use, and when there is no catalogue */
 	struct machine here;
-	struct current_cost at; /* the server of the last priced run */
+	struct current_cost at; /* the server of the run that was priced last */
 };
 
 static void prices_done(struct overview_prices *p)
@@ -55,8 +55,9 @@ static double known_or_0(double v)
 	return isnan(v) ? 0 : v;
 }
 
-/* Returns the unused share of the request: average cores and peak memory. Counts only resources
- * that were requested and measured; NaN = no such resource. */
+/* Returns the share of the request that the run did not use. The used amounts are the average cores
+ * and the peak memory. A resource counts only if it was requested and measured; NaN = no such
+ * resource. */
 static double waste_of(const struct run_brief *r)
 {
 	double used = NAN, requested = NAN;

@@ -7,8 +7,8 @@
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/series_view.h"
 
-/* Number of samples that are read at once. All samples and the answer together would take twice the
- * memory. */
+/* Number of samples that are read at once. If all samples were in memory together with the answer,
+ * they would take twice the memory. */
 #define BLOCK 4096
 
 static const char *format_choice(size_t i)
@@ -30,8 +30,8 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Returns the samples of the span. The samples are adjacent even if the clock stepped, as in
- * series_view_between. */
+/* Returns the samples of the span. They are one uninterrupted part of `s`, even if the clock was
+ * set meanwhile (see series_view_between). */
 static struct series between(const struct series *s, const struct span *span, struct arena *arena)
 {
 	return series_view_between(s, isnan(span->from) ? -INFINITY : span->from,

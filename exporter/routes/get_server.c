@@ -1,4 +1,4 @@
-/* /server: which cloud server this is. */
+/* /server: the cloud server on which this program runs. */
 #include "exporter/core/app.h"
 #include "exporter/core/json.h"
 #include "exporter/this_server/this_server.h"

@@ -61,7 +61,8 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Sets the demand from explicit parameters, which win over the job's demand. */
+/* Sets the demand from the parameters of the request. They take precedence over the job's
+ * demand. */
 static void demand_said(const struct arguments *a, struct demand *d)
 {
 	const struct {

@@ -33,7 +33,8 @@ static const struct json_body_key keys[] = {
 	{0},
 };
 
-/* The call owns its data, because a sampler that hung may still use the data after the reply. */
+/* A call to the sampler. It has copies of all its data, because a sampler that hung may still use
+ * them after the reply. */
 struct finish_call {
 	struct shared shared;
 	char run_id[RUN_ID_MAX];

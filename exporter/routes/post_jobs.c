@@ -94,7 +94,8 @@ static bool read_pid(const struct announce_body *w, const struct peer *peer, str
 	return false;
 }
 
-/* A helper has no job: a body with both means one of two things, and does not tell which. */
+/* Checks that the body describes either a job or a helper. A helper has no job, so a body with both
+ * would be ambiguous. */
 static bool check_subject(const json_t *body, const struct announce_body *w, struct reply *r)
 {
 	size_t others = json_object_size(body) - (json_object_get(body, "pid") != NULL) -
@@ -133,7 +134,8 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }
 
-/* The call owns its data, because a sampler that hung may still use the data after the reply. */
+/* A call to the sampler. It has copies of all its data, because a sampler that hung may still use
+ * them after the reply. */
 struct announce_call {
 	struct shared shared;
 	struct announcement announcement;

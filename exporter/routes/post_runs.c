@@ -25,8 +25,8 @@ static int add(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-/* When a wait for the locked history fails, further posts are refused at once for this many
- * seconds. */
+/* After a request has waited in vain for the locked history, later requests are refused at once for
+ * this many seconds. */
 #define LOCKED_SECONDS 2
 
 static atomic_int_least64_t locked_until; /* nanoseconds, as in struct mono */

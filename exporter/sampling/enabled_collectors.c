@@ -12,9 +12,9 @@
 #include "exporter/sampling/self_metrics.h"
 
 struct enabled_collector {
-	const struct collector *collector; /* NULL: does not work here, or switched off */
+	const struct collector *collector; /* NULL = cannot work here, or is switched off */
 	void *state;
-	bool has_columns; /* the history keeps some of its machine values */
+	bool has_columns; /* the history stores some of its values about the machine */
 	struct complaint complaint;
 };
 
@@ -25,7 +25,7 @@ struct enabled_collectors {
 
 static bool is_kept(const struct collector *c)
 {
-	/* sample_rows fills the columns of this collector from the runs. */
+	/* The file sample_rows.c fills the columns of collector_jobs from the runs. */
 	if (c == &collector_jobs)
 		return false;
 	for (size_t i = 0; i < c->n_metrics; i++)

@@ -1,5 +1,6 @@
 /* The collectors that are switched on and work on this machine. They are started once and read once
- * per tick. Sampler thread, except enabled_collectors_start. */
+ * per tick. enabled_collectors_start is called before the sampler thread starts. All other
+ * functions are for the sampler thread. */
 #ifndef EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
 #define EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
 
@@ -19,8 +20,8 @@ struct enabled_collectors *enabled_collectors_start(const struct options *o, str
 void enabled_collectors_watch(struct enabled_collectors *a, const struct self_sources *sources);
 void enabled_collectors_stop(struct enabled_collectors *a); /* NULL does nothing */
 
-/* Lists the collectors in the order of a snapshot's blocks: all_collectors, then
- * enabled_collectors_own; NULL-terminated. */
+/* Returns all collectors as a NULL-terminated list: first all_collectors, then
+ * enabled_collectors_own. The blocks of a snapshot have the same order. */
 const struct collector *const *enabled_collectors_list(const struct enabled_collectors *a);
 
 /* Reads every active collector into its block of `s`. Failures are logged at a limited rate.

@@ -40,8 +40,8 @@ static struct followed *find_followed(struct follower *f, const char *run_id)
 	return NULL;
 }
 
-/* Returns true for a run on this machine that another live exporter records. A dead exporter's run
- * is not followed: the finder resumes it, or upkeep closes it. */
+/* Returns true for a run on this machine that another exporter records, if that exporter is alive.
+ * Otherwise the run is not followed here: the finder continues it, or upkeep closes it. */
 static bool is_here(const struct follower *f, const struct open_run *r)
 {
 	const struct run_root *here = &f->self->here;
@@ -94,8 +94,8 @@ static void final_of(const struct run *r, double final[RUN_N_METRICS])
 	final[RUN_DURATION_SECONDS] = r->duration_seconds;
 }
 
-/* Concludes an ended run. If its record cannot be read, the run stays followed, so that its last
- * seconds are not lost. */
+/* Concludes an ended run with the exact values from its record. If the record cannot be read, the
+ * run is followed further and concluded later, so that its last seconds are not lost. */
 static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
@@ -122,8 +122,8 @@ static void set_ended(const struct host *host, void *context)
 {
 	const struct known_jobs *k = context;
 
-	/* Set the newest job last: the list is newest first, and jobs.c drops the least recently
-	 * set job first. */
+	/* Begin with the oldest job, so that the newest job is set last. When there are too many
+	 * jobs, jobs.c drops the job that was set longest ago. */
 	for (size_t i = k->n; i-- > 0;) {
 		const struct job_row *job = &k->job[i];
 

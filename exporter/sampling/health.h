@@ -7,7 +7,7 @@
 
 struct health {
 	bool ok;
-	double age, most; /* seconds since the last tick, and their healthy maximum */
+	double age, most; /* seconds since the last tick; the largest healthy value of `age` */
 };
 
 /* Checks the health. Before the first tick, the time since `started` counts as the age. */

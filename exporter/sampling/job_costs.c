@@ -34,7 +34,7 @@ struct costed_job {
 	uint64_t ended; /* number of ended runs at the last check */
 	double total, last;
 	size_t n;
-	struct costed_run *counted; /* the job's ended runs in the history */
+	struct costed_run *counted; /* costs of the job's ended runs in the history */
 	struct arena memory;        /* owns the texts of `offer`, `source`, `as_of` */
 	struct offer offer[OFFERS];
 	const char *source, *as_of;
@@ -77,12 +77,13 @@ static const struct metric cost_metrics[] = {COST_METRICS(METRIC_ROW)};
 
 struct job_cost_row {
 	const char *job_name;
-	double total, last; /* US dollars: all runs, newest ended run; NaN = unknown */
+	double total, last; /* US dollars: of all runs; of the newest ended run; NaN = unknown */
 	struct offer offer[OFFERS];
 	const char *source, *as_of; /* source and date of the prices */
 };
 
-/* Immutable. The thread makes a new table each time; the collector copies the newest one. */
+/* A table that never changes. The thread of this file makes a new table each time. The collector
+ * copies the newest table. */
 struct job_cost_table {
 	struct shared shared;
 	struct arena memory; /* owns all rows and texts */
@@ -192,8 +193,9 @@ static const struct costed_run *counted_before(const struct costed_job *j, uint6
 	return &none;
 }
 
-/* Returns the cost of a run. A run that was counted before keeps its cost when prices change. It
- * gets a new cost only if it turned out both longer and more expensive. */
+/* Returns the cost of a run. If the run was counted before, it keeps its old cost when prices
+ * change. A counted run gets a new cost only if it is now both longer and more expensive than
+ * before. */
 static struct costed_run count_run(const struct costed_run *before, const struct run_usd *found)
 {
 	const struct run *r = found->run;
@@ -318,8 +320,8 @@ static void drop_unlisted(struct job_costs *c)
 	c->n = kept;
 }
 
-/* Keeps only jobs in `rows` with an ended run. `rows` has the jobs with the newest activity, at
- * most JOBS_MAX. */
+/* Selects the jobs that /metrics lists: jobs in `rows` that have an ended run. `rows` contains the
+ * jobs with the newest activity, at most JOBS_MAX. */
 static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)

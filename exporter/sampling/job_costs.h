@@ -1,6 +1,7 @@
 /* The thread that computes the costs of jobs for /metrics. It reads the history every 15 s, and
- * computes a job again when one of its runs has ended. A scrape only copies the result. The thread
- * uses the catalogue in memory or on disk and never fetches one. */
+ * computes the costs of a job again when one of the job's runs has ended. A scrape only copies the
+ * result. The thread uses the catalogue that is already in memory or on disk. It never fetches a
+ * catalogue. */
 #ifndef EXPORTER_SAMPLING_JOB_COSTS_H
 #define EXPORTER_SAMPLING_JOB_COSTS_H
 
@@ -12,7 +13,7 @@ struct job_costs;
 int job_costs_start(struct job_costs **ret, struct app *app, struct err *e);
 void job_costs_stop(struct job_costs *c); /* also after job_costs_new; NULL does nothing */
 
-/* A single pass of the thread, for tests. */
+/* For tests: job_costs_look does one round of the thread's work. */
 struct job_costs *job_costs_new(struct app *app);
 int job_costs_look(struct job_costs *c, struct err *e);
 

@@ -19,7 +19,8 @@
 
 /* ---- snapshots ---- */
 
-/* Makes the sampler tick, and waits until `snapshot_age` is recent enough or the timeout ends. */
+/* Makes the sampler tick. Waits until the snapshot is at most `max_age_seconds` old, or until the
+ * timeout. */
 static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot_age,
 	enum tick_purpose purpose, double max_age_seconds, double timeout_seconds)
 {
@@ -30,7 +31,8 @@ static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot
 	while (sampler_is_stale(snapshot_age, requested_at, max_age_seconds)) {
 		if (s->doing != purpose && s->want < purpose) {
 			s->want = purpose;
-			/* Unlock, because the woken sampler takes the lock first. */
+			/* Unlock before the wake-up, because the sampler needs the lock when it
+			 * wakes. */
 			pthread_mutex_unlock(&s->lock);
 			sampler_wake(s);
 			pthread_mutex_lock(&s->lock);
@@ -114,8 +116,8 @@ static int64_t used_ns(const struct sampler *s)
 
 /* The timeout of a request. */
 struct patience {
-	double seconds;          /* without CPU use by the sampler thread; INFINITY = no timeout */
-	const sigset_t *signals; /* a pending signal of these ends the wait; NULL = none */
+	double seconds;          /* the sampler may use no CPU for so long; INFINITY = no timeout */
+	const sigset_t *signals; /* when one of them is pending, the wait ends; NULL = none */
 };
 
 static bool is_pending(const sigset_t *signals)
@@ -126,10 +128,11 @@ static bool is_pending(const sigset_t *signals)
 	       !sigisemptyset(&both);
 }
 
-/* Waits until `r` is done or the timeout ends. Returns true when the sampler thread used no CPU
- * time meanwhile. The caller holds the lock.
- * The wait has several slices. If this process is stopped (SIGSTOP), only the current slice ends,
- * and the following slices still give the sampler time. */
+/* Waits until `r` is done or the timeout ends. Returns true when the timeout ended, that is, the
+ * sampler thread used no CPU time for p.seconds. The caller holds the lock.
+ *
+ * The timeout is divided into slices. If this process is stopped (SIGSTOP), only the current slice
+ * ends. The sampler still has the time of the following slices. */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
 	int64_t used = -1;
@@ -152,9 +155,11 @@ static bool is_silent(struct sampler *s, const struct sampler_request *r, struct
 	return !r->done;
 }
 
-/* Runs a request on the sampler thread. Returns 0 when the request is done; the caller then frees
- * `r`. After any error the caller must not use `r` any more: -ECANCELED, the request will never
- * begin; -EALREADY, its callback has returned; -EINPROGRESS, it still runs. */
+/* Runs a request on the sampler thread. Returns 0 when the request is done. The caller then frees
+ * `r`. After an error, the caller must not use `r` any more. The errors are:
+ * - -ECANCELED: the request will never begin.
+ * - -EALREADY: the callback of the request has returned.
+ * - -EINPROGRESS: the callback still runs. */
 static int do_on_sampler(struct sampler *s, struct sampler_request *r, struct patience p)
 {
 	pthread_mutex_lock(&s->lock);
@@ -190,7 +195,8 @@ static int do_patiently(struct sampler *s, struct sampler_request *r, double sec
 
 /* ---- runs ---- */
 
-/* Has copies of the caller's texts, because the caller may give up before the request runs. */
+/* A request with copies of the caller's texts. The caller may give up, and free its texts, before
+ * the request runs. */
 struct follow_request {
 	struct sampler_request request;
 	struct run_spec spec;
@@ -202,8 +208,8 @@ struct follow_request {
 	int code;
 };
 
-/* Makes the caller wait without timeout; the remaining work must not hang. Returns false when the
- * caller has already given up. */
+/* From now on, makes the caller wait without a timeout. The rest of the request must therefore not
+ * hang. Returns false when the caller has already given up. */
 static bool is_awaited(struct sampler *s, struct sampler_request *r)
 {
 	pthread_mutex_lock(&s->lock);
@@ -214,8 +220,8 @@ static bool is_awaited(struct sampler *s, struct sampler_request *r)
 	return ret;
 }
 
-/* Follows a run. If the caller gave up, the run is concluded at once, because no one would report
- * its end. */
+/* Follows a run. If the caller has given up meanwhile, concludes the run at once, because nobody
+ * would report the end of the run. */
 static void do_follow(struct sampler *s, struct sampler_request *r)
 {
 	struct follow_request *f = (struct follow_request *)(void *)r;

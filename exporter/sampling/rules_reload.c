@@ -29,7 +29,8 @@ int rules_reload_begin(const struct options *o, struct job_rules **ret, struct e
 	return code;
 }
 
-/* Reference-counted, because a sampler that hangs may use it after the caller gave up. */
+/* New rules on their way to the finder. They are reference-counted, because a sampler that hung may
+ * still use them after the caller has given up. */
 struct rules_news {
 	struct shared shared;
 	const char *file;

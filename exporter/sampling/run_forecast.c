@@ -16,7 +16,7 @@
 
 #define RUNS_TO_READ  200
 #define MARKS         16
-#define TRIES         5 /* a run may reach the history a little later */
+#define TRIES         5 /* the history may get the run a little later */
 #define RETRY_SECONDS 2.0
 
 /* clang-format off */
@@ -127,8 +127,8 @@ static void read_job_past(struct run_forecasts *o, struct run_forecast copy)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Reads the history of one run. The sampler wakes this thread at every tick that has an unread
- * run. */
+/* Reads the history for one run whose history was not read yet. The sampler wakes this thread at
+ * every tick while there is such a run. */
 static double look_up_next(void *context)
 {
 	struct run_forecasts *o = context;
@@ -235,8 +235,8 @@ static struct running outlook_of(struct run_forecast *e, const struct run_readin
 	return running;
 }
 
-/* Merges the active runs of a job into one point: highest risk, longest duration, best-fitting
- * request. */
+/* Merges the active runs of a job into one point. The point has the highest risk, the longest
+ * duration, and the lowest overprovisioning of these runs. */
 static void add_to(struct running *sum, const struct running *r)
 {
 	sum->oom_risk = fmax(sum->oom_risk, r->oom_risk);

@@ -1,8 +1,9 @@
 /* Forecasts of active runs for /metrics: the risk that a run reaches its memory limit, its
  * duration, and the unused part of its request.
  *
- * A separate thread reads the job's earlier runs once per run, at the run's first tick: 10 ms of
- * CPU at 50 runs, 0.2 s at 200. Each tick then costs the sampler about a microsecond per run. */
+ * At the first tick of a run, a separate thread reads the earlier runs of the job. This takes 10 ms
+ * of CPU time for 50 earlier runs, and 0.2 s for 200. After that, each tick costs the sampler about
+ * a microsecond per run. */
 #ifndef EXPORTER_SAMPLING_RUN_FORECAST_H
 #define EXPORTER_SAMPLING_RUN_FORECAST_H
 
@@ -17,7 +18,8 @@ struct run_forecasts;
 int run_forecasts_start(struct run_forecasts **ret, struct app *app, struct err *e);
 void run_forecasts_stop(struct run_forecasts *o); /* NULL does nothing */
 
-/* Adds points of collector_outlook to a snapshot with runs. `o` NULL adds none. Sampler thread. */
+/* Adds the points of collector_outlook to a snapshot with runs. Adds nothing when `o` is NULL.
+ * Sampler thread only. */
 void run_forecasts_add(struct run_forecasts *o, struct snapshot *s);
 
 /* Declares the metrics; run_forecasts_add adds their points. */

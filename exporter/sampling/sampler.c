@@ -24,7 +24,8 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/memory_trim.h"
 
-/* Number of rows after which memory that only the start needed is returned to the kernel. */
+/* After this many rows, the sampler gives the memory back to the kernel that only the start
+ * needed. */
 #define TRIM_ROWS 3
 
 /* ---- the limit of CPU time ---- */
@@ -51,20 +52,23 @@ double cpu_limit_slowdown(double limit, double used, double look)
 
 	if (isinf(limit))
 		return 1;
-	/* One more sample like the last may use half of the reserve between `most` and `limit`. The
-	 * first sample costs the most, so later samples rarely need as much. */
+	/* Stop sampling when another sample like the last could use more than half of the reserve
+	 * between `most` and `limit`. Later samples rarely need that much, because the first sample
+	 * costs the most. */
 	if (used >= most || used + look >= (most + limit) / 2)
 		return INFINITY;
-	/* `left` is the unused part of the second half of the share. Its inverse square slows
-	 * sampling down enough for the share to last. */
+	/* The first half of `most` may be used at full speed. `left` is the unused part of the
+	 * second half, from 1 down to 0. Sampling is slowed down by the inverse square of `left`,
+	 * so that the CPU time lasts. */
 	double left = fmin((most - used) / (most / 2), 1);
 
 	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
-/* Logs missing rights once. The files io, smaps_rollup, environ, fd and root of a process need
- * PTRACE_MODE_READ (ptrace(2)): the same user and group, or CAP_SYS_PTRACE. io, environ and fd
- * belong to the user of the process; other users also need CAP_DAC_READ_SEARCH. */
+/* Logs missing rights once. To read the files io, smaps_rollup, environ, fd and root of a process,
+ * the exporter needs PTRACE_MODE_READ (ptrace(2)). It has this right with the same user and group
+ * as the process, or with CAP_SYS_PTRACE. io, environ and fd belong to the user of the process, so
+ * to read them as another user the exporter also needs CAP_DAC_READ_SEARCH. */
 void rights_note(bool *logged, const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_runs && !*logged; i++) {
@@ -136,8 +140,8 @@ double sampler_slowdown(const struct sampler *s)
 		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
-/* Reads the runs. When the CPU time is used up, only FOR_END reads them; other ticks repeat the
- * latest values. */
+/* Reads the runs. When the limit of CPU time is used up, reads them only if `purpose` is FOR_END.
+ * Other ticks then repeat the latest values. */
 static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
 	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
