@@ -73,8 +73,8 @@ static int open_file(struct tree *t, const char *path)
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page size of any machine. When a list is read, the kernel fills at least one page
- * with records, until the next record does not fit. */
+/* The smallest page size of any machine. One read(2) of a list of records returns at least a page,
+ * except for the part at its end into which the next record does not fit. */
 #define PAGE_MIN 4096
 
 /* Reads from the start to the end of the file. `record` is the length of the longest record; 0 =

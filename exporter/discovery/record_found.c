@@ -1,4 +1,4 @@
-/* Records the begin and end of found runs in the history. */
+/* Writes the start and the end of each run that the finder found into the history. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>

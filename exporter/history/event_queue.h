@@ -1,4 +1,4 @@
-/* A bounded queue of events for the historian, in order. An event is the begin of a run, a sample
+/* A bounded queue of events for the historian, in order. An event is the start of a run, a sample
  * of a run, or the finish of a run.
  *
  * When there are too many samples, the oldest sample is merged into the next sample of its run. The

@@ -13,8 +13,8 @@
  * values. */
 double trend_chance(const double *v, size_t n);
 
-/* Theil-Sen: returns the median of the slopes of all pairs, per step. NaN for fewer than 2
- * values. */
+/* Returns the slope of the values by the Theil-Sen estimator: the median of the slopes between all
+ * pairs of values. Its unit is the growth from one value to the next. NaN = fewer than 2 values. */
 double trend_slope(const double *v, size_t n);
 
 /* Computes the chance and the slope of a series. A slow wave is not a trend. A series counts as a

@@ -3,7 +3,7 @@
  *
  * Let a be the allocation and y the peak. A run that fits costs its unused part, a - y. A run that
  * fails costs the failed attempt a, the unused part of the second attempt, and the price of the
- * failure: price x y + fixed. */
+ * failure, which is `price` times y, plus `fixed`. */
 #ifndef RECOMMENDER_SIZING_COST_POOL_H
 #define RECOMMENDER_SIZING_COST_POOL_H
 
