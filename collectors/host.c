@@ -17,12 +17,12 @@
 #include "collectors/mounts.h"
 #include "collectors/kernel_file.h"
 
-/* Shares of the descriptor limit, in sixteenths. Connections take 8 (exporter/http/http.c). Runs
- * keep at most 6 open:
- * - 3 for processes, with three descriptors each
+/* The descriptor limit is divided into sixteen shares. Connections get 8 shares
+ * (exporter/http/http.c). Files and pidfds of runs get 6 shares:
+ * - 3 for files of processes, with three descriptors for each process
  * - 1 for files of control groups
- * - 2 for pidfds, because only a pidfd reports the end of a root process
- * The last 2 are left for the history and other files. */
+ * - 2 for pidfds of root processes, because only a pidfd reports the end of a root process
+ * The last 2 shares are left for the history and other files. */
 #define DESCRIPTORS_SHARES   16
 #define SHARES_OF_ROOT_ENDS  2
 #define PROCESSES_KEPT_MAX   64
@@ -99,7 +99,7 @@ static struct tree *open_below_root(const char *root)
 	return tree_open(&ret, buf_text(&path), NULL) < 0 ? NULL : ret;
 }
 
-/* Largest number of CPUs for which room is made. No kernel is built for as many. */
+/* Largest number of CPUs for which memory is allocated. No kernel is built for so many CPUs. */
 #define AFFINITY_CPUS_MAX (1U << 20)
 
 /* Returns -1 with EINVAL if the kernel may have more CPUs than `cpus`. */

@@ -21,14 +21,14 @@ struct mount_watch;      /* collectors/mounts.h */
 struct helpers;          /* collectors/process/helpers.h */
 struct member_limit;     /* collectors/process/member_limit.h */
 
-/* A limit on descriptors of one kind. `kept`: number that all runs together keep open now. `most`:
- * the limit. */
+/* A limit on open descriptors of one kind. `kept`: number of descriptors that all runs together
+ * have open now. `most`: the limit. */
 struct descriptors {
 	size_t kept, most;
 };
 
-/* Counts `n` more descriptors. Returns false, and counts none, if they would pass the limit. `d` =
- * NULL means no limit. */
+/* Counts `n` more descriptors. If the limit would be exceeded, counts none of them and returns
+ * false. If `d` is NULL, there is no limit. */
 static inline bool descriptors_take(struct descriptors *d, size_t n)
 {
 	if (d && n > d->most - d->kept)
@@ -53,41 +53,42 @@ struct host {
 	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
 	struct tree *root_sys;          /* directory `sys` below `root`; NULL = not there */
 	struct now now;                 /* time of the tick */
-	/* Returns the time of a single read within a tick. NULL = use `now`. */
+	/* Reads the clock, for the time of a single read within a tick. NULL = use `now`. */
 	struct now (*clock)(void);
 	long ticks_per_second; /* USER_HZ, unit of the times in /proc/PID/stat */
 	size_t page_size;
 	unsigned affinity_cpus; /* CPUs that this process may use, from host_look; 0 = unknown */
-	/* `proc` shows the PID namespace of this process, so a system call with a pid finds the
-	 * process of /proc/PID. False for fixtures, and for a host's /proc that is mounted
-	 * elsewhere. */
+	/* True if `proc` shows the PID namespace of this process. A system call with a pid then
+	 * finds the same process as /proc/PID. False for fixtures, and for a host's /proc that is
+	 * mounted elsewhere. */
 	bool own_pid_namespace;
-	/* `proc` is a real procfs of another PID namespace. A pid in `proc` then differs from the
-	 * pid of the same process in system calls and in cgroup.procs. False for fixtures, because
-	 * all files of a fixture use the same pids. */
+	/* True if `proc` is a real procfs of another PID namespace. A pid in `proc` then differs
+	 * from the pid of the same process in system calls and in cgroup.procs. False for fixtures,
+	 * because all files of a fixture use the same pids. */
 	bool other_pid_namespace;
-	/* `proc` shows the initial PID namespace of the machine, and this process is in it. That
-	 * namespace has every process. */
+	/* True if `proc` shows the initial PID namespace of the machine, and this process is in it.
+	 * That namespace has every process. */
 	bool initial_pid_namespace;
 	pid_t self; /* the pid of this process in proc; 0 = proc does not show this process */
 	struct jobs *jobs;           /* runs that the jobs collector reports; NULL = no runs */
-	struct delay_reader *delays; /* reads waiting times of runs; NULL = they are not read */
+	struct delay_reader *delays; /* reads the waiting times of runs; NULL = not read */
 	struct gpus *gpus;           /* which process uses which GPU; NULL = unknown */
 	struct host_cloud cloud;     /* written between ticks */
-	/* `processes_kept`: number of processes in all runs whose files are kept open. NULL = no
-	 * files are kept open. `processes_kept_max`: the limit. Each process costs three
-	 * descriptors, and each descriptor costs a page of kernel memory. */
+	/* `*processes_kept` is the number of processes, in all runs, whose files are kept open.
+	 * `processes_kept_max` is the limit of this number. If `processes_kept` is NULL, no files
+	 * are kept open. Each process costs three descriptors, and each descriptor costs a page of
+	 * kernel memory. */
 	unsigned *processes_kept, processes_kept_max;
 	/* Limits of open descriptors. `group_files`: files of control groups. When this limit is
 	 * reached, a file is opened again for each read. `root_ends`: pidfds of root processes. */
 	struct descriptors *group_files, *root_ends;
-	struct member_limit *members; /* of all runs (process/member_limit.h); NULL = no limit */
-	struct helpers *helpers;      /* of all runs; NULL = no client declares any */
-	struct mount_watch *mounts;   /* NULL = changes are unknown, so tables are always read */
-	char *scratch;                /* buffer for reading files; free for use in `collect` */
+	struct member_limit *members; /* limit of processes in all runs together; NULL = no limit */
+	struct helpers *helpers; /* declared helpers of all runs; NULL = no client declares any */
+	struct mount_watch *mounts; /* NULL = changes are unknown, so tables are always read */
+	char *scratch;              /* buffer for reading files; free for use in `collect` */
 	size_t scratch_size;
-	struct kernel_file_text
-		*text; /* read once per tick for several collectors; NULL = not shared */
+	/* Files that are read once per tick for several collectors; NULL = no file is shared. */
+	struct kernel_file_text *text;
 };
 
 /* Largest file that is read whole into `scratch`. A larger file is -EFBIG. */
@@ -97,8 +98,8 @@ struct host_paths {
 	const char *proc, *sys, *root;
 };
 
-/* Opens the three directories. `jobs`, `delays`, `members`, `helpers` and `gpus` stay NULL. The error names
- * the directory. */
+/* Opens the three directories. `jobs`, `delays`, `members`, `helpers` and `gpus` stay NULL. The
+ * error names the directory. */
 int host_open(struct host *ret, const struct host_paths *paths, struct err *e);
 void host_close(struct host *h); /* frees only what host_open made; zeroed memory is allowed */
 

@@ -48,8 +48,8 @@ struct kernel_file_text {
 };
 void kernel_file_text_free(struct kernel_file_text *t);
 
-/* Like kernel_file_read, but opens and closes the file. Both functions are only for files without
- * records longer than TREE_RECORD_MAX. */
+/* Like kernel_file_read, but opens the file and closes it again. kernel_file_read_once and
+ * kernel_file_read may be used only for files without records longer than TREE_RECORD_MAX. */
 int kernel_file_read_once(const struct host *host, struct tree *tree, const char *path,
 	struct scan *ret, struct err *e);
 
@@ -73,8 +73,8 @@ struct counter {
 	double value;
 };
 
-/* Adds the next reading `raw` and returns the value. Any 64 bits are a reading: a caller that may
- * have none does not call this. */
+/* Adds the next reading of the kernel counter, `raw`, and returns the value. Every 64-bit number
+ * counts as a reading. If the kernel counter was not read, do not call this function. */
 double counter_follow(struct counter *c, uint64_t raw);
 
 /* Limits how often work is done. ration_due returns true at the first call, and then once after

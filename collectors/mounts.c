@@ -17,16 +17,17 @@ static const struct {
 	const char *type;
 	enum mount_kind kind;
 } kinds[] = {
-	/* local file systems without a block device */
+	/* Local file systems without a block device. */
 	{"btrfs", MOUNT_LOCAL}, {"zfs", MOUNT_LOCAL}, {"bcachefs", MOUNT_LOCAL},
 	{"ubifs", MOUNT_LOCAL}, {"jffs2", MOUNT_LOCAL}, {"overlay", MOUNT_LAYERED},
 	{"aufs", MOUNT_LAYERED}, {"ecryptfs", MOUNT_LAYERED}, {"shiftfs", MOUNT_LAYERED},
-	/* on a block device, but may wait for other machines or for a program */
+	/* These types are on a block device, but a call may wait for other machines or for a
+	 * program. */
 	{"fuseblk", MOUNT_REMOTE}, {"gfs2", MOUNT_REMOTE}, {"ocfs2", MOUNT_REMOTE},
 	/* images */
 	{"squashfs", MOUNT_PSEUDO}, {"iso9660", MOUNT_PSEUDO}, {"erofs", MOUNT_PSEUDO},
 	{"cramfs", MOUNT_PSEUDO}, {"romfs", MOUNT_PSEUDO}, {"udf", MOUNT_PSEUDO},
-	/* file systems that the kernel itself provides */
+	/* File systems that the kernel itself provides. */
 	{"proc", MOUNT_PSEUDO}, {"sysfs", MOUNT_PSEUDO}, {"tmpfs", MOUNT_PSEUDO},
 	{"devtmpfs", MOUNT_PSEUDO}, {"ramfs", MOUNT_PSEUDO}, {"rootfs", MOUNT_PSEUDO},
 	{"devpts", MOUNT_PSEUDO}, {"cgroup", MOUNT_PSEUDO}, {"cgroup2", MOUNT_PSEUDO},

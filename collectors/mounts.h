@@ -17,11 +17,12 @@
 /* Texts may contain any byte except NUL, because escapes such as \040 are decoded. */
 struct mount {
 	uint64_t id, parent;
-	uint64_t device;   /* like st_dev; but files on btrfs have a different st_dev */
-	const char *root;  /* folder of the file system that is mounted; "/" = all of it */
+	uint64_t device;   /* like st_dev, except on btrfs: its files have a different st_dev */
+	const char *root;  /* the mounted folder of the file system; "/" = all of it */
 	const char *point; /* mount point, as the process of this table sees it */
 	const char *type, *source;
-	const char *options; /* of the file system; for cgroup v1 they include the controllers */
+	/* Options of the file system. For cgroup v1 they include the controllers. */
+	const char *options;
 };
 
 /* A parsed mount table. Zeroed memory is an empty table. All strings point into `text`, and are
@@ -30,7 +31,7 @@ struct mounts {
 	size_t n, room, text_room;
 	struct mount *mount;
 	char *text;
-	uint64_t hash; /* of the unparsed text */
+	uint64_t hash; /* hash of the unparsed text */
 };
 
 /* Decides whether the space of a file system is measured, and whether a call on it may block. */

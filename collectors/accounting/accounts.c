@@ -19,22 +19,24 @@
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
 
-/* A source is named as the run's source if its CPU time is nearly the total: CPU time *
- * WORTH_NAMING + WORTH_NAMING_SECONDS must reach the total. Times in /proc are in 1/100 s. */
+/* A source is named as the source of the run's CPU time if its value is nearly the total. Its CPU
+ * time * WORTH_NAMING + WORTH_NAMING_SECONDS must reach the total. The second constant is one tick,
+ * because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
-/* CLOCK_THREADS_MAX: clocks are attached to a running run only if it has no more threads than this.
- * CLOCK_TRIES: maximum number of attempts. */
+/* CLOCK_THREADS_MAX: a clock is attached to a running run only if the run has no more threads than
+ * this. CLOCK_TRIES: maximum number of attempts to attach the clock. */
 #define CLOCK_THREADS_MAX 64
 #define CLOCK_TRIES       3
 /* Number of samples of a run at which check_clock searches for processes without a clock. */
 #define CLOCK_CHECK_LOOKS 3
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
-/* Maximum number of ancestors of a new process that are checked. */
+/* A new process belongs to the run if one of its ancestors does. At most this many ancestors are
+ * checked. */
 #define GENERATIONS_MAX 16
-/* Tolerance in CPU seconds: a container runtime may use this much in the group before the run
- * begins. */
+/* A container runtime may use this many CPU seconds in the group before the run begins. Such a
+ * small use does not count as the use of an earlier job. */
 #define OLDER_SECONDS 0.1
 /* The limits are read at every 10th sample, because a container may be resized. */
 #define LIMIT_LOOKS 10
@@ -53,7 +55,7 @@ struct accounts {
 	struct exit_cost_groups ends_groups;
 	bool events_tried;
 	struct kernel_file stat;    /* /proc/stat, opened at the first tick */
-	struct machine_cpu machine; /* at the last tick */
+	struct machine_cpu machine; /* values of the last tick */
 	struct machine_steal steal;
 	bool machine_known;
 	uint64_t last_pid, pid_max, births; /* see births_here */
@@ -68,9 +70,9 @@ struct account {
 	struct cgroup own;
 	bool has_own, from_now, group_made;
 	struct run_group run_group;
-	/* `older_seconds`: CPU time that the own group counted before the run. It is subtracted.
-	 * `older_missed`: upper bound of the part of `older_seconds` that the run used after all.
-	 * Both are 0 if nothing is subtracted. */
+	/* `older_seconds`: CPU time of the own group that is subtracted, because it was used before
+	 * the run began. `older_missed`: upper bound of the part of `older_seconds` that the run
+	 * itself used. Both are 0 if nothing is subtracted. */
 	double older_seconds, older_missed;
 	/* CPU time that is not subtracted, although other processes may have used it before the
 	 * run. */
@@ -84,18 +86,18 @@ struct account {
 	struct task_limit task_limit;
 	unsigned looks, events_run;
 	bool has_events;
-	const struct task_clock *clock; /* the clock of the spec, or `attached`; NULL = no clock */
+	const struct task_clock *clock; /* the caller's clock, or `attached`; NULL = no clock */
 	struct task_clock attached;
-	struct descriptors *clock_kept; /* limit that counts the descriptors of `attached` */
+	struct descriptors *clock_kept; /* limit that includes the descriptors of `attached` */
 	size_t n_clock_kept;
 	bool clock_wanted;    /* `attached` is allowed */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
-	double clock_error;   /* largest error of before_clock: times in /proc are in ticks */
+	double clock_error;   /* largest error of `before_clock`, caused by the ticks of /proc */
 	size_t clock_members; /* number of members that began no later than clock_ticks */
 	double before_clock;  /* CPU seconds of the run when `attached` began */
 	struct task_clock_total counted;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
-	bool steal_known; /* /proc/stat told `stolen` at least once */
+	bool steal_known; /* `stolen` was read at least once */
 	/* CPU time of the root that is not part of the run: the time before exec, or before the
 	 * root entered its own group. */
 	double forked_seconds;
@@ -107,7 +109,8 @@ struct account {
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* at the last sample */
 	bool machine_known;
-	/* Largest values since the run began. CPUs and memory can be removed during the run. */
+	/* Largest values since the run began, because CPUs and memory can be removed during the
+	 * run. */
 	double machine_cpus, machine_memory_bytes;
 	double exporter_seconds;
 	double stolen_before;      /* stolen time of the machine when the run began */
@@ -115,7 +118,8 @@ struct account {
 	double peak_process_bytes; /* peak of the run's largest process */
 	double oom_kills;          /* kills in the own group */
 	struct memory_kills kills; /* kills in the nearest group that counts them */
-	double held_bytes;         /* lower bound of the run's memory at a kill; NaN = unknown */
+	/* Lower bound of the run's memory at the time of a kill; NaN = unknown. */
+	double held_bytes;
 };
 
 static const char *const source_names[SOURCES] = {
@@ -138,9 +142,9 @@ void accounts_free(struct accounts *a)
 	free(a);
 }
 
-/* Counts the processes and threads that were created since the first call in our PID namespace.
- * Used if this is not the machine's initial namespace, because /proc/stat counts processes of the
- * whole machine. Returns 0 if the number is unknown. */
+/* Returns the number of processes and threads that our PID namespace has created since the first
+ * call. Returns 0 if the number is unknown. Outside the initial PID namespace, this number
+ * replaces the count in /proc/stat, which is for the whole machine. */
 static uint64_t births_here(struct accounts *a, const struct host *h)
 {
 	uint64_t last = process_last_pid(h);
@@ -199,8 +203,9 @@ struct family {
 	const struct process_tree *tree;
 };
 
-/* Returns true if the process or one of its ancestors is in the tree, and is no helper. The ancestors matter because
- * the tree may not contain new children of its members yet. */
+/* Returns true if the process or one of its ancestors is in the tree. Returns false for helpers and
+ * their descendants. The ancestors are checked because the tree may not contain the newest children
+ * of its members yet. */
 static bool is_member(const void *context, pid_t pid)
 {
 	const struct family *f = context;
@@ -309,16 +314,18 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	struct accounts *shared = a->shared;
 	uint64_t living_ns = 0, clock_ns;
 
-	/* Use process events only where they are needed, because they wake this exporter for every
-	 * process on the machine. */
+	/* Subscribe to process events only for a run that needs them. A subscription wakes this
+	 * exporter for every process on the machine. */
 	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
-	/* -EAGAIN: no thread could be started. Try again for the next run. */
+	/* -EAGAIN means that no thread could be started. In this case, try again for the next
+	 * run. */
 	if (!shared->events_tried)
 		shared->events_tried = exit_events_start(&shared->events, NULL) != -EAGAIN;
 	if (!shared->events)
 		return;
-	/* CPU time of ended processes = the tree's total minus the clocks of living processes. */
+	/* The CPU time of ended processes is the tree's total minus the clocks of living
+	 * processes. */
 	for (size_t i = 0; i < tree->n; i++)
 		living_ns += tree->member[i].clock_ns;
 	clock_ns = process_tree_cpu_ns(tree) + process_tree_helpers(tree, TREE_CPU_NS);
@@ -341,10 +348,10 @@ static double as_command(const struct account *a, double seconds)
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/* Returns true if no other source counts children that nobody waits for. Only such a run uses the
- * clock, because the clock costs the run 0.5 us at each context switch and 10 us at each fork.
- * The other source may lose data later: a record is lost, or a process enters the group and ignores
- * SIGCHLD. `cpu_missed_seconds` covers that loss. */
+/* Returns true if no other source counts children that nobody waits for. The clock costs the run
+ * 0.5 us at each context switch and 10 us at each fork, so only a run without such a source gets a
+ * clock. The source may still lose data later, for example if a record is lost.
+ * `cpu_missed_seconds` covers that loss. */
 static bool needs_clock(const struct account *a)
 {
 	return !counts_cpu(&a->own) && !a->has_events;
@@ -398,9 +405,9 @@ static size_t members_until(const struct process_tree *tree, uint64_t ticks)
 	return n;
 }
 
-/* Opens a task clock for a run that this exporter did not start. A process that is created
- * meanwhile may have no clock. If the number of processes or threads changes meanwhile, the clocks
- * are opened again. */
+/* Opens a task clock for a run that this exporter did not start. A process that is created during
+ * the opening may get no clock. Therefore the clocks are opened again if the number of processes or
+ * threads changes during the opening. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
@@ -430,8 +437,8 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 			detach_clock(a);
 		before = now;
 	}
-	/* Read the clock after the tree. CPU time that the run uses between these two readings then
-	 * does not count twice. */
+	/* Read the clock after the tree. CPU time between these two readings is then never counted
+	 * twice. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 					  fmax(a->known[SOURCE_CLOCK], 0)) -
@@ -446,8 +453,8 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 				 2 * (double)a->clock_members / (double)h->ticks_per_second;
 }
 
-/* A process that was being forked while the clocks were attached has no clock. If the tree has
- * found such a process since then, all clocks are attached again. */
+/* A process that was forked while the clocks were attached may have no clock. If the tree now
+ * contains such a process, all clocks are attached again. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
@@ -546,7 +553,8 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	struct pids found = {0};
 
 	check_clock(a, h, tree);
-	/* A container's group may become visible only when its first process is set up. */
+	/* The group of a container may become visible only after the container's first process has
+	 * started. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL);
 	if (a->has_own && !h->other_pid_namespace &&
@@ -566,9 +574,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 /* ---- one sample ---- */
 
-/* Takes the CPU time and the memory peak from exit accounting. Adds the cost of process ends, which
- * the exit records lack. The sum is limited to the CPU time of the run's own group, if that is
- * known. */
+/* Takes the CPU time and the memory peak from exit accounting. Exit records lack the cost of
+ * process ends, so that cost is added. The added cost does not raise the result above the CPU time
+ * of the run's own group, if that time is known. */
 static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -592,7 +600,8 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 		peak = NAN;
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
-	/* The records of helpers are among these. */
+	/* The values below include the records of helpers, so they are not used for a run with
+	 * helpers. */
 	if (tree->any_helper)
 		return;
 	value[RUN_CPU_WAIT_SECONDS] =
@@ -619,8 +628,9 @@ static double look_at_group(struct account *a, const struct host *h,
 	return v[CGROUP_CPU_SYSTEM_SECONDS] - a->helpers.system_seconds;
 }
 
-/* Returns the larger of the last value (`before`) and the growth since the run began. A negative
- * growth means that a new group counts from 0. The last value is then kept. */
+/* Returns the larger of `before`, which is the last value, and `growth`, which is the growth since
+ * the run began. A negative `growth` means that a new group counts from 0. In this case, returns
+ * `before`. */
 static double at_least(double before, double growth)
 {
 	return growth >= 0 ? fmax(before, growth) : before;
@@ -675,9 +685,9 @@ static void note_steal(struct account *a)
 	a->steal_known = true;
 }
 
-/* The clock continues while the host of a virtual machine runs others. If that time is unknown, the
- * clock may be too high. A wrapper then trusts wait4(2), which misses nothing unless some process
- * ignores its children. */
+/* Returns true if the clock is used. On a virtual machine, the clock counts time in which the host
+ * ran other work. If this stolen time is unknown, the clock may be too high. A wrapper then uses
+ * wait4(2) instead, which is complete unless some process ignores its children. */
 static bool clock_is_needed(const struct account *a)
 {
 	return a->steal_known || !a->ours || a->children_ignored;
@@ -789,9 +799,10 @@ static enum cpu_source source_of(const struct account *a)
 	return SOURCE_PROC;
 }
 
-/* Returns the most CPU time that all process ends on the machine can have cost since the run began
- * (lineage.h). Assumes that each process had as many pages as the run's largest process. This is
- * possible, because a forked child has the pages of its parent, even if it never touches them. */
+/* Returns an upper bound of the CPU time that process ends cost the run since it began (lineage.h).
+ * Assumes that all processes that ended on the machine belong to the run. Also assumes that each of
+ * them had as many pages as the run's largest process, because a forked child has all pages of its
+ * parent, even if it never touches them. */
 static double ends_seconds(const struct account *a)
 {
 	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
@@ -807,20 +818,20 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 	if (source == SOURCE_CGROUP)
 		return a->older_missed;
-	/* The wrapper waits for the root and for all orphans. The times that it gets are complete,
-	 * unless some process ignores its children. */
+	/* The wrapper waits for the root and for all orphans. wait4(2) therefore reports all CPU
+	 * time, unless some process ignores its children. */
 	if (a->ours && a->root && !a->children_ignored &&
 		a->known[SOURCE_RUSAGE] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
 		return 0;
 	/* The clock misses process ends and set-user-ID programs. If process ends alone can explain
-	 * why the clock is below the total, the clock missed no set-user-ID program. */
+	 * the difference between the clock and the total, no set-user-ID program ran unseen. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
 		missed = fmin(missed, ends + a->counted.stolen_seconds + a->clock_error);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 
-/* Returns how much CPU time of the total may belong to other processes (upper bound). Sources that
- * add up the times of single processes contain no foreign CPU time. */
+/* Returns an upper bound of the CPU time in the total that other processes used. A source that adds
+ * up the times of single processes of the run contains no such CPU time. */
 static double foreign_of(const struct account *a, enum cpu_source source)
 {
 	double recorded = as_command(a, (double)a->tally.cpu_ns / 1e9 - a->helpers.seconds);
@@ -829,12 +840,12 @@ static double foreign_of(const struct account *a, enum cpu_source source)
 	case SOURCE_CGROUP:
 		return a->older_foreign;
 	case SOURCE_TASKSTATS:
-		/* The total exceeds the recorded time by the run's share of the cost of process
-		 * ends. This share is an estimate. */
+		/* The total is higher than the recorded time, because it includes the estimated
+		 * cost of process ends. This estimate may be too high. */
 		return fmax(a->total - recorded, 0);
 	case SOURCE_CLOCK:
-		/* The subtracted stolen time is an estimate, too. The total may still contain the
-		 * machine's stolen time that was not subtracted. */
+		/* The stolen time that was subtracted is an estimate. The total may still
+		 * contain stolen time of the machine that was not subtracted. */
 		return a->steal_known ? fmax(a->machine.stolen_seconds - a->stolen_before -
 							a->counted.stolen_seconds,
 						0) :

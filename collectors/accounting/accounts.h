@@ -42,19 +42,19 @@ struct account_spec {
 	const struct task_clock *clock;
 	double forked_seconds;         /* CPU time of the root before exec; not part of the run */
 	const struct cpu_quota *quota; /* read before the run began; NULL = not read */
-	/* True if the run covers only a part of the root's life. Kernel counters that cover the
+	/* True if the run begins in the middle of the root's life. Kernel counters that cover the
 	 * root's whole life are not used for such a run. */
 	bool from_now;
 	bool ours;      /* a wrapper waits for the run's processes */
 	bool own_group; /* the wrapper made a group, and the root is the first process in it */
 };
 
-/* Opens the account of a run that just began. account_open may sample `tree`, the run's processes.
- * Never fails: missing sources are left out. */
+/* Opens the account of a run that just began. `tree` has the run's processes, and account_open may
+ * sample it. Never fails. A source that is not available is left out. */
 struct account *account_open(struct accounts *a, const struct host *h,
 	const struct account_spec *spec, struct process_tree *tree);
 void account_close(struct account *a); /* NULL does nothing */
-/* Closes the files of an ended run. account_note still works afterwards. */
+/* Closes the files of an ended run, but keeps the account. account_note still works afterwards. */
 void account_let_go(struct account *a);
 
 /* Adds processes to `tree` that belong to the run but cannot be found by parent links. These are
@@ -67,20 +67,21 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Call after the last sample. A kill at the group's memory limit proves a minimum of the run's
- * memory (memory_kills.h). Raises the peak in `value` to this minimum. */
+/* Call after the last sample. If a process was killed at the group's memory limit, the run used at
+ * least a known amount of memory (memory_kills.h). Raises the peak in `value` to this amount. */
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
 /* Sets the run's final CPU time, which the parent got from wait4(2). `total_seconds` is the time of
- * the whole run, not an addition. */
+ * the whole run. */
 void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
-	/* Upper bound of the missing CPU time; NaN = unknown. The bound does not cover a child that
-	 * nobody waits for if no sample saw its parent, or if its parent set SA_NOCLDWAIT
-	 * (sigaction(2)). The kernel reports the CPU time of such a child to nobody. */
+	/* Upper bound of the missing CPU time; NaN = unknown. The bound does not cover all children
+	 * that nobody waits for. It lacks such a child if no sample saw its parent, or if its
+	 * parent set SA_NOCLDWAIT (sigaction(2)). The kernel reports the CPU time of such a child
+	 * to nobody. */
 	double cpu_missed_seconds;
 	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
 	 * unknown, 0 only when proved. */
@@ -90,17 +91,17 @@ struct account_note {
 	/* Memory of all GPUs of the machine, filled in by jobs_note; NaN = unknown. */
 	double machine_vram_bytes;
 	const char *disk_source; /* see collectors/followed/run_disk.h */
-	bool not_shown;          /* host->proc does not show the run: only its CPU time is known */
+	bool not_shown; /* host->proc does not show the run, so only its CPU time is known */
 	double cpu_seconds;
 	/* Source of the memory peak; NULL = no peak.
-	 * - "vmhwm": the kernel's peak of one process, plus the memory of the run's other processes
-	 *   in the samples before and after this peak.
+	 * - "vmhwm": the kernel's peak of one process, plus the memory of all other processes
+	 *   of the run in the samples before and after this peak.
 	 * - "samples": the sum of all processes at one sample.
-	 * - "taskstats", "rusage": the kernel's peak of a process that no sample caught in time.
-	 * - "limit": the group's limit at which the run was killed, minus the memory of foreign
-	 *   processes. */
+	 * - "taskstats", "rusage": the kernel's peak of a process that ended before it was sampled.
+	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of
+	 *   foreign processes in the group. */
 	const char *memory_source;
-	double peak_told_at_ends;  /* largest peak in exit accounting, bytes; NaN = no accounting */
+	double peak_told_at_ends;  /* largest peak in exit records, bytes; NaN = no records */
 	double peak_told_by_limit; /* peak found by account_end, bytes; NaN = no kill */
 	/* OOM kills since the run began. `oom_kills`: in the run's own group. `shared_oom_kills`:
 	 * in the nearest group that counts kills or, if there is no such group, on the whole
@@ -108,7 +109,7 @@ struct account_note {
 	double oom_kills, shared_oom_kills;
 	/* limits of the run's group and the groups above; NaN = no limit */
 	double memory_limit_bytes, cpu_limit_cores;
-	bool uses_clock; /* no other source counts children that nobody waits for */
+	bool uses_clock; /* the clock is needed to count children that nobody waits for */
 	/* Filled in by collectors/followed/run_place.h. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;
 	/* Exit status of the root in the format of wait(2), if an exit event delivered it. */

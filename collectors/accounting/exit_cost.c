@@ -13,7 +13,7 @@
 
 struct exit_cost_group {
 	struct cgroup group;
-	unsigned others; /* lineage number of the group's foreign processes */
+	unsigned others; /* number of the set of foreign processes in the group (lineage.h) */
 	struct exit_cost *runs;
 	/* Values of the last exit_cost_groups_read. */
 	bool listed;
@@ -51,16 +51,16 @@ static void estimate_all(struct exit_cost_group *g, struct exit_events *x)
 	}
 }
 
-/* Sums over the group since the start of the measurement. `seconds`: measured cost of all process
- * ends. `more_seconds`: how much higher this cost may be. `weight`: estimated cost. `most`: elapsed
- * time of all process ends. */
+/* Sums over all process ends in the group since the measurement began. `seconds`: measured CPU
+ * time. `more_seconds`: amount by which the true CPU time may exceed `seconds`. `weight`: estimated
+ * CPU time. `most`: elapsed time. */
 struct measured {
 	double seconds, more_seconds, weight, most;
 };
 
-/* Gives the run its share of the measured cost. A process end cannot cost more CPU time than it
- * lasts. The share is therefore at most the duration of the run's own ends. It is at least the
- * measured cost minus the duration of all other ends in the group. */
+/* Gives the run its share of the measured cost. The cost of a process end is at most its elapsed
+ * time. The share is therefore at most the elapsed time of the run's own ends. It is at least the
+ * measured cost minus the elapsed time of all other ends in the group. */
 static void take_share(struct exit_cost *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
@@ -124,9 +124,11 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 	}
 }
 
-/* Returns false if the measured difference cannot be the cost of process ends. If the difference is
- * below half of the usual cost, a process of the group ran in another group. If it is above the
- * duration of the ends, a process entered and left the group between two ticks. */
+/* Measures the cost of process ends: the growth of the group's usage minus the growth of the
+ * recorded CPU time. Returns false if this difference cannot be the cost. A difference below half
+ * of the estimated cost means that a process of the group ran in another group. A difference above
+ * the elapsed time of the ends means that a process entered and left the group between two
+ * ticks. */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {
@@ -184,8 +186,8 @@ void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *
 
 /* ---- the group of a run ---- */
 
-/* Returns false for the v2 root group, which has no file cgroup.type. The kernel counts the CPU
- * time of the root group in ticks, which are too coarse to separate processes. */
+/* Returns false for the v2 root group. The kernel counts its CPU time in ticks, which are too
+ * coarse for this measurement. The root group is the only group without a file cgroup.type. */
 static bool is_counted(const struct cgroup_place *p)
 {
 	char file[CGROUP_FILE_MAX];

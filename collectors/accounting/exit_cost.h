@@ -3,18 +3,18 @@
  *
  * The time is measured if the kernel counts the CPU time of the run's control group. The cost of
  * all ends in the group is the group's usage minus the recorded CPU time of all its processes. Each
- * run gets a share of this cost in proportion to the run's estimate.
+ * run gets a share of this cost. The shares are in proportion to the estimated costs of the runs.
  *
- * In all other cases the time is estimated. It is also estimated while a process may have entered
- * or left the group unseen. */
+ * If the time cannot be measured, the estimate is used. The estimate is also used while a process
+ * may have entered or left the group unseen. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
 #define COLLECTORS_ACCOUNTING_EXIT_COST_H
 
 #include "collectors/cgroup/find.h"
 #include "collectors/accounting/exit_events.h"
 
-/* Maximum number of processes of a measured group, because each tick reads the clocks of all of
- * them. */
+/* A group with more processes than this is not measured, because each tick reads the clock of every
+ * process in the group. */
 #define EXIT_COST_PROCESSES_MAX 512
 
 struct exit_cost_group; /* one for each control group, shared by all runs in the group */
@@ -31,14 +31,15 @@ struct exit_cost {
 	/* CPU time spent on ends, as of the last tick; may fall */
 	double seconds;
 	double missed_seconds; /* upper bound of the time missing from `seconds` */
-	/* Values at the start of the current measurement, and the tally of the last tick. */
+	/* `seconds_before`, `missed_before` and `before` are values at the start of the current
+	 * measurement. `last` is the tally of the last tick. */
 	double seconds_before, missed_before;
 	struct lineage_tally before, last;
 };
 
 /* Begins the account of a run that just began. `group` is the group of the run's root; NULL =
- * unknown.
- * The caller holds exit_events_lock for all functions here except exit_cost_groups_read. */
+ * unknown. The caller must hold the lock (exit_events_lock) for every function in this file except
+ * exit_cost_groups_read. */
 void exit_cost_begin(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x,
 	unsigned run, const struct cgroup *group, const struct host *h);
 /* Ends the account. Call after lineage_forget of the run. Does nothing if `r` is zeroed. */

@@ -22,10 +22,10 @@
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10
 #define ANSWER_MS   200
-/* Maximum number of ended processes in the book (lineage.h). If there are more, the thread calls
- * exit_events_settle before the next tick. */
+/* Maximum number of ended processes in the lineage. If the lineage has more, the thread calls
+ * exit_events_settle without waiting for the next tick. */
 #define ENDED_MANY  4096
-#define RECORDS_MAX 20000 /* records that wait until earlier events are entered */
+#define RECORDS_MAX 20000 /* maximum number of received records that wait for earlier events */
 
 struct exit_events {
 	int events, records; /* sockets */
@@ -57,8 +57,9 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
-/* Enters the waiting record of `pid`. Called when a fork event reuses the pid, because the record
- * belongs to the process that had the pid before. */
+/* Enters the waiting record of `pid`. Called when a fork event shows that `pid` belongs to a new
+ * process. The record is then that of the earlier process, so it must be entered before the
+ * event. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)
@@ -111,9 +112,10 @@ static void read_records(struct exit_events *x)
 	}
 }
 
-/* The kernel sends the fork event of a process before its exit record, but to another socket.
- * Therefore the records are read first. The fork events of the same processes are then already in
- * the event socket. They are read and entered next. The records are entered last. */
+/* The kernel sends the fork event of a process before its exit record, but to another socket. Three
+ * steps keep the order. First, all waiting records are read. The fork events of their processes are
+ * then already in the event socket. Second, all events are read and entered. Third, the records are
+ * entered. */
 void exit_events_update(struct exit_events *x)
 {
 	struct bytes datagram;
@@ -128,8 +130,8 @@ void exit_events_update(struct exit_events *x)
 	} while (x->n_held >= RECORDS_MAX);
 }
 
-/* The first update adds new processes, whose clocks are then read, too. The second update enters
- * the records of processes that had ended when their clocks were read. */
+/* The first update adds new processes, so that their clocks are read. The second update enters the
+ * records of processes that ended before their clocks were read. */
 void exit_events_settle(struct exit_events *x)
 {
 	exit_events_update(x);
@@ -153,8 +155,8 @@ static void *exit_events_loop(void *context)
 		pthread_mutex_lock(&x->lock);
 		exit_events_update(x);
 		if (lineage_ended(x->lineage) > ENDED_MANY)
-			/* Settle now. Otherwise ended processes would accumulate until the next
-			 * tick. */
+			/* Do not wait for the next tick, because ended processes would accumulate
+			 * until then. */
 			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
 		/* Wait, so that one wake-up collects many messages. */
@@ -176,8 +178,8 @@ static int open_socket(int protocol, uint32_t groups, int *ret, struct err *e)
 		return err_system(e, -errno, "netlink socket");
 	if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0)
 		return err_system(e, -errno, "bind netlink socket");
-	/* SO_RCVBUFFORCE exceeds net.core.rmem_max, but needs CAP_NET_ADMIN. SO_RCVBUF does not
-	 * exceed it. */
+	/* SO_RCVBUFFORCE may set a size above net.core.rmem_max, but needs CAP_NET_ADMIN. Without
+	 * that capability, SO_RCVBUF sets at most net.core.rmem_max. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 	*ret = fd;
@@ -241,8 +243,8 @@ static int listen_to_records(struct exit_events *x, struct err *e)
 	return ask_taskstats(x, &r, &datagram, "exit accounting", e);
 }
 
-/* Subscribes to process events. Skips the events that arrive before the kernel's answer, because no
- * run is followed yet. */
+/* Subscribes to process events. Ignores events that arrive before the kernel's answer, because no
+ * run needs them yet. */
 static int listen_to_events(struct exit_events *x, struct err *e)
 {
 	static const char purpose[] = "process events";
@@ -279,8 +281,8 @@ int exit_events_start(struct exit_events **ret, struct err *e)
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	int code = x->stop < 0 ? err_system(e, -errno, "eventfd") : 0;
 
-	/* Start taskstats first. Outside the initial namespaces, taskstats returns an error, but
-	 * the connector sends nothing and reports no error. */
+	/* Start taskstats first, because it returns an error outside the initial namespaces. The
+	 * connector would only stay silent there. */
 	if (code == 0)
 		code = listen_to_records(x, e);
 	if (code == 0)

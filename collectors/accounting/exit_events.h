@@ -1,13 +1,13 @@
 /* A thread that receives the kernel's process events and exit records, and enters them in a lineage
- * (lineage.h). The thread serves runs whose processes this exporter does not wait for. It needs
- * CAP_NET_ADMIN and the initial PID, user and network namespaces. Without them, exit_events_start
- * fails, and runs use their other sources of CPU time.
+ * (lineage.h). The thread serves runs whose processes are not children of this exporter. It needs
+ * CAP_NET_ADMIN and the initial PID, user and network namespaces. If one of these is missing,
+ * exit_events_start fails, and runs use their other sources of CPU time.
  *
  * An exit record lacks the CPU time of the process's end, about 60 us for a small process (see
  * exit_cost.h).
  *
- * Cost: the thread wakes up at most once in 10 ms while processes start and end anywhere on the
- * machine. */
+ * Cost: while processes start and end anywhere on the machine, the thread wakes up at most once in
+ * 10 ms. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 #define COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 
@@ -34,7 +34,7 @@ struct lineage *exit_events_book(struct exit_events *x);
 /* Enters all events that have happened so far. Call before adding a process. Otherwise an old event
  * of an earlier process with the same pid could be entered for the new process. */
 void exit_events_update(struct exit_events *x);
-/* Updates the tallies of all runs. Call once per tick before lineage_tally. */
+/* Enters all events and updates the totals of all runs. Call once per tick before lineage_tally. */
 void exit_events_settle(struct exit_events *x);
 /* Enters all events until now, then calls lineage_compare. */
 enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
@@ -42,7 +42,8 @@ enum lineage_change exit_events_compare(struct exit_events *x, unsigned others,
 
 struct exit_events_health {
 	uint64_t events, records;
-	uint64_t lost;    /* number of times that the kernel's queue was full */
+	/* Number of times that a socket's queue was full, so that messages were lost. */
+	uint64_t lost;
 	uint64_t refused; /* records with an unknown layout */
 };
 

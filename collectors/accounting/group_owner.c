@@ -71,9 +71,9 @@ static struct slice without_parents(struct slice path)
 	return path;
 }
 
-/* Finds the group of the process below /sys/fs/cgroup, as the process itself sees that folder. In a
- * container, the mount point itself is the group. Elsewhere, the group is at path `below`. A group
- * is accepted only if its list contains the process. */
+/* Finds the group of process `pid` below /sys/fs/cgroup, as the process itself sees /sys/fs/cgroup.
+ * If the process is in a container, this mount point is its group. If not, its group is the path
+ * `below` under the mount point. A group is accepted only if its list contains the process. */
 static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
 	const char *folder, struct slice below, int version)
 {
@@ -214,8 +214,9 @@ static size_t lines_of(const struct cgroup_place *p, const struct host *host, co
 
 /* Returns true if the group's list contains all processes of the group. In v1, cgroup.procs
  * silently leaves out processes of other PID namespaces (pidlist_array_load() in
- * kernel/cgroup/cgroup-v1.c). Therefore the list is compared with the count of the pids controller
- * for the same path. That count includes hidden threads, and threads of groups below. */
+ * kernel/cgroup/cgroup-v1.c). Therefore the listed threads are compared with pids.current of the
+ * same path, which counts all threads. pids.current includes threads that are hidden from us, and
+ * threads of groups below. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 	const struct host *host)
 {
@@ -228,8 +229,9 @@ static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 		       (double)lines_of(pids, host, "tasks");
 }
 
-/* A search for the processes of a group that reads /proc/PID/cgroup of every process. Used if /proc
- * shows another PID namespace. */
+/* State of a search for the processes of a group. The search reads /proc/PID/cgroup of every
+ * process. It is used if /proc shows another PID namespace, because pids in cgroup.procs are then
+ * different. */
 struct membership_search {
 	const struct host *host;
 	const struct process_membership *own;
@@ -249,9 +251,9 @@ static void look_at_membership(void *context, pid_t pid)
 		pids_add(s->found, pid);
 }
 
-/* Returns true if /proc shows the initial PID namespace and hides no process from us. Only in the
- * initial namespace, process 2 is a kernel thread (kthreadd). If the stat files of processes 1 and
- * 2 are readable, hidepid hides no process. */
+/* Returns true if /proc shows all processes of the machine. Process 2 is a kernel thread (kthreadd)
+ * only in the initial PID namespace. If the stat files of processes 1 and 2 are readable, the mount
+ * option hidepid hides no process from us. */
 static bool shows_every_process(const struct host *host)
 {
 	struct process_stat s;

@@ -8,25 +8,25 @@
 
 #include "collectors/cgroup/find.h"
 
-/* Finds the control group of a process. From inside a cgroup namespace, the group of another
- * container has no usable path ("/../ID"). The group is then found through /proc/PID/root, which
- * needs the same user or CAP_SYS_PTRACE. Returns -ENOENT without a message if the group is not
- * visible. */
+/* Finds the control group of a process. Inside a cgroup namespace, the path of another container's
+ * group begins with "/../" and cannot be used. That group is then found through /proc/PID/root,
+ * which needs the same user or CAP_SYS_PTRACE. Returns -ENOENT without a message if the group is
+ * not visible. */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
 /* CPU seconds of a group since it was made; NaN = not counted. */
 double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h);
 
-/* A test that tells whether a process in a group belongs to the run. If `is_member` is NULL, all
- * processes belong to the run. */
+/* A function that returns true if a process in a group belongs to the run. If `is_member` is NULL,
+ * all processes of the group belong to the run. */
 struct group_members {
 	bool (*is_member)(const void *context, pid_t pid);
 	const void *context;
 };
 
-/* Keeps in `c` only the controllers whose group belongs to the run alone. Sets the version of all
- * other controllers to 0. Returns true if any controller is left.
- * A group belongs to the run alone if all of these are true:
+/* Keeps in `c` only the controllers whose group contains no process outside the run. Sets the
+ * version of all other controllers to 0. Returns true if any controller is left.
+ * A group is kept if all of these are true:
  * - The root is in another group than this exporter.
  * - Every process in the group's list is a member of the run.
  * - No process of the group can be hidden from us (by hidepid, or by a PID namespace).
@@ -40,10 +40,10 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
  * Returns a negative errno if the list cannot be read. */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
-/* Returns true if the group `p` has child groups, or if this is unknown. Ignores the child group
- * that is on the path to the group `but`. If `but` equals `p`, no child group is ignored.
- * Child groups matter because their usage is part of the group's numbers, but their processes are
- * not in the group's list. */
+/* Returns true if the group `p` has child groups, or if this is unknown. The child group on the
+ * path to the group `but` is ignored. If `but` equals `p`, no child group is ignored. Child groups
+ * matter because their usage is part of the group's numbers, but their processes are not in the
+ * group's list. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
 /* Like cgroup_place_processes, for the first controller that has a group. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,

@@ -47,7 +47,7 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree)
 	u->unseen = tree->helper_unseen;
 }
 
-/* Subtracts a part, but not below 0. NaN stays NaN. */
+/* Returns `all` minus `part`, but at least 0. NaN stays NaN. */
 static double without(double all, double part)
 {
 	return all < part ? 0 : all - part;

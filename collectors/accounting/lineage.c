@@ -8,9 +8,9 @@
 #include "collectors/base/pid_map.h"
 
 #define LINEAGE_NONE SIZE_MAX
-/* The run has no known group. */
+/* Value of `others`: the control group of the run is unknown. */
 #define LINEAGE_NO_OTHERS UINT32_MAX
-/* The run is inside no other run. */
+/* Value of `outer`: the run is not inside another run. */
 #define LINEAGE_NO_RUN UINT32_MAX
 
 struct lineage_entry {
@@ -20,28 +20,26 @@ struct lineage_entry {
 	struct task_record record;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
 	uint64_t born_ns, ended_ns;      /* times of the fork and exit events; 0 = unknown */
-	uint64_t end_ns, took_ns; /* valid if `priced`: CPU time and elapsed time of the end */
+	uint64_t end_ns, took_ns;        /* CPU time and elapsed time of the end, if `priced` */
 	bool recorded, priced;
 	bool final;   /* clock_ns was read after the end, so it is complete */
 	bool seen;    /* fork event or clock was seen, so an exit record must follow */
-	bool gone;    /* the clock was not readable */
-	bool outside; /* missing from the last listing of its group */
+	bool gone;    /* the last attempt to read the clock failed */
+	bool outside; /* not in the last listing of its group */
 };
 
 struct run_book {
 	bool in_use;
-	pid_t root; /* 0 = no root, or another process has its pid now */
+	pid_t root; /* 0 = no root, or the root's pid now belongs to another process */
 	/* Number of the set of foreign processes in the run's group (lineage_begin_others). If this
 	 * entry is itself such a set, `others` is its own number. */
 	unsigned others;
 	uint64_t base_ns;
 	unsigned outer; /* the outer run, whose tally includes this run; or LINEAGE_NO_RUN */
-	struct lineage_tally before; /* value of `past` when this run was put inside `outer` */
-	uint64_t
-		breaks; /* `past` is the sum of base_ns and of the processes that have left the book. `all` is
-	 * `past` plus the processes that were in the book at the last lineage_settle. */
-	/* `past`: base_ns plus processes that left the book. `all`: `past` plus the processes in
-	 * the book at the last lineage_settle. */
+	struct lineage_tally before; /* `past` of this run when it was put inside `outer` */
+	uint64_t breaks;
+	/* `past`: base_ns plus the processes that have left the book. `all`: `past` plus the
+	 * processes that were in the book at the last lineage_settle. */
 	struct lineage_tally past, all;
 };
 
@@ -158,7 +156,8 @@ static const size_t sums[] = {
 	offsetof(struct lineage_tally, ends_most_ns),
 };
 
-/* Adds the growth of an inner run to its outer run. The exit status is not copied. */
+/* Adds the growth of an inner run from `before` to `now` to the tally `to` of its outer run. The
+ * exit status is not copied. */
 static void add_growth(struct lineage_tally *to, const struct lineage_tally *now,
 	const struct lineage_tally *before)
 {
@@ -253,8 +252,8 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	unsigned *owner = &l->entry[i].run;
 
 	find_outer(l, run, *owner, pid);
-	/* A process may move to `run` only from an outer run or from the foreign processes. If both
-	 * are in the same group, the group's sums do not change. */
+	/* A process may move to `run` only from an outer run or from the foreign processes. If its
+	 * old and new owners are in the same group, the group's sums stay the same. */
 	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
@@ -298,7 +297,8 @@ void lineage_lost(struct lineage *l)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {
 		mark_incomplete(l, i);
-		/* The exit event of the root's last thread may be lost too. */
+		/* One of the lost messages may be the exit event of the root's last thread, which
+		 * has the root's exit status. */
 		if (find_entry(l, l->run[i].root) != LINEAGE_NONE)
 			l->run[i].past.status_heard = false;
 	}
@@ -309,8 +309,8 @@ void lineage_lost(struct lineage *l)
 /* Usual cost of a process end, measured: 60 us, plus 0.45 us for each page. */
 #define END_NS      60000
 #define END_PAGE_NS 450
-/* If an end takes more than USUAL_MAX times the usual time, it was interrupted, so its cost is
- * unknown. */
+/* If a process end takes more than USUAL_MAX times the usual time, another task interrupted it. Its
+ * own cost is then unknown. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
 /* Longest time from the exit event until the process is gone. */
@@ -332,9 +332,9 @@ static uint64_t usual_end(const struct lineage_entry *e)
 }
 
 /* Sets the CPU time that a process end cost. The kernel first makes the exit record, then frees the
- * memory of the process, and then sends the exit event. The cost is the delay from the record to
- * the event, unless another task had the CPU meanwhile. Delays far above `usual` are replaced by
- * the usual delay. `usual` is a median, so long interruptions do not distort it. */
+ * memory of the process, and then sends the exit event. The cost is the time between the record and
+ * the event, unless another task had the CPU in this time. A time far above `usual` is therefore
+ * replaced by the usual time. `usual` is a median, so long interruptions do not distort it. */
 static void price_end(struct lineage *l, struct lineage_entry *e)
 {
 	uint64_t record_at = e->born_ns + e->record.elapsed_ns;
@@ -359,8 +359,8 @@ static void price_end(struct lineage *l, struct lineage_entry *e)
 static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 {
 	const struct task_record *r = &e->record;
-	/* If the first thread ended before the other threads, the record has only that thread's
-	 * time. The clock then has more. */
+	/* If the first thread ended before the other threads, the record has only the time of the
+	 * first thread. In this case the clock has more time than the record. */
 	uint64_t counted = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
 	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
 
@@ -388,8 +388,8 @@ static void bury_entry(struct lineage *l, struct lineage_entry *e)
 	price_end(l, e);
 	tally_entry(past, e);
 	past->ended++;
-	/* If `seen` is false, the process had ended before it was added. The kernel sends no record
-	 * for such a process, so no record was lost. */
+	/* If `seen` is false, the process had already ended when it was added. The kernel then
+	 * sends no exit record, so the missing record does not mean a loss. */
 	if (!e->recorded && e->seen)
 		mark_incomplete(l, e->run);
 }
@@ -451,7 +451,8 @@ void lineage_event(struct lineage *l, const struct process_event *event)
 		ended(l, event);
 }
 
-/* The records of single threads have their context switches, and the sum of a process has none. */
+/* Records of single threads contain context switches. A `whole` record, which is the sum of a
+ * process, contains none. */
 static void add_switches(struct lineage *l, const struct task_record *record)
 {
 	size_t i = find_entry(l, record->process ? record->process : record->id);
@@ -469,8 +470,8 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	size_t i = find_entry(l, record->id);
 	struct lineage_entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 
-	/* A `whole` record has the sum of all threads, so ignore later records of single
-	 * threads. */
+	/* A `whole` record already has the sum of all threads. Ignore records of single threads
+	 * after it. */
 	if (!e || (e->recorded && e->record.whole))
 		return;
 	l->n_recorded += !e->recorded;
@@ -479,8 +480,8 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	uint64_t peak = e->record.peak_bytes;
 
 	e->record = *record;
-	/* The earlier record may have been that of the first thread. The clock was then read while
-	 * other threads still ran. */
+	/* An earlier record may have been the record of the first thread only. In that case `final`
+	 * was set too early, because other threads still ran when the clock was read. */
 	e->priced = e->final = false;
 	e->end_ns = 0;
 	if (peak > e->record.peak_bytes)
@@ -579,13 +580,9 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 
 /* A process younger than this (ns) at the time of the listing may be missing from the listing. The
  * kernel sends the fork event before it adds the process to the group (kernel/fork.c,
- * copy_process). On a busy machine, much time can pass between these two steps.
- * A process that ends leaves the group only after its exit record is made. An older process that
- * has no record and is missing is therefore in another group. */
-
-/* A process younger than this at the listing may be missing from it. The kernel sends the fork
- * event before it adds the process to the group (kernel/fork.c, copy_process), long before on a
- * busy machine. A process leaves the group only after its exit record is made. */
+ * copy_process). On a busy machine, much time can pass between these two steps. A process that ends
+ * leaves the group only after its exit record is made. An older process that has no record and is
+ * missing is therefore in another group. */
 #define NEWBORN_NS 1000000000
 
 static bool is_outside(const struct lineage_entry *e, const struct lineage_listing *listing)
@@ -620,7 +617,7 @@ static bool take_in(struct lineage *l, unsigned others, const struct lineage_lis
 	return any;
 }
 
-/* Returns true if a run in this group has an inner run that is in another group. */
+/* Returns true if a run in this group has an inner run, and that inner run is in another group. */
 static bool reaches_out(const struct lineage *l, unsigned others)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {

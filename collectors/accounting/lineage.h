@@ -1,16 +1,16 @@
 /* A table of processes, called the book. The book records which processes descend from the root of
  * a run, and what ended processes used. The caller enters process events and exit records. No
- * function here reads a file: a callback reads the clocks of living processes.
+ * function here reads a file. A callback reads the clocks of living processes.
  *
  * The CPU time of a run is the sum of two parts: the clocks of its living processes, and the
- * kernel's records of its ended processes. The sum does not depend on whether a parent waited for
- * its children.
+ * kernel's records of its ended processes. The sum is complete even if no parent waited for its
+ * children.
  *
  * A record lacks the CPU time of the process's end, in which the kernel frees the memory of the
- * process. This time is estimated from the delay between the record and the exit event. If the
- * delay is far longer than usual, another task had the CPU or the machine stood still. The usual
- * delay is then used instead. For runs in a shared control group, exit_cost.h can measure the
- * time. */
+ * process. The CPU time of the end is estimated as the delay between the record and the exit event.
+ * If the delay is far longer than usual, another task had the CPU or the machine stood still. The
+ * usual delay is then used instead. For runs in a shared control group, exit_cost.h can measure the
+ * CPU time of the ends. */
 #ifndef COLLECTORS_ACCOUNTING_LINEAGE_H
 #define COLLECTORS_ACCOUNTING_LINEAGE_H
 
@@ -34,22 +34,22 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/* Begins a run and returns its number, which is valid until lineage_forget.
- * If `root` belongs to another run, the new run is inside that outer run. The tally of the outer
- * run includes the inner run, even after lineage_forget of the inner run.
- * `base_ns` is the CPU time of processes of the run that have already ended. It is added to the
- * tally. */
+/* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
+ * another run, the new run is inside that outer run. The tally of the outer run includes the inner
+ * run, even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the
+ * run that have already ended. The tally of the run includes `base_ns`. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* Adds a process of the run that was not found through events.
- * A process that is already in the book moves to `run` only from an outer run of `run`, or from a
- * group's foreign processes (lineage_begin_others).
- * If `pid` is the root of another run, that other run is put inside `run`. */
+/* Adds a process of the run that was not found through events. If the process is already in the
+ * book, it moves to `run` only from an outer run of `run`, or from a group's foreign processes
+ * (lineage_begin_others). If `pid` is the root of another run, that other run is put inside
+ * `run`. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
 
 /* Enters an event. Call in the order in which the events happened. */
 void lineage_event(struct lineage *l, const struct process_event *event);
-/* Enters an exit record. Enter all events that happened until then before the record. */
+/* Enters an exit record. Before this call, enter all events that happened before the process
+ * ended. */
 void lineage_record(struct lineage *l, const struct task_record *record);
 /* Returns true if the process is in the book and has no exit record yet. */
 bool lineage_awaits(const struct lineage *l, pid_t pid);
@@ -60,8 +60,8 @@ void lineage_lost(struct lineage *l);
 typedef bool lineage_clock(void *context, pid_t pid, uint64_t *ret);
 
 /* lineage_read_clocks reads the clocks of all processes in the book. After that, the caller enters
- * new events and records, and then calls lineage_settle. If a process is gone and has no record,
- * its last clock reading counts. */
+ * new events and records, and then calls lineage_settle. For a process that is gone and has no
+ * record, the last reading of its clock is used. */
 void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context);
 void lineage_settle(struct lineage *l);
 
@@ -72,8 +72,8 @@ struct lineage_tally {
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
 	uint64_t peak_process_bytes;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
-	/* Upper bound of the cost of process ends that is in neither cpu_ns nor ends_ns. One end is
-	 * assumed to cost at most LINEAGE_END_NS, plus LINEAGE_END_PAGE_NS for each 4 KiB of the
+	/* Upper bound of the cost of process ends that cpu_ns and ends_ns do not contain. One end
+	 * is assumed to cost at most LINEAGE_END_NS, plus LINEAGE_END_PAGE_NS for each 4 KiB of the
 	 * process's memory (measured: 0.1 ms and 0.45 us). */
 	uint64_t unseen_ns;
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
@@ -92,11 +92,12 @@ struct lineage_tally {
 void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
 	void *context);
 
-/* Returns the tally of a run at the time of the last lineage_settle. The functions below also
- * return the state at that time. */
+/* Returns the tally of a run at the time of the last lineage_settle. Each function below also
+ * returns values of that time. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
 
-/* Returns how many processes in the book have a record. If many, call lineage_settle. */
+/* Returns the number of processes in the book that have an exit record. If the number is high, call
+ * lineage_settle, which removes processes that are gone. */
 size_t lineage_ended(const struct lineage *l);
 
 /* ---- control groups that runs share ----
@@ -106,8 +107,8 @@ size_t lineage_ended(const struct lineage *l);
  * All runs of the group and its foreign processes together are the whole group. The cost of process
  * ends is the group's usage minus the CPU time of all these processes. */
 unsigned lineage_begin_others(struct lineage *l);
-/* Puts the run into the group of the foreign processes `others`, until the run or `others` is
- * forgotten. Forget all runs of the group before `others`. */
+/* Puts the run into the control group whose foreign processes have the number `others`. The run
+ * stays there until it is forgotten. Forget all runs of a group before `others`. */
 void lineage_share(struct lineage *l, unsigned run, unsigned others);
 
 /* The processes of a group as the kernel listed them at time `at_ns` (CLOCK_MONOTONIC). */
@@ -122,13 +123,14 @@ enum lineage_change {
 	LINEAGE_RUN_ELSEWHERE,  /* a process of a run is outside the group */
 };
 
-/* Compares the book with a listing. Call lineage_settle after the listing and before this
- * function. */
+/* Compares the book with a listing. Make the listing first, then call lineage_settle, and then call
+ * this function. */
 enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	uint64_t cpu_ns; /* CPU time of the group; compare only sums with equal `breaks` */
+	/* CPU time of the group. Two sums are comparable only if `breaks` is equal. */
+	uint64_t cpu_ns;
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;
 };

@@ -74,8 +74,8 @@ static bool is_one_of(const struct memory_kills *k, pid_t pid)
 	return false;
 }
 
-/* Returns the resident bytes of the foreign processes in the group. NaN = they have changed since
- * the run began. */
+/* Returns the resident bytes of the foreign processes in the group. Returns NaN if other foreign
+ * processes are in the group than at the start of the run. */
 static double others_bytes(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h)
 {
@@ -126,7 +126,7 @@ void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool
 
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h)
 {
-	/* If the group is gone, keep its last limit. */
+	/* If the group is gone, keep the limit that was read last. */
 	if (k->place.version && tree_size(k->place.tree, k->place.path) >= 0)
 		k->limit_bytes = cgroup_memory_limit(&k->place, h);
 }
@@ -153,8 +153,8 @@ double memory_kills_held(const struct memory_kills *k, double kills, double mark
 	double mark = k->mark_is_old    ? (double)NAN :
 		      isnan(mark_bytes) ? mark_of(&k->place, h) :
 					  mark_bytes;
-	/* The group's counter also includes kills caused by a group above or by the whole
-	 * machine. */
+	/* The group's counter also includes kills that were caused by the limit of a group above or
+	 * by a lack of memory on the machine. Check that the group's own limit was reached. */
 	bool at_limit = isnan(mark) ? limit_met(&k->place, h) > k->met_before :
 				      mark * AT_LIMIT >= k->limit_bytes;
 	double held = k->limit_bytes - others_bytes(k, members, h);

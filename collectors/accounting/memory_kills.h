@@ -1,6 +1,6 @@
-/* Counts the processes that the OOM killer killed since a run began, and finds the least memory
- * that the run used at a kill. The samples may miss this peak, but a kill at the group's memory
- * limit proves it. Sampler thread only. */
+/* Counts the processes that the OOM killer killed since a run began. Also finds a lower bound of
+ * the run's memory peak: a kill at the group's memory limit proves that the group used that much
+ * memory. The samples may miss such a peak. Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_MEMORY_KILLS_H
 #define COLLECTORS_ACCOUNTING_MEMORY_KILLS_H
 
@@ -20,7 +20,7 @@ struct memory_kills {
 	double limit_bytes; /* of this group only, at the last reading; NaN = no limit */
 	bool own;           /* the run owns the group */
 	bool apart;         /* other[] has all foreign processes, such as a waiting shell */
-	bool mark_is_old;   /* the peak reached the limit before the run began */
+	bool mark_is_old;   /* the group's peak reached the limit before the run began */
 	size_t n_others;
 	pid_t other[MEMORY_OTHERS_MAX];
 };
@@ -41,9 +41,9 @@ double memory_kills_around(const struct memory_kills *k, const struct host *h);
 
 /* Returns a lower bound of the run's memory at the time of a kill by the group's limit. The bound
  * is the limit minus the memory of foreign processes. Returns NaN if no process was killed, if the
- * kill was not at this limit, or if the foreign processes have changed.
- * `kills` and `mark_bytes` are the number of kills and the memory peak of the run's own group,
- * which may be gone. NaN = read the value from the group. */
+ * kill had another cause than the group's limit, or if the foreign processes have changed. `kills`
+ * is the number of kills and `mark_bytes` the memory peak of the run's own group, which may be
+ * gone. If one of them is NaN, it is read from the group. */
 double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
 	const struct group_members *members, const struct host *h);
 

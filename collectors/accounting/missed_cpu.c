@@ -17,8 +17,8 @@ void missed_cpu_found(struct missed_cpu *m, double seconds)
 	m->seconds = fmax(m->seconds - seconds, 0);
 }
 
-/* Returns the CPU time that the run can have used since it began: the smaller of the machine's
- * usage and the group's usage. The usage is compared over the whole run. Over short intervals the
+/* Returns the most CPU time that the run may have used since it began: the smaller of the machine's
+ * usage and the group's usage. Both are compared over the whole run. Over short intervals the
  * result would be too small, because machine and group are not read at the same instant. */
 static double possible_seconds(const struct missed_cpu *m, double spent, double group_seconds)
 {

@@ -1,7 +1,7 @@
-/* Upper bound of the CPU time that a run used but no source counted. The bound grows when processes
- * were created or ended and, at the same time, the machine and the run's group used more CPU time
- * than is known. It falls when missed time appears later in the times of a parent. It is never
- * below 0. */
+/* Upper bound of the CPU time that a run used but no source counted. The bound grows in an interval
+ * if two things happen: processes were created or ended, and the machine and the run's group used
+ * more CPU time than was counted. The bound falls when missed CPU time later appears in the times
+ * of a parent. It is never below 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 
@@ -9,7 +9,8 @@
 
 struct missed_cpu {
 	double seconds;
-	/* Since the run began: CPU time of the machine, and the part that may belong to the run. */
+	/* Sums since the run began: CPU time of the machine, and the part of it that the run may
+	 * have used. */
 	double spent_seconds, possible_seconds;
 	double group_before; /* usage of the run's group when the run began; NaN = unknown */
 	bool any_changes;
@@ -26,13 +27,13 @@ struct missed_cpu_look {      /* changes since the last sample */
 	double known_seconds; /* CPU time counted for the run */
 	double group_seconds;
 	bool changes; /* a process was created or ended anywhere */
-	/* True if orphans of the run do not become children of this exporter. Such orphans may run
-	 * on unseen. */
+	/* True if orphans of the run become children of another process than this exporter. Such
+	 * orphans may continue to run unseen. */
 	bool orphans_hidden;
 };
 
 void missed_cpu_add(struct missed_cpu *m, const struct missed_cpu_look *look);
-/* Subtracts missed time that has appeared in another source. */
+/* Lowers the bound by missed CPU time that another source has counted after all. */
 void missed_cpu_found(struct missed_cpu *m, double seconds);
 
 #endif

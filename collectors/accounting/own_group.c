@@ -17,7 +17,7 @@
 #define PREFIX     "rightsize-"
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
-#define MOVE_TRIES 100 /* tries to empty the group; if a job still forks, the group stays */
+#define MOVE_TRIES 100 /* attempts to empty the group; a job that keeps forking prevents it */
 #define DEPTH_MAX  16  /* levels of child groups that are removed */
 
 /* ---- permission to divide a group ---- */
@@ -89,7 +89,8 @@ bool own_group_allowed(const char *directory, size_t mount, bool under_systemd)
 		return false;
 	if (!under_systemd)
 		return true;
-	/* The nearest unit at or above this group decides. */
+	/* Check this group first and then each group above it. The first one that is a unit
+	 * decides. */
 	for (text_copy(directory, path, sizeof path); len > mount; path[len] = '\0') {
 		size_t start = len;
 
@@ -128,9 +129,8 @@ static bool is_not_of_living_maker(const char *name)
 }
 
 /* Removes the empty groups that `may_go` accepts, child groups first. Returns the number of removed
- * groups.
- * `may_go` may wrongly accept the group of an exporter that still runs in another PID namespace.
- * This does no harm, because the kernel does not remove a group in use. */
+ * groups. If an exporter in another PID namespace still runs, `may_go` may wrongly accept its
+ * group. This does no harm, because the kernel does not remove a group in use. */
 static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -260,16 +260,16 @@ static bool send_home(const struct own_group *g, int home)
 
 	if (!read_text(procs, text, &s))
 		return false;
-	/* Use only complete lines. The last line may be cut off, and a number that is cut off is a
-	 * different pid. For an ended process, the write fails. */
+	/* Use only complete lines. If the last line is cut off, its number is the pid of a
+	 * different process. The write fails for a process that has ended. */
 	while (scan_until(&s, '\n', &pid))
 		if (pid.len > 0 && write(home, pid.data, pid.len) == (ssize_t)pid.len)
 			any = true;
 	return any;
 }
 
-/* Removes child groups and moves processes out of the group. Returns false if nothing changed.
- * Another try is then useless. */
+/* Removes child groups and moves processes out of the group. Returns false if nothing changed,
+ * because another attempt is then useless. */
 static bool clear_out(const struct own_group *g, int home)
 {
 	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);

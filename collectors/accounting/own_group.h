@@ -2,10 +2,10 @@
  * below this process's group, sets no controller or limit, and is removed at the end.
  *
  * v2: any writable group is suitable, because the kernel counts CPU time without a controller.
- * cgroup.subtree_control stays unchanged. Therefore the kernel's rule against processes in inner
- * groups, which applies only if a controller is enabled there, is not broken. The new group has two
- * costs. A program that enables controllers in the parent group finds one more child there.
- * Processes that are moved out of the new group (systemd-run --scope) are no longer counted.
+ * cgroup.subtree_control stays unchanged. The kernel forbids processes in an inner group only if a
+ * controller is enabled there, so this rule is not broken. The new group has two costs. A program
+ * that enables controllers in the parent group finds one more child there. Processes that are moved
+ * out of the new group (systemd-run --scope) are no longer counted.
  *
  * Below systemd: systemd owns the groups. Therefore this process divides its group only in two
  * cases: the group's unit has Delegate=yes, or the unit is a scope of a user's systemd and no other
@@ -13,7 +13,7 @@
  * not mark its delegated units.
  *
  * v1: uses the cpuacct hierarchy, if no other controller shares it. The cpu controller is not used,
- * because a new group of it would get its own CPU shares and no real-time budget. */
+ * because a new group of this controller would get its own CPU shares and no real-time budget. */
 #ifndef COLLECTORS_ACCOUNTING_OWN_GROUP_H
 #define COLLECTORS_ACCOUNTING_OWN_GROUP_H
 

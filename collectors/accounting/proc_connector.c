@@ -70,7 +70,7 @@ bool proc_connector_answer(struct bytes datagram, int *ret)
 
 	while (netlink_next(&datagram, &m))
 		if (event_read(&m, &e) && (unsigned)e.what == PROC_EVENT_NONE) {
-			/* A value beyond the largest errno is not an error code. */
+			/* `err` is an errno. A value above ERRNO_MAX is invalid. */
 			*ret = e.event_data.ack.err <= ERRNO_MAX ? -(int)e.event_data.ack.err :
 								   -EPROTO;
 			return true;

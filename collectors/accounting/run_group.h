@@ -11,15 +11,16 @@
 
 struct run_group {
 	struct cgroup_files files;
-	/* Limit of open files. It counts the n_kept descriptors of this group. Borrowed until
+	/* The limit to which the n_kept open files of this group count. Borrowed until
 	 * run_group_close. */
 	struct descriptors *kept;
 	size_t n_kept;
-	/* `looks`: samples since a process was created. `all_looks`: all samples except the first
-	 * MOVE_LOOKS after each creation of a process. */
+	/* `looks`: number of samples since a process was last created. `all_looks`: number of
+	 * samples that are not among the first MOVE_LOOKS after a creation. */
 	unsigned looks, all_looks;
 	uint64_t births; /* processes created on the machine, at the last sample */
-	/* Values before the run began, which are subtracted. NaN = not reported. */
+	/* Values of the group before the run began. They are subtracted. NaN = the value is not
+	 * reported for this run. */
 	double before[CGROUP_VALUES];
 };
 
@@ -27,14 +28,13 @@ void run_group_open(struct run_group *ret, const struct cgroup *own, const struc
 void run_group_close(struct run_group *g); /* does nothing if `g` is zeroed */
 
 /* Returns true if the group's list of processes must be read. `births` is the number of processes
- * and threads created since boot; 0 = unknown.
- * A new process may be moved into the group a moment after its creation. Therefore the list is read
- * at the next few samples after each creation. A process that is moved in later is found at every
- * 10th sample. */
+ * and threads created since boot; 0 = unknown. A new process may be moved into the group a moment
+ * after its creation, so the list is read at the next few samples after each creation. It is also
+ * read at every 10th sample, to find processes that are moved into the group later. */
 bool run_group_due(struct run_group *g, uint64_t births);
 
-/* Call if earlier jobs used the group. Subtracts `cpu_seconds` and all counts until now. Peaks are
- * no longer reported. */
+/* Call if earlier jobs used the group. From then on, `cpu_seconds` and the current counts of the
+ * group are subtracted. Peaks are no longer reported. */
 void run_group_count_from(struct run_group *g, const struct host *h, double cpu_seconds);
 
 /* Reads all numbers of the group into `v`, and the run's metrics into `value`. If the group is

@@ -15,11 +15,12 @@ static int open_event(pid_t thread, bool on_exec)
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof a,
 		.config = PERF_COUNT_SW_TASK_CLOCK,
-		.disabled = on_exec, /* do not count in this thread, which never calls exec */
+		/* The calling thread itself is not counted: it never calls exec. */
+		.disabled = on_exec,
 		.enable_on_exec = on_exec,
 		.inherit = 1,
-		/* Less privilege is needed if kernel time is excluded. The task clock includes
-		 * kernel time nevertheless. */
+		/* A counter without kernel time needs less privilege. The task clock includes
+		 * kernel time even with this flag. */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
@@ -50,7 +51,7 @@ int task_clock_attach(struct task_clock *ret, const pid_t *thread, size_t n)
 
 	for (size_t i = 0; i < n && code == 0; i++) {
 		code = thread[i] > 0 ? add_event(ret, thread[i], false) : -ENXIO;
-		/* The thread has ended. */
+		/* -ESRCH: the thread has ended, so it needs no clock. */
 		if (code == -ESRCH)
 			code = 0;
 	}

@@ -50,8 +50,8 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
-/* Returns true if `len` more bytes fit into the memory that is already allocated. This fast path is
- * enough for most pieces of a table of numbers, which are small. */
+/* Returns true if `len` more bytes fit into memory that is already allocated. The caller then
+ * writes into this memory directly, which is faster than buf_add. */
 static bool has_room(const struct buf *b, size_t len)
 {
 	return !b->full && b->len + len < b->room && b->len + len <= b->max;
@@ -131,9 +131,10 @@ static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 /* Writes a number with few decimals (ticks, milliseconds, percentages) ten times faster than
  * printf.
  *
- * `digits` and 10^k are exact as doubles. The quotient digits / 10^k is therefore rounded only
- * once, in the same way as strtod rounds. If the quotient equals `v`, the text with k decimals
- * reads back as `v`. The smallest such k gives the shortest text. Returns 0 if no k fits. */
+ * k is the number of decimals. `digits` and 10^k are exact as doubles. The quotient digits / 10^k
+ * is therefore rounded only once, in the same way as strtod rounds. If the quotient equals `v`, the
+ * text with k decimals reads back as `v`. The smallest such k gives the shortest text. Returns 0 if
+ * no k fits. */
 static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
 	double magnitude = fabs(v), scale = 1;
@@ -172,8 +173,8 @@ size_t double_text(char out[DOUBLE_TEXT_MAX], double v)
 		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, "NaN");
 	if (isinf(v))
 		return (size_t)snprintf(out, DOUBLE_TEXT_MAX, v > 0 ? "+Inf" : "-Inf");
-	/* Most values are whole numbers, which do not need the cost of printf. -0 is printed as
-	 * 0. */
+	/* Most values are whole numbers. They are written without printf, which is slow. -0 is
+	 * written as 0. */
 	if (v >= 0 && v < 9007199254740992.0 && v == (double)(uint64_t)v) {
 		size_t n = u64_text(out, (uint64_t)v);
 

@@ -1,6 +1,6 @@
-/* Growing text with a cap. A piece that would pass the cap is dropped as a whole, and `full` stays
- * true: check it once, at the end. `data` is NULL until the first addition, but buf_text never
- * returns NULL. */
+/* Growing text with a cap. An addition that would exceed the cap is dropped as a whole, and sets
+ * `full`. `full` then stays true, so it is enough to check it after the last addition. `data` is
+ * NULL until the first addition, but buf_text never returns NULL. */
 #ifndef COLLECTORS_BASE_BUF_H
 #define COLLECTORS_BASE_BUF_H
 
@@ -34,7 +34,7 @@ char *buf_take(struct buf *b); /* the caller frees the text; `b` is then empty *
 void buf_reset(struct buf *b); /* empties the text, keeps the memory */
 void buf_done(struct buf *b);
 
-/* Size that double_text needs, NUL included. */
+/* Buffer size that double_text needs, including the NUL. */
 #define DOUBLE_TEXT_MAX 32
 size_t double_text(char out[DOUBLE_TEXT_MAX], double v);
 

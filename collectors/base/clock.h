@@ -25,8 +25,8 @@ struct now {
 
 struct now now_read(void);
 
-/* Both functions read any clock in nanoseconds. If the process or thread of the clock has ended,
- * clock_read returns false and clock_read_ns returns 0. */
+/* clock_read and clock_read_ns read any clock in nanoseconds. If the process or thread of the clock
+ * has ended, clock_read returns false and clock_read_ns returns 0. */
 bool clock_read(clockid_t id, uint64_t *ret_ns);
 int64_t clock_read_ns(clockid_t id);
 
@@ -47,7 +47,8 @@ static inline double wall_seconds(struct wall w)
 	return (double)w.ns / 1e9;
 }
 
-/* Returns the nearest time that can be represented (years 1677 to 2262), or 1970 for NaN. */
+/* Converts seconds since 1970. A time that cannot be represented becomes the nearest time that can
+ * (years 1677 to 2262). NaN becomes 1970. */
 static inline struct wall wall_from_seconds(double seconds)
 {
 	const double most = (double)INT64_MAX / 1e9 - 1; /* minus 1: no double equals INT64_MAX */
@@ -56,7 +57,8 @@ static inline struct wall wall_from_seconds(double seconds)
 	return (struct wall){.ns = near == near ? (int64_t)(near * 1e9) : 0};
 }
 
-/* Returns CLOCK_MONOTONIC plus `seconds`, at most a century: a deadline for condition variables. */
+/* Returns a deadline for condition variables: CLOCK_MONOTONIC plus `seconds`. A longer wait than a
+ * century is cut to a century. */
 struct timespec monotonic_after(double seconds);
 
 /* Writes RFC 3339 in UTC: "2026-11-21T08:45:12.123Z". */

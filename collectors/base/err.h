@@ -1,8 +1,9 @@
 /* An error message for people, on the caller's stack: a code and one sentence.
  *
- * Functions return the code (0 or a negative errno), and fill the text if `e` is not NULL. If
- * something is absent, as may be expected (a process that ended, no GPU), functions return the code
- * without a text. Callers add context with err_wrap. Libraries never log. */
+ * Functions return the code (0 or a negative errno), and fill the text if `e` is not NULL. Some
+ * errors are normal, such as a process that ended or a machine without a GPU. For these errors,
+ * functions return the code without a text. Callers add context with err_wrap. Libraries never
+ * log. */
 #ifndef COLLECTORS_BASE_ERR_H
 #define COLLECTORS_BASE_ERR_H
 

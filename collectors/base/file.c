@@ -27,7 +27,8 @@ static int wait_for_writer(int fd, const char *path, struct err *e)
 
 static int open_it(const char *path, bool *pipe, struct err *e)
 {
-	/* O_NONBLOCK, because opening a FIFO without a writer would block until a writer comes. */
+	/* Use O_NONBLOCK, because opening a FIFO without a writer would block until a writer
+	 * comes. */
 	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	int code = 0;

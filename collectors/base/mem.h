@@ -1,9 +1,9 @@
 /* Memory and descriptors that are freed automatically.
  *
- * xmalloc and the functions like it end the program when memory runs out, because a sampler without
- * memory would lose data silently. Therefore callers must limit every size that comes from outside,
- * by a named constant. The memory that a server uses for its clients has a budget
- * (exporter/core/memory_budget.h). */
+ * The functions whose names begin with x end the program when memory runs out, because a
+ * sampler without memory would lose data silently. Therefore callers must limit every size that
+ * comes from outside, by a named constant. The memory that a server uses for its clients has a
+ * budget (exporter/core/memory_budget.h). */
 #ifndef COLLECTORS_BASE_MEM_H
 #define COLLECTORS_BASE_MEM_H
 
@@ -23,7 +23,8 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 void freep(void *pointer_to_pointer);
 void closep(const int *fd); /* closes *fd if it is >= 0 */
 
-/* Returns the value of `p` and sets `p` to NULL: moves ownership out of an AUTO variable. */
+/* Returns the value of `p` and sets `p` to NULL. An AUTO variable that was taken in this way is not
+ * freed. The caller owns the value. */
 #define TAKE(p)                                                                                    \
 	__extension__({                                                                            \
 		__typeof__(p) *take_from_ = &(p);                                                  \
@@ -48,7 +49,8 @@ uint64_t hash_text(const char *s);
 	} while (0)
 
 /* An arena: many small pieces of memory that are freed together. arena_reset frees all pieces but
- * keeps the memory, so that an arena allocates nothing after the first few rounds. */
+ * keeps the memory for later pieces. An arena that is reset regularly therefore soon allocates
+ * nothing more. */
 struct arena_chunk;
 struct arena {
 	struct arena_chunk *first, *current;

@@ -25,14 +25,16 @@ static inline void raise_to(uint64_t *value, uint64_t candidate)
 		*value = candidate;
 }
 
-/* Converts kB, as in /proc/meminfo, to bytes. Returns NUMBER_UNKNOWN if 64 bits are too few. */
+/* Converts kB, as in /proc/meminfo, to bytes. Returns NUMBER_UNKNOWN if the result does not fit
+ * into 64 bits. */
 static inline uint64_t number_from_kib(uint64_t kib)
 {
 	return kib > (NUMBER_UNKNOWN - 1) / 1024 ? NUMBER_UNKNOWN : kib * 1024;
 }
 
-/* Finds the number of "key: 12", "key 12" or "key=12" at the start of a line. Returns false if there
- * is none: "max" is no number, and 2^64-1 is one. */
+/* Finds the number of "key: 12", "key 12" or "key=12" at the start of a line. Returns false if
+ * there is no number, for example if the value is "max". 2^64-1 is a valid number, too, although it
+ * equals NUMBER_UNKNOWN. */
 bool number_find(struct scan text, const char *key, uint64_t *ret);
 
 /* Like number_find. Returns NaN if there is no number. */
@@ -53,8 +55,8 @@ bool numbers_of_stat(struct scan text, uint64_t *ret, size_t end);
  * there is none. */
 bool number_pressure(struct scan text, const char *line, uint64_t *ret);
 
-/* Reads up to `n` numbers separated by blanks. Elements of `ret` without a number stay
- * unchanged. */
+/* Reads up to `n` numbers that are separated by blanks. If the text has fewer numbers, the last
+ * elements of `ret` stay unchanged. */
 void numbers_read(struct scan text, uint64_t *ret, size_t n);
 
 #endif

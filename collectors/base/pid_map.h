@@ -14,8 +14,8 @@ struct pid_map {
 	} * slot;
 };
 
-/* Returns the number of a pid, or NULL if the pid is not in the map. The pointer is valid until the
- * map changes. */
+/* Returns a pointer to the number that is stored for `pid`, or NULL if the pid is not in the map.
+ * The pointer is valid until the map changes. */
 uint32_t *pid_map_find(const struct pid_map *m, pid_t pid);
 /* Like pid_map_find, but adds a missing pid with the number 0. */
 uint32_t *pid_map_add(struct pid_map *m, pid_t pid);

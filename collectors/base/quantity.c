@@ -7,8 +7,8 @@
 
 #include "collectors/base/mem.h"
 
-/* The size of a suffix in bytes: `base` to the power of `exponent`. `base` 0 = the writer does not
- * use this suffix. */
+/* The number of bytes that a suffix stands for: `base` to the power of `exponent`. If `base` is 0,
+ * the writer does not use this suffix. */
 struct power {
 	int base, exponent;
 };
@@ -26,9 +26,9 @@ struct power {
 		2, (exponent_)                                                                     \
 	}
 
-/* Upper and lower case are equal, with one exception. If people write a single letter, it must be
- * upper case, or "k". A single "m" or "g" is not accepted, because its meaning is unclear. Some
- * programs write them for 2^20 and 2^30, and Kubernetes reads "m" as milli. */
+/* Suffixes may be written in upper or lower case, with one exception. A single letter that people
+ * write must be upper case, or "k". A single "m" or "g" is not accepted, because its meaning is
+ * unclear. Some programs write "m" for 2^20 and "g" for 2^30, and Kubernetes reads "m" as milli. */
 static const struct {
 	const char *suffix;
 	struct power of[QUANTITY_WRITERS];

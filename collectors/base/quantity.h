@@ -16,7 +16,7 @@ enum quantity_writer {
 	QUANTITY_WRITERS,
 };
 
-/* Examples of texts that are accepted, for error messages. */
+/* Error messages show these examples of texts that are accepted. */
 #define QUANTITY_BYTES_EXAMPLES "1048576, 512M, 1G (10^9), 4Gi (2^30) or 8GB"
 #define QUANTITY_CORES_EXAMPLES "2, 1.5 or 500m"
 
@@ -28,9 +28,9 @@ bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit,
 /* Converts the whole text, such as "2", "1.5" or "500m", to a number of CPUs. */
 bool quantity_cores(struct slice text, double *ret);
 
-/* Returns true for a size whose suffix is a single K, M, G or T. Earlier versions of this program
- * read such a suffix as a power of 1024. Now it is a power of 1000. Sets `*ret` to the size by
- * powers of 1024. */
+/* Returns true for a size whose suffix is a single K, M, G or T. Such a suffix is a power of 1000
+ * now, but was a power of 1024 in earlier versions of this program. Sets `*ret` to the size that
+ * the earlier versions read. */
 bool quantity_was_binary(struct slice text, double *ret);
 
 /* Appends the table of suffixes as Markdown. */

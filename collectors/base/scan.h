@@ -1,6 +1,6 @@
-/* Parsers for text from outside, which read at a cursor. A parser moves the cursor only if it
- * succeeds, so calls can be chained with &&, and a failure leaves the cursor in place. No parser
- * reads at or past `end`: a text needs no NUL and may contain NULs. */
+/* Parsers for text from outside. Each parser reads at a cursor, and moves the cursor only if it
+ * succeeds. Calls can therefore be chained with &&. No parser reads at or past `end`, so a text
+ * needs no NUL and may contain NULs. */
 #ifndef COLLECTORS_BASE_SCAN_H
 #define COLLECTORS_BASE_SCAN_H
 

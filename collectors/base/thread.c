@@ -2,7 +2,8 @@
 
 #include <time.h>
 
-/* The most deeply nested JSON that jansson parses needs less than half of this stack. */
+/* Stack size of a thread. The deepest JSON that jansson parses needs less than half of this
+ * size. */
 #define STACK_SIZE ((size_t)512 * 1024)
 
 int thread_start(pthread_t *ret, const char *name, void *(*function)(void *), void *context,

@@ -67,7 +67,7 @@ static int open_checked(struct tree *t, const char *path, int flags)
 
 static int open_file(struct tree *t, const char *path)
 {
-	/* O_NONBLOCK, because a FIFO in a hostile fixture must not block the program. */
+	/* Use O_NONBLOCK, because a FIFO in a hostile fixture must not block the program. */
 	int flags = O_RDONLY | O_NONBLOCK;
 
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
@@ -77,10 +77,9 @@ static int open_file(struct tree *t, const char *path)
  * except for the part at its end into which the next record does not fit. */
 #define PAGE_MIN 4096
 
-/* Reads from the start to the end of the file. `record` is the length of the longest record; 0 =
- * unknown. After the first read, one more record may still fit into the page and into `buf`. In
- * this case the file had no more records, and the reading ends. In all other cases, reads until a
- * read returns 0 bytes. */
+/* Reads the whole file from its start. `record` is the length of the longest record; 0 = unknown.
+ * If the page and `buf` still have room for one more record after the first read, the file had no
+ * more records, and the reading ends. If not, reads until a read returns 0 bytes. */
 static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
 	size_t n = 0;
@@ -178,7 +177,7 @@ static int64_t read_stat(struct tree *t, const struct tree_request *r)
 
 static int read_space(int top, const char *path, struct tree_space *ret)
 {
-	/* "" means the directory itself, which is already open. */
+	/* The path "" means the directory itself, which is already open. */
 	AUTO(closep) int below = path[0] ? openat(top, path, O_PATH | O_CLOEXEC) : -1;
 	struct statvfs v;
 

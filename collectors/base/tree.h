@@ -28,8 +28,8 @@ struct tree_space { /* space of a file system, in bytes and inodes */
 /* A file whose path a process chose. The process may have put anything there: a link to a secret, a
  * device, a file system that does not answer. */
 struct foreign {
-	/* The start of the path, such as "7/cwd" or "7/root". A read may block, as tree_space may.
-	 * Therefore call tree_answers first. */
+	/* The start of the path, such as "7/cwd" or "7/root". tree_foreign may block, like
+	 * tree_space. Therefore call tree_answers first. */
 	const char *folder;
 	const char *path; /* below `folder`; links are not followed, ".." is -ENOENT */
 	uint64_t uid;     /* user of the process */
@@ -39,14 +39,15 @@ struct foreign {
 	void *context;
 };
 
-/* Reads that a guarded tree gave up (collectors/base/tree_guard.h). */
+/* Numbers about reads that a guarded tree stopped waiting for (collectors/base/tree_guard.h). */
 struct tree_waits {
 	size_t unanswered;  /* processes with a read that has not returned yet */
 	uint64_t left_out;  /* reads that returned -ETIMEDOUT so far */
 	uint64_t worked_ns; /* CPU time so far of the threads that read for the caller */
 };
 
-/* One call of a tree. Each call has the contract of the function below with the same name. */
+/* One call of a tree. TREE_READ has the contract of tree_read below, TREE_LINK that of tree_link,
+ * and so on. */
 struct tree_request {
 	enum tree_call {
 		TREE_READ,
@@ -95,7 +96,7 @@ static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
  * the file does not fit: the text is never cut. */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Like tree_read, with one system call less. It may be used only for files whose records are not
+/* Like tree_read, but saves one system call. It may be used only for files whose records are not
  * longer than TREE_RECORD_MAX. The kernel fills a page with whole records (fs/seq_file.c).
  * Therefore a read that leaves room for one more record has reached the end.
  *
@@ -112,13 +113,14 @@ ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
  * of a file in /proc may change between two calls. */
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size);
 
-/* Like tree_head, for a regular file that belongs to the user of the process, or that everybody may
- * read. Returns -ENOENT for any other file, and for a file on a mount that is not allowed. Ignores
- * rights that come from a group or an access control list. */
+/* Like tree_head, but for a file whose path a process chose. Reads only a regular file that the
+ * user of the process owns, or that everybody may read. Returns -ENOENT for any other file, and for
+ * a file on a mount that is not allowed. Ignores rights that come from a group or an access control
+ * list. */
 ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size);
 
-/* Calls `each` for every name in a directory, except "." and "..", in no order. If `each` returns
- * non-zero, the list ends and tree_list returns that value. */
+/* Calls `each` for every name in a directory, except "." and "..". The names have no particular
+ * order. If `each` returns non-zero, tree_list stops and returns that value. */
 int tree_list(struct tree *t, const char *path, int (*each)(void *context, const char *name),
 	void *context);
 
@@ -144,9 +146,9 @@ int tree_space(struct tree *t, const char *path, struct tree_space *ret);
 
 /* A file that is read repeatedly. The descriptor stays open, and each read begins at the start.
  *
- * A kept descriptor of /proc costs 4 KiB of kernel memory. It belongs to the process, not to the
- * pid: reads return -ESRCH after the process is gone. If `path` cannot be opened, `fd` is -1 and
- * kept_read falls back to the path. */
+ * A kept descriptor of /proc costs 4 KiB of kernel memory. The descriptor belongs to the process,
+ * not to the pid, so reads return -ESRCH after the process is gone. If `path` cannot be opened,
+ * `fd` is -1 and kept_read opens the path at each call. */
 struct kept {
 	int fd; /* KEPT_NONE = no descriptor is kept */
 };

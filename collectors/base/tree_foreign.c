@@ -24,7 +24,8 @@ struct foreign_walk {
 	int at;
 	uint64_t mount;
 	struct stat st;
-	/* The process may search all folders so far, as their owner or as "other". */
+	/* The process may search all folders that the walk has passed, as their owner or as
+	 * "other". */
 	bool searchable;
 	size_t depth;
 };
@@ -42,8 +43,8 @@ static int mount_of(int fd, uint64_t *ret)
 	return number_find(SCAN(text, n), "mnt_id", ret) ? 0 : -EBADMSG;
 }
 
-/* Makes `fd` the end of the walk, and takes ownership of it. The open descriptor keeps the mount in
- * use, so that the kernel cannot give the mount's number to another mount. */
+/* Moves the walk to `fd`, and takes ownership of `fd`. The open descriptor keeps the mount in use,
+ * so that the kernel cannot give the mount's number to another mount. */
 static int open_end(struct foreign_walk *w, int fd)
 {
 	uint64_t mount = 0;
@@ -100,8 +101,8 @@ static int walk_path(struct foreign_walk *w, int top)
 	return code;
 }
 
-/* Returns true if the process can read the file: its user owns the file, or everybody may read the
- * file and the process may search the folders. */
+/* Returns true if the process can read the file, for one of two reasons. Its user owns the file and
+ * may read it. Or everybody may read the file, and the process may search the folders. */
 static bool is_known_to_process(const struct foreign_walk *w)
 {
 	return w->st.st_uid == w->f->uid ? may_enter(w, S_IRUSR, 0) :
@@ -120,7 +121,7 @@ ssize_t foreign_head(int top, const struct foreign *f, char *buf, size_t size)
 	if (!S_ISREG(w.st.st_mode) || !is_known_to_process(&w))
 		return -ENOENT;
 	snprintf(same, sizeof same, "/proc/self/fd/%d", found);
-	/* O_NONBLOCK, because open would wait for a program that has a lease on the file. */
+	/* Use O_NONBLOCK. Otherwise open would wait if another program has a lease on the file. */
 	AUTO(closep) int fd = open(same, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : pread(fd, buf, size, 0);
 

@@ -12,12 +12,12 @@
 #include "collectors/base/tree_guard_ask.h"
 
 #define PATH_SIZE 64
-/* Number and length of the naps in which the end of an exec is awaited. An exec that is not blocked
- * ends within this time, 3 times 0.3 ms. */
+/* If a process is in exec, the caller waits for the end of the exec: at most NAPS naps of NAP_NS
+ * each. An exec that is not blocked ends within this time. */
 #define NAPS   3
 #define NAP_NS 300000
-/* Size of a buffer for /proc/PID/status up to the line "Threads". Only a process in thousands of
- * groups needs more. */
+/* Buffer size for /proc/PID/status up to the line "Threads". This part of the file is longer only
+ * for a process that is in thousands of groups. */
 #define STATUS_SIZE 4096
 /* A wait shorter than this does not count against the budget. On a busy machine, the start of a
  * thread alone takes milliseconds. */
@@ -35,7 +35,7 @@ struct budget {
 enum way {
 	DIRECTLY,
 	BY_THREAD, /* the read may block */
-	NOT_NOW,   /* the read would block */
+	NOT_NOW,   /* the read would block, so it is skipped */
 };
 
 struct guard {
@@ -93,7 +93,7 @@ static bool has_waited_enough(struct guard *g, enum asks_kind kind)
 	return b->waited_seconds >= TREE_GUARD_SHARE;
 }
 
-/* Like asks_do, but counts slow answers against the budget. */
+/* Like asks_do, but adds the time of a slow answer to the used part of the budget. */
 static int ask_within_budget(struct guard *g, enum asks_kind kind, bool calm, pid_t pid,
 	const struct tree_request *r, int64_t *ret)
 {
@@ -131,9 +131,9 @@ static bool answers_read(struct guard *g, pid_t pid, const char *file)
 
 /* Waits for the end of an exec. If the process still seems to be in exec, but its files stat and io
  * can be read, exec_update_lock is free now. The process may take the lock again at any time, so a
- * thread must read its files.
- * A process can forge the code addresses in statm (PR_SET_MM_MAP). It then seems to be in exec
- * forever. */
+ * thread must read the files of this process.
+ * A process can forge the code addresses in statm (PR_SET_MM_MAP). Such a process seems to be in
+ * exec forever. */
 static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -241,8 +241,9 @@ static bool is_of_its_files(const struct tree_request *r, const char *file)
 	return false;
 }
 
-/* Several files of a process are read in a row. Therefore the answer is kept for one tick of the
- * coarse clock, some milliseconds. */
+/* Decides how `file` of the process is read. Several files of a process are usually read in a row.
+ * Therefore the decision is kept for one tick of CLOCK_MONOTONIC_COARSE, which is some
+ * milliseconds. */
 static enum way way_to(struct guard *g, pid_t pid, const char *file)
 {
 	static const char *const harmless[] = {"statm", "status", "cgroup", "comm", "schedstat",
@@ -271,8 +272,8 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 }
 
 /* Reads the file on a thread. If all threads are busy or the budget is spent, an extra thread reads
- * the file, but only if the process has no thread in state D. If no thread can be started, the
- * caller reads the file directly, also only if the process has no thread in state D. */
+ * the file. If no thread can be started, the caller itself reads the file. Both happen only if the
+ * process has no thread in state D. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;
@@ -339,8 +340,8 @@ static int64_t guard_get(struct tree *t, const struct tree_request *r)
 	return n;
 }
 
-/* The caller itself reads a kept descriptor, not a thread. Such a read is safe only if the file may
- * be read DIRECTLY. */
+/* A kept descriptor is read by the caller itself, without a thread. Such a read is safe only if the
+ * file may be read DIRECTLY. */
 static bool guard_answers(struct tree *t, const char *path)
 {
 	const char *file;

@@ -2,15 +2,15 @@
  * The process may hold that lock while a file system does not answer, such as a dead NFS or a
  * hostile FUSE. There are two such locks:
  *
- * - exec_update_lock (kernel/exec.c): exec holds it while it closes descriptors, which calls their
- *   file systems. Reads of io, environ and maps wait for it. In newer kernels, reads of stat, exe,
- *   fd and ns also wait for it.
- * - mmap_lock (Documentation/mm/process_addrs.rst): a process holds it while it maps a file. Reads
- *   of cmdline, environ and smaps_rollup wait for it.
+ * - exec_update_lock (kernel/exec.c): exec holds this lock while it closes descriptors. Closing a
+ *   descriptor calls its file system. Reads of io, environ and maps wait for the lock. In newer
+ *   kernels, reads of stat, exe, fd and ns also wait for it.
+ * - mmap_lock (Documentation/mm/process_addrs.rst): a process holds this lock while it maps a file.
+ *   Reads of cmdline, environ and smaps_rollup wait for it.
  *
- * Reads of statm and status wait for neither lock. These files show whether a process may hold a
- * lock. If so, a thread reads the file, and the process is skipped until that read returns. Before
- * you read a kept descriptor, call tree_answers.
+ * Reads of statm and status wait for neither lock. These two files show whether a process may hold
+ * a lock. If the process may hold one, a thread reads the file, and the process is skipped until
+ * that read returns. Before you read a kept descriptor, call tree_answers.
  *
  * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer and that no
  * mount table shows (chroot(2) in a user namespace, an overlay on a FUSE). A thread always reads
@@ -24,8 +24,8 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
-/* Maximum number of threads that wait for locks of processes. The same maximum applies to other
- * threads, which wait for file systems. */
+/* Maximum number of threads that wait for locks of processes. It is also the maximum number of
+ * threads that wait for file systems. */
 #define TREE_GUARD_THREADS 8
 /* Maximum number of extra threads. They are used when TREE_GUARD_THREADS threads already wait for
  * locks. They read only files of processes that have no thread in state D. */
@@ -40,8 +40,8 @@
 /* Guards a directory of this machine, usually /proc. */
 int tree_guard_open(struct tree **ret, const char *directory, struct err *e);
 
-/* Guards any tree that several threads may use. Takes ownership of `inner`: the last thread frees
- * it. */
+/* Guards any tree that several threads may use. Takes ownership of `inner`. The last thread that
+ * uses `inner` frees it. */
 struct tree *tree_guard_take(struct tree *inner);
 
 /* ---- parsers of files in /proc/PID that take no lock; the texts may have any bytes ---- */

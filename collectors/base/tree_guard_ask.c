@@ -16,7 +16,7 @@
  * process may list names without end. */
 #define NAMES_MAX (1u << 20)
 /* A thread that used this much CPU time (ns) within TREE_GUARD_SECONDS is slow, but does not hang.
- * Large processes have many pages. */
+ * Reading a large process is slow, because it has many pages. */
 #define WORKS_NS 5000000
 
 #define PLACES (TREE_GUARD_THREADS + TREE_GUARD_CALM)
@@ -30,8 +30,8 @@ struct asks {
 	uint64_t worked_ns;
 };
 
-/* One read. At first it belongs to the caller. If the caller gives up, it sets `left`, and the read
- * then belongs to the thread. */
+/* One read. At first this struct belongs to the caller. A caller that gives up sets `left`, and the
+ * struct then belongs to the thread. */
 struct guard_question {
 	struct asks *asks;
 	pid_t *waits_for;
@@ -42,7 +42,8 @@ struct guard_question {
 	bool answered, left;
 	int64_t n;
 	uint64_t worked_ns;
-	/* The thread asks the caller whether files on `mount` may be read. */
+	/* If `asks_mount` is true, the thread waits for the caller's decision whether files on
+	 * `mount` may be read. `allowed` is the decision. */
 	bool asks_mount, allowed;
 	uint64_t mount;
 };
@@ -120,7 +121,8 @@ static void question_free(struct guard_question *q)
 	free(q);
 }
 
-/* Frees a question whose caller has given up, and closes the descriptor that it may have opened. */
+/* Frees a question whose caller has given up. If the read opened a descriptor, closes the
+ * descriptor. */
 static void question_drop(struct guard_question *q)
 {
 	int fd = q->request.call == TREE_KEEP && q->n >= 0 ? (int)q->n : -1;
@@ -222,8 +224,9 @@ static uint64_t worked_by(const struct guard_question *q)
 	return pthread_getcpuclockid(q->thread, &clock) == 0 && clock_read(clock, &ns) ? ns : 0;
 }
 
-/* The caller holds a->lock. Returns 0 after an answer: the caller owns `q`. Returns -ETIMEDOUT
- * otherwise: the thread owns `q`. */
+/* Waits for the answer. Returns 0 after an answer. `q` then belongs to the caller. Returns
+ * -ETIMEDOUT if the thread makes no progress. `q` then belongs to the thread. The caller holds
+ * a->lock. */
 static int await_answer(struct asks *a, struct guard_question *q, const struct tree_request *r)
 {
 	uint64_t worked = 0, before;
@@ -246,7 +249,8 @@ static int await_answer(struct asks *a, struct guard_question *q, const struct t
 	return q->left ? -ETIMEDOUT : 0;
 }
 
-/* The caller holds a->lock. Returns the codes of asks_do. After -ETIMEDOUT the thread owns `q`. */
+/* Starts the thread of a read and waits for the answer. Returns the same codes as asks_do. After
+ * -ETIMEDOUT, `q` belongs to the thread. The caller holds a->lock. */
 static int begin_call(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 	struct guard_question *q, const struct tree_request *r)
 {

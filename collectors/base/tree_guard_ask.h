@@ -15,7 +15,7 @@ enum asks_kind { ASKS_LOCKS, ASKS_FILES, ASKS_KINDS };
 
 struct asks;
 
-/* Takes ownership of `t`. Several threads will use `t` at the same time, so it must allow this.
+/* Takes ownership of `t`. Several threads use `t` at the same time, so `t` must be safe for this.
  * Only one thread may call the functions below. */
 struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
@@ -35,7 +35,8 @@ int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const str
 /* Returns true if a read of this process and kind still hangs. */
 bool asks_waits(struct asks *a, enum asks_kind kind, pid_t pid);
 
-/* Adds hanging reads and CPU time to `ret`. `left_out` stays unchanged. */
+/* Adds the number of hanging reads and the CPU time of the threads to `ret`. `left_out` stays
+ * unchanged. */
 void asks_tell(struct asks *a, struct tree_waits *ret);
 
 #endif

@@ -69,7 +69,8 @@ X(VERSION, .name = "rightsize_cgroup", .labels = {"version"}, \
 enum { CGROUP_METRICS(METRIC_ID) CGROUP_N_METRICS };
 static const struct metric cgroup_metrics[] = {CGROUP_METRICS(METRIC_ROW)};
 
-/* `unit` is the size of one count. 0 = CPU time, which the kernel counts in ns (v1) or us (v2). */
+/* The kernel counts each value in multiples of `unit`, for example 1e-6 for microseconds. `unit` 0
+ * means CPU time, which the kernel counts in ns (v1) or us (v2). */
 static const struct cgroup_number {
 	unsigned id;
 	enum cgroup_value value;
@@ -98,7 +99,8 @@ static const struct cgroup_number {
 	{TASKS, CGROUP_TASKS, 1},
 };
 
-/* Seconds until the limits are read again, and until the group is searched again. */
+/* The limits are read again after LIMITS_SECONDS. The exporter's group is searched again after
+ * FIND_SECONDS. */
 #define LIMITS_SECONDS 10
 #define FIND_SECONDS   60
 

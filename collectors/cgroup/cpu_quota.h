@@ -4,15 +4,15 @@
 
 #include "collectors/cgroup/find.h"
 
-/* The nearest group with a CPU quota, at or above the run's own group, and the group's counts when
- * the run began. */
+/* The nearest group with a CPU quota, at or above the run's own group. The counts are the
+ * throttling counters of this group when the run began. */
 struct cpu_quota {
 	struct cgroup_place place; /* version 0 = no group */
 	double periods, throttled_periods, throttled_seconds;
 };
 
-/* Returns the first number in a file of the group, or the number after `key` if it is not NULL.
- * Returns NaN if the file or the number is missing. */
+/* If `key` is NULL, returns the first number in a file of the group. If `key` is not NULL, returns
+ * the number after `key`. Returns NaN if the file or the number is missing. */
 double cgroup_number(const struct cgroup_place *p, const struct host *h, const char *file,
 	const char *key);
 
@@ -20,8 +20,8 @@ double cgroup_number(const struct cgroup_place *p, const struct host *h, const c
 struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h);
 /* Reads the throttling counters of one control group, with or without a quota. */
 struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host *h);
-/* Sets the counts that a run subtracts from later readings:
- * - If the quota belongs to `own`, the run's own group, the counts become 0.
+/* Sets the counts in `q`, which are subtracted from later readings of the run:
+ * - If the quota is set on `own`, the run's own group, the counts become 0.
  * - If `earlier` was read from the same group before the run began, its counts are used.
  * - In all other cases, the counts stay as cpu_quota_find read them.
  * `earlier` may be NULL. */

@@ -10,7 +10,7 @@
 enum how {
 	NUMBER,   /* the whole file is one number */
 	KEYED,    /* lines "key number" */
-	PRESSURE, /* total= in the line that begins with `key` */
+	PRESSURE, /* the number after "total=" in the line that begins with `key` */
 	DEVICES,  /* sum of lines "MAJOR:MINOR ... key=number ..."; v1: "MAJOR:MINOR key number" */
 };
 

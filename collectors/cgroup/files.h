@@ -23,16 +23,16 @@ enum cgroup_value {
 	CGROUP_IO_PRESSURE_SECONDS,
 	CGROUP_MEMORY_BYTES,      /* includes page cache */
 	CGROUP_MEMORY_PEAK_BYTES, /* v2: since Linux 5.19 */
-	/* Parts of CGROUP_MEMORY_BYTES. CACHE includes shared memory and tmpfs. HUGE is transparent
-	 * huge pages of programs. */
+	/* Parts of CGROUP_MEMORY_BYTES. CACHE includes shared memory and tmpfs. HUGE counts
+	 * transparent huge pages that programs use. */
 	CGROUP_MEMORY_ANON_BYTES,
 	CGROUP_MEMORY_CACHE_BYTES,
 	CGROUP_MEMORY_SHMEM_BYTES,
 	CGROUP_MEMORY_HUGE_BYTES,
 	CGROUP_SWAP_BYTES,
 	CGROUP_MEMORY_HIGH_EVENTS, /* reclaims caused by memory.high; v2 only */
-	CGROUP_MEMORY_MAX_EVENTS,  /* allocations that reached the limit */
-	CGROUP_MEMORY_OOM_EVENTS,  /* reclaim could not keep the limit; v2 only */
+	CGROUP_MEMORY_MAX_EVENTS,  /* times that the group reached its limit */
+	CGROUP_MEMORY_OOM_EVENTS,  /* times that reclaim could not free enough; v2 only */
 	CGROUP_OOM_KILLS,          /* processes killed by the OOM killer; v1: of this group only */
 	CGROUP_TASKS,
 	CGROUP_TASKS_PEAK, /* since Linux 6.1 */
@@ -55,7 +55,8 @@ struct cgroup_files {
  * unknown. Skips every place with version 0. Opened files stay readable after the processes have
  * ended. */
 void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uint32_t wanted);
-/* Closes all files, so that each reading opens them again. Call right after cgroup_files_open. */
+/* Closes all files. Each reading then opens and closes the files itself. Call right after
+ * cgroup_files_open. */
 void cgroup_files_by_path(struct cgroup_files *f);
 void cgroup_files_close(struct cgroup_files *f); /* does nothing if `f` is zeroed */
 

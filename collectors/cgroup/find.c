@@ -97,8 +97,8 @@ static void try_mount(struct cgroup_place *place, const struct host *host, const
 		*place = found;
 }
 
-/* Searches the v1 mounts of the controller. If the process has no v1 group for it, searches the v2
- * mounts. */
+/* Finds the group of one controller. Searches the v1 mounts of the controller. If the process is in
+ * no v1 group of this controller, searches the v2 mounts. */
 static void find_place(struct cgroup_place *place, const struct host *host, struct scan text,
 	const struct mounts *mounts, const char *controller)
 {

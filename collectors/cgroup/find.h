@@ -40,7 +40,7 @@ struct cgroup_place {
 	struct tree *tree;
 	int version;                /* 1 or 2; 0 = no group, and tree is NULL */
 	char path[CGROUP_PATH_MAX]; /* relative to `tree` */
-	size_t top;                 /* length of the mount point in `path` */
+	size_t top; /* length of the first part of `path`, which is the mount point */
 };
 
 struct cgroup {
@@ -64,7 +64,7 @@ bool cgroup_exists(const struct cgroup *c);
 /* Moves to the next visible group above. Returns false at the top. */
 bool cgroup_parent(struct cgroup_place *p);
 
-/* Returns true if both are the same group. Version 0 is never the same. */
+/* Returns true if both are the same group. Returns false if the version of one of them is 0. */
 bool cgroup_same_place(const struct cgroup_place *a, const struct cgroup_place *b);
 
 /* Writes the path of a file in the group to `out`, relative to place->tree. Returns `out`. */

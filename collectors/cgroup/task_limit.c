@@ -15,7 +15,7 @@ static double refused(const struct cgroup_place *p, const struct host *h)
 	return cgroup_number(p, h, "pids.events", "max");
 }
 
-/* Finds the nearest group of which `number` is known. */
+/* Finds the nearest group, at or above `p`, for which the function `number` does not return NaN. */
 static struct cgroup_place nearest_with(struct cgroup_place p, const struct host *h,
 	double (*number)(const struct cgroup_place *, const struct host *))
 {

@@ -1,15 +1,17 @@
-/* Finds the limit of tasks (pids.max) that holds for a run, and counts the forks that it refused. */
+/* Finds the limit of tasks (pids.max) that applies to a run, and counts the forks that the limit
+ * refused. */
 #ifndef COLLECTORS_CGROUP_TASK_LIMIT_H
 #define COLLECTORS_CGROUP_TASK_LIMIT_H
 
 #include "collectors/cgroup/find.h"
 
-/* The groups that count forks refused to the run, and their counts when the run began.
- * - v2 since Linux 6.11 counts in the group whose limit refused the fork, and in those above it:
- *   `limited`, the nearest group with a limit.
- * - v1 and older kernels count in the group of the process that forked: `nearest`, the first group
- *   with a counter at or above the run's.
- * Both may hold other processes. Version 0 = no such group, or `nearest` is `limited`. */
+/* The groups that count refused forks of the run, and their counts when the run began.
+ * - `limited` is the nearest group with a limit. v2 counts here since Linux 6.11: in the group
+ *   whose limit refused the fork, and in all groups above it.
+ * - `nearest` is the nearest group that has a counter, at or above the run's group. v1 and older
+ *   kernels count here: in the group of the process that called fork.
+ * The counts may include forks of processes outside the run. Version 0 = no such group, or
+ * `nearest` is the same group as `limited`. */
 struct task_limit {
 	struct task_counter {
 		struct cgroup_place place;
@@ -17,12 +19,12 @@ struct task_limit {
 	} limited, nearest;
 };
 
-/* Finds the groups. Both are version 0 if no limit holds. The counters of `own`, the run's own
- * group, count from 0; `own` may have version 0. */
+/* Finds both groups. The version of both is 0 if the run has no task limit. Counters of `own`, the
+ * run's own group, count from 0. The version of `own` may be 0. */
 struct task_limit task_limit_find(const struct cgroup *c, const struct cgroup_place *own,
 	const struct host *h);
 
-/* Returns the forks refused since then; NaN = not counted. */
+/* Returns the number of forks that were refused since task_limit_find; NaN = not counted. */
 double task_limit_refused(const struct task_limit *t, const struct host *h);
 
 #endif

@@ -12,11 +12,11 @@
 #include "collectors/process/tree.h"
 #include "collectors/followed/run_place.h"
 
-/* Seconds after which the exit status of an ended root is given up. The status is known only after
- * the root's parent has waited for it. */
+/* After the root of a run has ended, its exit status is known only when its parent has waited for
+ * it. The run waits for the status at most this many seconds. */
 #define STATUS_SECONDS 2
-/* Maximum number of processes of all runs together, because one tick reads all of them. A process
- * counts once for each of its runs. */
+/* Maximum number of processes of all runs together. It limits the cost of a tick, because each tick
+ * reads all processes. A process that belongs to several runs counts once for each run. */
 #define MEMBERS_MAX  100000
 #define OUTCOMES_MAX 8
 
@@ -32,9 +32,10 @@ struct followed_job {
 		uint64_t runs;
 	} outcome[OUTCOMES_MAX];
 	double last_end;
-	/* Values of jobs.uses at the last use of the job, and when it last had a run. */
+	/* `last_use`: value of jobs.uses when the job was last used. `active_at`: value of
+	 * jobs.uses when the job was last seen with a run. */
 	uint64_t last_use, active_at;
-	struct followed_run *runs; /* list of the job's runs, used by jobs_collect */
+	struct followed_run *runs; /* list of the job's runs, made by sort_by_job */
 };
 
 struct followed_run {
@@ -49,8 +50,8 @@ struct followed_run {
 	struct exit_watch exit_watch;
 	struct tree_now now; /* state of the tree at this tick */
 	size_t alive;
-	bool not_shown;          /* host->proc does not show the root: the tree stays empty */
-	struct mono empty_since; /* when the run first had no process; 0 = it has processes */
+	bool not_shown;          /* host->proc does not show the root, so the tree stays empty */
+	struct mono empty_since; /* when the run was first found empty; 0 = it has processes */
 	bool awaits_conclusion, concluded, ended;
 	uint64_t ended_generation; /* generation of the snapshot with the run's last reading */
 	struct mono ended_at;
@@ -70,7 +71,8 @@ struct jobs {
 	struct wall read_at; /* 0 = not read yet */
 	struct accounts *accounts;
 	struct exit_watches exit_watches;
-	/* Its `delays`, `members` and `helpers` belong to this struct; may be NULL. */
+	/* The host, whose `delays`, `members` and `helpers` jobs_new sets and jobs_free clears.
+	 * NULL = no host. */
 	struct host *host;
 	struct member_limit members;
 	struct helpers helpers;
@@ -132,8 +134,8 @@ static struct followed_run *find_run(const struct jobs *j, const char *run_id)
 	return NULL;
 }
 
-/* Returns the index for a new job. It may replace the least recently used job without runs. Returns
- * n_jobs when there is no room. */
+/* Returns the index for a new job. If the table is full, this is the index of the least recently
+ * used job without runs, which the new job replaces. Returns n_jobs if every job has runs. */
 static size_t place_for_job(struct jobs *j)
 {
 	size_t oldest = j->n_jobs;
@@ -236,8 +238,8 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, root, t->tree.start_ticks);
 }
 
-/* Returns the time at which the run started. A time in the future comes from another clock, and is
- * replaced by the current time. */
+/* Returns the time at which the run started. A start time in the future was measured with another
+ * clock. It is replaced by the current time. */
 static struct mono start_of(const struct host *h, struct mono reported, uint64_t ticks)
 {
 	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -343,8 +345,8 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	t->concluded = true;
 	t->final_kind = kind;
 	memcpy(t->final, final, sizeof t->final);
-	/* The final figures have only the peak of one process. Without the tree, the peak of the
-	 * run is unknown. */
+	/* The final figures contain only the peak of the largest process. The run's own peak comes
+	 * from the tree, so it is unknown if there is no tree. */
 	if (t->not_shown)
 		t->final[RUN_MEMORY_PEAK_BYTES] = NAN;
 }
@@ -372,7 +374,8 @@ static bool is_over(const struct followed_run *t, const struct host *h)
 	return t->exit_watch.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
 }
 
-/* Returns the time from the start until now, or until the run was found without processes. */
+/* Returns the time from the start of the run until now. If the run has no process, returns the time
+ * until it was first found without processes. */
 static double duration_of(struct followed_run *t, const struct host *h)
 {
 	if (t->alive > 0 || t->not_shown)
@@ -383,7 +386,7 @@ static double duration_of(struct followed_run *t, const struct host *h)
 		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
-/* Reads the tree of a run. Returns false when the run is found empty for the first time. */
+/* Reads the tree of a run. Returns false if the run has no process for the first time. */
 static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)
@@ -393,9 +396,9 @@ static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 	return t->alive > 0 || t->empty_since.ns != 0;
 }
 
-/* Reads the shared sources, then all trees. On a busy machine, a run may become empty between these
- * two steps. The shared sources are then read again, so that they include the last processes of the
- * run and its orphans. */
+/* Reads the shared sources, then all trees. On a busy machine, the last process of a run may end
+ * between these two steps. The shared sources are then read again, so that they include this
+ * process, too. The trees of empty runs are also read again, to find orphans. */
 static void walk_all(struct jobs *j, const struct host *h)
 {
 	bool any_empty = false;
@@ -411,8 +414,8 @@ static void walk_all(struct jobs *j, const struct host *h)
 			walk(j->run[i], h, accounts_births(j->accounts));
 }
 
-/* Closes all files of the run. An open pidfd would wake the sampler again and again, because it
- * stays readable until the parent has waited. */
+/* Closes all files of an ended run. The pidfd must be closed, because it stays readable until the
+ * parent has waited. It would wake the sampler again and again. */
 static void let_go(struct followed_run *t)
 {
 	exit_watch_done(&t->exit_watch);
@@ -444,7 +447,7 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
 	}
 	if (t->ended) {
-		/* A FINAL_EXACT conclusion already has the exact peak. */
+		/* If the run ended with FINAL_EXACT figures, its peak is already exact. */
 		if (!t->concluded || t->final_kind != FINAL_EXACT)
 			account_end(t->account, h, &t->tree, t->value);
 		let_go(t);
@@ -569,8 +572,9 @@ static double combine(enum run_combine how, double a, double b)
 	return NAN;
 }
 
-/* Keeps a counter from falling. A sum in another order may differ in the last bit. A reader who
- * sees a counter fall assumes a reset and counts everything again. */
+/* Returns `value`, or the last reported value if `value` is lower. A sum that is added up in
+ * another order may be lower in its last bit. A reader of a counter takes any fall for a restart
+ * from 0 and adds the whole value again. */
 static double not_fallen(double *reported, double value)
 {
 	if (!(value < *reported))
@@ -593,7 +597,7 @@ static void add_points(struct followed_job *job, struct block *out)
 	for (size_t k = 0; k < RUN_N_METRICS; k++) {
 		bool counter = run_metrics[k].type == METRIC_COUNTER;
 
-		/* A counter includes ended runs. An unknown counter stays NaN. */
+		/* A counter of the job includes its ended runs. An unknown counter stays NaN. */
 		if (counter && job->finished[k] > 0)
 			v[k] = combine(COMBINE_SUM, v[k], job->finished[k]);
 		if (counter && !isnan(v[k]))

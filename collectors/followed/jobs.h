@@ -1,11 +1,12 @@
-/* The runs being followed: the processes of each run and the resources that they have used so far.
+/* The runs that are followed: the processes of each run and the resources that they have used so
+ * far.
  *
  * A process belongs to the run if it is found below the root. The search follows the parent links
  * of all threads. The process stays in the run even if its parent changes later. A process is
  * identified by pid and start time.
  *
  * CPU time never falls, because only the growth of each process is added. If a process ended
- * between two readings, its CPU time comes from the cutime of its parent.
+ * between two readings, its CPU time is found in the `cutime` of its parent.
  *
  * Sampler thread only. Reads through host->proc. */
 #ifndef COLLECTORS_FOLLOWED_JOBS_H
@@ -30,31 +31,35 @@ struct run_spec {
 	const char *run_id, *job_name;
 	pid_t pid;            /* root process, in the PID namespace of host->proc */
 	uint64_t start_ticks; /* start of the root; 0 = accept any process with that pid */
-	/* Children of this process belong to the run, but the process itself does not. 0 = there is
-	 * no such process. */
+	/* Process whose children belong to the run, although the process itself does not. 0 = there
+	 * is no such process. */
 	pid_t reaper_pid;
 	struct wall started_at;
 	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
 	bool from_now;            /* exclude everything that the root did before now */
-	/* true: the caller reports the end and the totals (jobs_conclude). false: the run ends when
-	 * its last process is gone, and the wait status of the root is watched. */
+	/* true: the caller ends the run with jobs_conclude, which delivers the totals. false: the
+	 * run ends when its last process is gone, and the exit status of the root is watched. */
 	bool awaits_conclusion;
 	/* Seconds without processes after which the run ends. If a new process appears earlier, the
 	 * run continues. */
 	double grace_seconds;
-	/* Measures CPU time of the run; borrowed until the run ends; NULL = none. */
+	/* Clock that measures the CPU time of the run; NULL = no clock. Borrowed until the run
+	 * ends. */
 	const struct task_clock *clock;
 	double forked_seconds; /* see struct account_spec */
 	bool own_group;        /* see struct account_spec */
 	/* True if `pid` and `reaper_pid` are numbers of our own PID namespace (see process_number).
-	 * If --path.procfs does not show the process `pid`, a run with awaits_conclusion has only
-	 * CPU time, which comes from its account and from jobs_conclude. */
+	 * If --path.procfs does not show the process `pid`, only a run with awaits_conclusion can
+	 * be followed. Such a run has only CPU time, which comes from its account and from
+	 * jobs_conclude. */
 	bool own_numbers;
-	/* The CPU quota before the command; NULL = not read. Borrowed for the call. */
+	/* The throttling counters of the CPU quota, read before the command started; NULL = not
+	 * read. Borrowed for the call. */
 	const struct cpu_quota *quota;
 };
 
-/* Sets host->delays, host->members and host->helpers until jobs_free. `host` may be NULL. */
+/* `host` may be NULL. If not, sets host->delays, host->members and host->helpers, which are valid
+ * until jobs_free. */
 struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 
@@ -79,7 +84,8 @@ int jobs_declare_helper(struct jobs *j, const struct host *host, pid_t pid, stru
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind);
 
-/* Reads facts about a run other than its values. Returns false when the run is not followed. */
+/* Reads facts about a run, such as its CPU source and exit status, but not its values. Returns
+ * false when the run is not followed. */
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret);
 
@@ -99,9 +105,9 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 /* Fills s->runs with the results of the last tick. */
 void jobs_tell(const struct jobs *j, struct snapshot *s);
 
-/* Removes ended runs. A run is removed when its last reading is in a snapshot of generation `seen`
- * or earlier, or when that reading is older than `seconds`. The counters of the run stay in the
- * totals of its job. */
+/* Removes ended runs. A run is removed if a snapshot of generation `seen` or earlier has its last
+ * reading. It is also removed if its last reading is older than `seconds`. The counters of the run
+ * stay in the totals of its job. */
 void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds);
 
 extern const struct collector collector_jobs;

@@ -23,10 +23,11 @@ static const char *const native = "arm64";
 static const char *const native = NULL;
 #endif
 
-/* Longest pause between two tries of a file that does not answer. Pauses are 1 s, 2 s, 4 s and so
- * on. */
+/* If a file does not answer, it is tried again after a pause of 1 s, then 2 s, 4 s and so on. This
+ * is the longest pause. */
 #define PAUSE_MAX_NS (60 * NS_PER_S)
-/* Bytes to read. Headers and notes are at the start of the file. */
+/* Number of bytes that are read from the start of the file. The ELF header and the notes are
+ * there. */
 #define HEAD_SIZE 4096
 
 /* `machine` is the value of e_machine (elf.h). `name` is the name in uname(2), and in the file
@@ -85,7 +86,7 @@ enum {
 };
 #define X86_ISA_NEEDED 0xc0008002U
 
-/* levels[i] is the level that bit i of the property stands for. */
+/* Bit i of the property means that the program needs the level levels[i]. */
 static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
 static const char *level_of(uint32_t needed)
@@ -185,7 +186,7 @@ static void read_head(struct run_binary *b, const struct host *h, const char *ex
 	b->cpu_level = run_binary_cpu_level(head, len);
 }
 
-/* Returns the last bytes of a path. This part differs between programs. */
+/* Returns the last bytes of a path. Paths of different programs differ in this part. */
 static const char *tail_of(const char *path)
 {
 	size_t len = strlen(path);
@@ -193,8 +194,9 @@ static const char *tail_of(const char *path)
 	return len < RUN_BINARY_TAIL ? path : path + len - (RUN_BINARY_TAIL - 1);
 }
 
-/* Reads the program of a process unless it was read last time. In many runs, processes of the same
- * program take turns as the busiest process. */
+/* Reads the executable of process `pid`. Does nothing if it is the same file as at the last call,
+ * because in many runs the busiest process is sometimes one and sometimes another process of the
+ * same program. */
 static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
 {
 	char exe[PROCESS_PATH_MAX], path[PATH_SIZE];

@@ -1,8 +1,9 @@
 /* The processor that a run needs: its architecture and its lowest CPU level. Both are read from the
- * ELF header of the executable of the process with the most CPU time. A program in qemu's user mode
- * counts as the program that it emulates. A file on a network file system or FUSE is not opened,
- * because it may never answer. Our own architecture is assumed for such a file. A file that does
- * not answer (collectors/base/tree_guard.h) is read later.
+ * ELF header of one executable, which is that of the process with the most CPU time. If this
+ * program is an emulator of qemu's user mode, the architecture is the emulated architecture. A file
+ * on a network file system or FUSE is not opened, because the file system may never answer. Our own
+ * architecture is assumed for such a file. A file that does not answer
+ * (collectors/base/tree_guard.h) is read later.
  *
  * Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_BINARY_H

@@ -35,8 +35,9 @@ static int read_used(struct tree *t, const char *path, struct tree_space *space,
 	return 0;
 }
 
-/* Returns true for a file system already in the list. An overlay reports the space of the file
- * system that it writes to, which must not count twice. */
+/* Returns true if the list already has a file system with the same size and nearly the same used
+ * space. An example is an overlay, which reports the space of the file system that it writes to.
+ * That space must not count twice. */
 static bool is_known(const struct run_disk *d, const struct run_filesystem *f)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -63,8 +64,8 @@ static void add_filesystem(struct run_disk *d, struct run_filesystem f, const ch
 	d->filesystem[d->n++] = f;
 }
 
-/* Keeps the earlier entry of a file system that does not answer. Sets the hash to 0, so that all
- * mounts are listed again at the next tick. */
+/* Called when a file system does not answer. Keeps the entry that the file system had in the list
+ * `before`. Sets the hash to 0, so that the list is made again at the next tick. */
 static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 	const struct run_disk *before)
 {
@@ -74,7 +75,7 @@ static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 			add_filesystem(d, before->filesystem[i], path);
 }
 
-/* The mount tables of processes outside the run. */
+/* Mount tables of the exporter (`ours`) and of process 1 (`of_init`), which are outside the run. */
 struct outsiders {
 	bool known;
 	struct mounts ours, of_init;
@@ -88,15 +89,16 @@ static bool has_mounted(const struct mounts *all, uint64_t device)
 	return false;
 }
 
-/* Returns true for a disk that no process outside the run's mount namespace has mounted. File
- * systems without a block device may share one pool of space. */
+/* Returns true for a disk that is mounted in the run's mount namespace only. Returns false for a
+ * file system without a block device, because it may share its space with others. */
 static bool is_own(const struct outsiders *o, const struct mount *m)
 {
 	return o->known && major(m->device) && mount_kind_of(m) == MOUNT_LOCAL &&
 	       !has_mounted(&o->ours, m->device) && !has_mounted(&o->of_init, m->device);
 }
 
-/* Adds a mount. If its file system was in the list before, its lowest used space is kept. */
+/* Adds the file system of a mount to the list. If the list `before` had this file system, its
+ * lowest used space is kept. */
 static void add_mount(struct run_disk *d, const struct host *h, const struct mount *m,
 	const struct run_disk *before, const struct outsiders *outsiders)
 {
@@ -173,9 +175,10 @@ static void list_anew(struct run_disk *d, const struct host *h, const struct mou
 	free_paths(&before);
 }
 
-/* Lists the file systems by the current mount table. The table of another namespace is opened for
- * each reading, because an open descriptor would keep that namespace and its mounts alive. Returns
- * false when the table cannot be read, or must not be read yet. */
+/* Lists the file systems of the current mount table. If the table belongs to another mount
+ * namespace, it is opened for each reading. An open descriptor would keep that namespace and its
+ * mounts alive. Returns false if the table cannot be read, or if the pause between two readings has
+ * not passed. */
 static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside)
 {
 	AUTO(mounts_done) struct mounts all = {0};
@@ -201,8 +204,8 @@ static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid
 	return true;
 }
 
-/* Returns true when `d` lists the current file systems. Makes a new list if the mount table may
- * have changed. */
+/* Returns true if `d` lists the current file systems. If the mount table may have changed, reads it
+ * and makes a new list. */
 static bool still_good(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside)
 {
 	bool ours = d->found && d->through == 0;
@@ -213,8 +216,8 @@ static bool still_good(struct run_disk *d, const struct host *h, pid_t pid, pid_
 	return (ours || pid) && find_filesystems(d, h, pid, outside);
 }
 
-/* Returns the growth of all file systems since their lowest used space. NaN: one of them does not
- * answer, so the sum is unknown. */
+/* Returns the growth of all file systems since their lowest used space. Returns NaN if a file
+ * system does not answer, because the sum is then unknown. */
 static double grown_bytes(struct run_disk *d, const struct host *h)
 {
 	double sum = 0;
@@ -246,8 +249,9 @@ static bool all_own(const struct run_disk *d)
 	return d->n > 0;
 }
 
-/* Takes the writes until now. Between two looks, all writes may have come before all deletions. The
- * run may also delete what others wrote, which shows when it deletes more than it wrote. */
+/* Adds the writes since the last call. `most_written` assumes that all these writes came before all
+ * deletions. The run may also delete bytes that other processes wrote. This is certain if it
+ * deletes more than it wrote. */
 static void take_writes(struct run_disk *d, struct run_disk_writes writes)
 {
 	d->incomplete = d->incomplete || isnan(writes.written);
@@ -259,9 +263,9 @@ static void take_writes(struct run_disk *d, struct run_disk_writes writes)
 	d->cancelled = writes.cancelled - d->of_others;
 }
 
-/* Takes the growth until now. If it is unreadable, all that was written since the last reading
- * counts as growth. The same if others freed much of what was there before: their files hid the
- * growth. */
+/* Adds the growth since the last call. There are two special cases. If `grown` is NaN, all bytes
+ * that were written since the last reading count as growth. The same is true if other processes
+ * freed many bytes that were there before, because this hides the growth. */
 static void take_growth(struct run_disk *d, double grown)
 {
 	double at_most = d->grown + d->written;

@@ -1,16 +1,17 @@
-/* Disk space that a run took: the most that it had in use at once, beyond the space at its start.
- * The kernel counts space for a whole file system and writes for each process, so the figure is one
- * of these, named by `source`:
+/* Disk space that a run took: the most space that it used at one time, beyond the space used at its
+ * start. The kernel counts space for a whole file system, and writes for each process. Therefore
+ * the figure comes from one of three sources, which `source` names:
  *
  * 	own      the growth of file systems that only the run uses
- * 	written  an upper bound: the bytes that the run wrote to file systems, without those that it
- * 	         deleted before they went to disk. Writes to tmpfs do not count, writes to network
- * 	         file systems do.
+ * 	written  an upper bound: the bytes that the run wrote to file systems, without the bytes
+ * 	         that it deleted before they went to disk. Writes to network file systems count,
+ * 	         writes to tmpfs do not.
  * 	growth   an estimate for a run that wrote far more than its file systems grew, because it
- * 	         overwrote or deleted: the growth of used space since its lowest value, plus
- * 	         RUN_DISK_FREED_BYTES. Too low if other processes deleted more than that of what was
- * 	         there before, just as fast as the run wrote. A fall of used space shows such
- * 	         deletions. All that was written meanwhile then counts as growth.
+ * 	         overwrote or deleted files: the growth of used space since its lowest value, plus
+ * 	         RUN_DISK_FREED_BYTES. The estimate is too low if other processes deleted more
+ * 	         than RUN_DISK_FREED_BYTES of earlier files, just as fast as the run wrote. A fall
+ * 	         of used space reveals such deletions. All bytes that were written since the last
+ * 	         reading then count as growth.
  *
  * Space that a run reserves without writing (fallocate(2)) counts only in "own". If the writes are
  * unknown (processes of another user), the figure is unknown, except for "own".
@@ -28,7 +29,8 @@
 
 /* Maximum number of file systems that are watched for one run. */
 #define RUN_DISK_FILESYSTEMS_MAX 16
-/* Space of earlier files that other processes may free during a run without being noticed. */
+/* Other processes may delete files that were there before the run. This many deleted bytes may
+ * remain unnoticed during a run. */
 #define RUN_DISK_FREED_BYTES (UINT64_C(256) << 20)
 
 /* Bytes so far; NaN = unknown. `cancelled` is the part of `written` that was deleted before it went
@@ -49,20 +51,22 @@ struct run_disk {         /* zeroed memory = nothing read yet */
 		uint64_t device, size, used, lowest;
 		bool own; /* no process outside the run's mount namespace uses it */
 	} filesystem[RUN_DISK_FILESYSTEMS_MAX];
-	bool read; /* the growth was read once */
-	/* Bytes that may have been added before that, or behind the back of the readings. */
+	bool read; /* the growth has been read at least once */
+	/* Growth that the readings cannot show: bytes written before the first reading, and bytes
+	 * hidden by deletions of other processes. */
 	double unseen;
-	double fallen; /* bytes by which used space fell below its lowest value; see run_disk.c */
-	double written, cancelled; /* at the last look; cancelled without `of_others` */
+	double fallen; /* bytes by which used space fell below its earlier lowest value */
+	double written, cancelled; /* values of the last call; `cancelled` excludes `of_others` */
 	double of_others;          /* cancelled bytes that others had written */
-	double grown;              /* at the last reading, minus the bytes written until then */
+	double grown;              /* growth at the last reading, minus `written` at that time */
 	double most_written, most_grown, most; /* largest values so far, in bytes */
 	const char *source;                    /* see above; NULL = unknown */
 	bool incomplete;                       /* some writes of the run are unknown */
 };
 
-/* `pid` is a live process of the run; 0 = none. `outside` is the parent of the run; 0 = unknown.
- * Returns the most space so far in bytes. Returns NaN when it is unknown at this tick. */
+/* Returns the most disk space that the run has used so far, in bytes. Returns NaN if it is unknown
+ * at this tick. `pid` is a live process of the run; 0 = there is none. `outside` is the parent of
+ * the run; 0 = unknown. */
 double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside,
 	struct run_disk_writes writes);
 

@@ -15,7 +15,7 @@ static void take_waits(double *v, const uint64_t *total, const struct delay_read
 	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
 }
 
-/* I/O is unknown (NaN), not 0, if we could not read it for any process so far. */
+/* If I/O has not been readable for any process so far, it is unknown (NaN), not 0. */
 static void take_io(double *v, const struct process_tree *tree)
 {
 	static const struct {
@@ -111,7 +111,8 @@ void run_values_without_helpers(double final[RUN_N_METRICS], const struct proces
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (!isnan(final[rows[i].metric]))
 			final[rows[i].metric] = fmax(final[rows[i].metric] - rows[i].helpers, 0);
-	/* The kernel tells the largest peak of all processes that were waited for. */
+	/* The peak from wait4(2) is the largest peak of all processes that were waited for. It may
+	 * be the peak of a helper. */
 	if (tree->peak_process_bytes &&
 		final[RUN_MEMORY_PEAK_PROCESS_BYTES] <= (double)tree->helper_peak_bytes)
 		final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = NAN;
@@ -130,7 +131,8 @@ static void take_final_cpu(double *v, const double *final)
 	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
 	v[RUN_CPU_SECONDS] = total;
 	v[RUN_CPU_SYSTEM_SECONDS] = system;
-	/* Rounding may make total - (total - user) smaller than user in the last bit. */
+	/* Use fmax, because rounding may make `total - system` smaller than the user time in the
+	 * last bit. */
 	v[RUN_CPU_USER_SECONDS] = fmax(v[RUN_CPU_USER_SECONDS], total - system);
 }
 

@@ -6,10 +6,11 @@
 #include "collectors/process/tree.h"
 #include "collectors/runs.h"
 
-/* How final figures from outside replace values read from /proc. A NaN figure replaces nothing. */
+/* The source of final figures decides which values they replace. A figure that is NaN replaces
+ * nothing. */
 enum final_kind {
-	FINAL_AT_LEAST, /* from the parent that waited for the root; replaces only smaller values */
-	FINAL_EXACT,    /* from the run's record; replaces any value, but a counter never falls */
+	FINAL_AT_LEAST, /* from wait4(2) of the root's parent; replaces only smaller values */
+	FINAL_EXACT,    /* from the record of the run; replaces all values, but no counter falls */
 };
 
 /* Sets the values that come from the process tree, and no other values. `delays` may be NULL. */
@@ -21,8 +22,9 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
  * because it is computed from the mapped memory of the processes. */
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
-/* Subtracts from figures of wait4(2) the usage of helpers that members waited for. A peak that may be
- * a helper's becomes unknown, if the tree has a peak. */
+/* `final` has figures of wait4(2). Subtracts the usage of helpers that members of the run waited
+ * for. If the peak may be the peak of a helper, and the tree has a peak, the peak in `final`
+ * becomes unknown. */
 void run_values_without_helpers(double final[RUN_N_METRICS], const struct process_tree *tree);
 
 /* Applies the final figures to `v`. CPU times do not fall and still add up to the total. */

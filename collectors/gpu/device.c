@@ -36,7 +36,7 @@ void gpu_sum_add(struct gpu_sum *s, size_t device, double utilization, double vr
 	share->used = true;
 	share->utilization = gpu_add_known(share->utilization, utilization);
 	share->vram_bytes = gpu_add_known(share->vram_bytes, vram_bytes);
-	/* Two busy engines of one GPU count as one busy GPU. */
+	/* If two engines of one GPU are busy, the sum may exceed 1. They count as one busy GPU. */
 	if (share->utilization > 1)
 		share->utilization = 1;
 }

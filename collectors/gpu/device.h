@@ -1,4 +1,5 @@
-/* One GPU, as every source describes it, and the sum of a run's GPU use. */
+/* One GPU, described in the same way whatever its source is (NVML or sysfs). Also the sum of the
+ * GPU use of a run. */
 #ifndef COLLECTORS_GPU_DEVICE_H
 #define COLLECTORS_GPU_DEVICE_H
 
@@ -52,7 +53,7 @@ struct gpu_device {
 
 /* A slice of a GPU (NVIDIA's MIG). */
 struct gpu_slice {
-	size_t device; /* index of the GPU that was sliced */
+	size_t device; /* index of the GPU that this is a slice of */
 	char id[24];   /* "GPU instance/compute instance" */
 	char name[96], uuid[96];
 	double used_bytes, total_bytes;
@@ -60,7 +61,7 @@ struct gpu_slice {
 
 void gpu_device_clear(struct gpu_device *d);
 
-/* Adds two values. NaN adds nothing; two NaN give NaN. */
+/* Adds two values. If one value is NaN, returns the other value. If both are NaN, returns NaN. */
 double gpu_add_known(double a, double b);
 
 /* Use of one GPU by a run. */

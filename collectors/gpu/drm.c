@@ -56,9 +56,9 @@ struct gpu_drm {
 	struct card card[DRM_GPUS_MAX];
 };
 
-/* Drivers to ignore. NVML reports NVIDIA's GPUs, and the other drivers here have no GPU hardware.
- * Display drivers without an engine (ast, mgag200, ...) need no entry, because they have no render
- * node. */
+/* Drivers whose GPUs are ignored. NVML reports the GPUs of NVIDIA's drivers. All other drivers in
+ * this list have no GPU hardware. Display drivers without an engine (ast, mgag200, ...) need no
+ * entry, because they have no render node. */
 static const char *const other_drivers[] = {
 	"nvidia",
 	"nvidia-drm",

@@ -9,8 +9,9 @@
 /* Maximum number of memory regions of one client. Further regions are ignored. */
 #define REGIONS_MAX 16
 
-/* Kinds of keys that give the bytes of a memory region. If a region has several kinds of keys, the
- * kind that is last in the enum is used. "Resident" bytes are in the region right now. */
+/* Kinds of keys that give the bytes of a memory region. If a region has keys of several kinds, the
+ * kind that comes last in the enum is used. A KEY_RESIDENT key counts only bytes that are in the
+ * region right now. */
 enum memory_key { KEY_NONE, KEY_TOTAL, KEY_MEMORY, KEY_RESIDENT };
 
 struct memory_region {

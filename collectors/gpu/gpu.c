@@ -1,4 +1,5 @@
-/* The gpu collector: a table of the GPUs of all sources, joined with runs by pid. */
+/* The gpu collector. It has a table of the GPUs from all sources. The pids of GPU users connect the
+ * GPUs with runs. */
 #include "collectors/gpu/gpu.h"
 
 #include <errno.h>
@@ -80,10 +81,10 @@ struct gpus {
 	struct gpu_users *users;
 	struct gpu_sum sum;
 
-	/* The state of NVML in this tick. */
+	/* Result of the call of gpu_nvml_table in this tick. */
 	int nvml_code;
 	struct err nvml_error;
-	const struct nvml_table *table; /* NULL = no table, or too old */
+	const struct nvml_table *table; /* NULL = there is no table, or it is too old */
 	struct gpu_pids pids;
 	size_t n_attributed, unattributed, room;
 	struct attributed *attributed; /* sorted by pid */
@@ -189,7 +190,7 @@ static bool add_nvml(struct gpus *g, const struct host *h, const struct member *
 		return false;
 	end = g->attributed + g->n_attributed;
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
-	/* A process that started after the table was made is not the listed process. It only has
+	/* If the process started after the table was made, the table lists an earlier process with
 	 * the same pid. */
 	if (!p || born > (double)g->table->at.ns / 1e9)
 		return false;
@@ -205,8 +206,8 @@ static bool nvml_is_there(const struct gpus *g)
 	return g->nvml_code != -ENOENT;
 }
 
-/* Returns true when NVML does not show which processes use which GPU: the driver hides the
- * processes of a GPU, or a listed pid belongs to no process that is visible here. */
+/* Returns true when NVML may not show all users of the GPUs. Either the driver hides the processes
+ * of a GPU, or a listed pid belongs to no process that is visible here. */
 static bool nvml_hides(const struct gpus *g)
 {
 	if (!nvml_is_there(g))
@@ -247,7 +248,8 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 		return unknown;
 	size_t first_drm = g->table ? g->table->n_devices : 0;
 	/* In a container with its own PID namespace, older drivers list no processes. Therefore
-	 * check each process for an open NVIDIA device. */
+	 * check whether each process has an NVIDIA device open. The GPU use of a process that has
+	 * one, but is not listed, is unknown. */
 	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
 
 	gpu_sum_reset(&g->sum, first_drm + (g->drm ? gpu_drm_count(g->drm) : 0));

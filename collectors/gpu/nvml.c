@@ -107,10 +107,11 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 #define RECORD     24
 #define RECORD_535 32
 
-/* Fill byte. A driver does not write it over a whole record by chance. */
+/* The buffer is filled with this byte before a call. It is unlikely that the driver itself writes a
+ * whole record of this byte. */
 #define PATTERN 0xA5
-/* Extra records after the room that is declared to the library. They reveal writes past that
- * room. */
+/* The buffer has this many records more than the library is told. A write past the declared records
+ * therefore stays in the buffer and can be seen. */
 #define SPARE 4
 /* Largest pid: PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 #define PID_MOST (4U << 20)
@@ -153,8 +154,7 @@ static void prepare(struct nvml_processes *p, size_t records)
 	memset(p->buffer, PATTERN, p->buffer_size);
 }
 
-/* Calls `list` until the buffer is large enough for its records. *ret becomes the number of
- * records. */
+/* Calls `list` with a growing buffer, until all records fit. Sets *ret to the number of records. */
 static int fetch_list(nvml_list_function *list, void *device, struct nvml_processes *p,
 	unsigned *ret)
 {
@@ -174,7 +174,8 @@ static int fetch_list(nvml_list_function *list, void *device, struct nvml_proces
 			return NVML_UNKNOWN;
 		if (code != NVML_TOO_SMALL || n > NVML_PROCESSES_MAX)
 			return code;
-		/* Request more room than needed, because processes may start meanwhile. */
+		/* Make more room than is needed now, because more processes may start before the
+		 * next call. */
 		room = (n > room ? n : room) + 32;
 	}
 	return NVML_TOO_SMALL;
@@ -211,12 +212,13 @@ static bool all_are_pids(const struct nvml_processes *p, size_t n, size_t size)
 static size_t record_size(const struct nvml_processes *p, size_t n)
 {
 	if (n < 2)
-		return RECORD; /* a single record is at offset 0, whatever its size */
+		return RECORD; /* a single record is at offset 0, so its size does not matter */
 	bool past_short = is_written(p, n * RECORD, n * RECORD_535);
 	bool past_long = is_written(p, n * RECORD_535, p->buffer_size);
 	size_t size = past_short ? RECORD_535 : RECORD;
 
-	/* If the driver has cleared the whole buffer, the pattern proves nothing. */
+	/* `past_long` means that the driver has cleared the whole buffer. The pattern then says
+	 * nothing about the size of a record. */
 	return !past_long && all_are_pids(p, n, size) ? size : 0;
 }
 

@@ -47,7 +47,7 @@ struct nvml_memory {
 };
 
 struct nvml_memory_v2 {
-	unsigned version; /* size | 2 << 24 */
+	unsigned version; /* sizeof(struct nvml_memory_v2) | 2 << 24 */
 	unsigned long long total, reserved, free, used;
 };
 _Static_assert(sizeof(struct nvml_memory_v2) == 40, "as the library has it");
@@ -65,7 +65,8 @@ _Static_assert(sizeof(struct nvml_sample) == 32, "as the library has it");
 
 typedef int nvml_list_function(void *device, unsigned *count, void *records);
 
-/* X(result type, field, arguments, names of the function: newest first) */
+/* One row for each function: X(result type, member of struct nvml, arguments, names of the function
+ * with the newest name first). */
 /* clang-format off */
 #define NVML_FUNCTIONS(X) \
 X(const char *, error_string, (int code), "nvmlErrorString") \
@@ -97,7 +98,7 @@ X(int, mig_gpu_instance, (void *device, unsigned *ret), "nvmlDeviceGetGpuInstanc
 X(int, mig_compute_instance, (void *device, unsigned *ret), "nvmlDeviceGetComputeInstanceId")
 /* clang-format on */
 
-#define NVML_LIST_VERSIONS 3 /* suffixes _v3, _v2 and none */
+#define NVML_LIST_VERSIONS 3 /* a function may have the suffix _v3, _v2 or none */
 
 struct nvml { /* a function that the library lacks is NULL */
 	void *library;
@@ -140,8 +141,8 @@ void nvml_processes_done(struct nvml_processes *p);
 /* Adds the processes that have a context of this kind on the device, each pid once.
  *
  * The real size of a record may differ from the size in the API. Some drivers of the 535 series
- * wrote 32 bytes instead of 24 through the _v3 function. The bytes that were written show the real
- * size. If they do not show it clearly, the _v2 function is called. */
+ * wrote 32 bytes instead of 24 through the _v3 function. The real size is found from the bytes that
+ * were written. If the size remains unclear, the _v2 function is called. */
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 

@@ -3,10 +3,10 @@
  *
  * 1. If this process is in the initial namespace and host->proc shows that namespace, the pids are
  *    equal.
- * 2. In any other case, searches for a process that has an NVIDIA device open and has the pid of
- *    NVML. A process with this pid in host->proc comes first. Otherwise the pid may also be a
- *    pid in an inner namespace (NSpid in /proc/PID/status).
- * 3. If no process is found, the pid stays unattributed. Nothing is guessed.
+ * 2. In any other case, a search looks for a process that has an NVIDIA device open and has the pid
+ *    of NVML. The pid of the process in host->proc is compared first. If no process matches, the
+ *    pids in inner namespaces are compared (NSpid in /proc/PID/status).
+ * 3. If the search finds no process, the pid stays unattributed. Nothing is guessed.
  *
  * Only the sampler thread uses this. */
 #ifndef COLLECTORS_GPU_NVML_PID_H

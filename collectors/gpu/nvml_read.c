@@ -36,8 +36,8 @@ static int note_answer(struct nvml_reading *r, int code)
 	return code;
 }
 
-/* STEP evaluates `expression`, an NVML call, and notes the answer. If the GPU is lost, `expression`
- * is not evaluated. */
+/* STEP makes the NVML call `expression` and notes the answer. If the GPU is already lost, STEP
+ * makes no call and returns NVML_LOST. */
 #define STEP(r, call_name, expression)                                                             \
 	((r)->lost ? (int)NVML_LOST : (about_to((r), (call_name)), note_answer((r), (expression))))
 
@@ -45,9 +45,9 @@ static int note_answer(struct nvml_reading *r, int code)
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
 			    (int)NVML_NO_FUNCTION)
 
-/* Converts *value to another unit. Returns NaN if the NVML call failed. `value` is a pointer
- * because the NVML call that sets *value is another argument. The compiler may evaluate that
- * argument last. */
+/* Converts *value to another unit. Returns NaN if `code` shows that the NVML call failed. The call
+ * that gives `code` also sets *value. Both are arguments of this function, and the compiler may
+ * evaluate arguments in any order. Therefore `value` is a pointer. */
 static double scaled(int code, const unsigned *value, double unit)
 {
 	return code == NVML_OK ? (double)*value * unit : NAN;

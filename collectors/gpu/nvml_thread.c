@@ -21,7 +21,7 @@
 enum nvml_state {
 	STARTING,
 	WORKING,
-	FAILED, /* with an error that may be temporary */
+	FAILED, /* the last attempt failed; the error may be temporary */
 	ABSENT, /* no driver or no GPU: the thread has ended */
 };
 
@@ -135,7 +135,8 @@ static void connection_read(struct gpu_nvml *w, struct nvml_connection *s)
 		connection_close(w, s);
 }
 
-/* Waits for the next turn. Returns false when the thread must end. The caller holds the lock. */
+/* Waits until `pause` seconds have passed or a table is requested. Returns false when the thread
+ * must end. The caller holds the lock. */
 static bool next_turn(struct gpu_nvml *w, double pause)
 {
 	struct timespec deadline = monotonic_after(pause);
@@ -278,7 +279,7 @@ void gpu_nvml_stop(struct gpu_nvml *w)
 
 	w->abandoned = !ended;
 	pthread_mutex_unlock(&w->lock);
-	if (!ended) { /* the thread frees w from here on */
+	if (!ended) { /* a call still hangs: the thread frees `w` when the call returns */
 		pthread_detach(thread);
 		return;
 	}

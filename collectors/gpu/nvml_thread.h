@@ -38,9 +38,10 @@ struct gpu_nvml;
 /* Loads the library and starts the thread. Returns -ENOENT when there is no such library. */
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
-/* Gets the latest table; release it with gpu_nvml_table_drop. -ENOENT: no driver or no GPU.
- * -EINPROGRESS: started recently, no answer yet. Other codes come with a message: NVML does not
- * answer, or answers with an error. */
+/* Gets the latest table. The caller releases it with gpu_nvml_table_drop. Returns -ENOENT if there
+ * is no driver or no GPU, and -EINPROGRESS if the thread started recently and has no answer yet.
+ * Any other error code comes with a message, because NVML does not answer or answers with an
+ * error. */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
 	struct err *e);
 void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
@@ -48,7 +49,8 @@ void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
 /* Requests a new table and waits for it. Returns false after `seconds`. */
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
 
-/* Returns within about 1 s. If a call hangs, the thread frees `w` when the call returns. */
+/* Stops the thread. Returns within about 1 s, even if a call of NVML hangs. In that case the thread
+ * itself frees `w` when the call returns. */
 void gpu_nvml_stop(struct gpu_nvml *w);
 
 /* ---- collectors/gpu/nvml_read.c: used by the thread ---- */

@@ -18,12 +18,12 @@
  * GPUs of the machine, so a client with less memory may not use the GPU at all. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/* Pause until the descriptors of a process are searched again. It depends on the process: the
- * number of its descriptors changed (CHANGED), it ran (RAN), or it slept (SLEPT). */
+/* Pauses between two searches of the descriptors of a process. CHANGED: the number of descriptors
+ * has changed. RAN: the process has run. SLEPT: the process has slept. */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
-/* Pause before an idle client of a sleeping process is read again. */
+/* A client that is idle is read only once in this many seconds while its process sleeps. */
 #define READ_IDLE_SECONDS 5
 /* Shortest interval over which utilization is computed, because two scrapes may come close
  * together. */
@@ -43,9 +43,9 @@ struct user {
 	uint64_t start_ticks, tick; /* `tick`: last tick that saw the process */
 	struct mono searched;
 	bool ever_searched;
-	bool unknown;      /* a descriptor was unreadable or leads to an unknown GPU */
+	bool unknown;      /* a descriptor is unreadable or belongs to an unknown GPU */
 	bool cuda;         /* has /dev/nvidia-uvm open; CUDA needs this file, NVML does not */
-	bool computes;     /* has /dev/kfd open; engine times lack AMD's compute queues */
+	bool computes;     /* has /dev/kfd open; engine times then lack AMD's compute queues */
 	uint64_t open_fds; /* number of descriptors at the last search */
 	size_t n, room;
 	struct client *client;
@@ -156,7 +156,7 @@ static int look_at_fd(void *context, int fd, const char *target)
 	}
 	for (size_t i = 0; i < p->n; i++)
 		if (same_client(&p->client[i], device, &f))
-			return 0; /* another descriptor of a known client */
+			return 0; /* the list already has this client */
 	GROW(p->client, p->n, p->room);
 	struct client *c = &p->client[p->n++];
 
@@ -190,8 +190,8 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 	p->computes = p->cuda = p->unknown = false;
 	int code = process_fds(h, p->shown_by, &u->links_left, look_at_fd, &s);
 
-	/* The budget of this tick ran out. Keep the old clients, and search again in the next tick,
-	 * which has a full budget. */
+	/* Earlier processes used a part of this tick's budget, and the rest was too small. Keep the
+	 * old clients, and search again in the next tick, which has a full budget. */
 	if (code == -EAGAIN && !whole_budget) {
 		free(p->client);
 		*p = s.before;

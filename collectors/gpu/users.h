@@ -18,9 +18,10 @@ void gpu_users_free(struct gpu_users *u); /* NULL does nothing */
  * in the last tick. */
 void gpu_users_begin(struct gpu_users *u);
 
-/* Adds one process's use of the GPUs in `d` to `sum`. `first` is the index in `sum` of the first
- * GPU of `d`. `d` may be NULL. All descriptors of the process are searched when the process is new,
- * or when it may have opened more. At other times only the known descriptors are read.
+/* Adds the use of the GPUs in `d` by one process to `sum`. `d` may be NULL. `first` is the index in
+ * `sum` of the first GPU of `d`. All descriptors of the process are searched when the process is
+ * new, or when it may have opened more descriptors. At other times only the known descriptors are
+ * read.
  *
  * Returns true when the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML reports the
  * GPU work of such a process. */

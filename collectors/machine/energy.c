@@ -68,7 +68,7 @@ static void read_facts(const struct host *host, struct zone *z)
 	if (!z->name[0] && kernel_file_read_once(host, host->sys, path, &text, NULL) == 0 &&
 		scan_line(&text, &line))
 		slice_copy(scan_rest(&line), z->name, sizeof z->name);
-	/* The zone "psys" is not a package: it is the whole board, packages included. */
+	/* The zone "psys" is not a package. It is the whole board, which includes all packages. */
 	z->package =
 		!strchr(z->folder + strlen(PREFIX), ':') && strncmp(z->name, "package", 7) == 0;
 	if (z->range == NUMBER_UNKNOWN)

@@ -50,10 +50,10 @@ static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable"
 #define FILESYSTEMS_MAX 256
 
 /* The mount table is read again when the kernel reports a change. A long table is read only after a
- * pause of one second for every MOUNTS_PER_PAUSE_SECOND mounts.
- * If the kernel cannot report changes, or if a file system could not be read, the table is read
- * again even without a report. The pause is then LOOK_SECONDS longer.
- * The space of each file system is read at every tick. */
+ * pause of one second for every MOUNTS_PER_PAUSE_SECOND mounts. If the kernel cannot report
+ * changes, or if a file system could not be read, the table is read again even without a report. In
+ * this case the pause is LOOK_SECONDS longer. The space of each file system is read at every
+ * tick. */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
 
@@ -78,8 +78,8 @@ struct filesystem_state {
 	unsigned skipped[SKIPS];
 };
 
-/* Container runtimes bind-mount single files from the machine's disk below these folders. A mount
- * point there is a poor name for that disk. */
+/* Container runtimes bind-mount single files from the machine's disk to paths below /etc and /dev.
+ * Such a path is a poor name for that disk. */
 static bool poor_name(const char *point)
 {
 	return strncmp(point, "/etc/", 5) == 0 || strncmp(point, "/dev/", 5) == 0;

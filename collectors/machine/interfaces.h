@@ -14,15 +14,15 @@ enum interface_kind {
 	INTERFACE_CARD,    /* hardware, or virtual hardware of a hypervisor */
 	INTERFACE_OUTWARD, /* leads out of a container */
 	INTERFACE_TUNNEL,  /* ends in a program, as in a rootless container */
-	INTERFACE_INNER,   /* its packets also pass another interface */
+	INTERFACE_INNER,   /* its packets are also counted by another interface */
 };
 
 /* Guesses the kind from the name, when sysfs does not show it. */
 enum interface_kind interface_kind_by_name(const char *name);
 
 /* Returns 1 if the interface is hardware, or virtual hardware of a hypervisor. Returns 0 if it is
- * another interface. Returns -ENOENT if host->sys does not show the interface, because host->sys
- * shows only one network namespace. */
+ * neither. Returns -ENOENT if host->sys does not show the interface, which may be in another
+ * network namespace. */
 int interface_is_card(const struct host *host, const char *name);
 
 /* Columns of /proc/net/dev after the name: eight for received and eight for sent traffic. Bytes

@@ -57,8 +57,8 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 	double all = mono_seconds_between(earlier->at, later->at) * cpus;
 	double idle = later->idle_seconds - earlier->idle_seconds;
 
-	/* The idle time of all CPUs falls when a CPU goes offline. Then all time counts as
-	 * spent. */
+	/* `idle` may be negative, because the idle time of all CPUs falls when a CPU goes offline.
+	 * In this case, count all time as spent. */
 	return idle > 0 ? (idle < all ? all - idle : 0) : all;
 }
 

@@ -29,12 +29,12 @@ bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 /* Returns the most CPU time that can have been used between two readings, in seconds. */
 double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
-/* Stolen time: a CPU of a virtual machine wanted to run, but the host ran other work. Only the part
- * that delayed running processes is counted.
+/* Stolen time is time in which a CPU of a virtual machine wanted to run, but the host ran other
+ * work. Only the part that delayed running processes is counted.
  *
  * A CPU that is nearly idle has to wait for the host each time it wakes up. Nearly all of its busy
  * time is then stolen, but hardly any process notices. Therefore the stolen time of each CPU is
- * multiplied by the fraction of its busy time in which it ran. */
+ * multiplied by a fraction: the part of its busy time in which the CPU really ran. */
 struct machine_steal {
 	size_t n, room;
 	struct cpu_reading *cpu; /* one for each CPU, from the last reading */

@@ -29,14 +29,13 @@ static bool is_on(struct tree *t, uint64_t device)
 }
 
 /* Each network namespace has its own sysfs file system. The mount table of process 1 gives the
- * device number of the sysfs that is mounted at its /sys. The first of our own trees with that
- * device number is used.
- * The path 1/root/sys would lead to the same files. It is not used, because guard threads would
- * read it, and processes of others can block those threads. */
+ * device number of the sysfs at /sys. The first of our own trees with this device number is used.
+ * The path 1/root/sys would lead to the same files. It is not used, because a guard thread would
+ * have to read it, and processes of other users can block guard threads. */
 int machine_network_sys(const struct host *h, struct tree **ret)
 {
 	AUTO(mounts_done) struct mounts mounts = {0};
-	struct tree *found = h->proc; /* used if no sysfs matches: /proc has no class/net */
+	struct tree *found = h->proc; /* used if no sysfs matches, because /proc has no class/net */
 	int code = mounts_read(&mounts, h->proc, "1/mountinfo", NULL);
 
 	for (size_t i = 0; i < mounts.n && code == 0; i++) {

@@ -63,7 +63,8 @@ static void parse_meminfo(struct scan text, double value[MEMORY_N_METRICS])
 {
 	bool seen[ARRAY_LEN(fields)] = {false};
 	struct scan line;
-	/* All rows before `first` are done. The kernel prints the keys in the order of the table. */
+	/* The kernel prints the keys in the order of `fields`. All rows before `first` have been
+	 * found, so the search for a key starts at `first`. */
 	size_t first = 0;
 
 	for (size_t i = 0; i < MEMORY_N_METRICS; i++)

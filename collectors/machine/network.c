@@ -83,7 +83,7 @@ static const struct {
 	const char *type;
 	enum interface_kind kind;
 } types[] = {
-	{"bond", INTERFACE_OUTWARD}, /* its members have a master */
+	{"bond", INTERFACE_OUTWARD}, /* reported, because its members have a master */
 	{"bridge", INTERFACE_INNER}, {"vlan", INTERFACE_INNER}, {"vxlan", INTERFACE_INNER},
 	{"geneve", INTERFACE_INNER}, {"gre", INTERFACE_INNER}, {"gretap", INTERFACE_INNER},
 	{"ip6gre", INTERFACE_INNER}, {"ip6gretap", INTERFACE_INNER}, {"wireguard", INTERFACE_INNER},

@@ -1,4 +1,5 @@
-/* Facts about the machine, and how much of the machine this exporter or a job beside it may use. */
+/* Facts about the machine, such as its CPU model. Also the part of the machine that this exporter,
+ * or a job next to it, may use. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +86,8 @@ static void read_line(const struct host *host, const char *path, char out[LABEL_
 		first_line(text, out);
 }
 
-/* Processors of servers, clouds and common boards, as arm64 kernels number them in /proc/cpuinfo. The
- * names are those that lscpu(1) shows. */
+/* Processors of servers, clouds and common boards, as arm64 kernels number them in /proc/cpuinfo.
+ * The names are those that lscpu(1) shows. */
 /* clang-format off */
 static const struct {
 	const char *implementer, *part, *name;
@@ -116,8 +117,9 @@ static bool cpuinfo_value(struct scan text, const char *key, struct scan *ret)
 	return false;
 }
 
-/* x86 shows "model name". arm64 shows only the numbers of the implementer and the part; of a machine
- * with several kinds of CPUs, those of the first CPU are used. */
+/* x86 kernels show the line "model name". arm64 kernels show only two numbers, which are those of
+ * the implementer and the part. If the machine has several kinds of CPUs, the numbers of the first
+ * CPU are used. */
 static void parse_cpu_model(struct scan text, char out[LABEL_VALUE_MAX])
 {
 	char numbers[LABEL_VALUE_MAX];
