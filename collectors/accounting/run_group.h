@@ -11,8 +11,8 @@
 
 struct run_group {
 	struct cgroup_files files;
-	/* The limit to which the n_kept open files of this group count. Borrowed until
-	 * run_group_close. */
+	/* The budget of descriptors from which the `n_kept` open files of this group are taken.
+	 * Borrowed until run_group_close. */
 	struct descriptors *kept;
 	size_t n_kept;
 	/* `looks`: number of samples since a process was last created. `all_looks`: number of

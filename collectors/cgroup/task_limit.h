@@ -6,10 +6,10 @@
 #include "collectors/cgroup/find.h"
 
 /* The groups that count refused forks of the run, and their counts when the run began.
- * - `limited` is the nearest group with a limit. v2 counts here since Linux 6.11: in the group
- *   whose limit refused the fork, and in all groups above it.
+ * - `limited` is the nearest group with a limit. Since Linux 6.11, v2 counts a refused fork in the
+ *   group whose limit refused it, and in all groups above that group.
  * - `nearest` is the nearest group that has a counter, at or above the run's group. v1 and older
- *   kernels count here: in the group of the process that called fork.
+ *   kernels count a refused fork in the group of the process that called fork.
  * The counts may include forks of processes outside the run. Version 0 = no such group, or
  * `nearest` is the same group as `limited`. */
 struct task_limit {

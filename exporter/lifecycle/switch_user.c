@@ -85,8 +85,8 @@ static bool has_others(int folder, const char *file)
 	return ret;
 }
 
-/* Gives the user the folder, so that SQLite can create files there, and the existing files of
- * SQLite. */
+/* Makes the user the owner of the folder and of SQLite's files in it. SQLite must be able to create
+ * files in the folder. */
 static int give_folder(int folder, const char *file, const struct user_account *a, struct err *e)
 {
 	static const char *const beside[] = {"", "-wal", "-shm", "-journal"};

@@ -48,7 +48,7 @@ struct sampler {
 	uint64_t samples_missed;
 	uint64_t rows;       /* number of rows since the start */
 	double cpu_limit;    /* RLIMIT_CPU in seconds; INFINITY = no limit */
-	double look_seconds; /* CPU time of the latest tick for a row */
+	double look_seconds; /* CPU time of the latest tick that wrote history rows */
 	bool is_rare;        /* slower sampling was logged */
 	bool said_rights;    /* missing rights were logged */
 

@@ -23,8 +23,8 @@ struct related_benchmark {
 
 #define RELATED_MAX 16
 
-/* Finds the benchmarks, best match first. Uses only benchmarks with scores in the catalogue.
- * Returns their number. */
+/* Fills `ret` with the benchmarks that match the job, best match first, and returns how many there
+ * are. Benchmarks without scores in the catalogue are left out. */
 size_t related_benchmarks_find(const struct catalogue *c, const struct job_habits *h,
 	struct related_benchmark ret[RELATED_MAX]);
 

@@ -66,9 +66,9 @@ struct sizing {
 	double duration_low, duration_high; /* 10th and 90th percentile of the duration, seconds */
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
-	double memory_too_small;           /* probability that the next run needs more */
-	size_t memory_judged_by;           /* n if memory_too_small is a bound for n runs; else 0 */
-	double memory_expected_waste;      /* unused or lost memory / expected use */
+	double memory_too_small;      /* probability that the next run needs more */
+	size_t memory_judged_by;      /* runs whose number bounds memory_too_small; 0 = no bound */
+	double memory_expected_waste; /* unused or lost memory / expected use */
 	double memory_low, memory_high;    /* 10th, 90th percentile of the peak, bytes */
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
 	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
@@ -82,7 +82,7 @@ struct sizing {
 	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in the caller's arena */
 };
 
-#define SIZING_RUNS 5 /* runs that baseline uses */
+#define SIZING_RUNS 5 /* newest runs that the strategy "baseline" uses */
 
 /* All zero = defaults. */
 struct sizing_options {

@@ -21,7 +21,7 @@ void test_host_fixture(struct test_host *t, const char *name);
 void test_host_done(struct test_host *t);
 void test_host_advance(struct test_host *t, double seconds); /* both clocks */
 
-/* Adds a file. The begin of its path chooses the tree: "/proc/..." is in `proc`, "/sys/..." is in
+/* Adds a file. The first folder of its path chooses the tree: "/proc/..." is in `proc`, "/sys/..." is in
  * `sys`, and all other paths are in `root`. */
 void test_host_file(struct test_host *t, const char *path, const char *text);
 void test_host_bytes(struct test_host *t, const char *path, const char *data, size_t len);
