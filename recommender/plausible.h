@@ -23,10 +23,6 @@
 /* Maximum number of bytes that a run can move or store: 1 EiB, which is 36 GB a second for a
  * year. */
 #define RUN_TOTAL_MAX 0x1p60
-/* Bounds of a run's requests. A request may be for many machines, so the size of one machine does
- * not bound it. The options --request-cpu and --request-memory have the same bounds. */
-#define RUN_REQUEST_CPUS_MAX  1e6
-#define RUN_REQUEST_BYTES_MAX 1e18
 
 /* Slack between the duration of a run and its CPU time. Durations are differences of
  * CLOCK_BOOTTIME, so they stay right when the wall clock is set. Two differences remain:

@@ -8,13 +8,19 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* Who wrote a size. The same suffix has different meanings for different writers. */
+/* The writer of a size decides what its suffix means. */
 enum quantity_writer {
 	QUANTITY_OF_PEOPLE, /* people and Kubernetes: G is 10^9, Gi is 2^30 */
 	QUANTITY_OF_SLURM,  /* G is 2^30, a number without a suffix counts MiB */
 	QUANTITY_OF_PBS,    /* gb is 2^30 */
 	QUANTITY_WRITERS,
 };
+
+/* Bounds of requests and input sizes, wherever they come from. A request may be for many machines,
+ * so the size of one machine does not bound it. */
+#define QUANTITY_CORES_LEAST 0.001
+#define QUANTITY_CORES_MOST  1e6
+#define QUANTITY_BYTES_MOST  1e18
 
 /* Error messages show these examples of texts that are accepted. */
 #define QUANTITY_BYTES_EXAMPLES "1048576, 512M, 1G (10^9), 4Gi (2^30) or 8GB"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
 #include "collectors/runs.h"
 #include "exporter/core/json.h"
@@ -56,10 +57,10 @@ static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, allocation), SOURCE_MAX, false},
 	{FIELD(run, COUNT, samples), 0, false},
 	{FIELD(run, NUMBER, interval_seconds), 0, false, 0, CENTURY_SECONDS},
-	{FIELD(run, NUMBER, requested_cpu_cores), 0, false, 0, RUN_REQUEST_CPUS_MAX},
-	{FIELD(run, NUMBER, requested_memory_bytes), 0, false, 0, RUN_REQUEST_BYTES_MAX},
+	{FIELD(run, NUMBER, requested_cpu_cores), 0, false, 0, QUANTITY_CORES_MOST},
+	{FIELD(run, NUMBER, requested_memory_bytes), 0, false, 0, QUANTITY_BYTES_MOST},
 	{FIELD(run, NUMBER, memory_limit_bytes), 0, false, 0, LARGEST_LIMIT},
-	{FIELD(run, NUMBER, input_bytes), 0, false, 0, RUN_REQUEST_BYTES_MAX},
+	{FIELD(run, NUMBER, input_bytes), 0, false, 0, QUANTITY_BYTES_MOST},
 	{FIELD(run, NUMBER, attempt), 0, false, 0, LARGEST_COUNT},
 	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false, 0, RUN_TOTAL_MAX},
 	{FIELD(run, NUMBER, cpu_foreign_seconds), 0, false, 0, RUN_TOTAL_MAX},

@@ -34,11 +34,8 @@ enum command_bits {
 	COMMAND_ALL = 15,
 };
 
-/* Ranges of requests, input size and attempt, for options and for values that a job sets itself. */
-#define REQUEST_CPU_LEAST  0.001
-#define REQUEST_CPU_MOST   1e6
-#define REQUEST_BYTES_MOST 1e18
-#define ATTEMPT_MOST       1000
+/* Largest attempt, for the option and for the variable that a job sets itself. */
+#define ATTEMPT_MOST 1000
 
 /* clang-format off */
 #define OPTIONS(X) \
@@ -140,11 +137,11 @@ X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
   "What rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers (default: as serve names it, else the name of the program)") \
-X(BYTES, run_input_bytes, "input-bytes", NULL, 0, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
+X(BYTES, run_input_bytes, "input-bytes", NULL, 0, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too") \
-X(CORES, run_request_cpu, "request-cpu", NULL, REQUEST_CPU_LEAST, REQUEST_CPU_MOST, COMMAND_RUN, "CORES", \
+X(CORES, run_request_cpu, "request-cpu", NULL, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST, COMMAND_RUN, "CORES", \
   "What the run was given, where it is known: cores, such as 2.5 or 500m") \
-X(BYTES, run_request_memory, "request-memory", NULL, 1, REQUEST_BYTES_MOST, COMMAND_RUN, "BYTES", \
+X(BYTES, run_request_memory, "request-memory", NULL, 1, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "What the run was given, where it is known: memory, such as 4Gi, 8G or a number of bytes") \
 X(COUNT, run_attempt, "attempt", NULL, 1, ATTEMPT_MOST, COMMAND_RUN, "N", \
   "Which attempt of the run this is; 2 is the first retry") \

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
 #include "exporter/core/app.h"
 #include "exporter/api/json_body.h"
 #include "exporter/discovery/finder.h"
 #include "exporter/core/json.h"
 #include "exporter/sampling/sampler.h"
-#include "recommender/plausible.h"
 
 static const struct parameter no_parameters[] = {{0}};
 
@@ -33,7 +33,7 @@ static const struct json_body_key keys[] = {
 		offsetof(struct announce_body, job_name)},
 	{"labels", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels)},
 	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested)},
-	{"input_bytes", BODY_BYTES, false, 0, RUN_REQUEST_BYTES_MAX,
+	{"input_bytes", BODY_BYTES, false, 0, QUANTITY_BYTES_MOST,
 		offsetof(struct announce_body, input_bytes)},
 	{"attempt", BODY_WHOLE, false, 1, 1000, offsetof(struct announce_body, attempt)},
 	{"helper", BODY_FLAG, false, 0, 0, offsetof(struct announce_body, helper)},
@@ -41,9 +41,9 @@ static const struct json_body_key keys[] = {
 };
 
 static const struct json_body_key requested_keys[] = {
-	{"cpu", BODY_CORES, false, 0.001, RUN_REQUEST_CPUS_MAX,
+	{"cpu", BODY_CORES, false, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST,
 		offsetof(struct announce_request, cpu)},
-	{"memory", BODY_BYTES, false, 1, RUN_REQUEST_BYTES_MAX,
+	{"memory", BODY_BYTES, false, 1, QUANTITY_BYTES_MOST,
 		offsetof(struct announce_request, memory)},
 	{0},
 };
