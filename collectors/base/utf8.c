@@ -102,3 +102,11 @@ size_t utf8_clean(const char *s, size_t len, char *out, size_t size)
 	out[n] = '\0';
 	return n;
 }
+
+void utf8_clean_plain(const char *s, size_t len, char instead, char *out, size_t size)
+{
+	utf8_clean(s, len, out, size);
+	for (char *c = out; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = instead;
+}

@@ -131,10 +131,7 @@ static struct slice trimmed(struct slice s, enum trim trim)
 /* Makes text safe to show: valid UTF-8 without control characters. */
 static void clean(struct slice s, char *out, size_t size)
 {
-	utf8_clean(s.data, s.len, out, size);
-	for (char *c = out; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '_';
+	utf8_clean_plain(s.data, s.len, '_', out, size);
 }
 
 static void add_to_name(char *name, size_t size, const char *word)

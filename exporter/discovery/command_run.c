@@ -95,10 +95,7 @@ static void name_by_program(struct slice command_line, struct recognised *r)
 {
 	struct slice program = identify_program(command_line);
 
-	utf8_clean(program.data, program.len, r->job_name, sizeof r->job_name);
-	for (char *c = r->job_name; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '_';
+	utf8_clean_plain(program.data, program.len, '_', r->job_name, sizeof r->job_name);
 	if (!r->job_name[0])
 		text_copy("command", r->job_name, sizeof r->job_name);
 }

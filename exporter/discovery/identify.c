@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
 #include "collectors/process/helpers.h"
 #include "exporter/core/counters.h"
@@ -130,10 +131,7 @@ static void add_program(struct slice command_line, char *name, size_t size)
 	size_t n = strlen(name);
 	char text[JOB_WORD_MAX];
 
-	utf8_clean(program.data, program.len, text, sizeof text);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '_';
+	utf8_clean_plain(program.data, program.len, '_', text, sizeof text);
 	snprintf(name + n, size - n, "/%s", text);
 }
 
@@ -247,9 +245,9 @@ void identify_fill_numbers(struct recognised *r, const struct recognised *other)
 void identify_bound_numbers(struct recognised *r)
 {
 	r->attempt = within(r->attempt, 1, ATTEMPT_MOST);
-	r->input_bytes = within(r->input_bytes, 0, REQUEST_BYTES_MOST);
-	r->cpu_cores = within(r->cpu_cores, REQUEST_CPU_LEAST, REQUEST_CPU_MOST);
-	r->memory_bytes = within(r->memory_bytes, 1, REQUEST_BYTES_MOST);
+	r->input_bytes = within(r->input_bytes, 0, QUANTITY_BYTES_MOST);
+	r->cpu_cores = within(r->cpu_cores, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST);
+	r->memory_bytes = within(r->memory_bytes, 1, QUANTITY_BYTES_MOST);
 }
 
 /* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the site's rules. The site's rules take

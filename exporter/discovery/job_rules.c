@@ -540,10 +540,7 @@ static void fill(const struct rule_groups *g, const char *template, bool steady,
 		buf_add(&text, value.data, value.len);
 	}
 	buf_add(&text, s.at, (size_t)(s.end - s.at));
-	utf8_clean(buf_text(&text), text.len, out, size);
-	for (char *c = out; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '_';
+	utf8_clean_plain(buf_text(&text), text.len, '_', out, size);
 }
 
 static double number(const char *text)

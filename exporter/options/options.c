@@ -121,10 +121,7 @@ static int refuse(struct err *e, const struct option_row *row, const char *value
 	}
 	if (row->shape && row->shape->may_hold_secret && strchr(value, '@'))
 		value = "...";
-	utf8_clean(value, strlen(value), shown, sizeof shown);
-	for (char *c = shown; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	utf8_clean_plain(value, strlen(value), '?', shown, sizeof shown);
 	err_set(e, -EINVAL, "--%s=%s: accepted is %s", row->name, shown, buf_text(&accepted));
 	buf_done(&accepted);
 	return -EINVAL;
