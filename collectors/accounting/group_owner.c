@@ -212,9 +212,14 @@ static size_t lines_of(const struct cgroup_place *p, const struct host *host, co
 	return n;
 }
 
-/* Returns true if the group's list contains all processes of the group. In v1, cgroup.procs
- * silently leaves out processes of other PID namespaces (pidlist_array_load() in
- * kernel/cgroup/cgroup-v1.c). Therefore the listed threads are compared with pids.current of the
+bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host)
+{
+	return !host->other_pid_namespace &&
+	       (p->version == 2 || host->initial_pid_namespace || !host->own_pid_namespace);
+}
+
+/* Returns true if the group's list contains all processes of the group. Where cgroup_lists_all
+ * does not promise it, the listed threads are compared with pids.current of the
  * same path, which counts all threads. pids.current includes threads that are hidden from us, and
  * threads of groups below. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
@@ -222,7 +227,7 @@ static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 {
 	const struct cgroup_place *pids = &c->place[CGROUP_PIDS];
 
-	if (p->version == 2 || host->initial_pid_namespace || !host->own_pid_namespace)
+	if (cgroup_lists_all(p, host))
 		return true;
 	return pids->version == 1 && strcmp(pids->path + pids->top, p->path + p->top) == 0 &&
 	       cgroup_number(pids, host, "pids.current", NULL) ==

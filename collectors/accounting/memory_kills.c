@@ -49,10 +49,8 @@ static bool find_others(const struct memory_kills *k, const struct group_members
 {
 	struct pids found = {0};
 	size_t n = 0;
-	/* cgroup.procs of v1 leaves out processes of other PID namespaces. */
-	bool listed = !h->other_pid_namespace &&
-		      (k->place.version == 2 || !h->own_pid_namespace || h->initial_pid_namespace);
-	bool apart = listed && cgroup_place_processes(&k->place, h, pids_add, &found) == 0;
+	bool apart = cgroup_lists_all(&k->place, h) &&
+		     cgroup_place_processes(&k->place, h, pids_add, &found) == 0;
 
 	for (size_t i = 0; i < found.n && apart; i++) {
 		if (found.pid[i] && m->is_member(m->context, found.pid[i]))
