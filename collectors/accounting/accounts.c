@@ -154,7 +154,7 @@ static uint64_t births_here(struct accounts *a, const struct host *h)
 				   !scan_u64(&text, &a->pid_max)))
 		a->pid_max = PID_MAX_LIMIT;
 	if (!last)
-		return 0;
+		return a->births;
 	if (!a->births)
 		a->births = 1;
 	else
@@ -808,6 +808,9 @@ static double ends_seconds(const struct account *a)
 	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
 	double pages = a->peak_process_bytes / 4096;
 
+	/* The count began anew when /proc/loadavg could be read for the first time. */
+	if (births < 0)
+		return NAN;
 	return births * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;
 }
 

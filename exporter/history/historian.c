@@ -501,6 +501,8 @@ bool historian_settle(struct historian *h, double timeout_seconds)
 
 bool historian_gave_up(struct historian *h)
 {
+	if (!h)
+		return false;
 	pthread_mutex_lock(&h->lock);
 	bool ret = h->gave_up;
 
