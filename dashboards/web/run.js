@@ -106,8 +106,7 @@ function serverCard(run, server) {
 		["Cost of this run", isKnown(run.cost) ? money(run.cost, run.currency) : null],
 		["Sampled every", seconds(run.interval_seconds)],
 		["CPU time from", run.cpu_source],
-		["CPU time missing, at most", notable(run, run.cpu_missed_seconds)],
-		["CPU time of others in it, at most", notable(run, run.cpu_foreign_seconds)],
+		["CPU time", run.cpu_doubt],
 		["Not measured", run.not_measured],
 		["Memory from", run.memory_source],
 		["Disk space from", run.disk_source],
@@ -115,11 +114,6 @@ function serverCard(run, server) {
 		["Memory limit", isKnown(run.memory_limit_bytes) ? bytes(run.memory_limit_bytes) : null],
 		["Attempt", isKnown(run.attempt) && run.attempt > 1 ? count(run.attempt) : null],
 		["Input", isKnown(run.input_bytes) ? bytes(run.input_bytes) : null]));
-}
-
-/* The same limits as for the sentences of /stats (recommender/plausible.c). */
-function notable(run, bound) {
-	return isKnown(bound) && bound > 1 && bound > 0.05 * (run.cpu_seconds || 0) ? seconds(bound) : null;
 }
 
 function asked(run) {

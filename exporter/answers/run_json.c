@@ -1,5 +1,8 @@
 #include "exporter/answers/run_json.h"
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
 #include "recommender/catalogue/architecture.h"
+#include "recommender/plausible.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,6 +125,15 @@ static void put_words(json_t *o, const struct run *r)
 		json_decref(labels);
 }
 
+/* A sentence, absent while the uncertainty of the CPU time is negligible. */
+static void put_cpu_doubt(json_t *o, const struct run *r)
+{
+	struct buf words AUTO(buf_done) = BUF_MAX(CPU_DOUBT_MAX);
+
+	if (run_cpu_doubt(&words, &r, 1))
+		json_put(o, "cpu_doubt", json_text(buf_text(&words)));
+}
+
 json_t *run_json(const struct run *r)
 {
 	json_t *o = json_object();
@@ -147,6 +159,7 @@ json_t *run_json(const struct run *r)
 	json_put(o, "cpu_source", json_text(r->cpu_source));
 	json_put(o, "cpu_missed_seconds", json_num(r->cpu_missed_seconds));
 	json_put(o, "cpu_foreign_seconds", json_num(r->cpu_foreign_seconds));
+	put_cpu_doubt(o, r);
 	json_put(o, "memory_source", json_text(r->memory_source));
 	json_put(o, "network_source", json_text(r->network_source));
 	json_put(o, "disk_source", json_text(r->disk_source));

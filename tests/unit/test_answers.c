@@ -83,6 +83,14 @@ static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
 		"a number is impossible");
 	assert_true(json_is_null(json_object_get(json_array_get(runs, 1), "memory_bytes")));
 	json_decref(o);
+	/* A single run says it only when the doubt is not negligible. */
+	o = run_json(&run[0]);
+	assert_non_null(json_object_get(o, "cpu_doubt"));
+	json_decref(o);
+	run[0].cpu_missed_seconds = 0.9;
+	o = run_json(&run[0]);
+	assert_null(json_object_get(o, "cpu_doubt"));
+	json_decref(o);
 }
 
 static void the_window_holds_the_newest_successful_runs(void **state)
