@@ -291,7 +291,7 @@ print(json.dumps({"voluntary": own.ru_nvcsw, "involuntary": own.ru_nivcsw}))
 
 
 class ContextSwitches(Case):
-    """Those of all threads, not those of the main thread."""
+    """Context switches of all threads count, not only those of the main thread."""
 
     def check(self, **options):
         self.folder.chmod(0o777)

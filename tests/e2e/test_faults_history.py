@@ -310,7 +310,7 @@ def remove(*paths):
 class Damaged(Job):
     """Somebody truncates, overwrites or deletes the history while a run goes on that it records: the run is recorded."""
 
-    # What is done to the file, files that are set aside, and whether what was recorded before is still there.
+    # Each row: the damage to the file, the number of files set aside, and whether earlier runs are still there.
     ACTS = (
         ("nothing", lambda path: None, 0, True),
         ("truncate the database", lambda path: cut(path, 0), 1, False),

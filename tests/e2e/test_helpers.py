@@ -184,7 +184,7 @@ for line in sys.stdin: exec(line)
         self.assertEqual((run["processes_max"], run["exit_signal"]), (1, 9), run)
 
     def used(self, *names):
-        """What the processes with these names wrote down; an interpreter uses some more at its end."""
+        """Returns the CPU times that the processes with these names wrote down. An interpreter uses a little more at its end."""
         return sum(float((self.folder / name).read_text()) for name in names)
 
     def helper_job(self, environment):

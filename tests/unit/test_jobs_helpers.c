@@ -245,7 +245,7 @@ static void waited_time_of_a_helper_is_subtracted(void **state)
 		unsigned long waited, waited_faults;
 		double cpu, faults, unsure;
 	} cases[] = {
-		/* Nobody waited: the parent got nothing. */
+		/* The parent did not wait for the child, and got none of its time. */
 		{0, 0, 1.2, 5, 0},
 		/* The parent got exactly the last reading of the helper. Two ticks are
 		 * uncertain. */

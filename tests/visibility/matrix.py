@@ -178,7 +178,7 @@ class Podman(Place):
             raise Skip(tried.stderr.strip().splitlines()[-1])
 
     def prefix(self, nobody, descriptors):
-        # What is kept begins at 3.
+        # The first descriptor that is kept is 3.
         move = " ".join(f"{3 + i}>&{d}" for i, d in enumerate(descriptors))
         keep = [f"--preserve-fds={len(descriptors)}"] if descriptors else []
         return ["bash", "-c", f'exec {move} "$@"', "-", *self.podman(), "--cgroup-manager=cgroupfs",
@@ -260,7 +260,7 @@ def beside_neighbours(kind, container):
 
 @contextlib.contextmanager
 def descriptors_of(group):
-    """Of cgroup.procs, opened with our rights and with numbers that nobody else takes."""
+    """Descriptors of cgroup.procs, opened with our rights, with numbers that no other descriptor takes."""
     opened = []
     try:
         for folder in group.folders if group else ():
