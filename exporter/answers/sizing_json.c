@@ -129,9 +129,42 @@ static json_t *explain_json(const struct sizing *s)
 	return a;
 }
 
+static json_t *warnings_json(const struct warnings *w)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct warning_row *row = &warning_rows[w->at[i].code];
+		json_t *o = json_object();
+
+		json_put(o, "code", json_text(row->code));
+		json_put(o, "severity", json_text(severity_name(row->severity)));
+		json_put(o, "text", json_text(w->at[i].text));
+		json_put(o, "runs", json_num((double)w->at[i].runs));
+		json_push(all, o);
+	}
+	return all;
+}
+
+/* Writes whether a program may act on the answer without a person, and the codes of the warnings
+ * that forbid it. */
+static json_t *apply_json(const struct warnings *w)
+{
+	json_t *o = json_object(), *because = json_array();
+
+	for (size_t i = 0; i < w->n; i++)
+		if (warning_rows[w->at[i].code].unsafe)
+			json_push(because, json_text(warning_rows[w->at[i].code].code));
+	json_put(o, "safe", warnings_allow_apply(w) ? json_true() : json_false());
+	json_put(o, "because", because);
+	return o;
+}
+
 void sizing_json_put(json_t *o, const struct sizing *s)
 {
 	json_put(o, "summary", json_text(s->summary));
+	json_put(o, "apply", apply_json(&s->warnings));
+	json_put(o, "warnings", warnings_json(&s->warnings));
 	json_put(o, "based_on", based_on_json(s));
 	json_put(o, "resources", resources_json(&s->resources));
 	json_put(o, "demand", sizing_json_demand(&s->demand));

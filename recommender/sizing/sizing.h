@@ -12,6 +12,7 @@
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/demand.h"
 #include "recommender/run.h"
+#include "recommender/sizing/warning.h"
 
 /* Whole numbers for a request; memory and vram in MiB. For cpu and memory, 0 = unknown. For gpu and
  * vram, 0 = no use was recorded. In that case, `demand` is 0 if the use was measured, and NaN if it
@@ -39,6 +40,13 @@ struct hindsight {
 
 #define EXPLAIN_MAX    20
 #define FORECAST_CORES 5
+#define ATTEMPTS_TOLD  4
+
+/* Purpose of the number of cores. speed: as many as keep the job from being slowed down. cost: as
+ * many as make a run cheapest, although it takes longer. */
+enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
+const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
+bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
 
 struct sizing {
 	struct demand demand;
@@ -71,16 +79,22 @@ struct sizing {
 	double memory_expected_waste; /* unused or lost memory / expected use */
 	double memory_low, memory_high;    /* 10th, 90th percentile of the peak, bytes */
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
+	/* Request of each attempt, bytes: [0] is the first attempt. Ascending. NaN = unknown. */
+	double memory_attempts[ATTEMPTS_TOLD];
 	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
 	size_t memory_kills;       /* OOM kills that count as runs; if any, confidence is low */
 	bool split_label;          /* the name seems to cover different jobs; see `explain` */
 
+	struct warnings warnings;
+
 	const char *summary; /* one sentence, in the caller's arena */
 	size_t n_explain;
 	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in the caller's arena */
 };
+
+struct neighbours;
 
 #define SIZING_RUNS 5 /* newest runs that the strategy "baseline" uses */
 
@@ -94,10 +108,14 @@ struct sizing_options {
 	double input_bytes; /* input size announced for the next run; 0 is valid if input_given */
 	bool input_given;
 	size_t attempt; /* number of the next attempt: 2 = first retry; 0 counts as 1 */
+	enum cpu_for cpu_for; /* read by auto */
+	/* Other jobs of the same history and namespace, to learn from (neighbours.h). NULL =
+	 * none. */
+	const struct neighbours *neighbours;
 };
 
 /* Options that only some strategies read. */
-enum sizing_use { USES_RISK = 1, USES_PERCENTILE = 2, USES_MARGIN = 4 };
+enum sizing_use { USES_RISK = 1, USES_PERCENTILE = 2, USES_MARGIN = 4, USES_CPU_FOR = 8 };
 
 #define STRATEGIES_MAX 16
 

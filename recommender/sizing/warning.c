@@ -1,0 +1,93 @@
+#include "recommender/sizing/warning.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_MAX 512
+
+const struct warning_row warning_rows[WARNING_CODES] = {
+	[WARNING_FEW_RUNS] = {"few_runs", SEVERITY_INFO, true,
+		"Fewer than three runs were measured"},
+	[WARNING_KILLED_FOR_MEMORY] = {"killed_for_memory", SEVERITY_WARNING, false,
+		"The kernel killed runs, or processes of runs, because memory ran out"},
+	[WARNING_KILLED_AGAIN] = {"killed_again", SEVERITY_CRITICAL, true,
+		"The newest three or more runs were all killed for memory, under growing limits"},
+	[WARNING_FAILED_AT_MEMORY_LIMIT] = {"failed_at_memory_limit", SEVERITY_WARNING, false,
+		"Runs failed, or ended nobody knows how, with their memory at its limit"},
+	[WARNING_FAILS_AT_ANY_LIMIT] = {"fails_at_any_limit", SEVERITY_CRITICAL, true,
+		"Runs fail at their memory limit again after it was raised: look for a fault in "
+		"the job"},
+	[WARNING_MEMORY_FOLLOWS_LIMIT] = {"memory_follows_limit", SEVERITY_WARNING, false,
+		"The job uses a share of the memory that it gets, such as a Java heap"},
+	[WARNING_RECLAIMABLE_MEMORY] = {"reclaimable_memory", SEVERITY_INFO, false,
+		"A large part of the peak is file memory that the kernel can take back"},
+	[WARNING_FAILED_RUNS_USED_MORE] = {"failed_runs_used_more", SEVERITY_WARNING, true,
+		"Failed runs used clearly more memory or time than successful ones"},
+	[WARNING_CUT_BY_TIME_LIMIT] = {"cut_by_time_limit", SEVERITY_WARNING, false,
+		"Runs were ended from outside, at a time limit or by a signal"},
+	[WARNING_MIXED_JOBS] = {"mixed_jobs", SEVERITY_WARNING, true,
+		"The name seems to cover different jobs"},
+	[WARNING_CHANGE_NOT_SETTLED] = {"change_not_settled", SEVERITY_INFO, true,
+		"The newest runs differ from all earlier ones"},
+	[WARNING_INPUT_BEYOND_SEEN] = {"input_beyond_seen", SEVERITY_WARNING, true,
+		"The announced input is clearly larger or smaller than every earlier one"},
+	[WARNING_NOT_MEASURED] = {"not_measured", SEVERITY_WARNING, false,
+		"Runs were recorded without numbers"},
+	[WARNING_UNCERTAIN_CPU] = {"uncertain_cpu", SEVERITY_WARNING, false,
+		"CPU time of the runs may be missing, or may be that of other processes"},
+	[WARNING_WAITS_FOR_CPU] = {"waits_for_cpu", SEVERITY_WARNING, false,
+		"Threads of the runs waited for a CPU: more cores would make the job faster"},
+	[WARNING_TASKS_REFUSED] = {"tasks_refused", SEVERITY_WARNING, false,
+		"A limit of tasks refused forks of the runs"},
+	[WARNING_GPU_HARDLY_USED] = {"gpu_hardly_used", SEVERITY_WARNING, false,
+		"The job keeps its GPUs busy for a small part of the time"},
+	[WARNING_DATED_NAMES] = {"dated_names", SEVERITY_INFO, false,
+		"Other jobs differ from this one in a date or a number of their name only"},
+};
+
+const char *severity_name(enum severity s)
+{
+	static const char *const names[] = {"info", "warning", "critical"};
+
+	return names[s];
+}
+
+void warnings_add(struct warnings *w, struct arena *arena, enum warning_code code, size_t runs,
+	const char *format, ...)
+{
+	char text[TEXT_MAX];
+	size_t i = 0, kept = 0;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	for (i = 0; i < w->n; i++)
+		if (w->at[i].code != code)
+			w->at[kept++] = w->at[i];
+	w->n = kept;
+	for (i = w->n; i > 0; i--) {
+		if (warning_rows[w->at[i - 1].code].severity >= warning_rows[code].severity)
+			break;
+		w->at[i] = w->at[i - 1];
+	}
+	w->at[i] = (struct warning){code, arena_text(arena, text, strlen(text)), runs};
+	w->n++;
+}
+
+bool warnings_have(const struct warnings *w, enum warning_code code)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->at[i].code == code)
+			return true;
+	return false;
+}
+
+bool warnings_allow_apply(const struct warnings *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (warning_rows[w->at[i].code].unsafe)
+			return false;
+	return true;
+}

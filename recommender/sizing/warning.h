@@ -1,0 +1,66 @@
+/* Warnings of a sizing: facts about a job that a person or a program must know before it acts on
+ * the answer. Each warning has a row in `warning_rows`. The rows marked `unsafe` forbid automatic
+ * tuning: `apply.safe` of an answer is false as long as one of them is present. */
+#ifndef RECOMMENDER_SIZING_WARNING_H
+#define RECOMMENDER_SIZING_WARNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectors/base/mem.h"
+
+enum warning_code {
+	WARNING_FEW_RUNS,
+	WARNING_KILLED_FOR_MEMORY,
+	WARNING_KILLED_AGAIN,
+	WARNING_FAILED_AT_MEMORY_LIMIT,
+	WARNING_FAILS_AT_ANY_LIMIT,
+	WARNING_MEMORY_FOLLOWS_LIMIT,
+	WARNING_RECLAIMABLE_MEMORY,
+	WARNING_FAILED_RUNS_USED_MORE,
+	WARNING_CUT_BY_TIME_LIMIT,
+	WARNING_MIXED_JOBS,
+	WARNING_CHANGE_NOT_SETTLED,
+	WARNING_INPUT_BEYOND_SEEN,
+	WARNING_NOT_MEASURED,
+	WARNING_UNCERTAIN_CPU,
+	WARNING_WAITS_FOR_CPU,
+	WARNING_TASKS_REFUSED,
+	WARNING_GPU_HARDLY_USED,
+	WARNING_DATED_NAMES,
+	WARNING_CODES,
+};
+
+enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
+const char *severity_name(enum severity s); /* "info", "warning", "critical" */
+
+struct warning_row {
+	const char *code; /* in answers and labels: "few_runs" */
+	enum severity severity;
+	bool unsafe;      /* forbids automatic tuning */
+	const char *help; /* when the warning is given */
+};
+extern const struct warning_row warning_rows[WARNING_CODES];
+
+struct warning {
+	enum warning_code code;
+	const char *text; /* one sentence */
+	size_t runs;      /* number of runs that show it; 0 = it is not about single runs */
+};
+
+/* Each code at most once. Ordered by severity, the most severe first. */
+struct warnings {
+	size_t n;
+	struct warning at[WARNING_CODES];
+};
+
+/* Adds a warning, or replaces the one with the same code. The text is copied to `arena`. */
+void warnings_add(struct warnings *w, struct arena *arena, enum warning_code code, size_t runs,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+bool warnings_have(const struct warnings *w, enum warning_code code);
+
+/* Returns false when one of the warnings forbids automatic tuning. */
+bool warnings_allow_apply(const struct warnings *w);
+
+#endif
