@@ -1,4 +1,4 @@
-/* Rules of the strategies caq and auto. cost_aware.h explains the method. */
+/* Rules of the strategy auto. cost_aware.h explains the method. */
 #include "recommender/sizing/cost_aware.h"
 
 #include <assert.h>
@@ -7,37 +7,19 @@
 #include <string.h>
 
 #include "recommender/sizing/expert_record.h"
+#include "recommender/sizing/job_prior.h"
 #include "recommender/sizing/strategy.h"
 
-#define LOSS_HALF_LIFE     30.0 /* half-life of an expert's loss, in runs */
-#define RETRY_OVER_LARGEST 1.05 /* second attempt / largest peak */
+#define LOSS_HALF_LIFE     15.0        /* half-life of an expert's loss, in runs */
+#define RETRY_OVER_LARGEST 1.05        /* assumed second attempt / largest peak */
+#define LEARNING_RATE      0.8         /* higher = costly experts lose weight faster */
+#define LOSS_MOST          3.0         /* of the average loss, that a single run can count */
+#define EXTRA              (2 * MIB)   /* added to every allocation */
+#define FAILURE_FIXED      (512 * MIB) /* fixed part of the price of a failed attempt */
+/* Assumed peak of a run that was killed / its limit, for experts that need a peak. */
+#define ABOVE_BOUND 1.2
 
-struct settings {
-	unsigned experts; /* bits of enum expert */
-	bool pooled, forgets;
-	size_t n_prices;
-	double price[PRICES_MAX]; /* price of a failed attempt, as a multiple of the run's peak */
-	struct ratio_options ratios;
-	bool time_counts;    /* weigh ratios by duration, because waste is memory x time */
-	double reach;        /* limit of the regressions, as a multiple of the largest peak */
-	double fixed_price;  /* fixed part of the price of a failed attempt, bytes */
-	double extra;        /* bytes added to every allocation */
-	double floor_shares; /* minimum allocation: floor_shares x largest peak + floor_bytes */
-	double floor_bytes;
-	double learning_rate; /* higher = costly experts lose weight faster */
-};
-
-#define BIT(e) (1u << (e))
-#define CAQ_EXPERTS                                                                                \
-	(BIT(EXPERT_MEDIAN) | BIT(EXPERT_P75) | BIT(EXPERT_P90) | BIT(EXPERT_LARGEST) |            \
-		BIT(EXPERT_LINE) | BIT(EXPERT_NEAREST))
-#define CAQ                                                                                        \
-	.experts = CAQ_EXPERTS, .n_prices = 1, .ratios = {.prior_weight = 6}, .reach = 2,          \
-	.extra = 16 * MIB
-static const struct settings caq_economy = {CAQ, .price = {3}};
-static const struct settings caq_balanced = {CAQ, .price = {8}};
-static const struct settings caq_safe = {
-	CAQ, .price = {8}, .floor_shares = 1.05, .floor_bytes = 64 * MIB};
+static const struct ratio_options ratio_options = {.prior_weight = 5, .likeness = 0.5};
 
 static const char *const risk_names[RISK_COUNT] = {
 	[RISK_BALANCED] = "balanced",
@@ -60,32 +42,15 @@ bool sizing_risk_parse(const char *name, enum risk *ret)
 	return false;
 }
 
-#define RISK_PRICES                                                                                \
-	{                                                                                          \
-		[RISK_ECONOMY] = 1.5, [RISK_BALANCED] = 2.5, [RISK_SAFE] = 7                       \
-	}
-static_assert(RISK_COUNT <= PRICES_MAX, "a price per level of risk");
-const double cost_aware_risk_price[RISK_COUNT] = RISK_PRICES;
-
-static const struct settings auto_settings = {
-	.experts = BIT(EXPERT_COUNT) - 1,
-	.pooled = true,
-	.forgets = true,
-	.n_prices = RISK_COUNT,
-	.price = RISK_PRICES,
-	.ratios = {.prior_weight = 5, .likeness = 0.5},
-	.time_counts = true,
-	.reach = 3,
-	.fixed_price = 512 * MIB,
-	.extra = 4 * MIB,
-	.learning_rate = 0.5,
-};
+static_assert(RISK_COUNT == PRICES_MAX, "a price per level of risk");
+const double cost_aware_risk_price[RISK_COUNT] = {
+	[RISK_ECONOMY] = 1.5, [RISK_BALANCED] = 2.5, [RISK_SAFE] = 7};
 
 #define ATOMS_MAX (EXPERT_COUNT * RATIOS_MAX)
 
 struct sizer {
-	const struct settings *settings;
-	size_t level; /* index of the price that allocate uses */
+	const struct job_prior *prior; /* NULL = built in */
+	enum risk risk;                /* level that `allocate` uses */
 	struct peaks_seen peaks_seen;
 	uint64_t learnt; /* number of learnt runs, including forgotten ones */
 	size_t forgotten;
@@ -94,12 +59,10 @@ struct sizer {
 	bool prepared;
 	double input;
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
-	double alone[EXPERT_COUNT][PRICES_MAX];  /* allocation if this were the only expert */
-	double weight[PRICES_MAX][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
-	/* If allocated[k], then allocation[k] is final. Otherwise allocation[k] is the cheapest
-	 * allocation in `alone`. */
-	bool allocated[PRICES_MAX];
-	double allocation[PRICES_MAX];
+	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation if this were the only expert */
+	double weight[RISK_COUNT][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
+	bool allocated;
+	double allocation[RISK_COUNT];               /* valid when `allocated` */
 	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when `value` is not NaN */
 	/* Weights by age in runs, computed once. */
 	double ratio_fades[PEAKS_SEEN_MAX], loss_fades[PEAKS_SEEN_MAX];
@@ -110,7 +73,12 @@ struct sizer {
 
 static bool expert_speaks(const struct sizer *s, unsigned expert)
 {
-	return s->settings->experts & BIT(expert) && s->value[expert] > 0;
+	return s->value[expert] > 0;
+}
+
+static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert)
+{
+	return job_prior_ratios(s->prior, (enum expert)expert, s->peaks_seen.n);
 }
 
 #define CANDIDATE_MIN   0.2
@@ -138,36 +106,32 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	return n;
 }
 
-/* Computes the cheapest allocation for each price, as if this expert were the only one. `ret_cost`
- * gets the expected costs, as shares of the expected peak. */
-static void allocate_alone(struct sizer *s, unsigned expert, double ret_cost[PRICES_MAX])
+/* Computes the cheapest allocation for each price, as if this expert were the only one. */
+static void allocate_alone(struct sizer *s, unsigned expert)
 {
 	const struct expert_record *t = &s->record[expert];
 	struct expert_ratios *r = &s->for_cost[expert];
 	double candidate[2 * RATIOS_MAX], value = s->value[expert];
 	double largest = t->n ? t->at[t->order[t->n - 1]].ratio : 0;
-	size_t n_prices = s->settings->n_prices;
-	struct failure_prices prices[PRICES_MAX];
-	struct cheapest_value best[PRICES_MAX];
+	struct failure_prices prices[RISK_COUNT];
+	struct cheapest_value best[RISK_COUNT];
 
-	expert_record_ratios(t, (enum expert)expert, value, FOR_COST, &s->settings->ratios,
+	expert_record_ratios(t, prior_of(s, expert), value, FOR_COST, &ratio_options,
 		s->ratio_fades, r);
 
 	size_t n = candidates_of(t, r, candidate);
 	struct cost_pool p = {r->n, r->at, NULL, s->weight_below, s->product_below};
 
 	cost_pool_sort(&p);
-	for (size_t k = 0; k < n_prices; k++)
+	for (size_t k = 0; k < RISK_COUNT; k++)
 		prices[k] = (struct failure_prices){
-			.failure = s->settings->price[k],
-			.fixed = s->settings->fixed_price / value,
+			.failure = cost_aware_risk_price[k],
+			.fixed = FAILURE_FIXED / value,
 			.second = t->n ? largest * RETRY_OVER_LARGEST : 1,
 		};
-	cost_pool_cheapest(&p, candidate, n, prices, n_prices, best);
-	for (size_t k = 0; k < n_prices; k++) {
+	cost_pool_cheapest(&p, candidate, n, prices, RISK_COUNT, best);
+	for (size_t k = 0; k < RISK_COUNT; k++)
 		s->alone[expert][k] = value * best[k].value;
-		ret_cost[k] = best[k].cost / cost_pool_sum(&p);
-	}
 }
 
 /* Returns the weight of a loss that is `age` runs old. The loss may be older than the table covers,
@@ -177,41 +141,51 @@ static double loss_fade(const struct sizer *s, uint64_t age)
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-/* Weighs the experts by their losses. A run that an expert did not predict counts as the average
- * loss. */
-static void weigh_experts(struct sizer *s, size_t level)
+/* Returns the mean loss of a run, over all experts that speak. Returns 1 when there is none. */
+static double average_loss(const struct sizer *s, size_t level)
 {
-	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, all_loss = 0,
-	       all_weight_heard = 0, longest = 0;
-	double least = INFINITY, sum = 0;
+	double sum = 0, weights = 0;
 
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
 		const struct expert_record *t = &s->record[e];
 
-		if (!expert_speaks(s, e))
-			continue;
-		for (size_t i = 0; i < t->n; i++) {
+		for (size_t i = 0; expert_speaks(s, e) && i < t->n; i++) {
 			double weight = loss_fade(s, s->learnt - 1 - t->at[i].run);
 
-			loss[e] += weight * t->at[i].loss[level];
+			sum += weight * t->at[i].loss[level];
+			weights += weight;
+		}
+	}
+	return sum > 0 ? sum / weights : 1;
+}
+
+/* Weighs the experts by their losses. A run that an expert did not predict counts as the average
+ * loss. A single run counts at most LOSS_MOST times the average, so that one or two odd runs do not
+ * silence all experts but one. */
+static void weigh_experts(struct sizer *s, size_t level)
+{
+	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, longest = 0;
+	double least = INFINITY, sum = 0, average = average_loss(s, level);
+
+	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
+		const struct expert_record *t = &s->record[e];
+
+		for (size_t i = 0; expert_speaks(s, e) && i < t->n; i++) {
+			double weight = loss_fade(s, s->learnt - 1 - t->at[i].run);
+
+			loss[e] += weight * fmin(t->at[i].loss[level] / average, LOSS_MOST);
 			weight_heard[e] += weight;
 		}
-		all_loss += loss[e];
-		all_weight_heard += weight_heard[e];
 		longest = fmax(longest, weight_heard[e]);
 	}
-
-	double average = all_weight_heard > 0 && all_loss > 0 ? all_loss / all_weight_heard : 1;
-
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
 		if (expert_speaks(s, e)) {
-			loss[e] = loss[e] / average + (longest - weight_heard[e]);
+			loss[e] += longest - weight_heard[e];
 			least = fmin(least, loss[e]);
 		}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		s->weight[level][e] = expert_speaks(s, e) ?
-					      exp(-s->settings->learning_rate * (loss[e] - least)) :
-					      0;
+		s->weight[level][e] =
+			expert_speaks(s, e) ? exp(-LEARNING_RATE * (loss[e] - least)) : 0;
 		sum += s->weight[level][e];
 	}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
@@ -231,8 +205,8 @@ static struct cost_pool pool_experts(struct sizer *s, size_t level, enum ratio_p
 		if (weight < 0.01)
 			continue;
 		if (purpose == FOR_CHANCE) {
-			expert_record_ratios(&s->record[e], (enum expert)e, s->value[e], purpose,
-				&s->settings->ratios, s->ratio_fades, &for_chance);
+			expert_record_ratios(&s->record[e], prior_of(s, e), s->value[e], purpose,
+				&ratio_options, s->ratio_fades, &for_chance);
 			r = &for_chance;
 		}
 		for (size_t i = 0; i < r->n; i++)
@@ -246,26 +220,21 @@ static struct cost_pool pool_experts(struct sizer *s, size_t level, enum ratio_p
 static struct failure_prices prices_at(const struct sizer *s, size_t level)
 {
 	return (struct failure_prices){
-		.failure = s->settings->price[level],
-		.fixed = s->settings->fixed_price,
+		.failure = cost_aware_risk_price[level],
+		.fixed = FAILURE_FIXED,
 		.second = RETRY_OVER_LARGEST * rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX),
 	};
 }
 
-static double allocate_pooled(struct sizer *s, size_t level)
+static double cheapest_of(const struct cost_pool *p, const struct failure_prices *prices)
 {
 	double candidate[ATOMS_MAX];
 	struct cheapest_value best;
 
-	weigh_experts(s, level);
-
-	struct cost_pool p = pool_experts(s, level, FOR_COST);
-	struct failure_prices prices = prices_at(s, level);
-
-	for (size_t i = 0; i < p.n; i++)
-		candidate[i] = p.atom[i].value;
-	cost_pool_cheapest(&p, candidate, p.n, &prices, 1, &best);
-	return best.value;
+	for (size_t i = 0; i < p->n; i++)
+		candidate[i] = p->atom[i].value;
+	cost_pool_cheapest(p, candidate, p->n, prices, 1, &best);
+	return best.value + EXTRA;
 }
 
 static bool same_number(double a, double b)
@@ -275,57 +244,79 @@ static bool same_number(double a, double b)
 
 static void prepare_experts(struct sizer *s, double input)
 {
-	const struct settings *o = s->settings;
-	double best[PRICES_MAX] = {INFINITY, INFINITY, INFINITY};
-
 	if (s->prepared && same_number(s->input, input))
 		return;
-	experts_predict(&s->peaks_seen, input, o->reach, s->value);
+	experts_predict(&s->peaks_seen, input, s->value);
 	s->input = input;
 	s->prepared = true;
-	for (size_t k = 0; k < o->n_prices; k++) {
-		s->allocation[k] = NAN;
-		s->allocated[k] = false;
-	}
-	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		double cost[PRICES_MAX] = {INFINITY, INFINITY, INFINITY};
+	s->allocated = false;
+	for (unsigned e = 0; e < EXPERT_COUNT; e++)
+		if (expert_speaks(s, e))
+			allocate_alone(s, e);
+}
 
-		if (!expert_speaks(s, e))
-			continue;
-		allocate_alone(s, e, cost);
-		for (size_t k = 0; k < o->n_prices; k++)
-			if (cost[k] < best[k]) {
-				best[k] = cost[k];
-				s->allocation[k] = s->alone[e][k];
-			}
+/* The least expected cost often lies on the same observed peak at all levels of risk. Jobs whose
+ * peaks differ then get a little more at each level, so that a level is a choice: this share of the
+ * relative spread of the peaks, within bounds. */
+#define LEVEL_SHARE    0.05
+#define LEVEL_MOST     0.01         /* of the allocation */
+#define LEVEL_LEAST    (1.01 * MIB) /* requests are rounded to whole MiB */
+#define SPREAD_OF_NOTE 0.04 /* P90 - P10 of the peaks / median; below, levels may be equal */
+
+/* Returns (P90 - P10) / median of the peaks seen. */
+static double relative_spread(const struct peaks_seen *p)
+{
+	double peak[PEAKS_SEEN_MAX];
+
+	for (size_t i = 0; i < p->n; i++)
+		peak[i] = p->at[i].peak;
+	qsort(peak, p->n, sizeof *peak, stats_ascending);
+	return (peak[(p->n - 1) * 9 / 10] - peak[(p->n - 1) / 10]) / peak[p->n / 2];
+}
+
+static void separate_levels(struct sizer *s)
+{
+	static const enum risk ascending[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
+	double spread = relative_spread(&s->peaks_seen);
+
+	for (size_t i = 1; i < ARRAY_LEN(ascending); i++) {
+		double lower = s->allocation[ascending[i - 1]], more = 0;
+
+		if (spread > SPREAD_OF_NOTE)
+			more = fmax(lower * fmin(LEVEL_SHARE * spread, LEVEL_MOST), LEVEL_LEAST);
+		s->allocation[ascending[i]] = fmax(s->allocation[ascending[i]], lower + more);
 	}
 }
 
-/* Returns the allocation at one level of risk; NaN before the first run. Levels are computed on
- * demand, because pooling is most of the work. */
-static double allocation_at(struct sizer *s, double input, size_t level)
+/* Computes the allocation at each level of risk. They are NaN before the first run. */
+static const double *allocations(struct sizer *s, double input)
 {
-	const struct settings *o = s->settings;
-
 	prepare_experts(s, input);
-	if (s->allocated[level] || !s->peaks_seen.n)
-		return s->allocation[level];
-	if (o->pooled)
-		s->allocation[level] = allocate_pooled(s, level);
-	s->allocation[level] = fmax(s->allocation[level] + o->extra,
-		rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX) * o->floor_shares +
-			o->floor_bytes);
-	s->allocated[level] = true;
-	return s->allocation[level];
+	for (size_t level = 0; level < RISK_COUNT && !s->allocated; level++) {
+		s->allocation[level] = NAN;
+		if (!s->peaks_seen.n)
+			continue;
+		weigh_experts(s, level);
+
+		struct cost_pool p = pool_experts(s, level, FOR_COST);
+		struct failure_prices prices = prices_at(s, level);
+
+		s->allocation[level] = cheapest_of(&p, &prices);
+	}
+	if (!s->allocated && s->peaks_seen.n)
+		separate_levels(s);
+	s->allocated = true;
+	return s->allocation;
 }
 
 static double sizer_allocate(void *state, double input)
 {
 	struct sizer *s = state;
 
-	return allocation_at(s, input, s->level);
+	return allocations(s, input)[s->risk];
 }
 
+/* Returns a rough second attempt, to price a failure of the first. */
 static double second_attempt(const struct sizer *s, double allocation)
 {
 	double largest = RETRY_OVER_LARGEST * rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
@@ -333,9 +324,36 @@ static double second_attempt(const struct sizer *s, double allocation)
 	return largest > allocation * 1.05 ? largest : 2 * allocation;
 }
 
+/* The second attempt is at least this many times the first, so that retries end soon. It is at most
+ * twice the first, or a little above the largest peak. Further attempts double. */
+#define RETRY_LEAST 1.5
+
+/* Returns the second attempt: the cheapest allocation among the peaks above the first. */
+static double retry_from_pool(struct sizer *s, double first)
+{
+	const struct peaks_seen *p = &s->peaks_seen;
+	double next;
+
+	if (!s->prepared || !p->n)
+		return second_attempt(s, first);
+	allocations(s, s->input);
+
+	struct cost_pool all = pool_experts(s, s->risk, FOR_COST);
+	struct failure_prices prices = {cost_aware_risk_price[s->risk], FAILURE_FIXED, 0};
+	size_t below = cost_pool_below(&all, first);
+	struct cost_pool above = {
+		all.n - below, all.atom + below, s->spare, s->weight_below, s->product_below};
+
+	if (!above.n)
+		return 2 * first;
+	cost_pool_sort(&above);
+	next = fmax(cheapest_of(&above, &prices), RETRY_LEAST * first);
+	return fmin(next, fmax(2 * first, second_attempt(s, first)));
+}
+
 static double sizer_retry(void *state, double allocation, unsigned failures)
 {
-	return failures == 1 ? second_attempt(state, allocation) : 2 * allocation;
+	return failures == 1 ? retry_from_pool(state, allocation) : 2 * allocation;
 }
 
 /* Returns the cost of a run with this peak and this first allocation. */
@@ -349,7 +367,7 @@ static double loss_of(const struct sizer *s, double allocation, double peak, dou
 		spent += next;
 		next *= 2;
 	}
-	return spent + next - peak + price * peak + s->settings->fixed_price;
+	return spent + next - peak + price * peak + FAILURE_FIXED;
 }
 
 static void forget_old(struct sizer *s)
@@ -364,59 +382,89 @@ static void forget_old(struct sizer *s)
 	s->forgotten += old;
 }
 
-static void sizer_learn(void *state, const struct observation *o)
+/* Adds a run to the records of all experts. The stake of a run is its duration, because waste is
+ * memory x time. */
+static void learn(struct sizer *s, const struct observation *o, double peak, bool at_least)
 {
-	struct sizer *s = state;
+	struct observation seen = *o;
 
 	prepare_experts(s, o->input);
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
 		struct expert_trial trial = {
 			.ratio = o->peak / s->value[e],
 			.value = s->value[e],
-			.stake = s->settings->time_counts && o->duration > 0 ? o->duration : 1,
+			.at_least = at_least,
+			.stake = o->duration > 0 ? o->duration : 1,
 			.run = s->learnt,
 		};
 
 		if (!expert_speaks(s, e))
 			continue;
-		for (size_t k = 0; k < s->settings->n_prices; k++)
-			trial.loss[k] = loss_of(s, s->alone[e][k], o->peak, s->settings->price[k]);
+		for (size_t k = 0; k < RISK_COUNT; k++)
+			trial.loss[k] = loss_of(s, s->alone[e][k], peak, cost_aware_risk_price[k]);
 		expert_record_add(&s->record[e], &trial);
 	}
-	rule_peaks_add(&s->peaks_seen, o);
+	seen.peak = peak;
+	rule_peaks_add(&s->peaks_seen, &seen);
 	s->learnt++;
 	s->prepared = false;
-	if (s->settings->forgets && rule_peaks_changed(&s->peaks_seen))
+	if (rule_peaks_changed(&s->peaks_seen))
 		forget_old(s);
+}
+
+static void sizer_learn(void *state, const struct observation *o)
+{
+	learn(state, o, o->peak, false);
+}
+
+static void sizer_learn_at_least(void *state, const struct observation *o)
+{
+	learn(state, o, fmin(ABOVE_BOUND * o->peak, ALLOCATION_MAX), true);
 }
 
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 {
-	struct sizer *s = state;
-
-	for (size_t level = 0; level < RISK_COUNT; level++)
-		ret[level] = allocation_at(s, input, level);
-}
-
-/* Returns a lower bound of the probability of failure, after `n` runs that fitted. The bound is
- * needed because the experts are too confident after few runs. It is the mean of a beta
- * distribution. The prior of the distribution is (1/2, 3/2), which means one failure in four.
- *
- * Jeffreys' prior (1/2, 1/2) was worse on four of five sources of traces (tests/bench/sizing.sh).
- * Its Brier score was 0.0219, and the score of the prior (1/2, 3/2) was 0.0212.
- *
- * In reality, 8 % of attempts failed after one run. The bound for this case is 17 %. It would be 25
- * % with Jeffreys' prior. The estimate without a bound is 4.9 %. */
-static double risk_told_by(size_t n)
-{
-	return 0.5 / ((double)n + 2);
+	memcpy(ret, allocations(state, input), RISK_COUNT * sizeof *ret);
 }
 
 static struct cost_pool chances_of(struct sizer *s, double input)
 {
 	assert(s->peaks_seen.n > 0);
-	allocation_at(s, input, s->level); /* only for its side effect: it sets the weights */
-	return pool_experts(s, s->level, FOR_CHANCE);
+	allocations(s, input); /* only for its side effect: it sets the weights */
+	return pool_experts(s, s->risk, FOR_CHANCE);
+}
+
+#define ODDS_FACTOR_MAX 1e6
+
+/* Returns the probability whose odds are `factor` times those of `p`. */
+static double scale_odds(double p, double factor)
+{
+	return factor * p / (1 - p + factor * p);
+}
+
+/* Beyond the inputs seen, failures are more likely than the ratios tell. On the public sources, the
+ * odds grew with the square of input / largest input, and with smallest input / input. */
+static double odds_beyond_inputs(const struct sizer *s)
+{
+	double least = INFINITY, most = 0;
+
+	for (size_t i = 0; i < s->peaks_seen.n; i++) {
+		least = fmin(least, s->peaks_seen.at[i].input);
+		most = fmax(most, s->peaks_seen.at[i].input);
+	}
+	if (!(most > 0 && s->input > 0))
+		return 1;
+	if (s->input > most)
+		return (s->input / most) * (s->input / most);
+	return s->input < least ? least / s->input : 1;
+}
+
+/* The odds of a failure are these many times the odds that the ratios tell. */
+static double odds_factor(const struct sizer *s)
+{
+	double odds = job_prior_odds(s->prior, s->peaks_seen.n) * odds_beyond_inputs(s);
+
+	return fmin(odds, ODDS_FACTOR_MAX);
 }
 
 void cost_aware_outlook(void *state, double input, double allocation,
@@ -424,26 +472,25 @@ void cost_aware_outlook(void *state, double input, double allocation,
 {
 	struct sizer *s = state;
 	struct cost_aware_outlook o = {.runs = s->peaks_seen.n, .forgotten = s->forgotten};
-	struct failure_prices waste = prices_at(s, s->level);
+	struct failure_prices waste = prices_at(s, s->risk);
 
 	struct cost_pool chance = chances_of(s, input);
 	size_t below = cost_pool_below(&chance, allocation);
 
-	o.too_small = fmax(0, 1 - chance.weight_below[below] / cost_pool_weight(&chance));
-	o.told_by_number = o.too_small < risk_told_by(o.runs);
-	if (o.told_by_number)
-		o.too_small = risk_told_by(o.runs);
+	o.too_small =
+		scale_odds(fmax(0, 1 - chance.weight_below[below] / cost_pool_weight(&chance)),
+			odds_factor(s));
 
-	struct cost_pool cost = pool_experts(s, s->level, FOR_COST);
+	struct cost_pool cost = pool_experts(s, s->risk, FOR_COST);
 
 	waste.failure = waste.fixed = 0;
 	o.expected_waste =
 		cost_pool_cost(&cost, allocation, cost_pool_below(&cost, allocation), &waste) /
 		cost_pool_sum(&cost);
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
-		if (s->weight[s->level][e] > o.leading_weight) {
+		if (s->weight[s->risk][e] > o.leading_weight) {
 			o.leading = (enum expert)e;
-			o.leading_weight = s->weight[s->level][e];
+			o.leading_weight = s->weight[s->risk][e];
 			o.leading_value = s->value[e];
 		}
 	*ret = o;
@@ -463,7 +510,9 @@ double cost_aware_quantile(void *state, double input, double share)
 	struct cost_pool p = chances_of(state, input);
 	size_t at = 0;
 
-	return pool_quantile(&p, share, &at);
+	/* The probability of a larger peak is scaled as in cost_aware_outlook, so that the two never
+	 * contradict each other. */
+	return pool_quantile(&p, 1 - scale_odds(1 - share, 1 / odds_factor(state)), &at);
 }
 
 void cost_aware_quantiles(void *state, double input, size_t n, double *ret)
@@ -474,42 +523,46 @@ void cost_aware_quantiles(void *state, double input, size_t n, double *ret)
 		ret[k] = pool_quantile(&p, ((double)k + 0.5) / (double)n, &at);
 }
 
-static void start(void *state, const struct settings *settings, size_t level)
+static void start(struct sizer *s, enum risk risk, const struct rule_options *o)
 {
-	struct sizer *s = state;
-
-	s->settings = settings;
-	s->level = level;
+	s->prior = o->prior;
+	s->risk = risk;
 	expert_record_fade(s->ratio_fades);
 	for (size_t age = 0; age < PEAKS_SEEN_MAX; age++)
 		s->loss_fades[age] = exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-#define SIZER_RULE(name, settings, level)                                                          \
-	static void start_##name(void *state, const struct rule_options *o)                        \
-	{                                                                                          \
-		(void)o;                                                                           \
-		start(state, settings, level);                                                     \
-	}
-SIZER_RULE(caq_economy, &caq_economy, 0)
-SIZER_RULE(caq_balanced, &caq_balanced, 0)
-SIZER_RULE(caq_safe, &caq_safe, 0)
-SIZER_RULE(economy, &auto_settings, RISK_ECONOMY)
-SIZER_RULE(balanced, &auto_settings, RISK_BALANCED)
-SIZER_RULE(safe, &auto_settings, RISK_SAFE)
+static void start_economy(void *state, const struct rule_options *o)
+{
+	start(state, RISK_ECONOMY, o);
+}
+
+static void start_balanced(void *state, const struct rule_options *o)
+{
+	start(state, RISK_BALANCED, o);
+}
+
+static void start_safe(void *state, const struct rule_options *o)
+{
+	start(state, RISK_SAFE, o);
+}
 
 #define RULE(name)                                                                                 \
 	{                                                                                          \
 		.state_size = sizeof(struct sizer), .start = start_##name,                         \
-		.allocate = sizer_allocate, .retry = sizer_retry, .learn = sizer_learn             \
+		.allocate = sizer_allocate, .retry = sizer_retry, .learn = sizer_learn,            \
+		.learn_at_least = sizer_learn_at_least                                             \
 	}
-const struct sizing_rule rule_caq[RISK_COUNT] = {
-	[RISK_ECONOMY] = RULE(caq_economy),
-	[RISK_BALANCED] = RULE(caq_balanced),
-	[RISK_SAFE] = RULE(caq_safe),
-};
 const struct sizing_rule cost_aware_rules[RISK_COUNT] = {
 	[RISK_ECONOMY] = RULE(economy),
 	[RISK_BALANCED] = RULE(balanced),
 	[RISK_SAFE] = RULE(safe),
 };
+
+void cost_aware_use_prior(void *state, const struct job_prior *prior)
+{
+	struct sizer *s = state;
+
+	s->prior = prior;
+	s->prepared = false;
+}

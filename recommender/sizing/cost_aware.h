@@ -5,10 +5,12 @@
  * value of the next peak. The expected cost of an allocation follows from these values
  * (cost_pool.h).
  *
- * The strategy caq chooses the expert and the allocation with the least expected cost. The strategy
- * auto is derived from caq. It pools the values of all experts and chooses the allocation with the
- * least expected cost. An expert's weight follows from the past cost of sizing with that expert
- * only. When the peaks change lastingly, auto forgets the runs before the change. */
+ * The values of all experts are pooled, and the allocation with the least expected cost is chosen.
+ * An expert's weight follows from the past cost of sizing with that expert only. When the peaks
+ * change lastingly, the runs before the change are forgotten.
+ *
+ * A job with few runs is expected to be like the other jobs of its history (job_prior.h). A run that
+ * was killed tells a lower bound of its need. */
 #ifndef RECOMMENDER_SIZING_COST_AWARE_H
 #define RECOMMENDER_SIZING_COST_AWARE_H
 
@@ -25,14 +27,14 @@ extern const double cost_aware_risk_price[RISK_COUNT];
 /* In the functions below, `state` is the state of one of cost_aware_rules. The rule must have
  * learnt at least one run. */
 
+/* Replaces the prior that `start` got in its options. `prior` must outlive the state. */
+void cost_aware_use_prior(void *state, const struct job_prior *prior);
+
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
 
 /* Forecast for an allocation of the next run. */
 struct cost_aware_outlook {
-	/* Probability that the allocation is too small. It has a lower bound that depends on
-	 * `runs`. */
-	double too_small;
-	bool told_by_number;   /* too_small is that lower bound */
+	double too_small;      /* probability that the allocation is too small */
 	double expected_waste; /* share of the expected peak, including failed attempts */
 	enum expert leading;   /* expert with the largest weight */
 	double leading_weight;

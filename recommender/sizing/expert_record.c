@@ -5,32 +5,6 @@
 
 #define HALF_LIFE 80.0 /* half-life of the weight of a ratio, in runs */
 
-/* Typical ratios and their weights: rounded quantiles over many jobs of five public sources. */
-#define PRIOR_ATOMS (RATIOS_MAX - PEAKS_SEEN_MAX)
-static const struct weighted_value prior_of_peaks[PRIOR_ATOMS] = {
-	{.30, .05},
-	{.60, .10},
-	{.85, .15},
-	{.97, .20},
-	{1.0, .22},
-	{1.06, .11},
-	{1.20, .08},
-	{1.40, .05},
-	{2.0, .025},
-	{4.0, .015},
-};
-static const struct weighted_value prior_of_inputs[PRIOR_ATOMS] = {
-	{.45, .05},
-	{.75, .08},
-	{.92, .17},
-	{.99, .20},
-	{1.0, .17},
-	{1.06, .14},
-	{1.20, .09},
-	{1.45, .05},
-	{2.1, .03},
-	{4.0, .02},
-};
 #define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* weight of the prior ratios, in runs */
 
 /* Removes the indices below `limit` from the order. Subtracts `limit` from all other indices. */
@@ -82,21 +56,26 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
+/* A job is at most this many times as restless as its prior says. A prior of steady neighbours may
+ * be far off, so the bound is never below twice what is usual (the deviation of the built-in
+ * prior). */
+#define SPREAD_MAX      2.0
+#define USUAL_DEVIATION 0.23
+
 /* Returns the job's spread of ratios relative to the prior ratios: below 1 for a steady job. */
 static double prior_spread(const struct expert_record *t, const double age_weight[PEAKS_SEEN_MAX],
-	const struct weighted_value *prior, double prior_weight)
+	const struct ratio_prior *prior, double prior_weight)
 {
-	double expected = 0, own = 0, weight = 0;
+	double expected = fmax(prior->deviation, 1e-6), own = 0, weight = 0;
 
-	for (size_t i = 0; i < PRIOR_ATOMS; i++)
-		expected += fabs(prior[i].value - 1) * prior[i].weight;
 	for (size_t i = 0; i < t->n; i++) {
-		double age = age_weight[t->n - 1 - i], off = fabs(t->at[i].ratio - 1);
+		double age = age_weight[t->n - 1 - i];
 
-		own += age * (off < 3 ? off : 3);
+		own += age * fmin(fabs(t->at[i].ratio - 1), RATIO_OFF_MAX);
 		weight += age;
 	}
-	return fmin((prior_weight + own / expected) / (prior_weight + weight), 2);
+	return fmin((prior_weight + own / expected) / (prior_weight + weight),
+		SPREAD_MAX * fmax(1, USUAL_DEVIATION / expected));
 }
 
 /* Returns the weight of a run. `other` is the prediction for that run, and `value` is the
@@ -112,9 +91,40 @@ static double likeness_of(double value, double other, double width)
 	return 0.1 + 0.9 * exp(-distance * distance / 2);
 }
 
+/* Moves the weights of the ratios that are lower bounds to the ratios above them, the smallest
+ * bound first. A bound above all ratios stays where it is, enlarged by BOUND_ALONE. */
+#define BOUND_ALONE 1.2
+static void spread_bounds(const struct expert_record *t, double weight[PEAKS_SEEN_MAX],
+	struct weighted_value made_up[PRIOR_ATOMS], double ratio[PEAKS_SEEN_MAX])
+{
+	for (size_t i = 0; i < t->n; i++) {
+		size_t k = t->order[i];
+		double bound = t->at[k].ratio, above = 0, share;
+
+		ratio[k] = bound;
+		if (!t->at[k].at_least)
+			continue;
+		for (size_t other = i + 1; other < t->n; other++)
+			above += weight[t->order[other]];
+		for (size_t other = 0; other < PRIOR_ATOMS; other++)
+			above += made_up[other].value > bound ? made_up[other].weight : 0;
+		if (!(above > 0)) {
+			ratio[k] = bound * BOUND_ALONE;
+			continue;
+		}
+		share = 1 + weight[k] / above;
+		weight[k] = 0;
+		for (size_t other = i + 1; other < t->n; other++)
+			weight[t->order[other]] *= share;
+		for (size_t other = 0; other < PRIOR_ATOMS; other++)
+			made_up[other].weight *= made_up[other].value > bound ? share : 1;
+	}
+}
+
 /* Merges two ascending sets: the observed ratios and the prior ones. */
 static void merge_ratios(const struct expert_record *t, const double weight[PEAKS_SEEN_MAX],
-	const struct weighted_value made_up[PRIOR_ATOMS], struct expert_ratios *ret)
+	const double ratio[PEAKS_SEEN_MAX], const struct weighted_value made_up[PRIOR_ATOMS],
+	struct expert_ratios *ret)
 {
 	size_t own = 0, other = 0;
 
@@ -122,9 +132,8 @@ static void merge_ratios(const struct expert_record *t, const double weight[PEAK
 	for (size_t i = 0; i < ret->n; i++) {
 		size_t k = own < t->n ? t->order[own] : 0;
 
-		if (own < t->n &&
-			(other == PRIOR_ATOMS || t->at[k].ratio <= made_up[other].value)) {
-			ret->at[i] = (struct weighted_value){t->at[k].ratio, weight[k]};
+		if (own < t->n && (other == PRIOR_ATOMS || ratio[k] <= made_up[other].value)) {
+			ret->at[i] = (struct weighted_value){ratio[k], weight[k]};
 			own++;
 		} else {
 			ret->at[i] = made_up[other++];
@@ -132,13 +141,12 @@ static void merge_ratios(const struct expert_record *t, const double weight[PEAK
 	}
 }
 
-void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,
-	enum ratio_purpose purpose, const struct ratio_options *o,
+void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
+	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret)
 {
-	const struct weighted_value *prior =
-		experts[expert].needs_input ? prior_of_inputs : prior_of_peaks;
-	double weight[PEAKS_SEEN_MAX], mean_stake = 0, prior_weight = o->prior_weight;
+	double weight[PEAKS_SEEN_MAX], ratio[PEAKS_SEEN_MAX], mean_stake = 0,
+							      prior_weight = o->prior_weight;
 	double spread = prior_spread(t, age_weight, prior, o->prior_weight);
 	struct weighted_value made_up[PRIOR_ATOMS];
 
@@ -160,10 +168,11 @@ void expert_record_ratios(const struct expert_record *t, enum expert expert, dou
 		prior_weight *= mean_stake;
 	for (size_t i = 0; i < PRIOR_ATOMS; i++) {
 		made_up[i] = (struct weighted_value){
-			fmax(1 + (prior[i].value - 1) * spread, 0.05),
-			prior_weight * prior[i].weight,
+			fmax(1 + (prior->at[i].value - 1) * spread, 0.05),
+			prior_weight * prior->at[i].weight,
 		};
 		ret->sum += made_up[i].weight;
 	}
-	merge_ratios(t, weight, made_up, ret);
+	spread_bounds(t, weight, made_up, ratio);
+	merge_ratios(t, weight, ratio, made_up, ret);
 }

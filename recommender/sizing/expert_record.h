@@ -5,6 +5,7 @@
 #define RECOMMENDER_SIZING_EXPERT_RECORD_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "recommender/sizing/experts.h"
@@ -15,6 +16,7 @@
 /* One run that the expert predicted. */
 struct expert_trial {
 	double ratio, value;     /* peak / prediction; prediction in bytes */
+	bool at_least;           /* the run was killed: its ratio is above `ratio` */
 	double stake;            /* duration of the run in seconds, or 1 */
 	double loss[PRICES_MAX]; /* cost if this were the only expert, for each price */
 	uint64_t run;            /* number of the run */
@@ -35,6 +37,14 @@ enum ratio_purpose {
 	FOR_CHANCE, /* all runs have the same weight */
 };
 
+/* Ratios that are expected of a job before it has ratios of its own (job_prior.h). */
+#define PRIOR_ATOMS 24
+struct ratio_prior {
+	struct weighted_value at[PRIOR_ATOMS]; /* ascending; the weights sum to 1 */
+	double deviation; /* mean distance of the values from 1, each at most RATIO_OFF_MAX */
+};
+#define RATIO_OFF_MAX 1.0
+
 struct ratio_options {
 	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
 	/* Runs with distant predictions weigh less, by a bell curve over the log of the ratio of the
@@ -45,15 +55,17 @@ struct ratio_options {
 /* Fills `ret` for expert_record_ratios: ret[i] is the weight of a ratio that is i runs old. */
 void expert_record_fade(double ret[PEAKS_SEEN_MAX]);
 
-#define RATIOS_MAX (PEAKS_SEEN_MAX + 10)
+#define RATIOS_MAX (PEAKS_SEEN_MAX + PRIOR_ATOMS)
 struct expert_ratios {
 	size_t n;
 	double sum;                           /* sum of the weights */
 	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
-/* Makes the set of ratios for a new prediction of `value` bytes. */
-void expert_record_ratios(const struct expert_record *t, enum expert expert, double value,
-	enum ratio_purpose purpose, const struct ratio_options *o,
+/* Makes the set of ratios for a new prediction of `value` bytes. The weight of a ratio that is only
+ * known to be above a bound goes to the ratios above that bound, in proportion to their weights (the
+ * estimator of Kaplan and Meier does the same). */
+void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
+	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);
 
 #endif

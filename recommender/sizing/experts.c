@@ -215,8 +215,19 @@ static double same_input_peak(const struct informed *q)
 	return n ? peak[n / 2] : NAN;
 }
 
+/* Returns the smallest value to predict: half the smallest peak, and less in proportion when the
+ * input is smaller than all inputs seen. */
+static double least_peak(const struct informed *q, double input)
+{
+	double least_input = INFINITY;
+
+	for (size_t i = 0; i < q->runs.n; i++)
+		least_input = fmin(least_input, q->runs.at[i].input);
+	return q->runs.at[q->rank[0]].peak / 2 * fmin(1, (input + 1) / (least_input + 1));
+}
+
 static void from_inputs(const struct peaks_seen *p, const struct ranked rank[PEAKS_SEEN_MAX],
-	double input, double reach, double ret[EXPERT_COUNT])
+	double input, double ret[EXPERT_COUNT])
 {
 	struct informed q;
 
@@ -224,9 +235,9 @@ static void from_inputs(const struct peaks_seen *p, const struct ranked rank[PEA
 	if (!q.runs.n)
 		return;
 
-	double smallest = q.runs.at[q.rank[0]].peak, largest = q.runs.at[q.rank[q.runs.n - 1]].peak;
+	double least = least_peak(&q, input);
 
-	ret[EXPERT_POWER] = fmin(fmax(power_at(&q, input), smallest / 2), reach * largest);
+	ret[EXPERT_POWER] = fmin(fmax(power_at(&q, input), least), ALLOCATION_MAX);
 	ret[EXPERT_SIMILAR] = similar_peak(&q);
 	ret[EXPERT_SAME] = same_input_peak(&q);
 	if (q.runs.n < 3)
@@ -236,11 +247,10 @@ static void from_inputs(const struct peaks_seen *p, const struct ranked rank[PEA
 	double line = line_at(&q.runs, input);
 
 	if (!isnan(line))
-		ret[EXPERT_LINE] = fmin(fmax(line, smallest / 2), reach * ret[EXPERT_LARGEST]);
+		ret[EXPERT_LINE] = fmin(fmax(line, least), ALLOCATION_MAX);
 }
 
-void experts_predict(const struct peaks_seen *p, double input, double reach,
-	double ret[EXPERT_COUNT])
+void experts_predict(const struct peaks_seen *p, double input, double ret[EXPERT_COUNT])
 {
 	struct ranked rank[PEAKS_SEEN_MAX];
 
@@ -251,5 +261,5 @@ void experts_predict(const struct peaks_seen *p, double input, double reach,
 	rank_by_peak(p, rank);
 	from_peaks(p, rank, ret);
 	if (input >= 0 && isfinite(input))
-		from_inputs(p, rank, input, reach, ret);
+		from_inputs(p, rank, input, ret);
 }

@@ -16,7 +16,7 @@ enum expert {
 	EXPERT_LARGEST_OF_5, /* largest of the newest five peaks */
 	EXPERT_LAST,
 	/* from peaks and input sizes */
-	EXPERT_LINE,    /* least squares, slope >= 0; at least half the smallest peak */
+	EXPERT_LINE,    /* least squares, slope >= 0; never far below all peaks */
 	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest input, by ratio */
 	EXPERT_POWER,   /* peak ~ input^`a`: least squares of logs; few runs: `a` is near 0.7 */
 	EXPERT_SIMILAR, /* third quartile; runs weigh by similarity of input and by age */
@@ -30,9 +30,8 @@ struct expert_row {
 };
 extern const struct expert_row experts[EXPERT_COUNT];
 
-/* Writes predictions in bytes; NaN = no prediction. LINE and POWER predict at most `reach` times
- * the largest peak. */
-void experts_predict(const struct peaks_seen *p, double input, double reach,
-	double ret[EXPERT_COUNT]);
+/* Writes predictions in bytes; NaN = no prediction. LINE and POWER also predict beyond the inputs
+ * and the peaks that were seen. */
+void experts_predict(const struct peaks_seen *p, double input, double ret[EXPERT_COUNT]);
 
 #endif

@@ -32,10 +32,13 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 #define PEAKS_CHANGE_RUNS 5
 bool rule_peaks_changed(const struct peaks_seen *p);
 
+struct job_prior;
 struct rule_options {
 	size_t window;     /* number of newest runs to use */
 	double percentile; /* 0..1 */
 	double margin;     /* added share: 0.2 = + 20 % */
+	/* What to expect of a new job (job_prior.h). NULL = built in. Read by auto. */
+	const struct job_prior *prior;
 };
 
 struct sizing_rule {
@@ -49,6 +52,8 @@ struct sizing_rule {
 	 * number of failed attempts so far. */
 	double (*retry)(void *state, double allocation, unsigned failures);
 	void (*learn)(void *state, const struct observation *o);
+	/* Learns that the need of a run was above o->peak. NULL = the rule cannot learn it. */
+	void (*learn_at_least)(void *state, const struct observation *o);
 };
 
 /* A `retry` that doubles the allocation. */
@@ -57,7 +62,6 @@ double rule_retry_double(void *state, double allocation, unsigned failures);
 extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_krr, rule_vpa,
 	rule_ponder;
 extern const struct sizing_rule rule_tovar;
-extern const struct sizing_rule rule_caq[3]; /* index: enum risk; cost_aware.h has auto's rules */
 
 /* Bytes. No machine has more, so retries stop here. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)

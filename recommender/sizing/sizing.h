@@ -75,7 +75,6 @@ struct sizing {
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
 	double memory_too_small;      /* probability that the next run needs more */
-	size_t memory_judged_by;      /* runs whose number bounds memory_too_small; 0 = no bound */
 	double memory_expected_waste; /* unused or lost memory / expected use */
 	double memory_low, memory_high;    /* 10th, 90th percentile of the peak, bytes */
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */

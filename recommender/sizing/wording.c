@@ -157,7 +157,7 @@ static void add_what(struct buf *b, const struct sizing *s)
 /* Appends the expected risk. Appends nothing if the risk is unknown. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
-	char words[WORDING_MAX], runs[WORDING_MAX];
+	char words[WORDING_MAX];
 
 	if (!isnan(s->memory_killed_at))
 		buf_addf(b, ": the newest run was killed for memory at %s",
@@ -166,9 +166,6 @@ static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 		buf_addf(b, ": attempt %zu, after smaller ones were too small", attempt);
 	else if (!isnan(s->memory_too_small)) {
 		buf_adds(b, ": ");
-		if (s->memory_judged_by)
-			buf_addf(b, "as far as %s can tell, ",
-				wording_runs(runs, s->memory_judged_by));
 		buf_addf(b, "%s of runs are expected to need more memory",
 			wording_share(words, s->memory_too_small));
 	}

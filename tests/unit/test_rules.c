@@ -61,23 +61,6 @@ static void rules_allocate_as_their_references(void **state)
 		{"ponder without input", &rule_ponder, false, {428, 1283, 1283, 1283, 2063, 2201},
 			3, 5008355},
 		{"tovar", &rule_tovar, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
-		{"caq economy", &rule_caq[RISK_ECONOMY], true,
-			{436, 2095, 896.909159410398, 1218.5770233048192, 908.12538977834,
-				1656.6978341760264},
-			4, 2862609.164992002},
-		{"caq balanced", &rule_caq[RISK_BALANCED], true,
-			{436, 2816.875, 896.909159410398, 1218.5770233048192, 1177,
-				2799.3539684445227},
-			4, 4102673.7995434296},
-		{"caq safe", &rule_caq[RISK_SAFE], true,
-			{436, 2816.875, 1276.75, 1276.75, 2095.75, 2799.3539684445227}, 2,
-			5033629.067819343},
-		{"caq economy without input", &rule_caq[RISK_ECONOMY], false,
-			{436, 2095, 1403.8, 1252.6037475051598, 1302.55, 1452.5578635014838}, 5,
-			3542997.380755094},
-		{"caq balanced without input", &rule_caq[RISK_BALANCED], false,
-			{436, 2816.875, 1403.8, 1252.6037475051598, 2050.7483343056074, 2089}, 3,
-			5271442.35589151},
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(table); k++) {
@@ -102,44 +85,29 @@ static void rules_allocate_as_their_references(void **state)
 	}
 }
 
-/* The published margins of the starting formula for a job with constant use. */
-static void caq_margin_shrinks_on_a_steady_job(void **state)
+/* The request of a job with constant use comes close to the use. */
+static void auto_margin_shrinks_on_a_steady_job(void **state)
 {
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
 	static const struct {
 		unsigned runs;
-		double mib;
-	} table[] = {{1, 1416}, {2, 1359}, {3, 1316}, {5, 1257}, {10, 1179}, {20, 1118}, {50, 1068},
-		{100, 1049}, {199, 1040}};
-	AUTO(freep) void *s = rule_new(&rule_caq[RISK_BALANCED]);
+		double most_mib;
+	} table[] = {{1, 1500}, {2, 1450}, {5, 1350}, {20, 1150}, {100, 1050}, {199, 1030}};
+	AUTO(freep) void *s = rule_new(rule);
 	struct observation o = {.peak = 1000 * MIB, .input = NAN, .duration = 60};
 	unsigned runs = 0;
+	double last = INFINITY;
 
-	assert_true(isnan(rule_caq[RISK_BALANCED].allocate(s, NAN)));
+	assert_true(isnan(rule->allocate(s, NAN)));
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (; runs < table[i].runs; runs++)
-			rule_caq[RISK_BALANCED].learn(s, &o);
-		assert_true(fabs(rule_caq[RISK_BALANCED].allocate(s, NAN) / MIB - table[i].mib) <
-			    1);
+			rule->learn(s, &o);
+		double asked = rule->allocate(s, NAN);
+
+		assert_true(asked >= 1000 * MIB && asked < table[i].most_mib * MIB);
+		assert_true(asked <= last);
+		last = asked;
 	}
-}
-
-static void caq_scales_with_the_peaks(void **state)
-{
-	AUTO(freep) void *small = rule_new(&rule_caq[RISK_BALANCED]);
-	AUTO(freep) void *large = rule_new(&rule_caq[RISK_BALANCED]);
-
-	for (unsigned i = 0; i < 30; i++) {
-		struct observation o = made_up_run(i, true);
-
-		rule_caq[RISK_BALANCED].learn(small, &o);
-		o.peak *= 64;
-		rule_caq[RISK_BALANCED].learn(large, &o);
-	}
-
-	double a = rule_caq[RISK_BALANCED].allocate(small, 3e6) - 16 * MIB,
-	       b = rule_caq[RISK_BALANCED].allocate(large, 3e6) - 16 * MIB;
-
-	assert_true(fabs(b / a - 64) < 1e-9);
 }
 
 static double cost_by_definition(const struct weighted_value *atom, size_t n, double a,
@@ -199,8 +167,6 @@ static const struct sizing_rule *const all_rules[] = {
 	&rule_vpa,
 	&rule_ponder,
 	&rule_tovar,
-	&rule_caq[RISK_BALANCED],
-	&rule_caq[RISK_SAFE],
 	&cost_aware_rules[RISK_BALANCED],
 	&cost_aware_rules[RISK_SAFE],
 };
@@ -306,24 +272,33 @@ static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, 1e9) < 2000 * MIB);
 }
 
-static void auto_extrapolates_with_a_cap(void **state)
+/* The request follows the law beyond the inputs seen, and the stated chance of a failure grows with
+ * the distance. */
+static void auto_extrapolates_in_both_directions(void **state)
 {
-	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+	static const struct {
+		double input, peak_mib;
+	} table[] = {{5e9, 500}, {20e9, 2000}, {60e9, 6000}, {1e12, 1e5}, {2e8, 20}};
+	double last = 0;
 
 	for (unsigned i = 0; i < 30; i++) {
-		struct observation o = {(100 + 100.0 * (i % 10)) * MIB, 1e9 * (1 + i % 10), 60};
+		struct observation o = {100.0 * (1 + i % 10) * MIB, 1e9 * (1 + i % 10), 60};
 
-		cost_aware_rules[RISK_BALANCED].learn(s, &o);
+		rule->learn(s, &o);
 	}
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		double asked = rule->allocate(s, table[i].input);
+		struct cost_aware_outlook o;
 
-	double inside = cost_aware_rules[RISK_BALANCED].allocate(s, 5e9),
-	       above = cost_aware_rules[RISK_BALANCED].allocate(s, 20e9);
-	double beyond = cost_aware_rules[RISK_BALANCED].allocate(s, 1e12);
-
-	assert_true(inside > 500 * MIB && inside < 800 * MIB);
-	assert_true(above > 1800 * MIB); /* twice the largest input seen */
-	assert_true(beyond < 4 * 3 * 1000 * MIB &&
-		    beyond >= above); /* limit: 3 times the largest peak, plus a margin */
+		assert_true(asked > 0.95 * table[i].peak_mib * MIB);
+		assert_true(asked < 1.5 * table[i].peak_mib * MIB + 50 * MIB);
+		cost_aware_outlook(s, table[i].input, asked, &o);
+		if (table[i].input > 5e9)
+			assert_true(o.too_small > last);
+		last = o.too_small;
+	}
 }
 
 static void outlook_gives_less_risk_to_larger_allocations(void **state)
@@ -348,29 +323,93 @@ static void outlook_gives_less_risk_to_larger_allocations(void **state)
 	assert_true(o.too_small > 0.99);
 }
 
-/* All runs had the same peak. After n runs the stated risk is at least 0.5 / (n + 2). */
-static void no_risk_is_stated_below_what_the_runs_can_tell(void **state)
+/* The stated chance and the stated range must agree, whatever the history. */
+static void chance_and_range_do_not_contradict_each_other(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
-	static const struct {
-		unsigned n;
-		double least;
-	} table[] = {{1, 1 / 6.0}, {2, 1 / 8.0}, {3, 1 / 10.0}, {10, 1 / 24.0}, {50, 1 / 104.0}};
-	unsigned learnt = 0;
+	struct cost_aware_outlook o;
 
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+	for (unsigned i = 0; i < 60; i++) {
+		struct observation run = made_up_run(i, i % 2);
+
+		cost_aware_rules[RISK_BALANCED].learn(s, &run);
+		for (double share = 0.05; share < 1; share += 0.05) {
+			double at = cost_aware_quantile(s, 3e6, share);
+
+			cost_aware_outlook(s, 3e6, at, &o);
+			assert_true(o.too_small <= 1 - share + 1e-9);
+			cost_aware_outlook(s, 3e6, at * (1 - 1e-9), &o);
+			assert_true(o.too_small >= 1 - share - 1e-9);
+		}
+	}
+}
+
+/* Killed runs raise the request and the chance, but less than runs that needed far more. */
+static void a_killed_run_is_a_lower_bound(void **state)
+{
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	double asked[4], chance[4];
+
+	for (unsigned k = 0; k < ARRAY_LEN(asked); k++) {
+		AUTO(freep) void *s = rule_new(rule);
 		struct cost_aware_outlook o;
 
-		for (; learnt < table[i].n; learnt++)
-			cost_aware_rules[RISK_BALANCED].learn(s,
-				&(struct observation){1000 * MIB, NAN, 60});
-		cost_aware_outlook(s, NAN, 8000 * MIB, &o);
-		assert_true(o.told_by_number);
-		assert_true(fabs(o.too_small - table[i].least) < 1e-9);
-		/* This lower bound does not matter for a request below every observed peak. */
-		cost_aware_outlook(s, NAN, 500 * MIB, &o);
-		assert_false(o.told_by_number);
-		assert_true(o.too_small > 0.9);
+		for (unsigned i = 0; i < 20; i++) {
+			struct observation run = {(1000 + 10 * (i % 5)) * MIB, NAN, 60};
+
+			if (i % 5 < 4 || k == 0)
+				rule->learn(s, &run);
+			else if (k == 1)
+				rule->learn_at_least(s, &run);
+			else
+				rule->learn(s, &(struct observation){k * 1000 * MIB, NAN, 60});
+		}
+		asked[k] = rule->allocate(s, NAN);
+		cost_aware_outlook(s, NAN, 1100 * MIB, &o);
+		chance[k] = o.too_small;
+	}
+	assert_true(asked[0] < asked[1] && asked[1] < asked[3]);
+	assert_true(chance[0] < chance[1] && chance[1] <= chance[2]);
+	assert_true(asked[1] > 1040 * MIB && asked[1] < 2000 * MIB);
+}
+
+/* Levels of risk are a choice where peaks differ: strictly ascending, by more than rounding. */
+static void levels_of_risk_differ(void **state)
+{
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
+
+	for (unsigned i = 0; i < 60; i++) {
+		struct observation run = {(500 + 7 * (i * i % 11)) * MIB, NAN, 60};
+		double at[RISK_COUNT];
+
+		cost_aware_rules[RISK_BALANCED].learn(s, &run);
+		cost_aware_allocations(s, NAN, at);
+		if (i < 12)
+			continue;
+		assert_true(at[RISK_BALANCED] >= at[RISK_ECONOMY] + MIB);
+		assert_true(at[RISK_SAFE] >= at[RISK_BALANCED] + MIB);
+		assert_true(at[RISK_SAFE] < 2 * at[RISK_ECONOMY]);
+	}
+}
+
+/* The second attempt ends most retries, and is never a small step. */
+static void attempts_grow_geometrically(void **state)
+{
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+
+	for (unsigned i = 0; i < 40; i++) {
+		struct observation run = made_up_run(i, false);
+
+		rule->learn(s, &run);
+	}
+	double attempt = rule->allocate(s, NAN);
+
+	for (unsigned failures = 1; failures < 4; failures++) {
+		double next = rule->retry(s, attempt, failures);
+
+		assert_true(next >= 1.5 * attempt && next <= 2.5 * attempt);
+		attempt = next;
 	}
 }
 
@@ -400,17 +439,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_allocate_as_their_references),
-		cmocka_unit_test(caq_margin_shrinks_on_a_steady_job),
-		cmocka_unit_test(caq_scales_with_the_peaks),
+		cmocka_unit_test(auto_margin_shrinks_on_a_steady_job),
 		cmocka_unit_test(cheapest_allocation_agrees_with_brute_force),
 		cmocka_unit_test(every_allocation_is_finite_and_positive),
 		cmocka_unit_test(more_runs_than_remembered_do_no_harm),
 		cmocka_unit_test(vpa_fades_as_ever_after_any_number_of_runs),
 		cmocka_unit_test(auto_forgets_what_was_before_a_lasting_change),
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
-		cmocka_unit_test(auto_extrapolates_with_a_cap),
+		cmocka_unit_test(auto_extrapolates_in_both_directions),
 		cmocka_unit_test(outlook_gives_less_risk_to_larger_allocations),
-		cmocka_unit_test(no_risk_is_stated_below_what_the_runs_can_tell),
+		cmocka_unit_test(chance_and_range_do_not_contradict_each_other),
+		cmocka_unit_test(a_killed_run_is_a_lower_bound),
+		cmocka_unit_test(levels_of_risk_differ),
+		cmocka_unit_test(attempts_grow_geometrically),
 		cmocka_unit_test(a_dearer_failure_asks_for_more),
 	};
 

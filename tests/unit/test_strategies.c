@@ -301,15 +301,16 @@ static void auto_uses_an_announced_input(void **state)
 	far = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e15}, &arena);
 	/* An input of 0 bytes is an input, and not an unknown one. */
 	empty = size_with("auto", &t, &(struct sizing_options){.input_given = true}, &arena);
-	assert_true(empty.demand.memory_bytes > 390 * MIB &&
+	assert_true(empty.demand.memory_bytes > 90 * MIB &&
 		    empty.demand.memory_bytes < small.demand.memory_bytes);
 	assert_true(small.demand.memory_bytes > 400 * MIB && small.demand.memory_bytes < 700 * MIB);
 	assert_true(large.demand.memory_bytes > 3100 * MIB &&
 		    large.demand.memory_bytes < 3700 * MIB);
-	assert_true(far.demand.memory_bytes < 4 * 3 * 3100 * MIB);
+	assert_true(far.demand.memory_bytes > 1000 * large.demand.memory_bytes &&
+		    far.demand.memory_bytes <= ALLOCATION_MAX);
 	assert_string_equal(explained(&far, "announced input"),
-		"memory: the announced input is 1e+05 times the largest seen; predictions go no "
-		"further than three times the largest peak");
+		"memory: the announced input is 1e+05 times the largest seen: the chance of a "
+		"failure grows with its square");
 	assert_null(explained(&large, "announced input"));
 }
 
@@ -404,7 +405,7 @@ static void a_later_attempt_asks_for_more(void **state)
 
 	struct sizing s = size_with("auto", &t, &(struct sizing_options){.attempt = 2}, &arena);
 
-	assert_true(fabs(s.demand.memory_bytes / MIB - 3150) < 1e-6);
+	assert_true(s.demand.memory_bytes > 3000 * MIB && s.demand.memory_bytes < 3300 * MIB);
 	s = size_with("auto", &t, &(struct sizing_options){.attempt = 1000000}, &arena);
 	assert_true(s.demand.memory_bytes <= ALLOCATION_MAX);
 }

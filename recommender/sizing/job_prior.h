@@ -1,0 +1,40 @@
+/* What is expected of a job before its own runs tell: ratios of peak to prediction, and how far the
+ * stated chances can be trusted. Learnt from the other jobs of the same history (neighbours.h), or
+ * built in. Private to recommender/. */
+#ifndef RECOMMENDER_SIZING_JOB_PRIOR_H
+#define RECOMMENDER_SIZING_JOB_PRIOR_H
+
+#include "recommender/sizing/expert_record.h"
+
+/* Stages of a job, by its number of runs: 1, 2 to 3, 4 to 9, 10 and more. The second peak of a job
+ * differs from its first by more than the 21st from the largest of twenty. */
+#define JOB_STAGES 4
+size_t job_prior_stage(size_t runs);
+
+struct job_prior {
+	struct ratio_prior ratios[JOB_STAGES][EXPERT_COUNT];
+	/* The odds of a failure are these many times the odds that the ratios tell. */
+	double odds[JOB_STAGES];
+};
+
+/* Return the ratios, and the factor of the odds, for a job with `runs` earlier runs. `p` NULL =
+ * built in. */
+const struct ratio_prior *job_prior_ratios(const struct job_prior *p, enum expert expert,
+	size_t runs);
+double job_prior_odds(const struct job_prior *p, size_t runs);
+extern const double job_prior_usual_odds[JOB_STAGES]; /* the built-in factors */
+
+/* Weighted ratios of other jobs, to summarise. */
+struct ratio_sample {
+	size_t n, room;
+	struct weighted_value *at; /* malloc'ed */
+	double weight;             /* sum of the weights: number of jobs */
+};
+void ratio_sample_add(struct ratio_sample *s, double ratio, double weight);
+
+/* Summarises the ratios of one expert at each stage. The built-in ratios join in, and so do those of
+ * other stages, with the weight of some jobs. */
+void job_prior_summarise(struct job_prior *p, enum expert expert,
+	const struct ratio_sample sample[JOB_STAGES]);
+
+#endif

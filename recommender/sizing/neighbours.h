@@ -1,0 +1,31 @@
+/* What the other jobs of a history teach about a job with few runs. Steady neighbours make a steady
+ * job's first request small, and the chances that are told are corrected by what came of them.
+ *
+ * The caller adds the newest runs of up to NEIGHBOUR_JOBS_MAX jobs, then calls neighbours_finish.
+ * From then on the object is immutable, and any thread may read it. */
+#ifndef RECOMMENDER_SIZING_NEIGHBOURS_H
+#define RECOMMENDER_SIZING_NEIGHBOURS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct neighbour_run {
+	double peak, input, duration; /* bytes, bytes, seconds; NaN = unknown */
+	bool at_least;                /* the run was killed: its need was above `peak` */
+};
+
+#define NEIGHBOUR_JOBS_MAX 200 /* jobs that are learnt from */
+#define NEIGHBOUR_RUNS_MAX 30  /* newest runs of each */
+
+struct neighbours;
+struct neighbours *neighbours_new(void);
+/* Runs are oldest first. Runs without a peak are ignored. */
+void neighbours_add_job(struct neighbours *n, const struct neighbour_run *run, size_t n_runs);
+void neighbours_finish(struct neighbours *n);
+void neighbours_free(struct neighbours *n);
+
+/* Returns NULL when `n` is NULL or has no job with two runs. */
+struct job_prior;
+const struct job_prior *neighbours_prior(const struct neighbours *n);
+
+#endif
