@@ -484,9 +484,11 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	struct cost_pool cost = pool_experts(s, s->risk, FOR_COST);
 
 	waste.failure = waste.fixed = 0;
-	o.expected_waste =
-		cost_pool_cost(&cost, allocation, cost_pool_below(&cost, allocation), &waste) /
-		cost_pool_sum(&cost);
+	o.expected_waste = cost_pool_sum(&cost) >= cost_pool_weight(&cost) ?
+				   cost_pool_cost(&cost, allocation,
+					   cost_pool_below(&cost, allocation), &waste) /
+					   cost_pool_sum(&cost) :
+				   (double)NAN; /* less than a byte is expected */
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
 		if (s->weight[s->risk][e] > o.leading_weight) {
 			o.leading = (enum expert)e;
