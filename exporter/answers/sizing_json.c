@@ -155,7 +155,7 @@ static json_t *apply_json(const struct warnings *w)
 	for (size_t i = 0; i < w->n; i++)
 		if (warning_rows[w->at[i].code].unsafe)
 			json_push(because, json_text(warning_rows[w->at[i].code].code));
-	json_put(o, "safe", warnings_allow_apply(w) ? json_true() : json_false());
+	json_put(o, "safe", json_boolean(warnings_allow_apply(w)));
 	json_put(o, "because", because);
 	return o;
 }
@@ -173,7 +173,7 @@ void sizing_json_put(json_t *o, const struct sizing *s)
 	json_put(o, "cpu", cpu_json(s));
 	json_put(o, "duration", duration_json(s));
 	json_put(o, "hindsight", both_hindsights_json(s));
-	json_put(o, "split_job", s->split_label ? json_true() : json_false());
+	json_put(o, "split_job", json_boolean(warnings_have(&s->warnings, WARNING_MIXED_JOBS)));
 	json_put(o, "explain", explain_json(s));
 }
 

@@ -3,6 +3,7 @@
  * divides memory by 1024 once too often, and so requests 128 MiB for any memory below 107 GiB.
  * Second, it counts GPUs by their summed utilisation, and so counts two GPUs at 40 % as one. */
 #include "recommender/plausible.h"
+#include "recommender/sizing/run_warnings.h"
 #include "recommender/sizing/strategy.h"
 
 #include <math.h>
@@ -182,6 +183,7 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	judge_baseline(&s, runs, &used, options, arena);
 	if (options->attempt > 1)
 		s.memory_too_small = s.memory_expected_waste = NAN;
+	run_warnings_add(&s, &used, options, arena);
 	sizing_summary(&s, options, arena);
 	*ret = s;
 	return 0;

@@ -1,64 +1,82 @@
 /* Detects different jobs under one name. Two conditions must be true: the best constant allocation
  * would waste at least half of the use, and either input sizes explain the peaks or the peaks form
- * two groups. */
+ * two groups. Then looks for a property of the runs that tells the groups apart. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "recommender/run_labels.h"
 #include "recommender/sizing/strategy.h"
 
-#define RUNS_MIN      10
-#define WASTE_MIN     0.5
-#define EXPLAINED_MIN 0.5 /* share of the variance of log peaks that the input explains */
-#define GROUPED_MIN   0.8 /* share of that variance that two groups explain */
-#define GROUP_MIN     3   /* runs in the smaller group */
+#define RUNS_MIN       10
+#define WASTE_MIN      0.5
+#define EXPLAINED_MIN  0.5 /* share of the variance of log peaks that the input explains */
+#define GROUPED_MIN    0.8 /* share of that variance that two groups explain */
+#define GROUP_MIN      3   /* runs in the smaller group */
+#define TOLD_APART_MIN 0.9 /* share of each group that a property assigns correctly */
+#define DIFFERENCE_MAX 300
+#define VALUE_SHOWN    40 /* bytes of a label's name or value in a sentence */
+
+/* The peak is first, so that stats_ascending can sort by it. */
+struct grouped_run {
+	double peak;
+	const struct run *run;
+};
+
+/* Runs in ascending order of their peak. Those from `upper` on are the upper group. */
+struct groups {
+	size_t n, upper;
+	struct grouped_run *of;
+};
 
 /* Returns the waste of the best constant allocation, as a share of the used memory. If a run does
- * not fit, its allocation is doubled until the run fits. `peak` is in ascending order. */
-static double least_constant_waste(const double *peak, size_t n)
+ * not fit, its allocation is doubled until the run fits. */
+static double least_constant_waste(const struct groups *g)
 {
 	double best = INFINITY, used = 0;
 
-	for (size_t i = 0; i < n; i++)
-		used += peak[i];
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < g->n; i++)
+		used += g->of[i].peak;
+	for (size_t i = 0; i < g->n; i++) {
 		double waste = 0;
 
-		for (size_t k = 0; k < n && waste < best; k++) {
-			double a = peak[i];
+		for (size_t k = 0; k < g->n && waste < best; k++) {
+			double a = g->of[i].peak;
 
-			while (a < peak[k]) {
+			while (a < g->of[k].peak) {
 				waste += a;
 				a *= 2;
 			}
-			waste += a - peak[k];
+			waste += a - g->of[k].peak;
 		}
 		best = fmin(best, waste);
 	}
 	return best / used;
 }
 
-/* Finds the split of ascending logarithms that explains most of the variance. Returns the explained
- * share. */
-static double two_groups(const double *log_peak, size_t n, size_t *ret_first_of_upper)
+/* Finds the split of the logarithms of the peaks that explains most of their variance. Sets
+ * `upper`, and returns the explained share. */
+static double two_groups(struct groups *g)
 {
-	double sum = 0, squares = 0, lower = 0, best = 0;
+	double n = (double)g->n, sum = 0, squares = 0, lower = 0, best = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		sum += log_peak[i];
-		squares += log_peak[i] * log_peak[i];
+	for (size_t i = 0; i < g->n; i++) {
+		sum += log(g->of[i].peak);
+		squares += log(g->of[i].peak) * log(g->of[i].peak);
 	}
 
-	double total = squares - sum * sum / (double)n;
+	double total = squares - sum * sum / n;
 
-	for (size_t i = 1; i < n; i++) {
-		lower += log_peak[i - 1];
+	for (size_t i = 1; i < g->n; i++) {
+		lower += log(g->of[i - 1].peak);
 
-		double difference = lower / (double)i - (sum - lower) / (double)(n - i);
-		double between = (double)i * (double)(n - i) / (double)n * difference * difference;
+		double below = (double)i, above = n - below;
+		double difference = lower / below - (sum - lower) / above;
+		double between = below * above / n * difference * difference;
 
-		if (i >= GROUP_MIN && n - i >= GROUP_MIN && between > best) {
+		if (i >= GROUP_MIN && g->n - i >= GROUP_MIN && between > best) {
 			best = between;
-			*ret_first_of_upper = i;
+			g->upper = i;
 		}
 	}
 	return total > 0 ? best / total : 0;
@@ -66,14 +84,14 @@ static double two_groups(const double *log_peak, size_t n, size_t *ret_first_of_
 
 /* Returns the share of the variance of log peaks that a line over log input explains. NaN = too few
  * inputs. */
-static double explained_by_input(const struct runs *used)
+static double explained_by_input(const struct groups *g)
 {
 	double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 
-	for (size_t i = 0; i < used->n; i++) {
-		double input = used->run[i].input_bytes, peak = run_needs_memory(&used->run[i]);
+	for (size_t i = 0; i < g->n; i++) {
+		double input = g->of[i].run->input_bytes, peak = g->of[i].peak;
 
-		if (!(input > 0 && peak > 0))
+		if (!(input > 0))
 			continue;
 		n++;
 		x += log(input);
@@ -88,45 +106,178 @@ static double explained_by_input(const struct runs *used)
 	return n >= RUNS_MIN && vx > 1e-9 && vy > 1e-9 ? c * c / (vx * vy) : (double)NAN;
 }
 
-void mixed_jobs_advise(struct sizing *s, const struct runs *used, bool announced,
+/* ---- a property that tells the groups apart ---- */
+
+/* A property of runs: a label, or with `text` a member of struct run. */
+struct property {
+	struct slice label;
+	const char *(*text)(const struct run *);
+};
+
+static const char *attempt_of(const struct run *r)
+{
+	return r->attempt >= 2 ? "retry" : r->attempt == 1 ? "first attempt" : NULL;
+}
+
+static const char *instance_type_of(const struct run *r)
+{
+	return r->instance_type;
+}
+
+static const char *host_of(const struct run *r)
+{
+	return r->host;
+}
+
+static struct slice value_of(const struct run *r, const struct property *p)
+{
+	const char *text = p->text ? p->text(r) : NULL;
+
+	if (!p->text)
+		return run_labels_find(r->labels, p->label);
+	return (struct slice){text, text ? strlen(text) : 0};
+}
+
+/* Assigns each run to the group of most OTHER runs with the same value. A value that differs in
+ * each run, such as the id of a run, therefore assigns no run. Returns true if the property assigns
+ * most runs of both groups correctly. `*ret` gets a typical value of each group. */
+static bool told_by_text(const struct groups *g, const struct property *p, struct arena *arena,
+	struct slice ret[2])
+{
+	struct slice *value = arena_alloc(arena, g->n * sizeof *value);
+	size_t right[2] = {0};
+
+	for (size_t i = 0; i < g->n; i++)
+		value[i] = value_of(g->of[i].run, p);
+	for (size_t i = 0; i < g->n; i++) {
+		bool upper = i >= g->upper;
+		int votes = 0;
+
+		for (size_t k = 0; k < g->n; k++)
+			if (k != i && value[i].data && slice_equal(value[i], value[k]))
+				votes += (k >= g->upper) == upper ? 1 : -1;
+		if (votes > 0 && right[upper]++ == 0)
+			ret[upper] = value[i];
+	}
+	return (double)right[0] >= TOLD_APART_MIN * (double)g->upper &&
+	       (double)right[1] >= TOLD_APART_MIN * (double)(g->n - g->upper);
+}
+
+/* Finds a label that tells the groups apart. It looks at the labels of the two runs with the lowest
+ * and the highest peak. */
+static bool told_by_label(const struct groups *g, struct arena *arena, struct property *ret,
+	struct slice ret_value[2])
+{
+	const struct run *ends[] = {g->of[0].run, g->of[g->n - 1].run};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		struct scan s = run_labels_scan(ends[i]->labels);
+		struct run_label l;
+
+		while (run_labels_next(&s, &l)) {
+			*ret = (struct property){.label = l.name};
+			if (told_by_text(g, ret, arena, ret_value))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- sentences ---- */
+
+static void add_value(struct buf *b, struct slice value)
+{
+	buf_addf(b, "\"%.*s%s\"", (int)(value.len < VALUE_SHOWN ? value.len : VALUE_SHOWN),
+		value.data, value.len > VALUE_SHOWN ? "..." : "");
+}
+
+static void add_values(struct buf *b, const struct slice value[2], const char *advice)
+{
+	buf_adds(b, " tells them apart (such as ");
+	add_value(b, value[0]);
+	buf_adds(b, " below, ");
+	add_value(b, value[1]);
+	buf_addf(b, " above): %s.", advice);
+}
+
+#define GIVE_NAMES "give them job names of their own"
+
+/* Appends the property that tells the groups apart, and what to do. */
+static void add_difference(struct buf *b, const struct groups *g, struct arena *arena)
+{
+	static const struct {
+		const char *words;
+		struct property property;
+		const char *advice;
+	} others[] = {
+		{"attempt", {.text = attempt_of}, GIVE_NAMES},
+		{"instance type", {.text = instance_type_of},
+			"size the job for each type, or use one type"},
+		{"host", {.text = host_of},
+			"size the job for each host, or look for the difference"},
+	};
+	struct slice value[2];
+	struct property label;
+
+	if (told_by_label(g, arena, &label, value)) {
+		buf_adds(b, "The label ");
+		add_value(b, label.label);
+		add_values(b, value, GIVE_NAMES);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (told_by_text(g, &others[i].property, arena, value)) {
+			buf_addf(b, "The %s", others[i].words);
+			add_values(b, value, others[i].advice);
+			return;
+		}
+	buf_adds(b,
+		"Neither input size, labels, attempt, instance type nor host tells them apart: " GIVE_NAMES
+		".");
+}
+
+static void warn_of_inputs(struct sizing *s, const struct groups *g, double waste, double explained,
 	struct arena *arena)
 {
-	double *peak = arena_alloc(arena, (used->n + 1) * sizeof *peak);
+	warnings_add(&s->warnings, arena, WARNING_MIXED_JOBS, g->n,
+		"No single request fits these %zu runs (the best would waste %.0f %%), and the "
+		"input size explains %.0f %% of the difference. Announce it with each run "
+		"(RIGHTSIZE_INPUT_BYTES), or give small and large inputs job names of their own.",
+		g->n, 100 * waste, 100 * explained);
+}
+
+static void warn_of_groups(struct sizing *s, const struct groups *g, double waste,
+	struct arena *arena)
+{
+	AUTO(buf_done) struct buf difference = BUF_MAX(DIFFERENCE_MAX);
 	char low[WORDING_MAX], high[WORDING_MAX];
-	size_t n = 0, upper = 0;
+
+	add_difference(&difference, g, arena);
+	warnings_add(&s->warnings, arena, WARNING_MIXED_JOBS, g->n,
+		"These runs fall in two groups, %zu with peaks up to %s and %zu from %s on, and no "
+		"single request fits both (the best would waste %.0f %%). %s",
+		g->upper, wording_bytes(low, g->of[g->upper - 1].peak), g->n - g->upper,
+		wording_bytes(high, g->of[g->upper].peak), 100 * waste, buf_text(&difference));
+}
+
+void mixed_jobs_warn(struct sizing *s, const struct runs *used, bool announced, struct arena *arena)
+{
+	struct groups g = {.of = arena_alloc(arena, (used->n + 1) * sizeof *g.of)};
 
 	for (size_t i = 0; i < used->n; i++)
 		if (run_needs_memory(&used->run[i]) > 0)
-			peak[n++] = run_needs_memory(&used->run[i]);
-	if (n < RUNS_MIN)
+			g.of[g.n++] = (struct grouped_run){
+				run_needs_memory(&used->run[i]), &used->run[i]};
+	if (g.n < RUNS_MIN)
 		return;
-	qsort(peak, n, sizeof *peak, stats_ascending);
+	qsort(g.of, g.n, sizeof *g.of, stats_ascending);
 
-	double waste = least_constant_waste(peak, n), explained = explained_by_input(used);
+	double waste = least_constant_waste(&g), explained = explained_by_input(&g);
 
-	if (waste < WASTE_MIN)
+	if (waste < WASTE_MIN || (explained >= EXPLAINED_MIN && announced))
 		return;
-	if (explained >= EXPLAINED_MIN && announced)
-		return;
-	if (explained >= EXPLAINED_MIN) {
-		s->split_label = true;
-		sizing_explain(s, arena,
-			"split: no single request fits these runs (the best would waste %.0f %%), "
-			"and the input size explains %.0f %% of the difference: announce it with "
-			"each run (RIGHTSIZE_INPUT_BYTES), or give small and large inputs names of "
-			"their own",
-			100 * waste, 100 * explained);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		peak[i] = log(peak[i]);
-	if (two_groups(peak, n, &upper) < GROUPED_MIN)
-		return;
-	s->split_label = true;
-	sizing_explain(s, arena,
-		"split: these runs fall in two groups, %zu with peaks up to %s and %zu from %s "
-		"on, and no single request fits both (the best would waste %.0f %%): give them "
-		"names of their own",
-		upper, wording_bytes(low, exp(peak[upper - 1])), n - upper,
-		wording_bytes(high, exp(peak[upper])), 100 * waste);
+	if (explained >= EXPLAINED_MIN)
+		warn_of_inputs(s, &g, waste, explained, arena);
+	else if (two_groups(&g) >= GROUPED_MIN)
+		warn_of_groups(s, &g, waste, arena);
 }

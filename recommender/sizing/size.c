@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "recommender/plausible.h"
+#include "recommender/sizing/run_warnings.h"
 
 const char *sizing_confidence_name(enum confidence c)
 {
@@ -205,8 +206,8 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 		sizing_duration(&s, runs, &used, options, arena);
 		sizing_cpu(&s, m, &used, options, arena);
 		sizing_explain_waits(&s, &used, arena);
-		mixed_jobs_advise(&s, &used, !isnan(sizing_next_input(options)), arena);
 	}
+	run_warnings_add(&s, &used, options, arena);
 	sizing_summary(&s, options, arena);
 	*ret = s;
 	return 0;

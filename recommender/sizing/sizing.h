@@ -84,7 +84,6 @@ struct sizing {
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
 	size_t memory_kills;       /* OOM kills that count as runs; if any, confidence is low */
-	bool split_label;          /* the name seems to cover different jobs; see `explain` */
 
 	struct warnings warnings;
 
@@ -106,7 +105,7 @@ struct sizing_options {
 	bool margin_given;
 	double input_bytes; /* input size announced for the next run; 0 is valid if input_given */
 	bool input_given;
-	size_t attempt; /* number of the next attempt: 2 = first retry; 0 counts as 1 */
+	size_t attempt;       /* number of the next attempt: 2 = first retry; 0 counts as 1 */
 	enum cpu_for cpu_for; /* read by auto */
 	/* Other jobs of the same history and namespace, to learn from (neighbours.h). NULL =
 	 * none. */

@@ -118,9 +118,9 @@ void sizing_summary(struct sizing *s, const struct sizing_options *options, stru
 
 void sizing_explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);
 
-/* Sets split_label and explains it if the name seems to cover different jobs. `announced`: the next
- * run's input size is known. */
-void mixed_jobs_advise(struct sizing *s, const struct runs *used, bool announced,
+/* Adds a warning if the name seems to cover different jobs. `announced`: the next run's input size
+ * is known. */
+void mixed_jobs_warn(struct sizing *s, const struct runs *used, bool announced,
 	struct arena *arena);
 
 /* ---- replay of runs to a rule ---- */

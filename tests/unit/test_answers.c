@@ -155,7 +155,6 @@ static void recommendations_are_as_recorded(void **state)
 		.memory_killed_at = NAN,
 		.hindsight = {1, 0, 0.25},
 		.hindsight_baseline = {1, 1, 1.5},
-		.split_label = true,
 		.summary = "Ask for 1 CPU and 256 MiB of memory.",
 		.n_explain = 2,
 		.explain = {"cpu 1: the average of 2 runs is 1 core",

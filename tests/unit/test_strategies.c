@@ -58,7 +58,7 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 		assert_non_null(explained(&s, "cpu "));
 		assert_non_null(explained(&s, "duration"));
 		assert_non_null(explained(&s, "gpu 0"));
-		assert_false(s.split_label);
+		assert_false(warnings_have(&s.warnings, WARNING_MIXED_JOBS));
 	}
 }
 
@@ -314,29 +314,6 @@ static void auto_uses_an_announced_input(void **state)
 	assert_null(explained(&large, "announced input"));
 }
 
-static void a_mixed_name_is_told_to_split(void **state)
-{
-	static struct test_runs by_input, two_groups, wild;
-	AUTO(arena_done) struct arena arena = {0};
-	struct sizing s;
-
-	add_runs_by_input(&by_input, 30);
-	s = size_with("auto", &by_input, &defaults, &arena);
-	assert_true(s.split_label);
-	assert_non_null(explained(&s, "the input size explains"));
-	s = size_with("auto", &by_input, &(struct sizing_options){.input_bytes = 1e9}, &arena);
-	assert_false(s.split_label); /* the input size is already given */
-	for (size_t i = 0; i < 20; i++)
-		test_run_succeeded(&two_groups, 1, (i % 2 ? 4000 : 500 + (double)i) * MIB);
-	s = size_with("auto", &two_groups, &defaults, &arena);
-	assert_true(s.split_label);
-	assert_non_null(explained(&s, "10 with peaks up to 518 MiB and 10 from 3.91 GiB on"));
-	for (size_t i = 0; i < 20; i++)
-		test_run_succeeded(&wild, 1, exp2((double)(i * 7 % 20) / 4) * 100 * MIB);
-	s = size_with("auto", &wild, &defaults, &arena);
-	assert_false(s.split_label); /* there is no way to split */
-}
-
 static void vram_and_gpus_are_sized(void **state)
 {
 	static struct test_runs t;
@@ -462,7 +439,6 @@ int main(void)
 		cmocka_unit_test(a_kill_for_memory_says_nothing_of_disk_vram_and_time),
 		cmocka_unit_test(auto_answers_when_there_were_only_kills),
 		cmocka_unit_test(auto_uses_an_announced_input),
-		cmocka_unit_test(a_mixed_name_is_told_to_split),
 		cmocka_unit_test(vram_and_gpus_are_sized),
 		cmocka_unit_test(options_reach_the_rules),
 		cmocka_unit_test(a_later_attempt_asks_for_more),

@@ -1,0 +1,13 @@
+/* Warnings that follow from the runs of a job: how many were measured and how well, how the newest
+ * ones differ from the others, and what they left unused. How runs ended is not looked at here. */
+#ifndef RECOMMENDER_SIZING_RUN_WARNINGS_H
+#define RECOMMENDER_SIZING_RUN_WARNINGS_H
+
+#include "recommender/sizing/sizing.h"
+
+/* Adds the warnings to `s`. `used`: the successful runs that the sizing used, newest first; may be
+ * empty. Reads s->runs, the number of measured runs. */
+void run_warnings_add(struct sizing *s, const struct runs *used,
+	const struct sizing_options *options, struct arena *arena);
+
+#endif
