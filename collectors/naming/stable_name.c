@@ -322,3 +322,51 @@ void stable_name_drop_dates(char *name)
 	}
 	*to = '\0';
 }
+
+/* ---- names that differ in what changes from run to run ---- */
+
+/* Git shows at least 7 digits of a hash. Hardly any word of that length has no letter beyond "f",
+ * and two digits. */
+#define HASH_LEAST        7
+#define HASH_DIGITS_LEAST 2
+
+/* Returns the length of the word at the pointer `at`, and what it looks like. */
+static size_t shape_of_word(const char *at, enum name_shape *ret)
+{
+	size_t n = 0, decimal = 0, hex = 0;
+
+	for (; is_of_word(at[n]); n++) {
+		decimal += is_digit(at[n]);
+		hex += is_digit(at[n]) || (at[n] >= 'a' && at[n] <= 'f');
+	}
+	*ret = NAME_STEADY;
+	if (n && decimal == n)
+		*ret = is_tail((struct slice){at, n}) ? NAME_DATED : NAME_NUMBERED;
+	else if (hex == n && n >= HASH_LEAST && decimal >= HASH_DIGITS_LEAST)
+		*ret = NAME_DATED;
+	return n;
+}
+
+enum name_shape stable_name_shape(const char *name, char *ret)
+{
+	enum name_shape most = NAME_STEADY;
+
+	while (*name) {
+		enum name_shape shape = NAME_DATED;
+		size_t n = is_letter_or_digit(*name) ? date_here(name) : 0;
+
+		if (!n)
+			n = shape_of_word(name, &shape);
+		if (shape == NAME_STEADY) {
+			n = n ? n : 1;
+			memcpy(ret, name, n);
+			ret += n;
+		} else {
+			*ret++ = '*';
+			most = shape > most ? shape : most;
+		}
+		name += n;
+	}
+	*ret = '\0';
+	return most;
+}

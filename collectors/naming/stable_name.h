@@ -34,6 +34,18 @@ struct slice stable_name_without_training(struct slice name);
  * "2026-11-21-load-eu". Changes `name` in place. */
 void stable_name_drop_dates(char *name);
 
+/* How much of a name looks as if it changed from run to run. */
+enum name_shape {
+	NAME_STEADY,
+	NAME_NUMBERED, /* a number, such as that of a run, a shard or a version */
+	NAME_DATED,    /* a date, a time, a UUID or a hash */
+};
+
+/* Writes the name with "*" in place of each part that may change from run to run. Such a part is a
+ * whole word: "etl-2026-11-21-load" becomes "etl-*-load", "v2" stays. `ret` has room for the name,
+ * which never grows. */
+enum name_shape stable_name_shape(const char *name, char *ret);
+
 /* Labels of a pod. They show which part of the pod's name was added by its owner, such as a Job. A
  * label that the pod lacks has `data` NULL. */
 struct pod_owner {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "exporter/answers/dated_names.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_parameters.h"
 
@@ -16,6 +17,7 @@ struct sizing_question {
 	double since;       /* start of the time window; -INFINITY = all time */
 	double window_days; /* length of the time window; NaN = all time */
 	struct job_mark mark;
+	struct dated_names dated;
 };
 
 #define KEY_MAX (JOB_NAME_MAX + 512)
@@ -30,8 +32,8 @@ static void key_of(const struct sizing_question *q, char key[KEY_MAX], char stat
 	snprintf(key, KEY_MAX, "sizing %s %d %zu %d %a %a %d %a %d %zu %s", q->strategy->name,
 		isinf(q->since) != 0, o->runs, (int)o->risk, o->percentile, o->margin,
 		o->margin_given, o->input_bytes, o->input_given, o->attempt, q->job_name);
-	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a", m->runs, m->running,
-		m->succeeded, m->ids, m->ended);
+	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %zu", m->runs,
+		m->running, m->succeeded, m->ids, m->ended, q->dated.others);
 }
 
 static size_t bytes_of(const struct runs *runs)
@@ -71,8 +73,44 @@ static int size(struct history *h, const struct sizing_question *q, struct sizin
 		return reply_no_demand(r, q, &all, &s->runs, &why);
 	if (code)
 		return err_set(e, code, "%s", why.text);
+	dated_names_warn(&q->dated, &s->sizing, arena);
 	*ret_bytes = bytes_of(&all);
 	return 1;
+}
+
+static int answer_question(struct app *app, struct sizing_question *q, struct sizing_result **ret,
+	struct reply *reply, struct err *e)
+{
+	AUTO(history_closep) struct history *h = NULL;
+	char key[KEY_MAX], state[KEY_MAX];
+	size_t bytes = 0;
+	int code = answer_open_history(app, &h, e);
+
+	if (code == -ENOENT)
+		return answer_no_history(app, reply);
+	/* Read the mark before the runs. If a run changes between the two readings, the result is
+	 * stored with the old mark. Later requests have a newer mark, so they do not use that
+	 * result. */
+	if (code == 0 && app->results)
+		code = history_job_mark(h, q->job_name, q->since, &q->mark, e);
+	if (code == 0)
+		code = dated_names_find(h, q->job_name, &q->dated, e);
+	if (code)
+		return code;
+	key_of(q, key, state);
+	*ret = (struct sizing_result *)(void *)result_find(app->results, key, state, INFINITY);
+	if (*ret)
+		return 1;
+	struct sizing_result *s = (struct sizing_result *)(void *)result_new(sizeof *s);
+
+	code = size(h, q, s, &bytes, reply, e);
+	if (code > 0) {
+		result_keep(app->results, &s->result, key, state, bytes);
+		*ret = s;
+	} else {
+		shared_drop(&s->result.shared);
+	}
+	return code;
 }
 
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
@@ -84,37 +122,25 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 		.since = sizing_parameters_since(a, wall_seconds(now_read().wall)),
 		.window_days = argument_number(a, "window_days"),
 	};
-	AUTO(history_closep) struct history *h = NULL;
-	char key[KEY_MAX], state[KEY_MAX];
-	size_t bytes = 0;
-	int code;
 
-	if (!sizing_parameters_read(a, &q.options, reply))
-		return 0;
-	code = answer_open_history(app, &h, e);
-	if (code == -ENOENT)
-		return answer_no_history(app, reply);
-	/* Read the mark before the runs. If a run changes between the two readings, the result is
-	 * stored with the old mark. Later requests have a newer mark, so they do not use that
-	 * result. */
-	if (code == 0 && app->results)
-		code = history_job_mark(h, q.job_name, q.since, &q.mark, e);
-	if (code)
-		return code;
-	key_of(&q, key, state);
-	*ret = (struct sizing_result *)(void *)result_find(app->results, key, state, INFINITY);
-	if (*ret)
-		return 1;
-	struct sizing_result *s = (struct sizing_result *)(void *)result_new(sizeof *s);
+	return sizing_parameters_read(a, &q.options, reply) ?
+		       answer_question(app, &q, ret, reply, e) :
+		       0;
+}
 
-	code = size(h, &q, s, &bytes, reply, e);
-	if (code > 0) {
-		result_keep(app->results, &s->result, key, state, bytes);
-		*ret = s;
-	} else {
-		shared_drop(&s->result.shared);
-	}
-	return code;
+int sizing_by_default(struct app *app, const char *job_name, struct sizing_result **ret,
+	struct reply *reply, struct err *e)
+{
+	/* The parameters of /recommend have the same defaults, so both share a cached result. */
+	struct sizing_question q = {
+		.job_name = job_name,
+		.strategy = &strategies[0],
+		.options.attempt = 1,
+		.since = -INFINITY,
+		.window_days = NAN,
+	};
+
+	return answer_question(app, &q, ret, reply, e);
 }
 
 void sizing_result_done(struct sizing_result **s)

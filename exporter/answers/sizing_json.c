@@ -160,11 +160,16 @@ static json_t *apply_json(const struct warnings *w)
 	return o;
 }
 
+void sizing_json_put_warnings(json_t *o, const struct warnings *w)
+{
+	json_put(o, "apply", apply_json(w));
+	json_put(o, "warnings", warnings_json(w));
+}
+
 void sizing_json_put(json_t *o, const struct sizing *s)
 {
 	json_put(o, "summary", json_text(s->summary));
-	json_put(o, "apply", apply_json(&s->warnings));
-	json_put(o, "warnings", warnings_json(&s->warnings));
+	sizing_json_put_warnings(o, &s->warnings);
 	json_put(o, "based_on", based_on_json(s));
 	json_put(o, "resources", resources_json(&s->resources));
 	json_put(o, "demand", sizing_json_demand(&s->demand));

@@ -9,6 +9,9 @@
 /* Adds the keys of a sizing to the object `o`. Unknown numbers are null. */
 void sizing_json_put(json_t *o, const struct sizing *s);
 
+/* Adds the warnings, and whether a program may act on the answer without a person. */
+void sizing_json_put_warnings(json_t *o, const struct warnings *w);
+
 /* Makes JSON of a demand. A strategy or the parameters of the request set the demand. */
 json_t *sizing_json_demand(const struct demand *d);
 

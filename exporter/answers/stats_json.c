@@ -7,6 +7,7 @@
 #include "collectors/base/units.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/series_csv.h"
+#include "exporter/answers/sizing_json.h"
 #include "recommender/plausible.h"
 #include "recommender/waits.h"
 
@@ -218,12 +219,14 @@ static json_t *cpu_doubt_json(const struct stats_window *w)
 	return json_text(doubtful ? buf_text(&words) : NULL);
 }
 
-json_t *stats_json(const char *job_name, const struct stats_window *w, double now)
+json_t *stats_json(const char *job_name, const struct stats_window *w,
+	const struct warnings *warnings, double now)
 {
 	json_t *o = json_object(), *runs = json_array();
 
 	json_put(o, "job_name", json_text(job_name));
 	json_put(o, "generated_at", json_time(now));
+	sizing_json_put_warnings(o, warnings);
 	json_put(o, "runs_analyzed", json_num((double)w->n));
 	json_put(o, "runs_excluded", json_num((double)w->excluded));
 	json_put(o, "runs_not_measured", json_num((double)runs_not_measured(w)));

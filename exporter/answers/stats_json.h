@@ -6,6 +6,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/json.h"
 #include "recommender/run.h"
+#include "recommender/sizing/warning.h"
 
 /* The newest successful runs in `all`. There are at most `most` of them, newest first, and `run` is
  * in `arena`. `excluded` counts the ended runs that did not succeed and are newer than the oldest
@@ -18,8 +19,10 @@ struct stats_window stats_json_window(const struct runs *all, size_t most, struc
 
 /* Writes mean, max, p50, p95 and p99 over the time of each run, and the headline numbers of each
  * run. Also writes them for all runs together. There, mean, p50, p95 and p99 are averages of the
- * runs' values, min is the lowest, and max is the highest value. `w` must not be empty. */
-json_t *stats_json(const char *job_name, const struct stats_window *w, double now);
+ * runs' values, min is the lowest, and max is the highest value. `w` must not be empty. `warnings`
+ * are those of the default recommendation. */
+json_t *stats_json(const char *job_name, const struct stats_window *w,
+	const struct warnings *warnings, double now);
 
 /* Writes the same nested object as stats() of resource-tracker, with the same units (MiB, GB) and
  * rounding. Over several runs, mean and duration are averages, and max and sum are maxima, as in

@@ -277,6 +277,11 @@ struct job_row {
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
+/* Reads the names of other jobs that sort next to this name: at most `limit` before it, and as many
+ * after it. */
+int history_names_near(struct history *h, const char *job_name, size_t limit, struct arena *arena,
+	const char ***ret, size_t *ret_n, struct err *e);
+
 /* The values of a run that an overview shows. NaN and NULL = unknown. */
 struct run_brief {
 	const char *run_id;

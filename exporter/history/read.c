@@ -305,6 +305,25 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	return 0;
 }
 
+int history_names_near(struct history *h, const char *job_name, size_t limit, struct arena *arena,
+	const char ***ret, size_t *ret_n, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NAMES_NEAR, e);
+	const char **name = arena_alloc(arena, 2 * limit * sizeof *name);
+	size_t n = 0;
+	int code;
+
+	sql_put_text(&q, job_name);
+	sql_put_int(&q, (int64_t)limit);
+	while ((code = sql_row(&q, e)) > 0 && n < 2 * limit)
+		name[n++] = sql_keep_name(&q, arena);
+	if (code < 0)
+		return code;
+	*ret = name;
+	*ret_n = n;
+	return 0;
+}
+
 int64_t history_activity(struct history *h)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ACTIVITY, NULL);

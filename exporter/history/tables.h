@@ -91,6 +91,8 @@ X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " FROM job j LEFT JOIN run r ON r.id =" \
   " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)" \
   " ORDER BY r.started_at DESC, j.name") \
+X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
+  " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
 X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
   " r.requested_cpu_cores, r.requested_memory_bytes, p.max, c.sum, n.sum, d.max," \
   " r.host, r.vendor, r.instance_type, r.region, r.zone, r.allocation FROM job j JOIN run r ON r.id IN" \

@@ -109,6 +109,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	json_put(o, "job_name", json_text(job_name));
 	json_put(o, "generated_at", json_time(wall_seconds(now_read().wall)));
+	if (s)
+		sizing_json_put_warnings(o, &s->sizing.warnings);
 	json_put(o, "demand", sizing_json_demand(&demand));
 	server_answer_put(o, &servers);
 	return reply_json(r, 200, o);

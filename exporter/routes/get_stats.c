@@ -5,6 +5,7 @@
 #include "collectors/base/clock.h"
 #include "exporter/answers/behaviour.h"
 #include "exporter/answers/job_runs.h"
+#include "exporter/answers/sizing.h"
 #include "exporter/answers/stats_json.h"
 
 static const char *format_choice(size_t i)
@@ -41,12 +42,16 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (strcmp(argument_text(a, "format"), "resource-tracker") == 0)
 		return reply_json(r, 200, stats_json_resource_tracker(&w));
 	struct catalogue_use use AUTO(catalogue_use_done) = {0};
+	AUTO(sizing_result_done) struct sizing_result *next = NULL;
 	struct behaviour behaviour;
 
+	code = sizing_by_default(app, job_name, &next, r, e);
+	if (code <= 0)
+		return code;
 	code = behaviour_of(app, &use, &runs, &arena, &behaviour, e);
 	if (code)
 		return code;
-	json_t *o = stats_json(job_name, &w, wall_seconds(now_read().wall));
+	json_t *o = stats_json(job_name, &w, &next->sizing.warnings, wall_seconds(now_read().wall));
 
 	behaviour_json_put(o, &behaviour);
 	return reply_json(r, 200, o);

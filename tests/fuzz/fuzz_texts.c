@@ -38,10 +38,13 @@ static struct slice replica(struct slice name)
 
 static void check_dates(const char *text)
 {
-	AUTO(freep) char *name = xstrdup(text);
+	AUTO(freep) char *name = xstrdup(text), *shape = xstrdup(text);
+	bool steady = stable_name_shape(text, shape) == NAME_STEADY;
 
 	stable_name_drop_dates(name);
 	assert(strlen(name) <= strlen(text) && (*name || !*text));
+	assert(strlen(shape) <= strlen(text) && (*shape || !*text));
+	assert(!steady || strcmp(shape, text) == 0);
 }
 
 /* Returns the number of characters U+0080 to U+009F in valid UTF-8. */

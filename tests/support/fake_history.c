@@ -107,6 +107,23 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	return 0;
 }
 
+int history_names_near(struct history *h, const char *job_name, size_t limit, struct arena *arena,
+	const char ***ret, size_t *ret_n, struct err *e)
+{
+	size_t n = 0;
+
+	(void)h;
+	(void)limit;
+	if (fake_history.read_code)
+		return err_system(e, fake_history.read_code, "read the names of jobs");
+	*ret = arena_alloc(arena, (fake_history.n_jobs + 1) * sizeof **ret);
+	for (size_t i = 0; i < fake_history.n_jobs; i++)
+		if (strcmp(fake_history.jobs[i].job_name, job_name) != 0)
+			(*ret)[n++] = fake_history.jobs[i].job_name;
+	*ret_n = n;
+	return 0;
+}
+
 int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
 	size_t *ret_n, struct err *e)
 {

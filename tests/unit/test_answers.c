@@ -51,13 +51,17 @@ static void jobs_are_as_recorded(void **state)
 	golden_json("jobs.json", jobs_json(jobs, ARRAY_LEN(jobs)));
 }
 
+static const struct warnings no_warnings;
+
 static void stats_are_as_recorded(void **state)
 {
 	struct runs runs = sample_runs();
 	AUTO(arena_done) struct arena arena = {0};
 	struct stats_window w = stats_json_window(&runs, 5, &arena);
+	const struct warnings warnings = {
+		1, {{WARNING_FEW_RUNS, "Only 2 successful runs were measured.", 2}}};
 
-	golden_json("stats.json", stats_json("etl/load", &w, 1795251000));
+	golden_json("stats.json", stats_json("etl/load", &w, &warnings, 1795251000));
 	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
 }
 
@@ -70,7 +74,7 @@ static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
 
 	run[0].cpu_missed_seconds = 4;
 	run[1].not_measured = "a number is impossible";
-	json_t *o = stats_json("etl/load", &w, 0), *runs = json_object_get(o, "runs");
+	json_t *o = stats_json("etl/load", &w, &no_warnings, 0), *runs = json_object_get(o, "runs");
 
 	assert_int_equal(json_integer_value(json_object_get(o, "runs_analyzed")), 2);
 	assert_int_equal(json_integer_value(json_object_get(o, "runs_not_measured")), 1);
@@ -155,6 +159,9 @@ static void recommendations_are_as_recorded(void **state)
 		.memory_killed_at = NAN,
 		.hindsight = {1, 0, 0.25},
 		.hindsight_baseline = {1, 1, 1.5},
+		.warnings = {2,
+			{{WARNING_MIXED_JOBS, "These runs fall in two groups.", 20},
+				{WARNING_RECLAIMABLE_MEMORY, "At least 80 MiB are files.", 1}}},
 		.summary = "Ask for 1 CPU and 256 MiB of memory.",
 		.n_explain = 2,
 		.explain = {"cpu 1: the average of 2 runs is 1 core",

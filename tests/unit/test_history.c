@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "exporter/core/counters.h"
 #include "tests/support/test_history.h"
@@ -505,6 +506,33 @@ static void names_of_any_bytes_come_back(void **state)
 	}
 }
 
+static void names_that_sort_beside_a_name_are_found(void **state)
+{
+	struct test_place *f = *state;
+	static const char *const names[] = {"a", "b", "c", "d", "e"};
+	static const struct {
+		const char *name;
+		size_t limit;
+		const char *found;
+	} cases[] = {
+		{"c", 1, "bd"}, {"c", 9, "bade"}, {"a", 2, "bc"}, {"bb", 1, "bc"}, {"z", 2, "ed"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		test_write_run(f->h, names[i], names[i], 1, 1, OUTCOME_SUCCEEDED);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(buf_done) struct buf found = BUF_MAX(100);
+		const char **name;
+		size_t n;
+
+		assert_int_equal(history_names_near(f->h, cases[i].name, cases[i].limit, &f->arena,
+					 &name, &n, NULL),
+			0);
+		for (size_t k = 0; k < n; k++)
+			buf_adds(&found, name[k]);
+		assert_string_equal(buf_text(&found), cases[i].found);
+	}
+}
+
 static void a_rolled_back_transaction_leaves_nothing(void **state)
 {
 	struct test_place *f = *state;
@@ -572,6 +600,7 @@ int main(void)
 		TEST(jobs_count_every_run),
 		TEST(open_runs_say_where_they_are_rooted),
 		TEST(names_of_any_bytes_come_back),
+		TEST(names_that_sort_beside_a_name_are_found),
 		TEST(a_rolled_back_transaction_leaves_nothing),
 		TEST(the_version_changes_when_others_commit),
 		TEST(a_reader_sees_one_state_while_another_writes),

@@ -272,6 +272,89 @@ static void a_window_without_a_success_counts_what_it_has(void **state)
 		"has no successful run within the last 2 days, only 1 failed");
 }
 
+/* ---- names that look like one job ---- */
+
+/* Returns the warning about dated names for the job of these runs, or NULL. */
+static const char *dated(const struct sizing *s)
+{
+	for (size_t i = 0; i < s->warnings.n; i++)
+		if (s->warnings.at[i].code == WARNING_DATED_NAMES)
+			return s->warnings.at[i].text;
+	return NULL;
+}
+
+static void names_that_differ_in_a_date_look_like_one_job(void **state)
+{
+	static const struct {
+		const char *own, *others[6], *words;
+	} cases[] = {
+		{"etl-2026-11-22", {"etl-2026-11-23", "etl-20261124", "load-2026-11-23"},
+			"At least 2 other jobs are named like this one, \"etl-*\", with another "
+			"date, number or hash, and none learns from the others. Give all runs one "
+			"name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of "
+			"--jobs.rules."},
+		{"job-1699999999", {"job-1700000000", "job"},
+			"At least 1 other job is named like this one, \"job-*\", with another "
+			"date, number or hash, and none learns from the others. Give all runs one "
+			"name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of "
+			"--jobs.rules."},
+		{"etl-2026-11-22", {"etl", "load-2026-11-22"}, NULL},
+		{"etl", {"etl-2026-11-22", "etl-2026-11-23"}, NULL},
+		{"part-1", {"part-2", "part-3", "part-4", "part-5"}, NULL}, /* too few */
+		{"part-1", {"part-2", "part-3", "part-4", "part-5", "part-6"},
+			"At least 5 other jobs are named like this one, \"part-*\", with another "
+			"date, number or hash, and none learns from the others. Give all runs one "
+			"name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of "
+			"--jobs.rules."},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(sizing_result_done) struct sizing_result *s = NULL;
+		struct job_row jobs[6] = {0};
+		size_t n = 0;
+
+		for (; n < ARRAY_LEN(jobs) && cases[i].others[n]; n++)
+			jobs[n].job_name = cases[i].others[n];
+		fake_history.jobs = jobs;
+		fake_history.n_jobs = n;
+		for (size_t k = 0; k < RUNS_MAX; k++)
+			run[k].job_name = cases[i].own;
+		assert_int_equal(advice_numbers(cases[i].own, NULL, NULL, &s, NULL), 1);
+		const char *text = dated(&s->sizing);
+
+		if (!text != !cases[i].words || (text && strcmp(text, cases[i].words) != 0))
+			fail_msg("%s: %s", cases[i].own, text ? text : "no warning");
+	}
+}
+
+/* The runs of the job do not change when a job with another date appears. */
+static void a_name_that_looks_dated_later_makes_the_answer_anew(void **state)
+{
+	static const struct job_row other = {.job_name = "etl-2026-11-23"};
+
+	for (size_t k = 0; k < RUNS_MAX; k++)
+		run[k].job_name = "etl-2026-11-22";
+	for (size_t n = 0; n < 2; n++) {
+		AUTO(sizing_result_done) struct sizing_result *s = NULL;
+
+		fake_history.jobs = &other;
+		fake_history.n_jobs = n;
+		assert_int_equal(advice_numbers("etl-2026-11-22", NULL, NULL, &s, NULL), 1);
+		assert_int_equal(dated(&s->sizing) != NULL, n);
+	}
+}
+
+static void the_default_question_shares_the_answer_of_recommend(void **state)
+{
+	AUTO(sizing_result_done) struct sizing_result *asked = ask(NULL, NULL), *by_default = NULL;
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct err e = {0};
+
+	assert_int_equal(sizing_by_default(&app, "etl/load", &by_default, &r, &e), 1);
+	assert_ptr_equal(asked, by_default);
+	buf_done(&r.body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +370,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_window_without_a_run_says_when_the_newest_was,
 			fresh, done),
 		cmocka_unit_test_setup_teardown(a_window_without_a_success_counts_what_it_has,
+			fresh, done),
+		cmocka_unit_test_setup_teardown(names_that_differ_in_a_date_look_like_one_job,
+			fresh, done),
+		cmocka_unit_test_setup_teardown(a_name_that_looks_dated_later_makes_the_answer_anew,
+			fresh, done),
+		cmocka_unit_test_setup_teardown(the_default_question_shares_the_answer_of_recommend,
 			fresh, done),
 		cmocka_unit_test_setup_teardown(without_a_cache_each_answer_is_its_own, fresh,
 			done),

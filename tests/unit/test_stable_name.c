@@ -337,6 +337,43 @@ static void dates_before_the_end_are_taken_out(void **state)
 	}
 }
 
+static void the_shape_of_a_name_hides_what_changes(void **state)
+{
+	static const struct {
+		const char *name, *shape;
+		enum name_shape is;
+	} table[] = {
+		{"etl-2026-11-22", "etl-*", NAME_DATED},
+		{"etl-20261122", "etl-*", NAME_DATED},
+		{"2026-11-22_etl", "*_etl", NAME_DATED},
+		{"etl/2026-11-22T03:00:00Z/load", "etl/*/load", NAME_DATED},
+		{"manual__2026-11-22T03:00:00+00:00", "manual__*+*:*", NAME_DATED},
+		{"job-1699999999", "job-*", NAME_DATED},
+		{"job-1699999999123", "job-*", NAME_DATED},
+		{"job-5699999999", "job-*", NAME_NUMBERED}, /* a time after 2100 */
+		{"job-17", "job-*", NAME_NUMBERED},
+		{"job-17 2026-11-22", "job-* *", NAME_DATED},
+		{"build-a1b2c3d", "build-*", NAME_DATED},
+		{"a-2f1e4d3c-1111-2222-3333-444455556666", "a-*", NAME_DATED},
+		{"build-effaced", "build-effaced", NAME_STEADY},
+		{"build-decade5", "build-decade5", NAME_STEADY},
+		{"build-a1b2", "build-a1b2", NAME_STEADY},
+		{"build-a1b2c3x", "build-a1b2c3x", NAME_STEADY},
+		{"train-v2", "train-v2", NAME_STEADY},
+		{"etl/load", "etl/load", NAME_STEADY},
+		{"\u00e920261122", "\u00e920261122", NAME_STEADY},
+		{"", "", NAME_STEADY},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		char shape[64];
+		enum name_shape is = stable_name_shape(table[i].name, shape);
+
+		if (strcmp(shape, table[i].shape) != 0 || is != table[i].is)
+			fail_msg("%s: %s, %d", table[i].name, shape, (int)is);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +382,7 @@ int main(void)
 		cmocka_unit_test(what_the_owner_of_a_pod_added_is_taken_off),
 		cmocka_unit_test(dates_and_numbers_of_runs_alone_are_no_name),
 		cmocka_unit_test(dates_before_the_end_are_taken_out),
+		cmocka_unit_test(the_shape_of_a_name_hides_what_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

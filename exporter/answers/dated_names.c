@@ -1,0 +1,48 @@
+#include "exporter/answers/dated_names.h"
+
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/naming/stable_name.h"
+
+#define NAMES_BESIDE 500 /* names that are compared, before the name and after it */
+
+/* A number can also be that of a step, a shard or a version, and mean another job. */
+#define NUMBERED_LEAST 5
+#define DATED_LEAST    1
+
+int dated_names_find(struct history *h, const char *job_name, struct dated_names *ret,
+	struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	char shape[JOB_NAME_MAX];
+	const char **name;
+	size_t n = 0, others = 0;
+
+	*ret = (struct dated_names){0};
+	if (strlen(job_name) >= JOB_NAME_MAX)
+		return 0;
+	enum name_shape own = stable_name_shape(job_name, ret->shape);
+	int code = own == NAME_STEADY ?
+			   0 :
+			   history_names_near(h, job_name, NAMES_BESIDE, &arena, &name, &n, e);
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(name[i]) < JOB_NAME_MAX) {
+			stable_name_shape(name[i], shape);
+			others += strcmp(shape, ret->shape) == 0;
+		}
+	if (others >= (own == NAME_DATED ? DATED_LEAST : NUMBERED_LEAST))
+		ret->others = others;
+	return code;
+}
+
+void dated_names_warn(const struct dated_names *d, struct sizing *s, struct arena *arena)
+{
+	if (d->others)
+		warnings_add(&s->warnings, arena, WARNING_DATED_NAMES, 0,
+			"At least %zu other job%s named like this one, \"%s\", with another date, "
+			"number or hash, and none learns from the others. Give all runs one name: "
+			"--job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of --jobs.rules.",
+			d->others, d->others == 1 ? " is" : "s are", d->shape);
+}
