@@ -129,16 +129,23 @@ static json_t *explain_json(const struct sizing *s)
 	return a;
 }
 
+static json_t *warning_json(enum warning_code code)
+{
+	const struct warning_row *row = &warning_rows[code];
+	json_t *o = json_object();
+
+	json_put(o, "code", json_text(row->code));
+	json_put(o, "severity", json_text(severity_name(row->severity)));
+	return o;
+}
+
 static json_t *warnings_json(const struct warnings *w)
 {
 	json_t *all = json_array();
 
 	for (size_t i = 0; i < w->n; i++) {
-		const struct warning_row *row = &warning_rows[w->at[i].code];
-		json_t *o = json_object();
+		json_t *o = warning_json(w->at[i].code);
 
-		json_put(o, "code", json_text(row->code));
-		json_put(o, "severity", json_text(severity_name(row->severity)));
 		json_put(o, "text", json_text(w->at[i].text));
 		json_put(o, "runs", json_num((double)w->at[i].runs));
 		json_push(all, o);
@@ -164,6 +171,27 @@ void sizing_json_put_warnings(json_t *o, const struct warnings *w)
 {
 	json_put(o, "apply", apply_json(w));
 	json_put(o, "warnings", warnings_json(w));
+}
+
+void sizing_json_put_codes(json_t *o, const uint32_t *codes)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct warnings w = {0};
+	json_t *all;
+
+	if (!codes) {
+		json_put(o, "apply", json_null());
+		json_put(o, "warnings", json_null());
+		return;
+	}
+	for (unsigned i = 0; i < WARNING_CODES; i++)
+		if (*codes & 1u << i)
+			warnings_add(&w, &arena, (enum warning_code)i, 0, "%s", "");
+	all = json_array();
+	for (size_t i = 0; i < w.n; i++)
+		json_push(all, warning_json(w.at[i].code));
+	json_put(o, "apply", apply_json(&w));
+	json_put(o, "warnings", all);
 }
 
 void sizing_json_put(json_t *o, const struct sizing *s)

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "exporter/answers/job_runs.h"
+#include "exporter/answers/sizing_json.h"
 #include "exporter/routes/get_jobs.h"
 #include "recommender/run.h"
 
@@ -15,7 +16,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-static json_t *job_json(const struct job_row *j)
+static json_t *job_json(const struct job_row *j, const struct job_warnings *w)
 {
 	json_t *o = json_object(), *outcomes = json_object();
 
@@ -27,15 +28,16 @@ static json_t *job_json(const struct job_row *j)
 	json_put(o, "outcomes", outcomes);
 	json_put(o, "last_started_at", json_time(j->last_started_at));
 	json_put(o, "last_outcome", json_text(run_outcome_name(j->last_outcome)));
+	sizing_json_put_codes(o, w ? &w->codes : NULL);
 	return o;
 }
 
-json_t *jobs_json(const struct job_row *jobs, size_t n)
+json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_warnings_table *warnings)
 {
 	json_t *o = json_object(), *array = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_push(array, job_json(&jobs[i]));
+		json_push(array, job_json(&jobs[i], job_warnings_find(warnings, jobs[i].job_name)));
 	json_put(o, "jobs", array);
 	return o;
 }
@@ -54,7 +56,9 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		code = history_jobs(h, &arena, &jobs, &n, e);
 	if (code)
 		return code;
-	return reply_json(r, 200, jobs_json(jobs, n < limit ? n : limit));
+	AUTO(job_warnings_done) struct job_warnings_table *warnings = job_warnings_get();
+
+	return reply_json(r, 200, jobs_json(jobs, n < limit ? n : limit, warnings));
 }
 
 const struct route route_jobs = {

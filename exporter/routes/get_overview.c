@@ -8,6 +8,8 @@
 #include "exporter/core/json.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/answers/current_cost.h"
+#include "exporter/answers/sizing_json.h"
+#include "exporter/sampling/job_warnings.h"
 #include "recommender/run.h"
 
 /* A core counts as much as 8 GiB, as in recommender/behaviour/phases.h. */
@@ -144,7 +146,8 @@ static json_t *outcomes_json(const struct job_brief *j)
 	return array;
 }
 
-static json_t *job_json(const struct job_brief *j, struct overview_prices *prices)
+static json_t *job_json(const struct job_brief *j, struct overview_prices *prices,
+	const struct job_warnings *w)
 {
 	const struct run_brief *newest = &j->run[0];
 	json_t *o = json_object();
@@ -159,6 +162,7 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	json_put(o, "cost", json_num(cost_of_job(j, prices)));
 	json_put(o, "currency", json_text("USD"));
 	json_put(o, "waste", json_num(waste_of_job(j)));
+	sizing_json_put_codes(o, w ? &w->codes : NULL);
 	return o;
 }
 
@@ -167,6 +171,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(prices_done) struct overview_prices prices = {.app = app};
 	AUTO(history_closep) struct history *h = NULL;
+	AUTO(job_warnings_done) struct job_warnings_table *warnings = job_warnings_get();
 	json_t *o, *array;
 	struct job_brief *job = NULL;
 	size_t n = 0;
@@ -180,7 +185,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	o = json_object();
 	array = json_array();
 	for (size_t i = 0; i < n && !memory_budget_gave_up(); i++)
-		json_push(array, job_json(&job[i], &prices));
+		json_push(array,
+			job_json(&job[i], &prices, job_warnings_find(warnings, job[i].job_name)));
 	json_put(o, "jobs", array);
 	return reply_json(r, 200, o);
 }

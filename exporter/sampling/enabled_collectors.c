@@ -7,6 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/followed/jobs.h"
 #include "exporter/sampling/job_costs.h"
+#include "exporter/sampling/job_warnings.h"
 #include "exporter/core/log.h"
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/sampling/self_metrics.h"
@@ -48,7 +49,7 @@ static void start_one(struct enabled_collector *a, const struct collector *c, st
 }
 
 const struct collector *const enabled_collectors_own[] = {
-	&collector_costs, &collector_outlook, &collector_self, NULL};
+	&collector_costs, &collector_warnings, &collector_outlook, &collector_self, NULL};
 
 #define OWN_COLLECTORS (ARRAY_LEN(enabled_collectors_own) - 1)
 

@@ -13,8 +13,10 @@
 #include "exporter/history/history.h"
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
+#include "exporter/answers/dated_names.h"
 #include "exporter/answers/job_cost.h"
 #include "exporter/answers/current_cost.h"
+#include "exporter/sampling/job_warnings.h"
 #include "recommender/sizing/sizing.h"
 #include "exporter/answers/app_caches.h"
 #include "exporter/history/read_failed.h"
@@ -38,6 +40,8 @@ struct costed_job {
 	struct arena memory;        /* owns the texts of `offer`, `source`, `as_of` */
 	struct offer offer[OFFERS];
 	const char *source, *as_of;
+	bool sized;        /* the job has a recommendation */
+	uint32_t warnings; /* of the recommendation; see struct job_warnings */
 };
 
 struct job_costs {
@@ -170,6 +174,7 @@ void job_costs_stop(struct job_costs *c)
 		job_done(&c->job[i]);
 	free(c->job);
 	latest_set(&newest, NULL);
+	job_warnings_clear();
 	free(c);
 }
 
@@ -253,6 +258,14 @@ static void keep_offers(struct costed_job *j, const struct job_cost *found,
 	j->as_of = keep_text(&j->memory, c->as_of);
 }
 
+static void keep_warnings(struct costed_job *j, bool sized, const struct warnings *w)
+{
+	j->sized = sized;
+	j->warnings = 0;
+	for (size_t i = 0; i < w->n; i++)
+		j->warnings |= 1u << w->at[i].code;
+}
+
 static int look_at_job(struct job_costs *c, struct history *h, const struct catalogue *catalogue,
 	const char *name, struct err *e)
 {
@@ -266,6 +279,13 @@ static int look_at_job(struct job_costs *c, struct history *h, const struct cata
 		return code;
 	int size = strategies[0].size(&runs, &(struct sizing_options){0}, &arena, &sizing, NULL);
 	struct costed_job *j = job_named(c, name);
+	struct dated_names dated;
+
+	code = dated_names_find(h, name, &dated, e);
+	if (code)
+		return code;
+	dated_names_warn(&dated, &sizing, &arena);
+	keep_warnings(j, size == 0, &sizing.warnings);
 
 	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing.demand : NULL, &arena,
 		&found);
@@ -284,7 +304,18 @@ static uint64_t ended_runs(const struct job_row *r)
 	return n;
 }
 
-static void publish(const struct job_costs *c)
+static void publish_warnings(const struct job_costs *c)
+{
+	AUTO(freep) struct job_warnings *row = xcalloc(c->n + 1, sizeof *row);
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->job[i].sized)
+			row[n++] = (struct job_warnings){c->job[i].name, c->job[i].warnings};
+	job_warnings_publish(row, n);
+}
+
+static void publish_costs(const struct job_costs *c)
 {
 	struct job_cost_table *t = xcalloc(1, sizeof *t);
 
@@ -355,7 +386,8 @@ static int look_at_jobs(struct job_costs *c, struct history *h, const struct job
 	}
 	if (use.catalogue) {
 		c->catalogue_at = wall_seconds(now_read().wall) - use.state.age_seconds;
-		publish(c);
+		publish_costs(c);
+		publish_warnings(c);
 	}
 	return code;
 }

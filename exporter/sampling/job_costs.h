@@ -1,4 +1,5 @@
-/* The thread that computes the costs of jobs for /metrics. It reads the history every 15 s, and
+/* The thread that computes the costs of jobs for /metrics, and the warnings of their
+ * recommendations (job_warnings.h). It reads the history every 15 s, and
  * computes the costs of a job again when one of the job's runs has ended. A scrape only copies the
  * result. The thread uses the catalogue that is already in memory or on disk. It never fetches a
  * catalogue. */

@@ -11,6 +11,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/followed/jobs.h"
 #include "exporter/sampling/job_costs.h"
+#include "exporter/sampling/job_warnings.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "exporter/answers/app_caches.h"
@@ -85,15 +86,21 @@ static int done(void **state)
 	return 0;
 }
 
-static struct snapshot *scrape(struct snapshot_pool **pool, int expected)
+static struct snapshot *scrape_of(const struct collector *c, struct snapshot_pool **pool,
+	int expected)
 {
-	static const struct collector *const collectors[] = {&collector_costs, NULL};
+	const struct collector *const collectors[] = {c, NULL};
 
 	*pool = snapshot_pool_new(collectors);
 	struct snapshot *s = snapshot_take(*pool);
 
-	assert_int_equal(collector_costs.collect(NULL, NULL, &s->blocks[0], NULL), expected);
+	assert_int_equal(c->collect(NULL, NULL, &s->blocks[0], NULL), expected);
 	return s;
+}
+
+static struct snapshot *scrape(struct snapshot_pool **pool, int expected)
+{
+	return scrape_of(&collector_costs, pool, expected);
 }
 
 /* Returns the value whose second label is `server`. An empty `server` matches any label. NaN = not
@@ -290,6 +297,81 @@ static void failures_are_told_and_tried_again(void **state)
 	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
 }
 
+/* Scrapes the warnings: one line for each point, with its labels and its value. */
+static const char *warnings_told(struct buf *text)
+{
+	struct snapshot_pool *pool;
+	struct snapshot *s = scrape_of(&collector_warnings, &pool, 0);
+
+	buf_reset(text);
+	for (size_t i = 0; i < collector_warnings.n_metrics; i++)
+		for (const struct point *p = s->blocks[0].points[i].first; p; p = p->next) {
+			buf_adds(text, collector_warnings.metrics[i].name);
+			for (size_t k = 0; collector_warnings.metrics[i].labels[k]; k++)
+				buf_addf(text, " %s", p->labels[k]);
+			buf_addf(text, " %g\n", p->value);
+		}
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	return buf_text(text);
+}
+
+static void warnings_are_told_of_jobs_with_a_recommendation(void **state)
+{
+	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED),
+			 failed = RUN("1", 3600, OUTCOME_FAILED);
+	struct buf text AUTO(buf_done) = BUF_MAX(4096);
+
+	the_history_has(1, (struct run[]){failed});
+	look();
+	assert_string_equal(warnings_told(&text), "");
+	the_history_has(2, (struct run[]){first, failed});
+	look();
+	assert_string_equal(warnings_told(&text), "rightsize_recommended_apply_safe job 0\n"
+						  "rightsize_recommended_warnings job few_runs "
+						  "info 1\n");
+	the_history_has(4, (struct run[]){first, first, first, failed});
+	look();
+	assert_string_equal(warnings_told(&text), "rightsize_recommended_apply_safe job 1\n");
+
+	AUTO(job_warnings_done) struct job_warnings_table *t = job_warnings_get();
+
+	assert_int_equal(job_warnings_find(t, "job")->codes, 0);
+	assert_null(job_warnings_find(t, "another"));
+	assert_null(job_warnings_find(NULL, "job"));
+}
+
+static void a_dated_name_is_among_the_warnings(void **state)
+{
+	struct run dated = RUN("1", 3600, OUTCOME_SUCCEEDED), other = dated;
+	struct job_row rows[2] = {{.job_name = "job-2026-11-21"}, {.job_name = "job-2026-11-22"}};
+	struct buf text AUTO(buf_done) = BUF_MAX(4096);
+
+	dated.job_name = rows[0].job_name;
+	other.job_name = rows[1].job_name;
+	the_history_has(2, (struct run[]){dated, other});
+	rows[0].outcomes[OUTCOME_SUCCEEDED] = 1;
+	fake_history.jobs = rows;
+	fake_history.n_jobs = ARRAY_LEN(rows);
+	look();
+	assert_non_null(strstr(warnings_told(&text),
+		"rightsize_recommended_warnings job-2026-11-21 dated_names info 1\n"));
+}
+
+static void warnings_end_with_the_thread(void **state)
+{
+	struct snapshot_pool *pool;
+
+	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
+	look();
+	job_costs_stop(job_costs);
+	job_costs = NULL;
+	struct snapshot *s = scrape_of(&collector_warnings, &pool, -ENOENT);
+
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
 
 int main(void)
@@ -302,6 +384,9 @@ int main(void)
 		TEST(forecasts_name_servers_and_where_prices_come_from),
 		TEST(without_runs_there_is_nothing),
 		TEST(failures_are_told_and_tried_again),
+		TEST(warnings_are_told_of_jobs_with_a_recommendation),
+		TEST(a_dated_name_is_among_the_warnings),
+		TEST(warnings_end_with_the_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+/* The warnings of the recommendation of each job, for /metrics, /jobs and /overview. The thread of
+ * job_costs.h sizes a job again when one of its runs has ended, and publishes the warnings here. */
+#ifndef EXPORTER_SAMPLING_JOB_WARNINGS_H
+#define EXPORTER_SAMPLING_JOB_WARNINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectors/collector.h"
+#include "recommender/sizing/warning.h"
+
+/* Bit i stands for the warning with code i. */
+struct job_warnings {
+	const char *job_name;
+	uint32_t codes;
+};
+
+/* Replaces all rows by a copy of these rows, which have different names. */
+void job_warnings_publish(const struct job_warnings *row, size_t n);
+void job_warnings_clear(void); /* at the end of the thread */
+
+/* The newest rows. They never change. */
+struct job_warnings_table;
+struct job_warnings_table *job_warnings_get(void);         /* NULL before the first rows */
+void job_warnings_done(struct job_warnings_table **table); /* for AUTO; drops the reference */
+
+/* Returns NULL if the job has no recommendation, or is not one of the JOBS_MAX jobs of /metrics.
+ * `t` may be NULL. */
+const struct job_warnings *job_warnings_find(const struct job_warnings_table *t,
+	const char *job_name);
+
+/* Its metrics are absent when there are no rows. Always on, so it is not in all_collectors. */
+extern const struct collector collector_warnings;
+
+#endif
