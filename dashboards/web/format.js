@@ -87,6 +87,18 @@ function outcomeBadge(name) {
 	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
 }
 
+/* Of warnings; a sign and a word say what the colour says. */
+const SEVERITIES = {
+	info: ["i", "Note", "dim"],
+	warning: ["⚠", "Warning", "warn"],
+	critical: ["✗", "Critical", "bad"],
+};
+
+function severityBadge(name) {
+	const [sign, text, kind] = SEVERITIES[name] || SEVERITIES.info;
+	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
+}
+
 /* How a run ended, in words. */
 function ending(run) {
 	if (isKnown(run.exit_signal))

@@ -138,11 +138,23 @@ function requestCard(run, advice) {
 			h("p", {class: "dim"}, "What its runs ask for today is unknown."));
 }
 
+const WARNINGS_SHOWN = 2;
+
+/* The most severe first, as they come; more than a few are folded away. */
+function warningList(advice) {
+	const all = advice.warnings || [];
+	const list = warnings => h("ul", {class: "warnings"}, warnings.map(w => h("li", null, severityBadge(w.severity), h("span", null, w.text))));
+	const more = all.slice(WARNINGS_SHOWN);
+	return all.length > 0 && h("section", {"aria-label": "Warnings"}, list(all.slice(0, WARNINGS_SHOWN)),
+		more.length > 0 && h("details", null, h("summary", null, `${more.length} more warning${more.length === 1 ? "" : "s"}`), list(more)),
+		advice.apply && !advice.apply.safe && h("p", {class: "dim"}, "Automatic tuning waits until a person has looked at this."));
+}
+
 /* The sentences that say why. */
 function adviceWords(advice) {
 	const based = advice.based_on || {};
 	const why = h("ul", {class: "explain"}, (advice.explain || []).map(text => h("li", null, text)));
-	return [advice.summary && h("p", null, advice.summary),
+	return [advice.summary && h("p", null, advice.summary), warningList(advice),
 		advice.summary ? h("details", null, h("summary", null, "Why, number by number"), why) : why,
 		h("p", {class: "dim"}, `From ${count(based.runs)} successful run${based.runs === 1 ? "" : "s"}` +
 			(based.excluded ? `, ${count(based.excluded)} other${based.excluded === 1 ? "" : "s"} left out` : "") + `; confidence ${based.confidence || UNKNOWN}.`)];

@@ -2,6 +2,7 @@
 
 What is drawn here is invented, but all of it is repeatable: the same seed gives the same file.
 """
+import json
 import math
 import random
 import sqlite3
@@ -107,6 +108,14 @@ class History:
             self.run(name, now - (runs - i) * 86400, seconds, level * self.random.uniform(0.95, 1.05), 2.6, outcome,
                      requested_cpu_cores=8, requested_memory_bytes=8 * GIB, memory_limit_bytes=8 * GIB, **more)
         return self.phased(name, now - 7200, 5400, 1)
+
+    def mixed(self, name, now, runs=20):
+        """Two jobs under one name, which a label tells apart. They wait for a CPU, and hardly use their GPU."""
+        for i in range(runs):
+            customer, memory = ("acme", 0.5 * GIB) if i % 2 else ("zoo", 4 * GIB)
+            self.run(name, now - (runs - i) * 3600, 600, memory * self.random.uniform(0.98, 1.02), 1.5,
+                     labels=json.dumps({"customer": customer}), stats={
+                         "cpu_wait_seconds": (None, None, 400), "gpu_usage": (0.3, 1, None), "gpus_used": (1, 1, None)})
 
     def phased(self, name, started_at, seconds, interval, outcome="succeeded"):
         """Loads on one core, then trains on a GPU and four cores, then writes."""

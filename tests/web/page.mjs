@@ -156,6 +156,40 @@ async function oneJob() {
 	}
 }
 
+async function warnings() {
+	for (const look of [{}, { dark: true }, { phone: true }]) {
+		const what = "warnings" + (look.dark ? " dark" : look.phone ? " phone" : "");
+		const page = await open(jobUrl(told.many, told.mixed), look);
+		const shown = page.locator("section[aria-label=Warnings]");
+		check((await shown.locator("> ul .badge .word").allTextContents()).join() === "Warning,Warning", `${what}: the most severe are shown, in a word`);
+		check(/The label "customer" tells them apart \(such as "acme" below, "zoo" above\)/.test(await shown.textContent()), `${what}: says what tells the runs apart`);
+		check(/waits until a person/.test(await shown.textContent()), `${what}: says that automatic tuning waits`);
+		const more = shown.locator("details li");
+		check(!await more.first().isVisible(), `${what}: more are folded away`);
+		await shown.locator("summary").click();
+		check(/0\.30 of 1 GPU busy/.test(await more.first().textContent()) && await more.first().isVisible(), `${what}: and unfold`);
+		await accessible(page, what);
+		await finish(page, what);
+	}
+	const steady = await open(jobUrl(told.many, told.steady));
+	await steady.waitForSelector(".snippet code");
+	check(await steady.locator("section[aria-label=Warnings]").count() === 0, "warnings: no list where there are none");
+	await finish(steady, "warnings none", { shot: false });
+}
+
+/* The server sizes its jobs in the background. */
+async function warnedJobs() {
+	const sized = async () => (await (await fetch(told.many + "overview")).json()).jobs.find(j => j.job_name === told.mixed).warnings;
+	for (const end = Date.now() + PATIENCE; !await sized() && Date.now() < end;)
+		await new Promise(done => setTimeout(done, 200));
+	const page = await open(told.many);
+	await page.fill("input[type=search]", told.mixed);
+	await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+	check(/Warning\s*3/.test(await page.textContent("tbody tr td:last-child")), "jobs: how many warnings a job has, and how severe they are");
+	await accessible(page, "jobs with warnings");
+	await finish(page, "jobs with warnings");
+}
+
 async function oneRun() {
 	for (const look of [{}, { dark: true }, { phone: true }]) {
 		const what = "run" + (look.dark ? " dark" : look.phone ? " phone" : "");
@@ -258,7 +292,7 @@ async function reports() {
 		}
 }
 
-for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, oneRun, zoom, hostile, unknown, reports, offline]) {
+for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, warnings, warnedJobs, oneRun, zoom, hostile, unknown, reports, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {

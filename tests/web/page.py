@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,12 +75,18 @@ def main():
             "day": history.phased("day/long", now - 90000, 86400, 1),
             "hostile": history.phased(hostile_name(), now - 9000, 600, 1, "failed"),
             "hostileName": hostile_name(),
+            "mixed": "load/customers",
+            "steady": "load/steady",
             "endLive": str(world.folder / "end"),
         }
+        history.mixed(told["mixed"], now)
+        for i in range(20):
+            history.run(told["steady"], now - (20 - i) * 3600, 600, 2e9 + i % 3 * 1e7, 1.5)
         history.close()
+        shutil.copy(world.path("many"), world.path("dying"))  # a history has one server at a time
         _, told["empty"] = world.serve("empty")
         _, told["many"] = world.serve("many")
-        dying, told["dying"] = world.serve("many")
+        dying, told["dying"] = world.serve("dying")
         told["dyingPid"] = dying.pid
         for name in ("story", "hostile"):
             told[name + "Report"] = str(world.folder / f"{name}.html")
