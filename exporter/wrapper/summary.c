@@ -78,6 +78,13 @@ static void add_advice(struct buf *b, const struct runs *runs, struct arena *are
 	int code = strategies[0].size(runs, &defaults, arena, &s, &e);
 
 	buf_addf(b, "  next    %s\n", code < 0 ? e.text : s.summary);
+	for (size_t i = 0; i < s.warnings.n; i++) {
+		const struct warning *w = &s.warnings.at[i];
+		enum severity severity = warning_rows[w->code].severity;
+
+		if (severity > SEVERITY_INFO)
+			buf_addf(b, "  %s %s\n", severity_name(severity), w->text);
+	}
 }
 
 static int build(struct app *app, const char *run_id, struct buf *b, struct err *e)

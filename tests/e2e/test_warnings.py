@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""What a recommendation warns of, and whether a program may act on it, is the same in each answer about the job."""
+import json
+import time
+
+import support
+from support import wait_until
+
+GIB = 1 << 30
+
+
+class Warnings(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve("--web.allow-changes")
+        self.posted = 0
+
+    def post(self, job_name, gib, age, **more):
+        """A successful run that ended so many minutes ago."""
+        self.posted += 1
+        ended = time.time() - 60 * age
+        columns = {name: {"n": 1, "min": v, "mean": v, "max": v, "p50": v, "p95": v, "p99": v, "sum": v}
+                   for name, v in (("memory_peak_bytes", gib * GIB), ("cpu_seconds", 10), ("cpu_cores", 1))}
+        run = {"run_id": f"r{self.posted}", "job_name": job_name, "started_at": ended - 10, "ended_at": ended,
+               "duration_seconds": 10, "outcome": "succeeded", "columns": columns, **more}
+        self.assertEqual(self.server.get("/runs", "POST", json.dumps(run), Content_Type="application/json").status, 201)
+
+    def mixed_job(self, small=0.5, large=4):
+        for i in range(20):
+            customer = ("acme", "zoo")[i % 2]
+            self.post("mixed", (small, large)[i % 2], 40 - i, labels=json.dumps({"team": "data", "customer": customer}))
+
+    def steady_job(self):
+        for i in range(10):
+            self.post("steady", 1 + 0.01 * (i % 3), 40 - i)
+
+    def listed(self, route, job_name):
+        return next(j for j in self.server.get(route).json["jobs"] if j["job_name"] == job_name)
+
+    def test_every_answer_tells_the_same(self):
+        self.mixed_job()
+        self.steady_job()
+        for name, because in (("mixed", ["mixed_jobs"]), ("steady", [])):
+            advice = self.server.get(f"/recommend?job_name={name}").json
+            codes = [{"code": w["code"], "severity": w["severity"]} for w in advice["warnings"]]
+            wait_until(lambda name=name: self.listed("/jobs", name)["warnings"] is not None, "the job is sized")
+            with self.subTest(job=name):
+                self.assertEqual(advice["apply"], {"safe": not because, "because": because})
+                self.assertEqual([w["code"] for w in advice["warnings"]], because)
+                for route in ("/stats", "/servers"):
+                    answer = self.server.get(f"{route}?job_name={name}").json
+                    self.assertEqual([answer["apply"], answer["warnings"]], [advice["apply"], advice["warnings"]], route)
+                for route in ("/jobs", "/overview"):
+                    answer = self.listed(route, name)
+                    self.assertEqual([answer["apply"], answer["warnings"]], [advice["apply"], codes], route)
+                told = self.server.metrics()
+                self.assertEqual(told[("rightsize_recommended_apply_safe", frozenset({("job_name", name)}))], not because)
+                self.assertEqual([dict(labels)["code"] for metric, labels in told
+                                  if metric == "rightsize_recommended_warnings" and ("job_name", name) in labels], because)
+                report = self.server.get(f"/report?job_name={name}").text
+                self.assertEqual("These runs fall in two groups" in report, name == "mixed")
+        self.assertNotIn("apply", self.server.get("/servers?cpu=1").json)
+
+    def test_a_command_without_a_server_sizes_no_list_of_jobs(self):
+        self.steady_job()
+        (job,) = self.query("overview")["jobs"]
+        self.assertEqual([job["apply"], job["warnings"]], [None, None])
+        self.assertEqual(self.query("recommend", "--job-name=steady")["apply"], {"safe": True, "because": []})
+
+    def test_the_summary_of_a_run_tells_them(self):
+        self.mixed_job(small=0.002, large=0.04)
+        summary = self.run_job(["true"], "mixed").stderr.decode()
+        self.assertRegex(summary, r'(?m)^  warning These runs fall in two groups, .* The label "customer" tells them apart')
+        self.steady_job()
+        self.assertNotIn("  warning ", self.run_job(["true"], "steady").stderr.decode())
+
+    def test_runs_with_a_date_in_their_name_are_one_job(self):
+        for day in (22, 23, 24):
+            self.post(f"etl-2026-11-{day}", 1, 24 - day)
+        advice = self.server.get("/recommend?job_name=etl-2026-11-22").json
+        (text,) = [w["text"] for w in advice["warnings"] if w["code"] == "dated_names"]
+        self.assertTrue(text.startswith('At least 2 other jobs are named like this one, "etl-*"'), text)
+        self.assertEqual(advice["apply"]["because"], ["few_runs"])
+
+
+if __name__ == "__main__":
+    support.main()
