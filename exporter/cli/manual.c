@@ -162,6 +162,17 @@ static void formats_markdown(struct buf *out)
 		buf_addf(out, "| `%s` | %s | %s |\n", f->name, f->content_type, f->help);
 }
 
+static void warnings_markdown(struct buf *out)
+{
+	buf_adds(out, "| warning | severity | tuning waits | given when |\n|---|---|---|---|\n");
+	for (size_t i = 0; i < WARNING_CODES; i++) {
+		const struct warning_row *w = &warning_rows[i];
+
+		buf_addf(out, "| `%s` | %s | %s | %s |\n", w->code, severity_name(w->severity),
+			w->unsafe ? "yes" : "no", w->help);
+	}
+}
+
 /* ---- man page ---- */
 
 /* Escapes `text` for roff. A line that starts with "." or "'" would be a roff request. */
@@ -454,6 +465,7 @@ static const struct {
 	{"columns", fields_markdown},
 	{"strategies", strategies_markdown},
 	{"formats", formats_markdown},
+	{"warnings", warnings_markdown},
 	{"man", manual_man},
 	{"bash", manual_bash},
 };

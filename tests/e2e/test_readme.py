@@ -22,7 +22,7 @@ import tempfile
 import support
 
 README = pathlib.Path(__file__).parents[2] / "README.md"
-TABLES = ("metrics", "options", "quantities", "routes", "strategies", "formats")
+TABLES = ("metrics", "options", "quantities", "routes", "strategies", "formats", "warnings")
 ANSWER = re.compile(r"(?<=<!-- answer -->\n)(.*?```json\n)(.*?)(?=```\n<!-- /answer -->)", re.DOTALL)
 LAST_KEY, SENTENCES = "explain", 8
 
@@ -62,7 +62,7 @@ def answer_in(text):
 
 def differences(shown, real, path=""):
     """Which keys one of two objects has and the other has not, at any depth."""
-    if isinstance(shown, list) and isinstance(real, list):
+    if isinstance(shown, list) and isinstance(real, list) and shown and real:
         shown, real = dict(enumerate(shown[:1])), dict(enumerate(real[:1]))
     if not (isinstance(shown, dict) and isinstance(real, dict)):
         return

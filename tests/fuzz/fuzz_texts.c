@@ -12,6 +12,7 @@
 #include "collectors/process/facts.h"
 #include "collectors/followed/run_binary.h"
 #include "collectors/naming/stable_name.h"
+#include "recommender/run_labels.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The result must be a part of the name. It may be empty only if the name is empty. */
@@ -117,6 +118,21 @@ static void check_pieces(const char *data, size_t size)
 	assert(scan_end(&s));
 }
 
+/* Every label must lie inside the text, after the label before it. */
+static void check_labels(const char *text)
+{
+	struct scan s = run_labels_scan(text);
+	const char *before = text;
+	struct run_label l;
+
+	while (run_labels_next(&s, &l)) {
+		assert(l.name.data > before && l.value.data > l.name.data + l.name.len);
+		before = l.value.data + l.value.len;
+		assert(before < s.end && *before == '"');
+		assert(run_labels_find(text, l.name).data);
+	}
+}
+
 static void check_signs(const char *data, size_t size)
 {
 	bool waits;
@@ -149,6 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_numbers(text, size);
 	check_pieces(text, size);
 	check_signs(text, size);
+	check_labels(text);
 	assert(!utf8_plain(text) || (strlen(text) && utf8_valid(text, strlen(text))));
 	facts_container(all, container);
 	assert(strspn(container, "0123456789abcdef") == strlen(container));

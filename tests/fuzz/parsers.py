@@ -68,7 +68,7 @@ PARSERS = {
              "exporter/site/site_reply.c: site_arguments",
              "exporter/site/site.c: dispatch site_answer refuse_method not_found",
              "exporter/site/events.c: position_of"),
-    "texts": ("collectors/naming/stable_name.c", "collectors/base/utf8.c", "collectors/base/scan.c",
+    "texts": ("collectors/naming/stable_name.c", "recommender/run_labels.c", "collectors/base/utf8.c", "collectors/base/scan.c",
               "collectors/base/tree_guard.c: statm_in_exec status_may_map",
               "collectors/followed/run_binary.c: run_binary_architecture run_binary_emulated"),
     "web_config": ("exporter/http/web_config.c", "exporter/http/web_tls.c: add_word is_usable add_cipher names_usable web_config_priorities", "exporter/text/yaml.c"),
