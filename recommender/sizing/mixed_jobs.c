@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/utf8.h"
 #include "recommender/run_labels.h"
 #include "recommender/sizing/strategy.h"
 
@@ -15,7 +16,7 @@
 #define GROUP_MIN      3   /* runs in the smaller group */
 #define TOLD_APART_MIN 0.9 /* share of each group that a property assigns correctly */
 #define DIFFERENCE_MAX 300
-#define VALUE_SHOWN    40 /* bytes of a label's name or value in a sentence */
+#define VALUE_SHOWN    48 /* bytes for the name or the value of a label in a sentence */
 
 /* The peak is first, so that stats_ascending can sort by it. */
 struct grouped_run {
@@ -187,8 +188,10 @@ static bool told_by_label(const struct groups *g, struct arena *arena, struct pr
 
 static void add_value(struct buf *b, struct slice value)
 {
-	buf_addf(b, "\"%.*s%s\"", (int)(value.len < VALUE_SHOWN ? value.len : VALUE_SHOWN),
-		value.data, value.len > VALUE_SHOWN ? "..." : "");
+	char shown[VALUE_SHOWN];
+
+	utf8_clean_plain(value.data, value.len, '?', shown, sizeof shown);
+	buf_addf(b, "\"%s\"", shown);
 }
 
 static void add_values(struct buf *b, const struct slice value[2], const char *advice)

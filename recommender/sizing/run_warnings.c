@@ -205,8 +205,8 @@ static void warn_of_cpu(struct sizing *s, const struct recent *recent, struct ar
 
 	if (run_cpu_doubt(&doubt, recent->run, recent->n))
 		warnings_add(&s->warnings, arena, WARNING_UNCERTAIN_CPU, recent->n,
-			"In %s, %s. Start the job with \"rightsize-exporter run\" for its exact CPU "
-			"time.",
+			"In %s, %s. Check the number of CPUs, or start the job with "
+			"\"rightsize-exporter run\", which counts more exactly.",
 			recent->words, buf_text(&doubt));
 }
 
@@ -294,13 +294,12 @@ static void warn_of_gpus(struct sizing *s, const struct recent *recent, struct a
 
 /* ---- memory of files ---- */
 
-/* Returns a lower bound of the memory of mapped files in the peak of a run; NaN = unknown. The highest values of
- * the other parts need not have been reached at the peak. */
+/* Returns a lower bound of the memory of mapped files in the peak of a run; NaN = unknown. The
+ * highest values of the other parts need not have been reached at the peak. */
 static double files_in_peak(const struct run *r)
 {
 	double others = run_peak(r, "memory_anonymous_bytes") +
 			fmax(0, run_peak(r, "memory_shmem_bytes")) + run_needs_tmpfs(r);
-
 	double files = run_needs_memory(r) - others, most = run_peak(r, "memory_file_bytes");
 
 	return isnan(files) || isnan(most) ? (double)NAN : fmin(files, most);
@@ -308,21 +307,27 @@ static double files_in_peak(const struct run *r)
 
 static void warn_of_files(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 	char words[2][WORDING_MAX];
+	double most = 0, most_files = NAN;
+	size_t runs = 0;
 
 	for (size_t i = 0; i < used->n; i++) {
 		double peak = run_needs_memory(&used->run[i]);
 		double files = files_in_peak(&used->run[i]);
+		bool many = files >= FILES_BYTES && files >= FILES_SHARE * peak;
 
-		if (peak < peaks.max || !(files >= FILES_BYTES && files >= FILES_SHARE * peak))
-			continue;
-		warnings_add(&s->warnings, arena, WARNING_RECLAIMABLE_MEMORY, 1,
-			"At least %s of the highest peak of %s are mapped files, whose memory the "
-			"kernel can take back. Less memory may do, but then the job reads these "
-			"files again.",
-			wording_bytes(words[0], files), wording_bytes(words[1], peak));
+		runs += many;
+		if (peak > most) {
+			most = peak;
+			most_files = many ? files : (double)NAN;
+		}
 	}
+	if (isnan(most_files))
+		return;
+	warnings_add(&s->warnings, arena, WARNING_RECLAIMABLE_MEMORY, runs,
+		"At least %s of the highest peak of %s are mapped files, whose memory the kernel "
+		"can take back. Less memory may do, but then the job reads these files again.",
+		wording_bytes(words[0], most_files), wording_bytes(words[1], most));
 }
 
 void run_warnings_add(struct sizing *s, const struct runs *used,

@@ -249,8 +249,9 @@ static void cpu_time_in_doubt_is_told(void **state)
 		t.run[i].cpu_foreign_seconds = 30;
 	tells(&t, &defaults, WARNING_UNCERTAIN_CPU,
 		"In the newest 10 runs, 1e+03 s of CPU time were measured, of which up to 300 s "
-		"may be of other processes; 10 of 10 runs are too uncertain to size cores. Start "
-		"the job with \"rightsize-exporter run\" for its exact CPU time.");
+		"may be of other processes; 10 of 10 runs are too uncertain to size cores. Check "
+		"the number of CPUs, or start the job with \"rightsize-exporter run\", which counts "
+		"more exactly.");
 	for (size_t i = 0; i < 10; i++)
 		t.run[i].cpu_foreign_seconds = 4;
 	tells(&t, &defaults, WARNING_UNCERTAIN_CPU, NULL);
@@ -421,6 +422,16 @@ static void set_label(struct run *r, bool large, size_t i)
 	r->labels = all[large];
 }
 
+/* A client of POST /runs can send any text. */
+static void set_odd_label(struct run *r, bool large, size_t i)
+{
+	static const char *const all[] = {"{\"of\":\"\x1b[31m\"}",
+		"{\"of\":\"a text that is longer than what a sentence has room to show of it\"}"};
+
+	(void)i;
+	r->labels = all[large];
+}
+
 /* 8 of 10 are less than nine of ten. */
 static void set_most_hosts(struct run *r, bool large, size_t i)
 {
@@ -458,6 +469,10 @@ static void what_tells_the_groups_apart_is_told(void **state)
 			       "\"retry\" above): give them job names of their own."},
 		{set_label, GROUPS "The label \"run\" tells them apart (such as \"a\" below, \"b\" "
 				   "above): give them job names of their own."},
+		{set_odd_label,
+			GROUPS "The label \"of\" tells them apart (such as \"?[31m\" below, \"a "
+			       "text that is longer than what a sent~4dc84c45\" above): give "
+			       "them job names of their own."},
 		{set_most_hosts, nothing},
 		{set_run_labels, nothing},
 	};
