@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/units.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_json.h"
 #include "exporter/answers/server_parameters.h"
@@ -18,6 +19,7 @@ static const char *format_choice(size_t i)
 	return advice_formats[i].name;
 }
 
+/* clang-format off */
 static const struct parameter parameters[] = {
 	JOB_NAME_PARAMETER,
 	SIZING_PARAMETERS,
@@ -25,10 +27,107 @@ static const struct parameter parameters[] = {
 		.kind = PARAMETER_CHOICE,
 		.fallback = "json",
 		.choice = format_choice,
-		.help = "json, or the bare line to paste for another system"},
+		.help = "json, or the bare text to paste for another system"},
+	{.name = "container",
+		.kind = PARAMETER_TEXT,
+		.least = 1,
+		.most = 63,
+		.help = "Name of the container in the pod; main by default, and base for airflow (formats "
+			"kubernetes-patch, vpa, argo-patch and airflow)"},
+	{.name = "process",
+		.kind = PARAMETER_TEXT,
+		.least = 1,
+		.most = 256,
+		.help = "Name of the Nextflow process, such as STAR_ALIGN or RNASEQ:STAR_ALIGN; by default "
+			"made from the name of the job (format nextflow)"},
+	{.name = "cpu_limit",
+		.kind = PARAMETER_FLAG,
+		.help = "Writes a CPU limit as well: as many cores as do not slow the job down (formats "
+			"kubernetes, kubernetes-patch, argo, argo-patch, airflow and kubeflow)"},
+	{.name = "tmp",
+		.kind = PARAMETER_FLAG,
+		.help = "Requests disk on the node as well, with --tmp (format slurm)"},
+	{.name = "gpu_memory",
+		.kind = PARAMETER_SIZE,
+		.least = 1,
+		.most = 1e9,
+		.unit = "MiB",
+		.unit_bytes = MIB,
+		.help = "Memory of one GPU of the cluster in MiB; 16 GiB by default (format ray)"},
 	SERVER_PARAMETERS,
 	{0},
 };
+/* clang-format on */
+
+/* Parameters that only some formats read. */
+static const struct {
+	const char *name;
+	enum advice_reads read;
+} special[] = {
+	{"container", READS_CONTAINER},
+	{"process", READS_PROCESS},
+	{"cpu_limit", READS_CPU_LIMIT},
+	{"tmp", READS_TMP},
+	{"gpu_memory", READS_GPU_MEMORY},
+};
+
+#define FORMATS_MAX 64
+
+/* Refuses parameters that the format does not read. If they were ignored, the client would expect
+ * an effect that they do not have. */
+static bool all_are_read(const struct arguments *a, const struct advice_format *format,
+	struct reply *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(special); i++) {
+		const char *readers[FORMATS_MAX + 1] = {0};
+		size_t n = 0;
+
+		if (!argument_text(a, special[i].name) || format->reads & special[i].read)
+			continue;
+		for (const struct advice_format *f = advice_formats; f->name && n < FORMATS_MAX;
+			f++)
+			if (f->reads & special[i].read)
+				readers[n++] = f->name;
+		reply_error_list(r, 400, "bad_parameter", "formats", readers,
+			"%s: format %s does not use it", special[i].name, format->name);
+		return false;
+	}
+	return true;
+}
+
+/* Reads the parameters about the target. Returns false with an error in `r` if one is wrong. */
+static bool read_target(const struct arguments *a, const struct advice_format *format,
+	struct advice_target *ret, struct reply *r)
+{
+	double gpu_memory = argument_number(a, "gpu_memory");
+	struct advice_target t = {
+		.job_name = argument_text(a, "job_name"),
+		.process = argument_text(a, "process"),
+		.container = argument_text(a, "container"),
+		.cpu_limit = argument_flag(a, "cpu_limit"),
+		.tmp = argument_flag(a, "tmp"),
+		.gpu_memory_bytes = isnan(gpu_memory) ? 0 : gpu_memory * MIB,
+	};
+
+	if (!all_are_read(a, format, r))
+		return false;
+	if (t.container && !advice_container_valid(t.container)) {
+		reply_error(r, 400, "bad_parameter",
+			"container: \"%s\" is not the name of a container: give 1 to 63 of a-z, "
+			"0-9 and \"-\", with a letter or digit at both ends",
+			t.container);
+		return false;
+	}
+	if (t.process && !advice_process_valid(t.process)) {
+		reply_error(r, 400, "bad_parameter",
+			"process: \"%s\" is not the name of a Nextflow process: give letters, "
+			"digits and \"_\", with \":\" after the names of workflows",
+			t.process);
+		return false;
+	}
+	*ret = t;
+	return true;
+}
 
 static int answer_json(struct app *app, const struct arguments *a, const struct sizing_result *s,
 	struct arena *arena, struct reply *r, struct err *e)
@@ -56,15 +155,18 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	const struct advice_format *format = advice_format_find(argument_text(a, "format"));
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(sizing_result_done) struct sizing_result *s = NULL;
-	int code = sizing_of_job(app, a, &s, r, e);
+	struct advice_target target;
+	struct err too_large = {0};
+	int code = read_target(a, format, &target, r) ? sizing_of_job(app, a, &s, r, e) : 0;
 
 	if (code <= 0)
 		return code;
 	if (!format->layout)
 		return answer_json(app, a, s, &arena, r, e);
+	if (advice_write(&r->body, format, &target, &s->sizing, &too_large) < 0)
+		return reply_error(r, 404, "does_not_fit", "%s", too_large.text);
 	r->status = 200;
 	r->content_type = format->content_type;
-	advice_write(&r->body, format, &s->sizing);
 	return 0;
 }
 

@@ -2,17 +2,54 @@
 #ifndef RECOMMENDER_ADVICE_ADVICE_H
 #define RECOMMENDER_ADVICE_ADVICE_H
 
+#include <stdbool.h>
+
 #include "collectors/base/buf.h"
+#include "collectors/base/err.h"
 #include "recommender/sizing/sizing.h"
+
+/* What the caller knows about the target. All zero = nothing; each format then uses its default.
+ * The texts must pass the checks below. */
+struct advice_target {
+	const char *job_name;    /* names the Nextflow process if `process` is NULL */
+	const char *process;     /* name of a Nextflow process */
+	const char *container;   /* name of a container */
+	bool cpu_limit;          /* write a CPU limit, where it is known */
+	bool tmp;                /* request disk on the node */
+	double gpu_memory_bytes; /* memory of one GPU of the target; 0 = unknown */
+};
+
+/* Members of advice_target that only some formats read. */
+enum advice_reads {
+	READS_PROCESS = 1,
+	READS_CONTAINER = 2,
+	READS_CPU_LIMIT = 4,
+	READS_TMP = 8,
+	READS_GPU_MEMORY = 16,
+};
 
 /* One row per format. */
 struct advice_layout;
+struct advice_sizes;
 struct advice_format {
 	const char *name, *content_type, *help;
+	unsigned reads;                     /* bits of enum advice_reads */
+	const char *container;              /* the container if the caller names none */
+	const struct advice_sizes *sizes;   /* the only sizes of the target; NULL = any size */
 	const struct advice_layout *layout; /* NULL = JSON, which advice_write cannot write */
 };
 extern const struct advice_format advice_formats[]; /* ends with name NULL; json is the default */
 const struct advice_format *advice_format_find(const char *name); /* NULL = unknown name */
-void advice_write(struct buf *out, const struct advice_format *f, const struct sizing *s);
+
+/* -ERANGE: the target has no size that is large enough, and nothing was written. */
+int advice_write(struct buf *out, const struct advice_format *f, const struct advice_target *t,
+	const struct sizing *s, struct err *e);
+
+/* True for a DNS-1123 label: 1 to 63 of a-z, 0-9 and "-", with neither end a "-". */
+bool advice_container_valid(const char *name);
+
+/* True for identifiers of letters, digits and "_" joined by ":". This is the full name of a
+ * Nextflow process: WORKFLOW:PROCESS. */
+bool advice_process_valid(const char *name);
 
 #endif

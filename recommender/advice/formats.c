@@ -2,8 +2,11 @@
 
 #include <string.h>
 
+#include "recommender/advice/sizes.h"
+
 #define TEXT "text/plain; charset=utf-8"
 #define YAML "application/yaml"
+#define JSON "application/json"
 
 /* clang-format off */
 #define PIECES(...) (const struct advice_piece[]){__VA_ARGS__, {0}}
@@ -13,63 +16,85 @@
 /* Pieces of the requests and the limits of a container. The caller gives three texts: `before`
  * stands before the name of a resource, `middle` stands after the name, and `after` stands after
  * the unit. Kubernetes requires that the request of a GPU equals its limit, so both macros use
- * GPUS. */
+ * GPUS. A CPU limit slows a container down even on an idle node, so it is written on request only. */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
 	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, {before "nvidia.com/gpu" middle, GPUS, after}
 #define LIMITS(before, middle, after) \
-	{before "cpu" middle, MILLICORES_LIMIT, "m" after}, {before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
+	{before "cpu" middle, MILLICORES_LIMIT_ASKED, "m" after}, \
+	{before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
 	{before "nvidia.com/gpu" middle, GPUS, after}
 
-/* Selects the container by the name "main", because most systems use that name. The position does
- * not identify it, because the first container in the list can be a sidecar. */
-#define MAIN_REQUESTS(before) \
-	{before "{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{", ",", "}", \
-		PIECES(REQUESTS("\"", "\":\"", "\""))}
+/* Selects the container by its name. The position does not identify it, because the first container
+ * in the list can be a sidecar. */
+#define PATCH_REQUESTS(before) \
+	{before "{\"containers\":[{", "", "", PIECES({"\"name\":\"", CONTAINER, "\","})}, \
+	{"\"resources\":{\"requests\":{", ",", "}", PIECES(REQUESTS("\"", "\":\"", "\""))}
 /* If a resource has a new request but no new limit, writes null, which removes the old limit.
  * Otherwise the old limit could be below the new request, and Kubernetes would refuse the patch. */
-#define MAIN_LIMITS(after) \
+#define PATCH_LIMITS(after) \
 	{",\"limits\":{", ",", "}}}]}" after, \
-		PIECES(LIMITS("\"", "\":\"", "\""), {"\"cpu\":null", CPU_LIFTED}, \
-			{"\"ephemeral-storage\":null", DISK_LIFTED})}
+		PIECES(LIMITS("\"", "\":\"", "\""), {"\"cpu\":null", IF_CPU_LIFTED}, \
+			{"\"ephemeral-storage\":null", IF_DISK_LIFTED})}
 
 #define BOUND(cpu, mib) {"          cpu: \"", cpu, "m\"\n"}, {"          memory: \"", mib, "Mi\"\n"}
+
+#define METAFLOW_KUBERNETES \
+	PIECES({"cpu=", CORES}, {"memory=", MEMORY_MB}, {"disk=", DISK_MB}, {"gpu=", GPUS})
+#define METAFLOW_BATCH PIECES({"cpu=", CPUS}, {"memory=", MEMORY_MIB}, {"gpu=", GPUS})
+
+/* Settings of a Spark executor or driver; `of` is "executor" or "driver". */
+#define SPARK(of) \
+	PIECES({"spark." of ".cores ", CPUS, "\n"}, \
+		{"spark.kubernetes." of ".request.cores ", MILLICORES, "m\n"}, \
+		{"spark." of ".memory ", SPARK_HEAP_MIB, "m\n"}, \
+		{"spark." of ".memoryOverhead ", SPARK_OVERHEAD_MIB, "m\n"}, \
+		{"spark." of ".resource.gpu.amount ", GPUS, "\n"})
 
 const struct advice_format advice_formats[] = {
 	{
 		.name = "json",
 		.content_type = "application/json",
-		.help = "Everything that is known, with the reasons",
+		.help = "All that is known, with the reasons",
 	},
 	{
 		.name = "metaflow",
 		.content_type = TEXT,
-		.help = "The line @resources(cpu=, memory=, gpu=) to put above a step; memory in "
-			"decimal megabytes, rounded up, which suffices on Kubernetes (10^6 bytes) "
-			"and on AWS Batch (MiB)",
-		.layout = LAYOUT(NULL, {"@resources(", ", ", ")\n",
-				PIECES({"cpu=", CPUS}, {"memory=", MEMORY_MB}, {"gpu=", GPUS, .always = true})}),
+		.help = "The line to put above a step, in decimal megabytes, rounded up: @resources, or "
+			"@kubernetes for less than 4096 MB, because the defaults of @kubernetes and "
+			"@batch (1 CPU, 4096 MB) win over a smaller @resources. Remove an older "
+			"@resources of the step, because the larger value wins",
+		/* Metaflow 2.19.39, compute_resource_attributes() in plugins/aws/aws_utils.py. */
+		.layout = LAYOUT(NULL,
+			{"# @resources(memory=", "", ") has no effect below 4096 MB. ",
+				PIECES({"", MEMORY_MB}), .when = IF_METAFLOW_DEFAULTS_WIN},
+			{"On AWS Batch, use @batch(", ", ", ").\n", METAFLOW_BATCH,
+				.when = IF_METAFLOW_DEFAULTS_WIN},
+			{"@kubernetes(", ", ", ")\n", METAFLOW_KUBERNETES, .when = IF_METAFLOW_DEFAULTS_WIN},
+			{"@resources(", ", ", ")\n",
+				PIECES({"cpu=", CPUS}, {"memory=", MEMORY_MB}, {"disk=", DISK_MB}, {"gpu=", GPUS}),
+				.when = IF_METAFLOW_DEFAULTS_LOSE}),
 	},
 	{
 		.name = "metaflow-kubernetes",
 		.content_type = TEXT,
-		.help = "The line @kubernetes(...) to put above a step; memory and disk in "
-			"decimal megabytes",
-		.layout = LAYOUT(NULL, {"@kubernetes(", ", ", ")\n",
-				PIECES({"cpu=", CORES}, {"memory=", MEMORY_MB}, {"disk=", DISK_MB}, {"gpu=", GPUS})}),
+		.help = "The line @kubernetes(...) to put above a step; memory and disk in decimal "
+			"megabytes (10^6 bytes), as Metaflow passes them to Kubernetes",
+		.layout = LAYOUT(NULL, {"@kubernetes(", ", ", ")\n", METAFLOW_KUBERNETES}),
 	},
 	{
 		.name = "metaflow-batch",
 		.content_type = TEXT,
-		.help = "The line @batch(...) to put above a step; memory in MiB",
-		.layout = LAYOUT(NULL, {"@batch(", ", ", ")\n",
-				PIECES({"cpu=", CPUS}, {"memory=", MEMORY_MIB}, {"gpu=", GPUS})}),
+		.help = "The line @batch(...) to put above a step; memory in MiB (2^20 bytes), as AWS "
+			"Batch counts, although Metaflow's manual says MB",
+		.layout = LAYOUT(NULL, {"@batch(", ", ", ")\n", METAFLOW_BATCH}),
 	},
 	{
 		.name = "kubernetes",
 		.content_type = YAML,
-		.help = "The resources of a container: requests, and as limits what does not slow "
-			"the job down and has room for every peak that was seen",
+		.help = "The resources of a container: requests, and a memory limit with room for every "
+			"peak that was seen. A CPU limit only with cpu_limit",
+		.reads = READS_CPU_LIMIT,
 		.layout = LAYOUT(
 			"resources: {}\n",
 			{"resources:\n  requests:\n", "", "", PIECES(REQUESTS("    ", ": \"", "\"\n"))},
@@ -78,26 +103,31 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "kubernetes-patch",
 		.content_type = "application/strategic-merge-patch+json",
-		.help = "Strategic merge patch for a container called main: kubectl patch of a "
-			"Deployment, or below spec.jobTemplate of a CronJob; of a Job in its "
-			"manifest with --local, for Kubernetes refuses to change the template of "
-			"one that is there",
+		.help = "Strategic merge patch for kubectl patch of a Deployment, or below "
+			"spec.jobTemplate of a CronJob. Patch a Job in its manifest with --local, "
+			"because Kubernetes does not change the template of a Job that exists. It "
+			"removes a CPU limit, and sets one only with cpu_limit",
+		.reads = READS_CONTAINER | READS_CPU_LIMIT,
+		.container = "main",
 		/* The patch leaves all else unchanged: Kubernetes merges containers by name and
 		 * resources by key. */
 		.layout = LAYOUT(
 			"{}\n",
-			MAIN_REQUESTS("{\"spec\":{\"template\":{\"spec\":"),
-			MAIN_LIMITS("}}}\n")),
+			PATCH_REQUESTS("{\"spec\":{\"template\":{\"spec\":"),
+			PATCH_LIMITS("}}}\n")),
 	},
 	{
 		.name = "vpa",
 		.content_type = YAML,
-		.help = "The status of a VerticalPodAutoscaler, for a container called main: "
-			"lowerBound is risk=economy, upperBound the limit",
+		.help = "The status of a VerticalPodAutoscaler: lowerBound is risk=economy, upperBound "
+			"the limits",
+		.reads = READS_CONTAINER,
+		.container = "main",
 		.layout = LAYOUT(
 			"status: {}\n",
-			{"status:\n  recommendation:\n    containerRecommendations:\n      - containerName: main\n"
-			 "        lowerBound:\n", "", "", PIECES(BOUND(MILLICORES, MEMORY_MIB_LOW))},
+			{"status:\n  recommendation:\n    containerRecommendations:\n", "", "",
+				PIECES({"      - containerName: \"", CONTAINER, "\"\n"})},
+			{"        lowerBound:\n", "", "", PIECES(BOUND(MILLICORES, MEMORY_MIB_LOW))},
 			{"        target:\n", "", "", PIECES(BOUND(MILLICORES, MEMORY_MIB))},
 			{"        uncappedTarget:\n", "", "", PIECES(BOUND(MILLICORES, MEMORY_MIB))},
 			{"        upperBound:\n", "", "", PIECES(BOUND(MILLICORES_MOST, MEMORY_MIB_LIMIT))}),
@@ -105,7 +135,9 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "argo",
 		.content_type = YAML,
-		.help = "The resources of an Argo Workflows template's container",
+		.help = "The resources of an Argo Workflows template's container. A CPU limit only with "
+			"cpu_limit",
+		.reads = READS_CPU_LIMIT,
 		.layout = LAYOUT(
 			"container:\n  resources: {}\n",
 			{"container:\n  resources:\n    requests:\n", "", "", PIECES(REQUESTS("      ", ": \"", "\"\n"))},
@@ -114,28 +146,36 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "argo-patch",
 		.content_type = YAML,
-		.help = "The podSpecPatch of an Argo Workflows template or workflow, for its "
-			"container main",
+		.help = "The podSpecPatch of an Argo Workflows template or workflow. It removes a CPU "
+			"limit, and sets one only with cpu_limit",
+		.reads = READS_CONTAINER | READS_CPU_LIMIT,
+		.container = "main",
 		/* Argo merges the patch as Kubernetes does (ApplyPodSpecPatch() in
 		 * workflow/util/util.go). */
-		.layout = LAYOUT(NULL, MAIN_REQUESTS("podSpecPatch: '"), MAIN_LIMITS("'\n")),
+		.layout = LAYOUT(NULL, PATCH_REQUESTS("podSpecPatch: '"), PATCH_LIMITS("'\n")),
 	},
 	{
 		.name = "airflow",
 		.content_type = TEXT,
-		.help = "The executor_config of a task under Airflow's Kubernetes executor; k8s "
-			"is kubernetes.client.models",
+		.help = "The executor_config of a task under Airflow's Kubernetes executor; k8s is "
+			"kubernetes.client.models. A CPU limit only with cpu_limit",
+		.reads = READS_CONTAINER | READS_CPU_LIMIT,
+		.container = "base",
 		.layout = LAYOUT(
 			NULL,
-			{"executor_config={\"pod_override\": k8s.V1Pod(spec=k8s.V1PodSpec(containers=[k8s.V1Container("
-			 "name=\"base\", resources=k8s.V1ResourceRequirements(requests={",
+			{"executor_config={\"pod_override\": k8s.V1Pod(spec=k8s.V1PodSpec(containers=[k8s.V1Container(",
+				"", "", PIECES({"name=\"", CONTAINER, "\", "})},
+			{"resources=k8s.V1ResourceRequirements(requests={",
 				", ", "}", PIECES(REQUESTS("\"", "\": \"", "\""))},
 			{", limits={", ", ", "}))]))}\n", PIECES(LIMITS("\"", "\": \"", "\""))}),
 	},
 	{
 		.name = "flyte",
 		.content_type = TEXT,
-		.help = "The decorator @task(requests=, limits=) of flytekit",
+		.help = "The decorator @task(requests=, limits=) of flytekit. It has the CPU limit that "
+			"does not slow the job down, because Flyte takes the request as the limit "
+			"where no limit is set",
+		/* flyteplugins, AdjustOrDefaultResource() in flytek8s/container_helper.go. */
 		.layout = LAYOUT(
 			NULL,
 			{"@task(requests=Resources(", ", ", ")",
@@ -148,58 +188,152 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "nextflow",
 		.content_type = TEXT,
-		.help = "A process scope for nextflow.config; memory (MB is 2^20 bytes there) "
-			"grows with each attempt after a kill",
-		/* Exit statuses 137 to 140: a signal killed the task, for example when memory ran
-		 * out. */
-		.layout = LAYOUT(NULL, {"process {\n", "", "}\n",
-				PIECES({"    cpus = ", CPUS, "\n"},
-					{"    memory = { ", MEMORY_MIB,
-						".MB * task.attempt }\n"
-						"    errorStrategy = { task.exitStatus in 137..140 ? 'retry' : 'finish' }\n"
-						"    maxRetries = 2\n"},
-					{"    disk = ", DISK_MIB, ".MB\n"},
-					{"    accelerator = ", GPUS, "\n"})}),
+		.help = "Settings of one process for nextflow.config; MB is 2^20 bytes there. A task that "
+			"is killed gets more memory and time, up to three retries. The process is "
+			"that of process, or has the name of the job: its part after the last /, "
+			"with _ for characters that no process name has",
+		/* The exit statuses are those that nf-core retries: 104 and 175 (lost connections),
+		 * 130 to 145 (signals, such as 137 out of memory and 140 out of time). Nextflow
+		 * reports Integer.MAX_VALUE for a task that left no status, as on Kubernetes before
+		 * 25.10 when memory ran out (nextflow-io/nextflow#6436). */
+		.reads = READS_PROCESS,
+		.layout = LAYOUT(
+			"process {\n}\n",
+			{"process {\n", "", "", PIECES({"    withName: '", PROCESS, "' {\n"})},
+			{"", "", "    }\n}\n",
+				PIECES({"        cpus = ", CPUS, "\n"},
+					{"        memory = { [", MEMORY_MIB, ".MB"}, {", ", MEMORY_MIB_2, ".MB"},
+					{", ", MEMORY_MIB_3, ".MB][task.attempt - 1]"}, {" ?: ", MEMORY_MIB_4, ".MB }\n"},
+					{"        time = { ", TIME_MINUTES, ".m * task.attempt }\n"},
+					{"        disk = ", DISK_MIB, ".MB\n"},
+					{"        accelerator = ", GPUS, "\n"},
+					{"        errorStrategy = { task.exitStatus in ((130..145) + [104, 175, "
+					 "Integer.MAX_VALUE]) ? 'retry' : 'finish' }\n"
+					 "        maxRetries = ", RETRIES, "\n"})}),
 	},
 	{
 		.name = "snakemake",
 		.content_type = TEXT,
-		.help = "threads and resources of a Snakemake rule; mem_mb and disk_mb are decimal",
+		.help = "threads, retries and resources of a Snakemake rule; mem_mb and disk_mb are "
+			"decimal megabytes. A job that fails gets more memory, up to three retries",
 		.layout = LAYOUT(
 			NULL,
-			{"", "", "", PIECES({"threads: ", CPUS, "\n"})},
-			{"resources:\n", ",\n", "\n",
-				PIECES({"    mem_mb=", MEMORY_MB}, {"    disk_mb=", DISK_MB}, {"    gpu=", GPUS}),
+			{"", "", "", PIECES({"threads: ", CPUS, "\n"}, {"retries: ", RETRIES, "\n"})},
+			{"resources:\n", "", "",
+				PIECES({"    mem_mb=lambda wildcards, attempt: [", MEMORY_MB},
+					{", ", MEMORY_MB_2}, {", ", MEMORY_MB_3},
+					{", ", MEMORY_MB_4, "][min(attempt, 4) - 1],\n"},
+					{"    disk_mb=", DISK_MB, ",\n"}, {"    gpu=", GPUS, ",\n"}),
 				.optional = true}),
 	},
 	{
 		.name = "slurm",
 		.content_type = TEXT,
-		.help = "#SBATCH lines; M is 2^20 bytes; the time limit is twice what nine of ten "
-			"runs are expected to take",
+		.help = "#SBATCH lines; M is 2^20 bytes. The time limit is twice the time that nine of ten "
+			"runs stay below. --tmp, the disk of the node, only with tmp, because a "
+			"cluster without TmpDisk refuses it",
+		.reads = READS_TMP,
 		.layout = LAYOUT(NULL, {"", "", "",
 				PIECES({"#SBATCH --cpus-per-task=", CPUS, "\n"},
 					{"#SBATCH --mem=", MEMORY_MIB, "M\n"},
 					{"#SBATCH --gres=gpu:", GPUS, "\n"},
-					{"#SBATCH --time=", MINUTES, "\n"},
-					{"#SBATCH --tmp=", DISK_MIB, "M\n"})}),
+					{"#SBATCH --time=", TIME_HMS, "\n"},
+					{"#SBATCH --tmp=", DISK_TMP_MIB, "M\n"})}),
 	},
 	{
 		.name = "ray",
 		.content_type = TEXT,
-		.help = "The decorator @ray.remote(...); memory in bytes",
+		.help = "The decorator @ray.remote(...); memory in bytes. num_gpus is a share if the job "
+			"uses less than one GPU: the larger of its share of the computing power and "
+			"of the memory, at its peak. The GPU has gpu_memory, or else 16 GiB",
+		.reads = READS_GPU_MEMORY,
 		.layout = LAYOUT(
 			"@ray.remote\n", /* Ray refuses empty parentheses */
+			{"", "", "",
+				PIECES({"# Tasks on one GPU share its memory. This task holds up to ", GPU_SHARE_MIB, " MiB.\n"},
+					{"# Tasks on one GPU share its memory. How much this task holds is unknown.\n",
+						IF_GPU_SHARE_UNKNOWN})},
 			{"@ray.remote(", ", ", ")\n",
-				PIECES({"num_cpus=", CORES}, {"memory=", MEMORY_BYTES}, {"num_gpus=", GPUS})}),
+				PIECES({"num_cpus=", CORES}, {"memory=", MEMORY_BYTES}, {"num_gpus=", GPU_SHARE})}),
+	},
+	{
+		.name = "spark",
+		.content_type = TEXT,
+		.help = "Settings of an executor for spark-defaults.conf, for a job that is an executor. "
+			"The heap and the overhead of 10 %, at least 384 MiB, are together what the "
+			"executor needs. m is 2^20 bytes. PySpark workers live in the overhead: set "
+			"more there for them",
+		.layout = LAYOUT(NULL, {"", "", "", SPARK("executor")}),
+	},
+	{
+		.name = "spark-driver",
+		.content_type = TEXT,
+		.help = "The same for a job that is a driver, or runs with --master local",
+		.layout = LAYOUT(NULL, {"", "", "", SPARK("driver")}),
+	},
+	{
+		.name = "fargate",
+		.content_type = JSON,
+		.help = "The size of an Amazon ECS task definition for Fargate: the smallest pair of CPU "
+			"units and MiB that Fargate sells, and disk above its 20 GiB. An error if no "
+			"pair is large enough",
+		.sizes = &advice_sizes_fargate,
+		.layout = LAYOUT(
+			"{}\n",
+			{"{\"requiresCompatibilities\":[\"FARGATE\"],", ",", "}\n",
+				PIECES({"\"cpu\":\"", SIZE_CPU_UNITS, "\""}, {"\"memory\":\"", SIZE_MIB, "\""},
+					{"\"ephemeralStorage\":{\"sizeInGiB\":", DISK_GIB_EXTRA, "}"})}),
+	},
+	{
+		.name = "aws-batch",
+		.content_type = JSON,
+		.help = "The resources of an AWS Batch job definition on EC2: whole CPUs and MiB. AWS "
+			"Batch retries with the same memory: after a kill, submit the job with the "
+			"resourceRequirements of attempt=2",
+		.layout = LAYOUT(
+			"{}\n",
+			{"{\"type\":\"container\",\"containerProperties\":{\"resourceRequirements\":[", ",", "]}}\n",
+				PIECES({"{\"type\":\"VCPU\",\"value\":\"", CPUS, "\"}"},
+					{"{\"type\":\"MEMORY\",\"value\":\"", MEMORY_MIB, "\"}"},
+					{"{\"type\":\"GPU\",\"value\":\"", GPUS, "\"}"})}),
+	},
+	{
+		.name = "aws-batch-fargate",
+		.content_type = JSON,
+		.help = "The same on Fargate: the smallest pair that Fargate sells, as for fargate",
+		.sizes = &advice_sizes_fargate,
+		.layout = LAYOUT(
+			"{}\n",
+			{"{\"type\":\"container\",\"platformCapabilities\":[\"FARGATE\"],"
+			 "\"containerProperties\":{\"resourceRequirements\":[", ",", "]",
+				PIECES({"{\"type\":\"VCPU\",\"value\":\"", SIZE_CORES, "\"}"},
+					{"{\"type\":\"MEMORY\",\"value\":\"", SIZE_MIB, "\"}"})},
+			{"", "", "}}\n", PIECES({",\"ephemeralStorage\":{\"sizeInGiB\":", DISK_GIB_EXTRA, "}"})}),
+	},
+	{
+		.name = "gcp-batch",
+		.content_type = JSON,
+		.help = "The resources of a Google Cloud Batch job, and the smallest custom machine type "
+			"for one task: of E2, or of N2 above 32 CPUs or 128 GiB. An error if no "
+			"machine is large enough, or if the job needs GPUs, which come with other "
+			"machine types",
+		.sizes = &advice_sizes_gcp,
+		.layout = LAYOUT(
+			"{}\n",
+			{"{\"taskGroups\":[{\"taskSpec\":{\"computeResource\":{", ",", "}}}]",
+				PIECES({"\"cpuMilli\":", MILLICORES}, {"\"memoryMib\":", MEMORY_MIB},
+					{"\"bootDiskMib\":", DISK_MIB})},
+			{",\"allocationPolicy\":{\"instances\":[{\"policy\":{\"machineType\":\"", "-", "\"}}]}}\n",
+				PIECES({"", SIZE_SERIES}, {"", SIZE_CPUS}, {"", SIZE_MIB})}),
 	},
 	{
 		.name = "kubeflow",
 		.content_type = TEXT,
-		.help = "Calls on a task of Kubeflow Pipelines v2",
+		.help = "Calls on a task of Kubeflow Pipelines v2. A CPU limit only with cpu_limit",
+		.reads = READS_CPU_LIMIT,
 		.layout = LAYOUT(NULL, {"task", "", "\n",
 				PIECES({".set_cpu_request('", MILLICORES, "m')"},
-					{".set_cpu_limit('", MILLICORES_LIMIT, "m')"},
+					{".set_cpu_limit('", MILLICORES_LIMIT_ASKED, "m')"},
 					{".set_memory_request('", MEMORY_MIB, "Mi')"},
 					{".set_memory_limit('", MEMORY_MIB_LIMIT, "Mi')"},
 					{".set_accelerator_type('nvidia.com/gpu').set_accelerator_limit(", GPUS, ")"})}),
@@ -207,17 +341,17 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "dask",
 		.content_type = TEXT,
-		.help = "A LocalCluster of one worker; its memory limit is larger by what Dask "
-			"keeps free: it kills a worker at 95 %",
+		.help = "A LocalCluster of one worker. Dask kills a worker at 95 % of its memory limit, "
+			"so the limit is that much larger",
 		.layout = LAYOUT(NULL, {"LocalCluster(n_workers=1", "", ")\n",
 				PIECES({", threads_per_worker=", CPUS}, {", memory_limit=\"", MEMORY_MIB_DASK, "MiB\""})}),
 	},
 	{
 		.name = "docker",
 		.content_type = TEXT,
-		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes; --cpus "
-			"is what does not slow the job down, which is refused by a host with fewer "
-			"CPUs, and missing with strategy=baseline, which knows no such number",
+		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes. --cpus does "
+			"not slow the job down; a host with fewer CPUs refuses it, and "
+			"strategy=baseline does not know it",
 		/* Docker has hard limits only. The request is not used: it is the job's mean, and
 		 * as a limit it would slow down the peaks. --memory-swap is the limit of memory
 		 * plus swap. It equals --memory here, which forbids swap, because swap would hide
@@ -229,7 +363,7 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "systemd",
 		.content_type = TEXT,
-		.help = "A [Service] section: hard limits, M is 2^20 bytes; no CPUQuota with "
+		.help = "A [Service] section: hard limits, M is 2^20 bytes. No CPUQuota with "
 			"strategy=baseline",
 		.layout = LAYOUT(NULL, {"[Service]\n", "", "",
 				PIECES({"CPUQuota=", CPU_PERCENT_LIMIT, "%\n"}, {"MemoryMax=", MEMORY_MIB_LIMIT, "M\n"})}),

@@ -12,41 +12,75 @@ enum advice_number {
 	CPUS,      /* whole CPUs */
 	MILLICORES,
 	MILLICORES_LIMIT,
-	MILLICORES_MOST,   /* the limit; the request if no limit is advised */
-	CORES,             /* decimal number, exact to thousandths: 2.25 */
-	CORES_LIMIT,       /* decimal number like CORES */
-	CPU_PERCENT_LIMIT, /* percent of one CPU */
-	CPU_LIFTED,        /* 1 = CPU has a request but no limit; a condition, never written */
+	MILLICORES_LIMIT_ASKED, /* the limit if the caller asked for one, else 0 */
+	MILLICORES_MOST,        /* the limit; the request if no limit is advised */
+	CORES,                  /* decimal number, exact to thousandths: 2.25 */
+	CORES_LIMIT,            /* decimal number like CORES */
+	CPU_PERCENT_LIMIT,      /* percent of one CPU */
 	MEMORY_MIB,
+	/* Memory of the attempts after MEMORY_MIB. Each is larger than the one before. */
+	MEMORY_MIB_2,
+	MEMORY_MIB_3,
+	MEMORY_MIB_4,
 	MEMORY_MIB_LOW, /* memory at risk=economy */
 	MEMORY_MIB_LIMIT,
 	MEMORY_MIB_DASK, /* MEMORY_MIB / 0.95, because Dask kills a worker at 95 % of its limit */
 	MEMORY_MB,       /* decimal megabytes, rounded up */
+	MEMORY_MB_2,
+	MEMORY_MB_3,
+	MEMORY_MB_4,
 	MEMORY_BYTES,
+	RETRIES,        /* attempts after the first, if MEMORY_MIB is known */
+	SPARK_HEAP_MIB, /* parts of MEMORY_MIB: see spark_numbers */
+	SPARK_OVERHEAD_MIB,
 	GPUS,
+	GPU_SHARE,     /* GPUS as a decimal number; a share if the job needs less than one */
+	GPU_SHARE_MIB, /* GPU memory of a job that needs a share of a GPU */
 	DISK_MIB,
 	DISK_MB,
-	DISK_LIFTED, /* 1 = the disk has a request; a condition, never written */
-	MINUTES,     /* time limit as HH:MM:SS, twice the 90th percentile of the duration */
+	DISK_TMP_MIB,   /* DISK_MIB if the caller asked for disk on the node */
+	DISK_GIB_EXTRA, /* disk in GiB if it is more than the disk of a Fargate task */
+	TIME_MINUTES,   /* time limit: twice the 90th percentile of the duration */
+	TIME_HMS,       /* the same as HH:MM:SS */
+	SIZE_CORES,     /* the smallest of the target's sizes that is large enough */
+	SIZE_CPU_UNITS, /* 1,024 units are one CPU */
+	SIZE_CPUS,
+	SIZE_MIB,
+
+	/* Conditions: 1 = true. Only the texts around them are written. */
+	IF_CPU_LIFTED,        /* CPU has a request but no limit */
+	IF_DISK_LIFTED,       /* the disk has a request */
+	IF_GPU_SHARE_UNKNOWN, /* a job that needs a share of a GPU, with unknown GPU memory */
+	IF_METAFLOW_DEFAULTS_WIN,
+	IF_METAFLOW_DEFAULTS_LOSE,
 	ADVICE_NUMBERS,
+
+	/* Texts, which are always written. */
+	CONTAINER = ADVICE_NUMBERS,
+	PROCESS,
+	SIZE_SERIES,
 };
 
 struct advice_piece {
 	const char *before;
 	enum advice_number number;
 	const char *after; /* NULL = nothing */
-	bool always;       /* written even if the number is 0 */
 };
 
 struct advice_section {
 	const char *start, *between, *end;
 	const struct advice_piece *piece; /* ends with NO_NUMBER */
-	bool optional;                    /* left out if all its numbers are 0 */
+	bool optional;                    /* left out if none of its pieces is written */
+	enum advice_number when;          /* a condition of the section; NO_NUMBER = none */
 };
 
 struct advice_layout {
-	const char *nothing; /* the whole text if the first section has no number; NULL = unused */
+	const char *nothing; /* the whole text if no number is known; NULL = unused */
 	const struct advice_section *section; /* ends with piece NULL */
 };
+
+/* Writes a job's name as the name of a Nextflow process: the part after the last "/", with "_" for
+ * each byte that such a name cannot have. */
+void advice_add_process(struct buf *out, const char *job_name);
 
 #endif

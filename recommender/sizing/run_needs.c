@@ -55,12 +55,17 @@ double run_needs_killed_at(const struct run *r)
 	return isnan(limit) ? run_needs_memory(r) : limit;
 }
 
+double run_needs_gpu_usage(const struct run *r)
+{
+	return amount_or_nan(run_peak(r, "gpu_usage"));
+}
+
 double run_needs_gpus(const struct run *r)
 {
 	double used = run_peak(r, "gpus_used");
 
 	if (isnan(used))
-		used = ceil(run_peak(r, "gpu_usage")); /* at least the number of busy GPUs */
+		used = ceil(run_needs_gpu_usage(r)); /* at least the number of busy GPUs */
 	return used >= 0 && used < 1e6 ? used : (double)NAN;
 }
 
@@ -145,14 +150,9 @@ uint64_t sizing_round_memory(double bytes)
 
 uint64_t sizing_round_up(double bytes)
 {
-	double mib = fmax(16, bytes / MIB);
+	double mib = ceil(fmax(16, bytes / MIB));
 
-	if (!(bytes >= 0) || !(mib <= 0x1p43))
-		return 0;
-
-	double step = fmax(1, exp2(floor(log2(mib)) - 5));
-
-	return (uint64_t)(ceil(mib / step) * step);
+	return bytes >= 0 && mib <= 0x1p43 ? (uint64_t)mib : 0;
 }
 
 uint64_t sizing_round_cores(double cores)

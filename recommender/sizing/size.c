@@ -91,6 +91,7 @@ static struct sizing sizing_unknown(void)
 		.last = NAN,
 		.cpu_cores_limit = NAN,
 		.memory_bytes_limit = NAN,
+		.gpu_usage = NAN,
 		.cpu_cores_for_speed = NAN,
 		.duration_low = NAN,
 		.duration_high = NAN,
@@ -170,6 +171,7 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	*used = (struct runs){.n = s.runs + s.not_measured, .run = run};
 	s.confidence = confidence_of(used);
 	s.memory_source = memory_source_of(used);
+	s.gpu_usage = run_needs_summary(used, run_needs_gpu_usage).max;
 	explain_left_out(&s, used, arena);
 	*ret = s;
 	return 0;

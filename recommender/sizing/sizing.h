@@ -66,6 +66,9 @@ struct sizing {
 	 * advice. */
 	double cpu_cores_limit, memory_bytes_limit;
 
+	/* Most computing power of GPUs in use at once: 0.3 = 30 % of one GPU. NaN = unknown. */
+	double gpu_usage;
+
 	double cpu_cores_for_speed; /* fewest cores that do not slow the job down */
 	double cpu_slowdown;        /* past runs: duration with resources.cpu / measured duration */
 	struct {

@@ -34,8 +34,8 @@ void sizing_explain_source(struct sizing *s, const struct runs *used, struct are
 /* Returns MiB, rounded up to 128, 256, 512, 1024, 2048, then whole GiB. 0 = `bytes` is unknown. */
 uint64_t sizing_round_memory(double bytes);
 
-/* Returns MiB, rounded up by at most 3 % (six significant bits), so that similar jobs get the same
- * request. At least 16; 0 = `bytes` is unknown. */
+/* Returns whole MiB, rounded up: most targets accept every MiB, and a target with larger steps has
+ * its own rounding (recommender/advice/). At least 16; 0 = `bytes` is unknown. */
 uint64_t sizing_round_up(double bytes);
 
 /* Returns cores rounded to the nearest integer, at least 1. A half rounds to even, as in Python. 0
@@ -62,9 +62,10 @@ const char *wording_runs(char out[WORDING_MAX], size_t n);
  * wording_runs. */
 const char *wording_sized_runs(char out[WORDING_MAX], const struct sizing *s, size_t n);
 
-/* Return the most GPUs in use at the same time, and the peak of GPU memory in bytes. NaN =
- * unknown. */
+/* Return the most GPUs in use at the same time, their peak computing power in GPUs, and the peak of
+ * GPU memory in bytes. NaN = unknown. */
 double run_needs_gpus(const struct run *r);
+double run_needs_gpu_usage(const struct run *r);
 double run_needs_vram(const struct run *r);
 
 /* Converts a duration to bytes, so that rules with constants for memory can size it. A minute

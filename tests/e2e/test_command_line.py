@@ -83,8 +83,10 @@ class Answers(Case):
         self.assertGreaterEqual(len(answer["servers"]), 1)
         self.assertLess(0.2, answer["demand"]["duration_seconds"])
 
-    def test_metaflow_is_a_bare_line(self):
-        expected = re.compile(r"@resources\(cpu=1, memory=\d+(, gpu=0)?\)\n?")
+    def test_metaflow_is_a_line_to_paste(self):
+        """A small job: @resources would have no effect, because the default of @kubernetes is larger."""
+        expected = re.compile(r"# @resources\(memory=(\d+)\) has no effect below 4096 MB\. "
+                              r"On AWS Batch, use @batch\(cpu=1, memory=\d+\)\.\n@kubernetes\(cpu=[\d.]+, memory=\1\)\n?")
         result = self.command("recommend", "--job-name=etl/load", "--format=metaflow", f"--history.path={self.history}")
         self.assertRegex(result.stdout, expected)
         self.assertIsNotNone(expected.fullmatch(result.stdout))

@@ -1,9 +1,11 @@
 /* recommender/advice/: the exact syntax and units of each format. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/scan.h"
 #include "recommender/sizing/strategy.h"
 #include "recommender/advice/advice.h"
 
@@ -15,8 +17,10 @@ static struct sizing nothing_known(void)
 		.demand = {NAN, NAN, NAN, NAN, NAN, NAN},
 		.cpu_cores_limit = NAN,
 		.memory_bytes_limit = NAN,
+		.gpu_usage = NAN,
 		.duration_high = NAN,
 		.memory_at_risk = {NAN, NAN, NAN},
+		.memory_attempts = {NAN, NAN, NAN, NAN},
 	};
 }
 
@@ -41,16 +45,39 @@ static struct sizing with_limits(void)
 	s.demand.memory_bytes = 500 * MIB;
 	s.resources = (struct resources){1, 512, 0, 0};
 	s.cpu_cores_limit = 4;
-	s.memory_bytes_limit = 700 * MIB;
-	s.memory_at_risk[RISK_ECONOMY] = 450 * MIB;
+	s.memory_bytes_limit = 703.2 * MIB;
+	s.memory_at_risk[RISK_ECONOMY] = 455.5 * MIB;
 	return s;
 }
 
+#define PATCH(before, resources)                                                                   \
+	before "{\"containers\":[{\"name\":\"main\",\"resources\":" resources "}]}"
+#define PLAIN_PATCH                                                                                \
+	"{\"requests\":{\"cpu\":\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":"            \
+	"\"20480Mi\",\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\","                 \
+	"\"nvidia.com/gpu\":\"1\",\"cpu\":null,\"ephemeral-storage\":null}}"
+#define LIMITS_PATCH                                                                               \
+	"{\"requests\":{\"cpu\":\"500m\",\"memory\":\"512Mi\"},\"limits\":{\"memory\":\"704Mi\","  \
+	"\"cpu\":null}}"
+#define BATCH(resources)                                                                           \
+	"{\"type\":\"container\",\"containerProperties\":{\"resourceRequirements\":[" resources    \
+	"]}}\n"
+#define RETRY                                                                                      \
+	"        errorStrategy = { task.exitStatus in ((130..145) + [104, 175, "                   \
+	"Integer.MAX_VALUE]) ? 'retry' : 'finish' }\n"                                             \
+	"        maxRetries = 3\n"
+#define NO_GPU "the job needs 1 GPU, and the sizes of "
+
+/* The expected texts. A text that does not end in a newline is the start of an error. */
 static const struct {
 	const char *format, *plain, *with_limits, *unknown;
 } table[] = {
-	{"metaflow", "@resources(cpu=3, memory=3759, gpu=1)\n",
-		"@resources(cpu=1, memory=537, gpu=0)\n", "@resources(gpu=0)\n"},
+	{"metaflow",
+		"# @resources(memory=3759) has no effect below 4096 MB. On AWS Batch, use @batch(cpu=3, memory=3584, gpu=1).\n"
+		"@kubernetes(cpu=2.25, memory=3759, disk=21475, gpu=1)\n",
+		"# @resources(memory=537) has no effect below 4096 MB. On AWS Batch, use @batch(cpu=1, memory=512).\n"
+		"@kubernetes(cpu=0.5, memory=537)\n",
+		"@resources()\n"},
 	{"metaflow-kubernetes", "@kubernetes(cpu=2.25, memory=3759, disk=21475, gpu=1)\n",
 		"@kubernetes(cpu=0.5, memory=537)\n", "@kubernetes()\n"},
 	{"metaflow-batch", "@batch(cpu=3, memory=3584, gpu=1)\n", "@batch(cpu=1, memory=512)\n",
@@ -70,18 +97,15 @@ static const struct {
 		"    cpu: \"500m\"\n"
 		"    memory: \"512Mi\"\n"
 		"  limits:\n"
-		"    cpu: \"4000m\"\n"
 		"    memory: \"704Mi\"\n",
 		"resources: {}\n"},
-	{"kubernetes-patch",
-		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\",\"cpu\":null,\"ephemeral-storage\":null}}}]}}}}\n",
-		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"500m\",\"memory\":\"512Mi\"},\"limits\":{\"cpu\":\"4000m\",\"memory\":\"704Mi\"}}}]}}}}\n",
-		"{}\n"},
+	{"kubernetes-patch", PATCH("{\"spec\":{\"template\":{\"spec\":", PLAIN_PATCH) "}}}\n",
+		PATCH("{\"spec\":{\"template\":{\"spec\":", LIMITS_PATCH) "}}}\n", "{}\n"},
 	{"vpa",
 		"status:\n"
 		"  recommendation:\n"
 		"    containerRecommendations:\n"
-		"      - containerName: main\n"
+		"      - containerName: \"main\"\n"
 		"        lowerBound:\n          cpu: \"2250m\"\n          memory: \"3584Mi\"\n"
 		"        target:\n          cpu: \"2250m\"\n          memory: \"3584Mi\"\n"
 		"        uncappedTarget:\n          cpu: \"2250m\"\n          memory: \"3584Mi\"\n"
@@ -89,7 +113,7 @@ static const struct {
 		"status:\n"
 		"  recommendation:\n"
 		"    containerRecommendations:\n"
-		"      - containerName: main\n"
+		"      - containerName: \"main\"\n"
 		"        lowerBound:\n          cpu: \"500m\"\n          memory: \"456Mi\"\n"
 		"        target:\n          cpu: \"500m\"\n          memory: \"512Mi\"\n"
 		"        uncappedTarget:\n          cpu: \"500m\"\n          memory: \"512Mi\"\n"
@@ -112,16 +136,11 @@ static const struct {
 		"      cpu: \"500m\"\n"
 		"      memory: \"512Mi\"\n"
 		"    limits:\n"
-		"      cpu: \"4000m\"\n"
 		"      memory: \"704Mi\"\n",
 		"container:\n  resources: {}\n"},
-	{"argo-patch",
-		"podSpecPatch: "
-		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"2250m\",\"memory\":\"3584Mi\",\"ephemeral-storage\":\"20480Mi\",\"nvidia.com/gpu\":\"1\"},\"limits\":{\"memory\":\"3584Mi\",\"nvidia.com/gpu\":\"1\",\"cpu\":null,\"ephemeral-storage\":null}}}]}'\n",
-		"podSpecPatch: "
-		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":\"500m\",\"memory\":\"512Mi\"},\"limits\":{\"cpu\":\"4000m\",\"memory\":\"704Mi\"}}}]}'\n",
-		"podSpecPatch: "
-		"'{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{},\"limits\":{}}}]}'\n"},
+	{"argo-patch", PATCH("podSpecPatch: '", PLAIN_PATCH) "'\n",
+		PATCH("podSpecPatch: '", LIMITS_PATCH) "'\n",
+		PATCH("podSpecPatch: '", "{\"requests\":{},\"limits\":{}}") "'\n"},
 	{"airflow",
 		"executor_config={\"pod_override\": "
 		"k8s.V1Pod(spec=k8s.V1PodSpec(containers=[k8s.V1Container(name=\"base\", "
@@ -131,7 +150,7 @@ static const struct {
 		"executor_config={\"pod_override\": "
 		"k8s.V1Pod(spec=k8s.V1PodSpec(containers=[k8s.V1Container(name=\"base\", "
 		"resources=k8s.V1ResourceRequirements(requests={\"cpu\": \"500m\", \"memory\": "
-		"\"512Mi\"}, limits={\"cpu\": \"4000m\", \"memory\": \"704Mi\"}))]))}\n",
+		"\"512Mi\"}, limits={\"memory\": \"704Mi\"}))]))}\n",
 		"executor_config={\"pod_override\": k8s.V1Pod(spec=k8s.V1PodSpec(containers=["
 		"k8s.V1Container(name=\"base\", resources=k8s.V1ResourceRequirements(requests={}, "
 		"limits={}))]))}\n"},
@@ -143,34 +162,85 @@ static const struct {
 		"@task(requests=Resources(), limits=Resources())\n"},
 	{"nextflow",
 		"process {\n"
-		"    cpus = 3\n"
-		"    memory = { 3584.MB * task.attempt }\n"
-		"    errorStrategy = { task.exitStatus in 137..140 ? 'retry' : 'finish' }\n"
-		"    maxRetries = 2\n"
-		"    disk = 20480.MB\n"
-		"    accelerator = 1\n"
+		"    withName: 'load' {\n"
+		"        cpus = 3\n"
+		"        memory = { [3584.MB, 7168.MB, 14336.MB][task.attempt - 1] ?: 28672.MB }\n"
+		"        time = { 90.m * task.attempt }\n"
+		"        disk = 20480.MB\n"
+		"        accelerator = 1\n" RETRY "    }\n"
 		"}\n",
 		"process {\n"
-		"    cpus = 1\n"
-		"    memory = { 512.MB * task.attempt }\n"
-		"    errorStrategy = { task.exitStatus in 137..140 ? 'retry' : 'finish' }\n"
-		"    maxRetries = 2\n"
+		"    withName: 'load' {\n"
+		"        cpus = 1\n"
+		"        memory = { [512.MB, 1024.MB, 2048.MB][task.attempt - 1] ?: 4096.MB }\n" RETRY
+		"    }\n"
 		"}\n",
 		"process {\n}\n"},
-	{"snakemake", "threads: 3\nresources:\n    mem_mb=3759,\n    disk_mb=21475,\n    gpu=1\n",
-		"threads: 1\nresources:\n    mem_mb=537\n", ""},
+	{"snakemake",
+		"threads: 3\n"
+		"retries: 3\n"
+		"resources:\n"
+		"    mem_mb=lambda wildcards, attempt: [3759, 7517, 15033, 30065][min(attempt, 4) - "
+		"1],\n"
+		"    disk_mb=21475,\n"
+		"    gpu=1,\n",
+		"threads: 1\n"
+		"retries: 3\n"
+		"resources:\n"
+		"    mem_mb=lambda wildcards, attempt: [537, 1074, 2148, 4295][min(attempt, 4) - "
+		"1],\n",
+		""},
 	{"slurm",
 		"#SBATCH --cpus-per-task=3\n#SBATCH --mem=3584M\n#SBATCH --gres=gpu:1\n#SBATCH "
-		"--time=01:30:00\n"
-		"#SBATCH --tmp=20480M\n",
+		"--time=01:30:00\n",
 		"#SBATCH --cpus-per-task=1\n#SBATCH --mem=512M\n", ""},
 	{"ray", "@ray.remote(num_cpus=2.25, memory=3758096384, num_gpus=1)\n",
 		"@ray.remote(num_cpus=0.5, memory=536870912)\n", "@ray.remote\n"},
+	{"spark",
+		"spark.executor.cores 3\n"
+		"spark.kubernetes.executor.request.cores 2250m\n"
+		"spark.executor.memory 3200m\n"
+		"spark.executor.memoryOverhead 384m\n"
+		"spark.executor.resource.gpu.amount 1\n",
+		"spark.executor.cores 1\n"
+		"spark.kubernetes.executor.request.cores 500m\n"
+		"spark.executor.memory 512m\n"
+		"spark.executor.memoryOverhead 384m\n",
+		""},
+	{"spark-driver",
+		"spark.driver.cores 3\n"
+		"spark.kubernetes.driver.request.cores 2250m\n"
+		"spark.driver.memory 3200m\n"
+		"spark.driver.memoryOverhead 384m\n"
+		"spark.driver.resource.gpu.amount 1\n",
+		"spark.driver.cores 1\n"
+		"spark.kubernetes.driver.request.cores 500m\n"
+		"spark.driver.memory 512m\n"
+		"spark.driver.memoryOverhead 384m\n",
+		""},
+	{"fargate", NO_GPU,
+		"{\"requiresCompatibilities\":[\"FARGATE\"],\"cpu\":\"512\",\"memory\":\"1024\"}\n",
+		"{}\n"},
+	{"aws-batch",
+		BATCH("{\"type\":\"VCPU\",\"value\":\"3\"},{\"type\":\"MEMORY\",\"value\":\"3584\"},"
+		      "{\"type\":\"GPU\",\"value\":\"1\"}"),
+		BATCH("{\"type\":\"VCPU\",\"value\":\"1\"},{\"type\":\"MEMORY\",\"value\":\"512\"}"),
+		"{}\n"},
+	{"aws-batch-fargate", NO_GPU,
+		"{\"type\":\"container\",\"platformCapabilities\":[\"FARGATE\"],"
+		"\"containerProperties\":{\"resourceRequirements\":[{\"type\":\"VCPU\","
+		"\"value\":\"0.5\"},{\"type\":\"MEMORY\",\"value\":\"1024\"}]}}\n",
+		"{}\n"},
+	{"gcp-batch", NO_GPU,
+		"{\"taskGroups\":[{\"taskSpec\":{\"computeResource\":{\"cpuMilli\":500,"
+		"\"memoryMib\":512}}}],\"allocationPolicy\":{\"instances\":[{\"policy\":{"
+		"\"machineType\":\"e2-custom-2-1024\"}}]}}\n",
+		"{}\n"},
 	{"kubeflow",
 		"task.set_cpu_request('2250m').set_memory_request('3584Mi').set_memory_limit('"
 		"3584Mi').set_accelerator_type('nvidia.com/gpu').set_accelerator_limit(1)\n",
-		"task.set_cpu_request('500m').set_cpu_limit('4000m').set_memory_request('512Mi')"
-		".set_memory_limit('704Mi')\n",
+		"task.set_cpu_request('500m').set_memory_request('512Mi').set_memory_limit('704Mi"
+		"')\n",
 		"task\n"},
 	{"dask", "LocalCluster(n_workers=1, threads_per_worker=3, memory_limit=\"3773MiB\")\n",
 		"LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=\"539MiB\")\n",
@@ -181,12 +251,43 @@ static const struct {
 		"[Service]\n"},
 };
 
-static void assert_written(const char *format, const struct sizing *s, const char *expected)
+static const struct advice_target no_target = {.job_name = "etl/load"};
+
+static void assert_written_for(const char *format, const struct advice_target *t,
+	const struct sizing *s, const char *expected)
 {
 	AUTO(buf_done) struct buf out = BUF_MAX(4096);
+	struct err e = {0};
 
-	advice_write(&out, advice_format_find(format), s);
+	assert_int_equal(advice_write(&out, advice_format_find(format), t, s, &e), 0);
 	assert_string_equal(buf_text(&out), expected);
+}
+
+static void assert_written(const char *format, const struct sizing *s, const char *expected)
+{
+	assert_written_for(format, &no_target, s, expected);
+}
+
+static void assert_too_large(const char *format, const struct sizing *s, const char *why)
+{
+	AUTO(buf_done) struct buf out = BUF_MAX(4096);
+	struct err e = {0};
+
+	assert_int_equal(advice_write(&out, advice_format_find(format), &no_target, s, &e),
+		-ERANGE);
+	assert_string_equal(buf_text(&out), "");
+	if (strncmp(e.text, why, strlen(why)) != 0)
+		fail_msg("%s: \"%s\" does not start with \"%s\"", format, e.text, why);
+}
+
+static void assert_row(const char *format, const struct sizing *s, const char *expected)
+{
+	size_t len = strlen(expected);
+
+	if (len && expected[len - 1] != '\n')
+		assert_too_large(format, s, expected);
+	else
+		assert_written(format, s, expected);
 }
 
 static void assert_written_after(const char *start, const char *format, const struct sizing *s,
@@ -203,9 +304,9 @@ static void each_format_is_written_to_the_letter(void **state)
 	struct sizing a = plain(), b = with_limits(), c = nothing_known();
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		assert_written(table[i].format, &a, table[i].plain);
-		assert_written(table[i].format, &b, table[i].with_limits);
-		assert_written(table[i].format, &c, table[i].unknown);
+		assert_row(table[i].format, &a, table[i].plain);
+		assert_row(table[i].format, &b, table[i].with_limits);
+		assert_row(table[i].format, &c, table[i].unknown);
 	}
 }
 
@@ -223,26 +324,251 @@ static void every_format_has_a_row_here(void **state)
 
 static void limits_are_never_below_requests(void **state)
 {
+	struct advice_target t = {.job_name = "etl/load", .cpu_limit = true};
 	struct sizing s = with_limits();
 
 	s.cpu_cores_limit = 0.1;
 	s.memory_bytes_limit = 100 * MIB;
-	assert_written("kubernetes", &s,
+	assert_written_for("kubernetes", &t, &s,
 		"resources:\n  requests:\n    cpu: \"500m\"\n    memory: \"512Mi\"\n"
 		"  limits:\n    cpu: \"500m\"\n    memory: \"512Mi\"\n");
+}
+
+/* A CPU limit slows a container down, so it is written only if the caller asks for it. */
+static void a_cpu_limit_is_written_if_asked_for(void **state)
+{
+	static const struct {
+		const char *format, *text;
+	} rows[] = {
+		{"kubernetes", "  limits:\n    cpu: \"4000m\"\n"},
+		{"kubernetes-patch", "\"limits\":{\"cpu\":\"4000m\","},
+		{"argo", "    limits:\n      cpu: \"4000m\"\n"},
+		{"argo-patch", "\"limits\":{\"cpu\":\"4000m\","},
+		{"airflow", "limits={\"cpu\": \"4000m\", "},
+		{"kubeflow", ".set_cpu_limit('4000m')"},
+	};
+	struct advice_target t = {.job_name = "etl/load", .cpu_limit = true};
+	struct sizing s = with_limits();
+	size_t readers = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(buf_done) struct buf out = BUF_MAX(4096);
+
+		advice_write(&out, advice_format_find(rows[i].format), &t, &s, NULL);
+		assert_non_null(strstr(buf_text(&out), rows[i].text));
+		assert_null(strstr(buf_text(&out), "null"));
+	}
+	for (const struct advice_format *f = advice_formats; f->name; f++)
+		readers += (f->reads & READS_CPU_LIMIT) != 0;
+	assert_int_equal(readers, ARRAY_LEN(rows));
+}
+
+static void the_container_is_the_one_that_is_named(void **state)
+{
+	struct advice_target t = {.job_name = "etl/load", .container = "my-app"};
+	struct sizing s = with_limits();
+	size_t readers = 0;
+
+	for (const struct advice_format *f = advice_formats; f->name; f++) {
+		AUTO(buf_done) struct buf out = BUF_MAX(4096);
+
+		if (!(f->reads & READS_CONTAINER))
+			continue;
+		readers++;
+		advice_write(&out, f, &t, &s, NULL);
+		assert_non_null(strstr(buf_text(&out), "\"my-app\""));
+		assert_null(strstr(buf_text(&out), "main"));
+		assert_null(strstr(buf_text(&out), "base"));
+	}
+	assert_int_equal(readers, 4);
+}
+
+static void names_of_containers_are_labels_of_dns(void **state)
+{
+	static const char *const valid[] = {"a", "0", "main", "my-app-2", "a--b",
+		"a23456789012345678901234567890123456789012345678901234567890123"};
+	static const char *const wrong[] = {"", "-", "a-", "-a", "My", "a_b", "a.b", "a b", "a\"b",
+		"\xc3\xa4", "a234567890123456789012345678901234567890123456789012345678901234"};
+
+	for (size_t i = 0; i < ARRAY_LEN(valid); i++)
+		assert_true(advice_container_valid(valid[i]));
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+		assert_false(advice_container_valid(wrong[i]));
+}
+
+static void names_of_processes_are_identifiers(void **state)
+{
+	static const char *const valid[] = {"a", "_", "STAR_ALIGN", "RNA:STAR_ALIGN2", "A:b:_c1"};
+	static const char *const wrong[] = {"", ":", "1a", "A:", ":A", "A::B", "A:1", "a-b", "a'b",
+		"a.*", "a|b", "!a", "a b", "a$b", "\xc3\xa4"};
+
+	for (size_t i = 0; i < ARRAY_LEN(valid); i++)
+		assert_true(advice_process_valid(valid[i]));
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+		assert_false(advice_process_valid(wrong[i]));
+}
+
+static void a_process_is_named_like_the_job(void **state)
+{
+	static const struct {
+		const char *job_name, *process, *expected;
+	} rows[] = {
+		{"NFCORE_RNASEQ:RNASEQ:STAR_ALIGN", NULL, "NFCORE_RNASEQ:RNASEQ:STAR_ALIGN"},
+		{"rnaseq/STAR_ALIGN", NULL, "STAR_ALIGN"},
+		{"a/b/c", NULL, "c"},
+		{"a/", NULL, "a_"},
+		{"it's ${x} \\ \"q\" \xc3\xa4", NULL, "it_s___x_____q____"},
+		{"etl/load", "RNA:ALIGN", "RNA:ALIGN"},
+	};
+	struct sizing s = nothing_known();
+
+	s.resources.cpu = 2;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct advice_target t = {.job_name = rows[i].job_name, .process = rows[i].process};
+		AUTO(buf_done) struct buf out = BUF_MAX(256);
+
+		buf_addf(&out, "process {\n    withName: '%s' {\n        cpus = 2\n    }\n}\n",
+			rows[i].expected);
+		assert_written_for("nextflow", &t, &s, buf_text(&out));
+	}
+}
+
+/* The default of @kubernetes and @batch is 4096 MB, and the larger value wins. */
+static void a_line_for_metaflow_takes_effect(void **state)
+{
+	struct sizing s = nothing_known();
+
+	s.demand.cpu_cores = 2;
+	s.resources.cpu = 2;
+	s.resources.memory = 3905; /* 4,094,689,280 bytes */
+	assert_written("metaflow", &s,
+		"# @resources(memory=4095) has no effect below 4096 MB. On AWS Batch, use @batch(cpu=2, memory=3905).\n"
+		"@kubernetes(cpu=2, memory=4095)\n");
+	s.resources.memory = 3906; /* 4,095,737,856 bytes */
+	assert_written("metaflow", &s, "@resources(cpu=2, memory=4096)\n");
+	s.resources = (struct resources){1, 15625, 2, 0};
+	s.demand.disk_bytes = 20480 * MIB;
+	assert_written("metaflow", &s,
+		"@resources(cpu=1, memory=16384, disk=21475, gpu=2)\n"); /* exactly 16384 MB */
+}
+
+static void attempts_get_what_the_strategy_advises(void **state)
+{
+	struct sizing s = nothing_known();
+
+	s.resources.memory = 1000;
+	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
+		s.memory_attempts[i] = (double)(1000 + 500 * i) * MIB;
+	assert_written("snakemake", &s,
+		"retries: 3\nresources:\n    mem_mb=lambda wildcards, attempt: [1049, 1573, 2098, "
+		"2622][min(attempt, 4) - 1],\n");
+	/* The request of attempt=3: the next one is the fourth, and then twice as much. */
+	s.resources.memory = 2000;
+	assert_written("snakemake", &s,
+		"retries: 3\nresources:\n    mem_mb=lambda wildcards, attempt: [2098, 2622, 5243, "
+		"10486][min(attempt, 4) - 1],\n");
 }
 
 /* The job uses all its cores. With a third of them it takes three times as long, and the time limit
  * must allow that. */
 static void a_time_limit_is_that_of_the_cores_asked_for(void **state)
 {
-	struct sizing s = plain();
+	struct sizing s = nothing_known();
 
+	s.duration_high = 2700;
 	s.cpu_slowdown = 3;
-	assert_written("slurm", &s,
-		"#SBATCH --cpus-per-task=3\n#SBATCH --mem=3584M\n#SBATCH --gres=gpu:1\n#SBATCH "
-		"--time=04:30:00\n"
-		"#SBATCH --tmp=20480M\n");
+	assert_written("slurm", &s, "#SBATCH --time=04:30:00\n");
+	s.duration_high = 1;
+	assert_written("slurm", &s, "#SBATCH --time=00:10:00\n");
+}
+
+static void disk_on_the_node_is_requested_if_asked_for(void **state)
+{
+	struct advice_target t = {.job_name = "etl/load", .tmp = true};
+	struct sizing s = nothing_known();
+
+	s.demand.disk_bytes = 1024 * MIB;
+	assert_written("slurm", &s, "");
+	assert_written_for("slurm", &t, &s, "#SBATCH --tmp=1024M\n");
+	s.demand.disk_bytes = 1023 * MIB;
+	assert_written_for("slurm", &t, &s, "");
+}
+
+/* Spark adds 10 % of the heap, at least 384 MiB, and refuses a heap below 450 MiB. */
+static void heap_and_overhead_of_spark_are_the_memory_of_the_job(void **state)
+{
+	static const uint64_t mib[] = {16, 895, 896, 897, 4223, 4224, 4225, 100000, 1 << 27};
+
+	for (size_t i = 0; i < ARRAY_LEN(mib); i++) {
+		AUTO(buf_done) struct buf out = BUF_MAX(256);
+		struct sizing s = nothing_known();
+		uint64_t heap, overhead, factor;
+
+		s.resources.memory = mib[i];
+		advice_write(&out, advice_format_find("spark"), &no_target, &s, NULL);
+
+		struct scan text = SCAN(out.data, out.len);
+
+		assert_true(scan_literal(&text, "spark.executor.memory ") &&
+			    scan_u64(&text, &heap) &&
+			    scan_literal(&text, "m\nspark.executor.memoryOverhead ") &&
+			    scan_u64(&text, &overhead));
+		factor = heap / 10;
+		assert_true(overhead >= (factor > 384 ? factor : 384));
+		assert_true(overhead <= ((factor > 384 ? factor : 384) + 1));
+		assert_true(heap >= 512);
+		assert_int_equal(heap + overhead, mib[i] > 896 ? mib[i] : 896);
+	}
+}
+
+static void a_job_that_does_not_fill_a_gpu_shares_it(void **state)
+{
+	static const struct {
+		double usage, vram_mib, gpu_memory_mib, share;
+	} rows[] = {
+		{0.3, 2048, 0, 0.3},            /* 2 of the assumed 16 GiB */
+		{0.301, 2048, 0, 0.31},         /* rounded up */
+		{0.3, 8192, 0, 0.5},            /* the memory is the larger share */
+		{0.3, 8192, 81920, 0.3},        /* of a larger GPU */
+		{0.3, 8192, 8192, 1},           /* of a smaller GPU, which it fills */
+		{0.3, 20480, 0, 1},             /* more than the assumed memory */
+		{0.3, 20480, 40960, 0.5},       /* a GPU with that memory */
+		{0, 0, 0, 0.01},                /* a GPU that was held, and never used */
+		{0.995, 0, 0, 1}, {1, 0, 0, 1}, /* a full GPU */
+		{NAN, 2048, 0, 1},              /* unknown use */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sizing s = nothing_known();
+		struct advice_target t = {
+			.job_name = "etl/load", .gpu_memory_bytes = rows[i].gpu_memory_mib * MIB};
+		AUTO(buf_done) struct buf out = BUF_MAX(256);
+
+		s.gpu_usage = rows[i].usage;
+		s.demand.vram_bytes = rows[i].vram_mib * MIB;
+		s.resources.gpu = 1;
+		s.resources.vram = (uint64_t)rows[i].vram_mib;
+		if (rows[i].share < 1 && rows[i].vram_mib > 0)
+			buf_addf(&out,
+				"# Tasks on one GPU share its memory. This task holds up to %g "
+				"MiB.\n",
+				rows[i].vram_mib);
+		buf_addf(&out, "@ray.remote(num_gpus=%g)\n", rows[i].share);
+		assert_written_for("ray", &t, &s, buf_text(&out));
+	}
+}
+
+static void several_gpus_are_whole_and_unknown_gpu_memory_is_named(void **state)
+{
+	struct sizing s = nothing_known();
+
+	s.gpu_usage = 0.8;
+	s.resources.gpu = 2;
+	assert_written("ray", &s, "@ray.remote(num_gpus=2)\n");
+	s.resources.gpu = 1;
+	assert_written("ray", &s,
+		"# Tasks on one GPU share its memory. How much this task holds is unknown.\n"
+		"@ray.remote(num_gpus=0.8)\n");
 }
 
 static void cores_are_rounded_up_to_thousandths(void **state)
@@ -283,7 +609,18 @@ int main(void)
 		cmocka_unit_test(each_format_is_written_to_the_letter),
 		cmocka_unit_test(every_format_has_a_row_here),
 		cmocka_unit_test(limits_are_never_below_requests),
+		cmocka_unit_test(a_cpu_limit_is_written_if_asked_for),
+		cmocka_unit_test(the_container_is_the_one_that_is_named),
+		cmocka_unit_test(names_of_containers_are_labels_of_dns),
+		cmocka_unit_test(names_of_processes_are_identifiers),
+		cmocka_unit_test(a_process_is_named_like_the_job),
+		cmocka_unit_test(a_line_for_metaflow_takes_effect),
+		cmocka_unit_test(attempts_get_what_the_strategy_advises),
 		cmocka_unit_test(a_time_limit_is_that_of_the_cores_asked_for),
+		cmocka_unit_test(disk_on_the_node_is_requested_if_asked_for),
+		cmocka_unit_test(heap_and_overhead_of_spark_are_the_memory_of_the_job),
+		cmocka_unit_test(a_job_that_does_not_fill_a_gpu_shares_it),
+		cmocka_unit_test(several_gpus_are_whole_and_unknown_gpu_memory_is_named),
 		cmocka_unit_test(cores_are_rounded_up_to_thousandths),
 		cmocka_unit_test(a_request_is_no_hard_limit),
 	};

@@ -265,31 +265,6 @@ static void confidence_grows_with_runs_that_agree(void **state)
 	assert_string_equal(sizing_confidence_name(CONFIDENCE_HIGH), "high");
 }
 
-static void metaflow_line_has_decimal_megabytes(void **state)
-{
-	static const struct {
-		struct resources resources;
-		const char *line;
-	} table[] = {
-		{{3, 3584, 1, 14336}, "@resources(cpu=3, memory=3759, gpu=1)\n"},
-		{{1, 128, 0, 0}, "@resources(cpu=1, memory=135, gpu=0)\n"},
-		{{1, 15625, 0, 0},
-			"@resources(cpu=1, memory=16384, gpu=0)\n"}, /* exactly 16384 MB */
-		{{0, 0, 0, 0}, "@resources(gpu=0)\n"},
-		{{2, 0, 0, 0}, "@resources(cpu=2, gpu=0)\n"},
-	};
-	const struct advice_format *f = advice_format_find("metaflow");
-
-	assert_non_null(f);
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		AUTO(buf_done) struct buf out = BUF_MAX(1000);
-		struct sizing s = {.resources = table[i].resources};
-
-		advice_write(&out, f, &s);
-		assert_string_equal(buf_text(&out), table[i].line);
-	}
-}
-
 static void tables_are_complete_and_start_with_the_defaults(void **state)
 {
 	assert_string_equal(strategies[0].name, "auto");
@@ -489,7 +464,6 @@ int main(void)
 		cmocka_unit_test(baseline_counts_gpus_that_were_used),
 		cmocka_unit_test(baseline_warns_of_an_oom_kill),
 		cmocka_unit_test(confidence_grows_with_runs_that_agree),
-		cmocka_unit_test(metaflow_line_has_decimal_megabytes),
 		cmocka_unit_test(tables_are_complete_and_start_with_the_defaults),
 		cmocka_unit_test(sentences_past_the_cap_are_dropped),
 		cmocka_unit_test(words_keep_three_figures),

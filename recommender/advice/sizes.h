@@ -1,0 +1,38 @@
+/* Targets that sell only certain sizes. Private to recommender/. */
+#ifndef RECOMMENDER_ADVICE_SIZES_H
+#define RECOMMENDER_ADVICE_SIZES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number of CPUs and the amounts of memory that are sold with it: mib_least, then steps of
+ * mib_step up to mib_most. */
+struct advice_size {
+	const char *series; /* machine series; NULL = the target has none */
+	uint64_t millicores, mib_least, mib_most, mib_step;
+};
+
+struct advice_sizes {
+	const char *of; /* "AWS Fargate" */
+	/* The target's own defaults, for a request without CPU or without memory; 0 = none. */
+	uint64_t millicores_default, mib_default;
+	uint64_t disk_gib_most; /* 0 = no bound */
+	/* Sorted by CPUs, then by memory. The first size that fits is therefore the smallest: the
+	 * fewest CPUs, and with these the least memory. A size with more CPUs costs more, even with
+	 * less memory. */
+	size_t n;
+	const struct advice_size *size;
+};
+
+/* Tasks of AWS Fargate, for ECS and AWS Batch. */
+extern const struct advice_sizes advice_sizes_fargate;
+
+/* Custom machine types of Google Compute Engine: of the series E2, and above its sizes of N2. */
+extern const struct advice_sizes advice_sizes_gcp;
+
+/* Finds the smallest size for a request; 0 = unknown, which any size fits. Writes the memory to
+ * *ret_mib. Returns NULL if no size is large enough. */
+const struct advice_size *advice_size_for(const struct advice_sizes *s, uint64_t millicores,
+	uint64_t mib, uint64_t *ret_mib);
+
+#endif
