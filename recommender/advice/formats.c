@@ -64,7 +64,8 @@ const struct advice_format advice_formats[] = {
 			"@kubernetes for less than 4096 MB, because the defaults of @kubernetes and "
 			"@batch (1 CPU, 4096 MB) win over a smaller @resources. Remove an older "
 			"@resources of the step, because the larger value wins",
-		/* Metaflow 2.19.39, compute_resource_attributes() in plugins/aws/aws_utils.py. */
+		/* Metaflow 2.19.39: step_init() of plugins/kubernetes/kubernetes_decorator.py, and
+		 * compute_resource_attributes() of plugins/aws/aws_utils.py for AWS Batch. */
 		.layout = LAYOUT(NULL,
 			{"# @resources(memory=", "", ") has no effect below 4096 MB. ",
 				PIECES({"", MEMORY_MB}), .when = IF_METAFLOW_DEFAULTS_WIN},

@@ -29,6 +29,12 @@ nextflow | | nextflow.xml
 snakemake snakemake
 slurm
 ray ray
+spark pyspark
+spark-driver pyspark
+fargate botocore cfn-lint
+aws-batch botocore cfn-lint
+aws-batch-fargate botocore cfn-lint
+gcp-batch google-cloud-batch
 kubeflow kfp
 dask dask distributed
 docker

@@ -1,6 +1,6 @@
 /* Writes sizings in every format into a folder, as FORMAT.NAME. "gpu" has everything. "cpu" has limits
  * above its requests, and neither GPU nor disk. "asked" is "cpu" with all that a caller can ask for.
- * "share" uses a part of a GPU. "grid" has a line for each of many sizings, of a target that sells only
+ * "tmp" is "gpu" in the same way. "share" uses a part of a GPU. "grid" has a line for each of many sizings, of a target that sells only
  * certain sizes. check.py checks the meaning of the files. */
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static const struct {
 	const struct sizing *sizing;
 	const struct advice_target *target;
 } cases[] = {{"gpu", &gpu, &plain}, {"cpu", &cpu, &plain}, {"asked", &cpu, &asked},
-	{"share", &share, &plain}};
+	{"share", &share, &plain}, {"tmp", &gpu, &asked}};
 
 static const double grid_cores[] = {0.1, 0.25, 0.5, 1, 1.1, 2, 4, 7.5, 8, 16, 18, 32, 64, 128};
 static const unsigned grid_mib[] = {16, 512, 600, 1024, 3000, 5000, 8192, 17000, 30720, 30721,

@@ -84,7 +84,7 @@ static void commands_answer_or_say_why_not(void **state)
 		{"runs", {"--job-name=etl/load", "--limit=1"}, 0, "\"runs\": [", {NULL}},
 		{"stats", {"--job_name=etl/load", "--runs", "1"}, 0, "\"runs_analyzed\": 1",
 			{NULL}},
-		{"recommend", {"--job-name=etl/load", "--format=metaflow"}, 0, "\n@kubernetes(",
+		{"recommend", {"--job-name=etl/load", "--format=metaflow"}, 0, "@resources(",
 			{NULL}},
 		{"runs", {NULL}, 2, NULL, {"--job-name is missing", "--help"}},
 		{"runs", {"--job-name"}, 2, NULL, {"--job-name needs a value"}},

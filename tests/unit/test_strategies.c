@@ -134,7 +134,7 @@ static void a_kill_for_memory_is_learnt_at_once(void **state)
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_true(s.demand.memory_bytes == 2400 * MIB);
 	assert_true(isnan(s.memory_too_small));
-	assert_string_equal(explained(&s, "killed"), "memory 2432 MiB: the newest run was killed "
+	assert_string_equal(explained(&s, "killed"), "memory 2400 MiB: the newest run was killed "
 						     "for memory at 1.17 GiB, so 2.34 GiB is asked "
 						     "for until a run succeeds");
 	t.run[1].outcome = OUTCOME_SUCCEEDED; /* a later run succeeded */
