@@ -1,0 +1,12 @@
+/* What other jobs learn from one run. */
+#ifndef RECOMMENDER_SIZING_NEIGHBOUR_RUN_H
+#define RECOMMENDER_SIZING_NEIGHBOUR_RUN_H
+
+#include "recommender/run.h"
+#include "recommender/sizing/neighbours.h"
+
+/* Fills `ret`. Returns false when the run teaches nothing: it neither succeeded nor was killed for
+ * memory, it was not measured, or its need is unknown. */
+bool neighbour_run_of(const struct run *r, struct neighbour_run *ret);
+
+#endif
