@@ -334,6 +334,37 @@ struct open_run {
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);
 
+/* ---- what a job can learn from other jobs ---- */
+
+/* The system that named a run, and its labels; see struct run. NULL = unknown. */
+struct run_origin {
+	const char *system, *labels;
+};
+/* Finds the origin of the newest run of a job, which may be active. It is unknown for an unknown
+ * job. */
+int history_job_origin(struct history *h, const char *job_name, struct arena *arena,
+	struct run_origin *ret, struct err *e);
+
+struct recent_job {
+	int64_t id;               /* of the job in this file */
+	struct run_origin origin; /* of the newest ended run */
+};
+/* Finds the jobs of the newest `runs` ended runs of the file. Returns the job with the newest ended
+ * run first. */
+int history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+	struct recent_job **ret, size_t *ret_n, struct err *e);
+
+/* Reads the newest runs of a job from which its need of memory can be learnt: they were measured,
+ * and succeeded or were killed for memory. Returns at most `limit` runs, newest first. Of each run
+ * it reads the outcome, the duration, the memory limit, the input size and the largest value of
+ * memory_peak_bytes, which indexes have. All other members are 0. */
+int history_memory_runs(struct history *h, int64_t job, size_t limit, struct arena *arena,
+	struct runs *ret, struct err *e);
+
+/* Returns the number of runs that have ended so far, including removed runs, or a negative errno. It
+ * takes the same time for any number of runs. Removing the newest run makes it smaller. */
+int64_t history_ended(struct history *h);
+
 /* While this handle reads, SQLite calls `over` regularly, even within one long statement. If `over`
  * returns true, the read fails with a negative errno. */
 void history_give_up_when(struct history *h, bool (*over)(void));

@@ -103,6 +103,17 @@ X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_sec
   " LEFT JOIN run_stat d ON d.run = r.id AND d.\"column\" = 'disk_grown_bytes' ORDER BY j.id, r.started_at DESC, r.id DESC") \
 X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
   " + (SELECT total(" OUTCOME_ACTIVITY ") FROM job_outcome) + (SELECT total(activity) FROM forgotten)") \
+X(ENDED, "SELECT coalesce((SELECT max(id) FROM run), 0) - (SELECT count(*) FROM run WHERE outcome = 'running')") \
+X(JOB_ORIGIN, "SELECT system, labels FROM run WHERE job = (SELECT id FROM job WHERE name = ?)" \
+  " ORDER BY started_at DESC, id DESC LIMIT 1") \
+X(RECENT_JOBS, "SELECT l.job, r.system, r.labels FROM (SELECT w.job, w.id, max(w.started_at) AS last FROM" \
+  " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
+  " GROUP BY w.job) l JOIN run r ON r.id = l.id ORDER BY l.last DESC, l.job") \
+/* The indexes have all columns, so no row is read. */ \
+X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, p.max" \
+  " FROM run r INDEXED BY run_ended LEFT JOIN run_stat p INDEXED BY run_peak ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'" \
+  " WHERE r.job = ? AND r.outcome <> 'running' AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \
+  " ORDER BY r.started_at DESC, r.id DESC LIMIT ?") \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
 X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \

@@ -7,11 +7,12 @@ CREATE TABLE run_stat(run INTEGER NOT NULL REFERENCES run(id), "column" TEXT NOT
 CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT NOT NULL, unit TEXT) STRICT;
 CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL, kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1, "cpu_seconds" REAL, "memory_bytes" REAL, "memory_peak_bytes" REAL, "disk_read_bytes" REAL, "system_load1" REAL) STRICT;
 CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> 'running';
-CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';
 CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> 'running';
 CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | 4294967295;
 CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;
 CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL, runs INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, retention_seconds REAL, max_bytes INTEGER, full_rate_seconds REAL) STRICT;
 CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall REAL, doubted_mono REAL) STRICT;
-PRAGMA user_version = 10;
+CREATE INDEX run_ended ON run(job, started_at, id, outcome, not_measured, duration_seconds, input_bytes, memory_limit_bytes) WHERE outcome <> 'running';
+CREATE INDEX run_peak ON run_stat(run, max) WHERE "column" = 'memory_peak_bytes';
+PRAGMA user_version = 11;
