@@ -40,6 +40,7 @@
 #include "exporter/history/server_lock.h"
 #include "exporter/site/site.h"
 #include "exporter/lifecycle/systemd.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/result_cache.h"
 #include "exporter/client/bearer_token.h"
 #include "exporter/core/memory_trim.h"
@@ -343,6 +344,7 @@ static int serve_main(int argc, char **argv)
 	app.self = &self;
 	app.refreshes_catalogue = true;
 	app.results = result_cache_new();
+	app.neighbourhoods = neighbourhoods_new();
 	app.n_sockets = systemd_sockets();
 	columns_build(&app.columns);
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/result_cache.h"
 #include "exporter/catalogue/current.h"
 
@@ -23,6 +24,8 @@ void app_caches_done(struct app *app)
 {
 	result_cache_free(app->results);
 	app->results = NULL;
+	neighbourhoods_free(app->neighbourhoods);
+	app->neighbourhoods = NULL;
 	current_catalogue_free(app->current_catalogue);
 	free(app->cache_path);
 	app->current_catalogue = NULL;

@@ -1,11 +1,12 @@
 /* The caches that all answers share. They hold the catalogue, the recommended sizes of next runs,
- * and the behaviour of jobs. */
+ * the behaviour of jobs, and what jobs learn from each other. */
 #ifndef EXPORTER_ANSWERS_APP_CACHES_H
 #define EXPORTER_ANSWERS_APP_CACHES_H
 
 #include "exporter/core/app.h"
 
-/* Frees everything that no answer has used for 10 minutes. Any thread. */
+/* Frees everything that no answer has used for 10 minutes, except what jobs learn from each other,
+ * which is small. Any thread. */
 void app_caches_tidy(struct app *app);
 
 /* Frees all caches. Call it after all threads have ended. */

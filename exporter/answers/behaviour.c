@@ -7,13 +7,15 @@
 
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/job_runs.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
 /* A cached result is used for at most this many seconds. After that it is computed again, because
  * the history may have thinned out the samples of the runs. */
-#define PAST_SECONDS 600.0
-#define PAST_KEY_MAX (JOB_NAME_MAX + 8)
+#define PAST_SECONDS   600.0
+#define PAST_KEY_MAX   (JOB_NAME_MAX + 8)
+#define PAST_STATE_MAX 40
 
 /* Returns the memory request of the newest run. Returns the run's memory limit if the run has no
  * request. */
@@ -135,7 +137,8 @@ struct past_result {
 
 /* Computes the cache key, and `state`, a hash over all runs and their outcomes. The hash does not
  * include samples of active runs, because they do not change the cached result. */
-static void past_key(const struct runs *runs, char key[PAST_KEY_MAX], char state[24])
+static void past_key(const struct runs *runs, uint64_t neighbours, char key[PAST_KEY_MAX],
+	char state[PAST_STATE_MAX])
 {
 	struct buf all AUTO(buf_done) = BUF_MAX(runs->n * 256 + 1);
 
@@ -148,7 +151,8 @@ static void past_key(const struct runs *runs, char key[PAST_KEY_MAX], char state
 		buf_addc(&all, '\n');
 	}
 	snprintf(key, PAST_KEY_MAX, "past %s", runs->n ? runs->run[0].job_name : "");
-	snprintf(state, 24, "%016" PRIx64, hash_bytes(all.data, all.len));
+	snprintf(state, PAST_STATE_MAX, "%" PRIx64 " %" PRIx64, hash_bytes(all.data, all.len),
+		neighbours);
 }
 
 static void copy_past(const struct behaviour_past *from, struct arena *arena,
@@ -159,12 +163,12 @@ static void copy_past(const struct behaviour_past *from, struct arena *arena,
 		phases_copy(&ret->phases[i], arena);
 }
 
-bool result_cache_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
-	struct behaviour_past *ret)
+bool result_cache_find(struct result_cache *c, const struct runs *runs, uint64_t neighbours,
+	struct arena *arena, struct behaviour_past *ret)
 {
-	char key[PAST_KEY_MAX], state[24];
+	char key[PAST_KEY_MAX], state[PAST_STATE_MAX];
 
-	past_key(runs, key, state);
+	past_key(runs, neighbours, key, state);
 	struct result *found = result_find(c, key, state, PAST_SECONDS);
 
 	if (!found)
@@ -174,29 +178,32 @@ bool result_cache_find(struct result_cache *c, const struct runs *runs, struct a
 	return true;
 }
 
-void result_cache_keep(struct result_cache *c, const struct runs *runs,
+void result_cache_keep(struct result_cache *c, const struct runs *runs, uint64_t neighbours,
 	const struct behaviour_past *past)
 {
-	char key[PAST_KEY_MAX], state[24];
+	char key[PAST_KEY_MAX], state[PAST_STATE_MAX];
 	struct past_result *r = (struct past_result *)(void *)result_new(sizeof *r);
 
-	past_key(runs, key, state);
+	past_key(runs, neighbours, key, state);
 	copy_past(past, &r->result.arena, &r->past);
 	result_keep(c, &r->result, key, state, sizeof *r);
 	shared_drop(&r->result.shared);
 }
 
 static int look_back(struct app *app, struct history *h, const struct runs *runs,
-	struct arena *arena, struct behaviour_past *ret, struct err *e)
+	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour_past *ret,
+	struct err *e)
 {
-	if (result_cache_find(app->results, runs, arena, ret))
+	const struct sizing_options options = {.neighbours = neighbours->jobs};
+
+	if (result_cache_find(app->results, runs, neighbours->fingerprint, arena, ret))
 		return 0;
 	*ret = (struct behaviour_past){0};
-	running_prospect(runs, NAN, &ret->prospect);
+	running_prospect(runs, &options, &ret->prospect);
 	int code = read_phases(h, runs, arena, ret->phases, &ret->n_phases, e);
 
 	if (code == 0)
-		result_cache_keep(app->results, runs, ret);
+		result_cache_keep(app->results, runs, neighbours->fingerprint, ret);
 	return code;
 }
 
@@ -236,8 +243,9 @@ static struct running_progress progress_of(struct history *h, const struct run *
 	};
 }
 
-static int add_running(struct history *h, const struct runs *runs, struct arena *arena,
-	struct behaviour *b, struct err *e)
+static int add_running(struct history *h, const struct runs *runs,
+	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour *b,
+	struct err *e)
 {
 	struct run_query query = {.job_name = runs->run[0].job_name,
 		.open_only = true,
@@ -253,9 +261,12 @@ static int add_running(struct history *h, const struct runs *runs, struct arena 
 		struct running_progress now = progress_of(h, &open.run[i]);
 		struct prospect own;
 		bool announced = open.run[i].input_bytes >= 0;
+		const struct sizing_options options = {.input_bytes = open.run[i].input_bytes,
+			.input_given = true,
+			.neighbours = neighbours->jobs};
 
 		if (announced)
-			running_prospect(runs, open.run[i].input_bytes, &own);
+			running_prospect(runs, &options, &own);
 		running[i].run_id = open.run[i].run_id;
 		running_outlook(announced ? &own : &b->prospect, &now, &running[i].outlook);
 	}
@@ -268,21 +279,24 @@ int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *
 	struct arena *arena, struct behaviour *ret, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct behaviour b = {0};
 	struct behaviour_past past;
 	struct change *changes;
 	int code = answer_open_history(app, &h, e);
 
+	if (code == 0)
+		code = job_neighbours_find(app, h, runs->run[0].job_name, &neighbours, e);
 	if (code)
 		return code;
 	b.n_changes = changes_of_runs(runs, requested_bytes(runs), arena, &changes);
 	b.changes = changes;
-	code = look_back(app, h, runs, arena, &past, e);
+	code = look_back(app, h, runs, &neighbours, arena, &past, e);
 	b.prospect = past.prospect;
 	if (code == 0)
 		add_phases(app, use, runs, &past, arena, &b);
 	if (code == 0)
-		code = add_running(h, runs, arena, &b, e);
+		code = add_running(h, runs, &neighbours, arena, &b, e);
 	if (code)
 		return code;
 	*ret = b;

@@ -25,12 +25,12 @@ struct behaviour_past {
 };
 
 /* If the cache has a result for these runs, copies it to `arena`, fills `ret` and returns true. If
- * `c` is NULL, returns false. */
-bool result_cache_find(struct result_cache *c, const struct runs *runs, struct arena *arena,
-	struct behaviour_past *ret);
+ * `c` is NULL, returns false. `neighbours`: the fingerprint of struct job_neighbours. */
+bool result_cache_find(struct result_cache *c, const struct runs *runs, uint64_t neighbours,
+	struct arena *arena, struct behaviour_past *ret);
 /* Stores a copy of `past`. The copy replaces the previous result of the job. If `c` is NULL, does
  * nothing. */
-void result_cache_keep(struct result_cache *c, const struct runs *runs,
+void result_cache_keep(struct result_cache *c, const struct runs *runs, uint64_t neighbours,
 	const struct behaviour_past *past);
 
 #endif

@@ -1,5 +1,6 @@
 #include "exporter/answers/sizing.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +8,12 @@
 
 #include "exporter/answers/dated_names.h"
 #include "exporter/answers/job_runs.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/sizing_parameters.h"
+#include "recommender/sizing/rule.h"
+
+static_assert(HISTORY_RUNS_PER_JOB == PEAKS_SEEN_MAX,
+	"the history keeps as many runs as a strategy looks at");
 
 /* All inputs of a result. */
 struct sizing_question {
@@ -24,7 +30,8 @@ struct sizing_question {
 
 /* Computes the cache key and the state. The key contains no time. The time window moves, and when a
  * run leaves it, only the state changes. */
-static void key_of(const struct sizing_question *q, char key[KEY_MAX], char state[KEY_MAX])
+static void key_of(const struct sizing_question *q, uint64_t neighbours, char key[KEY_MAX],
+	char state[KEY_MAX])
 {
 	const struct sizing_options *o = &q->options;
 	const struct job_mark *m = &q->mark;
@@ -32,8 +39,8 @@ static void key_of(const struct sizing_question *q, char key[KEY_MAX], char stat
 	snprintf(key, KEY_MAX, "sizing %s %d %zu %d %a %a %d %a %d %zu %s", q->strategy->name,
 		isinf(q->since) != 0, o->runs, (int)o->risk, o->percentile, o->margin,
 		o->margin_given, o->input_bytes, o->input_given, o->attempt, q->job_name);
-	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %zu", m->runs,
-		m->running, m->succeeded, m->ids, m->ended, q->dated.others);
+	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %zu %" PRIx64, m->runs,
+		m->running, m->succeeded, m->ids, m->ended, q->dated.others, neighbours);
 }
 
 static size_t bytes_of(const struct runs *runs)
@@ -82,6 +89,7 @@ static int answer_question(struct app *app, struct sizing_question *q, struct si
 	struct reply *reply, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	char key[KEY_MAX], state[KEY_MAX];
 	size_t bytes = 0;
 	int code = answer_open_history(app, &h, e);
@@ -95,9 +103,12 @@ static int answer_question(struct app *app, struct sizing_question *q, struct si
 		code = history_job_mark(h, q->job_name, q->since, &q->mark, e);
 	if (code == 0)
 		code = dated_names_find(h, q->job_name, &q->dated, e);
+	if (code == 0)
+		code = job_neighbours_find(app, h, q->job_name, &neighbours, e);
 	if (code)
 		return code;
-	key_of(q, key, state);
+	q->options.neighbours = neighbours.jobs;
+	key_of(q, neighbours.fingerprint, key, state);
 	*ret = (struct sizing_result *)(void *)result_find(app->results, key, state, INFINITY);
 	if (*ret)
 		return 1;

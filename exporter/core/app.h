@@ -17,6 +17,7 @@ struct this_server;
 struct current_catalogue;
 struct run_forecasts;
 struct result_cache;
+struct neighbourhoods;
 
 struct app {
 	const struct options *options;
@@ -26,11 +27,12 @@ struct app {
 	/* The reason why runs are recorded only in memory. Code 0 = runs are recorded in the
 	 * history. */
 	struct err not_in_history;
-	struct sampler *sampler;             /* may be NULL */
-	struct historian *historian;         /* may be NULL */
-	struct this_server *machine;         /* NULL = only options name the server */
-	struct run_forecasts *run_forecasts; /* may be NULL */
-	struct result_cache *results;        /* NULL = no cache; freed by app_caches_done */
+	struct sampler *sampler;               /* may be NULL */
+	struct historian *historian;           /* may be NULL */
+	struct this_server *machine;           /* NULL = only options name the server */
+	struct run_forecasts *run_forecasts;   /* may be NULL */
+	struct result_cache *results;          /* NULL = no cache; freed by app_caches_done */
+	struct neighbourhoods *neighbourhoods; /* NULL = no cache; freed by app_caches_done */
 	/* Number of listening sockets from systemd (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;
 	bool refreshes_catalogue; /* may fetch the catalogue in the background */

@@ -16,6 +16,7 @@
 #include "exporter/answers/dated_names.h"
 #include "exporter/answers/job_cost.h"
 #include "exporter/answers/current_cost.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/sampling/job_warnings.h"
 #include "recommender/sizing/sizing.h"
 #include "exporter/answers/app_caches.h"
@@ -270,14 +271,18 @@ static int look_at_job(struct job_costs *c, struct history *h, const struct cata
 	const char *name, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct sizing sizing = {0};
 	struct job_cost found;
 	struct runs runs;
 	int code = history_runs(h, &(struct run_query){.job_name = name}, &arena, &runs, e);
 
+	if (code == 0)
+		code = job_neighbours_find(c->app, h, name, &neighbours, e);
 	if (code)
 		return code;
-	int size = strategies[0].size(&runs, &(struct sizing_options){0}, &arena, &sizing, NULL);
+	const struct sizing_options options = {.neighbours = neighbours.jobs};
+	int size = strategies[0].size(&runs, &options, &arena, &sizing, NULL);
 	struct costed_job *j = job_named(c, name);
 	struct dated_names dated;
 

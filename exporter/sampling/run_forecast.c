@@ -10,11 +10,11 @@
 #include "collectors/collector.h"
 #include "collectors/runs.h"
 #include "exporter/answers/job_runs.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 #include "recommender/behaviour/running.h"
 
-#define RUNS_TO_READ  200
 #define MARKS         16
 #define TRIES         5 /* the history may get the run a little later */
 #define RETRY_SECONDS 2.0
@@ -88,7 +88,8 @@ static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(history_closep) struct history *h = NULL;
-	struct run_query query = {.job_name = e->job_name, .limit = RUNS_TO_READ};
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
+	struct run_query query = {.job_name = e->job_name};
 	const struct run *own = NULL;
 	struct err error = {0};
 	struct runs runs = {0};
@@ -96,6 +97,8 @@ static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 
 	if (code == 0)
 		code = history_runs(h, &query, &arena, &runs, &error);
+	if (code == 0)
+		code = job_neighbours_find(o->app, h, e->job_name, &neighbours, &error);
 	if (code && code != -ENOENT && log_complaint_due(&o->complaint))
 		log_line(LOG_LEVEL_WARN, "no forecast: earlier runs cannot be read", "job_name",
 			e->job_name, "err", error.text, NULL);
@@ -105,7 +108,11 @@ static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 	if (!own)
 		return false;
 	log_complaint_over(&o->complaint);
-	running_prospect(&runs, own->input_bytes, &e->prospect);
+	running_prospect(&runs,
+		&(struct sizing_options){.input_bytes = own->input_bytes,
+			.input_given = true,
+			.neighbours = neighbours.jobs},
+		&e->prospect);
 	e->requested_cpu_cores = own->requested_cpu_cores;
 	e->requested_memory_bytes = own->requested_memory_bytes;
 	return true;

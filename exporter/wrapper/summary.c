@@ -8,10 +8,10 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/log.h"
 #include "recommender/sizing/sizing.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/history/history.h"
 
 #define SUMMARY_PATIENCE_MS 1000
-#define RUNS_TO_READ        200
 
 static void add_bytes(struct buf *b, double bytes)
 {
@@ -70,12 +70,13 @@ static void add_run(struct buf *b, const struct run *r)
 	buf_adds(b, " written\n");
 }
 
-static void add_advice(struct buf *b, const struct runs *runs, struct arena *arena)
+static void add_advice(struct buf *b, const struct runs *runs, const struct neighbours *neighbours,
+	struct arena *arena)
 {
-	static const struct sizing_options defaults;
+	const struct sizing_options options = {.neighbours = neighbours};
 	struct sizing s = {0};
 	struct err e = {0};
-	int code = strategies[0].size(runs, &defaults, arena, &s, &e);
+	int code = strategies[0].size(runs, &options, arena, &s, &e);
 
 	buf_addf(b, "  next    %s\n", code < 0 ? e.text : s.summary);
 	for (size_t i = 0; i < s.warnings.n; i++) {
@@ -91,6 +92,7 @@ static int build(struct app *app, const char *run_id, struct buf *b, struct err 
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(history_closep) struct history *h = NULL;
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct run_query this_run = {.run_id = run_id, .limit = 1};
 	struct runs one = {0}, all = {0};
 	int code = history_open(&h, app->history_path, HISTORY_READ, &app->columns, NULL, e);
@@ -99,13 +101,15 @@ static int build(struct app *app, const char *run_id, struct buf *b, struct err 
 		code = history_runs(h, &this_run, &arena, &one, e);
 	if (code || one.n == 0)
 		return code;
-	struct run_query same_job = {.job_name = one.run[0].job_name, .limit = RUNS_TO_READ};
+	struct run_query same_job = {.job_name = one.run[0].job_name};
 
 	code = history_runs(h, &same_job, &arena, &all, e);
+	if (code == 0)
+		code = job_neighbours_find(app, h, same_job.job_name, &neighbours, e);
 	if (code)
 		return code;
 	add_run(b, &one.run[0]);
-	add_advice(b, &all, &arena);
+	add_advice(b, &all, neighbours.jobs, &arena);
 	return 0;
 }
 

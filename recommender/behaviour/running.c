@@ -29,14 +29,15 @@ static void expect_values(const struct runs *history, const struct runs *used, d
 	replay_done(&f);
 }
 
-void running_prospect(const struct runs *history, double input, struct prospect *ret)
+void running_prospect(const struct runs *history, const struct sizing_options *options,
+	struct prospect *ret)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs used = successful(history, &arena);
-	double known = input >= 0 && isfinite(input) ? input : (double)NAN;
+	double input = sizing_next_input(options);
 
-	expect_values(history, &used, known, run_needs_memory, ret->peak);
-	expect_values(history, &used, known, sizing_duration_as_bytes, ret->duration);
+	expect_values(history, &used, input, run_needs_memory, ret->peak);
+	expect_values(history, &used, input, sizing_duration_as_bytes, ret->duration);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret->duration[i] /= SECOND_IN_BYTES;
 }

@@ -3,6 +3,7 @@
 #define RECOMMENDER_BEHAVIOUR_RUNNING_H
 
 #include "recommender/run.h"
+#include "recommender/sizing/sizing.h"
 
 /* Expected peaks and durations of a run with a given input size. The values in an array are equally
  * likely and in ascending order. Compute a prospect only once per run: the computation takes 10 ms
@@ -13,9 +14,10 @@ struct prospect {
 	double duration[PROSPECT_POINTS]; /* seconds; all NaN when nothing is known */
 };
 
-/* `history`: newest first, all outcomes. `input`: size of this run's input in bytes, NaN =
- * unknown. */
-void running_prospect(const struct runs *history, double input, struct prospect *ret);
+/* `history`: newest first, all outcomes. Of `options`, the input size of this run and the neighbours
+ * count. */
+void running_prospect(const struct runs *history, const struct sizing_options *options,
+	struct prospect *ret);
 
 /* Memory peak of a run, `seconds` after the run's start. */
 struct memory_mark {

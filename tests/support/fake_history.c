@@ -163,6 +163,82 @@ int history_series(struct history *h, const char *run_id, const char *const *col
 	return history_series_after(h, run_id, &position, 0, columns, arena, ret, e);
 }
 
+int64_t history_ended(struct history *h)
+{
+	int64_t n = 0;
+
+	(void)h;
+	for (size_t i = 0; i < fake_history.runs.n; i++)
+		n += fake_history.runs.run[i].outcome != OUTCOME_RUNNING;
+	return n;
+}
+
+int history_job_origin(struct history *h, const char *job_name, struct arena *arena,
+	struct run_origin *ret, struct err *e)
+{
+	const struct runs *all = &fake_history.runs;
+
+	(void)h;
+	(void)arena;
+	*ret = (struct run_origin){0};
+	if (fake_history.read_code)
+		return err_system(e, fake_history.read_code, "read the origin of a job");
+	for (size_t i = 0; i < all->n; i++)
+		if (strcmp(all->run[i].job_name, job_name) == 0) {
+			*ret = (struct run_origin){all->run[i].system, all->run[i].labels};
+			break;
+		}
+	return 0;
+}
+
+/* The id of a job is the index of its newest ended run. */
+static size_t newest_ended(const char *job_name)
+{
+	size_t i = 0;
+
+	while (fake_history.runs.run[i].outcome == OUTCOME_RUNNING ||
+		strcmp(fake_history.runs.run[i].job_name, job_name) != 0)
+		i++;
+	return i;
+}
+
+int history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+	struct recent_job **ret, size_t *ret_n, struct err *e)
+{
+	const struct runs *all = &fake_history.runs;
+	struct recent_job *job = arena_alloc(arena, (all->n + 1) * sizeof *job);
+	size_t n = 0;
+
+	(void)h;
+	fake_history.neighbours_read++;
+	if (fake_history.read_code)
+		return err_system(e, fake_history.read_code, "read the recent jobs");
+	for (size_t i = 0; i < all->n && i < runs; i++) {
+		const struct run *r = &all->run[i];
+
+		if (r->outcome != OUTCOME_RUNNING && newest_ended(r->job_name) == i)
+			job[n++] = (struct recent_job){(int64_t)i, {r->system, r->labels}};
+	}
+	*ret = job;
+	*ret_n = n;
+	return 0;
+}
+
+int history_memory_runs(struct history *h, int64_t job, size_t limit, struct arena *arena,
+	struct runs *ret, struct err *e)
+{
+	const struct runs *all = &fake_history.runs;
+	struct runs found = {.run = arena_alloc(arena, (all->n + 1) * sizeof *found.run)};
+
+	(void)h;
+	(void)e;
+	for (size_t i = (size_t)job; i < all->n && found.n < limit; i++)
+		if (strcmp(all->run[i].job_name, all->run[job].job_name) == 0)
+			found.run[found.n++] = all->run[i];
+	*ret = found;
+	return 0;
+}
+
 /* An answer calls this function when the file is damaged. This test has no historian. */
 void historian_suspect(struct historian *h)
 {

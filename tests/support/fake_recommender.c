@@ -11,6 +11,9 @@
 #include "recommender/behaviour/phases.h"
 #include "recommender/advice/advice.h"
 #include "recommender/behaviour/running.h"
+#include "tests/support/fake_recommender.h"
+
+struct fake_recommender fake_recommender;
 
 static int size(const struct runs *runs, const struct sizing_options *options, struct arena *arena,
 	struct sizing *ret, struct err *e)
@@ -18,6 +21,7 @@ static int size(const struct runs *runs, const struct sizing_options *options, s
 	struct sizing s = {.demand = {1, 1e8, 0, 0, NAN, 60}, .resources = {1, 128, 0, 0}};
 
 	(void)arena;
+	fake_recommender.sized_with = options->neighbours;
 	for (size_t i = 0; i < runs->n && (!options->runs || s.runs < options->runs); i++)
 		s.runs += runs->run[i].outcome == OUTCOME_SUCCEEDED;
 	if (s.runs == 0)
@@ -80,10 +84,11 @@ size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct a
 	return 1;
 }
 
-void running_prospect(const struct runs *history, double input, struct prospect *ret)
+void running_prospect(const struct runs *history, const struct sizing_options *options,
+	struct prospect *ret)
 {
 	(void)history;
-	(void)input;
+	fake_recommender.forecast_with = options->neighbours;
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret->peak[i] = ret->duration[i] = (double)(i + 1);
 }

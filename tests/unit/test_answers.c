@@ -13,9 +13,11 @@
 #include "exporter/cli/query.h"
 #include "exporter/answers/sizing_json.h"
 #include "exporter/api/route.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/stats_json.h"
 #include "tests/support/fake_history.h"
+#include "tests/support/fake_recommender.h"
 #include "tests/support/golden.h"
 #include "tests/support/sample_runs.h"
 #include "exporter/answers/app_caches.h"
@@ -407,6 +409,31 @@ static void vendors_that_are_not_in_the_catalogue_are_refused(void **state)
 	buf_done(&r.body);
 }
 
+/* /stats forecasts active runs. */
+static void stats_and_recommendations_learn_from_the_same_neighbours(void **state)
+{
+	static const char *const pairs[3][2] = {{"job_name", "etl/load"}}, *const paths[] = {
+										   "/stats",
+										   "/recommend"};
+	struct run with_another[5];
+
+	memcpy(with_another, fake_history.runs.run, 4 * sizeof *with_another);
+	with_another[4] = with_another[3];
+	with_another[4].job_name = "etl/store";
+	fake_history.runs = (struct runs){5, with_another};
+	app.neighbourhoods = neighbourhoods_new();
+	fake_recommender = (struct fake_recommender){0};
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct reply r;
+		struct err e = {0};
+
+		assert_int_equal(ask(paths[i], pairs, &r, &e), 0);
+		buf_done(&r.body);
+	}
+	assert_non_null(fake_recommender.sized_with);
+	assert_ptr_equal(fake_recommender.sized_with, fake_recommender.forecast_with);
+}
+
 static void a_catalogue_that_cannot_be_read_is_named(void **state)
 {
 	static const char *const pairs[3][2] = {{"job_name", "etl/load"}};
@@ -479,6 +506,7 @@ int main(void)
 		ROUTE_TEST(a_history_that_is_not_there_is_named),
 		ROUTE_TEST(failures_of_the_history_are_passed_on),
 		ROUTE_TEST(vendors_that_are_not_in_the_catalogue_are_refused),
+		ROUTE_TEST(stats_and_recommendations_learn_from_the_same_neighbours),
 		ROUTE_TEST(a_catalogue_that_cannot_be_read_is_named),
 		cmocka_unit_test(parameters_are_sound),
 	};

@@ -134,6 +134,13 @@ static void look(void)
 #define TOTAL "rightsize_job_cost_usd"
 #define LAST  "rightsize_job_last_run_cost_usd"
 
+static void a_size_is_learnt_from_neighbours_as_in_answers(void **state)
+{
+	the_history_has(1, (const struct run[]){RUN("a", 3600, OUTCOME_SUCCEEDED)});
+	look();
+	assert_int_equal(fake_history.neighbours_read, 1);
+}
+
 static void what_runs_cost_adds_up_and_never_falls(void **state)
 {
 	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED),
@@ -377,6 +384,7 @@ static void warnings_end_with_the_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_size_is_learnt_from_neighbours_as_in_answers),
 		TEST(what_runs_cost_adds_up_and_never_falls),
 		TEST(a_price_that_rises_changes_nothing_that_was_paid),
 		TEST(jobs_that_others_crowd_out_are_gone),

@@ -50,13 +50,13 @@ static void a_past_is_known_while_the_runs_are_the_same(void **state)
 
 	AUTO(arena_done) struct arena arena = {0};
 
-	assert_false(result_cache_find(c, &runs, &arena, &got));
-	result_cache_keep(c, &runs, &kept);
+	assert_false(result_cache_find(c, &runs, 0, &arena, &got));
+	result_cache_keep(c, &runs, 0, &kept);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		run[0] = cases[i].newest;
 		run[0].job_name = "etl";
 		runs.n = cases[i].n;
-		if (result_cache_find(c, &runs, &arena, &got) != cases[i].known)
+		if (result_cache_find(c, &runs, 0, &arena, &got) != cases[i].known)
 			fail_msg("%s: it is %sknown", cases[i].what, cases[i].known ? "not " : "");
 	}
 	result_cache_free(c);
@@ -71,8 +71,8 @@ static void what_is_found_outlives_the_cache(void **state)
 
 	AUTO(arena_done) struct arena arena = {0};
 
-	result_cache_keep(c, &runs, &kept);
-	assert_true(result_cache_find(c, &runs, &arena, &got));
+	result_cache_keep(c, &runs, 0, &kept);
+	assert_true(result_cache_find(c, &runs, 0, &arena, &got));
 	result_cache_free(c);
 	assert_double_equal(got.prospect.peak[0], 7, 0);
 	assert_int_equal(got.phases[0].n, 2);
@@ -90,10 +90,10 @@ static void of_a_job_the_newest_is_kept(void **state)
 
 	AUTO(arena_done) struct arena arena = {0};
 
-	result_cache_keep(c, &before, &kept);
-	result_cache_keep(c, &after, &kept);
-	assert_false(result_cache_find(c, &before, &arena, &got));
-	assert_true(result_cache_find(c, &after, &arena, &got));
+	result_cache_keep(c, &before, 0, &kept);
+	result_cache_keep(c, &after, 0, &kept);
+	assert_false(result_cache_find(c, &before, 0, &arena, &got));
+	assert_true(result_cache_find(c, &after, 0, &arena, &got));
 	result_cache_free(c);
 }
 
@@ -110,17 +110,17 @@ static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof name, "%d", i);
-		result_cache_keep(c, &runs, &kept);
+		result_cache_keep(c, &runs, 0, &kept);
 	}
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof name, "%d", i);
-		known += result_cache_find(c, &runs, &arena, &got);
+		known += result_cache_find(c, &runs, 0, &arena, &got);
 	}
 	assert_int_equal(known, RESULTS_MAX);
 	result_cache_tidy(c, -1);
-	assert_false(result_cache_find(c, &runs, &arena, &got));
-	result_cache_keep(NULL, &runs, &kept);
-	assert_false(result_cache_find(NULL, &runs, &arena, &got));
+	assert_false(result_cache_find(c, &runs, 0, &arena, &got));
+	result_cache_keep(NULL, &runs, 0, &kept);
+	assert_false(result_cache_find(NULL, &runs, 0, &arena, &got));
 	result_cache_tidy(NULL, 0);
 	result_cache_free(c);
 }

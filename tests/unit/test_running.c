@@ -17,7 +17,7 @@ static struct prospect prospect_of_history(void)
 	for (unsigned i = 0; i < 40; i++)
 		test_run_succeeded(&t, 2, (1000 + 50 * (double)(i * 7 % 20)) * MIB)
 			->duration_seconds = 100 + 5 * (double)(i * 3 % 20);
-	running_prospect(&t.runs, NAN, &p);
+	running_prospect(&t.runs, &(struct sizing_options){0}, &p);
 	return p;
 }
 
@@ -109,7 +109,7 @@ static void without_a_past_nothing_is_expected(void **state)
 	struct prospect p;
 	struct running r;
 
-	running_prospect(&none, NAN, &p);
+	running_prospect(&none, &(struct sizing_options){0}, &p);
 	r = outlook(&p, NAN, NAN, 10, 1800);
 	assert_true(isnan(r.oom_risk) && isnan(r.expected_peak_bytes));
 	assert_true(isnan(r.expected_duration_seconds) && isnan(r.expected_end));

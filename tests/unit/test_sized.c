@@ -9,11 +9,13 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "exporter/cli/query.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/sizing.h"
 #include "tests/support/fake_history.h"
+#include "tests/support/fake_recommender.h"
 #include "tests/support/sample_runs.h"
 
-#define RUNS_MAX 8
+#define RUNS_MAX 12
 
 static struct app app;
 static struct run run[RUNS_MAX];
@@ -25,13 +27,16 @@ static int fresh(void **state)
 
 	memcpy(run + 1, runs.run, runs.n * sizeof *run);
 	fake_history = (struct fake_history){.runs = {runs.n, run + 1}};
-	app = (struct app){.history_path = "some/history.db", .results = result_cache_new()};
+	app = (struct app){.history_path = "some/history.db",
+		.results = result_cache_new(),
+		.neighbourhoods = neighbourhoods_new()};
 	return 0;
 }
 
 static int done(void **state)
 {
 	result_cache_free(app.results);
+	neighbourhoods_free(app.neighbourhoods);
 	return fake_history.open;
 }
 
@@ -142,6 +147,33 @@ static void a_run_that_changes_makes_the_answer_anew(void **state)
 		assert_int_equal(after->sizing.runs, table[i].used);
 		assert_int_equal(before->runs.n, 4); /* an earlier result does not change */
 	}
+}
+
+static void add_run_of(const char *job_name)
+{
+	size_t n = fake_history.runs.n++;
+
+	run[n + 1] = run[3]; /* a success */
+	run[n + 1].job_name = job_name;
+}
+
+static void neighbours_are_handed_on_and_change_the_answer(void **state)
+{
+	AUTO(sizing_result_done) struct sizing_result *alone = ask(NULL, NULL);
+
+	assert_null(fake_recommender.sized_with);
+	add_run_of("etl/store");
+	AUTO(sizing_result_done) struct sizing_result *first = ask(NULL, NULL);
+
+	assert_non_null(fake_recommender.sized_with);
+	assert_ptr_not_equal(alone, first);
+	add_run_of("etl/clean");
+	AUTO(sizing_result_done)
+	struct sizing_result *more = ask(NULL, NULL), *again = ask(NULL, NULL);
+
+	assert_ptr_not_equal(first, more);
+	assert_ptr_equal(more, again);
+	assert_int_equal(more->runs.n, 4);
 }
 
 /* At most RESULTS_MAX results are kept, and the oldest are dropped first. A result that a caller
@@ -364,6 +396,8 @@ int main(void)
 			done),
 		cmocka_unit_test_setup_teardown(a_run_that_changes_makes_the_answer_anew, fresh,
 			done),
+		cmocka_unit_test_setup_teardown(neighbours_are_handed_on_and_change_the_answer,
+			fresh, done),
 		cmocka_unit_test_setup_teardown(no_more_is_kept_than_stated, fresh, done),
 		cmocka_unit_test_setup_teardown(what_nobody_asks_for_is_let_go, fresh, done),
 		cmocka_unit_test_setup_teardown(a_failure_is_not_remembered, fresh, done),
