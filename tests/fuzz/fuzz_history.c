@@ -121,8 +121,25 @@ static void read_lists(struct history *h, struct arena *arena)
 		assert(history_job_mark_same(&mark, &mark));
 	}
 	history_activity(h);
+	history_ended(h);
 	history_version(h);
 	history_bytes(h);
+}
+
+static void read_neighbours(struct history *h, struct arena *arena)
+{
+	struct recent_job *jobs = NULL;
+	struct run_origin origin;
+	struct runs runs = {0};
+	struct err e = {0};
+	size_t n = 0;
+	int code = history_recent_jobs(h, 100, arena, &jobs, &n, &e);
+
+	check_code(code, &e);
+	for (size_t i = 0; code == 0 && i < n; i++)
+		check_code(history_memory_runs(h, jobs[i].id, 3, arena, &runs, &e), &e);
+	assert(runs.n <= 3);
+	check_code(history_job_origin(h, "etl/load", arena, &origin, &e), &e);
 }
 
 static void read_all(struct history *h)
@@ -132,6 +149,7 @@ static void read_all(struct history *h)
 
 	read_runs(h, &arena);
 	read_lists(h, &arena);
+	read_neighbours(h, &arena);
 	check_code(history_check(h, &e), &e);
 }
 

@@ -34,7 +34,7 @@ PARSERS = {
                 "open_for_writing move_all set_aside", "exporter/history/quarantine.c: name_aside quarantine_file",
                 "exporter/history/schema.c", "exporter/history/sql.c",
                 "exporter/history/shared_settings.c", "exporter/history/age_clock.c: load_clock same_time is_kept history_clock", "exporter/history/prune.c",
-                "exporter/history/downsample.c",
+                "exporter/history/downsample.c", "exporter/history/recent_jobs.c",
                 "exporter/history/write.c: next_sample read_recorder find_orphans",
                 "exporter/answers/run_json.c: put_words"),
     "job_rules": ("exporter/discovery/job_rules.c",),

@@ -15,6 +15,7 @@
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "exporter/answers/app_caches.h"
+#include "exporter/answers/neighbourhood.h"
 
 /* The server "here" costs one dollar per hour. */
 static const char catalogue_text[] = "# as_of: 2026-10-01\n"
@@ -70,6 +71,7 @@ static int fresh(void **state)
 	app = APP_INIT;
 	app.options = &options;
 	app.history_path = "some/history.db";
+	app.neighbourhoods = neighbourhoods_new();
 	job = (struct job_row){.job_name = "job"};
 	fake_history = (struct fake_history){.jobs = &job, .n_jobs = 1};
 	fake_machine = (struct machine){"own", "here", "", "", MACHINE_ONDEMAND, "option", "node"};
