@@ -110,9 +110,9 @@ static int read_jobs(struct neighbourhood_table *t, struct history *h, struct er
 	AUTO(arena_done) struct arena names = {0}, arena = {0};
 	struct recent_job *job;
 	size_t n;
-	int code = history_recent_jobs(h, RECENT_RUNS, &names, &job, &n, e);
+	int code = history_recent_jobs(h, RECENT_RUNS, RECENT_JOBS, &names, &job, &n, e);
 
-	for (size_t i = 0; code == 0 && i < n && t->jobs < RECENT_JOBS; i++) {
+	for (size_t i = 0; code == 0 && i < n && t->jobs < JOBS_READ_MAX; i++) {
 		const struct run_origin *o = &job[i].origin;
 		struct neighbourhood *b = find_or_add(t, namespace_of(o->system, o->labels));
 		struct runs runs;

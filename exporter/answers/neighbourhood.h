@@ -1,16 +1,16 @@
 /* The other jobs from which the sizing of a job learns. All answers get them here, so that all of
  * them tell the same size.
  *
- * The neighbours of a job are the jobs of its namespace, itself included. The namespace follows from
- * the labels of a run: `namespace` (Kubernetes), `cluster` (Slurm), and of Flyte `project` and
- * `domain`. Runs without these labels are neighbours of each other. A job belongs to the namespace
- * of its newest run. Its need is the peak memory of its processes; files in tmpfs, which the job's
- * own sizing adds, are left out.
+ * The neighbours of a job are the jobs of its namespace, itself included. The labels of a job's
+ * newest run tell its namespace: `namespace` (Kubernetes), `cluster` (Slurm), and of Flyte `project`
+ * and `domain`. Jobs without these labels are neighbours of each other. The need of a run is the
+ * peak memory of its processes. Files in tmpfs, which the job's own sizing adds, are left out,
+ * because no index has them.
  *
- * Only jobs that ran recently are read, the latest first: jobs with one of the newest RECENT_RUNS
- * ended runs; per namespace at most NEIGHBOUR_JOBS_MAX of them with NEIGHBOUR_RUNS_MAX runs each; at
- * most RECENT_JOBS jobs and NAMESPACES_MAX namespaces altogether. This bounds the time, and the
- * memory to NAMESPACES_MAX summaries. */
+ * The newest RECENT_RUNS ended runs tell which jobs ran last; the last RECENT_JOBS of them can be
+ * neighbours. Their newest NEIGHBOUR_RUNS_MAX runs are read, the latest job first: of at most
+ * NEIGHBOUR_JOBS_MAX jobs of a namespace, JOBS_READ_MAX jobs altogether, and NAMESPACES_MAX
+ * namespaces. This bounds the time, and the memory to NAMESPACES_MAX summaries. */
 #ifndef EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 #define EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 
@@ -20,7 +20,8 @@
 #include "recommender/sizing/neighbours.h"
 
 #define RECENT_RUNS    5000
-#define RECENT_JOBS    600
+#define RECENT_JOBS    1000
+#define JOBS_READ_MAX  600
 #define NAMESPACES_MAX 16
 
 /* A summary is used until a tenth more runs have ended, and in any case for as long as no run ends.

@@ -349,9 +349,9 @@ struct recent_job {
 	int64_t id;               /* of the job in this file */
 	struct run_origin origin; /* of the newest ended run */
 };
-/* Finds the jobs of the newest `runs` ended runs of the file. Returns the job with the newest ended
- * run first. */
-int history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+/* Finds the jobs of the newest `runs` ended runs of the file. Returns at most `limit` jobs, the job
+ * with the newest ended run first. */
+int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e);
 
 /* Reads the newest runs of a job from which its need of memory can be learnt: they were measured,

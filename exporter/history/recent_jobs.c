@@ -20,7 +20,7 @@ int history_job_origin(struct history *h, const char *job_name, struct arena *ar
 	return code < 0 ? code : 0;
 }
 
-int history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_RECENT_JOBS, e);
@@ -29,6 +29,7 @@ int history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
 	int code;
 
 	sql_put_int(&q, (int64_t)runs);
+	sql_put_int(&q, (int64_t)limit);
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(job, n, room);
 		struct recent_job *j = &job[n++];

@@ -108,7 +108,7 @@ X(JOB_ORIGIN, "SELECT system, labels FROM run WHERE job = (SELECT id FROM job WH
   " ORDER BY started_at DESC, id DESC LIMIT 1") \
 X(RECENT_JOBS, "SELECT l.job, r.system, r.labels FROM (SELECT w.job, w.id, max(w.started_at) AS last FROM" \
   " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
-  " GROUP BY w.job) l JOIN run r ON r.id = l.id ORDER BY l.last DESC, l.job") \
+  " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id ORDER BY l.last DESC, l.job") \
 /* The indexes have all columns, so no row is read. */ \
 X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, p.max" \
   " FROM run r INDEXED BY run_ended LEFT JOIN run_stat p INDEXED BY run_peak ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'" \

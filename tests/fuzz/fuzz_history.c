@@ -133,7 +133,7 @@ static void read_neighbours(struct history *h, struct arena *arena)
 	struct runs runs = {0};
 	struct err e = {0};
 	size_t n = 0;
-	int code = history_recent_jobs(h, 100, arena, &jobs, &n, &e);
+	int code = history_recent_jobs(h, 100, 10, arena, &jobs, &n, &e);
 
 	check_code(code, &e);
 	for (size_t i = 0; code == 0 && i < n; i++)

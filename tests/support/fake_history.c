@@ -202,7 +202,7 @@ static size_t newest_ended(const char *job_name)
 	return i;
 }
 
-int history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e)
 {
 	const struct runs *all = &fake_history.runs;
@@ -213,7 +213,7 @@ int history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
 	fake_history.neighbours_read++;
 	if (fake_history.read_code)
 		return err_system(e, fake_history.read_code, "read the recent jobs");
-	for (size_t i = 0; i < all->n && i < runs; i++) {
+	for (size_t i = 0; i < all->n && i < runs && n < limit; i++) {
 		const struct run *r = &all->run[i];
 
 		if (r->outcome != OUTCOME_RUNNING && newest_ended(r->job_name) == i)

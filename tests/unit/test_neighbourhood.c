@@ -42,16 +42,16 @@ void __wrap_neighbours_add_job(struct neighbours *n, const struct neighbour_run 
 	__real_neighbours_add_job(n, run, n_runs);
 }
 
-int __real_history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+int __real_history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e);
-int __wrap_history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+int __wrap_history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e);
-int __wrap_history_recent_jobs(struct history *h, size_t runs, struct arena *arena,
+int __wrap_history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e)
 {
 	atomic_fetch_add(&readings, 1);
 	atomic_store(&n_added, 0);
-	return __real_history_recent_jobs(h, runs, arena, ret, ret_n, e);
+	return __real_history_recent_jobs(h, runs, limit, arena, ret, ret_n, e);
 }
 
 struct now __real_now_read(void);
@@ -232,6 +232,9 @@ static void only_so_many_runs_of_so_many_jobs_are_read(void **state)
 	write_jobs(w, "early", 10, NULL);
 	for (size_t i = 0; i < NEIGHBOUR_RUNS_MAX + 5; i++)
 		RUN(w, .job = "often", .peak = (double)(i + 1) * MIB);
+	/* They take no places. */
+	RUN(w, .job = "often", .outcome = OUTCOME_FAILED);
+	RUN(w, .job = "often", .not_measured = "the clock was wrong");
 	write_jobs(w, "late", NEIGHBOUR_JOBS_MAX - 2, NULL);
 	assert_int_equal(jobs_of(w, "often"), NEIGHBOUR_JOBS_MAX);
 	const struct added_job *often = &added[NEIGHBOUR_JOBS_MAX - 2],
@@ -252,13 +255,18 @@ static void only_jobs_of_recent_runs_are_read(void **state)
 	write_jobs(w, "early", 3, NULL);
 	for (size_t i = 0; i < 4; i++)
 		write_jobs(w, "late", 2, "{\"namespace\":\"a\"}");
-	assert_int_equal(history_recent_jobs(w->h, 9, &w->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_recent_jobs(w->h, 9, 10, &w->arena, &job, &n, NULL), 0);
 	assert_int_equal(n, 3);
 	assert_string_equal(job[0].origin.labels, "{\"namespace\":\"a\"}");
 	assert_null(job[2].origin.labels);
 	assert_true(job[0].id != job[1].id);
-	assert_int_equal(history_recent_jobs(w->h, 8, &w->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_recent_jobs(w->h, 8, 10, &w->arena, &job, &n, NULL), 0);
 	assert_int_equal(n, 2);
+	const int64_t latest = job[0].id;
+
+	assert_int_equal(history_recent_jobs(w->h, 8, 1, &w->arena, &job, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(job[0].id, latest);
 }
 
 /* ---- namespaces ---- */
@@ -348,7 +356,7 @@ static void all_namespaces_together_are_bounded(void **state)
 	assert_int_equal(jobs_of(w, "job-3-0"), NEIGHBOUR_JOBS_MAX);
 	assert_int_equal(jobs_of(w, "job-1-0"), NEIGHBOUR_JOBS_MAX);
 	assert_int_equal(jobs_of(w, "job-0-0"), 0);
-	assert_int_equal(n_added, RECENT_JOBS);
+	assert_int_equal(n_added, JOBS_READ_MAX);
 }
 
 /* ---- the cache ---- */
