@@ -2,8 +2,53 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "collectors/base/mem.h"
+
+static json_t *range_json(double low, double high)
+{
+	json_t *o = json_object();
+
+	json_put(o, "min", json_num(low));
+	json_put(o, "max", json_num(high));
+	return o;
+}
+
+/* Writes what the failed runs used, and how often each exit code and signal ended one. */
+static json_t *failed_runs_json(const struct endings *e)
+{
+	json_t *o = json_object(), *codes = json_object(), *signals = json_object();
+
+	for (size_t i = 0; i < e->n_codes; i++) {
+		char code[16];
+
+		snprintf(code, sizeof code, "%d", e->code[i].code);
+		json_put(e->code[i].signal ? signals : codes, code,
+			json_num((double)e->code[i].runs));
+	}
+	json_put(o, "runs", json_num((double)e->failed));
+	json_put(o, "memory_peak_bytes", range_json(e->failed_peak_low, e->failed_peak_high));
+	json_put(o, "duration_seconds", range_json(e->failed_seconds_low, e->failed_seconds_high));
+	json_put(o, "exit_codes", codes);
+	json_put(o, "signals", signals);
+	return o;
+}
+
+/* Writes how the newest runs ended: by outcome, and by the limits that they met. */
+static json_t *ended_json(const struct endings *e)
+{
+	json_t *o = json_object();
+
+	json_put(o, "succeeded", json_num((double)e->succeeded));
+	json_put(o, "failed", json_num((double)e->failed));
+	json_put(o, "unknown", json_num((double)e->unknown));
+	json_put(o, "interrupted", json_num((double)e->interrupted));
+	json_put(o, "killed_for_memory", json_num((double)e->killed));
+	json_put(o, "at_memory_limit", json_num((double)e->at_limit));
+	json_put(o, "cut", json_num((double)e->cut));
+	return o;
+}
 
 static json_t *based_on_json(const struct sizing *s)
 {
@@ -11,6 +56,8 @@ static json_t *based_on_json(const struct sizing *s)
 
 	json_put(o, "runs", json_num((double)s->runs));
 	json_put(o, "excluded", json_num((double)s->excluded));
+	json_put(o, "ended", ended_json(&s->endings));
+	json_put(o, "failed_runs", failed_runs_json(&s->endings));
 	json_put(o, "not_measured", json_num((double)s->not_measured));
 	json_put(o, "uncertain_cpu", json_num((double)s->uncertain_cpu));
 	json_put(o, "first", json_time(s->first));

@@ -3,6 +3,7 @@
  * divides memory by 1024 once too often, and so requests 128 MiB for any memory below 107 GiB.
  * Second, it counts GPUs by their summed utilisation, and so counts two GPUs at 40 % as one. */
 #include "recommender/plausible.h"
+#include "recommender/sizing/endings.h"
 #include "recommender/sizing/run_warnings.h"
 #include "recommender/sizing/strategy.h"
 
@@ -122,30 +123,6 @@ static void baseline_duration(struct sizing *s, const struct runs *used, struct 
 		wording_seconds(max, seconds.max));
 }
 
-/* Warns when the newest run was killed for memory, because the rule reads only successful runs. */
-static void warn_of_oom(struct sizing *s, const struct runs *runs, struct arena *arena)
-{
-	size_t newest = 0;
-	char limit[WORDING_MAX];
-
-	while (newest < runs->n && runs->run[newest].outcome == OUTCOME_RUNNING)
-		newest++;
-	if (newest == runs->n || runs->run[newest].outcome != OUTCOME_OOM_KILLED)
-		return;
-
-	double killed_at = run_needs_killed_at(&runs->run[newest]);
-
-	if (isnan(killed_at))
-		sizing_explain(s, arena,
-			"warning: the newest run was killed for memory; this rule does not count "
-			"it");
-	else
-		sizing_explain(s, arena,
-			"warning: the newest run was killed for memory at %s; this rule does not "
-			"count it",
-			wording_bytes(limit, killed_at));
-}
-
 static void judge_baseline(struct sizing *s, const struct runs *runs, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {
@@ -179,11 +156,12 @@ int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	baseline_duration(&s, &used, arena);
 	baseline_disk(&s, &used, arena);
 	sizing_explain_waits(&s, &used, arena);
-	warn_of_oom(&s, runs, arena);
 	judge_baseline(&s, runs, &used, options, arena);
 	if (options->attempt > 1)
 		s.memory_too_small = s.memory_expected_waste = NAN;
 	run_warnings_add(&s, &used, options, arena);
+	s.endings = endings_of(runs);
+	endings_warn(&s, runs, &used, arena);
 	sizing_summary(&s, options, arena);
 	*ret = s;
 	return 0;

@@ -258,9 +258,11 @@ static void prepare_experts(struct sizer *s, double input)
 /* The least expected cost often lies on the same observed peak at all levels of risk. Jobs whose
  * peaks differ then get a little more at each level, so that a level is a choice: this share of the
  * relative spread of the peaks, within bounds. */
-#define LEVEL_SHARE    0.05
-#define LEVEL_MOST     0.01         /* of the allocation */
+#define LEVEL_SHARE    0.1
+#define LEVEL_FEW      0.006 /* of the allocation */
+#define LEVEL_MOST     0.01
 #define LEVEL_LEAST    (1.01 * MIB) /* requests are rounded to whole MiB */
+#define SAFE_RUNS      50
 #define SPREAD_OF_NOTE 0.04 /* P90 - P10 of the peaks / median; below, levels may be equal */
 
 /* Returns (P90 - P10) / median of the peaks seen. */
@@ -279,11 +281,17 @@ static void separate_levels(struct sizer *s)
 	static const enum risk ascending[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
 	double spread = relative_spread(&s->peaks_seen);
 
+	/* Whoever chooses the safe level expects room for every recent peak. With a known input, a
+	 * larger input explains a larger peak. */
+	if (isnan(s->input))
+		s->allocation[RISK_SAFE] = fmax(s->allocation[RISK_SAFE],
+			rule_peaks_largest(&s->peaks_seen, SAFE_RUNS) + EXTRA);
 	for (size_t i = 1; i < ARRAY_LEN(ascending); i++) {
 		double lower = s->allocation[ascending[i - 1]], more = 0;
 
 		if (spread > SPREAD_OF_NOTE)
-			more = fmax(lower * fmin(LEVEL_SHARE * spread, LEVEL_MOST), LEVEL_LEAST);
+			more = fmax(lower * fmin(fmax(LEVEL_SHARE * spread, LEVEL_FEW), LEVEL_MOST),
+				LEVEL_LEAST);
 		s->allocation[ascending[i]] = fmax(s->allocation[ascending[i]], lower + more);
 	}
 }

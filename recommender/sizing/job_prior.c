@@ -36,7 +36,7 @@ const double job_prior_usual_odds[JOB_STAGES] = {1.35, 1.4, 1.5, 1.1};
 
 /* Weight of the built-in ratios at each stage, in jobs. Later the job's own ratios tell how restless it
  * is, and the built-in ratios have the better tail. */
-static const double built_in_jobs[JOB_STAGES] = {3, 3, 40, 40};
+static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 
 /* Weight of the ratios of all other stages together, in jobs: a few when the stage itself has
  * enough, more as long as it has few. */

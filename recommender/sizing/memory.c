@@ -5,6 +5,8 @@
 
 #include "collectors/base/buf.h"
 #include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/endings.h"
+#include "recommender/sizing/follower.h"
 #include "recommender/sizing/neighbours.h"
 #include "recommender/sizing/strategy.h"
 
@@ -113,19 +115,65 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 		f->kills == 1 ? "that counts" : "each counts", wording_bytes(need, f->kills_need));
 }
 
-/* Explains a request that follows from the newest kill. The strategy `auto` does not learn from
- * that kill, so `auto` cannot judge the request. */
-static void explain_kill(struct sizing *s, const struct replayed *f, struct arena *arena)
+/* Explains a request that follows from the newest runs, which met their limit. The strategy `auto`
+ * has not learnt from them yet, so it cannot judge the request. */
+static void explain_streak(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char limit[WORDING_MAX], requested[WORDING_MAX];
 
 	s->memory_too_small = s->memory_expected_waste = NAN;
-	s->memory_killed_at = f->killed_at;
+	wording_bytes(requested, s->demand.memory_bytes);
+	if (f->killed_at > 0) {
+		s->memory_killed_at = f->killed_at;
+		sizing_explain(s, arena,
+			"memory %llu MiB: the newest run was killed for memory at %s, so %s is "
+			"asked for until a run succeeds",
+			(unsigned long long)s->resources.memory, wording_bytes(limit, f->killed_at),
+			requested);
+	} else {
+		sizing_explain(s, arena,
+			"memory %llu MiB: the newest run met its memory limit and did not end well, "
+			"first at %s, so %s is asked for until a run succeeds; it is raised once",
+			(unsigned long long)s->resources.memory, wording_bytes(limit, f->failed_at),
+			requested);
+	}
+}
+
+/* Never asks for less than what a run had when it died at a limit. */
+static void keep_above_the_dead(struct sizing *s, struct arena *arena)
+{
+	char had[WORDING_MAX];
+
+	if (!(s->endings.died_at > 0) || s->demand.memory_bytes > s->endings.died_at)
+		return;
+	s->demand.memory_bytes = s->endings.died_at + MIB;
 	sizing_explain(s, arena,
-		"memory %llu MiB: the newest run was killed for memory at %s, so %s is asked for "
-		"until a run succeeds",
-		(unsigned long long)s->resources.memory, wording_bytes(limit, f->killed_at),
-		wording_bytes(requested, s->demand.memory_bytes));
+		"memory: a run had %s when it died at a limit of memory or time, so more is asked for",
+		wording_bytes(had, s->endings.died_at));
+}
+
+/* Holds the request where the job uses a share of what it gets (follower.h). Returns false when the
+ * job does not, or when a kill decides. */
+static bool hold_follower(struct sizing *s, const struct runs *runs, const struct replayed *f,
+	struct arena *arena)
+{
+	struct follower seen = follower_of(runs);
+	char low[WORDING_MAX], high[WORDING_MAX], enough[WORDING_MAX];
+
+	if (!seen.runs || f->after_oom > 0)
+		return false;
+	s->demand.memory_bytes = s->memory_bytes_limit = seen.enough;
+	s->memory_too_small = s->memory_expected_waste = NAN;
+	s->memory_low = s->memory_high = NAN;
+	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
+		s->memory_attempts[i] = ldexp(seen.enough, (int)i);
+	warnings_add(&s->warnings, arena, WARNING_MEMORY_FOLLOWS_LIMIT, seen.runs,
+		"The job used %.0f to %.0f %% of its memory limit, under limits from %s to %s: it takes "
+		"a share of what it gets, as a Java heap or a cache does. %s is enough, so the "
+		"request stays there; to change the need, set the size of the heap or the cache.",
+		100 * seen.share_low, 100 * seen.share_high, wording_bytes(low, seen.limit_low),
+		wording_bytes(high, seen.limit_high), wording_bytes(enough, seen.enough));
+	return true;
 }
 
 static void explain_attempt(struct sizing *s, size_t attempt, struct arena *arena)
@@ -313,45 +361,67 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 	return fmin(allocation, ALLOCATION_MAX);
 }
 
+static void tell_attempts(struct sizing *s, const struct sizing_rule *rule, void *state,
+	double first)
+{
+	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
+		s->memory_attempts[i] = allocation_of_attempt(rule, state, first, i + 1);
+}
+
+/* Explains the demand and the limit, which are final. */
+static void explain_demand(struct sizing *s, const struct sizing_method *m, const struct runs *used,
+	const struct sizing_options *options, struct replayed *f, struct arena *arena)
+{
+	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
+	char n[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
+
+	if (f->after_oom >= s->demand.memory_bytes)
+		explain_streak(s, f, arena);
+	else if (f->learnt && options->attempt > 1)
+		explain_attempt(s, options->attempt, arena);
+	else if (!m->rule)
+		explain_auto(s, f, options->risk, sizing_next_input(options), arena);
+	else
+		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
+			(unsigned long long)s->resources.memory, m->because,
+			wording_runs(n, peaks.n), wording_bytes(low, peaks.min),
+			wording_bytes(high, peaks.max));
+}
+
 void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena)
 {
 	const struct sizing_rule *rule = sizing_rule_of(m, options->risk);
 	struct rule_options rule_options = sizing_rule_options(rule, options);
-	double input = sizing_next_input(options);
-	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
-	char n[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
+	double input = sizing_next_input(options), first;
 	struct replayed f;
 
 	rule_options.prior = neighbours_prior(options->neighbours);
 	replay_runs(&f, rule, &rule_options, runs, used, run_needs_memory, REPLAY_SCORED);
-	s->demand.memory_bytes = rule->allocate(f.state, input);
-	if (f.learnt)
-		s->demand.memory_bytes = allocation_of_attempt(rule, f.state,
-			s->demand.memory_bytes, options->attempt);
-	s->demand.memory_bytes = fmax(s->demand.memory_bytes, f.after_oom);
-	if (!(s->demand.memory_bytes > 0)) {
+	first = rule->allocate(f.state, input);
+	if (f.learnt && options->attempt > 1)
+		first = allocation_of_attempt(rule, f.state, first, options->attempt);
+	s->demand.memory_bytes = fmax(first, f.after_oom);
+	if (!(s->demand.memory_bytes > 0) && !(s->endings.died_at > 0)) {
+		char n[WORDING_MAX];
+
 		s->demand.memory_bytes = NAN;
 		sizing_explain(s, arena, "memory: unknown, none was measured in %s",
 			wording_runs(n, used->n));
 		replay_done(&f);
 		return;
 	}
+	keep_above_the_dead(s, arena);
 	s->resources.memory = sizing_round_up(s->demand.memory_bytes);
 	sizing_judge_memory(s, &f, !m->rule, runs, used, input);
 	sizing_limit_memory(s, used,
 		fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
-	if (f.after_oom >= s->demand.memory_bytes)
-		explain_kill(s, &f, arena);
-	else if (f.learnt && options->attempt > 1)
-		explain_attempt(s, options->attempt, arena);
-	else if (!m->rule)
-		explain_auto(s, &f, options->risk, input, arena);
+	if (options->attempt <= 1)
+		tell_attempts(s, rule, f.state, s->demand.memory_bytes);
+	if (options->attempt <= 1 && !m->rule && hold_follower(s, runs, &f, arena))
+		s->resources.memory = sizing_round_up(s->demand.memory_bytes);
 	else
-		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
-			(unsigned long long)s->resources.memory, m->because,
-			wording_runs(n, peaks.n), wording_bytes(low, peaks.min),
-			wording_bytes(high, peaks.max));
+		explain_demand(s, m, used, options, &f, arena);
 	explain_kills(s, &f, arena);
 	sizing_explain_source(s, used, arena);
 	explain_reach(s, used, input, arena);

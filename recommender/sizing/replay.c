@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "recommender/sizing/evidence.h"
 #include "recommender/sizing/strategy.h"
 
 double sizing_next_input(const struct sizing_options *options)
@@ -33,52 +34,80 @@ static double after_kill(double limit)
 	return fmax(1.2 * limit, limit + 100 * MIB);
 }
 
-static void feed_kill(struct replayed *f, const struct sizing_rule *rule, const struct run *r,
-	unsigned kills)
-{
-	double limit = run_needs_killed_at(r);
+/* Kills, and failures at the limit, since the last run that fitted. */
+struct streak {
+	unsigned kills;
+	double killed_at; /* largest limit at which a run was killed; 0 = none */
+	double failed_at; /* smallest limit at which a run failed without a kill; 0 = none */
+	double died_at;   /* largest limit of all of these */
+	const struct run *last;
+};
 
-	if (isnan(limit))
-		return;
-	f->killed_at = fmax(f->killed_at, limit);
-	f->after_oom = fmax(f->after_oom, after_kill(limit));
-	if (f->learnt)
-		f->after_oom = fmax(f->after_oom, rule->retry(f->state, limit, kills));
-	else
-		f->after_oom = fmax(f->after_oom, 2 * limit);
+static void add_to_streak(struct streak *s, const struct run *r, const struct evidence *e)
+{
+	s->died_at = fmax(s->died_at, e->at_least);
+	s->last = r;
+	if (e->killed) {
+		s->kills++;
+		s->killed_at = fmax(s->killed_at, e->at_least);
+	} else {
+		s->failed_at = s->failed_at > 0 ? fmin(s->failed_at, e->at_least) : e->at_least;
+	}
 }
 
-/* Returns an array: ret[k] is the largest peak of a successful run among the newest k runs. The
+/* Returns the request after the newest runs met their limit; 0 = they did not. Kills raise it each
+ * time. Failures without a kill raise it once, above the smallest of their limits, because a fault of
+ * the job would meet any limit. */
+static double after_streak(const struct replayed *f, const struct sizing_rule *rule,
+	const struct streak *s)
+{
+	double request = s->died_at;
+
+	if (s->failed_at > 0)
+		request = fmax(request, after_kill(s->failed_at));
+	if (s->kills) {
+		request = fmax(request, after_kill(s->killed_at));
+		request = fmax(request, f->learnt ? rule->retry(f->state, s->killed_at, s->kills) :
+						    2 * s->killed_at);
+	}
+	return request;
+}
+
+/* Returns an array: ret[k] is the largest peak of a run that fitted among the newest k runs. The
  * caller frees it. */
 static double *newest_peaks(const struct runs *runs, size_t n)
 {
 	double *largest = xcalloc(n + 1, sizeof *largest);
 
 	for (size_t i = 0; i < n; i++) {
-		bool succeeded = runs->run[i].outcome == OUTCOME_SUCCEEDED;
+		struct evidence e = evidence_of(&runs->run[i]);
 
-		largest[i + 1] =
-			fmax(largest[i], succeeded ? run_needs_memory(&runs->run[i]) : (double)NAN);
+		largest[i + 1] = fmax(largest[i], e.memory == MEMORY_PEAK ? e.peak : (double)NAN);
 	}
 	return largest;
 }
 
-/* Learns consecutive kills before a success as a single run. Call this only if no later run needed
- * as much memory as the limit of these kills. */
-static void learn_kills(struct replayed *f, const struct sizing_rule *rule,
-	const struct run *killed, const struct run *success, bool announced, enum replay_kind how)
+/* Learns the runs of a streak as a single run whose need was above their limit. Call this only if no
+ * later run needed as much. `fitted`: the run after the streak, whose duration counts. */
+static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
+	const struct run *fitted, bool announced, enum replay_kind how)
 {
-	double need = after_kill(f->killed_at);
-	struct observation o =
-		rule_observation(need, input_of(killed, announced), run_duration(success));
+	double bound = s->kills ? s->killed_at : s->failed_at, need = after_kill(bound);
+	struct observation o = rule_observation(need, input_of(s->last, announced),
+		fitted ? run_duration(fitted) : (double)NAN);
 
 	if (how == REPLAY_SCORED)
 		rule_score(rule, f->state, &o, &f->record);
 	if (rule->successes_only)
 		return;
-	rule->learn(f->state, &o);
+	if (rule->learn_at_least) {
+		o.peak = bound;
+		rule->learn_at_least(f->state, &o);
+	} else {
+		rule->learn(f->state, &o);
+	}
 	f->kills++;
-	f->kills_at = fmax(f->kills_at, f->killed_at);
+	f->kills_at = fmax(f->kills_at, bound);
 	f->kills_need = fmax(f->kills_need, need);
 }
 
@@ -103,9 +132,8 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	struct replayed f = {.state = xcalloc(1, rule->state_size)};
 	bool announced = any_announced(used);
 	bool of_memory = peak == run_needs_memory; /* kills matter only for memory */
+	struct streak streak = {0};
 	size_t oldest = 0, seen = 0;
-	unsigned kills = 0;
-	const struct run *killed = NULL;
 
 	rule->start(f.state, options);
 	while (oldest < runs->n && (seen < used->n || !used->n))
@@ -114,17 +142,21 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 
 	for (size_t i = oldest; i-- > 0;) {
 		const struct run *r = &runs->run[i];
+		struct evidence e = evidence_of(r);
 
-		if (r->outcome == OUTCOME_OOM_KILLED && of_memory) {
-			feed_kill(&f, rule, r, ++kills);
-			killed = r;
-		}
-		if (r->outcome != OUTCOME_SUCCEEDED)
+		if (of_memory && e.memory == MEMORY_AT_LEAST)
+			add_to_streak(&streak, r, &e);
+		if (r->outcome != OUTCOME_SUCCEEDED || (of_memory && e.memory == MEMORY_AT_LEAST))
 			continue;
-		if (killed && f.killed_at > 0 && later[i + 1] < f.killed_at)
-			learn_kills(&f, rule, killed, r, announced, how);
-		f.after_oom = f.killed_at = kills = 0;
+		if (streak.last && later[i + 1] < streak.died_at)
+			learn_streak(&f, rule, &streak, r, announced, how);
+		streak = (struct streak){0};
 		learn_success(&f, rule, r, peak(r), announced, how);
+	}
+	if (streak.last) {
+		f.after_oom = after_streak(&f, rule, &streak);
+		f.killed_at = streak.killed_at;
+		f.failed_at = streak.failed_at;
 	}
 	*ret = f;
 }

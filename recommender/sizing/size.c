@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "recommender/plausible.h"
+#include "recommender/sizing/endings.h"
+#include "recommender/sizing/evidence.h"
 #include "recommender/sizing/run_warnings.h"
 
 const char *sizing_confidence_name(enum confidence c)
@@ -177,13 +179,15 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	return 0;
 }
 
-/* Returns true if a run was killed for memory at a known limit. */
-static bool killed_somewhere(const struct runs *runs)
+/* Returns true if a run tells a lower bound of the need for memory. */
+static bool any_bound(const struct runs *runs)
 {
-	for (size_t i = 0; i < runs->n; i++)
-		if (runs->run[i].outcome == OUTCOME_OOM_KILLED &&
-			!isnan(run_needs_killed_at(&runs->run[i])))
+	for (size_t i = 0; i < runs->n; i++) {
+		struct evidence e = evidence_of(&runs->run[i]);
+
+		if (e.memory == MEMORY_AT_LEAST || (e.cut && e.peak > 0))
 			return true;
+	}
 	return false;
 }
 
@@ -197,19 +201,25 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 	struct sizing s;
 	int r = sizing_start(runs, most, arena, &used, &s, e);
 
-	if (r == -ENODATA && !m->rule && killed_somewhere(runs))
+	if (r == -ENODATA && !m->rule && any_bound(runs))
 		s = sizing_unknown();
 	else if (r < 0)
 		return r;
+	s.endings = endings_of(runs);
+	if (s.confidence > CONFIDENCE_LOW &&
+		(s.endings.killed || s.endings.at_limit || s.endings.cut))
+		s.confidence = CONFIDENCE_LOW; /* the peaks do not show the whole need */
 	sizing_memory(&s, m, runs, &used, options, arena);
 	if (used.n) {
 		sizing_gpus(&s, m, runs, &used, options, arena);
 		sizing_disk(&s, m, runs, &used, options, arena);
 		sizing_duration(&s, runs, &used, options, arena);
+		s.duration_high = fmax(s.duration_high, s.endings.cut_seconds);
 		sizing_cpu(&s, m, &used, options, arena);
 		sizing_explain_waits(&s, &used, arena);
 	}
 	run_warnings_add(&s, &used, options, arena);
+	endings_warn(&s, runs, &used, arena);
 	sizing_summary(&s, options, arena);
 	*ret = s;
 	return 0;

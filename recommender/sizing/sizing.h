@@ -38,6 +38,30 @@ struct hindsight {
 	double waste; /* unused or lost memory x time / used memory x time; NaN = unknown */
 };
 
+/* How the newest ended runs of a job ended. */
+#define ENDING_CODES_MAX 8
+struct endings {
+	size_t succeeded, failed, unknown, interrupted;
+	/* Of all of these. killed: by the kernel, for memory, or a process of the run was. at_limit:
+	 * met its memory limit, and no process was killed. cut: ended from outside, most often at a
+	 * time limit. */
+	size_t killed, at_limit, cut;
+	/* Of the failed ones, including those that were killed; NaN = unknown. */
+	double failed_peak_low, failed_peak_high;       /* bytes */
+	double failed_seconds_low, failed_seconds_high; /* duration */
+	size_t n_codes;
+	struct {
+		bool signal; /* the run was ended by signal `code` */
+		int code;
+		size_t runs;
+	} code[ENDING_CODES_MAX]; /* of the failed ones, the most frequent first */
+	double limit_killed;      /* largest limit that a run met, bytes; NaN = none did */
+	/* Largest memory that a run had when it died at a memory limit or a time limit, bytes, and
+	 * the longest duration that a time limit cut, seconds. Only runs that still bind the
+	 * request count; NaN = none do. */
+	double died_at, cut_seconds;
+};
+
 #define EXPLAIN_MAX    20
 #define FORECAST_CORES 5
 #define ATTEMPTS_TOLD  4
@@ -77,8 +101,8 @@ struct sizing {
 	double duration_low, duration_high; /* 10th and 90th percentile of the duration, seconds */
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
-	double memory_too_small;      /* probability that the next run needs more */
-	double memory_expected_waste; /* unused or lost memory / expected use */
+	double memory_too_small;           /* probability that the next run needs more */
+	double memory_expected_waste;      /* unused or lost memory / expected use */
 	double memory_low, memory_high;    /* 10th, 90th percentile of the peak, bytes */
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
 	/* Request of each attempt, bytes: [0] is the first attempt. Ascending. NaN = unknown. */
@@ -88,6 +112,7 @@ struct sizing {
 	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
 	size_t memory_kills;       /* OOM kills that count as runs; if any, confidence is low */
 
+	struct endings endings;
 	struct warnings warnings;
 
 	const char *summary; /* one sentence, in the caller's arena */

@@ -130,18 +130,20 @@ struct replayed {
 	void *state;                 /* state of the rule; released by replay_done */
 	size_t learnt;               /* number of successful runs */
 	struct replay_record record; /* results, with REPLAY_SCORED only */
-	double after_oom;            /* request after kills in the newest runs; 0 = no kills */
-	double killed_at;            /* largest limit of the kills in the newest runs */
-	size_t kills;                /* number of earlier kills that count as runs */
+	/* Request after the newest runs met their memory limit; 0 = they did not. */
+	double after_oom;
+	double killed_at; /* largest limit at which one of these was killed; 0 = none */
+	double failed_at; /* smallest limit at which one of these failed without a kill; 0 = none */
+	size_t kills;     /* number of earlier kills that count as runs */
 	double kills_at, kills_need; /* largest limit and largest assumed peak of these kills */
 };
 /* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the
  * time. This changes the state of some rules, but not of the rules of auto. */
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
- * run_needs_memory, also replays the kills between these runs. If no later success needed as much
- * as the limit of a kill, the kill counts as a run. The assumed peak of this run is the request
- * that the VPA would make after the kill. Consecutive kills count once. */
+ * run_needs_memory, also replays the runs that met their limit (evidence.h). If no later run needed
+ * as much, they count as a run whose need was above their limit. A rule that cannot learn a bound
+ * gets the request that the VPA would make after the kill. Consecutive ones count once. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);

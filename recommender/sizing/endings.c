@@ -1,0 +1,189 @@
+#include "recommender/sizing/endings.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "recommender/sizing/evidence.h"
+#include "recommender/sizing/strategy.h"
+
+/* What a run had when it died at a limit no longer binds the request after this many successful
+ * runs. A memory limit also teaches the estimator, so it binds for less long. */
+#define CUT_FADES   20
+#define LIMIT_FADES 5
+
+static void count_code(struct endings *e, const struct run *r)
+{
+	bool signal = !isnan(r->exit_signal);
+	double code = signal ? r->exit_signal : r->exit_code;
+	size_t i = 0;
+
+	if (!(code >= 0 && code <= 255))
+		return;
+	while (i < e->n_codes && (e->code[i].code != (int)code || e->code[i].signal != signal))
+		i++;
+	if (i == ENDING_CODES_MAX)
+		return;
+	e->n_codes += i == e->n_codes;
+	e->code[i].signal = signal;
+	e->code[i].code = (int)code;
+	e->code[i].runs++;
+}
+
+static void count_failed(struct endings *e, const struct run *r, const struct evidence *seen)
+{
+	double seconds = r->outcome == OUTCOME_UNKNOWN ? (double)NAN : run_duration(r);
+
+	e->failed_peak_low = fmin(e->failed_peak_low, seen->peak);
+	e->failed_peak_high = fmax(e->failed_peak_high, seen->peak);
+	e->failed_seconds_low = fmin(e->failed_seconds_low, seconds);
+	e->failed_seconds_high = fmax(e->failed_seconds_high, seconds);
+	count_code(e, r);
+	if (!seen->cut)
+		return;
+	e->cut++;
+	if (e->succeeded < CUT_FADES) {
+		e->died_at = fmax(e->died_at, seen->peak);
+		e->cut_seconds = fmax(e->cut_seconds, seconds);
+	}
+}
+
+struct endings endings_of(const struct runs *runs)
+{
+	struct endings e = {
+		.failed_peak_low = NAN,
+		.failed_peak_high = NAN,
+		.failed_seconds_low = NAN,
+		.failed_seconds_high = NAN,
+		.died_at = NAN,
+		.limit_killed = NAN,
+		.cut_seconds = NAN,
+	};
+
+	for (size_t i = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
+		const struct run *r = &runs->run[i];
+		struct evidence seen = evidence_of(r);
+
+		e.killed += seen.killed;
+		e.at_limit += seen.memory == MEMORY_AT_LEAST && !seen.killed;
+		if (seen.memory == MEMORY_AT_LEAST)
+			e.limit_killed = fmax(e.limit_killed, seen.at_least);
+		if (seen.memory == MEMORY_AT_LEAST && e.succeeded < LIMIT_FADES)
+			e.died_at = fmax(e.died_at, seen.at_least);
+		switch (r->outcome) {
+		case OUTCOME_SUCCEEDED:
+			e.succeeded++;
+			break;
+		case OUTCOME_FAILED:
+		case OUTCOME_OOM_KILLED:
+			e.failed++;
+			count_failed(&e, r, &seen);
+			break;
+		case OUTCOME_UNKNOWN:
+			e.unknown++;
+			break;
+		case OUTCOME_INTERRUPTED:
+			e.interrupted++;
+			break;
+		case OUTCOME_RUNNING:
+		case OUTCOME_COUNT:
+			break;
+		}
+	}
+	return e;
+}
+
+/* The newest ended runs that met their limit, without a run between them that fitted. */
+struct streak {
+	size_t killed, at_limit;
+	double first_limit, last_limit; /* of the oldest and the newest of them, bytes */
+};
+
+static struct streak newest_streak(const struct runs *runs)
+{
+	struct streak s = {0};
+
+	for (size_t i = 0; i < runs->n; i++) {
+		struct evidence e = evidence_of(&runs->run[i]);
+
+		if (e.memory == MEMORY_PEAK)
+			break;
+		if (e.memory != MEMORY_AT_LEAST)
+			continue;
+		if (!s.killed && !s.at_limit)
+			s.last_limit = e.at_least;
+		s.first_limit = e.at_least;
+		s.killed += e.killed;
+		s.at_limit += !e.killed;
+	}
+	return s;
+}
+
+#define KILLED_AGAIN 3    /* runs in a row */
+#define LIMIT_RAISED 1.05 /* a larger limit than this many times another was raised */
+
+static void warn_of_limits(struct sizing *s, const struct runs *runs, struct arena *arena)
+{
+	struct streak newest = newest_streak(runs);
+	const struct endings *e = &s->endings;
+	char limit[WORDING_MAX], first[WORDING_MAX];
+
+	wording_bytes(limit, newest.last_limit);
+	wording_bytes(first, newest.first_limit);
+	if (newest.killed >= KILLED_AGAIN)
+		warnings_add(&s->warnings, arena, WARNING_KILLED_AGAIN, newest.killed,
+			"The newest %zu runs were all killed for memory, the last one at %s: look "
+			"for a leak, or for an input that is far larger than before.",
+			newest.killed, limit);
+	if (e->killed)
+		warnings_add(&s->warnings, arena, WARNING_KILLED_FOR_MEMORY, e->killed,
+			"The kernel killed %zu run%s, or a process of it, because memory ran out, "
+			"at %s%s: the need was above that.",
+			e->killed, e->killed == 1 ? "" : "s", e->killed == 1 ? "" : "up to ",
+			wording_bytes(limit, e->limit_killed));
+	if (newest.at_limit > 1 && newest.last_limit > LIMIT_RAISED * newest.first_limit)
+		warnings_add(&s->warnings, arena, WARNING_FAILS_AT_ANY_LIMIT, newest.at_limit,
+			"Runs failed with their memory at a limit of %s, and again after it was "
+			"raised to %s: more memory may not help, so look for a fault in the job.",
+			first, limit);
+	if (e->at_limit)
+		warnings_add(&s->warnings, arena, WARNING_FAILED_AT_MEMORY_LIMIT, e->at_limit,
+			"The memory of %zu run%s came within 3 %% of its limit, and no kill was "
+			"seen: the need was at least as large.",
+			e->at_limit, e->at_limit == 1 ? "" : "s");
+}
+
+/* Failed runs used clearly more when their largest peak, or longest time, is this many times that of
+ * the successful ones. */
+#define CLEARLY_MORE 1.5
+
+static void warn_of_failed(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	const struct endings *e = &s->endings;
+	double peak = run_needs_summary(used, run_needs_memory).max,
+	       seconds = run_needs_summary(used, run_duration).max;
+	char failed[WORDING_MAX], fitted[WORDING_MAX];
+
+	if (e->cut)
+		warnings_add(&s->warnings, arena, WARNING_CUT_BY_TIME_LIMIT, e->cut,
+			"%zu run%s ended from outside, most often by a time limit: %s would have "
+			"lasted longer, and may need more memory.",
+			e->cut, e->cut == 1 ? " was" : "s were", e->cut == 1 ? "it" : "they");
+	if (e->failed_peak_high > CLEARLY_MORE * peak)
+		warnings_add(&s->warnings, arena, WARNING_FAILED_RUNS_USED_MORE, e->failed,
+			"Failed runs used up to %s of memory, successful ones at most %s: the "
+			"successful ones may not show what the job needs.",
+			wording_bytes(failed, e->failed_peak_high), wording_bytes(fitted, peak));
+	else if (e->failed_seconds_high > CLEARLY_MORE * seconds)
+		warnings_add(&s->warnings, arena, WARNING_FAILED_RUNS_USED_MORE, e->failed,
+			"Failed runs lasted up to %s, successful ones at most %s: the successful "
+			"ones may not show how long the job takes.",
+			wording_seconds(failed, e->failed_seconds_high),
+			wording_seconds(fitted, seconds));
+}
+
+void endings_warn(struct sizing *s, const struct runs *runs, const struct runs *used,
+	struct arena *arena)
+{
+	warn_of_limits(s, runs, arena);
+	warn_of_failed(s, used, arena);
+}

@@ -1,0 +1,16 @@
+/* How the runs of a job ended: counts, and what failed runs say about the next request. */
+#ifndef RECOMMENDER_SIZING_ENDINGS_H
+#define RECOMMENDER_SIZING_ENDINGS_H
+
+#include "recommender/run.h"
+#include "recommender/sizing/sizing.h"
+
+/* Counts the ends of the newest PEAKS_SEEN_MAX runs. `runs`: newest first, all outcomes. */
+struct endings endings_of(const struct runs *runs);
+
+/* Adds the warnings about runs that were killed, met a limit, or used more than the successful ones.
+ * Reads s->endings. `used`: the successful runs. */
+void endings_warn(struct sizing *s, const struct runs *runs, const struct runs *used,
+	struct arena *arena);
+
+#endif

@@ -1,0 +1,69 @@
+#include "recommender/sizing/evidence.h"
+
+#include <math.h>
+#include <signal.h>
+
+#include "collectors/base/mem.h"
+#include "recommender/sizing/strategy.h"
+
+/* Exit codes of runs that were ended from outside. timeout(1) exits with 124. The others are 128 +
+ * the signal with which batch systems announce or enforce a time limit: SIGUSR1 and SIGUSR2 (Grid
+ * Engine, hence 140), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. */
+static const int cut_signals[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
+#define EXIT_CODE_TIMEOUT 124
+
+static bool was_cut(const struct run *r)
+{
+	if (r->outcome != OUTCOME_FAILED)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(cut_signals); i++)
+		if (r->exit_signal == cut_signals[i] || r->exit_code == 128 + cut_signals[i])
+			return true;
+	return r->exit_code == EXIT_CODE_TIMEOUT;
+}
+
+/* Returns the peak without mapped files, which the kernel can take back. NaN = unknown. */
+static double firm_peak(const struct run *r)
+{
+	double peak = run_needs_memory(r), files = run_peak(r, "memory_file_bytes");
+
+	return files > 0 ? fmax(0, peak - files) : peak;
+}
+
+static double anonymous_peak(const struct run *r)
+{
+	return run_peak(r, "memory_anonymous_bytes") + run_needs_tmpfs(r);
+}
+
+static bool met_its_limit(const struct run *r)
+{
+	double near_limit = AT_LIMIT_SHARE * r->memory_limit_bytes;
+
+	if (!(near_limit > 0))
+		return false;
+	if (r->outcome == OUTCOME_FAILED || r->outcome == OUTCOME_UNKNOWN)
+		return firm_peak(r) >= near_limit;
+	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
+}
+
+struct evidence evidence_of(const struct run *r)
+{
+	struct evidence e = {
+		.peak = r->not_measured ? (double)NAN : run_needs_memory(r),
+		.at_least = NAN,
+		.cut = was_cut(r),
+	};
+
+	if (r->outcome == OUTCOME_RUNNING || r->outcome == OUTCOME_INTERRUPTED)
+		return e;
+	e.killed = r->outcome == OUTCOME_OOM_KILLED || run_total(r, "oom_kills") > 0;
+	if (e.killed || met_its_limit(r))
+		e.at_least = fmax(run_needs_killed_at(r), e.killed ? (double)NAN : e.peak);
+	if (e.at_least > 0)
+		e.memory = MEMORY_AT_LEAST;
+	else if (r->outcome == OUTCOME_SUCCEEDED)
+		e.memory = isnan(e.peak) ? MEMORY_UNKNOWN : MEMORY_PEAK;
+	else
+		e.memory = MEMORY_TRIED;
+	return e;
+}

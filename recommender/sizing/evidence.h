@@ -1,0 +1,34 @@
+/* What one run says about the needs of its job, from its numbers and from how it ended. A run that
+ * was stopped by a limit says "at least this much": a bound, and no peak.
+ *
+ * Where a job fills its memory limit whatever the limit is, such as a cache that ends at 98 % of it,
+ * follower.h decides as long as its runs succeed. A kill decides over it. */
+#ifndef RECOMMENDER_SIZING_EVIDENCE_H
+#define RECOMMENDER_SIZING_EVIDENCE_H
+
+#include "recommender/run.h"
+
+enum memory_evidence {
+	MEMORY_UNKNOWN,  /* the run goes on, was not measured, or was interrupted */
+	MEMORY_PEAK,     /* the run succeeded: its peak is its need */
+	MEMORY_AT_LEAST, /* the run met its memory limit: its need was above `at_least` */
+	MEMORY_TRIED,    /* the run failed for another reason */
+};
+
+struct evidence {
+	enum memory_evidence memory;
+	bool killed;     /* the kernel killed the run, or a process of it, for memory */
+	double at_least; /* bytes; with MEMORY_AT_LEAST */
+	double peak;     /* bytes; NaN = unknown */
+	/* The run was ended from outside, most often at a time limit: it would have lasted longer,
+	 * and may have needed more. */
+	bool cut;
+};
+
+/* A run has met its limit when its memory, without file memory that the kernel can take back, came
+ * within this share of it. */
+#define AT_LIMIT_SHARE 0.97
+
+struct evidence evidence_of(const struct run *r);
+
+#endif

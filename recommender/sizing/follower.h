@@ -1,0 +1,22 @@
+/* Jobs that use a constant share of the memory that they get: Java heaps sized in per cent, Spark
+ * executors, caches, databases. Their peaks say nothing about their need: each larger limit is
+ * followed by a larger peak. */
+#ifndef RECOMMENDER_SIZING_FOLLOWER_H
+#define RECOMMENDER_SIZING_FOLLOWER_H
+
+#include "recommender/run.h"
+
+/* What was seen of the newest runs that succeeded under a memory limit. */
+struct follower {
+	size_t runs;                  /* 0 = the job is no follower */
+	double share_low, share_high; /* peak / limit */
+	double limit_low, limit_high; /* bytes */
+	/* The smallest limit, bytes, under which runs succeeded undisturbed: without a kill, and
+	 * not much slower than the others. It is above every limit under which one was killed. */
+	double enough;
+};
+
+/* `runs`: newest first, all outcomes. */
+struct follower follower_of(const struct runs *runs);
+
+#endif
