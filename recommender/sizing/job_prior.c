@@ -34,9 +34,11 @@ const double job_prior_usual_odds[JOB_STAGES] = {1.35, 1.4, 1.5, 1.1};
 /* The factor fades to 1 from this number of runs on: then a job's own ratios tell. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. Later the job's own ratios tell how restless it
- * is, and the built-in ratios have the better tail. */
+/* Weight of the built-in ratios at each stage, in jobs. Later the job's own ratios tell how restless
+ * it is, and the built-in ratios have the better tail. Neighbours that are steadier than usual are
+ * believed all the same: then the weight is smaller in proportion. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
+#define BUILT_IN_LEAST 1.0
 
 /* Weight of the ratios of all other stages together, in jobs: a few when the stage itself has
  * enough, more as long as it has few. */
@@ -99,6 +101,27 @@ static struct ratio_prior quantiles_of(const struct ratio_sample *sample)
 	return p;
 }
 
+/* Returns the mean distance of the ratios from 1. */
+static double deviation_of(const struct ratio_sample sample[JOB_STAGES])
+{
+	double sum = 0, weight = 0;
+
+	for (size_t stage = 0; stage < JOB_STAGES; stage++)
+		for (size_t i = 0; i < sample[stage].n; i++) {
+			double off = fabs(sample[stage].at[i].value - 1);
+
+			sum += sample[stage].at[i].weight * fmin(off, RATIO_OFF_MAX);
+			weight += sample[stage].at[i].weight;
+		}
+	return weight > 0 ? sum / weight : 0;
+}
+
+static double built_in_weight(size_t stage, double deviation)
+{
+	return fmax(BUILT_IN_LEAST,
+		built_in_jobs[stage] * fmin(1, deviation / typical[0].deviation));
+}
+
 static void add_scaled(struct ratio_sample *all, const struct weighted_value *at, size_t n,
 	double scale)
 {
@@ -109,7 +132,7 @@ static void add_scaled(struct ratio_sample *all, const struct weighted_value *at
 void job_prior_summarise(struct job_prior *p, enum expert expert,
 	const struct ratio_sample sample[JOB_STAGES])
 {
-	double weight = 0;
+	double weight = 0, deviation = deviation_of(sample);
 
 	for (size_t stage = 0; stage < JOB_STAGES; stage++)
 		weight += sample[stage].weight;
@@ -119,7 +142,7 @@ void job_prior_summarise(struct job_prior *p, enum expert expert,
 		double most = fmax(OTHER_STAGES, OTHER_STAGES_NEW - own);
 
 		add_scaled(&all, typical[experts[expert].needs_input].at, PRIOR_ATOMS,
-			built_in_jobs[stage]);
+			built_in_weight(stage, deviation));
 		for (size_t other = 0; other < JOB_STAGES; other++)
 			add_scaled(&all, sample[other].at, sample[other].n,
 				other == stage || others < most ? 1 : most / others);

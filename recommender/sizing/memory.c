@@ -333,12 +333,37 @@ void sizing_limit_memory(struct sizing *s, const struct runs *used, double least
 			fmin(seen * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
 }
 
+/* With an announced input, the peaks of other inputs say nothing: the limit has room for what the
+ * forecast of this input reaches. */
+static void limit_for_input(struct sizing *s, double least)
+{
+	double most = fmax(fmax(s->memory_high, s->memory_at_risk[RISK_SAFE]), least);
+
+	s->memory_bytes_limit = s->demand.memory_bytes;
+	if (most > 0)
+		s->memory_bytes_limit = fmax(s->memory_bytes_limit,
+			fmin(most * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
+}
+
+static bool all_announced(const struct runs *used)
+{
+	for (size_t i = 0; i < used->n; i++)
+		if (!(used->run[i].input_bytes >= 0))
+			return false;
+	return used->n > 0;
+}
+
 void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 	char limit[WORDING_MAX], runs[WORDING_MAX], peak[WORDING_MAX];
 
-	if (peaks.n)
+	if (peaks.n && s->memory_bytes_limit < peaks.max)
+		sizing_explain(s, arena,
+			"memory: where a target takes a limit beside the request, it is %s, for this "
+			"input",
+			wording_bytes(limit, s->memory_bytes_limit));
+	else if (peaks.n)
 		sizing_explain(s, arena,
 			"memory: where a target takes a limit beside the request, it is %s: no "
 			"less than the largest peak of %s, %s, and 5 %% + 16 MiB for what the "
@@ -375,9 +400,14 @@ static void explain_demand(struct sizing *s, const struct sizing_method *m, cons
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 	char n[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
 
-	if (f->after_oom >= s->demand.memory_bytes)
+	bool by_streak = f->after_oom > 0 &&
+			 s->demand.memory_bytes <= fmax(f->after_oom, s->endings.died_at + MIB);
+
+	if (by_streak)
 		explain_streak(s, f, arena);
-	else if (f->learnt && options->attempt > 1)
+	else if (!f->learnt)
+		return; /* keep_above_the_dead has explained it */
+	else if (options->attempt > 1)
 		explain_attempt(s, options->attempt, arena);
 	else if (!m->rule)
 		explain_auto(s, f, options->risk, sizing_next_input(options), arena);
@@ -414,8 +444,11 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	keep_above_the_dead(s, arena);
 	s->resources.memory = sizing_round_up(s->demand.memory_bytes);
 	sizing_judge_memory(s, &f, !m->rule, runs, used, input);
-	sizing_limit_memory(s, used,
-		fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
+	if (!m->rule && !isnan(input) && all_announced(used))
+		limit_for_input(s, f.after_oom);
+	else
+		sizing_limit_memory(s, used,
+			fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
 	if (options->attempt <= 1)
 		tell_attempts(s, rule, f.state, s->demand.memory_bytes);
 	if (options->attempt <= 1 && !m->rule && hold_follower(s, runs, &f, arena))

@@ -146,5 +146,5 @@ void neighbours_free(struct neighbours *n)
 
 const struct job_prior *neighbours_prior(const struct neighbours *n)
 {
-	return n && n->jobs ? &n->prior : NULL;
+	return n && n->jobs >= NEIGHBOURS_LEAST ? &n->prior : NULL;
 }

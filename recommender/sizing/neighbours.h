@@ -24,7 +24,8 @@ void neighbours_add_job(struct neighbours *n, const struct neighbour_run *run, s
 void neighbours_finish(struct neighbours *n);
 void neighbours_free(struct neighbours *n);
 
-/* Returns NULL when `n` is NULL or has no job with two runs. */
+/* Returns NULL when `n` is NULL, or has too few jobs with two or more runs to learn from. */
+#define NEIGHBOURS_LEAST 5
 struct job_prior;
 const struct job_prior *neighbours_prior(const struct neighbours *n);
 

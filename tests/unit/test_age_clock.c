@@ -111,6 +111,10 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 		if (table[i].older)
 			test_run_sql(f->folder.file,
 				"DROP TABLE age_clock;"
+				"DROP INDEX run_peak;"
+				"DROP INDEX run_ended;"
+				"CREATE INDEX run_ended ON run(job, started_at, id, outcome)"
+				" WHERE outcome <> 'running';"
 				"ALTER TABLE run DROP COLUMN cpu_foreign_seconds;"
 				"ALTER TABLE run DROP COLUMN machine_cpus;"
 				"ALTER TABLE run DROP COLUMN machine_memory_bytes;"
