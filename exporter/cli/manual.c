@@ -1,12 +1,14 @@
 #include "exporter/cli/manual.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/quantity.h"
+#include "collectors/base/units.h"
 #include "collectors/collector.h"
 #include "exporter/sampling/enabled_collectors.h"
 #include "exporter/cli/catalogue_command.h"
@@ -155,11 +157,40 @@ static void strategies_markdown(struct buf *out)
 		buf_addf(out, "| `%s` | %s |\n", s->name, s->help);
 }
 
+/* The job of the examples. */
+static const struct sizing example_job = {
+	.demand = {2.25, 3500 * MIB, 0, 0, 30 * 1024 * MIB, 1200},
+	.resources = {3, 3500, 0, 0},
+	.cpu_cores_limit = 4,
+	.memory_bytes_limit = 4200 * MIB,
+	.gpu_usage = NAN,
+	.duration_high = 2700,
+	.memory_at_risk = {3500 * MIB, 3300 * MIB, 3900 * MIB},
+	.memory_attempts = {3500 * MIB, 5000 * MIB, 8000 * MIB, 14000 * MIB},
+};
+
+static void format_examples(struct buf *out)
+{
+	static const struct advice_target target = {.job_name = "rnaseq/STAR_ALIGN"};
+
+	buf_adds(out,
+		"\nThe same job in each format. It needs 2.25 CPUs, 3500 MiB and 30 GiB of disk, "
+		"and nine of ten runs end within 45 minutes.\n");
+	for (const struct advice_format *f = advice_formats; f->name; f++) {
+		if (!f->layout)
+			continue;
+		buf_addf(out, "\n`%s`\n\n```text\n", f->name);
+		advice_write(out, f, &target, &example_job, NULL);
+		buf_adds(out, "```\n");
+	}
+}
+
 static void formats_markdown(struct buf *out)
 {
 	buf_adds(out, "| format | content type | what it is |\n|---|---|---|\n");
 	for (const struct advice_format *f = advice_formats; f->name; f++)
 		buf_addf(out, "| `%s` | %s | %s |\n", f->name, f->content_type, f->help);
+	format_examples(out);
 }
 
 static void warnings_markdown(struct buf *out)

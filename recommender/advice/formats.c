@@ -190,13 +190,13 @@ const struct advice_format advice_formats[] = {
 		.name = "nextflow",
 		.content_type = TEXT,
 		.help = "Settings of one process for nextflow.config; MB is 2^20 bytes there. A task that "
-			"is killed gets more memory and time, up to three retries. The process is "
-			"that of process, or has the name of the job: its part after the last /, "
-			"with _ for characters that no process name has",
-		/* The exit statuses are those that nf-core retries: 104 and 175 (lost connections),
-		 * 130 to 145 (signals, such as 137 out of memory and 140 out of time). Nextflow
-		 * reports Integer.MAX_VALUE for a task that left no status, as on Kubernetes before
-		 * 25.10 when memory ran out (nextflow-io/nextflow#6436). */
+			"is killed gets more memory and time, up to three retries. Without process, the "
+			"process has the name of the job: the part after the last /, with _ for "
+			"characters that no process name has",
+		/* The exit statuses are those that nf-core retries (conf/base.config of its
+		 * pipelines): 130 to 145 are signals, such as 137 out of memory and 140 out of
+		 * time. Nextflow reports Integer.MAX_VALUE for a task that left no status, as a
+		 * killed pod does (nextflow-io/nextflow#6436). */
 		.reads = READS_PROCESS,
 		.layout = LAYOUT(
 			"process {\n}\n",

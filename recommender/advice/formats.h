@@ -70,7 +70,7 @@ struct advice_piece {
 struct advice_section {
 	const char *start, *between, *end;
 	const struct advice_piece *piece; /* ends with NO_NUMBER */
-	bool optional;                    /* left out if none of its pieces is written */
+	bool optional;                    /* left out if none of its numbers is known */
 	enum advice_number when;          /* a condition of the section; NO_NUMBER = none */
 };
 
