@@ -1,0 +1,310 @@
+/* Are the chances and ranges of auto true, and do its levels of risk differ? */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/units.h"
+#include "recommender/sizing/cost_aware.h"
+#include "tests/bench/judge/judge.h"
+
+/* Classes of the number of earlier runs of the same job. */
+static const struct earlier_class {
+	const char *name;
+	size_t last;
+} classes[] = {
+	{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}, {"4-10", 10}, {"11-50", 50}, {"more", (size_t)-1}};
+#define CLASSES ARRAY_LEN(classes)
+
+static size_t class_of(size_t earlier)
+{
+	size_t c = 0;
+
+	while (earlier > classes[c].last)
+		c++;
+	return c;
+}
+
+struct chance {
+	size_t asked, failed;
+	double told, squares; /* sums */
+};
+
+struct range {
+	size_t asked, told, below, above;
+};
+
+enum spread { SPREAD_BELOW, SPREAD_ABOVE, SPREADS };
+static const char *const spread_names[] = {"spread <= 5 %", "spread > 5 %"};
+#define SPREAD_LIMIT 0.05
+
+struct levels {
+	size_t asked, identical, ascending;
+};
+
+struct chances {
+	struct chance of[RISK_COUNT][CLASSES];
+	struct range range[CLASSES];
+	struct levels levels[SPREADS];
+};
+
+static double spread_of(const struct job *job, size_t n)
+{
+	double *peak = xcalloc(n, sizeof *peak), spread;
+
+	for (size_t i = 0; i < n; i++)
+		peak[i] = job->run[i].peak;
+	qsort(peak, n, sizeof *peak, judge_ascending);
+	spread = (judge_quantile(peak, n, 0.9) - judge_quantile(peak, n, 0.1)) /
+		 judge_quantile(peak, n, 0.5);
+	free(peak);
+	return spread;
+}
+
+static void ask_range(struct range *r, const struct asked *a)
+{
+	double low = cost_aware_quantile(a->state, a->run->input, 0.1),
+	       high = cost_aware_quantile(a->state, a->run->input, 0.9);
+
+	r->asked++;
+	if (isnan(low) || isnan(high))
+		return;
+	r->told++;
+	r->below += a->run->peak < low;
+	r->above += a->run->peak > high;
+}
+
+/* The spread of one peak says nothing, so levels are compared from two peaks on. */
+static void ask_levels(struct levels levels[SPREADS], const struct asked *a)
+{
+	double at[RISK_COUNT];
+	struct levels *l;
+
+	if (a->earlier < 2)
+		return;
+	l = &levels[spread_of(a->job, a->earlier) > SPREAD_LIMIT ? SPREAD_ABOVE : SPREAD_BELOW];
+	cost_aware_allocations(a->state, a->run->input, at);
+	l->asked++;
+	l->identical += at[RISK_ECONOMY] == at[RISK_BALANCED] && at[RISK_BALANCED] == at[RISK_SAFE];
+	l->ascending += at[RISK_ECONOMY] + MIB < at[RISK_BALANCED] &&
+			at[RISK_BALANCED] + MIB < at[RISK_SAFE];
+}
+
+static void ask(void *context, const struct asked *a)
+{
+	struct chances *s = context;
+	size_t c = class_of(a->earlier);
+	struct chance *chance = &s->of[a->rule->risk][c];
+	struct cost_aware_outlook o;
+	bool failed = a->run->peak > a->allocation;
+
+	if (isnan(a->allocation))
+		return;
+	cost_aware_outlook(a->state, a->run->input, a->allocation, &o);
+	if (!isnan(o.too_small)) {
+		chance->asked++;
+		chance->failed += failed;
+		chance->told += o.too_small;
+		chance->squares += (o.too_small - failed) * (o.too_small - failed);
+	}
+	if (a->rule->risk == RISK_BALANCED) {
+		ask_range(&s->range[c], a);
+		ask_levels(s->levels, a);
+	}
+}
+
+static void add(struct chance *sum, const struct chance *more)
+{
+	sum->asked += more->asked;
+	sum->failed += more->failed;
+	sum->told += more->told;
+	sum->squares += more->squares;
+}
+
+static double percent(double part, size_t whole)
+{
+	return whole ? 100 * part / (double)whole : (double)NAN;
+}
+
+static const struct table_column chance_columns[] = {
+	{"asks", 0},
+	{"told %", 2},
+	{"came %", 2},
+	{"pooled", 0},
+	{"expected", 1},
+	{"failed", 0},
+	{"low", 0},
+	{"high", 0},
+	{"outside", TABLE_MARK},
+};
+static const struct table chance_table = {
+	.name = "chance",
+	.title =
+		"Chance that auto's allocation is too small, by number of earlier runs: told and "
+		"came; asks are pooled\nuntil 20 failures are expected, low and high bound 95 % of "
+		"that binomial distribution;\n* = failed is outside, ? = outside, but fewer than 20 "
+		"are expected of all asks",
+	.row_name = "risk, earlier runs",
+	.n = ARRAY_LEN(chance_columns),
+	.column = chance_columns,
+};
+
+#define POOL_EXPECTED 20
+
+/* Is this the last class before a pool is full? A pool is not ended if less than a full one would
+ * remain. */
+static bool pool_ends(const struct chance of[CLASSES], size_t c, double expected)
+{
+	double rest = 0;
+
+	for (size_t i = c + 1; i < CLASSES; i++)
+		rest += of[i].told;
+	return !(rest > 0) || (expected >= POOL_EXPECTED && rest >= POOL_EXPECTED);
+}
+
+static void print_chances(const struct judge_options *o, const char *source, enum risk risk,
+	const struct chance of[CLASSES])
+{
+	struct chance pool = {0};
+
+	for (size_t c = 0; c < CLASSES; c++) {
+		const struct chance *h = &of[c];
+		double row[] = {(double)h->asked, percent(h->told, h->asked),
+			percent((double)h->failed, h->asked), NAN, NAN, NAN, NAN, NAN, NAN};
+		char name[32];
+
+		if (!h->asked)
+			continue;
+		add(&pool, h);
+		if (pool_ends(of, c, pool.told)) {
+			size_t low, high;
+
+			judge_binomial(pool.asked, pool.told / (double)pool.asked, &low, &high);
+			row[3] = (double)pool.asked;
+			row[4] = pool.told;
+			row[5] = (double)pool.failed;
+			row[6] = (double)low;
+			row[7] = (double)high;
+			if (pool.failed < low || pool.failed > high)
+				row[8] = pool.told < POOL_EXPECTED ? MARK_DOUBTFUL : MARK_SURE;
+			pool = (struct chance){0};
+		}
+		snprintf(name, sizeof name, "%s %s", sizing_risk_name(risk), classes[c].name);
+		table_row(&chance_table, o, source, name, row);
+	}
+}
+
+static const struct table_column brier_columns[] = {
+	{"asks", 0},
+	{"told %", 2},
+	{"came %", 2},
+	{"Brier", 5},
+	{"constant", 5},
+	{"worse", TABLE_MARK},
+};
+static const struct table brier_table = {
+	.name = "brier",
+	.title = "Brier score of the chances told, beside that of the rate that came, told always; "
+		 "* = worse than that",
+	.row_name = "risk",
+	.n = ARRAY_LEN(brier_columns),
+	.column = brier_columns,
+};
+
+static void print_brier(const struct judge_options *o, const char *source, enum risk risk,
+	const struct chance of[CLASSES])
+{
+	struct chance all = {0};
+
+	for (size_t c = 0; c < CLASSES; c++)
+		add(&all, &of[c]);
+
+	double n = (double)all.asked, rate = (double)all.failed / n, brier = all.squares / n,
+	       constant = rate * (1 - rate);
+
+	table_row(&brier_table, o, source, sizing_risk_name(risk),
+		(const double[]){
+			n, 100 * all.told / n, 100 * rate, brier, constant, brier > constant});
+}
+
+static const struct table_column range_columns[] = {
+	{"asks", 0},
+	{"told", 0},
+	{"inside %", 1},
+	{"below %", 1},
+	{"above %", 1},
+};
+static const struct table range_table = {
+	.name = "range",
+	.title = "Peaks inside the range that auto tells (80 % told), by number of earlier runs",
+	.row_name = "earlier runs",
+	.n = ARRAY_LEN(range_columns),
+	.column = range_columns,
+};
+
+static void print_ranges(const struct judge_options *o, const char *source,
+	const struct range range[CLASSES])
+{
+	for (size_t c = 0; c < CLASSES; c++) {
+		const struct range *r = &range[c];
+
+		if (r->asked)
+			table_row(&range_table, o, source, classes[c].name,
+				(const double[]){(double)r->asked, (double)r->told,
+					percent((double)(r->told - r->below - r->above), r->told),
+					percent((double)r->below, r->told),
+					percent((double)r->above, r->told)});
+	}
+}
+
+static const struct table_column levels_columns[] = {
+	{"asks", 0},
+	{"identical %", 1},
+	{"ascending %", 1},
+};
+static const struct table levels_table = {
+	.name = "levels",
+	.title = "Levels of risk: economy, balanced and safe identical, or each more than 1 MiB "
+		 "above the other;\nspread = (P90 - P10) / median of the job's peaks so far",
+	.row_name = "jobs",
+	.n = ARRAY_LEN(levels_columns),
+	.column = levels_columns,
+};
+
+static void print_levels(const struct judge_options *o, const char *source,
+	const struct levels levels[SPREADS])
+{
+	for (size_t k = 0; k < SPREADS; k++)
+		if (levels[k].asked)
+			table_row(&levels_table, o, source, spread_names[k],
+				(const double[]){(double)levels[k].asked,
+					percent((double)levels[k].identical, levels[k].asked),
+					percent((double)levels[k].ascending, levels[k].asked)});
+}
+
+static const enum risk by_caution[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
+
+void judge_chances(const struct sources *s, const struct judge_options *o)
+{
+	struct chances *of = xcalloc(s->n + 1, sizeof *of);
+
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(by_caution); k++)
+			replay_rounds(&s->source[i], judged_auto(by_caution[k]), o->cap, ask,
+				&of[i]);
+	table_head(&chance_table, o);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(by_caution); k++)
+			print_chances(o, s->source[i].name, by_caution[k], of[i].of[by_caution[k]]);
+	table_head(&brier_table, o);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(by_caution); k++)
+			print_brier(o, s->source[i].name, by_caution[k], of[i].of[by_caution[k]]);
+	table_head(&range_table, o);
+	for (size_t i = 0; i < s->n; i++)
+		print_ranges(o, s->source[i].name, of[i].range);
+	table_head(&levels_table, o);
+	for (size_t i = 0; i < s->n; i++)
+		print_levels(o, s->source[i].name, of[i].levels);
+	free(of);
+}
