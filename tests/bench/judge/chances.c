@@ -25,11 +25,6 @@ static size_t class_of(size_t earlier)
 	return c;
 }
 
-struct chance {
-	size_t asked, failed;
-	double told, squares; /* sums */
-};
-
 struct range {
 	size_t asked, told, below, above;
 };
@@ -50,15 +45,8 @@ struct chances {
 
 static double spread_of(const struct job *job, size_t n)
 {
-	double *peak = xcalloc(n, sizeof *peak), spread;
-
-	for (size_t i = 0; i < n; i++)
-		peak[i] = job->run[i].peak;
-	qsort(peak, n, sizeof *peak, judge_ascending);
-	spread = (judge_quantile(peak, n, 0.9) - judge_quantile(peak, n, 0.1)) /
-		 judge_quantile(peak, n, 0.5);
-	free(peak);
-	return spread;
+	return (judge_peak_quantile(job, n, 0.9) - judge_peak_quantile(job, n, 0.1)) /
+	       judge_peak_quantile(job, n, 0.5);
 }
 
 static void ask_range(struct range *r, const struct asked *a)
@@ -90,30 +78,21 @@ static void ask_levels(struct levels levels[SPREADS], const struct asked *a)
 			at[RISK_BALANCED] + MIB < at[RISK_SAFE];
 }
 
-static void ask(void *context, const struct asked *a)
+void chance_ask(struct chance *c, const struct asked *a)
 {
-	struct chances *s = context;
-	size_t c = class_of(a->earlier);
-	struct chance *chance = &s->of[a->rule->risk][c];
 	struct cost_aware_outlook o;
 	bool failed = a->run->peak > a->allocation;
 
-	if (isnan(a->allocation))
-		return;
 	cost_aware_outlook(a->state, a->run->input, a->allocation, &o);
-	if (!isnan(o.too_small)) {
-		chance->asked++;
-		chance->failed += failed;
-		chance->told += o.too_small;
-		chance->squares += (o.too_small - failed) * (o.too_small - failed);
-	}
-	if (a->rule->risk == RISK_BALANCED) {
-		ask_range(&s->range[c], a);
-		ask_levels(s->levels, a);
-	}
+	if (isnan(o.too_small))
+		return;
+	c->asked++;
+	c->failed += failed;
+	c->told += o.too_small;
+	c->squares += (o.too_small - failed) * (o.too_small - failed);
 }
 
-static void add(struct chance *sum, const struct chance *more)
+void chance_add(struct chance *sum, const struct chance *more)
 {
 	sum->asked += more->asked;
 	sum->failed += more->failed;
@@ -121,9 +100,23 @@ static void add(struct chance *sum, const struct chance *more)
 	sum->squares += more->squares;
 }
 
-static double percent(double part, size_t whole)
+struct chances *chances_new(size_t n)
 {
-	return whole ? 100 * part / (double)whole : (double)NAN;
+	return xcalloc(n + 1, sizeof(struct chances));
+}
+
+void chances_ask(struct chances *all, size_t source, const struct asked *a)
+{
+	struct chances *s = &all[source];
+	size_t c = class_of(a->earlier);
+
+	if (isnan(a->allocation))
+		return;
+	chance_ask(&s->of[a->rule->risk][c], a);
+	if (a->rule->risk == RISK_BALANCED) {
+		ask_range(&s->range[c], a);
+		ask_levels(s->levels, a);
+	}
 }
 
 static const struct table_column chance_columns[] = {
@@ -169,13 +162,14 @@ static void print_chances(const struct judge_options *o, const char *source, enu
 
 	for (size_t c = 0; c < CLASSES; c++) {
 		const struct chance *h = &of[c];
-		double row[] = {(double)h->asked, percent(h->told, h->asked),
-			percent((double)h->failed, h->asked), NAN, NAN, NAN, NAN, NAN, NAN};
+		double row[] = {(double)h->asked, judge_percent(h->told, (double)h->asked),
+			judge_percent((double)h->failed, (double)h->asked), NAN, NAN, NAN, NAN, NAN,
+			NAN};
 		char name[32];
 
 		if (!h->asked)
 			continue;
-		add(&pool, h);
+		chance_add(&pool, h);
 		if (pool_ends(of, c, pool.told)) {
 			size_t low, high;
 
@@ -217,7 +211,10 @@ static void print_brier(const struct judge_options *o, const char *source, enum 
 	struct chance all = {0};
 
 	for (size_t c = 0; c < CLASSES; c++)
-		add(&all, &of[c]);
+		chance_add(&all, &of[c]);
+
+	if (!all.asked)
+		return;
 
 	double n = (double)all.asked, rate = (double)all.failed / n, brier = all.squares / n,
 	       constant = rate * (1 - rate);
@@ -251,9 +248,10 @@ static void print_ranges(const struct judge_options *o, const char *source,
 		if (r->asked)
 			table_row(&range_table, o, source, classes[c].name,
 				(const double[]){(double)r->asked, (double)r->told,
-					percent((double)(r->told - r->below - r->above), r->told),
-					percent((double)r->below, r->told),
-					percent((double)r->above, r->told)});
+					judge_percent((double)(r->told - r->below - r->above),
+						(double)r->told),
+					judge_percent((double)r->below, (double)r->told),
+					judge_percent((double)r->above, (double)r->told)});
 	}
 }
 
@@ -278,33 +276,59 @@ static void print_levels(const struct judge_options *o, const char *source,
 		if (levels[k].asked)
 			table_row(&levels_table, o, source, spread_names[k],
 				(const double[]){(double)levels[k].asked,
-					percent((double)levels[k].identical, levels[k].asked),
-					percent((double)levels[k].ascending, levels[k].asked)});
+					judge_percent((double)levels[k].identical,
+						(double)levels[k].asked),
+					judge_percent((double)levels[k].ascending,
+						(double)levels[k].asked)});
+}
+
+static const char *name_of(const struct sources *s, size_t i)
+{
+	return i < s->n ? s->source[i].name : "all sources";
+}
+
+/* Writes the sum of all sources behind the last, where there is room for it. */
+static void add_sources(struct chances *all, size_t n)
+{
+	struct chances *sum = &all[n];
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t risk = 0; risk < RISK_COUNT; risk++)
+			for (size_t c = 0; c < CLASSES; c++)
+				chance_add(&sum->of[risk][c], &all[i].of[risk][c]);
+		for (size_t c = 0; c < CLASSES; c++) {
+			sum->range[c].asked += all[i].range[c].asked;
+			sum->range[c].told += all[i].range[c].told;
+			sum->range[c].below += all[i].range[c].below;
+			sum->range[c].above += all[i].range[c].above;
+		}
+		for (size_t k = 0; k < SPREADS; k++) {
+			sum->levels[k].asked += all[i].levels[k].asked;
+			sum->levels[k].identical += all[i].levels[k].identical;
+			sum->levels[k].ascending += all[i].levels[k].ascending;
+		}
+	}
 }
 
 static const enum risk by_caution[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
 
-void judge_chances(const struct sources *s, const struct judge_options *o)
+void chances_print(struct chances *c, const struct sources *s, const struct judge_options *o)
 {
-	struct chances *of = xcalloc(s->n + 1, sizeof *of);
+	size_t end = s->n > 1 ? s->n + 1 : s->n;
 
-	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < ARRAY_LEN(by_caution); k++)
-			replay_rounds(&s->source[i], judged_auto(by_caution[k]), o->cap, ask,
-				&of[i]);
+	add_sources(c, s->n);
 	table_head(&chance_table, o);
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < end; i++)
 		for (size_t k = 0; k < ARRAY_LEN(by_caution); k++)
-			print_chances(o, s->source[i].name, by_caution[k], of[i].of[by_caution[k]]);
+			print_chances(o, name_of(s, i), by_caution[k], c[i].of[by_caution[k]]);
 	table_head(&brier_table, o);
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < end; i++)
 		for (size_t k = 0; k < ARRAY_LEN(by_caution); k++)
-			print_brier(o, s->source[i].name, by_caution[k], of[i].of[by_caution[k]]);
+			print_brier(o, name_of(s, i), by_caution[k], c[i].of[by_caution[k]]);
 	table_head(&range_table, o);
-	for (size_t i = 0; i < s->n; i++)
-		print_ranges(o, s->source[i].name, of[i].range);
+	for (size_t i = 0; i < end; i++)
+		print_ranges(o, name_of(s, i), c[i].range);
 	table_head(&levels_table, o);
-	for (size_t i = 0; i < s->n; i++)
-		print_levels(o, s->source[i].name, of[i].levels);
-	free(of);
+	for (size_t i = 0; i < end; i++)
+		print_levels(o, name_of(s, i), c[i].levels);
 }

@@ -1,11 +1,12 @@
-/* Judges the sizing rules on traces. All jobs of a source are replayed together: round r is the r-th
- * run of every job. Before a round, a job can learn from the runs that its neighbours had in earlier
- * rounds. A run is scored if its job has an earlier run. */
+/* Judges the sizing rules on traces. All jobs of a source are replayed together: round r is the
+ * r-th run of every job. Before a round, a job can learn from the runs that its neighbours had in
+ * earlier rounds. A run is scored if its job has an earlier run. */
 #ifndef TESTS_BENCH_JUDGE_JUDGE_H
 #define TESTS_BENCH_JUDGE_JUDGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "recommender/sizing/rule.h"
 #include "recommender/sizing/sizing.h"
@@ -19,7 +20,9 @@ struct judge_options {
 	size_t cap; /* number of runs of a job that are replayed */
 	enum input_mode input;
 	const char *sources; /* names with commas between; NULL = all */
+	const char *rules;   /* only rules whose names contain this; NULL = all */
 	bool csv;
+	bool alone; /* jobs do not learn from their neighbours */
 };
 
 struct job {
@@ -31,7 +34,7 @@ struct job {
 struct source {
 	const char *name; /* borrowed from the trace, like the labels of the jobs */
 	size_t n, room;
-	struct job *job;
+	struct job *job; /* in random order */
 };
 
 struct sources {
@@ -41,14 +44,24 @@ struct sources {
 void sources_of(const struct trace *t, const struct judge_options *o, struct sources *ret);
 void sources_done(struct sources *s);
 
+/* A copy whose runs may be changed. Released by source_done. */
+struct source source_copy(const struct source *s);
+void source_done(struct source *s);
+
 /* ---- numbers ---- */
 
 int judge_ascending(const void *a, const void *b); /* for qsort of double */
 /* Returns a quantile of ascending values, with linear interpolation. NaN = no values. */
 double judge_quantile(const double *value, size_t n, double share);
-/* Writes the largest and the smallest count that bound 95 % of a binomial distribution: 2.5 % of it
- * are below `low`, 2.5 % above `high`. */
+/* Returns a quantile of the peaks of the oldest `n` runs. */
+double judge_peak_quantile(const struct job *job, size_t n, double share);
+/* Writes the counts that bound 95 % of a binomial distribution: at most 2.5 % of it are below
+ * `low`, at most 2.5 % above `high`. */
 void judge_binomial(size_t n, double p, size_t *low, size_t *high);
+double judge_percent(double part, double whole); /* NaN if `whole` is 0 */
+/* Returns the next of a series of random numbers, the same on every machine. */
+uint64_t judge_random(uint64_t *series);
+size_t judge_random_below(uint64_t *series, size_t n);
 
 /* ---- tables ---- */
 
@@ -62,17 +75,18 @@ struct table_column {
 };
 struct table {
 	const char *name;     /* in CSV */
-	const char *title;    /* one sentence */
+	const char *title;    /* sentences, above the table */
 	const char *row_name; /* heading of the second column */
 	size_t n;
 	const struct table_column *column;
 };
-/* Both print nothing but cells in CSV: table,source,row,column,value. NaN = no value. */
+/* As CSV there is no head, and every cell is a line: table,source,row,column,value. NaN = no
+ * value. */
 void table_head(const struct table *t, const struct judge_options *o);
 void table_row(const struct table *t, const struct judge_options *o, const char *source,
 	const char *row, const double *value);
 
-/* ---- replay ---- */
+/* ---- rules ---- */
 
 struct judged_rule {
 	const char *name;
@@ -80,36 +94,118 @@ struct judged_rule {
 	bool is_auto; /* has the functions of cost_aware.h, and learns from neighbours */
 	enum risk risk;
 };
-extern const struct judged_rule judged_rules[];
-extern const size_t judged_rules_n;
-const struct judged_rule *judged_auto(enum risk risk);
+#define JUDGED_RULES 9
+extern const struct judged_rule judged_rules[JUDGED_RULES]; /* auto last, by ascending caution */
+bool judged_chosen(const struct judged_rule *rule, const struct judge_options *o);
+
+struct neighbours;
+/* Returns a state that has learnt nothing. The caller frees it. */
+void *judged_start(const struct judged_rule *rule, const struct neighbours *n);
+
+/* ---- neighbours ---- */
+
+/* What the jobs of a source know about each other. Jobs are divided into groups, and a job learns
+ * from the jobs of all other groups. */
+struct neighbourhood;
+struct neighbourhood *neighbourhood_new(const struct source *s); /* borrows `s` */
+void neighbourhood_free(struct neighbourhood *h);
+/* Looks at the runs before this round. Later rounds cost more than they change, so only some of
+ * them do. */
+void neighbourhood_renew(struct neighbourhood *h, size_t round);
+/* Returns what the job with this index knows; NULL = nothing. Valid until neighbourhood_free. */
+const struct neighbours *neighbourhood_of(const struct neighbourhood *h, size_t job);
+/* Tells a state of a rule of auto. */
+void neighbourhood_tell(void *state, const struct neighbours *n);
+
+/* ---- replay ---- */
 
 struct asked {
 	const struct judged_rule *rule;
 	const struct job *job;
-	size_t earlier;                /* number of runs that the rule has learnt of this job */
+	size_t index;                  /* of the job in its source */
+	size_t earlier;                /* number of earlier runs of this job */
 	const struct observation *run; /* the run to come, which the rule does not know */
+	const struct neighbours *neighbours;
 	void *state;
 	double allocation; /* of the first attempt; NaN = no answer */
 };
-/* Calls `ask` before every run, in the order of rounds. Then the rule learns the run. */
-void replay_rounds(const struct source *s, const struct judged_rule *rule, size_t cap,
-	void (*ask)(void *context, const struct asked *a), void *context);
+
+struct replay {
+	const struct source *jobs;
+	/* The same jobs as others see them; NULL = jobs learn from their own runs only. */
+	const struct source *neighbours;
+	const struct judge_options *options; /* which rules */
+	bool auto_only;
+	/* Called before every run, in the order of rounds. */
+	void (*ask)(void *context, const struct asked *a);
+	/* Called after every run; NULL = the rule learns the run. */
+	void (*learn)(void *context, const struct asked *a);
+	void *context;
+};
+void replay_rounds(const struct replay *r);
 
 /* ---- scores ---- */
 
 /* A failed attempt is charged its allocation for the whole run. */
 struct tally {
-	size_t runs, failures;     /* failures: runs whose first attempt was too small */
-	double used, wasted, lost; /* byte seconds; lost: allocations of failed attempts, a part of
-				      `wasted` */
+	size_t runs, failures; /* failures: runs whose first attempt was too small */
+	/* Byte seconds. `wasted` includes `lost`, the allocations of failed attempts. */
+	double used, wasted, lost;
 };
 /* Plays the attempts of one run, beginning with `allocation`. */
 void tally_run(struct tally *t, const struct sizing_rule *rule, void *state, double allocation,
 	const struct observation *run);
 double tally_score(const struct tally *t); /* waste + 2.2 x work lost, in % of use */
+/* Writes runs, waste, failures and lost in %, and the score: the columns of TALLY_COLUMNS. */
+#define TALLY_COLUMNS                                                                              \
+	{"runs", 0}, {"waste %", 2}, {"fail %", 2}, {"lost %", 2},                                 \
+	{                                                                                          \
+		"score", 2                                                                         \
+	}
+#define TALLY_N 5
+void tally_cells(const struct tally *t, double ret[TALLY_N]);
 
-void judge_scores(const struct sources *s, const struct judge_options *o);
-void judge_chances(const struct sources *s, const struct judge_options *o);
+/* The same, and how much was allocated, of all runs that a rule sized. */
+struct score {
+	struct tally tally;
+	size_t n, room;
+	double *ratio; /* first allocation / peak */
+};
+void score_run(struct score *s, const struct asked *a); /* ignores a job's first run */
+/* Plays the best constant of each job in hindsight: the one with the least score. `scored` chooses
+ * jobs; NULL = all. */
+void score_hindsight(struct score *s, const struct source *source, const bool *scored);
+void score_head(const struct judge_options *o);
+void score_print(struct score *s, const struct judge_options *o, const char *source,
+	const char *rule);
+void score_done(struct score *s);
+
+/* ---- chances ---- */
+
+/* Chances that a rule of auto told. */
+struct chance {
+	size_t asked, failed;
+	double told, squares; /* sums */
+};
+/* Asks for the chance that the allocation is too small. Does nothing if the rule tells none. */
+void chance_ask(struct chance *c, const struct asked *a);
+void chance_add(struct chance *sum, const struct chance *more);
+
+/* Chances, ranges and levels of risk of sources. */
+struct chances;
+struct chances *chances_new(size_t n); /* for `n` sources; the caller frees it */
+void chances_ask(struct chances *c, size_t source, const struct asked *a); /* of a rule of auto */
+void chances_print(struct chances *c, const struct sources *s, const struct judge_options *o);
+
+/* ---- what is judged: each prints its tables ---- */
+
+void judge_rules(const struct sources *s, const struct judge_options *o);
+void judge_wide(const struct sources *s, const struct judge_options *o);
+void judge_falls(const struct sources *s, const struct judge_options *o);
+void judge_rises(const struct sources *s, const struct judge_options *o);
+void judge_false_resets(const struct sources *s, const struct judge_options *o);
+void judge_censored(const struct sources *s, const struct judge_options *o);
+void judge_extrapolation(const struct sources *s, const struct judge_options *o);
+void judge_rounding(const struct sources *s, const struct judge_options *o);
 
 #endif

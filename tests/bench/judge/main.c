@@ -1,4 +1,4 @@
-/* bench_judge: options, traces, tables. */
+/* bench_judge: options, traces, and the table of what can be judged. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +7,32 @@
 #include "collectors/base/scan.h"
 #include "tests/bench/judge/judge.h"
 
+static const struct subject {
+	const char *flag; /* NULL = without a flag */
+	void (*judge)(const struct sources *s, const struct judge_options *o);
+} subjects[] = {
+	{NULL, judge_rules},
+	{"wide", judge_wide},
+	{"falls", judge_falls},
+	{"rises", judge_rises},
+	{"false", judge_false_resets},
+	{"censor", judge_censored},
+	{"extrapolate", judge_extrapolation},
+	{"rounding", judge_rounding},
+};
+#define SUBJECT 256 /* flags of subjects are SUBJECT + index */
+
 static int usage(void)
 {
-	fputs("usage: bench_judge [--cap=RUNS] [--input=announced|proxy|none] "
-	      "[--sources=NAME,...] [--csv] TRACE.csv...\n"
+	fputs("usage: bench_judge [--wide] [--falls] [--rises] [--false] [--censor] "
+	      "[--extrapolate] [--rounding]\n"
+	      "                   [--input=announced|proxy|none] [--cap=RUNS] [--sources=NAME,...] "
+	      "[--rules=PART]\n"
+	      "                   [--alone] [--csv] TRACE.csv...\n"
+	      "  without one of the first seven: waste, failures, chances, ranges, levels of risk\n"
 	      "  proxy: the announced input size, else the bytes read, which nobody knows before a "
-	      "run\n",
+	      "run\n"
+	      "  alone: jobs do not learn from their neighbours\n",
 		stderr);
 	return 2;
 }
@@ -33,40 +53,56 @@ static bool parse_input(const char *name, enum input_mode *ret)
 	return false;
 }
 
-static bool parse_options(int argc, char **argv, struct judge_options *o)
+static bool parse_option(int flag, const char *value, struct judge_options *o, unsigned *subject)
 {
-	static const struct option flags[] = {
+	struct scan s = SCAN(value ? value : "", value ? strlen(value) : 0);
+	uint64_t n;
+
+	switch (flag) {
+	case 'c':
+		if (!scan_u64(&s, &n) || !scan_end(&s))
+			return false;
+		o->cap = n;
+		return true;
+	case 'i':
+		return parse_input(value, &o->input);
+	case 's':
+		o->sources = value;
+		return true;
+	case 'r':
+		o->rules = value;
+		return true;
+	case 'v':
+		return o->csv = true;
+	case 'a':
+		return o->alone = true;
+	default:
+		*subject |= 1u << (flag - SUBJECT);
+		return flag >= SUBJECT;
+	}
+}
+
+static bool parse_options(int argc, char **argv, struct judge_options *o, unsigned *subject)
+{
+	struct option flags[6 + ARRAY_LEN(subjects) + 1] = {
 		{"cap", required_argument, NULL, 'c'},
 		{"input", required_argument, NULL, 'i'},
 		{"sources", required_argument, NULL, 's'},
+		{"rules", required_argument, NULL, 'r'},
 		{"csv", no_argument, NULL, 'v'},
-		{0},
+		{"alone", no_argument, NULL, 'a'},
 	};
+	size_t n = 6;
 
-	for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
-		struct scan s = SCAN(optarg ? optarg : "", optarg ? strlen(optarg) : 0);
-		uint64_t n;
-
-		switch (flag) {
-		case 'c':
-			if (!scan_u64(&s, &n) || !scan_end(&s))
-				return false;
-			o->cap = n;
-			break;
-		case 'i':
-			if (!parse_input(optarg, &o->input))
-				return false;
-			break;
-		case 's':
-			o->sources = optarg;
-			break;
-		case 'v':
-			o->csv = true;
-			break;
-		default:
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
+		if (subjects[i].flag)
+			flags[n++] = (struct option){
+				subjects[i].flag, no_argument, NULL, SUBJECT + (int)i};
+	for (int flag; (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;)
+		if (flag == '?' || !parse_option(flag, optarg, o, subject))
 			return false;
-		}
-	}
+	if (!*subject)
+		*subject = 1;
 	return optind < argc;
 }
 
@@ -76,8 +112,9 @@ int main(int argc, char **argv)
 	struct trace t = {0};
 	struct sources sources = {0};
 	struct err e;
+	unsigned subject = 0;
 
-	if (!parse_options(argc, argv, &o))
+	if (!parse_options(argc, argv, &o, &subject))
 		return usage();
 	for (int i = optind; i < argc; i++)
 		if (trace_read(&t, argv[i], &e) < 0) {
@@ -86,8 +123,9 @@ int main(int argc, char **argv)
 		}
 	trace_sort(&t);
 	sources_of(&t, &o, &sources);
-	judge_scores(&sources, &o);
-	judge_chances(&sources, &o);
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
+		if (subject & 1u << i)
+			subjects[i].judge(&sources, &o);
 	sources_done(&sources);
 	trace_done(&t);
 	return 0;

@@ -1,12 +1,12 @@
-/* Replays the jobs of a source together, round by round. */
-#include <math.h>
+/* The rules, and the replay of all jobs of a source round by round. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectors/base/mem.h"
 #include "recommender/sizing/cost_aware.h"
 #include "tests/bench/judge/judge.h"
 
-const struct judged_rule judged_rules[] = {
+const struct judged_rule judged_rules[JUDGED_RULES] = {
 	{"seeds", &rule_baseline, false, 0},
 	{"krr", &rule_krr, false, 0},
 	{"vpa", &rule_vpa, false, 0},
@@ -17,55 +17,86 @@ const struct judged_rule judged_rules[] = {
 	{"auto-balanced", &cost_aware_rules[RISK_BALANCED], true, RISK_BALANCED},
 	{"auto-safe", &cost_aware_rules[RISK_SAFE], true, RISK_SAFE},
 };
-const size_t judged_rules_n = ARRAY_LEN(judged_rules);
 
-const struct judged_rule *judged_auto(enum risk risk)
+bool judged_chosen(const struct judged_rule *rule, const struct judge_options *o)
 {
-	const struct judged_rule *r = judged_rules;
-
-	while (!r->is_auto || r->risk != risk)
-		r++;
-	return r;
+	return !o->rules || strstr(rule->name, o->rules);
 }
 
-/* Hands over what the neighbours did before this round. Does nothing: no rule can learn from
- * neighbours yet. */
-static void renew_neighbours(const struct source *s, size_t round)
+void *judged_start(const struct judged_rule *rule, const struct neighbours *n)
 {
-	(void)s;
-	(void)round;
+	void *state = xcalloc(1, rule->rule->state_size);
+
+	rule->rule->start(state, &rule->rule->defaults);
+	if (rule->is_auto && n)
+		neighbourhood_tell(state, n);
+	return state;
 }
 
-void replay_rounds(const struct source *s, const struct judged_rule *rule, size_t cap,
-	void (*ask)(void *context, const struct asked *a), void *context)
+static bool plays(const struct replay *r, const struct judged_rule *rule)
 {
-	void **state = xcalloc(s->n, sizeof *state);
-	bool more = true;
+	return judged_chosen(rule, r->options) && (rule->is_auto || !r->auto_only);
+}
 
-	for (size_t k = 0; k < s->n; k++) {
-		state[k] = xcalloc(1, rule->rule->state_size);
-		rule->rule->start(state[k], &rule->rule->defaults);
-	}
-	for (size_t round = 0; more && round < cap; round++) {
-		more = false;
-		if (rule->is_auto)
-			renew_neighbours(s, round);
-		for (size_t k = 0; k < s->n; k++) {
-			const struct job *job = &s->job[k];
+static void play_run(const struct replay *r, const struct asked *asked)
+{
+	struct asked a = *asked;
 
-			if (round >= job->n)
+	if (a.rule->is_auto && a.neighbours)
+		neighbourhood_tell(a.state, a.neighbours);
+	a.allocation = a.rule->rule->allocate(a.state, a.run->input);
+	r->ask(r->context, &a);
+	if (r->learn)
+		r->learn(r->context, &a);
+	else
+		a.rule->rule->learn(a.state, a.run);
+}
+
+/* Plays one run of every job that has so many. Returns their number. */
+static size_t play_round(const struct replay *r, const struct neighbourhood *h, size_t round,
+	void **states)
+{
+	size_t played = 0;
+
+	for (size_t k = 0; k < r->jobs->n; k++) {
+		struct asked a = {
+			.job = &r->jobs->job[k],
+			.index = k,
+			.earlier = round,
+			.neighbours = neighbourhood_of(h, k),
+		};
+
+		if (round >= a.job->n)
+			continue;
+		a.run = &a.job->run[round];
+		for (size_t i = 0; i < JUDGED_RULES; i++) {
+			void **state = &states[k * JUDGED_RULES + i];
+
+			a.rule = &judged_rules[i];
+			if (!plays(r, a.rule))
 				continue;
-
-			const struct observation *run = &job->run[round];
-			struct asked a = {rule, job, round, run, state[k],
-				rule->rule->allocate(state[k], run->input)};
-
-			ask(context, &a);
-			rule->rule->learn(state[k], run);
-			more = true;
+			if (!*state)
+				*state = judged_start(a.rule, NULL);
+			a.state = *state;
+			play_run(r, &a);
 		}
+		played++;
 	}
-	for (size_t k = 0; k < s->n; k++)
-		free(state[k]);
-	free(state);
+	return played;
+}
+
+void replay_rounds(const struct replay *r)
+{
+	void **states = xcalloc(r->jobs->n * JUDGED_RULES + 1, sizeof *states);
+	struct neighbourhood *h = r->neighbours ? neighbourhood_new(r->neighbours) : NULL;
+
+	for (size_t round = 0, played = 1; played; round++) {
+		if (h)
+			neighbourhood_renew(h, round);
+		played = play_round(r, h, round, states);
+	}
+	for (size_t i = 0; i < r->jobs->n * JUDGED_RULES; i++)
+		free(states[i]);
+	free(states);
+	neighbourhood_free(h);
 }

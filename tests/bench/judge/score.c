@@ -1,12 +1,12 @@
-/* Waste and failures of each rule. */
+/* Waste and failures, and the best constant in hindsight. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
 #include "tests/bench/judge/judge.h"
 
-/* Price of a failed attempt in the score: its allocation for the whole run, counted 2.2 times more
- * beside the waste that contains it. */
+/* The score counts work lost to failed attempts this much more, beside the waste that contains
+ * it. */
 #define LOST_WEIGHT 2.2
 
 void tally_run(struct tally *t, const struct sizing_rule *rule, void *state, double allocation,
@@ -29,60 +29,41 @@ void tally_run(struct tally *t, const struct sizing_rule *rule, void *state, dou
 	t->wasted += (lost + fmax(0, allocation - run->peak)) * run->duration;
 }
 
-double tally_score(const struct tally *t)
+static void tally_add(struct tally *sum, const struct tally *more)
 {
-	return 100 * (t->wasted + LOST_WEIGHT * t->lost) / t->used;
+	sum->runs += more->runs;
+	sum->failures += more->failures;
+	sum->used += more->used;
+	sum->wasted += more->wasted;
+	sum->lost += more->lost;
 }
 
-struct score {
-	struct tally tally;
-	size_t n, room;
-	double *ratio; /* first allocation / peak of every scored run */
-};
-
-static void score_run(void *context, const struct asked *a)
+double tally_score(const struct tally *t)
 {
-	struct score *s = context;
+	return judge_percent(t->wasted + LOST_WEIGHT * t->lost, t->used);
+}
 
+void tally_cells(const struct tally *t, double ret[TALLY_N])
+{
+	ret[0] = (double)t->runs;
+	ret[1] = judge_percent(t->wasted, t->used);
+	ret[2] = judge_percent((double)t->failures, (double)t->runs);
+	ret[3] = judge_percent(t->lost, t->used);
+	ret[4] = tally_score(t);
+}
+
+static void add_ratio(struct score *s, double ratio)
+{
+	GROW(s->ratio, s->n, s->room);
+	s->ratio[s->n++] = ratio;
+}
+
+void score_run(struct score *s, const struct asked *a)
+{
 	if (!a->earlier || isnan(a->allocation))
 		return;
 	tally_run(&s->tally, a->rule->rule, a->state, a->allocation, a->run);
-	GROW(s->ratio, s->n, s->room);
-	s->ratio[s->n++] = a->allocation / a->run->peak;
-}
-
-static const struct table_column columns[] = {
-	{"runs", 0},
-	{"waste %", 2},
-	{"fail %", 2},
-	{"lost %", 2},
-	{"score", 2},
-	{"ratio50", 2},
-	{"ratio95", 2},
-};
-static const struct table scores = {
-	.name = "score",
-	.title = "Waste (failed attempts included) and lost (failed attempts alone), in % of used "
-		 "GiB h; score = waste + 2.2 x lost",
-	.row_name = "rule",
-	.n = ARRAY_LEN(columns),
-	.column = columns,
-};
-
-static void print_score(const struct judge_options *o, const char *source, const char *rule,
-	struct score *s)
-{
-	const struct tally *t = &s->tally;
-
-	if (!t->runs)
-		return;
-	qsort(s->ratio, s->n, sizeof *s->ratio, judge_ascending);
-	table_row(&scores, o, source, rule,
-		(const double[]){(double)t->runs, 100 * t->wasted / t->used,
-			100 * (double)t->failures / (double)t->runs, 100 * t->lost / t->used,
-			tally_score(t), judge_quantile(s->ratio, s->n, 0.5),
-			judge_quantile(s->ratio, s->n, 0.95)});
-	free(s->ratio);
+	add_ratio(s, a->allocation / a->run->peak);
 }
 
 /* Plays one constant for all runs of a job but the first. The second attempt is the largest peak,
@@ -122,39 +103,57 @@ static double best_constant(const struct job *job, struct tally *ret)
 	return best;
 }
 
-static void score_hindsight(const struct source *source, struct score *s)
+void score_hindsight(struct score *s, const struct source *source, const bool *scored)
 {
 	for (size_t k = 0; k < source->n; k++) {
 		const struct job *job = &source->job[k];
 		struct tally t = {0};
+
+		if (scored && !scored[k])
+			continue;
+
 		double constant = best_constant(job, &t);
 
-		s->tally.runs += t.runs;
-		s->tally.failures += t.failures;
-		s->tally.used += t.used;
-		s->tally.wasted += t.wasted;
-		s->tally.lost += t.lost;
-		for (size_t i = 1; i < job->n; i++) {
-			GROW(s->ratio, s->n, s->room);
-			s->ratio[s->n++] = constant / job->run[i].peak;
-		}
+		tally_add(&s->tally, &t);
+		for (size_t i = 1; i < job->n; i++)
+			add_ratio(s, constant / job->run[i].peak);
 	}
 }
 
-void judge_scores(const struct sources *s, const struct judge_options *o)
+static const struct table_column columns[] = {
+	TALLY_COLUMNS,
+	{"ratio50", 2},
+	{"ratio95", 2},
+};
+static const struct table table = {
+	.name = "score",
+	.title = "Waste (failed attempts included) and lost (failed attempts alone), in % of used "
+		 "GiB h; score = waste + 2.2 x lost",
+	.row_name = "rule",
+	.n = ARRAY_LEN(columns),
+	.column = columns,
+};
+
+void score_head(const struct judge_options *o)
 {
-	table_head(&scores, o);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct source *source = &s->source[i];
-		struct score hindsight = {0};
+	table_head(&table, o);
+}
 
-		for (size_t k = 0; k < judged_rules_n; k++) {
-			struct score score = {0};
+void score_print(struct score *s, const struct judge_options *o, const char *source,
+	const char *rule)
+{
+	double cell[ARRAY_LEN(columns)];
 
-			replay_rounds(source, &judged_rules[k], o->cap, score_run, &score);
-			print_score(o, source->name, judged_rules[k].name, &score);
-		}
-		score_hindsight(source, &hindsight);
-		print_score(o, source->name, "best-constant", &hindsight);
-	}
+	if (!s->tally.runs)
+		return;
+	qsort(s->ratio, s->n, sizeof *s->ratio, judge_ascending);
+	tally_cells(&s->tally, cell);
+	cell[TALLY_N] = judge_quantile(s->ratio, s->n, 0.5);
+	cell[TALLY_N + 1] = judge_quantile(s->ratio, s->n, 0.95);
+	table_row(&table, o, source, rule, cell);
+}
+
+void score_done(struct score *s)
+{
+	free(s->ratio);
 }

@@ -1,12 +1,11 @@
-/* Traces as jobs, and the few numbers that all tables need. */
-#include "tests/bench/judge/judge.h"
-
+/* Traces as jobs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/units.h"
+#include "tests/bench/judge/judge.h"
 
 /* Traces without durations weigh all runs alike. Very short runs would weigh nothing. */
 #define DURATION_UNKNOWN 3600
@@ -45,6 +44,21 @@ static void add_job(struct source *s, const struct trace_row *row, size_t n,
 	s->job[s->n++] = job;
 }
 
+/* Names that follow each other are often alike. In random order, any part of the jobs is like the
+ * whole. */
+static void shuffle_jobs(struct source *s)
+{
+	uint64_t series = 1;
+
+	for (size_t k = s->n; k > 1; k--) {
+		size_t other = judge_random_below(&series, k);
+		struct job job = s->job[other];
+
+		s->job[other] = s->job[k - 1];
+		s->job[k - 1] = job;
+	}
+}
+
 void sources_of(const struct trace *t, const struct judge_options *o, struct sources *ret)
 {
 	for (size_t i = 0, next; i < t->n; i = next) {
@@ -59,55 +73,33 @@ void sources_of(const struct trace *t, const struct judge_options *o, struct sou
 		}
 		add_job(&ret->source[ret->n - 1], t->row + i, next - i, o);
 	}
+	for (size_t i = 0; i < ret->n; i++)
+		shuffle_jobs(&ret->source[i]);
+}
+
+struct source source_copy(const struct source *s)
+{
+	struct source copy = {.name = s->name, .n = s->n, .room = s->n};
+
+	copy.job = xcalloc(s->n + 1, sizeof *copy.job);
+	for (size_t k = 0; k < s->n; k++) {
+		copy.job[k] = s->job[k];
+		copy.job[k].run = xcalloc(s->job[k].n + 1, sizeof *copy.job[k].run);
+		memcpy(copy.job[k].run, s->job[k].run, s->job[k].n * sizeof *copy.job[k].run);
+	}
+	return copy;
+}
+
+void source_done(struct source *s)
+{
+	for (size_t k = 0; k < s->n; k++)
+		free(s->job[k].run);
+	free(s->job);
 }
 
 void sources_done(struct sources *s)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		for (size_t k = 0; k < s->source[i].n; k++)
-			free(s->source[i].job[k].run);
-		free(s->source[i].job);
-	}
+	for (size_t i = 0; i < s->n; i++)
+		source_done(&s->source[i]);
 	free(s->source);
-}
-
-int judge_ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-double judge_quantile(const double *value, size_t n, double share)
-{
-	double at = share * (double)(n - 1);
-	size_t below = (size_t)at;
-
-	if (!n)
-		return NAN;
-	if (below + 1 >= n)
-		return value[n - 1];
-	return value[below] + (at - (double)below) * (value[below + 1] - value[below]);
-}
-
-void judge_binomial(size_t n, double p, size_t *low, size_t *high)
-{
-	double sum = 0, trials = (double)n;
-
-	*low = 0;
-	*high = n;
-	for (size_t k = 0; k <= n && p > 0 && p < 1; k++) {
-		double at = (double)k, before = sum;
-
-		sum += exp(lgamma(trials + 1) - lgamma(at + 1) - lgamma(trials - at + 1) +
-			   at * log(p) + (trials - at) * log1p(-p));
-		if (before <= 0.025 && sum > 0.025)
-			*low = k;
-		if (before < 0.975 && sum >= 0.975) {
-			*high = k;
-			return;
-		}
-	}
-	if (!(p > 0))
-		*high = 0;
 }
