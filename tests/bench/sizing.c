@@ -13,6 +13,7 @@
 #include "collectors/base/scan.h"
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/strategy.h"
+#include "tests/bench/caq.h"
 #include "tests/bench/trace.h"
 
 #define GIB_HOURS (1024 * MIB * 3600)
@@ -29,6 +30,9 @@ static const struct entry {
 	{"vpa", &rule_vpa},
 	{"ponder", &rule_ponder},
 	{"tovar", &rule_tovar},
+	{"caq-economy", &bench_caq[RISK_ECONOMY]},
+	{"caq-balanced", &bench_caq[RISK_BALANCED]},
+	{"caq-safe", &bench_caq[RISK_SAFE]},
 	{"auto-economy", &cost_aware_rules[RISK_ECONOMY]},
 	{"auto-balanced", &cost_aware_rules[RISK_BALANCED]},
 	{"auto-safe", &cost_aware_rules[RISK_SAFE]},

@@ -91,7 +91,7 @@ const struct neighbours *neighbourhood_of(const struct neighbourhood *h, size_t 
 
 void neighbourhood_tell(void *state, const struct neighbours *n)
 {
-	cost_aware_use_neighbours(state, n);
+	cost_aware_use_prior(state, neighbours_prior(n));
 }
 
 #else

@@ -4,6 +4,7 @@
 
 #include "collectors/base/mem.h"
 #include "recommender/sizing/cost_aware.h"
+#include "tests/bench/caq.h"
 #include "tests/bench/judge/judge.h"
 
 const struct judged_rule judged_rules[JUDGED_RULES] = {
@@ -11,7 +12,7 @@ const struct judged_rule judged_rules[JUDGED_RULES] = {
 	{"krr", &rule_krr, false, 0},
 	{"vpa", &rule_vpa, false, 0},
 	{"ponder", &rule_ponder, false, 0},
-	{"caq-balanced", &rule_caq[RISK_BALANCED], false, 0},
+	{"caq-balanced", &bench_caq[RISK_BALANCED], false, 0},
 	{"max-1.2", &rule_max, false, 0},
 	{"auto-economy", &cost_aware_rules[RISK_ECONOMY], true, RISK_ECONOMY},
 	{"auto-balanced", &cost_aware_rules[RISK_BALANCED], true, RISK_BALANCED},
