@@ -166,7 +166,7 @@ void judge_censored(const struct sources *s, const struct judge_options *o)
 							1000);
 			replay_rounds(&(struct replay){
 				.jobs = source,
-				.neighbours = o->alone ? NULL : source,
+				.neighbourhood = source->neighbourhood,
 				.options = o,
 				.auto_only = true,
 				.ask = ask,

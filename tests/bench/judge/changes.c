@@ -142,7 +142,7 @@ static void judge_change(const struct sources *s, const struct judge_options *o,
 				changed.job[k].run[r].peak *= factor;
 		replay_rounds(&(struct replay){
 			.jobs = &changed,
-			.neighbours = o->alone ? NULL : &s->source[i],
+			.neighbourhood = s->source[i].neighbourhood,
 			.options = o,
 			.ask = ask_changed,
 			.context = &c,

@@ -129,7 +129,7 @@ void judge_extrapolation(const struct sources *s, const struct judge_options *o)
 		x->learnt = learnt;
 		replay_rounds(&(struct replay){
 			.jobs = &divided,
-			.neighbours = o->alone ? NULL : &s->source[i],
+			.neighbourhood = s->source[i].neighbourhood,
 			.options = o,
 			.ask = ask,
 			.learn = learn,

@@ -23,6 +23,7 @@ struct judge_options {
 	const char *rules;   /* only rules whose names contain this; NULL = all */
 	bool csv;
 	bool alone; /* jobs do not learn from their neighbours */
+	bool late;  /* jobs join a history in which their neighbours have had all their runs */
 };
 
 struct job {
@@ -34,7 +35,8 @@ struct job {
 struct source {
 	const char *name; /* borrowed from the trace, like the labels of the jobs */
 	size_t n, room;
-	struct job *job; /* in random order */
+	struct job *job;                     /* in random order */
+	struct neighbourhood *neighbourhood; /* NULL = jobs learn from their own runs only */
 };
 
 struct sources {
@@ -44,7 +46,7 @@ struct sources {
 void sources_of(const struct trace *t, const struct judge_options *o, struct sources *ret);
 void sources_done(struct sources *s);
 
-/* A copy whose runs may be changed. Released by source_done. */
+/* A copy whose runs may be changed, without a neighbourhood. Released by source_done. */
 struct source source_copy(const struct source *s);
 void source_done(struct source *s);
 
@@ -107,10 +109,11 @@ void *judged_start(const struct judged_rule *rule, const struct neighbours *n);
 /* What the jobs of a source know about each other. Jobs are divided into groups, and a job learns
  * from the jobs of all other groups. */
 struct neighbourhood;
-struct neighbourhood *neighbourhood_new(const struct source *s); /* borrows `s` */
+/* Borrows `s`. Returns NULL where recommender/ cannot learn from neighbours. */
+struct neighbourhood *neighbourhood_new(const struct source *s, bool late);
 void neighbourhood_free(struct neighbourhood *h);
 /* Looks at the runs before this round. Later rounds cost more than they change, so only some of
- * them do. */
+ * them do. What a round taught is kept. */
 void neighbourhood_renew(struct neighbourhood *h, size_t round);
 /* Returns what the job with this index knows; NULL = nothing. Valid until neighbourhood_free. */
 const struct neighbours *neighbourhood_of(const struct neighbourhood *h, size_t job);
@@ -132,8 +135,8 @@ struct asked {
 
 struct replay {
 	const struct source *jobs;
-	/* The same jobs as others see them; NULL = jobs learn from their own runs only. */
-	const struct source *neighbours;
+	/* Of the same jobs; NULL = jobs learn from their own runs only. */
+	struct neighbourhood *neighbourhood;
 	const struct judge_options *options; /* which rules */
 	bool auto_only;
 	/* Called before every run, in the order of rounds. */

@@ -20,7 +20,8 @@ static const struct subject {
 	{"extrapolate", judge_extrapolation},
 	{"rounding", judge_rounding},
 };
-#define SUBJECT 256 /* flags of subjects are SUBJECT + index */
+#define SUBJECT      256 /* flags of subjects are SUBJECT + index */
+#define COMMON_FLAGS 7
 
 static int usage(void)
 {
@@ -28,11 +29,12 @@ static int usage(void)
 	      "[--extrapolate] [--rounding]\n"
 	      "                   [--input=announced|proxy|none] [--cap=RUNS] [--sources=NAME,...] "
 	      "[--rules=PART]\n"
-	      "                   [--alone] [--csv] TRACE.csv...\n"
+	      "                   [--alone | --late] [--csv] TRACE.csv...\n"
 	      "  without one of the first seven: waste, failures, chances, ranges, levels of risk\n"
 	      "  proxy: the announced input size, else the bytes read, which nobody knows before a "
 	      "run\n"
-	      "  alone: jobs do not learn from their neighbours\n",
+	      "  alone: jobs do not learn from their neighbours; late: neighbours have had all their "
+	      "runs before\n",
 		stderr);
 	return 2;
 }
@@ -76,6 +78,8 @@ static bool parse_option(int flag, const char *value, struct judge_options *o, u
 		return o->csv = true;
 	case 'a':
 		return o->alone = true;
+	case 'l':
+		return o->late = true;
 	default:
 		*subject |= 1u << (flag - SUBJECT);
 		return flag >= SUBJECT;
@@ -84,15 +88,16 @@ static bool parse_option(int flag, const char *value, struct judge_options *o, u
 
 static bool parse_options(int argc, char **argv, struct judge_options *o, unsigned *subject)
 {
-	struct option flags[6 + ARRAY_LEN(subjects) + 1] = {
+	struct option flags[COMMON_FLAGS + ARRAY_LEN(subjects) + 1] = {
 		{"cap", required_argument, NULL, 'c'},
 		{"input", required_argument, NULL, 'i'},
 		{"sources", required_argument, NULL, 's'},
 		{"rules", required_argument, NULL, 'r'},
 		{"csv", no_argument, NULL, 'v'},
 		{"alone", no_argument, NULL, 'a'},
+		{"late", no_argument, NULL, 'l'},
 	};
-	size_t n = 6;
+	size_t n = COMMON_FLAGS;
 
 	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
 		if (subjects[i].flag)

@@ -12,27 +12,38 @@
  * groups shares them: a job misses the others of its group, which are few. */
 #define GROUPS 8
 
-struct neighbourhood {
-	const struct source *source;
-	size_t next_round;
-	size_t n, room;
-	struct neighbours **all; /* the newest GROUPS are valid now */
+struct known {
+	size_t round; /* the runs before it are known */
+	struct neighbours *of[GROUPS];
 };
 
-struct neighbourhood *neighbourhood_new(const struct source *s)
+struct neighbourhood {
+	const struct source *source;
+	bool late;
+	const struct known *now; /* NULL = nothing is known yet */
+	size_t n, room;
+	struct known **known;
+};
+
+struct neighbourhood *neighbourhood_new(const struct source *s, bool late)
 {
 	struct neighbourhood *h = xcalloc(1, sizeof *h);
 
 	h->source = s;
+	h->late = late;
 	return h;
 }
 
 void neighbourhood_free(struct neighbourhood *h)
 {
-	for (size_t i = 0; h && i < h->n; i++)
-		neighbours_free(h->all[i]);
-	if (h)
-		free(h->all);
+	if (!h)
+		return;
+	for (size_t i = 0; i < h->n; i++) {
+		for (size_t group = 0; group < GROUPS; group++)
+			neighbours_free(h->known[i]->of[group]);
+		free(h->known[i]);
+	}
+	free(h->known);
 	free(h);
 }
 
@@ -65,28 +76,60 @@ static void add_job(struct neighbours *n, const struct job *job, size_t round)
 	neighbours_add_job(n, run, end - start);
 }
 
-void neighbourhood_renew(struct neighbourhood *h, size_t round)
+static struct known *get_to_know(const struct source *s, size_t round)
 {
+	struct known *ret = xcalloc(1, sizeof *ret);
 	const struct job *job[NEIGHBOUR_JOBS_MAX];
 
-	if (round < h->next_round)
-		return;
-	h->next_round = round + 1 + round / 10;
+	ret->round = round;
 	for (size_t group = 0; group < GROUPS; group++) {
-		struct neighbours *made = neighbours_new();
-		size_t n = newest_jobs(h->source, round, group, ARRAY_LEN(job), job);
+		size_t n = newest_jobs(s, round, group, ARRAY_LEN(job), job);
 
+		ret->of[group] = neighbours_new();
 		for (size_t k = 0; k < n; k++)
-			add_job(made, job[k], round);
-		neighbours_finish(made);
-		GROW(h->all, h->n, h->room);
-		h->all[h->n++] = made;
+			add_job(ret->of[group], job[k], round);
+		neighbours_finish(ret->of[group]);
 	}
+	return ret;
+}
+
+static size_t longest_job(const struct source *s)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < s->n; k++)
+		n = s->job[k].n > n ? s->job[k].n : n;
+	return n;
+}
+
+/* Returns the last round, up to this one, at which jobs look at their neighbours: the first ten
+ * rounds, then every tenth part of a round's number. */
+static size_t last_look(size_t round)
+{
+	size_t at = 0;
+
+	for (size_t next = 0; next <= round; next += 1 + next / 10)
+		at = next;
+	return at;
+}
+
+void neighbourhood_renew(struct neighbourhood *h, size_t round)
+{
+	size_t look = h->late ? longest_job(h->source) : last_look(round), i = h->n;
+
+	while (i > 0 && h->known[i - 1]->round != look)
+		i--;
+	if (!i) {
+		GROW(h->known, h->n, h->room);
+		h->known[h->n++] = get_to_know(h->source, look);
+		i = h->n;
+	}
+	h->now = h->known[i - 1];
 }
 
 const struct neighbours *neighbourhood_of(const struct neighbourhood *h, size_t job)
 {
-	return h && h->n ? h->all[h->n - GROUPS + job % GROUPS] : NULL;
+	return h && h->now ? h->now->of[job % GROUPS] : NULL;
 }
 
 void neighbourhood_tell(void *state, const struct neighbours *n)
@@ -96,9 +139,10 @@ void neighbourhood_tell(void *state, const struct neighbours *n)
 
 #else
 
-struct neighbourhood *neighbourhood_new(const struct source *s)
+struct neighbourhood *neighbourhood_new(const struct source *s, bool late)
 {
 	(void)s;
+	(void)late;
 	return NULL;
 }
 

@@ -54,8 +54,7 @@ static void play_run(const struct replay *r, const struct asked *asked)
 }
 
 /* Plays one run of every job that has so many. Returns their number. */
-static size_t play_round(const struct replay *r, const struct neighbourhood *h, size_t round,
-	void **states)
+static size_t play_round(const struct replay *r, size_t round, void **states)
 {
 	size_t played = 0;
 
@@ -64,7 +63,7 @@ static size_t play_round(const struct replay *r, const struct neighbourhood *h, 
 			.job = &r->jobs->job[k],
 			.index = k,
 			.earlier = round,
-			.neighbours = neighbourhood_of(h, k),
+			.neighbours = neighbourhood_of(r->neighbourhood, k),
 		};
 
 		if (round >= a.job->n)
@@ -89,15 +88,13 @@ static size_t play_round(const struct replay *r, const struct neighbourhood *h, 
 void replay_rounds(const struct replay *r)
 {
 	void **states = xcalloc(r->jobs->n * JUDGED_RULES + 1, sizeof *states);
-	struct neighbourhood *h = r->neighbours ? neighbourhood_new(r->neighbours) : NULL;
 
 	for (size_t round = 0, played = 1; played; round++) {
-		if (h)
-			neighbourhood_renew(h, round);
-		played = play_round(r, h, round, states);
+		if (r->neighbourhood)
+			neighbourhood_renew(r->neighbourhood, round);
+		played = play_round(r, round, states);
 	}
 	for (size_t i = 0; i < r->jobs->n * JUDGED_RULES; i++)
 		free(states[i]);
 	free(states);
-	neighbourhood_free(h);
 }

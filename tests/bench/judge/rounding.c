@@ -95,7 +95,7 @@ void judge_rounding(const struct sources *s, const struct judge_options *o)
 
 		replay_rounds(&(struct replay){
 			.jobs = source,
-			.neighbours = o->alone ? NULL : source,
+			.neighbourhood = source->neighbourhood,
 			.options = o,
 			.auto_only = true,
 			.ask = ask,

@@ -27,7 +27,7 @@ static void replay(struct judged *j, const struct source *s, const struct judge_
 {
 	replay_rounds(&(struct replay){
 		.jobs = s,
-		.neighbours = o->alone ? NULL : s,
+		.neighbourhood = s->neighbourhood,
 		.options = o,
 		.ask = ask,
 		.context = j,

@@ -75,6 +75,8 @@ void sources_of(const struct trace *t, const struct judge_options *o, struct sou
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		shuffle_jobs(&ret->source[i]);
+	for (size_t i = 0; i < ret->n && !o->alone; i++)
+		ret->source[i].neighbourhood = neighbourhood_new(&ret->source[i], o->late);
 }
 
 struct source source_copy(const struct source *s)
@@ -95,6 +97,7 @@ void source_done(struct source *s)
 	for (size_t k = 0; k < s->n; k++)
 		free(s->job[k].run);
 	free(s->job);
+	neighbourhood_free(s->neighbourhood);
 }
 
 void sources_done(struct sources *s)
