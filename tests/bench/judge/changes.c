@@ -22,8 +22,7 @@ struct followed {
 };
 
 struct change {
-	double factor; /* peaks from CHANGE_AT on are so many times larger */
-	size_t n_jobs;
+	double factor;                    /* peaks from CHANGE_AT on are so many times larger */
 	struct followed *of;              /* by job and rule */
 	struct tally after[JUDGED_RULES]; /* attempts of the changed runs */
 };
@@ -90,39 +89,74 @@ static const struct table_column change_columns[] = {
 	{"fail %", 1},
 };
 
-static void print_change(const struct table *t, const struct judge_options *o, const char *source,
-	const struct change *c)
+/* Numbers of jobs. */
+struct follow_counts {
+	double jobs, taken_5, taken_10, reset_5, reset_10;
+};
+
+static void count_followed(struct follow_counts *n, const struct followed *f)
 {
+	n->jobs += f->asked;
+	n->taken_5 += f->taken && f->taken <= 5;
+	n->taken_10 += f->taken > 0;
+	n->reset_5 += f->reset && f->reset <= 5;
+	n->reset_10 += f->reset > 0;
+}
+
+/* `after` NULL = of several sources, whose sums do not compare. */
+static void print_followed(const struct table *t, const struct judge_options *o, const char *source,
+	const struct judged_rule *rule, const struct follow_counts *n, const struct tally *after)
+{
+	double cell[TALLY_N] = {NAN, NAN, NAN, NAN, NAN},
+	       resets = rule->is_auto ? n->jobs : 0; /* others forget nothing */
+
+	if (!(n->jobs > 0))
+		return;
+	if (after)
+		tally_cells(after, cell);
+	table_row(t, o, source, rule->name,
+		(const double[]){n->jobs, judge_percent(n->taken_5, n->jobs),
+			judge_percent(n->taken_10, n->jobs), judge_percent(n->reset_5, resets),
+			judge_percent(n->reset_10, resets), cell[1], cell[2]});
+}
+
+/* Replays a source with changed peaks, prints its rows and adds to the counts of all sources. */
+static void judge_source(const struct table *t, const struct source *s,
+	const struct judge_options *o, double factor, struct follow_counts all[JUDGED_RULES])
+{
+	struct source changed = source_copy(s);
+	struct change c = {.factor = factor};
+
+	c.of = xcalloc(JOBS_OF_RULE(s) + 1, sizeof *c.of);
+	for (size_t k = 0; k < changed.n; k++)
+		for (size_t r = CHANGE_AT; r < changed.job[k].n; r++)
+			changed.job[k].run[r].peak *= factor;
+	replay_rounds(&(struct replay){
+		.jobs = &changed,
+		.neighbourhood = s->neighbourhood,
+		.options = o,
+		.ask = ask_changed,
+		.context = &c,
+	});
 	for (size_t i = 0; i < JUDGED_RULES; i++) {
-		double jobs = 0, taken[2] = {0}, reset[2] = {0}, cell[TALLY_N];
+		struct follow_counts own = {0};
 
-		for (size_t k = 0; k < c->n_jobs; k++) {
-			const struct followed *f = &c->of[k * JUDGED_RULES + i];
-
-			jobs += f->asked;
-			taken[0] += f->taken && f->taken <= 5;
-			taken[1] += f->taken > 0;
-			reset[0] += f->reset && f->reset <= 5;
-			reset[1] += f->reset > 0;
+		for (size_t k = 0; k < s->n; k++) {
+			count_followed(&own, &c.of[k * JUDGED_RULES + i]);
+			count_followed(&all[i], &c.of[k * JUDGED_RULES + i]);
 		}
-		if (!(jobs > 0))
-			continue;
-		tally_cells(&c->after[i], cell);
-
-		bool resets = judged_rules[i].is_auto;
-
-		table_row(t, o, source, judged_rules[i].name,
-			(const double[]){jobs, judge_percent(taken[0], jobs),
-				judge_percent(taken[1], jobs),
-				resets ? judge_percent(reset[0], jobs) : (double)NAN,
-				resets ? judge_percent(reset[1], jobs) : (double)NAN, cell[1],
-				cell[2]});
+		print_followed(t, o, s->name, &judged_rules[i], &own, &c.after[i]);
 	}
+	for (size_t k = 0; k < JOBS_OF_RULE(s); k++)
+		free(c.of[k].before);
+	free(c.of);
+	source_done(&changed);
 }
 
 static void judge_change(const struct sources *s, const struct judge_options *o, double factor,
 	const char *name, const char *title)
 {
+	struct follow_counts all[JUDGED_RULES] = {0};
 	struct table t = {
 		.name = name,
 		.title = title,
@@ -132,27 +166,10 @@ static void judge_change(const struct sources *s, const struct judge_options *o,
 	};
 
 	table_head(&t, o);
-	for (size_t i = 0; i < s->n; i++) {
-		struct source changed = source_copy(&s->source[i]);
-		struct change c = {.factor = factor, .n_jobs = changed.n};
-
-		c.of = xcalloc(JOBS_OF_RULE(&changed) + 1, sizeof *c.of);
-		for (size_t k = 0; k < changed.n; k++)
-			for (size_t r = CHANGE_AT; r < changed.job[k].n; r++)
-				changed.job[k].run[r].peak *= factor;
-		replay_rounds(&(struct replay){
-			.jobs = &changed,
-			.neighbourhood = s->source[i].neighbourhood,
-			.options = o,
-			.ask = ask_changed,
-			.context = &c,
-		});
-		print_change(&t, o, changed.name, &c);
-		for (size_t k = 0; k < JOBS_OF_RULE(&changed); k++)
-			free(c.of[k].before);
-		free(c.of);
-		source_done(&changed);
-	}
+	for (size_t i = 0; i < s->n; i++)
+		judge_source(&t, &s->source[i], o, factor, all);
+	for (size_t i = 0; i < JUDGED_RULES && s->n > 1; i++)
+		print_followed(&t, o, "all sources", &judged_rules[i], &all[i], NULL);
 }
 
 #define CHANGE_TITLE                                                                               \
