@@ -53,18 +53,18 @@ static int ascending(const void *a, const void *b)
 static double percentile(const struct weighted_value *sorted, size_t n, double share)
 {
 	double all = 0, sum = 0;
-	size_t i = 0;
 
 	for (size_t k = 0; k < n; k++)
 		all += sorted[k].weight;
-	while ((sum += sorted[i].weight) / all < share && i < n - 1)
-		i++;
-	return sorted[i].value;
+	for (size_t k = 0; k < n - 1; k++)
+		if ((sum += sorted[k].weight) / all >= share)
+			return sorted[k].value;
+	return sorted[n - 1].value;
 }
 
 static void predict_from_peaks(const struct peaks_seen *p, double ret[BASES])
 {
-	struct weighted_value peak[PEAKS_SEEN_MAX];
+	struct weighted_value peak[PEAKS_SEEN_MAX] = {0};
 	size_t n = p->n;
 
 	for (size_t i = 0; i < n; i++)
@@ -98,7 +98,7 @@ static double line_at(const struct peaks_seen *q, double input)
 /* Returns the largest peak of the three runs with the nearest inputs, by ratio. */
 static double nearest_peak(const struct peaks_seen *q, double input)
 {
-	struct weighted_value run[PEAKS_SEEN_MAX]; /* peak, distance */
+	struct weighted_value run[PEAKS_SEEN_MAX] = {0}; /* peak, distance */
 	double peak = 0;
 
 	for (size_t i = 0; i < q->n; i++)

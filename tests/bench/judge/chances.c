@@ -27,6 +27,7 @@ static size_t class_of(size_t earlier)
 
 struct range {
 	size_t asked, told, below, above;
+	size_t contradicts; /* a chance above 10 % beyond the range, or below 10 % in it */
 };
 
 enum spread { SPREAD_BELOW, SPREAD_ABOVE, SPREADS };
@@ -49,10 +50,13 @@ static double spread_of(const struct job *job, size_t n)
 	       judge_peak_quantile(job, n, 0.5);
 }
 
+#define CHANCE_ROUNDED 0.001 /* smaller differences of chances are not seen */
+
 static void ask_range(struct range *r, const struct asked *a)
 {
 	double low = cost_aware_quantile(a->state, a->run->input, 0.1),
 	       high = cost_aware_quantile(a->state, a->run->input, 0.9);
+	struct cost_aware_outlook o;
 
 	r->asked++;
 	if (isnan(low) || isnan(high))
@@ -60,6 +64,9 @@ static void ask_range(struct range *r, const struct asked *a)
 	r->told++;
 	r->below += a->run->peak < low;
 	r->above += a->run->peak > high;
+	cost_aware_outlook(a->state, a->run->input, a->allocation, &o);
+	r->contradicts += a->allocation >= high ? o.too_small > 0.1 + CHANCE_ROUNDED :
+						  o.too_small < 0.1 - CHANCE_ROUNDED;
 }
 
 /* The spread of one peak says nothing, so levels are compared from two peaks on. */
@@ -230,10 +237,14 @@ static const struct table_column range_columns[] = {
 	{"inside %", 1},
 	{"below %", 1},
 	{"above %", 1},
+	{"contradicts %", 1},
 };
 static const struct table range_table = {
 	.name = "range",
-	.title = "Peaks inside the range that auto tells (80 % told), by number of earlier runs",
+	.title =
+		"Peaks inside the range that auto tells (80 % told), by number of earlier runs;\n"
+		"contradicts: a chance above 10 % is told of an allocation above the range, or one "
+		"below 10 % of an allocation below its end",
 	.row_name = "earlier runs",
 	.n = ARRAY_LEN(range_columns),
 	.column = range_columns,
@@ -251,7 +262,8 @@ static void print_ranges(const struct judge_options *o, const char *source,
 					judge_percent((double)(r->told - r->below - r->above),
 						(double)r->told),
 					judge_percent((double)r->below, (double)r->told),
-					judge_percent((double)r->above, (double)r->told)});
+					judge_percent((double)r->above, (double)r->told),
+					judge_percent((double)r->contradicts, (double)r->told)});
 	}
 }
 
@@ -301,6 +313,7 @@ static void add_sources(struct chances *all, size_t n)
 			sum->range[c].told += all[i].range[c].told;
 			sum->range[c].below += all[i].range[c].below;
 			sum->range[c].above += all[i].range[c].above;
+			sum->range[c].contradicts += all[i].range[c].contradicts;
 		}
 		for (size_t k = 0; k < SPREADS; k++) {
 			sum->levels[k].asked += all[i].levels[k].asked;

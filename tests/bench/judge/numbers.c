@@ -14,11 +14,12 @@ int judge_ascending(const void *a, const void *b)
 
 double judge_quantile(const double *value, size_t n, double share)
 {
+	if (!n)
+		return NAN;
+
 	double at = share * (double)(n - 1);
 	size_t below = (size_t)at;
 
-	if (!n)
-		return NAN;
 	if (below + 1 >= n)
 		return value[n - 1];
 	return value[below] + (at - (double)below) * (value[below + 1] - value[below]);
