@@ -134,7 +134,12 @@ static void warn_of_limits(struct sizing *s, const struct runs *runs, struct are
 			"The newest %zu runs were all killed for memory, the last one at %s: look "
 			"for a leak, or for an input that is far larger than before.",
 			newest.killed, limit);
-	if (e->killed)
+	if (e->killed && isnan(e->limit_killed))
+		warnings_add(&s->warnings, arena, WARNING_KILLED_FOR_MEMORY, e->killed,
+			"The kernel killed %zu run%s, or a process of it, because memory ran out. "
+			"Neither a limit nor a peak is known.",
+			e->killed, e->killed == 1 ? "" : "s");
+	else if (e->killed)
 		warnings_add(&s->warnings, arena, WARNING_KILLED_FOR_MEMORY, e->killed,
 			"The kernel killed %zu run%s, or a process of it, because memory ran out, "
 			"at %s%s: the need was above that.",
