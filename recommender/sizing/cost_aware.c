@@ -17,7 +17,7 @@
 #define EXTRA              (2 * MIB)   /* added to every allocation */
 #define FAILURE_FIXED      (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a run that was killed / its limit, for experts that need a peak. */
-#define ABOVE_BOUND 1.2
+#define ABOVE_BOUND 1.1
 
 static const struct ratio_options ratio_options = {.prior_weight = 5, .likeness = 0.5};
 
