@@ -80,12 +80,13 @@ static bool is_yaml(const char *text)
 	const char *patch = NULL;
 	const struct yaml_key keys[] = {{"podSpecPatch", yaml_text, 0}, {0}};
 	struct yaml y;
-	bool ok = yaml_open(&y, "text", text, strlen(text), &arena, NULL) == 0;
+	bool ok = true;
 
-	if (ok && strncmp(text, "podSpecPatch", 12) == 0)
+	if (yaml_open(&y, "text", text, strlen(text), &arena, NULL) < 0)
+		return false;
+	if (strncmp(text, "podSpecPatch", 12) == 0)
 		ok = yaml_mapping(&y, yaml_root(&y), "", keys, &patch, NULL) == 0 && is_json(patch);
-	if (ok)
-		yaml_close(&y);
+	yaml_close(&y);
 	return ok;
 }
 
