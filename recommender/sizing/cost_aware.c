@@ -310,6 +310,9 @@ static const double *allocations(struct sizer *s, double input)
 		struct failure_prices prices = prices_at(s, level);
 
 		s->allocation[level] = cheapest_of(&p, &prices);
+		/* Costs of absurd peaks are infinite, and none is the least. */
+		if (isnan(s->allocation[level]))
+			s->allocation[level] = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
 	}
 	if (!s->allocated && s->peaks_seen.n)
 		separate_levels(s);
@@ -396,6 +399,8 @@ static void learn(struct sizer *s, const struct observation *o, double peak, boo
 {
 	struct observation seen = *o;
 
+	if (!(o->peak > 0 && isfinite(o->peak)))
+		return;
 	prepare_experts(s, o->input);
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
 		struct expert_trial trial = {

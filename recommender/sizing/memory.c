@@ -431,7 +431,7 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	first = rule->allocate(f.state, input);
 	if (f.learnt && options->attempt > 1)
 		first = allocation_of_attempt(rule, f.state, first, options->attempt);
-	s->demand.memory_bytes = fmax(first, f.after_oom);
+	s->demand.memory_bytes = fmin(fmax(first, f.after_oom), ALLOCATION_MAX);
 	if (!(s->demand.memory_bytes > 0) && !(s->endings.died_at > 0)) {
 		char n[WORDING_MAX];
 
