@@ -1,7 +1,6 @@
 #include "recommender/sizing/evidence.h"
 
 #include <math.h>
-#include <signal.h>
 
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
@@ -9,7 +8,7 @@
 /* Exit codes of runs that were ended from outside. timeout(1) exits with 124. The others are 128 +
  * the signal with which batch systems announce or enforce a time limit: SIGUSR1 and SIGUSR2 (Grid
  * Engine, hence 140), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. */
-static const int cut_signals[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
+static const int cut_signals[] = {10, 12, 14, 15, 24}; /* as Linux numbers them */
 #define EXIT_CODE_TIMEOUT 124
 
 static bool was_cut(const struct run *r)

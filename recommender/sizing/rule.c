@@ -32,10 +32,13 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
 
 #define CHANGE_BEFORE 8
 #define CHANGE_FACTOR 1.1
+/* After this many earlier peaks, a fall may pass over the smallest of them: of twenty peaks with a
+ * spread of a fifth, the smallest alone would hide that memory has halved. */
+#define CHANGE_ODD_ONE 15
 
 bool rule_peaks_changed(const struct peaks_seen *p)
 {
-	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
+	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0}, second_low = INFINITY;
 	double least_input = INFINITY, most_input = -INFINITY;
 
 	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS)
@@ -44,6 +47,8 @@ bool rule_peaks_changed(const struct peaks_seen *p)
 		const struct observation *o = &p->at[i];
 		unsigned newer = i >= p->n - PEAKS_CHANGE_RUNS;
 
+		if (!newer)
+			second_low = fmin(second_low, fmax(low[0], o->peak));
 		low[newer] = fmin(low[newer], o->peak);
 		high[newer] = fmax(high[newer], o->peak);
 		if (!newer) {
@@ -53,6 +58,8 @@ bool rule_peaks_changed(const struct peaks_seen *p)
 			return false;
 		}
 	}
+	if (p->n >= CHANGE_ODD_ONE + PEAKS_CHANGE_RUNS)
+		low[0] = second_low;
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
 }
 
