@@ -9,6 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
+#include "collectors/naming/heap_options.h"
 #include "collectors/naming/process_words.h"
 #include "collectors/naming/stable_name.h"
 
@@ -289,6 +290,16 @@ static void take_pod_requests(const struct process_words *w, struct recognised *
 			take_request(word, QUANTITY_OF_PEOPLE, value, r);
 }
 
+static void take_heap_option(const struct process_words *w, struct recognised *r)
+{
+	const char *label = NULL, *option = heap_option_find(w->argument, w->n_arguments, &label);
+
+	if (!option || r->n_labels == JOB_LABELS_MAX)
+		return;
+	text_copy(label, r->label[r->n_labels].name, LABEL_NAME_MAX);
+	text_copy(option, r->label[r->n_labels++].value, JOB_WORD_MAX);
+}
+
 /* Fills `ret` with everything that can be read from `text`. Returns false when no job name was
  * found. */
 static bool read_all(const struct process_text *text, struct recognised *ret)
@@ -304,6 +315,7 @@ static bool read_all(const struct process_text *text, struct recognised *ret)
 	}
 	take_pod_requests(&w, ret);
 	take_own(&w, ret);
+	take_heap_option(&w, ret);
 	return found || ret->own_name;
 }
 

@@ -1,7 +1,10 @@
 #include "recommender/sizing/follower.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "recommender/run_labels.h"
 #include "recommender/sizing/evidence.h"
 
 #define RUNS_SEEN 20 /* newest runs to look at */
@@ -65,13 +68,31 @@ static bool follows(const struct seen *s)
 	return limits >= log(s->limits == 2 ? LIMITS_DIFFER_TWO : LIMITS_DIFFER_MORE);
 }
 
+/* Label of runs with an option such as MaxRAMPercentage (collectors/naming/heap_options.h). */
+#define SHARE_LABEL "heap_share_option"
+
+/* Copies the option of the newest run that has one. Returns false when none has. */
+static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
+{
+	for (size_t i = 0; i < runs->n && i < RUNS_SEEN; i++) {
+		struct slice option = run_labels_find(runs->run[i].labels,
+			(struct slice){SHARE_LABEL, strlen(SHARE_LABEL)});
+
+		if (!option.data)
+			continue;
+		snprintf(ret, FOLLOWER_OPTION_MAX, "%.*s", (int)option.len, option.data);
+		return true;
+	}
+	return false;
+}
+
 struct follower follower_of(const struct runs *runs)
 {
 	struct seen s = look_at(runs);
 	struct follower f = {0};
 	size_t left = s.runs;
 
-	if (!s.runs || !follows(&s))
+	if (!s.runs || !(share_option(runs, f.option) || follows(&s)))
 		return f;
 	f.enough = INFINITY;
 	for (size_t i = 0; left; i++) {

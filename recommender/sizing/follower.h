@@ -6,6 +6,8 @@
 
 #include "recommender/run.h"
 
+#define FOLLOWER_OPTION_MAX 32
+
 /* What was seen of the newest runs that succeeded under a memory limit. */
 struct follower {
 	size_t runs;                  /* 0 = the job is no follower */
@@ -14,6 +16,8 @@ struct follower {
 	/* The smallest limit, bytes, under which runs succeeded undisturbed: without a kill, and
 	 * not much slower than the others. It is above every limit under which one was killed. */
 	double enough;
+	/* The option of the command line that says so, or "". Then one limit is enough to see. */
+	char option[FOLLOWER_OPTION_MAX];
 };
 
 /* `runs`: newest first, all outcomes. */

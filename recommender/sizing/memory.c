@@ -167,12 +167,22 @@ static bool hold_follower(struct sizing *s, const struct runs *runs, const struc
 	s->memory_low = s->memory_high = NAN;
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
 		s->memory_attempts[i] = ldexp(seen.enough, (int)i);
-	warnings_add(&s->warnings, arena, WARNING_MEMORY_FOLLOWS_LIMIT, seen.runs,
-		"The job used %.0f to %.0f %% of its memory limit, under limits from %s to %s: it takes "
-		"a share of what it gets, as a Java heap or a cache does. %s is enough, so the "
-		"request stays there; to change the need, set the size of the heap or the cache.",
-		100 * seen.share_low, 100 * seen.share_high, wording_bytes(low, seen.limit_low),
-		wording_bytes(high, seen.limit_high), wording_bytes(enough, seen.enough));
+	wording_bytes(enough, seen.enough);
+	if (seen.option[0])
+		warnings_add(&s->warnings, arena, WARNING_MEMORY_FOLLOWS_LIMIT, seen.runs,
+			"The job takes a share of the memory that it gets (option %s), up to %.0f %% of "
+			"its limit. %s was enough, so the request stays there; to change the need, "
+			"change the option.",
+			seen.option, 100 * seen.share_high, enough);
+	else
+		warnings_add(&s->warnings, arena, WARNING_MEMORY_FOLLOWS_LIMIT, seen.runs,
+			"The job used %.0f to %.0f %% of its memory limit, under limits from %s to "
+			"%s: it takes a share of what it gets, as a Java heap or a cache does. %s is "
+			"enough, so the request stays there; to change the need, set the size of the "
+			"heap or the cache.",
+			100 * seen.share_low, 100 * seen.share_high,
+			wording_bytes(low, seen.limit_low), wording_bytes(high, seen.limit_high),
+			enough);
 	return true;
 }
 

@@ -169,6 +169,26 @@ static void only_a_constant_share_is_a_follower(void **state)
 	assert_true(fabs(f.enough - 800 * MIB) < 1);
 }
 
+/* An option of the command line says it after one run; a fixed size of the heap does not. */
+static void an_option_tells_a_follower_at_once(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s = {0};
+	struct err e;
+
+	memset(&t, 0, sizeof t);
+	add_run(&t, OUTCOME_SUCCEEDED, 800 * MIB, 1000 * MIB)->labels =
+		"{\"flow\":\"etl\",\"heap_share_option\":\"MaxRAMPercentage\"}";
+	assert_int_equal(follower_of(&t.runs).runs, 1);
+	assert_string_equal(follower_of(&t.runs).option, "MaxRAMPercentage");
+	strategies[0].size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e);
+	assert_true(s.demand.memory_bytes == 1000 * MIB && s.memory_bytes_limit == 1000 * MIB);
+	assert_true(warnings_have(&s.warnings, WARNING_MEMORY_FOLLOWS_LIMIT));
+	t.run[0].labels = "{\"heap_size_option\":\"Xmx\"}";
+	assert_int_equal(follower_of(&t.runs).runs, 0);
+}
+
 static double asked(const struct test_runs *t, struct sizing *s, struct arena *arena)
 {
 	struct err e;
@@ -305,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_run_that_was_ended_from_outside_is_cut),
 		cmocka_unit_test(a_heap_that_follows_its_limit_is_held),
 		cmocka_unit_test(only_a_constant_share_is_a_follower),
+		cmocka_unit_test(an_option_tells_a_follower_at_once),
 		cmocka_unit_test(failures_at_the_limit_raise_the_request_once),
 		cmocka_unit_test(a_request_is_never_below_what_died_at_a_limit),
 		cmocka_unit_test(an_early_failure_changes_nothing),

@@ -328,9 +328,38 @@ static void helpers_are_declared_by_one_value_of_a_variable(void **state)
 	assert_false(recognise_declares_helper((struct slice){NULL, 0}));
 }
 
+/* Only the name of the option is kept: its value may be secret. */
+static void options_of_the_heap_are_named(void **state)
+{
+	static const struct {
+		struct process_text text;
+		const char *labels;
+	} table[] = {
+		{{COMMAND("java\0-XX:MaxRAMPercentage=80\0-jar\0a.jar")},
+			"heap_share_option=MaxRAMPercentage "},
+		{{COMMAND("java\0-Xmx4g\0-jar\0a.jar")}, "heap_size_option=Xmx "},
+		{{COMMAND("node\0--max-old-space-size=4096\0a.js")},
+			"heap_size_option=max-old-space-size "},
+		{{COMMAND("spark-submit\0--conf\0spark.executor.memory=4g\0a.py")},
+			"heap_size_option=spark.executor.memory "},
+		{{COMMAND("java\0-Xms4g\0-jar\0a.jar")}, ""},
+		{{COMMAND("-Xmx4g\0a")}, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct recognised r;
+		char labels[256];
+
+		recognise_wrapped(&table[i].text, &r);
+		add_labels(&r, labels, sizeof labels);
+		assert_string_equal(labels, table[i].labels);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_of_the_heap_are_named),
 		cmocka_unit_test(each_system_gives_its_name),
 		cmocka_unit_test(every_system_is_tried_here),
 		cmocka_unit_test(ordinary_processes_have_no_name),
