@@ -58,7 +58,8 @@ bool rule_peaks_changed(const struct peaks_seen *p)
 			return false;
 		}
 	}
-	if (p->n >= CHANGE_ODD_ONE + PEAKS_CHANGE_RUNS)
+	/* With inputs, the odd one may be the first of a new input size. */
+	if (p->n >= CHANGE_ODD_ONE + PEAKS_CHANGE_RUNS && isinf(least_input))
 		low[0] = second_low;
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
 }
