@@ -54,11 +54,14 @@ const struct strategy strategies[] = {
 	{
 		.name = "auto",
 		.help = "Memory: several predictors (quantiles of the peaks, regressions on the "
-			"input size) each give a set of values the peak may take, from the ratios "
-			"of peak to prediction so far; weighted by what each would have cost, and "
-			"the allocation with the least expected cost is taken. A failed first "
-			"attempt is priced as 1.5 (risk=economy), 2.5 (balanced) or 7 runs (safe), "
-			"plus 512 MiB. CPU: the cores with the least (cores + memory in GiB / 8, "
+			"input size). The ratios of peak to prediction so far say which values the "
+			"next peak may take; for a new job they are those of the other jobs of the "
+			"history. A killed run counts as a lower bound. The predictors are weighted "
+			"by what each alone would have cost, and the allocation with the least "
+			"expected cost is taken. A failed first attempt is priced as 1.5 "
+			"(risk=economy), 2.5 (balanced) or 7 runs (safe), plus 512 MiB. Where peaks "
+			"follow the memory limit, the request is held. "
+			"CPU: the cores with the least (cores + memory in GiB / 8, "
 			"at least 1 / 32, + 25 per GPU) x time. Parameters: risk, input_bytes, "
 			"runs (all, at most 200).",
 		.uses = USES_RISK,
