@@ -60,9 +60,7 @@ struct sizing_rule {
 /* A `retry` that doubles the allocation. */
 double rule_retry_double(void *state, double allocation, unsigned failures);
 
-extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_krr, rule_vpa,
-	rule_ponder;
-extern const struct sizing_rule rule_tovar;
+extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_krr, rule_vpa;
 
 /* Bytes. No machine has more, so retries stop here. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)

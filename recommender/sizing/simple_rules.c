@@ -1,5 +1,5 @@
-/* Simple rules: the largest peak, a percentile, or the cheapest of the past peaks. strategies.c
- * names the formula and source of each rule. */
+/* Simple rules: the largest peak, or a percentile. strategies.c names the formula and source of each
+ * rule. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>
@@ -130,58 +130,5 @@ const struct sizing_rule rule_krr = {
 	.start = simple_start,
 	.allocate = krr_allocate,
 	.retry = krr_retry,
-	.learn = simple_learn,
-};
-
-static int largest_first(const void *a, const void *b)
-{
-	const struct observation *left = a, *right = b;
-
-	return (left->peak < right->peak) - (left->peak > right->peak);
-}
-
-/* Returns the past peak that costs least as the first allocation of every run. The second
- * allocation is the largest peak. The cost is allocation x time of all runs + largest peak x time
- * of the runs above the allocation. */
-static double tovar_allocate(void *state, double input)
-{
-	struct simple *s = state;
-	struct observation run[PEAKS_SEEN_MAX] = {0};
-	double total = 0, above = 0, best = INFINITY, allocation = NAN;
-
-	(void)input;
-	for (size_t i = 0; i < s->peaks_seen.n; i++) {
-		run[i] = s->peaks_seen.at[i];
-		if (!(run[i].duration > 0))
-			run[i].duration = 1;
-		total += run[i].duration;
-	}
-	qsort(run, s->peaks_seen.n, sizeof *run, largest_first);
-	for (size_t i = 0; i < s->peaks_seen.n; i++) {
-		double cost = run[i].peak * total + run[0].peak * above;
-
-		if (cost < best) {
-			best = cost;
-			allocation = run[i].peak;
-		}
-		above += run[i].duration;
-	}
-	return allocation;
-}
-
-static double tovar_retry(void *state, double allocation, unsigned failures)
-{
-	struct simple *s = state;
-	double largest = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
-
-	(void)failures;
-	return allocation < largest ? largest : 2 * allocation;
-}
-
-const struct sizing_rule rule_tovar = {
-	.state_size = sizeof(struct simple),
-	.start = simple_start,
-	.allocate = tovar_allocate,
-	.retry = tovar_retry,
 	.learn = simple_learn,
 };

@@ -27,14 +27,6 @@ static const struct sizing_method vpa_method = {
 	.cpu_fades = true,
 	.uses_percentile = true,
 };
-static const struct sizing_method ponder_method = {
-	.rule = &rule_ponder,
-	.because = "a line through peak over input size, or the largest peak, plus its spread",
-};
-static const struct sizing_method tovar_method = {
-	.rule = &rule_tovar,
-	.because = "the peak that would have cost least as first attempt of every run",
-};
 
 #define SIZE_BY(name)                                                                              \
 	static int name##_size(const struct runs *runs, const struct sizing_options *options,      \
@@ -47,8 +39,6 @@ SIZE_BY(max)
 SIZE_BY(percentile)
 SIZE_BY(krr)
 SIZE_BY(vpa)
-SIZE_BY(ponder)
-SIZE_BY(tovar)
 
 const struct strategy strategies[] = {
 	{
@@ -106,21 +96,6 @@ const struct strategy strategies[] = {
 			"CPU likewise over time. Parameters: percentile (0.9), margin (0.15).",
 		.uses = USES_PERCENTILE | USES_MARGIN,
 		.size = vpa_size,
-	},
-	{
-		.name = "ponder",
-		.help = "Ponder (e-Science 2024). Memory: a line through peak over input size in "
-			"which runs above weigh ten times those below, plus the larger of 128 MiB "
-			"and twice the spread near this input; without a correlation above 0.3 the "
-			"largest peak + 128 MiB. CPU as in auto. Parameters: input_bytes.",
-		.size = ponder_size,
-	},
-	{
-		.name = "tovar",
-		.help = "Tovar et al. (TPDS 2018). Memory: the seen peak a that minimises a x all "
-			"time + largest peak x time of the runs above a; the second attempt is the "
-			"largest peak. CPU as in auto. Parameters: runs (200).",
-		.size = tovar_size,
 	},
 	{0},
 };

@@ -21,7 +21,7 @@ trap 'git worktree remove --force "$folder/before" 2>/dev/null; rm -rf "$folder"
 build_targets bench_judge
 git worktree add --quiet --detach "$folder/before" "$commit"
 bench=$folder/before/tests/bench
-cp -r tests/bench/judge tests/bench/{trace,caq}.[ch] "$bench"
+cp -r tests/bench/judge tests/bench/{trace,caq,ponder}.[ch] "$bench"
 grep -qF 'add_subdirectory(judge)' "$bench/CMakeLists.txt" || echo 'add_subdirectory(judge)' >>"$bench/CMakeLists.txt"
 (cd "$folder/before" && build_targets bench_judge)
 

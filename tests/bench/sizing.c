@@ -14,6 +14,8 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/strategy.h"
 #include "tests/bench/caq.h"
+#include "tests/bench/ponder.h"
+#include "tests/bench/tovar.h"
 #include "tests/bench/trace.h"
 
 #define GIB_HOURS (1024 * MIB * 3600)
@@ -28,8 +30,8 @@ static const struct entry {
 	{"percentile", &rule_percentile},
 	{"krr", &rule_krr},
 	{"vpa", &rule_vpa},
-	{"ponder", &rule_ponder},
-	{"tovar", &rule_tovar},
+	{"ponder", &bench_ponder},
+	{"tovar", &bench_tovar},
 	{"caq-economy", &bench_caq[RISK_ECONOMY]},
 	{"caq-balanced", &bench_caq[RISK_BALANCED]},
 	{"caq-safe", &bench_caq[RISK_SAFE]},

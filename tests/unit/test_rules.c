@@ -1,5 +1,5 @@
 /* recommender/sizing/rule.h: compares each rule with its reference, and checks properties that hold
- * for every history. */
+ * for every history. Also the rules that only benches use. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -9,6 +9,8 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/cost_pool.h"
 #include "recommender/sizing/strategy.h"
+#include "tests/bench/ponder.h"
+#include "tests/bench/tovar.h"
 
 static void *rule_new(const struct sizing_rule *rule)
 {
@@ -54,13 +56,13 @@ static void rules_allocate_as_their_references(void **state)
 			{362.64273851701455, 1402.051233270745, 1402.051233270745,
 				1402.051233270745, 1953.4810554837632, 2295.9727771028047},
 			3, 5989415.641734509},
-		{"ponder", &rule_ponder, true,
+		{"ponder", &bench_ponder, true,
 			{428, 1283, 846.734098927066, 1168.3389508461275, 1356.2154019301433,
 				2690.300533699271},
 			3, 3330943.9221005696},
-		{"ponder without input", &rule_ponder, false, {428, 1283, 1283, 1283, 2063, 2201},
+		{"ponder without input", &bench_ponder, false, {428, 1283, 1283, 1283, 2063, 2201},
 			3, 5008355},
-		{"tovar", &rule_tovar, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
+		{"tovar", &bench_tovar, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(table); k++) {
@@ -165,8 +167,8 @@ static const struct sizing_rule *const all_rules[] = {
 	&rule_percentile,
 	&rule_krr,
 	&rule_vpa,
-	&rule_ponder,
-	&rule_tovar,
+	&bench_ponder,
+	&bench_tovar,
 	&cost_aware_rules[RISK_BALANCED],
 	&cost_aware_rules[RISK_SAFE],
 };

@@ -204,8 +204,7 @@ static void a_limit_has_room_for_every_peak(void **state)
 
 static void a_limit_has_room_for_what_a_kill_tells(void **state)
 {
-	static const char *const names[] = {
-		"auto", "max", "percentile", "tovar", "krr", "vpa", "ponder"};
+	static const char *const names[] = {"auto", "max", "percentile", "krr", "vpa"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		static struct test_runs t;

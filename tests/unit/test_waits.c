@@ -104,9 +104,6 @@ static const struct {
 	/* The end of the 67th bucket, plus 15 %. The first bucket has 10 MB, and each next one is 5
 	 * % wider: 1.15e7 * (1.05^67 - 1) / 0.05. */
 	{"vpa", 5815202784.29388, "disk 5.42 GiB: sized like memory"},
-	/* The smallest spread is 128 MiB. */
-	{"ponder", 5e9 + 128 * 1048576.0, "disk 4.78 GiB: sized like memory"},
-	{"tovar", 5e9, "disk 4.66 GiB: sized like memory"},
 };
 
 static void every_strategy_says_it_and_asks_for_the_disk_that_was_taken(void **state)

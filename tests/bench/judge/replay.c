@@ -6,12 +6,13 @@
 #include "recommender/sizing/cost_aware.h"
 #include "tests/bench/caq.h"
 #include "tests/bench/judge/judge.h"
+#include "tests/bench/ponder.h"
 
 const struct judged_rule judged_rules[JUDGED_RULES] = {
 	{"seeds", &rule_baseline, false, 0},
 	{"krr", &rule_krr, false, 0},
 	{"vpa", &rule_vpa, false, 0},
-	{"ponder", &rule_ponder, false, 0},
+	{"ponder", &bench_ponder, false, 0},
 	{"caq-balanced", &bench_caq[RISK_BALANCED], false, 0},
 	{"max-1.2", &rule_max, false, 0},
 	{"auto-economy", &cost_aware_rules[RISK_ECONOMY], true, RISK_ECONOMY},

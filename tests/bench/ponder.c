@@ -1,11 +1,8 @@
-/* The rule of Ponder, a published method (strategies.c). It fits a line of peak over input size,
- * biased upwards, and adds twice the spread of the line's errors near this input. If peak and input
- * do not correlate, it uses the largest peak + 128 MiB. */
-#include "recommender/sizing/rule.h"
+#include "tests/bench/ponder.h"
 
 #include <math.h>
 
-#include "recommender/sizing/strategy.h"
+#include "collectors/base/units.h"
 
 #define MARGIN   (128 * MIB)
 #define UPWARDS  0.1 /* weight of a run below the line; a run above weighs 1 */
@@ -150,7 +147,7 @@ static double ponder_allocate(void *state, double input)
 	return line + fmax(MARGIN, 2 * spread_near(p, input, residual));
 }
 
-const struct sizing_rule rule_ponder = {
+const struct sizing_rule bench_ponder = {
 	.state_size = sizeof(struct ponder),
 	.start = ponder_start,
 	.allocate = ponder_allocate,
