@@ -31,10 +31,11 @@ static void past_runs(const struct current_cost *t, struct arena *arena, struct 
 }
 
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
-	const struct demand *demand, struct arena *arena, struct job_cost *ret)
+	const struct sizing *sizing, struct arena *arena, struct job_cost *ret)
 {
 	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
-	struct job_profile profile = job_profile_of(runs);
+	const struct demand *demand = sizing ? &sizing->demand : &nothing;
+	struct job_profile profile = job_profile_of(runs, sizing);
 	struct pick_options o =
 		server_parameters_usual(&(struct server_job){&profile, runs_architecture(runs)});
 	struct current_cost current_cost;
@@ -47,11 +48,10 @@ void job_cost_of(const struct catalogue *c, const struct machine *here, const st
 	o.objective = objective_find("cost");
 	o.currency = "USD";
 	o.limit = 1;
-	current_cost_of(&(struct current_cost_question){c, here, &m, demand ? demand : &nothing, &o,
-				runs},
-		arena, &current_cost);
+	current_cost_of(&(struct current_cost_question){c, here, &m, demand, &o, runs}, arena,
+		&current_cost);
 	past_runs(&current_cost, arena, ret);
-	if (!demand)
+	if (!sizing)
 		return;
 	if (current_cost.priced)
 		ret->offer[OFFER_CURRENT] = offer_of(&current_cost.current);

@@ -6,6 +6,7 @@
 #include "exporter/this_server/this_server.h"
 #include "recommender/servers/pick.h"
 #include "recommender/run.h"
+#include "recommender/sizing/sizing.h"
 
 struct offer {
 	bool known; /* false: the other members are zero */
@@ -27,9 +28,8 @@ struct job_cost {
 };
 
 /* Computes the costs of a job. `here` is this machine. `runs` has the job's runs, newest first.
- * `demand` is the demand of the next run; NULL = unknown. The texts in `ret` live as long as
- * `c`. */
+ * `sizing` is that of the next run; NULL = unknown. The texts in `ret` live as long as `c`. */
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
-	const struct demand *demand, struct arena *arena, struct job_cost *ret);
+	const struct sizing *sizing, struct arena *arena, struct job_cost *ret);
 
 #endif

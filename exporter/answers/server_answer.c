@@ -21,10 +21,8 @@ static void scale_to(struct job_profile *p, double seconds)
 static struct job_profile profile_of(const struct server_question *q,
 	const struct server *reference)
 {
-	struct job_profile p = job_profile_of(q->runs);
+	struct job_profile p = job_profile_of(q->runs, q->sizing);
 
-	if (isnan(p.duration_seconds))
-		p.duration_seconds = q->demand->duration_seconds;
 	if (!isnan(q->seconds_said))
 		scale_to(&p, q->seconds_said);
 	p.reference = reference;

@@ -22,7 +22,8 @@ struct server_answer {
 
 struct server_question {
 	const struct demand *demand;
-	const struct runs *runs; /* the job's runs, newest first; NULL = no job */
+	const struct sizing *sizing; /* of the job; NULL = no job */
+	const struct runs *runs;     /* the job's runs, newest first; NULL = no job */
 	/* Duration of a run that the request gives. It replaces the job's own duration. NaN = not
 	 * given. */
 	double seconds_said;

@@ -108,7 +108,7 @@ static json_t *cpu_json(const struct sizing *s)
 {
 	json_t *o = json_object(), *at = json_array();
 
-	for (size_t i = 0; i < FORECAST_CORES; i++) {
+	for (size_t i = 0; i < s->n_at_cores; i++) {
 		json_t *one = json_object();
 
 		json_put(one, "cores", json_num(s->at_cores[i].cores));

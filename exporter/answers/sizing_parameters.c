@@ -17,6 +17,11 @@ const char *sizing_parameter_risk(size_t i)
 	return i < RISK_COUNT ? sizing_risk_name((enum risk)i) : NULL;
 }
 
+const char *sizing_parameter_cpu_for(size_t i)
+{
+	return i < CPU_FOR_COUNT ? sizing_cpu_for_name((enum cpu_for)i) : NULL;
+}
+
 const struct strategy *sizing_parameters_strategy(const struct arguments *a)
 {
 	return strategy_find(argument_text(a, "strategy"));
@@ -28,6 +33,7 @@ static const struct {
 	enum sizing_use use;
 } special[] = {
 	{"risk", USES_RISK},
+	{"cpu_for", USES_CPU_FOR},
 	{"percentile", USES_PERCENTILE},
 	{"margin", USES_MARGIN},
 };
@@ -55,7 +61,7 @@ static bool all_are_used(const struct arguments *a, const struct strategy *strat
 
 bool sizing_parameters_read(const struct arguments *a, struct sizing_options *ret, struct reply *r)
 {
-	const char *risk = argument_text(a, "risk");
+	const char *risk = argument_text(a, "risk"), *cpu_for = argument_text(a, "cpu_for");
 	double percentile = argument_number(a, "percentile"), margin = argument_number(a, "margin");
 	double input = argument_number(a, "input_bytes");
 	struct sizing_options o = {
@@ -72,6 +78,8 @@ bool sizing_parameters_read(const struct arguments *a, struct sizing_options *re
 		return false;
 	if (risk)
 		sizing_risk_parse(risk, &o.risk);
+	if (cpu_for)
+		sizing_cpu_for_parse(cpu_for, &o.cpu_for);
 	*ret = o;
 	return true;
 }

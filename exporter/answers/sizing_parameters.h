@@ -9,6 +9,7 @@
 
 const char *sizing_parameter_strategy(size_t i);
 const char *sizing_parameter_risk(size_t i);
+const char *sizing_parameter_cpu_for(size_t i);
 
 /* clang-format off */
 #define SIZING_PARAMETERS \
@@ -22,6 +23,13 @@ const char *sizing_parameter_risk(size_t i);
 		.choice = sizing_parameter_risk, \
 		.help = "How dear a first attempt is that fails for lack of memory (strategy auto; " \
 			"balanced when not given)"}, \
+	{.name = "cpu_for", \
+		.kind = PARAMETER_CHOICE, \
+		.choice = sizing_parameter_cpu_for, \
+		.help = "Purpose of the number of cores: speed keeps all but about 2 % of runs " \
+			"from taking over 10 % longer, where a run takes mean cores / cores asked " \
+			"for times as long if that is above 1; cost makes a run cheapest, although " \
+			"it takes longer (strategies auto, ponder and tovar; speed when not given)"}, \
 	{.name = "runs", \
 		.kind = PARAMETER_COUNT, \
 		.fallback = "0", \

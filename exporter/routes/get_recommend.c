@@ -133,7 +133,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 	struct arena *arena, struct reply *r, struct err *e)
 {
 	AUTO(server_answer_done) struct server_answer servers = {0};
-	struct server_question q = {&s->sizing.demand, &s->runs, NAN};
+	struct server_question q = {&s->sizing.demand, &s->sizing, &s->runs, NAN};
 	int code = server_answer(app, a, &q, arena, &servers, r, e);
 
 	if (code <= 0)

@@ -99,7 +99,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (s)
 		demand = s->sizing.demand;
 	demand_said(a, &demand);
-	struct server_question q = {&demand, s ? &s->runs : NULL, argument_number(a, "duration")};
+	struct server_question q = {&demand, s ? &s->sizing : NULL, s ? &s->runs : NULL,
+		argument_number(a, "duration")};
 
 	code = server_answer(app, a, &q, &arena, &servers, r, e);
 	if (code <= 0)

@@ -292,8 +292,7 @@ static int look_at_job(struct job_costs *c, struct history *h, const struct cata
 	dated_names_warn(&dated, &sizing, &arena);
 	keep_warnings(j, size == 0, &sizing.warnings);
 
-	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing.demand : NULL, &arena,
-		&found);
+	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing : NULL, &arena, &found);
 	count_runs(j, &found);
 	keep_offers(j, &found, catalogue);
 	return 0;

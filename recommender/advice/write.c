@@ -151,7 +151,7 @@ static void disk_numbers(double bytes, bool tmp, uint64_t n[ADVICE_NUMBERS])
 static void numbers_of(const struct sizing *s, const struct advice_target *t,
 	uint64_t n[ADVICE_NUMBERS])
 {
-	double longest = s->duration_high;
+	double longest = s->duration_bound;
 
 	cpu_numbers(s, t->cpu_limit, n);
 	memory_numbers(s, n);

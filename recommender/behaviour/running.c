@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/duration.h"
 #include "recommender/sizing/strategy.h"
 
 static struct runs successful(const struct runs *history, struct arena *arena)
@@ -15,13 +16,13 @@ static struct runs successful(const struct runs *history, struct arena *arena)
 	return used;
 }
 
-static void expect_values(const struct runs *history, const struct runs *used, double input,
-	double (*peak)(const struct run *), double ret[PROSPECT_POINTS])
+static void expect_peaks(const struct runs *history, const struct runs *used, double input,
+	double ret[PROSPECT_POINTS])
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
 	struct replayed f;
 
-	replay_runs(&f, rule, &rule->defaults, history, used, peak, REPLAY_UNSCORED);
+	replay_runs(&f, rule, &rule->defaults, history, used, run_needs_memory, REPLAY_UNSCORED);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret[i] = NAN;
 	if (f.learnt)
@@ -35,11 +36,12 @@ void running_prospect(const struct runs *history, const struct sizing_options *o
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs used = successful(history, &arena);
 	double input = sizing_next_input(options);
+	struct duration_forecast duration = duration_forecast_of(&used, input);
 
-	expect_values(history, &used, input, run_needs_memory, ret->peak);
-	expect_values(history, &used, input, sizing_duration_as_bytes, ret->duration);
+	expect_peaks(history, &used, input, ret->peak);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
-		ret->duration[i] /= SECOND_IN_BYTES;
+		ret->duration[i] =
+			duration_quantile(&duration, ((double)i + 0.5) / PROSPECT_POINTS);
 }
 
 double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds)

@@ -23,11 +23,11 @@
 
 /* Measurements of the job. NaN = unknown. */
 struct job_profile {
-	double duration_seconds;            /* duration of the median run */
-	double duration_low, duration_high; /* 10th and 90th percentile */
+	double duration_seconds;            /* expected */
+	double duration_low, duration_high; /* 80 % of runs are expected between */
 	double cpu_seconds;                 /* CPU time per run */
 	double gpu_seconds;                 /* per run: utilisation x time, over all GPUs */
-	double cores, gpus;                 /* used at the same time: 90th percentile of the runs */
+	double cores, gpus;                 /* used at the same time, by the median run */
 	double sent_bytes;                  /* sent over the network, per run */
 	/* server type of the runs, from the same catalogue; NULL = unknown */
 	const struct server *reference;

@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/strategy.h"
 
 /* A job that keeps fewer cores busy than this has one busy thread. The part above 1 comes from side
  * threads and coarse readings. */
 #define TWO_CORES 1.2
 
-static double cpu_seconds(const struct run *r)
+static double cores_on_average(const struct run *r)
 {
-	return run_total(r, "cpu_seconds");
+	return run_total(r, "cpu_seconds") / run_duration(r);
 }
 
 static double sent_bytes(const struct run *r)
@@ -28,9 +27,9 @@ static double network_rate(const struct run *r)
 	       run_duration(r);
 }
 
-static double gpu_seconds(const struct run *r)
+static double gpus_on_average(const struct run *r)
 {
-	return run_mean(r, "gpu_usage") * run_duration(r);
+	return run_mean(r, "gpu_usage");
 }
 
 static double cores_at_once(const struct run *r)
@@ -107,46 +106,30 @@ static double cores_of_job(const struct runs *used)
 	return cores < TWO_CORES ? 1 : cores;
 }
 
-static struct job_profile medians_of(const struct runs *used)
+static struct job_profile profile_of(const struct runs *used, double seconds)
 {
 	return (struct job_profile){
-		.duration_seconds = median_of_runs(used, run_duration),
+		.duration_seconds = seconds,
 		.duration_low = NAN,
 		.duration_high = NAN,
-		.cpu_seconds = median_of_runs(used, cpu_seconds),
-		.gpu_seconds = median_of_runs(used, gpu_seconds),
+		.cpu_seconds = median_of_runs(used, cores_on_average) * seconds,
+		.gpu_seconds = median_of_runs(used, gpus_on_average) * seconds,
 		.cores = cores_of_job(used),
 		.gpus = median_of_runs(used, run_needs_gpus),
 		.sent_bytes = median_of_runs(used, sent_bytes),
 	};
 }
 
-/* Sets the range of the next duration. The sizing rule computes it, because few runs alone give a
- * bad range. The range includes the median. */
-static void band_of(const struct runs *used, struct job_profile *p)
-{
-	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
-	struct replayed f;
-
-	replay_runs(&f, rule, &rule->defaults, used, used, sizing_duration_as_bytes,
-		REPLAY_UNSCORED);
-	if (f.learnt) {
-		double low = cost_aware_quantile(f.state, NAN, 0.1) / SECOND_IN_BYTES;
-		double high = cost_aware_quantile(f.state, NAN, 0.9) / SECOND_IN_BYTES;
-
-		p->duration_low = fmin(low, p->duration_seconds);
-		p->duration_high = fmax(high, p->duration_seconds);
-	}
-	replay_done(&f);
-}
-
-struct job_profile job_profile_of(const struct runs *runs)
+struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s)
 {
 	struct run run[PROFILE_RUNS];
 	struct runs used = counted_runs(runs, run);
-	struct job_profile p = medians_of(&used);
+	struct job_profile p = profile_of(&used, s ? s->demand.duration_seconds : (double)NAN);
 
-	band_of(&used, &p);
+	if (s) {
+		p.duration_low = s->duration_low;
+		p.duration_high = s->duration_high;
+	}
 	return p;
 }
 
@@ -175,7 +158,7 @@ struct job_habits job_profile_habits(const struct runs *runs, struct arena *aren
 {
 	struct run run[PROFILE_RUNS];
 	struct runs used = counted_runs(runs, run);
-	struct job_profile p = medians_of(&used);
+	struct job_profile p = profile_of(&used, 1); /* the shares do not depend on the duration */
 
 	return (struct job_habits){
 		.cpu_share = forecast_cpu_share(&p),

@@ -5,13 +5,14 @@
 #include "recommender/servers/forecast.h"
 #include "recommender/servers/related_benchmarks.h"
 #include "recommender/run.h"
+#include "recommender/sizing/sizing.h"
 
 #define PROFILE_RUNS 20 /* newest successful runs that are used */
 
-/* Returns medians over the newest successful runs on the server type of the newest run. A next run
- * is between duration_low and duration_high with a probability of 80 %. `reference` stays NULL. If
- * no run qualifies, all numbers are unknown. */
-struct job_profile job_profile_of(const struct runs *runs);
+/* Returns a profile of the next run. The duration is that of the sizing, so that an answer has only
+ * one forecast. The next run is assumed to be as busy as the median of the newest successful runs on
+ * the server type of the newest run. `reference` stays NULL. `s` NULL = the duration is unknown. */
+struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s);
 
 /* Returns the habits of the job from the same runs. Runs do not record program names, so words of
  * the job's name replace them ("nightly/gzip-logs" has gzip). Texts are in `arena`. */

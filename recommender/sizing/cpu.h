@@ -20,6 +20,7 @@
 struct parallel {
 	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
 	double wanted;                 /* CPU time wanted / CPU time received, at least 1 */
+	bool varied;                   /* the use over time is known, and not only its mean */
 };
 
 /* Builds the curve with wanted = 1 (no waits). Returns false when the mean is unknown. */
@@ -28,5 +29,16 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret);
 /* Returns the duration with this many cores (or INFINITY) / the measured duration. The result is
  * below 1 only if threads waited for a CPU. */
 double cpu_parallel_stretch(const struct parallel *p, double cores);
+
+/* Returns the most cores that can be of use to the run. */
+double cpu_parallel_widest(const struct parallel *p);
+
+/* A run is slowed down when it takes this many times as long as with unlimited cores. */
+#define CPU_SLOWED 1.1
+#define CORES_MIN  0.01
+
+/* Returns the fewest cores that do not slow the run down, and that suffice for every level of use that
+ * the run keeps for a quarter of its time. If only the mean is known, returns the mean. */
+double cpu_parallel_need(const struct parallel *p);
 
 #endif

@@ -12,14 +12,12 @@ double sizing_next_input(const struct sizing_options *options)
 	return (input > 0 || (options->input_given && input >= 0)) && isfinite(input) ? input : NAN;
 }
 
-/* Returns the input size of a run: the announced size, or the bytes read if no run of the job
- * announced a size. */
-static double input_of(const struct run *r, bool announced)
+double sizing_run_input(const struct run *r, bool announced)
 {
 	return announced ? r->input_bytes : run_total(r, "read_chars");
 }
 
-static bool any_announced(const struct runs *used)
+bool sizing_any_announced(const struct runs *used)
 {
 	for (size_t i = 0; i < used->n; i++)
 		if (used->run[i].input_bytes >= 0)
@@ -93,7 +91,7 @@ static void learn_streak(struct replayed *f, const struct sizing_rule *rule, con
 	const struct run *fitted, bool announced, enum replay_kind how)
 {
 	double bound = s->kills ? s->killed_at : s->failed_at, need = after_kill(bound);
-	struct observation o = rule_observation(need, input_of(s->last, announced),
+	struct observation o = rule_observation(need, sizing_run_input(s->last, announced),
 		fitted ? run_duration(fitted) : (double)NAN);
 
 	if (how == REPLAY_SCORED)
@@ -114,7 +112,8 @@ static void learn_streak(struct replayed *f, const struct sizing_rule *rule, con
 static void learn_success(struct replayed *f, const struct sizing_rule *rule, const struct run *r,
 	double peak, bool announced, enum replay_kind how)
 {
-	struct observation o = rule_observation(peak, input_of(r, announced), run_duration(r));
+	struct observation o =
+		rule_observation(peak, sizing_run_input(r, announced), run_duration(r));
 
 	if (!(peak > 0))
 		return;
@@ -130,7 +129,7 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	double (*peak)(const struct run *), enum replay_kind how)
 {
 	struct replayed f = {.state = xcalloc(1, rule->state_size)};
-	bool announced = any_announced(used);
+	bool announced = sizing_any_announced(used);
 	bool of_memory = peak == run_needs_memory; /* kills matter only for memory */
 	struct streak streak = {0};
 	size_t oldest = 0, seen = 0;

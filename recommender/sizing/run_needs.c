@@ -108,13 +108,6 @@ const char *run_needs_disk_note(const struct runs *used)
 	return "";
 }
 
-double sizing_duration_as_bytes(const struct run *r)
-{
-	double seconds = run_duration(r);
-
-	return seconds > 0 ? seconds * SECOND_IN_BYTES : (double)NAN;
-}
-
 struct run_summary run_needs_summary(const struct runs *runs, double (*get)(const struct run *))
 {
 	struct run_summary s = {.min = NAN, .max = NAN, .mean = NAN};

@@ -97,6 +97,7 @@ static struct sizing sizing_unknown(void)
 		.cpu_cores_for_speed = NAN,
 		.duration_low = NAN,
 		.duration_high = NAN,
+		.duration_bound = NAN,
 		.memory_too_small = NAN,
 		.memory_expected_waste = NAN,
 		.memory_low = NAN,
@@ -106,10 +107,6 @@ static struct sizing sizing_unknown(void)
 		.hindsight_baseline.waste = NAN,
 	};
 
-	for (size_t i = 0; i < FORECAST_CORES; i++) {
-		s.at_cores[i].cores = (double)(1u << i);
-		s.at_cores[i].seconds = NAN;
-	}
 	for (size_t i = 0; i < RISK_COUNT; i++)
 		s.memory_at_risk[i] = NAN;
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
@@ -210,11 +207,10 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 		(s.endings.killed || s.endings.at_limit || s.endings.cut))
 		s.confidence = CONFIDENCE_LOW; /* the peaks do not show the whole need */
 	sizing_memory(&s, m, runs, &used, options, arena);
+	sizing_duration(&s, &used, options, arena);
 	if (used.n) {
 		sizing_gpus(&s, m, runs, &used, options, arena);
 		sizing_disk(&s, m, runs, &used, options, arena);
-		sizing_duration(&s, runs, &used, options, arena);
-		s.duration_high = fmax(s.duration_high, s.endings.cut_seconds);
 		sizing_cpu(&s, m, &used, options, arena);
 		sizing_explain_waits(&s, &used, arena);
 	}

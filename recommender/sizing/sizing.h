@@ -62,12 +62,13 @@ struct endings {
 	double died_at, cut_seconds;
 };
 
-#define EXPLAIN_MAX    20
-#define FORECAST_CORES 5
-#define ATTEMPTS_TOLD  4
+#define EXPLAIN_MAX   20
+#define AT_CORES_MAX  20
+#define ATTEMPTS_TOLD 4
 
-/* Purpose of the number of cores. speed: as many as keep the job from being slowed down. cost: as
- * many as make a run cheapest, although it takes longer. */
+/* Purpose of the number of cores. speed: as many as keep the next run from taking over 10 % longer
+ * than with unlimited cores, in all but about 2 % of runs. cost: as many as make a run cheapest,
+ * although it takes longer. */
 enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
 const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
@@ -93,12 +94,21 @@ struct sizing {
 	/* Most computing power of GPUs in use at once: 0.3 = 30 % of one GPU. NaN = unknown. */
 	double gpu_usage;
 
-	double cpu_cores_for_speed; /* fewest cores that do not slow the job down */
+	double cpu_cores_for_speed; /* demand.cpu_cores with CPU_FOR_SPEED */
 	double cpu_slowdown;        /* past runs: duration with resources.cpu / measured duration */
+	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job cannot
+	 * fill, and with the cores that are asked for; ascending. seconds: NaN = unknown. */
+	size_t n_at_cores;
 	struct {
 		double cores, seconds;
-	} at_cores[FORECAST_CORES]; /* expected duration with 1, 2, 4, 8, 16 cores; NaN = unknown */
-	double duration_low, duration_high; /* 10th and 90th percentile of the duration, seconds */
+	} at_cores[AT_CORES_MAX];
+
+	/* 80 % of runs are expected to take between these, seconds. NaN = too few runs to tell. If
+	 * runs were cut, the high one is at least what they had. */
+	double duration_low, duration_high;
+	/* The duration that most runs stay below, for time limits: duration_high, or 1.5 times
+	 * the expected duration if there is none. At least what a run had that was cut. */
+	double duration_bound;
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
 	double memory_too_small;           /* probability that the next run needs more */
@@ -134,7 +144,7 @@ struct sizing_options {
 	double input_bytes; /* input size announced for the next run; 0 is valid if input_given */
 	bool input_given;
 	size_t attempt;       /* number of the next attempt: 2 = first retry; 0 counts as 1 */
-	enum cpu_for cpu_for; /* read by auto */
+	enum cpu_for cpu_for; /* read by auto, ponder and tovar */
 	/* Other jobs of the same history and namespace, to learn from (neighbours.h). NULL =
 	 * none. */
 	const struct neighbours *neighbours;

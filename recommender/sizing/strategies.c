@@ -51,10 +51,12 @@ const struct strategy strategies[] = {
 			"expected cost is taken. A failed first attempt is priced as 1.5 "
 			"(risk=economy), 2.5 (balanced) or 7 runs (safe), plus 512 MiB. Where peaks "
 			"follow the memory limit, the request is held. "
-			"CPU: the cores with the least (cores + memory in GiB / 8, "
-			"at least 1 / 32, + 25 per GPU) x time. Parameters: risk, input_bytes, "
-			"runs (all, at most 200).",
-		.uses = USES_RISK,
+			"CPU: with cpu_for=speed, room above the widest of the last "
+			"20 runs, as much as their spread and a price of 105 cores for a slowed "
+			"run make cheapest; with cpu_for=cost, the cores with the least (cores + "
+			"memory in GiB / 8, at least 1 / 32, + 25 per GPU) x time. Parameters: "
+			"risk, cpu_for, input_bytes, runs (all, at most 200).",
+		.uses = USES_RISK | USES_CPU_FOR,
 		.size = auto_size,
 	},
 	{

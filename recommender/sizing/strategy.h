@@ -68,11 +68,6 @@ double run_needs_gpus(const struct run *r);
 double run_needs_gpu_usage(const struct run *r);
 double run_needs_vram(const struct run *r);
 
-/* Converts a duration to bytes, so that rules with constants for memory can size it. A minute
- * becomes about a GiB. */
-#define SECOND_IN_BYTES (16 * MIB)
-double sizing_duration_as_bytes(const struct run *r); /* NaN = unknown */
-
 /* Returns the bytes of disk that a run needed. NaN = unknown. */
 double run_needs_disk(const struct run *r);
 /* Returns a note to append to the largest disk use of these runs. Returns "" if no note is
@@ -87,7 +82,7 @@ double run_needs_killed_at(const struct run *r);
 struct sizing_method {
 	const char *because;            /* formula for memory, in words */
 	const struct sizing_rule *rule; /* NULL = auto, at the risk in the options */
-	double cpu_share;     /* share of the time for which the CPU suffices; 0 = least cost */
+	double cpu_share;     /* share of the time for which the CPU suffices; 0 = by cpu_for */
 	bool cpu_fades;       /* as in the VPA: older runs weigh less, and 15 % is added */
 	bool uses_percentile; /* options->percentile replaces cpu_share */
 };
@@ -111,7 +106,8 @@ void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct r
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
-void sizing_duration(struct sizing *s, const struct runs *runs, const struct runs *used,
+/* Reads s->endings. */
+void sizing_duration(struct sizing *s, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
 
 /* Sets s->summary. Call it last, because it reads the results of all parts above. */
@@ -161,6 +157,10 @@ void sizing_limit_memory(struct sizing *s, const struct runs *used, double least
 void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena);
 
 double sizing_next_input(const struct sizing_options *options); /* NaN = unknown */
+/* Returns the input size of a run: the announced size, or the bytes read if no run of the job
+ * announced a size. NaN = unknown. */
+double sizing_run_input(const struct run *r, bool announced);
+bool sizing_any_announced(const struct runs *used);
 
 int baseline_size(const struct runs *runs, const struct sizing_options *options,
 	struct arena *arena, struct sizing *ret, struct err *e);

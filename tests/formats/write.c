@@ -15,7 +15,7 @@ static const struct sizing gpu = {
 	.cpu_cores_limit = NAN,
 	.memory_bytes_limit = NAN,
 	.gpu_usage = 1,
-	.duration_high = 2700,
+	.duration_bound = 2700,
 	.memory_at_risk = {NAN, NAN, NAN},
 	.memory_attempts = {NAN, NAN, NAN, NAN},
 };
@@ -26,7 +26,7 @@ static const struct sizing cpu = {
 	.cpu_cores_limit = 4,
 	.memory_bytes_limit = 704 * MIB,
 	.gpu_usage = NAN,
-	.duration_high = 90,
+	.duration_bound = 90,
 	.memory_at_risk = {512 * MIB, 456 * MIB, 704 * MIB},
 	.memory_attempts = {512 * MIB, 900 * MIB, 1600 * MIB, 2800 * MIB},
 };
@@ -37,7 +37,7 @@ static const struct sizing share = {
 	.cpu_cores_limit = NAN,
 	.memory_bytes_limit = NAN,
 	.gpu_usage = 0.3,
-	.duration_high = NAN,
+	.duration_bound = NAN,
 	.memory_at_risk = {NAN, NAN, NAN},
 	.memory_attempts = {NAN, NAN, NAN, NAN},
 };

@@ -18,7 +18,7 @@ static struct sizing nothing_known(void)
 		.cpu_cores_limit = NAN,
 		.memory_bytes_limit = NAN,
 		.gpu_usage = NAN,
-		.duration_high = NAN,
+		.duration_bound = NAN,
 		.memory_at_risk = {NAN, NAN, NAN},
 		.memory_attempts = {NAN, NAN, NAN, NAN},
 	};
@@ -32,7 +32,7 @@ static struct sizing plain(void)
 
 	s.demand = (struct demand){2.25, 3500 * MIB, 1, 14 * GIB, 20 * GIB, 1200};
 	s.resources = (struct resources){3, 3584, 1, 14336};
-	s.duration_high = 2700;
+	s.duration_bound = 2700;
 	return s;
 }
 
@@ -475,10 +475,10 @@ static void a_time_limit_is_that_of_the_cores_asked_for(void **state)
 {
 	struct sizing s = nothing_known();
 
-	s.duration_high = 2700;
+	s.duration_bound = 2700;
 	s.cpu_slowdown = 3;
 	assert_written("slurm", &s, "#SBATCH --time=04:30:00\n");
-	s.duration_high = 1;
+	s.duration_bound = 1;
 	assert_written("slurm", &s, "#SBATCH --time=00:10:00\n");
 }
 

@@ -144,7 +144,7 @@ static struct sizing sized(double cores, uint64_t mib)
 		.cpu_cores_limit = NAN,
 		.memory_bytes_limit = NAN,
 		.gpu_usage = NAN,
-		.duration_high = NAN,
+		.duration_bound = NAN,
 	};
 
 	return s;

@@ -32,7 +32,7 @@ static struct sizing sizing_of(enum amount cpu, enum amount memory, enum amount 
 		.memory_bytes_limit = bytes_of[other],
 		.gpu_usage = gpus_of[other] / 1024,
 		.cpu_slowdown = cores_of[other],
-		.duration_high = seconds_of[other],
+		.duration_bound = seconds_of[other],
 	};
 
 	s.resources.cpu = sizing_round_cores(s.demand.cpu_cores);

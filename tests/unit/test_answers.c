@@ -154,6 +154,7 @@ static void recommendations_are_as_recorded(void **state)
 		.memory_bytes_limit = 268435456,
 		.cpu_cores_for_speed = 2,
 		.cpu_slowdown = 1.25,
+		.n_at_cores = 5,
 		.at_cores = {{1, 9.5}, {2, 7.25}, {4, 7.25}, {8, 7.25}, {16, NAN}},
 		.duration_low = 6.5,
 		.duration_high = 8.25,

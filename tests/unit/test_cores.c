@@ -1,23 +1,38 @@
-/* Tests recommender/sizing/cpu.c: how many cores a job needs, and how long a job takes with a
- * number of cores. */
+/* Tests recommender/sizing/cpu.c, cpu_speed.c and cores.c: how many cores a job needs, and how long a
+ * job takes with a number of cores. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "recommender/servers/job_profile.h"
 #include "recommender/sizing/cpu.h"
+#include "recommender/sizing/cpu_speed.h"
 #include "recommender/sizing/strategy.h"
 #include "tests/support/test_runs.h"
 
-static struct sizing sized(const struct test_runs *t, struct arena *arena)
+static struct sizing sized_for(const struct test_runs *t, enum cpu_for purpose, struct arena *arena)
 {
-	static const struct sizing_options defaults;
+	const struct sizing_options options = {.cpu_for = purpose};
 	struct sizing s = {0};
 	struct err e = {0};
 
-	assert_int_equal(strategy_find("auto")->size(&t->runs, &defaults, arena, &s, &e), 0);
+	assert_int_equal(strategy_find("auto")->size(&t->runs, &options, arena, &s, &e), 0);
 	return s;
+}
+
+static struct sizing sized(const struct test_runs *t, struct arena *arena)
+{
+	return sized_for(t, CPU_FOR_SPEED, arena);
+}
+
+static double seconds_with(const struct sizing *s, double cores)
+{
+	for (size_t i = 0; i < s->n_at_cores; i++)
+		if (s->at_cores[i].cores == cores)
+			return s->at_cores[i].seconds;
+	fail_msg("no duration with %g cores", cores);
+	return NAN;
 }
 
 static void a_short_burst_is_not_a_mean(void **state)
@@ -27,24 +42,27 @@ static void a_short_burst_is_not_a_mean(void **state)
 	struct sizing s;
 
 	test_runs_steady(&t, 10, 1000);
-	s = sized(&t, &arena);
+	s = sized_for(&t, CPU_FOR_COST, &arena);
 	assert_int_equal(s.resources.cpu, 1);
-	assert_true(s.cpu_cores_for_speed >= 6);
-	assert_true(s.cpu_cores_limit == s.cpu_cores_for_speed);
-	assert_true(s.at_cores[0].cores == 1 && s.at_cores[4].cores == 16);
-	assert_true(fabs(s.at_cores[0].seconds / s.demand.duration_seconds - 1.7) < 0.05);
-	assert_true(s.at_cores[1].seconds < s.at_cores[0].seconds);
-	assert_true(fabs(s.at_cores[4].seconds - s.demand.duration_seconds) < 1e-6);
-	/* The forecast duration is that with the requested cores: 17 min instead of 10.2 min. */
+	assert_true(s.cpu_cores_limit >= 6);
+	assert_true(fabs(seconds_with(&s, 1) / s.demand.duration_seconds - 1.7) < 0.05);
+	assert_true(seconds_with(&s, 2) < seconds_with(&s, 1));
+	assert_true(fabs(seconds_with(&s, 8) - s.demand.duration_seconds) < 1e-6);
+	/* The forecast duration is that with the requested cores: 17 min instead of 10 min. */
 	assert_true(fabs(s.cpu_slowdown - 1.7) < 0.05);
 	assert_non_null(strstr(s.summary, "Ask for 1 CPU and "));
-	assert_non_null(strstr(s.summary, " for about 17."));
+	assert_non_null(strstr(s.summary, " for about 17"));
+
+	/* The default does not slow the job down, although the job is rarely that wide. */
+	s = sized(&t, &arena);
+	assert_in_range(s.resources.cpu, 4, 6);
+	assert_true(s.cpu_slowdown < 1.11);
+	assert_true(s.cpu_cores_limit >= s.demand.cpu_cores);
 
 	static struct test_runs large; /* memory costs more than CPUs here */
 
 	test_runs_steady(&large, 10, 400.0 * 1024);
-	s = sized(&large, &arena);
-	assert_true(s.resources.cpu >= 4);
+	assert_true(sized_for(&large, CPU_FOR_COST, &arena).resources.cpu >= 4);
 }
 
 /* If the memory is unknown or tiny, only the cores cost something. A tenth of the cores for ten
@@ -64,10 +82,285 @@ static void unknown_memory_is_no_reason_to_be_slow(void **state)
 		for (int k = 0; k < 5; k++)
 			test_run_column(test_run_succeeded(&t, NAN, table[i].memory), "cpu_cores",
 				table[i].mean, table[i].most);
-		double cores = sized(&t, &arena).demand.cpu_cores;
+		double cores = sized_for(&t, CPU_FOR_COST, &arena).demand.cpu_cores;
 
 		if (!(cores >= table[i].least && cores <= table[i].most))
 			fail_msg("row %zu: %g", i, cores);
+	}
+}
+
+/* Adds a run that keeps `level` cores busy for most of its time, as a sampler sees it. */
+static void add_plateau(struct test_runs *t, double level)
+{
+	struct run *r = test_run_succeeded(t, NAN, NAN);
+
+	r->stats[r->n_stats++] = (struct column_stats){"cpu_cores", {.n = 60,
+									    .mean = 0.95 * level,
+									    .min = 0.1,
+									    .max = 1.02 * level,
+									    .p50 = level,
+									    .p95 = 1.005 * level,
+									    .p99 = 1.01 * level}};
+	test_run_column(r, "memory_peak_bytes", 1024 * MIB, 1024 * MIB);
+}
+
+static void cores_that_are_kept_busy_are_asked_for(void **state)
+{
+	static const struct {
+		double level;
+		unsigned whole;
+		double fraction;
+	} table[] = {{6, 6, 6}, {48, 48, 48}, {1.02, 1, 1}, {1.08, 1, 1}, {1.4, 2, 1.5}, {2, 2, 2},
+		{0.3, 1, 0.5}, {200, 201, 201}};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		for (int runs = 1; runs <= 30; runs += 29) {
+			static struct test_runs t;
+			AUTO(arena_done) struct arena arena = {0};
+			struct sizing s;
+
+			t = (struct test_runs){0};
+			for (int k = 0; k < runs; k++)
+				add_plateau(&t, table[i].level);
+			s = sized(&t, &arena);
+			if (s.resources.cpu != table[i].whole ||
+				fabs(s.demand.cpu_cores - table[i].fraction) > 1e-9)
+				fail_msg("row %zu, %d runs: %u, %g", i, runs,
+					(unsigned)s.resources.cpu, s.demand.cpu_cores);
+			assert_true(s.cpu_slowdown < 1.1);
+		}
+}
+
+/* Returns the whole cores for runs whose mean cores are known and nothing else, oldest first. */
+static unsigned asked_after(const double *mean, size_t n, double machine_cpus)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+
+	t = (struct test_runs){0};
+	for (size_t i = n; i-- > 0;)
+		test_run_succeeded(&t, mean[i], 1024 * MIB)->machine_cpus = machine_cpus;
+	return (unsigned)sized(&t, &arena).resources.cpu;
+}
+
+static unsigned asked_after_steady(double mean, size_t n, double machine_cpus)
+{
+	double all[TEST_RUNS_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = mean;
+	return asked_after(all, n, machine_cpus);
+}
+
+/* One mean says little about the next run, so that there is room until more is known. */
+static void room_shrinks_with_what_is_known(void **state)
+{
+	static const double varied[] = {4, 7, 5, 8, 4, 6, 8, 5, 7, 4};
+	unsigned before = 100;
+
+	for (size_t n = 1; n <= 20; n++) {
+		unsigned cores = asked_after_steady(6, n, NAN);
+
+		assert_true(cores >= 6 && cores <= before);
+		before = cores;
+	}
+	assert_int_equal(before, 6);
+	assert_in_range(asked_after_steady(6, 1, NAN), 12, 18);
+	assert_in_range(asked_after_steady(6, 6, NAN), 6, 7);
+	assert_true(asked_after(varied, ARRAY_LEN(varied), NAN) >
+		    asked_after_steady(8, ARRAY_LEN(varied), NAN));
+	/* The machine had no more, and a job of many cores gets little room. */
+	assert_int_equal(asked_after_steady(6, 1, 8), 8);
+	assert_int_equal(asked_after_steady(6, 1, 4), 6);
+	assert_in_range(asked_after_steady(48, 6, NAN), 48, 52);
+	/* A job of one thread gets no second core. */
+	for (size_t n = 1; n <= 20; n++) {
+		assert_int_equal(asked_after_steady(1.02, n, NAN), 1);
+		assert_int_equal(asked_after_steady(0.1, n, NAN), 1);
+	}
+}
+
+static void wider_and_narrower_runs_are_followed(void **state)
+{
+	double mean[30];
+
+	for (size_t i = 0; i < ARRAY_LEN(mean); i++)
+		mean[i] = i < 20 ? 4 : 8;
+	assert_int_equal(asked_after(mean, 20, NAN), 4);
+	assert_true(asked_after(mean, 21, NAN) >= 8);
+	assert_in_range(asked_after(mean, 30, NAN), 8, 10);
+	for (size_t i = 0; i < ARRAY_LEN(mean); i++)
+		mean[i] = i < 20 ? 8 : 4;
+	assert_in_range(asked_after(mean, 24, NAN), 8, 9); /* four runs are no lasting fall */
+	assert_in_range(asked_after(mean, 25, NAN), 4, 5);
+	assert_int_equal(asked_after(mean, 30, NAN), 4);
+}
+
+/* The cores do not fall when a run needs more, and a larger price of a slowed run is paid by jobs
+ * of few cores. */
+static void cores_for_speed_have_their_bounds(void **state)
+{
+	double need[SPEED_RUNS];
+
+	for (size_t n = 1; n <= SPEED_RUNS; n++)
+		for (double level = 0.01; level < 20000; level *= 1.7) {
+			double most = 0;
+
+			for (size_t i = 0; i < n; i++) {
+				need[i] = level * (1 + 0.3 * (double)(i * 7 % 5));
+				most = fmax(most, need[i]);
+			}
+			double cores = cpu_speed_cores(need, n, INFINITY);
+			double fraction = cpu_speed_fraction(cores);
+			double whole = (double)cpu_speed_whole(cores);
+
+			assert_true(cores >= (most <= 1.05 && n == SPEED_RUNS ? 0.5 : 1) * most);
+			assert_true(cores <= fmax(1, 4 * most));
+			assert_true(fraction <= whole && whole >= 1 && fraction >= 0.25);
+			assert_true(fraction * 1.1 >= cores - 1e-9);
+			assert_true(whole <= fmax(1, cores + 1));
+			assert_true(cpu_speed_cores(need, n, most) ==
+					    fmax(most, fmin(cores, most)) ||
+				    most <= 1.05);
+		}
+}
+
+static void the_price_of_the_other_purpose_is_told(void **state)
+{
+	static const struct {
+		double level;
+		const char *speed, *cost;
+	} table[] = {
+		{6, "cpu: cpu_for=cost would ask for ", "cpu: cpu_for=speed would ask for "},
+		{1, "cpu: cpu_for=cost would ask for as many",
+			"cpu: cpu_for=speed would ask for as many"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+
+		t = (struct test_runs){0};
+		for (int k = 0; k < 10; k++) {
+			struct run *r = test_run_succeeded(&t, NAN, NAN);
+
+			/* A third of the time it uses one core. */
+			r->stats[r->n_stats++] = (struct column_stats){
+				"cpu_cores", {.n = 60,
+						     .mean = (1 + 2 * table[i].level) / 3,
+						     .min = 1,
+						     .max = table[i].level,
+						     .p50 = table[i].level,
+						     .p95 = table[i].level,
+						     .p99 = table[i].level}};
+			test_run_column(r, "memory_peak_bytes", 1024 * MIB, 1024 * MIB);
+		}
+		struct sizing speed = sized_for(&t, CPU_FOR_SPEED, &arena),
+			      cost = sized_for(&t, CPU_FOR_COST, &arena);
+		const char *told = NULL, *other = NULL;
+
+		for (size_t k = 0; k < speed.n_explain; k++)
+			told = told ? told : strstr(speed.explain[k], table[i].speed);
+		for (size_t k = 0; k < cost.n_explain; k++)
+			other = other ? other : strstr(cost.explain[k], table[i].cost);
+		assert_non_null(told);
+		assert_non_null(other);
+		assert_true(cost.resources.cpu <= speed.resources.cpu);
+		assert_true(cost.cpu_cores_for_speed == speed.demand.cpu_cores);
+		assert_true(cost.cpu_cores_limit == speed.cpu_cores_limit);
+		if (table[i].level <= 1)
+			continue;
+		char words[100];
+
+		snprintf(words, sizeof words,
+			"cpu: cpu_for=cost would ask for %u, take %.2f times as long and cost ",
+			(unsigned)cost.resources.cpu, cost.cpu_slowdown / speed.cpu_slowdown);
+		assert_non_null(strstr(told, words));
+		assert_non_null(strstr(told, " % less"));
+		assert_non_null(strstr(other, " % more"));
+	}
+}
+
+static void durations_reach_the_cores_that_the_job_used(void **state)
+{
+	static const struct {
+		double level;
+		double cores[10]; /* ends with 0 */
+	} table[] = {
+		{48, {1, 2, 4, 8, 16, 32, 48, 64}},
+		{6, {1, 2, 4, 6, 8}},
+		{1, {1}},
+		{0.3, {0.5, 1}},
+		{64, {1, 2, 4, 8, 16, 32, 64}},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+		size_t n = 0;
+
+		t = (struct test_runs){0};
+		for (int k = 0; k < 20; k++)
+			test_run_column(test_run_succeeded(&t, NAN, MIB), "cpu_cores",
+				0.999 * table[i].level, table[i].level);
+		struct sizing s = sized(&t, &arena);
+
+		for (; table[i].cores[n] > 0; n++) {
+			double fewer = fmax(1, 0.999 * table[i].level / table[i].cores[n]);
+
+			assert_true(n < s.n_at_cores);
+			assert_true(s.at_cores[n].cores == table[i].cores[n]);
+			assert_true(fabs(s.at_cores[n].seconds / (100 * fewer) - 1) < 0.01);
+		}
+		assert_int_equal(s.n_at_cores, n);
+	}
+}
+
+static void unknown_cores_have_no_durations(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+
+	t = (struct test_runs){0};
+	test_run_succeeded(&t, NAN, MIB);
+	assert_int_equal(sized(&t, &arena).n_at_cores, 0);
+	t = (struct test_runs){0};
+	test_run_succeeded(&t, 16000, MIB)->duration_seconds = NAN;
+	struct sizing s = sized(&t, &arena);
+
+	assert_in_range(s.n_at_cores, 15, AT_CORES_MAX);
+	for (size_t i = 0; i < s.n_at_cores; i++) {
+		assert_true(isnan(s.at_cores[i].seconds));
+		assert_true(i == 0 || s.at_cores[i].cores > s.at_cores[i - 1].cores);
+	}
+}
+
+static void need_is_what_does_not_slow_a_run_down(void **state)
+{
+	static const struct {
+		struct distribution d;
+		double need;
+		bool varied;
+	} table[] = {
+		{{.mean = 6, .min = 6, .p50 = 6, .p95 = 6, .p99 = 6, .max = 6}, 6, false},
+		{{.mean = 6, .min = NAN, .p50 = NAN, .p95 = NAN, .p99 = NAN, .max = NAN}, 6, false},
+		/* half of the time idle */
+		{{.mean = 3, .min = 0, .p50 = 0, .p95 = 6, .p99 = 6, .max = 6}, 6, true},
+		/* 1 % of the time 8 cores, and 4 % between 1 and 8, else 1 */
+		{{.mean = 1.21, .min = 1, .p50 = 1, .p95 = 1, .p99 = 8, .max = 8}, 1.74, true},
+		{{.mean = 1, .min = 1, .p50 = 1, .p95 = 1, .p99 = 1, .max = 1.1}, 1, true},
+		{{.mean = 0, .min = 0, .p50 = 0, .p95 = 0, .p99 = 0, .max = 0}, CORES_MIN, false},
+	};
+	struct parallel p;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		assert_true(cpu_parallel_of(&table[i].d, &p));
+		double need = cpu_parallel_need(&p);
+
+		if (!(fabs(need / table[i].need - 1) < 0.05) || p.varied != table[i].varied)
+			fail_msg("row %zu: %g", i, need);
+		if (need > CORES_MIN)
+			assert_true(cpu_parallel_stretch(&p, need) <= 1.1 * (1 + 1e-3));
 	}
 }
 
@@ -100,27 +393,6 @@ static void stretch_follows_the_shape_over_time(void **state)
 	}
 	assert_false(cpu_parallel_of(&(struct distribution){.mean = NAN}, &p));
 	assert_false(cpu_parallel_of(&(struct distribution){.mean = 1e9}, &p));
-}
-
-/* With only one run the forecast gives a band around its duration. More runs of the same duration
- * make the band narrower. */
-static void the_band_of_one_run_is_not_its_duration(void **state)
-{
-	static struct test_runs t;
-
-	test_run_succeeded(&t, 1, 100 * MIB)->duration_seconds = 100;
-	struct job_profile one = job_profile_of(&t.runs);
-
-	assert_true(one.duration_seconds == 100);
-	assert_true(one.duration_low < 95 && one.duration_high > 105);
-	for (int i = 0; i < 30; i++)
-		test_run_succeeded(&t, 1, 100 * MIB)->duration_seconds = 100;
-	struct job_profile many = job_profile_of(&t.runs);
-
-	assert_true(many.duration_high >= 100 && many.duration_high < one.duration_high);
-	test_run_add(&t, OUTCOME_FAILED);
-	t = (struct test_runs){0};
-	assert_true(isnan(job_profile_of(&t.runs).duration_high));
 }
 
 static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
@@ -171,9 +443,12 @@ static void a_starved_job_is_given_room(void **state)
 	}
 	s = sized(&t, &arena);
 	assert_true(s.demand.cpu_cores >= 0.5 && s.cpu_cores_limit >= 0.6);
-	assert_true(s.at_cores[0].seconds < 0.7 * s.demand.duration_seconds);
+	assert_true(seconds_with(&s, 1) < 0.7 * s.demand.duration_seconds);
+	bool told = false;
+
 	for (size_t i = 0; i < s.n_explain; i++)
-		assert_null(strstr(s.explain[i], "do not slow it down"));
+		told |= strstr(s.explain[i], "threads had to wait for a CPU") != NULL;
+	assert_true(told);
 }
 
 int main(void)
@@ -181,8 +456,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_burst_is_not_a_mean),
 		cmocka_unit_test(unknown_memory_is_no_reason_to_be_slow),
+		cmocka_unit_test(cores_that_are_kept_busy_are_asked_for),
+		cmocka_unit_test(room_shrinks_with_what_is_known),
+		cmocka_unit_test(wider_and_narrower_runs_are_followed),
+		cmocka_unit_test(cores_for_speed_have_their_bounds),
+		cmocka_unit_test(the_price_of_the_other_purpose_is_told),
+		cmocka_unit_test(durations_reach_the_cores_that_the_job_used),
+		cmocka_unit_test(unknown_cores_have_no_durations),
+		cmocka_unit_test(need_is_what_does_not_slow_a_run_down),
 		cmocka_unit_test(stretch_follows_the_shape_over_time),
-		cmocka_unit_test(the_band_of_one_run_is_not_its_duration),
 		cmocka_unit_test(who_waited_for_a_cpu_wanted_more_than_it_got),
 		cmocka_unit_test(a_starved_job_is_given_room),
 	};

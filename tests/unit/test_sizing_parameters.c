@@ -27,6 +27,8 @@ static void what_is_asked_reaches_the_strategy(void **state)
 	} table[] = {
 		{{{NULL}}, {.attempt = 1}},
 		{{{"runs", "2"}, {"risk", "safe"}}, {.runs = 2, .risk = RISK_SAFE, .attempt = 1}},
+		{{{"cpu_for", "cost"}}, {.cpu_for = CPU_FOR_COST, .attempt = 1}},
+		{{{"cpu_for", "speed"}, {"strategy", "tovar"}}, {.attempt = 1}},
 		{{{"input_bytes", "5e9"}, {"attempt", "3"}},
 			{.input_bytes = 5e9, .input_given = true, .attempt = 3}},
 		{{{"input_bytes", "2Gi"}},
@@ -46,6 +48,7 @@ static void what_is_asked_reaches_the_strategy(void **state)
 		assert_true(sizing_parameters_read(&a, &o, &r));
 		assert_int_equal(o.runs, wanted->runs);
 		assert_int_equal(o.risk, wanted->risk);
+		assert_int_equal(o.cpu_for, wanted->cpu_for);
 		assert_int_equal(o.attempt, wanted->attempt);
 		assert_true(o.input_bytes == wanted->input_bytes);
 		assert_int_equal(o.input_given, wanted->input_given);
@@ -77,6 +80,8 @@ static void what_the_strategy_would_ignore_is_refused(void **state)
 		{{{"margin", "0.1"}},
 			{"margin: strategy auto", "[\"max\", \"percentile\", \"krr\", \"vpa\"]"}},
 		{{{"strategy", "krr"}, {"risk", "safe"}}, {"risk: strategy krr", "[\"auto\"]"}},
+		{{{"strategy", "krr"}, {"cpu_for", "cost"}},
+			{"cpu_for: strategy krr", "[\"auto\", \"ponder\", \"tovar\"]"}},
 		{{{"strategy", "baseline"}, {"margin", "0.3"}},
 			{"margin: strategy baseline", "krr"}},
 	};

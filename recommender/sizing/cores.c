@@ -1,0 +1,302 @@
+/* How many cores to ask for, and how long a run takes with other numbers of cores. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "recommender/plausible.h"
+#include "recommender/resource_prices.h"
+#include "recommender/sizing/cpu.h"
+#include "recommender/sizing/cpu_speed.h"
+#include "recommender/sizing/strategy.h"
+#include "recommender/waits.h"
+
+#define RUNS_FOR_CPU 50
+#define FADING       24.0 /* half-life of the weight of a run, in runs */
+/* Minimum memory to assume, also when the peak is unknown, because idle memory must have a price.
+ * If idle memory were free, all numbers of cores up to the number in use would cost the same. The
+ * smallest number would then be chosen. */
+#define MEMORY_LEAST (256 * MIB)
+#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down by a limit */
+
+struct parallelism {
+	size_t n;
+	struct parallel run[RUNS_FOR_CPU]; /* newest first */
+	double weight[RUNS_FOR_CPU];       /* sums to 1 */
+	double fastest[RUNS_FOR_CPU];      /* duration with unlimited cores / measured duration */
+	double possible[RUNS_FOR_CPU];     /* most cores that the run can use; INFINITY = unknown */
+	double mean, most;                 /* cores in use: mean and maximum */
+	double widest; /* most cores that would be in use if no thread had to wait */
+	bool waited;   /* threads of some run had to wait for a CPU */
+};
+
+/* Returns the most cores that a run can use: the most that it used at once or, if only its mean is
+ * known, the CPUs of its machine. INFINITY = unknown. */
+static double widest_possible(const struct parallel *p, const struct run *r)
+{
+	if (p->varied)
+		return cpu_parallel_widest(p);
+	return r->machine_cpus >= 1 ? r->machine_cpus : INFINITY;
+}
+
+static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
+{
+	struct parallelism *p = arena_alloc(arena, sizeof *p);
+	double sum = 0;
+
+	for (size_t i = 0; i < used->n && p->n < RUNS_FOR_CPU; i++) {
+		const struct distribution *d = run_column(&used->run[i], "cpu_cores");
+
+		if (!d || run_cpu_uncertain(&used->run[i]) || !cpu_parallel_of(d, &p->run[p->n]))
+			continue;
+		struct parallel *run = &p->run[p->n];
+
+		run->wanted = waits_cpu_wanted(&used->run[i]);
+		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
+		p->waited |= run->wanted > 1;
+		p->most = fmax(p->most, run->cores[PARALLEL_POINTS - 1]);
+		p->widest = fmax(p->widest, cpu_parallel_widest(run));
+		p->possible[p->n] = widest_possible(run, &used->run[i]);
+		p->weight[p->n] = exp2(-(double)p->n / FADING);
+		sum += p->weight[p->n++];
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		p->weight[i] /= sum;
+		for (size_t k = 0; k < PARALLEL_POINTS; k++)
+			p->mean += p->weight[i] * p->run[i].cores[k] / PARALLEL_POINTS;
+	}
+	return p;
+}
+
+static double mean_stretch(const struct parallelism *p, double cores)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		sum += p->weight[i] * cpu_parallel_stretch(&p->run[i], cores);
+	return sum;
+}
+
+/* Returns the largest slowdown of a run, compared with unlimited cores. */
+static double worst_stretch(const struct parallelism *p, double cores)
+{
+	double worst = 1;
+
+	for (size_t i = 0; i < p->n; i++)
+		worst = fmax(worst, cpu_parallel_stretch(&p->run[i], cores) / p->fastest[i]);
+	return worst;
+}
+
+/* Returns the next candidate. If `whole` is true, the step is at least 1. */
+static double next_cores(double cores, bool whole)
+{
+	return cores + fmax(cpu_speed_step(cores), whole ? 1 : 0);
+}
+
+/* Returns the cores that minimise (cores + waiting) x time. `waiting` is the price of idle memory
+ * and GPUs, in cores. */
+static double cheapest_cores(const struct parallelism *p, double waiting, bool whole)
+{
+	double c = whole ? 1 : 0.25, best = c, best_cost = INFINITY;
+
+	while (c < next_cores(p->widest, whole) + 1) {
+		double cost = (c + waiting) * mean_stretch(p, c);
+
+		if (cost < best_cost * (1 - 1e-9)) {
+			best_cost = cost;
+			best = c;
+		}
+		c = next_cores(c, whole);
+	}
+	return best;
+}
+
+/* Returns the fewest cores with which no run is slowed down, its bursts included. */
+static double cores_for_bursts(const struct parallelism *p)
+{
+	double c = 0.25;
+
+	while (c < p->widest && worst_stretch(p, c) > NOT_SLOWER)
+		c = next_cores(c, false);
+	return c;
+}
+
+static double cores_for_speed(const struct parallelism *p)
+{
+	double need[SPEED_RUNS], widest = 0;
+	size_t n = 0;
+
+	for (; n < p->n && n < SPEED_RUNS; n++) {
+		need[n] = cpu_parallel_need(&p->run[n]);
+		widest = fmax(widest, p->possible[n]);
+	}
+	return cpu_speed_cores(need, n, widest);
+}
+
+/* Returns the cores that suffice for this share of the time of every run. */
+static double cores_for_share(const struct parallelism *p, double share)
+{
+	size_t at = (size_t)fmin(share * PARALLEL_POINTS, PARALLEL_POINTS - 1);
+	double most = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		most = fmax(most, p->run[i].cores[at]);
+	return most;
+}
+
+/* Returns the cores that suffice for this share of the time of all runs together. Newer runs weigh
+ * more. */
+static double cores_for_share_fading(const struct parallelism *p, double share, struct arena *arena)
+{
+	double(*sample)[2] = arena_alloc(arena, p->n * PARALLEL_POINTS * sizeof *sample);
+	size_t n = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < PARALLEL_POINTS; k++, n++) {
+			sample[n][0] = p->run[i].cores[k];
+			sample[n][1] = p->weight[i] / PARALLEL_POINTS;
+		}
+	qsort(sample, n, sizeof *sample, stats_ascending);
+	for (size_t i = 0; i < n; i++) {
+		sum += sample[i][1];
+		if (sum >= share)
+			return sample[i][0];
+	}
+	return sample[n - 1][0];
+}
+
+/* Numbers of cores for one purpose. */
+struct choice {
+	double fraction, whole;
+};
+
+/* Tells the price of the other purpose, in time and in reserved cores and memory. */
+static void explain_other(struct sizing *s, const struct parallelism *p, enum cpu_for other,
+	const struct choice *own, const struct choice *its, double waiting, struct arena *arena)
+{
+	double longer = mean_stretch(p, its->whole) / mean_stretch(p, own->whole);
+	double dearer = longer * (its->whole + waiting) / (own->whole + waiting);
+
+	if (its->whole == own->whole)
+		sizing_explain(s, arena, "cpu: cpu_for=%s would ask for as many",
+			sizing_cpu_for_name(other));
+	else
+		sizing_explain(s, arena,
+			"cpu: cpu_for=%s would ask for %g, take %.2f times as long and cost %.0f %% %s",
+			sizing_cpu_for_name(other), its->whole, longer, 100 * fabs(dearer - 1),
+			dearer < 1 ? "less" : "more");
+}
+
+/* `for_speed`: exact number of cores for speed. */
+static void size_by_purpose(struct sizing *s, const struct parallelism *p, double for_speed,
+	enum cpu_for purpose, struct arena *arena)
+{
+	double memory = fmax(s->demand.memory_bytes, MEMORY_LEAST);
+	double waiting = memory / (1024 * MIB) * GIB_IN_CORES;
+	char n[WORDING_MAX];
+
+	if (s->demand.gpus > 0)
+		waiting += s->demand.gpus * GPU_IN_CORES;
+
+	struct choice choice[CPU_FOR_COUNT] = {
+		[CPU_FOR_SPEED] = {cpu_speed_fraction(for_speed),
+			(double)cpu_speed_whole(for_speed)},
+		[CPU_FOR_COST] = {cheapest_cores(p, waiting, false),
+			cheapest_cores(p, waiting, true)},
+	};
+	const struct choice *own = &choice[purpose];
+
+	s->demand.cpu_cores = own->fraction;
+	s->resources.cpu = (uint64_t)own->whole;
+	sizing_explain(s, arena,
+		"cpu %llu: %s kept %.2f cores busy on average, %.2f at most%s; %g cores are %s",
+		(unsigned long long)s->resources.cpu, wording_runs(n, p->n), p->mean, p->most,
+		p->waited ? ", and threads had to wait for a CPU" : "", own->fraction,
+		purpose == CPU_FOR_COST ?
+			"those with which a run costs least" :
+			"expected to be enough for the next run not to take over 10 % longer");
+	explain_other(s, p, purpose == CPU_FOR_COST ? CPU_FOR_SPEED : CPU_FOR_COST, own,
+		&choice[CPU_FOR_COUNT - 1 - purpose], waiting, arena);
+}
+
+static void size_by_share(struct sizing *s, const struct sizing_method *m,
+	const struct parallelism *p, const struct sizing_options *options, struct arena *arena)
+{
+	double share =
+		m->uses_percentile && options->percentile > 0 ? options->percentile : m->cpu_share;
+	double cores = m->cpu_fades ? 1.15 * cores_for_share_fading(p, share, arena) :
+				      cores_for_share(p, share);
+	char n[WORDING_MAX];
+
+	s->demand.cpu_cores = fmax(cores, 0.01);
+	s->resources.cpu = (uint64_t)fmax(1, ceil(s->demand.cpu_cores));
+	sizing_explain(s, arena, "cpu %llu: %.2f cores suffice for %g %% of the time of %s%s",
+		(unsigned long long)s->resources.cpu, m->cpu_fades ? cores / 1.15 : cores,
+		100 * share, wording_runs(n, p->n),
+		m->cpu_fades ? ", newer ones counting more; plus 15 %" : "");
+}
+
+static void explain_at_cores(struct sizing *s, struct arena *arena)
+{
+	AUTO(buf_done) struct buf words = BUF_MAX(400);
+	char seconds[WORDING_MAX];
+
+	if (isnan(s->demand.duration_seconds))
+		return;
+	for (size_t i = 0; i < s->n_at_cores; i++)
+		buf_addf(&words, "%s%s with %g", i ? ", " : "",
+			wording_seconds(seconds, s->at_cores[i].seconds), s->at_cores[i].cores);
+	sizing_explain(s, arena, "duration by cores: %s", buf_text(&words));
+}
+
+/* Fills at_cores: the powers of two up to the first one that a run cannot fill, and the numbers of
+ * cores that are asked for. */
+static void forecast_at_cores(struct sizing *s, const struct parallelism *p)
+{
+	const double own[] = {s->demand.cpu_cores, (double)s->resources.cpu};
+	double cores[AT_CORES_MAX], c = 1;
+	size_t n = 0;
+
+	for (; n < ARRAY_LEN(own); n++)
+		cores[n] = own[n];
+	cores[n++] = c;
+	while (n < AT_CORES_MAX && (c < p->widest || c < own[0]))
+		cores[n++] = c *= 2;
+	qsort(cores, n, sizeof *cores, stats_ascending);
+	for (size_t i = 0; i < n; i++) {
+		if (i && cores[i] <= cores[i - 1])
+			continue;
+		s->at_cores[s->n_at_cores].cores = cores[i];
+		s->at_cores[s->n_at_cores++].seconds =
+			s->demand.duration_seconds * mean_stretch(p, cores[i]);
+	}
+}
+
+void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
+	const struct sizing_options *options, struct arena *arena)
+{
+	struct parallelism *p = parallelism_of(used, arena);
+	char n[WORDING_MAX];
+	double for_speed;
+
+	if (!p->n && s->uncertain_cpu) {
+		sizing_explain(s, arena, "cpu: unknown, the CPU time of %s is too uncertain",
+			wording_runs(n, s->uncertain_cpu));
+		return;
+	}
+	if (!p->n) {
+		sizing_explain(s, arena, "cpu: unknown, no CPU time was measured in %s",
+			wording_runs(n, used->n));
+		return;
+	}
+	for_speed = cores_for_speed(p);
+	if (m->cpu_share > 0)
+		size_by_share(s, m, p, options, arena);
+	else
+		size_by_purpose(s, p, for_speed, options->cpu_for, arena);
+	s->cpu_cores_for_speed = cpu_speed_fraction(for_speed);
+	s->cpu_slowdown = mean_stretch(p, (double)s->resources.cpu);
+	s->cpu_cores_limit =
+		fmax(fmax(s->demand.cpu_cores, s->cpu_cores_for_speed), cores_for_bursts(p));
+	forecast_at_cores(s, p);
+	explain_at_cores(s, arena);
+}

@@ -1,0 +1,120 @@
+#include "recommender/sizing/cpu_speed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recommender/run.h"
+#include "recommender/sizing/cpu.h"
+
+/* The constants below were chosen on half of the labels of four public traces, and hold on the other
+ * half (tests/bench/cpu.c): at most 2 % of the runs are slowed down. */
+#define SLOWED_PRICE 105.0 /* price of a slowed run, in cores for the time of the run */
+/* Mean distance of the logarithms from their median before any run was seen. It counts as half a
+ * run. */
+#define SPREAD_EXPECTED  1.0
+#define SPREAD_RUNS      0.5
+#define SPREAD_MIN       0.005
+#define SLOWED_FROM      1.15 /* 10 %, and 5 % that rounding adds to the cores on average */
+#define ROOM_MAX         4.0  /* most room after one run, as a multiple of its cores */
+#define ONE_CORE         1.05 /* a busy thread; the part above 1 comes from coarse readings */
+#define ONE_CORE_UNKNOWN 10   /* a job of one core gets room up to a core during so many runs */
+
+#define FALL_RUNS   5 /* runs on either side of a fall, at least */
+#define FALL_FACTOR 1.1
+
+static double smallest(const double *v, size_t n)
+{
+	double ret = INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		ret = fmin(ret, v[i]);
+	return ret;
+}
+
+static double largest(const double *v, size_t n)
+{
+	double ret = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ret = fmax(ret, v[i]);
+	return ret;
+}
+
+/* Returns the number of runs since the need fell: all of these needed less than all runs before. */
+static size_t since_fall(const double *need, size_t n)
+{
+	for (size_t i = FALL_RUNS; i + FALL_RUNS <= n; i++)
+		if (largest(need, i) * FALL_FACTOR < smallest(need + i, n - i))
+			return i;
+	return n;
+}
+
+/* Returns the mean distance of the logarithms from their median. `sorted` is ascending. */
+static double spread_of(const double *sorted, size_t n)
+{
+	double middle = log(sorted[n / 2]), sum = SPREAD_EXPECTED * SPREAD_RUNS;
+
+	if (n % 2 == 0)
+		middle = (middle + log(sorted[n / 2 - 1])) / 2;
+	for (size_t i = 0; i < n; i++)
+		sum += fabs(log(sorted[i]) - middle);
+	return fmax(sum / ((double)n - 1 + SPREAD_RUNS), SPREAD_MIN);
+}
+
+/* Returns the cores with the least price, as a multiple of the widest run. With c cores the price is
+ *
+ * 	c + SLOWED_PRICE / (n + 1) x (widest / (SLOWED_FROM x c)) ^ (1 / spread)
+ */
+static double room_for_wider(double widest, size_t n, double spread)
+{
+	double power = 1 / spread;
+	double price = SLOWED_PRICE * power / ((double)(n + 1) * widest);
+
+	return fmax(1, pow(price * pow(SLOWED_FROM, -power), 1 / (power + 1)));
+}
+
+double cpu_speed_cores(const double *need, size_t n, double widest)
+{
+	double sorted[SPEED_RUNS], most, cores;
+
+	n = since_fall(need, n);
+	memcpy(sorted, need, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, stats_ascending);
+	most = sorted[n - 1];
+	cores = most * room_for_wider(most, n, spread_of(sorted, n));
+	if (most > ONE_CORE)
+		return fmax(most, fmin(fmin(cores, ROOM_MAX * most), widest));
+	if (n < ONE_CORE_UNKNOWN)
+		return fmax(most, fmin(fmin(cores, 1), widest));
+	/* Many of these jobs are idle most of the time. Of twenty runs, one may be slowed down. */
+	return n == SPEED_RUNS ? sorted[n - 2] : most;
+}
+
+double cpu_speed_step(double cores)
+{
+	if (cores >= 64)
+		return ceil(cores / 16);
+	if (cores >= 16)
+		return 1;
+	return cores < 8 ? 0.25 : 0.5;
+}
+
+static double nearest(double cores, double step)
+{
+	double ret = round(cores / step) * step;
+
+	return ret * CPU_SLOWED < cores ? ceil(cores / step) * step : ret;
+}
+
+uint64_t cpu_speed_whole(double cores)
+{
+	return (uint64_t)fmax(1, nearest(cores, 1));
+}
+
+double cpu_speed_fraction(double cores)
+{
+	double fraction = fmax(0.25, nearest(cores, fmin(cpu_speed_step(cores), 1)));
+
+	return fmin(fraction, (double)cpu_speed_whole(cores));
+}

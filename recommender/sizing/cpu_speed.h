@@ -1,0 +1,33 @@
+/* Cores that keep the next run of a job from being slowed down. Private to recommender/.
+ *
+ * The next run needs more than the widest of n runs with a probability of 1 / (n + 1), if runs come
+ * in no order. How much more, follows from the spread of the runs: beyond the widest run, the
+ * probability falls with the power 1 / spread of the cores. A slowed run has a fixed price, and the
+ * cores with the least expected price are chosen. A job of few cores therefore gets room for a much
+ * wider run, and a job of many cores gets little.
+ *
+ * Only the runs since the use last fell count, and the newest 20 at most. A job that never used more
+ * than one core gets no more than one. */
+#ifndef RECOMMENDER_SIZING_CPU_SPEED_H
+#define RECOMMENDER_SIZING_CPU_SPEED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPEED_RUNS 20
+
+/* need: fewest cores that do not slow each run down (cpu_parallel_need), newest first, n from 1 to
+ * SPEED_RUNS. widest: more cores are of no use; INFINITY = unknown. Returns an exact number. */
+double cpu_speed_cores(const double *need, size_t n, double widest);
+
+/* Round a number of cores to a whole number (at least 1), and to a number for systems that accept
+ * fractions (at least a quarter). The result is the nearest one, or the next larger one if the
+ * nearest is more than 10 % too small. A fraction is never above the whole number. */
+uint64_t cpu_speed_whole(double cores);
+double cpu_speed_fraction(double cores);
+
+/* Returns the distance between the numbers of cores that are worth asking for: 0.25 below 8 cores, 0.5
+ * below 16, 1 below 64, then a sixteenth of the cores. */
+double cpu_speed_step(double cores);
+
+#endif

@@ -1,0 +1,51 @@
+/* Forecast of the duration of a job's next run. Private to recommender/.
+ *
+ * Several guesses are made before each run: the median of the last five durations, the last one, the
+ * median of the last twenty and, if the input size is known, durations of runs with the same and with
+ * similar inputs, and a power of the input. The guess with the smallest errors so far is the forecast.
+ * An error is the logarithm of duration / guess, and newer errors weigh more.
+ *
+ * The range is made of the errors that the forecast made before the earlier runs. Few errors have no
+ * percentiles, so the range is then a multiple of their mean size. From nine errors on it lies
+ * between two of them. How far inside, follows from how often the range held so far: it becomes wider
+ * after each run outside, and narrower after the others, so that four of five are inside in the long
+ * run, also where durations drift (adaptive conformal inference, Gibbs and Candes 2021).
+ *
+ * tests/bench/cpu.c measures how often the range holds. */
+#ifndef RECOMMENDER_SIZING_DURATION_H
+#define RECOMMENDER_SIZING_DURATION_H
+
+#include <stddef.h>
+
+#include "recommender/run.h"
+
+#define DURATION_RUNS_MAX  200 /* newest runs that are used */
+#define DURATION_RANGE_MIN 4   /* earlier runs from which on a range is told */
+#define DURATION_ERRORS    50  /* newest errors that make the range */
+
+struct duration_forecast {
+	double seconds;                /* NaN = unknown */
+	double low, high;              /* 80 % of runs are expected between; NaN = not told */
+	size_t runs;                   /* earlier runs */
+	size_t n;                      /* errors */
+	double error[DURATION_ERRORS]; /* ascending */
+};
+
+/* One earlier run. input: bytes; NaN = unknown. seconds > 0. */
+struct duration_seen {
+	double seconds, input;
+};
+
+/* `seen`: oldest first. `input`: of the next run; NaN = unknown. */
+struct duration_forecast duration_forecast(const struct duration_seen *seen, size_t n,
+	double input);
+
+/* Forecast from successful runs, newest first. The input of a run is the announced one or, if no run
+ * announced any, the bytes that it read. */
+struct duration_forecast duration_forecast_of(const struct runs *used, double input);
+
+/* Returns a quantile of the duration, also with fewer runs than a range needs. `share` is above 0
+ * and below 1. NaN = no earlier run. */
+double duration_quantile(const struct duration_forecast *f, double share);
+
+#endif
