@@ -457,6 +457,7 @@ static double scale_odds(double p, double factor)
 
 /* Beyond the inputs seen, failures are more likely than the ratios tell. On the public sources, the
  * odds grew with the square of input / largest input, and with smallest input / input. */
+#define ODDS_BELOW_MOST 4.0 /* a smaller input seldom needs more */
 static double odds_beyond_inputs(const struct sizer *s)
 {
 	double least = INFINITY, most = 0;
@@ -469,7 +470,7 @@ static double odds_beyond_inputs(const struct sizer *s)
 		return 1;
 	if (s->input > most)
 		return (s->input / most) * (s->input / most);
-	return s->input < least ? least / s->input : 1;
+	return s->input < least ? fmin(least / s->input, ODDS_BELOW_MOST) : 1;
 }
 
 /* The odds of a failure are these many times the odds that the ratios tell. */

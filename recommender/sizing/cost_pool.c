@@ -2,6 +2,7 @@
  * once. The cost of each candidate then takes constant time. */
 #include "recommender/sizing/cost_pool.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -40,6 +41,8 @@ static bool merge_stretches(struct cost_pool *p)
 void cost_pool_sort(struct cost_pool *p)
 {
 	struct weighted_value *home = p->atom;
+
+	assert(p->n > 0);
 
 	while (!merge_stretches(p)) {
 		struct weighted_value *merged = p->spare;

@@ -47,6 +47,38 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	}
 }
 
+static int most_frequent_first(const void *a, const void *b)
+{
+	const struct ending_code *left = a, *right = b;
+
+	return (left->runs < right->runs) - (left->runs > right->runs);
+}
+
+/* Where the newest two or more runs failed under smaller limits than any run that succeeded, the
+ * smaller limit may be the reason: a program that sizes itself by its limit fails without a kill.
+ * Returns the smallest limit under which a run succeeded, or NaN. */
+static double limit_before_failures(const struct runs *runs)
+{
+	double failed = NAN, fitted = NAN;
+	size_t n = 0;
+	bool newest = true;
+
+	for (size_t i = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
+		const struct run *r = &runs->run[i];
+
+		if (r->outcome == OUTCOME_RUNNING || !(r->memory_limit_bytes > 0))
+			continue;
+		newest = newest && r->outcome != OUTCOME_SUCCEEDED;
+		if (newest) {
+			failed = fmax(failed, r->memory_limit_bytes);
+			n++;
+		} else if (r->outcome == OUTCOME_SUCCEEDED) {
+			fitted = fmin(fitted, r->memory_limit_bytes);
+		}
+	}
+	return n >= 2 && failed < fitted ? fitted : (double)NAN;
+}
+
 struct endings endings_of(const struct runs *runs)
 {
 	struct endings e = {
@@ -89,51 +121,72 @@ struct endings endings_of(const struct runs *runs)
 			break;
 		}
 	}
+	qsort(e.code, e.n_codes, sizeof e.code[0], most_frequent_first);
+	e.died_at = fmax(e.died_at, limit_before_failures(runs));
 	return e;
 }
 
-/* The newest ended runs that met their limit, without a run between them that fitted. */
-struct streak {
-	size_t killed, at_limit;
-	double first_limit, last_limit; /* of the oldest and the newest of them, bytes */
+/* The newest ended runs. */
+struct newest {
+	size_t at_limit; /* met their limit without a kill, and no run between them fitted */
+	double first_limit, last_limit; /* of the oldest and the newest of these, bytes */
+	size_t killed;                  /* among the newest KILLED_OF */
+	size_t failed;                  /* in a row: neither succeeded nor killed for memory */
+	double killed_limit;            /* of the newest kill; NaN = unknown */
 };
 
-static struct streak newest_streak(const struct runs *runs)
+#define KILLED_OF    6
+#define KILLED_AGAIN 3
+#define FAILED_AGAIN 3
+
+static struct newest look_at_newest(const struct runs *runs)
 {
-	struct streak s = {0};
+	struct newest n = {.killed_limit = NAN};
+	bool only_failed = true, none_fitted = true;
 
-	for (size_t i = 0; i < runs->n; i++) {
-		struct evidence e = evidence_of(&runs->run[i]);
+	for (size_t i = 0, ended = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
+		const struct run *r = &runs->run[i];
+		struct evidence e = evidence_of(r);
 
-		if (e.memory == MEMORY_PEAK)
-			break;
-		if (e.memory != MEMORY_AT_LEAST)
+		if (r->outcome == OUTCOME_RUNNING)
 			continue;
-		if (!s.killed && !s.at_limit)
-			s.last_limit = e.at_least;
-		s.first_limit = e.at_least;
-		s.killed += e.killed;
-		s.at_limit += !e.killed;
+		if (e.killed && ended < KILLED_OF) {
+			n.killed++;
+			n.killed_limit = isnan(n.killed_limit) ? e.at_least : n.killed_limit;
+		}
+		only_failed = only_failed && r->outcome != OUTCOME_SUCCEEDED && !e.killed;
+		n.failed += only_failed;
+		none_fitted = none_fitted && e.memory != MEMORY_PEAK;
+		if (none_fitted && e.memory == MEMORY_AT_LEAST && !e.killed) {
+			n.last_limit = n.at_limit ? n.last_limit : e.at_least;
+			n.first_limit = e.at_least;
+			n.at_limit++;
+		}
+		ended++;
 	}
-	return s;
+	return n;
 }
 
-#define KILLED_AGAIN 3    /* runs in a row */
 #define LIMIT_RAISED 1.05 /* a larger limit than this many times another was raised */
 
 static void warn_of_limits(struct sizing *s, const struct runs *runs, struct arena *arena)
 {
-	struct streak newest = newest_streak(runs);
+	struct newest newest = look_at_newest(runs);
 	const struct endings *e = &s->endings;
 	char limit[WORDING_MAX], first[WORDING_MAX];
 
-	wording_bytes(limit, newest.last_limit);
-	wording_bytes(first, newest.first_limit);
 	if (newest.killed >= KILLED_AGAIN)
 		warnings_add(&s->warnings, arena, WARNING_KILLED_AGAIN, newest.killed,
-			"The newest %zu runs were all killed for memory, the last one at %s: look "
-			"for a leak, or for an input that is far larger than before.",
-			newest.killed, limit);
+			"Of the newest %d runs, %zu were killed for memory: look for a leak, for an "
+			"input that is far larger than before, or for a machine that is too full.",
+			KILLED_OF, newest.killed);
+	if (newest.failed >= FAILED_AGAIN)
+		warnings_add(&s->warnings, arena, WARNING_NEWEST_RUNS_FAILED, newest.failed,
+			"The newest %zu runs failed, or did not end in a known way: look for the reason "
+			"before a smaller request is used.",
+			newest.failed);
+	wording_bytes(limit, newest.last_limit);
+	wording_bytes(first, newest.first_limit);
 	if (e->killed && isnan(e->limit_killed))
 		warnings_add(&s->warnings, arena, WARNING_KILLED_FOR_MEMORY, e->killed,
 			"The kernel killed %zu run%s, or a process of it, because memory ran out. "
@@ -189,6 +242,12 @@ static void warn_of_failed(struct sizing *s, const struct runs *used, struct are
 void endings_warn(struct sizing *s, const struct runs *runs, const struct runs *used,
 	struct arena *arena)
 {
+	if (!(s->demand.memory_bytes > 0))
+		warnings_add(&s->warnings, arena, WARNING_MEMORY_UNKNOWN, 0,
+			"The memory of no run is known, so the answer has none.");
+	if (!(s->demand.cpu_cores > 0))
+		warnings_add(&s->warnings, arena, WARNING_CPU_UNKNOWN, 0,
+			"The CPU time of no run is known, so the answer has no CPU.");
 	warn_of_limits(s, runs, arena);
 	warn_of_failed(s, used, arena);
 }

@@ -9,7 +9,7 @@
 struct endings endings_of(const struct runs *runs);
 
 /* Adds the warnings about runs that were killed, met a limit, or used more than the successful ones.
- * Reads s->endings. `used`: the successful runs. */
+ * Reads s->endings and s->demand. `used`: the successful runs. */
 void endings_warn(struct sizing *s, const struct runs *runs, const struct runs *used,
 	struct arena *arena);
 

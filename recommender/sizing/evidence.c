@@ -11,6 +11,8 @@
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* as Linux numbers them */
 #define EXIT_CODE_TIMEOUT 124
 
+#define KILLED_FAR_BELOW 0.9 /* of the limit */
+
 static bool was_cut(const struct run *r)
 {
 	if (r->outcome != OUTCOME_FAILED)
@@ -45,6 +47,20 @@ static bool met_its_limit(const struct run *r)
 	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
 }
 
+/* Returns the bound that a kill tells: the limit, where the run was at it. The collectors set the
+ * peak to the limit when the kernel killed in the run's own group. A peak far below the limit says
+ * that another limit was met, such as that of the machine or of a child group: then the peak is the
+ * bound. */
+static double killed_at(const struct run *r)
+{
+	double peak = fmax(run_needs_memory(r), run_peak(r, "memory_cgroup_peak_bytes"));
+	double events = fmax(run_total(r, "memory_max_events"), run_total(r, "memory_oom_events"));
+
+	if (events > 0 || !(peak < KILLED_FAR_BELOW * r->memory_limit_bytes))
+		return run_needs_killed_at(r);
+	return peak;
+}
+
 struct evidence evidence_of(const struct run *r)
 {
 	struct evidence e = {
@@ -56,8 +72,10 @@ struct evidence evidence_of(const struct run *r)
 	if (r->outcome == OUTCOME_RUNNING || r->outcome == OUTCOME_INTERRUPTED)
 		return e;
 	e.killed = r->outcome == OUTCOME_OOM_KILLED || run_total(r, "oom_kills") > 0;
-	if (e.killed || met_its_limit(r))
-		e.at_least = fmax(run_needs_killed_at(r), e.killed ? (double)NAN : e.peak);
+	if (e.killed)
+		e.at_least = killed_at(r);
+	else if (met_its_limit(r))
+		e.at_least = fmax(run_needs_killed_at(r), e.peak);
 	if (e.at_least > 0)
 		e.memory = MEMORY_AT_LEAST;
 	else if (r->outcome == OUTCOME_SUCCEEDED)

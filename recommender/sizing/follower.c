@@ -7,7 +7,8 @@
 #include "recommender/run_labels.h"
 #include "recommender/sizing/evidence.h"
 
-#define RUNS_SEEN 20 /* newest runs to look at */
+#define RUNS_SEEN 200 /* newest runs to look at: while a job is held, all its limits are equal */
+#define RUNS_FREE 20  /* newest runs of which none may have met its limit */
 
 /* Two limits must differ by a twentieth, three or more by a twenty-fifth. Otherwise the noise of the
  * peaks could look like a share. */
@@ -18,12 +19,19 @@
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
 #define MUCH_SLOWER       1.5 /* duration / shortest duration */
+/* A job that grows, and whose limit was raised with it, looks like a follower too. So the limit is not
+ * lowered by more than this at once: under the newest limit, its next run tells which of both it
+ * is. */
+#define LOWERED_MOST 1.6
+#define SAME_INPUT   1.02
 
-struct seen {
+struct shares_seen {
 	size_t runs, limits; /* limits: number of different ones */
 	double share_low, share_high, limit_low, limit_high;
-	double killed_at; /* largest limit under which a run was killed */
-	double shortest;  /* seconds */
+	double newest_limit;
+	bool met_limit;  /* one of the newest runs met its limit: it needs more than it got */
+	double shortest; /* seconds */
+	double input_low, input_high;
 };
 
 static bool usable(const struct run *r, const struct evidence *e)
@@ -32,20 +40,26 @@ static bool usable(const struct run *r, const struct evidence *e)
 	       r->memory_limit_bytes > 0;
 }
 
-static struct seen look_at(const struct runs *runs)
+static struct shares_seen look_at(const struct runs *runs)
 {
-	struct seen s = {.share_low = INFINITY, .limit_low = INFINITY, .shortest = INFINITY};
+	struct shares_seen s = {.share_low = INFINITY,
+		.limit_low = INFINITY,
+		.shortest = INFINITY,
+		.input_low = NAN,
+		.input_high = NAN};
 	double last = 0;
 
 	for (size_t i = 0; i < runs->n && s.runs < RUNS_SEEN; i++) {
 		const struct run *r = &runs->run[i];
 		struct evidence e = evidence_of(r);
 
-		if (e.killed)
-			s.killed_at = fmax(s.killed_at, e.at_least);
+		s.met_limit |= i < RUNS_FREE && e.memory == MEMORY_AT_LEAST && !usable(r, &e);
 		if (!usable(r, &e))
 			continue;
 		s.runs++;
+		s.newest_limit = s.newest_limit > 0 ? s.newest_limit : r->memory_limit_bytes;
+		s.input_low = fmin(s.input_low, r->input_bytes);
+		s.input_high = fmax(s.input_high, r->input_bytes);
 		s.limits += r->memory_limit_bytes < last || r->memory_limit_bytes > last;
 		last = r->memory_limit_bytes;
 		s.limit_low = fmin(s.limit_low, last);
@@ -58,7 +72,7 @@ static struct seen look_at(const struct runs *runs)
 	return s;
 }
 
-static bool follows(const struct seen *s)
+static bool follows(const struct shares_seen *s)
 {
 	double limits = log(s->limit_high / s->limit_low);
 	double shares = log(s->share_high / s->share_low);
@@ -86,13 +100,15 @@ static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 	return false;
 }
 
-struct follower follower_of(const struct runs *runs)
+struct limit_follower follower_of(const struct runs *runs)
 {
-	struct seen s = look_at(runs);
-	struct follower f = {0};
+	struct shares_seen s = look_at(runs);
+	struct limit_follower f = {0};
 	size_t left = s.runs;
 
-	if (!s.runs || !(share_option(runs, f.option) || follows(&s)))
+	if (!s.runs || s.met_limit || s.input_high > SAME_INPUT * s.input_low)
+		return f;
+	if (!share_option(runs, f.option) && !follows(&s))
 		return f;
 	f.enough = INFINITY;
 	for (size_t i = 0; left; i++) {
@@ -102,8 +118,8 @@ struct follower follower_of(const struct runs *runs)
 		if (!usable(r, &e))
 			continue;
 		left--;
-		if (r->memory_limit_bytes > s.killed_at &&
-			!(run_duration(r) > MUCH_SLOWER * s.shortest))
+		if (!(run_duration(r) > MUCH_SLOWER * s.shortest) &&
+			r->memory_limit_bytes * LOWERED_MOST >= s.newest_limit)
 			f.enough = fmin(f.enough, r->memory_limit_bytes);
 	}
 	if (isinf(f.enough))

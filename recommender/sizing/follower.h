@@ -1,6 +1,8 @@
 /* Jobs that use a constant share of the memory that they get: Java heaps sized in per cent, Spark
  * executors, caches, databases. Their peaks say nothing about their need: each larger limit is
- * followed by a larger peak. */
+ * followed by a larger peak.
+ *
+ * A job whose newest runs met their limit, or whose announced inputs differ, is no follower. */
 #ifndef RECOMMENDER_SIZING_FOLLOWER_H
 #define RECOMMENDER_SIZING_FOLLOWER_H
 
@@ -9,18 +11,18 @@
 #define FOLLOWER_OPTION_MAX 32
 
 /* What was seen of the newest runs that succeeded under a memory limit. */
-struct follower {
+struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
 	double share_low, share_high; /* peak / limit */
 	double limit_low, limit_high; /* bytes */
-	/* The smallest limit, bytes, under which runs succeeded undisturbed: without a kill, and
-	 * not much slower than the others. It is above every limit under which one was killed. */
+	/* The smallest limit, bytes, under which runs succeeded undisturbed: not much slower than
+	 * the others. It is not far below the newest limit. */
 	double enough;
 	/* The option of the command line that says so, or "". Then one limit is enough to see. */
 	char option[FOLLOWER_OPTION_MAX];
 };
 
 /* `runs`: newest first, all outcomes. */
-struct follower follower_of(const struct runs *runs);
+struct limit_follower follower_of(const struct runs *runs);
 
 #endif

@@ -139,30 +139,50 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 	}
 }
 
-/* Never asks for less than what a run had when it died at a limit. */
-static void keep_above_the_dead(struct sizing *s, struct arena *arena)
+/* A limit kills the run, usually without a retry with more memory. The limit therefore covers the
+ * largest observed peak, even above the request. It also covers the kernel memory of a control
+ * group: page tables, kernel stacks, sockets, names of files. */
+#define LIMIT_SHARE 1.05
+#define LIMIT_MORE  (16 * MIB)
+
+/* Memory that a run had when it died at a limit is a lower bound. Where nothing else is known, it
+ * gets this much more, because it would have gone on. */
+#define ABOVE_THE_DEAD 1.1
+
+/* Returns the least to ask for because of runs that died at a limit. NaN = no bound. */
+static double least_of_the_dead(const struct sizing *s, const struct replayed *f)
+{
+	double died_at = s->endings.died_at;
+
+	return f->learnt || f->after_oom > 0 ? died_at + MIB :
+					       fmax(ABOVE_THE_DEAD * died_at, died_at + LIMIT_MORE);
+}
+
+static void explain_the_dead(struct sizing *s, struct arena *arena)
 {
 	char had[WORDING_MAX];
 
-	if (!(s->endings.died_at > 0) || s->demand.memory_bytes > s->endings.died_at)
-		return;
-	s->demand.memory_bytes = s->endings.died_at + MIB;
+	/* The estimator knows nothing of these runs. */
+	s->memory_too_small = s->memory_expected_waste = NAN;
+	s->memory_low = s->memory_high = NAN;
 	sizing_explain(s, arena,
-		"memory: a run had %s when it died at a limit of memory or time, so more is asked for",
+		"memory: runs died at a limit of memory or time with %s, or failed below that limit, so "
+		"more is asked for",
 		wording_bytes(had, s->endings.died_at));
 }
 
 /* Holds the request where the job uses a share of what it gets (follower.h). Returns false when the
  * job does not, or when a kill decides. */
 static bool hold_follower(struct sizing *s, const struct runs *runs, const struct replayed *f,
-	struct arena *arena)
+	size_t attempt, struct arena *arena)
 {
-	struct follower seen = follower_of(runs);
+	struct limit_follower seen = follower_of(runs);
 	char low[WORDING_MAX], high[WORDING_MAX], enough[WORDING_MAX];
 
-	if (!seen.runs || f->after_oom > 0)
+	if (!seen.runs || f->after_oom > 0 || seen.enough <= s->endings.died_at)
 		return false;
-	s->demand.memory_bytes = s->memory_bytes_limit = seen.enough;
+	s->demand.memory_bytes = s->memory_bytes_limit =
+		ldexp(seen.enough, attempt > 1 ? (int)attempt - 1 : 0);
 	s->memory_too_small = s->memory_expected_waste = NAN;
 	s->memory_low = s->memory_high = NAN;
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
@@ -327,12 +347,6 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 			input / largest);
 }
 
-/* A limit kills the run, usually without a retry with more memory. The limit therefore covers the
- * largest observed peak, even above the request. It also covers the kernel memory of a control
- * group: page tables, kernel stacks, sockets, names of files. */
-#define LIMIT_SHARE 1.05
-#define LIMIT_MORE  (16 * MIB)
-
 void sizing_limit_memory(struct sizing *s, const struct runs *used, double least)
 {
 	double seen = fmax(run_needs_summary(used, run_needs_memory).max, least);
@@ -396,6 +410,21 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 	return fmin(allocation, ALLOCATION_MAX);
 }
 
+/* Returns the demand of an attempt. After kills in the newest runs, after_oom is the answer to the
+ * second attempt, since the first is one of these runs. */
+static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
+	double least, const struct sizing_options *options)
+{
+	size_t attempt = options->attempt > 1 ? options->attempt : 1;
+	double after_oom = attempt > 2 ? ldexp(f->after_oom, (int)attempt - 2) : f->after_oom;
+
+	first = fmax(first, least);
+	if (attempt > 1 && first > 0)
+		first = f->learnt ? allocation_of_attempt(rule, f->state, first, attempt) :
+				    ldexp(first, (int)attempt - 1);
+	return fmin(fmax(first, after_oom), ALLOCATION_MAX);
+}
+
 static void tell_attempts(struct sizing *s, const struct sizing_rule *rule, void *state,
 	double first)
 {
@@ -433,16 +462,15 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 {
 	const struct sizing_rule *rule = sizing_rule_of(m, options->risk);
 	struct rule_options rule_options = sizing_rule_options(rule, options);
-	double input = sizing_next_input(options), first;
+	double input = sizing_next_input(options), least;
 	struct replayed f;
 
 	rule_options.prior = neighbours_prior(options->neighbours);
 	replay_runs(&f, rule, &rule_options, runs, used, run_needs_memory, REPLAY_SCORED);
-	first = rule->allocate(f.state, input);
-	if (f.learnt && options->attempt > 1)
-		first = allocation_of_attempt(rule, f.state, first, options->attempt);
-	s->demand.memory_bytes = fmin(fmax(first, f.after_oom), ALLOCATION_MAX);
-	if (!(s->demand.memory_bytes > 0) && !(s->endings.died_at > 0)) {
+	least = least_of_the_dead(s, &f);
+	s->demand.memory_bytes =
+		demand_of(rule, &f, rule->allocate(f.state, input), least, options);
+	if (!(s->demand.memory_bytes > 0)) {
 		char n[WORDING_MAX];
 
 		s->demand.memory_bytes = NAN;
@@ -451,17 +479,19 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 		replay_done(&f);
 		return;
 	}
-	keep_above_the_dead(s, arena);
 	s->resources.memory = sizing_round_up(s->demand.memory_bytes);
 	sizing_judge_memory(s, &f, !m->rule, runs, used, input);
+	if (s->demand.memory_bytes <= least)
+		explain_the_dead(s, arena);
 	if (!m->rule && !isnan(input) && all_announced(used))
-		limit_for_input(s, f.after_oom);
+		limit_for_input(s, fmax(f.after_oom, s->endings.died_at));
 	else
 		sizing_limit_memory(s, used,
-			fmax(f.kills_need, m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
+			fmax(fmax(f.kills_need, s->endings.died_at),
+				m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
 	if (options->attempt <= 1)
 		tell_attempts(s, rule, f.state, s->demand.memory_bytes);
-	if (options->attempt <= 1 && !m->rule && hold_follower(s, runs, &f, arena))
+	if (!m->rule && hold_follower(s, runs, &f, options->attempt, arena))
 		s->resources.memory = sizing_round_up(s->demand.memory_bytes);
 	else
 		explain_demand(s, m, used, options, &f, arena);

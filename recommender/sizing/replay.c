@@ -145,7 +145,7 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 
 		if (of_memory && e.memory == MEMORY_AT_LEAST)
 			add_to_streak(&streak, r, &e);
-		if (r->outcome != OUTCOME_SUCCEEDED || (of_memory && e.memory == MEMORY_AT_LEAST))
+		if (r->outcome != OUTCOME_SUCCEEDED || (of_memory && e.memory != MEMORY_PEAK))
 			continue;
 		if (streak.last && later[i + 1] < streak.died_at)
 			learn_streak(&f, rule, &streak, r, announced, how);

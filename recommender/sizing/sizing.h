@@ -50,12 +50,14 @@ struct endings {
 	double failed_peak_low, failed_peak_high;       /* bytes */
 	double failed_seconds_low, failed_seconds_high; /* duration */
 	size_t n_codes;
-	struct {
+	/* Of the failed ones, the most frequent first. Of more different ones than fit, those of the
+	 * newest runs. */
+	struct ending_code {
 		bool signal; /* the run was ended by signal `code` */
 		int code;
 		size_t runs;
-	} code[ENDING_CODES_MAX]; /* of the failed ones, the most frequent first */
-	double limit_killed;      /* largest limit that a run met, bytes; NaN = none did */
+	} code[ENDING_CODES_MAX];
+	double limit_killed; /* largest limit that a run met, bytes; NaN = none did */
 	/* Largest memory that a run had when it died at a memory limit or a time limit, bytes, and
 	 * the longest duration that a time limit cut, seconds. Only runs that still bind the
 	 * request count; NaN = none do. */

@@ -136,7 +136,7 @@ static void a_heap_that_follows_its_limit_is_held(void **state)
 	}
 }
 
-static struct follower follower_from(const double (*peak_and_limit)[2], size_t n,
+static struct limit_follower follower_from(const double (*peak_and_limit)[2], size_t n,
 	enum outcome oldest)
 {
 	static struct test_runs t;
@@ -150,12 +150,13 @@ static struct follower follower_from(const double (*peak_and_limit)[2], size_t n
 
 static void only_a_constant_share_is_a_follower(void **state)
 {
-	static const double heap[][2] = {{800, 1000}, {640, 800}, {480, 600}},
+	static const double heap[][2] = {{720, 900}, {640, 800}, {480, 600}},
 			    steady[][2] = {{500, 1000}, {501, 800}, {499, 600}},
 			    growing[][2] = {{581, 600}, {528, 672}, {480, 600}},
 			    one_limit[][2] = {{480, 600}, {482, 600}, {478, 600}},
-			    broken[][2] = {{700, 1000}, {640, 800}, {480, 600}};
-	struct follower f = follower_from(heap, 3, OUTCOME_SUCCEEDED);
+			    broken[][2] = {{700, 1000}, {640, 800}, {480, 600}},
+			    doubled[][2] = {{1600, 2000}, {1600, 2000}, {800, 1000}, {800, 1000}};
+	struct limit_follower f = follower_from(heap, 3, OUTCOME_SUCCEEDED);
 
 	assert_int_equal(f.runs, 3);
 	assert_true(fabs(f.enough - 600 * MIB) < 1);
@@ -164,9 +165,11 @@ static void only_a_constant_share_is_a_follower(void **state)
 	assert_int_equal(follower_from(growing, 3, OUTCOME_SUCCEEDED).runs, 0);
 	assert_int_equal(follower_from(one_limit, 3, OUTCOME_SUCCEEDED).runs, 0);
 	assert_int_equal(follower_from(broken, 3, OUTCOME_SUCCEEDED).runs, 0);
-	/* A kill at 600 MiB: the next larger limit is enough. */
-	f = follower_from(heap, 3, OUTCOME_OOM_KILLED);
-	assert_true(fabs(f.enough - 800 * MIB) < 1);
+	/* A kill decides: the job needs more than it got. */
+	assert_int_equal(follower_from(heap, 3, OUTCOME_OOM_KILLED).runs, 0);
+	/* A job that doubled, and its limit with it, looks the same: its limit is not halved. */
+	f = follower_from(doubled, 4, OUTCOME_SUCCEEDED);
+	assert_true(f.runs == 0 || f.enough > 1999 * MIB);
 }
 
 /* An option of the command line says it after one run; a fixed size of the heap does not. */
@@ -187,6 +190,43 @@ static void an_option_tells_a_follower_at_once(void **state)
 	assert_true(warnings_have(&s.warnings, WARNING_MEMORY_FOLLOWS_LIMIT));
 	t.run[0].labels = "{\"heap_size_option\":\"Xmx\"}";
 	assert_int_equal(follower_of(&t.runs).runs, 0);
+}
+
+/* A program that sizes itself by its limit fails without a kill when the limit is lowered. */
+static void failures_under_a_smaller_limit_bring_the_old_one_back(void **state)
+{
+	static struct test_runs t;
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s = {0};
+	struct err e;
+
+	memset(&t, 0, sizeof t);
+	for (int i = 0; i < 13; i++) {
+		bool newest = i < 3;
+
+		add_run(&t, newest ? OUTCOME_FAILED : OUTCOME_SUCCEEDED,
+			newest ? 230 * MIB : 450 * MIB, newest ? 570 * MIB : 4 * GIB)
+			->exit_code = newest;
+	}
+	strategies[0].size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e);
+	assert_true(s.demand.memory_bytes >= 4 * GIB && s.demand.memory_bytes < 4.1 * GIB);
+	assert_true(warnings_have(&s.warnings, WARNING_NEWEST_RUNS_FAILED));
+	assert_false(warnings_allow_apply(&s.warnings));
+}
+
+/* The machine was full, or a child's group had a smaller limit. */
+static void a_kill_far_below_the_limit_is_a_bound_at_the_peak(void **state)
+{
+	static struct test_runs t;
+	struct run *r;
+
+	memset(&t, 0, sizeof t);
+	r = add_run(&t, OUTCOME_OOM_KILLED, GIB, 8 * GIB);
+	assert_true(evidence_of(r).at_least == GIB);
+	test_run_column(r, "memory_max_events", 1, 1);
+	for (size_t c = 0; c < r->n_stats; c++)
+		r->stats[c].d.sum = r->stats[c].d.max;
+	assert_true(evidence_of(r).at_least == 8 * GIB);
 }
 
 static double asked(const struct test_runs *t, struct sizing *s, struct arena *arena)
@@ -266,7 +306,8 @@ static void an_early_failure_changes_nothing(void **state)
 		}
 	}
 	assert_true(asked(&t, &s, &arena) == asked(&without, &other, &arena));
-	assert_int_equal(s.warnings.n, 0);
+	assert_int_equal(s.warnings.n, 1); /* the CPU of these runs is unknown */
+	assert_true(warnings_have(&s.warnings, WARNING_CPU_UNKNOWN));
 	assert_int_equal(s.endings.failed, 10);
 }
 
@@ -326,6 +367,8 @@ int main(void)
 		cmocka_unit_test(a_heap_that_follows_its_limit_is_held),
 		cmocka_unit_test(only_a_constant_share_is_a_follower),
 		cmocka_unit_test(an_option_tells_a_follower_at_once),
+		cmocka_unit_test(failures_under_a_smaller_limit_bring_the_old_one_back),
+		cmocka_unit_test(a_kill_far_below_the_limit_is_a_bound_at_the_peak),
 		cmocka_unit_test(failures_at_the_limit_raise_the_request_once),
 		cmocka_unit_test(a_request_is_never_below_what_died_at_a_limit),
 		cmocka_unit_test(an_early_failure_changes_nothing),
