@@ -54,29 +54,26 @@ static int most_frequent_first(const void *a, const void *b)
 	return (left->runs < right->runs) - (left->runs > right->runs);
 }
 
-/* Where the newest two or more runs failed under smaller limits than any run that succeeded, the
- * smaller limit may be the reason: a program that sizes itself by its limit fails without a kill.
- * Returns the smallest limit under which a run succeeded, or NaN. */
+/* Where two or more of the newest runs failed, and only under smaller limits than those that
+ * succeeded, the smaller limit may be the reason: a program that sizes itself by its limit fails
+ * without a kill. Returns the smallest limit under which one of them succeeded, or NaN. */
+#define LIMITS_SEEN 20
 static double limit_before_failures(const struct runs *runs)
 {
-	double failed = NAN, fitted = NAN;
-	size_t n = 0;
-	bool newest = true;
+	double fitted = NAN;
+	size_t n = runs->n < LIMITS_SEEN ? runs->n : LIMITS_SEEN, failed = 0;
 
-	for (size_t i = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
+	for (size_t i = 0; i < n; i++)
+		if (runs->run[i].outcome == OUTCOME_SUCCEEDED &&
+			runs->run[i].memory_limit_bytes > 0)
+			fitted = fmin(fitted, runs->run[i].memory_limit_bytes);
+	for (size_t i = 0; i < n; i++) {
 		const struct run *r = &runs->run[i];
+		bool ended = r->outcome == OUTCOME_FAILED || r->outcome == OUTCOME_UNKNOWN;
 
-		if (r->outcome == OUTCOME_RUNNING || !(r->memory_limit_bytes > 0))
-			continue;
-		newest = newest && r->outcome != OUTCOME_SUCCEEDED;
-		if (newest) {
-			failed = fmax(failed, r->memory_limit_bytes);
-			n++;
-		} else if (r->outcome == OUTCOME_SUCCEEDED) {
-			fitted = fmin(fitted, r->memory_limit_bytes);
-		}
+		failed += ended && r->memory_limit_bytes < fitted;
 	}
-	return n >= 2 && failed < fitted ? fitted : (double)NAN;
+	return failed >= 2 ? fitted : (double)NAN;
 }
 
 struct endings endings_of(const struct runs *runs)
