@@ -29,7 +29,7 @@ const char *sizing_parameter_cpu_for(size_t i);
 		.help = "Purpose of the number of cores: speed keeps all but about 2 % of runs " \
 			"from taking over 10 % longer, where a run takes mean cores / cores asked " \
 			"for times as long if that is above 1; cost makes a run cheapest, although " \
-			"it takes longer (strategies auto, ponder and tovar; speed when not given)"}, \
+			"it takes longer (strategy auto; speed when not given)"}, \
 	{.name = "runs", \
 		.kind = PARAMETER_COUNT, \
 		.fallback = "0", \

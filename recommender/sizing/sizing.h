@@ -146,7 +146,7 @@ struct sizing_options {
 	double input_bytes; /* input size announced for the next run; 0 is valid if input_given */
 	bool input_given;
 	size_t attempt;       /* number of the next attempt: 2 = first retry; 0 counts as 1 */
-	enum cpu_for cpu_for; /* read by auto, ponder and tovar */
+	enum cpu_for cpu_for; /* read by auto */
 	/* Other jobs of the same history and namespace, to learn from (neighbours.h). NULL =
 	 * none. */
 	const struct neighbours *neighbours;

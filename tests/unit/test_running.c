@@ -16,7 +16,7 @@ static struct prospect prospect_of_history(void)
 	t = (struct test_runs){0};
 	for (unsigned i = 0; i < 40; i++)
 		test_run_succeeded(&t, 2, (1000 + 50 * (double)(i * 7 % 20)) * MIB)
-			->duration_seconds = 100 + 5 * (double)(i * 3 % 20);
+			->duration_seconds = 100 + 5 * (double)(i * 9 % 20);
 	running_prospect(&t.runs, &(struct sizing_options){0}, &p);
 	return p;
 }

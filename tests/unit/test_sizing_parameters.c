@@ -28,7 +28,7 @@ static void what_is_asked_reaches_the_strategy(void **state)
 		{{{NULL}}, {.attempt = 1}},
 		{{{"runs", "2"}, {"risk", "safe"}}, {.runs = 2, .risk = RISK_SAFE, .attempt = 1}},
 		{{{"cpu_for", "cost"}}, {.cpu_for = CPU_FOR_COST, .attempt = 1}},
-		{{{"cpu_for", "speed"}, {"strategy", "tovar"}}, {.attempt = 1}},
+		{{{"cpu_for", "speed"}, {"strategy", "auto"}}, {.attempt = 1}},
 		{{{"input_bytes", "5e9"}, {"attempt", "3"}},
 			{.input_bytes = 5e9, .input_given = true, .attempt = 3}},
 		{{{"input_bytes", "2Gi"}},
@@ -81,7 +81,7 @@ static void what_the_strategy_would_ignore_is_refused(void **state)
 			{"margin: strategy auto", "[\"max\", \"percentile\", \"krr\", \"vpa\"]"}},
 		{{{"strategy", "krr"}, {"risk", "safe"}}, {"risk: strategy krr", "[\"auto\"]"}},
 		{{{"strategy", "krr"}, {"cpu_for", "cost"}},
-			{"cpu_for: strategy krr", "[\"auto\", \"ponder\", \"tovar\"]"}},
+			{"cpu_for: strategy krr", "[\"auto\"]"}},
 		{{{"strategy", "baseline"}, {"margin", "0.3"}},
 			{"margin: strategy baseline", "krr"}},
 	};

@@ -335,7 +335,7 @@ static void vram_and_gpus_are_sized(void **state)
 		assert_true((double)s.resources.vram >= s.demand.vram_bytes / MIB);
 		assert_non_null(explained(&s, "vram "));
 	}
-	s = size_with("auto", &t, &defaults, &arena);
+	s = size_with("auto", &t, &(struct sizing_options){.cpu_for = CPU_FOR_COST}, &arena);
 	assert_int_equal(s.resources.cpu, 2); /* fewer CPUs would occupy the GPUs longer */
 }
 
