@@ -164,7 +164,7 @@ static const struct sizing example_job = {
 	.cpu_cores_limit = 4,
 	.memory_bytes_limit = 4200 * MIB,
 	.gpu_usage = NAN,
-	.duration_high = 2700,
+	.duration_bound = 2700,
 	.memory_at_risk = {3500 * MIB, 3300 * MIB, 3900 * MIB},
 	.memory_attempts = {3500 * MIB, 5000 * MIB, 8000 * MIB, 14000 * MIB},
 };

@@ -19,7 +19,7 @@ static void a_job_is_priced_where_it_runs(void **state)
 {
 	fake_machine = (struct machine){
 		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
-	json_t *o = ask("job_name=etl/load;objective=cost;cpu_allocation=any", 200);
+	json_t *o = ask("job_name=etl/load;objective=cost;cpu_allocation=any;cpu_for=cost", 200);
 	const json_t *current_cost = json_object_get(o, "today"),
 		     *server = json_object_get(current_cost, "server");
 	const json_t *runs = json_object_get(current_cost, "runs"),
@@ -70,6 +70,11 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 				 *const keys[] = {"forecast_duration_seconds",
 					 "forecast_duration_low", "forecast_duration_high"};
 
+	struct run runs[4]; /* a forecast has a range from four runs on */
+
+	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
+		runs[i] = servers_world.run[2];
+	fake_history.runs = (struct runs){ARRAY_LEN(runs), runs};
 	fake_machine = (struct machine){
 		"aws", "m.large", "there", "", MACHINE_ONDEMAND, "option", "node-1"};
 	json_t *usual = ask("job_name=etl/load;cpu_allocation=any;limit=9", 200);
@@ -86,9 +91,11 @@ static void a_duration_that_is_said_is_what_is_forecast(void **state)
 			assert_true(fabs(number_of(after, keys[k]) /
 						    (longer * number_of(before, keys[k])) -
 					    1) < 1e-9);
+		/* Whole seconds are billed. */
+		double billed = ceil(number_of(after, keys[0]) - 1e-6) / 3600;
+
 		assert_true(fabs(number_of(after, "forecast_cost") /
-					    (number_of(after, "price") * number_of(after, keys[0]) /
-						    3600) -
+					    (number_of(after, "price") * billed) -
 				    1) < 1e-9);
 	}
 	/* The cost on the current server uses the same duration. */
