@@ -502,7 +502,7 @@ static void heap_and_overhead_of_spark_are_the_memory_of_the_job(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(mib); i++) {
 		AUTO(buf_done) struct buf out = BUF_MAX(256);
 		struct sizing s = nothing_known();
-		uint64_t heap, overhead, factor;
+		uint64_t heap = 0, overhead = 0, factor;
 
 		s.resources.memory = mib[i];
 		advice_write(&out, advice_format_find("spark"), &no_target, &s, NULL);

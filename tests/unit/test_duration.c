@@ -207,7 +207,7 @@ static void four_of_five_runs_are_inside_the_range(void **state)
 			seen[i] = (struct duration_seen){seconds, NAN};
 		}
 		/* 95 % interval of 80 % of 169 runs */
-		if (inside < 0.74 * (double)told || inside > 0.87 * (double)told)
+		if ((double)inside < 0.74 * (double)told || (double)inside > 0.87 * (double)told)
 			fail_msg("%s: %zu of %zu", jobs[j].name, inside, told);
 	}
 }
