@@ -85,7 +85,7 @@ static void one_sentence_says_it_all(void **state)
 				"too small for 0"}},
 		{"retry", 20, 2, OUTCOME_SUCCEEDED, {"Ask for", ": attempt 2, after", "19"}},
 		{"killed", 20, 1, OUTCOME_OOM_KILLED,
-			{"Ask for", "the newest run was killed for memory at 2.00 GiB", "18"}},
+			{"Ask for", "the newest run was killed for memory at 1.05 GiB", "18"}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -97,7 +97,7 @@ static void one_sentence_says_it_all(void **state)
 		for (size_t k = 0; k < table[i].runs; k++)
 			test_run_succeeded(&t, 1, GIB)->memory_source = "vmhwm";
 		t.run[0].outcome = table[i].newest;
-		t.run[0].memory_limit_bytes = 2 * GIB;
+		t.run[0].memory_limit_bytes = 1.05 * GIB;
 		struct sizing s = size_with("auto", &t, &o, &arena);
 
 		for (size_t k = 0; k < 3; k++)
