@@ -75,7 +75,10 @@ class Answers(Case):
         self.assertEqual(answer["based_on"]["memory_source"], sources.pop() if len(sources) == 1 else "mixed")
         self.assertGreaterEqual(answer["limits"]["memory_bytes"], answer["demand"]["memory_bytes"])
         self.assertLess(0, answer["memory"]["too_small_probability"])
-        self.assertEqual([row["cores"] for row in answer["cpu"]["at_cores"]], [1, 2, 4, 8, 16])
+        cores = [row["cores"] for row in answer["cpu"]["at_cores"]]
+        self.assertEqual(cores, sorted(set(cores)))
+        self.assertLessEqual({1, answer["demand"]["cpu_cores"], answer["resources"]["cpu"]}, set(cores))
+        self.assertLessEqual(cores[-1], 4)  # one process, which may have wanted twice the CPU that it got
         self.assertEqual(answer["hindsight"]["this"]["runs"], 2)
         self.assertEqual((answer["based_on"]["runs"], answer["based_on"]["excluded"]), (3, 1))
         self.assertTrue(answer["explain"])
