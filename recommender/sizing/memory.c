@@ -187,6 +187,9 @@ static bool hold_follower(struct sizing *s, const struct runs *runs, const struc
 	s->memory_low = s->memory_high = NAN;
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
 		s->memory_attempts[i] = ldexp(seen.enough, (int)i);
+	sizing_explain(s, arena,
+		"memory %llu MiB: held, because the job takes a share of the memory that it gets",
+		(unsigned long long)sizing_round_up(s->demand.memory_bytes));
 	wording_bytes(enough, seen.enough);
 	if (seen.option[0])
 		warnings_add(&s->warnings, arena, WARNING_MEMORY_FOLLOWS_LIMIT, seen.runs,
