@@ -1,6 +1,7 @@
 /* How many cores to ask for, and how long a run takes with other numbers of cores. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "recommender/plausible.h"
 #include "recommender/resource_prices.h"
@@ -8,6 +9,23 @@
 #include "recommender/sizing/cpu_speed.h"
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
+
+static const char *const cpu_for_names[CPU_FOR_COUNT] = {"speed", "cost"};
+
+const char *sizing_cpu_for_name(enum cpu_for c)
+{
+	return cpu_for_names[c];
+}
+
+bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret)
+{
+	for (unsigned i = 0; i < CPU_FOR_COUNT; i++)
+		if (strcmp(name, cpu_for_names[i]) == 0) {
+			*ret = (enum cpu_for)i;
+			return true;
+		}
+	return false;
+}
 
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* half-life of the weight of a run, in runs */

@@ -25,23 +25,6 @@ const char *sizing_confidence_name(enum confidence c)
 	return "none";
 }
 
-static const char *const cpu_for_names[CPU_FOR_COUNT] = {"speed", "cost"};
-
-const char *sizing_cpu_for_name(enum cpu_for c)
-{
-	return cpu_for_names[c];
-}
-
-bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret)
-{
-	for (unsigned i = 0; i < CPU_FOR_COUNT; i++)
-		if (strcmp(name, cpu_for_names[i]) == 0) {
-			*ret = (enum cpu_for)i;
-			return true;
-		}
-	return false;
-}
-
 static enum confidence confidence_of(const struct runs *used)
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
