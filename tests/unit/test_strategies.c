@@ -323,8 +323,9 @@ static void vram_and_gpus_are_sized(void **state)
 	struct sizing s;
 
 	for (size_t i = 0; i < 8; i++) {
-		struct run *r = test_run_succeeded(&t, 2, GIB);
+		struct run *r = test_run_succeeded(&t, NAN, GIB);
 
+		test_run_column(r, "cpu_cores", 1.99, 2);
 		test_run_column(r, "gpus_used", 2, 2);
 		test_run_column(r, "vram_peak_bytes", 8 * GIB, (8000 + (double)i) * MIB);
 	}
@@ -335,8 +336,13 @@ static void vram_and_gpus_are_sized(void **state)
 		assert_true((double)s.resources.vram >= s.demand.vram_bytes / MIB);
 		assert_non_null(explained(&s, "vram "));
 	}
-	s = size_with("auto", &t, &(struct sizing_options){.cpu_for = CPU_FOR_COST}, &arena);
-	assert_int_equal(s.resources.cpu, 2); /* fewer CPUs would occupy the GPUs longer */
+	/* Fewer CPUs would occupy the GPUs longer. */
+	for (enum cpu_for purpose = 0; purpose < CPU_FOR_COUNT; purpose++) {
+		const struct sizing_options options = {.cpu_for = purpose};
+
+		s = size_with("auto", &t, &options, &arena);
+		assert_int_equal(s.resources.cpu, 2);
+	}
 }
 
 static void options_reach_the_rules(void **state)
