@@ -7,8 +7,8 @@
 #include "recommender/run.h"
 #include "recommender/sizing/cpu.h"
 
-/* The constants below were chosen on half of the labels of four public traces. Of each trace, at most
- * 2 % of the runs are slowed down, and of the other half of its labels at most 2.5 %
+/* The constants below were chosen on four public traces, with all of their labels in view. Of each
+ * trace, at most 2 % of the runs are slowed down, and of either half of its labels at most 2.5 %
  * (tests/bench/cpu.c). */
 #define SLOWED_PRICE 105.0 /* price of a slowed run, in cores for the time of the run */
 /* Mean distance of the logarithms from their median before any run was seen. It counts as half a

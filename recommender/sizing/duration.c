@@ -7,8 +7,8 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* The constants below were chosen on half of the labels of five public sources, and hold on the
- * other half (tests/bench/cpu.c). Errors are natural logarithms of duration / guess. */
+/* The constants below were chosen on five public sources, with all of their labels in view. They
+ * hold on both halves of the labels (tests/bench/cpu.c). Errors are natural logarithms of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
 #define ERROR_EXPECTED 0.3   /* mean size of an error before any was seen; it counts as one run */
 #define SAME_INPUT     0.02  /* difference of the logarithms of two inputs that count as the same */

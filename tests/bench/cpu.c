@@ -11,7 +11,8 @@
  * Durations: how often the range of 80 % holds by number of earlier runs, and the median error. A
  * range is true when what it holds lies within the 95 % interval of 80 % (marked with * if not).
  *
- * The constants of cpu_speed.c and duration.c were chosen on the labels of --half even. */
+ * The constants of cpu_speed.c and duration.c were chosen with all labels in view: --half shows how
+ * much the result depends on the labels. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
