@@ -262,13 +262,13 @@ static void prepare_experts(struct sizer *s, double input)
 #define LEVEL_FEW      0.006 /* of the allocation */
 #define LEVEL_MOST     0.01
 #define LEVEL_LEAST    (1.01 * MIB) /* requests are rounded to whole MiB */
-#define SAFE_RUNS      50
+#define SAFE_RUNS      20
 #define SPREAD_OF_NOTE 0.04 /* P90 - P10 of the peaks / median; below, levels may be equal */
 
 /* Returns (P90 - P10) / median of the peaks seen. */
 static double relative_spread(const struct peaks_seen *p)
 {
-	double peak[PEAKS_SEEN_MAX];
+	double peak[PEAKS_SEEN_MAX] = {0};
 
 	for (size_t i = 0; i < p->n; i++)
 		peak[i] = p->at[i].peak;

@@ -41,7 +41,7 @@ static double median(double *value, size_t n)
 
 static double median_of_newest(const struct seen *s, size_t newest)
 {
-	double value[20];
+	double value[20] = {0};
 	size_t n = s->n < newest ? s->n : newest;
 
 	memcpy(value, s->took + s->n - n, n * sizeof *value);
@@ -51,7 +51,7 @@ static double median_of_newest(const struct seen *s, size_t newest)
 /* Returns the median of the newest five durations with this input. NaN = there is none. */
 static double with_same_input(const struct seen *s, double input)
 {
-	double value[5];
+	double value[5] = {0};
 	size_t n = 0;
 
 	for (size_t i = s->n; i-- > 0 && n < ARRAY_LEN(value);)
@@ -65,8 +65,8 @@ static double with_nearest_inputs(const struct seen *s, double input)
 {
 	struct {
 		double distance, took;
-	} run[DURATION_RUNS_MAX];
-	double value[3];
+	} run[DURATION_RUNS_MAX] = {0};
+	double value[3] = {0};
 	size_t known = 0, n = 0;
 
 	for (size_t i = s->n; i-- > 0;)
