@@ -54,6 +54,8 @@ static void baseline_memory(struct sizing *s, const struct runs *used, size_t at
 	}
 	s->demand.memory_bytes = peaks.max * MARGIN;
 	s->resources.memory = sizing_round_memory(s->demand.memory_bytes);
+	for (int i = 0; i < ATTEMPTS_TOLD; i++)
+		s->memory_attempts[i] = fmin(ldexp(s->demand.memory_bytes, i), ALLOCATION_MAX);
 	sizing_explain(s, arena,
 		"memory %llu MiB: the highest peak of %zu successful run(s) was %s, plus 20 %% is "
 		"%s, rounded up",

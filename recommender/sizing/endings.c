@@ -47,6 +47,39 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	}
 }
 
+/* Three or more failed runs that lasted equally long, and longer than every run that succeeded, met a
+ * time limit too, although no exit code tells it. A fault that always comes at the same point comes
+ * before the end of the job. */
+#define SAME_DURATION      1.02
+#define SAME_DURATION_RUNS 3
+
+static bool same_duration(double a, double b)
+{
+	return a <= SAME_DURATION * b && b <= SAME_DURATION * a;
+}
+
+static bool cut_together(const struct runs *runs, size_t n, double seconds)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double other = run_duration(&runs->run[i]);
+
+		if (runs->run[i].outcome == OUTCOME_SUCCEEDED && seconds <= SAME_DURATION * other)
+			return false;
+		same += runs->run[i].outcome == OUTCOME_FAILED && same_duration(seconds, other);
+	}
+	return same >= SAME_DURATION_RUNS;
+}
+
+static bool any_succeeded(const struct runs *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
+			return true;
+	return false;
+}
+
 static int most_frequent_first(const void *a, const void *b)
 {
 	const struct ending_code *left = a, *right = b;
@@ -88,10 +121,16 @@ struct endings endings_of(const struct runs *runs)
 		.cut_seconds = NAN,
 	};
 
-	for (size_t i = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
+	size_t n = runs->n < PEAKS_SEEN_MAX ? runs->n : PEAKS_SEEN_MAX;
+	bool any = any_succeeded(runs, n);
+
+	for (size_t i = 0; i < n; i++) {
 		const struct run *r = &runs->run[i];
 		struct evidence seen = evidence_of(r);
 
+		seen.cut = seen.cut ||
+			   (any && seen.memory == MEMORY_TRIED && r->outcome == OUTCOME_FAILED &&
+				   cut_together(runs, n, run_duration(r)));
 		e.killed += seen.killed;
 		e.at_limit += seen.memory == MEMORY_AT_LEAST && !seen.killed;
 		if (seen.memory == MEMORY_AT_LEAST)
@@ -125,7 +164,9 @@ struct endings endings_of(const struct runs *runs)
 
 /* The newest ended runs. */
 struct newest {
-	size_t at_limit; /* met their limit without a kill, and no run between them fitted */
+	/* Of the newest LIMITS_SEEN: met their limit without a kill, and no later run needed as
+	 * much. */
+	size_t at_limit;
 	double first_limit, last_limit; /* of the oldest and the newest of these, bytes */
 	size_t killed;                  /* among the newest KILLED_OF */
 	size_t failed;                  /* in a row: neither succeeded nor killed for memory */
@@ -139,7 +180,8 @@ struct newest {
 static struct newest look_at_newest(const struct runs *runs)
 {
 	struct newest n = {.killed_limit = NAN};
-	bool only_failed = true, none_fitted = true;
+	bool only_failed = true;
+	double later = 0; /* largest peak of the newer runs that fitted */
 
 	for (size_t i = 0, ended = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
 		const struct run *r = &runs->run[i];
@@ -153,8 +195,10 @@ static struct newest look_at_newest(const struct runs *runs)
 		}
 		only_failed = only_failed && r->outcome != OUTCOME_SUCCEEDED && !e.killed;
 		n.failed += only_failed;
-		none_fitted = none_fitted && e.memory != MEMORY_PEAK;
-		if (none_fitted && e.memory == MEMORY_AT_LEAST && !e.killed) {
+		if (e.memory == MEMORY_PEAK)
+			later = fmax(later, e.peak);
+		if (ended < LIMITS_SEEN && e.memory == MEMORY_AT_LEAST && !e.killed &&
+			later < AT_LIMIT_SHARE * e.at_least) {
 			n.last_limit = n.at_limit ? n.last_limit : e.at_least;
 			n.first_limit = e.at_least;
 			n.at_limit++;

@@ -1,6 +1,7 @@
 #include "recommender/sizing/evidence.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
@@ -47,6 +48,15 @@ static bool met_its_limit(const struct run *r)
 	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
 }
 
+/* Returns true if the kernel killed in the run for memory. The group of a run counts kills. Where the
+ * run shares its group, the source of its peak tells it (memory_source in
+ * collectors/accounting/accounts.h). */
+static bool was_killed(const struct run *r)
+{
+	return r->outcome == OUTCOME_OOM_KILLED || run_total(r, "oom_kills") > 0 ||
+	       (r->memory_source && !r->not_measured && strcmp(r->memory_source, "limit") == 0);
+}
+
 /* Returns the bound that a kill tells: the limit, where the run was at it. The collectors set the
  * peak to the limit when the kernel killed in the run's own group. A peak far below the limit says
  * that another limit was met, such as that of the machine or of a child group: then the peak is the
@@ -71,7 +81,7 @@ struct evidence evidence_of(const struct run *r)
 
 	if (r->outcome == OUTCOME_RUNNING || r->outcome == OUTCOME_INTERRUPTED)
 		return e;
-	e.killed = r->outcome == OUTCOME_OOM_KILLED || run_total(r, "oom_kills") > 0;
+	e.killed = was_killed(r);
 	if (e.killed)
 		e.at_least = killed_at(r);
 	else if (met_its_limit(r))

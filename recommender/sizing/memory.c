@@ -131,6 +131,7 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 			(unsigned long long)s->resources.memory, wording_bytes(limit, f->killed_at),
 			requested);
 	} else {
+		s->memory_failed_at = f->failed_at;
 		sizing_explain(s, arena,
 			"memory %llu MiB: the newest run met its memory limit and did not end well, "
 			"first at %s, so %s is asked for until a run succeeds; it is raised once",

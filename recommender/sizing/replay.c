@@ -34,9 +34,12 @@ static double after_kill(double limit)
 
 /* Kills, and failures at the limit, since the last run that fitted. */
 struct streak {
+	/* Smallest limit at which a run failed without a kill since a run needed as much; 0 = none.
+	 * It outlives the streak: a fault that comes and goes must not raise the request each time. */
+	double raised_from;
 	unsigned kills;
 	double killed_at; /* largest limit at which a run was killed; 0 = none */
-	double failed_at; /* smallest limit at which a run failed without a kill; 0 = none */
+	bool failed;      /* a run failed at its limit without a kill */
 	double died_at;   /* largest limit of all of these */
 	const struct run *last;
 };
@@ -49,7 +52,9 @@ static void add_to_streak(struct streak *s, const struct run *r, const struct ev
 		s->kills++;
 		s->killed_at = fmax(s->killed_at, e->at_least);
 	} else {
-		s->failed_at = s->failed_at > 0 ? fmin(s->failed_at, e->at_least) : e->at_least;
+		s->failed = true;
+		s->raised_from =
+			s->raised_from > 0 ? fmin(s->raised_from, e->at_least) : e->at_least;
 	}
 }
 
@@ -61,8 +66,8 @@ static double after_streak(const struct replayed *f, const struct sizing_rule *r
 {
 	double request = s->died_at;
 
-	if (s->failed_at > 0)
-		request = fmax(request, after_kill(s->failed_at));
+	if (s->failed)
+		request = fmax(request, after_kill(s->raised_from));
 	if (s->kills) {
 		request = fmax(request, after_kill(s->killed_at));
 		request = fmax(request, f->learnt ? rule->retry(f->state, s->killed_at, s->kills) :
@@ -90,7 +95,7 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
 	const struct run *fitted, bool announced, enum replay_kind how)
 {
-	double bound = s->kills ? s->killed_at : s->failed_at, need = after_kill(bound);
+	double bound = s->kills ? s->killed_at : s->raised_from, need = after_kill(bound);
 	struct observation o = rule_observation(need, sizing_run_input(s->last, announced),
 		fitted ? run_duration(fitted) : (double)NAN);
 
@@ -149,13 +154,16 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 			continue;
 		if (streak.last && later[i + 1] < streak.died_at)
 			learn_streak(&f, rule, &streak, r, announced, how);
-		streak = (struct streak){0};
+		streak = (struct streak){
+			.raised_from = peak(r) >= AT_LIMIT_SHARE * streak.raised_from ?
+					       0 :
+					       streak.raised_from};
 		learn_success(&f, rule, r, peak(r), announced, how);
 	}
 	if (streak.last) {
 		f.after_oom = after_streak(&f, rule, &streak);
 		f.killed_at = streak.killed_at;
-		f.failed_at = streak.failed_at;
+		f.failed_at = streak.failed ? streak.raised_from : 0;
 	}
 	*ret = f;
 }

@@ -86,6 +86,7 @@ static struct sizing sizing_unknown(void)
 		.memory_low = NAN,
 		.memory_high = NAN,
 		.memory_killed_at = NAN,
+		.memory_failed_at = NAN,
 		.hindsight.waste = NAN,
 		.hindsight_baseline.waste = NAN,
 	};

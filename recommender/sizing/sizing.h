@@ -122,6 +122,7 @@ struct sizing {
 	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
+	double memory_failed_at;   /* limit that the newest run met without a kill, likewise */
 	size_t memory_kills;       /* OOM kills that count as runs; if any, confidence is low */
 
 	struct endings endings;

@@ -162,6 +162,9 @@ static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 	if (!isnan(s->memory_killed_at))
 		buf_addf(b, ": the newest run was killed for memory at %s",
 			wording_bytes(words, s->memory_killed_at));
+	else if (s->memory_failed_at > 0)
+		buf_addf(b, ": the newest run met its memory limit, first at %s",
+			wording_bytes(words, s->memory_failed_at));
 	else if (attempt > 1)
 		buf_addf(b, ": attempt %zu, after smaller ones were too small", attempt);
 	else if (!isnan(s->memory_too_small)) {

@@ -260,6 +260,104 @@ static void failures_at_the_limit_raise_the_request_once(void **state)
 	}
 }
 
+/* Successful runs between the failures do not start a new raise, unless they needed more. */
+static void a_fault_that_comes_and_goes_raises_the_request_once(void **state)
+{
+	static struct test_runs t;
+	double limit[14] = {2048};
+
+	for (unsigned n = 1; n < ARRAY_LEN(limit); n++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = {0};
+
+		memset(&t, 0, sizeof t);
+		for (unsigned i = n; i-- > 0;)
+			add_run(&t, i % 2 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED,
+				(i % 2 ? 1024 : limit[i]) * MIB, limit[i] * MIB);
+		limit[n] = asked(&t, &s, &arena);
+		assert_true(limit[n] < 4096);
+		assert_int_equal(warnings_have(&s.warnings, WARNING_FAILS_AT_ANY_LIMIT), n > 4);
+	}
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s = {0};
+
+	memset(&t, 0, sizeof t);
+	add_run(&t, OUTCOME_FAILED, 3 * GIB, 3 * GIB);
+	add_run(&t, OUTCOME_SUCCEEDED, 2.5 * GIB, 3 * GIB);
+	add_run(&t, OUTCOME_FAILED, 2 * GIB, 2 * GIB);
+	assert_true(asked(&t, &s, &arena) > 1.15 * 3072);
+	assert_false(warnings_have(&s.warnings, WARNING_FAILS_AT_ANY_LIMIT));
+	assert_non_null(strstr(s.summary, "met its memory limit, first at 3.00 GiB"));
+}
+
+static void equal_durations_of_failed_runs_are_a_time_limit(void **state)
+{
+	static const struct {
+		double seconds[3]; /* of failed runs */
+		double longest;    /* of a successful run; 0 = none */
+		size_t cut;
+	} table[] = {
+		{{3600, 3602, 3598}, 1000, 3}, {{3600, 3602, 3300}, 1000, 0},
+		{{3600, 3602, 3598}, 3590, 0}, /* a success took as long */
+		{{3600, 3602, 3598}, 0, 0},    /* perhaps a fault that comes late */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+
+		memset(&t, 0, sizeof t);
+		for (size_t k = 0; k < 3; k++)
+			add_run(&t, OUTCOME_FAILED, GIB, NAN)->duration_seconds =
+				table[i].seconds[k];
+		if (table[i].longest > 0)
+			add_run(&t, OUTCOME_SUCCEEDED, GIB, NAN)->duration_seconds =
+				table[i].longest;
+		struct endings e = endings_of(&t.runs);
+
+		assert_int_equal(e.cut, table[i].cut);
+		assert_int_equal(e.cut_seconds > 0, table[i].cut > 0);
+	}
+}
+
+static void the_source_of_a_peak_tells_of_a_kill(void **state)
+{
+	static struct test_runs t;
+	struct run *r;
+
+	memset(&t, 0, sizeof t);
+	r = add_run(&t, OUTCOME_SUCCEEDED, GIB, GIB);
+	r->memory_source = "limit";
+	assert_true(evidence_of(r).killed);
+	assert_int_equal(evidence_of(r).memory, MEMORY_AT_LEAST);
+	r->memory_source = "vmhwm";
+	assert_int_equal(evidence_of(r).memory, MEMORY_PEAK);
+}
+
+static void every_strategy_tells_its_attempts(void **state)
+{
+	static struct test_runs t;
+
+	memset(&t, 0, sizeof t);
+	test_runs_steady(&t, 20, 1000);
+	for (const struct strategy *st = strategies; st->name; st++)
+		for (size_t i = 0; i < ATTEMPTS_TOLD; i++) {
+			AUTO(arena_done) struct arena arena = {0};
+			struct sizing first, s;
+			struct err e;
+
+			assert_int_equal(st->size(&t.runs, &(struct sizing_options){0}, &arena,
+						 &first, &e),
+				0);
+			assert_int_equal(st->size(&t.runs,
+						 &(struct sizing_options){.attempt = i + 1}, &arena,
+						 &s, &e),
+				0);
+			assert_true(s.demand.memory_bytes == first.memory_attempts[i]);
+			assert_true(i == 0 ||
+				    first.memory_attempts[i] > first.memory_attempts[i - 1]);
+		}
+}
+
 static void a_request_is_never_below_what_died_at_a_limit(void **state)
 {
 	static struct test_runs t;
@@ -370,6 +468,10 @@ int main(void)
 		cmocka_unit_test(failures_under_a_smaller_limit_bring_the_old_one_back),
 		cmocka_unit_test(a_kill_far_below_the_limit_is_a_bound_at_the_peak),
 		cmocka_unit_test(failures_at_the_limit_raise_the_request_once),
+		cmocka_unit_test(a_fault_that_comes_and_goes_raises_the_request_once),
+		cmocka_unit_test(equal_durations_of_failed_runs_are_a_time_limit),
+		cmocka_unit_test(the_source_of_a_peak_tells_of_a_kill),
+		cmocka_unit_test(every_strategy_tells_its_attempts),
 		cmocka_unit_test(a_request_is_never_below_what_died_at_a_limit),
 		cmocka_unit_test(an_early_failure_changes_nothing),
 		cmocka_unit_test(nothing_is_ever_nan_or_infinite),
