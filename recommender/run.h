@@ -78,6 +78,9 @@ struct run {
 	double machine_cpus, machine_memory_bytes;
 	const char *disk_source;  /* source of disk_grown_bytes (collectors/followed/run_disk.h) */
 	const char *not_measured; /* why the run has no numbers; NULL = it was measured */
+	/* The smaller of RLIMIT_AS and RLIMIT_DATA, and the most that it counted of one process;
+	 * NaN = no limit, or unknown. */
+	double address_limit_bytes, address_peak_bytes;
 };
 
 /* An array of runs, newest first. One arena owns the array and all texts in it. */

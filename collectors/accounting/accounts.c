@@ -869,6 +869,8 @@ void account_note(const struct account *a, const struct host *h, struct account_
 		.machine_cpus = a->machine_cpus,
 		.machine_memory_bytes = fmax(a->machine_memory_bytes, memory_of_machine(h)),
 		.machine_vram_bytes = NAN,
+		.address_limit_bytes = NAN,
+		.address_peak_bytes = NAN,
 		.cpu_source = source_names[source],
 		.cpu_missed_seconds = missed_of(a, source),
 		.cpu_foreign_seconds =

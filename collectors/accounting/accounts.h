@@ -112,6 +112,9 @@ struct account_note {
 	bool uses_clock; /* the clock is needed to count children that nobody waits for */
 	/* Filled in by collectors/followed/run_place.h. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;
+	/* See collectors/followed/run_addresses.h; filled in by jobs_note. NaN = no limit, or
+	 * unknown. */
+	double address_limit_bytes, address_peak_bytes;
 	/* Exit status of the root in the format of wait(2), if an exit event delivered it. */
 	bool status_known;
 	int status;

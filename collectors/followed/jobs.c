@@ -522,6 +522,10 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	ret->disk_source = t->place.disk.source;
 	ret->architecture = t->place.binary.architecture;
 	ret->cpu_level = t->place.binary.cpu_level;
+	if (t->place.addresses.limit_bytes) {
+		ret->address_limit_bytes = (double)t->place.addresses.limit_bytes;
+		ret->address_peak_bytes = (double)t->place.addresses.peak_bytes;
+	}
 	if (t->exit_watch.known == EXIT_STATUS_KNOWN) {
 		ret->status_known = true;
 		ret->status = t->exit_watch.status;

@@ -39,6 +39,7 @@ void run_place_look(struct run_place *p, const struct host *h, const struct proc
 	if (!isnan(disk))
 		v[RUN_DISK_GROWN_BYTES] = disk;
 	run_binary_look(&p->binary, h, tree);
+	run_addresses_look(&p->addresses, h, tree);
 }
 
 void run_place_done(struct run_place *p)

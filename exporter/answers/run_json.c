@@ -150,6 +150,8 @@ json_t *run_json(const struct run *r)
 	put_given(o, "requested_cpu_cores", r->requested_cpu_cores);
 	put_given(o, "requested_memory_bytes", r->requested_memory_bytes);
 	put_given(o, "memory_limit_bytes", r->memory_limit_bytes);
+	put_given(o, "address_limit_bytes", r->address_limit_bytes);
+	put_given(o, "address_peak_bytes", r->address_peak_bytes);
 	put_given(o, "input_bytes", r->input_bytes);
 	put_given(o, "attempt", r->attempt);
 	put_words(o, r);

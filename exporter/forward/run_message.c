@@ -72,6 +72,8 @@ static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, system_run), SYSTEM_RUN_MAX, false},
 	{FIELD(run, TEXT, labels), LABELS_MAX, false},
 	{FIELD(run, TEXT, cpu_level), SOURCE_MAX, false},
+	{FIELD(run, NUMBER, address_limit_bytes), 0, false, 0, LARGEST_LIMIT},
+	{FIELD(run, NUMBER, address_peak_bytes), 0, false, 0, LARGEST_LIMIT},
 };
 static const struct message_field column_fields[] = {
 	{FIELD(distribution, COUNT, n), 0, true},

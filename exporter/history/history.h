@@ -99,6 +99,7 @@ struct run_finish {
 	/* These members have the same meaning as in struct run. */
 	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;
 	const char *disk_source, *not_measured;
+	double address_limit_bytes, address_peak_bytes;
 	double machine_vram_bytes; /* all GPUs together; 0 or NaN = unknown; not in the file */
 	bool killed;               /* SIGKILL ended a process of the run; not stored */
 };
@@ -106,7 +107,7 @@ struct run_finish {
 /* Initializers for the numbers of a struct run_finish that are unknown. */
 #define RUN_FINISH_UNKNOWN                                                                         \
 	.cpu_missed_seconds = NAN, .cpu_foreign_seconds = NAN, .machine_cpus = NAN,                \
-	.machine_memory_bytes = NAN
+	.machine_memory_bytes = NAN, .address_limit_bytes = NAN, .address_peak_bytes = NAN
 
 struct sample {
 	char run_id[RUN_ID_MAX];

@@ -52,4 +52,6 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 	finish->network_source = note->network_source;
 	finish->architecture = note->architecture;
 	finish->cpu_level = note->cpu_level;
+	finish->address_limit_bytes = note->address_limit_bytes;
+	finish->address_peak_bytes = note->address_peak_bytes;
 }

@@ -101,6 +101,9 @@ static const char *const migrations[] = {
 	 "CREATE INDEX run_ended ON run(job, started_at, id, outcome, not_measured, "
 	 "duration_seconds, input_bytes, memory_limit_bytes) WHERE outcome <> 'running';"
 	 "CREATE INDEX run_peak ON run_stat(run, max) WHERE \"column\" = 'memory_peak_bytes';"),
+	/* Adds what limited the addresses of a run (collectors/followed/run_addresses.h). */
+	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
+	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

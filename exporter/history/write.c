@@ -218,6 +218,8 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	sql_put_double(&q, f->machine_memory_bytes);
 	sql_put_text(&q, f->disk_source);
 	sql_put_text(&q, f->not_measured);
+	sql_put_double(&q, f->address_limit_bytes);
+	sql_put_double(&q, f->address_peak_bytes);
 	put_server(&q, &f->server);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
@@ -311,6 +313,8 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.machine_memory_bytes = r->machine_memory_bytes,
 		.disk_source = r->disk_source,
 		.not_measured = r->not_measured,
+		.address_limit_bytes = r->address_limit_bytes,
+		.address_peak_bytes = r->address_peak_bytes,
 	};
 	struct found_run found = {0};
 	int code = history_find(h, r->run_id, &found, e);

@@ -48,6 +48,16 @@ static bool met_its_limit(const struct run *r)
 	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
 }
 
+/* A run that does not succeed near its limit of addresses was refused an allocation: nothing is
+ * killed, and no counter tells it. */
+static bool met_address_limit(const struct run *r)
+{
+	double near_limit = AT_ADDRESS_LIMIT_SHARE * r->address_limit_bytes;
+
+	return (r->outcome == OUTCOME_FAILED || r->outcome == OUTCOME_UNKNOWN) && near_limit > 0 &&
+	       fmax(r->address_peak_bytes, run_needs_memory(r)) >= near_limit;
+}
+
 /* Returns true if the kernel killed in the run for memory. The group of a run counts kills. Where the
  * run shares its group, the source of its peak tells it (memory_source in
  * collectors/accounting/accounts.h). */
@@ -86,6 +96,8 @@ struct evidence evidence_of(const struct run *r)
 		e.at_least = killed_at(r);
 	else if (met_its_limit(r))
 		e.at_least = fmax(run_needs_killed_at(r), e.peak);
+	else if (met_address_limit(r))
+		e.at_least = fmax(r->address_limit_bytes, e.peak);
 	if (e.at_least > 0)
 		e.memory = MEMORY_AT_LEAST;
 	else if (r->outcome == OUTCOME_SUCCEEDED)

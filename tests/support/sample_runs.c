@@ -32,9 +32,10 @@ static struct column_stats partial[] = {
 };
 
 #define UNKNOWN_FACTS                                                                              \
-	.cpu_foreign_seconds = NAN, .machine_cpus = NAN, .machine_memory_bytes = NAN,              \
-	.requested_cpu_cores = NAN, .requested_memory_bytes = NAN, .memory_limit_bytes = NAN,      \
-	.input_bytes = NAN, .attempt = NAN, .cpu_missed_seconds = NAN
+	.address_limit_bytes = NAN, .address_peak_bytes = NAN, .cpu_foreign_seconds = NAN,         \
+	.machine_cpus = NAN, .machine_memory_bytes = NAN, .requested_cpu_cores = NAN,              \
+	.requested_memory_bytes = NAN, .memory_limit_bytes = NAN, .input_bytes = NAN,              \
+	.attempt = NAN, .cpu_missed_seconds = NAN
 
 static struct run runs[] = {
 	{"0000000000004", "etl/load", 1795250900, NAN, 3.5, OUTCOME_RUNNING, NAN, NAN, "node-1",
@@ -42,7 +43,8 @@ static struct run runs[] = {
 	{"0000000000003", "etl/load", 1795250800.25, 1795250801, 0.75, OUTCOME_FAILED, 3, NAN,
 		"node-1", "rusage", "proc", 2, 1, UNKNOWN_FACTS, 0, NULL},
 	{"0000000000002", "etl/load", 1795250700, 1795250710.5, 10.5, OUTCOME_SUCCEEDED, 0, NAN,
-		"node-1", "rusage", "proc", 10, 1, .cpu_foreign_seconds = 0, .machine_cpus = 2,
+		"node-1", "rusage", "proc", 10, 1, .address_limit_bytes = NAN,
+		.address_peak_bytes = NAN, .cpu_foreign_seconds = 0, .machine_cpus = 2,
 		.machine_memory_bytes = 8192 * MIB, .requested_cpu_cores = 2,
 		.requested_memory_bytes = 512 * MIB, .memory_limit_bytes = NAN, .input_bytes = 1e6,
 		.attempt = NAN, .cpu_missed_seconds = 0.125, ARRAY_LEN(full), full, "own",

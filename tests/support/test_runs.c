@@ -31,6 +31,8 @@ struct run *test_run_add(struct test_runs *t, enum outcome o)
 		.cpu_foreign_seconds = NAN,
 		.machine_cpus = NAN,
 		.machine_memory_bytes = NAN,
+		.address_limit_bytes = NAN,
+		.address_peak_bytes = NAN,
 		.stats = t->stats[i],
 	};
 	return &t->run[i];

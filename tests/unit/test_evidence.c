@@ -319,6 +319,37 @@ static void equal_durations_of_failed_runs_are_a_time_limit(void **state)
 	}
 }
 
+static void a_limit_of_addresses_is_met_earlier(void **state)
+{
+	static const struct {
+		enum outcome outcome;
+		double peak, addresses; /* MiB of 300 */
+		enum memory_evidence memory;
+	} table[] = {
+		{OUTCOME_FAILED, 100, 290, MEMORY_AT_LEAST},
+		{OUTCOME_FAILED, 100, 260, MEMORY_TRIED},
+		{OUTCOME_FAILED, 280, NAN, MEMORY_AT_LEAST},
+		{OUTCOME_FAILED, 260, NAN, MEMORY_TRIED},
+		{OUTCOME_UNKNOWN, 280, 290, MEMORY_AT_LEAST},
+		{OUTCOME_SUCCEEDED, 280, 290, MEMORY_PEAK},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		struct run *r;
+
+		memset(&t, 0, sizeof t);
+		r = add_run(&t, table[i].outcome, table[i].peak * MIB, NAN);
+		r->address_limit_bytes = 300 * MIB;
+		r->address_peak_bytes = table[i].addresses * MIB;
+		struct evidence e = evidence_of(r);
+
+		if (e.memory != table[i].memory)
+			fail_msg("row %zu", i);
+		assert_true(e.memory != MEMORY_AT_LEAST || e.at_least == 300 * MIB);
+	}
+}
+
 static void the_source_of_a_peak_tells_of_a_kill(void **state)
 {
 	static struct test_runs t;
@@ -470,6 +501,7 @@ int main(void)
 		cmocka_unit_test(failures_at_the_limit_raise_the_request_once),
 		cmocka_unit_test(a_fault_that_comes_and_goes_raises_the_request_once),
 		cmocka_unit_test(equal_durations_of_failed_runs_are_a_time_limit),
+		cmocka_unit_test(a_limit_of_addresses_is_met_earlier),
 		cmocka_unit_test(the_source_of_a_peak_tells_of_a_kill),
 		cmocka_unit_test(every_strategy_tells_its_attempts),
 		cmocka_unit_test(a_request_is_never_below_what_died_at_a_limit),

@@ -38,7 +38,8 @@ static struct column_stats stats[] = {
 		.requested_cpu_cores = NAN, .requested_memory_bytes = NAN,                         \
 		.memory_limit_bytes = NAN, .input_bytes = NAN, .attempt = NAN,                     \
 		.cpu_missed_seconds = NAN, .cpu_foreign_seconds = NAN, .machine_cpus = NAN,        \
-		.machine_memory_bytes = NAN, .n_stats = ARRAY_LEN(stats), .stats = stats           \
+		.machine_memory_bytes = NAN, .address_limit_bytes = NAN,                           \
+		.address_peak_bytes = NAN, .n_stats = ARRAY_LEN(stats), .stats = stats             \
 	}
 
 static struct run runs[4];

@@ -41,7 +41,9 @@ static int status_of_a_run_at(double ended_at, double retention)
 		.duration_seconds = 3,
 		.outcome = OUTCOME_SUCCEEDED,
 		.machine_cpus = NAN,
-		.machine_memory_bytes = NAN};
+		.machine_memory_bytes = NAN,
+		.address_limit_bytes = NAN,
+		.address_peak_bytes = NAN};
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
 	struct app app = APP_INIT;

@@ -70,6 +70,8 @@ static void same_run(const struct run *a, const struct run *b)
 	same_number(a->input_bytes, b->input_bytes);
 	same_number(a->attempt, b->attempt);
 	same_number(a->cpu_missed_seconds, b->cpu_missed_seconds);
+	same_number(a->address_limit_bytes, b->address_limit_bytes);
+	same_number(a->address_peak_bytes, b->address_peak_bytes);
 	same_text(a->network_source, b->network_source);
 	assert_int_equal(a->architecture, b->architecture);
 	same_text(a->vendor_id, b->vendor_id);
@@ -96,6 +98,8 @@ static void what_is_told_is_read(void **state)
 		runs.run[i].instance_type = "m7g.large";
 		runs.run[i].architecture = ARCHITECTURE_ARM64;
 		runs.run[i].cpu_level = "x86-64-v3";
+		runs.run[i].address_limit_bytes = 3e9;
+		runs.run[i].address_peak_bytes = 2e9;
 		json_t *told = run_message(&runs.run[i]);
 
 		json_write(&text, told);
