@@ -179,12 +179,12 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 	size_t most =
 		options->runs && options->runs < PEAKS_SEEN_MAX ? options->runs : PEAKS_SEEN_MAX;
 	struct runs used = {0};
-	struct sizing s;
+	struct sizing s = sizing_unknown();
 	int r = sizing_start(runs, most, arena, &used, &s, e);
 
 	if (r == -ENODATA && !m->rule && any_bound(runs))
-		s = sizing_unknown();
-	else if (r < 0)
+		r = 0;
+	if (r < 0)
 		return r;
 	s.endings = endings_of(runs);
 	if (s.confidence > CONFIDENCE_LOW &&
