@@ -16,17 +16,18 @@ static struct runs successful(const struct runs *history, struct arena *arena)
 	return used;
 }
 
-static void expect_peaks(const struct runs *history, const struct runs *used, double input,
-	double ret[PROSPECT_POINTS])
+static void expect_peaks(const struct runs *history, const struct runs *used,
+	const struct sizing_options *options, double ret[PROSPECT_POINTS])
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	struct rule_options rule_options = sizing_memory_options(rule, options);
 	struct replayed f;
 
-	replay_runs(&f, rule, &rule->defaults, history, used, run_needs_memory, REPLAY_UNSCORED);
+	replay_runs(&f, rule, &rule_options, history, used, run_needs_memory, REPLAY_UNSCORED);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret[i] = NAN;
 	if (f.learnt)
-		cost_aware_quantiles(f.state, input, PROSPECT_POINTS, ret);
+		cost_aware_quantiles(f.state, sizing_next_input(options), PROSPECT_POINTS, ret);
 	replay_done(&f);
 }
 
@@ -35,10 +36,9 @@ void running_prospect(const struct runs *history, const struct sizing_options *o
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs used = successful(history, &arena);
-	double input = sizing_next_input(options);
-	struct duration_forecast duration = duration_forecast_of(&used, input);
+	struct duration_forecast duration = duration_forecast_of(&used, sizing_next_input(options));
 
-	expect_peaks(history, &used, input, ret->peak);
+	expect_peaks(history, &used, options, ret->peak);
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret->duration[i] =
 			duration_quantile(&duration, ((double)i + 0.5) / PROSPECT_POINTS);

@@ -137,7 +137,7 @@ static void judge_baseline(struct sizing *s, const struct runs *runs, const stru
 		window.window = options->runs;
 	sizing_limit_memory(s, used, NAN);
 	replay_runs(&f, &rule_baseline, &window, runs, used, run_needs_memory, REPLAY_SCORED);
-	sizing_judge_memory(s, &f, false, runs, used, sizing_next_input(options));
+	sizing_judge_memory(s, &f, false, runs, used, options);
 	sizing_explain_limit(s, used, arena);
 	replay_done(&f);
 }

@@ -29,6 +29,15 @@ struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	return o;
 }
 
+struct rule_options sizing_memory_options(const struct sizing_rule *rule,
+	const struct sizing_options *options)
+{
+	struct rule_options o = sizing_rule_options(rule, options);
+
+	o.prior = neighbours_prior(options->neighbours);
+	return o;
+}
+
 static struct hindsight hindsight_of(const struct replay_record *r)
 {
 	/* POST /runs can send runs that used almost no memory (below 1 byte second). The waste as a
@@ -43,9 +52,11 @@ static struct hindsight hindsight_of(const struct replay_record *r)
 #define RUNS_FOR_RANGE 3
 
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
-	const struct runs *runs, const struct runs *used, double input)
+	const struct runs *runs, const struct runs *used, const struct sizing_options *options)
 {
 	const struct sizing_rule *balanced = &cost_aware_rules[RISK_BALANCED];
+	struct rule_options balanced_options = sizing_memory_options(balanced, options);
+	double input = sizing_next_input(options);
 	struct replayed seeds, other = {0}, *judge = own;
 	struct cost_aware_outlook o;
 
@@ -55,7 +66,7 @@ void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_aut
 	s->hindsight_baseline = hindsight_of(&seeds.record);
 	replay_done(&seeds);
 	if (!own_is_auto) {
-		replay_runs(&other, balanced, &balanced->defaults, runs, used, run_needs_memory,
+		replay_runs(&other, balanced, &balanced_options, runs, used, run_needs_memory,
 			REPLAY_UNSCORED);
 		judge = &other;
 	}
@@ -146,8 +157,8 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 
-/* Memory that a run had when it died at a limit is a lower bound. Where nothing else is known, it
- * gets this much more, because it would have gone on. */
+/* The memory that a run had when it died at a limit is a lower bound. If nothing else is known, this
+ * factor gives it room, because the run would have gone on. */
 #define ABOVE_THE_DEAD 1.1
 
 /* Returns the least to ask for because of runs that died at a limit. NaN = no bound. */
@@ -351,26 +362,25 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 			input / largest);
 }
 
+/* Sets the limit to the demand, or to this peak with room for the kernel, if that is more. */
+static void limit_above(struct sizing *s, double peak)
+{
+	s->memory_bytes_limit = s->demand.memory_bytes;
+	if (peak > 0)
+		s->memory_bytes_limit = fmax(s->memory_bytes_limit,
+			fmin(peak * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
+}
+
 void sizing_limit_memory(struct sizing *s, const struct runs *used, double least)
 {
-	double seen = fmax(run_needs_summary(used, run_needs_memory).max, least);
-
-	s->memory_bytes_limit = s->demand.memory_bytes;
-	if (seen > 0)
-		s->memory_bytes_limit = fmax(s->memory_bytes_limit,
-			fmin(seen * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
+	limit_above(s, fmax(run_needs_summary(used, run_needs_memory).max, least));
 }
 
 /* With an announced input, the peaks of other inputs say nothing: the limit has room for what the
  * forecast of this input reaches. */
 static void limit_for_input(struct sizing *s, double least)
 {
-	double most = fmax(fmax(s->memory_high, s->memory_at_risk[RISK_SAFE]), least);
-
-	s->memory_bytes_limit = s->demand.memory_bytes;
-	if (most > 0)
-		s->memory_bytes_limit = fmax(s->memory_bytes_limit,
-			fmin(most * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
+	limit_above(s, fmax(fmax(s->memory_high, s->memory_at_risk[RISK_SAFE]), least));
 }
 
 static bool all_announced(const struct runs *used)
@@ -442,14 +452,13 @@ static void explain_demand(struct sizing *s, const struct sizing_method *m, cons
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 	char n[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
-
 	bool by_streak = f->after_oom > 0 &&
 			 s->demand.memory_bytes <= fmax(f->after_oom, s->endings.died_at + MIB);
 
 	if (by_streak)
 		explain_streak(s, f, arena);
 	else if (!f->learnt)
-		return; /* keep_above_the_dead has explained it */
+		return; /* explain_the_dead has explained it */
 	else if (options->attempt > 1)
 		explain_attempt(s, options->attempt, arena);
 	else if (!m->rule)
@@ -465,11 +474,10 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	const struct runs *used, const struct sizing_options *options, struct arena *arena)
 {
 	const struct sizing_rule *rule = sizing_rule_of(m, options->risk);
-	struct rule_options rule_options = sizing_rule_options(rule, options);
+	struct rule_options rule_options = sizing_memory_options(rule, options);
 	double input = sizing_next_input(options), least;
 	struct replayed f;
 
-	rule_options.prior = neighbours_prior(options->neighbours);
 	replay_runs(&f, rule, &rule_options, runs, used, run_needs_memory, REPLAY_SCORED);
 	least = least_of_the_dead(s, &f);
 	s->demand.memory_bytes =
@@ -484,7 +492,7 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 		return;
 	}
 	s->resources.memory = sizing_round_up(s->demand.memory_bytes);
-	sizing_judge_memory(s, &f, !m->rule, runs, used, input);
+	sizing_judge_memory(s, &f, !m->rule, runs, used, options);
 	if (s->demand.memory_bytes <= least)
 		explain_the_dead(s, arena);
 	if (!m->rule && !isnan(input) && all_announced(used))

@@ -96,6 +96,11 @@ const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum ris
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
+/* Returns the options of a rule that sizes memory: those of sizing_rule_options, and what the
+ * neighbours teach. All forecasts of memory use it, so that they agree. */
+struct rule_options sizing_memory_options(const struct sizing_rule *rule,
+	const struct sizing_options *options);
+
 /* ---- parts of sizing_by_method: each fills its members of `s` and explains them ---- */
 
 void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
@@ -148,7 +153,7 @@ void replay_done(struct replayed *f);
 /* Fills the forecast for the memory in s->demand, as the strategy auto computes it. Also fills
  * s->hindsight and s->hindsight_baseline. Adds no sentence. */
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
-	const struct runs *runs, const struct runs *used, double input);
+	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 
 /* Sets memory_bytes_limit to the larger of two values: the demand, and the largest peak of the runs
  * plus kernel memory. `least` counts as one more peak; NaN = ignore it. sizing_explain_limit
