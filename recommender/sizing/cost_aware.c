@@ -281,8 +281,8 @@ static void separate_levels(struct sizer *s)
 	static const enum risk ascending[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
 	double spread = relative_spread(&s->peaks_seen);
 
-	/* Whoever chooses the safe level expects room for every recent peak. With a known input, a
-	 * larger input explains a larger peak. */
+	/* The safe level has room for every recent peak. If the input is known, a recent peak may be
+	 * that of a larger input, and does not count. */
 	if (isnan(s->input))
 		s->allocation[RISK_SAFE] = fmax(s->allocation[RISK_SAFE],
 			rule_peaks_largest(&s->peaks_seen, SAFE_RUNS) + EXTRA);
@@ -512,6 +512,13 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	*ret = o;
 }
 
+/* Returns the quantile's share in the pool. The chance of a larger peak is scaled as in
+ * cost_aware_outlook, so that quantiles and chances never contradict each other. */
+static double share_in_pool(const struct sizer *s, double share)
+{
+	return 1 - scale_odds(1 - share, 1 / odds_factor(s));
+}
+
 /* Returns a quantile of the pool. Starts the search at index *at and updates *at, so calls with
  * ascending shares need only one pass. */
 static double pool_quantile(const struct cost_pool *p, double share, size_t *at)
@@ -526,9 +533,7 @@ double cost_aware_quantile(void *state, double input, double share)
 	struct cost_pool p = chances_of(state, input);
 	size_t at = 0;
 
-	/* The probability of a larger peak is scaled as in cost_aware_outlook, so that the two never
-	 * contradict each other. */
-	return pool_quantile(&p, 1 - scale_odds(1 - share, 1 / odds_factor(state)), &at);
+	return pool_quantile(&p, share_in_pool(state, share), &at);
 }
 
 void cost_aware_quantiles(void *state, double input, size_t n, double *ret)
@@ -536,7 +541,8 @@ void cost_aware_quantiles(void *state, double input, size_t n, double *ret)
 	struct cost_pool p = chances_of(state, input);
 
 	for (size_t k = 0, at = 0; k < n; k++)
-		ret[k] = pool_quantile(&p, ((double)k + 0.5) / (double)n, &at);
+		ret[k] =
+			pool_quantile(&p, share_in_pool(state, ((double)k + 0.5) / (double)n), &at);
 }
 
 static void start(struct sizer *s, enum risk risk, const struct rule_options *o)

@@ -6,8 +6,8 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/strategy.h"
 
-/* What a run had when it died at a limit no longer binds the request after this many successful
- * runs. A memory limit also teaches the estimator, so it binds for less long. */
+/* A run that died at a limit binds the request until this many later runs have succeeded. A memory
+ * limit binds for a shorter time, because the estimator also learns it. */
 #define CUT_FADES   20
 #define LIMIT_FADES 5
 
@@ -87,9 +87,9 @@ static int most_frequent_first(const void *a, const void *b)
 	return (left->runs < right->runs) - (left->runs > right->runs);
 }
 
-/* Where two or more of the newest runs failed, and only under smaller limits than those that
- * succeeded, the smaller limit may be the reason: a program that sizes itself by its limit fails
- * without a kill. Returns the smallest limit under which one of them succeeded, or NaN. */
+/* A program that sizes itself by its limit fails without a kill when the limit is too small. Returns
+ * the smallest limit under which one of the newest runs succeeded, if two or more of them failed under
+ * smaller limits. Returns NaN otherwise. */
 #define LIMITS_SEEN 20
 static double limit_before_failures(const struct runs *runs)
 {
@@ -164,13 +164,12 @@ struct endings endings_of(const struct runs *runs)
 
 /* The newest ended runs. */
 struct newest {
-	/* Of the newest LIMITS_SEEN: met their limit without a kill, and no later run needed as
-	 * much. */
+	/* Number of the newest LIMITS_SEEN runs that met their limit without a kill, if no later run
+	 * needed as much. */
 	size_t at_limit;
 	double first_limit, last_limit; /* of the oldest and the newest of these, bytes */
 	size_t killed;                  /* among the newest KILLED_OF */
 	size_t failed;                  /* in a row: neither succeeded nor killed for memory */
-	double killed_limit;            /* of the newest kill; NaN = unknown */
 };
 
 #define KILLED_OF    6
@@ -179,7 +178,7 @@ struct newest {
 
 static struct newest look_at_newest(const struct runs *runs)
 {
-	struct newest n = {.killed_limit = NAN};
+	struct newest n = {0};
 	bool only_failed = true;
 	double later = 0; /* largest peak of the newer runs that fitted */
 
@@ -189,10 +188,7 @@ static struct newest look_at_newest(const struct runs *runs)
 
 		if (r->outcome == OUTCOME_RUNNING)
 			continue;
-		if (e.killed && ended < KILLED_OF) {
-			n.killed++;
-			n.killed_limit = isnan(n.killed_limit) ? e.at_least : n.killed_limit;
-		}
+		n.killed += e.killed && ended < KILLED_OF;
 		only_failed = only_failed && r->outcome != OUTCOME_SUCCEEDED && !e.killed;
 		n.failed += only_failed;
 		if (e.memory == MEMORY_PEAK)
@@ -246,8 +242,8 @@ static void warn_of_limits(struct sizing *s, const struct runs *runs, struct are
 			first, limit);
 	if (e->at_limit)
 		warnings_add(&s->warnings, arena, WARNING_FAILED_AT_MEMORY_LIMIT, e->at_limit,
-			"The memory of %zu run%s came within 3 %% of its limit, and no kill was "
-			"seen: the need was at least as large.",
+			"The memory of %zu run%s was at its limit, and no kill was seen: the need was at "
+			"least as large.",
 			e->at_limit, e->at_limit == 1 ? "" : "s");
 }
 

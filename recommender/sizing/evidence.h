@@ -1,8 +1,8 @@
-/* What one run says about the needs of its job, from its numbers and from how it ended. A run that
+/* Evidence of one run about the needs of its job: its numbers, and how it ended. A run that
  * was stopped by a limit says "at least this much": a bound, and no peak.
  *
- * Where a job fills its memory limit whatever the limit is, such as a cache that ends at 98 % of it,
- * follower.h decides as long as its runs succeed. A kill decides over it. */
+ * Some jobs fill any memory limit, such as a cache that ends at 98 % of it. follower.h decides about
+ * such a job as long as its runs succeed. A kill overrides that decision. */
 #ifndef RECOMMENDER_SIZING_EVIDENCE_H
 #define RECOMMENDER_SIZING_EVIDENCE_H
 

@@ -57,10 +57,8 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 }
 
 /* A job is at most this many times as restless as its prior says. A prior of steady neighbours may
- * be far off, so the bound is never below twice what is usual (the deviation of the built-in
- * prior). */
-#define SPREAD_MAX      2.0
-#define USUAL_DEVIATION 0.23
+ * be far off, so the bound is never below twice the usual deviation. */
+#define SPREAD_MAX 2.0
 
 /* Returns the job's spread of ratios relative to the prior ratios: below 1 for a steady job. */
 static double prior_spread(const struct expert_record *t, const double age_weight[PEAKS_SEEN_MAX],

@@ -43,7 +43,8 @@ struct ratio_prior {
 	struct weighted_value at[PRIOR_ATOMS]; /* ascending; the weights sum to 1 */
 	double deviation; /* mean distance of the values from 1, each at most RATIO_OFF_MAX */
 };
-#define RATIO_OFF_MAX 1.0
+#define USUAL_DEVIATION 0.2 /* about that of the built-in ratios */
+#define RATIO_OFF_MAX   1.0
 
 struct ratio_options {
 	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */

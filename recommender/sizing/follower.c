@@ -10,8 +10,8 @@
 #define RUNS_SEEN 200 /* newest runs to look at: while a job is held, all its limits are equal */
 #define RUNS_FREE 20  /* newest runs of which none may have met its limit */
 
-/* Two limits must differ by a twentieth, three or more by a twenty-fifth. Otherwise the noise of the
- * peaks could look like a share. */
+/* After one change the limits must differ by a twentieth, after more changes by a twenty-fifth.
+ * Otherwise the noise of the peaks could look like a share. */
 #define LIMITS_DIFFER_TWO  1.05
 #define LIMITS_DIFFER_MORE 1.04
 /* The share is constant when it varies at most a fifth as much as the limit, by ratio, and never by
@@ -26,7 +26,7 @@
 #define SAME_INPUT   1.02
 
 struct shares_seen {
-	size_t runs, limits; /* limits: number of different ones */
+	size_t runs, limits; /* limits: 1 + how often the limit changed from run to run */
 	double share_low, share_high, limit_low, limit_high;
 	double newest_limit;
 	bool met_limit;  /* one of the newest runs met its limit: it needs more than it got */

@@ -10,7 +10,7 @@
 
 #define FOLLOWER_OPTION_MAX 32
 
-/* What was seen of the newest runs that succeeded under a memory limit. */
+/* Summary of the newest runs that succeeded under a memory limit. */
 struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
 	double share_low, share_high; /* peak / limit */

@@ -17,14 +17,14 @@ static const struct ratio_prior typical[] = {
 			   {1.477, 0.02}, {1.736, 0.015}, {1.97, 0.01}, {2.513, 0.008},
 			   {3.199, 0.006}, {3.806, 0.004}, {4.689, 0.003}, {5.696, 0.002},
 			   {6.698, 0.001}, {9.803, 0.001}},
-		.238},
+		.206},
 	[true] = {{{.37, 0.03}, {.573, 0.05}, {.786, 0.08}, {.902, 0.1}, {.959, 0.12}, {.992, 0.12},
 			  {.998, 0.1}, {1.021, 0.08}, {1.051, 0.07}, {1.101, 0.05}, {1.156, 0.04},
 			  {1.215, 0.035}, {1.319, 0.03}, {1.426, 0.025}, {1.668, 0.02},
 			  {1.961, 0.015}, {2.395, 0.01}, {3.018, 0.008}, {3.612, 0.006},
 			  {4.25, 0.004}, {5.136, 0.003}, {5.894, 0.002}, {6.716, 0.001},
 			  {9.803, 0.001}},
-		.224},
+		.180},
 };
 
 /* Chances told by the ratios alone are too low after few runs, because allocations are chosen where
@@ -118,8 +118,7 @@ static double deviation_of(const struct ratio_sample sample[JOB_STAGES])
 
 static double built_in_weight(size_t stage, double deviation)
 {
-	return fmax(BUILT_IN_LEAST,
-		built_in_jobs[stage] * fmin(1, deviation / typical[0].deviation));
+	return fmax(BUILT_IN_LEAST, built_in_jobs[stage] * fmin(1, deviation / USUAL_DEVIATION));
 }
 
 static void add_scaled(struct ratio_sample *all, const struct weighted_value *at, size_t n,

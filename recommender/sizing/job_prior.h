@@ -1,5 +1,5 @@
-/* What is expected of a job before its own runs tell: ratios of peak to prediction, and how far the
- * stated chances can be trusted. Learnt from the other jobs of the same history (neighbours.h), or
+/* Expectations of a job that has few runs: ratios of peak to prediction, and how far the stated chances
+ * can be trusted. Learnt from the other jobs of the same history (neighbours.h), or
  * built in. Private to recommender/. */
 #ifndef RECOMMENDER_SIZING_JOB_PRIOR_H
 #define RECOMMENDER_SIZING_JOB_PRIOR_H

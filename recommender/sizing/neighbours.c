@@ -8,7 +8,7 @@
 #include "recommender/sizing/job_prior.h"
 
 /* The replay takes most of the time of neighbours_finish, so only the first jobs are replayed whole.
- * Of the others the first runs are, because a first request is the hardest to judge. */
+ * All other jobs are replayed for their first runs, because a first request is the hardest to judge. */
 #define WHOLE_JOBS 40
 #define FIRST_RUNS 4
 /* The built-in factor of the odds counts as much as this many failures. */
@@ -128,7 +128,7 @@ void neighbours_finish(struct neighbours *n)
 		free(n->replayed[i]);
 	}
 	for (size_t stage = 0; stage < JOB_STAGES; stage++) {
-		/* What an earlier stage learnt is the best guess for the next. */
+		/* The result of the earlier stage is the best guess for this one. */
 		double learnt =
 			stage ? n->prior.odds[stage - 1] / job_prior_usual_odds[stage - 1] : 1;
 		double odds =

@@ -1,5 +1,5 @@
-/* What the other jobs of a history teach about a job with few runs. Steady neighbours make a steady
- * job's first request small, and the chances that are told are corrected by what came of them.
+/* Lessons from the other jobs of a history for a job with few runs. Steady neighbours make a steady
+ * job's first request small. Past failures of the neighbours correct the stated chances.
  *
  * The caller adds the newest runs of up to NEIGHBOUR_JOBS_MAX jobs, then calls neighbours_finish.
  * From then on the object is immutable, and any thread may read it. */

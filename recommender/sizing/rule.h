@@ -38,7 +38,7 @@ struct rule_options {
 	size_t window;     /* number of newest runs to use */
 	double percentile; /* 0..1 */
 	double margin;     /* added share: 0.2 = + 20 % */
-	/* What to expect of a new job (job_prior.h). NULL = built in. Read by auto. */
+	/* Expectations of a new job (job_prior.h). NULL = built in. Read by auto. */
 	const struct job_prior *prior;
 };
 

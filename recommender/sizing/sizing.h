@@ -42,16 +42,16 @@ struct hindsight {
 #define ENDING_CODES_MAX 8
 struct endings {
 	size_t succeeded, failed, unknown, interrupted;
-	/* Of all of these. killed: by the kernel, for memory, or a process of the run was. at_limit:
-	 * met its memory limit, and no process was killed. cut: ended from outside, most often at a
-	 * time limit. */
+	/* killed: the kernel killed the run, or a process of it, for memory. at_limit: the run met its
+	 * memory limit, and no process was killed. cut: the run was ended from outside, most often
+	 * at a time limit. */
 	size_t killed, at_limit, cut;
-	/* Of the failed ones, including those that were killed; NaN = unknown. */
+	/* Range over the failed runs, including killed ones; NaN = unknown. */
 	double failed_peak_low, failed_peak_high;       /* bytes */
 	double failed_seconds_low, failed_seconds_high; /* duration */
 	size_t n_codes;
-	/* Of the failed ones, the most frequent first. Of more different ones than fit, those of the
-	 * newest runs. */
+	/* How the failed runs ended, the most frequent first. If there are more codes than fit, the
+	 * codes of the newest runs. */
 	struct ending_code {
 		bool signal; /* the run was ended by signal `code` */
 		int code;

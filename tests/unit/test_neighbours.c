@@ -5,6 +5,7 @@
 
 #include "collectors/base/mem.h"
 #include "recommender/sizing/cost_aware.h"
+#include "recommender/sizing/job_prior.h"
 #include "recommender/sizing/neighbours.h"
 #include "recommender/sizing/strategy.h"
 
@@ -114,6 +115,23 @@ static void odd_runs_are_taken(void **state)
 	neighbours_free(n);
 }
 
+/* The deviation stands beside the ratios, and must be theirs. */
+static void the_built_in_ratios_have_their_deviation(void **state)
+{
+	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
+		const struct ratio_prior *p = job_prior_ratios(NULL, (enum expert)e, 1);
+		double sum = 0, weight = 0;
+
+		for (size_t i = 0; i < PRIOR_ATOMS; i++) {
+			sum += p->at[i].weight * fmin(fabs(p->at[i].value - 1), RATIO_OFF_MAX);
+			weight += p->at[i].weight;
+			assert_true(i == 0 || p->at[i].value > p->at[i - 1].value);
+		}
+		assert_true(fabs(weight - 1) < 1e-9);
+		assert_true(fabs(sum - p->deviation) < 1e-3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +139,7 @@ int main(void)
 		cmocka_unit_test(own_runs_outweigh_the_neighbours),
 		cmocka_unit_test(nothing_is_learnt_of_no_or_single_runs),
 		cmocka_unit_test(odd_runs_are_taken),
+		cmocka_unit_test(the_built_in_ratios_have_their_deviation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
