@@ -195,7 +195,7 @@ static void explain_other(struct sizing *s, const struct parallelism *p, enum cp
 	double dearer = longer * (its->whole + waiting) / (own->whole + waiting);
 
 	if (its->whole == own->whole)
-		sizing_explain(s, arena, "cpu: cpu_for=%s would ask for as many",
+		sizing_explain(s, arena, "cpu: cpu_for=%s gives the same number",
 			sizing_cpu_for_name(other));
 	else
 		sizing_explain(s, arena,
@@ -231,7 +231,7 @@ static void size_by_purpose(struct sizing *s, const struct parallelism *p, doubl
 		p->waited ? ", and threads had to wait for a CPU" : "", own->fraction,
 		purpose == CPU_FOR_COST ?
 			"those with which a run costs least" :
-			"expected to be enough for the next run not to take over 10 % longer");
+			"expected to keep the next run from taking over 10 % longer");
 	explain_other(s, p, purpose == CPU_FOR_COST ? CPU_FOR_SPEED : CPU_FOR_COST, own,
 		&choice[CPU_FOR_COUNT - 1 - purpose], waiting, arena);
 }
@@ -266,8 +266,8 @@ static void explain_at_cores(struct sizing *s, struct arena *arena)
 	sizing_explain(s, arena, "duration by cores: %s", buf_text(&words));
 }
 
-/* Fills at_cores: the powers of two up to the first one that a run cannot fill, and the numbers of
- * cores that are asked for. */
+/* Fills at_cores: the powers of two up to the first one that a run cannot fill, and the requested
+ * numbers of cores. */
 static void forecast_at_cores(struct sizing *s, const struct parallelism *p)
 {
 	const double own[] = {s->demand.cpu_cores, (double)s->resources.cpu};

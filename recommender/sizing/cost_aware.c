@@ -44,7 +44,7 @@ bool sizing_risk_parse(const char *name, enum risk *ret)
 
 static_assert(RISK_COUNT == PRICES_MAX, "a price per level of risk");
 const double cost_aware_risk_price[RISK_COUNT] = {
-	[RISK_ECONOMY] = 1.5, [RISK_BALANCED] = 2.5, [RISK_SAFE] = 7};
+	[RISK_ECONOMY] = 1.5, [RISK_BALANCED] = 2.6, [RISK_SAFE] = 7};
 
 #define ATOMS_MAX (EXPERT_COUNT * RATIOS_MAX)
 

@@ -7,9 +7,9 @@
 #include "recommender/run.h"
 #include "recommender/sizing/cpu.h"
 
-/* The constants below were chosen on four public traces, with all of their labels in view. Of each
- * trace, at most 2 % of the runs are slowed down, and of either half of its labels at most 2.5 %
- * (tests/bench/cpu.c). */
+/* The constants below were chosen on four public traces, with all of their labels in view. They
+ * slow down at most 2 % of the runs of each trace, and at most 2.5 % of those of either half of its
+ * labels (bench_cpu, --half). */
 #define SLOWED_PRICE 105.0 /* price of a slowed run, in cores for the time of the run */
 /* Mean distance of the logarithms from their median before any run was seen. It counts as half a
  * run. */
@@ -88,7 +88,7 @@ double cpu_speed_cores(const double *need, size_t n, double widest)
 		return fmax(most, fmin(fmin(cores, ROOM_MAX * most), widest));
 	if (n < ONE_CORE_UNKNOWN)
 		return fmax(most, fmin(fmin(cores, 1), widest));
-	/* Many of these jobs are idle most of the time. Of twenty runs, one may be slowed down. */
+	/* Many of these jobs are idle most of the time. One of twenty runs may be slowed down. */
 	return n == SPEED_RUNS ? sorted[n - 2] : most;
 }
 

@@ -1,8 +1,8 @@
 /* Cores that keep the next run of a job from being slowed down. Private to recommender/.
  *
  * The next run needs more than the widest of n runs with a probability of 1 / (n + 1), if runs come
- * in no order. How much more, follows from the spread of the runs: beyond the widest run, the
- * probability falls with the power 1 / spread of the cores. A slowed run has a fixed price, and the
+ * in no order. The spread of the runs says how much more: beyond the widest run, the probability
+ * falls with the power 1 / spread of the cores. A slowed run has a fixed price, and the
  * cores with the least expected price are chosen. A job of few cores therefore gets room for a much
  * wider run, and a job of many cores gets little.
  *

@@ -310,8 +310,7 @@ double duration_quantile(const struct duration_forecast *f, double share)
 	return f->seconds * exp(below + (above - below) * (at - floor(at)));
 }
 
-/* Until a range is told, an upper bound is this many times the forecast: 77 to 83 % of the durations of
- * five public traces are below it after one to three runs. */
+/* Until a range is told, an upper bound is this many times the forecast. */
 #define BOUND_WITHOUT_RANGE 1.5
 
 void sizing_duration(struct sizing *s, const struct runs *used,

@@ -7,9 +7,9 @@
  *
  * The range is made of the errors that the forecast made before the earlier runs. Few errors have no
  * percentiles, so the range is then a multiple of their mean size. From nine errors on it lies
- * between two of them. How far inside, follows from how often the range held so far: it becomes wider
- * after each run outside, and narrower after the others, so that four of five are inside in the long
- * run, also where durations drift (adaptive conformal inference, Gibbs and Candes 2021).
+ * between two of them. It becomes wider after each run outside, and narrower after the others. In the
+ * long run four of five runs are inside, also if durations drift (adaptive conformal inference, Gibbs
+ * and Candes 2021).
  *
  * tests/bench/cpu.c measures how often the range holds. */
 #ifndef RECOMMENDER_SIZING_DURATION_H

@@ -13,18 +13,18 @@
 /* The spread of one or two peaks is unknown. */
 #define ENOUGH_RUNS 3
 
-/* A limit or a machine that is gone shows in old runs only. */
+/* Older runs may show limits or machines that are gone. */
 #define RECENT_RUNS 10
 
 /* Factor between two sizes that differ clearly. Peaks of steady jobs differ by up to 10 %
  * (rule_peaks_changed uses the same bound). */
 #define CLEARLY 1.1
 
-/* Half of a GPU: a second job like this one would fit on it. */
+/* Below half of a GPU, a second job like this one would fit on it. */
 #define GPU_BUSY_LEAST 0.5
 
-/* Files are mapped by every process: its program and its libraries. They are a few tens of MiB, and
- * for a small job a large share. */
+/* Every process maps its program and its libraries. They are a few tens of MiB, which is a large share
+ * of a small job. A warning needs more in bytes and as a share. */
 #define FILES_SHARE 0.25
 #define FILES_BYTES (64 * MIB)
 
@@ -109,8 +109,8 @@ static const char *range_words(char out[RANGE_MAX], struct range r)
 	return out;
 }
 
-/* Returns true if an input of the newest runs is outside the range of the others. It then explains
- * why the peaks are. */
+/* Returns true if an input of the newest runs is outside the range of the others. The input may then
+ * explain the change of the peaks. */
 static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 {
 	double least = INFINITY, most = -INFINITY;
@@ -130,8 +130,7 @@ static bool inputs_changed(const struct observation *o, size_t older, size_t n)
  * PEAKS_CHANGE_RUNS on, the estimator forgets the others.
  *
  * The gap must also be wider than half of the range of the other peaks, on a logarithmic scale.
- * Without this, the newest peak of a job whose peaks differ much is often the largest by chance: on
- * public traces, up to 15 % of answers would have the warning. */
+ * Without this, the newest peak of a job whose peaks differ much is often the largest by chance. */
 static size_t newest_that_differ(const struct observation *o, size_t n, struct range *ret_older,
 	struct range *ret_newer)
 {

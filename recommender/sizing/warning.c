@@ -10,9 +10,9 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 	[WARNING_FEW_RUNS] = {"few_runs", SEVERITY_INFO, true,
 		"Fewer than three runs were measured"},
 	[WARNING_MEMORY_UNKNOWN] = {"memory_unknown", SEVERITY_WARNING, true,
-		"The memory of no run is known, so no memory is asked for"},
+		"The memory of no run is known, so no memory is requested"},
 	[WARNING_CPU_UNKNOWN] = {"cpu_unknown", SEVERITY_WARNING, true,
-		"The CPU time of no run is known, so no CPU is asked for"},
+		"The CPU time of no run is known, so no CPU is requested"},
 	[WARNING_NEWEST_RUNS_FAILED] = {"newest_runs_failed", SEVERITY_CRITICAL, true,
 		"The newest three or more runs failed, or did not end in a known way, and no kill for "
 		"memory was seen"},
@@ -21,7 +21,7 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 	[WARNING_KILLED_AGAIN] = {"killed_again", SEVERITY_CRITICAL, true,
 		"Three or more of the newest six runs were killed for memory"},
 	[WARNING_FAILED_AT_MEMORY_LIMIT] = {"failed_at_memory_limit", SEVERITY_WARNING, false,
-		"Runs failed, or ended nobody knows how, with their memory at its limit"},
+		"Runs failed, or ended in an unknown way, with their memory at its limit"},
 	[WARNING_FAILS_AT_ANY_LIMIT] = {"fails_at_any_limit", SEVERITY_CRITICAL, true,
 		"Runs fail at their memory limit again after it was raised: look for a fault in "
 		"the job"},

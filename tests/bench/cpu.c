@@ -1,15 +1,15 @@
 /* Replays traces through the sizing of cores and the forecast of durations, online and in the order
  * of time. Each run is sized from the earlier runs of its label, from the second run on. Labels with
- * fewer than 10 runs are left out, and of longer ones the first 200 runs are used.
+ * fewer than 10 runs are left out. Of longer labels, the first 200 runs are used.
  *
  * Cores: the traces have only the mean cores in use of each run. The slowdown of a run is the larger
  * of 1 and mean cores / cores asked for. Its cost is the cores asked for x duration x slowdown. The
- * cost is compared with hindsight: the constant number of cores of each label that would have cost
- * least, of those that slow at most 2 % of the label's runs by more than 10 %. Whole numbers and
- * fractions (quarters below 8 cores) are each compared with a hindsight of the same kind.
+ * cost is compared with hindsight, a constant number of cores for each label. Hindsight is the
+ * cheapest constant with which at most 2 % of the label's runs are slowed by more than 10 %. Whole
+ * numbers are compared with a whole constant, fractions (quarters below 8 cores) with a fraction.
  *
  * Durations: how often the range of 80 % holds by number of earlier runs, and the median error. A
- * range is true when what it holds lies within the 95 % interval of 80 % (marked with * if not).
+ * range is true when the share that it holds is within the 95 % interval of 80 %, else it has a *.
  *
  * The constants of cpu_speed.c and duration.c were chosen with all labels in view: --half shows how
  * much the result depends on the labels. */
@@ -31,7 +31,6 @@
 #define SLOWED      1.1 /* slowdown that counts */
 #define SLOWED_MOST 0.02
 
-enum input_mode { INPUT_PROXY, INPUT_ANNOUNCED, INPUT_NONE };
 enum half { HALF_BOTH, HALF_EVEN, HALF_ODD };
 
 struct options {
@@ -52,13 +51,6 @@ struct labels {
 
 /* ---- rules for cores ---- */
 
-static int ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 static double mean_of_newest_5(const struct label *l, size_t n)
 {
 	size_t first = n > 5 ? n - 5 : 0;
@@ -76,7 +68,7 @@ static double percentile(const struct label *l, size_t n, double share)
 	size_t first = n > LOOK_BACK ? n - LOOK_BACK : 0;
 
 	memcpy(sorted, l->cores + first, (n - first) * sizeof *sorted);
-	qsort(sorted, n - first, sizeof *sorted, ascending);
+	qsort(sorted, n - first, sizeof *sorted, stats_ascending);
 	return sorted[(size_t)ceil(share * (double)(n - first)) - 1];
 }
 
@@ -119,8 +111,8 @@ static struct request by_vpa(const struct label *l, size_t n)
 	return rounded_up(1.15 * percentile(l, n, 0.9));
 }
 
-/* Sizes as the strategy auto does. It knows the mean cores of the runs and not their course, as a
- * trace does. The request for memory matters only for the cost, so that the baseline's will do. */
+/* Sizes as the strategy auto does, from the mean cores of the runs, because a trace has no more. The
+ * baseline's request for memory is enough here: only the cost depends on it. */
 static struct request by_auto(const struct label *l, size_t n, enum cpu_for purpose)
 {
 	static const struct sizing_method method = {.rule = NULL};
@@ -311,7 +303,7 @@ static void print_ranges(const char *source, struct ranges bucket[BUCKETS])
 	for (size_t k = 0; k < BUCKETS; k++) {
 		struct ranges *b = &bucket[k];
 
-		qsort(b->error, b->n, sizeof *b->error, ascending);
+		qsort(b->error, b->n, sizeof *b->error, stats_ascending);
 		if (b->told)
 			printf("  %5zu %5.1f%c", b->n, 100 * (double)b->held / (double)b->told,
 				is_true(b) ? ' ' : '*');
@@ -342,13 +334,6 @@ static void free_ranges(struct ranges bucket[BUCKETS])
 
 /* ---- labels ---- */
 
-static double input_of(const struct trace_row *row, enum input_mode mode)
-{
-	if (mode == INPUT_NONE)
-		return NAN;
-	return isnan(row->input_bytes) && mode == INPUT_PROXY ? row->read_bytes : row->input_bytes;
-}
-
 /* Returns the runs of a label. `with_cores`: only those whose cores are known. */
 static struct label label_of(const struct trace_row *row, size_t n, const struct options *o,
 	bool with_cores)
@@ -361,7 +346,7 @@ static struct label label_of(const struct trace_row *row, size_t n, const struct
 		l.cores[l.n] = fmax(row[i].cores, 0.001);
 		l.duration[l.n] = fmax(row[i].duration, 0.1);
 		l.peak[l.n] = row[i].peak_mib;
-		l.input[l.n++] = input_of(&row[i], o->input);
+		l.input[l.n++] = trace_input(&row[i], o->input);
 	}
 	return l;
 }
@@ -494,16 +479,11 @@ int main(int argc, char **argv)
 {
 	struct options o = {0};
 	struct trace t = {0};
-	struct err e;
 
 	if (!parse_options(argc, argv, &o))
 		return usage();
-	for (int i = optind; i < argc; i++)
-		if (trace_read(&t, argv[i], &e) < 0) {
-			fprintf(stderr, "%s\n", e.text);
-			return 1;
-		}
-	trace_sort(&t);
+	if (!trace_read_all(&t, argv + optind))
+		return 1;
 	cores_of_sources(&t, &o);
 	durations_of_sources(&t, &o);
 	trace_done(&t);

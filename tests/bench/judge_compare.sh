@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Judges the sizing rules of this tree beside those of an earlier commit, on traces of real jobs: one Markdown table a
-# source, with announced input sizes only and without any, and which chances were not true.
+# Compares the sizing rules of this tree with those of an earlier commit, on traces of real jobs. Prints Markdown
+# tables for each source, with announced input sizes and without any, and lists the chances that were not true.
 #
 # Usage: tests/bench/judge_compare.sh COMMIT TRACE.csv...      some minutes; not part of the tests
 # The earlier commit is built in a temporary worktree with the bench of this tree. JUDGE: more options of bench_judge.

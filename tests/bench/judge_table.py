@@ -40,7 +40,7 @@ def print_table(source, now, before):
 
 def print_chances(source, now, before):
     for name, judged in ("before", before), ("now", now):
-        # A pool says how many failures are expected. A mark says that what came is outside: 1 = for sure.
+        # Each pool has one "expected". A mark 1 says that its failures are outside the interval.
         keys = [key for key in judged if key[0] == "chance" and key[1] == source]
         pools = sum(key[3] == "expected" for key in keys)
         outside = [key[2] for key in keys if key[3] == "outside" and judged[key] == 1]

@@ -41,20 +41,13 @@ static void count(struct tally *t, double stated, bool failed)
 	t->all_failed += failed;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 static double median(const struct peaks_seen *p)
 {
 	double peak[PEAKS_SEEN_MAX];
 
 	for (size_t i = 0; i < p->n; i++)
 		peak[i] = p->at[i].peak;
-	qsort(peak, p->n, sizeof *peak, ascending);
+	qsort(peak, p->n, sizeof *peak, stats_ascending);
 	return peak[p->n / 2];
 }
 
@@ -136,18 +129,13 @@ int main(int argc, char **argv)
 {
 	struct trace t = {0};
 	struct tally own = {0}, plain = {0}, running = {0};
-	struct err e;
 
 	if (argc < 2) {
 		fputs("usage: bench_reliability TRACE.csv...\n", stderr);
 		return 2;
 	}
-	for (int i = 1; i < argc; i++)
-		if (trace_read(&t, argv[i], &e) < 0) {
-			fprintf(stderr, "%s\n", e.text);
-			return 1;
-		}
-	trace_sort(&t);
+	if (!trace_read_all(&t, argv + 1))
+		return 1;
 	for (size_t i = 0, next; i < t.n; i = next) {
 		next = trace_label_end(&t, i);
 		if (next - i >= RUNS_MIN)

@@ -40,8 +40,6 @@ static const struct entry {
 	{"auto-safe", &cost_aware_rules[RISK_SAFE]},
 };
 
-enum input_mode { INPUT_PROXY, INPUT_ANNOUNCED, INPUT_NONE };
-
 struct options {
 	size_t cap;
 	enum input_mode input;
@@ -55,13 +53,6 @@ struct score {
 	double *ratio; /* allocation / use of every scored run */
 };
 
-static double input_of(const struct trace_row *row, enum input_mode mode)
-{
-	if (mode == INPUT_NONE)
-		return NAN;
-	return isnan(row->input_bytes) && mode == INPUT_PROXY ? row->read_bytes : row->input_bytes;
-}
-
 static void replay_label(const struct entry *entry, const struct trace_row *row, size_t n,
 	const struct options *o, struct score *score)
 {
@@ -70,7 +61,7 @@ static void replay_label(const struct entry *entry, const struct trace_row *row,
 	entry->rule->start(state, &entry->rule->defaults);
 	for (size_t i = 0; i < n && i < o->cap; i++) {
 		struct observation run =
-			rule_observation(row[i].peak_mib * MIB, input_of(&row[i], o->input),
+			rule_observation(row[i].peak_mib * MIB, trace_input(&row[i], o->input),
 				isnan(row[i].duration) ? 3600 : fmax(row[i].duration, 0.1));
 		double allocation = rule_replay(entry->rule, state, &run, &score->record);
 
@@ -84,16 +75,9 @@ static void replay_label(const struct entry *entry, const struct trace_row *row,
 	}
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 static void print_score(const char *source, const char *name, struct score *s)
 {
-	qsort(s->ratio, s->n, sizeof *s->ratio, ascending);
+	qsort(s->ratio, s->n, sizeof *s->ratio, stats_ascending);
 	printf("%-16s %-14s %6zu %8.2f %6.2f %12.4g %7.2f %7.2f\n", source, name, s->record.runs,
 		100 * s->record.wasted / s->record.used,
 		100 * (double)s->record.failures / (double)s->record.runs,
@@ -194,16 +178,11 @@ int main(int argc, char **argv)
 	struct options o = {.cap = 200};
 	struct trace t = {0};
 	struct mean mean[ARRAY_LEN(entries)] = {0};
-	struct err e;
 
 	if (!parse_options(argc, argv, &o))
 		return usage();
-	for (int i = optind; i < argc; i++)
-		if (trace_read(&t, argv[i], &e) < 0) {
-			fprintf(stderr, "%s\n", e.text);
-			return 1;
-		}
-	trace_sort(&t);
+	if (!trace_read_all(&t, argv + optind))
+		return 1;
 	printf("%-16s %-14s %6s %8s %6s %12s %7s %7s\n", "source", "rule", "runs", "waste %",
 		"fail %", "GiB h", "ratio50", "ratio95");
 	for (size_t i = 0; i < t.n;)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How good recommendations are, on traces of real jobs: waste and failures of every strategy by source, how many runs
+# Measures recommendations on traces of real jobs: waste and failures of every strategy by source, how many runs
 # the cores slow down and at what cost, whether the ranges of durations and the stated probabilities are true, and how
 # well change points are found (FOLDER: annotations.json and datasets/).
 #

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
+#include "collectors/base/err.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
@@ -96,7 +97,7 @@ static int parse(struct trace *t, const char *path, struct scan all, struct err 
 	return 0;
 }
 
-int trace_read(struct trace *t, const char *path, struct err *e)
+static int read_file(struct trace *t, const char *path, struct err *e)
 {
 	AUTO(buf_done) struct buf b = BUF_MAX(FILE_MAX_BYTES);
 	FILE *f = fopen(path, "re");
@@ -123,9 +124,24 @@ static int by_source_label_index(const void *a, const void *b)
 	return order ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-void trace_sort(struct trace *t)
+bool trace_read_all(struct trace *t, char *const path[])
 {
+	struct err e;
+
+	for (; *path; path++)
+		if (read_file(t, *path, &e) < 0) {
+			fprintf(stderr, "%s\n", e.text);
+			return false;
+		}
 	qsort(t->row, t->n, sizeof *t->row, by_source_label_index);
+	return true;
+}
+
+double trace_input(const struct trace_row *row, enum input_mode mode)
+{
+	if (mode == INPUT_NONE)
+		return NAN;
+	return isnan(row->input_bytes) && mode == INPUT_PROXY ? row->read_bytes : row->input_bytes;
 }
 
 size_t trace_label_end(const struct trace *t, size_t first)

@@ -4,9 +4,8 @@
 #ifndef TESTS_BENCH_TRACE_H
 #define TESTS_BENCH_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
-
-#include "collectors/base/err.h"
 
 struct trace_row {
 	char *source, *label;
@@ -15,11 +14,16 @@ struct trace_row {
 
 struct trace {
 	size_t n, room;
-	struct trace_row *row; /* after trace_sort(): by source, label, index */
+	struct trace_row *row; /* by source, label, index */
 };
 
-int trace_read(struct trace *t, const char *path, struct err *e); /* appends */
-void trace_sort(struct trace *t);
+/* PROXY: the announced input size, or the bytes read if it is unknown. */
+enum input_mode { INPUT_PROXY, INPUT_ANNOUNCED, INPUT_NONE };
+
+/* Reads the files and sorts the rows. `path` ends with NULL, as argv does. Prints the error and
+ * returns false if a file cannot be read. */
+bool trace_read_all(struct trace *t, char *const path[]);
+double trace_input(const struct trace_row *row, enum input_mode mode); /* NaN = unknown */
 size_t trace_label_end(const struct trace *t,
 	size_t first); /* returns the index after the last row of first's label */
 void trace_done(struct trace *t);

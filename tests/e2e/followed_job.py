@@ -23,7 +23,7 @@ def sizes_in(text):
 
 
 def tells(text, size, share=0.03):
-    """Whether a sentence names this size, give or take a share."""
+    """Returns whether a sentence names this size, give or take a share."""
     return any(abs(told - size) <= share * size for told in sizes_in(text))
 
 
@@ -74,7 +74,7 @@ class Advice:
         return self.json.get("apply", {}).get("because", [])
 
     def warning(self, code):
-        """What a warning says; empty without it."""
+        """Returns the text of a warning, or "" without it."""
         return next((w["text"] for w in self.json.get("warnings", []) if w["code"] == code), "")
 
     def warned_runs(self, code):
@@ -148,7 +148,7 @@ def lasting(value, n=1, total=None):
 
 
 def group_columns(oom_kills, met_limit):
-    """What the control group of the run counted, in a single interval."""
+    """Returns the counters of the run's control group, in a single interval."""
     return {"oom_kills": lasting(oom_kills), "memory_oom_events": lasting(oom_kills),
             "memory_max_events": lasting(met_limit)}
 
@@ -227,7 +227,7 @@ class Job:
         return self.server.get("/recommend?" + query)
 
     def answer(self, **parameters):
-        """What to request next; the case keeps what is wrong in it."""
+        """Returns the next request. The case keeps the faults of the answer."""
         answer = self.get(**parameters)
         self.case.assertEqual(answer.status, 200, f"{self.name}: {answer.text}")
         advice = Advice(answer)

@@ -62,6 +62,7 @@ def answer_in(text):
 
 def differences(shown, real, path=""):
     """Which keys one of two objects has and the other has not, at any depth."""
+    # An empty list shows no keys to compare, such as "because" without a warning.
     if isinstance(shown, list) and isinstance(real, list) and shown and real:
         shown, real = dict(enumerate(shown[:1])), dict(enumerate(real[:1]))
     if not (isinstance(shown, dict) and isinstance(real, dict)):

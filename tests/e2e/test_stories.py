@@ -206,7 +206,7 @@ class NoisyJobs(Stories):
             self.assert_between(step.need, step.asked, 1.45 * step.need)
 
     def test_a_job_that_grows_run_by_run_is_followed_up(self):
-        """It is no heap, although each answer is the same multiple of the last peak."""
+        """The job is no heap, although each answer is the same multiple of the last peak."""
         for growth, kills, most in ((1.03, 2, 1.45), (1.1, 4, 1.7)):
             with self.subTest(growth=growth):
                 for by in ("request", "limit"):
@@ -280,7 +280,7 @@ class HeapsThatFollowTheirLimit(Stories):
                     self.assertTrue(tells(said, last.mib * MIB, 0.01), f"and what to set, {last.mib} MiB: {said}")
 
     def test_a_cache_that_fills_its_limit_and_succeeds_is_held_too(self):
-        """That it ends within 3 % of its limit is no sign of too little memory: the share is the same under two limits."""
+        """The job ends within 3 % of its limit under two limits. This is no sign of too little memory."""
         for by in ("request", "limit"):
             with self.subTest(by=by):
                 last = self.assert_held(0.98, by)
@@ -313,7 +313,7 @@ class Kills(Stories):
             job.run(600 * MIB, 2 * GIB)
 
     def test_a_child_that_is_killed_fails_its_parent(self):
-        """It never succeeded, and yet there is an answer."""
+        """The job has an answer although it never succeeded."""
         job = self.job()
         for attempt in range(3):
             job.run(124 * MIB, 120 * MIB, outcome="failed", exit_code=2, oom_kills=1)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a recommendation warns of, and whether a program may act on it, is the same in each answer about the job."""
+"""Each answer about a job has the same warnings, and says the same about whether a program may act on it."""
 import json
 import time
 

@@ -19,7 +19,7 @@ GPU = {"cores": 2.25, "cpus": 3, "memory": 3584 * MIB, "gpus": 1, "disk": 20480 
 CPU = {"cores": 0.5, "cpus": 1, "memory": 512 * MIB, "gpus": 0, "disk": 0, "memory_limit": 704 * MIB,
        "attempts": [mib * MIB for mib in (512, 900, 1600, 2800)]}
 GPU["attempts"] = [GPU["memory"] << i for i in range(4)]
-# Of a caller that asks for a CPU limit, a container called my-app, a Nextflow process and disk on the node.
+# The caller asks for a CPU limit, a container called my-app, a Nextflow process and disk on the node.
 ASKED = {**CPU, "cores_limit": 4}
 
 
@@ -48,7 +48,7 @@ def version_of(package):
 
 
 def text_of(kind):
-    """What write_formats wrote of a format: gpu, cpu, asked, share or grid."""
+    """Returns the text that write_formats wrote in a format: gpu, cpu, asked, share or grid."""
     return pathlib.Path(sys.argv[2], "texts", f"{sys.argv[1]}.{kind}").read_text()
 
 
@@ -78,7 +78,7 @@ def flow(text):
 
 
 def effective(text, compute):
-    """What the compute decorator of Metaflow makes of a step with this text, when it runs --with it."""
+    """Returns the attributes that Metaflow's compute decorator gives a step with this text, when it runs --with it."""
     from metaflow.plugins.aws.batch.batch_decorator import BatchDecorator
     from metaflow.plugins.kubernetes.kubernetes_decorator import KubernetesDecorator
     decorators = list(imported(flow(text)).SomeFlow.start.decorators)
@@ -377,7 +377,7 @@ def valid_call(service, operation, parameters):
 
 
 def fargate_complaints(sizes):
-    """What cfn-lint says of tasks of these (CPU units, MiB)."""
+    """Returns the findings of cfn-lint about tasks of these sizes (CPU units, MiB)."""
     tasks = {f"T{i}": {"Type": "AWS::ECS::TaskDefinition", "Properties": {
         "RequiresCompatibilities": ["FARGATE"], "NetworkMode": "awsvpc", "Cpu": cpu, "Memory": memory,
         "ContainerDefinitions": [{"Name": "main", "Image": "image"}]}} for i, (cpu, memory) in enumerate(sizes)}
@@ -535,7 +535,7 @@ SLURM = "process.executor = 'slurm'\nexecutor { exitReadTimeout = '2 s'; queueSt
 
 
 def run_pipeline(command, text, codes, executor):
-    """What it printed, and what the processes were given."""
+    """Returns the output, and the resources of the processes."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         environment = {**os.environ, "NXF_HOME": folder, "NXF_OFFLINE": "true", "NXF_ANSI_LOG": "false",

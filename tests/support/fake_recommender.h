@@ -1,4 +1,4 @@
-/* What the stand-in for the recommender was given last. */
+/* The last arguments of the stand-in for the recommender. */
 #ifndef TESTS_SUPPORT_FAKE_RECOMMENDER_H
 #define TESTS_SUPPORT_FAKE_RECOMMENDER_H
 

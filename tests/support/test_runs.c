@@ -62,6 +62,13 @@ void test_run_column(struct run *r, const char *column, double mean, double max)
 	qsort(r->stats, r->n_stats, sizeof *r->stats, by_name);
 }
 
+void test_run_peak(struct run *r, double bytes)
+{
+	for (size_t i = 0; i < r->n_stats; i++)
+		if (strcmp(r->stats[i].column, "memory_peak_bytes") == 0)
+			r->stats[i].d.max = bytes;
+}
+
 struct run *test_run_succeeded(struct test_runs *t, double cores, double peak_bytes)
 {
 	struct run *r = test_run_add(t, OUTCOME_SUCCEEDED);

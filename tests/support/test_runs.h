@@ -20,6 +20,9 @@ struct run *test_run_add(struct test_runs *t, enum outcome o);
 /* Adds a column to the run. Columns may come in any order. */
 void test_run_column(struct run *r, const char *column, double mean, double max);
 
+/* Changes the memory peak of a run that has one. */
+void test_run_peak(struct run *r, double bytes);
+
 /* Adds a successful run with this mean number of cores and this memory peak. NaN = the run lacks
  * the column. */
 struct run *test_run_succeeded(struct test_runs *t, double cores, double peak_bytes);

@@ -33,7 +33,7 @@ static void defaults_hold_without_flags(void **state)
 
 	assert_int_equal(READ(&o, COMMAND_SERVE, NULL, "--"), 0);
 	assert_double_equal(o.sample_interval, 1, 0);
-	assert_int_equal(o.history_runs_per_job, HISTORY_RUNS_PER_JOB);
+	assert_int_equal(o.history_runs_per_job, 200);
 	assert_int_equal(o.history_max_size, 1 << 30);
 	assert_string_equal(o.procfs, "/proc");
 	assert_string_equal(o.log_level, "info");

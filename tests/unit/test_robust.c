@@ -105,7 +105,7 @@ static const struct job jobs[] = {
 	{"growing", growing, NULL, 0.12, 0.02},
 	{"shifted up", shifted_up, NULL, 0.25, 0.04},
 	{"shifted down", shifted_down, NULL, 0.4, 0.04},
-	{"wide", wide, NULL, 2.8, 0.23},
+	{"wide", wide, NULL, 2.8, 0.22},
 	{"wide, with its input", wide, input_of_wide, 0.45, 0.02},
 	{"two levels, with an input that says nothing", two_levels, random_input, 0.75, 0.02},
 };

@@ -1,5 +1,5 @@
 /* recommender/sizing/rule.h: compares each rule with its reference, and checks properties that hold
- * for every history. Also the rules that only benches use. */
+ * for every history. The rules that only benches use are tested too. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/cost_pool.h"
 #include "recommender/sizing/strategy.h"
+#include "tests/bench/caq.h"
 #include "tests/bench/ponder.h"
 #include "tests/bench/tovar.h"
 
@@ -63,6 +64,23 @@ static void rules_allocate_as_their_references(void **state)
 		{"ponder without input", &bench_ponder, false, {428, 1283, 1283, 1283, 2063, 2201},
 			3, 5008355},
 		{"tovar", &bench_tovar, true, {300, 300, 1155, 1155, 1155, 1155}, 7, 2767020},
+		{"caq economy", &bench_caq[RISK_ECONOMY], true,
+			{436, 2095, 896.909159410398, 1218.5770233048192, 908.12538977834,
+				1656.6978341760264},
+			4, 2862609.164992002},
+		{"caq balanced", &bench_caq[RISK_BALANCED], true,
+			{436, 2816.875, 896.909159410398, 1218.5770233048192, 1177,
+				2799.3539684445227},
+			4, 4102673.7995434296},
+		{"caq safe", &bench_caq[RISK_SAFE], true,
+			{436, 2816.875, 1276.75, 1276.75, 2095.75, 2799.3539684445227}, 2,
+			5033629.067819343},
+		{"caq economy without input", &bench_caq[RISK_ECONOMY], false,
+			{436, 2095, 1403.8, 1252.6037475051598, 1302.55, 1452.5578635014838}, 5,
+			3542997.380755094},
+		{"caq balanced without input", &bench_caq[RISK_BALANCED], false,
+			{436, 2816.875, 1403.8, 1252.6037475051598, 2050.7483343056074, 2089}, 3,
+			5271442.35589151},
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(table); k++) {
@@ -85,6 +103,46 @@ static void rules_allocate_as_their_references(void **state)
 		assert_int_equal(record.failures, table[k].failures);
 		assert_true(fabs(record.wasted / MIB / table[k].wasted - 1) < 1e-9);
 	}
+}
+
+/* The published margins of the starting formula for a job with constant use. */
+static void caq_margin_shrinks_on_a_steady_job(void **state)
+{
+	static const struct {
+		unsigned runs;
+		double mib;
+	} table[] = {{1, 1416}, {2, 1359}, {3, 1316}, {5, 1257}, {10, 1179}, {20, 1118}, {50, 1068},
+		{100, 1049}, {199, 1040}};
+	AUTO(freep) void *s = rule_new(&bench_caq[RISK_BALANCED]);
+	struct observation o = {.peak = 1000 * MIB, .input = NAN, .duration = 60};
+	unsigned runs = 0;
+
+	assert_true(isnan(bench_caq[RISK_BALANCED].allocate(s, NAN)));
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		for (; runs < table[i].runs; runs++)
+			bench_caq[RISK_BALANCED].learn(s, &o);
+		assert_true(fabs(bench_caq[RISK_BALANCED].allocate(s, NAN) / MIB - table[i].mib) <
+			    1);
+	}
+}
+
+static void caq_scales_with_the_peaks(void **state)
+{
+	AUTO(freep) void *small = rule_new(&bench_caq[RISK_BALANCED]);
+	AUTO(freep) void *large = rule_new(&bench_caq[RISK_BALANCED]);
+
+	for (unsigned i = 0; i < 30; i++) {
+		struct observation o = made_up_run(i, true);
+
+		bench_caq[RISK_BALANCED].learn(small, &o);
+		o.peak *= 64;
+		bench_caq[RISK_BALANCED].learn(large, &o);
+	}
+
+	double a = bench_caq[RISK_BALANCED].allocate(small, 3e6) - 16 * MIB,
+	       b = bench_caq[RISK_BALANCED].allocate(large, 3e6) - 16 * MIB;
+
+	assert_true(fabs(b / a - 64) < 1e-9);
 }
 
 /* The request of a job with constant use comes close to the use. */
@@ -169,6 +227,8 @@ static const struct sizing_rule *const all_rules[] = {
 	&rule_vpa,
 	&bench_ponder,
 	&bench_tovar,
+	&bench_caq[RISK_BALANCED],
+	&bench_caq[RISK_SAFE],
 	&cost_aware_rules[RISK_BALANCED],
 	&cost_aware_rules[RISK_SAFE],
 };
@@ -441,6 +501,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_allocate_as_their_references),
+		cmocka_unit_test(caq_margin_shrinks_on_a_steady_job),
+		cmocka_unit_test(caq_scales_with_the_peaks),
 		cmocka_unit_test(auto_margin_shrinks_on_a_steady_job),
 		cmocka_unit_test(cheapest_allocation_agrees_with_brute_force),
 		cmocka_unit_test(every_allocation_is_finite_and_positive),

@@ -228,7 +228,9 @@ static void baseline_warns_of_an_oom_kill(void **state)
 	test_run_succeeded(&t, 1, GIB);
 	s = sized(&t, &defaults, &arena);
 	assert_true(warnings_have(&s.warnings, WARNING_KILLED_FOR_MEMORY));
-	assert_non_null(strstr(s.warnings.at[0].text, "2.00 GiB"));
+	assert_string_equal(s.warnings.at[0].text,
+		"The kernel killed 1 run, or a process of it, because memory ran out, at 2.00 GiB: "
+		"the need was above that.");
 	t.run[1].outcome = OUTCOME_FAILED;
 	s = sized(&t, &defaults, &arena);
 	assert_false(warnings_have(&s.warnings, WARNING_KILLED_FOR_MEMORY));

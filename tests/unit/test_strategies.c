@@ -215,9 +215,7 @@ static void a_limit_has_room_for_what_a_kill_tells(void **state)
 			test_run_succeeded(&t, 1, 100 * MIB);
 		t.run[10].outcome = OUTCOME_OOM_KILLED;
 		t.run[10].memory_limit_bytes = 1000 * MIB;
-		for (size_t c = 0; c < t.run[10].n_stats; c++)
-			if (strcmp(t.run[10].stats[c].column, "memory_peak_bytes") == 0)
-				t.run[10].stats[c].d.max = 1000 * MIB;
+		test_run_peak(&t.run[10], 1000 * MIB);
 		double limit = size_with(names[i], &t, &defaults, &arena).memory_bytes_limit;
 
 		if (!(limit > 1200 * MIB && limit < 1500 * MIB))
@@ -301,7 +299,8 @@ static void auto_uses_an_announced_input(void **state)
 	small = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e9}, &arena);
 	large = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e10}, &arena);
 	far = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e15}, &arena);
-	/* An input of 0 bytes is an input, and not an unknown one. */
+	/* An input of 0 bytes is an input, and not an unknown one. The line reaches below the
+	 * smallest peak of 400 MiB, to its 100 MiB at an input of 0. */
 	empty = size_with("auto", &t, &(struct sizing_options){.input_given = true}, &arena);
 	assert_true(empty.demand.memory_bytes > 90 * MIB &&
 		    empty.demand.memory_bytes < small.demand.memory_bytes);
@@ -390,7 +389,8 @@ static void a_later_attempt_asks_for_more(void **state)
 
 	struct sizing s = size_with("auto", &t, &(struct sizing_options){.attempt = 2}, &arena);
 
-	assert_true(s.demand.memory_bytes > 3000 * MIB && s.demand.memory_bytes < 3300 * MIB);
+	/* The only peak above the first attempt. */
+	assert_true(fabs(s.demand.memory_bytes / MIB - 3002) < 1e-6);
 	s = size_with("auto", &t, &(struct sizing_options){.attempt = 1000000}, &arena);
 	assert_true(s.demand.memory_bytes <= ALLOCATION_MAX);
 }

@@ -1,4 +1,4 @@
-/* Runs that were killed at a limit: the peak says only that the run needed at least so much. */
+/* Runs that were killed at a limit. The peak of such a run is a lower bound of its need. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

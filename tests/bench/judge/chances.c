@@ -69,7 +69,7 @@ static void ask_range(struct range *r, const struct asked *a)
 						  o.too_small < 0.1 - CHANCE_ROUNDED;
 }
 
-/* The spread of one peak says nothing, so levels are compared from two peaks on. */
+/* Levels are compared from two peaks on, because one peak has no spread. */
 static void ask_levels(struct levels levels[SPREADS], const struct asked *a)
 {
 	double at[RISK_COUNT];
@@ -151,8 +151,8 @@ static const struct table chance_table = {
 
 #define POOL_EXPECTED 20
 
-/* Is this the last class before a pool is full? A pool is not ended if less than a full one would
- * remain. */
+/* Returns whether the pool ends with this class: it is the last class with asks, or the pool is full
+ * and the rest fills another one. */
 static bool pool_ends(const struct chance of[CLASSES], size_t c, double expected)
 {
 	double rest = 0;
@@ -299,7 +299,7 @@ static const char *name_of(const struct sources *s, size_t i)
 	return i < s->n ? s->source[i].name : "all sources";
 }
 
-/* Writes the sum of all sources behind the last, where there is room for it. */
+/* Writes the sum of all sources behind the last one; `all` has room for n + 1. */
 static void add_sources(struct chances *all, size_t n)
 {
 	struct chances *sum = &all[n];

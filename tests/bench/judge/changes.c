@@ -1,5 +1,5 @@
-/* Lasting changes of a job's peaks: how soon requests follow, and how often auto sees one that is
- * not there. */
+/* Lasting changes of a job's peaks: how soon requests follow, and how often auto forgets runs although
+ * nothing changed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define RUNS_NEEDED     30
 #define JOBS_OF_RULE(s) ((s)->n * JUDGED_RULES)
 
-/* What a rule makes of one job. */
+/* How a rule follows the change of one job. */
 struct followed {
 	void *before;        /* state that has learnt the runs before the change only */
 	size_t taken, reset; /* number of changed runs until then; 0 = not within FOLLOWED */
@@ -209,7 +209,7 @@ static void shuffle_runs(struct job *job, uint64_t *series)
 	job->n = SHUFFLED_RUNS;
 }
 
-/* Jobs with too few runs to shuffle draw from what they have, so that a run can come twice. */
+/* Draws runs with repetition, for jobs with too few runs to shuffle. */
 static void draw_runs(struct job *job, uint64_t *series)
 {
 	struct observation *drawn = xcalloc(SHUFFLED_RUNS, sizeof *drawn);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/run.h"
 #include "tests/bench/judge/judge.h"
 
 #define LEARNT_MIN 5
@@ -16,7 +17,7 @@ static const struct reach_class {
 #define CLASSES ARRAY_LEN(classes)
 
 struct extrapolation {
-	const size_t *learnt; /* by job: so many runs come first, and are learnt */
+	const size_t *learnt; /* by job: number of runs that come first and are learnt */
 	struct tally tally[JUDGED_RULES][CLASSES];
 	struct chance chance[JUDGED_RULES][CLASSES];
 };
@@ -66,7 +67,7 @@ static size_t divide(struct job *job)
 	for (size_t i = 0; i < job->n; i++)
 		if (job->run[i].input > 0)
 			input[n++] = job->run[i].input;
-	qsort(input, n, sizeof *input, judge_ascending);
+	qsort(input, n, sizeof *input, stats_ascending);
 
 	double median = judge_quantile(input, n, 0.5);
 

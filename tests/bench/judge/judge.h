@@ -14,8 +14,6 @@
 
 #define JUDGE_RUNS_MIN 10 /* jobs with fewer runs are left out */
 
-enum input_mode { INPUT_PROXY, INPUT_ANNOUNCED, INPUT_NONE };
-
 struct judge_options {
 	size_t cap; /* number of runs of a job that are replayed */
 	enum input_mode input;
@@ -27,13 +25,12 @@ struct judge_options {
 };
 
 struct job {
-	const char *label;
 	size_t n;
 	struct observation *run; /* oldest first */
 };
 
 struct source {
-	const char *name; /* borrowed from the trace, like the labels of the jobs */
+	const char *name; /* borrowed from the trace */
 	size_t n, room;
 	struct job *job;                     /* in random order */
 	struct neighbourhood *neighbourhood; /* NULL = jobs learn from their own runs only */
@@ -52,7 +49,6 @@ void source_done(struct source *s);
 
 /* ---- numbers ---- */
 
-int judge_ascending(const void *a, const void *b); /* for qsort of double */
 /* Returns a quantile of ascending values, with linear interpolation. NaN = no values. */
 double judge_quantile(const double *value, size_t n, double share);
 /* Returns a quantile of the peaks of the oldest `n` runs. */
@@ -82,8 +78,7 @@ struct table {
 	size_t n;
 	const struct table_column *column;
 };
-/* As CSV there is no head, and every cell is a line: table,source,row,column,value. NaN = no
- * value. */
+/* CSV has no head, and one line for each cell: table,source,row,column,value. NaN = no value. */
 void table_head(const struct table *t, const struct judge_options *o);
 void table_row(const struct table *t, const struct judge_options *o, const char *source,
 	const char *row, const double *value);
@@ -106,14 +101,14 @@ void *judged_start(const struct judged_rule *rule, const struct neighbours *n);
 
 /* ---- neighbours ---- */
 
-/* What the jobs of a source know about each other. Jobs are divided into groups, and a job learns
+/* The knowledge of a source's jobs about each other. Jobs are divided into groups, and a job learns
  * from the jobs of all other groups. */
 struct neighbourhood;
 /* Borrows `s`. Returns NULL where recommender/ cannot learn from neighbours. */
 struct neighbourhood *neighbourhood_new(const struct source *s, bool late);
 void neighbourhood_free(struct neighbourhood *h);
-/* Looks at the runs before this round. Later rounds cost more than they change, so only some of
- * them do. What a round taught is kept. */
+/* Learns from the runs before this round. Only some of the later rounds do, because each of them costs
+ * much and changes little. The knowledge of each such round is kept. */
 void neighbourhood_renew(struct neighbourhood *h, size_t round);
 /* Returns what the job with this index knows; NULL = nothing. Valid until neighbourhood_free. */
 const struct neighbours *neighbourhood_of(const struct neighbourhood *h, size_t job);
@@ -135,7 +130,7 @@ struct asked {
 
 struct replay {
 	const struct source *jobs;
-	/* Of the same jobs; NULL = jobs learn from their own runs only. */
+	/* neighbourhood of these jobs; NULL = jobs learn from their own runs only */
 	struct neighbourhood *neighbourhood;
 	const struct judge_options *options; /* which rules */
 	bool auto_only;
@@ -168,7 +163,7 @@ double tally_score(const struct tally *t); /* waste + 2.2 x work lost, in % of u
 #define TALLY_N 5
 void tally_cells(const struct tally *t, double ret[TALLY_N]);
 
-/* The same, and how much was allocated, of all runs that a rule sized. */
+/* A tally and the ratios of all runs that a rule sized. */
 struct score {
 	struct tally tally;
 	size_t n, room;

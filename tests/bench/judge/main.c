@@ -116,17 +116,12 @@ int main(int argc, char **argv)
 	struct judge_options o = {.cap = 200, .input = INPUT_ANNOUNCED};
 	struct trace t = {0};
 	struct sources sources = {0};
-	struct err e;
 	unsigned subject = 0;
 
 	if (!parse_options(argc, argv, &o, &subject))
 		return usage();
-	for (int i = optind; i < argc; i++)
-		if (trace_read(&t, argv[i], &e) < 0) {
-			fprintf(stderr, "%s\n", e.text);
-			return 1;
-		}
-	trace_sort(&t);
+	if (!trace_read_all(&t, argv + optind))
+		return 1;
 	sources_of(&t, &o, &sources);
 	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
 		if (subject & 1u << i)

@@ -1,4 +1,4 @@
-/* What jobs learn from their neighbours, where recommender/ can do that. */
+/* Learning from neighbours, if this version of recommender/ can do it. */
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
@@ -8,8 +8,8 @@
 #if __has_include("recommender/sizing/neighbours.h")
 #include "recommender/sizing/neighbours.h"
 
-/* The program makes neighbours anew for every answer, without the job itself. Here each of the
- * groups shares them: a job misses the others of its group, which are few. */
+/* The program makes the neighbours of each answer without the job itself. Here all jobs of a group
+ * share their neighbours. A job therefore misses the few others of its group. */
 #define GROUPS 8
 
 struct known {
@@ -102,8 +102,8 @@ static size_t longest_job(const struct source *s)
 	return n;
 }
 
-/* Returns the last round, up to this one, at which jobs look at their neighbours: the first ten
- * rounds, then every tenth part of a round's number. */
+/* Returns the last round, up to this one, at which jobs look at their neighbours. They look before
+ * each of the first ten rounds, then whenever the number of rounds has grown by a tenth. */
 static size_t last_look(size_t round)
 {
 	size_t at = 0;

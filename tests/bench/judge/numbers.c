@@ -3,14 +3,8 @@
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/run.h"
 #include "tests/bench/judge/judge.h"
-
-int judge_ascending(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
 
 double judge_quantile(const double *value, size_t n, double share)
 {
@@ -31,7 +25,7 @@ double judge_peak_quantile(const struct job *job, size_t n, double share)
 
 	for (size_t i = 0; i < n; i++)
 		peak[i] = job->run[i].peak;
-	qsort(peak, n, sizeof *peak, judge_ascending);
+	qsort(peak, n, sizeof *peak, stats_ascending);
 	return judge_quantile(peak, n, share);
 }
 

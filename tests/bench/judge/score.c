@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/run.h"
 #include "tests/bench/judge/judge.h"
 
-/* The score counts work lost to failed attempts this much more, beside the waste that contains
- * it. */
+/* Weight of the work lost to failed attempts. The waste already contains it once. */
 #define LOST_WEIGHT 2.2
 
 void tally_run(struct tally *t, const struct sizing_rule *rule, void *state, double allocation,
@@ -146,7 +146,7 @@ void score_print(struct score *s, const struct judge_options *o, const char *sou
 
 	if (!s->tally.runs)
 		return;
-	qsort(s->ratio, s->n, sizeof *s->ratio, judge_ascending);
+	qsort(s->ratio, s->n, sizeof *s->ratio, stats_ascending);
 	tally_cells(&s->tally, cell);
 	cell[TALLY_N] = judge_quantile(s->ratio, s->n, 0.5);
 	cell[TALLY_N + 1] = judge_quantile(s->ratio, s->n, 0.95);

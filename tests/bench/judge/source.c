@@ -11,13 +11,6 @@
 #define DURATION_UNKNOWN 3600
 #define DURATION_MIN     0.1
 
-static double input_of(const struct trace_row *row, enum input_mode mode)
-{
-	if (mode == INPUT_NONE)
-		return NAN;
-	return isnan(row->input_bytes) && mode == INPUT_PROXY ? row->read_bytes : row->input_bytes;
-}
-
 static bool is_chosen(const char *names, const char *name)
 {
 	size_t len = strlen(name);
@@ -33,19 +26,19 @@ static bool is_chosen(const char *names, const char *name)
 static void add_job(struct source *s, const struct trace_row *row, size_t n,
 	const struct judge_options *o)
 {
-	struct job job = {.label = row->label, .n = n < o->cap ? n : o->cap};
+	struct job job = {.n = n < o->cap ? n : o->cap};
 
 	job.run = xcalloc(job.n, sizeof *job.run);
 	for (size_t i = 0; i < job.n; i++)
-		job.run[i] = rule_observation(row[i].peak_mib * MIB, input_of(&row[i], o->input),
+		job.run[i] = rule_observation(row[i].peak_mib * MIB, trace_input(&row[i], o->input),
 			isnan(row[i].duration) ? DURATION_UNKNOWN :
 						 fmax(row[i].duration, DURATION_MIN));
 	GROW(s->job, s->n, s->room);
 	s->job[s->n++] = job;
 }
 
-/* Names that follow each other are often alike. In random order, any part of the jobs is like the
- * whole. */
+/* Neighbours in the order of names are often alike. After a shuffle, each part of the jobs is like
+ * the whole. */
 static void shuffle_jobs(struct source *s)
 {
 	uint64_t series = 1;
