@@ -78,8 +78,8 @@ struct run {
 	double machine_cpus, machine_memory_bytes;
 	const char *disk_source;  /* source of disk_grown_bytes (collectors/followed/run_disk.h) */
 	const char *not_measured; /* why the run has no numbers; NULL = it was measured */
-	/* The smaller of RLIMIT_AS and RLIMIT_DATA, and the most that it counted of one process;
-	 * NaN = no limit, or unknown. */
+	/* The smaller of RLIMIT_AS and RLIMIT_DATA, and the largest use of one process that counts
+	 * against it; NaN = no limit, or unknown. See collectors/followed/run_addresses.h. */
 	double address_limit_bytes, address_peak_bytes;
 };
 

@@ -143,8 +143,9 @@ void accounts_free(struct accounts *a)
 }
 
 /* Returns the number of processes and threads that our PID namespace has created since the first
- * call. Returns 0 if the number is unknown. Outside the initial PID namespace, this number
- * replaces the count in /proc/stat, which is for the whole machine. */
+ * call. If /proc/loadavg cannot be read, returns the last number; 0 = it was never read. Outside the
+ * initial PID namespace, this number replaces the count in /proc/stat, which is for the whole
+ * machine. */
 static uint64_t births_here(struct accounts *a, const struct host *h)
 {
 	uint64_t last = process_last_pid(h);
@@ -808,7 +809,7 @@ static double ends_seconds(const struct account *a)
 	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
 	double pages = a->peak_process_bytes / 4096;
 
-	/* The count began anew when /proc/loadavg could be read for the first time. */
+	/* The first reading of /proc/loadavg during the run restarted the count (births_here). */
 	if (births < 0)
 		return NAN;
 	return births * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;

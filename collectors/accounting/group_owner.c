@@ -218,10 +218,9 @@ bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host)
 	       (p->version == 2 || host->initial_pid_namespace || !host->own_pid_namespace);
 }
 
-/* Returns true if the group's list contains all processes of the group. Where cgroup_lists_all
- * does not promise it, the listed threads are compared with pids.current of the
- * same path, which counts all threads. pids.current includes threads that are hidden from us, and
- * threads of groups below. */
+/* Returns true if the group's list contains all processes of the group. If cgroup_lists_all returns
+ * false, the listed threads are compared with pids.current of the same path. pids.current includes
+ * threads that are hidden from us, and threads of groups below. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 	const struct host *host)
 {

@@ -20,7 +20,7 @@ bool utf8_plain(const char *s);
  * hash. Long texts that differ only near the end therefore stay different. */
 size_t utf8_clean(const char *s, size_t len, char *out, size_t size);
 
-/* Does the same, and replaces each control character by `instead`. */
+/* Like utf8_clean, and replaces each control character by `instead`. */
 void utf8_clean_plain(const char *s, size_t len, char instead, char *out, size_t size);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include "collectors/process/process.h"
 
-/* A run that starts many programs would be read again and again. Programs with much memory live
- * long. */
+/* Maximum number of programs that are read. It bounds the cost of a run that starts many short
+ * programs. */
 #define LOOKS_MAX 64
 
 static const struct member *largest_of(const struct process_tree *tree)
@@ -30,8 +30,9 @@ static uint64_t limit_of(struct scan text, const char *name)
 	return scan_line_of(&text, name, &line) && scan_u64(&line, &limit) ? limit : UINT64_MAX;
 }
 
-static void read_limits(struct run_addresses *a, const struct host *h, pid_t pid)
+static void read_limits(struct run_addresses *a, const struct host *h, const struct member *m)
 {
+	pid_t pid = member_shown_by(m);
 	char path[PROCESS_PATH_MAX];
 	ssize_t n =
 		tree_read(h->proc, process_path(path, pid, "limits"), h->scratch, h->scratch_size);
@@ -47,6 +48,20 @@ static void read_limits(struct run_addresses *a, const struct host *h, pid_t pid
 	a->limit_bytes = smaller;
 	a->limits_data = data < addresses;
 	a->limited_pid = pid;
+	a->limited_stack_start = m->stack_start;
+}
+
+/* Returns false when the process with the limit has ended: another process may have its pid. */
+static bool limited_lives(const struct run_addresses *a, const struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++) {
+		const struct member *m = &tree->member[i];
+
+		if (member_counts(m) && !m->zombie && member_shown_by(m) == a->limited_pid &&
+			m->stack_start == a->limited_stack_start)
+			return true;
+	}
+	return false;
 }
 
 /* RLIMIT_AS counts VmSize, whose peak the kernel keeps. RLIMIT_DATA counts VmData. */
@@ -71,8 +86,8 @@ void run_addresses_look(struct run_addresses *a, const struct host *h,
 		a->looks++;
 		a->pid = m->pid;
 		a->stack_start = m->stack_start;
-		read_limits(a, h, member_shown_by(m));
+		read_limits(a, h, m);
 	}
-	if (m && a->limit_bytes)
+	if (a->limit_bytes && limited_lives(a, tree))
 		read_peak(a, h);
 }

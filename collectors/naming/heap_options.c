@@ -4,7 +4,7 @@
 
 #include "collectors/base/mem.h"
 
-/* `start`: an argument begins with it. */
+/* `start`: the beginning of the argument. */
 static const struct {
 	const char *start, *name, *label;
 } options[] = {

@@ -11,8 +11,8 @@
 #define HEAP_SHARE_LABEL "heap_share_option" /* a share of the memory that the program gets */
 #define HEAP_SIZE_LABEL  "heap_size_option"  /* a fixed size */
 
-/* Returns the name of the first such option among the arguments, and its label in *ret_label.
- * Returns NULL when there is none. */
+/* Returns the name of the first such option after argument[0], and writes the name of its label to
+ * *ret_label. Returns NULL when there is none. */
 const char *heap_option_find(const struct slice *argument, size_t n, const char **ret_label);
 
 #endif

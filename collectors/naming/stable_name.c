@@ -323,10 +323,10 @@ void stable_name_drop_dates(char *name)
 	*to = '\0';
 }
 
-/* ---- names that differ in what changes from run to run ---- */
+/* ---- parts that change from run to run ---- */
 
-/* Git shows at least 7 digits of a hash. Hardly any word of that length has no letter beyond "f",
- * and two digits. */
+/* Git shows at least 7 digits of a hash. A word of that length rarely consists of "a" to "f" and two
+ * or more digits only. */
 #define HASH_LEAST        7
 #define HASH_DIGITS_LEAST 2
 

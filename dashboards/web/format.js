@@ -82,12 +82,15 @@ function outcomeText(name) {
 	return (OUTCOMES[name] || OUTCOMES.unknown)[1];
 }
 
-function outcomeBadge(name) {
-	const [sign, text, kind] = OUTCOMES[name] || OUTCOMES.unknown;
+/* The sign and the word say the same as the colour. */
+function badge([sign, text, kind]) {
 	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
 }
 
-/* Of warnings; a sign and a word say what the colour says. */
+function outcomeBadge(name) {
+	return badge(OUTCOMES[name] || OUTCOMES.unknown);
+}
+
 const SEVERITIES = {
 	info: ["i", "Note", "dim"],
 	warning: ["⚠", "Warning", "warn"],
@@ -95,8 +98,7 @@ const SEVERITIES = {
 };
 
 function severityBadge(name) {
-	const [sign, text, kind] = SEVERITIES[name] || SEVERITIES.info;
-	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
+	return badge(SEVERITIES[name] || SEVERITIES.info);
 }
 
 /* How a run ended, in words. */

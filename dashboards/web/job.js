@@ -140,7 +140,7 @@ function requestCard(run, advice) {
 
 const WARNINGS_SHOWN = 2;
 
-/* The most severe first, as they come; more than a few are folded away. */
+/* The server sends the most severe warning first. Further ones are folded away. */
 function warningList(advice) {
 	const all = advice.warnings || [];
 	const list = warnings => h("ul", {class: "warnings"}, warnings.map(w => h("li", null, severityBadge(w.severity), h("span", null, w.text))));

@@ -5,9 +5,10 @@
 #include "collectors/base/mem.h"
 #include "collectors/naming/stable_name.h"
 
-#define NAMES_BESIDE 500 /* names that are compared, before the name and after it */
+#define NAMES_BESIDE 500 /* names before the name, and names after it, that are compared */
 
-/* A number can also be that of a step, a shard or a version, and mean another job. */
+/* Least number of other jobs for a warning. A number needs more of them than a date, because the
+ * number of a step, a shard or a version means a different job. */
 #define NUMBERED_LEAST 5
 #define DATED_LEAST    1
 

@@ -11,8 +11,8 @@ struct dated_names {
 	char shape[JOB_NAME_MAX]; /* the name with "*" in place of what differs */
 };
 
-/* Compares the name with some hundred names that sort next to it. Takes a millisecond, and less if
- * the name has no such part. */
+/* Compares the name with the names that sort next to it. Reads no names if this name has no such
+ * part. */
 int dated_names_find(struct history *h, const char *job_name, struct dated_names *ret,
 	struct err *e);
 

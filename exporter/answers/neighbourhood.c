@@ -1,5 +1,6 @@
 #include "exporter/answers/neighbourhood.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +206,7 @@ static struct neighbourhood_table *hold_current(struct neighbourhoods *c, int64_
 	return t;
 }
 
-/* Ends what hold_current began. `t` NULL = it could not be made. */
+/* Stores the table that hold_current told the caller to make. `t` NULL = the reading failed. */
 static void keep(struct neighbourhoods *c, struct neighbourhood_table *t)
 {
 	struct neighbourhood_table *old = NULL;
@@ -223,6 +224,20 @@ static void keep(struct neighbourhoods *c, struct neighbourhood_table *t)
 		shared_drop(&old->shared);
 }
 
+/* Returns the table before a failed reading, so that a bad row of another job does not fail this
+ * job's answers. NULL = there is none. */
+static struct neighbourhood_table *hold_previous(struct neighbourhoods *c)
+{
+	struct neighbourhood_table *t;
+
+	pthread_mutex_lock(&c->lock);
+	t = c->current;
+	if (t)
+		shared_hold(&t->shared);
+	pthread_mutex_unlock(&c->lock);
+	return t;
+}
+
 static int hold_table(struct neighbourhoods *c, struct history *h, struct neighbourhood_table **ret,
 	struct err *e)
 {
@@ -237,7 +252,9 @@ static int hold_table(struct neighbourhoods *c, struct history *h, struct neighb
 
 	if (c)
 		keep(c, *ret);
-	return code;
+	if (code && code != -EBADMSG && c) /* of damage the caller must know */
+		*ret = hold_previous(c);
+	return *ret ? 0 : code;
 }
 
 int job_neighbours_find(struct app *app, struct history *h, const char *job_name,
@@ -255,7 +272,7 @@ int job_neighbours_find(struct app *app, struct history *h, const char *job_name
 	const struct neighbourhood *b = find(t, namespace_of(origin.system, origin.labels));
 
 	ret->held = &t->shared;
-	/* A single job has no neighbours: it is this one, or it would teach all alone. */
+	/* One job is not enough: it is this job, or the only one to learn from. */
 	if (b && b->jobs > 1) {
 		ret->jobs = b->neighbours;
 		ret->fingerprint = b->fingerprint;

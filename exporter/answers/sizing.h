@@ -22,7 +22,7 @@ struct sizing_result {
  * negative errno when the history cannot be read. Any thread. */
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
 	struct reply *reply, struct err *e);
-/* Does the same with the default of each parameter. */
+/* Like sizing_of_job, with the default of each parameter. */
 int sizing_by_default(struct app *app, const char *job_name, struct sizing_result **ret,
 	struct reply *reply, struct err *e);
 void sizing_result_done(struct sizing_result **s); /* for AUTO; drops the reference */

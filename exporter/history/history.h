@@ -335,7 +335,7 @@ struct open_run {
 int history_open_runs(struct history *h, struct arena *arena, struct open_run **ret, size_t *ret_n,
 	struct err *e);
 
-/* ---- what a job can learn from other jobs ---- */
+/* ---- runs of other jobs, to learn from ---- */
 
 /* The system that named a run, and its labels; see struct run. NULL = unknown. */
 struct run_origin {
@@ -356,14 +356,14 @@ int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct are
 	struct recent_job **ret, size_t *ret_n, struct err *e);
 
 /* Reads the newest runs of a job from which its need of memory can be learnt: they were measured,
- * and succeeded or were killed for memory. Returns at most `limit` runs, newest first. Of each run
- * it reads the outcome, the duration, the memory limit, the input size and the largest value of
- * memory_peak_bytes, which indexes have. All other members are 0. */
+ * and succeeded or were killed for memory. Returns at most `limit` runs, newest first. Sets the
+ * outcome, the duration, the memory limit, the input size and the largest value of
+ * memory_peak_bytes, because only these are in indexes. All other members are 0. */
 int history_memory_runs(struct history *h, int64_t job, size_t limit, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Returns the number of runs that have ended so far, including removed runs, or a negative errno. It
- * takes the same time for any number of runs. Removing the newest run makes it smaller. */
+/* Returns the number of runs that have ended so far, including removed runs, or a negative errno.
+ * Takes the same time for any number of runs. The number falls when the newest run is removed. */
 int64_t history_ended(struct history *h);
 
 /* While this handle reads, SQLite calls `over` regularly, even within one long statement. If `over`

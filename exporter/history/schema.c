@@ -95,13 +95,13 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN machine_memory_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN disk_source TEXT;"
 	"ALTER TABLE run ADD COLUMN not_measured TEXT;",
-	/* Adds the columns that jobs learn from each other to indexes, because the rows of a run
-	 * and its statistics are long. */
+	/* The indexes have all columns that STATEMENT_MEMORY_RUNS reads. Rows of runs and of their
+	 * statistics are long, so reading them takes longer. */
 	("DROP INDEX run_ended;"
 	 "CREATE INDEX run_ended ON run(job, started_at, id, outcome, not_measured, "
 	 "duration_seconds, input_bytes, memory_limit_bytes) WHERE outcome <> 'running';"
 	 "CREATE INDEX run_peak ON run_stat(run, max) WHERE \"column\" = 'memory_peak_bytes';"),
-	/* Adds what limited the addresses of a run (collectors/followed/run_addresses.h). */
+	/* The columns are explained in collectors/followed/run_addresses.h. */
 	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
 };

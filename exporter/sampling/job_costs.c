@@ -42,7 +42,7 @@ struct costed_job {
 	struct offer offer[OFFERS];
 	const char *source, *as_of;
 	bool sized;        /* the job has a recommendation */
-	uint32_t warnings; /* of the recommendation; see struct job_warnings */
+	uint32_t warnings; /* codes of the recommendation's warnings; see struct job_warnings */
 };
 
 struct job_costs {

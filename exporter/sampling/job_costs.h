@@ -1,8 +1,7 @@
 /* The thread that computes the costs of jobs for /metrics, and the warnings of their
- * recommendations (job_warnings.h). It reads the history every 15 s, and
- * computes the costs of a job again when one of the job's runs has ended. A scrape only copies the
- * result. The thread uses the catalogue that is already in memory or on disk. It never fetches a
- * catalogue. */
+ * recommendations (job_warnings.h). It reads the history every 15 s, and computes both again for a
+ * job when one of its runs has ended. A scrape only copies the result. The thread uses the catalogue
+ * that is already in memory or on disk. It never fetches a catalogue. */
 #ifndef EXPORTER_SAMPLING_JOB_COSTS_H
 #define EXPORTER_SAMPLING_JOB_COSTS_H
 

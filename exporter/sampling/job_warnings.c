@@ -115,7 +115,7 @@ static int collect(void *state, const struct host *host, struct block *out, stru
 
 const struct collector collector_warnings = {
 	.name = "warnings",
-	.help = "What recommendations warn of, and whether programs may act on them",
+	.help = "Warnings of the recommendations, and whether programs may act on them",
 	.metrics = warning_metrics,
 	.n_metrics = ARRAY_LEN(warning_metrics),
 	.collect = collect,

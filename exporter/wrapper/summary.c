@@ -103,12 +103,12 @@ static int build(struct app *app, const char *run_id, struct buf *b, struct err 
 		return code;
 	struct run_query same_job = {.job_name = one.run[0].job_name};
 
+	add_run(b, &one.run[0]);
 	code = history_runs(h, &same_job, &arena, &all, e);
 	if (code == 0)
 		code = job_neighbours_find(app, h, same_job.job_name, &neighbours, e);
 	if (code)
 		return code;
-	add_run(b, &one.run[0]);
 	add_advice(b, &all, neighbours.jobs, &arena);
 	return 0;
 }

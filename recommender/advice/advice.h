@@ -8,8 +8,9 @@
 #include "collectors/base/err.h"
 #include "recommender/sizing/sizing.h"
 
-/* What the caller knows about the target. All zero = nothing; each format then uses its default.
- * The texts must pass the checks below. */
+/* Facts that the caller knows about the target. All zero = no facts. Each format then uses its
+ * defaults, except for READS_PROCESS, which needs `job_name` or `process`. `process` and `container`
+ * must pass the checks below. */
 struct advice_target {
 	const char *job_name;    /* names the Nextflow process if `process` is NULL */
 	const char *process;     /* name of a Nextflow process */

@@ -24,7 +24,7 @@
 /* Memory of a GPU if the caller does not name it. Few data centre GPUs have less. */
 #define GPU_MEMORY_ASSUMED (16 * 1024 * MIB)
 
-/* What is written: the numbers, and the texts that are no numbers. */
+/* The numbers and the texts of an answer. */
 struct written {
 	uint64_t n[ADVICE_NUMBERS];
 	const struct advice_target *target;

@@ -6,16 +6,16 @@
 #include "recommender/sizing/sizing.h"
 
 /* Expected peaks and durations of a run with a given input size. The values in an array are equally
- * likely and in ascending order. Compute a prospect only once per run: the computation takes 10 ms
- * with 50 earlier runs and 0.2 s with 200. */
+ * likely and in ascending order. Compute a prospect only once per run, because it replays all
+ * earlier runs. */
 #define PROSPECT_POINTS 200
 struct prospect {
 	double peak[PROSPECT_POINTS];     /* bytes; all NaN when nothing is known */
 	double duration[PROSPECT_POINTS]; /* seconds; all NaN when nothing is known */
 };
 
-/* `history`: newest first, all outcomes. Of `options`, the input size of this run and the neighbours
- * count. */
+/* `history`: newest first, all outcomes. Reads only the input size of this run and the neighbours
+ * from `options`. */
 void running_prospect(const struct runs *history, const struct sizing_options *options,
 	struct prospect *ret);
 

@@ -24,7 +24,7 @@
 /* Measurements of the job. NaN = unknown. */
 struct job_profile {
 	double duration_seconds;            /* expected */
-	double duration_low, duration_high; /* 80 % of runs are expected between */
+	double duration_low, duration_high; /* 80 % of runs are expected to be between these */
 	double cpu_seconds;                 /* CPU time per run */
 	double gpu_seconds;                 /* per run: utilisation x time, over all GPUs */
 	double cores, gpus;                 /* used at the same time, by the median run */

@@ -111,22 +111,31 @@ static void replay_job(const struct job_prior *prior, const struct replayed_job 
 	}
 }
 
+/* Frees the runs, which only neighbours_finish reads. */
+static void drop_runs(struct neighbours *n)
+{
+	for (unsigned e = 0; e < EXPERT_COUNT; e++)
+		for (size_t stage = 0; stage < JOB_STAGES; stage++) {
+			free(n->sample[e][stage].at);
+			n->sample[e][stage] = (struct ratio_sample){0};
+		}
+	for (size_t i = 0; i < n->n_replayed; i++)
+		free(n->replayed[i]);
+	n->n_replayed = 0;
+}
+
 void neighbours_finish(struct neighbours *n)
 {
 	struct odds_tally tally[JOB_STAGES] = {0};
 
-	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
+	for (unsigned e = 0; e < EXPERT_COUNT; e++)
 		job_prior_summarise(&n->prior, (enum expert)e, n->sample[e]);
-		for (size_t stage = 0; stage < JOB_STAGES; stage++)
-			free(n->sample[e][stage].at);
-	}
 	for (size_t stage = 0; stage < JOB_STAGES; stage++)
 		n->prior.odds[stage] = 1;
-	for (size_t i = 0; i < n->n_replayed; i++) {
+	for (size_t i = 0; i < n->n_replayed; i++)
 		replay_job(&n->prior, n->replayed[i],
 			i < WHOLE_JOBS ? NEIGHBOUR_RUNS_MAX : FIRST_RUNS, tally);
-		free(n->replayed[i]);
-	}
+	drop_runs(n);
 	for (size_t stage = 0; stage < JOB_STAGES; stage++) {
 		/* The result of the earlier stage is the best guess for this one. */
 		double learnt =
@@ -141,6 +150,8 @@ void neighbours_finish(struct neighbours *n)
 
 void neighbours_free(struct neighbours *n)
 {
+	if (n)
+		drop_runs(n);
 	free(n);
 }
 

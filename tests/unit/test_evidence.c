@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/units.h"
+#include "collectors/naming/heap_options.h"
 #include "recommender/sizing/endings.h"
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/follower.h"
@@ -182,7 +183,7 @@ static void an_option_tells_a_follower_at_once(void **state)
 
 	memset(&t, 0, sizeof t);
 	add_run(&t, OUTCOME_SUCCEEDED, 800 * MIB, 1000 * MIB)->labels =
-		"{\"flow\":\"etl\",\"heap_share_option\":\"MaxRAMPercentage\"}";
+		"{\"flow\":\"etl\",\"" HEAP_SHARE_LABEL "\":\"MaxRAMPercentage\"}";
 	assert_int_equal(follower_of(&t.runs).runs, 1);
 	assert_string_equal(follower_of(&t.runs).option, "MaxRAMPercentage");
 	strategies[0].size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e);

@@ -58,11 +58,11 @@ static void the_risk_of_a_kill_follows_mark_limit_and_trend(void **state)
 	static const struct {
 		double peak, half, seconds, limit, least, most;
 	} table[] = {
-		{300, NAN, 10, 1800, .1, .35},  /* a fifth of the past peaks reached 1800 MiB */
+		{300, NAN, 10, 1800, .1, .35},   /* a fifth of the past peaks reached 1800 MiB */
 		{1750, NAN, 10, 1800, .5, 1},    /* most past peaks are already exceeded */
 		{300, NAN, 10, 20000, 0, .01},   /* the limit is far away */
 		{1801, NAN, 10, 1800, 1, 1},     /* the limit is reached */
-		{300, 150, 10, 1800, .1, .35},  /* early growth is normal */
+		{300, 150, 10, 1800, .1, .35},   /* early growth is normal */
 		{2500, 2500, 120, 4000, 0, .01}, /* above all past peaks, but no growth */
 		{2500, 1250, 100, 2600, .85, 1}, /* above all past peaks, +25 MiB/s: limit in 4 s */
 		{2500, 2490, 120, 4000, 0, .05}, /* above all past peaks, slow: limit in 9000 s */
