@@ -11,8 +11,9 @@
  * ms. */
 #define ROWS_AT_ONCE 2000
 
-/* Each run keeps this many of its newest samples at full rate. The age of a sample can cause an
- * earlier thinning. At one sample a second, this many samples cover more than a day. */
+/* Each run keeps this many of its newest samples at full rate. A sample that is older than
+ * full_rate_seconds is thinned even if it is among them. At one sample a second, this many samples
+ * cover more than a day. */
 #define FULL_RATE_SAMPLES 100000
 
 /* `width` is the length of a bucket in seconds. Samples are thinned when they are older than

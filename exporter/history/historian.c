@@ -73,7 +73,7 @@ struct historian {
 	double locked_at;               /* time of the last call of is_patient */
 	double stuck_at;                /* time when the holder of the lock last wrote */
 	double slowest;                 /* longest write so far, in seconds */
-	struct err failure;             /* the last one */
+	struct err failure;             /* the last failure */
 	struct historian_health health;
 
 	/* Only the historian's thread uses the members below. */
@@ -212,8 +212,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 	const struct err *e)
 {
 	double now = batch_writer_clock();
-	/* The lock is passed on quickly, because many processes write in turn. This is no failure
-	 * of the disk. */
+	/* Many processes write in turn, and the lock passes from one to the next quickly. The disk
+	 * works, so this is no failure. */
 	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 

@@ -29,8 +29,8 @@
  * found when the damaged page is read. */
 #define CHECK_BYTES_MAX (32 << 20)
 
-/* The cache is small to save memory. secure_delete is off, because it overwrites the data of
- * removed runs with zeros. */
+/* The cache is small to save memory. secure_delete is off, because it would write zeros over the
+ * data of all removed runs, which costs time. */
 static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				   "PRAGMA journal_mode = WAL;"
 				   "PRAGMA synchronous = NORMAL;"
