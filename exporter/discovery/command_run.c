@@ -137,7 +137,8 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 		known = true;
 	}
 	/* RIGHTSIZE_JOB_NAME is also the variable of the option for the job name. If the variable
-	 * is set and the option is not, the option's check refused the name. */
+	 * is set and the option is not, the check of the option has refused the name of the
+	 * variable. Such a name must not come back from `is`. */
 	if (!o->run_job_name && ret->is.own_name)
 		ret->is.job_name[0] = '\0';
 	identify_bound_numbers(&ret->is);

@@ -146,8 +146,8 @@ static void answer_now(struct slow_task *task, bool wanted)
 const struct http_answer *exchange_take_answer(struct exchange *x)
 {
 	x->answered = false;
-	/* Remove the stream from the queue at once, because the stream may last for hours and would
-	 * count all the time. event_stream.h limits the number of streams. */
+	/* Remove the stream from the queue at once. A stream may last for hours, and would use a
+	 * place in the queue all that time. event_stream.h limits the number of streams. */
 	if (x->answer.stream)
 		leave_slow_queue(x);
 	return &x->answer;

@@ -63,9 +63,9 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* Returns the index of the bucket of the address. If the address has no bucket, returns the index
- * of a full bucket, because a full bucket is free. If no bucket is free, returns FAILURE_ADDRESSES,
- * which stands for the shared bucket. */
+/* Returns the index of the bucket of the address. If the address has no bucket, returns an index
+ * that another address may give up, because the bucket there is full again. If no bucket is free,
+ * returns FAILURE_ADDRESSES, which stands for the shared bucket. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
 	size_t ret = FAILURE_ADDRESSES;

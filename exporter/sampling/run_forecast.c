@@ -15,8 +15,9 @@
 #include "exporter/core/worker.h"
 #include "recommender/behaviour/running.h"
 
-#define MARKS         16
-#define TRIES         5 /* the history may get the run a little later */
+#define MARKS 16
+/* Number of attempts to read the run, because the history may get it a little later. */
+#define TRIES         5
 #define RETRY_SECONDS 2.0
 
 /* clang-format off */
