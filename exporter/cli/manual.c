@@ -157,7 +157,7 @@ static void strategies_markdown(struct buf *out)
 		buf_addf(out, "| `%s` | %s |\n", s->name, s->help);
 }
 
-/* The job of the examples. */
+/* The recommendation that the examples of the formats show. */
 static const struct sizing example_job = {
 	.demand = {2.25, 3500 * MIB, 0, 0, 30 * 1024 * MIB, 1200},
 	.resources = {3, 3500, 0, 0},

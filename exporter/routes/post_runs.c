@@ -42,7 +42,8 @@ static int add_unless_locked(struct app *app, struct run_addition *a, struct err
 	return code;
 }
 
-/* Replies only after the run is on disk, because the sender then forgets the run. */
+/* Replies only after the run is on disk, because the sender forgets the run when it gets the
+ * reply. */
 static int keep_run(struct app *app, const struct run *run, struct reply *r)
 {
 	struct run_addition a = {.run = run};
