@@ -88,7 +88,8 @@ struct account {
 	bool has_events;
 	const struct task_clock *clock; /* the caller's clock, or `attached`; NULL = no clock */
 	struct task_clock attached;
-	struct descriptors *clock_kept; /* limit that includes the descriptors of `attached` */
+	/* Budget of descriptors from which those of `attached` are taken. */
+	struct descriptors *clock_kept;
 	size_t n_clock_kept;
 	bool clock_wanted;    /* `attached` is allowed */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */

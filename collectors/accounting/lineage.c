@@ -38,8 +38,8 @@ struct run_book {
 	unsigned outer; /* the outer run, whose tally includes this run; or LINEAGE_NO_RUN */
 	struct lineage_tally before; /* `past` of this run when it was put inside `outer` */
 	uint64_t breaks;
-	/* `past`: base_ns plus the processes that have left the book. `all`: `past` plus the
-	 * processes that were in the book at the last lineage_settle. */
+	/* `past`: base_ns plus the usage of the processes that have left the book. `all`: `past`
+	 * plus the usage of the processes that were in the book at the last lineage_settle. */
 	struct lineage_tally past, all;
 };
 
@@ -380,7 +380,7 @@ static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 		t->peak_process_bytes = r->peak_bytes;
 }
 
-/* Adds a gone process to the past of its run. The caller removes the entry. */
+/* Adds a gone process to `past` of its run. The caller removes the entry. */
 static void bury_entry(struct lineage *l, struct lineage_entry *e)
 {
 	struct lineage_tally *past = &l->run[e->run].past;

@@ -58,7 +58,7 @@ int helpers_declare(struct helpers *all, const struct host *h, pid_t pid)
 	return 0;
 }
 
-/* ---- what a process tells itself ---- */
+/* ---- signs of a helper that can be read from the process ---- */
 
 /* Reads the beginning of a file of the process. */
 static struct slice read_head(const struct host *h, pid_t pid, const char *file)

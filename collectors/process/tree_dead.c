@@ -117,8 +117,8 @@ static void set_vanished(struct process_tree *t, struct member *m)
 	t->vanished++;
 }
 
-/* For each newly vanished member, reads all possible heirs again. Their last reading may be from
- * before the member ended. Also reads orphans, to find their new parent. */
+/* Reads all possible heirs of each newly vanished member again, because the last reading of an heir
+ * may be from before the end of the member. Also reads orphans, to find their new parent. */
 static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -294,9 +294,9 @@ static void bury_helper(struct process_tree *t, const struct burial *b, size_t i
 	t->helpers_waited[counter] += (uint64_t)(all * (left ? 1 - kept : 0));
 }
 
-/* Adds to helpers_unsure_ns the CPU time that the heirs of a vanished helper got in excess of the
- * last readings of the processes that ended. Times that a parent got by waiting are rounded to
- * ticks. */
+/* A vanished helper may have used CPU time after its last reading. Adds an upper bound of this time
+ * to helpers_unsure_ns: the CPU time that the heirs of the helper got by waiting, minus the last
+ * readings of all processes that ended. Times that a parent got by waiting are rounded to ticks. */
 static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint64_t tick_ns)
 {
 	const struct member *m = &t->member[i];
@@ -413,7 +413,9 @@ static void hold_credits(struct process_tree *t)
 
 		if (!m->zombie || m->was_zombie)
 			continue;
-		/* The parent of the zombie may have ended, too. */
+		/* If the parent is a zombie too, its own parent may already have got the times of
+		 * both. Hold the credit of every ancestor up to the first one that is not a
+		 * zombie. */
 		for (size_t steps = 0; steps <= t->n && t->member[heir].zombie; steps++) {
 			heir = parent_of(t, heir);
 			if (heir == PROCESS_TREE_NONE)
