@@ -45,7 +45,7 @@ static void the_machine_is_what_it_had_during_the_run(void **state)
 	look_again(&w);
 	assert_double_equal(note_of(&w).machine_cpus, 2, 0);
 	assert_double_equal(note_of(&w).machine_memory_bytes, 4096 * 1024, 0);
-	/* Memory is taken away, then added. */
+	/* The machine first loses memory and then gets more. The note keeps the largest amount. */
 	test_host_file(&w.t, "/proc/meminfo", "MemTotal:       1024 kB\n");
 	assert_double_equal(note_of(&w).machine_memory_bytes, 4096 * 1024, 0);
 	test_host_file(&w.t, "/proc/meminfo", "MemTotal:       8192 kB\n");
@@ -116,7 +116,8 @@ static void what_the_root_did_before_it_was_the_command_is_not_counted(void **st
 {
 	static const struct {
 		const char *group, *source;
-		double seconds; /* /proc has 1.5 s and the group 3 s, 0.25 s from before exec */
+		/* /proc shows 1.5 s, of which 0.25 s are from before exec; the group shows 3 s */
+		double seconds;
 	} cases[] = {{"/", "proc", 1.25}, {"/box", "cgroup", 3}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -222,7 +223,7 @@ static void wrapper_lacks_nothing_unless_children_are_ignored(void **state)
 			"10 (job) S 1 1 1 0 -1 0 9 0 0 0 100 0 0 0 20 0 1 0 5 1000 5 0 0 0 0 0 0 0 0 %s\n",
 			cases[i].ignored);
 		test_host_file(&w.t, "/proc/10/stat", text);
-		machine(&w, 101, 90); /* somebody was born */
+		machine(&w, 101, 90); /* a process was created */
 		look_again(&w);
 		account_waited(w.account, 1);
 		if (!(note_of(&w).cpu_missed_seconds >= cases[i].least &&

@@ -462,7 +462,8 @@ static void attempts_get_what_the_strategy_advises(void **state)
 	assert_written("snakemake", &s,
 		"retries: 3\nresources:\n    mem_mb=lambda wildcards, attempt: [1049, 1573, 2098, "
 		"2622][min(attempt, 4) - 1],\n");
-	/* The request of attempt=3: the next one is the fourth, and then twice as much. */
+	/* The request is for the third attempt. The fourth is known. Each attempt after the fourth
+	 * gets twice as much as the one before. */
 	s.resources.memory = 2000;
 	assert_written("snakemake", &s,
 		"retries: 3\nresources:\n    mem_mb=lambda wildcards, attempt: [2098, 2622, 5243, "
@@ -529,10 +530,10 @@ static void a_job_that_does_not_fill_a_gpu_shares_it(void **state)
 		{0.3, 2048, 0, 0.3},            /* 2 of the assumed 16 GiB */
 		{0.301, 2048, 0, 0.31},         /* rounded up */
 		{0.3, 8192, 0, 0.5},            /* the memory is the larger share */
-		{0.3, 8192, 81920, 0.3},        /* of a larger GPU */
-		{0.3, 8192, 8192, 1},           /* of a smaller GPU, which it fills */
-		{0.3, 20480, 0, 1},             /* more than the assumed memory */
-		{0.3, 20480, 40960, 0.5},       /* a GPU with that memory */
+		{0.3, 8192, 81920, 0.3},        /* 8 of 80 GiB: the use is the larger share */
+		{0.3, 8192, 8192, 1},           /* the memory fills the GPU */
+		{0.3, 20480, 0, 1},             /* more than the assumed 16 GiB */
+		{0.3, 20480, 40960, 0.5},       /* 20 of 40 GiB */
 		{0, 0, 0, 0.01},                /* a GPU that was held, and never used */
 		{0.995, 0, 0, 1}, {1, 0, 0, 1}, /* a full GPU */
 		{NAN, 2048, 0, 1},              /* unknown use */

@@ -1,5 +1,6 @@
 /* Targets that sell only certain sizes: the size for a request is valid, large enough, and the
- * smallest. The rules are written here again, from other pages than the tables. */
+ * smallest. The test has its own copy of the vendors' rules, written from other pages of their
+ * documentation than the tables in recommender/advice. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>

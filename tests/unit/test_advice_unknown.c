@@ -14,7 +14,7 @@
 
 #define TIB (1024 * 1024 * MIB)
 
-/* Each number of a sizing is one of these. */
+/* Each number of a sizing takes each of these values. */
 enum amount { UNKNOWN, NONE, TINY, HUGE, AMOUNTS };
 
 static const double cores_of[AMOUNTS] = {NAN, 0, 0.001, 16384};

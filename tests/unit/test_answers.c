@@ -95,7 +95,7 @@ static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
 		"a number is impossible");
 	assert_true(json_is_null(json_object_get(json_array_get(runs, 1), "memory_bytes")));
 	json_decref(o);
-	/* A single run says it only when the doubt is not negligible. */
+	/* The answer about a single run has `cpu_doubt` only if the doubt is not negligible. */
 	o = run_json(&run[0]);
 	assert_non_null(json_object_get(o, "cpu_doubt"));
 	json_decref(o);
@@ -410,7 +410,8 @@ static void vendors_that_are_not_in_the_catalogue_are_refused(void **state)
 	buf_done(&r.body);
 }
 
-/* /stats forecasts active runs. */
+/* /stats forecasts active runs, and /recommend sizes the next run. Both must learn from the same
+ * runs of other jobs. */
 static void stats_and_recommendations_learn_from_the_same_neighbours(void **state)
 {
 	static const char *const pairs[3][2] = {{"job_name", "etl/load"}}, *const paths[] = {

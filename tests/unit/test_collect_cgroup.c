@@ -72,8 +72,8 @@ static void reads_v2_inside_a_cgroup_namespace(void **state)
 	test_captured(&collector_cgroup, "pod", table, ARRAY_LEN(table));
 }
 
-/* Given are the texts of two files of /proc/self and some existing files of groups. `found` is the
- * folder expected for each controller; "" = not found. */
+/* One case: the texts of two files of /proc/self, and the folders of groups that exist. `found` is
+ * the folder that must be found for each controller; "" = none. */
 struct path_case {
 	const char *what, *membership, *mountinfo;
 	const char *directories[6];

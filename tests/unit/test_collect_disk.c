@@ -32,7 +32,7 @@ static void a_container_host_counts_physical_disks_only(void **state)
 	assert_value(test_run_value(&r, READ, "nvme0n1"), 4000000.0 * 512);
 	assert_value(test_run_value(&r, READ, "nvme0n10"), 56.0 * 512);
 	assert_value(test_run_value(&r, READ, "nvme1n1"),
-		24000.0 * 512); /* not its path nvme1c0n1 */
+		24000.0 * 512); /* nvme1c0n1, a path of this disk, is not counted */
 	assert_value(test_run_value(&r, READ, "nbd0"), 88.0 * 512);
 	/* Partitions, dm, md, loop and zram are not counted. */
 	assert_int_equal(test_run_points(&r, READ), 5);
@@ -124,7 +124,8 @@ static void a_disk_is_looked_at_again_when_one_comes(void **state)
 	AUTO(test_run_done) struct test_run r = test_run_started(&collector_disk, &t.host);
 
 	read_after(&r, &t, "8 1 sda1 1 0 2 0 3 0 4 0 0 0 0\n");
-	assert_value(test_run_value(&r, READ, "sda1"), 1024); /* sda1 seems to be a disk */
+	/* No sda is listed, so sda1 is taken for a whole disk. */
+	assert_value(test_run_value(&r, READ, "sda1"), 1024);
 	read_after(&r, &t, line);
 	assert_value(test_run_value(&r, READ, "sda1"), NAN);
 	test_host_link(&t, "/sys/class/block/sda1", "../../devices/pci0/ata1/block/sda1");

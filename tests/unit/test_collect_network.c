@@ -250,10 +250,10 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 		const char *reported, *mounted;
 		int refused; /* error of reading the network namespace of process 1 */
 	} table[] = {
-		{"ens5", MOUNTED, 0}, /* known by the sysfs below the machine's root */
+		{"ens5", MOUNTED, 0}, /* ens5 is known from the sysfs below the machine's root */
 		{"ens5", MOUNTED MOUNTED, 0},
-		{"ens5 fabric", MOUNTED OVER, 0}, /* judged by name: the sysfs may be another's */
-		{"ens5 fabric", "", 0},
+		/* Judged by name, because the sysfs may be of another namespace. */
+		{"ens5 fabric", MOUNTED OVER, 0}, {"ens5 fabric", "", 0},
 		{"fabric", MOUNTED, -EACCES}, /* the pod's own network is counted */
 	};
 

@@ -53,7 +53,8 @@ static void a_short_burst_is_not_a_mean(void **state)
 	assert_non_null(strstr(s.summary, "Ask for 1 CPU and "));
 	assert_non_null(strstr(s.summary, " for about 17.0 min"));
 
-	/* The default does not slow the job down, although the job is rarely that wide. */
+	/* The default request does not slow the job down, although the job rarely uses that many
+	 * cores. */
 	s = sized(&t, &arena);
 	assert_in_range(s.resources.cpu, 4, 6);
 	assert_true(s.cpu_slowdown < 1.11);
@@ -131,7 +132,8 @@ static void cores_that_are_kept_busy_are_asked_for(void **state)
 		}
 }
 
-/* Returns the whole cores for runs whose mean cores are known and nothing else, oldest first. */
+/* Returns the whole cores requested after runs of which only the mean cores are known. `mean` has
+ * the oldest run first. */
 static unsigned asked_after(const double *mean, size_t n, double machine_cpus)
 {
 	static struct test_runs t;
@@ -152,7 +154,8 @@ static unsigned asked_after_steady(double mean, size_t n, double machine_cpus)
 	return asked_after(all, n, machine_cpus);
 }
 
-/* A single mean says little about the next run, so the request has room until more runs are known. */
+/* A single mean says little about the next run. The request is therefore above the mean, and comes
+ * closer to it with each run. */
 static void room_shrinks_with_what_is_known(void **state)
 {
 	static const double varied[] = {4, 7, 5, 8, 4, 6, 8, 5, 7, 4};
@@ -169,7 +172,8 @@ static void room_shrinks_with_what_is_known(void **state)
 	assert_in_range(asked_after_steady(6, 6, NAN), 6, 7);
 	assert_true(asked_after(varied, ARRAY_LEN(varied), NAN) >
 		    asked_after_steady(8, ARRAY_LEN(varied), NAN));
-	/* The machine had no more, and a job of many cores gets little room. */
+	/* The request is at most the CPUs that the machine had, but at least the measured mean. A
+	 * job of many cores gets only a little more than its mean. */
 	assert_int_equal(asked_after_steady(6, 1, 8), 8);
 	assert_int_equal(asked_after_steady(6, 1, 4), 6);
 	assert_in_range(asked_after_steady(48, 6, NAN), 48, 52);
@@ -191,7 +195,8 @@ static void wider_and_narrower_runs_are_followed(void **state)
 	assert_in_range(asked_after(mean, 30, NAN), 8, 10);
 	for (size_t i = 0; i < ARRAY_LEN(mean); i++)
 		mean[i] = i < 20 ? 8 : 4;
-	assert_in_range(asked_after(mean, 24, NAN), 8, 9); /* four runs are no lasting fall */
+	/* Four lower runs are not yet a lasting fall. */
+	assert_in_range(asked_after(mean, 24, NAN), 8, 9);
 	assert_in_range(asked_after(mean, 25, NAN), 4, 5);
 	assert_int_equal(asked_after(mean, 30, NAN), 4);
 }
@@ -242,7 +247,7 @@ static void the_price_of_the_other_purpose_is_told(void **state)
 		for (int k = 0; k < 10; k++) {
 			struct run *r = test_run_succeeded(&t, NAN, NAN);
 
-			/* A third of the time it uses one core. */
+			/* For a third of the time, the run uses one core. */
 			r->stats[r->n_stats++] = (struct column_stats){
 				"cpu_cores", {.n = 60,
 						     .mean = (1 + 2 * table[i].level) / 3,

@@ -30,8 +30,8 @@ static void they_come_more_rarely_in_the_second_half_of_their_share(void **state
 	assert_true(isinf(cpu_limit_slowdown(0, 0, 0)));
 }
 
-/* Each sample of half a day uses half a second of CPU time, and the limit is an hour. The limit is
- * never reached, and there is a sample at least every five minutes. */
+/* For half a day, each sample uses half a second of CPU time, and the CPU time limit is an hour.
+ * The limit is never reached, and there is a sample at least every five minutes. */
 static void the_share_lasts(void **state)
 {
 	double used = 0, stretch = 1;

@@ -184,7 +184,8 @@ static void a_confirmed_cache_is_young_again(void **state)
 	assert_true(!told.stale && told.age_seconds < 60);
 }
 
-/* The Keeper's database is the same, but prices of more regions were fetched. */
+/* The Keeper's database is the same, but prices of more regions were fetched. The new catalogue
+ * must be used. */
 static void what_was_fetched_for_other_regions_is_taken_up(void **state)
 {
 	struct wall now = now_read().wall, before = {now.ns - 60 * NS_PER_S};

@@ -205,7 +205,8 @@ static void a_run_that_does_not_say_where_it_was_is_priced_here_only_if_it_was_h
 		{NULL, NULL, NULL, NAN},
 		{"laptop", "aws", NULL, NAN},
 		{"laptop", "gcp", "g.gpu", 0.70},
-		{"node-1", "gcp", "g.gpu", 0.70}, /* node-1 was a g.gpu when the run was there */
+		/* The server node-1 was of type g.gpu when the run ran there. */
+		{"node-1", "gcp", "g.gpu", 0.70},
 		{NULL, "gcp", "g.gpu", 0.70},
 		{"laptop", "gcp", "unheard-of", NAN},
 	};

@@ -12,7 +12,7 @@
 
 #define DAY 86400.0
 
-/* Adds older runs of so many seconds. */
+/* Adds `n` older runs that took `seconds` each. */
 static void add_runs(struct test_runs *t, size_t n, double seconds)
 {
 	for (size_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static void a_range_is_told_from_four_runs_on(void **state)
 		}
 		assert_true(s.duration_low <= 100 && s.duration_high >= 100);
 		assert_true(s.duration_bound == s.duration_high);
-		/* All runs took the same, so that little remains unknown. */
+		/* All runs took the same time, so the range is narrow. */
 		assert_true(s.duration_high < (n < 10 ? 120 : 101));
 		assert_true(s.duration_low > (n < 10 ? 80 : 99));
 	}
@@ -83,7 +83,8 @@ static void the_newest_level_is_expected(void **state)
 
 	assert_true(s.demand.duration_seconds == 35);
 
-	/* All of an answer has the same duration, scaled with the speed of a server only. */
+	/* All parts of an answer use the same expected duration. Only the speed of a server changes
+	 * it. */
 	struct job_profile p = job_profile_of(&t.runs, &s);
 	struct forecast f = forecast_on(NULL, &p, NULL);
 
@@ -91,7 +92,7 @@ static void the_newest_level_is_expected(void **state)
 	assert_true(p.duration_low == s.duration_low && f.high == s.duration_high);
 	assert_true(isnan(job_profile_of(&t.runs, NULL).duration_seconds));
 
-	/* A run that just began is expected to take as long. */
+	/* A run that has just begun is expected to take as long as the next run. */
 	const struct sizing_options options = {.input_bytes = NAN};
 	struct running_progress began = {.seconds = 0, .memory_limit_bytes = NAN};
 	static struct prospect prospect;
@@ -102,7 +103,7 @@ static void the_newest_level_is_expected(void **state)
 	assert_true(fabs(running.expected_duration_seconds / 35 - 1) < 0.01);
 }
 
-/* One odd run does not change what is expected of a steady job. */
+/* One run of unusual length does not change the expected duration of a steady job. */
 static void an_odd_run_changes_little(void **state)
 {
 	struct duration_seen seen[30];
@@ -116,7 +117,7 @@ static void an_odd_run_changes_little(void **state)
 	assert_true(f.high < 5000);
 }
 
-/* Invented noise: from -1 to 1, always the same. */
+/* Returns reproducible noise from -1 to 1. */
 static double noise(size_t i)
 {
 	return sin((double)(i * i) * 12.9898);
@@ -154,7 +155,7 @@ static void durations_follow_the_input_up_and_down(void **state)
 	assert_true(s.duration_high > 4 * s.duration_low);
 }
 
-/* Inputs that tell nothing do no harm. */
+/* Input sizes that have nothing to do with the durations hardly change the forecast. */
 static void wrong_inputs_do_no_harm(void **state)
 {
 	struct duration_seen with[60], without[60];
@@ -176,7 +177,8 @@ static void wrong_inputs_do_no_harm(void **state)
 	assert_true(worst < 0.1);
 }
 
-/* The range is told before each run of a job whose durations drift, jump and vary. */
+/* Forecasts each run of a job from the runs before it, while the durations drift, jump and vary.
+ * Counts the runs that lie inside the range. */
 static void four_of_five_runs_are_inside_the_range(void **state)
 {
 	static const struct {
@@ -206,7 +208,7 @@ static void four_of_five_runs_are_inside_the_range(void **state)
 			}
 			seen[i] = (struct duration_seen){seconds, NAN};
 		}
-		/* 95 % interval of 80 % of 169 runs */
+		/* 95 % confidence interval of a share of 80 %, with 169 runs */
 		if ((double)inside < 0.74 * (double)told || (double)inside > 0.87 * (double)told)
 			fail_msg("%s: %zu of %zu", jobs[j].name, inside, told);
 	}
@@ -233,7 +235,7 @@ static void quantiles_ascend_around_the_forecast(void **state)
 	}
 }
 
-/* A run that a time limit cut says "at least so long". */
+/* A run that was cut by a time limit shows only that the job needs at least that much time. */
 static void a_time_limit_leaves_room_for_runs_that_were_cut(void **state)
 {
 	for (size_t successes = 1; successes <= 8; successes += 7) {

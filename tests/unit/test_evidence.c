@@ -1,4 +1,5 @@
-/* recommender/sizing/evidence.h, follower.h and endings.h: what runs say by how they ended. */
+/* recommender/sizing/evidence.h, follower.h and endings.h: what the outcome of a run says about the
+ * memory and the time that the job needs. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -108,7 +109,8 @@ static void a_run_that_was_ended_from_outside_is_cut(void **state)
 	}
 }
 
-/* Follows a heap that is a share of its limit. Each answer is the next limit. */
+/* The job has a heap that is a fixed share of its memory limit. Each request becomes the next
+ * limit. */
 static void a_heap_that_follows_its_limit_is_held(void **state)
 {
 	static const double shares[] = {0.7, 0.8, 0.9, 0.93, 0.98};
@@ -166,14 +168,16 @@ static void only_a_constant_share_is_a_follower(void **state)
 	assert_int_equal(follower_from(growing, 3, OUTCOME_SUCCEEDED).runs, 0);
 	assert_int_equal(follower_from(one_limit, 3, OUTCOME_SUCCEEDED).runs, 0);
 	assert_int_equal(follower_from(broken, 3, OUTCOME_SUCCEEDED).runs, 0);
-	/* A kill decides: the job needs more than it got. */
+	/* The killed run shows that the job needs more than it got, so the job is no follower. */
 	assert_int_equal(follower_from(heap, 3, OUTCOME_OOM_KILLED).runs, 0);
-	/* A job that doubled, and its limit with it, looks the same: its limit is not halved. */
+	/* Here memory and limit doubled together. This looks like a job that follows its limit, but
+	 * the limit must not be halved. */
 	f = follower_from(doubled, 4, OUTCOME_SUCCEEDED);
 	assert_true(f.runs == 0 || f.enough > 1999 * MIB);
 }
 
-/* An option of the command line says it after one run; a fixed size of the heap does not. */
+/* If the command line sets the heap as a percentage of the limit, one run is enough to recognise a
+ * follower. A fixed heap size (-Xmx) makes no follower. */
 static void an_option_tells_a_follower_at_once(void **state)
 {
 	static struct test_runs t;
@@ -215,7 +219,8 @@ static void failures_under_a_smaller_limit_bring_the_old_one_back(void **state)
 	assert_false(warnings_allow_apply(&s.warnings));
 }
 
-/* The machine was full, or a child's group had a smaller limit. */
+/* A kill far below the run's limit has another cause: the machine was full, or a child's group had
+ * a smaller limit. */
 static void a_kill_far_below_the_limit_is_a_bound_at_the_peak(void **state)
 {
 	static struct test_runs t;
@@ -261,7 +266,8 @@ static void failures_at_the_limit_raise_the_request_once(void **state)
 	}
 }
 
-/* Successful runs between the failures do not start a new raise, unless they needed more. */
+/* The request is raised once, although successful runs come between the failures. Only a successful
+ * run that needed more allows another raise. */
 static void a_fault_that_comes_and_goes_raises_the_request_once(void **state)
 {
 	static struct test_runs t;
@@ -299,8 +305,9 @@ static void equal_durations_of_failed_runs_are_a_time_limit(void **state)
 		size_t cut;
 	} table[] = {
 		{{3600, 3602, 3598}, 1000, 3}, {{3600, 3602, 3300}, 1000, 0},
-		{{3600, 3602, 3598}, 3590, 0}, /* a success took as long */
-		{{3600, 3602, 3598}, 0, 0},    /* perhaps a fault that comes late */
+		/* A successful run took as long, so there is no time limit. */
+		{{3600, 3602, 3598}, 3590, 0},
+		{{3600, 3602, 3598}, 0, 0}, /* perhaps a fault that comes late in the run */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -324,7 +331,7 @@ static void a_limit_of_addresses_is_met_earlier(void **state)
 {
 	static const struct {
 		enum outcome outcome;
-		double peak, addresses; /* MiB of 300 */
+		double peak, addresses; /* MiB; the limit is 300 MiB */
 		enum memory_evidence memory;
 	} table[] = {
 		{OUTCOME_FAILED, 100, 290, MEMORY_AT_LEAST},
@@ -418,7 +425,7 @@ static void a_request_is_never_below_what_died_at_a_limit(void **state)
 	assert_int_equal(s.confidence, CONFIDENCE_LOW);
 }
 
-/* A fault of the job that has nothing to do with memory. */
+/* An early failure with little memory is a fault of the job, and not of its memory limit. */
 static void an_early_failure_changes_nothing(void **state)
 {
 	static struct test_runs t, without;
@@ -441,7 +448,8 @@ static void an_early_failure_changes_nothing(void **state)
 	assert_int_equal(s.endings.failed, 10);
 }
 
-/* Random histories and options must never give a number or a text that is no number. */
+/* Random histories and options must never give NaN or infinity, neither as a number nor in a
+ * text. */
 static void nothing_is_ever_nan_or_infinite(void **state)
 {
 	unsigned seed = 1;

@@ -122,8 +122,9 @@ static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 	} cases[] = {
 		{END, END, 10 * END},
 		{END, 45000, 450000},
-		{40 * END, 30 * END, 300 * END}, /* a machine stall is part of the cost */
-		{40 * END, END, 10 * END},       /* others used the CPU meanwhile */
+		/* The machine stalled, and the stall counts as cost. */
+		{40 * END, 30 * END, 300 * END},
+		{40 * END, END, 10 * END}, /* others used the CPU meanwhile */
 		/* The cost is measured as the group's CPU time that no process accounts for. If it
 		 * is longer than the exits lasted, other processes used it. If it is 0, the exits
 		 * ran in another group. Both times the usual cost is assumed. */

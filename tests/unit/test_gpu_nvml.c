@@ -89,7 +89,7 @@ static void one_gpu_gives_every_number(void **state)
 	}
 }
 
-/* If there is a helper, it is process 101, which is then the exporter itself. */
+/* If `helper` is true, process 101 is the exporter, which is a helper. */
 static void a_run_gets_nothing_of_a_helper_s_gpus(void **state)
 {
 	for (int helper = 0; helper < 2; helper++) {

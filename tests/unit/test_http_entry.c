@@ -110,7 +110,7 @@ static void readers_have_passwords_and_writers_the_token(void **state)
 	struct http_world *w = *state;
 
 	w->options.changes_token_file = token_file;
-	/* This option alone would allow everyone. */
+	/* Without users and a token, --web.allow-changes would let every client make changes. */
 	w->options.allow_changes = true;
 	http_world_start(w, 1);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)

@@ -57,7 +57,8 @@ static void only_so_many_jobs_are_let_in(void **state)
 	assert_true(name_quota_admit(&j, "b", ROOT, (struct mono){now.ns + 1}));
 	assert_false(name_quota_admit(&j, "c", ROOT, now));
 	assert_true(name_quota_admit(&j, "a", ROOT, now));
-	/* A name in use stays. A name without a run for a day makes room. */
+	/* A name with an active run keeps its place. A name that had no run for a day loses its
+	 * place. */
 	assert_true(name_quota_admit(&j, "b", ROOT, next_day));
 	assert_true(name_quota_admit(&j, "c", ROOT, next_day));
 	assert_true(name_quota_admit(&j, "b", ROOT, next_day));
@@ -91,7 +92,7 @@ static void one_user_with_many_names_keeps_nobody_s_new_name_out(void **state)
 	assert_int_equal(with_place(&j), 500);
 }
 
-/* evil0 ran again, so evil1 has rested for longer and gives way. */
+/* The name evil0 ran again, so the last run of evil1 is the oldest, and evil1 loses its place. */
 static void of_the_user_with_most_places_gives_way_who_rested_for_longest(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 4};
@@ -126,7 +127,7 @@ static void a_name_with_a_run_keeps_its_place(void **state)
 }
 
 /* All jobs of the first user are admitted again on each day. Otherwise a newcomer with many names
- * would take their places, and these jobs would be lost. */
+ * would take their places, and the runs of these jobs would never be recorded again. */
 static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 500};
@@ -142,8 +143,8 @@ static void no_job_is_lost_when_its_place_went_to_another_user(void **state)
 	}
 }
 
-/* All other names of ROOT have a run, so none of them can give way. The names of MALLORY have no
- * run. */
+/* All other names of ROOT have a run, so none of them can lose its place. The names of MALLORY have
+ * no run. */
 static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 4};
@@ -161,7 +162,8 @@ static void a_job_gets_a_place_back_while_the_others_of_its_user_run(void **stat
 	assert_false(name_quota_admit(&j, "a1", ROOT, start));
 }
 
-/* Using another user's job name neither takes a place nor frees one. */
+/* Several users may run one job. If the job has a place, a run by another user takes no second
+ * place. If the job has lost its place, it gets a place of the user who runs it. */
 static void a_name_without_a_place_is_anybody_s(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 4};
@@ -176,7 +178,8 @@ static void a_name_without_a_place_is_anybody_s(void **state)
 	assert_true(short_run(&j, "evil1", MALLORY, now));
 }
 
-/* Users who take places from each other do not flood Prometheus with names. */
+/* Users who take places from each other all the time must not bring an endless number of names into
+ * Prometheus. */
 static void places_that_go_to_and_fro_bring_no_names_without_end(void **state)
 {
 	AUTO(name_quota_done) struct name_quota j = {.max = 50};

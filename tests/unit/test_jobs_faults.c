@@ -35,7 +35,7 @@ enum kind {
 
 struct life {
 	struct world *w;
-	struct tree *proc, *sys, *root; /* trees that fail */
+	struct tree *proc, *sys, *root; /* kernel file trees in which one call fails */
 	int countdown;
 	struct snapshot_pool *pool;
 	enum kind kind;
@@ -292,7 +292,8 @@ static void untroubled(enum kind kind, struct told *ret)
 struct fault {
 	enum kind kind;
 	int code, nth;
-	enum { NOTHING, GONE, REFUSED } says; /* unless NOTHING, the next tick may be incomplete */
+	/* The report of the failed call; unless NOTHING, the next tick may be incomplete. */
+	enum { NOTHING, GONE, REFUSED } says;
 	long at; /* tick of the failed call; BEFORE_ANY = in jobs_follow(); NOT_MET = none failed */
 };
 
@@ -363,7 +364,8 @@ static void check_any(const struct fault *f, long look, const double *truth, con
 static bool is_excused(const struct fault *f, const struct told *truth, long look, size_t i,
 	double told)
 {
-	/* Limits are read at every tenth tick. */
+	/* Limits are read at every tenth tick. After a failed reading they stay unknown until
+	 * then. */
 	if (i == RUN_CPU_LIMIT_CORES || i == RUN_MEMORY_LIMIT_BYTES)
 		return look < LIMIT_LOOKS && isnan(told);
 	if (is_part_of_cpu(i))

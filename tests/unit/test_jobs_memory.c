@@ -187,7 +187,8 @@ static void pss_is_read_less_often_where_it_costs_much_and_that_is_told(void **s
 	assert_true(v[RUN_MEMORY_PSS_BYTES] >= PROCESSES * 2000 * 1024);
 }
 
-/* A long time without readings does not save up more than the limit of one tick. */
+/* The CPU time budget for reading PSS grows while nothing is read. It must not grow beyond the
+ * limit of one tick, because one long tick would stall the job. */
 static void a_quiet_day_saves_up_no_stall(void **state)
 {
 	const uint64_t cost_ns = 5000000;
@@ -295,7 +296,7 @@ static struct world *world_of_a_group(const char *processes)
 	return w;
 }
 
-/* The group has 50 MiB of shared memory. */
+/* In each case the group has 50 MiB of shared memory. */
 static void files_in_tmpfs_are_what_no_process_has_mapped(void **state)
 {
 	static const struct {

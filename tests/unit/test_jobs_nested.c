@@ -81,7 +81,8 @@ static void no_more_than_may_be_of_all_runs_together(void **state)
 	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &more, &e), -EDQUOT);
 	assert_string_equal(e.text,
 		"the limit of 81 processes in all runs together is reached: retry when runs have ended");
-	/* Ended processes make room before the end of the run is noticed. */
+	/* Ended processes no longer count against the limit, even before the run itself counts as
+	 * ended. */
 	for (int pid = ROOT; pid <= ROOT + CHILDREN; pid++)
 		gone(w, pid);
 	look(w);
@@ -129,8 +130,8 @@ static void nobody_is_in_more_runs_than_may_be(void **state)
 	assert_int_equal(members.n, 0);
 }
 
-/* The runs are added from the inside out. The ninth has its root, but not the processes that are in
- * eight runs. */
+/* The runs are added from the inside out. The ninth run gets its root. It does not get the
+ * processes that are already in eight runs. */
 static void a_run_around_as_many_as_may_be_lacks_theirs(void **state)
 {
 	AUTO(member_limit_done) struct member_limit members = {.most = 100 * CHILDREN};

@@ -84,7 +84,8 @@ static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
 	r = look(w);
 	assert_true(r->ended);
 	assert_double_equal(r->value[RUN_CPU_SECONDS], 0.5, 1e-9);
-	/* The largest process that was waited for is known. Nobody knows how many there were. */
+	/* The largest process that was waited for is known. The number of these processes is
+	 * unknown. */
 	assert_double_equal(r->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 1e6, 0);
 	assert_true(isnan(r->value[RUN_MEMORY_PEAK_BYTES]));
 	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));

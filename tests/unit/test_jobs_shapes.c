@@ -190,8 +190,8 @@ static pid_t sleeper(void)
 	return pid;
 }
 
-/* The process forked before it was added to the run, and sleeps since. Another source, such as the
- * run's group, found it. */
+/* A process forked before it was added to the run, and sleeps since. The run's group shows it, and
+ * its parent is no member. Its child must be found all the same. */
 static void who_sleeps_when_it_is_taken_in_is_asked_for_its_children(void **state)
 {
 	struct world *w = world_new();

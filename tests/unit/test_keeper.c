@@ -66,7 +66,7 @@ static void the_whole_catalogue_comes_page_by_page(void **state)
 	assert_string_equal(r.hash, "h1");
 	assert_true(r.expected_servers == 850);
 	/* 600 servers fill 3 pages. 250 fill one page exactly, so a second page shows the end. The
-	 * empty vendor takes one. */
+	 * vendor without servers takes one page. */
 	assert_int_equal(w.servers_calls, 3 + 2 + 1);
 	assert_int_equal(r.calls, 5 + 6);
 	assert_int_equal(r.retries, 0);

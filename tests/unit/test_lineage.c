@@ -154,12 +154,13 @@ static void first_thread_may_end_before_the_others(void **state)
 	w->clock[11] = 100;
 	RECORD(w, .id = 11, .cpu_ns = 60, .peak_bytes = 4096, .voluntary = 4);
 	EVENT(w, .kind = THREAD_ENDED, .pid = 11, .at_ns = 5);
-	w->clock[11] = 150; /* its other threads go on */
+	w->clock[11] = 150; /* the other threads of process 11 have used more CPU time */
 	assert_int_equal(settle(w, run).cpu_ns, 150);
 	/* A thread's own record is not the record of its process. */
 	RECORD(w, .id = 4000, .process = 11, .cpu_ns = 140, .voluntary = 70, .involuntary = 6);
 	RECORD(w, .id = 4001, .process = 4001, .voluntary = 800); /* of another process */
-	RECORD(w, .id = 4002, .voluntary = 800);                  /* nobody knows of which */
+	/* The process of this thread is unknown. */
+	RECORD(w, .id = 4002, .voluntary = 800);
 	assert_int_equal(settle(w, run).voluntary, 74);
 	RECORD(w, .id = 11, .whole = true, .cpu_ns = 200, .cpu_wait_ns = 9, .voluntary = 5000);
 	w->alive[11] = false;
@@ -183,7 +184,7 @@ static void pid_used_again_is_another_process(void **state)
 	fork_event(w, 999, 11); /* forked by a stranger */
 	w->clock[11] = 77777;
 	assert_int_equal(settle(w, run).cpu_ns, 25);
-	fork_event(w, 10, 11); /* forked by the run again */
+	fork_event(w, 10, 11); /* forked by the run, with the same pid again */
 	w->clock[11] = 5;
 	assert_int_equal(settle(w, run).cpu_ns, 30);
 }
@@ -213,7 +214,8 @@ static void pid_used_again_unseen_is_told_by_its_clock(void **state)
 	fork_event(w, 10, 11);
 	w->clock[11] = 500;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
-	lineage_lost(w->book); /* the end of this process and the fork of the next 11 are lost */
+	/* The end of this process 11 and the fork of the next process 11 are lost. */
+	lineage_lost(w->book);
 	w->clock[11] = 3;
 	assert_int_equal(settle(w, run).cpu_ns, 500);
 	w->clock[11] = 900;

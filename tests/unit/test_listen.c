@@ -83,7 +83,8 @@ static bool is_there(const char *path)
 	return lstat(path, &s) == 0;
 }
 
-/* connect(2) fails in the same way on a regular file and on a socket without a listener. */
+/* On a regular file, connect(2) fails in the same way as on a socket without a listener. Only the
+ * socket may be replaced. */
 static void what_is_no_socket_is_left_where_it_is(void **state)
 {
 	char folder[] = "/tmp/test_listen_XXXXXX", path[64], target[64];

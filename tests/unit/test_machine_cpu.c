@@ -78,8 +78,8 @@ static void stolen_is_a_part_of_what_ran(void **state)
 	} cases[] = {
 		{{100, 100}, {0, 0}, NAN}, /* nothing ran */
 		{{0, 100}, {0, 0}, 0},
-		{{0, 0}, {50, 50}, 1 / 3.}, /* 50 ran, 50 were stolen, of which 25 count */
-		{{0, 98}, {10, 0}, 0.09 / 1.01},
+		/* Each CPU ran 50 ticks and lost 50, of which 25 count: 25 of 75. */
+		{{0, 0}, {50, 50}, 1 / 3.}, {{0, 98}, {10, 0}, 0.09 / 1.01},
 		/* The second CPU is nearly idle and waits each time it wakes up. */
 		{{0, 90}, {10, 10}, 0.09 / 0.99},
 		{{0, 100}, {0, 5}, 0}, /* ticks are coarser than the clock */

@@ -232,7 +232,7 @@ static void only_so_many_runs_of_so_many_jobs_are_read(void **state)
 	write_jobs(w, "early", 10, NULL);
 	for (size_t i = 0; i < NEIGHBOUR_RUNS_MAX + 5; i++)
 		RUN(w, .job = "often", .peak = (double)(i + 1) * MIB);
-	/* They take no places. */
+	/* Failed runs and runs that were not measured take no place among the newest runs. */
 	RUN(w, .job = "often", .outcome = OUTCOME_FAILED);
 	RUN(w, .job = "often", .not_measured = "the clock was wrong");
 	write_jobs(w, "late", NEIGHBOUR_JOBS_MAX - 2, NULL);
@@ -288,7 +288,7 @@ static void namespaces_do_not_mix(void **state)
 	assert_int_equal(jobs_of(w, "none-0"), 7);
 	assert_int_equal(jobs_of(w, "nobody"), 7);
 	assert_int_equal(jobs_of(w, "cluster-0"), 8);
-	/* The newest run decides. */
+	/* The labels of the newest run decide to which namespace the job belongs. */
 	RUN(w, .job = "a-0", .labels = "{\"namespace\":\"b\"}");
 	seconds_later = NEIGHBOURHOOD_SECONDS + 1;
 	assert_int_equal(jobs_of(w, "a-0"), 4);
@@ -505,7 +505,8 @@ static void any_thread_may_ask(void **state)
 		pthread_join(thread[i], &failed);
 		assert_null(failed);
 	}
-	/* From 20 to 70 runs, a tenth more at a time. */
+	/* The neighbours are read again each time the history has a tenth more runs. From 20 to 70
+	 * runs, this happens at most 14 times. */
 	assert_in_range(readings, 1, 14);
 	seconds_later = NEIGHBOURHOOD_SECONDS + 1;
 	assert_int_equal(jobs_of(w, "a-0"), 70);

@@ -88,7 +88,8 @@ static void nothing_is_learnt_of_no_or_single_runs(void **state)
 	neighbours_free(n);
 }
 
-/* Runs that were killed, and inputs, do no harm. */
+/* Runs may lack their peak, input size or duration, and some were killed. The requests must stay
+ * sensible. */
 static void odd_runs_are_taken(void **state)
 {
 	struct neighbours *n = neighbours_new();
@@ -115,7 +116,8 @@ static void odd_runs_are_taken(void **state)
 	neighbours_free(n);
 }
 
-/* The deviation stands beside the ratios, and must be theirs. */
+/* The built-in ratios and their deviation are constants in the same table. The deviation must be
+ * that of the ratios. */
 static void the_built_in_ratios_have_their_deviation(void **state)
 {
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {

@@ -152,7 +152,8 @@ static void refusals_name_flag_value_and_what_is_accepted(void **state)
 		{"-x", {"-x", "unknown", "--"}},
 		{"--history.path", {"history.path", "needs a value", "FILE"}},
 		{"--collector.bogus", {"bogus", "accepted are", "jobs"}},
-		{"--job-name=x", {"--job-name", "unknown", "--help"}}, /* of another command */
+		/* An option of another command. */
+		{"--job-name=x", {"--job-name", "unknown", "--help"}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -363,7 +364,7 @@ static void slips_in_the_environment_are_said(void **state)
 		{"RIGHTSIZE_COLLECTOR_NETWROK", "RIGHTSIZE_COLLECTOR_NETWORK"},
 		{"RIGHTSIZE_COLLECTOR_NETWORK", NULL},
 		{"RIGHTSIZE_SAMPLE_INTERVAL", NULL},
-		{"RIGHTSIZE_REQUEST_CPU", NULL}, /* of another command */
+		{"RIGHTSIZE_REQUEST_CPU", NULL}, /* the variable of an option of another command */
 		{"RIGHTSIZE_JOB_NAME", NULL},
 		{"RIGHTSIZE_RUN_ID", NULL},
 		{"RIGHTSIZE_ATTEMPT", NULL},

@@ -159,7 +159,8 @@ static void a_split_that_does_not_pay_or_recur_is_not(void **state)
 		phases_of(&m[i].series, &arena, &p[i]);
 	}
 	assert_false(phases_split(p, 3, &arena, &split));
-	for (unsigned i = 0; i < 3; i++) { /* too short for a step */
+	/* The first phase is too short to be a step of its own. */
+	for (unsigned i = 0; i < 3; i++) {
 		load_then_train(&m[i], 60);
 		phases_of(&m[i].series, &arena, &p[i]);
 		assert_int_equal(p[i].n, 2);

@@ -91,7 +91,8 @@ static double random_input(unsigned i)
 struct job {
 	const char *name;
 	double (*peak)(unsigned i), (*input)(unsigned i);
-	/* Upper limits at risk balanced: waste per use, and failures per run. */
+	/* Upper limits at risk balanced. `waste`: wasted memory / used memory. `failures`: failed
+	 * attempts per run. */
 	double waste, failures;
 };
 
@@ -152,7 +153,8 @@ static void waste_and_failures_are_bounded(void **state)
 	}
 }
 
-/* Counts a failed attempt like the use of a whole run. */
+/* Returns the wasted memory / used memory, plus the failed attempts per run. A failed attempt thus
+ * costs as much as the use of a whole run. */
 static double felt_cost(const struct replay_record *r)
 {
 	return r->wasted / r->used + (double)r->failures / (double)r->runs;

@@ -334,8 +334,8 @@ static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, 1e9) < 2000 * MIB);
 }
 
-/* The request follows the law beyond the inputs seen, and the stated chance of a failure grows with
- * the distance. */
+/* The peaks are proportional to the input. The request follows this rule beyond the inputs that
+ * were seen, and the stated chance of a failure grows with the distance. */
 static void auto_extrapolates_in_both_directions(void **state)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
@@ -435,7 +435,8 @@ static void a_killed_run_is_a_lower_bound(void **state)
 	assert_true(asked[1] > 1040 * MIB && asked[1] < 2000 * MIB);
 }
 
-/* Levels of risk are a choice where peaks differ: strictly ascending, by more than rounding. */
+/* If peaks differ, a higher level of risk aversion gives a larger request. The requests differ by
+ * more than rounding. */
 static void levels_of_risk_differ(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
@@ -454,7 +455,7 @@ static void levels_of_risk_differ(void **state)
 	}
 }
 
-/* The second attempt ends most retries, and is never a small step. */
+/* Each retry requests 1.5 to 2.5 times as much as the attempt that failed. */
 static void attempts_grow_geometrically(void **state)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];

@@ -1,4 +1,4 @@
-/* collectors/followed/run_addresses.c: the limit of addresses of a run. */
+/* collectors/followed/run_addresses.c: the limit on the address space of a run. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -95,7 +95,8 @@ static void the_largest_process_decides_and_its_limit_stays(void **state)
 	assert_true(note_of(w).address_peak_bytes == 3000 * 1024);
 }
 
-/* A shell starts thousands of programs. Their limits must not be read for ever. */
+/* A shell executes thousands of programs one after the other. Only a limited number of their limits
+ * is read. */
 static void the_number_of_programs_is_limited(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

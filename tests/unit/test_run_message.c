@@ -181,7 +181,7 @@ struct posted {
 	"column cpu_seconds: sum is 48.1; possible is 0 to 48 (4 CPUs for 10 s, plus 10 % and 1 s)"
 
 static const struct posted posted[] = {
-	/* 4 CPUs for 10 s, plus 10 %, plus 1 s for each CPU: 48 s */
+	/* The accepted maximum is 48 s: 4 CPUs for 10 s, plus 10 %, plus 1 s for each CPU. */
 	{.more = MACHINE, .column = "cpu_seconds", .numbers = "\"sum\":48"},
 	{.more = MACHINE,
 		.column = "cpu_seconds",
@@ -200,7 +200,8 @@ static const struct posted posted[] = {
 		.column = "cpu_wait_seconds",
 		.numbers = "\"sum\":-1",
 		.refused_for = "column cpu_wait_seconds: sum: accepted is a number from 0 on"},
-	{.column = "cpu_seconds", .numbers = "\"sum\":196608"}, /* 16384 CPUs */
+	/* The number of CPUs is unknown, so the maximum is for 16384 CPUs. */
+	{.column = "cpu_seconds", .numbers = "\"sum\":196608"},
 	{.column = "cpu_seconds",
 		.numbers = "\"sum\":196609",
 		.refused_for = "possible is 0 to 196608"},
@@ -237,7 +238,8 @@ static const struct posted posted[] = {
 		.refused_for = "column memory_cgroup_peak_bytes: max"},
 	{.more = MACHINE,
 		.column = "memory_rss_bytes",
-		.numbers = "\"max\":8589934593"}, /* RSS counts shared memory several times */
+		/* Accepted, because RSS counts shared memory several times. */
+		.numbers = "\"max\":8589934593"},
 	{.more = MACHINE, .column = "memory_bytes", .numbers = "\"sum\":1e15"},
 	{.column = "memory_peak_bytes", .numbers = "\"max\":140737488355328"},
 	{.column = "memory_peak_bytes",
@@ -272,7 +274,8 @@ static const struct posted posted[] = {
 	{.column = "x",
 		.numbers = "\"mean\":2,\"max\":1,\"sum\":1",
 		.refused_for = "min <= mean <= max"},
-	{.column = "x", .numbers = "\"mean\":2,\"max\":1"}, /* a rate */
+	/* Without a sum the column is a rate, whose mean may be above its samples. */
+	{.column = "x", .numbers = "\"mean\":2,\"max\":1"},
 	{.column = "x", .numbers = "\"min\":2,\"max\":1", .refused_for = "min <= p50"},
 	{.column = "x", .numbers = "\"min\":2,\"p50\":1", .refused_for = "min <= p50"},
 	{.column = "x", .numbers = "\"p50\":2,\"p95\":1", .refused_for = "p50 <= p95"},

@@ -101,7 +101,7 @@ static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **s
 		{"net:[9]", "net:[1]", "shared", 0},
 		{"net:[1]", "net:[1]", "shared", 0},
 		{"net:[1]", "net:[2]", "own", 0},
-		{"net:[9]", "net:[9]", "own", -EACCES}, /* unknown whose network it is */
+		{"net:[9]", "net:[9]", "own", -EACCES}, /* the owner of the network is unknown */
 		{"net:[9]", "net:[2]", NULL, -ETIMEDOUT},
 	};
 

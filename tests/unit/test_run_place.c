@@ -326,7 +326,7 @@ static void what_answers_no_more_for_a_while_has_not_begun_anew(void **state)
 	put_through_root(w, "data", 4 * GIB);
 	let_hang(w, "data", true);
 	assert_disk(w, 0, "written");
-	put_written(w, 3 * GIB); /* all of it may be new */
+	put_written(w, 3 * GIB); /* all written bytes may be growth */
 	assert_disk(w, 3, "written");
 	memory_tree_text(w->proc, "10/mountinfo",
 		CONTAINER "22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n");
@@ -356,7 +356,7 @@ static void what_is_mounted_over_a_file_system_later_is_not_asked(void **state)
 	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK SLOW BELOW);
 	put_space(w, "data", 90 * GIB);
 	put_space(w, "", 12 * GIB);
-	assert_disk(w, 2 + FREED, "growth"); /* the others grew */
+	assert_disk(w, 2 + FREED, "growth"); /* the growth of the file systems that answered */
 	/* The slow file system was unmounted. Growth during that time is unknown and not counted,
 	 * and neither is the earlier use of another disk. */
 	memory_tree_text(w->proc, "self/mountinfo", MOUNTS DISK);
@@ -443,7 +443,9 @@ static void a_long_table_is_not_read_at_each_look(void **state)
 		n += (size_t)snprintf(text + n, room - n, "%d 20 0:30 / /tmp/%d rw - tmpfs t rw\n",
 			100 + i, i);
 	memory_tree_link(w->proc, "10/ns/mnt",
-		"mnt:[2]"); /* not our mount namespace, whose table is also read elsewhere */
+		/* A mount namespace other than ours. Our own table is also read for other purposes, so
+		 * its reads cannot be counted. */
+		"mnt:[2]");
 	memory_tree_text(w->proc, "10/mountinfo", text);
 	follow(w, 10, 0);
 	look(w);

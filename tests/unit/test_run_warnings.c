@@ -150,7 +150,7 @@ static void the_newest_runs_that_differ_are_an_unsettled_change(void **state)
 		double mib[16];
 		const char *words;
 	} cases[] = {
-		{8, {111, 100, 99, 100, 100, 101, 100, 99}, NULL}, /* by less than 10 % */
+		{8, {111, 100, 99, 100, 100, 101, 100, 99}, NULL}, /* the change is below 10 % */
 		{8, {112, 100, 99, 100, 100, 101, 100, 99},
 			"The newest run peaked at 112 MiB, the 7 before at 99 MiB to "
 			"101 MiB. A change counts as lasting from 5 runs on; runs=1 asks for the "
@@ -159,14 +159,16 @@ static void the_newest_runs_that_differ_are_an_unsettled_change(void **state)
 			"The newest 3 runs peaked at 60 MiB to 62 MiB, the 5 before at 99 MiB to "
 			"101 MiB. A change counts as lasting from 5 runs on; runs=3 asks for the "
 			"new ones only."},
-		{8, {60, 62, 99, 100, 100, 101, 61, 99}, NULL}, /* was so low before */
-		{3, {200, 100, 100}, NULL},                     /* too few before */
+		{8, {60, 62, 99, 100, 100, 101, 61, 99}, NULL}, /* an earlier run was as low */
+		{3, {200, 100, 100}, NULL},                     /* too few earlier runs */
 		{4, {200, 100, 100, 100},
 			"The newest run peaked at 200 MiB, the 3 before at 100 MiB. "
 			"A change counts as lasting from 5 runs on; runs=1 asks for the "
 			"new ones only."},
-		{10, {200, 200, 200, 200, 200, 100, 100, 100, 100, 100}, NULL}, /* lasting */
-		/* Peaks that differ by a factor of four: a change is above twice the largest. */
+		/* Five new runs: the change is lasting. */
+		{10, {200, 200, 200, 200, 200, 100, 100, 100, 100, 100}, NULL},
+		/* The earlier peaks differ by a factor of four. Only a peak above twice the largest
+		 * counts as a change. */
 		{8, {790, 100, 200, 400, 150, 300, 250, 350}, NULL},
 		{8, {810, 100, 200, 400, 150, 300, 250, 350},
 			"The newest run peaked at 810 MiB, the 7 before at 100 MiB to "
@@ -341,14 +343,14 @@ static void mapped_files_in_the_peak_are_told(void **state)
 			"At least 400 MiB of the highest peak of 520 MiB are mapped files, whose "
 			"memory the kernel can take back. Less memory may do, but then the job "
 			"reads these files again."},
-		/* The files were not all there at the peak. */
+		/* At the peak, not all of these files were mapped. */
 		{520, 300, 0, 400,
 			"At least 220 MiB of the highest peak of 520 MiB are mapped files, whose "
 			"memory the kernel can take back. Less memory may do, but then the job "
 			"reads these files again."},
 		{520, 110, 300, 400, NULL}, /* 110 MiB are less than a quarter */
-		{2000, 1550, 0, 400, NULL}, /* likewise */
-		{90, 30, 0, 60, NULL},      /* libraries of a small job */
+		{2000, 1550, 0, 400, NULL}, /* 400 MiB are less than a quarter */
+		{90, 30, 0, 60, NULL},      /* the files are libraries of a small job */
 		{520, NAN, 0, 400, NULL},   /* the other parts are unknown */
 		{520, 110, 0, NAN, NULL},   /* files are unknown */
 		{520, 110, NAN, 400,        /* no shared memory was measured */
@@ -432,13 +434,14 @@ static void set_odd_label(struct run *r, bool large, size_t i)
 	r->labels = all[large];
 }
 
-/* 8 of 10 are less than nine of ten. */
+/* Sets the host for 8 of 10 runs of each group. A property tells the groups apart only from 9 of 10
+ * runs on. */
 static void set_most_hosts(struct run *r, bool large, size_t i)
 {
 	set_host(r, i < 4 ? !large : large, i);
 }
 
-/* A text that is another in each run tells nothing. */
+/* Sets a label whose value differs in every run. Such a label cannot tell the groups apart. */
 static void set_run_labels(struct run *r, bool large, size_t i)
 {
 	static char text[20][40];
@@ -505,7 +508,7 @@ static void a_name_is_mixed_if_a_split_would_help(void **state)
 	text = told(&by_input, &defaults, WARNING_MIXED_JOBS, &arena);
 	assert_non_null(text);
 	assert_non_null(strstr(text, "the input size explains"));
-	/* The input size is already given. */
+	/* The next input size is given, so the warning is not needed. */
 	tells(&by_input, &(struct sizing_options){.input_bytes = 1e9}, WARNING_MIXED_JOBS, NULL);
 	for (size_t i = 0; i < 20; i++)
 		test_run_succeeded(&wild, 1, exp2((double)(i * 7 % 20) / 4) * 100 * MIB);

@@ -431,7 +431,7 @@ static void only_whole_scrapes_by_scrapers_are_reported(void **state)
 		bool reported;
 	} table[] = {
 		{{.target = "/metrics", .scrape_timeout = "10"}, true},
-		{{.target = "/metrics"}, false}, /* a user with curl */
+		{{.target = "/metrics"}, false}, /* a request by curl is not a scrape */
 		{{.target = "/metrics", .scrape_timeout = "10", .method = "HEAD"}, false},
 		{{.target = "/metrics?collect[]=cats", .scrape_timeout = "10"}, false},
 		{{.target = "/metrics?collect[]=wolves", .scrape_timeout = "10"}, false},

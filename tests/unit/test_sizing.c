@@ -443,7 +443,8 @@ static void a_certain_run_sizes_the_cores_beside_uncertain_ones(void **state)
 
 		test_run_column(r, "cpu_seconds", 10, 10);
 		r->cpu_missed_seconds = 50;
-		/* The most cores at once are known. With a mean alone, auto leaves room. */
+		/* This run has the largest number of cores used at once. With a mean alone, `auto`
+		 * would request more cores than were used. */
 		test_run_column(test_run_succeeded(&t, NAN, GIB), "cpu_cores", 1.9, 2);
 		assert_int_equal(strategy->size(&t.runs, &defaults, &arena, &s, &e), 0);
 		assert_int_equal(s.runs, 2);

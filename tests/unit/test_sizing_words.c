@@ -98,7 +98,8 @@ static void one_sentence_says_it_all(void **state)
 			test_run_succeeded(&t, 1, GIB)->memory_source = "vmhwm";
 		t.run[0].outcome = table[i].newest;
 		t.run[0].memory_limit_bytes = 2 * GIB;
-		if (table[i].newest == OUTCOME_OOM_KILLED) /* the collectors put the peak there */
+		/* The collectors record the limit as the peak of a killed run. */
+		if (table[i].newest == OUTCOME_OOM_KILLED)
 			test_run_peak(&t.run[0], 2 * GIB);
 		struct sizing s = size_with("auto", &t, &o, &arena);
 
@@ -232,7 +233,9 @@ static void one_run_is_no_reason_to_be_sure(void **state)
 	static const struct {
 		size_t runs;
 		double least, most; /* chance */
-		bool range; /* of the next peak: from three runs on, where it holds what it says */
+		/* true = the range of the next peak is stated; with fewer runs it would be too
+		 * narrow. */
+		bool range;
 	} table[] = {{1, 0.05, 0.1, false}, {2, 0.03, 0.08, false}, {3, 0.02, 0.06, true},
 		{9, 0.005, 0.03, true}};
 

@@ -335,7 +335,8 @@ static void vram_and_gpus_are_sized(void **state)
 		assert_true((double)s.resources.vram >= s.demand.vram_bytes / MIB);
 		assert_non_null(explained(&s, "vram "));
 	}
-	/* Fewer CPUs would occupy the GPUs longer. */
+	/* With fewer CPUs, the run would occupy its GPUs longer. Fewer CPUs are therefore never
+	 * cheaper. */
 	for (enum cpu_for purpose = 0; purpose < CPU_FOR_COUNT; purpose++) {
 		const struct sizing_options options = {.cpu_for = purpose};
 
@@ -389,7 +390,8 @@ static void a_later_attempt_asks_for_more(void **state)
 
 	struct sizing s = size_with("auto", &t, &(struct sizing_options){.attempt = 2}, &arena);
 
-	/* The only peak above the first attempt. */
+	/* Only one peak, 3000 MiB, is above the first attempt. The second attempt requests it plus
+	 * 2 MiB. */
 	assert_true(fabs(s.demand.memory_bytes / MIB - 3002) < 1e-6);
 	s = size_with("auto", &t, &(struct sizing_options){.attempt = 1000000}, &arena);
 	assert_true(s.demand.memory_bytes <= ALLOCATION_MAX);

@@ -129,7 +129,8 @@ static void memory_of_threads_is_read_by_a_thread(void **state)
 	assert_int_equal(gate_passed(), 3);
 }
 
-/* A large process has many pages to count. */
+/* Counting the pages of a large process takes long. The caller waits as long as the reading thread
+ * uses CPU time. */
 static void one_that_is_slow_is_waited_for(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);
@@ -290,7 +291,7 @@ static void a_process_counts_once(void **state)
 	assert_int_equal(unanswered(w), 1);
 }
 
-/* ---- many ---- */
+/* ---- many processes that hang ---- */
 
 /* Reads until `expected` processes count as hanging. In each second the guard allows only
  * a limited time of waiting, so this takes many rounds. */
@@ -307,8 +308,8 @@ static void let_hang(const struct gated_world *w, int first, size_t n, size_t ex
 }
 
 /* The state of a process with many threads shows when it waits. Other processes may hang without
- * showing it, but only a few of them at a time. A process that hangs in a file system does not
- * count among those few. */
+ * showing it, and reads are given up when TREE_GUARD_CALM of them hang. A process that hangs in a
+ * file system does not count among these. */
 static void any_number_of_them_holds_nobody_up(void **state)
 {
 	const int n = TREE_GUARD_THREADS + 1;
@@ -337,7 +338,8 @@ static void any_number_of_them_holds_nobody_up(void **state)
 	assert_true(get(w, "7/cmdline") > 0);
 }
 
-/* A process can make its statm look like an exec for as long as it likes. */
+/* A process can make its statm look like an exec for as long as it likes. Waiting for many such
+ * processes must not use up the time of the reader. */
 static void those_who_only_look_like_it_do_not_take_all_the_time(void **state)
 {
 	AUTO(gated_world_freep) struct gated_world *w = gated_world_new(RUNNING);

@@ -150,7 +150,7 @@ static void a_renamed_user_is_another(void **state)
 			wait_for(1);
 		assert_int_equal(ask(u, cases[i].asks, "pass", 1, false), cases[i].verdict);
 	}
-	/* This request comes before the user is known. */
+	/* At the time of this request, the file does not have the user yet. */
 	users[0].name = "ann";
 	if (ask(u, "joe", "pass", 1, true) == WEB_WAIT)
 		wait_for(1);
@@ -398,7 +398,7 @@ static void addresses_that_do_not_fit_are_counted_together(void **state)
 	assert_true(failure_limit_reached(&l, 200000, now));
 	/* The addresses that fit into the table keep their own counts. */
 	assert_false(failure_limit_reached(&l, 1, now));
-	/* An address whose failures have expired gives its place free. */
+	/* An address whose failures have expired frees its place in the table. */
 	now.ns += FAILURE_SECONDS * NS_PER_S;
 	assert_false(failure_limit_reached(&l, 200000, now));
 	for (int i = 0; i < FAILURE_BURST; i++)

@@ -8,10 +8,10 @@
 struct turns {
 	struct worker worker;
 	atomic_uint n;
-	unsigned last;       /* the turn that ends the thread; 0 = none */
-	double pause;        /* between turns */
-	bool waits;          /* during the turn */
-	atomic_bool went_on; /* after the wait */
+	unsigned last;       /* number of the turn that ends the thread; 0 = none */
+	double pause;        /* seconds between two turns */
+	bool waits;          /* the turn calls worker_wait */
+	atomic_bool went_on; /* worker_wait returned true */
 };
 
 static double take_turn(void *context)
