@@ -24,7 +24,7 @@ static const struct {
 	/* These types are on a block device, but a call may wait for other machines or for a
 	 * program. */
 	{"fuseblk", MOUNT_REMOTE}, {"gfs2", MOUNT_REMOTE}, {"ocfs2", MOUNT_REMOTE},
-	/* images */
+	/* Read-only images. */
 	{"squashfs", MOUNT_PSEUDO}, {"iso9660", MOUNT_PSEUDO}, {"erofs", MOUNT_PSEUDO},
 	{"cramfs", MOUNT_PSEUDO}, {"romfs", MOUNT_PSEUDO}, {"udf", MOUNT_PSEUDO},
 	/* File systems that the kernel itself provides. */

@@ -2,8 +2,8 @@
 
 #include "collectors/process/process.h"
 
-/* Maximum number of programs that are read. It bounds the cost of a run that starts many short
- * programs. */
+/* Maximum number of programs whose limits are read. It bounds the cost of a run that starts many
+ * short programs. */
 #define LOOKS_MAX 64
 
 static const struct member *largest_of(const struct process_tree *tree)
@@ -51,7 +51,8 @@ static void read_limits(struct run_addresses *a, const struct host *h, const str
 	a->limited_stack_start = m->stack_start;
 }
 
-/* Returns false when the process with the limit has ended: another process may have its pid. */
+/* Returns false when the process with the limit has ended. Another process may then have its
+ * pid. */
 static bool limited_lives(const struct run_addresses *a, const struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++) {

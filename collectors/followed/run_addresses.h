@@ -1,7 +1,8 @@
-/* The limit of addresses of a run: RLIMIT_AS or RLIMIT_DATA (getrlimit(2)), which some batch systems
- * set to the request. At such a limit an allocation fails, and no kill is counted. The limit is read
- * from the process with the most memory. It is read again when another process becomes the largest,
- * or when the largest process executes another program.
+/* The limit on the address space of a run: RLIMIT_AS or RLIMIT_DATA (getrlimit(2)), which some
+ * batch systems set to the request. At such a limit an allocation fails. The kernel kills no
+ * process and counts nothing. The limit is read from the process with the most memory. It is read
+ * again when another process becomes the largest, or when the largest process executes another
+ * program.
  *
  * Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_ADDRESSES_H

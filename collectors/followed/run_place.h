@@ -1,4 +1,4 @@
-/* Network traffic, disk growth, processor needs and limit of addresses of one run. Sampler thread
+/* Network traffic, disk growth, processor needs and address-space limit of one run. Sampler thread
  * only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_PLACE_H
 #define COLLECTORS_FOLLOWED_RUN_PLACE_H
