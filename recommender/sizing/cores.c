@@ -1,4 +1,4 @@
-/* How many cores to ask for, and how long a run takes with other numbers of cores. */
+/* How many cores to request, and how long a run takes with other numbers of cores. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static double cheapest_cores(const struct parallelism *p, double waiting, bool w
 	return best;
 }
 
-/* Returns the fewest cores with which no run is slowed down, its bursts included. */
+/* Returns the fewest cores with which no run is slowed down, not even in its bursts. */
 static double cores_for_bursts(const struct parallelism *p)
 {
 	double c = 0.25;
@@ -182,12 +182,13 @@ static double cores_for_share_fading(const struct parallelism *p, double share, 
 	return sample[n - 1][0];
 }
 
-/* Numbers of cores for one purpose. */
+/* The number of cores for one purpose: with fractions, and whole. */
 struct choice {
 	double fraction, whole;
 };
 
-/* Tells the price of the other purpose, in time and in reserved cores and memory. */
+/* Explains how many cores the other purpose would request, how much longer or shorter the run would
+ * take, and what it would cost. */
 static void explain_other(struct sizing *s, const struct parallelism *p, enum cpu_for other,
 	const struct choice *own, const struct choice *its, double waiting, struct arena *arena)
 {
@@ -204,7 +205,8 @@ static void explain_other(struct sizing *s, const struct parallelism *p, enum cp
 			dearer < 1 ? "less" : "more");
 }
 
-/* `for_speed`: exact number of cores for speed. */
+/* Sets the request for this purpose. `for_speed` is the number of cores for speed before
+ * rounding. */
 static void size_by_purpose(struct sizing *s, const struct parallelism *p, double for_speed,
 	enum cpu_for purpose, struct arena *arena)
 {

@@ -10,12 +10,13 @@
 #include "recommender/sizing/job_prior.h"
 #include "recommender/sizing/strategy.h"
 
-#define LOSS_HALF_LIFE     15.0        /* half-life of an expert's loss, in runs */
-#define RETRY_OVER_LARGEST 1.05        /* assumed second attempt / largest peak */
-#define LEARNING_RATE      0.8         /* higher = costly experts lose weight faster */
-#define LOSS_MOST          3.0         /* of the average loss, that a single run can count */
-#define EXTRA              (2 * MIB)   /* added to every allocation */
-#define FAILURE_FIXED      (512 * MIB) /* fixed part of the price of a failed attempt */
+#define LOSS_HALF_LIFE     15.0 /* half-life of an expert's loss, in runs */
+#define RETRY_OVER_LARGEST 1.05 /* assumed second attempt / largest peak */
+#define LEARNING_RATE      0.8  /* higher = costly experts lose weight faster */
+/* A single run counts at most this many times the average loss. */
+#define LOSS_MOST     3.0
+#define EXTRA         (2 * MIB)   /* added to every allocation */
+#define FAILURE_FIXED (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a run that was killed / its limit, for experts that need a peak. */
 #define ABOVE_BOUND 1.1
 
@@ -141,7 +142,8 @@ static double loss_fade(const struct sizer *s, uint64_t age)
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-/* Returns the mean loss of a run, over all experts that speak. Returns 1 when there is none. */
+/* Returns the mean loss of a run, over all experts that predicted a peak. Returns 1 when none
+ * did. */
 static double average_loss(const struct sizer *s, size_t level)
 {
 	double sum = 0, weights = 0;
@@ -161,7 +163,7 @@ static double average_loss(const struct sizer *s, size_t level)
 
 /* Weighs the experts by their losses. A run that an expert did not predict counts as the average
  * loss. A single run counts at most LOSS_MOST times the average, so that one or two odd runs do not
- * silence all experts but one. */
+ * take the weight from all experts but one. */
 static void weigh_experts(struct sizer *s, size_t level)
 {
 	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, longest = 0;
@@ -255,11 +257,12 @@ static void prepare_experts(struct sizer *s, double input)
 			allocate_alone(s, e);
 }
 
-/* The least expected cost often lies on the same observed peak at all levels of risk. Jobs whose
- * peaks differ then get a little more at each level, so that a level is a choice: this share of the
- * relative spread of the peaks, within bounds. */
+/* The least expected cost often lies on the same observed peak, whatever the level of risk is. The
+ * levels would then give equal requests. If the peaks of a job differ, each level therefore
+ * requests a little more than the level below: LEVEL_SHARE of the relative spread of the peaks, but
+ * at least LEVEL_FEW and at most LEVEL_MOST of the lower request. */
 #define LEVEL_SHARE    0.1
-#define LEVEL_FEW      0.006 /* of the allocation */
+#define LEVEL_FEW      0.006 /* share of the lower request */
 #define LEVEL_MOST     0.01
 #define LEVEL_LEAST    (1.01 * MIB) /* requests are rounded to whole MiB */
 #define SAFE_RUNS      20
@@ -281,8 +284,8 @@ static void separate_levels(struct sizer *s)
 	static const enum risk ascending[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
 	double spread = relative_spread(&s->peaks_seen);
 
-	/* The safe level has room for every recent peak. If the input is known, a recent peak may be
-	 * that of a larger input, and does not count. */
+	/* The safe level has room for every recent peak. This does not hold if the next input is
+	 * known, because a recent peak may come from a larger input. */
 	if (isnan(s->input))
 		s->allocation[RISK_SAFE] = fmax(s->allocation[RISK_SAFE],
 			rule_peaks_largest(&s->peaks_seen, SAFE_RUNS) + EXTRA);
@@ -310,7 +313,8 @@ static const double *allocations(struct sizer *s, double input)
 		struct failure_prices prices = prices_at(s, level);
 
 		s->allocation[level] = cheapest_of(&p, &prices);
-		/* Costs of absurd peaks are infinite, and none is the least. */
+		/* If the peaks are absurdly large, all costs are infinite, and no allocation is the
+		 * cheapest. */
 		if (isnan(s->allocation[level]))
 			s->allocation[level] = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
 	}
@@ -455,9 +459,10 @@ static double scale_odds(double p, double factor)
 	return factor * p / (1 - p + factor * p);
 }
 
-/* Beyond the inputs seen, failures are more likely than the ratios tell. On the public sources, the
- * odds grew with the square of input / largest input, and with smallest input / input. */
-#define ODDS_BELOW_MOST 4.0 /* a smaller input seldom needs more */
+/* If the next input is outside the range of earlier inputs, failures are more likely than the
+ * ratios suggest. On the public sources, the odds grew with the square of input / largest input,
+ * and with smallest input / input. */
+#define ODDS_BELOW_MOST 4.0 /* upper bound for a smaller input, which seldom needs more memory */
 static double odds_beyond_inputs(const struct sizer *s)
 {
 	double least = INFINITY, most = 0;
@@ -473,7 +478,7 @@ static double odds_beyond_inputs(const struct sizer *s)
 	return s->input < least ? fmin(least / s->input, ODDS_BELOW_MOST) : 1;
 }
 
-/* The odds of a failure are these many times the odds that the ratios tell. */
+/* Returns the factor by which the odds of a failure exceed the odds that follow from the ratios. */
 static double odds_factor(const struct sizer *s)
 {
 	double odds = job_prior_odds(s->prior, s->peaks_seen.n) * odds_beyond_inputs(s);

@@ -9,8 +9,8 @@
  * An expert's weight follows from the past cost of sizing with that expert only. When the peaks
  * change lastingly, the runs before the change are forgotten.
  *
- * A job with few runs is expected to be like the other jobs of its history (job_prior.h). A run that
- * was killed tells a lower bound of its need. */
+ * A job with few runs is expected to be like the other jobs of its history (job_prior.h). A run
+ * that was killed gives a lower bound of its need. */
 #ifndef RECOMMENDER_SIZING_COST_AWARE_H
 #define RECOMMENDER_SIZING_COST_AWARE_H
 

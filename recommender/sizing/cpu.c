@@ -100,7 +100,8 @@ double cpu_parallel_widest(const struct parallel *p)
 	return p->cores[PARALLEL_POINTS - 1] * fmin(p->wanted, PARALLEL_ROOM);
 }
 
-/* A level of cores in use that a run keeps for a quarter of its time is no burst. */
+/* A number of busy cores that a run needs for a quarter of its time is no burst, so the request
+ * must cover it. This is the index of that number in struct parallel. */
 #define LEVEL_KEPT (PARALLEL_POINTS * 3 / 4)
 
 double cpu_parallel_need(const struct parallel *p)

@@ -30,7 +30,7 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret);
  * below 1 only if threads waited for a CPU. */
 double cpu_parallel_stretch(const struct parallel *p, double cores);
 
-/* Returns the most cores that can be of use to the run. */
+/* Returns the number of cores above which more cores do not shorten the run. */
 double cpu_parallel_widest(const struct parallel *p);
 
 /* A run is slowed down when it takes this many times as long as with unlimited cores. */

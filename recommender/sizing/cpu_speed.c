@@ -13,15 +13,18 @@
 #define SLOWED_PRICE 105.0 /* price of a slowed run, in cores for the time of the run */
 /* Mean distance of the logarithms from their median before any run was seen. It counts as half a
  * run. */
-#define SPREAD_EXPECTED  1.0
-#define SPREAD_RUNS      0.5
-#define SPREAD_MIN       0.005
-#define SLOWED_FROM      1.15 /* 10 %, and 5 % that rounding adds to the cores on average */
-#define ROOM_MAX         4.0  /* most room after one run, as a multiple of its cores */
-#define ONE_CORE         1.05 /* a busy thread; the part above 1 comes from coarse readings */
-#define ONE_CORE_UNKNOWN 10   /* a job of one core gets room up to a core during so many runs */
+#define SPREAD_EXPECTED 1.0
+#define SPREAD_RUNS     0.5
+#define SPREAD_MIN      0.005
+/* A slowdown of 10 %, and 5 % that rounding adds to the cores on average. */
+#define SLOWED_FROM 1.15
+#define ROOM_MAX    4.0 /* most cores after one run, as a multiple of the cores of that run */
+/* The use of one busy thread; the part above 1 comes from coarse readings. */
+#define ONE_CORE 1.05
+/* A job that never used more than one core gets up to one core during this many runs. */
+#define ONE_CORE_UNKNOWN 10
 
-#define FALL_RUNS   5 /* runs on either side of a fall, at least */
+#define FALL_RUNS   5 /* fewest runs on either side of a fall */
 #define FALL_FACTOR 1.1
 
 static double smallest(const double *v, size_t n)
@@ -63,10 +66,10 @@ static double spread_of(const double *sorted, size_t n)
 	return fmax(sum / ((double)n - 1 + SPREAD_RUNS), SPREAD_MIN);
 }
 
-/* Returns the cores with the least price, as a multiple of the widest run. With c cores the price is
+/* Returns the number of cores with the least expected price, divided by `widest`, the largest need
+ * of a run so far. With c cores the price is
  *
- * 	c + SLOWED_PRICE / (n + 1) x (widest / (SLOWED_FROM x c)) ^ (1 / spread)
- */
+ * 	c + SLOWED_PRICE / (n + 1) x (widest / (SLOWED_FROM x c)) ^ (1 / spread) */
 static double room_for_wider(double widest, size_t n, double spread)
 {
 	double power = 1 / spread;
@@ -88,7 +91,8 @@ double cpu_speed_cores(const double *need, size_t n, double widest)
 		return fmax(most, fmin(fmin(cores, ROOM_MAX * most), widest));
 	if (n < ONE_CORE_UNKNOWN)
 		return fmax(most, fmin(fmin(cores, 1), widest));
-	/* Many of these jobs are idle most of the time. One of twenty runs may be slowed down. */
+	/* The job never needed more than one core, and most such jobs are idle most of the time.
+	 * One run in twenty may be slowed down. */
 	return n == SPEED_RUNS ? sorted[n - 2] : most;
 }
 

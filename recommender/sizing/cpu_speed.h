@@ -1,13 +1,14 @@
 /* Cores that keep the next run of a job from being slowed down. Private to recommender/.
  *
- * The next run needs more than the widest of n runs with a probability of 1 / (n + 1), if runs come
- * in no order. The spread of the runs says how much more: beyond the widest run, the probability
- * falls with the power 1 / spread of the cores. A slowed run has a fixed price, and the
- * cores with the least expected price are chosen. A job of few cores therefore gets room for a much
- * wider run, and a job of many cores gets little.
+ * If runs come in random order, the next run needs more cores than all n earlier runs with a
+ * probability of 1 / (n + 1). The larger the spread of the earlier runs is, the more cores it may
+ * need: above the largest earlier need, the probability falls with the power 1 / spread of the
+ * cores. A slowed run has a fixed price, and the cores with the least expected price are chosen. A
+ * job of few cores therefore gets room for a run that needs much more. A job of many cores gets
+ * little room.
  *
- * Only the runs since the use last fell count, and the newest 20 at most. A job that never used more
- * than one core gets no more than one. */
+ * Only the runs since the last fall of the need count, and at most the newest 20. A job that never
+ * used more than one core gets no more than one. */
 #ifndef RECOMMENDER_SIZING_CPU_SPEED_H
 #define RECOMMENDER_SIZING_CPU_SPEED_H
 

@@ -7,8 +7,9 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* The constants below were chosen on five public sources, with all of their labels in view. They
- * hold on both halves of the labels (tests/bench/cpu.c). Errors are natural logarithms of duration / guess. */
+/* The constants below were chosen on five public sources, with all of their labels in view. The
+ * results are similar on both halves of the labels (tests/bench/cpu.c). Errors are natural
+ * logarithms of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
 #define ERROR_EXPECTED 0.3   /* mean size of an error before any was seen; it counts as one run */
 #define SAME_INPUT     0.02  /* difference of the logarithms of two inputs that count as the same */
@@ -16,10 +17,12 @@
 #define SLOPE_NOISE    0.1   /* prior sum of squared errors of the power; it counts as two runs */
 #define SLOPE_FADES    0.977 /* weight of a run in the power, relative to the next newer one */
 
-#define MISSES         0.2  /* share of the runs outside the range */
-#define MISSES_MIN     0.02 /* bounds of the share that the range is made for */
+#define MISSES 0.2 /* share of the runs outside the range */
+/* The range is made so that this share of the runs is expected outside. The share is adapted, but
+ * stays between these bounds. */
+#define MISSES_MIN     0.02
 #define MISSES_MAX     0.6
-#define MISSES_STEP    0.09 /* change of that share after a run outside */
+#define MISSES_STEP    0.09 /* change of that share after a run outside the range */
 #define ERRORS_FEW     9    /* with fewer errors, the range follows from their mean size */
 #define SIZES_IN_RANGE 1.8  /* half of the range / mean size of few errors */
 
@@ -30,7 +33,7 @@ struct seen {
 		input[DURATION_RUNS_MAX]; /* logarithms; input NaN = unknown */
 };
 
-/* In case of a tie the first one is the forecast. */
+/* If two guesses have equal errors, the first one in this list is the forecast. */
 enum guess { MEDIAN_OF_5, LAST, MEDIAN_OF_20, SAME, NEAREST, POWER, GUESSES };
 
 static double median(double *value, size_t n)
@@ -171,8 +174,8 @@ static double mean_size(const double *error, size_t n)
 	return sum / (double)(n + 1);
 }
 
-/* Returns the range of the next error; it includes 0. Of n past errors in ascending order, the k-th
- * has a share k / (n + 1) of the next errors below it. */
+/* Returns the range of the next error. The range always includes 0. Of n past errors in ascending
+ * order, the k-th has a share k / (n + 1) of the next errors below it. */
 static void range_of(const struct errors *e, double *low, double *high)
 {
 	double sorted[DURATION_ERRORS];
@@ -201,8 +204,8 @@ static double digits(double seconds, int n, double (*round_to)(double), double a
 			  round_to(seconds * unit + almost) / unit;
 }
 
-/* A range has three digits: more would be false precision. It is rounded outwards, so that durations
- * in whole seconds are not outside by a rounding error. */
+/* A range has three digits, because more digits would be false precision. It is rounded outwards,
+ * so that durations in whole seconds are not outside by a rounding error. */
 static void tell_range(const struct errors *e, double forecast, double *low, double *high)
 {
 	range_of(e, low, high);
@@ -232,7 +235,7 @@ static void forecast_next(struct forecaster *f, double input)
 	f->forecast = choose_guess(&f->record, f->guess);
 }
 
-/* Widens the range after a run outside, and narrows it after the others. */
+/* Widens the range after a run outside of it, and narrows the range after a run inside. */
 static void learn_misses(struct forecaster *f, double seconds)
 {
 	struct errors *e = &f->errors;
@@ -265,7 +268,8 @@ struct duration_forecast duration_forecast(const struct duration_seen *seen, siz
 	struct duration_forecast ret = {.seconds = NAN, .low = NAN, .high = NAN};
 	struct forecaster f = {.errors.misses = MISSES};
 
-	/* If the next input is unknown, errors of forecasts that knew theirs would be too small. */
+	/* If the next input is unknown, hide the inputs of earlier runs, too. Forecasts that use an
+	 * input have smaller errors than this forecast. */
 	for (size_t i = n > DURATION_RUNS_MAX ? n - DURATION_RUNS_MAX : 0; i < n; i++)
 		learn_duration(&f, seen[i].seconds, isnan(log_input(input)) ? NAN : seen[i].input);
 	forecast_next(&f, input);
@@ -300,7 +304,8 @@ double duration_quantile(const struct duration_forecast *f, double share)
 {
 	double at = share * (double)(f->n + 1) - 1;
 
-	/* The logistic distribution with 10 % of its weight on either side of the range. */
+	/* With few errors, use the logistic distribution that has 10 % of its weight below the
+	 * range and 10 % above. */
 	if (f->n < ERRORS_FEW)
 		return f->seconds * exp(SIZES_IN_RANGE * mean_size(f->error, f->n) *
 					    log(share / (1 - share)) / log(9));
@@ -310,7 +315,7 @@ double duration_quantile(const struct duration_forecast *f, double share)
 	return f->seconds * exp(below + (above - below) * (at - floor(at)));
 }
 
-/* Until a range is told, an upper bound is this many times the forecast. */
+/* While there are too few runs for a range, the upper bound is this many times the forecast. */
 #define BOUND_WITHOUT_RANGE 1.5
 
 void sizing_duration(struct sizing *s, const struct runs *used,

@@ -1,15 +1,15 @@
 /* Forecast of the duration of a job's next run. Private to recommender/.
  *
- * Several guesses are made before each run: the median of the last five durations, the last one, the
- * median of the last twenty and, if the input size is known, durations of runs with the same and with
- * similar inputs, and a power of the input. The guess with the smallest errors so far is the forecast.
- * An error is the logarithm of duration / guess, and newer errors weigh more.
+ * Several guesses are made before each run: the median of the last five durations, the last one,
+ * the median of the last twenty and, if the input size is known, durations of runs with the same
+ * and with similar inputs, and a power of the input size. The guess with the smallest errors so far
+ * is the forecast. An error is the logarithm of duration / guess, and newer errors weigh more.
  *
- * The range is made of the errors that the forecast made before the earlier runs. Few errors have no
- * percentiles, so the range is then a multiple of their mean size. From nine errors on it lies
- * between two of them. It becomes wider after each run outside, and narrower after the others. In the
- * long run four of five runs are inside, also if durations drift (adaptive conformal inference, Gibbs
- * and Candes 2021).
+ * The range is made of the errors that the forecast made before the earlier runs. Few errors have
+ * no percentiles, so the range is then a multiple of their mean size. From nine errors on, two of
+ * the errors are its bounds. The range becomes wider after each run outside of it, and narrower
+ * after each run inside. In the long run, four of five runs are inside, even if durations drift
+ * (adaptive conformal inference, Gibbs and Candes 2021).
  *
  * tests/bench/cpu.c measures how often the range holds. */
 #ifndef RECOMMENDER_SIZING_DURATION_H
@@ -20,12 +20,13 @@
 #include "recommender/run.h"
 
 #define DURATION_RUNS_MAX  200 /* newest runs that are used */
-#define DURATION_RANGE_MIN 4   /* earlier runs from which on a range is told */
+#define DURATION_RANGE_MIN 4   /* fewest earlier runs for a range */
 #define DURATION_ERRORS    50  /* newest errors that make the range */
 
 struct duration_forecast {
-	double seconds;                /* NaN = unknown */
-	double low, high;              /* 80 % of runs are expected between; NaN = not told */
+	double seconds; /* NaN = unknown */
+	/* 80 % of runs are expected in this range; NaN = too few runs */
+	double low, high;
 	size_t runs;                   /* earlier runs */
 	size_t n;                      /* errors */
 	double error[DURATION_ERRORS]; /* ascending */

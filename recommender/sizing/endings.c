@@ -6,8 +6,9 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/strategy.h"
 
-/* A run that died at a limit binds the request until this many later runs have succeeded. A memory
- * limit binds for a shorter time, because the estimator also learns it. */
+/* A run that died at a limit is a lower bound of the request until this many later runs have
+ * succeeded. The bound of a memory limit is dropped earlier, because the estimator also learns
+ * it. */
 #define CUT_FADES   20
 #define LIMIT_FADES 5
 
@@ -47,9 +48,9 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	}
 }
 
-/* Three or more failed runs that lasted equally long, and longer than every run that succeeded, met a
- * time limit too, although no exit code tells it. A fault that always comes at the same point comes
- * before the end of the job. */
+/* Three or more failed runs met a time limit, too, if they lasted equally long, and longer than
+ * every successful run. A fault in the job would always come at the same point, and so before the
+ * end of a successful run. The exit codes of such runs do not show the time limit. */
 #define SAME_DURATION      1.02
 #define SAME_DURATION_RUNS 3
 
@@ -204,7 +205,8 @@ static struct newest look_at_newest(const struct runs *runs)
 	return n;
 }
 
-#define LIMIT_RAISED 1.05 /* a larger limit than this many times another was raised */
+/* A limit counts as raised when it is more than this many times the earlier one. */
+#define LIMIT_RAISED 1.05
 
 static void warn_of_limits(struct sizing *s, const struct runs *runs, struct arena *arena)
 {
@@ -247,8 +249,8 @@ static void warn_of_limits(struct sizing *s, const struct runs *runs, struct are
 			e->at_limit, e->at_limit == 1 ? "" : "s");
 }
 
-/* Failed runs used clearly more when their largest peak, or longest time, is this many times that of
- * the successful ones. */
+/* The peak or the duration of failed runs counts as clearly larger when it is this many times the
+ * largest of the successful runs. */
 #define CLEARLY_MORE 1.5
 
 static void warn_of_failed(struct sizing *s, const struct runs *used, struct arena *arena)

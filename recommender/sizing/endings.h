@@ -1,4 +1,5 @@
-/* How the runs of a job ended: counts, and what failed runs say about the next request. */
+/* How the runs of a job ended: counts, and the bounds on the next request that follow from failed
+ * runs. */
 #ifndef RECOMMENDER_SIZING_ENDINGS_H
 #define RECOMMENDER_SIZING_ENDINGS_H
 

@@ -12,7 +12,7 @@
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* as Linux numbers them */
 #define EXIT_CODE_TIMEOUT 124
 
-#define KILLED_FAR_BELOW 0.9 /* of the limit */
+#define KILLED_FAR_BELOW 0.9 /* a peak below this share of the limit did not reach the limit */
 
 static bool was_cut(const struct run *r)
 {
@@ -48,8 +48,8 @@ static bool met_its_limit(const struct run *r)
 	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
 }
 
-/* A run that does not succeed near its limit of addresses was refused an allocation: nothing is
- * killed, and no counter tells it. */
+/* If a run fails near its limit on address space, the kernel has probably refused an allocation.
+ * The kernel then kills no process, and no counter changes. */
 static bool met_address_limit(const struct run *r)
 {
 	double near_limit = AT_ADDRESS_LIMIT_SHARE * r->address_limit_bytes;
@@ -58,19 +58,19 @@ static bool met_address_limit(const struct run *r)
 	       fmax(r->address_peak_bytes, run_needs_memory(r)) >= near_limit;
 }
 
-/* Returns true if the kernel killed in the run for memory. The group of a run counts kills. Where the
- * run shares its group, the source of its peak tells it (memory_source in
- * collectors/accounting/accounts.h). */
+/* Returns true if the kernel killed the run or one of its processes because memory ran out. Only
+ * the run's own control group counts kills. If the run shares its group, its memory_source shows a
+ * kill (collectors/accounting/accounts.h). */
 static bool was_killed(const struct run *r)
 {
 	return r->outcome == OUTCOME_OOM_KILLED || run_total(r, "oom_kills") > 0 ||
 	       (r->memory_source && !r->not_measured && strcmp(r->memory_source, "limit") == 0);
 }
 
-/* Returns the bound that a kill tells: the limit, where the run was at it. The collectors set the
- * peak to the limit when the kernel killed in the run's own group. A peak far below the limit says
- * that another limit was met, such as that of the machine or of a child group: then the peak is the
- * bound. */
+/* Returns the lower bound of the need that follows from a kill. If the memory of the run was at its
+ * limit, the bound is the limit. The collectors set the peak to the limit when the kernel killed in
+ * the run's own group. If the peak is far below the limit, another limit caused the kill, such as
+ * that of the machine or of a child group. The bound is then the peak. */
 static double killed_at(const struct run *r)
 {
 	double peak = fmax(run_needs_memory(r), run_peak(r, "memory_cgroup_peak_bytes"));

@@ -56,8 +56,9 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
-/* A job is at most this many times as restless as its prior says. A prior of steady neighbours may
- * be far off, so the bound is never below twice the usual deviation. */
+/* The ratios of a job are assumed to spread at most this many times as far as its prior ratios.
+ * Steady neighbours may give a prior that is far too narrow. The bound is therefore never below
+ * twice the usual deviation. */
 #define SPREAD_MAX 2.0
 
 /* Returns the job's spread of ratios relative to the prior ratios: below 1 for a steady job. */
@@ -90,7 +91,8 @@ static double likeness_of(double value, double other, double width)
 }
 
 /* Moves the weights of the ratios that are lower bounds to the ratios above them, the smallest
- * bound first. A bound above all ratios stays where it is, enlarged by BOUND_ALONE. */
+ * bound first. A bound above all ratios keeps its weight, and counts as a ratio of bound x
+ * BOUND_ALONE. */
 #define BOUND_ALONE 1.2
 static void spread_bounds(const struct expert_record *t, double weight[PEAKS_SEEN_MAX],
 	struct weighted_value made_up[PRIOR_ATOMS], double ratio[PEAKS_SEEN_MAX])

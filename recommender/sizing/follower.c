@@ -7,11 +7,13 @@
 #include "recommender/run_labels.h"
 #include "recommender/sizing/evidence.h"
 
-#define RUNS_SEEN 200 /* newest runs to look at: while a job is held, all its limits are equal */
-#define RUNS_FREE 20  /* newest runs of which none may have met its limit */
+/* Number of newest runs to read. While the request of a job is kept unchanged, all its limits are
+ * equal. Many runs must be read to find other limits. */
+#define RUNS_SEEN 200
+#define RUNS_FREE 20 /* none of this many newest runs may have met its limit */
 
-/* After one change the limits must differ by a twentieth, after more changes by a twenty-fifth.
- * Otherwise the noise of the peaks could look like a share. */
+/* The largest limit must be this many times the smallest: after one change of the limit, and after
+ * several. With a smaller difference, noise of the peaks could look like a constant share. */
 #define LIMITS_DIFFER_TWO  1.05
 #define LIMITS_DIFFER_MORE 1.04
 /* The share is constant when it varies at most a fifth as much as the limit, by ratio, and never by
@@ -19,9 +21,9 @@
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
 #define MUCH_SLOWER       1.5 /* duration / shortest duration */
-/* A job that grows, and whose limit was raised with it, looks like a follower too. So the limit is not
- * lowered by more than this at once: under the newest limit, its next run tells which of both it
- * is. */
+/* A job whose memory grows looks like a follower, too, if its limit was raised at the same time.
+ * The limit is therefore lowered at most by this factor at once. The next run under the lower limit
+ * shows whether the job is a follower. */
 #define LOWERED_MOST 1.6
 #define SAME_INPUT   1.02
 
@@ -29,7 +31,7 @@ struct shares_seen {
 	size_t runs, limits; /* limits: 1 + how often the limit changed from run to run */
 	double share_low, share_high, limit_low, limit_high;
 	double newest_limit;
-	bool met_limit;  /* one of the newest runs met its limit: it needs more than it got */
+	bool met_limit;  /* one of the newest runs met its limit, so it needs more than it got */
 	double shortest; /* seconds */
 	double input_low, input_high;
 };

@@ -15,10 +15,11 @@ struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
 	double share_low, share_high; /* peak / limit */
 	double limit_low, limit_high; /* bytes */
-	/* The smallest limit, bytes, under which runs succeeded undisturbed: not much slower than
-	 * the others. It is not far below the newest limit. */
+	/* The smallest limit in bytes under which runs succeeded and were not much slower than the
+	 * fastest run. It is not far below the newest limit. */
 	double enough;
-	/* The option of the command line that says so, or "". Then one limit is enough to see. */
+	/* The command-line option that makes the job use a share of its limit; "" = none is known.
+	 * With such an option, runs under a single limit are enough to recognise a follower. */
 	char option[FOLLOWER_OPTION_MAX];
 };
 

@@ -7,9 +7,8 @@
 #include "recommender/run.h"
 
 /* Typical ratios and their weights, for predictions from peaks and from inputs: smoothed quantiles
- * over many jobs of five public sources. The weights fall upwards, because
- * the few largest ratios decide how much room a request needs. A summary of other jobs has the same
- * weights. */
+ * over many jobs of five public sources. Large ratios have small weights, because the few largest
+ * ratios decide how much room a request needs. A summary of other jobs has the same weights. */
 static const struct ratio_prior typical[] = {
 	[false] = {{{.247, 0.03}, {.399, 0.05}, {.627, 0.08}, {.807, 0.1}, {.913, 0.12},
 			   {.975, 0.12}, {.991, 0.1}, {1.011, 0.08}, {1.038, 0.07}, {1.066, 0.05},
@@ -27,22 +26,24 @@ static const struct ratio_prior typical[] = {
 		.180},
 };
 
-/* Chances told by the ratios alone are too low after few runs, because allocations are chosen where
- * the ratios promise most. With these factors, bench_judge --alone tells 10.0, 6.1, 4.8 and 2.6 % at
- * the four stages, and 8.8, 5.8, 4.6 and 2.7 % came (balanced, the same five sources). */
+/* The chances of failure that follow from the ratios alone are too low after few runs, because the
+ * chosen allocation is the one that the ratios judge best. These factors correct them. With the
+ * factors, bench_judge --alone states chances of 10.0, 6.1, 4.8 and 2.6 % at the four stages, and
+ * 8.8, 5.8, 4.6 and 2.7 % of the runs failed (balanced, the same five sources). */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
-/* The factor fades to 1 from this number of runs on: then a job's own ratios tell. */
+/* After this number of runs, the factor fades to 1, because the job then has enough ratios of its
+ * own. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. Later the job's own ratios tell how restless
- * it is, and the built-in ratios have the better tail. Neighbours that are steadier than usual are
- * believed all the same: then the weight is smaller in proportion. */
+/* Weight of the built-in ratios at each stage, in jobs. At later stages, the job's own ratios show
+ * how much its peaks vary, and the built-in ratios describe rare large peaks better than a few
+ * neighbours. If the neighbours are steadier than usual, this weight is reduced in proportion. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
-/* Weight of the ratios of all other stages together, in jobs: a few when the stage itself has
- * enough, more as long as it has few. */
+/* Weight of the ratios of all other stages together, in jobs. The larger weight applies while the
+ * stage itself has few ratios. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 

@@ -13,18 +13,18 @@ size_t job_prior_stage(size_t runs);
 
 struct job_prior {
 	struct ratio_prior ratios[JOB_STAGES][EXPERT_COUNT];
-	/* The odds of a failure are these many times the odds that the ratios tell. */
+	/* Factor by which the odds of a failure exceed the odds that follow from the ratios. */
 	double odds[JOB_STAGES];
 };
 
-/* Return the ratios, and the factor of the odds, for a job with `runs` earlier runs. `p` NULL =
- * built in. */
+/* These functions return the ratios, and the factor of the odds, for a job with `runs` earlier
+ * runs. `p` NULL = built in. */
 const struct ratio_prior *job_prior_ratios(const struct job_prior *p, enum expert expert,
 	size_t runs);
 double job_prior_odds(const struct job_prior *p, size_t runs);
 extern const double job_prior_usual_odds[JOB_STAGES]; /* the built-in factors */
 
-/* Weighted ratios of other jobs, to summarise. */
+/* Weighted ratios of other jobs, for job_prior_summarise. */
 struct ratio_sample {
 	size_t n, room;
 	struct weighted_value *at; /* malloc'ed */
@@ -32,8 +32,8 @@ struct ratio_sample {
 };
 void ratio_sample_add(struct ratio_sample *s, double ratio, double weight);
 
-/* Summarises the ratios of one expert at each stage. The built-in ratios join in, and so do those of
- * other stages, with the weight of some jobs. */
+/* Summarises the ratios of one expert at each stage. Adds the built-in ratios, and the ratios of
+ * the other stages, each with the weight of some jobs. */
 void job_prior_summarise(struct job_prior *p, enum expert expert,
 	const struct ratio_sample sample[JOB_STAGES]);
 

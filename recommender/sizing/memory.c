@@ -47,8 +47,9 @@ static struct hindsight hindsight_of(const struct replay_record *r)
 	return (struct hindsight){r->runs, r->failures, waste};
 }
 
-/* After one and two runs, the range of the next peak held 56 to 100 % of the peaks, by source, where
- * 80 % were told; from the third run on 71 to 93 % (tests/bench/README.md). */
+/* Fewest runs for a range of the next peak. The range should contain 80 % of the next peaks. From
+ * the third run on it contained 71 to 93 % of them, depending on the source, but after one or two
+ * runs 56 to 100 % (tests/bench/README.md). */
 #define RUNS_FOR_RANGE 3
 
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
@@ -157,11 +158,11 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 
-/* The memory that a run had when it died at a limit is a lower bound. If nothing else is known, this
- * factor gives it room, because the run would have gone on. */
+/* A run that died at a limit gives a lower bound of the need. If nothing else is known, the request
+ * is this many times the bound, because the run would have needed more. */
 #define ABOVE_THE_DEAD 1.1
 
-/* Returns the least to ask for because of runs that died at a limit. NaN = no bound. */
+/* Returns the smallest request that is allowed after runs that died at a limit. NaN = no bound. */
 static double least_of_the_dead(const struct sizing *s, const struct replayed *f)
 {
 	double died_at = s->endings.died_at;
@@ -174,7 +175,7 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 {
 	char had[WORDING_MAX];
 
-	/* The estimator knows nothing of these runs. */
+	/* The estimator has not learnt these runs, so its numbers do not describe this request. */
 	s->memory_too_small = s->memory_expected_waste = NAN;
 	s->memory_low = s->memory_high = NAN;
 	sizing_explain(s, arena,
@@ -183,8 +184,8 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 		wording_bytes(had, s->endings.died_at));
 }
 
-/* Holds the request where the job uses a share of what it gets (follower.h). Returns false when the
- * job does not, or when a kill decides. */
+/* Keeps the request unchanged if the job uses a constant share of its limit (follower.h). Returns
+ * false if the job does not, or if a run was killed. */
 static bool hold_follower(struct sizing *s, const struct runs *runs, const struct replayed *f,
 	size_t attempt, struct arena *arena)
 {
@@ -362,7 +363,8 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 			input / largest);
 }
 
-/* Sets the limit to the demand, or to this peak with room for the kernel, if that is more. */
+/* Sets the limit to the larger of two values: the demand, and `peak` plus room for kernel
+ * memory. */
 static void limit_above(struct sizing *s, double peak)
 {
 	s->memory_bytes_limit = s->demand.memory_bytes;
@@ -376,8 +378,8 @@ void sizing_limit_memory(struct sizing *s, const struct runs *used, double least
 	limit_above(s, fmax(run_needs_summary(used, run_needs_memory).max, least));
 }
 
-/* With an announced input, the peaks of other inputs say nothing: the limit has room for what the
- * forecast of this input reaches. */
+/* If the next input is known, peaks of other inputs do not matter. The limit then covers the
+ * largest peak that the forecast for this input contains. */
 static void limit_for_input(struct sizing *s, double least)
 {
 	limit_above(s, fmax(fmax(s->memory_high, s->memory_at_risk[RISK_SAFE]), least));
@@ -424,8 +426,8 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 	return fmin(allocation, ALLOCATION_MAX);
 }
 
-/* Returns the demand of an attempt. After kills in the newest runs, after_oom is the answer to the
- * second attempt, since the first is one of these runs. */
+/* Returns the demand of an attempt. If the newest runs were killed, they count as the first
+ * attempt. The request `after_oom` is therefore that of the second attempt. */
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)
 {

@@ -1,4 +1,4 @@
-/* What other jobs learn from one run. */
+/* The data of one run from which other jobs learn. */
 #ifndef RECOMMENDER_SIZING_NEIGHBOUR_RUN_H
 #define RECOMMENDER_SIZING_NEIGHBOUR_RUN_H
 

@@ -82,7 +82,7 @@ struct odds_tally {
 	double told, failed;
 };
 
-/* Replays a job, and counts the failures that were told and those that came. */
+/* Replays a job, and counts the failures that were predicted and the failures that happened. */
 static void replay_job(const struct job_prior *prior, const struct replayed_job *job, size_t runs,
 	struct odds_tally tally[JOB_STAGES])
 {
@@ -137,7 +137,7 @@ void neighbours_finish(struct neighbours *n)
 			i < WHOLE_JOBS ? NEIGHBOUR_RUNS_MAX : FIRST_RUNS, tally);
 	drop_runs(n);
 	for (size_t stage = 0; stage < JOB_STAGES; stage++) {
-		/* The result of the earlier stage is the best guess for this one. */
+		/* The factor of the stage before is the best guess for this stage. */
 		double learnt =
 			stage ? n->prior.odds[stage - 1] / job_prior_usual_odds[stage - 1] : 1;
 		double odds =

@@ -32,15 +32,16 @@ static double after_kill(double limit)
 	return fmax(1.2 * limit, limit + 100 * MIB);
 }
 
-/* Kills, and failures at the limit, since the last run that fitted. */
+/* Kills and failures at the limit since the last run that fitted into its limit. */
 struct streak {
-	/* Smallest limit at which a run failed without a kill since a run needed as much; 0 = none.
-	 * It outlives the streak: a fault that comes and goes must not raise the request each time. */
+	/* Smallest limit at which a run failed without a kill; 0 = none. It is kept when later runs
+	 * succeed, until one of them needs as much. Otherwise a fault that comes and goes would
+	 * raise the request each time. */
 	double raised_from;
 	unsigned kills;
 	double killed_at; /* largest limit at which a run was killed; 0 = none */
 	bool failed;      /* a run failed at its limit without a kill */
-	double died_at;   /* largest limit of all of these */
+	double died_at;   /* largest limit of all these runs */
 	const struct run *last;
 };
 
@@ -76,8 +77,8 @@ static double after_streak(const struct replayed *f, const struct sizing_rule *r
 	return request;
 }
 
-/* Returns an array: ret[k] is the largest peak of a run that fitted among the newest k runs. The
- * caller frees it. */
+/* Returns an array: ret[k] is the largest peak among those of the newest k runs that did not meet
+ * their limit. The caller frees it. */
 static double *newest_peaks(const struct runs *runs, size_t n)
 {
 	double *largest = xcalloc(n + 1, sizeof *largest);

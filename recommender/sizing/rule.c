@@ -32,8 +32,9 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
 
 #define CHANGE_BEFORE 8
 #define CHANGE_FACTOR 1.1
-/* After this many earlier peaks, a fall may pass over the smallest of them: of twenty peaks with a
- * spread of a fifth, the smallest alone would hide that memory has halved. */
+/* With at least this many earlier peaks, a fall is recognised even if one earlier peak was just as
+ * low. Otherwise a single low peak among twenty that differ by a fifth could hide that the memory
+ * has halved. */
 #define CHANGE_ODD_ONE 15
 
 bool rule_peaks_changed(const struct peaks_seen *p)
@@ -58,7 +59,8 @@ bool rule_peaks_changed(const struct peaks_seen *p)
 			return false;
 		}
 	}
-	/* With inputs, the odd one may be the first of a new input size. */
+	/* If inputs are known, the low peak may belong to a new input size, so it is not
+	 * ignored. */
 	if (p->n >= CHANGE_ODD_ONE + PEAKS_CHANGE_RUNS && isinf(least_input))
 		low[0] = second_low;
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;

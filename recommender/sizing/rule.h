@@ -28,8 +28,8 @@ void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
 /* Returns true when the newest five peaks are all above, or all below, all earlier peaks by more
- * than 10 %. With many earlier peaks, a fall may pass over one of them. The inputs of the newest
- * must be within the range of the earlier inputs. */
+ * than 10 %. If there are many earlier peaks, one of them may be as low as the newest. The inputs
+ * of the newest runs must be within the range of the earlier inputs. */
 #define PEAKS_CHANGE_RUNS 5
 bool rule_peaks_changed(const struct peaks_seen *p);
 

@@ -20,7 +20,7 @@
  * (rule_peaks_changed uses the same bound). */
 #define CLEARLY 1.1
 
-/* Below half of a GPU, a second job like this one would fit on it. */
+/* If a job uses less than half of a GPU, a second job like it fits on that GPU. */
 #define GPU_BUSY_LEAST 0.5
 
 /* Every process maps its program and its libraries. They are a few tens of MiB, which is a large share

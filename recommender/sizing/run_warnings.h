@@ -1,5 +1,6 @@
 /* Warnings that follow from the runs of a job: how many were measured and how well, how the newest
- * ones differ from the others, and what they left unused. How runs ended is not looked at here. */
+ * ones differ from the others, and what they left unused. endings.h has the warnings about how runs
+ * ended. */
 #ifndef RECOMMENDER_SIZING_RUN_WARNINGS_H
 #define RECOMMENDER_SIZING_RUN_WARNINGS_H
 

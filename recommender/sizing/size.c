@@ -160,7 +160,7 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	return 0;
 }
 
-/* Returns true if a run tells a lower bound of the need for memory. */
+/* Returns true if a run gives a lower bound of the need for memory. */
 static bool any_bound(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++) {

@@ -68,9 +68,9 @@ struct endings {
 #define AT_CORES_MAX  20
 #define ATTEMPTS_TOLD 4
 
-/* Purpose of the number of cores. speed: as many as keep the next run from taking over 10 % longer
- * than with unlimited cores, in all but about 2 % of runs. cost: as many as make a run cheapest,
- * although it takes longer. */
+/* Purpose of the number of cores. speed: enough cores that the next run takes at most 10 % longer
+ * than with unlimited cores. About 2 % of runs may take longer. cost: the number with which a run
+ * costs least, although it takes longer. */
 enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
 const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
@@ -98,18 +98,19 @@ struct sizing {
 
 	double cpu_cores_for_speed; /* demand.cpu_cores with CPU_FOR_SPEED */
 	double cpu_slowdown;        /* past runs: duration with resources.cpu / measured duration */
-	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job cannot
-	 * fill, and with the cores that are asked for; ascending. seconds: NaN = unknown. */
+	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job
+	 * cannot fill, and with the requested cores; ascending. seconds: NaN = unknown. */
 	size_t n_at_cores;
 	struct {
 		double cores, seconds;
 	} at_cores[AT_CORES_MAX];
 
-	/* 80 % of runs are expected to take between these, seconds. NaN = too few runs to tell. If
-	 * runs were cut, the high one is at least what they had. */
+	/* 80 % of runs are expected to take between `duration_low` and `duration_high` seconds. NaN
+	 * = too few runs. duration_high is never below the duration of a run that was cut. */
 	double duration_low, duration_high;
-	/* The duration that most runs stay below, for time limits: duration_high, or 1.5 times
-	 * the expected duration if there is none. At least what a run had that was cut. */
+	/* Most runs end within this time, so it is suitable as a time limit. It is duration_high
+	 * or, if that is unknown, 1.5 times the expected duration. It is never below the duration
+	 * of a run that was cut. */
 	double duration_bound;
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
@@ -122,8 +123,9 @@ struct sizing {
 	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
-	double memory_failed_at;   /* limit that the newest run met without a kill, likewise */
-	size_t memory_kills;       /* OOM kills that count as runs; if any, confidence is low */
+	/* Limit that the newest run met without a kill, if it sets the request; else NaN. */
+	double memory_failed_at;
+	size_t memory_kills; /* OOM kills that count as runs; if any, confidence is low */
 
 	struct endings endings;
 	struct warnings warnings;

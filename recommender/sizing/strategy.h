@@ -96,8 +96,8 @@ const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum ris
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
-/* Returns the options of a rule that sizes memory: those of sizing_rule_options, and what the
- * neighbours teach. All forecasts of memory use it, so that they agree. */
+/* Returns the options of a rule that sizes memory: those of sizing_rule_options, and the prior that
+ * is learnt from other jobs. All forecasts of memory use it, so that they agree. */
 struct rule_options sizing_memory_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
@@ -144,7 +144,8 @@ enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
  * run_needs_memory, also replays the runs that met their limit (evidence.h). If no later run needed
  * as much, they count as a run whose need was above their limit. A rule that cannot learn a bound
- * gets the request that the VPA would make after the kill. Consecutive ones count once. */
+ * gets the request that the VPA would make after the kill. Consecutive runs that met their limit
+ * count once. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);
