@@ -47,7 +47,8 @@ enum advice_number {
 	SIZE_CPUS,
 	SIZE_MIB,
 
-	/* Conditions: 1 = true. Only the texts around them are written. */
+	/* Conditions; 1 = true. A true condition only makes its piece or section appear. Its number
+	 * is not written. */
 	IF_CPU_LIFTED,        /* CPU has a request but no limit */
 	IF_DISK_LIFTED,       /* the disk has a request */
 	IF_GPU_SHARE_UNKNOWN, /* a job that needs a share of a GPU, with unknown GPU memory */
