@@ -9,11 +9,12 @@
 
 #define PERCENTILE_FADE 24.0 /* half-life of a peak's weight in the percentiles, in runs */
 #define RATIO_FADE      80.0 /* half-life of a ratio's weight, in runs */
-#define PRIOR_WEIGHT    6.0  /* of the prior ratios, in runs */
-#define SPREAD_MOST     2.0  /* of the prior ratios, by a job's own ratios */
-#define RATIO_OFF_MAX   3.0  /* a ratio that is further from 1 counts as this */
+#define PRIOR_WEIGHT    6.0  /* weight of the prior ratios, in runs */
+/* The prior ratios spread at most this many times as far as built in. */
+#define SPREAD_MOST     2.0
+#define RATIO_OFF_MAX   3.0 /* the distance of a ratio from 1 counts at most this much */
 #define CANDIDATE_LEAST 0.2
-#define CANDIDATE_STEP  1.02 /* tried above every ratio of the job */
+#define CANDIDATE_STEP  1.02 /* each ratio of the job times this is a candidate, too */
 #define RETRY           1.05 /* second attempt / largest peak */
 #define EXTRA           (16 * MIB)
 #define SAFE_SHARE      1.05 /* the safe level has at least this x the largest peak + 64 MiB */
@@ -22,8 +23,8 @@ static const double price[RISK_COUNT] = {[RISK_ECONOMY] = 3, [RISK_BALANCED] = 8
 
 enum base { BASE_MEDIAN, BASE_P75, BASE_P90, BASE_LARGEST, BASE_LINE, BASE_NEAREST, BASES };
 
-/* Prior ratios of peak to prediction: of levels, and of predictors that use the input. Weights sum
- * to 1. */
+/* Prior ratios of peak to prediction: [0] for predictors that use only the peaks, [1] for
+ * predictors that also use the input size. The weights sum to 1. */
 #define PRIORS 10
 static const struct weighted_value prior_ratios[2][PRIORS] = {
 	{{.30, .05}, {.60, .10}, {.85, .15}, {.97, .20}, {1.0, .22}, {1.06, .11}, {1.20, .08},
@@ -144,8 +145,8 @@ static void predict(const struct peaks_seen *p, double input, double ret[BASES])
 		predict_from_inputs(p, input, ret);
 }
 
-/* Writes the ratios of a record and the prior ones, which a steady job shrinks. Returns their
- * number. */
+/* Writes the ratios of a record and the prior ratios. The prior ratios of a steady job move closer
+ * to 1. Returns their number. */
 static size_t ratios_of(const struct record *r, size_t base, double value,
 	struct weighted_value ret[PEAKS_SEEN_MAX + PRIORS])
 {

@@ -1,15 +1,16 @@
 /* Replays traces through the sizing of cores and the forecast of durations, online and in the order
- * of time. Each run is sized from the earlier runs of its label, from the second run on. Labels with
- * fewer than 10 runs are left out. Of longer labels, the first 200 runs are used.
+ * of time. Each run is sized from the earlier runs of its label, from the second run on. Labels
+ * with fewer than 10 runs are left out. Of longer labels, the first 200 runs are used.
  *
- * Cores: the traces have only the mean cores in use of each run. The slowdown of a run is the larger
- * of 1 and mean cores / cores asked for. Its cost is the cores asked for x duration x slowdown. The
- * cost is compared with hindsight, a constant number of cores for each label. Hindsight is the
+ * Cores: the traces have only the mean cores in use of each run. The slowdown of a run is the
+ * larger of 1 and mean cores / requested cores. Its cost is requested cores x duration x slowdown.
+ * The cost is compared with hindsight, a constant number of cores for each label. Hindsight is the
  * cheapest constant with which at most 2 % of the label's runs are slowed by more than 10 %. Whole
  * numbers are compared with a whole constant, fractions (quarters below 8 cores) with a fraction.
  *
  * Durations: how often the range of 80 % holds by number of earlier runs, and the median error. A
- * range is true when the share that it holds is within the 95 % interval of 80 %, else it has a *.
+ * range is right when the share of runs inside is within the 95 % confidence interval of 80 %.
+ * Otherwise it is marked with *.
  *
  * The constants of cpu_speed.c and duration.c were chosen with all labels in view: --half shows how
  * much the result depends on the labels. */
@@ -111,8 +112,9 @@ static struct request by_vpa(const struct label *l, size_t n)
 	return rounded_up(1.15 * percentile(l, n, 0.9));
 }
 
-/* Sizes as the strategy auto does, from the mean cores of the runs, because a trace has no more. The
- * baseline's request for memory is enough here: only the cost depends on it. */
+/* Sizes as the strategy auto does, from the mean cores of the runs, because a trace has no other
+ * numbers about cores. The baseline's request for memory is enough here: only the cost depends on
+ * it. */
 static struct request by_auto(const struct label *l, size_t n, enum cpu_for purpose)
 {
 	static const struct sizing_method method = {.rule = NULL};
@@ -289,7 +291,8 @@ static void score_durations(const struct label *l, struct ranges bucket[BUCKETS]
 	}
 }
 
-/* Returns whether the share that the ranges held is within the 95 % interval of 80 %. */
+/* Returns true if the share of runs inside the ranges is within the 95 % confidence interval of
+ * 80 %. */
 static bool is_true(const struct ranges *r)
 {
 	double n = (double)r->told;

@@ -5,9 +5,9 @@
 #include "collectors/base/units.h"
 
 #define MARGIN   (128 * MIB)
-#define UPWARDS  0.1 /* weight of a run below the line; a run above weighs 1 */
+#define UPWARDS  0.1 /* weight of the error of a run below the line; above the line it is 1 */
 #define PASSES   8
-#define TOO_WEAK 0.3 /* correlation up to which the line is not used */
+#define TOO_WEAK 0.3 /* the line is not used if the correlation is at most this */
 
 struct ponder {
 	struct peaks_seen peaks_seen;

@@ -14,7 +14,7 @@ struct trace_row {
 
 struct trace {
 	size_t n, room;
-	struct trace_row *row; /* by source, label, index */
+	struct trace_row *row; /* sorted by source, label and index */
 };
 
 /* PROXY: the announced input size, or the bytes read if it is unknown. */
@@ -25,7 +25,7 @@ enum input_mode { INPUT_PROXY, INPUT_ANNOUNCED, INPUT_NONE };
 bool trace_read_all(struct trace *t, char *const path[]);
 double trace_input(const struct trace_row *row, enum input_mode mode); /* NaN = unknown */
 size_t trace_label_end(const struct trace *t,
-	size_t first); /* returns the index after the last row of first's label */
+	size_t first); /* returns the index after the last row that has the label of row `first` */
 void trace_done(struct trace *t);
 
 #endif

@@ -57,7 +57,8 @@ static bool is_killed(const struct limited *l, const struct asked *a)
 	return a->run->peak > l->limit;
 }
 
-/* Kills and successes before this run. All lessons are judged on the same runs. */
+/* Returns true if the job has had a kill and a success before this run. This holds for all lessons
+ * or for none, so all lessons are judged on the same runs. */
 static bool is_judged(const struct limited *l, const struct asked *a)
 {
 	bool kill = false, success = false;

@@ -27,7 +27,9 @@ static size_t class_of(size_t earlier)
 
 struct range {
 	size_t asked, told, below, above;
-	size_t contradicts; /* a chance above 10 % beyond the range, or below 10 % in it */
+	/* Runs whose stated chance contradicts the range: above 10 % although the allocation is
+	 * beyond the range, or below 10 % although it is not. */
+	size_t contradicts;
 };
 
 enum spread { SPREAD_BELOW, SPREAD_ABOVE, SPREADS };
@@ -50,7 +52,7 @@ static double spread_of(const struct job *job, size_t n)
 	       judge_peak_quantile(job, n, 0.5);
 }
 
-#define CHANCE_ROUNDED 0.001 /* smaller differences of chances are not seen */
+#define CHANCE_ROUNDED 0.001 /* a smaller difference of chances is ignored */
 
 static void ask_range(struct range *r, const struct asked *a)
 {
@@ -151,8 +153,9 @@ static const struct table chance_table = {
 
 #define POOL_EXPECTED 20
 
-/* Returns whether the pool ends with this class: it is the last class with asks, or the pool is full
- * and the rest fills another one. */
+/* Classes with few expected failures are judged together, in a pool. Returns true if the pool ends
+ * with class `c`: either no later class has runs, or both the pool and the later classes expect at
+ * least POOL_EXPECTED failures. */
 static bool pool_ends(const struct chance of[CLASSES], size_t c, double expected)
 {
 	double rest = 0;

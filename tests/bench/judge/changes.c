@@ -10,19 +10,21 @@
 #include "tests/bench/judge/judge.h"
 
 #define CHANGE_AT       19 /* index of the first changed run: the 20th */
-#define FOLLOWED        10 /* number of changed runs that are looked at */
+#define FOLLOWED        10 /* number of runs after the change that are judged */
 #define RUNS_NEEDED     30
 #define JOBS_OF_RULE(s) ((s)->n * JUDGED_RULES)
 
 /* How a rule follows the change of one job. */
 struct followed {
-	void *before;        /* state that has learnt the runs before the change only */
-	size_t taken, reset; /* number of changed runs until then; 0 = not within FOLLOWED */
+	void *before; /* state that has learnt the runs before the change only */
+	/* Number of changed runs until the request followed, and until auto forgot runs; 0 = not
+	 * within FOLLOWED. */
+	size_t taken, reset;
 	bool asked;
 };
 
 struct change {
-	double factor;                    /* peaks from CHANGE_AT on are so many times larger */
+	double factor;                    /* peaks from CHANGE_AT on are multiplied by this */
 	struct followed *of;              /* by job and rule */
 	struct tally after[JUDGED_RULES]; /* attempts of the changed runs */
 };
@@ -49,7 +51,8 @@ static size_t forgotten(const struct asked *a)
 	return o.forgotten;
 }
 
-/* A request has followed when it is past the middle between the old one and its multiple. */
+/* Returns true if the request is past the middle between the old request and factor x the old
+ * request. */
 static bool has_followed(const struct change *c, double now, double old)
 {
 	double middle = old * (1 + c->factor) / 2;
@@ -89,7 +92,8 @@ static const struct table_column change_columns[] = {
 	{"fail %", 1},
 };
 
-/* Numbers of jobs. */
+/* Numbers of jobs whose requests followed, or whose runs were forgotten, within 5 and within 10
+ * runs. */
 struct follow_counts {
 	double jobs, taken_5, taken_10, reset_5, reset_10;
 };
@@ -103,12 +107,13 @@ static void count_followed(struct follow_counts *n, const struct followed *f)
 	n->reset_10 += f->reset > 0;
 }
 
-/* `after` NULL = of several sources, whose sums do not compare. */
+/* `after` is NULL for the row of all sources, because sums of different sources cannot be
+ * compared. */
 static void print_followed(const struct table *t, const struct judge_options *o, const char *source,
 	const struct judged_rule *rule, const struct follow_counts *n, const struct tally *after)
 {
 	double cell[TALLY_N] = {NAN, NAN, NAN, NAN, NAN},
-	       resets = rule->is_auto ? n->jobs : 0; /* others forget nothing */
+	       resets = rule->is_auto ? n->jobs : 0; /* only auto forgets runs */
 
 	if (!(n->jobs > 0))
 		return;

@@ -110,9 +110,10 @@ void neighbourhood_free(struct neighbourhood *h);
 /* Learns from the runs before this round. Only some of the later rounds do, because each of them costs
  * much and changes little. The knowledge of each such round is kept. */
 void neighbourhood_renew(struct neighbourhood *h, size_t round);
-/* Returns what the job with this index knows; NULL = nothing. Valid until neighbourhood_free. */
+/* Returns the neighbours from which the job with this index learns; NULL = none. Valid until
+ * neighbourhood_free. */
 const struct neighbours *neighbourhood_of(const struct neighbourhood *h, size_t job);
-/* Tells a state of a rule of auto. */
+/* Gives the neighbours to the state of a rule of auto. */
 void neighbourhood_tell(void *state, const struct neighbours *n);
 
 /* ---- replay ---- */
@@ -180,12 +181,13 @@ void score_done(struct score *s);
 
 /* ---- chances ---- */
 
-/* Chances that a rule of auto told. */
+/* Chances that a rule of auto stated, and the failures that happened. */
 struct chance {
 	size_t asked, failed;
 	double told, squares; /* sums */
 };
-/* Asks for the chance that the allocation is too small. Does nothing if the rule tells none. */
+/* Gets the chance that the allocation is too small, and adds it to `c`. Does nothing if the rule
+ * states none. */
 void chance_ask(struct chance *c, const struct asked *a);
 void chance_add(struct chance *sum, const struct chance *more);
 
@@ -195,7 +197,7 @@ struct chances *chances_new(size_t n); /* for `n` sources; the caller frees it *
 void chances_ask(struct chances *c, size_t source, const struct asked *a); /* of a rule of auto */
 void chances_print(struct chances *c, const struct sources *s, const struct judge_options *o);
 
-/* ---- what is judged: each prints its tables ---- */
+/* ---- subjects to judge: each function prints its tables ---- */
 
 void judge_rules(const struct sources *s, const struct judge_options *o);
 void judge_wide(const struct sources *s, const struct judge_options *o);

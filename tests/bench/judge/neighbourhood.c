@@ -8,8 +8,9 @@
 #if __has_include("recommender/sizing/neighbours.h")
 #include "recommender/sizing/neighbours.h"
 
-/* The program makes the neighbours of each answer without the job itself. Here all jobs of a group
- * share their neighbours. A job therefore misses the few others of its group. */
+/* The program leaves a job out when it makes the neighbours of that job. Here all jobs of a group
+ * share one set of neighbours, which has the jobs of all other groups. A job therefore also lacks
+ * the few other jobs of its group. */
 #define GROUPS 8
 
 struct known {
@@ -47,7 +48,8 @@ void neighbourhood_free(struct neighbourhood *h)
 	free(h);
 }
 
-/* Jobs that have ended are older than jobs that go on. The sort is stable for jobs that go on. */
+/* Lists jobs outside the group, newest first. A job whose runs are all replayed is older than a job
+ * that has more runs. Jobs that have more runs keep their order. */
 static size_t newest_jobs(const struct source *s, size_t round, size_t group, size_t most,
 	const struct job **ret)
 {

@@ -54,7 +54,8 @@ static void play_run(const struct replay *r, const struct asked *asked)
 		a.rule->rule->learn(a.state, a.run);
 }
 
-/* Plays one run of every job that has so many. Returns their number. */
+/* Replays run number `round` of every job that has that many runs. Returns the number of runs
+ * replayed. */
 static size_t play_round(const struct replay *r, size_t round, void **states)
 {
 	size_t played = 0;

@@ -16,7 +16,7 @@ static double to_mib(double bytes)
 	return ceil(bytes / MIB) * MIB;
 }
 
-/* Six significant bits, at least 16 MiB. */
+/* Rounds up to six significant bits, and to at least 16 MiB. */
 static double to_six_bits(double bytes)
 {
 	double mib = fmax(16, bytes / MIB), step = fmax(1, exp2(floor(log2(mib)) - 5));

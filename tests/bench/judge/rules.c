@@ -1,4 +1,4 @@
-/* All rules side by side: scores of all jobs, and of the wide ones alone. */
+/* All rules side by side: scores of all jobs, and of wide jobs alone. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ void judge_rules(const struct sources *s, const struct judge_options *o)
 	free(chances);
 }
 
-/* Wide: the peaks differ more than tenfold, and no input is known. */
+/* A job is wide if its peaks differ more than tenfold and no input is known. */
 #define WIDE 10
 
 static bool is_wide(const struct job *job)

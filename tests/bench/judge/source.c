@@ -7,7 +7,8 @@
 #include "collectors/base/units.h"
 #include "tests/bench/judge/judge.h"
 
-/* Traces without durations weigh all runs alike. Very short runs would weigh nothing. */
+/* Without durations, all runs get the same weight. Without a minimum, very short runs would have no
+ * weight. */
 #define DURATION_UNKNOWN 3600
 #define DURATION_MIN     0.1
 
@@ -37,8 +38,8 @@ static void add_job(struct source *s, const struct trace_row *row, size_t n,
 	s->job[s->n++] = job;
 }
 
-/* Neighbours in the order of names are often alike. After a shuffle, each part of the jobs is like
- * the whole. */
+/* Jobs with similar names often behave alike. After a shuffle, each part of the jobs resembles the
+ * whole. */
 static void shuffle_jobs(struct source *s)
 {
 	uint64_t series = 1;
