@@ -1,7 +1,12 @@
-/* Writes sizings in every format into a folder, as FORMAT.NAME. "gpu" has everything. "cpu" has limits
- * above its requests, and neither GPU nor disk. "asked" is "cpu" with all that a caller can ask for.
- * "tmp" is "gpu" in the same way. "share" uses a part of a GPU. "grid" has a line for each of many sizings, of a target that sells only
- * certain sizes. check.py checks the meaning of the files. */
+/* Writes sizings in every format into a folder, as FORMAT.NAME. check.py checks the meaning of the
+ * files. The names are:
+ * - "gpu" has every number.
+ * - "cpu" has limits above its requests, and neither GPU nor disk.
+ * - "asked" is "cpu" with everything that a caller can request.
+ * - "tmp" is "gpu" with everything that a caller can request.
+ * - "share" uses a part of a GPU.
+ * - "grid" has a line for each of many sizings. It exists only for a target that sells certain
+ *   sizes. */
 #include <math.h>
 #include <stdio.h>
 

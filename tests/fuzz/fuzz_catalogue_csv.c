@@ -1,4 +1,4 @@
-/* Any bytes as a catalogue in CSV. */
+/* The input is read as a catalogue in CSV. */
 #include <stdint.h>
 
 #include "tests/fuzz/fuzz_catalogue.h"

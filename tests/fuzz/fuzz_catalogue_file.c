@@ -1,4 +1,4 @@
-/* Any bytes as a catalogue file: CSV, JSON, a database or its dump, compressed or not. */
+/* The input is read as a catalogue file: CSV, JSON, a database or its dump, compressed or not. */
 #include "exporter/catalogue/file.h"
 #include "tests/fuzz/fuzz_catalogue.h"
 #include "tests/fuzz/fuzz_file.h"

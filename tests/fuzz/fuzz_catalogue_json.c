@@ -1,4 +1,4 @@
-/* Any bytes as a catalogue in JSON, read strictly and leniently. */
+/* The input is read as a catalogue in JSON, once strictly and once leniently. */
 #include <stdint.h>
 
 #include "collectors/base/mem.h"
@@ -22,7 +22,8 @@ static int from_page(struct catalogue **ret, const char *text, size_t len, struc
 	for (size_t i = 0; i < ARRAY_LEN(hows); i++)
 		code = catalogue_read_json(b, text, len, &hows[i], NULL, e);
 
-	catalogue_finish(b, "fuzz", ret); /* servers read before an error count, too */
+	/* After an error, the catalogue still has the servers that were read before it. */
+	catalogue_finish(b, "fuzz", ret);
 	catalogue_builder_free(b);
 	(void)code;
 	return 0;

@@ -1,4 +1,4 @@
-/* Any bytes as the fdinfo of a DRM descriptor. The first NUL separates two readings. */
+/* The input is read as the fdinfo of a DRM descriptor. The first NUL separates two readings. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Any bytes as a server's answer to a forwarded run: "STATUS RUN\n", then the body. */
+/* The input is a server's answer to a forwarded run: "STATUS RUN\n", then the body. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* Any bytes as a rules file, then a NUL, then any bytes as a process's command line and
- * environment. */
+/* The input is a rules file, then a NUL, then the command line and the environment of a process. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

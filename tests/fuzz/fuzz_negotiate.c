@@ -1,5 +1,6 @@
-/* Any bytes as Accept and Accept-Encoding, and as a request's headers, whose first line is the
- * target. Headers that are not ambiguous must give exactly one body length. */
+/* The input is used as Accept and as Accept-Encoding. It is also used as the headers of a request,
+ * whose first line is the target. Headers that are not ambiguous must give exactly one body
+ * length. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Any bytes as the program's command line and environment. The first line is the command. Lines
+/* The input is the program's command line and environment. The first line is the command. Lines
  * that begin with "RIGHTSIZE_" are variables, and all others are arguments. */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any bytes for the small text readers without a fuzz target of their own: names, paths, heads of
- * files, tokens. */
+/* The input is passed to the small text readers that have no fuzz target of their own: names,
+ * paths, heads of files, tokens. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Any bytes as a --web.config.file. */
+/* The input is read as a --web.config.file. */
 #include <assert.h>
 #include <stdint.h>
 

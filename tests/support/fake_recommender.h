@@ -1,4 +1,4 @@
-/* The last arguments of the stand-in for the recommender. */
+/* Records the neighbours with which the fake recommender was last called. */
 #ifndef TESTS_SUPPORT_FAKE_RECOMMENDER_H
 #define TESTS_SUPPORT_FAKE_RECOMMENDER_H
 
