@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/run.h"
 
 static json_t *range_json(double low, double high)
 {
@@ -257,6 +258,52 @@ void sizing_json_put(json_t *o, const struct sizing *s)
 	json_put(o, "explain", explain_json(s));
 }
 
+/* Writes the most that any successful run used. */
+static json_t *used_json(const struct runs *runs)
+{
+	static const struct {
+		const char *key, *column;
+	} rows[] = {{"cpu_cores", "cpu_cores"}, {"memory_bytes", "memory_peak_bytes"},
+		{"gpus", "gpus_used"}, {"vram_bytes", "vram_bytes"}};
+	json_t *o = json_object();
+
+	for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+		double most = NAN;
+
+		for (size_t i = 0; i < runs->n; i++)
+			if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
+				most = fmax(most, run_peak(&runs->run[i], rows[k].column));
+		json_put(o, rows[k].key, json_num(most));
+	}
+	return o;
+}
+
+/* Writes the newest known request of each resource. */
+static json_t *requested_json(const struct runs *runs)
+{
+	double cores = NAN, memory = NAN;
+	json_t *o = json_object();
+
+	for (size_t i = runs->n; i-- > 0;) {
+		const struct run *r = &runs->run[i];
+
+		cores = isnan(r->requested_cpu_cores) ? cores : r->requested_cpu_cores;
+		memory = isnan(r->requested_memory_bytes) ? memory : r->requested_memory_bytes;
+	}
+	json_put(o, "cpu_cores", json_num(cores));
+	json_put(o, "memory_bytes", json_num(memory));
+	return o;
+}
+
+static json_t *paste_json(const struct recommendation *r)
+{
+	json_t *o = json_object();
+
+	json_put(o, "format", json_text(r->paste_format));
+	json_put(o, "text", json_text(r->paste));
+	return o;
+}
+
 json_t *recommend_json(const struct recommendation *r)
 {
 	json_t *o = json_object();
@@ -265,6 +312,9 @@ json_t *recommend_json(const struct recommendation *r)
 	json_put(o, "generated_at", json_time(r->generated_at));
 	json_put(o, "strategy", json_text(r->strategy));
 	sizing_json_put(o, r->sizing);
+	json_put(o, "used", used_json(r->runs));
+	json_put(o, "requested", requested_json(r->runs));
+	json_put(o, "paste", paste_json(r));
 	server_answer_put(o, r->servers);
 	return o;
 }

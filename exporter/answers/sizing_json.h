@@ -26,6 +26,10 @@ struct recommendation {
 	const char *job_name, *strategy;
 	double generated_at;
 	const struct sizing *sizing;
+	const struct runs *runs; /* of the job, newest first */
+	/* The request in the format of the system that runs the job. `paste` NULL = it has no size
+	 * that is large enough. */
+	const char *paste_format, *paste;
 	const struct server_answer *servers;
 };
 

@@ -1,12 +1,16 @@
 #include "exporter/cli/query.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/terminal/output.h"
+#include "exporter/terminal/show.h"
 #include "exporter/text/user_file.h"
 #include "exporter/text/line_wrap.h"
 
@@ -41,15 +45,41 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* Returns true for -o FILE, --output FILE and --output=FILE. `*value` is NULL when FILE is the next
- * argument. */
-static bool is_output(const char *argument, const char **value)
+/* How the answer is written. These flags exist for every query, beside the parameters of the
+ * route. */
+struct query_output {
+	const char *file;    /* NULL = stdout */
+	const char *format;  /* a name of output.h; NULL = tables on a terminal, else JSON */
+	const char *colour;  /* a name of screen.h; NULL = auto */
+	const char *explain; /* "" = tables with the reasons; NULL = without */
+};
+
+static const struct {
+	const char *name;
+	bool needs_value;
+	size_t offset; /* of a text in struct query_output */
+} output_flags[] = {
+	{"output", true, offsetof(struct query_output, file)},
+	{"format", true, offsetof(struct query_output, format)},
+	{"color", true, offsetof(struct query_output, colour)},
+	{"explain", false, offsetof(struct query_output, explain)},
+};
+
+/* Returns the index in output_flags of an argument such as "--color=never". Returns the length of
+ * output_flags for another argument. `*value` is NULL when there is no "=". -o means --output. */
+static size_t output_flag(const char *argument, const char **value)
 {
 	char name[NAME_MAX_BYTES];
+	size_t i = 0;
 
 	*value = NULL;
-	return strcmp(argument, "-o") == 0 ||
-	       (flag_parse(argument, name, value) && strcmp(name, "output") == 0);
+	if (strcmp(argument, "-o") == 0)
+		return 0;
+	if (!flag_parse(argument, name, value))
+		return ARRAY_LEN(output_flags);
+	while (i < ARRAY_LEN(output_flags) && strcmp(output_flags[i].name, name) != 0)
+		i++;
+	return i;
 }
 
 /* argv[0] may be a parameter of the route. Returns the number of arguments that belong to it: 0 =
@@ -59,8 +89,10 @@ static int parameter_length(const struct route *route, int argc, char **argv)
 	char name[NAME_MAX_BYTES];
 	const char *value;
 
-	if (is_output(argv[0], &value))
-		return value || argc < 2 ? 1 : 2;
+	size_t i = output_flag(argv[0], &value);
+
+	if (i < ARRAY_LEN(output_flags))
+		return value || argc < 2 || !output_flags[i].needs_value ? 1 : 2;
 	if (!flag_parse(argv[0], name, &value))
 		return 0;
 	const struct parameter *p = route_parameter_find(route->parameters, name);
@@ -91,6 +123,25 @@ int query_split(const struct route *route, int argc, char **argv)
 	return front;
 }
 
+static void help_of_output(struct buf *out, const struct route *route)
+{
+	const struct shown *shown = show_find(route->command);
+
+	if (!route_parameter_find(route->parameters, "format")) {
+		buf_adds(out, "  --format=FORMAT\n");
+		line_wrap_add(out,
+			shown->list ? "text: a table, the default on a terminal; json: the default "
+				      "elsewhere; yaml; csv: the list of the answer" :
+				      "text: the default on a terminal; json: the default elsewhere; "
+				      "yaml",
+			6);
+	}
+	buf_adds(out, "  --color=WHEN\n      Colours of text: auto, always or never. NO_COLOR turns "
+		      "auto off\n");
+	if (strcmp(route->command, "recommend") == 0)
+		buf_adds(out, "  --explain\n      Text with the reason of each number\n");
+}
+
 void query_help(struct buf *out, const struct route *route)
 {
 	for (const struct parameter *p = route->parameters; p->name; p++) {
@@ -110,6 +161,8 @@ void query_help(struct buf *out, const struct route *route)
 		route_parameter_accepts(p, &help);
 		line_wrap_add(out, buf_text(&help), 6);
 	}
+	if (show_find(route->command))
+		help_of_output(out, route);
 	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or "
 		      "not at all, instead of to stdout\n");
 	if (route->explain)
@@ -155,6 +208,11 @@ static void print_error(const struct route *route, const struct reply *r)
 	json_decref(document);
 }
 
+static void reply_body_done(struct reply *r)
+{
+	buf_done(&r->body);
+}
+
 static int usage_error(const struct route *route, const char *text)
 {
 	fprintf(stderr, PROGRAM " %s: %s\nTry " PROGRAM " %s --help\n", route->command, text,
@@ -181,84 +239,181 @@ int query_refuse(const struct route *route, const char *word)
 	return usage_error(route, e.text);
 }
 
+/* Reads one of output_flags. *i is the index of the argument, and becomes that of its value. */
+static int read_output_flag(size_t flag, const char *value, int argc, char **argv, int *i,
+	struct query_output *output, struct err *e)
+{
+	const char **text = (const char **)(void *)((char *)output + output_flags[flag].offset);
+
+	if (!value && output_flags[flag].needs_value && ++*i < argc)
+		value = argv[*i];
+	if (output_flags[flag].needs_value && (!value || !*value))
+		return err_set(e, -EINVAL, "--%s needs a value", output_flags[flag].name);
+	*text = value ? value : "";
+	return 0;
+}
+
+/* Reads a parameter of the route. */
+static int read_parameter(struct arguments *a, const char *name, const char *value, int argc,
+	char **argv, int *i, struct err *e)
+{
+	const struct parameter *p = route_parameter_find(a->parameters, name);
+
+	if (p && !value && p->kind == PARAMETER_FLAG)
+		value = "";
+	if (p && !value) {
+		if (++*i == argc)
+			return err_set(e, -EINVAL, "--%s needs a value", name);
+		value = argv[*i];
+	}
+	return arguments_add(a, name, value ? value : "", e);
+}
+
 static int read_flags(const struct route *route, struct arguments *a, int argc, char **argv,
-	const char **output, struct err *e)
+	struct query_output *output, struct err *e)
 {
 	char name[NAME_MAX_BYTES];
 	const char *value;
 
 	for (int i = 0; i < argc; i++) {
-		if (is_output(argv[i], &value)) {
-			*output = value || ++i == argc ? value : argv[i];
-			if (!*output || !**output)
-				return err_set(e, -EINVAL, "-o needs a file");
-			continue;
-		}
-		if (!flag_parse(argv[i], name, &value))
-			return no_flag(route, argv[i], e);
-		const struct parameter *p = route_parameter_find(a->parameters, name);
+		size_t flag = output_flag(argv[i], &value);
+		int code;
 
-		if (p && !value && p->kind == PARAMETER_FLAG)
-			value = "";
-		if (p && !value) {
-			if (++i == argc)
-				return err_set(e, -EINVAL, "--%s needs a value", name);
-			value = argv[i];
-		}
-		int code = arguments_add(a, name, value ? value : "", e);
-
+		if (flag < ARRAY_LEN(output_flags))
+			code = read_output_flag(flag, value, argc, argv, &i, output, e);
+		else if (!flag_parse(argv[i], name, &value))
+			code = no_flag(route, argv[i], e);
+		else
+			code = read_parameter(a, name, value, argc, argv, &i, e);
 		if (code)
 			return code;
 	}
-	return arguments_finish(a, e);
+	return 0;
 }
 
-static int print_answer(const struct route *route, const struct reply *r, const char *output)
+/* Reads --format. A word that is none of output.h is a parameter of the route, as in
+ * --format=slurm of recommend. */
+static int read_format(const struct route *route, struct arguments *a, const char *format,
+	enum output *ret, struct err *e)
+{
+	const struct shown *shown = show_find(route->command);
+
+	if (!shown || !output_find(format, ret)) {
+		*ret = OUTPUT_JSON;
+		if (!shown || route_parameter_find(route->parameters, "format"))
+			return arguments_add(a, "format", format, e);
+		return err_set(e, -EINVAL, "--format=%.40s: accepted are text, json, yaml%s",
+			format, shown->list ? " and csv" : "");
+	}
+	if (*ret == OUTPUT_CSV && !shown->list)
+		return err_set(e, -EINVAL,
+			"--format=csv: this answer is no list; accepted are text, json and yaml");
+	return 0;
+}
+
+static int read_colour(const char *word, enum screen_colour *ret, struct err *e)
+{
+	unsigned c = 0;
+
+	while (word && c < COLOURS && strcmp(screen_colour_name[c], word) != 0)
+		c++;
+	if (c == COLOURS)
+		return err_set(e, -EINVAL, "--color=%.40s: accepted are auto, always and never",
+			word);
+	*ret = (enum screen_colour)c;
+	return 0;
+}
+
+/* Decides how the answer is written: as text only where a person reads it. */
+static int choose_output(const struct route *route, struct arguments *a,
+	const struct query_output *o, enum output *as, enum screen_colour *colour, struct err *e)
+{
+	*as = show_find(route->command) && !o->file && isatty(STDOUT_FILENO) ? OUTPUT_TEXT :
+									       OUTPUT_JSON;
+	int code = o->format ? read_format(route, a, o->format, as, e) : 0;
+
+	return code ? code : read_colour(o->colour, colour, e);
+}
+
+static int write_failed(const struct route *route, const char *why)
+{
+	fprintf(stderr, PROGRAM " %s: %s\n", route->command, why);
+	return EXIT_NO_ANSWER;
+}
+
+/* Replaces the JSON in `body` by the same answer in another form. */
+static void transform(const struct route *route, enum output as, enum screen_colour colour,
+	bool explain, struct buf *body)
+{
+	json_t *document = as == OUTPUT_JSON ? NULL :
+					       json_loadb(buf_text(body), body->len, 0, NULL);
+	const struct shown *shown = show_find(route->command);
+	struct screen screen = screen_of(STDOUT_FILENO, colour);
+
+	if (!document)
+		return;
+	buf_reset(body);
+	if (as == OUTPUT_TEXT)
+		shown->show(body, document, &screen, explain);
+	else if (as == OUTPUT_YAML)
+		output_yaml(body, document);
+	else
+		output_csv(body, json_object_get(document, shown->list));
+	json_decref(document);
+}
+
+static int print_answer(const struct route *route, const struct reply *r, const char *file)
 {
 	struct err e = {0};
 
-	if (r->body.full) {
-		fprintf(stderr, PROGRAM " %s: " TOO_LARGE "\n", route->command);
-		return EXIT_NO_ANSWER;
-	}
-	if (r->status >= 400) {
-		print_error(route, r);
-		return r->status == 400 ? EXIT_USAGE : EXIT_NO_ANSWER;
-	}
-	if (output && user_file_write(output, &r->body, &e) != 0) {
-		fprintf(stderr, PROGRAM " %s: %s\n", route->command, e.text);
-		return EXIT_NO_ANSWER;
-	}
-	if (output)
-		return EXIT_OK;
+	if (r->body.full)
+		return write_failed(route, TOO_LARGE);
+	if (file)
+		return user_file_write(file, &r->body, &e) ? write_failed(route, e.text) : EXIT_OK;
 	if (fwrite(buf_text(&r->body), 1, r->body.len, stdout) == r->body.len &&
 		fflush(stdout) == 0)
 		return EXIT_OK;
-	fprintf(stderr, PROGRAM " %s: cannot write the answer to stdout\n", route->command);
-	return EXIT_NO_ANSWER;
+	return write_failed(route, "cannot write the answer to stdout");
+}
+
+/* Asks the route, or for a table the route that has what the table shows. */
+static int ask(struct app *app, const struct route *route, const struct arguments *a,
+	enum output as, struct reply *r, struct err *e)
+{
+	const struct shown *shown = show_find(route->command);
+
+	if (as != OUTPUT_TEXT || !shown->from)
+		return route->answer(app, a, r, e);
+
+	char limit[32];
+	const char *const pairs[][2] = {{"limit", limit}, {NULL, NULL}};
+
+	snprintf(limit, sizeof limit, "%zu", argument_count(a, "limit"));
+	return route_ask(app, query_route(shown->from), pairs, r, e);
 }
 
 int query_main(struct app *app, const struct route *route, int argc, char **argv)
 {
-	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct reply r AUTO(reply_body_done) = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct query_output output = {0};
+	enum screen_colour colour = COLOUR_AUTO;
+	enum output as = OUTPUT_JSON;
 	struct arguments a;
-	const char *output = NULL;
 	struct err e = {0};
 
 	arguments_begin(&a, route->parameters);
 	a.flags = true;
-	if (read_flags(route, &a, argc, argv, &output, &e) != 0)
+	if (read_flags(route, &a, argc, argv, &output, &e) ||
+		choose_output(route, &a, &output, &as, &colour, &e) || arguments_finish(&a, &e))
 		return usage_error(route, e.text);
-	int code = route->answer(app, &a, &r, &e);
-
-	if (code != 0) {
-		fprintf(stderr, PROGRAM " %s: %s\n", route->command, e.text);
-		code = EXIT_NO_ANSWER;
-	} else {
-		code = print_answer(route, &r, output);
+	if (ask(app, route, &a, as, &r, &e))
+		return write_failed(route, e.text);
+	if (r.status >= 400) {
+		print_error(route, &r);
+		return r.status == 400 ? EXIT_USAGE : EXIT_NO_ANSWER;
 	}
-	buf_done(&r.body);
-	return code;
+	transform(route, as, colour, output.explain, &r.body);
+	return print_answer(route, &r, output.file);
 }
 
 static int refused(const struct reply *r, struct err *e)

@@ -14,8 +14,9 @@ const struct route *query_route(const char *command);
  * "--". */
 int query_split(const struct route *route, int argc, char **argv);
 
-/* Writes the answer to stdout, or to FILE with -o FILE. Errors go to stderr. `argv` contains only
- * arguments of the route: --job-name X or --job-name=X. Returns the exit code: 0 = done, 1 = no
+/* Writes the answer to stdout, or to FILE with -o FILE: as tables on a terminal, else as JSON;
+ * --format chooses. Errors go to stderr. `argv` contains only arguments of the route and those of
+ * every query: --job-name X or --job-name=X. Returns the exit code: 0 = done, 1 = no
  * answer, 2 = bad usage. */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 

@@ -22,6 +22,12 @@ static const struct parameter parameters[] = {
 		.least = 1,
 		.most = 100,
 		.help = "How many of the newest runs of each job to look at"},
+	{.name = "limit",
+		.kind = PARAMETER_COUNT,
+		.fallback = "100000",
+		.least = 1,
+		.most = 100000,
+		.help = "Most jobs to give"},
 	{0},
 };
 
@@ -137,6 +143,19 @@ static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 	return NAN;
 }
 
+/* Returns a request of the newest run that has it; NaN = no run has. `offset` is that of a double in
+ * struct run_brief. */
+static double newest_request(const struct job_brief *j, size_t offset)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		double v = *(const double *)(const void *)((const char *)&j->run[i] + offset);
+
+		if (!isnan(v))
+			return v;
+	}
+	return NAN;
+}
+
 static json_t *outcomes_json(const struct job_brief *j)
 {
 	json_t *array = json_array();
@@ -159,6 +178,10 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	json_put(o, "outcomes", outcomes_json(j));
 	json_put(o, "duration_seconds", trend_json(j, duration_of));
 	json_put(o, "memory_peak_bytes", trend_json(j, memory_of));
+	json_put(o, "requested_cpu_cores",
+		json_num(newest_request(j, offsetof(struct run_brief, requested_cpu_cores))));
+	json_put(o, "requested_memory_bytes",
+		json_num(newest_request(j, offsetof(struct run_brief, requested_memory_bytes))));
 	json_put(o, "cost", json_num(cost_of_job(j, prices)));
 	json_put(o, "currency", json_text("USD"));
 	json_put(o, "waste", json_num(waste_of_job(j)));
@@ -174,7 +197,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(job_warnings_done) struct job_warnings_table *warnings = job_warnings_get();
 	json_t *o, *array;
 	struct job_brief *job = NULL;
-	size_t n = 0;
+	size_t n = 0, limit = argument_count(a, "limit");
 	int code = answer_open_history(app, &h, e);
 
 	if (code == 0)
@@ -184,7 +207,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return code;
 	o = json_object();
 	array = json_array();
-	for (size_t i = 0; i < n && !memory_budget_gave_up(); i++)
+	for (size_t i = 0; i < n && i < limit && !memory_budget_gave_up(); i++)
 		json_push(array,
 			job_json(&job[i], &prices, job_warnings_find(warnings, job[i].job_name)));
 	json_put(o, "jobs", array);

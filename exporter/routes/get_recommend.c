@@ -129,9 +129,23 @@ static bool read_target(const struct arguments *a, const struct advice_format *f
 	return true;
 }
 
+#define PASTE_MAX 65536
+
+/* Returns the system that runs the job: that of the newest run which has one. */
+static const char *system_of(const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->run[i].system)
+			return runs->run[i].system;
+	return NULL;
+}
+
 static int answer_json(struct app *app, const struct arguments *a, const struct sizing_result *s,
 	struct arena *arena, struct reply *r, struct err *e)
 {
+	const struct advice_format *format = advice_format_for(system_of(&s->runs));
+	const struct advice_target target = {.job_name = argument_text(a, "job_name")};
+	struct buf paste AUTO(buf_done) = BUF_MAX(PASTE_MAX);
 	AUTO(server_answer_done) struct server_answer servers = {0};
 	struct server_question q = {&s->sizing.demand, &s->sizing, &s->runs, NAN};
 	int code = server_answer(app, a, &q, arena, &servers, r, e);
@@ -139,11 +153,15 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 	if (code <= 0)
 		return code;
 
+	bool fits = advice_write(&paste, format, &target, &s->sizing, NULL) == 0;
 	struct recommendation all = {
 		.job_name = argument_text(a, "job_name"),
 		.strategy = argument_text(a, "strategy"),
 		.generated_at = wall_seconds(now_read().wall),
 		.sizing = &s->sizing,
+		.runs = &s->runs,
+		.paste_format = format->name,
+		.paste = fits ? buf_text(&paste) : NULL,
 		.servers = &servers,
 	};
 

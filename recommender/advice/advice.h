@@ -41,6 +41,9 @@ struct advice_format {
 };
 extern const struct advice_format advice_formats[]; /* ends with name NULL; json is the default */
 const struct advice_format *advice_format_find(const char *name); /* NULL = unknown name */
+/* Returns the format for the jobs of a system (struct run, `system`): the format with its name, such
+ * as "slurm". For other systems and NULL, returns "docker": its flags are read most easily. */
+const struct advice_format *advice_format_for(const char *system);
 
 /* -ERANGE: the target has no size that is large enough, and nothing was written. */
 int advice_write(struct buf *out, const struct advice_format *f, const struct advice_target *t,

@@ -380,3 +380,10 @@ const struct advice_format *advice_format_find(const char *name)
 			return f;
 	return NULL;
 }
+
+const struct advice_format *advice_format_for(const char *system)
+{
+	const struct advice_format *f = system ? advice_format_find(system) : NULL;
+
+	return f && f->layout ? f : advice_format_find("docker");
+}

@@ -175,7 +175,15 @@ static void recommendations_are_as_recorded(void **state)
 		.n_explain = 2,
 		.explain = {"cpu 1: the average of 2 runs is 1 core",
 			"memory 256: the peak is 160 MiB"}};
-	struct recommendation r = {"etl/load", "baseline", 1795251000, &sizing, &servers};
+	const struct runs runs = sample_runs();
+	struct recommendation r = {.job_name = "etl/load",
+		.strategy = "baseline",
+		.generated_at = 1795251000,
+		.sizing = &sizing,
+		.runs = &runs,
+		.paste_format = "slurm",
+		.paste = "#SBATCH --mem=256M\n",
+		.servers = &servers};
 
 	golden_json("recommend.json", recommend_json(&r));
 }
@@ -186,12 +194,21 @@ static void resources_that_are_unknown_are_null(void **state)
 	struct catalogue catalogue = {.source = "x", .note = "", .as_of = ""};
 	struct server_answer servers = {
 		.use = {&catalogue, {NAN, NAN, false, ""}}, .picks = {.objective = objectives}};
-	struct recommendation r = {"x", "baseline", 0, &sizing, &servers};
+	const struct runs runs = {0};
+	struct recommendation r = {.job_name = "x",
+		.strategy = "baseline",
+		.sizing = &sizing,
+		.runs = &runs,
+		.paste_format = "fargate",
+		.servers = &servers};
 	json_t *o = recommend_json(&r), *resources = json_object_get(o, "resources");
 
 	assert_true(json_is_null(json_object_get(resources, "cpu")));
 	assert_true(json_is_null(json_object_get(resources, "memory")));
 	assert_true(json_is_null(json_object_get(json_object_get(o, "demand"), "cpu_cores")));
+	assert_true(json_is_null(json_object_get(json_object_get(o, "used"), "memory_bytes")));
+	assert_true(json_is_null(json_object_get(json_object_get(o, "requested"), "cpu_cores")));
+	assert_true(json_is_null(json_object_get(json_object_get(o, "paste"), "text")));
 	json_decref(o);
 }
 

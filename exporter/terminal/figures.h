@@ -1,0 +1,28 @@
+/* Numbers with units as people read them: three significant digits, the unit in the text. An unknown
+ * number (NaN) is "?". All functions append to `out`. */
+#ifndef EXPORTER_TERMINAL_FIGURES_H
+#define EXPORTER_TERMINAL_FIGURES_H
+
+#include "collectors/base/buf.h"
+
+/* 0.0123, 1.23, 12.3, 123, 12345: three significant digits, but no digit before the point is lost. */
+void figure_number(struct buf *out, double v);
+/* At most two digits after the point, and none that is 0: 4, 0.5, 2.25. */
+void figure_short(struct buf *out, double v);
+void figure_bytes(struct buf *out, double bytes);     /* "2.31 GiB" */
+void figure_seconds(struct buf *out, double seconds); /* "4.2 s", "42.1 min", "3.07 h", "2.1 d" */
+void figure_cpus(struct buf *out, double cpus);       /* "1 CPU", "4 CPUs", "0.5 CPUs" */
+/* "12 %"; below 10 with one digit after the point. `ratio` 1 = 100 %. */
+void figure_percent(struct buf *out, double ratio);
+/* "-50 %", "+25 %", "0 %": the change from `from` to `to`. */
+void figure_change(struct buf *out, double from, double to);
+/* "10.1/16 GiB": both in the unit of the larger one. */
+void figure_bytes_of(struct buf *out, double used, double requested);
+
+/* "2026-11-24 21:00" in the local time zone; "?" if `iso` is no time such as
+ * "2026-11-24T21:00:00.000Z". */
+void figure_time(struct buf *out, const char *iso);
+/* Returns the whole seconds since 1970 UTC of such a time. NaN = no time. */
+double figure_time_seconds(const char *iso);
+
+#endif

@@ -1,0 +1,36 @@
+/* A table for a terminal. Cells are added row by row, then the table is written within the width of
+ * the screen: a column of names is shortened ("…" at its end), and if that is not enough, columns
+ * that may be left out disappear. Numbers are never cut. One thread. */
+#ifndef EXPORTER_TERMINAL_GRID_H
+#define EXPORTER_TERMINAL_GRID_H
+
+#include "exporter/terminal/screen.h"
+
+#define GRID_COLUMNS_MAX 16
+
+struct grid_column {
+	const char *heading;
+	bool right;    /* aligned at the right, as numbers are */
+	unsigned drop; /* 0 = always shown; the column with the largest number disappears first */
+	int least;     /* first column only: it may be shortened to this width; 0 = never */
+};
+
+struct grid;
+
+/* `columns` has `n` <= GRID_COLUMNS_MAX rows and must outlive the grid. */
+struct grid *grid_new(const struct grid_column *columns, size_t n);
+void grid_free(struct grid *g); /* accepts NULL */
+static inline void grid_freep(struct grid **g)
+{
+	grid_free(*g);
+}
+
+/* Adds the next cell of the row. Call it for every column, "" for an empty cell. Copies `text`, and
+ * replaces control characters by "?". */
+void grid_add(struct grid *g, enum style style, const char *text);
+/* Adds the text of `b` and empties it. */
+void grid_take(struct grid *g, enum style style, struct buf *b);
+
+void grid_write(struct buf *out, const struct grid *g, const struct screen *s);
+
+#endif

@@ -1,0 +1,43 @@
+/* The screen that a command writes to. Pure except for screen_of. */
+#ifndef EXPORTER_TERMINAL_SCREEN_H
+#define EXPORTER_TERMINAL_SCREEN_H
+
+#include <stdbool.h>
+
+#include "collectors/base/buf.h"
+
+#define SCREEN_COLUMNS_LEAST 80
+#define SCREEN_COLUMNS_MOST  120
+
+struct screen {
+	int columns; /* from SCREEN_COLUMNS_LEAST to SCREEN_COLUMNS_MOST */
+	bool colour; /* escape sequences for colours may be written */
+	bool blocks; /* the locale is UTF-8, so block characters can be drawn */
+};
+
+enum screen_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER, COLOURS };
+extern const char *const screen_colour_name[COLOURS]; /* "auto", "always", "never" */
+
+/* Describes the terminal behind the descriptor `fd`. If `fd` is no terminal, the width is that of
+ * the variable COLUMNS, or the least width. With COLOUR_AUTO, colours are on if `fd` is a terminal,
+ * NO_COLOR is empty (https://no-color.org), and TERM is not "dumb". */
+struct screen screen_of(int fd, enum screen_colour colour);
+
+/* Styles of a text. They only repeat what the text says, so nothing is lost without colours. */
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_BAD, STYLES };
+
+/* Appends the escape sequence that begins the style; STYLE_PLAIN ends any style. Appends nothing on
+ * a screen without colours. */
+void screen_style(struct buf *out, const struct screen *s, enum style style);
+
+/* Appends `text` in this style, without control characters, because names come from outside. */
+void screen_text(struct buf *out, const struct screen *s, enum style style, const char *text);
+
+/* Appends a bar of `width` columns. `share` of it is filled, from 0 to 1. `mark` is a share at
+ * which a line is drawn; NaN = no line. */
+void screen_bar(struct buf *out, const struct screen *s, int width, double share, double mark);
+
+/* Returns the number of columns that a UTF-8 text takes: one for each character. */
+int screen_width(const char *text);
+
+#endif

@@ -1,0 +1,137 @@
+/* The list of jobs: how the newest runs ended, and how much of the request they used. */
+#include <string.h>
+
+#include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
+#include "exporter/terminal/figures.h"
+#include "exporter/terminal/grid.h"
+#include "exporter/terminal/show.h"
+
+#define OUTCOMES_SHOWN 12
+
+static const struct {
+	const char *name, *word;
+	char letter;
+	enum style style;
+} outcomes[] = {
+	{"succeeded", "ok", '.', STYLE_PLAIN},
+	{"failed", "failed", 'F', STYLE_BAD},
+	{"oom_killed", "OOM", 'O', STYLE_BAD},
+	{"interrupted", "interrupted", 'I', STYLE_WARN},
+	{"running", "running", 'R', STYLE_GOOD},
+	{"unknown", "unknown", '?', STYLE_PLAIN},
+};
+
+static size_t outcome_at(const json_t *name)
+{
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_LEN(outcomes) && name &&
+		strcmp(outcomes[i].name, json_string_value(name)) != 0)
+		i++;
+	return i;
+}
+
+/* One letter for each of the newest runs, the newest last. */
+static void add_strip(struct grid *g, const json_t *all)
+{
+	char strip[OUTCOMES_SHOWN + 1];
+	size_t n = json_array_size(all), first = n > OUTCOMES_SHOWN ? n - OUTCOMES_SHOWN : 0, at = 0;
+
+	for (size_t i = 0; i + (n - first) < OUTCOMES_SHOWN; i++)
+		strip[at++] = ' ';
+	for (size_t i = first; i < n; i++)
+		strip[at++] = outcomes[outcome_at(json_array_get(all, i))].letter;
+	strip[at] = '\0';
+	grid_add(g, STYLE_PLAIN, strip);
+}
+
+static void add_last(struct grid *g, const json_t *job, double now)
+{
+	const json_t *all = json_object_get(job, "outcomes");
+	size_t n = json_array_size(all), last = outcome_at(n ? json_array_get(all, n - 1) : NULL);
+	double ago = now - figure_time_seconds(show_string(job, "last_started_at"));
+	struct buf text AUTO(buf_done) = BUF_MAX(256);
+
+	buf_adds(&text, outcomes[last].word);
+	if (ago >= 0) {
+		buf_adds(&text, ", ");
+		figure_seconds(&text, ago);
+	}
+	grid_take(g, outcomes[last].style, &text);
+}
+
+/* The largest number of an array. NaN = it has none. */
+static double most_of(const json_t *array)
+{
+	double most = NAN;
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(array, i, v)
+		if (json_is_number(v))
+			most = fmax(most, json_number_value(v)); /* fmax ignores NaN */
+	return most;
+}
+
+static double last_of(const json_t *array)
+{
+	size_t n = json_array_size(array);
+	const json_t *v = n ? json_array_get(array, n - 1) : NULL;
+
+	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+static void add_job(struct grid *g, const json_t *job, double now)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+	double waste = show_number(job, "waste");
+
+	grid_add(g, STYLE_PLAIN, show_string(job, "job_name"));
+	add_strip(g, json_object_get(job, "outcomes"));
+	add_last(g, job, now);
+	figure_seconds(&b, last_of(json_object_get(job, "duration_seconds")));
+	grid_take(g, STYLE_PLAIN, &b);
+	figure_bytes_of(&b, most_of(json_object_get(job, "memory_peak_bytes")),
+		show_number(job, "requested_memory_bytes"));
+	grid_take(g, STYLE_PLAIN, &b);
+	if (!isnan(waste))
+		figure_percent(&b, waste);
+	grid_take(g, STYLE_PLAIN, &b);
+	if (!isnan(show_number(job, "cost"))) {
+		figure_number(&b, show_number(job, "cost"));
+		buf_addf(&b, " %s", show_string(job, "currency"));
+	}
+	grid_take(g, STYLE_PLAIN, &b);
+}
+
+void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
+	static const struct grid_column columns[] = {
+		{"JOB", false, 0, 24},
+		{"LAST 12 RUNS", false, 1},
+		{"LAST, AGO", false, 0},
+		{"DURATION", true, 3},
+		{"PEAK/REQUEST", true, 0},
+		{"UNUSED", true, 2},
+		{"COST/RUN", true, 4},
+	};
+	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
+	const json_t *jobs = json_object_get(answer, "jobs"), *job;
+	double now = wall_seconds(now_read().wall);
+	size_t i, n = json_array_size(jobs);
+
+	(void)explain;
+	json_array_foreach(jobs, i, job)
+		add_job(g, job, now);
+	if (n)
+		grid_write(out, g, s);
+	buf_addf(out, n ? "\n%zu job%s. Runs: . ok, F failed, O out of memory, I interrupted, R running"
+			  ".\n" :
+			  "%zu job%s in the history.\n",
+		n, n == 1 ? "" : "s");
+	if (n)
+		show_next(out, s, "recommend", show_string(json_array_get(jobs, 0), "job_name"));
+	else
+		buf_adds(out, "Record one: rightsize-exporter run --job-name=NAME -- COMMAND\n");
+}

@@ -1,0 +1,227 @@
+/* A recommendation on one screen: the request, how sure it is, the saving, the line to paste. */
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/units.h"
+#include "exporter/terminal/figures.h"
+#include "exporter/terminal/grid.h"
+#include "exporter/terminal/show.h"
+
+#define BAR_COLUMNS   16
+#define WARNINGS_MOST 2
+
+/* Writes one row: used at most, requested, recommended, change, bar. `add` writes an amount. */
+static void add_resource(struct grid *g, const struct screen *s, const char *name, double used,
+	double requested, double recommended, void (*add)(struct buf *, double))
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(512);
+	double most = fmax(fmax(used, requested), recommended); /* fmax ignores NaN */
+
+	grid_add(g, STYLE_PLAIN, name);
+	add(&b, used);
+	grid_take(g, STYLE_PLAIN, &b);
+	add(&b, requested);
+	grid_take(g, STYLE_PLAIN, &b);
+	add(&b, recommended);
+	grid_take(g, STYLE_BOLD, &b);
+	figure_change(&b, requested, recommended);
+	grid_take(g, recommended < requested ? STYLE_GOOD : STYLE_PLAIN, &b);
+	if (!isnan(used / most))
+		screen_bar(&b, s, BAR_COLUMNS, used / most, recommended / most);
+	grid_take(g, STYLE_PLAIN, &b);
+}
+
+static void add_cores(struct buf *out, double cores)
+{
+	bool whole = cores >= 1 && floor(cores) >= cores;
+
+	if (whole)
+		figure_short(out, cores);
+	else
+		figure_number(out, cores);
+	buf_adds(out, isnan(cores) ? "" : whole && cores < 2 ? " core" : " cores");
+}
+
+static void add_table(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	static const struct grid_column columns[] = {
+		{"", false, 0},
+		{"USED AT MOST", true, 0},
+		{"REQUESTED", true, 0},
+		{"RECOMMENDED", true, 0},
+		{"", true, 0},
+		{"", false, 1},
+	};
+	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
+	const json_t *used = json_object_get(answer, "used"),
+		     *requested = json_object_get(answer, "requested"),
+		     *ask = json_object_get(answer, "resources"),
+		     *demand = json_object_get(answer, "demand");
+	double gpus = show_number(demand, "gpus");
+
+	add_resource(g, s, "CPU", show_number(used, "cpu_cores"),
+		show_number(requested, "cpu_cores"), show_number(ask, "cpu"), add_cores);
+	add_resource(g, s, "Memory", show_number(used, "memory_bytes"),
+		show_number(requested, "memory_bytes"), show_number(ask, "memory") * MIB,
+		figure_bytes);
+	if (gpus > 0) {
+		add_resource(g, s, "GPU", show_number(used, "gpus"), NAN, gpus, figure_short);
+		add_resource(g, s, "GPU memory", show_number(used, "vram_bytes"), NAN,
+			show_number(demand, "vram_bytes"), figure_bytes);
+	}
+	grid_write(out, g, s);
+}
+
+/* "about 1 run in 50 may need more"; a chance above one half is told in per cent. */
+static void add_chance(struct buf *out, double chance)
+{
+	if (isnan(chance)) {
+		buf_adds(out, "; the chance that a run needs more is not known");
+	} else if (chance < 0.0005) {
+		buf_adds(out, "; fewer than 1 run in 2000 may need more");
+	} else if (chance > 0.5) {
+		buf_adds(out, "; ");
+		figure_percent(out, chance);
+		buf_adds(out, " of runs may need more");
+	} else {
+		buf_addf(out, "; about 1 run in %.0f may need more", round(1 / chance));
+	}
+}
+
+static void add_headline(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	const json_t *ask = json_object_get(answer, "resources"),
+		     *memory = json_object_get(answer, "memory");
+	double runs = show_number(json_object_get(answer, "based_on"), "runs"),
+	       cores = show_number(ask, "cpu"), bytes = show_number(ask, "memory") * MIB,
+	       peak = show_number(json_object_get(answer, "used"), "memory_bytes");
+	struct buf b AUTO(buf_done) = BUF_MAX(512);
+
+	buf_adds(&b, "Request ");
+	if (!isnan(cores))
+		figure_cpus(&b, cores);
+	buf_adds(&b, isnan(cores) || isnan(bytes) ? "" : " and ");
+	if (!isnan(bytes))
+		figure_bytes(&b, bytes);
+	buf_addc(&b, '.');
+	screen_text(out, s, STYLE_BOLD, buf_text(&b));
+	buf_addf(out, "\n%.0f successful run%s", runs, runs > 1 || runs < 1 ? "s" : "");
+	if (!isnan(peak)) {
+		buf_adds(out, " peaked at ");
+		figure_bytes(out, peak);
+		buf_adds(out, runs > 1 ? " at most" : "");
+		add_chance(out, show_number(memory, "too_small_probability"));
+	}
+	buf_adds(out, ".\n\n");
+}
+
+/* "m6i.xlarge, aws us-east-1, spot" */
+static void add_server_name(struct buf *out, const json_t *server)
+{
+	const char *region = show_string(server, "region"),
+		   *allocation = show_string(server, "allocation");
+
+	buf_addf(out, "%s, %s%s%s%s%s", show_string(server, "api_reference"),
+		show_string(server, "vendor_id"), *region ? " " : "", region,
+		*allocation ? ", " : "",
+		strcmp(allocation, "ondemand") == 0 ? "on-demand" : allocation);
+}
+
+static void add_line(struct buf *out, const struct screen *s, const char *name, struct buf *text)
+{
+	buf_addf(out, "%-13s  ", name);
+	screen_text(out, s, STYLE_PLAIN, buf_text(text));
+	buf_addc(out, '\n');
+	buf_reset(text);
+}
+
+/* Writes the cost of a run now and on the best server. */
+static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	const json_t *best = json_array_get(json_object_get(answer, "servers"), 0),
+		     *today = json_object_get(answer, "today");
+	double now = show_number(today, "cost_per_run"), then = show_number(best, "forecast_cost");
+	struct buf b AUTO(buf_done) = BUF_MAX(1024);
+
+	buf_addc(out, '\n');
+	if (!best) {
+		buf_adds(out, "No server of the catalogue fits.\n");
+		return;
+	}
+	if (!isnan(now)) {
+		figure_number(&b, now);
+		buf_adds(&b, " -> ");
+	}
+	if (isnan(then)) {
+		figure_number(&b, show_number(best, "price"));
+		buf_addf(&b, " %s", show_string(best, "currency"));
+		add_line(out, s, "Cost an hour", &b);
+	} else {
+		figure_number(&b, then);
+		buf_addf(&b, " %s", show_string(best, "currency"));
+		if (now > 0 && then < now) {
+			buf_adds(&b, ", saves ");
+			figure_percent(&b, 1 - then / now);
+		}
+		add_line(out, s, "Cost of a run", &b);
+	}
+	add_server_name(&b, best);
+	add_line(out, s, isnan(now) ? "Best server" : "Server", &b);
+	figure_seconds(&b, show_number(best, "forecast_duration_seconds"));
+	add_line(out, s, "Duration", &b);
+	if (isnan(now))
+		buf_adds(out, "Current server unknown. Set --server.vendor and --server.type to see "
+			      "the saving.\n");
+}
+
+static void add_paste(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	const json_t *paste = json_object_get(answer, "paste");
+	const char *format = show_string(paste, "format"), *text = show_string(paste, "text");
+
+	if (!*text)
+		return;
+	buf_addf(out, "\nFor %s:\n", format);
+	for (const char *at = text; *at;) {
+		size_t n = strcspn(at, "\n");
+		struct buf line AUTO(buf_done) = BUF_MAX(65536);
+
+		buf_add(&line, at, n);
+		screen_text(out, s, STYLE_BOLD, buf_text(&line));
+		buf_addc(out, '\n');
+		at += n + (at[n] == '\n');
+	}
+}
+
+static void add_reasons(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	const json_t *one;
+	size_t i;
+
+	buf_addc(out, '\n');
+	json_array_foreach(json_object_get(answer, "explain"), i, one)
+	{
+		screen_text(out, s, STYLE_PLAIN, json_string_value(one));
+		buf_addc(out, '\n');
+	}
+}
+
+void show_recommend(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
+	add_headline(out, answer, s);
+	add_table(out, answer, s);
+	add_servers(out, answer, s);
+	if (json_array_size(json_object_get(answer, "warnings"))) {
+		buf_addc(out, '\n');
+		show_warnings(out, answer, s, WARNINGS_MOST);
+	}
+	add_paste(out, answer, s);
+	if (explain)
+		add_reasons(out, answer, s);
+	if (explain)
+		return;
+	buf_addc(out, '\n');
+	screen_text(out, s, STYLE_DIM,
+		"Why: --explain. Other formats: --format=kubernetes, slurm, metaflow, ...");
+	buf_addc(out, '\n');
+}

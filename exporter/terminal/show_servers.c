@@ -1,0 +1,134 @@
+/* Servers and benchmarks of the catalogue, and the server that this machine is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/units.h"
+#include "exporter/terminal/figures.h"
+#include "exporter/terminal/grid.h"
+#include "exporter/terminal/show.h"
+
+static void add_amount(struct grid *g, double v)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(64);
+
+	if (!isnan(v))
+		figure_number(&b, v);
+	grid_take(g, STYLE_PLAIN, &b);
+}
+
+static void add_server(struct grid *g, const json_t *server, size_t rank)
+{
+	const char *region = show_string(server, "region"),
+		   *allocation = show_string(server, "allocation");
+	double saving = show_number(server, "saving"), gpus = show_number(server, "gpu_count");
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	buf_addf(&b, "%2zu  %s", rank, show_string(server, "api_reference"));
+	grid_take(g, STYLE_PLAIN, &b);
+	grid_add(g, STYLE_PLAIN, show_string(server, "vendor_id"));
+	grid_add(g, STYLE_PLAIN, *region ? region : show_string(server, "region_id"));
+	grid_add(g, STYLE_PLAIN, strcmp(allocation, "ondemand") == 0 ? "" : allocation);
+	figure_short(&b, show_number(server, "vcpus"));
+	grid_take(g, STYLE_PLAIN, &b);
+	figure_bytes(&b, show_number(server, "memory_amount") * MIB);
+	grid_take(g, STYLE_PLAIN, &b);
+	if (gpus > 0) {
+		figure_short(&b, gpus);
+		buf_addf(&b, " %s", show_string(server, "gpu_model"));
+	}
+	grid_take(g, STYLE_PLAIN, &b);
+	add_amount(g, show_number(server, "price"));
+	if (!isnan(show_number(server, "forecast_duration_seconds")))
+		figure_seconds(&b, show_number(server, "forecast_duration_seconds"));
+	grid_take(g, STYLE_PLAIN, &b);
+	add_amount(g, show_number(server, "forecast_cost"));
+	if (!isnan(saving))
+		figure_number(&b, saving);
+	grid_take(g, saving > 0 ? STYLE_GOOD : STYLE_PLAIN, &b);
+}
+
+static bool any_gpu(const json_t *servers)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(servers, i, one)
+		if (show_number(one, "gpu_count") > 0)
+			return true;
+	return false;
+}
+
+void show_servers(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
+	static const struct grid_column with_gpus[] = {
+		{"    SERVER", false, 0, 24}, {"VENDOR", false, 2}, {"REGION", false, 3}, {"", false, 4},
+		{"VCPUS", true, 0}, {"MEMORY", true, 0}, {"GPUS", false, 1}, {"PRICE/HOUR", true, 0},
+		{"DURATION", true, 5}, {"COST/RUN", true, 0}, {"SAVES/RUN", true, 0}};
+	const json_t *servers = json_object_get(answer, "servers"), *one;
+	AUTO(grid_freep) struct grid *g = grid_new(with_gpus, ARRAY_LEN(with_gpus));
+	const json_t *first = json_array_get(servers, 0);
+	double page = 1;
+	size_t i;
+
+	(void)explain;
+	(void)any_gpu;
+	buf_addf(out, "%.0f servers fit. First: %s.\n\n", show_number(answer, "servers_fitting"),
+		show_string(first, "why"));
+	json_array_foreach(servers, i, one)
+		add_server(g, one, i + (size_t)page);
+	if (first)
+		grid_write(out, g, s);
+	if (first)
+		buf_addf(out, "\nPrices in %s; catalogue %s of %s.\n", show_string(first, "currency"),
+			show_string(json_object_get(answer, "catalogue"), "source"),
+			show_string(json_object_get(answer, "catalogue"), "as_of"));
+	show_notes(out, answer, s);
+}
+
+void show_benchmarks(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
+	static const struct grid_column columns[] = {
+		{"BENCHMARK", false, 0, 24}, {"NAME", false, 1}, {"CATEGORY", false, 2},
+		{"UNIT", false, 3}, {"BETTER", false, 4}, {"SERVERS", true, 0}};
+	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
+	const json_t *one;
+	size_t i;
+
+	(void)explain;
+	json_array_foreach(json_object_get(answer, "benchmarks"), i, one)
+	{
+		char servers[32];
+
+		grid_add(g, STYLE_PLAIN, show_string(one, "benchmark_id"));
+		grid_add(g, STYLE_PLAIN, show_string(one, "name"));
+		grid_add(g, STYLE_PLAIN, show_string(one, "category"));
+		grid_add(g, STYLE_PLAIN, show_string(one, "unit"));
+		grid_add(g, STYLE_PLAIN,
+			json_is_true(json_object_get(one, "higher_is_better")) ? "higher" : "lower");
+		snprintf(servers, sizeof servers, "%.0f", show_number(one, "servers"));
+		grid_add(g, STYLE_PLAIN, servers);
+	}
+	grid_write(out, g, s);
+}
+
+void show_server(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
+	static const struct {
+		const char *key, *name;
+	} rows[] = {{"host", "Host"}, {"vendor_id", "Vendor"}, {"instance_type", "Type"},
+		{"region", "Region"}, {"zone", "Zone"}, {"allocation", "Allocation"},
+		{"source", "Known from"}};
+
+	(void)explain;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *value = show_string(answer, rows[i].key);
+
+		buf_addf(out, "%-10s  ", rows[i].name);
+		screen_text(out, s, STYLE_PLAIN, *value ? value : "?");
+		buf_addc(out, '\n');
+	}
+	if (!*show_string(answer, "instance_type"))
+		buf_adds(out, "Set --server.vendor and --server.type, and answers can compare with "
+			      "this server.\n");
+}

@@ -1,0 +1,90 @@
+/* Statistics of a job's runs: one row for each amount that was measured. */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/terminal/figures.h"
+#include "exporter/terminal/grid.h"
+#include "exporter/terminal/show.h"
+
+/* The end of a key names its unit. */
+static const struct {
+	const char *end;
+	void (*add)(struct buf *out, double v);
+	const char *after;
+} units[] = {
+	{"_bytes_per_second", figure_bytes, "/s"},
+	{"_bytes", figure_bytes, ""},
+	{"_seconds", figure_seconds, ""},
+	{"", figure_number, ""},
+};
+
+static size_t unit_of(const char *key)
+{
+	size_t len = strlen(key), i = 0;
+
+	for (;; i++) {
+		size_t n = strlen(units[i].end);
+
+		if (n <= len && strcmp(key + len - n, units[i].end) == 0)
+			return i;
+	}
+}
+
+static void add_name(struct grid *g, const char *key, size_t unit)
+{
+	char name[128];
+
+	snprintf(name, sizeof name, "%.*s", (int)(strlen(key) - strlen(units[unit].end)), key);
+	for (char *c = name; *c; c++)
+		if (*c == '_')
+			*c = ' ';
+	grid_add(g, STYLE_PLAIN, name);
+}
+
+static void add_amount(struct grid *g, const json_t *of, const char *key, size_t unit)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(64);
+	double v = show_number(of, key);
+
+	if (!isnan(v)) {
+		units[unit].add(&b, v);
+		buf_adds(&b, units[unit].after);
+	}
+	grid_take(g, STYLE_PLAIN, &b);
+}
+
+void show_stats(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
+	static const struct grid_column columns[] = {{"AMOUNT", false, 0, 20}, {"MEAN", true, 0},
+		{"MIN", true, 2}, {"P50", true, 3}, {"P95", true, 1}, {"P99", true, 4},
+		{"MAX", true, 0}};
+	static const char *const keys[] = {"mean", "min", "p50", "p95", "p99", "max"};
+	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
+	const char *key;
+	json_t *of, *over = json_object_get(answer, "over_runs");
+
+	(void)explain;
+	buf_addf(out, "%.0f runs of ", show_number(answer, "runs_analyzed"));
+	screen_text(out, s, STYLE_BOLD, show_string(answer, "job_name"));
+	buf_adds(out, ", from ");
+	figure_time(out, show_string(answer, "first_started_at"));
+	buf_adds(out, " to ");
+	figure_time(out, show_string(answer, "last_started_at"));
+	buf_adds(out, ".\n\n");
+	json_object_foreach(over, key, of)
+	{
+		size_t unit = unit_of(key);
+
+		/* An amount that was never more than 0 tells nothing. */
+		if (!(show_number(of, "max") > 0))
+			continue;
+		add_name(g, key, unit);
+		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+			add_amount(g, of, keys[i], unit);
+	}
+	grid_write(out, g, s);
+	buf_addc(out, '\n');
+	show_warnings(out, answer, s, 3);
+	show_next(out, s, "recommend", show_string(answer, "job_name"));
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""What a person sees: tables on a terminal, JSON in a pipe, and the same numbers in both."""
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+
+import support
+from support import EXPORTER, python_job
+
+COMMANDS = ("jobs", "runs", "recommend", "servers", "stats", "benchmarks", "server", "overview")
+OF_A_JOB = ("runs", "recommend", "servers", "stats")
+ESCAPE = re.compile("\x1b")
+
+
+class Terminal(support.Case):
+    def setUp(self):
+        super().setUp()
+        for code in ("x = bytearray(64 << 20)", "x = bytearray(64 << 20); raise SystemExit(3)", "x = bytearray(80 << 20)"):
+            self.run_job(python_job(code), job_name="etl/load", flags=("--request-memory=256Mi", "--request-cpu=2"))
+
+    def on_terminal(self, *arguments, columns=80, **environment):
+        """What the command prints on a terminal of this width."""
+        main, side = pty.openpty()
+        subprocess.run(["stty", "cols", str(columns), "-onlcr"], stdin=side, check=True)
+        env = support.clean_environment(**{"TERM": "xterm", "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment},
+                                        RIGHTSIZE_HISTORY_PATH=self.history)
+        process = subprocess.Popen([EXPORTER, *arguments], stdin=side, stdout=side, stderr=subprocess.PIPE, env=env)
+        os.close(side)
+        text = b""
+        while True:
+            try:
+                part = os.read(main, 65536)
+            except OSError:  # the other side is closed
+                part = b""
+            if not part:
+                break
+            text += part
+        os.close(main)
+        with process.stderr:
+            self.assertEqual((process.wait(), process.stderr.read()), (0, b""))
+        return text.decode()
+
+    def piped(self, *arguments):
+        return self.command(*arguments, f"--history.path={self.history}").stdout
+
+    def arguments_of(self, command):
+        return (command, "--job-name=etl/load") if command in OF_A_JOB else (command,)
+
+    def test_tables_on_a_terminal_and_json_in_a_pipe(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                arguments = self.arguments_of(command)
+                self.assertIsInstance(json.loads(self.piped(*arguments)), dict)
+                for columns in (80, 120, 300):
+                    text = self.on_terminal(*arguments, columns=columns, NO_COLOR="1")
+                    self.assertNotRegex(text, ESCAPE)
+                    self.assertFalse(text.startswith("{"), text)
+                    longest = max(map(len, text.splitlines()))
+                    self.assertLessEqual(longest, 80 if columns == 80 else 120, text)
+                self.assertIsInstance(json.loads(self.on_terminal(*arguments, "--format=json")), dict)
+
+    def test_a_recommendation_fits_a_screen_and_says_what_json_says(self):
+        text = self.on_terminal("recommend", "--job-name=etl/load", NO_COLOR="1")
+        answer = self.query("recommend", "--job-name=etl/load")
+        self.assertLessEqual(len(text.splitlines()), 24, text)
+        request = answer["resources"]
+        cpus = "1 CPU" if request["cpu"] == 1 else f"{request['cpu']} CPUs"
+        memory = request["memory"]
+        self.assertEqual(text.splitlines()[0], f"Request {cpus} and {memory:.{0 if memory >= 100 else 1}f} MiB.")
+        self.assertIn(answer["paste"]["text"].strip(), text)
+        chance = answer["memory"]["too_small_probability"]
+        self.assertIn(f"about 1 run in {round(1 / chance)} may need more", text)
+        self.assertEqual(answer["requested"], {"cpu_cores": 2, "memory_bytes": 256 << 20})
+        peaks = [r["memory_peak_bytes"] for r in self.runs("etl/load") if r["outcome"] == "succeeded"]
+        self.assertEqual(answer["used"]["memory_bytes"], max(peaks))
+        best = answer["servers"][0]
+        self.assertIn(best["api_reference"], text)
+        self.assertNotIn("cpu 1:", text)
+        self.assertIn("memory", self.on_terminal("recommend", "--job-name=etl/load", "--explain"))
+
+    def test_jobs_show_how_runs_ended(self):
+        text = self.on_terminal("jobs", NO_COLOR="1")
+        row = next(line for line in text.splitlines() if line.startswith("etl/load"))
+        self.assertIn("         .F.  ok, ", row)
+        self.assertIn("/256 MiB", row)
+        self.assertIn("1 job.", text)
+
+    def test_runs_name_code_and_share(self):
+        text = self.on_terminal("runs", "--job-name=etl/load", columns=120, NO_COLOR="1")
+        self.assertIn("failed, code 3", text)
+        self.assertIn("█", text)
+        for run in self.runs("etl/load"):
+            self.assertIn(run["run_id"], text)
+        self.assertNotIn("█", self.on_terminal("runs", "--job-name=etl/load", NO_COLOR="1", LC_ALL="C"))
+
+    def test_colours_only_where_they_are_wanted(self):
+        self.assertRegex(self.on_terminal("jobs"), ESCAPE)
+        for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotRegex(self.on_terminal("jobs", **environment), ESCAPE)
+        self.assertNotRegex(self.on_terminal("jobs", "--color=never"), ESCAPE)
+        self.assertNotRegex(self.piped("jobs", "--format=text"), ESCAPE)
+        self.assertRegex(self.piped("jobs", "--format=text", "--color=always"), ESCAPE)
+
+    def test_yaml_and_csv_have_the_same_values(self):
+        runs = self.query("runs", "--job-name=etl/load")["runs"]
+        rows = [*csv.DictReader(io.StringIO(self.piped("runs", "--job-name=etl/load", "--format=csv")))]
+        self.assertEqual([row["run_id"] for row in rows], [run["run_id"] for run in runs])
+        self.assertEqual([float(row["memory_peak_bytes"]) for row in rows], [run["memory_peak_bytes"] for run in runs])
+        text = self.piped("runs", "--job-name=etl/load", "--format=yaml")
+        self.assertEqual([float(v) for v in re.findall(r'"duration_seconds": (\S+)', text)],
+                         [run["duration_seconds"] for run in runs])
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,267 @@
+/* exporter/terminal/: numbers, tables, YAML and CSV for people. */
+#include "tests/unit/test_main.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <jansson.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/terminal/figures.h"
+#include "exporter/terminal/grid.h"
+#include "exporter/terminal/output.h"
+#include "exporter/terminal/show.h"
+
+static const struct screen plain = {80, false, false};
+
+#define GIB (1024.0 * 1024 * 1024)
+
+static void numbers_have_three_digits_and_a_unit(void **state)
+{
+	static const struct {
+		void (*add)(struct buf *out, double v);
+		double v;
+		const char *text;
+	} table[] = {
+		{figure_number, 0.141, "0.141"},
+		{figure_number, 0.000078312, "0.0000783"},
+		{figure_number, 0.001, "0.00100"},
+		{figure_number, 0, "0"},
+		{figure_number, 0.99999, "1.00"},
+		{figure_number, 9.9999, "10.0"},
+		{figure_number, 99.99, "100"},
+		{figure_number, 1685835, "1685835"},
+		{figure_number, -0.0013, "-0.00130"},
+		{figure_number, NAN, "?"},
+		{figure_short, 4, "4"},
+		{figure_short, 0.5, "0.5"},
+		{figure_short, 2.25, "2.25"},
+		{figure_short, 100, "100"},
+		{figure_bytes, 512, "512 B"},
+		{figure_bytes, 1024, "1.00 KiB"},
+		{figure_bytes, 1023.7 * 1024, "1.00 MiB"},
+		{figure_bytes, 12 * GIB, "12.0 GiB"},
+		{figure_bytes, NAN, "?"},
+		{figure_seconds, 2.28, "2.28 s"},
+		{figure_seconds, 99, "99.0 s"},
+		{figure_seconds, 100, "1.67 min"},
+		{figure_seconds, 2526, "42.1 min"},
+		{figure_seconds, 7200, "2.00 h"},
+		{figure_seconds, 30 * 86400.0, "30.0 d"},
+		{figure_seconds, NAN, "?"},
+		{figure_cpus, 1, "1 CPU"},
+		{figure_cpus, 0.5, "0.5 CPUs"},
+		{figure_cpus, 4, "4 CPUs"},
+		{figure_percent, 0.029, "2.9 %"},
+		{figure_percent, 0.5, "50 %"},
+		{figure_percent, 0, "0 %"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+		table[i].add(&b, table[i].v);
+		if (strcmp(buf_text(&b), table[i].text) != 0)
+			fail_msg("row %zu: \"%s\", not \"%s\"", i, buf_text(&b), table[i].text);
+	}
+}
+
+static void pairs_share_a_unit(void **state)
+{
+	static const struct {
+		double used, requested;
+		const char *text;
+	} table[] = {
+		{10.1 * GIB, 16 * GIB, "10.1/16 GiB"},
+		{0.41 * GIB, 2 * GIB, "0.410/2 GiB"},
+		{41 * 1048576.0, NAN, "41.0/? MiB"},
+		{NAN, 2 * GIB, "?/2 GiB"},
+		{NAN, NAN, "?"},
+	};
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		figure_bytes_of(&b, table[i].used, table[i].requested);
+		assert_string_equal(buf_text(&b), table[i].text);
+		buf_reset(&b);
+	}
+	figure_change(&b, 8, 4);
+	figure_change(&b, 4, 5);
+	figure_change(&b, 4, 4.01);
+	figure_change(&b, NAN, 4);
+	figure_change(&b, 0, 4);
+	assert_string_equal(buf_text(&b), "-50 %+25 %0 %");
+}
+
+static void times_are_of_the_local_zone(void **state)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	setenv("TZ", "UTC-2", 1);
+	tzset();
+	figure_time(&b, "2026-11-24T21:00:59.999Z");
+	assert_string_equal(buf_text(&b), "2026-11-24 23:00");
+	buf_reset(&b);
+	figure_time(&b, "yesterday");
+	assert_string_equal(buf_text(&b), "?");
+	assert_true(isnan(figure_time_seconds(NULL)));
+	assert_true(figure_time_seconds("1970-01-01T00:01:00Z") == 60);
+}
+
+/* Returns the table of these cells on a screen of `columns` columns. */
+static void grid_text(struct buf *out, const struct grid_column *columns, size_t n_columns,
+	const char *const *cell, int width, bool blocks)
+{
+	const struct screen s = {width, false, blocks};
+	AUTO(grid_freep) struct grid *g = grid_new(columns, n_columns);
+
+	for (; *cell; cell++)
+		grid_add(g, STYLE_BAD, *cell);
+	grid_write(out, g, &s);
+}
+
+static void tables_fit_the_screen(void **state)
+{
+	static const struct grid_column columns[] = {
+		{"NAME", false, 0, 6}, {"N", true, 0}, {"HOST", false, 1}, {"RUN", false, 2}};
+	static const char *const cell[] = {"flow/step-of-a-name", "9", "alpha", "r1", "b\x1b[2J", "10",
+		"beta", "r2", NULL};
+	static const struct {
+		int width;
+		bool blocks;
+		const char *text;
+	} table[] = {
+		{80, true,
+			"NAME                  N  HOST   RUN\n"
+			"flow/step-of-a-name   9  alpha  r1\n"
+			"b?[2J                10  beta   r2\n"},
+		{30, true,
+			"NAME             N  HOST   RUN\n"
+			"flow/step-of-…   9  alpha  r1\n"
+			"b?[2J           10  beta   r2\n"},
+		{20, false,
+			"NAME        N  HOST\n"
+			"flow/ste~   9  alpha\n"
+			"b?[2J      10  beta\n"},
+		{10, false, "NAME     N\nflow/~   9\nb?[2J   10\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf b AUTO(buf_done) = BUF_MAX(4096);
+
+		grid_text(&b, columns, ARRAY_LEN(columns), cell, table[i].width, table[i].blocks);
+		for (const char *line = buf_text(&b); *line; line += strcspn(line, "\n") + 1) {
+			char one[256];
+
+			snprintf(one, sizeof one, "%.*s", (int)strcspn(line, "\n"), line);
+			assert_true(screen_width(one) <= table[i].width);
+		}
+		assert_string_equal(buf_text(&b), table[i].text);
+	}
+}
+
+static void bars_show_shares(void **state)
+{
+	const struct screen blocks = {80, false, true};
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	screen_bar(&b, &plain, 8, 0.5, NAN);
+	screen_bar(&b, &plain, 4, 2, 1);
+	screen_bar(&b, &plain, 4, NAN, 0);
+	assert_string_equal(buf_text(&b), "####----###||---");
+	buf_reset(&b);
+	screen_bar(&b, &blocks, 4, 0.40625, NAN);
+	assert_string_equal(buf_text(&b), "█▋░░");
+}
+
+static void colours_only_repeat_the_text(void **state)
+{
+	const struct screen colours = {80, true, false};
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	screen_text(&b, &colours, STYLE_BAD, "failed\a");
+	screen_text(&b, &plain, STYLE_BAD, "failed\a");
+	assert_string_equal(buf_text(&b), "\x1b[31mfailed?\x1b[0mfailed?");
+}
+
+static void yaml_and_csv_keep_every_value(void **state)
+{
+	json_t *o = json_loads("{\"a\": {\"b\": [1, 0.1, \"x: y\", null, {\"c\": [], \"d\": {\"e\": true}}]},"
+			       " \"on\": \"no\", \"f\": {}}",
+		0, NULL);
+	json_t *rows = json_loads("[{\"a\": 1, \"b\": \"x,\\\"y\\\"\"}, {\"b\": null, \"c\": [1, 2]}]", 0,
+		NULL);
+	struct buf b AUTO(buf_done) = BUF_MAX(4096);
+
+	output_yaml(&b, o);
+	assert_string_equal(buf_text(&b), "\"a\":\n"
+					  "  \"b\":\n"
+					  "    - 1\n"
+					  "    - 0.1\n"
+					  "    - \"x: y\"\n"
+					  "    - null\n"
+					  "    - \"c\": []\n"
+					  "      \"d\":\n"
+					  "        \"e\": true\n"
+					  "\"on\": \"no\"\n"
+					  "\"f\": {}\n");
+	buf_reset(&b);
+	output_csv(&b, rows);
+	assert_string_equal(buf_text(&b), "a,b,c\r\n"
+					  "1,\"x,\"\"y\"\"\",\r\n"
+					  ",,\"[1,2]\"\r\n");
+	json_decref(o);
+	json_decref(rows);
+}
+
+/* An answer with nothing in it, or with members of the wrong type, must not crash a table. */
+static void answers_without_members_are_shown(void **state)
+{
+	static const char *const answers[] = {"{}", "[]",
+		"{\"jobs\": [{}], \"runs\": [{}], \"servers\": [{}], \"benchmarks\": [{}],"
+		" \"warnings\": [{}], \"notes\": [\"x\"], \"over_runs\": {\"a\": null},"
+		" \"demand\": 1, \"paste\": []}"};
+	static const char *const commands[] = {
+		"jobs", "runs", "recommend", "servers", "stats", "benchmarks", "server", "overview"};
+
+	assert_null(show_find("report"));
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+		for (size_t k = 0; k < ARRAY_LEN(commands); k++) {
+			json_t *o = json_loads(answers[i], 0, NULL);
+			struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+			show_find(commands[k])->show(&b, o, &plain, true);
+			assert_true(b.len > 0);
+			json_decref(o);
+		}
+}
+
+static void the_next_command_can_be_pasted(void **state)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	show_next(&b, &plain, "recommend", "etl/load");
+	show_next(&b, &plain, "recommend", "it's $HOME");
+	assert_string_equal(buf_text(&b),
+		"Next: rightsize-exporter recommend --job-name=etl/load\n"
+		"Next: rightsize-exporter recommend --job-name='it'\\''s $HOME'\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_have_three_digits_and_a_unit),
+		cmocka_unit_test(pairs_share_a_unit),
+		cmocka_unit_test(times_are_of_the_local_zone),
+		cmocka_unit_test(tables_fit_the_screen),
+		cmocka_unit_test(bars_show_shares),
+		cmocka_unit_test(colours_only_repeat_the_text),
+		cmocka_unit_test(yaml_and_csv_keep_every_value),
+		cmocka_unit_test(answers_without_members_are_shown),
+		cmocka_unit_test(the_next_command_can_be_pasted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
