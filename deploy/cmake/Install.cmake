@@ -1,4 +1,4 @@
-# What is installed besides the program: its man page, completion for bash, and the service of systemd.
+# What is installed besides the program: its man page, completion for shells, and the service of systemd.
 option(INSTALL_SERVICE "Install the unit of systemd, its user, and its default file" ON)
 
 if(CMAKE_CROSSCOMPILING)
@@ -6,17 +6,20 @@ if(CMAKE_CROSSCOMPILING)
 else()
   set(pages ${PROJECT_BINARY_DIR}/pages)
   file(MAKE_DIRECTORY ${pages})
-  foreach(page man bash)
+  foreach(page man bash zsh fish)
     add_custom_command(OUTPUT ${pages}/${page}
       COMMAND $<TARGET_FILE:rightsize-exporter> manual ${page} > ${pages}/${page}
       DEPENDS rightsize-exporter VERBATIM)
   endforeach()
   add_custom_command(OUTPUT ${pages}/man.gz
     COMMAND gzip -9nc ${pages}/man > ${pages}/man.gz DEPENDS ${pages}/man VERBATIM)
-  add_custom_target(pages ALL DEPENDS ${pages}/man.gz ${pages}/bash)
+  add_custom_target(pages ALL DEPENDS ${pages}/man.gz ${pages}/bash ${pages}/zsh ${pages}/fish)
   install(FILES ${pages}/man.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME rightsize-exporter.1.gz)
   install(FILES ${pages}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
     RENAME rightsize-exporter)
+  install(FILES ${pages}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _rightsize-exporter)
+  install(FILES ${pages}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+    RENAME rightsize-exporter.fish)
 endif()
 
 if(INSTALL_SERVICE)

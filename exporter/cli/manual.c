@@ -24,6 +24,7 @@
 #define PROGRAM    "rightsize-exporter"
 #define MANUAL_MAX (1u << 20)
 #define EXIT_USAGE 2
+#define HELP_ALL   "--help=all"
 
 const struct manual_command manual_commands[] = {
 	{"serve", "rightsize-exporter [serve] [OPTION...]",
@@ -43,17 +44,68 @@ const struct manual_command manual_commands[] = {
 
 bool manual_wanted(int argc, char **argv)
 {
-	if (argc > 1 && strcmp(argv[1], "manual") == 0)
-		return true;
+	static const char *const words[] = {"manual", "help", "version"};
+
+	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(words); i++)
+		if (strcmp(argv[1], words[i]) == 0)
+			return true;
 	/* "run" is followed by a command, which may have its own --help. Only options_read knows
 	 * where that command begins. */
 	if (argc > 1 && strcmp(argv[1], "run") == 0)
 		return false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-			strcmp(argv[i], "--version") == 0)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], HELP_ALL) == 0 ||
+			strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--version") == 0)
 			return true;
 	return false;
+}
+
+/* Examples of each command, for --help and the man page. */
+static const struct {
+	const char *word, *line, *what;
+} examples[] = {
+	{"serve", "rightsize-exporter serve",
+		"Watch the jobs of this machine, on http://127.0.0.1:9877/"},
+	{"serve", "rightsize-exporter serve --web.listen-address=:9877 --web.config.file=web.yml",
+		"Let Prometheus in from another machine, with TLS and a password"},
+	{"run", "rightsize-exporter run --job-name=etl/load -- ./load.sh --date=2026-11-21",
+		"Record a run"},
+	{"run", "rightsize-exporter run --job-name=etl/load --request-cpu=2 --request-memory=4Gi -- ./load.sh",
+		"Record a run and what was requested for it"},
+	{"rules", "rightsize-exporter rules test --jobs.rules=rules.yml",
+		"See which rule takes each process"},
+	{"recommend", "rightsize-exporter recommend --job-name=etl/load",
+		"What to request next time"},
+	{"recommend", "rightsize-exporter recommend --job-name=etl/load --format=kubernetes",
+		"The same as the resources of a container"},
+	{"recommend",
+		"rightsize-exporter recommend --job-name=etl/load --input-bytes=40Gi --risk=safe",
+		"For an input of this size, with few failures"},
+	{"servers", "rightsize-exporter servers --cpu=4 --memory=16Gi --regions=eu-west-1",
+		"Servers with 4 CPUs and 16 GiB in a region"},
+	{"servers", "rightsize-exporter servers --job-name=etl/load --objective=fastest",
+		"Where the job ends soonest"},
+	{"stats", "rightsize-exporter stats --job-name=etl/load", "What the runs of a job used"},
+	{"runs", "rightsize-exporter runs --job-name=etl/load --format=csv",
+		"The runs, for a spreadsheet"},
+	{"jobs", "rightsize-exporter jobs", "The jobs of the history"},
+	{"report", "rightsize-exporter report --job-name=etl/load -o report.html",
+		"The newest run as one HTML file"},
+	{"csv", "rightsize-exporter csv --run=20261126T120000Z-0b51c7e2 -o run.csv",
+		"The samples of a run"},
+};
+
+/* Appends the examples of a command; NULL = of all commands. */
+static void add_examples(struct buf *out, const char *word)
+{
+	const char *title = "\nExamples:\n";
+
+	for (size_t i = 0; i < ARRAY_LEN(examples); i++)
+		if (!word || strcmp(examples[i].word, word) == 0) {
+			buf_addf(out, "%s  %s\n      %s\n", title, examples[i].line,
+				examples[i].what);
+			title = "";
+		}
 }
 
 static void help_of_all(struct buf *out)
@@ -70,26 +122,35 @@ static void help_of_all(struct buf *out)
 				all_routes[i]->command, all_routes[i]->help);
 	catalogue_command_help(out);
 	buf_adds(out,
-		"\nrightsize-exporter COMMAND --help lists the options of a command. Each option "
+		"\nrightsize-exporter help COMMAND lists the options of a command. Each option "
 		"can also be\n"
 		"given in the environment: --sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
 }
 
-static void help_of_word(struct buf *out, const char *word)
+static void help_left_out(struct buf *out, size_t n)
+{
+	if (n)
+		buf_addf(out, "\n%zu more options: " HELP_ALL "\n", n);
+}
+
+static void help_of_word(struct buf *out, const char *word, bool all)
 {
 	const struct route *route = query_route(word);
+	size_t left_out;
 
 	for (size_t i = 0; manual_commands[i].word; i++) {
 		if (strcmp(manual_commands[i].word, word) != 0)
 			continue;
 		buf_addf(out, "%s\n%s.\n\n", manual_commands[i].synopsis, manual_commands[i].help);
-		options_help(out, manual_commands[i].bits);
+		left_out = options_help(out, manual_commands[i].bits, all);
+		add_examples(out, word);
+		help_left_out(out, left_out);
 		return;
 	}
 	if (strcmp(word, "catalogue") == 0) {
 		catalogue_command_help(out);
 		buf_addc(out, '\n');
-		options_help(out, COMMAND_QUERY);
+		help_left_out(out, options_help(out, COMMAND_QUERY, all));
 		return;
 	}
 	if (!route) {
@@ -97,8 +158,10 @@ static void help_of_word(struct buf *out, const char *word)
 		return;
 	}
 	buf_addf(out, "rightsize-exporter %s [OPTION...]\n%s.\n\n", route->command, route->help);
-	query_help(out, route);
-	options_help(out, COMMAND_QUERY);
+	left_out = query_help(out, route, all);
+	left_out += options_help(out, COMMAND_QUERY, all);
+	add_examples(out, word);
+	help_left_out(out, left_out);
 }
 
 static void version_text(struct buf *out)
@@ -335,6 +398,9 @@ void manual_man(struct buf *out)
 	man_commands(out);
 	man_options(out);
 	man_parameters(out);
+	add_section(out, "EXAMPLES");
+	for (size_t i = 0; i < ARRAY_LEN(examples); i++)
+		add_entry(out, examples[i].line, NULL, examples[i].what);
 	add_section(out, "ENVIRONMENT");
 	buf_adds(out, "Each option can be given as a variable: \\-\\-sample.interval as "
 		      "RIGHTSIZE_SAMPLE_INTERVAL, \\-\\-no\\-collector.network as "
@@ -400,6 +466,15 @@ static void bash_parameter_values(struct buf *out, const struct route *r)
 static void bash_values(struct buf *out)
 {
 	bash_option_values(out);
+	/* The first column of the list of jobs is the name. */
+	buf_adds(out, "\tcase $option in\n"
+		      "\t--job-name|--job_name) words=$(" PROGRAM
+		      " jobs --format=csv 2>/dev/null | tail -n +2 | cut -d , -f 1) ;;\n"
+		      "\t--run) words=$(for job in $(" PROGRAM
+		      " jobs --format=csv 2>/dev/null | tail -n +2 | cut -d , -f 1); do " PROGRAM
+		      " runs --job-name=\"$job\" --limit=20 --format=csv 2>/dev/null | "
+		      "tail -n +2 | cut -d , -f 1; done) ;;\n"
+		      "\tesac\n");
 	buf_adds(out, "\tcase $command:$option in\n");
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
@@ -441,10 +516,11 @@ static void bash_words(struct buf *out)
 			flag_of(p->name, flag);
 			buf_addf(out, " %s=", flag);
 		}
+		buf_adds(out, " --output=");
 		bash_options(out, COMMAND_QUERY);
 		buf_adds(out, "' ;;\n");
 	}
-	buf_adds(out, "\t*) words='--help --version catalogue manual");
+	buf_adds(out, "\t*) words='--help --version catalogue help manual version");
 	for (const struct manual_command *c = manual_commands; c->word; c++)
 		buf_addf(out, " %s", c->word);
 	for (size_t i = 0; all_routes[i]; i++)
@@ -485,6 +561,79 @@ void manual_bash(struct buf *out)
 		      "complete -F _rightsize_exporter " PROGRAM "\n");
 }
 
+/* ---- zsh and fish ---- */
+
+/* zsh reads completions of bash (bashcompinit). */
+void manual_zsh(struct buf *out)
+{
+	buf_adds(out, "#compdef " PROGRAM "\n"
+		      "autoload -U +X bashcompinit && bashcompinit\n");
+	manual_bash(out);
+}
+
+/* Appends a text in single quotes. */
+static void add_fish_text(struct buf *out, const char *text)
+{
+	buf_addc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
+	}
+	buf_addc(out, '\'');
+}
+
+static void add_fish(struct buf *out, const char *command, const char *flag, bool value,
+	const char *help)
+{
+	buf_addf(out, "complete -c " PROGRAM " -n '__fish_seen_subcommand_from %s' -l %s%s -d ",
+		command, flag, value ? " -r" : "");
+	add_fish_text(out, help);
+	buf_addc(out, '\n');
+}
+
+static void fish_command(struct buf *out, const char *word, const char *help)
+{
+	buf_addf(out, "complete -c " PROGRAM " -n __fish_use_subcommand -f -a %s -d ", word);
+	add_fish_text(out, help);
+	buf_addc(out, '\n');
+}
+
+static void fish_options(struct buf *out, const char *command, unsigned bits)
+{
+	struct option_view o;
+
+	for (size_t i = 0; option_at(i, &o); i++)
+		if (o.commands & bits)
+			add_fish(out, command, o.name, o.placeholder, o.help);
+}
+
+void manual_fish(struct buf *out)
+{
+	buf_adds(out,
+		"# fish completion for " PROGRAM ", printed by \"" PROGRAM " manual fish\".\n");
+	for (const struct manual_command *c = manual_commands; c->word; c++) {
+		fish_command(out, c->word, c->help);
+		fish_options(out, c->word, c->bits);
+	}
+	for (size_t i = 0; all_routes[i]; i++) {
+		const struct route *r = all_routes[i];
+
+		if (!r->command)
+			continue;
+		fish_command(out, r->command, r->help);
+		for (const struct parameter *p = r->parameters; p->name; p++) {
+			char flag[128];
+
+			flag_of(p->name, flag);
+			add_fish(out, r->command, flag + 2, p->kind != PARAMETER_FLAG, p->help);
+		}
+		fish_options(out, r->command, COMMAND_QUERY);
+	}
+	buf_adds(out, "complete -c " PROGRAM " -l job-name -x -a '(" PROGRAM
+		      " jobs --format=csv 2>/dev/null | tail -n +2 | cut -d , -f 1)'\n");
+}
+
 static const struct {
 	const char *word;
 	void (*print)(struct buf *out);
@@ -499,6 +648,8 @@ static const struct {
 	{"warnings", warnings_markdown},
 	{"man", manual_man},
 	{"bash", manual_bash},
+	{"zsh", manual_zsh},
+	{"fish", manual_fish},
 };
 
 static int print_table(struct buf *out, const char *word)
@@ -520,12 +671,17 @@ int manual_main(int argc, char **argv)
 	struct buf out = BUF_MAX(MANUAL_MAX);
 	int code = EXIT_SUCCESS;
 
+	const char *word = strcmp(argv[1], "help") == 0 ? argc > 2 ? argv[2] : "" : argv[1];
+	bool all = false;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		all = all || strcmp(argv[i], HELP_ALL) == 0;
 	if (strcmp(argv[1], "manual") == 0)
 		code = print_table(&out, argc > 2 ? argv[2] : "");
-	else if (strcmp(argv[1], "--version") == 0)
+	else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)
 		version_text(&out);
 	else
-		help_of_word(&out, argv[1]);
+		help_of_word(&out, word, all);
 	fputs(buf_text(&out), stdout);
 	buf_done(&out);
 	return code;

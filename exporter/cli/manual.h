@@ -15,13 +15,15 @@ struct manual_command {
 };
 extern const struct manual_command manual_commands[];
 
-/* These functions append a man page (man(7)) and a completion script for bash. */
+/* These functions append a man page (man(7)) and completion scripts for bash, zsh and fish. */
 void manual_man(struct buf *out);
 void manual_bash(struct buf *out);
+void manual_zsh(struct buf *out);
+void manual_fish(struct buf *out);
 
-/* Returns true when the first argument is the word "manual". Also returns true when --help, -h or
- * --version is an argument, and no "--" comes before it. Returns false for the command "run",
- * because options_read reads its options. */
+/* Returns true when the first argument is the word "manual", "help" or "version". Also returns true
+ * when --help, --help=all, -h or --version is an argument, and no "--" comes before it. Returns false
+ * for the command "run", because options_read reads its options. */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

@@ -130,43 +130,68 @@ static void help_of_output(struct buf *out, const struct route *route)
 	if (!route_parameter_find(route->parameters, "format")) {
 		buf_adds(out, "  --format=FORMAT\n");
 		line_wrap_add(out,
-			shown->list ? "text: a table, the default on a terminal; json: the default "
-				      "elsewhere; yaml; csv: the list of the answer" :
-				      "text: the default on a terminal; json: the default elsewhere; "
-				      "yaml",
+			shown->list ?
+				"text: a table, the default on a terminal; json: the default "
+				"elsewhere; yaml; csv: the list of the answer" :
+				"text: the default on a terminal; json: the default elsewhere; "
+				"yaml",
 			6);
 	}
-	buf_adds(out, "  --color=WHEN\n      Colours of text: auto, always or never. NO_COLOR turns "
-		      "auto off\n");
+	buf_adds(out,
+		"  --color=WHEN\n      Colours of text: auto, always or never. NO_COLOR turns "
+		"auto off\n");
 	if (strcmp(route->command, "recommend") == 0)
 		buf_adds(out, "  --explain\n      Text with the reason of each number\n");
 }
 
-void query_help(struct buf *out, const struct route *route)
-{
-	for (const struct parameter *p = route->parameters; p->name; p++) {
-		struct buf help AUTO(buf_done) = BUF_MAX(HELP_MAX);
-		size_t start = out->len;
+/* The parameters that --help shows. --help=all shows every parameter. */
+static const char *const usual_parameters[] = {"job_name", "run", "runs", "format", "risk",
+	"input_bytes", "attempt", "cpu", "memory", "gpus", "limit", "objective", "vendor",
+	"regions", "allocation"};
 
-		buf_addf(out, "  --%s=VALUE", p->name);
-		for (size_t i = start; i < out->len; i++)
-			if (out->data[i] == '_')
-				out->data[i] = '-';
-		if (p->required)
-			buf_adds(out, "  (required)");
-		if (p->fallback)
-			buf_addf(out, "  (default %s)", p->fallback);
-		buf_addc(out, '\n');
-		buf_addf(&help, "%s%s: ", p->help, p->repeats ? "; repeatable" : "");
-		route_parameter_accepts(p, &help);
-		line_wrap_add(out, buf_text(&help), 6);
-	}
+static bool is_usual(const struct parameter *p)
+{
+	for (size_t i = 0; i < ARRAY_LEN(usual_parameters); i++)
+		if (p->required || strcmp(usual_parameters[i], p->name) == 0)
+			return true;
+	return false;
+}
+
+static void help_of_parameter(struct buf *out, const struct parameter *p)
+{
+	struct buf help AUTO(buf_done) = BUF_MAX(HELP_MAX);
+	size_t start = out->len;
+
+	buf_addf(out, "  --%s=VALUE", p->name);
+	for (size_t i = start; i < out->len; i++)
+		if (out->data[i] == '_')
+			out->data[i] = '-';
+	if (p->required)
+		buf_adds(out, "  (required)");
+	if (p->fallback)
+		buf_addf(out, "  (default %s)", p->fallback);
+	buf_addc(out, '\n');
+	buf_addf(&help, "%s%s: ", p->help, p->repeats ? "; repeatable" : "");
+	route_parameter_accepts(p, &help);
+	line_wrap_add(out, buf_text(&help), 6);
+}
+
+size_t query_help(struct buf *out, const struct route *route, bool all)
+{
+	size_t left_out = 0;
+
+	for (const struct parameter *p = route->parameters; p->name; p++)
+		if (all || is_usual(p))
+			help_of_parameter(out, p);
+		else
+			left_out++;
 	if (show_find(route->command))
 		help_of_output(out, route);
 	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or "
 		      "not at all, instead of to stdout\n");
-	if (route->explain)
+	if (all && route->explain)
 		route->explain(out);
+	return left_out;
 }
 
 /* Prints `s` without control characters. Names come from outside, and control characters in them
@@ -345,8 +370,8 @@ static int write_failed(const struct route *route, const char *why)
 static void transform(const struct route *route, enum output as, enum screen_colour colour,
 	bool explain, struct buf *body)
 {
-	json_t *document = as == OUTPUT_JSON ? NULL :
-					       json_loadb(buf_text(body), body->len, 0, NULL);
+	json_t *document =
+		as == OUTPUT_JSON ? NULL : json_loadb(buf_text(body), body->len, 0, NULL);
 	const struct shown *shown = show_find(route->command);
 	struct screen screen = screen_of(STDOUT_FILENO, colour);
 

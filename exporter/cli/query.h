@@ -30,7 +30,8 @@ int query_save(struct app *app, const char *command, const char *const pairs[][2
  * bad usage. */
 int query_refuse(const struct route *route, const char *word);
 
-/* Appends the route's parameters for --help. */
-void query_help(struct buf *out, const struct route *route);
+/* Appends the route's parameters for --help: those that most people need, or all of them. Returns
+ * the number of parameters that were left out. */
+size_t query_help(struct buf *out, const struct route *route, bool all);
 
 #endif

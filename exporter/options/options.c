@@ -468,8 +468,8 @@ static int finish_options(struct options *o, char **rest, int n_rest, int code)
 static bool asks_for_help(enum command_bits command, const char *argument)
 {
 	return command == COMMAND_RUN &&
-	       (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0 ||
-		       strcmp(argument, "--version") == 0);
+	       (strcmp(argument, "--help") == 0 || strcmp(argument, "--help=all") == 0 ||
+		       strcmp(argument, "-h") == 0 || strcmp(argument, "--version") == 0);
 }
 
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
@@ -525,22 +525,22 @@ bool option_at(size_t i, struct option_view *ret)
 	return true;
 }
 
-void options_help(struct buf *out, enum command_bits command)
-{
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct option_row *r = &rows[i];
+/* The options that --help shows. --help=all shows every option. */
+static const char *const usual_options[] = {"job-name", "request-cpu", "request-memory",
+	"input-bytes", "report", "quiet", "web.listen-address", "web.config.file", "history.path",
+	"sample.interval", "forward.url", "jobs.rules", "jobs.pod", "server.vendor", "server.type",
+	"catalogue.path", "log.level", "pid", "processes"};
 
-		if (!(r->commands & command))
-			continue;
-		buf_addf(out, "  --%s%s%s", r->name, r->placeholder ? "=" : "",
-			r->placeholder ? r->placeholder : "");
-		if (r->fallback && r->kind != KIND_FLAG)
-			buf_addf(out, "  (default %s)", r->fallback);
-		buf_addc(out, '\n');
-		line_wrap_add(out, r->help, 6);
-	}
-	if (!(command & COMMAND_WATCH))
-		return;
+static bool is_usual(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(usual_options); i++)
+		if (strcmp(usual_options[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void help_of_collectors(struct buf *out)
+{
 	buf_adds(out, "  --collector.NAME, --no-collector.NAME\n");
 	line_wrap_add(out, "Switches a collector on or off:", 6);
 	for (size_t i = 0; all_collectors[i]; i++) {
@@ -552,6 +552,31 @@ void options_help(struct buf *out, enum command_bits command)
 		line_wrap_add(out, buf_text(&line), 8);
 		buf_done(&line);
 	}
+}
+
+size_t options_help(struct buf *out, enum command_bits command, bool all)
+{
+	size_t left_out = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct option_row *r = &rows[i];
+
+		if (!(r->commands & command))
+			continue;
+		if (!all && !is_usual(r->name)) {
+			left_out++;
+			continue;
+		}
+		buf_addf(out, "  --%s%s%s", r->name, r->placeholder ? "=" : "",
+			r->placeholder ? r->placeholder : "");
+		if (r->fallback && r->kind != KIND_FLAG)
+			buf_addf(out, "  (default %s)", r->fallback);
+		buf_addc(out, '\n');
+		line_wrap_add(out, r->help, 6);
+	}
+	if (all && command & COMMAND_WATCH)
+		help_of_collectors(out);
+	return left_out;
 }
 
 void options_markdown(struct buf *out)

@@ -219,8 +219,10 @@ struct option_view {
 };
 bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the last option */
 
-/* Append the options of a command for --help, and all options as a Markdown table. */
-void options_help(struct buf *out, enum command_bits command);
+/* Appends the options of a command for --help: those that most people need, or all of them. Returns
+ * the number of options that were left out. */
+size_t options_help(struct buf *out, enum command_bits command, bool all);
+/* Appends all options as a Markdown table. */
 void options_markdown(struct buf *out);
 
 /* ---- variables of the environment ---- */

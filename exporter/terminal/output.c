@@ -6,8 +6,10 @@
 
 #include "collectors/base/mem.h"
 
-const char *const output_name[OUTPUTS] = {
-	[OUTPUT_JSON] = "json", [OUTPUT_TEXT] = "text", [OUTPUT_YAML] = "yaml", [OUTPUT_CSV] = "csv"};
+const char *const output_name[OUTPUTS] = {[OUTPUT_JSON] = "json",
+	[OUTPUT_TEXT] = "text",
+	[OUTPUT_YAML] = "yaml",
+	[OUTPUT_CSV] = "csv"};
 
 bool output_find(const char *name, enum output *ret)
 {
@@ -22,7 +24,8 @@ bool output_find(const char *name, enum output *ret)
 /* Appends a scalar as JSON, which is YAML as well. */
 static void add_json(struct buf *out, const json_t *v)
 {
-	AUTO(freep) char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
+	AUTO(freep)
+	char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
 
 	if (json_is_real(v))
 		buf_add_double(out, json_real_value(v));

@@ -59,7 +59,8 @@ void show_warnings(struct buf *out, const json_t *answer, const struct screen *s
 
 	json_array_foreach(all, i, one)
 	{
-		const char *severity = show_string(one, "severity"), *text = show_string(one, "text");
+		const char *severity = show_string(one, "severity"),
+			   *text = show_string(one, "text");
 		bool note = strcmp(severity, "info") == 0;
 
 		if (i == most) {

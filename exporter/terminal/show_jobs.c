@@ -36,7 +36,8 @@ static size_t outcome_at(const json_t *name)
 static void add_strip(struct grid *g, const json_t *all)
 {
 	char strip[OUTCOMES_SHOWN + 1];
-	size_t n = json_array_size(all), first = n > OUTCOMES_SHOWN ? n - OUTCOMES_SHOWN : 0, at = 0;
+	size_t n = json_array_size(all), first = n > OUTCOMES_SHOWN ? n - OUTCOMES_SHOWN : 0,
+	       at = 0;
 
 	for (size_t i = 0; i + (n - first) < OUTCOMES_SHOWN; i++)
 		strip[at++] = ' ';
@@ -68,9 +69,8 @@ static double most_of(const json_t *array)
 	const json_t *v;
 	size_t i;
 
-	json_array_foreach(array, i, v)
-		if (json_is_number(v))
-			most = fmax(most, json_number_value(v)); /* fmax ignores NaN */
+	json_array_foreach(array, i, v) if (json_is_number(v)) most =
+		fmax(most, json_number_value(v)); /* fmax ignores NaN */
 	return most;
 }
 
@@ -122,13 +122,13 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 	size_t i, n = json_array_size(jobs);
 
 	(void)explain;
-	json_array_foreach(jobs, i, job)
-		add_job(g, job, now);
+	json_array_foreach(jobs, i, job) add_job(g, job, now);
 	if (n)
 		grid_write(out, g, s);
-	buf_addf(out, n ? "\n%zu job%s. Runs: . ok, F failed, O out of memory, I interrupted, R running"
-			  ".\n" :
-			  "%zu job%s in the history.\n",
+	buf_addf(out,
+		n ? "\n%zu job%s. Runs: . ok, F failed, O out of memory, I interrupted, R running"
+		    ".\n" :
+		    "%zu job%s in the history.\n",
 		n, n == 1 ? "" : "s");
 	if (n)
 		show_next(out, s, "recommend", show_string(json_array_get(jobs, 0), "job_name"));

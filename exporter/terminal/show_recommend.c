@@ -170,8 +170,9 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 	figure_seconds(&b, show_number(best, "forecast_duration_seconds"));
 	add_line(out, s, "Duration", &b);
 	if (isnan(now))
-		buf_adds(out, "Current server unknown. Set --server.vendor and --server.type to see "
-			      "the saving.\n");
+		buf_adds(out,
+			"Current server unknown. Set --server.vendor and --server.type to see "
+			"the saving.\n");
 }
 
 static void add_paste(struct buf *out, const json_t *answer, const struct screen *s)

@@ -81,8 +81,8 @@ static void add_summary(struct buf *out, const json_t *runs)
 		failed += strcmp(outcome, "failed") == 0;
 		memory += strcmp(outcome, "oom_killed") == 0;
 	}
-	buf_addf(out, "\n%zu run%s: %zu ok, %zu failed, %zu out of memory.", n, n == 1 ? "" : "s", ok,
-		failed, memory);
+	buf_addf(out, "\n%zu run%s: %zu ok, %zu failed, %zu out of memory.", n, n == 1 ? "" : "s",
+		ok, failed, memory);
 }
 
 void show_runs(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
@@ -104,8 +104,8 @@ void show_runs(struct buf *out, const json_t *answer, const struct screen *s, bo
 	size_t i;
 
 	(void)explain;
-	json_array_foreach(runs, i, run)
-		bars = bars || !isnan(show_number(run, "requested_memory_bytes"));
+	json_array_foreach(runs, i, run) bars =
+		bars || !isnan(show_number(run, "requested_memory_bytes"));
 	json_array_foreach(runs, i, run)
 	{
 		figure_time(&b, show_string(run, "started_at"));

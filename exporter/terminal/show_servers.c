@@ -53,17 +53,15 @@ static bool any_gpu(const json_t *servers)
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(servers, i, one)
-		if (show_number(one, "gpu_count") > 0)
-			return true;
+	json_array_foreach(servers, i, one) if (show_number(one, "gpu_count") > 0) return true;
 	return false;
 }
 
 void show_servers(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
 {
-	static const struct grid_column with_gpus[] = {
-		{"    SERVER", false, 0, 24}, {"VENDOR", false, 2}, {"REGION", false, 3}, {"", false, 4},
-		{"VCPUS", true, 0}, {"MEMORY", true, 0}, {"GPUS", false, 1}, {"PRICE/HOUR", true, 0},
+	static const struct grid_column with_gpus[] = {{"    SERVER", false, 0, 24},
+		{"VENDOR", false, 2}, {"REGION", false, 3}, {"", false, 4}, {"VCPUS", true, 0},
+		{"MEMORY", true, 0}, {"GPUS", false, 1}, {"PRICE/HOUR", true, 0},
 		{"DURATION", true, 5}, {"COST/RUN", true, 0}, {"SAVES/RUN", true, 0}};
 	const json_t *servers = json_object_get(answer, "servers"), *one;
 	AUTO(grid_freep) struct grid *g = grid_new(with_gpus, ARRAY_LEN(with_gpus));
@@ -75,12 +73,12 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 	(void)any_gpu;
 	buf_addf(out, "%.0f servers fit. First: %s.\n\n", show_number(answer, "servers_fitting"),
 		show_string(first, "why"));
-	json_array_foreach(servers, i, one)
-		add_server(g, one, i + (size_t)page);
+	json_array_foreach(servers, i, one) add_server(g, one, i + (size_t)page);
 	if (first)
 		grid_write(out, g, s);
 	if (first)
-		buf_addf(out, "\nPrices in %s; catalogue %s of %s.\n", show_string(first, "currency"),
+		buf_addf(out, "\nPrices in %s; catalogue %s of %s.\n",
+			show_string(first, "currency"),
 			show_string(json_object_get(answer, "catalogue"), "source"),
 			show_string(json_object_get(answer, "catalogue"), "as_of"));
 	show_notes(out, answer, s);
@@ -88,9 +86,9 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 
 void show_benchmarks(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
 {
-	static const struct grid_column columns[] = {
-		{"BENCHMARK", false, 0, 24}, {"NAME", false, 1}, {"CATEGORY", false, 2},
-		{"UNIT", false, 3}, {"BETTER", false, 4}, {"SERVERS", true, 0}};
+	static const struct grid_column columns[] = {{"BENCHMARK", false, 0, 24},
+		{"NAME", false, 1}, {"CATEGORY", false, 2}, {"UNIT", false, 3},
+		{"BETTER", false, 4}, {"SERVERS", true, 0}};
 	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
 	const json_t *one;
 	size_t i;
@@ -105,7 +103,8 @@ void show_benchmarks(struct buf *out, const json_t *answer, const struct screen 
 		grid_add(g, STYLE_PLAIN, show_string(one, "category"));
 		grid_add(g, STYLE_PLAIN, show_string(one, "unit"));
 		grid_add(g, STYLE_PLAIN,
-			json_is_true(json_object_get(one, "higher_is_better")) ? "higher" : "lower");
+			json_is_true(json_object_get(one, "higher_is_better")) ? "higher" :
+										 "lower");
 		snprintf(servers, sizeof servers, "%.0f", show_number(one, "servers"));
 		grid_add(g, STYLE_PLAIN, servers);
 	}

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import struct
 import subprocess
 import tempfile
@@ -333,8 +334,31 @@ class Help(Case):
                     self.assertIn("--history.path", result.stdout)
                     self.assertTrue(all(len(line) <= 120 for line in result.stdout.splitlines()))
 
+    def test_help_shows_what_most_people_need_and_all_on_request(self):
+        for command, rare in (("serve", "--path.procfs"), ("run", "--run.cgroup"), ("recommend", "--exclude")):
+            short, full = self.command(command, "--help").stdout, self.command(command, "--help=all").stdout
+            self.assertNotIn(rare, short)
+            self.assertIn(rare, full)
+            self.assertRegex(short, r"\n\d+ more options: --help=all\n$")
+            self.assertNotIn("more options", full)
+            self.assertLess(len(short.splitlines()), 75)
+            self.assertIn("\nExamples:\n", short)
+            self.assertEqual(self.command("help", command).stdout, short)
+
+    def test_examples_are_commands_of_this_program(self):
+        """Each is read as written; only what it names may not be there."""
+        man = self.command("manual", "man").stdout
+        self.assertIn(".SH EXAMPLES", man)
+        for command in COMMANDS:
+            for line in re.findall(r"(?m)^  (rightsize-exporter .*)\n {6}", self.command("help", command).stdout):
+                arguments = shlex.split(line)[1:]
+                if arguments[0] in ("serve", "run", "rules"):
+                    continue
+                result = self.command(*arguments, f"--history.path={self.folder}/none.db")
+                self.assertIn(result.returncode, (0, 1), result.stderr)
+
     def test_without_a_command_lists_the_commands(self):
-        for arguments in (["--help"], ["-h"]):
+        for arguments in (["--help"], ["-h"], ["help"]):
             result = self.command(*arguments)
             self.assertEqual(result.returncode, 0)
             for command in COMMANDS:
@@ -343,6 +367,7 @@ class Help(Case):
     def test_version_names_program_and_number(self):
         result = self.command("--version")
         self.assertEqual(result.returncode, 0)
+        self.assertEqual(self.command("version").stdout, result.stdout)
         self.assertRegex(result.stdout, r"^rightsize-exporter, version \d+\.\d+\.\d+ \(branch: \S+, revision: \S+\)\n")
 
     def test_flags_win_over_the_environment(self):

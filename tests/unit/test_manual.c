@@ -119,6 +119,22 @@ static void bash_completes_commands_options_and_values(void **state)
 		holds(&page, "\t%s) words='--help%s", c->word, "");
 }
 
+static void other_shells_complete_the_same_words(void **state)
+{
+	AUTO(buf_done) struct buf zsh = BUF_MAX(1 << 20), fish = BUF_MAX(1 << 20);
+	struct option_view o;
+
+	manual_zsh(&zsh);
+	manual_fish(&fish);
+	assert_true(strncmp(buf_text(&zsh), "#compdef rightsize-exporter\n", 28) == 0);
+	holds(&zsh, "complete -F _rightsize_exporter %s%s", "rightsize-exporter", "");
+	for (size_t i = 0; option_at(i, &o); i++)
+		holds(&fish, " -l %s%s", o.name, " ");
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			holds(&fish, " -a %s -d%s", all_routes[i]->command, " ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +142,7 @@ int main(void)
 		cmocka_unit_test(no_text_is_taken_for_a_request_of_roff),
 		cmocka_unit_test(brackets_are_opened_before_they_are_closed),
 		cmocka_unit_test(bash_completes_commands_options_and_values),
+		cmocka_unit_test(other_shells_complete_the_same_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

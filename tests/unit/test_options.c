@@ -424,8 +424,17 @@ static void help_names_every_option_of_a_command_only(void **state)
 {
 	struct buf run = BUF_MAX(1 << 20), query = BUF_MAX(1 << 20);
 
-	options_help(&run, COMMAND_RUN);
-	options_help(&query, COMMAND_QUERY);
+	struct buf usual = BUF_MAX(1 << 20);
+
+	assert_int_equal(options_help(&run, COMMAND_RUN, true), 0);
+	options_help(&query, COMMAND_QUERY, true);
+	assert_true(options_help(&usual, COMMAND_RUN, false) > 20);
+	assert_non_null(strstr(buf_text(&usual), "--request-memory"));
+	assert_null(strstr(buf_text(&usual), "--path.procfs"));
+	assert_null(strstr(buf_text(&usual), "--collector."));
+	assert_non_null(strstr(buf_text(&run), "--path.procfs"));
+	assert_non_null(strstr(buf_text(&run), "--no-collector."));
+	buf_done(&usual);
 	assert_non_null(strstr(buf_text(&run), "--job-name=NAME"));
 	assert_null(strstr(buf_text(&query), "--sample.interval"));
 	assert_non_null(strstr(buf_text(&query), "--history.path"));

@@ -126,8 +126,8 @@ static void tables_fit_the_screen(void **state)
 {
 	static const struct grid_column columns[] = {
 		{"NAME", false, 0, 6}, {"N", true, 0}, {"HOST", false, 1}, {"RUN", false, 2}};
-	static const char *const cell[] = {"flow/step-of-a-name", "9", "alpha", "r1", "b\x1b[2J", "10",
-		"beta", "r2", NULL};
+	static const char *const cell[] = {
+		"flow/step-of-a-name", "9", "alpha", "r1", "b\x1b[2J", "10", "beta", "r2", NULL};
 	static const struct {
 		int width;
 		bool blocks;
@@ -188,11 +188,13 @@ static void colours_only_repeat_the_text(void **state)
 
 static void yaml_and_csv_keep_every_value(void **state)
 {
-	json_t *o = json_loads("{\"a\": {\"b\": [1, 0.1, \"x: y\", null, {\"c\": [], \"d\": {\"e\": true}}]},"
-			       " \"on\": \"no\", \"f\": {}}",
+	json_t *o = json_loads(
+		"{\"a\": {\"b\": [1, 0.1, \"x: y\", null, {\"c\": [], \"d\": {\"e\": true}}]},"
+		" \"on\": \"no\", \"f\": {}}",
 		0, NULL);
-	json_t *rows = json_loads("[{\"a\": 1, \"b\": \"x,\\\"y\\\"\"}, {\"b\": null, \"c\": [1, 2]}]", 0,
-		NULL);
+	json_t *rows =
+		json_loads("[{\"a\": 1, \"b\": \"x,\\\"y\\\"\"}, {\"b\": null, \"c\": [1, 2]}]", 0,
+			NULL);
 	struct buf b AUTO(buf_done) = BUF_MAX(4096);
 
 	output_yaml(&b, o);
@@ -223,8 +225,8 @@ static void answers_without_members_are_shown(void **state)
 		"{\"jobs\": [{}], \"runs\": [{}], \"servers\": [{}], \"benchmarks\": [{}],"
 		" \"warnings\": [{}], \"notes\": [\"x\"], \"over_runs\": {\"a\": null},"
 		" \"demand\": 1, \"paste\": []}"};
-	static const char *const commands[] = {
-		"jobs", "runs", "recommend", "servers", "stats", "benchmarks", "server", "overview"};
+	static const char *const commands[] = {"jobs", "runs", "recommend", "servers", "stats",
+		"benchmarks", "server", "overview"};
 
 	assert_null(show_find("report"));
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++)
