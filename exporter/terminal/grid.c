@@ -1,5 +1,6 @@
 #include "exporter/terminal/grid.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -24,6 +25,7 @@ struct grid *grid_new(const struct grid_column *columns, size_t n)
 {
 	struct grid *g = xcalloc(1, sizeof *g);
 
+	assert(n > 0);
 	g->columns = columns;
 	g->n_columns = n;
 	return g;
@@ -87,9 +89,11 @@ static struct grid_widths fit(const struct grid *g, int columns)
 
 	for (size_t i = 0; i < g->n_columns; i++)
 		w.of[i] = screen_width(g->columns[i].heading);
-	for (size_t i = 0; i < g->n; i++)
-		if (g->cell[i].width > w.of[i % g->n_columns])
-			w.of[i % g->n_columns] = g->cell[i].width;
+	for (size_t i = 0, column = 0; i < g->n; i++) {
+		if (g->cell[i].width > w.of[column])
+			w.of[column] = g->cell[i].width;
+		column = column + 1 < g->n_columns ? column + 1 : 0;
+	}
 
 	int full = w.of[0], least = g->columns[0].least;
 
@@ -166,14 +170,13 @@ void grid_write(struct buf *out, const struct grid *g, const struct screen *s)
 		write_cell(out, s, &heading, w.of[i], g->columns[i].right);
 	}
 	end_line(out);
-	for (size_t i = 0; i < g->n; i++) {
-		size_t column = i % g->n_columns;
-
+	for (size_t i = 0, column = 0; i < g->n; i++) {
 		if (w.of[column]) {
 			add_blanks(out, column ? GAP : 0);
 			write_cell(out, s, &g->cell[i], w.of[column], g->columns[column].right);
 		}
-		if (column + 1 == g->n_columns)
+		column = column + 1 < g->n_columns ? column + 1 : 0;
+		if (column == 0)
 			end_line(out);
 	}
 }

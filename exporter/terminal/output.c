@@ -132,7 +132,9 @@ void output_csv(struct buf *out, const json_t *array)
 	size_t i;
 
 	json_array_foreach(array, i, row)
+	{
 		json_object_update_missing(columns, (json_t *)(uintptr_t)row);
+	}
 	json_object_foreach(columns, key, unused)
 	{
 		(void)unused;

@@ -12,11 +12,12 @@
 const char *const screen_colour_name[COLOURS] = {
 	[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never"};
 
-static bool is_set(const char *name)
+/* Returns the value of a variable. "" = it is not set. */
+static const char *variable(const char *name)
 {
 	const char *value = getenv(name);
 
-	return value && *value;
+	return value ? value : "";
 }
 
 /* The first of these variables that is set decides, as setlocale(3) does. */
@@ -25,18 +26,16 @@ static bool locale_is_utf8(void)
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (is_set(names[i])) {
-			const char *value = getenv(names[i]);
-
-			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-		}
+		if (*variable(names[i]))
+			return strcasestr(variable(names[i]), "utf-8") ||
+			       strcasestr(variable(names[i]), "utf8");
 	return false;
 }
 
 static int columns_of(int fd)
 {
 	struct winsize size = {0};
-	const char *text = is_set("COLUMNS") ? getenv("COLUMNS") : "";
+	const char *text = variable("COLUMNS");
 	struct scan said = SCAN(text, strlen(text));
 	uint64_t n = 0;
 
@@ -51,8 +50,8 @@ static int columns_of(int fd)
 
 struct screen screen_of(int fd, enum screen_colour colour)
 {
-	const char *term = getenv("TERM");
-	bool can = isatty(fd) && !is_set("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+	const char *term = variable("TERM");
+	bool can = isatty(fd) && !*variable("NO_COLOR") && *term && strcmp(term, "dumb") != 0;
 
 	return (struct screen){
 		.columns = columns_of(fd),

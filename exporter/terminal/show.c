@@ -78,11 +78,10 @@ void show_warnings(struct buf *out, const json_t *answer, const struct screen *s
 
 void show_notes(struct buf *out, const json_t *answer, const struct screen *s)
 {
-	const json_t *one;
-	size_t i;
+	const json_t *all = json_object_get(answer, "notes");
 
-	json_array_foreach(json_object_get(answer, "notes"), i, one)
-		add_paragraph(out, s, STYLE_DIM, "Note: ", json_string_value(one));
+	for (size_t i = 0; i < json_array_size(all); i++)
+		add_paragraph(out, s, STYLE_DIM, "Note: ", show_text(json_array_get(all, i)));
 }
 
 /* Quotes a name for the shell where it has other characters than these. */

@@ -46,11 +46,14 @@ static inline double show_number(const json_t *o, const char *key)
 	return json_is_number(v) ? json_number_value(v) : (double)NAN;
 }
 
+static inline const char *show_text(const json_t *v)
+{
+	return json_is_string(v) ? json_string_value(v) : "";
+}
+
 static inline const char *show_string(const json_t *o, const char *key)
 {
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "";
+	return show_text(json_object_get(o, key));
 }
 
 #endif

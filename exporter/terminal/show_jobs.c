@@ -26,8 +26,7 @@ static size_t outcome_at(const json_t *name)
 {
 	size_t i = 0;
 
-	while (i + 1 < ARRAY_LEN(outcomes) && name &&
-		strcmp(outcomes[i].name, json_string_value(name)) != 0)
+	while (i + 1 < ARRAY_LEN(outcomes) && strcmp(outcomes[i].name, show_text(name)) != 0)
 		i++;
 	return i;
 }
@@ -66,11 +65,13 @@ static void add_last(struct grid *g, const json_t *job, double now)
 static double most_of(const json_t *array)
 {
 	double most = NAN;
-	const json_t *v;
-	size_t i;
 
-	json_array_foreach(array, i, v) if (json_is_number(v)) most =
-		fmax(most, json_number_value(v)); /* fmax ignores NaN */
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const json_t *v = json_array_get(array, i);
+
+		if (json_is_number(v))
+			most = fmax(most, json_number_value(v)); /* fmax ignores NaN */
+	}
 	return most;
 }
 
@@ -117,12 +118,13 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 		{"COST/RUN", true, 4},
 	};
 	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
-	const json_t *jobs = json_object_get(answer, "jobs"), *job;
+	const json_t *jobs = json_object_get(answer, "jobs");
 	double now = wall_seconds(now_read().wall);
-	size_t i, n = json_array_size(jobs);
+	size_t n = json_array_size(jobs);
 
 	(void)explain;
-	json_array_foreach(jobs, i, job) add_job(g, job, now);
+	for (size_t i = 0; i < n; i++)
+		add_job(g, json_array_get(jobs, i), now);
 	if (n)
 		grid_write(out, g, s);
 	buf_addf(out,

@@ -196,13 +196,11 @@ static void add_paste(struct buf *out, const json_t *answer, const struct screen
 
 static void add_reasons(struct buf *out, const json_t *answer, const struct screen *s)
 {
-	const json_t *one;
-	size_t i;
+	const json_t *all = json_object_get(answer, "explain");
 
 	buf_addc(out, '\n');
-	json_array_foreach(json_object_get(answer, "explain"), i, one)
-	{
-		screen_text(out, s, STYLE_PLAIN, json_string_value(one));
+	for (size_t i = 0; i < json_array_size(all); i++) {
+		screen_text(out, s, STYLE_PLAIN, show_text(json_array_get(all, i)));
 		buf_addc(out, '\n');
 	}
 }

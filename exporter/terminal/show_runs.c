@@ -104,8 +104,8 @@ void show_runs(struct buf *out, const json_t *answer, const struct screen *s, bo
 	size_t i;
 
 	(void)explain;
-	json_array_foreach(runs, i, run) bars =
-		bars || !isnan(show_number(run, "requested_memory_bytes"));
+	for (size_t k = 0; k < json_array_size(runs); k++)
+		bars = bars || show_number(json_array_get(runs, k), "requested_memory_bytes") > 0;
 	json_array_foreach(runs, i, run)
 	{
 		figure_time(&b, show_string(run, "started_at"));

@@ -48,32 +48,21 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 	grid_take(g, saving > 0 ? STYLE_GOOD : STYLE_PLAIN, &b);
 }
 
-static bool any_gpu(const json_t *servers)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(servers, i, one) if (show_number(one, "gpu_count") > 0) return true;
-	return false;
-}
-
 void show_servers(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
 {
 	static const struct grid_column with_gpus[] = {{"    SERVER", false, 0, 24},
 		{"VENDOR", false, 2}, {"REGION", false, 3}, {"", false, 4}, {"VCPUS", true, 0},
 		{"MEMORY", true, 0}, {"GPUS", false, 1}, {"PRICE/HOUR", true, 0},
 		{"DURATION", true, 5}, {"COST/RUN", true, 0}, {"SAVES/RUN", true, 0}};
-	const json_t *servers = json_object_get(answer, "servers"), *one;
+	const json_t *servers = json_object_get(answer, "servers");
 	AUTO(grid_freep) struct grid *g = grid_new(with_gpus, ARRAY_LEN(with_gpus));
 	const json_t *first = json_array_get(servers, 0);
-	double page = 1;
-	size_t i;
 
 	(void)explain;
-	(void)any_gpu;
 	buf_addf(out, "%.0f servers fit. First: %s.\n\n", show_number(answer, "servers_fitting"),
 		show_string(first, "why"));
-	json_array_foreach(servers, i, one) add_server(g, one, i + (size_t)page);
+	for (size_t i = 0; i < json_array_size(servers); i++)
+		add_server(g, json_array_get(servers, i), i + 1);
 	if (first)
 		grid_write(out, g, s);
 	if (first)
