@@ -1,9 +1,6 @@
 #include "exporter/terminal/show.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#include "collectors/base/mem.h"
 
 static const struct shown table[] = {
 	{"jobs", "overview", show_jobs, "jobs"},
@@ -23,95 +20,4 @@ const struct shown *show_find(const char *command)
 		if (strcmp(t->command, command) == 0)
 			return t;
 	return NULL;
-}
-
-/* Appends a paragraph that is wrapped to the screen, with its other lines indented by `indent`. */
-static void add_paragraph(struct buf *out, const struct screen *s, enum style style,
-	const char *head, const char *text)
-{
-	int indent = screen_width(head), column = indent;
-
-	screen_text(out, s, style, head);
-	for (const char *at = text; *at;) {
-		char word[512];
-		size_t n = strcspn(at, " ");
-
-		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
-			at);
-		if (column > indent && column + 1 + screen_width(word) > s->columns) {
-			buf_addf(out, "\n%*s", indent, "");
-			column = indent;
-		} else if (column > indent) {
-			buf_addc(out, ' ');
-			column++;
-		}
-		screen_text(out, s, STYLE_PLAIN, word);
-		column += screen_width(word);
-		at += n + strspn(at + n, " ");
-	}
-	buf_addc(out, '\n');
-}
-
-void show_warnings(struct buf *out, const json_t *answer, const struct screen *s, size_t most)
-{
-	const json_t *all = json_object_get(answer, "warnings"), *one;
-	size_t i;
-
-	json_array_foreach(all, i, one)
-	{
-		const char *severity = show_string(one, "severity"),
-			   *text = show_string(one, "text");
-		bool note = strcmp(severity, "info") == 0;
-
-		if (i == most) {
-			buf_addf(out, "%zu more: --format=json has them.\n",
-				json_array_size(all) - most);
-			break;
-		}
-		if (strcmp(severity, "critical") == 0)
-			add_paragraph(out, s, STYLE_BAD, "Critical: ", text);
-		else
-			add_paragraph(out, s, note ? STYLE_DIM : STYLE_WARN,
-				note ? "Note: " : "Warning: ", text);
-	}
-}
-
-void show_notes(struct buf *out, const json_t *answer, const struct screen *s)
-{
-	const json_t *all = json_object_get(answer, "notes");
-
-	for (size_t i = 0; i < json_array_size(all); i++)
-		add_paragraph(out, s, STYLE_DIM, "Note: ", show_text(json_array_get(all, i)));
-}
-
-/* Quotes a name for the shell where it has other characters than these. */
-static void add_shell_word(struct buf *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-./:@,+=";
-
-	if (*word && word[strspn(word, plain)] == '\0') {
-		buf_adds(out, word);
-		return;
-	}
-	buf_addc(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, *word);
-	buf_addc(out, '\'');
-}
-
-void show_next(struct buf *out, const struct screen *s, const char *words, const char *job_name)
-{
-	struct buf line AUTO(buf_done) = BUF_MAX(4096);
-
-	buf_addf(&line, "Next: rightsize-exporter %s", words);
-	if (*job_name) {
-		buf_adds(&line, " --job-name=");
-		add_shell_word(&line, job_name);
-	}
-	screen_text(out, s, STYLE_DIM, buf_text(&line));
-	buf_addc(out, '\n');
 }

@@ -5,6 +5,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
+#include "exporter/terminal/members.h"
+#include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
 #define OUTCOMES_SHOWN 12
@@ -26,7 +28,7 @@ static size_t outcome_at(const json_t *name)
 {
 	size_t i = 0;
 
-	while (i + 1 < ARRAY_LEN(outcomes) && strcmp(outcomes[i].name, show_text(name)) != 0)
+	while (i + 1 < ARRAY_LEN(outcomes) && strcmp(outcomes[i].name, member_as_text(name)) != 0)
 		i++;
 	return i;
 }
@@ -50,7 +52,7 @@ static void add_last(struct grid *g, const json_t *job, double now)
 {
 	const json_t *all = json_object_get(job, "outcomes");
 	size_t n = json_array_size(all), last = outcome_at(n ? json_array_get(all, n - 1) : NULL);
-	double ago = now - figure_time_seconds(show_string(job, "last_started_at"));
+	double ago = now - figure_time_seconds(member_text(job, "last_started_at"));
 	struct buf text AUTO(buf_done) = BUF_MAX(256);
 
 	buf_adds(&text, outcomes[last].word);
@@ -86,22 +88,22 @@ static double last_of(const json_t *array)
 static void add_job(struct grid *g, const json_t *job, double now)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
-	double waste = show_number(job, "waste");
+	double waste = member_number(job, "waste");
 
-	grid_add(g, STYLE_PLAIN, show_string(job, "job_name"));
+	grid_add(g, STYLE_PLAIN, member_text(job, "job_name"));
 	add_strip(g, json_object_get(job, "outcomes"));
 	add_last(g, job, now);
 	figure_seconds(&b, last_of(json_object_get(job, "duration_seconds")));
 	grid_take(g, STYLE_PLAIN, &b);
 	figure_bytes_of(&b, most_of(json_object_get(job, "memory_peak_bytes")),
-		show_number(job, "requested_memory_bytes"));
+		member_number(job, "requested_memory_bytes"));
 	grid_take(g, STYLE_PLAIN, &b);
 	if (!isnan(waste))
 		figure_percent(&b, waste);
 	grid_take(g, STYLE_PLAIN, &b);
-	if (!isnan(show_number(job, "cost"))) {
-		figure_number(&b, show_number(job, "cost"));
-		buf_addf(&b, " %s", show_string(job, "currency"));
+	if (!isnan(member_number(job, "cost"))) {
+		figure_number(&b, member_number(job, "cost"));
+		buf_addf(&b, " %s", member_text(job, "currency"));
 	}
 	grid_take(g, STYLE_PLAIN, &b);
 }
@@ -133,7 +135,8 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 		    "%zu job%s in the history.\n",
 		n, n == 1 ? "" : "s");
 	if (n)
-		show_next(out, s, "recommend", show_string(json_array_get(jobs, 0), "job_name"));
+		paragraphs_next(out, s, "recommend",
+			member_text(json_array_get(jobs, 0), "job_name"));
 	else
 		buf_adds(out, "Record one: rightsize-exporter run --job-name=NAME -- COMMAND\n");
 }

@@ -5,6 +5,8 @@
 #include "collectors/base/units.h"
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
+#include "exporter/terminal/members.h"
+#include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
 #define BAR_COLUMNS   16
@@ -57,17 +59,17 @@ static void add_table(struct buf *out, const json_t *answer, const struct screen
 		     *requested = json_object_get(answer, "requested"),
 		     *ask = json_object_get(answer, "resources"),
 		     *demand = json_object_get(answer, "demand");
-	double gpus = show_number(demand, "gpus");
+	double gpus = member_number(demand, "gpus");
 
-	add_resource(g, s, "CPU", show_number(used, "cpu_cores"),
-		show_number(requested, "cpu_cores"), show_number(ask, "cpu"), add_cores);
-	add_resource(g, s, "Memory", show_number(used, "memory_bytes"),
-		show_number(requested, "memory_bytes"), show_number(ask, "memory") * MIB,
+	add_resource(g, s, "CPU", member_number(used, "cpu_cores"),
+		member_number(requested, "cpu_cores"), member_number(ask, "cpu"), add_cores);
+	add_resource(g, s, "Memory", member_number(used, "memory_bytes"),
+		member_number(requested, "memory_bytes"), member_number(ask, "memory") * MIB,
 		figure_bytes);
 	if (gpus > 0) {
-		add_resource(g, s, "GPU", show_number(used, "gpus"), NAN, gpus, figure_short);
-		add_resource(g, s, "GPU memory", show_number(used, "vram_bytes"), NAN,
-			show_number(demand, "vram_bytes"), figure_bytes);
+		add_resource(g, s, "GPU", member_number(used, "gpus"), NAN, gpus, figure_short);
+		add_resource(g, s, "GPU memory", member_number(used, "vram_bytes"), NAN,
+			member_number(demand, "vram_bytes"), figure_bytes);
 	}
 	grid_write(out, g, s);
 }
@@ -92,9 +94,9 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 {
 	const json_t *ask = json_object_get(answer, "resources"),
 		     *memory = json_object_get(answer, "memory");
-	double runs = show_number(json_object_get(answer, "based_on"), "runs"),
-	       cores = show_number(ask, "cpu"), bytes = show_number(ask, "memory") * MIB,
-	       peak = show_number(json_object_get(answer, "used"), "memory_bytes");
+	double runs = member_number(json_object_get(answer, "based_on"), "runs"),
+	       cores = member_number(ask, "cpu"), bytes = member_number(ask, "memory") * MIB,
+	       peak = member_number(json_object_get(answer, "used"), "memory_bytes");
 	struct buf b AUTO(buf_done) = BUF_MAX(512);
 
 	buf_adds(&b, "Request ");
@@ -110,7 +112,7 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 		buf_adds(out, " peaked at ");
 		figure_bytes(out, peak);
 		buf_adds(out, runs > 1 ? " at most" : "");
-		add_chance(out, show_number(memory, "too_small_probability"));
+		add_chance(out, member_number(memory, "too_small_probability"));
 	}
 	buf_adds(out, ".\n\n");
 }
@@ -118,11 +120,11 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 /* "m6i.xlarge, aws us-east-1, spot" */
 static void add_server_name(struct buf *out, const json_t *server)
 {
-	const char *region = show_string(server, "region"),
-		   *allocation = show_string(server, "allocation");
+	const char *region = member_text(server, "region"),
+		   *allocation = member_text(server, "allocation");
 
-	buf_addf(out, "%s, %s%s%s%s%s", show_string(server, "api_reference"),
-		show_string(server, "vendor_id"), *region ? " " : "", region,
+	buf_addf(out, "%s, %s%s%s%s%s", member_text(server, "api_reference"),
+		member_text(server, "vendor_id"), *region ? " " : "", region,
 		*allocation ? ", " : "",
 		strcmp(allocation, "ondemand") == 0 ? "on-demand" : allocation);
 }
@@ -140,7 +142,8 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 {
 	const json_t *best = json_array_get(json_object_get(answer, "servers"), 0),
 		     *today = json_object_get(answer, "today");
-	double now = show_number(today, "cost_per_run"), then = show_number(best, "forecast_cost");
+	double now = member_number(today, "cost_per_run"),
+	       then = member_number(best, "forecast_cost");
 	struct buf b AUTO(buf_done) = BUF_MAX(1024);
 
 	buf_addc(out, '\n');
@@ -153,12 +156,12 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 		buf_adds(&b, " -> ");
 	}
 	if (isnan(then)) {
-		figure_number(&b, show_number(best, "price"));
-		buf_addf(&b, " %s", show_string(best, "currency"));
+		figure_number(&b, member_number(best, "price"));
+		buf_addf(&b, " %s", member_text(best, "currency"));
 		add_line(out, s, "Cost an hour", &b);
 	} else {
 		figure_number(&b, then);
-		buf_addf(&b, " %s", show_string(best, "currency"));
+		buf_addf(&b, " %s", member_text(best, "currency"));
 		if (now > 0 && then < now) {
 			buf_adds(&b, ", saves ");
 			figure_percent(&b, 1 - then / now);
@@ -167,7 +170,7 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 	}
 	add_server_name(&b, best);
 	add_line(out, s, isnan(now) ? "Best server" : "Server", &b);
-	figure_seconds(&b, show_number(best, "forecast_duration_seconds"));
+	figure_seconds(&b, member_number(best, "forecast_duration_seconds"));
 	add_line(out, s, "Duration", &b);
 	if (isnan(now))
 		buf_adds(out,
@@ -178,7 +181,7 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 static void add_paste(struct buf *out, const json_t *answer, const struct screen *s)
 {
 	const json_t *paste = json_object_get(answer, "paste");
-	const char *format = show_string(paste, "format"), *text = show_string(paste, "text");
+	const char *format = member_text(paste, "format"), *text = member_text(paste, "text");
 
 	if (!*text)
 		return;
@@ -200,7 +203,7 @@ static void add_reasons(struct buf *out, const json_t *answer, const struct scre
 
 	buf_addc(out, '\n');
 	for (size_t i = 0; i < json_array_size(all); i++) {
-		screen_text(out, s, STYLE_PLAIN, show_text(json_array_get(all, i)));
+		screen_text(out, s, STYLE_PLAIN, member_as_text(json_array_get(all, i)));
 		buf_addc(out, '\n');
 	}
 }
@@ -212,7 +215,7 @@ void show_recommend(struct buf *out, const json_t *answer, const struct screen *
 	add_servers(out, answer, s);
 	if (json_array_size(json_object_get(answer, "warnings"))) {
 		buf_addc(out, '\n');
-		show_warnings(out, answer, s, WARNINGS_MOST);
+		paragraphs_warnings(out, answer, s, WARNINGS_MOST);
 	}
 	add_paste(out, answer, s);
 	if (explain)

@@ -5,6 +5,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
+#include "exporter/terminal/members.h"
+#include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
 #define BAR_COLUMNS 8
@@ -23,8 +25,8 @@ static void add_outcome(struct grid *g, const json_t *run)
 		{"running", "running", STYLE_GOOD},
 		{"unknown", "unknown", STYLE_PLAIN},
 	};
-	const char *name = show_string(run, "outcome");
-	double code = show_number(run, "exit_code"), by = show_number(run, "exit_signal");
+	const char *name = member_text(run, "outcome");
+	double code = member_number(run, "exit_code"), by = member_number(run, "exit_signal");
 	struct buf text AUTO(buf_done) = BUF_MAX(128);
 	size_t i = 0;
 
@@ -41,10 +43,10 @@ static void add_outcome(struct grid *g, const json_t *run)
 /* Writes used/requested. Without a request, only what was used. */
 static void add_cpu(struct grid *g, const json_t *run)
 {
-	double requested = show_number(run, "requested_cpu_cores");
+	double requested = member_number(run, "requested_cpu_cores");
 	struct buf b AUTO(buf_done) = BUF_MAX(128);
 
-	figure_number(&b, show_number(run, "cpu_cores_mean"));
+	figure_number(&b, member_number(run, "cpu_cores_mean"));
 	if (!isnan(requested)) {
 		buf_addc(&b, '/');
 		figure_short(&b, requested);
@@ -54,8 +56,8 @@ static void add_cpu(struct grid *g, const json_t *run)
 
 static void add_memory(struct grid *g, const json_t *run, const struct screen *s, bool bars)
 {
-	double peak = show_number(run, "memory_peak_bytes"),
-	       requested = show_number(run, "requested_memory_bytes");
+	double peak = member_number(run, "memory_peak_bytes"),
+	       requested = member_number(run, "requested_memory_bytes");
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
 	if (isnan(requested))
@@ -75,7 +77,7 @@ static void add_summary(struct buf *out, const json_t *runs)
 
 	json_array_foreach(runs, i, run)
 	{
-		const char *outcome = show_string(run, "outcome");
+		const char *outcome = member_text(run, "outcome");
 
 		ok += strcmp(outcome, "succeeded") == 0;
 		failed += strcmp(outcome, "failed") == 0;
@@ -105,21 +107,21 @@ void show_runs(struct buf *out, const json_t *answer, const struct screen *s, bo
 
 	(void)explain;
 	for (size_t k = 0; k < json_array_size(runs); k++)
-		bars = bars || show_number(json_array_get(runs, k), "requested_memory_bytes") > 0;
+		bars = bars || member_number(json_array_get(runs, k), "requested_memory_bytes") > 0;
 	json_array_foreach(runs, i, run)
 	{
-		figure_time(&b, show_string(run, "started_at"));
+		figure_time(&b, member_text(run, "started_at"));
 		grid_take(g, STYLE_PLAIN, &b);
 		add_outcome(g, run);
-		figure_seconds(&b, show_number(run, "duration_seconds"));
+		figure_seconds(&b, member_number(run, "duration_seconds"));
 		grid_take(g, STYLE_PLAIN, &b);
 		add_cpu(g, run);
 		add_memory(g, run, s, bars);
-		grid_add(g, STYLE_PLAIN, show_string(run, "host"));
-		grid_add(g, STYLE_PLAIN, show_string(run, "run_id"));
+		grid_add(g, STYLE_PLAIN, member_text(run, "host"));
+		grid_add(g, STYLE_PLAIN, member_text(run, "run_id"));
 	}
 	grid_write(out, g, s);
 	add_summary(out, runs);
 	buf_adds(out, bars ? " Bars: peak as a share of the request.\n" : "\n");
-	show_next(out, s, "recommend", show_string(answer, "job_name"));
+	paragraphs_next(out, s, "recommend", member_text(answer, "job_name"));
 }

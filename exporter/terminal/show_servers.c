@@ -6,6 +6,8 @@
 #include "collectors/base/units.h"
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
+#include "exporter/terminal/members.h"
+#include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
 static void add_amount(struct grid *g, double v)
@@ -19,30 +21,30 @@ static void add_amount(struct grid *g, double v)
 
 static void add_server(struct grid *g, const json_t *server, size_t rank)
 {
-	const char *region = show_string(server, "region"),
-		   *allocation = show_string(server, "allocation");
-	double saving = show_number(server, "saving"), gpus = show_number(server, "gpu_count");
+	const char *region = member_text(server, "region"),
+		   *allocation = member_text(server, "allocation");
+	double saving = member_number(server, "saving"), gpus = member_number(server, "gpu_count");
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	buf_addf(&b, "%2zu  %s", rank, show_string(server, "api_reference"));
+	buf_addf(&b, "%2zu  %s", rank, member_text(server, "api_reference"));
 	grid_take(g, STYLE_PLAIN, &b);
-	grid_add(g, STYLE_PLAIN, show_string(server, "vendor_id"));
-	grid_add(g, STYLE_PLAIN, *region ? region : show_string(server, "region_id"));
+	grid_add(g, STYLE_PLAIN, member_text(server, "vendor_id"));
+	grid_add(g, STYLE_PLAIN, *region ? region : member_text(server, "region_id"));
 	grid_add(g, STYLE_PLAIN, strcmp(allocation, "ondemand") == 0 ? "" : allocation);
-	figure_short(&b, show_number(server, "vcpus"));
+	figure_short(&b, member_number(server, "vcpus"));
 	grid_take(g, STYLE_PLAIN, &b);
-	figure_bytes(&b, show_number(server, "memory_amount") * MIB);
+	figure_bytes(&b, member_number(server, "memory_amount") * MIB);
 	grid_take(g, STYLE_PLAIN, &b);
 	if (gpus > 0) {
 		figure_short(&b, gpus);
-		buf_addf(&b, " %s", show_string(server, "gpu_model"));
+		buf_addf(&b, " %s", member_text(server, "gpu_model"));
 	}
 	grid_take(g, STYLE_PLAIN, &b);
-	add_amount(g, show_number(server, "price"));
-	if (!isnan(show_number(server, "forecast_duration_seconds")))
-		figure_seconds(&b, show_number(server, "forecast_duration_seconds"));
+	add_amount(g, member_number(server, "price"));
+	if (!isnan(member_number(server, "forecast_duration_seconds")))
+		figure_seconds(&b, member_number(server, "forecast_duration_seconds"));
 	grid_take(g, STYLE_PLAIN, &b);
-	add_amount(g, show_number(server, "forecast_cost"));
+	add_amount(g, member_number(server, "forecast_cost"));
 	if (!isnan(saving))
 		figure_number(&b, saving);
 	grid_take(g, saving > 0 ? STYLE_GOOD : STYLE_PLAIN, &b);
@@ -59,18 +61,18 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 	const json_t *first = json_array_get(servers, 0);
 
 	(void)explain;
-	buf_addf(out, "%.0f servers fit. First: %s.\n\n", show_number(answer, "servers_fitting"),
-		show_string(first, "why"));
+	buf_addf(out, "%.0f servers fit. First: %s.\n\n", member_number(answer, "servers_fitting"),
+		member_text(first, "why"));
 	for (size_t i = 0; i < json_array_size(servers); i++)
 		add_server(g, json_array_get(servers, i), i + 1);
 	if (first)
 		grid_write(out, g, s);
 	if (first)
 		buf_addf(out, "\nPrices in %s; catalogue %s of %s.\n",
-			show_string(first, "currency"),
-			show_string(json_object_get(answer, "catalogue"), "source"),
-			show_string(json_object_get(answer, "catalogue"), "as_of"));
-	show_notes(out, answer, s);
+			member_text(first, "currency"),
+			member_text(json_object_get(answer, "catalogue"), "source"),
+			member_text(json_object_get(answer, "catalogue"), "as_of"));
+	paragraphs_notes(out, answer, s);
 }
 
 void show_benchmarks(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
@@ -87,14 +89,14 @@ void show_benchmarks(struct buf *out, const json_t *answer, const struct screen 
 	{
 		char servers[32];
 
-		grid_add(g, STYLE_PLAIN, show_string(one, "benchmark_id"));
-		grid_add(g, STYLE_PLAIN, show_string(one, "name"));
-		grid_add(g, STYLE_PLAIN, show_string(one, "category"));
-		grid_add(g, STYLE_PLAIN, show_string(one, "unit"));
+		grid_add(g, STYLE_PLAIN, member_text(one, "benchmark_id"));
+		grid_add(g, STYLE_PLAIN, member_text(one, "name"));
+		grid_add(g, STYLE_PLAIN, member_text(one, "category"));
+		grid_add(g, STYLE_PLAIN, member_text(one, "unit"));
 		grid_add(g, STYLE_PLAIN,
 			json_is_true(json_object_get(one, "higher_is_better")) ? "higher" :
 										 "lower");
-		snprintf(servers, sizeof servers, "%.0f", show_number(one, "servers"));
+		snprintf(servers, sizeof servers, "%.0f", member_number(one, "servers"));
 		grid_add(g, STYLE_PLAIN, servers);
 	}
 	grid_write(out, g, s);
@@ -110,13 +112,13 @@ void show_server(struct buf *out, const json_t *answer, const struct screen *s, 
 
 	(void)explain;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *value = show_string(answer, rows[i].key);
+		const char *value = member_text(answer, rows[i].key);
 
 		buf_addf(out, "%-10s  ", rows[i].name);
 		screen_text(out, s, STYLE_PLAIN, *value ? value : "?");
 		buf_addc(out, '\n');
 	}
-	if (!*show_string(answer, "instance_type"))
+	if (!*member_text(answer, "instance_type"))
 		buf_adds(out, "Set --server.vendor and --server.type, and answers can compare with "
 			      "this server.\n");
 }

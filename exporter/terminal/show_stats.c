@@ -5,6 +5,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
+#include "exporter/terminal/members.h"
+#include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
 /* The end of a key names its unit. */
@@ -45,7 +47,7 @@ static void add_name(struct grid *g, const char *key, size_t unit)
 static void add_amount(struct grid *g, const json_t *of, const char *key, size_t unit)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(64);
-	double v = show_number(of, key);
+	double v = member_number(of, key);
 
 	if (!isnan(v)) {
 		units[unit].add(&b, v);
@@ -65,19 +67,19 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 	json_t *of, *over = json_object_get(answer, "over_runs");
 
 	(void)explain;
-	buf_addf(out, "%.0f runs of ", show_number(answer, "runs_analyzed"));
-	screen_text(out, s, STYLE_BOLD, show_string(answer, "job_name"));
+	buf_addf(out, "%.0f runs of ", member_number(answer, "runs_analyzed"));
+	screen_text(out, s, STYLE_BOLD, member_text(answer, "job_name"));
 	buf_adds(out, ", from ");
-	figure_time(out, show_string(answer, "first_started_at"));
+	figure_time(out, member_text(answer, "first_started_at"));
 	buf_adds(out, " to ");
-	figure_time(out, show_string(answer, "last_started_at"));
+	figure_time(out, member_text(answer, "last_started_at"));
 	buf_adds(out, ".\n\n");
 	json_object_foreach(over, key, of)
 	{
 		size_t unit = unit_of(key);
 
 		/* An amount that was never more than 0 tells nothing. */
-		if (!(show_number(of, "max") > 0))
+		if (!(member_number(of, "max") > 0))
 			continue;
 		add_name(g, key, unit);
 		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -85,6 +87,6 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 	}
 	grid_write(out, g, s);
 	buf_addc(out, '\n');
-	show_warnings(out, answer, s, 3);
-	show_next(out, s, "recommend", show_string(answer, "job_name"));
+	paragraphs_warnings(out, answer, s, 3);
+	paragraphs_next(out, s, "recommend", member_text(answer, "job_name"));
 }

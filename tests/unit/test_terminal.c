@@ -12,6 +12,7 @@
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
 #include "exporter/terminal/output.h"
+#include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
 static const struct screen plain = {80, false, false};
@@ -244,8 +245,8 @@ static void the_next_command_can_be_pasted(void **state)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	show_next(&b, &plain, "recommend", "etl/load");
-	show_next(&b, &plain, "recommend", "it's $HOME");
+	paragraphs_next(&b, &plain, "recommend", "etl/load");
+	paragraphs_next(&b, &plain, "recommend", "it's $HOME");
 	assert_string_equal(buf_text(&b),
 		"Next: rightsize-exporter recommend --job-name=etl/load\n"
 		"Next: rightsize-exporter recommend --job-name='it'\\''s $HOME'\n");

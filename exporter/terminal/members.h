@@ -1,0 +1,27 @@
+/* Reads members of an answer, which may lack them. */
+#ifndef EXPORTER_TERMINAL_MEMBERS_H
+#define EXPORTER_TERMINAL_MEMBERS_H
+
+#include <math.h>
+
+#include <jansson.h>
+
+/* Member of an object. NaN or "" = it is absent, null or of another type. */
+static inline double member_number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+static inline const char *member_as_text(const json_t *v)
+{
+	return json_is_string(v) ? json_string_value(v) : "";
+}
+
+static inline const char *member_text(const json_t *o, const char *key)
+{
+	return member_as_text(json_object_get(o, key));
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* Sentences below a table, wrapped to the screen. */
+#ifndef EXPORTER_TERMINAL_PARAGRAPHS_H
+#define EXPORTER_TERMINAL_PARAGRAPHS_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "collectors/base/buf.h"
+#include "exporter/terminal/screen.h"
+
+/* Appends the warnings of an answer, one paragraph each, at most `most` of them. */
+void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s,
+	size_t most);
+/* Appends the notes of an answer about servers. */
+void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
+/* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". */
+void paragraphs_next(struct buf *out, const struct screen *s, const char *words,
+	const char *job_name);
+
+#endif
