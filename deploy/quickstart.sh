@@ -2,15 +2,21 @@
 # From a fresh Debian 12 to a recommendation: installs the packages, builds a release, runs a real job
 # three times, and asks the exporter what it learned.
 #
-# Usage: deploy/quickstart.sh        (as root, or with sudo installed; may be run again and again)
+# Usage: deploy/quickstart.sh [--install | --uninstall]     (as root, or with sudo; may be run again and again)
 #
-# Everything it makes lies below build/. Nothing is left running.
+# Without --install, everything that it makes lies below build/. With it, the program, its man page and its
+# completions go to /usr/local, and the runs to the history that the program uses by itself. --uninstall removes
+# what --install put there; the history stays. Nothing is left running.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
 exporter=build/release/exporter/rightsize-exporter
 folder=build/quickstart
 history=$folder/history.db
+prefix=/usr/local
+# The list of installed files, which --uninstall reads. It is installed as well.
+manifest=$prefix/share/doc/rightsize-exporter/installed-files
+install=''
 job_name=quickstart/words
 runs=3
 server=''
@@ -44,7 +50,7 @@ trap finish EXIT
 # The server says on stderr where it listens: port 0 takes a free port.
 start_server() {
 	local log=$folder/serve.log
-	"$exporter" serve --web.listen-address=127.0.0.1:0 --history.path="$history" 2>"$log" &
+	"$exporter" serve --web.listen-address=127.0.0.1:0 ${history:+"--history.path=$history"} 2>"$log" &
 	server=$!
 	for _ in $(seq 100); do
 		url=$(sed -nE 's/.*listening.*address="?([0-9.]+:[0-9]+).*/http:\/\/\1/p' "$log" | head -n 1)
@@ -75,9 +81,10 @@ write_job() {
 
 # The server follows the history with a delay of up to a second.
 wait_for_runs() {
-	local counted="rightsize_job_runs_total{job_name=\"$job_name\",outcome=\"succeeded\"} $runs"
+	local counted="rightsize_job_runs_total{job_name=\"$job_name\",outcome=\"succeeded\"}"
 	for _ in $(seq 100); do
-		if curl -fsS "$url/metrics" | grep -F "$counted" >/dev/null; then return 0; fi
+		if curl -fsS "$url/metrics" | awk -v runs="$runs" -v name="$counted" \
+			'$1 == name && $2 >= runs { found = 1 } END { exit !found }'; then return 0; fi
 		sleep 0.1
 	done
 	fail "the server did not count $runs successful runs; its log: $(cat "$folder/serve.log")"
@@ -97,16 +104,51 @@ ask_long() {
 	printf '... %s lines in all, in %s\n' "$(wc -l <"$2")" "$2"
 }
 
+as_root() {
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+uninstall() {
+	[ -e "$manifest" ] || fail "nothing to remove: $manifest is missing"
+	as_root xargs -d '\n' rm -f -- <"$manifest"
+	as_root rm -f "$manifest"
+	as_root rmdir --ignore-fail-on-non-empty "$(dirname "$manifest")"
+	printf 'Removed. The history stays: remove its folder to forget all runs.\n'
+}
+
+install_release() {
+	as_root cmake --install build/release --prefix "$prefix"
+	as_root mkdir -p "$(dirname "$manifest")"
+	as_root cp build/release/install_manifest.txt "$manifest"
+	exporter=$prefix/bin/rightsize-exporter
+}
+
+case ${1-} in
+'') ;;
+--install) install=yes ;;
+--uninstall)
+	uninstall
+	exit 0
+	;;
+*) fail "\"$1\" is not accepted: give --install, --uninstall, or nothing" ;;
+esac
+
 say "1/5 Installing what is missing to build and to ask"
 deploy/packages.sh build try
 
 say "2/5 Building a release in build/release"
-cmake --preset release
+cmake --preset release ${install:+-DINSTALL_SERVICE=OFF}
 cmake --build --preset release
+[ -z "$install" ] || install_release
 "$exporter" --version
 
-say "3/5 Starting the server on a free port, with a fresh history: $history"
 rm -rf "$folder"
+if [ -n "$install" ]; then
+	history=''
+	say "3/5 Starting the server on a free port, with the usual history"
+else
+	say "3/5 Starting the server on a free port, with a fresh history: $history"
+fi
 mkdir -p "$folder/job"
 start_server
 printf 'It serves on %s\n' "$url"
@@ -116,7 +158,7 @@ write_job
 for n in $(seq "$runs"); do
 	printf '\n$ rightsize-exporter run --job-name=%s -- %s/words.sh   # %s of %s\n' \
 		"$job_name" "$folder" "$n" "$runs"
-	"$exporter" run --job-name="$job_name" --history.path="$history" -- \
+	"$exporter" run --job-name="$job_name" ${history:+"--history.path=$history"} -- \
 		"$folder/words.sh" "$folder/job" || fail "the job failed"
 done
 wait_for_runs
@@ -125,9 +167,10 @@ say "5/5 What the exporter learned"
 printf '\n$ curl %s | grep %s\n' "'$url/metrics'" "'job_name=\"$job_name\"'"
 curl -fsS "$url/metrics" | grep -F "job_name=\"$job_name\"" || fail "/metrics says nothing about the job"
 ask_long "$url/stats?job_name=$job_name" "$folder/stats.json"
-ask "$url/recommend?job_name=$job_name&limit=2"
-ask "$url/recommend?job_name=$job_name&format=metaflow"
+ask "$url/recommend?job_name=$job_name&limit=1"
 
 stop_server
-say "Done. The server is stopped. The history stays, and answers without a server, too:"
-printf '%s recommend --job-name=%s --history.path=%s\n' "$exporter" "$job_name" "$history"
+say "Done. The server is stopped. The history answers without it, too:"
+[ -z "$install" ] || exporter=rightsize-exporter
+printf '$ %s recommend --job-name=%s%s\n\n' "$exporter" "$job_name" "${history:+ --history.path=$history}"
+"$exporter" recommend --job-name="$job_name" ${history:+"--history.path=$history"} --format=text
