@@ -15,7 +15,8 @@ const JOB_FILTERS = [
 ];
 
 /* The warnings of a job's recommendation, without mere notes. The server finds them in the background. */
-const warningsOf = job => (job.warnings || []).filter(w => w.severity !== "info");
+const warningsOf = job => job.warnings.filter(w => w.severity !== "info");
+const isSized = job => !job.warnings.some(w => w.code === "not_sized");
 
 /* Cost and waste are columns only where something is known of them. */
 function jobColumns(jobs) {
@@ -37,7 +38,7 @@ function jobColumns(jobs) {
 		jobs.some(j => isKnown(j.waste)) && {title: "Unused", number: true, value: j => j.waste,
 			cell: j => isKnown(j.waste) ? h("span", {class: "trend", title: "Of what was asked for: cores on average, memory at its peak"},
 				shareBar(j.waste, j.waste > 0.5 ? "warn" : ""), h("span", null, percent(j.waste))) : UNKNOWN},
-		{title: "Warnings", number: true, wide: true, value: j => j.warnings && warningsOf(j).length,
+		{title: "Warnings", number: true, wide: true, value: j => isSized(j) ? warningsOf(j).length : null,
 			cell: j => warningsOf(j).length > 0 && [severityBadge(warningsOf(j)[0].severity), " ", count(warningsOf(j).length)]},
 	].filter(Boolean);
 }

@@ -221,21 +221,11 @@ void sizing_json_put_warnings(json_t *o, const struct warnings *w)
 	json_put(o, "warnings", warnings_json(w));
 }
 
-void sizing_json_put_codes(json_t *o, const uint32_t *codes)
+void sizing_json_put_codes(json_t *o, uint32_t codes)
 {
-	AUTO(arena_done) struct arena arena = {0};
-	struct warnings w = {0};
-	json_t *all;
+	struct warnings w = warnings_from_codes(codes);
+	json_t *all = json_array();
 
-	if (!codes) {
-		json_put(o, "apply", json_null());
-		json_put(o, "warnings", json_null());
-		return;
-	}
-	for (unsigned i = 0; i < WARNING_CODES; i++)
-		if (*codes & 1u << i)
-			warnings_add(&w, &arena, (enum warning_code)i, 0, "%s", "");
-	all = json_array();
 	for (size_t i = 0; i < w.n; i++)
 		json_push(all, warning_json(w.at[i].code));
 	json_put(o, "apply", apply_json(&w));

@@ -14,9 +14,8 @@ void sizing_json_put(json_t *o, const struct sizing *s);
 /* Adds the warnings, and whether a program may act on the answer without a person. */
 void sizing_json_put_warnings(json_t *o, const struct warnings *w);
 
-/* Does the same without sentences. Bit i of `*codes` stands for the warning with code i. `codes`
- * NULL = unknown. */
-void sizing_json_put_codes(json_t *o, const uint32_t *codes);
+/* Does the same without sentences. `codes`: as warnings_codes returns them. */
+void sizing_json_put_codes(json_t *o, uint32_t codes);
 
 /* Makes JSON of a demand. A strategy or the parameters of the request set the demand. */
 json_t *sizing_json_demand(const struct demand *d);

@@ -16,7 +16,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-static json_t *job_json(const struct job_row *j, const struct job_warnings *w)
+static json_t *job_json(const struct job_row *j, uint32_t warnings)
 {
 	json_t *o = json_object(), *outcomes = json_object();
 
@@ -28,7 +28,7 @@ static json_t *job_json(const struct job_row *j, const struct job_warnings *w)
 	json_put(o, "outcomes", outcomes);
 	json_put(o, "last_started_at", json_time(j->last_started_at));
 	json_put(o, "last_outcome", json_text(run_outcome_name(j->last_outcome)));
-	sizing_json_put_codes(o, w ? &w->codes : NULL);
+	sizing_json_put_codes(o, warnings);
 	return o;
 }
 
@@ -37,7 +37,7 @@ json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_warning
 	json_t *o = json_object(), *array = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_push(array, job_json(&jobs[i], job_warnings_find(warnings, jobs[i].job_name)));
+		json_push(array, job_json(&jobs[i], job_warnings_of(warnings, jobs[i].job_name)));
 	json_put(o, "jobs", array);
 	return o;
 }

@@ -166,7 +166,7 @@ static json_t *outcomes_json(const struct job_brief *j)
 }
 
 static json_t *job_json(const struct job_brief *j, struct overview_prices *prices,
-	const struct job_warnings *w)
+	uint32_t warnings)
 {
 	const struct run_brief *newest = &j->run[0];
 	json_t *o = json_object();
@@ -185,7 +185,7 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	json_put(o, "cost", json_num(cost_of_job(j, prices)));
 	json_put(o, "currency", json_text("USD"));
 	json_put(o, "waste", json_num(waste_of_job(j)));
-	sizing_json_put_codes(o, w ? &w->codes : NULL);
+	sizing_json_put_codes(o, warnings);
 	return o;
 }
 
@@ -209,7 +209,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	array = json_array();
 	for (size_t i = 0; i < n && i < limit && !memory_budget_gave_up(); i++)
 		json_push(array,
-			job_json(&job[i], &prices, job_warnings_find(warnings, job[i].job_name)));
+			job_json(&job[i], &prices, job_warnings_of(warnings, job[i].job_name)));
 	json_put(o, "jobs", array);
 	return reply_json(r, 200, o);
 }

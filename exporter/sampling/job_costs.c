@@ -34,7 +34,9 @@ struct costed_run {
 struct costed_job {
 	char *name;
 	bool listed;    /* belongs to the JOBS_MAX jobs at /metrics */
-	uint64_t ended; /* number of ended runs at the last check */
+	/* Number of ended runs when its cost, and when its warnings, were computed last. They differ
+	 * while there is no catalogue, which only the cost needs. */
+	uint64_t costed, sized_at;
 	double total, last;
 	size_t n;
 	struct costed_run *counted; /* costs of the job's ended runs in the history */
@@ -42,7 +44,7 @@ struct costed_job {
 	struct offer offer[OFFERS];
 	const char *source, *as_of;
 	bool sized;        /* the job has a recommendation */
-	uint32_t warnings; /* codes of the recommendation's warnings; see struct job_warnings */
+	uint32_t warnings; /* codes of the recommendation's warnings */
 };
 
 struct job_costs {
@@ -259,39 +261,33 @@ static void keep_offers(struct costed_job *j, const struct job_cost *found,
 	j->as_of = keep_text(&j->memory, c->as_of);
 }
 
-static void keep_warnings(struct costed_job *j, bool sized, const struct warnings *w)
-{
-	j->sized = sized;
-	j->warnings = 0;
-	for (size_t i = 0; i < w->n; i++)
-		j->warnings |= 1u << w->at[i].code;
-}
-
+/* Computes the warnings of a job. Computes its cost, too, unless `catalogue` is NULL. */
 static int look_at_job(struct job_costs *c, struct history *h, const struct catalogue *catalogue,
-	const char *name, struct err *e)
+	struct costed_job *j, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct sizing sizing = {0};
 	struct job_cost found;
 	struct runs runs;
-	int code = history_runs(h, &(struct run_query){.job_name = name}, &arena, &runs, e);
+	int code = history_runs(h, &(struct run_query){.job_name = j->name}, &arena, &runs, e);
 
 	if (code == 0)
-		code = job_neighbours_find(c->app, h, name, &neighbours, e);
+		code = job_neighbours_find(c->app, h, j->name, &neighbours, e);
 	if (code)
 		return code;
 	const struct sizing_options options = {.neighbours = neighbours.jobs};
 	int size = strategies[0].size(&runs, &options, &arena, &sizing, NULL);
-	struct costed_job *j = job_named(c, name);
 	struct dated_names dated;
 
-	code = dated_names_find(h, name, &dated, e);
+	code = dated_names_find(h, j->name, &dated, e);
 	if (code)
 		return code;
 	dated_names_warn(&dated, &sizing, &arena);
-	keep_warnings(j, size == 0, &sizing.warnings);
-
+	j->sized = size == 0;
+	j->warnings = warnings_codes(&sizing.warnings);
+	if (!catalogue)
+		return 0;
 	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing : NULL, &arena, &found);
 	count_runs(j, &found);
 	keep_offers(j, &found, catalogue);
@@ -367,33 +363,41 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 	drop_unlisted(c);
 }
 
-/* Computes the costs of each job with a run that ended since the last check. `all`: computes every
- * job. */
+/* Computes the warnings and the costs of each job with a run that ended since the last check. `all`:
+ * computes every job. Without a catalogue, computes only the warnings and returns the error of the
+ * catalogue; the costs are computed as soon as there is one. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {
 	AUTO(catalogue_use_done) struct catalogue_use use = {0};
-	int code = 0;
+	int code = 0, no_catalogue = 0;
 
 	list_jobs(c, rows, n);
 	for (size_t i = 0; code == 0 && i < n; i++) {
 		uint64_t ended = ended_runs(&rows[i]);
+		struct costed_job *j = ended ? job_named(c, rows[i].job_name) : NULL;
 
-		if (ended == 0 || (!all && ended == job_named(c, rows[i].job_name)->ended))
+		if (j && all)
+			j->costed = 0; /* until it is computed for this machine */
+		if (!j || (ended == j->costed && ended == j->sized_at))
 			continue;
-		if (!use.catalogue)
-			code = catalogue_use_once(c->app, &use, e);
-		if (code == 0)
-			code = look_at_job(c, h, use.catalogue, rows[i].job_name, e);
-		if (code == 0)
-			job_named(c, rows[i].job_name)->ended = ended;
+		if (!use.catalogue && !no_catalogue)
+			no_catalogue = catalogue_use_once(c->app, &use, e);
+		if (no_catalogue && ended == j->sized_at)
+			continue;
+		code = look_at_job(c, h, use.catalogue, j, e);
+		if (code)
+			break;
+		j->sized_at = ended;
+		j->costed = use.catalogue ? ended : j->costed;
 	}
 	if (use.catalogue) {
 		c->catalogue_at = wall_seconds(now_read().wall) - use.state.age_seconds;
 		publish_costs(c);
-		publish_warnings(c);
 	}
-	return code;
+	if (use.catalogue || no_catalogue)
+		publish_warnings(c);
+	return code ? code : no_catalogue;
 }
 
 static int look_at_jobs_again(struct job_costs *c, struct history *h, struct err *e)

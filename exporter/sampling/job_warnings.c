@@ -1,14 +1,11 @@
 #include "exporter/sampling/job_warnings.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
-
-static_assert(WARNING_CODES <= 32, "job_warnings.codes has 32 bits");
 
 /* clang-format off */
 #define WARNING_METRICS(X) \
@@ -76,27 +73,26 @@ void job_warnings_done(struct job_warnings_table **table)
 		shared_drop(&(*table)->shared);
 }
 
-const struct job_warnings *job_warnings_find(const struct job_warnings_table *t,
-	const char *job_name)
+uint32_t job_warnings_of(const struct job_warnings_table *t, const char *job_name)
 {
+	static const struct warnings not_sized = {1, {{.code = WARNING_NOT_SIZED}}};
 	const struct job_warnings key = {.job_name = job_name};
+	const struct job_warnings *found =
+		t ? bsearch(&key, t->row, t->n, sizeof *t->row, by_name) : NULL;
 
-	return t ? bsearch(&key, t->row, t->n, sizeof *t->row, by_name) : NULL;
+	return found ? found->codes : warnings_codes(&not_sized);
 }
 
 static void add_job(struct block *out, const struct job_warnings *j)
 {
-	bool safe = true;
+	const struct warnings all = warnings_from_codes(j->codes);
 
-	for (unsigned i = 0; i < WARNING_CODES; i++) {
-		const struct warning_row *w = &warning_rows[i];
+	for (size_t i = 0; i < all.n; i++) {
+		const struct warning_row *w = &warning_rows[all.at[i].code];
 
-		if (!(j->codes & 1u << i))
-			continue;
-		safe = safe && !w->unsafe;
 		POINT(out, WARNINGS, 1, j->job_name, w->code, severity_name(w->severity));
 	}
-	POINT(out, APPLY_SAFE, safe, j->job_name);
+	POINT(out, APPLY_SAFE, warnings_allow_apply(&all), j->job_name);
 }
 
 static int collect(void *state, const struct host *host, struct block *out, struct err *e)

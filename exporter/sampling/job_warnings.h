@@ -9,10 +9,9 @@
 #include "collectors/collector.h"
 #include "recommender/sizing/warning.h"
 
-/* Bit i stands for the warning with code i. */
 struct job_warnings {
 	const char *job_name;
-	uint32_t codes;
+	uint32_t codes; /* as warnings_codes returns them */
 };
 
 /* Replaces all rows by a copy of these rows, which have different names. */
@@ -24,10 +23,9 @@ struct job_warnings_table;
 struct job_warnings_table *job_warnings_get(void);         /* NULL before the first rows */
 void job_warnings_done(struct job_warnings_table **table); /* for AUTO; drops the reference */
 
-/* Returns NULL if the job has no recommendation, or is not one of the JOBS_MAX jobs of /metrics.
- * `t` may be NULL. */
-const struct job_warnings *job_warnings_find(const struct job_warnings_table *t,
-	const char *job_name);
+/* Returns the codes of a job's warnings. Returns WARNING_NOT_SIZED alone if the job has no
+ * recommendation, or is not one of the JOBS_MAX jobs of /metrics. `t` may be NULL. */
+uint32_t job_warnings_of(const struct job_warnings_table *t, const char *job_name);
 
 /* Its metrics are absent when there are no rows. Always on, so it is not in all_collectors. */
 extern const struct collector collector_warnings;

@@ -1,10 +1,13 @@
 #include "recommender/sizing/warning.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TEXT_MAX 512
+
+static_assert(WARNING_CODES <= 32, "warnings_codes returns 32 bits");
 
 const struct warning_row warning_rows[WARNING_CODES] = {
 	[WARNING_FEW_RUNS] = {"few_runs", SEVERITY_INFO, true,
@@ -51,6 +54,8 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 		"The job keeps its GPUs busy for a small part of the time"},
 	[WARNING_DATED_NAMES] = {"dated_names", SEVERITY_INFO, false,
 		"Other jobs differ from this one in a date or a number of their name only"},
+	[WARNING_NOT_SIZED] = {"not_sized", SEVERITY_INFO, true,
+		"The answer has no recommendation of this job: ask /recommend for it"},
 };
 
 const char *severity_name(enum severity s)
@@ -60,27 +65,54 @@ const char *severity_name(enum severity s)
 	return names[s];
 }
 
+/* Puts a warning below those that are as severe. Its code must not be there yet. */
+static void insert(struct warnings *w, struct warning new)
+{
+	size_t i;
+
+	for (i = w->n; i > 0; i--) {
+		if (warning_rows[w->at[i - 1].code].severity >= warning_rows[new.code].severity)
+			break;
+		w->at[i] = w->at[i - 1];
+	}
+	w->at[i] = new;
+	w->n++;
+}
+
 void warnings_add(struct warnings *w, struct arena *arena, enum warning_code code, size_t runs,
 	const char *format, ...)
 {
 	char text[TEXT_MAX];
-	size_t i = 0, kept = 0;
+	size_t kept = 0;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	for (i = 0; i < w->n; i++)
+	for (size_t i = 0; i < w->n; i++)
 		if (w->at[i].code != code)
 			w->at[kept++] = w->at[i];
 	w->n = kept;
-	for (i = w->n; i > 0; i--) {
-		if (warning_rows[w->at[i - 1].code].severity >= warning_rows[code].severity)
-			break;
-		w->at[i] = w->at[i - 1];
-	}
-	w->at[i] = (struct warning){code, arena_text(arena, text, strlen(text)), runs};
-	w->n++;
+	insert(w, (struct warning){code, arena_text(arena, text, strlen(text)), runs});
+}
+
+uint32_t warnings_codes(const struct warnings *w)
+{
+	uint32_t codes = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		codes |= UINT32_C(1) << w->at[i].code;
+	return codes;
+}
+
+struct warnings warnings_from_codes(uint32_t codes)
+{
+	struct warnings w = {0};
+
+	for (unsigned i = 0; i < WARNING_CODES; i++)
+		if (codes & UINT32_C(1) << i)
+			insert(&w, (struct warning){.code = (enum warning_code)i, .text = ""});
+	return w;
 }
 
 bool warnings_have(const struct warnings *w, enum warning_code code)

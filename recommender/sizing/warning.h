@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "collectors/base/mem.h"
 
@@ -31,6 +32,7 @@ enum warning_code {
 	WARNING_TASKS_REFUSED,
 	WARNING_GPU_HARDLY_USED,
 	WARNING_DATED_NAMES,
+	WARNING_NOT_SIZED,
 	WARNING_CODES,
 };
 
@@ -60,6 +62,11 @@ struct warnings {
 /* Adds a warning, or replaces the one with the same code. The text is copied to `arena`. */
 void warnings_add(struct warnings *w, struct arena *arena, enum warning_code code, size_t runs,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* The codes alone. Bit i stands for the warning with code i. `from_codes` gives empty texts and 0
+ * runs. */
+uint32_t warnings_codes(const struct warnings *w);
+struct warnings warnings_from_codes(uint32_t codes);
 
 bool warnings_have(const struct warnings *w, enum warning_code code);
 

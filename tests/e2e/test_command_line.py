@@ -50,7 +50,7 @@ class Answers(Case):
                 over_http = server.get(f"/{command}?" + urllib.parse.urlencode(parameters))
                 self.assertEqual(over_http.status, 200, over_http.text)
                 self.assertTrue(over_http.headers["Content-Type"].startswith("application/json"))
-                # Only a server sizes all jobs beforehand; a list of them by a command has null.
+                # Only a server sizes all jobs beforehand; a list of them by a command says not_sized.
                 differ = ["generated_at", "age_seconds", *(["apply", "warnings"] if command == "jobs" else [])]
                 self.assertEqual(without(self.query(command, *flags), *differ), without(over_http.json, *differ))
 

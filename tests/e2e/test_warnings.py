@@ -9,6 +9,10 @@ from support import wait_until
 GIB = 1 << 30
 
 
+def is_sized(job):
+    return "not_sized" not in job["apply"]["because"]
+
+
 class Warnings(support.Case):
     def setUp(self):
         super().setUp()
@@ -43,7 +47,7 @@ class Warnings(support.Case):
         for name, because in (("mixed", ["mixed_jobs"]), ("steady", [])):
             advice = self.server.get(f"/recommend?job_name={name}").json
             codes = [{"code": w["code"], "severity": w["severity"]} for w in advice["warnings"]]
-            wait_until(lambda name=name: self.listed("/jobs", name)["warnings"] is not None, "the job is sized")
+            wait_until(lambda name=name: is_sized(self.listed("/jobs", name)), "the job is sized")
             with self.subTest(job=name):
                 self.assertEqual(advice["apply"], {"safe": not because, "because": because})
                 self.assertEqual([w["code"] for w in advice["warnings"]], because)
@@ -61,10 +65,21 @@ class Warnings(support.Case):
                 self.assertEqual("These runs fall in two groups" in report, name == "mixed")
         self.assertNotIn("apply", self.server.get("/servers?cpu=1").json)
 
+    def test_a_server_without_a_catalogue_tells_them(self):
+        self.server.stop()
+        self.server = self.serve("--web.allow-changes", "--catalogue.path=/nonexistent/servers.csv")
+        self.steady_job()
+        self.post("new", 1, 1)
+        wait_until(lambda: is_sized(self.listed("/jobs", "new")) and is_sized(self.listed("/jobs", "steady")), "the jobs are sized")
+        for route in ("/jobs", "/overview"):
+            self.assertEqual(self.listed(route, "steady")["apply"], {"safe": True, "because": []}, route)
+            self.assertEqual(self.listed(route, "new")["apply"], {"safe": False, "because": ["few_runs"]}, route)
+
     def test_a_command_without_a_server_sizes_no_list_of_jobs(self):
         self.steady_job()
         (job,) = self.query("overview")["jobs"]
-        self.assertEqual([job["apply"], job["warnings"]], [None, None])
+        self.assertEqual(job["apply"], {"safe": False, "because": ["not_sized"]})
+        self.assertEqual(job["warnings"], [{"code": "not_sized", "severity": "info"}])
         self.assertEqual(self.query("recommend", "--job-name=steady")["apply"], {"safe": True, "because": []})
 
     def test_the_summary_of_a_run_tells_them(self):

@@ -52,6 +52,7 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	struct runs found = {.run = arena_alloc(arena, (all->n + 1) * sizeof *found.run)};
 
 	(void)h;
+	fake_history.reads++;
 	if (fake_history.read_code)
 		return err_system(e, fake_history.read_code, "read the runs");
 	for (size_t i = 0; i < all->n && (q->limit == 0 || found.n < q->limit); i++)

@@ -15,6 +15,7 @@ struct fake_history {
 	struct series series; /* of any run */
 	int open;             /* number of handles not closed */
 	int opened;           /* number of handles opened */
+	int reads;            /* calls of history_runs */
 	int neighbours_read;  /* how often the recent jobs were read */
 };
 

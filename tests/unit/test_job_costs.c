@@ -346,9 +346,47 @@ static void warnings_are_told_of_jobs_with_a_recommendation(void **state)
 
 	AUTO(job_warnings_done) struct job_warnings_table *t = job_warnings_get();
 
-	assert_int_equal(job_warnings_find(t, "job")->codes, 0);
-	assert_null(job_warnings_find(t, "another"));
-	assert_null(job_warnings_find(NULL, "job"));
+	assert_int_equal(job_warnings_of(t, "job"), 0);
+	assert_int_equal(job_warnings_of(t, "another"), 1u << WARNING_NOT_SIZED);
+	assert_int_equal(job_warnings_of(NULL, "job"), 1u << WARNING_NOT_SIZED);
+}
+
+static void only_costs_wait_for_a_catalogue(void **state)
+{
+	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED);
+	struct buf text AUTO(buf_done) = BUF_MAX(4096);
+	struct err e = {0};
+
+	unlink(path);
+	the_history_has(1, (struct run[]){first});
+	for (unsigned round = 0; round < 2; round++) {
+		assert_true(job_costs_look(job_costs, &e) < 0);
+		assert_non_null(strstr(e.text, path));
+		assert_non_null(strstr(warnings_told(&text), "few_runs"));
+	}
+	assert_int_equal(fake_history.reads, 1); /* it is sized again only after another run */
+	the_history_has(3, (struct run[]){first, first, first});
+	assert_true(job_costs_look(job_costs, &e) < 0);
+	assert_string_equal(warnings_told(&text), "rightsize_recommended_apply_safe job 1\n");
+	write_catalogue(catalogue_text);
+	look();
+	assert_double_equal(value(TOTAL, ""), 3, 1e-9);
+}
+
+/* The machine changes while the catalogue cannot be read. */
+static void a_new_machine_is_not_forgotten_without_a_catalogue(void **state)
+{
+	struct err e = {0};
+
+	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
+	look();
+	assert_double_equal(value("rightsize_job_forecast_cost_usd", "current"), 1, 1e-9);
+	snprintf(fake_machine.instance_type, sizeof fake_machine.instance_type, "twice");
+	unlink(path);
+	assert_true(job_costs_look(job_costs, &e) < 0);
+	write_catalogue(catalogue_text);
+	look();
+	assert_double_equal(value("rightsize_job_forecast_cost_usd", "current"), 1.5, 1e-9);
 }
 
 static void a_dated_name_is_among_the_warnings(void **state)
@@ -396,6 +434,8 @@ int main(void)
 		TEST(without_runs_there_is_nothing),
 		TEST(failures_are_told_and_tried_again),
 		TEST(warnings_are_told_of_jobs_with_a_recommendation),
+		TEST(only_costs_wait_for_a_catalogue),
+		TEST(a_new_machine_is_not_forgotten_without_a_catalogue),
 		TEST(a_dated_name_is_among_the_warnings),
 		TEST(warnings_end_with_the_thread),
 	};

@@ -63,6 +63,30 @@ static void every_warning_has_a_row(void **state)
 	}
 }
 
+static void codes_tell_the_same_as_the_warnings(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct warnings w = {0};
+
+	assert_int_equal(warnings_codes(&w), 0);
+	assert_int_equal(warnings_from_codes(0).n, 0);
+	warnings_add(&w, &arena, WARNING_FEW_RUNS, 1, "info");
+	warnings_add(&w, &arena, WARNING_NOT_SIZED, 0, "the last one");
+	warnings_add(&w, &arena, WARNING_KILLED_AGAIN, 1, "critical");
+	uint32_t codes = warnings_codes(&w);
+
+	assert_int_equal(codes,
+		1u << WARNING_FEW_RUNS | 1u << WARNING_NOT_SIZED | 1u << WARNING_KILLED_AGAIN);
+	struct warnings again = warnings_from_codes(codes);
+
+	assert_int_equal(again.n, 3);
+	for (size_t i = 0; i < again.n; i++) {
+		assert_int_equal(again.at[i].code, w.at[i].code); /* in the same order */
+		assert_string_equal(again.at[i].text, "");
+	}
+	assert_int_equal(warnings_codes(&again), codes);
+}
+
 static void the_most_severe_is_first_and_each_is_there_once(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -550,6 +574,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_warning_has_a_row),
+		cmocka_unit_test(codes_tell_the_same_as_the_warnings),
 		cmocka_unit_test(the_most_severe_is_first_and_each_is_there_once),
 		cmocka_unit_test(steady_runs_give_no_warning),
 		cmocka_unit_test(one_or_two_runs_are_few),
