@@ -85,3 +85,8 @@ enum architecture runs_architecture(const struct runs *runs)
 	}
 	return ARCHITECTURE_UNKNOWN;
 }
+
+bool run_limits_differ(double a, double b)
+{
+	return a > RUN_LIMITS_DIFFER * b || b > RUN_LIMITS_DIFFER * a;
+}

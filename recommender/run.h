@@ -90,6 +90,12 @@ struct runs {
 	struct run *run;
 };
 
+/* Two memory limits differ clearly when one is this many times the other. Less could look like the
+ * noise of peaks. The history keeps a run under a clearly different limit (history_prune), because
+ * recommender/sizing/follower.h needs it. */
+#define RUN_LIMITS_DIFFER 1.05
+bool run_limits_differ(double a, double b);
+
 /* Returns seconds. Returns NaN when the duration is unknown, below 0 or above a century. */
 double run_duration(const struct run *r);
 

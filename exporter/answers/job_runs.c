@@ -4,11 +4,13 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/text/suggest.h"
 #include "exporter/core/json.h"
+#include "recommender/sizing/rule.h"
 
 int answer_open_history(struct app *app, struct history **ret, struct err *e)
 {
@@ -25,7 +27,7 @@ int answer_no_history(struct app *app, struct reply *reply)
 		app->history_path);
 }
 
-static int reply_unknown_job(struct reply *reply, struct history *h, const char *job_name,
+int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e)
 {
 	const char *near[CLOSEST_MAX + 1];
@@ -60,7 +62,7 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 
 	if (code)
 		return code;
-	return ret->n ? 1 : reply_unknown_job(reply, h, job_name, arena, e);
+	return ret->n ? 1 : answer_unknown_job(reply, h, job_name, arena, e);
 }
 
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
@@ -74,6 +76,58 @@ int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stat
 	if (code)
 		return code;
 	return job_runs_of(h, job_name, limit, open_stats, arena, ret, reply, e);
+}
+
+/* Adds the newest run whose memory limit differs, if the limits of all runs in `all` are alike. */
+static int add_other_limit(struct history *h, const char *job_name, struct arena *arena,
+	struct runs *all, struct err *e)
+{
+	double limit = NAN;
+	struct runs other = {0};
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct run *r = &all->run[i];
+
+		if (r->outcome != OUTCOME_SUCCEEDED || !(r->memory_limit_bytes > 0))
+			continue;
+		if (isnan(limit))
+			limit = r->memory_limit_bytes;
+		if (run_limits_differ(r->memory_limit_bytes, limit))
+			return 0;
+	}
+	if (isnan(limit))
+		return 0;
+	int code = history_runs(h,
+		&(struct run_query){.job_name = job_name,
+			.successful_only = true,
+			.other_limit_than = limit,
+			.limit = 1},
+		arena, &other, e);
+
+	if (code || !other.n)
+		return code;
+	struct run *both = arena_alloc(arena, (all->n + 1) * sizeof *both);
+
+	memcpy(both, all->run, all->n * sizeof *both);
+	both[all->n] = other.run[0];
+	*all = (struct runs){all->n + 1, both};
+	return 0;
+}
+
+int job_runs_to_size(struct history *h, const char *job_name, size_t measured, struct arena *arena,
+	struct runs *ret, struct err *e)
+{
+	const struct run_query query = {.job_name = job_name,
+		.enough_measured = measured ? measured : PEAKS_SEEN_MAX,
+		.limit = RUNS_PER_SUCCESS * (measured ? measured : PEAKS_SEEN_MAX)};
+	struct runs all;
+	int code = history_runs(h, &query, arena, &all, e);
+
+	if (code == 0)
+		code = add_other_limit(h, job_name, arena, &all, e);
+	if (code == 0)
+		*ret = all;
+	return code;
 }
 
 static void add_window(struct buf *out, double days)

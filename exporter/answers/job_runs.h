@@ -39,6 +39,22 @@ int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stat
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
+/* Reads the runs that an answer about a job looks at, newest first, into `arena`. Every answer that
+ * sizes the job or forecasts a run uses it, so that all see the same runs. `measured` is the number of
+ * measured successful runs to read; 0 = PEAKS_SEEN_MAX, as many as a strategy looks at. Reading ends at
+ * the last of them, or after RUNS_PER_SUCCESS times as many runs. A history can keep 100,000 runs of a
+ * job (--history.runs-per-job), and a run takes 5 KB.
+ *
+ * If all limits of these runs are alike, the newest run under another limit comes last
+ * (recommender/sizing/follower.h). */
+#define RUNS_PER_SUCCESS 5
+int job_runs_to_size(struct history *h, const char *job_name, size_t measured, struct arena *arena,
+	struct runs *ret, struct err *e);
+
+/* Replies "unknown_job" with the names that are most similar. Returns 0, or a negative errno. */
+int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
+	struct arena *arena, struct err *e);
+
 /* Replies "no_successful_run" with the number of runs per outcome. `window_days` NaN = all time.
  * Returns 0. */
 int answer_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,

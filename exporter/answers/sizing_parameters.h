@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "exporter/api/route.h"
+#include "recommender/sizing/rule.h"
 #include "recommender/sizing/sizing.h"
 
 const char *sizing_parameter_strategy(size_t i);
@@ -34,7 +35,7 @@ const char *sizing_parameter_cpu_for(size_t i);
 		.kind = PARAMETER_COUNT, \
 		.fallback = "0", \
 		.least = 0, \
-		.most = 200, \
+		.most = PEAKS_SEEN_MAX, \
 		.help = "How many of the newest successful runs to look at; 0 is the strategy's own " \
 			"number: 5 for baseline, 200 for the others"}, \
 	{.name = "window_days", \

@@ -201,7 +201,11 @@ enum history_limit { /* bits */
  * of them should enforce the same limits. The file therefore stores the limits of the server, and
  * whether an exporter forwards runs. Stored settings are valid for 30 days. */
 struct history_limits {
-	size_t runs_per_job;      /* ended runs of a job; the oldest are removed */
+	/* Ended runs of a job; the oldest are removed. One more stays: the newest successful run
+	 * under a memory limit that differs clearly (RUN_LIMITS_DIFFER) from the newest run's. Without it,
+	 * a job that follows its limit looks like any other job after so many runs under one
+	 * limit. */
+	size_t runs_per_job;
 	double retention_seconds; /* maximum age of a run, counted from its end */
 	uint64_t max_bytes;       /* maximum size of the file; see history_prune */
 	double full_rate_seconds; /* older samples are merged into buckets of a minute */
@@ -249,6 +253,12 @@ struct run_query {
 	 * second. */
 	bool open_stats;
 	size_t limit; /* 0 = all */
+	/* End with the run that is this number of measured successful runs. 0 = do not count
+	 * them. */
+	size_t enough_measured;
+	/* Only ended runs whose memory limit differs clearly from this one (RUN_LIMITS_DIFFER),
+	 * bytes. 0 = any. */
+	double other_limit_than;
 };
 /* Returns the newest run first. */
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,

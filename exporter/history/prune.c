@@ -82,6 +82,7 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
 	sql_put_int(&q, RUNS_AT_ONCE);
 	sql_put_int(&q, l->keep_unforwarded);
+	sql_put_double(&q, RUN_LIMITS_DIFFER);
 	while ((code = sql_row(&q, e)) > 0)
 		ret->run[ret->n++] = sql_int(&q);
 	return code;

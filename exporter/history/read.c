@@ -61,6 +61,9 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 		buf_adds(&b, " AND r.outcome = 'running'");
 	if (query->successful_only)
 		buf_adds(&b, " AND r.outcome = 'succeeded'");
+	if (query->other_limit_than > 0)
+		buf_adds(&b, " AND r.outcome <> 'running' AND r.memory_limit_bytes"
+			     " NOT BETWEEN ? AND ?");
 	buf_adds(&b, " ORDER BY r.started_at DESC, r.id DESC LIMIT ?");
 	struct sql q = sql_prepare(&h->file, buf_text(&b), e);
 
@@ -68,6 +71,10 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 		sql_put_text(&q, query->job_name);
 	if (query->run_id)
 		sql_put_text(&q, query->run_id);
+	if (query->other_limit_than > 0) {
+		sql_put_double(&q, query->other_limit_than / RUN_LIMITS_DIFFER);
+		sql_put_double(&q, query->other_limit_than * RUN_LIMITS_DIFFER);
+	}
 	sql_put_int(&q, query->limit && query->limit < INT64_MAX ? (int64_t)query->limit : -1);
 	return q;
 }
@@ -121,11 +128,17 @@ static int find_runs(struct run_search *f, struct history *h, const struct run_q
 	struct arena *arena, struct err *e)
 {
 	AUTO(sql_done) struct sql q = select_runs(h, query, e);
+	size_t measured = 0;
 	int code;
 
 	while ((code = sql_row(&q, e)) > 0) {
 		GROW(f->found, f->n, f->room);
-		f->found[f->n++] = take_run(&q, arena);
+		f->found[f->n] = take_run(&q, arena);
+		const struct run *r = &f->found[f->n++].run;
+
+		measured += r->outcome == OUTCOME_SUCCEEDED && !r->not_measured;
+		if (query->enough_measured && measured == query->enough_measured)
+			return 0;
 	}
 	return code;
 }

@@ -118,7 +118,10 @@ X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.in
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
 X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
-  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE NOT ?4 OR r.forwarded_at IS NOT NULL" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE (NOT ?4 OR r.forwarded_at IS NOT NULL)" \
+  " AND r.id IS NOT (SELECT o.id FROM run o WHERE o.job = r.job AND o.outcome <> 'running' AND o.outcome = 'succeeded'" \
+  " AND o.memory_limit_bytes NOT BETWEEN " NEWEST_ENDED("memory_limit_bytes", "r.job") " / ?5 AND " \
+  NEWEST_ENDED("memory_limit_bytes", "r.job") " * ?5 ORDER BY o.started_at DESC, o.id DESC LIMIT 1)" \
   " UNION ALL SELECT r.id FROM run r WHERE r.outcome <> 'running' AND r.started_at < ?2 AND r.ended_at < ?2" \
   " AND r.id <> " NEWEST_ENDED("id", "r.job") " AND (NOT ?4 OR r.forwarded_at IS NOT NULL) LIMIT ?3") \
 X(OLDEST_RUN, "SELECT r.id FROM run r WHERE r.outcome <> 'running' AND (?1 OR r.id <> " NEWEST_ENDED("id", "r.job") ")" \

@@ -90,14 +90,13 @@ static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(history_closep) struct history *h = NULL;
 	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
-	struct run_query query = {.job_name = e->job_name};
 	const struct run *own = NULL;
 	struct err error = {0};
 	struct runs runs = {0};
 	int code = answer_open_history(o->app, &h, &error);
 
 	if (code == 0)
-		code = history_runs(h, &query, &arena, &runs, &error);
+		code = job_runs_to_size(h, e->job_name, 0, &arena, &runs, &error);
 	if (code == 0)
 		code = job_neighbours_find(o->app, h, e->job_name, &neighbours, &error);
 	if (code && code != -ENOENT && log_complaint_due(&o->complaint))

@@ -8,6 +8,8 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/log.h"
 #include "recommender/sizing/sizing.h"
+#include "exporter/answers/dated_names.h"
+#include "exporter/answers/job_runs.h"
 #include "exporter/answers/neighbourhood.h"
 #include "exporter/history/history.h"
 
@@ -71,20 +73,21 @@ static void add_run(struct buf *b, const struct run *r)
 }
 
 static void add_advice(struct buf *b, const struct runs *runs, const struct neighbours *neighbours,
-	struct arena *arena)
+	const struct dated_names *dated, struct arena *arena)
 {
 	const struct sizing_options options = {.neighbours = neighbours};
 	struct sizing s = {0};
 	struct err e = {0};
 	int code = strategies[0].size(runs, &options, arena, &s, &e);
 
+	dated_names_warn(dated, &s, arena);
 	buf_addf(b, "  next    %s\n", code < 0 ? e.text : s.summary);
 	for (size_t i = 0; i < s.warnings.n; i++) {
 		const struct warning *w = &s.warnings.at[i];
-		enum severity severity = warning_rows[w->code].severity;
 
-		if (severity > SEVERITY_INFO)
-			buf_addf(b, "  %s %s\n", severity_name(severity), w->text);
+		if (w->code != WARNING_FEW_RUNS) /* the sentence above counts the runs */
+			buf_addf(b, "  %-7s %s\n", severity_name(warning_rows[w->code].severity),
+				w->text);
 	}
 }
 
@@ -95,21 +98,24 @@ static int build(struct app *app, const char *run_id, struct buf *b, struct err 
 	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct run_query this_run = {.run_id = run_id, .limit = 1};
 	struct runs one = {0}, all = {0};
+	struct dated_names dated;
 	int code = history_open(&h, app->history_path, HISTORY_READ, &app->columns, NULL, e);
 
 	if (code == 0)
 		code = history_runs(h, &this_run, &arena, &one, e);
 	if (code || one.n == 0)
 		return code;
-	struct run_query same_job = {.job_name = one.run[0].job_name};
+	const char *job_name = one.run[0].job_name;
 
 	add_run(b, &one.run[0]);
-	code = history_runs(h, &same_job, &arena, &all, e);
+	code = job_runs_to_size(h, job_name, 0, &arena, &all, e);
 	if (code == 0)
-		code = job_neighbours_find(app, h, same_job.job_name, &neighbours, e);
+		code = dated_names_find(h, job_name, &dated, e);
+	if (code == 0)
+		code = job_neighbours_find(app, h, job_name, &neighbours, e);
 	if (code)
 		return code;
-	add_advice(b, &all, neighbours.jobs, &arena);
+	add_advice(b, &all, neighbours.jobs, &dated, &arena);
 	return 0;
 }
 

@@ -6,16 +6,6 @@
 #include "recommender/sizing/duration.h"
 #include "recommender/sizing/strategy.h"
 
-static struct runs successful(const struct runs *history, struct arena *arena)
-{
-	struct runs used = {0, arena_alloc(arena, (history->n + 1) * sizeof(struct run))};
-
-	for (size_t i = 0; i < history->n && used.n < PEAKS_SEEN_MAX; i++)
-		if (history->run[i].outcome == OUTCOME_SUCCEEDED)
-			used.run[used.n++] = history->run[i];
-	return used;
-}
-
 static void expect_peaks(const struct runs *history, const struct runs *used,
 	const struct sizing_options *options, double ret[PROSPECT_POINTS])
 {
@@ -35,7 +25,7 @@ void running_prospect(const struct runs *history, const struct sizing_options *o
 	struct prospect *ret)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	struct runs used = successful(history, &arena);
+	struct runs used = sizing_runs_used(history, PEAKS_SEEN_MAX, &arena, NULL);
 	struct duration_forecast duration = duration_forecast_of(&used, sizing_next_input(options));
 
 	expect_peaks(history, &used, options, ret->peak);

@@ -18,8 +18,9 @@
 #include <stddef.h>
 
 #include "recommender/run.h"
+#include "recommender/sizing/rule.h"
 
-#define DURATION_RUNS_MAX  200 /* newest runs that are used */
+#define DURATION_RUNS_MAX  PEAKS_SEEN_MAX /* newest runs that are used */
 #define DURATION_RANGE_MIN 4   /* fewest earlier runs for a range */
 #define DURATION_ERRORS    50  /* newest errors that make the range */
 

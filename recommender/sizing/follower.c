@@ -6,15 +6,13 @@
 
 #include "recommender/run_labels.h"
 #include "recommender/sizing/evidence.h"
+#include "recommender/sizing/rule.h"
 
-/* Number of newest runs to read. While the request of a job is kept unchanged, all its limits are
- * equal. Many runs must be read to find other limits. */
-#define RUNS_SEEN 200
 #define RUNS_FREE 20 /* none of this many newest runs may have met its limit */
 
-/* The largest limit must be this many times the smallest: after one change of the limit, and after
- * several. With a smaller difference, noise of the peaks could look like a constant share. */
-#define LIMITS_DIFFER_TWO  1.05
+/* After one change of the limit, the limits must differ by RUN_LIMITS_DIFFER, a twentieth. After
+ * several changes, a twenty-fifth is enough. With a smaller difference, noise of the peaks could look
+ * like a constant share. */
 #define LIMITS_DIFFER_MORE 1.04
 /* The share is constant when it varies at most a fifth as much as the limit, by ratio, and never by
  * more than a tenth. A job with a constant peak has shares that vary as much as the limit. */
@@ -26,12 +24,11 @@
  * shows whether the job is a follower. */
 #define LOWERED_MOST 1.6
 #define SAME_INPUT   1.02
+#define SAME_LIMIT   1.01 /* a target may round a limit */
 
 struct shares_seen {
-	size_t runs, limits; /* limits: 1 + how often the limit changed from run to run */
+	size_t limits; /* 1 + how often the limit changed from run to run */
 	double share_low, share_high, limit_low, limit_high;
-	double newest_limit;
-	bool met_limit;  /* one of the newest runs met its limit, so it needs more than it got */
 	double shortest; /* seconds */
 	double input_low, input_high;
 };
@@ -42,7 +39,46 @@ static bool usable(const struct run *r, const struct evidence *e)
 	       r->memory_limit_bytes > 0;
 }
 
-static struct shares_seen look_at(const struct runs *runs)
+/* The newest runs that succeeded under a limit, newest first. */
+struct usable_runs {
+	size_t n;
+	const struct run *run[PEAKS_SEEN_MAX + 1];
+};
+
+static void find_usable(const struct runs *runs, struct usable_runs *ret)
+{
+	bool limits_differ = false;
+
+	ret->n = 0;
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct run *r = &runs->run[i];
+		struct evidence e = evidence_of(r);
+
+		if (!usable(r, &e))
+			continue;
+		bool differs = ret->n && run_limits_differ(r->memory_limit_bytes,
+						 ret->run[0]->memory_limit_bytes);
+
+		if (ret->n < PEAKS_SEEN_MAX || differs)
+			ret->run[ret->n++] = r;
+		limits_differ |= differs;
+		if (limits_differ && ret->n >= PEAKS_SEEN_MAX)
+			return;
+	}
+}
+
+static bool met_limit(const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->n && i < RUNS_FREE; i++) {
+		struct evidence e = evidence_of(&runs->run[i]);
+
+		if (e.memory == MEMORY_AT_LEAST && !usable(&runs->run[i], &e))
+			return true;
+	}
+	return false;
+}
+
+static struct shares_seen look_at(const struct usable_runs *u)
 {
 	struct shares_seen s = {.share_low = INFINITY,
 		.limit_low = INFINITY,
@@ -51,23 +87,18 @@ static struct shares_seen look_at(const struct runs *runs)
 		.input_high = NAN};
 	double last = 0;
 
-	for (size_t i = 0; i < runs->n && s.runs < RUNS_SEEN; i++) {
-		const struct run *r = &runs->run[i];
-		struct evidence e = evidence_of(r);
+	for (size_t i = 0; i < u->n; i++) {
+		const struct run *r = u->run[i];
+		double share = evidence_of(r).peak / r->memory_limit_bytes;
 
-		s.met_limit |= i < RUNS_FREE && e.memory == MEMORY_AT_LEAST && !usable(r, &e);
-		if (!usable(r, &e))
-			continue;
-		s.runs++;
-		s.newest_limit = s.newest_limit > 0 ? s.newest_limit : r->memory_limit_bytes;
 		s.input_low = fmin(s.input_low, r->input_bytes);
 		s.input_high = fmax(s.input_high, r->input_bytes);
 		s.limits += r->memory_limit_bytes < last || r->memory_limit_bytes > last;
 		last = r->memory_limit_bytes;
 		s.limit_low = fmin(s.limit_low, last);
 		s.limit_high = fmax(s.limit_high, last);
-		s.share_low = fmin(s.share_low, e.peak / last);
-		s.share_high = fmax(s.share_high, e.peak / last);
+		s.share_low = fmin(s.share_low, share);
+		s.share_high = fmax(s.share_high, share);
 		if (run_duration(r) > 0)
 			s.shortest = fmin(s.shortest, run_duration(r));
 	}
@@ -81,7 +112,7 @@ static bool follows(const struct shares_seen *s)
 
 	if (s->limits < 2 || shares > SHARE_VARIES * limits || shares > log(SHARE_VARIES_MOST))
 		return false;
-	return limits >= log(s->limits == 2 ? LIMITS_DIFFER_TWO : LIMITS_DIFFER_MORE);
+	return limits >= log(s->limits == 2 ? RUN_LIMITS_DIFFER : LIMITS_DIFFER_MORE);
 }
 
 /* Label of runs with an option such as MaxRAMPercentage (collectors/naming/heap_options.h). */
@@ -90,7 +121,7 @@ static bool follows(const struct shares_seen *s)
 /* Copies the option of the newest run that has one. Returns false when none has. */
 static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 {
-	for (size_t i = 0; i < runs->n && i < RUNS_SEEN; i++) {
+	for (size_t i = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
 		struct slice option = run_labels_find(runs->run[i].labels,
 			(struct slice){SHARE_LABEL, strlen(SHARE_LABEL)});
 
@@ -102,31 +133,42 @@ static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 	return false;
 }
 
+/* Finds the smallest limit that was enough, and counts the runs under it. */
+static void find_enough(const struct usable_runs *u, const struct shares_seen *s,
+	struct limit_follower *f)
+{
+	double newest_limit = u->run[0]->memory_limit_bytes;
+
+	f->enough = INFINITY;
+	for (size_t i = 0; i < u->n; i++) {
+		double limit = u->run[i]->memory_limit_bytes;
+
+		if (run_duration(u->run[i]) > MUCH_SLOWER * s->shortest ||
+			limit * LOWERED_MOST < newest_limit)
+			continue;
+		if (limit * SAME_LIMIT < f->enough)
+			f->at_enough = 0;
+		f->at_enough += limit <= SAME_LIMIT * f->enough;
+		f->enough = fmin(f->enough, limit);
+	}
+}
+
 struct limit_follower follower_of(const struct runs *runs)
 {
-	struct shares_seen s = look_at(runs);
 	struct limit_follower f = {0};
-	size_t left = s.runs;
+	struct usable_runs u;
 
-	if (!s.runs || s.met_limit || s.input_high > SAME_INPUT * s.input_low)
+	find_usable(runs, &u);
+	struct shares_seen s = look_at(&u);
+
+	if (!u.n || met_limit(runs) || s.input_high > SAME_INPUT * s.input_low)
 		return f;
 	if (!share_option(runs, f.option) && !follows(&s))
 		return f;
-	f.enough = INFINITY;
-	for (size_t i = 0; left; i++) {
-		const struct run *r = &runs->run[i];
-		struct evidence e = evidence_of(r);
-
-		if (!usable(r, &e))
-			continue;
-		left--;
-		if (!(run_duration(r) > MUCH_SLOWER * s.shortest) &&
-			r->memory_limit_bytes * LOWERED_MOST >= s.newest_limit)
-			f.enough = fmin(f.enough, r->memory_limit_bytes);
-	}
+	find_enough(&u, &s, &f);
 	if (isinf(f.enough))
 		return f;
-	f.runs = s.runs;
+	f.runs = u.n;
 	f.share_low = s.share_low;
 	f.share_high = s.share_high;
 	f.limit_low = s.limit_low;

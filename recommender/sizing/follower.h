@@ -10,7 +10,9 @@
 
 #define FOLLOWER_OPTION_MAX 32
 
-/* Summary of the newest runs that succeeded under a memory limit. */
+/* Summary of the newest runs that succeeded under a memory limit. While a job is held, all its limits
+ * are equal. So if the limits of all PEAKS_SEEN_MAX are alike, it also has the newest older run under
+ * another limit, which the history keeps (struct history_limits). */
 struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
 	double share_low, share_high; /* peak / limit */
@@ -18,6 +20,7 @@ struct limit_follower {
 	/* The smallest limit in bytes under which runs succeeded and were not much slower than the
 	 * fastest run. It is not far below the newest limit. */
 	double enough;
+	size_t at_enough; /* runs that succeeded undisturbed under this limit */
 	/* The command-line option that makes the job use a share of its limit; "" = none is known.
 	 * With such an option, runs under a single limit are enough to recognise a follower. */
 	char option[FOLLOWER_OPTION_MAX];

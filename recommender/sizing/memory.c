@@ -47,11 +47,6 @@ static struct hindsight hindsight_of(const struct replay_record *r)
 	return (struct hindsight){r->runs, r->failures, waste};
 }
 
-/* Fewest runs for a range of the next peak. The range should contain 80 % of the next peaks. From
- * the third run on it contained 71 to 93 % of them, depending on the source, but after one or two
- * runs 56 to 100 % (tests/bench/README.md). */
-#define RUNS_FOR_RANGE 3
-
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options)
 {
@@ -75,7 +70,7 @@ void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_aut
 		cost_aware_outlook(judge->state, input, s->demand.memory_bytes, &o);
 		s->memory_too_small = o.too_small;
 		s->memory_expected_waste = o.expected_waste;
-		if (o.runs >= RUNS_FOR_RANGE) {
+		if (o.runs >= RUNS_FOR_SPREAD) {
 			s->memory_low = cost_aware_quantile(judge->state, input, 0.1);
 			s->memory_high = cost_aware_quantile(judge->state, input, 0.9);
 		}
@@ -200,6 +195,12 @@ static bool hold_follower(struct sizing *s, const struct runs *runs, const struc
 	s->memory_low = s->memory_high = NAN;
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
 		s->memory_attempts[i] = ldexp(seen.enough, (int)i);
+	if (seen.at_enough < HELD_RUNS)
+		warnings_add(&s->warnings, arena, WARNING_LIMIT_NOT_PROVEN, seen.at_enough,
+			"%zu run%s succeeded undisturbed under %s. Check the request by hand until %d "
+			"have.",
+			seen.at_enough, seen.at_enough == 1 ? "" : "s",
+			wording_bytes(enough, seen.enough), HELD_RUNS);
 	sizing_explain(s, arena,
 		"memory %llu MiB: held, because the job takes a share of the memory that it gets",
 		(unsigned long long)sizing_round_up(s->demand.memory_bytes));

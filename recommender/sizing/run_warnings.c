@@ -10,9 +10,6 @@
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 
-/* The spread of one or two peaks is unknown. */
-#define ENOUGH_RUNS 3
-
 /* Older runs may show limits or machines that are gone. */
 #define RECENT_RUNS 10
 
@@ -54,12 +51,12 @@ static void warn_of_few(struct sizing *s, struct arena *arena)
 	if (s->runs == 0)
 		warnings_add(&s->warnings, arena, WARNING_FEW_RUNS, 0,
 			"No successful run was measured yet. Check the request by hand until %d were.",
-			ENOUGH_RUNS);
-	else if (s->runs < ENOUGH_RUNS)
+			RUNS_FOR_SPREAD);
+	else if (s->runs < RUNS_FOR_SPREAD)
 		warnings_add(&s->warnings, arena, WARNING_FEW_RUNS, s->runs,
 			"Only %zu successful run%s measured. Check the request by hand until %d "
 			"were.",
-			s->runs, s->runs == 1 ? " was" : "s were", ENOUGH_RUNS);
+			s->runs, s->runs == 1 ? " was" : "s were", RUNS_FOR_SPREAD);
 }
 
 static void warn_of_unmeasured(struct sizing *s, const struct runs *used, struct arena *arena)
@@ -134,7 +131,7 @@ static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 static size_t newest_that_differ(const struct observation *o, size_t n, struct range *ret_older,
 	struct range *ret_newer)
 {
-	for (size_t newer = 1; newer < PEAKS_CHANGE_RUNS && newer + ENOUGH_RUNS <= n; newer++) {
+	for (size_t newer = 1; newer < PEAKS_CHANGE_RUNS && newer + RUNS_FOR_SPREAD <= n; newer++) {
 		size_t older = n - newer;
 		struct range before = range_of(o, older), after = range_of(o + older, newer);
 		double gap = fmax(CLEARLY, sqrt(before.high / before.low));
@@ -156,6 +153,9 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 	struct range older, newer;
 	size_t n = 0;
 
+	/* Such peaks change with the limit, and the request does not follow them. */
+	if (warnings_have(&s->warnings, WARNING_MEMORY_FOLLOWS_LIMIT))
+		return;
 	for (size_t i = used->n; i-- > 0;) {
 		const struct run *r = &used->run[i];
 		double peak = run_needs_memory(r);

@@ -29,7 +29,7 @@ static enum confidence confidence_of(const struct runs *used)
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 
-	if (peaks.n < 3 || peaks.max > 2 * peaks.min)
+	if (peaks.n < RUNS_FOR_SPREAD || peaks.max > 2 * peaks.min)
 		return CONFIDENCE_LOW;
 	return peaks.n >= 5 && peaks.max <= 1.2 * peaks.min ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
@@ -129,29 +129,39 @@ static void explain_left_out(struct sizing *s, const struct runs *used, struct a
 		sizing_explain(s, arena, "cpu: %s", buf_text(&words));
 }
 
+struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
+	size_t *excluded)
+{
+	struct runs used = {.run = arena_alloc(arena, (runs->n + 1) * sizeof *used.run)};
+	size_t measured = 0, others = 0, between = 0;
+
+	for (size_t i = 0; i < runs->n && measured < most; i++) {
+		const struct run *r = &runs->run[i];
+
+		if (r->outcome == OUTCOME_SUCCEEDED) {
+			measured += !r->not_measured;
+			between = others;
+			used.run[used.n++] = *r;
+		} else {
+			others += r->outcome != OUTCOME_RUNNING;
+		}
+	}
+	if (excluded)
+		*excluded = between;
+	return used;
+}
+
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e)
 {
 	struct sizing s = sizing_unknown();
-	struct run *run = arena_alloc(arena, sizeof *run * (runs->n + 1));
-	size_t excluded = 0;
+	struct runs chosen = sizing_runs_used(runs, most, arena, &s.excluded);
 
-	for (size_t i = 0; i < runs->n && s.runs < most; i++) {
-		const struct run *r = &runs->run[i];
-
-		if (r->outcome == OUTCOME_RUNNING)
-			continue;
-		if (r->outcome != OUTCOME_SUCCEEDED) {
-			excluded++;
-			continue;
-		}
-		s.excluded = excluded;
-		count_run(&s, r);
-		run[s.runs + s.not_measured - 1] = *r;
-	}
-	if (s.runs + s.not_measured == 0)
+	for (size_t i = 0; i < chosen.n; i++)
+		count_run(&s, &chosen.run[i]);
+	if (!chosen.n)
 		return nothing_to_go_by(runs, e);
-	*used = (struct runs){.n = s.runs + s.not_measured, .run = run};
+	*used = chosen;
 	s.confidence = confidence_of(used);
 	s.memory_source = memory_source_of(used);
 	s.gpu_usage = run_needs_summary(used, run_needs_gpu_usage).max;

@@ -7,6 +7,13 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
+/* Returns the newest successful runs, newest first, in `arena`: until `most` of them were measured.
+ * Runs that were not measured are among them, because their durations count. All answers about a job
+ * choose its runs here. `*excluded`: unsuccessful runs that are newer than the oldest of these; may
+ * be NULL. */
+struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
+	size_t *excluded);
+
 /* Chooses the newest successful runs, until `most` of the chosen runs were measured. Writes them to
  * `used`, newest first, in `arena`. Runs that were not measured are also in `used`, because their
  * durations count. Writes counts, times and confidence to `ret`, and explains which runs are left

@@ -28,8 +28,11 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 	[WARNING_FAILS_AT_ANY_LIMIT] = {"fails_at_any_limit", SEVERITY_CRITICAL, true,
 		"Runs fail at their memory limit again after it was raised: look for a fault in "
 		"the job"},
-	[WARNING_MEMORY_FOLLOWS_LIMIT] = {"memory_follows_limit", SEVERITY_WARNING, true,
+	[WARNING_MEMORY_FOLLOWS_LIMIT] = {"memory_follows_limit", SEVERITY_WARNING, false,
 		"The job uses a share of the memory that it gets, such as a Java heap"},
+	[WARNING_LIMIT_NOT_PROVEN] = {"limit_not_proven", SEVERITY_INFO, true,
+		"The job follows its memory limit, and fewer than three runs succeeded undisturbed "
+		"under the limit that is requested"},
 	[WARNING_RECLAIMABLE_MEMORY] = {"reclaimable_memory", SEVERITY_INFO, false,
 		"A large part of the peak is file memory that the kernel can take back"},
 	[WARNING_FAILED_RUNS_USED_MORE] = {"failed_runs_used_more", SEVERITY_WARNING, true,

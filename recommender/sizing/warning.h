@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/sizing/rule.h"
 
 enum warning_code {
 	WARNING_FEW_RUNS,
@@ -19,7 +20,12 @@ enum warning_code {
 	WARNING_KILLED_AGAIN,
 	WARNING_FAILED_AT_MEMORY_LIMIT,
 	WARNING_FAILS_AT_ANY_LIMIT,
+	/* Does not forbid automatic tuning, because the request never grows by itself: it is the
+	 * smallest limit that was enough. LIMIT_NOT_PROVEN forbids it until HELD_RUNS runs have
+	 * succeeded undisturbed under that limit. A first lowered limit may be too small for the
+	 * job. */
 	WARNING_MEMORY_FOLLOWS_LIMIT,
+	WARNING_LIMIT_NOT_PROVEN,
 	WARNING_RECLAIMABLE_MEMORY,
 	WARNING_FAILED_RUNS_USED_MORE,
 	WARNING_CUT_BY_TIME_LIMIT,
@@ -35,6 +41,9 @@ enum warning_code {
 	WARNING_NOT_SIZED,
 	WARNING_CODES,
 };
+
+/* As many as few_runs asks for: the same proof is enough for a job that follows its limit. */
+#define HELD_RUNS RUNS_FOR_SPREAD
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
 const char *severity_name(enum severity s); /* "info", "warning", "critical" */

@@ -268,6 +268,7 @@ class HeapsThatFollowTheirLimit(Stories):
         self.assertLessEqual(max(limits[3:]), 1.01 * limits[2] + 1, f"it never grows by itself: {limits}")
         for advice in [step.advice for step in steps[3:]] + [last]:
             self.assertIn("memory_follows_limit", advice.codes)
+        self.assertEqual(last.unsafe, [], "20 runs proved it")
         return last
 
     def test_a_heap_that_is_a_share_of_its_limit_is_not_chased(self):
@@ -278,6 +279,14 @@ class HeapsThatFollowTheirLimit(Stories):
                     said = last.warning("memory_follows_limit")
                     self.assertRegex(said, rf"\b{round(100 * share)}(\.\d+)? %", "it says what was seen")
                     self.assertTrue(tells(said, last.mib * MIB, 0.01), f"and what to set, {last.mib} MiB: {said}")
+
+    def test_a_heap_that_was_held_for_long_stays_held(self):
+        """All runs that a strategy looks at have the same limit. The history keeps one that shows what the job does."""
+        job = self.job()
+        steps = job.follow(lambda i, limit: 0.9 * limit, runs=225, first=GIB)
+        held = steps[5].asked
+        self.assertEqual({step.asked for step in steps[5:]} | {job.answer().mib}, {held})
+        self.assertIn("memory_follows_limit", job.answer().codes)
 
     def test_a_cache_that_fills_its_limit_and_succeeds_is_held_too(self):
         """The job ends within 3 % of its limit under two limits. This is no sign of too little memory."""

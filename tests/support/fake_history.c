@@ -45,6 +45,28 @@ void history_closep(struct history **h)
 		history_close(*h);
 }
 
+static bool is_wanted(const struct run_query *q, const struct run *r)
+{
+	bool success = r->outcome == OUTCOME_SUCCEEDED;
+
+	return (!q->job_name || strcmp(r->job_name, q->job_name) == 0) &&
+	       (!q->run_id || strcmp(r->run_id, q->run_id) == 0) &&
+	       (!q->open_only || r->outcome == OUTCOME_RUNNING) &&
+	       (!q->successful_only || success) &&
+	       (!(q->other_limit_than > 0) ||
+		       run_limits_differ(r->memory_limit_bytes, q->other_limit_than));
+}
+
+static bool enough(const struct run_query *q, const struct runs *found)
+{
+	size_t measured = 0;
+
+	for (size_t i = 0; i < found->n; i++)
+		measured += found->run[i].outcome == OUTCOME_SUCCEEDED &&
+			    !found->run[i].not_measured;
+	return q->enough_measured && measured >= q->enough_measured;
+}
+
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e)
 {
@@ -55,10 +77,9 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	fake_history.reads++;
 	if (fake_history.read_code)
 		return err_system(e, fake_history.read_code, "read the runs");
-	for (size_t i = 0; i < all->n && (q->limit == 0 || found.n < q->limit); i++)
-		if ((!q->job_name || strcmp(all->run[i].job_name, q->job_name) == 0) &&
-			(!q->run_id || strcmp(all->run[i].run_id, q->run_id) == 0) &&
-			(!q->open_only || all->run[i].outcome == OUTCOME_RUNNING))
+	for (size_t i = 0; i < all->n && (q->limit == 0 || found.n < q->limit) && !enough(q, &found);
+		i++)
+		if (is_wanted(q, &all->run[i]))
 			found.run[found.n++] = all->run[i];
 	*ret = found;
 	return 0;

@@ -176,6 +176,64 @@ static void only_a_constant_share_is_a_follower(void **state)
 	assert_true(f.runs == 0 || f.enough > 1999 * MIB);
 }
 
+static void add_success(struct test_runs *t, double peak, double limit)
+{
+	test_run_succeeded(t, 1, peak)->memory_limit_bytes = limit;
+}
+
+/* While a job is held all its limits are equal. The run that showed it is older than all runs that the
+ * estimators read. */
+static void a_held_follower_stays_held(void **state)
+{
+	static struct test_runs t;
+
+	for (int proven = 0; proven < 2; proven++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = {0};
+		struct err e;
+
+		memset(&t, 0, sizeof t);
+		for (size_t i = 0; i < PEAKS_SEEN_MAX + 50; i++)
+			add_success(&t, 0.9 * GIB, GIB);
+		add_success(&t, (proven ? 0.9 : 0.7) * 1.3 * GIB, 1.3 * GIB);
+		strategies[0].size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e);
+		assert_int_equal(s.demand.memory_bytes == GIB, proven);
+		assert_int_equal(warnings_have(&s.warnings, WARNING_MEMORY_FOLLOWS_LIMIT), proven);
+		assert_true(warnings_allow_apply(&s.warnings));
+	}
+}
+
+/* Runs under a limit of 1300 MiB, then under one of 1 GiB, of which the request is the smaller one. */
+static void a_held_limit_is_applied_once_three_runs_proved_it(void **state)
+{
+	static struct test_runs t;
+
+	for (size_t held = 1; held <= 4; held++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = {0};
+		struct err e;
+
+		memset(&t, 0, sizeof t);
+		for (size_t i = 0; i < held; i++)
+			add_success(&t, 0.8 * GIB, i ? GIB : 1.005 * GIB);
+		for (size_t i = 0; i < 3; i++)
+			add_success(&t, 0.8 * 1300 * MIB, 1300 * MIB);
+		strategies[0].size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e);
+		assert_true(warnings_have(&s.warnings, WARNING_MEMORY_FOLLOWS_LIMIT));
+		assert_int_equal(warnings_have(&s.warnings, WARNING_LIMIT_NOT_PROVEN), held < 3);
+		assert_int_equal(warnings_allow_apply(&s.warnings), held >= 3);
+	}
+	/* A run that was much slower under the limit was disturbed by it. */
+	AUTO(arena_done) struct arena arena = {0};
+	struct sizing s = {0};
+	struct err e;
+
+	t.run[0].duration_seconds *= 2;
+	t.run[1].duration_seconds *= 2;
+	strategies[0].size(&t.runs, &(struct sizing_options){0}, &arena, &s, &e);
+	assert_true(warnings_have(&s.warnings, WARNING_LIMIT_NOT_PROVEN));
+}
+
 /* If the command line sets the heap as a percentage of the limit, one run is enough to recognise a
  * follower. A fixed heap size (-Xmx) makes no follower. */
 static void an_option_tells_a_follower_at_once(void **state)
@@ -503,6 +561,8 @@ int main(void)
 		cmocka_unit_test(a_run_tells_a_peak_or_a_bound),
 		cmocka_unit_test(a_run_that_was_ended_from_outside_is_cut),
 		cmocka_unit_test(a_heap_that_follows_its_limit_is_held),
+		cmocka_unit_test(a_held_follower_stays_held),
+		cmocka_unit_test(a_held_limit_is_applied_once_three_runs_proved_it),
 		cmocka_unit_test(only_a_constant_share_is_a_follower),
 		cmocka_unit_test(an_option_tells_a_follower_at_once),
 		cmocka_unit_test(failures_under_a_smaller_limit_bring_the_old_one_back),

@@ -53,6 +53,26 @@ static void the_points_ascend_around_the_past(void **state)
 	assert_true(p.duration[100] > 130 && p.duration[100] < 165);
 }
 
+/* Runs without numbers take no places of the newest runs that are looked at. */
+static void the_forecast_looks_at_as_many_measured_runs_as_the_sizing(void **state)
+{
+	static struct test_runs t;
+	struct prospect all, newest;
+
+	t = (struct test_runs){0};
+	for (unsigned i = 0; i < 100; i++)
+		test_run_succeeded(&t, 1, NAN)->not_measured = "nobody looked";
+	for (unsigned i = 0; i < PEAKS_SEEN_MAX; i++)
+		test_run_succeeded(&t, 1, (i < PEAKS_SEEN_MAX / 2 ? 100 : 200) * MIB);
+	running_prospect(&t.runs, &(struct sizing_options){0}, &all);
+	test_run_succeeded(&t, 1, 9000 * MIB); /* one too many */
+	running_prospect(&t.runs, &(struct sizing_options){0}, &newest);
+	assert_memory_equal(&all, &newest, sizeof all);
+	t.runs.n = 100 + PEAKS_SEEN_MAX / 2;
+	running_prospect(&t.runs, &(struct sizing_options){0}, &newest);
+	assert_memory_not_equal(&all, &newest, sizeof all);
+}
+
 static void the_risk_of_a_kill_follows_mark_limit_and_trend(void **state)
 {
 	static const struct {
@@ -121,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_points_ascend_around_the_past),
+		cmocka_unit_test(the_forecast_looks_at_as_many_measured_runs_as_the_sizing),
 		cmocka_unit_test(the_risk_of_a_kill_follows_mark_limit_and_trend),
 		cmocka_unit_test(what_is_left_over_is_a_share_of_what_was_used),
 		cmocka_unit_test(the_expected_end_moves_with_the_time_taken),
