@@ -7,7 +7,6 @@
 
 #include "exporter/core/memory_budget.h"
 #include "exporter/answers/job_runs.h"
-#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/server_parameters.h"
 
 #define RUNNING_MAX 20
@@ -276,27 +275,25 @@ static int add_running(struct history *h, const struct runs *runs,
 }
 
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
-	struct arena *arena, struct behaviour *ret, struct err *e)
+	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour *ret,
+	struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
-	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct behaviour b = {0};
 	struct behaviour_past past;
 	struct change *changes;
 	int code = answer_open_history(app, &h, e);
 
-	if (code == 0)
-		code = job_neighbours_find(app, h, runs->run[0].job_name, &neighbours, e);
 	if (code)
 		return code;
 	b.n_changes = changes_of_runs(runs, requested_bytes(runs), arena, &changes);
 	b.changes = changes;
-	code = look_back(app, h, runs, &neighbours, arena, &past, e);
+	code = look_back(app, h, runs, neighbours, arena, &past, e);
 	b.prospect = past.prospect;
 	if (code == 0)
 		add_phases(app, use, runs, &past, arena, &b);
 	if (code == 0)
-		code = add_running(h, runs, &neighbours, arena, &b, e);
+		code = add_running(h, runs, neighbours, arena, &b, e);
 	if (code)
 		return code;
 	*ret = b;

@@ -6,13 +6,14 @@
 
 #include "exporter/catalogue/in_use.h"
 #include "exporter/answers/behaviour_json.h"
+#include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/result_cache.h"
 
-/* `runs`: at least one run of the job, newest first. `ret` points into `arena` and into the
+/* `runs`: at least one run of the job, newest first. `neighbours`: those of its sizing. `ret` points into `arena` and into the
  * catalogue of `use`. The caller zeroes `use` before the call and releases it after the last use of
  * `ret`. */
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
-	struct arena *arena, struct behaviour *ret, struct err *e);
+	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour *ret, struct err *e);
 
 #define PAST_PHASES 5 /* runs whose phases are read */
 

@@ -7,7 +7,7 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
-#include "exporter/core/json.h"
+#include "recommender/run_labels.h"
 #include "recommender/sizing/neighbour_run.h"
 
 /* ---- namespaces ---- */
@@ -27,17 +27,15 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 /* Returns a hash of the labels that name the namespace; 0 = none of them. */
 static uint64_t namespace_of(const char *system, const char *labels)
 {
-	json_t *o = labels ? json_loads(labels, 0, NULL) : NULL;
 	uint64_t hash = 0;
 
-	for (size_t i = 0; o && i < ARRAY_LEN(borders); i++) {
-		const char *text = json_string_value(json_object_get(o, borders[i].label));
-		const char *only = borders[i].system;
+	for (size_t i = 0; i < ARRAY_LEN(borders); i++) {
+		const char *label = borders[i].label, *only = borders[i].system;
+		struct slice text = run_labels_find(labels, (struct slice){label, strlen(label)});
 
-		if (text && (!only || (system && strcmp(system, only) == 0)))
-			hash = mix(hash + i, text, strlen(text));
+		if (text.data && (!only || (system && strcmp(system, only) == 0)))
+			hash = mix(hash + i, text.data, text.len);
 	}
-	json_decref(o);
 	return hash;
 }
 

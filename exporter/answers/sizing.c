@@ -71,10 +71,12 @@ static int size(struct history *h, const struct sizing_question *q, struct sizin
 	struct arena *arena = &s->result.arena;
 	struct err why = {0};
 	struct runs all;
-	int code = job_runs_of(h, q->job_name, 0, false, arena, &all, r, e);
+	int code = job_runs_to_size(h, q->job_name, 0, arena, &all, e);
 
-	if (code <= 0)
+	if (code)
 		return code;
+	if (!all.n)
+		return answer_unknown_job(r, h, q->job_name, arena, e);
 	s->runs = sizing_parameters_runs(&all, q->since);
 	code = q->strategy->size(&s->runs, &q->options, arena, &s->sizing, &why);
 	if (code == -ENODATA)
@@ -86,11 +88,11 @@ static int size(struct history *h, const struct sizing_question *q, struct sizin
 	return 1;
 }
 
-static int answer_question(struct app *app, struct sizing_question *q, struct sizing_result **ret,
-	struct reply *reply, struct err *e)
+static int answer_question(struct app *app, struct sizing_question *q,
+	struct job_neighbours *neighbours, struct sizing_result **ret, struct reply *reply,
+	struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
-	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	char key[KEY_MAX], state[KEY_MAX];
 	size_t bytes = 0;
 	int code = answer_open_history(app, &h, e);
@@ -105,11 +107,11 @@ static int answer_question(struct app *app, struct sizing_question *q, struct si
 	if (code == 0)
 		code = dated_names_find(h, q->job_name, &q->dated, e);
 	if (code == 0)
-		code = job_neighbours_find(app, h, q->job_name, &neighbours, e);
+		code = job_neighbours_find(app, h, q->job_name, neighbours, e);
 	if (code)
 		return code;
-	q->options.neighbours = neighbours.jobs;
-	key_of(q, neighbours.fingerprint, key, state);
+	q->options.neighbours = neighbours->jobs;
+	key_of(q, neighbours->fingerprint, key, state);
 	*ret = (struct sizing_result *)(void *)result_find(app->results, key, state, INFINITY);
 	if (*ret)
 		return 1;
@@ -128,6 +130,7 @@ static int answer_question(struct app *app, struct sizing_question *q, struct si
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
 	struct reply *reply, struct err *e)
 {
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct sizing_question q = {
 		.job_name = argument_text(a, "job_name"),
 		.strategy = sizing_parameters_strategy(a),
@@ -136,12 +139,12 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 	};
 
 	return sizing_parameters_read(a, &q.options, reply) ?
-		       answer_question(app, &q, ret, reply, e) :
+		       answer_question(app, &q, &neighbours, ret, reply, e) :
 		       0;
 }
 
-int sizing_by_default(struct app *app, const char *job_name, struct sizing_result **ret,
-	struct reply *reply, struct err *e)
+int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
+	struct sizing_result **ret, struct reply *reply, struct err *e)
 {
 	/* The parameters of /recommend have the same defaults, so both share a cached result. */
 	struct sizing_question q = {
@@ -152,7 +155,7 @@ int sizing_by_default(struct app *app, const char *job_name, struct sizing_resul
 		.window_days = NAN,
 	};
 
-	return answer_question(app, &q, ret, reply, e);
+	return answer_question(app, &q, neighbours, ret, reply, e);
 }
 
 void sizing_result_done(struct sizing_result **s)

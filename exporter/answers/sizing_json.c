@@ -70,7 +70,7 @@ static json_t *based_on_json(const struct sizing *s)
 }
 
 /* Writes resources. 0 CPUs or 0 memory mean unknown. */
-static json_t *resources_json(const struct resources *r)
+json_t *sizing_json_resources(const struct resources *r)
 {
 	json_t *o = json_object();
 
@@ -237,7 +237,7 @@ void sizing_json_put(json_t *o, const struct sizing *s)
 	json_put(o, "summary", json_text(s->summary));
 	sizing_json_put_warnings(o, &s->warnings);
 	json_put(o, "based_on", based_on_json(s));
-	json_put(o, "resources", resources_json(&s->resources));
+	json_put(o, "resources", sizing_json_resources(&s->resources));
 	json_put(o, "demand", sizing_json_demand(&s->demand));
 	json_put(o, "limits", limits_json(s));
 	json_put(o, "memory", memory_json(s));

@@ -17,6 +17,9 @@ void sizing_json_put_warnings(json_t *o, const struct warnings *w);
 /* Does the same without sentences. `codes`: as warnings_codes returns them. */
 void sizing_json_put_codes(json_t *o, uint32_t codes);
 
+/* Makes JSON of the whole numbers for a request. */
+json_t *sizing_json_resources(const struct resources *r);
+
 /* Makes JSON of a demand. A strategy or the parameters of the request set the demand. */
 json_t *sizing_json_demand(const struct demand *d);
 

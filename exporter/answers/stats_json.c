@@ -169,7 +169,7 @@ static json_t *run_stats(const struct run *r)
 
 static json_t *over_runs(const struct stats_window *w)
 {
-	AUTO(freep) double *scratch = xcalloc(w->n, sizeof *scratch);
+	AUTO(freep) double *scratch = xcalloc(w->n + 1, sizeof *scratch);
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < w->n; i++)
@@ -220,19 +220,22 @@ static json_t *cpu_doubt_json(const struct stats_window *w)
 }
 
 json_t *stats_json(const char *job_name, const struct stats_window *w,
-	const struct warnings *warnings, double now)
+	const struct sizing *next, double now)
 {
 	json_t *o = json_object(), *runs = json_array();
 
 	json_put(o, "job_name", json_text(job_name));
 	json_put(o, "generated_at", json_time(now));
-	sizing_json_put_warnings(o, warnings);
+	sizing_json_put_warnings(o, &next->warnings);
+	json_put(o, "resources", sizing_json_resources(&next->resources));
+	json_put(o, "demand", sizing_json_demand(&next->demand));
 	json_put(o, "runs_analyzed", json_num((double)w->n));
 	json_put(o, "runs_excluded", json_num((double)w->excluded));
 	json_put(o, "runs_not_measured", json_num((double)runs_not_measured(w)));
 	json_put(o, "cpu_doubt", cpu_doubt_json(w));
-	json_put(o, "first_started_at", json_time(w->run[w->n - 1]->started_at));
-	json_put(o, "last_started_at", json_time(w->run[0]->started_at));
+	json_put(o, "first_started_at", json_time(w->n ? w->run[w->n - 1]->started_at : (double)NAN));
+	json_put(o, "last_started_at",
+		json_time(w->n ? w->run[0]->started_at : (double)NAN));
 	json_put(o, "over_runs", over_runs(w));
 	json_put(o, "waits", waits_json(w));
 	for (size_t i = 0; i < w->n; i++)

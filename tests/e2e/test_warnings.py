@@ -82,6 +82,21 @@ class Warnings(support.Case):
         self.assertEqual(job["warnings"], [{"code": "not_sized", "severity": "info"}])
         self.assertEqual(self.query("recommend", "--job-name=steady")["apply"], {"safe": True, "because": []})
 
+    def test_kills_alone_are_enough_for_an_answer(self):
+        for age in range(3):
+            self.post("killed", 1, age + 1, outcome="oom_killed", exit_code=None, exit_signal=9, memory_limit_bytes=GIB)
+        self.post("failed", 1, 1, outcome="failed", exit_code=1)
+        advice = self.server.get("/recommend?job_name=killed").json
+        stats = self.server.get("/stats?job_name=killed")
+        self.assertEqual(stats.status, 200, stats.text)
+        for key in ("apply", "warnings", "resources", "demand"):
+            self.assertEqual(stats.json[key], advice[key], key)
+        self.assertGreater(stats.json["demand"]["memory_bytes"], GIB)
+        self.assertEqual([stats.json[key] for key in ("runs_analyzed", "runs", "first_started_at", "last_started_at")], [0, [], None, None])
+        self.assertIsNone(stats.json["over_runs"]["duration_seconds"])
+        for query in ("job_name=failed", "job_name=killed&format=resource-tracker"):
+            self.assertEqual(self.server.get(f"/stats?{query}").json["error"]["code"], "no_successful_run", query)
+
     def test_the_summary_of_a_run_tells_them(self):
         self.mixed_job(small=0.002, large=0.04)
         summary = self.run_job(["true"], "mixed").stderr.decode()
@@ -96,6 +111,7 @@ class Warnings(support.Case):
         (text,) = [w["text"] for w in advice["warnings"] if w["code"] == "dated_names"]
         self.assertTrue(text.startswith('At least 2 other jobs are named like this one, "etl-*"'), text)
         self.assertEqual(advice["apply"]["because"], ["few_runs"])
+        self.assertRegex(self.run_job(["true"], "etl-2026-11-25").stderr.decode(), r'(?m)^  info    At least 3 other jobs .*"etl-\*"')
 
 
 if __name__ == "__main__":

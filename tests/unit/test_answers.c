@@ -59,17 +59,22 @@ static void jobs_are_as_recorded(void **state)
 	golden_json("jobs.json", jobs_json(jobs, ARRAY_LEN(jobs), warnings));
 }
 
-static const struct warnings no_warnings;
+static const struct sizing no_sizing;
 
 static void stats_are_as_recorded(void **state)
 {
 	struct runs runs = sample_runs();
 	AUTO(arena_done) struct arena arena = {0};
 	struct stats_window w = stats_json_window(&runs, 5, &arena);
-	const struct warnings warnings = {
-		1, {{WARNING_FEW_RUNS, "Only 2 successful runs were measured.", 2}}};
+	const struct sizing sizing = {
+		.resources = {2, 313, 0, 0},
+		.demand = {.cpu_cores = 1.5, .memory_bytes = 327155712, .gpus = 0, .vram_bytes = NAN,
+			.disk_bytes = NAN, .duration_seconds = 60},
+		.warnings = {1,
+			{{WARNING_FEW_RUNS, "Only 2 successful runs were measured.", 2}}},
+	};
 
-	golden_json("stats.json", stats_json("etl/load", &w, &warnings, 1795251000));
+	golden_json("stats.json", stats_json("etl/load", &w, &sizing, 1795251000));
 	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
 }
 
@@ -82,7 +87,7 @@ static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
 
 	run[0].cpu_missed_seconds = 4;
 	run[1].not_measured = "a number is impossible";
-	json_t *o = stats_json("etl/load", &w, &no_warnings, 0), *runs = json_object_get(o, "runs");
+	json_t *o = stats_json("etl/load", &w, &no_sizing, 0), *runs = json_object_get(o, "runs");
 
 	assert_int_equal(json_integer_value(json_object_get(o, "runs_analyzed")), 2);
 	assert_int_equal(json_integer_value(json_object_get(o, "runs_not_measured")), 1);

@@ -379,17 +379,41 @@ static void a_name_that_looks_dated_later_makes_the_answer_anew(void **state)
 static void the_default_question_shares_the_answer_of_recommend(void **state)
 {
 	AUTO(sizing_result_done) struct sizing_result *asked = ask(NULL, NULL), *by_default = NULL;
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 	struct err e = {0};
 
-	assert_int_equal(sizing_by_default(&app, "etl/load", &by_default, &r, &e), 1);
+	assert_int_equal(sizing_by_default(&app, "etl/load", &neighbours, &by_default, &r, &e), 1);
+	assert_non_null(neighbours.held);
 	assert_ptr_equal(asked, by_default);
+	buf_done(&r.body);
+}
+
+/* A command has no cache, so each look-up reads all other jobs. */
+static void statistics_look_for_neighbours_once(void **state)
+{
+	const struct route *route = query_route("stats");
+	struct arguments a;
+	struct reply r = {.status = 200, .body = BUF_MAX(REPLY_BODY_MAX)};
+	struct err e = {0};
+	struct options options = {.catalogue_path = "/nonexistent"};
+
+	neighbourhoods_free(app.neighbourhoods);
+	app.neighbourhoods = NULL;
+	app.options = &options;
+	arguments_begin(&a, route->parameters);
+	assert_int_equal(arguments_add(&a, "job_name", "etl/load", &e), 0);
+	assert_int_equal(arguments_finish(&a, &e), 0);
+	assert_int_equal(route->answer(&app, &a, &r, &e), 0);
+	assert_int_equal(r.status, 200);
+	assert_int_equal(fake_history.neighbours_read, 1);
 	buf_done(&r.body);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(statistics_look_for_neighbours_once, fresh, done),
 		cmocka_unit_test_setup_teardown(the_same_question_is_answered_from_memory, fresh,
 			done),
 		cmocka_unit_test_setup_teardown(another_question_has_an_answer_of_its_own, fresh,
