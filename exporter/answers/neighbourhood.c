@@ -7,6 +7,7 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
+#include "exporter/core/memory_budget.h"
 #include "recommender/run_labels.h"
 #include "recommender/sizing/neighbour_run.h"
 
@@ -246,12 +247,16 @@ static int hold_table(struct neighbourhoods *c, struct history *h, struct neighb
 	*ret = c ? hold_current(c, ended) : NULL;
 	if (*ret)
 		return 0;
-	int code = make_table(h, ended, ret, e);
+	int code = memory_budget_is_short(NEIGHBOURHOOD_BYTES) ?
+			   err_set(e, -ENOMEM, "jobs to learn from: no memory is left") :
+			   make_table(h, ended, ret, e);
 
 	if (c)
 		keep(c, *ret);
 	if (code && code != -EBADMSG && c) /* of damage the caller must know */
 		*ret = hold_previous(c);
+	if (code == -ENOMEM && !*ret)
+		memory_budget_give_up();
 	return *ret ? 0 : code;
 }
 

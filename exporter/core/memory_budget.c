@@ -248,6 +248,11 @@ bool memory_budget_is_over(void)
 	return answer.over;
 }
 
+void memory_budget_give_up(void)
+{
+	answer.over = answer.making;
+}
+
 bool memory_budget_gave_up(void)
 {
 	return answer.over;

@@ -2,6 +2,8 @@
  * read again. */
 #include "tests/unit/test_main.h"
 
+#include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,6 +13,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "exporter/answers/neighbourhood.h"
+#include "exporter/core/memory_budget.h"
 #include "tests/support/test_history.h"
 
 #define MIB 1048576.0
@@ -52,6 +55,20 @@ int __wrap_history_recent_jobs(struct history *h, size_t runs, size_t limit, str
 	atomic_fetch_add(&readings, 1);
 	atomic_store(&n_added, 0);
 	return __real_history_recent_jobs(h, runs, limit, arena, ret, ret_n, e);
+}
+
+/* Samples what malloc gave out where it is most: all runs are read, and no namespace is finished. */
+static size_t most_given_out;
+
+void __real_neighbours_finish(struct neighbours *n);
+void __wrap_neighbours_finish(struct neighbours *n);
+void __wrap_neighbours_finish(struct neighbours *n)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	if (m.uordblks + m.hblkhd > most_given_out)
+		most_given_out = m.uordblks + m.hblkhd;
+	__real_neighbours_finish(n);
 }
 
 struct now __real_now_read(void);
@@ -359,6 +376,68 @@ static void all_namespaces_together_are_bounded(void **state)
 	assert_int_equal(n_added, JOBS_READ_MAX);
 }
 
+/* ---- memory ---- */
+
+static size_t given_out(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* The largest reading: each job has as many runs as are read, and an input for each, so that all
+ * experts predict. */
+static void the_largest_reading_takes_what_is_told(void **state)
+{
+	static const char *const labels[] = {"{\"namespace\":\"a\"}", "{\"namespace\":\"b\"}",
+		"{\"namespace\":\"c\"}"};
+	struct world *w = *state;
+
+	for (size_t k = 0; k < NEIGHBOUR_RUNS_MAX; k++)
+		for (size_t i = 0; i < JOBS_READ_MAX; i++) {
+			char name[64];
+
+			snprintf(name, sizeof name, "job-%zu", i);
+			RUN(w, .job = name, .labels = labels[i % ARRAY_LEN(labels)],
+				.peak = (double)(500 + (i * 7 + k * 13) % 101) * MIB,
+				.input = 1e6 * (double)(1 + (i + k) % 17));
+		}
+	size_t before = given_out();
+
+	most_given_out = 0;
+	struct job_neighbours n = find(w, "job-0");
+	assert_int_equal(n_added, JOBS_READ_MAX);
+	job_neighbours_done(&n);
+	if (!before)
+		skip(); /* AddressSanitizer counts nothing */
+	/* The labels of these jobs are short. */
+	assert_in_range(most_given_out - before, NEIGHBOURHOOD_BYTES / 2, NEIGHBOURHOOD_BYTES * 3 / 4);
+	assert_in_range(given_out() - before, 1, MIB / 2);
+}
+
+static void without_memory_the_previous_summary_is_used(void **state)
+{
+	struct world *w = *state;
+	struct job_neighbours n = {0};
+	struct err e = {0};
+
+	write_jobs(w, "a", 5, NULL);
+	memory_budget_set(NEIGHBOURHOOD_BYTES);
+	memory_budget_begin_answer();
+	assert_int_equal(job_neighbours_find(&w->app, w->h, "a-0", &n, &e), -ENOMEM);
+	assert_true(memory_budget_end_answer()); /* so the answer is 503 */
+	assert_int_equal(readings, 0);
+	memory_budget_set(0);
+	assert_int_equal(jobs_of(w, "a-0"), 5);
+	write_jobs(w, "b", 5, NULL);
+	memory_budget_set(NEIGHBOURHOOD_BYTES);
+	memory_budget_begin_answer();
+	assert_int_equal(jobs_of(w, "a-0"), 5);
+	assert_false(memory_budget_end_answer());
+	memory_budget_set(0);
+	assert_int_equal(jobs_of(w, "a-0"), 10);
+}
+
 /* ---- the cache ---- */
 
 static void they_are_read_again_when_a_tenth_more_runs_ended(void **state)
@@ -525,6 +604,8 @@ int main(void)
 		TEST(a_job_that_is_alone_has_no_neighbours),
 		TEST(the_namespaces_of_the_newest_runs_have_places),
 		TEST(all_namespaces_together_are_bounded),
+		TEST(the_largest_reading_takes_what_is_told),
+		TEST(without_memory_the_previous_summary_is_used),
 		TEST(they_are_read_again_when_a_tenth_more_runs_ended),
 		TEST(the_fingerprint_changes_with_what_is_learnt),
 		TEST(they_are_read_again_after_some_minutes_if_a_run_ended),
