@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/mem.h"
+
 static const char *const outcome_names[OUTCOME_COUNT] = {
 	[OUTCOME_RUNNING] = "running",
 	[OUTCOME_SUCCEEDED] = "succeeded",
@@ -25,6 +27,30 @@ bool run_outcome_parse(const char *name, enum outcome *ret)
 			return true;
 		}
 	return false;
+}
+
+static const char *const time_limit_reasons[] = {"DeadlineExceeded", "TIMEOUT", "DEADLINE"};
+
+bool run_reason_is_time_limit(const char *reason)
+{
+	for (size_t i = 0; reason && i < ARRAY_LEN(time_limit_reasons); i++)
+		if (strcmp(reason, time_limit_reasons[i]) == 0)
+			return true;
+	return false;
+}
+
+bool run_outcome_told(const char *text, enum outcome *ret, const char **reason)
+{
+	enum outcome o;
+
+	if (run_reason_is_time_limit(text)) {
+		o = OUTCOME_FAILED;
+		*reason = *reason ? *reason : text;
+	} else if (!run_outcome_parse(text, &o) || o == OUTCOME_RUNNING) {
+		return false;
+	}
+	*ret = o == OUTCOME_UNKNOWN && run_reason_is_time_limit(*reason) ? OUTCOME_FAILED : o;
+	return true;
 }
 
 #define CENTURY_SECONDS 3155760000.0

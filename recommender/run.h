@@ -25,6 +25,17 @@ enum outcome {
 const char *run_outcome_name(enum outcome o); /* "running", "succeeded", ... */
 bool run_outcome_parse(const char *name, enum outcome *ret);
 
+/* Returns true for a reason that says that a time limit ended a run: DeadlineExceeded (Kubernetes, pods
+ * and Jobs beyond activeDeadlineSeconds), TIMEOUT and DEADLINE (states of Slurm). `reason` may be
+ * NULL. Only a client can tell it, because no process of the run learns why it gets a signal. */
+bool run_reason_is_time_limit(const char *reason);
+
+/* Reads an outcome as a client tells it. Accepts the reasons above in its place, for failed: then
+ * `*reason` becomes this name, if it is NULL. Of a run that ended for such a reason, `unknown` becomes
+ * failed. `running` is refused. */
+bool run_outcome_told(const char *text, enum outcome *ret, const char **reason);
+#define RUN_REASON_MAX 64 /* bytes, with the NUL */
+
 /* Distribution over time. The weight of a value is the time for which it lasted. The percentile p95
  * is the smallest value with this property: for 95 % of the time, the column was not above it
  * (nearest rank, weighted). `sum` is the plain sum of the values. If the column counts growth per
@@ -81,6 +92,7 @@ struct run {
 	/* The smaller of RLIMIT_AS and RLIMIT_DATA, and the largest use of one process that counts
 	 * against it; NaN = no limit, or unknown. See collectors/followed/run_addresses.h. */
 	double address_limit_bytes, address_peak_bytes;
+	const char *end_reason; /* why another system ended the run, in its own word; NULL = not told */
 };
 
 /* An array of runs, newest first. One arena owns the array and all texts in it. */

@@ -145,6 +145,8 @@ json_t *run_json(const struct run *r)
 	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	json_put(o, "exit_code", json_num(r->exit_code));
 	json_put(o, "exit_signal", json_num(r->exit_signal));
+	if (r->end_reason)
+		json_put(o, "end_reason", json_text(r->end_reason));
 	for (const struct headline *h = run_json_headlines; h->key; h++)
 		json_put(o, h->key, json_num(run_json_headline(h, r)));
 	put_given(o, "requested_cpu_cores", r->requested_cpu_cores);

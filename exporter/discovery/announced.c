@@ -137,7 +137,7 @@ static struct named_process *take_up(struct finder *f, const struct host *host, 
 }
 
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
-	enum outcome outcome, double exit_code)
+	enum outcome outcome, double exit_code, const char *reason)
 {
 	struct named_process *n = open_of_id(f, run_id);
 
@@ -147,6 +147,7 @@ int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 		return -ENOENT;
 	n->reported_outcome = outcome;
 	n->reported_exit_code = exit_code;
+	text_copy(reason ? reason : "", n->reported_reason, sizeof n->reported_reason);
 	finder_conclude(host, n);
 	return 0;
 }

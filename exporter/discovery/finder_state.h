@@ -27,6 +27,7 @@ struct named_process {
 	const struct left_open_run *left_open; /* the run that this run continues; NULL = none */
 	enum outcome reported_outcome;         /* from a client; OUTCOME_RUNNING = no report */
 	double reported_exit_code;
+	char reported_reason[RUN_REASON_MAX]; /* "" = not told */
 };
 
 struct finder {

@@ -100,6 +100,7 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 		finish.outcome =
 			outcome_as_reported(n->reported_outcome, n->reported_exit_code, &note);
 		finish.exit_code = n->reported_exit_code;
+		finish.end_reason = n->reported_reason[0] ? n->reported_reason : NULL;
 		finish.exit_signal = NAN;
 	}
 	finish.server = this_server_of_run(f->app, &f->machine);

@@ -74,6 +74,7 @@ static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, cpu_level), SOURCE_MAX, false},
 	{FIELD(run, NUMBER, address_limit_bytes), 0, false, 0, LARGEST_LIMIT},
 	{FIELD(run, NUMBER, address_peak_bytes), 0, false, 0, LARGEST_LIMIT},
+	{FIELD(run, TEXT, end_reason), RUN_REASON_MAX, false},
 };
 static const struct message_field column_fields[] = {
 	{FIELD(distribution, COUNT, n), 0, true},
@@ -260,13 +261,17 @@ static enum architecture read_architecture(const json_t *v)
 		       ARCHITECTURE_UNKNOWN;
 }
 
-static int read_outcome(enum outcome *ret, const json_t *v, struct err *e)
+static int read_outcome(struct run *r, const json_t *v, struct arena *arena, struct err *e)
 {
-	const char *name = json_string_value(v);
+	const char *name = json_string_value(v), *reason = r->end_reason;
 
-	if (!name || !run_outcome_parse(name, ret) || *ret == OUTCOME_RUNNING)
+	if (!name || !run_outcome_told(name, &r->outcome, &reason))
 		return err_set(e, -EINVAL,
-			"outcome: accepted are succeeded, failed, oom_killed, interrupted, unknown");
+			"outcome: accepted are succeeded, failed, oom_killed, interrupted, unknown, "
+			"DeadlineExceeded");
+	/* The name belongs to the message. */
+	if (reason && !r->end_reason)
+		r->end_reason = arena_text(arena, reason, strlen(reason));
 	return 0;
 }
 
@@ -275,7 +280,7 @@ static int read_run(struct run *r, const json_t *o, struct arena *arena, struct 
 	int code = read_fields(r, o, run_fields, ARRAY_LEN(run_fields), arena, e);
 
 	if (code == 0)
-		code = read_outcome(&r->outcome, json_object_get(o, "outcome"), e);
+		code = read_outcome(r, json_object_get(o, "outcome"), arena, e);
 	r->architecture = read_architecture(json_object_get(o, "architecture"));
 	if (code == 0)
 		code = read_columns(r, json_object_get(o, "columns"), arena, e);

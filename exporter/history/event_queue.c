@@ -35,6 +35,7 @@ static const size_t finish_texts[] = {
 	offsetof(struct event, finish.cpu_level),
 	offsetof(struct event, finish.disk_source),
 	offsetof(struct event, finish.not_measured),
+	offsetof(struct event, finish.end_reason),
 	SERVER_TEXTS(finish),
 };
 

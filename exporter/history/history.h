@@ -98,7 +98,7 @@ struct run_finish {
 	struct run_server server;
 	/* These members have the same meaning as in struct run. */
 	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;
-	const char *disk_source, *not_measured;
+	const char *disk_source, *not_measured, *end_reason;
 	double address_limit_bytes, address_peak_bytes;
 	double machine_vram_bytes; /* all GPUs together; 0 or NaN = unknown; not in the file */
 	bool killed;               /* SIGKILL ended a process of the run; not stored */

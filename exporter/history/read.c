@@ -51,7 +51,7 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 		" r.network_source, r.architecture, r.cpu_level, r.vendor, r.instance_type,"
 		" r.region, r.zone, r.allocation, r.system, r.system_run, r.labels,"
 		" r.cpu_foreign_seconds, r.machine_cpus, r.machine_memory_bytes, r.disk_source,"
-		" r.not_measured, r.address_limit_bytes, r.address_peak_bytes"
+		" r.not_measured, r.address_limit_bytes, r.address_peak_bytes, r.end_reason"
 		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
@@ -121,6 +121,7 @@ static struct matched_run take_run(struct sql *q, struct arena *arena)
 	r->not_measured = sql_keep_text(q, arena);
 	r->address_limit_bytes = sql_double(q);
 	r->address_peak_bytes = sql_double(q);
+	r->end_reason = sql_keep_text(q, arena);
 	return f;
 }
 

@@ -104,6 +104,7 @@ static const char *const migrations[] = {
 	/* The columns are explained in collectors/followed/run_addresses.h. */
 	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
+	"ALTER TABLE run ADD COLUMN end_reason TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

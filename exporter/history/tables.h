@@ -58,7 +58,7 @@ X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
   " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, cpu_level = ?, forwarded_at = NULL," \
   " cpu_foreign_seconds = ?, machine_cpus = ?, machine_memory_bytes = ?, disk_source = ?, not_measured = ?," \
-  " address_limit_bytes = ?, address_peak_bytes = ?," \
+  " address_limit_bytes = ?, address_peak_bytes = ?, end_reason = ?," \
   " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
   " zone = coalesce(?, zone), allocation = coalesce(?, allocation) WHERE id = ?") \
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \

@@ -220,6 +220,7 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	sql_put_text(&q, f->not_measured);
 	sql_put_double(&q, f->address_limit_bytes);
 	sql_put_double(&q, f->address_peak_bytes);
+	sql_put_text(&q, f->end_reason);
 	put_server(&q, &f->server);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
@@ -315,6 +316,7 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.not_measured = r->not_measured,
 		.address_limit_bytes = r->address_limit_bytes,
 		.address_peak_bytes = r->address_peak_bytes,
+		.end_reason = r->end_reason,
 	};
 	struct found_run found = {0};
 	int code = history_find(h, r->run_id, &found, e);

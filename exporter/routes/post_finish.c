@@ -23,13 +23,15 @@ static const struct parameter parameters[] = {
 };
 
 struct finish_body {
-	const char *outcome;
+	const char *outcome, *end_reason;
 	double exit_code;
 };
 
 static const struct json_body_key keys[] = {
 	{"outcome", BODY_TEXT, true, 1, 32, offsetof(struct finish_body, outcome)},
 	{"exit_code", BODY_WHOLE, false, 0, 255, offsetof(struct finish_body, exit_code)},
+	{"end_reason", BODY_TEXT, false, 1, RUN_REASON_MAX - 1,
+		offsetof(struct finish_body, end_reason)},
 	{0},
 };
 
@@ -40,6 +42,7 @@ struct finish_call {
 	char run_id[RUN_ID_MAX];
 	enum outcome outcome;
 	double exit_code;
+	char end_reason[RUN_REASON_MAX]; /* "" = not told */
 	int code;
 };
 
@@ -52,18 +55,21 @@ static void finish_found(struct finder *f, const struct host *host, void *contex
 {
 	struct finish_call *c = context;
 
-	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code);
+	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code,
+		c->end_reason);
 }
 
-static int finish_run(struct app *app, const char *run_id, enum outcome outcome, double exit_code,
-	struct reply *r)
+static int finish_run(struct app *app, const char *run_id, enum outcome outcome,
+	const struct finish_body *w, struct reply *r)
 {
 	struct finish_call *c = xcalloc(1, sizeof *c);
 
 	shared_init(&c->shared, call_release);
 	text_copy(run_id, c->run_id, sizeof c->run_id);
 	c->outcome = outcome;
-	c->exit_code = exit_code;
+	c->exit_code = w->exit_code;
+	if (w->end_reason)
+		text_copy(w->end_reason, c->end_reason, sizeof c->end_reason);
 	bool was_called = sampler_find(app->sampler, finish_found, c, NULL);
 	int code = was_called ? c->code : -ENOENT;
 
@@ -88,23 +94,25 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	json_t *body = json_body_parse(a->body, r);
 
 	(void)e;
-	bool read = body && json_body_read(body, "the body", keys, &w, r);
-	bool known = read && run_outcome_parse(w.outcome, &outcome) && outcome != OUTCOME_RUNNING;
+	int code = 0;
 
+	if (body && json_body_read(body, "the body", keys, &w, r)) {
+		if (run_outcome_told(w.outcome, &outcome, &w.end_reason))
+			code = finish_run(app, argument_text(a, "run_id"), outcome, &w, r);
+		else
+			code = reply_error(r, 400, "bad_body",
+				"outcome: accepted is succeeded, failed, oom_killed, interrupted, "
+				"unknown or DeadlineExceeded");
+	}
 	json_decref(body);
-	if (!read)
-		return 0;
-	if (!known)
-		return reply_error(r, 400, "bad_body",
-			"outcome: accepted is succeeded, failed, oom_killed, interrupted or "
-			"unknown");
-	return finish_run(app, argument_text(a, "run_id"), outcome, w.exit_code, r);
+	return code;
 }
 
 const struct route route_post_finish = {
 	.path = "/runs/{run_id}/finish",
-	.help = "Ends a run that this exporter records: {\"outcome\", \"exit_code\"}; outcome is "
-		"succeeded, failed, oom_killed, interrupted or unknown",
+	.help = "Ends a run that this exporter records: {\"outcome\", \"exit_code\", "
+		"\"end_reason\"}. outcome is succeeded, failed, oom_killed, interrupted or unknown. "
+		"DeadlineExceeded as outcome, or as end_reason, means that a time limit ended the run",
 	.parameters = parameters,
 	.answer = answer,
 };

@@ -8,7 +8,9 @@
 
 /* Exit codes of runs that were ended from outside. timeout(1) exits with 124. The others are 128 +
  * the signal with which batch systems announce or enforce a time limit: SIGUSR1 and SIGUSR2 (Grid
- * Engine, hence 140), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. */
+ * Engine, hence 140), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A job that
+ * catches SIGTERM, or that outlives it and gets SIGKILL, has another code: then only a reason that a
+ * client told shows it. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* as Linux numbers them */
 #define EXIT_CODE_TIMEOUT 124
 
@@ -21,7 +23,7 @@ static bool was_cut(const struct run *r)
 	for (size_t i = 0; i < ARRAY_LEN(cut_signals); i++)
 		if (r->exit_signal == cut_signals[i] || r->exit_code == 128 + cut_signals[i])
 			return true;
-	return r->exit_code == EXIT_CODE_TIMEOUT;
+	return r->exit_code == EXIT_CODE_TIMEOUT || run_reason_is_time_limit(r->end_reason);
 }
 
 /* Returns the peak without mapped files, which the kernel can take back. NaN = unknown. */

@@ -69,12 +69,25 @@ class Announce(Case):
         self.assertEqual((answer.status, answer.json["pid"]), (201, os.getpid()))
         run_id = answer.json["run_id"]
         self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "great"}).status, 400)
+        self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "failed", "end_reason": ""}).status, 400)
         ended = self.post(f"/runs/{run_id}/finish", {"outcome": "oom_killed", "exit_code": 137})
         self.assertEqual(ended.status, 200, ended.text)
         wait_until(lambda: self.only_run("self")["outcome"] == "oom_killed", "the end of the run")
         self.assertEqual(self.only_run("self")["exit_code"], 137)
         self.assertEqual(server.job_value("rightsize_job_active_runs", "self"), 0)
         self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "failed"}).status, 404)
+
+    def test_a_client_tells_that_a_time_limit_ended_a_run(self):
+        self.serve_unix()
+        for body, exit_code, reason in (({"outcome": "DeadlineExceeded"}, None, "DeadlineExceeded"),
+                                        ({"outcome": "failed", "exit_code": 1, "end_reason": "DeadlineExceeded"}, 1, "DeadlineExceeded"),
+                                        ({"outcome": "failed", "exit_code": 1}, 1, None)):
+            job_name = f"cut/{exit_code}/{reason}"
+            run_id = self.post("/jobs", {"job_name": job_name}).json["run_id"]
+            self.assertEqual(self.post(f"/runs/{run_id}/finish", body).json["outcome"], "failed")
+            wait_until(lambda job_name=job_name: self.only_run(job_name)["outcome"] == "failed", "the end of the run")
+            run = self.only_run(job_name)
+            self.assertEqual([run["exit_code"], run.get("end_reason")], [exit_code, reason])
 
     def test_announced_run_survives_a_restart_of_the_server(self):
         job = self.job()

@@ -461,11 +461,12 @@ class Failures(Stories):
         return days * DAY + hours * HOUR + minutes * 60 + seconds
 
     def test_durations_that_a_time_limit_cut_are_at_least_so_long(self):
-        for ended in ({"exit_code": 124}, {"exit_code": 140}, {"exit_signal": 15}):
+        for ended in ({"exit_code": 124}, {"exit_code": 140}, {"exit_signal": 15}, {"exit_code": 137, "outcome": "DeadlineExceeded"},
+                      {"exit_code": 1, "end_reason": "DeadlineExceeded"}):
             job = self.job()
             for i in range(8):
                 if i % 3 == 1:
-                    job.run(GIB, 4 * GIB, duration=2 * HOUR, outcome="failed", **ended)
+                    job.run(GIB, 4 * GIB, duration=2 * HOUR, **{"outcome": "failed", **ended})
                 else:
                     job.run(GIB, 4 * GIB, duration=HOUR)
             a = job.answer()

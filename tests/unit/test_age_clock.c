@@ -122,6 +122,7 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 				"ALTER TABLE run DROP COLUMN not_measured;"
 				"ALTER TABLE run DROP COLUMN address_limit_bytes;"
 				"ALTER TABLE run DROP COLUMN address_peak_bytes;"
+				"ALTER TABLE run DROP COLUMN end_reason;"
 				"PRAGMA user_version = 8");
 		f->h = test_history(f->folder.file);
 		for (int k = 0; k < 2; k++) {

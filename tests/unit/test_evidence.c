@@ -92,9 +92,13 @@ static void a_run_that_was_ended_from_outside_is_cut(void **state)
 	static const struct {
 		double code, signal;
 		bool cut;
+		const char *reason;
 	} table[] = {{0, NAN, false}, {1, NAN, false}, {124, NAN, true}, {140, NAN, true},
 		{143, NAN, true}, {152, NAN, true}, {NAN, SIGTERM, true}, {NAN, SIGXCPU, true},
-		{137, NAN, false}, {NAN, SIGSEGV, false}, {NAN, NAN, false}};
+		{137, NAN, false}, {NAN, SIGSEGV, false}, {NAN, NAN, false},
+		/* A job that outlived SIGTERM, and one that caught it: only the reason tells. */
+		{137, NAN, true, "DeadlineExceeded"}, {1, NAN, true, "DeadlineExceeded"},
+		{NAN, NAN, true, "TIMEOUT"}, {1, NAN, false, "Error"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		static struct test_runs t;
@@ -104,6 +108,7 @@ static void a_run_that_was_ended_from_outside_is_cut(void **state)
 		r = add_run(&t, OUTCOME_FAILED, GIB, 4 * GIB);
 		r->exit_code = table[i].code;
 		r->exit_signal = table[i].signal;
+		r->end_reason = table[i].reason;
 		if (evidence_of(r).cut != table[i].cut)
 			fail_msg("exit code %g, signal %g", table[i].code, table[i].signal);
 	}

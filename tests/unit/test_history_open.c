@@ -132,7 +132,7 @@ static void another_programs_database_is_left_alone(void **state)
 }
 
 /* The number of migrations in exporter/history/schema.c. */
-#define TEST_SCHEMA_VERSION "12"
+#define TEST_SCHEMA_VERSION "13"
 
 static void a_newer_schema_is_left_alone(void **state)
 {
@@ -164,7 +164,7 @@ static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
 		"instance_type", "region", "zone", "allocation", "forwarded_at", "system",
 		"system_run", "labels", "cpu_level", "cpu_foreign_seconds", "machine_cpus",
 		"machine_memory_bytes", "disk_source", "not_measured", "address_limit_bytes",
-		"address_peak_bytes"};
+		"address_peak_bytes", "end_reason"};
 	struct test_folder *f = *state;
 	struct arena arena = {0};
 

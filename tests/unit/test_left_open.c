@@ -112,7 +112,7 @@ static int announce(struct fixture *f, const char *job_name, struct announced_ru
 
 static int finish(struct fixture *f, const char *run_id, enum outcome outcome)
 {
-	return finder_finish(f->finder, &f->w->host, run_id, outcome, 0);
+	return finder_finish(f->finder, &f->w->host, run_id, outcome, 0, NULL);
 }
 
 static void settle(struct fixture *f)

@@ -72,6 +72,7 @@ static void same_run(const struct run *a, const struct run *b)
 	same_number(a->cpu_missed_seconds, b->cpu_missed_seconds);
 	same_number(a->address_limit_bytes, b->address_limit_bytes);
 	same_number(a->address_peak_bytes, b->address_peak_bytes);
+	same_text(a->end_reason, b->end_reason);
 	same_text(a->network_source, b->network_source);
 	assert_int_equal(a->architecture, b->architecture);
 	same_text(a->vendor_id, b->vendor_id);
@@ -100,6 +101,7 @@ static void what_is_told_is_read(void **state)
 		runs.run[i].cpu_level = "x86-64-v3";
 		runs.run[i].address_limit_bytes = 3e9;
 		runs.run[i].address_peak_bytes = 2e9;
+		runs.run[i].end_reason = "Evicted";
 		json_t *told = run_message(&runs.run[i]);
 
 		json_write(&text, told);
@@ -107,6 +109,42 @@ static void what_is_told_is_read(void **state)
 		if (run_message_read(&got, buf_text(&text), text.len, &arena, &e))
 			fail_msg("%s: %s", buf_text(&text), e.text);
 		same_run(&got, &runs.run[i]);
+	}
+}
+
+static void a_time_limit_is_told_as_outcome_or_as_reason(void **state)
+{
+	static const struct {
+		const char *told, *reason;
+		enum outcome outcome;
+	} table[] = {
+		{"\"outcome\":\"DeadlineExceeded\"", "DeadlineExceeded", OUTCOME_FAILED},
+		{"\"outcome\":\"DeadlineExceeded\",\"end_reason\":\"too long\"", "too long",
+			OUTCOME_FAILED},
+		{"\"outcome\":\"failed\",\"end_reason\":\"DeadlineExceeded\"", "DeadlineExceeded",
+			OUTCOME_FAILED},
+		{"\"outcome\":\"unknown\",\"end_reason\":\"DeadlineExceeded\"", "DeadlineExceeded",
+			OUTCOME_FAILED},
+		{"\"outcome\":\"unknown\",\"end_reason\":\"Error\"", "Error", OUTCOME_UNKNOWN},
+		{"\"outcome\":\"oom_killed\",\"end_reason\":\"DeadlineExceeded\"", "DeadlineExceeded",
+			OUTCOME_OOM_KILLED},
+		{"\"outcome\":\"failed\"", NULL, OUTCOME_FAILED},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		AUTO(buf_done) struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
+		struct run got;
+		struct err e = {0};
+
+		buf_addf(&text,
+			"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":1,\"ended_at\":2,"
+			"\"duration_seconds\":1,%s,\"columns\":{}}",
+			table[i].told);
+		if (run_message_read(&got, buf_text(&text), text.len, &arena, &e))
+			fail_msg("%s: %s", table[i].told, e.text);
+		assert_int_equal(got.outcome, table[i].outcome);
+		same_text(got.end_reason, table[i].reason);
 	}
 }
 
@@ -127,6 +165,8 @@ static const struct {
 	{"{\"job_name\":\"j\"}", "run_id is missing"},
 	{"{" RUN "\"columns\":{}}", "outcome: accepted are"},
 	{"{" RUN "\"outcome\":\"running\",\"columns\":{}}", "outcome: accepted are"},
+	{"{" RUN "\"outcome\":\"Evicted\",\"columns\":{}}", "outcome: accepted are"},
+	{"{" GOOD ",\"end_reason\":\"\\u0007\"}", "end_reason: accepted is a text"},
 	{"{" RUN "\"outcome\":\"failed\"}", "columns: accepted is"},
 	{"{" RUN "\"outcome\":\"failed\",\"columns\":[]}", "columns: accepted is"},
 	{"{" RUN "\"outcome\":\"failed\",\"columns\":{\"a b\":{\"n\":1}}}", "column a b: accepted"},
@@ -402,6 +442,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_told_is_read),
+		cmocka_unit_test(a_time_limit_is_told_as_outcome_or_as_reason),
 		cmocka_unit_test(what_is_no_run_is_refused_with_the_reason),
 		cmocka_unit_test(impossible_numbers_are_refused_at_their_bound),
 		cmocka_unit_test(a_run_is_neither_older_than_the_history_nor_of_the_future),
