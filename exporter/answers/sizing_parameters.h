@@ -22,15 +22,16 @@ const char *sizing_parameter_cpu_for(size_t i);
 	{.name = "risk", \
 		.kind = PARAMETER_CHOICE, \
 		.choice = sizing_parameter_risk, \
-		.help = "How dear a first attempt is that fails for lack of memory (strategy auto; " \
-			"balanced when not given)"}, \
+		.help = "economy requests less memory, and more first attempts fail. safe requests " \
+			"more, and fewer fail (strategy auto; default: balanced)"}, \
 	{.name = "cpu_for", \
 		.kind = PARAMETER_CHOICE, \
 		.choice = sizing_parameter_cpu_for, \
-		.help = "Purpose of the number of cores: speed keeps all but about 2 % of runs " \
-			"from taking over 10 % longer, where a run takes mean cores / cores asked " \
-			"for times as long if that is above 1; cost makes a run cheapest, although " \
-			"it takes longer (strategy auto; speed when not given)"}, \
+		.help = "speed requests so many cores that 98 % of runs take at most 10 % longer " \
+			"than with unlimited cores. cost requests the number of cores that makes a " \
+			"run cheapest, and the run takes longer. A run with fewer cores than its " \
+			"mean takes mean / requested cores times as long (strategy auto; default: " \
+			"speed)"}, \
 	{.name = "runs", \
 		.kind = PARAMETER_COUNT, \
 		.fallback = "0", \

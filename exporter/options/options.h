@@ -41,7 +41,8 @@ enum command_bits {
 #define OPTION_DEFAULT(constant)  OPTION_DEFAULT_(constant)
 #define OPTION_DEFAULT_(constant) #constant
 
-/* Largest attempt, for the option and for the variable that a job sets itself. */
+/* Largest attempt of a run: in the option, in the variable that a job sets itself, and in POST /jobs. No
+ * system retries a run so often. A larger number is something else, such as an id. */
 #define ATTEMPT_MOST 1000
 
 /* clang-format off */
@@ -67,7 +68,7 @@ X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, 
 X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "The history, an SQLite file, or :memory: (default: history.db in $STATE_DIRECTORY, else /var/lib/rightsize-exporter for root, else $XDG_STATE_HOME/rightsize-exporter, else ~/.local/state/rightsize-exporter)") \
 X(COUNT, history_runs_per_job, "history.runs-per-job", OPTION_DEFAULT(HISTORY_RUNS_PER_JOB), 1, 100000, COMMAND_WATCH, "N", \
-  "Runs to keep for each job; the oldest go first; a recommendation looks at the newest " OPTION_DEFAULT(HISTORY_RUNS_PER_JOB) " that succeeded, so fewer make it worse and more do not help") \
+  "Runs to keep for each job. The oldest go first, but one stays that had another memory limit. A recommendation uses the newest " OPTION_DEFAULT(HISTORY_RUNS_PER_JOB) " successful runs: fewer make it worse, more do not help") \
 X(DURATION, history_retention, "history.retention", "365d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
   "Age at which ended runs go; the newest run of a job always stays") \
 X(BYTES, history_max_size, "history.max-size", "1Gi", 1e6, 1e15, COMMAND_WATCH, "BYTES", \

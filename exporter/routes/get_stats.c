@@ -85,8 +85,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 const struct route route_stats = {
 	.path = "/stats",
 	.command = "stats",
-	.help = "What a job's last successful runs used, each and together, what changed, and what "
-		"is to be expected",
+	.help = "The use of resources by a job's last successful runs, run by run and together. "
+		"Also changes between runs, phases, a forecast, and the recommended demand",
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,

@@ -35,7 +35,7 @@ static const struct json_body_key keys[] = {
 	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested)},
 	{"input_bytes", BODY_BYTES, false, 0, QUANTITY_BYTES_MOST,
 		offsetof(struct announce_body, input_bytes)},
-	{"attempt", BODY_WHOLE, false, 1, 1000, offsetof(struct announce_body, attempt)},
+	{"attempt", BODY_WHOLE, false, 1, ATTEMPT_MOST, offsetof(struct announce_body, attempt)},
 	{"helper", BODY_FLAG, false, 0, 0, offsetof(struct announce_body, helper)},
 	{0},
 };

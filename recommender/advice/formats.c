@@ -60,10 +60,11 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "metaflow",
 		.content_type = TEXT,
-		.help = "The line to put above a step, in decimal megabytes, rounded up: @resources, or "
-			"@kubernetes for less than 4096 MB, because the defaults of @kubernetes and "
-			"@batch (1 CPU, 4096 MB) win over a smaller @resources. Remove an older "
-			"@resources of the step, because the larger value wins",
+		.help = "The line @resources(...) to put above a step. Memory and disk are in decimal "
+			"megabytes, rounded up. Below 4096 MB the line is @kubernetes(...), because "
+			"Metaflow replaces a smaller @resources by the defaults of @kubernetes and "
+			"@batch (1 CPU, 4096 MB). Remove an older @resources of the step: Metaflow "
+			"takes the larger value",
 		/* Metaflow 2.19.39: step_init() of plugins/kubernetes/kubernetes_decorator.py, and
 		 * compute_resource_attributes() of plugins/aws/aws_utils.py for AWS Batch. */
 		.layout = LAYOUT(NULL,
@@ -79,15 +80,15 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "metaflow-kubernetes",
 		.content_type = TEXT,
-		.help = "The line @kubernetes(...) to put above a step; memory and disk in decimal "
+		.help = "The line @kubernetes(...) to put above a step. Memory and disk are in decimal "
 			"megabytes (10^6 bytes), as Metaflow passes them to Kubernetes",
 		.layout = LAYOUT(NULL, {"@kubernetes(", ", ", ")\n", METAFLOW_KUBERNETES}),
 	},
 	{
 		.name = "metaflow-batch",
 		.content_type = TEXT,
-		.help = "The line @batch(...) to put above a step; memory in MiB (2^20 bytes), as AWS "
-			"Batch counts, although Metaflow's manual says MB",
+		.help = "The line @batch(...) to put above a step. Memory is in MiB (2^20 bytes), as AWS "
+			"Batch counts it. Metaflow's manual calls them MB",
 		.layout = LAYOUT(NULL, {"@batch(", ", ", ")\n", METAFLOW_BATCH}),
 	},
 	{
@@ -260,16 +261,17 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "spark",
 		.content_type = TEXT,
-		.help = "Settings of an executor for spark-defaults.conf, for a job that is an executor. "
-			"The heap and the overhead of 10 %, at least 384 MiB, are together what the "
-			"executor needs. m is 2^20 bytes. PySpark workers live in the overhead: set "
-			"more there for them",
+		.help = "Settings of an executor for spark-defaults.conf, when the job is an executor. "
+			"Heap and overhead together are the memory that the executor needs. The "
+			"overhead is 10 %, at least 384 MiB. m is 2^20 bytes. PySpark workers use "
+			"the overhead: raise it for them",
 		.layout = LAYOUT(NULL, {"", "", "", SPARK("executor")}),
 	},
 	{
 		.name = "spark-driver",
 		.content_type = TEXT,
-		.help = "The same for a job that is a driver, or runs with --master local",
+		.help = "Settings of a driver for spark-defaults.conf, when the job is a driver or runs "
+			"with --master local",
 		.layout = LAYOUT(NULL, {"", "", "", SPARK("driver")}),
 	},
 	{

@@ -77,6 +77,16 @@ class Announce(Case):
         self.assertEqual(server.job_value("rightsize_job_active_runs", "self"), 0)
         self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "failed"}).status, 404)
 
+    def test_an_attempt_is_a_small_number(self):
+        self.serve_unix()
+        for attempt, status in ((0, 400), (1001, 400), (1000, 201)):
+            answer = self.post("/jobs", {"job_name": "retried", "attempt": attempt})
+            self.assertEqual(answer.status, status, answer.text)
+        run_id = answer.json["run_id"]
+        self.post(f"/runs/{run_id}/finish", {"outcome": "succeeded"})
+        wait_until(lambda: self.only_run("retried")["outcome"] == "succeeded", "the end of the run")
+        self.assertEqual(self.only_run("retried")["attempt"], 1000)
+
     def test_a_client_tells_that_a_time_limit_ended_a_run(self):
         self.serve_unix()
         for body, exit_code, reason in (({"outcome": "DeadlineExceeded"}, None, "DeadlineExceeded"),

@@ -165,15 +165,13 @@ void judge_censored(const struct sources *s, const struct judge_options *o)
 						(1 - SHARE_MIN) *
 							(double)judge_random_below(&series, 1000) /
 							1000);
-			replay_rounds(&(struct replay){
-				.jobs = source,
-				.neighbourhood = source->neighbourhood,
-				.options = o,
-				.auto_only = true,
-				.ask = ask,
-				.learn = learn,
-				.context = &c,
-			});
+			replay_source(source, o,
+				(struct replay){
+					.auto_only = true,
+					.ask = ask,
+					.learn = learn,
+					.context = &c,
+				});
 			print(o, source->name, &c);
 			free(c.job);
 		}

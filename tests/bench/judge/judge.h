@@ -142,6 +142,9 @@ struct replay {
 	void *context;
 };
 void replay_rounds(const struct replay *r);
+/* Replays the jobs of a source, which learn from its neighbourhood. Reads auto_only, ask, learn and
+ * context of `how`. */
+void replay_source(const struct source *s, const struct judge_options *o, struct replay how);
 
 /* ---- scores ---- */
 

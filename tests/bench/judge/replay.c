@@ -100,3 +100,11 @@ void replay_rounds(const struct replay *r)
 		free(states[i]);
 	free(states);
 }
+
+void replay_source(const struct source *s, const struct judge_options *o, struct replay how)
+{
+	how.jobs = s;
+	how.neighbourhood = s->neighbourhood;
+	how.options = o;
+	replay_rounds(&how);
+}

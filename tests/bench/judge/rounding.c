@@ -93,14 +93,8 @@ void judge_rounding(const struct sources *s, const struct judge_options *o)
 		const struct source *source = &s->source[i];
 		struct rounded r = {0};
 
-		replay_rounds(&(struct replay){
-			.jobs = source,
-			.neighbourhood = source->neighbourhood,
-			.options = o,
-			.auto_only = true,
-			.ask = ask,
-			.context = &r,
-		});
+		replay_source(source, o,
+			(struct replay){.auto_only = true, .ask = ask, .context = &r});
 		print(o, source->name, &r);
 	}
 }

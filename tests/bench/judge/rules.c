@@ -23,17 +23,6 @@ static void ask(void *context, const struct asked *a)
 		chances_ask(j->chances, j->source, a);
 }
 
-static void replay(struct judged *j, const struct source *s, const struct judge_options *o)
-{
-	replay_rounds(&(struct replay){
-		.jobs = s,
-		.neighbourhood = s->neighbourhood,
-		.options = o,
-		.ask = ask,
-		.context = j,
-	});
-}
-
 void judge_rules(const struct sources *s, const struct judge_options *o)
 {
 	struct chances *chances = chances_new(s->n);
@@ -44,7 +33,7 @@ void judge_rules(const struct sources *s, const struct judge_options *o)
 		struct judged j = {.source = i, .chances = chances};
 		struct score hindsight = {0};
 
-		replay(&j, source, o);
+		replay_source(source, o, (struct replay){.ask = ask, .context = &j});
 		for (size_t k = 0; k < JUDGED_RULES; k++) {
 			score_print(&j.score[k], o, source->name, judged_rules[k].name);
 			score_done(&j.score[k]);
@@ -79,7 +68,7 @@ void judge_wide(const struct sources *s, const struct judge_options *o)
 
 		for (size_t k = 0; k < source->n; k++)
 			wide[k] = is_wide(&source->job[k]);
-		replay(&j, source, o);
+		replay_source(source, o, (struct replay){.ask = ask, .context = &j});
 		for (size_t k = 0; k < JUDGED_RULES; k++) {
 			score_print(&j.score[k], o, source->name, judged_rules[k].name);
 			if (!judged_rules[k].is_auto && j.score[k].tally.runs &&
