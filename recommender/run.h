@@ -92,7 +92,8 @@ struct run {
 	/* The smaller of RLIMIT_AS and RLIMIT_DATA, and the largest use of one process that counts
 	 * against it; NaN = no limit, or unknown. See collectors/followed/run_addresses.h. */
 	double address_limit_bytes, address_peak_bytes;
-	const char *end_reason; /* why another system ended the run, in its own word; NULL = not told */
+	const char *
+		end_reason; /* why another system ended the run, in its own word; NULL = not told */
 };
 
 /* An array of runs, newest first. One arena owns the array and all texts in it. */

@@ -13,7 +13,8 @@
  * catalogue of `use`. The caller zeroes `use` before the call and releases it after the last use of
  * `ret`. */
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
-	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour *ret, struct err *e);
+	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour *ret,
+	struct err *e);
 
 #define PAST_PHASES 5 /* runs whose phases are read */
 

@@ -219,8 +219,8 @@ static json_t *cpu_doubt_json(const struct stats_window *w)
 	return json_text(doubtful ? buf_text(&words) : NULL);
 }
 
-json_t *stats_json(const char *job_name, const struct stats_window *w,
-	const struct sizing *next, double now)
+json_t *stats_json(const char *job_name, const struct stats_window *w, const struct sizing *next,
+	double now)
 {
 	json_t *o = json_object(), *runs = json_array();
 
@@ -233,9 +233,9 @@ json_t *stats_json(const char *job_name, const struct stats_window *w,
 	json_put(o, "runs_excluded", json_num((double)w->excluded));
 	json_put(o, "runs_not_measured", json_num((double)runs_not_measured(w)));
 	json_put(o, "cpu_doubt", cpu_doubt_json(w));
-	json_put(o, "first_started_at", json_time(w->n ? w->run[w->n - 1]->started_at : (double)NAN));
-	json_put(o, "last_started_at",
-		json_time(w->n ? w->run[0]->started_at : (double)NAN));
+	json_put(o, "first_started_at",
+		json_time(w->n ? w->run[w->n - 1]->started_at : (double)NAN));
+	json_put(o, "last_started_at", json_time(w->n ? w->run[0]->started_at : (double)NAN));
 	json_put(o, "over_runs", over_runs(w));
 	json_put(o, "waits", waits_json(w));
 	for (size_t i = 0; i < w->n; i++)

@@ -22,8 +22,8 @@ struct stats_window stats_json_window(const struct runs *all, size_t most, struc
  * runs' values, min is the lowest, and max is the highest value. null = no run succeeded. `next` is
  * the default recommendation: its demand, its warnings and whether a program may act on it are written
  * as in /recommend. */
-json_t *stats_json(const char *job_name, const struct stats_window *w,
-	const struct sizing *next, double now);
+json_t *stats_json(const char *job_name, const struct stats_window *w, const struct sizing *next,
+	double now);
 
 /* Writes the same nested object as stats() of resource-tracker, with the same units (MiB, GB) and
  * rounding. `w` must not be empty. Over several runs, mean and duration are averages, and max and sum are maxima, as in

@@ -72,7 +72,9 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(catalogue_use_done) struct catalogue_use use = {0};
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs runs = {0};
-	int code = job_name ? job_runs(app, job_name, RUNS_PER_SUCCESS * PEAKS_SEEN_MAX, false, &arena, &runs, r, e) : 1;
+	int code = job_name ? job_runs(app, job_name, RUNS_PER_SUCCESS * PEAKS_SEEN_MAX, false,
+				      &arena, &runs, r, e) :
+			      1;
 
 	if (code <= 0)
 		return code;

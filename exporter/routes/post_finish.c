@@ -55,8 +55,7 @@ static void finish_found(struct finder *f, const struct host *host, void *contex
 {
 	struct finish_call *c = context;
 
-	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code,
-		c->end_reason);
+	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code, c->end_reason);
 }
 
 static int finish_run(struct app *app, const char *run_id, enum outcome outcome,

@@ -33,7 +33,7 @@ struct costed_run {
 
 struct costed_job {
 	char *name;
-	bool listed;    /* belongs to the JOBS_MAX jobs at /metrics */
+	bool listed; /* belongs to the JOBS_MAX jobs at /metrics */
 	/* Number of ended runs when its cost, and when its warnings, were computed last. They differ
 	 * while there is no catalogue, which only the cost needs. */
 	uint64_t costed, sized_at;

@@ -21,8 +21,8 @@
 #include "recommender/sizing/rule.h"
 
 #define DURATION_RUNS_MAX  PEAKS_SEEN_MAX /* newest runs that are used */
-#define DURATION_RANGE_MIN 4   /* fewest earlier runs for a range */
-#define DURATION_ERRORS    50  /* newest errors that make the range */
+#define DURATION_RANGE_MIN 4              /* earlier runs from which on a range is told */
+#define DURATION_ERRORS    50             /* newest errors that make the range */
 
 struct duration_forecast {
 	double seconds; /* NaN = unknown */

@@ -62,8 +62,8 @@ static bool enough(const struct run_query *q, const struct runs *found)
 	size_t measured = 0;
 
 	for (size_t i = 0; i < found->n; i++)
-		measured += found->run[i].outcome == OUTCOME_SUCCEEDED &&
-			    !found->run[i].not_measured;
+		measured +=
+			found->run[i].outcome == OUTCOME_SUCCEEDED && !found->run[i].not_measured;
 	return q->enough_measured && measured >= q->enough_measured;
 }
 
@@ -77,8 +77,8 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	fake_history.reads++;
 	if (fake_history.read_code)
 		return err_system(e, fake_history.read_code, "read the runs");
-	for (size_t i = 0; i < all->n && (q->limit == 0 || found.n < q->limit) && !enough(q, &found);
-		i++)
+	for (size_t i = 0;
+		i < all->n && (q->limit == 0 || found.n < q->limit) && !enough(q, &found); i++)
 		if (is_wanted(q, &all->run[i]))
 			found.run[found.n++] = all->run[i];
 	*ret = found;

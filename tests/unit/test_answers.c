@@ -68,10 +68,13 @@ static void stats_are_as_recorded(void **state)
 	struct stats_window w = stats_json_window(&runs, 5, &arena);
 	const struct sizing sizing = {
 		.resources = {2, 313, 0, 0},
-		.demand = {.cpu_cores = 1.5, .memory_bytes = 327155712, .gpus = 0, .vram_bytes = NAN,
-			.disk_bytes = NAN, .duration_seconds = 60},
-		.warnings = {1,
-			{{WARNING_FEW_RUNS, "Only 2 successful runs were measured.", 2}}},
+		.demand = {.cpu_cores = 1.5,
+			.memory_bytes = 327155712,
+			.gpus = 0,
+			.vram_bytes = NAN,
+			.disk_bytes = NAN,
+			.duration_seconds = 60},
+		.warnings = {1, {{WARNING_FEW_RUNS, "Only 2 successful runs were measured.", 2}}},
 	};
 
 	golden_json("stats.json", stats_json("etl/load", &w, &sizing, 1795251000));

@@ -389,8 +389,8 @@ static size_t given_out(void)
  * experts predict. */
 static void the_largest_reading_takes_what_is_told(void **state)
 {
-	static const char *const labels[] = {"{\"namespace\":\"a\"}", "{\"namespace\":\"b\"}",
-		"{\"namespace\":\"c\"}"};
+	static const char *const labels[] = {
+		"{\"namespace\":\"a\"}", "{\"namespace\":\"b\"}", "{\"namespace\":\"c\"}"};
 	struct world *w = *state;
 
 	for (size_t k = 0; k < NEIGHBOUR_RUNS_MAX; k++)
@@ -411,7 +411,8 @@ static void the_largest_reading_takes_what_is_told(void **state)
 	if (!before)
 		skip(); /* AddressSanitizer counts nothing */
 	/* The labels of these jobs are short. */
-	assert_in_range(most_given_out - before, NEIGHBOURHOOD_BYTES / 2, NEIGHBOURHOOD_BYTES * 3 / 4);
+	assert_in_range(most_given_out - before, NEIGHBOURHOOD_BYTES / 2,
+		NEIGHBOURHOOD_BYTES * 3 / 4);
 	assert_in_range(given_out() - before, 1, MIB / 2);
 }
 

@@ -126,8 +126,8 @@ static void a_time_limit_is_told_as_outcome_or_as_reason(void **state)
 		{"\"outcome\":\"unknown\",\"end_reason\":\"DeadlineExceeded\"", "DeadlineExceeded",
 			OUTCOME_FAILED},
 		{"\"outcome\":\"unknown\",\"end_reason\":\"Error\"", "Error", OUTCOME_UNKNOWN},
-		{"\"outcome\":\"oom_killed\",\"end_reason\":\"DeadlineExceeded\"", "DeadlineExceeded",
-			OUTCOME_OOM_KILLED},
+		{"\"outcome\":\"oom_killed\",\"end_reason\":\"DeadlineExceeded\"",
+			"DeadlineExceeded", OUTCOME_OOM_KILLED},
 		{"\"outcome\":\"failed\"", NULL, OUTCOME_FAILED},
 	};
 
