@@ -1,4 +1,5 @@
 /* Formats numbers for people, and writes the sentences of a sizing. */
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -132,70 +133,80 @@ void sizing_explain_waits(struct sizing *s, const struct runs *used, struct aren
 	}
 }
 
-#define SUMMARY_MAX 400
+#define SUMMARY_MAX 200 /* a list of jobs shows it in one line or two */
 
-static void add_what(struct buf *b, const struct sizing *s)
+/* Appends the first sentence: what to request. */
+static void add_request(struct buf *b, const struct sizing *s)
 {
 	char words[WORDING_MAX];
 	const struct resources *r = &s->resources;
 
-	buf_adds(b, "Ask for ");
+	buf_adds(b, "Request ");
 	if (r->cpu)
 		buf_addf(b, "%llu CPU%s", (unsigned long long)r->cpu, r->cpu == 1 ? "" : "s");
 	if (r->memory)
-		buf_addf(b, "%s%s of memory", r->cpu ? " and " : "",
+		buf_addf(b, "%s%s", r->cpu ? r->gpu ? ", " : " and " : "",
 			wording_bytes(words, (double)r->memory * MIB));
 	if (r->gpu)
-		buf_addf(b, ", with %llu GPU%s", (unsigned long long)r->gpu,
-			r->gpu == 1 ? "" : "s");
+		buf_addf(b, " and %llu GPU%s", (unsigned long long)r->gpu, r->gpu == 1 ? "" : "s");
 	if (!isnan(s->demand.duration_seconds))
 		buf_addf(b, " for about %s",
 			wording_seconds(words,
 				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
+	buf_addc(b, '.');
 }
 
-/* Appends the expected risk. Appends nothing if the risk is unknown. */
-static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
+#define CHANCE_MAX 64
+#define FEW_IN_TEN 0.2 /* below this, "1 run in 7" is read more easily than a percentage */
+
+/* Writes the share of runs that may need more memory, as the end of a sentence. */
+static void chance_text(char out[CHANCE_MAX], double chance)
 {
 	char words[WORDING_MAX];
 
+	if (chance < 0.0005)
+		snprintf(out, CHANCE_MAX, "fewer than 1 run in 2000 may need more memory.");
+	else if (chance < FEW_IN_TEN)
+		snprintf(out, CHANCE_MAX, "about 1 run in %.0f may need more memory.",
+			round(1 / chance));
+	else
+		snprintf(out, CHANCE_MAX, "%s of runs may need more memory.",
+			wording_share(words, chance));
+}
+
+/* Appends the second sentence: how sure the request is. Appends nothing if that is unknown. */
+static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
+{
+	char words[WORDING_MAX], chance[CHANCE_MAX];
+
+	if (!isnan(s->memory_too_small))
+		chance_text(chance, s->memory_too_small);
 	if (!isnan(s->memory_killed_at))
-		buf_addf(b, ": the newest run was killed for memory at %s",
+		buf_addf(b, " The newest run was killed for memory at %s.",
 			wording_bytes(words, s->memory_killed_at));
 	else if (s->memory_failed_at > 0)
-		buf_addf(b, ": the newest run met its memory limit, first at %s",
+		buf_addf(b, " The newest run met its memory limit, first at %s.",
 			wording_bytes(words, s->memory_failed_at));
 	else if (attempt > 1)
-		buf_addf(b, ": attempt %zu, after smaller ones were too small", attempt);
-	else if (!isnan(s->memory_too_small)) {
-		buf_adds(b, ": ");
-		buf_addf(b, "%s of runs are expected to need more memory",
-			wording_share(words, s->memory_too_small));
-	}
+		buf_addf(b, " This is for attempt %zu, after smaller requests were too small.",
+			attempt);
+	else if (s->runs == 1 && isnan(s->memory_too_small))
+		buf_adds(b, " One run says little.");
+	else if (s->runs == 1)
+		buf_addf(b, " One run says little: %s", chance);
+	else if (!isnan(s->memory_too_small))
+		buf_addf(b, " %c%s", toupper((unsigned char)chance[0]), chance + 1);
 }
 
 void sizing_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena)
 {
 	AUTO(buf_done) struct buf b = BUF_MAX(SUMMARY_MAX);
-	char runs[WORDING_MAX];
-	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
 
 	if (!s->resources.cpu && !s->resources.memory) {
-		s->summary = "Neither CPU nor memory was measured, so there is nothing to ask for.";
+		s->summary = "Neither CPU nor memory was measured, so there is nothing to request.";
 		return;
 	}
-	add_what(&b, s);
+	add_request(&b, s);
 	add_how_sure(&b, s, options->attempt);
-	if (own->runs && !isnan(own->waste))
-		buf_addf(&b,
-			"; on the last %s it would have wasted %.0f %% of what they used and been "
-			"too small for %zu",
-			wording_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures);
-	if (own->runs && !isnan(own->waste) && !isnan(seeds->waste))
-		buf_addf(&b, ", the largest of five peaks + 20 %%: %.0f %% and %zu",
-			100 * seeds->waste, seeds->failures);
-	if (!own->runs && s->runs == 1)
-		buf_adds(&b, "; one run says little, so expect this to change");
-	buf_addc(&b, '.');
 	s->summary = arena_text(arena, buf_text(&b), b.len);
 }

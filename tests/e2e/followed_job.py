@@ -127,7 +127,7 @@ def faults_of_summary(a):
     said = a["summary"]
     cpus = [int(n) for n in re.findall(r"(\d+) CPUs?\b", said)]
     seconds = [float(n) * UNIT_SECONDS[u] for n, u in re.findall(r"([\d.]+) (s|min|h|days?)\b", said)]
-    chances = [float(n) / 100 for n in re.findall(r"(?<!than )(?<![\d.])([\d.]+) % of runs are expected", said)]
+    chances = [float(n) / 100 for n in re.findall(r"(?<!than )(?<![\d.])([\d.]+) % of runs may", said)]
     chances += [int(n) / int(of) for n, of in re.findall(r"(?<!than )(?<![\d.])(\d+) runs? in (\d+)", said)]
     if a.mib and not tells(said, a.mib * MIB, 0.006):
         yield f"summary without {a.mib} MiB: {said}"
@@ -137,6 +137,8 @@ def faults_of_summary(a):
         yield f"summary without {a.cpu} CPUs: {said}"
     if seconds and not any(near(s, a.seconds, 0.03) for s in seconds):
         yield f"summary without the {a.seconds} s expected: {said}"
+    if len(said) > 200 or said.count(". ") > 1:
+        yield f"summary of more than two sentences or 200 characters: {said}"
     if chances and not any(near(c, a.chance, 0.25) or abs(c - a.chance) < 0.0006 for c in chances):
         yield f"summary without the chance of {a.chance}: {said}"
 

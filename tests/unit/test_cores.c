@@ -50,7 +50,7 @@ static void a_short_burst_is_not_a_mean(void **state)
 	assert_true(fabs(seconds_with(&s, 8) - s.demand.duration_seconds) < 1e-6);
 	/* The forecast duration is that with the requested cores: 17 min instead of 10 min. */
 	assert_true(fabs(s.cpu_slowdown - 1.7) < 0.05);
-	assert_non_null(strstr(s.summary, "Ask for 1 CPU and "));
+	assert_non_null(strstr(s.summary, "Request 1 CPU and "));
 	assert_non_null(strstr(s.summary, " for about 17.0 min"));
 
 	/* The default request does not slow the job down, although the job rarely uses that many
