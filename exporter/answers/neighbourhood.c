@@ -247,10 +247,12 @@ static int hold_table(struct neighbourhoods *c, struct history *h, struct neighb
 	*ret = c ? hold_current(c, ended) : NULL;
 	if (*ret)
 		return 0;
-	int code = memory_budget_is_short(NEIGHBOURHOOD_BYTES) ?
-			   err_set(e, -ENOMEM, "jobs to learn from: no memory is left") :
-			   make_table(h, ended, ret, e);
+	int code = -ENOMEM;
 
+	if (memory_budget_is_short(NEIGHBOURHOOD_BYTES))
+		err_set(e, code, "jobs to learn from: no memory is left");
+	else
+		code = make_table(h, ended, ret, e);
 	if (c)
 		keep(c, *ret);
 	if (code && code != -EBADMSG && c) /* of damage the caller must know */
