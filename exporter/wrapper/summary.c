@@ -7,6 +7,9 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "exporter/core/log.h"
+#include "exporter/terminal/figures.h"
+#include "exporter/terminal/screen.h"
+#include "recommender/advice/advice.h"
 #include "recommender/sizing/sizing.h"
 #include "exporter/answers/dated_names.h"
 #include "exporter/answers/job_runs.h"
@@ -15,61 +18,99 @@
 
 #define SUMMARY_PATIENCE_MS 1000
 
-static void add_bytes(struct buf *b, double bytes)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-	size_t u = 0;
+/* Columns of the bar that shows how much of the request was used. */
+#define BAR_COLUMNS 16
 
-	if (isnan(bytes)) {
-		buf_adds(b, "unknown");
-		return;
-	}
-	while (bytes >= 1024 && u + 1 < ARRAY_LEN(units)) {
-		bytes /= 1024;
-		u++;
-	}
-	buf_addf(b, u ? "%.1f %s" : "%.0f %s", bytes, units[u]);
-}
-
-static void add_duration(struct buf *b, double seconds)
+static void add_ending(struct buf *b, const struct run *r)
 {
-	if (seconds < 60)
-		buf_addf(b, "%.2f s", seconds);
-	else if (seconds < 3600)
-		buf_addf(b, "%.0f min %.0f s", floor(seconds / 60), fmod(seconds, 60));
+	buf_addf(b, "rightsize-exporter: %s ", r->job_name);
+	if (r->outcome == OUTCOME_OOM_KILLED)
+		buf_adds(b, "ran out of memory");
 	else
-		buf_addf(b, "%.0f h %.0f min", floor(seconds / 3600), fmod(seconds, 3600) / 60);
-}
-
-static void add_run(struct buf *b, const struct run *r)
-{
-	buf_addf(b, "rightsize-exporter: job %s %s after ", r->job_name,
-		run_outcome_name(r->outcome));
-	add_duration(b, r->duration_seconds);
+		buf_adds(b, run_outcome_name(r->outcome));
+	buf_adds(b, " after ");
+	figure_seconds(b, r->duration_seconds);
 	if (!isnan(r->exit_signal))
 		buf_addf(b, " (signal %.0f)", r->exit_signal);
 	else if (!isnan(r->exit_code) && r->exit_code != 0)
 		buf_addf(b, " (exit code %.0f)", r->exit_code);
 	if (r->outcome == OUTCOME_OOM_KILLED && !isnan(r->memory_limit_bytes)) {
 		buf_adds(b, " at its limit of ");
-		add_bytes(b, r->memory_limit_bytes);
+		figure_bytes(b, r->memory_limit_bytes);
 	}
-	buf_addf(b, ", run %s\n", r->run_id);
+	buf_addf(b, ", run %s.\n", r->run_id);
+}
+
+/* Ends a line with the used share of the request, in per cent and as a bar. */
+static void add_share(struct buf *b, const struct screen *s, double share)
+{
+	if (!isnan(share)) {
+		buf_adds(b, "  ");
+		figure_percent(b, share);
+		buf_addc(b, ' ');
+		screen_bar(b, s, BAR_COLUMNS, share, NAN);
+	}
+	buf_addc(b, '\n');
+}
+
+static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
+{
+	double mean = run_total(r, "cpu_seconds") / r->duration_seconds;
+
+	buf_adds(b, "  CPU     ");
+	figure_number(b, mean);
+	if (!isnan(r->requested_cpu_cores)) {
+		buf_adds(b, " of ");
+		figure_short(b, r->requested_cpu_cores);
+	}
+	buf_adds(b, " cores on average");
+	if (!isnan(run_peak(r, "cpu_cores"))) {
+		buf_adds(b, ", ");
+		figure_number(b, run_peak(r, "cpu_cores"));
+		buf_adds(b, " at most");
+	}
+	add_share(b, s, mean / r->requested_cpu_cores);
+}
+
+static void add_memory(struct buf *b, const struct screen *s, const struct run *r)
+{
+	double peak = run_peak(r, "memory_peak_bytes");
+
+	buf_adds(b, "  Memory  ");
+	figure_bytes(b, peak);
+	if (!isnan(r->requested_memory_bytes)) {
+		buf_adds(b, " of ");
+		figure_bytes(b, r->requested_memory_bytes);
+	}
+	buf_adds(b, " at most");
+	add_share(b, s, peak / r->requested_memory_bytes);
+}
+
+static void add_run(struct buf *b, const struct screen *s, const struct run *r)
+{
+	add_ending(b, r);
 	if (r->not_measured) {
 		buf_addf(b, "  not measured: %s\n", r->not_measured);
 		return;
 	}
-	buf_addf(b, "  CPU     %.2f s", run_total(r, "cpu_seconds"));
-	if (r->duration_seconds > 0)
-		buf_addf(b, ", %.2f cores on average",
-			run_total(r, "cpu_seconds") / r->duration_seconds);
-	buf_adds(b, "\n  memory  ");
-	add_bytes(b, run_peak(r, "memory_peak_bytes"));
-	buf_adds(b, " at most\n  disk    ");
-	add_bytes(b, run_total(r, "disk_read_bytes"));
+	add_cpu(b, s, r);
+	add_memory(b, s, r);
+	buf_adds(b, "  Disk    ");
+	figure_bytes(b, run_total(r, "disk_read_bytes"));
 	buf_adds(b, " read, ");
-	add_bytes(b, run_total(r, "disk_written_bytes"));
+	figure_bytes(b, run_total(r, "disk_written_bytes"));
 	buf_adds(b, " written\n");
+}
+
+/* Adds the request as a line to paste: the first one, because only few formats need more. */
+static void add_paste(struct buf *b, const struct run *newest, const struct sizing *s)
+{
+	const struct advice_format *format = advice_format_for(newest->system);
+	const struct advice_target target = {.job_name = newest->job_name};
+	struct buf text AUTO(buf_done) = BUF_MAX(SUMMARY_MAX);
+
+	if (advice_write(&text, format, &target, s, NULL) == 0)
+		buf_addf(b, "  %.*s\n", (int)strcspn(buf_text(&text), "\n"), buf_text(&text));
 }
 
 static void add_advice(struct buf *b, const struct runs *runs, const struct neighbours *neighbours,
@@ -78,15 +119,19 @@ static void add_advice(struct buf *b, const struct runs *runs, const struct neig
 	const struct sizing_options options = {.neighbours = neighbours};
 	struct sizing s = {0};
 	struct err e = {0};
-	int code = strategies[0].size(runs, &options, arena, &s, &e);
 
+	if (strategies[0].size(runs, &options, arena, &s, &e) < 0) {
+		buf_addf(b, "\n  Next run: %s.\n", e.text);
+		return;
+	}
 	dated_names_warn(dated, &s, arena);
-	buf_addf(b, "  next    %s\n", code < 0 ? e.text : s.summary);
+	buf_addf(b, "\n  Next run: %s\n", s.summary);
+	add_paste(b, &runs->run[0], &s);
 	for (size_t i = 0; i < s.warnings.n; i++) {
 		const struct warning *w = &s.warnings.at[i];
 
 		if (w->code != WARNING_FEW_RUNS) /* the sentence above counts the runs */
-			buf_addf(b, "  %-7s %s\n", severity_name(warning_rows[w->code].severity),
+			buf_addf(b, "  %s: %s\n", severity_name(warning_rows[w->code].severity),
 				w->text);
 	}
 }
@@ -107,7 +152,9 @@ static int build(struct app *app, const char *run_id, struct buf *b, struct err 
 		return code;
 	const char *job_name = one.run[0].job_name;
 
-	add_run(b, &one.run[0]);
+	struct screen screen = screen_of(STDERR_FILENO, COLOUR_NEVER);
+
+	add_run(b, &screen, &one.run[0]);
 	code = job_runs_to_size(h, job_name, 0, &arena, &all, e);
 	if (code == 0)
 		code = dated_names_find(h, job_name, &dated, e);

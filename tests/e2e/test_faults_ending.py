@@ -174,7 +174,7 @@ class Ending(Job):
                 wrapper.wait(7)
             termios.tcflow(theirs, termios.TCOON)
             self.assertEqual(wrapper.wait(DEADLINE), 0)
-            self.assertIn(b"job job succeeded", ours.read(8192))
+            self.assertIn(b": job succeeded", ours.read(8192))
 
 
 if __name__ == "__main__":

@@ -506,7 +506,7 @@ class Unwritable(Job):
         timer.join()
         self.assertEqual(self.only_run()["outcome"], "succeeded")
         self.assert_none_is_missing()
-        wrapper.says("job job succeeded")
+        wrapper.says(": job succeeded")
         self.assertFalse(wrapper.said("level=error"))
 
 

@@ -173,7 +173,7 @@ class ForbiddenPlace(Case):
                                         "echo works; exit 5")
         self.assertEqual((result.returncode, result.stdout), (5, "works\n"))
         self.assertIn(str(path.parent), result.stderr)
-        self.assertIn("job job failed", result.stderr)
+        self.assertIn(": job failed", result.stderr)
 
     def test_can_be_read(self):
         self.run_job(["true"])

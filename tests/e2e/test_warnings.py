@@ -100,9 +100,9 @@ class Warnings(support.Case):
     def test_the_summary_of_a_run_tells_them(self):
         self.mixed_job(small=0.002, large=0.04)
         summary = self.run_job(["true"], "mixed").stderr.decode()
-        self.assertRegex(summary, r'(?m)^  warning These runs fall in two groups, .* The label "customer" tells them apart')
+        self.assertRegex(summary, r'(?m)^  warning: These runs fall in two groups, .* The label "customer" tells them apart')
         self.steady_job()
-        self.assertNotIn("  warning ", self.run_job(["true"], "steady").stderr.decode())
+        self.assertNotIn("  warning: ", self.run_job(["true"], "steady").stderr.decode())
 
     def test_runs_with_a_date_in_their_name_are_one_job(self):
         for day in (22, 23, 24):

@@ -564,7 +564,8 @@ class Record(Case):
         self.assertEqual(result.stdout, b"out\n")
         first, _, summary = result.stderr.decode().partition("\n")
         self.assertEqual(first, "err")
-        for word in ("job job succeeded", "CPU", "memory", "disk", "next"):
+        for word in ("rightsize-exporter: job succeeded after ", "  CPU     ", "  Memory  ", "  Disk    ", "  Next run: Request ",
+                     "\n  --cpus="):
             self.assertIn(word, summary)
 
     def test_summary_names_exit_code_and_signal(self):

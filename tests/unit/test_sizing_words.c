@@ -86,7 +86,8 @@ static void two_sentences_say_it_all(void **state)
 		{"retry", 20, 2, OUTCOME_SUCCEEDED,
 			{"Request 1 CPU and ", ". This is for attempt 2, after ", "too small."}},
 		{"killed", 20, 1, OUTCOME_OOM_KILLED,
-			{"Request 1 CPU and ", ". The newest run was killed for memory at 2.00 GiB.", ""}},
+			{"Request 1 CPU and ",
+				". The newest run was killed for memory at 2.00 GiB.", ""}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
