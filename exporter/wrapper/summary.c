@@ -56,6 +56,8 @@ static void add_share(struct buf *b, const struct screen *s, double share)
 static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 {
 	double mean = run_total(r, "cpu_seconds") / r->duration_seconds;
+	/* A run of one sample has its most over a slightly longer time than its mean. */
+	double most = fmax(run_peak(r, "cpu_cores"), mean);
 
 	buf_adds(b, "  CPU     ");
 	figure_number(b, mean);
@@ -64,9 +66,9 @@ static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 		figure_short(b, r->requested_cpu_cores);
 	}
 	buf_adds(b, " cores on average");
-	if (!isnan(run_peak(r, "cpu_cores"))) {
+	if (!isnan(most)) {
 		buf_adds(b, ", ");
-		figure_number(b, run_peak(r, "cpu_cores"));
+		figure_number(b, most);
 		buf_adds(b, " at most");
 	}
 	add_share(b, s, mean / r->requested_cpu_cores);

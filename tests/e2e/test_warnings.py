@@ -111,7 +111,7 @@ class Warnings(support.Case):
         (text,) = [w["text"] for w in advice["warnings"] if w["code"] == "dated_names"]
         self.assertTrue(text.startswith('At least 2 other jobs are named like this one, "etl-*"'), text)
         self.assertEqual(advice["apply"]["because"], ["few_runs"])
-        self.assertRegex(self.run_job(["true"], "etl-2026-11-25").stderr.decode(), r'(?m)^  info    At least 3 other jobs .*"etl-\*"')
+        self.assertRegex(self.run_job(["true"], "etl-2026-11-25").stderr.decode(), r'(?m)^  info: At least 3 other jobs .*"etl-\*"')
 
 
 if __name__ == "__main__":
