@@ -138,8 +138,12 @@ static int make_table(struct history *h, int64_t ended, struct neighbourhood_tab
 	shared_init(&t->shared, release);
 	t->ended = ended;
 	t->made = now_read().mono;
-	int code = read_jobs(t, h, e);
+	int code = -ENOMEM;
 
+	if (memory_budget_is_short(NEIGHBOURHOOD_BYTES))
+		err_set(e, code, "jobs to learn from: no memory is left");
+	else
+		code = read_jobs(t, h, e);
 	if (code)
 		shared_drop(&t->shared);
 	else
@@ -242,17 +246,15 @@ static int hold_table(struct neighbourhoods *c, struct history *h, struct neighb
 {
 	int64_t ended = history_ended(h);
 
-	if (ended < 0)
-		return err_system(e, (int)ended, "count the runs of the history");
+	if (ended < 0) {
+		err_system(e, (int)ended, "count the runs of the history");
+		return (int)ended;
+	}
 	*ret = c ? hold_current(c, ended) : NULL;
 	if (*ret)
 		return 0;
-	int code = -ENOMEM;
+	int code = make_table(h, ended, ret, e);
 
-	if (memory_budget_is_short(NEIGHBOURHOOD_BYTES))
-		err_set(e, code, "jobs to learn from: no memory is left");
-	else
-		code = make_table(h, ended, ret, e);
 	if (c)
 		keep(c, *ret);
 	if (code && code != -EBADMSG && c) /* of damage the caller must know */
