@@ -39,7 +39,7 @@ void catalogue_builder_init(struct catalogue_builder *b)
 	GROW(b->zone, b->n_zones, b->zones_room);
 	b->zone[b->n_zones++] = catalogue_keep(b, "");
 	GROW(b->currency, b->n_currencies, b->currencies_room);
-	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, "USD"), 1};
+	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, "USD"), 1, "", ""};
 }
 
 void catalogue_builder_done(struct catalogue_builder *b)
@@ -108,7 +108,7 @@ static int currency_index(struct catalogue_builder *b, const char *code, uint8_t
 		return refused;
 	GROW(b->currency, b->n_currencies, b->currencies_room);
 	*ret = (uint8_t)b->n_currencies;
-	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, code), NAN};
+	b->currency[b->n_currencies++] = (struct currency){catalogue_keep(b, code), NAN, "", ""};
 	return 0;
 }
 

@@ -55,7 +55,8 @@ static int add_currency(struct catalogue *c, const char *code, double usd, struc
 	struct currency *all = arena_alloc(&c->memory, (c->n_currencies + 1) * sizeof *all);
 
 	memcpy(all, c->currency, c->n_currencies * sizeof *all);
-	all[c->n_currencies] = (struct currency){arena_text(&c->memory, code, strlen(code)), usd};
+	all[c->n_currencies] =
+		(struct currency){arena_text(&c->memory, code, strlen(code)), usd, "", ""};
 	c->currency = all;
 	c->n_currencies++;
 	return 0;

@@ -81,11 +81,18 @@ struct price {
 	uint16_t zone;      /* index in catalogue.zone; 0 = unknown, or the whole region */
 	uint8_t allocation; /* value of enum allocation */
 	uint8_t currency;   /* index in catalogue.currency */
+	/* The source computed the price, for example a spot price from the percentage that the
+	 * vendor says is saved on average. Nobody pays exactly this price: answers tell that it is
+	 * an estimate, and never call it the best. */
+	bool estimated;
 };
 
 struct currency {
 	const char *code; /* ISO 4217 */
 	double usd;       /* US dollars for one unit; NaN = unknown */
+	/* Date and source of `usd`: "YYYY-MM-DD" and a name such as "ECB reference rate". "" =
+	 * unknown, and for USD. */
+	const char *as_of, *source;
 };
 
 struct benchmark {
