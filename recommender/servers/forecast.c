@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectors/base/units.h"
+#include "recommender/catalogue/billing.h"
 #include "recommender/resource_prices.h"
 
 #define HOUR            3600.0
@@ -53,12 +54,38 @@ static double times_faster(double score, double reference)
 	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
 }
 
+/* A job that keeps at most one core busy. Unknown cores count as one, as in the profile of a job
+ * whose runs have no samples. */
+static bool one_core(double cores)
+{
+	return !(cores > 1);
+}
+
+double forecast_usable_score(const struct server *s, double cores)
+{
+	double score = s->score;
+
+	if (cores <= 1)
+		score = s->score1;
+	else if (cores < s->vcpus)
+		score = s->score * cores / s->vcpus;
+	return score > 0 ? score : (double)NAN;
+}
+
+bool forecast_scales(const struct job_profile *p)
+{
+	const struct server *r = p->reference;
+
+	return r && !isnan(forecast_cpu_share(p)) &&
+	       (one_core(p->cores) ? r->score1 : r->score) > 0;
+}
+
 /* Returns the CPU speed of server `s` relative to the reference. NaN = unknown. */
 static double cpu_speed(const struct job_profile *p, const struct server *s)
 {
 	const struct server *r = p->reference;
 
-	if (!(p->cores > 1))
+	if (one_core(p->cores))
 		return times_faster(s->score1, r->score1);
 	return times_faster(s->score / s->vcpus, r->score / r->vcpus);
 }
@@ -129,14 +156,6 @@ struct forecast forecast_on(const struct catalogue *c, const struct job_profile 
 	return f;
 }
 
-double billed_seconds(const struct vendor *v, double seconds)
-{
-	if (v->billing_increment_seconds > 0)
-		seconds =
-			ceil(seconds / v->billing_increment_seconds) * v->billing_increment_seconds;
-	return seconds < v->minimum_billing_seconds ? v->minimum_billing_seconds : seconds;
-}
-
 double forecast_with_rework(double seconds, double interruptions_per_hour)
 {
 	double rate = interruptions_per_hour / HOUR;
@@ -147,16 +166,40 @@ double forecast_with_rework(double seconds, double interruptions_per_hour)
 	return expm1(rate * seconds) / rate;
 }
 
-/* Returns the seconds that the vendor bills for a run, including restarts and the server's
- * start. */
-static double paid_seconds(const struct catalogue *c, const struct server *s,
-	const struct price *price, double seconds, const struct cost_terms *terms)
+/* Inputs of a bill. */
+struct bill {
+	struct billing rule;
+	double start_seconds;          /* until the server has started */
+	double interruptions_per_hour; /* 0 if it is not a spot server */
+};
+
+static struct bill bill_of(const struct catalogue *c, const struct server *s,
+	const struct price *price, const struct cost_terms *terms)
 {
-	if (price->allocation == ALLOCATION_SPOT)
-		seconds = forecast_with_rework(seconds, terms->spot_interruptions_per_hour);
-	if (!isnan(s->average_time_to_start))
-		seconds += s->average_time_to_start;
-	return billed_seconds(&c->vendor[s->vendor], seconds);
+	return (struct bill){
+		.rule = billing_of(&c->vendor[s->vendor], s),
+		.start_seconds = isnan(s->average_time_to_start) ? 0 : s->average_time_to_start,
+		.interruptions_per_hour = price->allocation == ALLOCATION_SPOT ?
+						  terms->spot_interruptions_per_hour :
+						  0,
+	};
+}
+
+/* Returns the seconds that are billed for a run, including restarts and the server's start. */
+static double bill_seconds(const struct bill *b, double seconds)
+{
+	return billing_seconds(&b->rule,
+		forecast_with_rework(seconds, b->interruptions_per_hour) + b->start_seconds);
+}
+
+/* Returns the mean over the spread of the duration; forecast.h has the rule. */
+static double mean_bill(const struct bill *b, const struct forecast *f)
+{
+	double middle = bill_seconds(b, f->seconds);
+
+	if (isnan(f->low) || isnan(f->high))
+		return middle;
+	return 0.3 * bill_seconds(b, f->low) + 0.4 * middle + 0.3 * bill_seconds(b, f->high);
 }
 
 /* Returns one part of the cost. If its price is unknown, returns 0 and sets the gap bit in
@@ -181,34 +224,56 @@ static double extras_rate(const struct catalogue *c, const struct region *r,
 	return from ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
+/* Prices of an hour and of the things beside it, in the currency of the answer. */
+struct rates {
+	double hour, storage_gb_month, outbound_gb, ipv4_hour;
+};
+
+static struct rates rates_of(const struct catalogue *c, const struct price *price,
+	const struct currency *to)
+{
+	const struct region *r = &c->region[price->region];
+	double extra = extras_rate(c, r, to);
+
+	return (struct rates){
+		price->price * catalogue_currency_rate(&c->currency[price->currency], to),
+		r->storage_price_gb_month * extra, r->outbound_price_gb * extra,
+		r->ipv4_price_hour * extra};
+}
+
+/* What a run needs beside the server. */
+struct beside {
+	double disk_gb, sent_gb, addresses;
+};
+
+static struct cost cost_for(const struct rates *r, const struct beside *n, double seconds)
+{
+	struct cost cost = {.billed_seconds = seconds};
+	double hours = seconds / HOUR;
+
+	cost.compute = r->hour * hours;
+	cost.storage = part_of(n->disk_gb * hours / HOURS_PER_MONTH, r->storage_gb_month,
+		COST_LACKS_STORAGE, &cost.lacks);
+	cost.outbound = part_of(n->sent_gb, r->outbound_gb, COST_LACKS_OUTBOUND, &cost.lacks);
+	cost.ipv4 = part_of(n->addresses * hours, r->ipv4_hour, COST_LACKS_IPV4, &cost.lacks);
+	cost.amount = cost.compute + cost.storage + cost.outbound + cost.ipv4;
+	return cost;
+}
+
 struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
 	const struct job_profile *p, const struct cost_terms *terms)
 {
-	const struct region *region = &c->region[price->region];
-	const struct vendor *vendor = &c->vendor[s->vendor];
-	double hour = price->price *
-		      catalogue_currency_rate(&c->currency[price->currency], terms->currency);
-	double extra = extras_rate(c, region, terms->currency);
-	struct cost cost = {.billed_seconds = paid_seconds(c, s, price, f->seconds, terms)};
-	double hours = cost.billed_seconds / HOUR;
+	struct bill bill = bill_of(c, s, price, terms);
+	struct rates rates = rates_of(c, price, terms->currency);
 	double local = isnan(s->storage_size) ? 0 : s->storage_size;
+	struct beside beside = {d->disk_bytes / GB - local, p->sent_bytes / GB, terms->ipv4};
+	struct cost cost = cost_for(&rates, &beside, mean_bill(&bill, f));
 
-	cost.compute = hour * hours;
-	cost.storage = part_of((d->disk_bytes / GB - local) * hours / HOURS_PER_MONTH,
-		region->storage_price_gb_month * extra, COST_LACKS_STORAGE, &cost.lacks);
-	cost.outbound = part_of(p->sent_bytes / GB, region->outbound_price_gb * extra,
-		COST_LACKS_OUTBOUND, &cost.lacks);
-	cost.ipv4 = part_of(terms->ipv4 ? hours : 0, region->ipv4_price_hour * extra,
-		COST_LACKS_IPV4, &cost.lacks);
-	if (isnan(vendor->billing_increment_seconds) || isnan(vendor->minimum_billing_seconds))
+	if (isnan(bill.rule.increment) || isnan(bill.rule.minimum))
 		cost.lacks |= COST_LACKS_BILLING;
-
-	double beside = cost.storage + cost.outbound + cost.ipv4;
-
-	cost.amount = cost.compute + beside;
-	cost.low = hour * paid_seconds(c, s, price, f->low, terms) / HOUR + beside;
-	cost.high = hour * paid_seconds(c, s, price, f->high, terms) / HOUR + beside;
+	cost.low = cost_for(&rates, &beside, bill_seconds(&bill, f->low)).amount;
+	cost.high = cost_for(&rates, &beside, bill_seconds(&bill, f->high)).amount;
 	return cost;
 }
 

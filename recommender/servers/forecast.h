@@ -12,7 +12,15 @@
  *
  * `speed` is the ratio of score1 for a job of one CPU, and of score / vcpus for a larger job.
  * `gpu_speed` is 1 on the same GPU model, else the ratio of the LLM benchmark's scores. The time
- * spent waiting does not change. */
+ * spent waiting does not change.
+ *
+ * The expected cost is a mean over the spread of the duration, because bills have steps: a run of 50
+ * to 70 minutes is billed as one hour or two. The mean is taken of three bills, by Swanson's rule:
+ *
+ * 	0.3 x bill(low) + 0.4 x bill(expected) + 0.3 x bill(high)
+ *
+ * low and high are the 10th and 90th percentile (Hurst, Brown and Swanson 2000, AAPG Bulletin 84).
+ * Without a range, it is bill(expected). */
 #ifndef RECOMMENDER_SERVERS_FORECAST_H
 #define RECOMMENDER_SERVERS_FORECAST_H
 
@@ -56,9 +64,14 @@ struct forecast {
 struct forecast forecast_on(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s);
 
-/* Returns the seconds that the vendor bills for a run: applies its minimum and increment, where
- * known. */
-double billed_seconds(const struct vendor *v, double seconds);
+/* Returns true if the speed of the server on which the job ran is known, so that forecasts for other
+ * servers can be scaled by it. */
+bool forecast_scales(const struct job_profile *p);
+
+/* Returns the part of the server's SCore that a job can use which keeps `cores` busy: score1 for one
+ * core, and min(cores, vcpus) / vcpus of score for more. `cores` NaN = unknown: the whole score. NaN
+ * = the score is unknown. */
+double forecast_usable_score(const struct server *s, double cores);
 
 /* Returns the expected seconds until a run ends, if each random interruption restarts the run from
  * the beginning: (e^(rate x T) - 1) / rate. */
@@ -73,9 +86,11 @@ enum cost_gap {
 };
 
 struct cost {
-	double low, amount, high;                /* per run, in the currency of the terms */
+	/* Per run, in the currency of the terms. amount: expected; low, high: if the run takes
+	 * forecast.low or high. */
+	double low, amount, high;
 	double compute, storage, outbound, ipv4; /* parts of amount; 0 = none */
-	double billed_seconds;
+	double billed_seconds;                   /* expected */
 	unsigned lacks; /* bits of enum cost_gap */
 };
 

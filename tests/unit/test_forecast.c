@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/catalogue/billing.h"
 #include "recommender/catalogue/build.h"
 #include "recommender/servers/forecast.h"
 #include "recommender/servers/system_reserve.h"
@@ -192,11 +193,78 @@ static void vendors_bill_minimum_and_increment(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct vendor v = {.billing_increment_seconds = table[i].increment,
+		struct vendor v = {.vendor_id = "own",
+			.billing_increment_seconds = table[i].increment,
 			.minimum_billing_seconds = table[i].minimum};
-		double billed = billed_seconds(&v, table[i].seconds);
+		struct server s = {.vcpus = 2};
+		struct billing b = billing_of(&v, &s);
+		double billed = billing_seconds(&b, table[i].seconds);
 
 		assert_true(isnan(table[i].billed) ? isnan(billed) : billed == table[i].billed);
+	}
+}
+
+static void vendors_have_rules_of_their_own(void **state)
+{
+	static const struct {
+		const char *vendor;
+		double vcpus, gpus, increment, minimum, seconds, billed;
+	} table[] = {
+		{"aws", 2, 0, NAN, NAN, 12.5, 60},
+		{"aws", 2, 0, NAN, NAN, 60.5, 61},
+		/* the catalogue comes first */
+		{"aws", 2, 0, 3600, NAN, 61, 3600},
+		{"gcp", 2, 0, NAN, NAN, 1, 60},
+		{"azure", 2, 0, NAN, NAN, 299, 300},
+		{"azure", 2, 0, NAN, NAN, 301, 301},
+		{"hcloud", 2, 0, NAN, NAN, 3601, 7200},
+		{"hcloud", 2, 0, NAN, NAN, 624 * 3600, 624 * 3600},
+		{"hcloud", 2, 0, NAN, NAN, 700 * 3600, 624 * 3600},
+		{"vultr", 2, 0, NAN, NAN, 700 * 3600, 672 * 3600},
+		{"vultr", 2, 1, NAN, NAN, 700 * 3600, 700 * 3600},
+		{"vultr", 2, 1, NAN, NAN, 800 * 3600, 800 * 3600},
+		{"vultr", 2, 0, NAN, NAN, 800 * 3600, (672 + 70) * 3600},
+		{"own", 2, 0, NAN, NAN, 12.5, 12.5},
+		/* At most minimum² / 7200 on top, for the last hour of the clock. */
+		{"alicloud", 1, 0, 1, 600, 3601, 3601 + 600 * 600 / 7200.0},
+		{"alicloud", 2, 0, 1, 600, 3601, 3601 + 300 * 300 / 7200.0},
+		{"alicloud", 4, 0, 1, 600, 3601, 3601 + 120 * 120 / 7200.0},
+		{"alicloud", 64, 0, NAN, NAN, 3601, 3601 + 120 * 120 / 7200.0},
+		{"alicloud", 1, 0, NAN, NAN, 60, 600 + 60 * 60 / 7200.0},
+		{"alicloud", 3, 0, NAN, NAN, 60, 300 + 60 * 60 / 7200.0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct vendor v = {.vendor_id = table[i].vendor,
+			.billing_increment_seconds = table[i].increment,
+			.minimum_billing_seconds = table[i].minimum};
+		struct server s = {.vcpus = table[i].vcpus, .gpu_count = table[i].gpus};
+		struct billing b = billing_of(&v, &s);
+		double billed = billing_seconds(&b, table[i].seconds);
+
+		if (fabs(billed - table[i].billed) > 1e-9)
+			fail_msg("row %zu: %.12g, not %.12g", i, billed, table[i].billed);
+	}
+}
+
+/* Bills one run for each second of the hour in which it can start. */
+static void the_mean_over_the_clock_is_what_single_starts_come_to(void **state)
+{
+	static const double runs[] = {1, 60, 599, 600, 601, 3000, 3600, 3601, 4000, 7199, 10000};
+	const struct billing rule = {1, 600, true, NAN};
+
+	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
+		double sum = 0;
+
+		for (unsigned start = 0; start < 3600; start++) {
+			double end = start + 0.5 + runs[i], last = fmod(end, 3600);
+			double in_last = end < 3600 ? runs[i] : last;
+
+			sum += runs[i] + fmax(600 - in_last, 0);
+		}
+		if (fabs(sum / 3600 - billing_seconds(&rule, runs[i])) > 0.1)
+			fail_msg("%g s: %g, not %g", runs[i], billing_seconds(&rule, runs[i]),
+				sum / 3600);
 	}
 }
 
@@ -230,18 +298,20 @@ static void costs_have_parts_and_name_what_they_lack(void **state)
 	struct job_profile p = forecast_profile(NAN);
 	struct cost cost = cost_on(c, "s", "a", 1000, d, p, "USD");
 
-	near(cost.compute, 1.0);
-	near(cost.ipv4, 0.005 * 1000 / 3600);
+	/* The range is 500 to 2000 s: 0.3 x 500 + 0.4 x 1000 + 0.3 x 2000 s are expected. */
+	near(cost.billed_seconds, 1150);
+	near(cost.compute, 1.15);
+	near(cost.ipv4, 0.005 * 1150 / 3600);
 	near(cost.amount, cost.compute + cost.ipv4);
-	near(cost.low, 0.5 + cost.ipv4);
-	near(cost.high, 2.0 + cost.ipv4);
+	near(cost.low, 0.5 + 0.005 * 500 / 3600);
+	near(cost.high, 2.0 + 0.005 * 2000 / 3600);
 	assert_int_equal(cost.lacks, 0);
 
 	d.disk_bytes = 110e9; /* 100 GB more than the server's disk */
 	p.sent_bytes = 3e9;
 	cost = cost_on(c, "s", "a", 3600, d, p, "EUR");
-	near(cost.compute, 3.6 / 1.25);
-	near(cost.storage, 100 * 0.073 / 730 / 1.25);
+	near(cost.compute, 1.15 * 3.6 / 1.25);
+	near(cost.storage, 1.15 * 100 * 0.073 / 730 / 1.25);
 	near(cost.outbound, 0.3 / 1.25);
 
 	/* Vendor h bills by the hour, in euros. Its prices of storage, traffic and addresses are
@@ -254,14 +324,75 @@ static void costs_have_parts_and_name_what_they_lack(void **state)
 	/* A spot server is interrupted once per hour, and takes 30 s to start again. */
 	d.disk_bytes = p.sent_bytes = NAN;
 	cost = cost_on(c, "s", "g", 3600, d, p, "USD");
-	near(cost.compute, ceil(3600 * (exp(1) - 1) + 30) / 3600 * 3.6);
+	double spread = 0.3 * ceil(3600 * (exp(0.5) - 1) + 30) +
+			0.4 * ceil(3600 * (exp(1) - 1) + 30) +
+			0.3 * ceil(3600 * (exp(2) - 1) + 30);
+
+	near(cost.compute, spread / 1000);
 
 	cost = cost_on(c, "n", "y", 36, d, p, "USD");
-	near(cost.compute, 0.036);
+	near(cost.compute, 0.036 * 1.15);
 	assert_true(cost.lacks & COST_LACKS_BILLING);
 
 	cost = cost_on(c, "s", "a", NAN, d, p, "USD");
 	assert_true(isnan(cost.amount) && isnan(cost.low) && isnan(cost.high));
+}
+
+static void steps_of_a_bill_count_with_their_chance(void **state)
+{
+	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
+	static const struct {
+		double low, seconds, high, hours;
+	} table[] = {
+		{3000, 3300, 3500, 1},
+		{3000, 3300, 3700, 0.7 * 1 + 0.3 * 2},
+		{3000, 3700, 7000, 0.3 * 1 + 0.7 * 2},
+		{3000, 3700, 7300, 0.3 * 1 + 0.4 * 2 + 0.3 * 3},
+		{NAN, 3700, NAN, 2},
+	};
+	const struct server *s = catalogue_find(c, "h", "x");
+	const struct cost_terms terms = {.currency = catalogue_currency(c, "EUR")};
+	const struct demand d = {NAN, NAN, NAN, NAN, NAN, NAN};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct job_profile p = forecast_profile(table[i].seconds);
+		struct forecast f = {
+			table[i].low, table[i].seconds, table[i].high, FORECAST_SAME};
+		struct cost cost =
+			forecast_cost_of(c, s, &c->price[s->first_price], &f, &d, &p, &terms);
+
+		near(cost.billed_seconds, 3600 * table[i].hours);
+		near(cost.amount, 3.6 * table[i].hours);
+		if (!isnan(table[i].low))
+			assert_true(cost.low <= cost.amount && cost.amount <= cost.high);
+	}
+}
+
+static void the_score_that_a_job_can_use(void **state)
+{
+	static const struct {
+		double vcpus, score1, score, cores, usable;
+	} table[] = {
+		{32, 1000, 30000, 1, 1000},
+		{32, 1000, 30000, 0.5, 1000},
+		{32, 1000, 32000, 4, 4000},
+		{2, 1000, 1800, 4, 1800},
+		{4, 1000, 3600, 4, 3600},
+		{32, 1000, 30000, NAN, 30000},
+		{32, NAN, 30000, 1, NAN},
+		{32, 1000, 0, 4, NAN},
+		{32, 1000, NAN, NAN, NAN},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct server s = {.vcpus = table[i].vcpus,
+			.score1 = table[i].score1,
+			.score = table[i].score};
+		double usable = forecast_usable_score(&s, table[i].cores);
+
+		if (isnan(table[i].usable) ? !isnan(usable) : usable != table[i].usable)
+			fail_msg("row %zu: %g", i, usable);
+	}
 }
 
 static void the_system_keeps_its_share(void **state)
@@ -306,8 +437,12 @@ int main(void)
 		cmocka_unit_test(a_score_of_zero_was_not_measured),
 		cmocka_unit_test(gpu_jobs_are_scaled_by_gpu_model),
 		cmocka_unit_test(vendors_bill_minimum_and_increment),
+		cmocka_unit_test(vendors_have_rules_of_their_own),
+		cmocka_unit_test(the_mean_over_the_clock_is_what_single_starts_come_to),
 		cmocka_unit_test(interruptions_cost_rework),
 		cmocka_unit_test(costs_have_parts_and_name_what_they_lack),
+		cmocka_unit_test(steps_of_a_bill_count_with_their_chance),
+		cmocka_unit_test(the_score_that_a_job_can_use),
 		cmocka_unit_test(the_system_keeps_its_share),
 	};
 

@@ -1,0 +1,43 @@
+/* How vendors bill the time of a Linux server that is rented on demand or spot. Pure functions.
+ *
+ * Sources, with their dates:
+ * 	aws       seconds, at least 60. aws.amazon.com/about-aws/whats-new/2017/10/
+ * 	          announcing-amazon-ec2-per-second-billing (2017-10-02)
+ * 	gcp       seconds, at least 60, as Spare Cores lists it (2026-08)
+ * 	azure     seconds, at least 300 since 2025-06-01. learn.microsoft.com/en-us/answers/questions/
+ * 	          2259765 (2025-04-21)
+ * 	alicloud  seconds, settled per hour of the clock. The hour in which the server is released counts
+ * 	          at least 600 s with 1 vCPU, 300 s with 2 and 120 s from 4 on.
+ * 	          help.aliyun.com/zh/ecs/pay-as-you-go-1 (2026)
+ * 	hcloud    hours begun, at most the monthly price. docs.hetzner.com/cloud/billing/faq (2023-08-03).
+ * 	          That price is 624 hours: 6.49 / 0.0104 EUR for CX33, API /v1/pricing of 2026-05-27
+ * 	ovh       hours begun. support.us.ovhcloud.com/hc/en-us/articles/22179651508115
+ * 	vultr     hours begun, at most 672 a month, with GPUs 730. docs.vultr.com/support/platform/
+ * 	          billing/how-am-i-billed-for-my-servers (2025-09-15)
+ * 	upcloud   hours begun, as Spare Cores lists it (2026-08) */
+#ifndef RECOMMENDER_CATALOGUE_BILLING_H
+#define RECOMMENDER_CATALOGUE_BILLING_H
+
+#include <stdbool.h>
+
+#include "recommender/catalogue/catalogue.h"
+
+/* Seconds; NaN = unknown. */
+struct billing {
+	double increment, minimum;
+	/* true: the minimum holds for the last hour of the clock in which the server runs, not for the
+	 * whole run. */
+	bool per_clock_hour;
+	double month; /* most hours that a month costs; NaN = no limit is known */
+};
+
+/* Returns the rule for server `s` of vendor `v`. The numbers of the catalogue come first, and the
+ * list above fills those that the catalogue does not have. A minimum that depends on the size of the
+ * server comes from the list even then, because a catalogue has one number for a vendor. */
+struct billing billing_of(const struct vendor *v, const struct server *s);
+
+/* Returns the seconds that are billed for a run of `seconds`. Where the bill depends on the minute
+ * of the hour in which the run starts, returns the mean over all of them. NaN = `seconds` is NaN. */
+double billing_seconds(const struct billing *b, double seconds);
+
+#endif
