@@ -5,6 +5,8 @@
 #include "exporter/answers/server_parameters.h"
 #include "exporter/answers/current_cost.h"
 #include "recommender/servers/job_profile.h"
+#include "recommender/servers/saving.h"
+#include "recommender/catalogue/regions.h"
 #include "recommender/catalogue/catalogue.h"
 
 const char *const job_cost_offer_name[OFFERS] = {
@@ -15,7 +17,7 @@ static struct offer offer_of(const struct pick *p)
 	return (struct offer){.known = true,
 		.vendor_id = p->server->vendor_id,
 		.instance_type = p->server->api_reference,
-		.region_id = p->region_id,
+		.region = region_typed(p->region),
 		.allocation = catalogue_allocation_name[p->priced->allocation],
 		.price = p->price,
 		.seconds = p->forecast.seconds,
@@ -41,7 +43,7 @@ void job_cost_of(const struct catalogue *c, const struct machine *here, const st
 	struct current_cost current_cost;
 	struct picks picks;
 
-	*ret = (struct job_cost){0};
+	*ret = (struct job_cost){.saving_usd = NAN};
 	struct machine m = current_cost_machine(runs, here);
 
 	profile.reference = current_cost_find_server(c, &m);
@@ -56,6 +58,10 @@ void job_cost_of(const struct catalogue *c, const struct machine *here, const st
 	if (current_cost.priced)
 		ret->offer[OFFER_CURRENT] = offer_of(&current_cost.current);
 	pick_servers(c, demand, &o, arena, &picks);
-	if (picks.n)
-		ret->offer[OFFER_BEST] = offer_of(&picks.pick[0]);
+	struct best_server best = saving_best(
+		c, demand, &o, &picks, current_cost.priced ? &current_cost.current : NULL);
+
+	if (best.pick)
+		ret->offer[OFFER_BEST] = offer_of(best.pick);
+	ret->saving_usd = best.saving.amount;
 }

@@ -1,5 +1,5 @@
-/* Forecasts what the next run will cost, in US dollars, on the current server and on the cheapest
- * server. */
+/* Forecasts what the next run will cost, in US dollars, on the current server and on the best one:
+ * that with the lowest cost of a run, which can be the current server. */
 #ifndef EXPORTER_ANSWERS_JOB_COST_H
 #define EXPORTER_ANSWERS_JOB_COST_H
 
@@ -10,7 +10,8 @@
 
 struct offer {
 	bool known; /* false: the other members are zero */
-	const char *vendor_id, *instance_type, *region_id, *allocation;
+	const char *vendor_id, *instance_type, *allocation;
+	const char *region; /* as a person types it; "" = unknown */
 	double price;           /* per hour */
 	double seconds, amount; /* duration and cost of a run; NaN = unknown */
 };
@@ -20,6 +21,7 @@ extern const char *const job_cost_offer_name[OFFERS];
 
 struct job_cost {
 	struct offer offer[OFFERS];
+	double saving_usd; /* of a run on the best server, never negative; NaN = unknown */
 	size_t n_runs; /* ended runs, newest first, in arena */
 	struct run_usd {
 		const struct run *run;

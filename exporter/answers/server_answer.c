@@ -29,6 +29,29 @@ static struct job_profile profile_of(const struct server_question *q,
 	return p;
 }
 
+/* Finds the best server, and those that cost less under a condition that the request does not rule
+ * out itself. */
+static void about_picks(struct server_answer *s, const struct arguments *a, struct arena *arena)
+{
+	static const char *const parameter[CONDITIONS] = {[CONDITION_ARM64] = "architecture",
+		[CONDITION_BURSTABLE] = "cpu_allocation"};
+	const struct current_cost *now = &s->current_cost;
+	const struct catalogue *c = s->use.catalogue;
+	size_t n = 0;
+
+	s->best = saving_best(c, &s->demand, &s->options, &s->picks,
+		s->of_job && now->priced ? &now->current : NULL);
+	s->n_alternatives = saving_alternatives(
+		c, &s->demand, &s->options, &s->picks, arena, s->alternative);
+	for (size_t i = 0; i < s->n_alternatives; i++) {
+		const char *name = parameter[s->alternative[i].condition];
+
+		if (!name || !argument_text(a, name))
+			s->alternative[n++] = s->alternative[i];
+	}
+	s->n_alternatives = n;
+}
+
 static void about_job(struct server_answer *s, const struct machine *here, const struct machine *m,
 	const struct runs *runs, struct arena *arena)
 {
@@ -66,6 +89,7 @@ int server_answer(struct app *app, const struct arguments *a, const struct serve
 	pick_servers(ret->use.catalogue, q->demand, &ret->options, arena, &ret->picks);
 	if (runs)
 		about_job(ret, &here, &m, runs, arena);
+	about_picks(ret, a, arena);
 	return 1;
 }
 

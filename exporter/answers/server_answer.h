@@ -7,6 +7,7 @@
 #include "exporter/api/route.h"
 #include "exporter/answers/current_cost.h"
 #include "recommender/servers/related_benchmarks.h"
+#include "recommender/servers/saving.h"
 
 struct server_answer {
 	struct catalogue_use use;
@@ -14,6 +15,9 @@ struct server_answer {
 	struct job_profile profile;
 	struct pick_options options;
 	struct picks picks;
+	struct best_server best;
+	struct alternative alternative[CONDITIONS];
+	size_t n_alternatives;
 	bool of_job; /* the answer is for a job; if false, the members below are zero */
 	struct current_cost current_cost;
 	struct related_benchmark related[RELATED_MAX];
@@ -40,7 +44,9 @@ void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory doe
 /* Adds the keys of the answer to the object `o`. */
 void server_answer_put(json_t *o, const struct server_answer *s);
 
-/* Parts of the answer that other answers contain, too. */
+/* Parts of the answer that other answers contain, too. server_answer_put_region adds the keys
+ * region_id, region (as a person types it) and region_name; null = unknown. */
+void server_answer_put_region(json_t *o, const struct region *r);
 json_t *server_answer_catalogue_json(const struct catalogue_use *use);
 json_t *server_answer_related_json(const struct related_benchmark *related, size_t n);
 

@@ -70,7 +70,7 @@ const char *server_parameter_allocation(size_t i)
 
 const char *server_parameter_objective(size_t i)
 {
-	return objectives[i].name;
+	return objective_name(i);
 }
 
 const char *server_parameter_reserve(size_t i)
@@ -378,6 +378,7 @@ struct pick_options server_parameters_usual(const struct server_job *job)
 	return (struct pick_options){.architectures = known ? known : architectures[0].bits,
 		.cpu_allocations = pick_usual_cpu_allocations(job->profile),
 		.reserve = system_reserves,
+		.spot_interruptions_per_hour = SPOT_INTERRUPTIONS,
 		.profile = job->profile};
 }
 

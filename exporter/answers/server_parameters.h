@@ -26,7 +26,7 @@ const char *server_parameter_reserve(size_t i);
 		.help = "Which page of so many servers"}, \
 	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = server_parameter_objective, \
 		.help = "What is best; by default deadline or benchmark where that is given, else " \
-			"cheapest"}, \
+			"cost, and price where the duration of a run is not known; cheapest is price"}, \
 	{.name = "deadline", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e9, .unit = "seconds", \
 		.help = "Seconds in which even a long run must end"}, \
 	{.name = "max_cost", .kind = PARAMETER_NUMBER, .least = 1e-9, .most = 1e9, \
@@ -79,7 +79,7 @@ const char *server_parameter_reserve(size_t i);
 		.help = "Only this kind of local storage, for example ssd"}, \
 	{.name = "allocation", .kind = PARAMETER_CHOICE, .fallback = "ondemand", .choice = server_parameter_allocation, \
 		.help = "Which prices count"}, \
-	{.name = "spot_interruptions", .kind = PARAMETER_NUMBER, .fallback = "0.05", .least = 0, .most = 60, \
+	{.name = "spot_interruptions", .kind = PARAMETER_NUMBER, .fallback = SPOT_INTERRUPTIONS_TEXT, .least = 0, .most = 60, \
 		.help = "How often an hour of a spot server is assumed to end a run, which then starts " \
 			"again; part of the cost"}, \
 	{.name = "currency", .kind = PARAMETER_TEXT, .least = 3, .most = 3, \

@@ -7,6 +7,7 @@
 #include "exporter/answers/server_answer.h"
 #include "recommender/catalogue/architecture.h"
 #include "recommender/catalogue/catalogue.h"
+#include "recommender/catalogue/regions.h"
 
 /* Makes JSON of a text. NULL and the empty text mean unknown, so the result is null. */
 static json_t *known_text(const char *s)
@@ -29,13 +30,18 @@ static double rate_of(const struct server_answer *a, const struct server *s)
 	return from && to ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
+static void put_identity(json_t *o, const struct server *s)
+{
+	json_put(o, "vendor_id", known_text(s->vendor_id));
+	json_put(o, "server_id", known_text(s->server_id));
+	json_put(o, "api_reference", known_text(s->api_reference));
+}
+
 static void put_specification(json_t *o, const struct server_answer *a, const struct server *s)
 {
 	double rate = rate_of(a, s);
 
-	json_put(o, "vendor_id", known_text(s->vendor_id));
-	json_put(o, "server_id", known_text(s->server_id));
-	json_put(o, "api_reference", known_text(s->api_reference));
+	put_identity(o, s);
 	json_put(o, "display_name", known_text(s->display_name));
 	json_put(o, "family", known_text(s->family));
 	json_put(o, "vcpus", json_num(s->vcpus));
@@ -74,12 +80,34 @@ static json_t *cost_json(const struct cost *c)
 	return o;
 }
 
-static void put_offer(json_t *o, const struct pick *p, const char *currency)
+void server_answer_put_region(json_t *o, const struct region *r)
 {
-	json_put(o, "region_id", known_text(p->region_id));
+	json_put(o, "region_id", known_text(r->region_id));
+	json_put(o, "region", known_text(region_typed(r)));
+	json_put(o, "region_name", known_text(r->display_name));
+}
+
+/* Returns what is doubtful about a price. NULL = nothing. */
+static const char *price_note(const struct pick *p)
+{
+	if (p->priced->estimated)
+		return "estimated: the vendor publishes only how much is saved on average";
+	return *p->region_id ? NULL : "lowest known price, region unknown";
+}
+
+static void put_price(json_t *o, const struct pick *p, const char *currency)
+{
+	server_answer_put_region(o, p->region);
 	json_put(o, "allocation", json_text(catalogue_allocation_name[p->priced->allocation]));
 	json_put(o, "price", json_num(p->price));
+	if (price_note(p))
+		json_put(o, "price_note", json_text(price_note(p)));
 	json_put(o, "currency", json_text(currency));
+}
+
+static void put_offer(json_t *o, const struct pick *p, const char *currency)
+{
+	put_price(o, p, currency);
 	json_put(o, "forecast_basis", json_text(forecast_basis_name[p->forecast.basis]));
 	json_put(o, "forecast_duration_seconds", json_num(p->forecast.seconds));
 	put_known(o, "forecast_duration_low", p->forecast.low);
@@ -91,16 +119,65 @@ static void put_offer(json_t *o, const struct pick *p, const char *currency)
 		json_put(o, "cost", cost_json(&p->cost));
 }
 
-/* Adds the saving: the cost on the current server minus the cost on server `p`. The saving is
- * negative if `p` is more expensive. */
-static void put_saving(json_t *o, const struct server_answer *s, const struct pick *p)
+static void put_saving(json_t *o, const struct saving *s)
 {
-	double now = s->current_cost.current.cost.amount, saving = now - p->cost.amount;
-
-	if (!s->of_job || !s->current_cost.priced || isnan(saving))
+	if (isnan(s->amount))
 		return;
-	json_put(o, "saving", json_num(saving));
-	json_put(o, "saving_percent", json_num(now > 0 ? 100 * saving / now : (double)NAN));
+	json_put(o, "saving", json_num(s->amount));
+	json_put(o, "saving_percent", json_num(s->percent));
+}
+
+/* Compares the cost of a run on server `p` with the current server and with the first. Both numbers
+ * are signed. */
+static void put_comparison(json_t *o, const struct server_answer *s, const struct pick *p)
+{
+	if (s->of_job && s->current_cost.priced) {
+		struct saving saving =
+			saving_of(s->current_cost.current.cost.amount, p->cost.amount);
+
+		put_saving(o, &saving);
+	}
+	put_known(o, "more_than_first", p->cost.amount - s->picks.best->cost.amount);
+}
+
+/* Writes the best server, and what a run saves there. Never negative. */
+static json_t *best_json(const struct server_answer *s)
+{
+	const struct best_server *b = &s->best;
+	json_t *o;
+
+	if (!b->pick)
+		return json_null();
+	o = json_object();
+	put_identity(o, b->pick->server);
+	json_put(o, "is_current", json_boolean(b->is_current));
+	put_price(o, b->pick, s->picks.currency);
+	json_put(o, "forecast_cost", json_num(b->pick->cost.amount));
+	json_put(o, "saving", json_num(b->saving.amount));
+	json_put(o, "saving_percent", json_num(b->saving.percent));
+	return o;
+}
+
+static json_t *alternatives_json(const struct server_answer *s)
+{
+	struct buf asks AUTO(buf_done) = BUF_MAX(256);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < s->n_alternatives; i++) {
+		const struct alternative *a = &s->alternative[i];
+		json_t *o = json_object();
+
+		buf_reset(&asks);
+		saving_asks(&asks, a, &s->options);
+		json_put(o, "condition", json_text(saving_condition_name[a->condition]));
+		json_put(o, "asks", json_text(buf_text(&asks)));
+		put_identity(o, a->pick.server);
+		put_price(o, &a->pick, s->picks.currency);
+		json_put(o, "forecast_cost", json_num(a->pick.cost.amount));
+		put_saving(o, &a->saving);
+		json_push(array, o);
+	}
+	return array;
 }
 
 /* Returns the score of a server. Rounds it to seven digits, because a float stores no more. */
@@ -122,7 +199,7 @@ static json_t *servers_json(const struct server_answer *s)
 
 		put_specification(o, s, s->picks.pick[i].server);
 		put_offer(o, &s->picks.pick[i], s->picks.currency);
-		put_saving(o, s, &s->picks.pick[i]);
+		put_comparison(o, s, &s->picks.pick[i]);
 		if (s->options.benchmark)
 			json_put(o, "benchmark_score",
 				json_num(score_of(s, s->picks.pick[i].server)));
@@ -317,6 +394,9 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 
 	note_no_servers(notes, &b, s);
 	note_currencies(notes, &b, s);
+	if (s->options.objective && p->objective != s->options.objective)
+		json_push(notes, json_text("the duration of a run is unknown: servers are ranked by "
+					   "the price of an hour"));
 	if (s->use.state.stale)
 		json_push(notes, json_text("the catalogue is stale: prices may have changed"));
 	if (s->of_job && !s->profile.reference && p->objective->by_forecast)
@@ -353,6 +433,8 @@ static json_t *server_now_json(const struct current_cost *t, const char *currenc
 		json_put(o, "price", json_num(t->current.price));
 		json_put(o, "currency", json_text(currency));
 		json_put(o, "priced_in", known_text(t->current.region_id));
+		json_put(o, "priced_in_region", known_text(region_typed(t->current.region)));
+		json_put(o, "priced_in_name", known_text(t->current.region->display_name));
 		json_put(o, "priced_as",
 			json_text(catalogue_allocation_name[t->current.priced->allocation]));
 	}
@@ -461,7 +543,9 @@ static json_t *today_json(const struct server_answer *s)
 void server_answer_put(json_t *o, const struct server_answer *s)
 {
 	json_put(o, "objective", json_text(s->picks.objective->name));
+	json_put(o, "best", best_json(s));
 	json_put(o, "servers", servers_json(s));
+	json_put(o, "alternatives", alternatives_json(s));
 	json_put(o, "servers_fitting", json_num((double)s->picks.fitting));
 	json_put(o, "filtered", filtered_json(&s->picks));
 	json_put(o, "notes", server_answer_notes_json(s));

@@ -42,6 +42,7 @@ struct costed_job {
 	struct costed_run *counted; /* costs of the job's ended runs in the history */
 	struct arena memory;        /* owns the texts of `offer`, `source`, `as_of` */
 	struct offer offer[OFFERS];
+	double saving;
 	const char *source, *as_of;
 	bool sized;        /* the job has a recommendation */
 	uint32_t warnings; /* codes of the recommendation's warnings */
@@ -66,10 +67,12 @@ X(COST, .name = "rightsize_job_cost_usd", .unit = "usd", .labels = {"job_name"},
 X(LAST_COST, .name = "rightsize_job_last_run_cost_usd", .unit = "usd", .labels = {"job_name"}, \
   .help = "What the job's newest ended run cost") \
 X(FORECAST_COST, .name = "rightsize_job_forecast_cost_usd", .unit = "usd", .labels = {"job_name", "server"}, \
-  .help = "What the next run is forecast to cost: on the current server, and on the one with the lowest cost of a run") \
+  .help = "What the next run is forecast to cost: on the current server, and on the best one, which has the lowest cost of a run and can be the current one") \
 X(FORECAST_DURATION, .name = "rightsize_job_forecast_duration_seconds", .unit = "seconds", \
   .labels = {"job_name", "server"}, \
-  .help = "How long the next run is forecast to take: on the current server, and on the one with the lowest cost of a run") \
+  .help = "How long the next run is forecast to take: on the current server, and on the best one, which has the lowest cost of a run") \
+X(SAVING, .name = "rightsize_job_saving_usd", .unit = "usd", .labels = {"job_name"}, .type = METRIC_GAUGE, \
+  .help = "What the next run would save on the best server against the current one; 0 if the current one is the best") \
 X(PRICE, .name = "rightsize_job_server_price_usd", .unit = "usd", .labels = {"job_name", "server"}, \
   .help = "What an hour of these servers costs") \
 X(SERVER, .name = "rightsize_job_server", .type = METRIC_INFO, \
@@ -86,6 +89,7 @@ struct job_cost_row {
 	const char *job_name;
 	double total, last; /* US dollars: of all runs; of the newest ended run; NaN = unknown */
 	struct offer offer[OFFERS];
+	double saving;              /* US dollars a run; NaN = unknown */
 	const char *source, *as_of; /* source and date of the prices */
 };
 
@@ -119,7 +123,7 @@ static void add_offer(struct block *out, const struct job_cost_row *r, unsigned 
 	POINT(out, FORECAST_COST, o->amount, r->job_name, server);
 	POINT(out, FORECAST_DURATION, o->seconds, r->job_name, server);
 	POINT(out, PRICE, o->price, r->job_name, server);
-	POINT(out, SERVER, 1, r->job_name, server, o->vendor_id, o->instance_type, o->region_id,
+	POINT(out, SERVER, 1, r->job_name, server, o->vendor_id, o->instance_type, o->region,
 		o->allocation, r->source, r->as_of);
 }
 
@@ -139,6 +143,7 @@ static int collect(void *state, const struct host *host, struct block *out, stru
 		POINT(out, LAST_COST, t->row[i].last, t->row[i].job_name);
 		for (unsigned k = 0; k < OFFERS; k++)
 			add_offer(out, &t->row[i], k);
+		POINT(out, SAVING, t->row[i].saving, t->row[i].job_name);
 	}
 	shared_drop(held);
 	return 0;
@@ -187,7 +192,8 @@ static struct costed_job *job_named(struct job_costs *c, const char *name)
 		if (strcmp(c->job[i].name, name) == 0)
 			return &c->job[i];
 	GROW(c->job, c->n, c->room);
-	c->job[c->n] = (struct costed_job){.name = xstrdup(name), .total = NAN, .last = NAN};
+	c->job[c->n] = (struct costed_job){
+		.name = xstrdup(name), .total = NAN, .last = NAN, .saving = NAN};
 	return &c->job[c->n++];
 }
 
@@ -246,7 +252,7 @@ static struct offer keep_offer(struct arena *a, const struct offer *from)
 
 	o.vendor_id = keep_text(a, o.vendor_id);
 	o.instance_type = keep_text(a, o.instance_type);
-	o.region_id = keep_text(a, o.region_id);
+	o.region = keep_text(a, o.region);
 	o.allocation = keep_text(a, o.allocation);
 	return o;
 }
@@ -257,6 +263,7 @@ static void keep_offers(struct costed_job *j, const struct job_cost *found,
 	arena_done(&j->memory);
 	for (unsigned i = 0; i < OFFERS; i++)
 		j->offer[i] = keep_offer(&j->memory, &found->offer[i]);
+	j->saving = found->saving_usd;
 	j->source = keep_text(&j->memory, c->source);
 	j->as_of = keep_text(&j->memory, c->as_of);
 }
@@ -330,6 +337,7 @@ static void publish_costs(const struct job_costs *c)
 		*r = (struct job_cost_row){.job_name = keep_text(&t->memory, j->name),
 			.total = j->total,
 			.last = j->last,
+			.saving = j->saving,
 			.source = keep_text(&t->memory, j->source),
 			.as_of = keep_text(&t->memory, j->as_of)};
 		for (unsigned k = 0; k < OFFERS; k++)

@@ -57,6 +57,13 @@ static const char *region_continent(const struct region *r)
 }
 
 /* A way to choose regions: by name, country or continent. */
+const char *region_typed(const struct region *r)
+{
+	if (*r->api_reference)
+		return r->api_reference;
+	return r->region_id[strspn(r->region_id, "0123456789")] ? r->region_id : "";
+}
+
 struct region_choice {
 	const char *kind;
 	const char *(*name)(const struct region *r);

@@ -17,6 +17,10 @@ const char *region_name_at_vendor(const char *name, const char *vendor_id);
  * case. "vendor~name" matches only regions of that vendor. */
 bool region_is(const struct region *r, const char *name);
 
+/* Returns the name of the region that a person gives to the vendor's own tools: "us-central1",
+ * "fsn1". "" = unknown, which it also is where only a number is known. */
+const char *region_typed(const struct region *r);
+
 struct region_filter {
 	struct text_list regions;    /* names, as in region_is */
 	struct text_list countries;  /* ISO 3166-1 alpha-2 */

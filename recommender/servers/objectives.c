@@ -16,16 +16,20 @@ static double cost_key(const struct pick *p, const struct pick_options *o)
 	return p->cost.amount;
 }
 
+/* Returns the forecast duration. If the speed of the job's server is unknown, all forecasts are equal,
+ * and the speed that the job can use decides. */
 static double duration_key(const struct pick *p, const struct pick_options *o)
 {
-	(void)o;
-	return p->forecast.seconds;
+	if (o->profile && forecast_scales(o->profile))
+		return p->forecast.seconds;
+	return 1 / p->usable_score;
 }
 
+/* Returns the price of one unit of the score that the job can use. */
 static double per_score_key(const struct pick *p, const struct pick_options *o)
 {
 	(void)o;
-	return p->server->score > 0 ? p->price / p->server->score : (double)NAN;
+	return p->price / p->usable_score;
 }
 
 static double benchmark_key(const struct pick *p, const struct pick_options *o)
@@ -43,33 +47,41 @@ static double per_benchmark_key(const struct pick *p, const struct pick_options 
 }
 
 const struct objective objectives[] = {
-	{.name = "cheapest",
-		.key = price_key,
-		.lacking = EXCLUDED_NO_PRICE,
-		.unit = "per hour",
-		.help = "Lowest price per hour of the servers that fit"},
 	{.name = "cost",
 		.key = cost_key,
+		.without_duration = "price",
 		.lacking = EXCLUDED_NO_FORECAST,
 		.by_forecast = true,
+		.by_money = true,
 		.unit = "per run",
-		.help = "Lowest forecast cost of a run: the duration scaled by measured speed, "
-			"billing rules, storage, traffic and expected interruptions included"},
+		.help = "Lowest forecast cost of a run: the duration scaled by measured speed and its "
+			"spread, billing rules, storage, traffic and expected interruptions "
+			"included"},
+	{.name = "price",
+		.also = "cheapest",
+		.key = price_key,
+		.lacking = EXCLUDED_NO_PRICE,
+		.by_money = true,
+		.unit = "per hour",
+		.help = "Lowest price per hour of the servers that fit"},
 	{.name = "efficiency",
 		.key = per_score_key,
 		.lacking = EXCLUDED_NO_SCORE,
 		.unit = "per SCore and hour",
-		.help = "Most speed for the money: SCore (multi-core) per price"},
+		.help = "Most speed that the job can use for the price: SCore of one core for a job of "
+			"one, else that of the cores that it uses"},
 	{.name = "fastest",
 		.key = duration_key,
-		.lacking = EXCLUDED_NO_FORECAST,
+		.lacking = EXCLUDED_NO_SCORE,
 		.by_forecast = true,
-		.unit = "seconds per run",
-		.help = "Shortest forecast duration; bounded by max_cost"},
+		.unit = "time per run",
+		.help = "Shortest forecast duration, or without a history the most SCore of the cores "
+			"that are needed; bounded by max_cost"},
 	{.name = "deadline",
 		.key = cost_key,
 		.lacking = EXCLUDED_NO_FORECAST,
 		.by_forecast = true,
+		.by_money = true,
 		.unit = "per run",
 		.help = "Lowest forecast cost of a run among the servers on which even a long run "
 			"ends before deadline"},
@@ -91,7 +103,20 @@ const struct objective objectives[] = {
 const struct objective *objective_find(const char *name)
 {
 	for (const struct objective *o = objectives; o->name; o++)
-		if (strcmp(o->name, name) == 0)
+		if (strcmp(o->name, name) == 0 || (o->also && strcmp(o->also, name) == 0))
 			return o;
+	return NULL;
+}
+
+const char *objective_name(size_t i)
+{
+	const struct objective *o = objectives;
+
+	for (; o->name; o++)
+		if (i-- == 0)
+			return o->name;
+	for (o = objectives; o->name; o++)
+		if (o->also && i-- == 0)
+			return o->also;
 	return NULL;
 }

@@ -15,21 +15,32 @@ struct pick_search {
 	/* rate[i] converts currency i of the catalogue to `currency`; NaN = unknown. */
 	double rate[UINT8_MAX + 1];
 	struct job_profile profile;
+	double cores; /* that the job keeps busy; NaN = unknown */
 	struct cost_terms terms;
 };
+
+static const struct objective *objective_for(const struct pick_options *o, double seconds)
+{
+	const struct objective *asked = o->objective ? o->objective : objectives;
+
+	return asked->without_duration && !(seconds > 0) ?
+		       objective_find(asked->without_duration) :
+		       asked;
+}
 
 static void search_begin(struct pick_search *q, const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o)
 {
 	*q = (struct pick_search){
 		.input = {c, d, o},
-		.objective = o->objective ? o->objective : objectives,
 		.allocations =
 			o->allocations ? o->allocations : ALLOCATION_BIT(ALLOCATION_ONDEMAND),
 		.profile = o->profile ? *o->profile : forecast_profile(d->duration_seconds),
 		.terms = {.spot_interruptions_per_hour = o->spot_interruptions_per_hour,
 			.ipv4 = o->ipv4},
 	};
+	q->objective = objective_for(o, q->profile.duration_seconds);
+	q->cores = isnan(q->profile.cores) ? d->cpu_cores : q->profile.cores;
 }
 
 static void search_in(struct pick_search *q, const struct currency *currency)
@@ -52,24 +63,30 @@ static bool allocation_allowed(const struct pick_search *q, const struct price *
 	return q->allocations & ALLOCATION_BIT(p->allocation);
 }
 
-/* Returns the factor by which interruptions raise the cost on a spot server, because the work is
- * repeated. */
-static double interruption_waste(const struct pick_search *q, double seconds)
+bool pick_price_is_sure(const struct price *p)
 {
-	if (!(seconds > 0) || !q->objective->by_forecast)
-		return 1;
-	return forecast_with_rework(seconds, q->terms.spot_interruptions_per_hour) / seconds;
+	return !p->estimated;
 }
 
-/* Finds the lowest allowed price. Returns EXCLUSION_COUNT, or the reason why no price is
- * allowed. */
-static enum exclusion find_price(const struct pick_search *q, const struct server *s,
-	double seconds, struct pick *ret)
+/* Returns the value by which the prices of a server are compared. This is the cost of a run if the
+ * objective compares runs, and else the price. */
+static double compared(const struct pick_search *q, const struct server *s, const struct price *p,
+	const struct forecast *f)
 {
-	const struct catalogue *c = q->input.c;
-	const struct price *first = c->price + s->first_price;
+	if (!q->objective->by_forecast || !(f->seconds > 0) || isnan(q->rate[p->currency]))
+		return p->price * q->rate[p->currency];
+	return forecast_cost_of(q->input.c, s, p, f, q->input.d, &q->profile, &q->terms).amount;
+}
+
+/* Finds the best allowed price of `ret->server`: a sure one before others, then the lowest. Returns
+ * EXCLUSION_COUNT, or the reason why no price is allowed. */
+static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
+{
+	const struct server *s = ret->server;
+	const struct price *first = q->input.c->price + s->first_price;
 	enum exclusion reason = EXCLUDED_NO_PRICE;
-	double lowest = INFINITY, spot_waste = interruption_waste(q, seconds);
+	double lowest = INFINITY;
+	bool sure = false;
 
 	for (const struct price *p = first; p < first + s->n_prices; p++) {
 		if (!region_allowed(q, p)) {
@@ -80,15 +97,18 @@ static enum exclusion find_price(const struct pick_search *q, const struct serve
 			reason = reason > EXCLUDED_ALLOCATION ? reason : EXCLUDED_ALLOCATION;
 			continue;
 		}
-		double amount = p->price * q->rate[p->currency];
-		double counted = p->allocation == ALLOCATION_SPOT ? amount * spot_waste : amount;
-		enum exclusion why = isnan(amount) ? EXCLUDED_CURRENCY : EXCLUDED_TOO_EXPENSIVE;
+		double value = compared(q, s, p, &ret->forecast);
+		bool unknown = isnan(q->rate[p->currency]);
+		enum exclusion why = unknown ? EXCLUDED_CURRENCY : EXCLUDED_TOO_EXPENSIVE;
 
 		reason = reason > why ? reason : why;
-		if (counted < lowest) {
-			lowest = counted;
+		if (value < INFINITY && pick_price_is_sure(p) > sure)
+			lowest = INFINITY;
+		if (value < lowest && pick_price_is_sure(p) >= sure) {
+			sure = pick_price_is_sure(p);
+			lowest = value;
 			ret->priced = p;
-			ret->price = amount;
+			ret->price = p->price * q->rate[p->currency];
 		}
 	}
 	return ret->priced ? EXCLUSION_COUNT : reason;
@@ -105,14 +125,16 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 		.server = s, .score = b ? (double)b->score[s - a->c->server] : (double)NAN};
 
 	p.forecast = forecast_on(a->c, &q->profile, s);
-	enum exclusion reason = find_price(q, s, p.forecast.seconds, &p);
+	enum exclusion reason = find_price(q, &p);
 
 	if (reason != EXCLUSION_COUNT)
 		return reason;
-	p.region_id = a->c->region[p.priced->region].region_id;
+	p.region = &a->c->region[p.priced->region];
+	p.region_id = p.region->region_id;
 	p.cost = forecast_cost_of(a->c, s, p.priced, &p.forecast, a->d, &q->profile, &q->terms);
 	p.forecast_duration_seconds = p.forecast.seconds;
 	p.forecast_cost = p.cost.amount;
+	p.usable_score = forecast_usable_score(s, q->cores);
 	if (!filter_keeps_limit(a->o->deadline_seconds,
 		    isnan(p.forecast.high) ? p.forecast.seconds : p.forecast.high))
 		return EXCLUDED_TOO_SLOW;
@@ -121,7 +143,9 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	p.key = q->objective->key(&p, a->o);
 	if (isnan(p.key))
 		return q->objective->lacking;
-	p.unsure = q->objective->by_forecast && p.forecast.basis == FORECAST_ASSUMED;
+	p.unsure = !pick_price_is_sure(p.priced) ||
+		   (q->objective->by_forecast && p.forecast.basis == FORECAST_ASSUMED &&
+			   forecast_scales(&q->profile));
 	*ret = p;
 	return EXCLUSION_COUNT;
 }
@@ -156,18 +180,24 @@ static int larger_first(double a, double b)
 	return (a < b) - (a > b);
 }
 
+static int smaller_first(double a, double b)
+{
+	return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : larger_first(b, a);
+}
+
 static int by_key(const void *left, const void *right)
 {
 	const struct pick *a = left, *b = right;
-	int order;
+	int order = a->unsure - b->unsure;
 
-	if (a->unsure != b->unsure)
-		return a->unsure - b->unsure;
-	if (a->key < b->key || a->key > b->key)
-		return a->key < b->key ? -1 : 1;
-	if (a->price < b->price || a->price > b->price)
-		return a->price < b->price ? -1 : 1;
-	order = larger_first(a->server->memory_amount, b->server->memory_amount);
+	if (order == 0)
+		order = smaller_first(a->key, b->key);
+	if (order == 0)
+		order = smaller_first(a->cost.amount, b->cost.amount);
+	if (order == 0)
+		order = smaller_first(a->price, b->price);
+	if (order == 0)
+		order = larger_first(a->server->memory_amount, b->server->memory_amount);
 	if (order == 0)
 		order = strcmp(a->server->vendor_id, b->server->vendor_id);
 	return order ? order : strcmp(a->server->server_id, b->server->server_id);
@@ -303,7 +333,9 @@ void pick_why(struct buf *out, const struct picks *p, size_t i)
 	if (pick == p->best) {
 		buf_addf(out, "%s; %zu fit", p->objective->help, p->fitting);
 	} else if (pick->unsure && !p->best->unsure) {
-		buf_adds(out, "behind all whose speed is known");
+		buf_adds(out, pick_price_is_sure(pick->priced) ?
+				      "behind all whose speed is known" :
+				      "behind all whose price is known for sure");
 	} else if (key > best && best > 0) {
 		add_percent(out, key / best);
 		buf_addf(out, " more %s than the best", p->objective->unit);
@@ -315,6 +347,6 @@ void pick_why(struct buf *out, const struct picks *p, size_t i)
 	} else {
 		buf_adds(out, "as good as the best; behind it by price, memory or name");
 	}
-	if (pick->unsure)
+	if (p->objective->by_forecast && pick->forecast.basis == FORECAST_ASSUMED)
 		buf_adds(out, "; its speed is not known: the same is assumed");
 }

@@ -50,10 +50,14 @@ struct objective;
 
 #define ALLOCATION_BIT(a) (1u << (a))
 
-/* Conditions besides the demand. All zero = any server, and the cheapest on-demand price per hour
- * comes first. */
+/* Interruptions of a spot server in an hour, if nothing else is said: a number, and its text. */
+#define SPOT_INTERRUPTIONS      0.05
+#define SPOT_INTERRUPTIONS_TEXT "0.05"
+
+/* Conditions besides the demand. All zero = any server on demand, and the lowest cost of a run comes
+ * first. */
 struct pick_options {
-	const struct objective *objective; /* NULL = objectives[0], cheapest */
+	const struct objective *objective; /* NULL = objectives[0], cost */
 	const struct benchmark *benchmark; /* needed by the objectives that rank by a benchmark */
 	size_t limit, page; /* limit: picks per page, 0 = all; page: 0 and 1 = first */
 	/* Currency of the result. NULL = USD, or the first currency found if no fitting server has
@@ -85,6 +89,9 @@ struct pick_options {
 	bool ipv4;                            /* include a public address in the cost */
 };
 
+/* Returns true if someone pays this price: it is not an estimate. */
+bool pick_price_is_sure(const struct price *p);
+
 /* Returns true if `name` is a server of the catalogue or a family. */
 bool pick_names(const struct catalogue *c, const char *name);
 
@@ -98,16 +105,21 @@ struct pick {
 	const struct price *priced; /* price row */
 	double price;               /* per hour, in the currency of the picks */
 	const char *region_id;      /* region of the price; "" = unknown */
+	const struct region *region; /* likewise; never NULL */
 	struct forecast forecast;
 	struct cost cost; /* per run */
 	double score;     /* in options.benchmark; NaN = unknown */
 	double key;       /* the objective compares this; lower is better */
-	bool unsure;      /* the forecast assumes a speed; sorted after all sure picks */
+	/* The forecast assumes a speed although the speed of the job's server is known, or the price
+	 * is not one to rely on (pick_price_is_sure). Sorted after all sure picks. */
+	bool unsure;
 	/* Copies from forecast and cost; NaN if unknown. */
 	double forecast_duration_seconds, forecast_cost;
+	double usable_score; /* forecast_usable_score for the job's cores; NaN = unknown */
 };
 
 struct picks {
+	/* The objective of the options, or that which replaces it because the duration is unknown. */
 	const struct objective *objective;
 	size_t n, first;         /* first: number of better picks, which are on earlier pages */
 	struct pick *pick;       /* best first */
@@ -119,8 +131,14 @@ struct picks {
 
 struct objective {
 	const char *name, *help;
-	/* Returns the value to compare. NaN = unknown for this server. */
+	const char *also; /* another accepted name; NULL = none */
+	/* Returns the value to compare. NaN = unknown for this server. Equal keys are sorted by lower
+	 * cost and price. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
+	/* Name of the objective that replaces this one if the duration of a run is unknown. NULL =
+	 * none. */
+	const char *without_duration;
+	bool by_money; /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
 	bool by_forecast;       /* an assumed speed makes a pick unsure */
 	bool by_benchmark;      /* needs pick_options.benchmark */
@@ -128,11 +146,12 @@ struct objective {
 };
 
 extern const struct objective objectives[]; /* ends with name NULL; the first is the default */
-const struct objective *objective_find(const char *name); /* NULL = unknown name */
+const struct objective *objective_find(const char *name); /* by name or also; NULL = unknown */
+const char *objective_name(size_t i); /* the i-th accepted name; NULL past the last */
 
 /* Picks the servers that fit. If a demand is unknown (NaN), it excludes no server. If a property of
  * a server is unknown, each condition on this property excludes the server. Picks with equal keys
- * are sorted by lower price, more memory, vendor_id, server_id. The arrays of `ret` are in `arena`;
+ * are sorted by lower cost, lower price, more memory, vendor_id, server_id. The arrays of `ret` are in `arena`;
  * servers and texts belong to the catalogue. */
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);

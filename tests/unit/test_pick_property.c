@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
 #include "recommender/catalogue/build.h"
 #include "recommender/servers/pick.h"
 
@@ -206,7 +207,7 @@ static bool fits(const struct catalogue *c, const struct server *s, const struct
 
 struct candidate {
 	const struct server *server;
-	double key, price;
+	double key, price, cost;
 	bool unsure;
 };
 
@@ -220,11 +221,17 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 	struct cost_terms terms = {
 		catalogue_currency(c, o->currency), o->spot_interruptions_per_hour, false};
 	unsigned allowed = o->allocations ? o->allocations : 1u << ALLOCATION_ONDEMAND;
-	bool by_time = strcmp(o->objective->name, "cost") == 0 ||
-		       strcmp(o->objective->name, "fastest") == 0 ||
-		       strcmp(o->objective->name, "deadline") == 0;
+	bool timed = p.duration_seconds > 0;
+	const char *name = o->objective->name;
+
+	/* Without a duration, the price of an hour replaces the cost of a run. */
+	if (strcmp(name, "cost") == 0 && !timed)
+		name = "price";
+	bool by_cost = strcmp(name, "cost") == 0 || strcmp(name, "deadline") == 0;
+	bool by_time = by_cost || strcmp(name, "fastest") == 0;
 	const struct price *best = NULL;
 	double lowest = INFINITY;
+	struct cost cost = {0};
 
 	if (!fits(c, s, q) || !terms.currency)
 		return false;
@@ -235,10 +242,8 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 
 		if (!(allowed >> row->allocation & 1) || (o->regions && !o->regions[row->region]))
 			continue;
-		if (by_time && row->allocation == ALLOCATION_SPOT && f.seconds > 0)
-			amount *=
-				forecast_with_rework(f.seconds, terms.spot_interruptions_per_hour) /
-				f.seconds;
+		if (by_time && timed)
+			amount = forecast_cost_of(c, s, row, &f, &q->d, &p, &terms).amount;
 		if (amount < lowest) {
 			lowest = amount;
 			best = row;
@@ -246,31 +251,59 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 	}
 	if (!best)
 		return false;
-	*ret = (struct candidate){.server = s, .unsure = by_time && f.basis == FORECAST_ASSUMED};
+	bool known = p.reference && !isnan(forecast_cpu_share(&p)) &&
+		     (p.cores > 1 ? p.reference->score : p.reference->score1) > 0;
+	double cores = isnan(p.cores) ? q->d.cpu_cores : p.cores, score = s->score;
+
+	if (cores <= 1)
+		score = s->score1;
+	else if (cores > 1)
+		score = s->score * fmin(cores, s->vcpus) / s->vcpus;
+	cost = forecast_cost_of(c, s, best, &f, &q->d, &p, &terms);
+	*ret = (struct candidate){.server = s,
+		.cost = cost.amount,
+		.unsure = by_time && f.basis == FORECAST_ASSUMED && known};
 	ret->price =
 		best->price * catalogue_currency_rate(&c->currency[best->currency], terms.currency);
-	struct cost cost = forecast_cost_of(c, s, best, &f, &q->d, &p, &terms);
 	double late = isnan(f.high) ? f.seconds : f.high,
-	       score = (double)c->benchmark[0].score[s - c->server];
-	double keys[] = {ret->price, cost.amount,
-		s->score > 0 ? ret->price / s->score : (double)NAN, f.seconds, cost.amount,
-		c->benchmark[0].higher_is_better ? -score : score,
-		c->benchmark[0].higher_is_better ? ret->price / score : ret->price * score};
+	       mark = (double)c->benchmark[0].score[s - c->server];
+	bool up = c->benchmark[0].higher_is_better;
+	const struct {
+		const char *name;
+		double key;
+	} keys[] = {
+		{"cost", cost.amount},
+		{"price", ret->price},
+		{"efficiency", ret->price / score},
+		{"fastest", o->profile && known ? f.seconds : 1 / score},
+		{"deadline", cost.amount},
+		{"benchmark", up ? -mark : mark},
+		{"benchmark_per_price", up ? ret->price / mark : ret->price * mark},
+	};
 
-	ret->key = keys[o->objective - objectives];
+	ret->key = NAN;
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (strcmp(keys[i].name, name) == 0)
+			ret->key = keys[i].key;
 	return ASKED(o->deadline_seconds, late <= o->deadline_seconds) &&
 	       ASKED(o->max_cost, cost.amount <= o->max_cost) && !isnan(ret->key);
+}
+
+/* For a sort: unknown costs are last. */
+static double or_last(double v)
+{
+	return isnan(v) ? (double)INFINITY : v;
 }
 
 static int better(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;
-	double x[] = {a->unsure, a->key, a->price,
+	double x[] = {a->unsure, a->key, or_last(a->cost), a->price,
 		isnan(a->server->memory_amount) ? 1 : -a->server->memory_amount};
-	double y[] = {b->unsure, b->key, b->price,
+	double y[] = {b->unsure, b->key, or_last(b->cost), b->price,
 		isnan(b->server->memory_amount) ? 1 : -b->server->memory_amount};
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < ARRAY_LEN(x); i++)
 		if (x[i] < y[i] || x[i] > y[i])
 			return x[i] < y[i] ? -1 : 1;
 	int order = strcmp(a->server->vendor_id, b->server->vendor_id);
@@ -344,7 +377,8 @@ static void the_built_in_catalogue_is_picked_from_correctly(void **state)
 		struct picks p;
 		struct demand d = {next(64) / 4.0, next(300000) * MIB,
 			next(4) ? (double)NAN : (double)next(9), NAN, NAN, 600};
-		struct pick_options o = {.limit = 1 + next(8),
+		struct pick_options o = {.objective = objective_find("price"),
+			.limit = 1 + next(8),
 			.architectures = next(2) ? 0 : next(8),
 			.vendors = {next(3), vendors},
 			.currency = next(3) ? "USD" : "EUR"};

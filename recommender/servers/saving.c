@@ -1,0 +1,115 @@
+#include "recommender/servers/saving.h"
+
+#include <math.h>
+
+#include "recommender/servers/filters.h"
+
+struct saving saving_of(double now, double then)
+{
+	double amount = now - then;
+
+	return (struct saving){amount, now > 0 ? 100 * amount / now : (double)NAN};
+}
+
+/* Returns true if the server has room for the demand and meets the deadline. Other conditions do not
+ * matter, because the job already runs there. */
+static bool will_do(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
+	const struct pick *current)
+{
+	const struct pick_options room = {.with_inactive = true, .reserve = o->reserve};
+	double late = current->forecast.high;
+
+	return filter_misfit(&(struct filter_input){c, d, &room}, current->server) ==
+		       EXCLUSION_COUNT &&
+	       filter_keeps_limit(
+		       o->deadline_seconds, isnan(late) ? current->forecast.seconds : late);
+}
+
+struct best_server saving_best(const struct catalogue *c, const struct demand *d,
+	const struct pick_options *o, const struct picks *p, const struct pick *current)
+{
+	const struct pick *first =
+		p->best && pick_price_is_sure(p->best->priced) ? p->best : NULL;
+	struct best_server b = {.pick = first, .saving = {NAN, NAN}};
+
+	if (!current)
+		return b;
+	double key = p->objective->key(current, o);
+
+	if (will_do(c, d, o, current) && !isnan(key) &&
+		(!first || first->unsure || key <= first->key))
+		return (struct best_server){current, true, {0, 0}};
+	if (first && first->cost.amount <= current->cost.amount)
+		b.saving = saving_of(current->cost.amount, first->cost.amount);
+	return b;
+}
+
+const char *const saving_condition_name[CONDITIONS] = {
+	[CONDITION_ARM64] = "arm64",
+	[CONDITION_SPOT] = "spot",
+	[CONDITION_BURSTABLE] = "burstable",
+};
+
+/* Changes the options to those of the condition. Returns false if they do not exclude it. */
+static bool impose(enum condition condition, struct pick_options *o)
+{
+	const unsigned bursting = 1u << CPU_BURSTABLE | 1u << CPU_SHARED;
+
+	switch (condition) {
+	case CONDITION_ARM64:
+		if (o->architectures != 1u << ARCHITECTURE_X86_64)
+			return false;
+		o->architectures = 1u << ARCHITECTURE_ARM64;
+		return true;
+	case CONDITION_SPOT:
+		if (o->allocations & ALLOCATION_BIT(ALLOCATION_SPOT))
+			return false;
+		o->allocations = ALLOCATION_BIT(ALLOCATION_SPOT);
+		return true;
+	default:
+		if (!o->cpu_allocations || o->cpu_allocations & bursting)
+			return false;
+		o->cpu_allocations = bursting;
+		return true;
+	}
+}
+
+size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
+	const struct pick_options *o, const struct picks *p, struct arena *arena,
+	struct alternative ret[CONDITIONS])
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < CONDITIONS && p->objective->by_money; i++) {
+		struct pick_options other = *o;
+		struct picks found;
+
+		other.limit = 1;
+		other.page = 0;
+		other.currency = p->currency;
+		if (!impose((enum condition)i, &other))
+			continue;
+		pick_servers(c, d, &other, arena, &found);
+		if (!found.best)
+			continue;
+		struct saving s =
+			saving_of(p->best ? p->best->key : (double)NAN, found.best->key);
+
+		if (!p->best || s.amount > 0)
+			ret[n++] = (struct alternative){(enum condition)i, *found.best, s};
+	}
+	return n;
+}
+
+void saving_asks(struct buf *out, const struct alternative *a, const struct pick_options *o)
+{
+	if (a->condition == CONDITION_ARM64)
+		buf_adds(out, "needs programs built for arm64");
+	else if (a->condition == CONDITION_SPOT)
+		buf_addf(out, "may be interrupted: %g times an hour is assumed",
+			o->spot_interruptions_per_hour);
+	else if (a->pick.server->cpu_allocation == CPU_SHARED)
+		buf_adds(out, "shares its CPUs: full speed only part of the time");
+	else
+		buf_adds(out, "bursts on credits: full speed only part of the time");
+}

@@ -1,0 +1,52 @@
+/* What servers save against each other. All answers and metrics take savings from here, so that they
+ * agree. Pure functions. */
+#ifndef RECOMMENDER_SERVERS_SAVING_H
+#define RECOMMENDER_SERVERS_SAVING_H
+
+#include "recommender/servers/pick.h"
+
+/* amount: negative if the other server is dearer. NaN = unknown. */
+struct saving {
+	double amount, percent;
+};
+
+struct saving saving_of(double now, double then);
+
+/* The server to take, and what it saves in a run against the current one. */
+struct best_server {
+	const struct pick *pick; /* NULL = no server is known to be the best */
+	bool is_current;
+	/* Never negative. 0 if the current server is the best. NaN = unknown, or the objective is
+	 * not money and the best server is dearer. */
+	struct saving saving;
+};
+
+/* `current`: the current server, which may be none of the picks; NULL = unknown. It is the best if it
+ * has room for the demand, meets the deadline, and no pick is better. A pick whose price is an
+ * estimate is never the best. `ret` points to `p` or to `current`. */
+struct best_server saving_best(const struct catalogue *c, const struct demand *d,
+	const struct pick_options *o, const struct picks *p, const struct pick *current);
+
+/* Servers that the options leave out by kind, and that would cost less. */
+enum condition { CONDITION_ARM64, CONDITION_SPOT, CONDITION_BURSTABLE, CONDITIONS };
+extern const char *const saving_condition_name[CONDITIONS]; /* "arm64", "spot", "burstable" */
+
+struct alternative {
+	enum condition condition;
+	struct pick pick;
+	/* Against the best pick: of a run, or of an hour if the objective is price. NaN = nothing
+	 * else fits. */
+	struct saving saving;
+};
+
+/* Finds the best server under each condition that `o` excludes, and returns how many save money. If
+ * no server fits, returns all. Returns 0 if the objective is not money. */
+size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
+	const struct pick_options *o, const struct picks *p, struct arena *arena,
+	struct alternative ret[CONDITIONS]);
+
+/* Appends what the alternative asks of the job, without a full stop: "needs programs built for
+ * arm64". */
+void saving_asks(struct buf *out, const struct alternative *a, const struct pick_options *o);
+
+#endif
