@@ -397,7 +397,7 @@ static int fetch_benchmarks(struct fetching *f, struct err *e)
 		const char *unit = json_string_value(json_object_get(v, "unit"));
 		struct benchmark b = {id, name ? name : "", category ? category : "",
 			unit ? unit : "", !json_is_false(json_object_get(v, "higher_is_better")),
-			NULL};
+			NULL, NULL};
 
 		if (id && (strcmp(id, SINGLE_CORE) == 0 || text_list_has(wanted, id)))
 			catalogue_add_benchmark(f->b, &b, NULL);

@@ -274,7 +274,7 @@ static int add_benchmark(struct scdata_reader *r, struct sql *q, struct err *e)
 
 	for (int i = 0; i < 4; i++)
 		clean_text(q, text[i], sizeof text[i]);
-	struct benchmark b = {text[0], text[1], text[2], text[3], sql_int(q) != 0, NULL};
+	struct benchmark b = {text[0], text[1], text[2], text[3], sql_int(q) != 0, NULL, NULL};
 
 	return *text[0] ? tolerate(catalogue_add_benchmark(r->b, &b, e)) : 0;
 }

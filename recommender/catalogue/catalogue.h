@@ -27,6 +27,10 @@ enum allocation {
 	ALLOCATION_ONDEMAND,
 	ALLOCATION_SPOT,
 	ALLOCATION_RESERVED,
+	/* The lowest price over all allocations, and the source does not say of which. A server has
+	 * such a price only if the source has no on-demand price of it. Use it last, and say what
+	 * it is. */
+	ALLOCATION_ANY,
 	ALLOCATION_COUNT,
 };
 
@@ -39,6 +43,9 @@ struct vendor {
 	const char *vendor_id, *name, *country_id;
 	const char
 		*compliance; /* ids of frameworks, separated by blanks: "hipaa iso27001 soc2t2" */
+	/* false = the source does not say which frameworks the vendor complies with; true = those
+	 * of `compliance` and no other */
+	bool compliance_known;
 	double billing_increment_seconds, minimum_billing_seconds;
 };
 
@@ -49,6 +56,10 @@ struct region {
 	/* Lowest prices in the region for storage, traffic and addresses. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
+	/* true = the source's prices in this region were read, so a server without one is not
+	 * rented out there. false = they were not read: the Keeper is asked only for the regions of
+	 * --catalogue.regions. */
+	bool prices_known;
 };
 
 struct server {
@@ -98,7 +109,10 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	const float *score; /* [i] = best score of server i in any configuration; NaN = unknown */
+	/* Best score of server [i]; NaN = unknown. single_score: in a configuration of one core;
+	 * NULL = the source has no such configuration of this benchmark. score: in any other
+	 * configuration, or in that of one core if the server has no other. */
+	const float *score, *single_score;
 };
 
 struct catalogue {

@@ -28,6 +28,7 @@ const char *const catalogue_allocation_name[ALLOCATION_COUNT] = {
 	[ALLOCATION_ONDEMAND] = "ondemand",
 	[ALLOCATION_SPOT] = "spot",
 	[ALLOCATION_RESERVED] = "reserved",
+	[ALLOCATION_ANY] = "any",
 };
 static const char *const status_name[] = {"inactive", "active"};
 
@@ -103,7 +104,7 @@ const struct field fields[] = {
 	{.name = "currency", .kind = FIELD_TEXT, SERVER(currency), .help = "ISO 4217 code of the prices; USD when empty"},
 	{.name = "zone_id", .kind = FIELD_TEXT, PRICE(zone_id), .help = "Zone of the region where price holds"},
 	{.name = "allocation", .kind = FIELD_ALLOCATION, PRICE(allocation),
-		.help = "What price is: ondemand (also when empty), spot or reserved"},
+		.help = "What price is: ondemand (also when empty), spot, reserved or any (the lowest of all)"},
 	{.name = "price", .unit = "currency/hour", .kind = FIELD_NUMBER, PRICE(price),
 		.help = "One price; more lines of the same server may give more"},
 	{.name = "country_id", .kind = FIELD_TEXT, REGION(country_id),

@@ -135,9 +135,9 @@ static const struct {
 	struct benchmark about;
 	size_t offset; /* offset of the score in struct server */
 } own_scores[] = {
-	{{"stress_ng:bestn", "SCore, all CPUs", "CPU", "", true, NULL},
+	{{"stress_ng:bestn", "SCore, all CPUs", "CPU", "", true, NULL, NULL},
 		offsetof(struct server, score)},
-	{{"stress_ng:best1", "SCore, one CPU", "CPU", "", true, NULL},
+	{{"stress_ng:best1", "SCore, one CPU", "CPU", "", true, NULL, NULL},
 		offsetof(struct server, score1)},
 };
 
