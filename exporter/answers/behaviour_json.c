@@ -1,5 +1,7 @@
 #include "exporter/answers/behaviour_json.h"
 
+#include "exporter/answers/server_answer.h"
+
 static json_t *changes_json(const struct behaviour *b)
 {
 	json_t *a = json_array();
@@ -20,24 +22,29 @@ static json_t *changes_json(const struct behaviour *b)
 	return a;
 }
 
-/* Writes the median, and two bounds: 10 % of the runs are expected to be below "low", and 10 %
- * above "high". */
-static json_t *interval_json(const double point[PROSPECT_POINTS])
+/* Writes the expected value, and two bounds: 10 % of the runs are expected to be below "low", and
+ * 10 % above "high". */
+static json_t *interval_json(double expected, double low, double high)
 {
 	json_t *o = json_object();
 
-	json_put(o, "expected", json_num(point[PROSPECT_POINTS / 2]));
-	json_put(o, "low", json_num(point[PROSPECT_POINTS / 10]));
-	json_put(o, "high", json_num(point[PROSPECT_POINTS - PROSPECT_POINTS / 10]));
+	json_put(o, "expected", json_num(expected));
+	json_put(o, "low", json_num(low));
+	json_put(o, "high", json_num(high));
 	return o;
 }
 
-static json_t *forecast_json(const struct prospect *p)
+static json_t *forecast_json(const struct prospect *p, const struct sizing *next)
 {
+	const double *peak = p->peak;
 	json_t *o = json_object();
 
-	json_put(o, "memory_peak_bytes", interval_json(p->peak));
-	json_put(o, "duration_seconds", interval_json(p->duration));
+	json_put(o, "memory_peak_bytes",
+		interval_json(peak[PROSPECT_POINTS / 2], peak[PROSPECT_POINTS / 10],
+			peak[PROSPECT_POINTS - PROSPECT_POINTS / 10]));
+	json_put(o, "duration_seconds",
+		interval_json(next->demand.duration_seconds, next->duration_low,
+			next->duration_high));
 	return o;
 }
 
@@ -76,6 +83,7 @@ static json_t *server_json(const struct split_step *s)
 	json_put(o, "server_id", json_text(s->pick.server->server_id));
 	json_put(o, "vcpus", json_num(s->pick.server->vcpus));
 	json_put(o, "memory_amount", json_num(s->pick.server->memory_amount));
+	server_answer_put_region(o, s->pick.region);
 	json_put(o, "price", json_num(s->pick.price));
 	json_put(o, "forecast_cost", json_num(s->pick.forecast_cost));
 	json_put(o, "currency", json_text(s->currency));
@@ -123,13 +131,13 @@ static json_t *running_json(const struct running_run *run)
 	return o;
 }
 
-void behaviour_json_put(json_t *o, const struct behaviour *b)
+void behaviour_json_put(json_t *o, const struct behaviour *b, const struct sizing *next)
 {
 	json_t *running = json_array();
 
 	for (size_t i = 0; i < b->n_running; i++)
 		json_push(running, running_json(&b->running[i]));
-	json_put(o, "forecast", forecast_json(&b->prospect));
+	json_put(o, "forecast", forecast_json(&b->prospect, next));
 	json_put(o, "changes", changes_json(b));
 	json_put(o, "phases", phases_json(&b->phases));
 	json_put(o, "split", split_json(b));

@@ -8,6 +8,7 @@
 #include "recommender/behaviour/phases.h"
 #include "recommender/servers/pick.h"
 #include "recommender/behaviour/running.h"
+#include "recommender/sizing/sizing.h"
 
 /* The cheapest server for one step of a proposed split. If pick.server is NULL, no server was
  * found. */
@@ -33,7 +34,8 @@ struct behaviour {
 	const struct running_run *running;
 };
 
-/* Adds the keys of the behaviour to the object `o`. */
-void behaviour_json_put(json_t *o, const struct behaviour *b);
+/* Adds the keys of the behaviour to the object `o`. The forecast of the duration is that of `next`,
+ * the sizing of the next run, as in all answers. */
+void behaviour_json_put(json_t *o, const struct behaviour *b, const struct sizing *next);
 
 #endif

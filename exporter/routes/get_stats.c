@@ -60,7 +60,7 @@ static int answer_json(struct app *app, const char *job_name, const struct runs 
 		return code;
 	json_t *o = stats_json(job_name, w, &next->sizing, wall_seconds(now_read().wall));
 
-	behaviour_json_put(o, &behaviour);
+	behaviour_json_put(o, &behaviour, &next->sizing);
 	return reply_json(r, 200, o);
 }
 

@@ -236,6 +236,8 @@ static struct running outlook_of(struct run_forecast *e, const struct run_readin
 	};
 
 	if (!e->known)
+		e->prospect.expected_seconds = NAN;
+	if (!e->known)
 		for (size_t i = 0; i < PROSPECT_POINTS; i++)
 			e->prospect.peak[i] = e->prospect.duration[i] = NAN;
 	running_outlook(&e->prospect, &now, &running);

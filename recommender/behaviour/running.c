@@ -29,6 +29,7 @@ void running_prospect(const struct runs *history, const struct sizing_options *o
 	struct duration_forecast duration = duration_forecast_of(&used, sizing_next_input(options));
 
 	expect_peaks(history, &used, options, ret->peak);
+	ret->expected_seconds = duration.seconds;
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret->duration[i] =
 			duration_quantile(&duration, ((double)i + 0.5) / PROSPECT_POINTS);
@@ -119,7 +120,10 @@ void running_outlook(const struct prospect *p, const struct running_progress *no
 			middle_from(p->peak, now->peak_bytes > 0 ? now->peak_bytes : 0);
 	r.oom_risk = oom_risk(p, now);
 	if (!isnan(p->duration[0]) && now->seconds >= 0) {
-		r.expected_duration_seconds = middle_from(p->duration, now->seconds);
+		r.expected_duration_seconds =
+			points_below(p->duration, now->seconds) ?
+				middle_from(p->duration, now->seconds) :
+				fmax(p->expected_seconds, now->seconds);
 		r.expected_end = now->started_at + r.expected_duration_seconds;
 	}
 	r.overprovisioned_memory = requested_share(requested, now->peak_bytes);

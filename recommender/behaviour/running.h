@@ -12,6 +12,7 @@
 struct prospect {
 	double peak[PROSPECT_POINTS];     /* bytes; all NaN when nothing is known */
 	double duration[PROSPECT_POINTS]; /* seconds; all NaN when nothing is known */
+	double expected_seconds;          /* duration that the sizing forecasts; NaN = unknown */
 };
 
 /* `history`: newest first, all outcomes. Reads only the input size of this run and the neighbours
@@ -46,7 +47,9 @@ struct running {
 	 * of the expected peaks that are below the peak so far. */
 	double oom_risk;
 	double expected_peak_bytes;       /* median of the expected peaks that are still possible */
-	double expected_duration_seconds; /* expected total duration, never below `seconds` */
+	/* Expected total duration, never below `seconds`. It is that of the prospect until the run has
+	 * taken longer than some runs are expected to take. */
+	double expected_duration_seconds;
 	double expected_end;              /* Unix time */
 	/* Request / usage so far. 1 = the run uses all that it requested. */
 	double overprovisioned_memory, overprovisioned_cpu;

@@ -97,6 +97,7 @@ void running_prospect(const struct runs *history, const struct sizing_options *o
 	fake_recommender.forecast_with = options->neighbours;
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		ret->peak[i] = ret->duration[i] = (double)(i + 1);
+	ret->expected_seconds = ret->duration[PROSPECT_POINTS / 2];
 }
 
 double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds)

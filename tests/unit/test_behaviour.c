@@ -25,12 +25,12 @@ static struct phase phases[] = {
 static const struct server small = {
 	.vendor_id = "aws", .server_id = "r6i.large", .vcpus = 2, .memory_amount = 65536};
 
-static void golden_of(const char *name, const struct behaviour *b)
+static void golden_of(const char *name, const struct behaviour *b, const struct sizing *next)
 {
 	struct buf text = BUF_MAX(1 << 20);
 	json_t *o = json_object();
 
-	behaviour_json_put(o, b);
+	behaviour_json_put(o, b, next);
 	json_write(&text, o);
 	golden_check(name, buf_text(&text), text.len);
 	buf_done(&text);
@@ -40,11 +40,13 @@ static void golden_of(const char *name, const struct behaviour *b)
 static void what_is_known_has_its_place(void **state)
 {
 	static const struct split split = {{2, phases, 11520}, 0.4, "it takes 12 min, then 3 h"};
+	static const struct region region = {
+		.region_id = "7", .api_reference = "us-east-1", .display_name = "Ohio"};
 	static const struct split_step whole = {
-		{.server = &small, .price = 4, .forecast_cost = 12.5}, "USD"};
+		{.server = &small, .region = &region, .price = 4, .forecast_cost = 12.5}, "USD"};
 	static const struct split_step steps[] = {
-		{{.server = &small, .price = 0.5, .forecast_cost = 0.125}, "USD"},
-		{{.server = &small, .price = 3, .forecast_cost = 9.875}, "USD"},
+		{{.server = &small, .region = &region, .price = 0.5, .forecast_cost = 0.125}, "USD"},
+		{{.server = &small, .region = &region, .price = 3, .forecast_cost = 9.875}, "USD"},
 	};
 	static const struct running_run running = {
 		"0000000000010", {0.25, 3 * GIB, 120, 1795250600, 4, NAN}};
@@ -61,9 +63,12 @@ static void what_is_known_has_its_place(void **state)
 
 	for (size_t i = 0; i < PROSPECT_POINTS; i++) {
 		b.prospect.peak[i] = (double)(i + 1) * 1e7;
-		b.prospect.duration[i] = (double)(i + 1);
+		b.prospect.duration[i] = NAN; /* the sizing says how long the next run takes */
 	}
-	golden_of("behaviour.json", &b);
+	golden_of("behaviour.json", &b,
+		&(struct sizing){.demand.duration_seconds = 101,
+			.duration_low = 21,
+			.duration_high = 181});
 }
 
 static void what_is_not_known_is_null(void **state)
@@ -75,7 +80,10 @@ static void what_is_not_known_is_null(void **state)
 
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		b.prospect.peak[i] = b.prospect.duration[i] = NAN;
-	golden_of("behaviour_unknown.json", &b);
+	golden_of("behaviour_unknown.json", &b,
+		&(struct sizing){.demand.duration_seconds = NAN,
+			.duration_low = NAN,
+			.duration_high = NAN});
 }
 
 int main(void)
