@@ -78,6 +78,17 @@ const char *server_parameter_reserve(size_t i)
 	return system_reserves[i].name;
 }
 
+static const char *const benchmark_configs[BENCHMARK_CONFIGS + 1] = {
+	[BENCHMARK_AUTO] = "auto",
+	[BENCHMARK_SINGLE] = "single",
+	[BENCHMARK_MULTI] = "multi",
+};
+
+const char *server_parameter_benchmark_config(size_t i)
+{
+	return benchmark_configs[i];
+}
+
 /* Returns the union of the bits of all given words. Returns 0 if a word is "any", and `unset` if no
  * word is given. */
 static unsigned bits_of(const struct arguments *a, const char *name,
@@ -261,32 +272,56 @@ static bool read_lists(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-/* Reads the compliance frameworks. Refuses a framework with which no vendor complies. */
+struct frameworks {
+	size_t n;
+	const char *id[ACCEPTED_MAX + 1]; /* ends with NULL */
+};
+
+static void add_frameworks(struct frameworks *f, const char *list, struct arena *arena)
+{
+	for (const char *at = list; *at; at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+		const char *word = arena_text(arena, at, len);
+
+		if (len && f->n < ACCEPTED_MAX && !is_listed(f->id, f->n, word))
+			f->id[f->n++] = word;
+		at += len;
+	}
+}
+
+/* Refuses a framework with which no vendor is known to comply. */
+static bool refuse_framework(struct reply *r, const char *word, const struct catalogue *c,
+	const struct frameworks *known)
+{
+	size_t unknown = catalogue_vendors_of_unknown_compliance(c);
+
+	if (unknown == c->n_vendors)
+		reply_error(r, 400, "bad_parameter",
+			"compliance_framework: the catalogue %.200s does not say with which "
+			"frameworks vendors comply. The built-in catalogue and sc-data files do; "
+			"run \"catalogue update\" if it was fetched by an older version",
+			c->source);
+	else
+		reply_error_list(r, 400, "bad_parameter", "accepted", known->id,
+			"compliance_framework: no vendor of the catalogue complies with \"%.64s\"%s",
+			word, unknown ? ", as far as the catalogue says it of its vendors" : "");
+	return false;
+}
+
 static bool read_compliance(const struct arguments *a, const struct catalogue *c,
 	struct pick_options *ret, struct reply *r)
 {
-	const char *known[ACCEPTED_MAX + 1] = {0};
+	struct frameworks known = {0};
 	AUTO(arena_done) struct arena arena = {0};
-	size_t n = 0;
 
 	ret->compliance = words_of(a, "compliance_framework");
-	for (size_t i = 0; i < c->n_vendors && ret->compliance.n; i++)
-		for (const char *at = c->vendor[i].compliance; *at; at += strspn(at, " ")) {
-			size_t len = strcspn(at, " ");
-			const char *word = arena_text(&arena, at, len);
-
-			if (len && n < ACCEPTED_MAX && !is_listed(known, n, word))
-				known[n++] = word;
-			at += len;
-		}
+	if (!ret->compliance.n)
+		return true;
+	for (size_t i = 0; i < c->n_vendors; i++)
+		add_frameworks(&known, c->vendor[i].compliance, &arena);
 	for (size_t i = 0; i < ret->compliance.n; i++)
-		if (!is_listed(known, n, ret->compliance.text[i])) {
-			reply_error_list(r, 400, "bad_parameter", "accepted", known,
-				"compliance_framework: no vendor of the catalogue complies with "
-				"\"%.64s\"",
-				ret->compliance.text[i]);
-			return false;
-		}
+		if (!is_listed(known.id, known.n, ret->compliance.text[i]))
+			return refuse_framework(r, ret->compliance.text[i], c, &known);
 	return true;
 }
 
@@ -339,19 +374,36 @@ static bool read_currency(const struct arguments *a, const struct catalogue *c,
 
 /* ---- objective ---- */
 
-static bool read_objective(const struct arguments *a, const struct catalogue *c,
+static bool read_benchmark(const struct arguments *a, const struct catalogue *c,
 	struct pick_options *ret, struct reply *r)
 {
 	const char *benchmark = argument_text(a, "benchmark"),
-		   *name = argument_text(a, "objective");
+		   *config = argument_text(a, "benchmark_config");
 
 	for (size_t i = 0; benchmark && i < c->n_benchmarks; i++)
 		if (strcasecmp(c->benchmark[i].benchmark_id, benchmark) == 0)
 			ret->benchmark = &c->benchmark[i];
+	while (strcmp(benchmark_configs[ret->benchmark_config], config) != 0)
+		ret->benchmark_config++;
 	if (benchmark && !ret->benchmark) {
 		refuse(r, "benchmark", benchmark, c, benchmark_name);
 		return false;
 	}
+	if (ret->benchmark && ret->benchmark_config == BENCHMARK_SINGLE &&
+		!ret->benchmark->single_score) {
+		reply_error(r, 400, "bad_parameter",
+			"benchmark_config: the catalogue has no scores of one core of %s",
+			ret->benchmark->benchmark_id);
+		return false;
+	}
+	return true;
+}
+
+static bool read_objective(const struct arguments *a, struct pick_options *ret, struct reply *r)
+{
+	const char *benchmark = argument_text(a, "benchmark"),
+		   *name = argument_text(a, "objective");
+
 	if (!name)
 		name = ret->deadline_seconds > 0 ? "deadline" :
 		       benchmark                 ? "benchmark" :
@@ -398,5 +450,5 @@ bool server_parameters_read(const struct arguments *a, const struct catalogue *c
 	return read_numbers(a, ret, r) && read_lists(a, c, ret, r) &&
 	       read_compliance(a, c, ret, r) && read_servers(a, c, ret, r) &&
 	       read_places(a, c, arena, ret, r) && read_currency(a, c, ret, r) &&
-	       read_objective(a, c, ret, r);
+	       read_benchmark(a, c, ret, r) && read_objective(a, ret, r);
 }

@@ -15,6 +15,7 @@ const char *server_parameter_architecture(size_t i);
 const char *server_parameter_cpu_allocation(size_t i);
 const char *server_parameter_allocation(size_t i);
 const char *server_parameter_reserve(size_t i);
+const char *server_parameter_benchmark_config(size_t i);
 
 #define GB_IN_MIB 1024.0 /* the Spare Cores Keeper counts memory in GB of 1,024 MiB */
 
@@ -34,6 +35,10 @@ const char *server_parameter_reserve(size_t i);
 	{.name = "benchmark", .also = {"benchmark_id"}, .kind = PARAMETER_TEXT, .least = 1, .most = 128, \
 		.help = "Ranks by a benchmark or workload profile; /benchmarks lists them, and says " \
 			"which are like a job"}, \
+	{.name = "benchmark_config", .kind = PARAMETER_CHOICE, .fallback = "auto", \
+		.choice = server_parameter_benchmark_config, \
+		.help = "Which score of the benchmark counts: single is that of one core, multi that of " \
+			"all, auto fits the cores that the job keeps busy"}, \
 	{.name = "vendor", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only servers of this vendor, for example aws"}, \
 	{.name = "regions", .also = {"region", "vendor_regions"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 128, \

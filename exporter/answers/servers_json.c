@@ -90,15 +90,28 @@ void server_answer_put_region(json_t *o, const struct region *r)
 /* Returns what is doubtful about a price. NULL = nothing. */
 static const char *price_note(const struct pick *p)
 {
+	bool any = p->priced->allocation == ALLOCATION_ANY, nowhere = !*p->region_id;
+
 	if (p->priced->estimated)
-		return "estimated: the vendor publishes only how much is saved on average";
-	return *p->region_id ? NULL : "lowest known price, region unknown";
+		return "estimated from what the vendor says is saved on average";
+	if (any && nowhere)
+		return "lowest known price, region and allocation unknown";
+	if (any)
+		return "lowest known price, allocation unknown";
+	return nowhere ? "lowest known price, region unknown" : NULL;
+}
+
+/* null = on demand or spot, and the source does not say which. */
+static json_t *allocation_json(const struct price *p)
+{
+	return json_text(
+		p->allocation == ALLOCATION_ANY ? NULL : catalogue_allocation_name[p->allocation]);
 }
 
 static void put_price(json_t *o, const struct pick *p, const char *currency)
 {
 	server_answer_put_region(o, p->region);
-	json_put(o, "allocation", json_text(catalogue_allocation_name[p->priced->allocation]));
+	json_put(o, "allocation", allocation_json(p->priced));
 	json_put(o, "price", json_num(p->price));
 	if (price_note(p))
 		json_put(o, "price_note", json_text(price_note(p)));
@@ -180,10 +193,9 @@ static json_t *alternatives_json(const struct server_answer *s)
 	return array;
 }
 
-/* Returns the score of a server. Rounds it to seven digits, because a float stores no more. */
-static double score_of(const struct server_answer *s, const struct server *server)
+/* Rounds a score to seven digits, because a float stores no more. */
+static double rounded_score(double v)
 {
-	double v = (double)s->options.benchmark->score[server - s->use.catalogue->server];
 	double unit = v > 0 ? pow(10, floor(log10(v)) - 6) : 1;
 
 	return unit < 1 ? round(v / unit) / round(1 / unit) : v;
@@ -202,7 +214,7 @@ static json_t *servers_json(const struct server_answer *s)
 		put_comparison(o, s, &s->picks.pick[i]);
 		if (s->options.benchmark)
 			json_put(o, "benchmark_score",
-				json_num(score_of(s, s->picks.pick[i].server)));
+				json_num(rounded_score(s->picks.pick[i].score)));
 		buf_reset(&why);
 		pick_why(&why, &s->picks, i);
 		json_put(o, "why", json_text(buf_text(&why)));
@@ -386,6 +398,42 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
+/* Says of which regions no prices were read, so that nobody takes them for regions without servers. */
+static void note_regions(json_t *notes, struct buf *b, const struct server_answer *s)
+{
+	const struct catalogue *c = s->use.catalogue;
+	struct buf names AUTO(buf_done) = BUF_MAX(200);
+	size_t unread = 0;
+
+	for (size_t i = 1; i < c->n_regions && s->options.regions; i++) {
+		const struct region *r = &c->region[i];
+		const char *name = *region_typed(r) ? region_typed(r) : r->region_id;
+
+		if (!s->options.regions[i] || r->prices_known)
+			continue;
+		if (unread++ < 3)
+			buf_addf(&names, "%s%s~%s", unread > 1 ? "," : "", r->vendor_id, name);
+	}
+	if (!unread)
+		return;
+	buf_addf(b,
+		"the prices in %zu of the regions asked for were not fetched: start with "
+		"--catalogue.regions=%s%s",
+		unread, buf_text(&names), unread > 3 ? ",..." : "");
+	push(notes, b);
+}
+
+static void note_compliance(json_t *notes, struct buf *b, const struct server_answer *s)
+{
+	size_t unknown = catalogue_vendors_of_unknown_compliance(s->use.catalogue);
+
+	if (!s->options.compliance.n || !unknown)
+		return;
+	buf_addf(b, "of %zu of the vendors the catalogue does not say with what they comply: they "
+		    "are left out", unknown);
+	push(notes, b);
+}
+
 static json_t *server_answer_notes_json(const struct server_answer *s)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(NOTE_MAX);
@@ -394,6 +442,8 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 
 	note_no_servers(notes, &b, s);
 	note_currencies(notes, &b, s);
+	note_regions(notes, &b, s);
+	note_compliance(notes, &b, s);
 	if (s->options.objective && p->objective != s->options.objective)
 		json_push(notes, json_text("the duration of a run is unknown: servers are ranked by "
 					   "the price of an hour"));
@@ -435,8 +485,7 @@ static json_t *server_now_json(const struct current_cost *t, const char *currenc
 		json_put(o, "priced_in", known_text(t->current.region_id));
 		json_put(o, "priced_in_region", known_text(region_typed(t->current.region)));
 		json_put(o, "priced_in_name", known_text(t->current.region->display_name));
-		json_put(o, "priced_as",
-			json_text(catalogue_allocation_name[t->current.priced->allocation]));
+		json_put(o, "priced_as", allocation_json(t->current.priced));
 	}
 	return o;
 }
@@ -543,6 +592,9 @@ static json_t *today_json(const struct server_answer *s)
 void server_answer_put(json_t *o, const struct server_answer *s)
 {
 	json_put(o, "objective", json_text(s->picks.objective->name));
+	if (s->options.benchmark)
+		json_put(o, "benchmark_config",
+			json_text(s->picks.single_scores ? "single" : "multi"));
 	json_put(o, "best", best_json(s));
 	json_put(o, "servers", servers_json(s));
 	json_put(o, "alternatives", alternatives_json(s));

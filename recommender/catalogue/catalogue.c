@@ -34,6 +34,15 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 	return NULL;
 }
 
+size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_vendors; i++)
+		n += !c->vendor[i].compliance_known;
+	return n;
+}
+
 int catalogue_currency_check(const char *code, size_t n, struct err *e)
 {
 	if (strlen(code) != 3 || strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)

@@ -170,6 +170,9 @@ const struct server *catalogue_find(const struct catalogue *c, const char *vendo
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
+/* Returns how many vendors the source says nothing about as to compliance. */
+size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c);
+
 /* Replaces the exchange rate of a currency: US dollars for one unit. Adds the currency if the
  * catalogue does not have it, so that answers can use it. Call it before `c` is shared. -EINVAL:
  * the code is not three capital letters. -E2BIG: too many currencies. */

@@ -16,6 +16,7 @@ struct pick_search {
 	double rate[UINT8_MAX + 1];
 	struct job_profile profile;
 	double cores; /* that the job keeps busy; NaN = unknown */
+	const float *scores; /* of the benchmark; NULL = none */
 	struct cost_terms terms;
 };
 
@@ -26,6 +27,17 @@ static const struct objective *objective_for(const struct pick_options *o, doubl
 	return asked->without_duration && !(seconds > 0) ?
 		       objective_find(asked->without_duration) :
 		       asked;
+}
+
+static const float *scores_for(const struct pick_options *o, double cores)
+{
+	const struct benchmark *b = o->benchmark;
+	bool one = o->benchmark_config == BENCHMARK_SINGLE ||
+		   (o->benchmark_config == BENCHMARK_AUTO && cores <= 1);
+
+	if (!b)
+		return NULL;
+	return one && b->single_score ? b->single_score : b->score;
 }
 
 static void search_begin(struct pick_search *q, const struct catalogue *c, const struct demand *d,
@@ -41,6 +53,7 @@ static void search_begin(struct pick_search *q, const struct catalogue *c, const
 	};
 	q->objective = objective_for(o, q->profile.duration_seconds);
 	q->cores = isnan(q->profile.cores) ? d->cpu_cores : q->profile.cores;
+	q->scores = scores_for(o, q->cores);
 }
 
 static void search_in(struct pick_search *q, const struct currency *currency)
@@ -60,12 +73,15 @@ static bool region_allowed(const struct pick_search *q, const struct price *p)
 
 static bool allocation_allowed(const struct pick_search *q, const struct price *p)
 {
-	return q->allocations & ALLOCATION_BIT(p->allocation);
+	enum allocation a =
+		p->allocation == ALLOCATION_ANY ? ALLOCATION_ONDEMAND : (enum allocation)p->allocation;
+
+	return q->allocations & ALLOCATION_BIT(a);
 }
 
 bool pick_price_is_sure(const struct price *p)
 {
-	return !p->estimated;
+	return !p->estimated && p->allocation != ALLOCATION_ANY;
 }
 
 /* Returns the value by which the prices of a server are compared. This is the cost of a run if the
@@ -120,9 +136,8 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	struct pick *ret)
 {
 	const struct filter_input *a = &q->input;
-	const struct benchmark *b = a->o->benchmark;
-	struct pick p = {
-		.server = s, .score = b ? (double)b->score[s - a->c->server] : (double)NAN};
+	struct pick p = {.server = s,
+		.score = q->scores ? (double)q->scores[s - a->c->server] : (double)NAN};
 
 	p.forecast = forecast_on(a->c, &q->profile, s);
 	enum exclusion reason = find_price(q, &p);
@@ -285,7 +300,8 @@ void pick_servers(const struct catalogue *c, const struct demand *d, const struc
 	size_t n = 0;
 
 	search_begin(&q, c, d, o);
-	*ret = (struct picks){.objective = q.objective};
+	*ret = (struct picks){.objective = q.objective,
+		.single_scores = q.scores && q.scores == o->benchmark->single_score};
 	for (size_t i = 0; i < c->n; i++) {
 		enum exclusion reason = filter_misfit(&q.input, &c->server[i]);
 

@@ -50,6 +50,10 @@ struct objective;
 
 #define ALLOCATION_BIT(a) (1u << (a))
 
+/* Which score of a benchmark counts. AUTO: that of one core for a job that keeps at most one busy, if
+ * the benchmark has it, and else that of all cores. */
+enum benchmark_config { BENCHMARK_AUTO, BENCHMARK_SINGLE, BENCHMARK_MULTI, BENCHMARK_CONFIGS };
+
 /* Interruptions of a spot server in an hour, if nothing else is said: a number, and its text. */
 #define SPOT_INTERRUPTIONS      0.05
 #define SPOT_INTERRUPTIONS_TEXT "0.05"
@@ -59,11 +63,13 @@ struct objective;
 struct pick_options {
 	const struct objective *objective; /* NULL = objectives[0], cost */
 	const struct benchmark *benchmark; /* needed by the objectives that rank by a benchmark */
+	enum benchmark_config benchmark_config;
 	size_t limit, page; /* limit: picks per page, 0 = all; page: 0 and 1 = first */
 	/* Currency of the result. NULL = USD, or the first currency found if no fitting server has
 	 * a price in USD. */
 	const char *currency;
-	unsigned allocations; /* ALLOCATION_BITs; 0 = on demand */
+	/* ALLOCATION_BITs; 0 = on demand. On demand includes ALLOCATION_ANY, as a last resort. */
+	unsigned allocations;
 	bool with_inactive;
 	/* An empty list allows all vendors. A vendor must comply with all frameworks in
 	 * `compliance`. */
@@ -89,7 +95,7 @@ struct pick_options {
 	bool ipv4;                            /* include a public address in the cost */
 };
 
-/* Returns true if someone pays this price: it is not an estimate. */
+/* Returns true if the price is one to rely on: it is no estimate, and its allocation is known. */
 bool pick_price_is_sure(const struct price *p);
 
 /* Returns true if `name` is a server of the catalogue or a family. */
@@ -108,7 +114,7 @@ struct pick {
 	const struct region *region; /* likewise; never NULL */
 	struct forecast forecast;
 	struct cost cost; /* per run */
-	double score;     /* in options.benchmark; NaN = unknown */
+	double score;     /* in options.benchmark and its configuration; NaN = unknown */
 	double key;       /* the objective compares this; lower is better */
 	/* The forecast assumes a speed although the speed of the job's server is known, or the price
 	 * is not one to rely on (pick_price_is_sure). Sorted after all sure picks. */
@@ -126,6 +132,7 @@ struct picks {
 	const struct pick *best; /* best of all pages; NULL = no pick */
 	const char *currency;    /* currency of all prices and costs */
 	size_t fitting;          /* fitting servers on all pages */
+	bool single_scores;      /* the scores of the benchmark are those of one core */
 	size_t excluded[EXCLUSION_COUNT];
 };
 

@@ -240,10 +240,17 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 		double amount = row->price * catalogue_currency_rate(&c->currency[row->currency],
 						     terms.currency);
 
-		if (!(allowed >> row->allocation & 1) || (o->regions && !o->regions[row->region]))
+		bool last_resort = row->allocation == ALLOCATION_ANY && allowed & 1;
+
+		if (!(allowed >> row->allocation & 1) && !last_resort)
+			continue;
+		if (o->regions && !o->regions[row->region])
 			continue;
 		if (by_time && timed)
 			amount = forecast_cost_of(c, s, row, &f, &q->d, &p, &terms).amount;
+		/* A price of an unknown allocation is taken only if there is no other. */
+		if (last_resort)
+			amount += 1e9;
 		if (amount < lowest) {
 			lowest = amount;
 			best = row;
@@ -262,7 +269,8 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 	cost = forecast_cost_of(c, s, best, &f, &q->d, &p, &terms);
 	*ret = (struct candidate){.server = s,
 		.cost = cost.amount,
-		.unsure = by_time && f.basis == FORECAST_ASSUMED && known};
+		.unsure = best->allocation == ALLOCATION_ANY ||
+			  (by_time && f.basis == FORECAST_ASSUMED && known)};
 	ret->price =
 		best->price * catalogue_currency_rate(&c->currency[best->currency], terms.currency);
 	double late = isnan(f.high) ? f.seconds : f.high,
