@@ -22,7 +22,9 @@
 #define BUSY_MS      5000
 #define PATH_BUF_MAX 8192
 
-#define CATALOGUE_CACHE_VERSION 1 /* PRAGMA user_version; a file with another version is replaced */
+/* PRAGMA user_version; a file with another version is replaced. In version 1 the on-demand price of
+ * a server with a spot price was its spot price. */
+#define CATALOGUE_CACHE_VERSION 2
 
 struct catalogue_cache {
 	struct sql_file file;
@@ -36,14 +38,22 @@ static void put_text(struct sql *q, const char *text)
 	sql_put_text(q, *text ? text : NULL);
 }
 
-static int cache_version(const struct catalogue_cache *k, int64_t *ret, struct err *e)
+static int cache_version(const struct sql_file *f, int64_t *ret, struct err *e)
 {
-	AUTO(sql_done) struct sql q = sql_prepare(&k->file, "PRAGMA user_version", e);
+	AUTO(sql_done) struct sql q = sql_prepare(f, "PRAGMA user_version", e);
 	int code = sql_row(&q, e);
 
 	if (code > 0)
 		*ret = sql_int(&q);
 	return code < 0 ? code : 0;
+}
+
+/* Returns true when another version of this program wrote the file. */
+static bool is_other_version(const struct sql_file *f)
+{
+	int64_t version = CATALOGUE_CACHE_VERSION;
+
+	return cache_version(f, &version, NULL) == 0 && version != CATALOGUE_CACHE_VERSION;
 }
 
 /* Creates the directories above `path`. Errors are ignored, because opening the file reports
@@ -75,8 +85,8 @@ static const struct kept_table {
 	enum field_part part;
 	const char *more; /* columns after the fields */
 } kept_tables[] = {
-	{"vendor", PART_VENDOR, ", status"},
-	{"region", PART_REGION, ", status"},
+	{"vendor", PART_VENDOR, ", known, status"},
+	{"region", PART_REGION, ", known, status"},
 	{"server", PART_SERVER, ""},
 	{"server_price", PART_PRICE, ", operating_system, unit, status"},
 };
@@ -86,7 +96,7 @@ static const char other_tables[] =
 	"CREATE TABLE vendor_compliance_link (vendor_id, compliance_framework_id, status);"
 	"CREATE TABLE currency (base, quote, rate);"
 	"CREATE TABLE benchmark (benchmark_id, name, category, unit, higher_is_better, status);"
-	"CREATE TABLE benchmark_score (vendor_id, server_id, benchmark_id, score, status);"
+	"CREATE TABLE benchmark_score (vendor_id, server_id, benchmark_id, config, score, status);"
 	"CREATE TABLE _metadata (key PRIMARY KEY, value) WITHOUT ROWID;"
 	"CREATE TABLE page (url PRIMARY KEY, etag, fetched_at, max_age_seconds, length, body) "
 	"WITHOUT ROWID;";
@@ -135,7 +145,7 @@ static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct
 
 	if (code)
 		return code;
-	code = cache_version(k, &version, e);
+	code = cache_version(&k->file, &version, e);
 	if (code == 0 && version == 0)
 		code = create_tables(k, e);
 	if (code == 0)
@@ -204,7 +214,7 @@ static int open_or_begin(struct catalogue_cache *k, struct err *e)
 
 	if (code)
 		return code;
-	int damage = cache_version(k, &version, &why);
+	int damage = cache_version(&k->file, &version, &why);
 
 	if (damage && damage != -EBADMSG) {
 		if (e)
@@ -307,9 +317,9 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 	 * saved. */
 	if (code == -EINVAL || code == -EISDIR)
 		return code;
-	code = sql_open(&file, path, SQLITE_OPEN_READONLY, BUSY_MS, NULL) ?
-		       -ENOENT :
-		       read_origin(&file, &o, e);
+	code = sql_open(&file, path, SQLITE_OPEN_READONLY, BUSY_MS, NULL) ? -ENOENT :
+	       is_other_version(&file)                                    ? -ENOENT :
+									    read_origin(&file, &o, e);
 	sql_close(&file);
 	if (code == -ENOENT)
 		return err_set(e, code, "%s: no catalogue was saved there", path);
@@ -447,7 +457,7 @@ static struct sql prepare_insert(const struct catalogue_cache *k, const struct k
 	return sql_prepare(&k->file, buf_text(&sql), e);
 }
 
-static int insert_fields(struct sql *q, enum field_part part, const void *object, struct err *e)
+static void put_fields(struct sql *q, enum field_part part, const void *object)
 {
 	for (const struct field *f = fields; f->name; f++) {
 		if (!is_kept(f, part))
@@ -457,12 +467,11 @@ static int insert_fields(struct sql *q, enum field_part part, const void *object
 		else
 			put_text(q, field_text(f, object));
 	}
-	return sql_run(q, e);
 }
 
 static int save_vendors(const struct catalogue_cache *k, const struct catalogue *c, struct err *e)
 {
-	AUTO(sql_done) struct sql q = prepare_insert(k, &kept_tables[0], ", 'active'", e);
+	AUTO(sql_done) struct sql q = prepare_insert(k, &kept_tables[0], ", ?, 'active'", e);
 	AUTO(sql_done)
 	struct sql link = sql_prepare(&k->file,
 		"INSERT INTO vendor_compliance_link VALUES (?, ?, 'active')", e);
@@ -471,7 +480,9 @@ static int save_vendors(const struct catalogue_cache *k, const struct catalogue 
 	for (size_t i = 0; code == 0 && i < c->n_vendors; i++) {
 		const struct vendor *v = &c->vendor[i];
 
-		code = insert_fields(&q, PART_VENDOR, v, e);
+		put_fields(&q, PART_VENDOR, v);
+		sql_put_int(&q, v->compliance_known);
+		code = sql_run(&q, e);
 		for (const char *at = v->compliance; code == 0 && *at;) {
 			size_t n = strcspn(at, " ");
 
@@ -488,7 +499,7 @@ static int save_vendors(const struct catalogue_cache *k, const struct catalogue 
  * country. */
 static int save_regions(const struct catalogue_cache *k, const struct catalogue *c, struct err *e)
 {
-	AUTO(sql_done) struct sql q = prepare_insert(k, &kept_tables[1], ", 'active'", e);
+	AUTO(sql_done) struct sql q = prepare_insert(k, &kept_tables[1], ", ?, 'active'", e);
 	AUTO(sql_done)
 	struct sql country =
 		sql_prepare(&k->file, "INSERT OR IGNORE INTO country VALUES (?, ?, 'active')", e);
@@ -497,7 +508,9 @@ static int save_regions(const struct catalogue_cache *k, const struct catalogue 
 	for (size_t i = 1; code == 0 && i < c->n_regions; i++) {
 		const struct region *r = &c->region[i];
 
-		code = insert_fields(&q, PART_REGION, r, e);
+		put_fields(&q, PART_REGION, r);
+		sql_put_int(&q, r->prices_known);
+		code = sql_run(&q, e);
 		if (code == 0 && *r->country_id) {
 			put_text(&country, r->country_id);
 			put_text(&country, r->continent);
@@ -522,7 +535,8 @@ static int save_servers(const struct catalogue_cache *k, const struct catalogue 
 	for (size_t i = 0; code == 0 && i < c->n; i++) {
 		const struct server *server = &c->server[i];
 
-		code = insert_fields(&q, PART_SERVER, server, e);
+		put_fields(&q, PART_SERVER, server);
+		code = sql_run(&q, e);
 		for (uint32_t n = 0; code == 0 && n < server->n_prices; n++) {
 			const struct price *p = &c->price[server->first_price + n];
 			struct price_row row = {server->vendor_id, server->server_id,
@@ -530,8 +544,28 @@ static int save_servers(const struct catalogue_cache *k, const struct catalogue 
 				c->currency[p->currency].code, (enum allocation)p->allocation,
 				p->price};
 
-			code = insert_fields(&price, PART_PRICE, &row, e);
+			put_fields(&price, PART_PRICE, &row);
+			code = sql_run(&price, e);
 		}
+	}
+	return code;
+}
+
+/* Saves the scores of a benchmark in one configuration, JSON or "". */
+static int save_scores(struct sql *q, const struct catalogue *c, const struct benchmark *b,
+	const float *score, const char *config, struct err *e)
+{
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && score && i < c->n; i++) {
+		if (isnan(score[i]))
+			continue;
+		put_text(q, c->server[i].vendor_id);
+		put_text(q, c->server[i].server_id);
+		put_text(q, b->benchmark_id);
+		put_text(q, config);
+		sql_put_double(q, (double)score[i]);
+		code = sql_run(q, e);
 	}
 	return code;
 }
@@ -544,7 +578,7 @@ static int save_benchmarks(const struct catalogue_cache *k, const struct catalog
 		sql_prepare(&k->file, "INSERT INTO benchmark VALUES (?, ?, ?, ?, ?, 'active')", e);
 	AUTO(sql_done)
 	struct sql score = sql_prepare(&k->file,
-		"INSERT INTO benchmark_score VALUES (?, ?, ?, ?, 'active')", e);
+		"INSERT INTO benchmark_score VALUES (?, ?, ?, ?, ?, 'active')", e);
 	int code = 0;
 
 	for (size_t i = 0; code == 0 && i < c->n_benchmarks; i++) {
@@ -556,15 +590,10 @@ static int save_benchmarks(const struct catalogue_cache *k, const struct catalog
 		put_text(&q, b->unit);
 		sql_put_int(&q, b->higher_is_better);
 		code = sql_run(&q, e);
-		for (size_t n = 0; code == 0 && n < c->n; n++) {
-			if (isnan(b->score[n]))
-				continue;
-			put_text(&score, c->server[n].vendor_id);
-			put_text(&score, c->server[n].server_id);
-			put_text(&score, b->benchmark_id);
-			sql_put_double(&score, (double)b->score[n]);
-			code = sql_run(&score, e);
-		}
+		if (code == 0)
+			code = save_scores(&score, c, b, b->score, "", e);
+		if (code == 0)
+			code = save_scores(&score, c, b, b->single_score, "{\"cores\":1}", e);
 	}
 	return code;
 }

@@ -87,20 +87,21 @@ static int columns_of(const struct scdata_reader *r, const struct scdata_table *
 }
 
 /* Sets a field from the next column. If the value is invalid, the field stays unknown, because a
- * later version of sc-data may allow more values. */
-static void set_field(const struct field *f, void *object, struct sql *q)
+ * later version of sc-data may allow more values. Returns false then. */
+static bool set_field(const struct field *f, void *object, struct sql *q)
 {
 	switch (sql_type(q)) {
 	case SQLITE_INTEGER:
 	case SQLITE_FLOAT:
-		field_set_number(f, object, sql_double(q), NULL);
-		break;
+		return field_set_number(f, object, sql_double(q), NULL) == 0;
 	case SQLITE_TEXT:
-		field_set_text(f, object, text_of(q), NULL);
-		break;
+		return field_set_text(f, object, text_of(q), NULL) == 0;
+	case SQLITE_NULL:
+		sql_skip(q);
+		return true;
 	default:
 		sql_skip(q);
-		break;
+		return false;
 	}
 }
 
@@ -120,9 +121,14 @@ static int read_table(struct scdata_reader *r, const struct scdata_table *t, str
 	while ((code = sql_row(&q, e)) > 0) {
 		struct field_row row;
 
+		bool valid = true;
+
 		field_row_clear(&row);
 		for (int i = 0; i < n; i++)
-			set_field(field[i], field_row_part(&row, t->part), &q);
+			valid = set_field(field[i], field_row_part(&row, t->part), &q) && valid;
+		/* An unknown allocation or currency must not make an on-demand price in dollars. */
+		if (!valid && t->part == PART_PRICE)
+			continue;
 		code = t->add(r, &row, &q, e);
 		if (code)
 			break;
@@ -140,6 +146,7 @@ static int tolerate(int code)
 static int add_vendor(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e)
 {
 	set_text(PART_VENDOR, "compliance", &row->vendor, text_of(q));
+	row->vendor.compliance_known = sql_int(q) != 0;
 	return tolerate(catalogue_add_vendor(r->b, &row->vendor, e));
 }
 
@@ -166,6 +173,7 @@ static int add_region(struct scdata_reader *r, struct field_row *row, struct sql
 	row->region.aliases = "";
 	set_text(PART_REGION, "aliases", &row->region, buf_text(&aliases));
 	set_text(PART_REGION, "continent", &row->region, text_of(q));
+	row->region.prices_known = sql_int(q) != 0;
 	int code = tolerate(catalogue_add_region(r->b, &row->region, e));
 
 	buf_done(&aliases);
@@ -186,11 +194,23 @@ static int add_price(struct scdata_reader *r, struct field_row *row, struct sql 
 
 #define ACTIVE(table) "lower(" table ".status) = 'active'"
 
-static const struct scdata_table vendors = {"vendor", PART_VENDOR, NULL, add_vendor,
-	"(SELECT group_concat(compliance_framework_id, ' ') FROM vendor_compliance_link AS l"
-	" WHERE l.vendor_id = vendor.vendor_id AND " ACTIVE("l") ")"};
-static const struct scdata_table regions = {"region", PART_REGION, NULL, add_region,
-	"(SELECT continent FROM country WHERE country.country_id = region.country_id)"};
+#define FRAMEWORKS                                                                                 \
+	"(SELECT group_concat(compliance_framework_id, ' ') FROM vendor_compliance_link AS l"      \
+	" WHERE l.vendor_id = vendor.vendor_id AND " ACTIVE("l") ")"
+#define CONTINENT "(SELECT continent FROM country WHERE country.country_id = region.country_id)"
+
+/* Column of the cache's tables vendor and region: compliance_known, prices_known. A database of
+ * sc-data has no such column, because it has all frameworks and prices. */
+#define KNOWN "known"
+
+static const struct scdata_table vendors = {
+	"vendor", PART_VENDOR, NULL, add_vendor, FRAMEWORKS ", 1"};
+static const struct scdata_table kept_vendors = {
+	"vendor", PART_VENDOR, NULL, add_vendor, FRAMEWORKS ", " KNOWN};
+static const struct scdata_table regions = {
+	"region", PART_REGION, NULL, add_region, CONTINENT ", 1"};
+static const struct scdata_table kept_regions = {
+	"region", PART_REGION, NULL, add_region, CONTINENT ", " KNOWN};
 static const struct scdata_table servers = {"server", PART_SERVER, NULL, add_server, NULL};
 static const struct scdata_table prices = {"server_price", PART_PRICE,
 	"WHERE " ACTIVE(
@@ -279,16 +299,35 @@ static int add_benchmark(struct scdata_reader *r, struct sql *q, struct err *e)
 	return *text[0] ? tolerate(catalogue_add_benchmark(r->b, &b, e)) : 0;
 }
 
-/* Each row has the highest and the lowest score of a server over all configurations of a benchmark.
- * The best score is one of the two, so adding both is enough. */
+/* Each row has the highest and the lowest score of a server over all configurations of one core, or
+ * over all others. The best score is one of the two, so adding both is enough. */
 static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *vendor_id = text_of(q), *server_id = text_of(q), *benchmark_id = text_of(q);
+	bool single = sql_int(q) != 0;
 
 	(void)e;
 	for (int i = 0; i < 2; i++)
-		catalogue_add_score(r->b, vendor_id, server_id, benchmark_id, sql_double(q));
+		(single ? catalogue_add_single_score : catalogue_add_score)(r->b, vendor_id,
+			server_id, benchmark_id, sql_double(q));
 	return 0;
+}
+
+/* Names of a configuration of one core, in lower case. The benchmarks of sc-data write a number of
+ * cores, whole or not, or "single"; before version 0.8 Geekbench wrote "Single-Core Performance". */
+#define ONE_CORE "('1', '1.0', 'single', 'single-core performance')"
+
+static int read_scores(struct scdata_reader *r, struct err *e)
+{
+	return each_row(r, "benchmark_score",
+		has_column(r, "benchmark_score", "config") ?
+			"SELECT vendor_id, server_id, benchmark_id, CASE WHEN json_valid(config) THEN "
+			"coalesce(lower(json_extract(config, '$.cores')) IN " ONE_CORE
+			", 0) ELSE 0 END AS single, max(score), min(score) FROM benchmark_score "
+			"WHERE " ACTIVE("benchmark_score") " GROUP BY 1, 2, 3, 4" :
+			"SELECT vendor_id, server_id, benchmark_id, 0, max(score), min(score) FROM "
+			"benchmark_score WHERE " ACTIVE("benchmark_score") " GROUP BY 1, 2, 3",
+		add_scores, e);
 }
 
 static int add_rate(struct scdata_reader *r, struct sql *q, struct err *e)
@@ -346,9 +385,9 @@ static int read_all(struct scdata_reader *r, struct err *e)
 				"%s: no table %s: not a database of sc-data nor a cache of servers",
 				r->file.path, required[i]->name);
 	if (has_table(r, "vendor") && has_table(r, "vendor_compliance_link"))
-		code = read_table(r, &vendors, e);
+		code = read_table(r, has_column(r, "vendor", KNOWN) ? &kept_vendors : &vendors, e);
 	if (code == 0 && has_table(r, "region") && has_table(r, "country"))
-		code = read_table(r, &regions, e);
+		code = read_table(r, has_column(r, "region", KNOWN) ? &kept_regions : &regions, e);
 	for (size_t i = 0; code == 0 && i < ARRAY_LEN(extras); i++)
 		code = read_extra(r, &extras[i], e);
 	if (code == 0)
@@ -364,12 +403,7 @@ static int read_all(struct scdata_reader *r, struct err *e)
 			"benchmark",
 			add_benchmark, e);
 	if (code == 0)
-		code = each_row(r, "benchmark_score",
-			"SELECT vendor_id, server_id, benchmark_id, max(score), min(score) FROM "
-			"benchmark_score WHERE " ACTIVE(
-				"benchmark_score") " GROUP BY vendor_id, server_id, "
-						   "benchmark_id",
-			add_scores, e);
+		code = read_scores(r, e);
 	if (code == 0 && has_column(r, "server", "observed_at"))
 		code = each_row(r, "server", "SELECT max(observed_at) FROM server", add_observed,
 			e);

@@ -50,8 +50,10 @@ void catalogue_builder_done(struct catalogue_builder *b)
 	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
 		string_table_done(tables[i]);
 	arena_done(&b->scratch);
-	for (size_t i = 0; i < b->n_benchmarks; i++)
-		free(b->benchmark[i].score);
+	for (size_t i = 0; i < b->n_benchmarks; i++) {
+		free(b->benchmark[i].all.score);
+		free(b->benchmark[i].single.score);
+	}
 	free(b->benchmark);
 	free(b->server);
 	free(b->price);
@@ -154,8 +156,11 @@ static int vendor_index(struct catalogue_builder *b, const struct vendor *v, uin
 		b->vendor[b->n_vendors++] = kept;
 		known->value = (uint32_t)b->n_vendors;
 	} else {
+		struct vendor *before = &b->vendor[known->value - 1];
+
 		keep_texts(b, PART_VENDOR, &kept);
-		fill_unknown(PART_VENDOR, &b->vendor[known->value - 1], &kept);
+		fill_unknown(PART_VENDOR, before, &kept);
+		before->compliance_known = before->compliance_known || kept.compliance_known;
 	}
 	*ret = (uint16_t)(known->value - 1);
 	return 0;
@@ -186,7 +191,10 @@ int catalogue_add_region(struct catalogue_builder *b, const struct region *r, st
 
 	keep_texts(b, PART_REGION, &kept);
 	if (known->value) {
-		fill_unknown(PART_REGION, &b->region[known->value], &kept);
+		struct region *before = &b->region[known->value];
+
+		fill_unknown(PART_REGION, before, &kept);
+		before->prices_known = before->prices_known || kept.prices_known;
 		return 0;
 	}
 	if (b->n_regions > INDEX_MAX)
@@ -256,6 +264,8 @@ static int add_price(struct catalogue_builder *b, uint32_t server, const struct 
 
 	if (!(row->price >= 0) || isinf(row->price))
 		return err_set(e, -EINVAL, "price: %g is not a valid price", row->price);
+	if (!(row->price > 0))
+		return 0;
 	if (b->n_prices >= CATALOGUE_PRICES_MAX)
 		return err_set(e, -E2BIG, "more than %d prices", CATALOGUE_PRICES_MAX);
 	if ((code = currency_index(b, *row->currency ? row->currency : "USD", &p.currency, e)) ||
@@ -401,7 +411,7 @@ static int add_again(struct catalogue_builder *b, uint32_t server, const struct 
 	const struct field *f = contradiction(&b->server[server], s);
 	struct server priced = *s;
 
-	if (isnan(s->min_price_ondemand) && isnan(s->min_price_spot) && isnan(r->price.price))
+	if (!(s->min_price_ondemand > 0) && !(s->min_price_spot > 0) && !(r->price.price > 0))
 		return err_set(e, -EEXIST, "%s/%s is there twice, and this line has no price",
 			s->vendor_id, s->server_id);
 	if (f)
@@ -457,8 +467,8 @@ int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark 
 	return 0;
 }
 
-void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
-	const char *benchmark_id, double score)
+static void add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
+	const char *benchmark_id, double score, bool single)
 {
 	uint32_t server = string_table_add_pair(&b->by_server, vendor_id, server_id)->value;
 	uint32_t known =
@@ -468,13 +478,26 @@ void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, con
 	if (!server || !known || !isfinite(now) || now < 0)
 		return;
 	struct added_benchmark *a = &b->benchmark[known - 1];
+	struct added_scores *scores = single ? &a->single : &a->all;
 
-	while (a->n < server) {
-		GROW(a->score, a->n, a->room);
-		a->score[a->n++] = NAN;
+	while (scores->n < server) {
+		GROW(scores->score, scores->n, scores->room);
+		scores->score[scores->n++] = NAN;
 	}
-	float *best = &a->score[server - 1];
+	float *best = &scores->score[server - 1];
 
 	if (isnan(*best) || (a->about.higher_is_better ? now > *best : now < *best))
 		*best = now;
+}
+
+void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
+	const char *benchmark_id, double score)
+{
+	add_score(b, vendor_id, server_id, benchmark_id, score, false);
+}
+
+void catalogue_add_single_score(struct catalogue_builder *b, const char *vendor_id,
+	const char *server_id, const char *benchmark_id, double score)
+{
+	add_score(b, vendor_id, server_id, benchmark_id, score, true);
 }

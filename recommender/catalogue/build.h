@@ -11,16 +11,20 @@ struct catalogue_builder;
 struct catalogue_builder *catalogue_builder_new(void);
 void catalogue_builder_free(struct catalogue_builder *b);
 
-/* Adds a server. If its min_price_* are known, also adds them as prices in the region `region_id`.
+/* In all sources a price of 0 counts as unknown: it is a mistake, or stands for "not rented out".
+ *
+ * Adds a server. If its min_price_* are known, also adds them as prices in the region `region_id`.
  * Defaults: api_reference is server_id, display_name is api_reference, currency is USD. -EINVAL: no
  * vendor_id or server_id. -EEXIST: the server was added before. -E2BIG: too many servers. */
 int catalogue_add_server(struct catalogue_builder *b, const struct server *s, struct err *e);
 
-/* Adds a price of a server that was added before. region_id and zone_id can be "". -ENOENT: the
- * server was not added. */
+/* Adds a price of a server that was added before. region_id and zone_id can be "". A price with
+ * ALLOCATION_ANY is dropped when the server also has an on-demand price. -ENOENT: the server was not
+ * added. */
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e);
 
-/* Add a vendor or region. If it was added before, fill only its unknown members. */
+/* Add a vendor or region. If it was added before, fill only its unknown members. A vendor with
+ * frameworks has compliance_known, and a region with a price has prices_known. */
 int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, struct err *e);
 int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e);
 
@@ -38,6 +42,9 @@ int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark 
 	struct err *e);
 void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
 	const char *benchmark_id, double score);
+/* The same for a configuration of one core. A server without another score gets it as its score. */
+void catalogue_add_single_score(struct catalogue_builder *b, const char *vendor_id,
+	const char *server_id, const char *benchmark_id, double score);
 
 /* Sets the exchange rate of a currency. `usd` is US dollars for one unit. A later call replaces the
  * rate. */
@@ -60,8 +67,17 @@ struct json_reading {
 	bool lenient;
 	const char *region_id;    /* region of all prices; NULL = each object names its region */
 	const char *benchmark_id; /* benchmark of selected_benchmark_score; NULL = ignore */
+	bool single_core;         /* selected_benchmark_score is of a configuration of one core */
+	/* Prices to read. A Keeper that is asked for a region answers with the lowest price of all
+	 * regions where the region has none of that allocation, so only the allocation that was
+	 * asked for is sure to be of the region. */
+	enum { PRICES_ALL, PRICES_ONDEMAND, PRICES_SPOT, PRICES_NONE } prices;
 };
-/* Adds all objects of a JSON array. *objects (may be NULL) receives their number, including skipped
+/* Adds all objects of a JSON array. An item of the Keeper's /servers has no "allocation": its "price"
+ * or "min_price" is the lowest of all allocations, and not read beside a min_price_ondemand. An
+ * object of a user's own file with "price" and none of the Keeper's minima has a price on demand.
+ * An object with a "unit" is a row of sc-data's server_price: it is skipped unless it is an active
+ * price of an hour. *objects (may be NULL) receives their number, including skipped
  * ones. */
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
 	const struct json_reading *how, size_t *objects, struct err *e);

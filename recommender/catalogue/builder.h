@@ -10,12 +10,15 @@ struct added_price {
 	uint32_t server; /* index in catalogue_builder.server */
 };
 
-/* A benchmark and its scores by index in catalogue_builder.server. Servers from index `n` on have
- * no score yet. */
-struct added_benchmark {
-	struct benchmark about;
+/* Scores by index in catalogue_builder.server. Servers from index `n` on have no score yet. */
+struct added_scores {
 	float *score;
 	size_t n, room;
+};
+
+struct added_benchmark {
+	struct benchmark about;
+	struct added_scores all, single; /* single: in configurations of one core */
 };
 
 struct catalogue_builder {

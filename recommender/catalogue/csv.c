@@ -15,6 +15,7 @@ struct csv {
 	unsigned long line; /* line number of the next byte, from 1 */
 	size_t n_columns;
 	const struct field *column[COLUMNS_MAX]; /* NULL = ignore the column */
+	bool price_is_lowest;                    /* see field_row_price_is_lowest */
 	struct buf row;                          /* cells of the current row, each with a NUL */
 };
 
@@ -149,6 +150,14 @@ static int read_comment(struct catalogue_builder *b, struct csv *c, struct err *
 	return 0;
 }
 
+static bool has_column(const struct csv *c, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (c->column[i] && strcmp(c->column[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
 static int set_columns(struct csv *c, const size_t *cell, size_t n, struct err *e)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -171,6 +180,9 @@ static int set_columns(struct csv *c, const size_t *cell, size_t n, struct err *
 				f->name);
 	}
 	c->n_columns = n;
+	c->price_is_lowest =
+		(has_column(c, n, "min_price_ondemand") || has_column(c, n, "min_price_spot")) &&
+		!has_column(c, n, "allocation");
 	return 0;
 }
 
@@ -195,6 +207,8 @@ static int add_row(struct catalogue_builder *b, struct csv *c, const size_t *cel
 			return code;
 		}
 	}
+	if (c->price_is_lowest)
+		field_row_price_is_lowest(&r);
 	return catalogue_add_row(b, &r, e);
 }
 

@@ -106,7 +106,7 @@ const struct field fields[] = {
 	{.name = "allocation", .kind = FIELD_ALLOCATION, PRICE(allocation),
 		.help = "What price is: ondemand (also when empty), spot, reserved or any (the lowest of all)"},
 	{.name = "price", .unit = "currency/hour", .kind = FIELD_NUMBER, PRICE(price),
-		.help = "One price; more lines of the same server may give more"},
+		.help = "One price; more lines of the same server may give more. In a file that has min_price_ondemand or min_price_spot and no allocation, it is the lowest of all allocations"},
 	{.name = "country_id", .kind = FIELD_TEXT, REGION(country_id),
 		.help = "Country of the region: two letters, ISO 3166-1"},
 	{.name = "continent", .kind = FIELD_TEXT, REGION(continent), .help = "Continent of the region"},
@@ -206,6 +206,16 @@ void field_row_clear(struct field_row *r)
 		else if (f->kind == FIELD_NUMBER)
 			*(double *)at = NAN;
 	}
+}
+
+void field_row_price_is_lowest(struct field_row *r)
+{
+	const struct server *s = &r->server;
+
+	r->price.allocation = ALLOCATION_ANY;
+	if (s->min_price_ondemand > 0 ||
+		(s->min_price_spot > 0 && s->min_price_spot <= r->price.price))
+		r->price.price = NAN;
 }
 
 static int check_text(const char *text, struct err *e)

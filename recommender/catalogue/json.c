@@ -2,7 +2,9 @@
  * a time, so a long response needs only the memory of its longest object. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include <jansson.h>
 
@@ -16,7 +18,8 @@ struct json_cursor {
 	unsigned long line; /* line number of `at`, from 1 */
 	const struct json_reading *how;
 	size_t objects;
-	struct buf list; /* one text made of a JSON list; valid until the object is added */
+	bool price_unclear; /* a lenient reading did not understand what the price is */
+	struct buf list;    /* one text made of a JSON list; valid until the object is added */
 };
 
 static void skip_to(struct json_cursor *r, const char *at)
@@ -97,6 +100,13 @@ static int set_field(struct json_cursor *r, const struct field *f, void *object,
 	return code;
 }
 
+/* Returns true for a field that says what a price is. */
+static bool is_of_price(const struct field *f)
+{
+	return f->kind == FIELD_ALLOCATION || strcmp(f->name, "currency") == 0 ||
+	       strcmp(f->name, "region_id") == 0 || strcmp(f->name, "zone_id") == 0;
+}
+
 /* Sets the fields of one part from an object. If `plain` is true, skips a field when field_find
  * returns another field of the same name. */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
@@ -110,8 +120,48 @@ static int set_part(struct json_cursor *r, const json_t *object, enum field_part
 
 		if (code && !r->how->lenient)
 			return code;
+		if (code && is_of_price(f))
+			r->price_unclear = true;
 	}
 	return 0;
+}
+
+static bool text_is(const json_t *object, const char *key, const char *expected)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text && strcasecmp(text, expected) == 0;
+}
+
+/* Keeps the prices that are known to be what they seem. */
+static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
+{
+	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};
+	double min_price = json_number_value(json_object_get(object, "min_price"));
+	bool lowest = r->how->lenient, all = r->how->prices == PRICES_ALL && !r->price_unclear;
+
+	for (size_t i = 0; i < ARRAY_LEN(minima); i++)
+		lowest = lowest || json_object_get(object, minima[i]);
+	if (!(row->price.price > 0))
+		row->price.price = min_price > 0 ? min_price : (double)NAN;
+	if (lowest && !json_is_string(json_object_get(object, "allocation")))
+		field_row_price_is_lowest(row);
+	if (!all)
+		row->price.price = NAN;
+	if (!all && (r->price_unclear || r->how->prices != PRICES_ONDEMAND))
+		row->server.min_price_ondemand = NAN;
+	if (!all && (r->price_unclear || r->how->prices != PRICES_SPOT))
+		row->server.min_price_spot = NAN;
+}
+
+/* Returns true for a row of sc-data's server_price that is no price of an hour that holds. */
+static bool is_other_price(const json_t *object)
+{
+	const char *system = json_string_value(json_object_get(object, "operating_system"));
+
+	return json_object_get(object, "unit") &&
+	       (!text_is(object, "unit", "hour") || text_is(object, "status", "inactive") ||
+		       (system && strcasestr(system, "windows")));
 }
 
 static int add_server(struct json_cursor *r, const json_t *object, struct field_row *row,
@@ -122,19 +172,25 @@ static int add_server(struct json_cursor *r, const json_t *object, struct field_
 	const json_t *score = json_object_get(object, "selected_benchmark_score");
 	int code = 0;
 
+	if (is_other_price(object))
+		return 0;
+	r->price_unclear = false;
 	for (unsigned part = 0; part < PART_COUNT && code == 0; part++)
 		code = set_part(r, object, (enum field_part)part, true, row, e);
 	if (code == 0 && json_is_object(vendor))
 		code = set_part(r, vendor, PART_VENDOR, false, row, e);
 	if (code == 0 && json_is_object(region))
 		code = set_part(r, region, PART_REGION, false, row, e);
+	if (code == 0)
+		settle_prices(r, object, row);
 	if (r->how->region_id)
 		row->server.region_id = r->how->region_id;
 	if (code == 0)
 		code = catalogue_add_row(r->b, row, e);
 	if (r->how->benchmark_id && json_is_number(score))
-		catalogue_add_score(r->b, row->server.vendor_id, row->server.server_id,
-			r->how->benchmark_id, json_number_value(score));
+		(r->how->single_core ? catalogue_add_single_score : catalogue_add_score)(r->b,
+			row->server.vendor_id, row->server.server_id, r->how->benchmark_id,
+			json_number_value(score));
 	return code;
 }
 
@@ -234,7 +290,12 @@ static int read_array(struct json_cursor *r, struct err *e)
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
 	const struct json_reading *how, size_t *objects, struct err *e)
 {
-	struct json_cursor r = {b, text, text + len, 1, how, 0, BUF_MAX(FIELD_TEXT_MAX - 1)};
+	struct json_cursor r = {.b = b,
+		.at = text,
+		.end = text + len,
+		.line = 1,
+		.how = how,
+		.list = BUF_MAX(FIELD_TEXT_MAX - 1)};
 
 	if (len > INT_MAX)
 		return err_set(e, -E2BIG, "more than %d bytes", INT_MAX);

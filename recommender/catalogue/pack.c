@@ -103,6 +103,21 @@ static size_t pack_places(struct price *price, struct server *server, size_t n)
 	return kept;
 }
 
+/* Drops the lowest prices of an unknown allocation of servers that have an on-demand price. */
+static void drop_prices_of_any(struct catalogue_builder *b)
+{
+	AUTO(freep) bool *ondemand = xcalloc(b->n, sizeof *ondemand);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < b->n_prices; i++)
+		if (b->price[i].price.allocation == ALLOCATION_ONDEMAND)
+			ondemand[b->price[i].server] = true;
+	for (size_t i = 0; i < b->n_prices; i++)
+		if (b->price[i].price.allocation != ALLOCATION_ANY || !ondemand[b->price[i].server])
+			b->price[kept++] = b->price[i];
+	b->n_prices = kept;
+}
+
 /* Groups the prices by server: counts them first, then places them. */
 static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct server *server,
 	const uint32_t *rank)
@@ -165,6 +180,17 @@ static void add_own_scores(struct catalogue_builder *b)
 	}
 }
 
+/* Returns the scores in the order of the packed servers. */
+static float *pack_scores(struct catalogue *c, const struct added_scores *a, const uint32_t *rank)
+{
+	float *score = arena_alloc(&c->memory, (c->n + 1) * sizeof *score);
+
+	for (size_t i = 0; i < c->n; i++)
+		score[rank[i]] = i < a->n ? a->score[i] : NAN;
+	c->bytes += c->n * sizeof *score;
+	return score;
+}
+
 static void pack_benchmarks(struct catalogue_builder *b, struct catalogue *c, const uint32_t *rank)
 {
 	struct benchmark *benchmark =
@@ -172,13 +198,18 @@ static void pack_benchmarks(struct catalogue_builder *b, struct catalogue *c, co
 
 	for (size_t i = 0; i < b->n_benchmarks; i++) {
 		const struct added_benchmark *a = &b->benchmark[i];
-		float *score = arena_alloc(&c->memory, (c->n + 1) * sizeof *score);
+		float *score = pack_scores(c, &a->all, rank);
 
-		for (size_t k = 0; k < c->n; k++)
-			score[rank[k]] = k < a->n ? a->score[k] : NAN;
 		benchmark[i] = a->about;
 		benchmark[i].score = score;
-		c->bytes += sizeof *benchmark + c->n * sizeof *score;
+		benchmark[i].single_score = NULL;
+		c->bytes += sizeof *benchmark;
+		if (!a->single.n)
+			continue;
+		benchmark[i].single_score = pack_scores(c, &a->single, rank);
+		for (size_t k = 0; k < c->n; k++)
+			if (isnan(score[k]))
+				score[k] = benchmark[i].single_score[k];
 	}
 	c->n_benchmarks = b->n_benchmarks;
 	c->benchmark = benchmark;
@@ -197,10 +228,11 @@ static const struct price *lower_price(const struct catalogue *c, const struct p
 		       a;
 }
 
-/* Sets the server's lowest prices. Both are in the currency of the on-demand price. */
+/* Sets the server's lowest prices. Both are in the currency of the on-demand price. A price of an
+ * unknown allocation gives only the currency and the region. */
 static void summarise_prices(const struct catalogue *c, struct server *s)
 {
-	const struct price *ondemand = NULL, *spot = NULL;
+	const struct price *ondemand = NULL, *spot = NULL, *any = NULL;
 	const struct price *first = c->price + s->first_price;
 
 	for (const struct price *p = first; p < first + s->n_prices; p++)
@@ -210,8 +242,11 @@ static void summarise_prices(const struct catalogue *c, struct server *s)
 		if (p->allocation == ALLOCATION_SPOT &&
 			(!ondemand || p->currency == ondemand->currency))
 			spot = lower_price(c, spot, p);
+	for (const struct price *p = first; p < first + s->n_prices; p++)
+		if (p->allocation == ALLOCATION_ANY)
+			any = lower_price(c, any, p);
 
-	const struct price *named = ondemand ? ondemand : spot;
+	const struct price *named = ondemand ? ondemand : spot ? spot : any;
 
 	s->min_price_ondemand = ondemand ? ondemand->price : (double)NAN;
 	s->min_price_spot = spot ? spot->price : (double)NAN;
@@ -248,6 +283,17 @@ static void name_continents(struct catalogue_builder *b)
 	}
 }
 
+/* Marks what the rows prove to be known, also if the source does not say so. */
+static void mark_known(struct catalogue_builder *b)
+{
+	for (size_t i = 0; i < b->n_vendors; i++)
+		if (*b->vendor[i].compliance)
+			b->vendor[i].compliance_known = true;
+	for (size_t i = 0; i < b->n_prices; i++)
+		if (b->price[i].price.region)
+			b->region[b->price[i].price.region].prices_known = true;
+}
+
 static void catalogue_release(struct shared *s)
 {
 	struct catalogue *c = (struct catalogue *)(void *)s;
@@ -263,6 +309,8 @@ void catalogue_finish(struct catalogue_builder *b, const char *source, struct ca
 	const char *kept_source = catalogue_keep(b, source);
 
 	name_continents(b);
+	mark_known(b);
+	drop_prices_of_any(b);
 	add_own_scores(b);
 	*c = (struct catalogue){.source = kept_source, .note = b->note, .as_of = b->as_of};
 	c->bytes = b->texts.bytes;

@@ -442,9 +442,48 @@ static void a_rate_of_a_currency_without_prices_adds_it(void **state)
 	assert_int_equal(catalogue_set_usd(c, "ZZZ", 1, &e), -E2BIG);
 }
 
+/* Without the column allocation, "price" beside the Keeper's minima is the lowest of all. */
+static void a_csv_of_the_keepers_columns_has_no_minimum_on_demand(void **state)
+{
+	static const char text[] =
+		"vendor_id,server_id,vcpus,memory_amount,price,min_price_ondemand,min_price_spot\n"
+		"v,a,1,1,0.5,2,0.5\nv,b,1,1,0.5,,0.5\nv,c,1,1,0.5,,\nv,d,1,1,0,0,0\n";
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_from_csv(&c, text, sizeof text - 1, "t", &e), 0);
+	assert_int_equal(c->n_prices, 4);
+	assert_true(c->server[0].min_price_ondemand == 2 && c->server[0].min_price_spot == 0.5);
+	assert_true(isnan(c->server[1].min_price_ondemand) && c->server[1].min_price_spot == 0.5);
+	assert_true(isnan(c->server[2].min_price_ondemand) && isnan(c->server[2].min_price_spot));
+	assert_int_equal(c->price[c->server[2].first_price].allocation, ALLOCATION_ANY);
+	assert_int_equal(c->server[3].n_prices, 0);
+	catalogue_free(c);
+}
+
+/* One price of an unknown allocation says nothing beside an on-demand price, also of another
+ * region. */
+static void a_price_of_any_allocation_is_the_last_resort(void **state)
+{
+	static const char text[] =
+		"vendor_id,server_id,vcpus,memory_amount,region_id,allocation,price\n"
+		"v,a,1,1,,any,0.5\nv,a,,,r,ondemand,2\nv,b,1,1,,any,0.5\nv,b,,,r,spot,0.7\n";
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_from_csv(&c, text, sizeof text - 1, "t", &e), 0);
+	assert_int_equal(c->server[0].n_prices, 1);
+	assert_true(c->server[0].min_price_ondemand == 2);
+	assert_int_equal(c->server[1].n_prices, 2);
+	assert_true(isnan(c->server[1].min_price_ondemand) && c->server[1].min_price_spot == 0.7);
+	catalogue_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_csv_of_the_keepers_columns_has_no_minimum_on_demand),
+		cmocka_unit_test(a_price_of_any_allocation_is_the_last_resort),
 		cmocka_unit_test(a_rate_of_a_currency_without_prices_adds_it),
 		cmocka_unit_test(csv_columns_come_in_any_order),
 		cmocka_unit_test(what_is_not_said_is_unknown),

@@ -66,7 +66,7 @@ static struct catalogue *rich(void)
 		"soc2t2,0.08,EUR,1000.5,Größe\n"
 		"v,2,,,,,,,,,r1,z2,,,,spot,0.5,EUR,,,,,,\n"
 		"v,2,,,,,,,,,,,,,,ondemand,1.5,USD,,,,,,\n"
-		"w,1,,,,,,inactive,,,,,,,,,,,,,,,,\n";
+		"w,1,,,,,,inactive,,,,,,,,any,0.75,USD,,,,,,\n";
 	struct catalogue_builder *b = catalogue_builder_new();
 	struct catalogue *c = NULL;
 	struct err e = {0};
@@ -81,6 +81,24 @@ static struct catalogue *rich(void)
 				 &e),
 		0);
 	catalogue_add_score(b, "v", "2", "latency", 12.5);
+	catalogue_add_single_score(b, "v", "2", "latency", 10.5);
+	catalogue_add_single_score(b, "w", "1", "latency", 11.5);
+	assert_int_equal(catalogue_add_region(b,
+				 &(struct region){
+					 "v", "empty", "", "", "", "", "", NAN, NAN, NAN, "", true},
+				 &e),
+		0);
+	assert_int_equal(catalogue_add_region(b,
+				 &(struct region){"v", "unread", "", "", "", "", "", NAN, NAN, NAN,
+					 "", false},
+				 &e),
+		0);
+	assert_int_equal(catalogue_add_vendor(b, &(struct vendor){"w", "", "", "", true, NAN, NAN},
+				 &e),
+		0);
+	assert_int_equal(catalogue_add_vendor(b, &(struct vendor){"x", "", "", "", false, NAN, NAN},
+				 &e),
+		0);
 	catalogue_finish(b, "rich.csv", &c);
 	catalogue_builder_free(b);
 	return c;
@@ -135,10 +153,23 @@ static void assert_same(const struct catalogue *a, const struct catalogue *b)
 			float x = a->benchmark[k].score[i], y = b->benchmark[k].score[i];
 
 			assert_true(x == y || (isnan(x) && isnan(y)));
+			const float *one = a->benchmark[k].single_score,
+				    *other = b->benchmark[k].single_score;
+
+			assert_true((one == NULL) == (other == NULL));
+			if (one)
+				assert_true(one[i] == other[i] ||
+					    (isnan(one[i]) && isnan(other[i])));
 		}
 	}
-	for (size_t i = 0; i < a->n_regions; i++)
+	for (size_t i = 0; i < a->n_regions; i++) {
 		assert_same_fields(PART_REGION, &a->region[i], &b->region[i]);
+		assert_int_equal(a->region[i].prices_known, b->region[i].prices_known);
+	}
+	for (size_t i = 0; i < a->n_vendors; i++) {
+		assert_same_fields(PART_VENDOR, &a->vendor[i], &b->vendor[i]);
+		assert_int_equal(a->vendor[i].compliance_known, b->vendor[i].compliance_known);
+	}
 	for (size_t i = 0; i < a->n_currencies; i++) {
 		const struct currency *other = catalogue_currency(b, a->currency[i].code);
 
@@ -344,8 +375,17 @@ static void one_of_another_version_is_set_aside(void **state)
 	struct err e = {0};
 	struct stat st;
 
-	catalogue_cache_close(opened());
-	run_sql("PRAGMA user_version = 77");
+	struct cache_origin origin = {.source = "http://k", .hash = "h", .at = {NS_PER_S}};
+	struct catalogue_cache *k = opened();
+	struct catalogue *c = rich();
+
+	assert_int_equal(catalogue_cache_save(k, c, &origin, &e), 0);
+	catalogue_cache_close(k);
+	catalogue_free(c);
+	assert_int_equal(catalogue_cache_origin(&at, path, &e), 0);
+	run_sql("PRAGMA user_version = 1");
+	/* Its hash must not tell the Keeper's client that nothing is new. */
+	assert_int_equal(catalogue_cache_origin(&at, path, &e), -ENOENT);
 	assert_int_equal(stat(path, &st), 0);
 	catalogue_cache_close(opened());
 	assert_int_equal(n_aside(st.st_size), 1);

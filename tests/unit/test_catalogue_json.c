@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -131,6 +132,143 @@ static void a_whole_keeper_item_is_read(void **state)
 	catalogue_free(c);
 }
 
+/* Prices of one object. NaN = the server has no such price. */
+static void an_on_demand_price_is_no_minimum(void **state)
+{
+	static const struct {
+		const char *members;
+		double ondemand, spot, any;
+	} table[] = {
+		{"\"price\":5.8,\"min_price\":5.8,\"min_price_spot\":5.8,\"min_price_ondemand\":20",
+			20, 5.8, NAN},
+		{"\"price\":5.8,\"min_price\":5.8,\"min_price_spot\":5.8,\"min_price_ondemand\":null",
+			NAN, 5.8, NAN},
+		{"\"price\":5.8,\"min_price_spot\":5.8", NAN, 5.8, NAN},
+		{"\"price\":5.8,\"min_price_spot\":5.9", NAN, 5.9, 5.8},
+		{"\"price\":5.8,\"min_price_spot\":5.7", NAN, 5.7, NAN},
+		{"\"price\":5.8,\"min_price_spot\":0", NAN, NAN, 5.8},
+		{"\"price\":5.8,\"min_price_spot\":null,\"min_price_ondemand\":0", NAN, NAN, 5.8},
+		{"\"min_price\":5.8", NAN, NAN, 5.8},
+		{"\"price\":null,\"min_price\":5.8,\"min_price_ondemand\":null", NAN, NAN, 5.8},
+		{"\"price\":0,\"min_price\":0,\"min_price_spot\":0,\"min_price_ondemand\":0", NAN,
+			NAN, NAN},
+		{"\"min_price_spot\":30,\"min_price_ondemand\":20,\"price\":20", 20, 30, NAN},
+		/* A user's own file says what its price is, or has only one. */
+		{"\"price\":5.8", 5.8, NAN, NAN},
+		{"\"price\":5.8,\"allocation\":\"spot\"", NAN, 5.8, NAN},
+		{"\"price\":5.8,\"allocation\":\"any\"", NAN, NAN, 5.8},
+		{"\"price\":5.8,\"min_price_spot\":2,\"allocation\":\"ondemand\"", 5.8, 2, NAN},
+		/* Rows of sc-data's server_price. */
+		{"\"price\":5.8,\"unit\":\"hour\",\"allocation\":\"ondemand\"", 5.8, NAN, NAN},
+		{"\"price\":5.8,\"unit\":\"HOUR\",\"allocation\":\"SPOT\",\"status\":\"active\"",
+			NAN, 5.8, NAN},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char text[512];
+
+		snprintf(text, sizeof text, "[{\"vendor_id\":\"v\",\"server_id\":\"s\",%s}]",
+			table[i].members);
+		struct catalogue *c = json(text);
+		double found[ALLOCATION_COUNT] = {NAN, NAN, NAN, NAN};
+		const double expected[ALLOCATION_COUNT] = {
+			table[i].ondemand, table[i].spot, NAN, table[i].any};
+
+		for (size_t k = 0; k < c->n_prices; k++)
+			found[c->price[k].allocation] = c->price[k].price;
+		for (size_t k = 0; k < ALLOCATION_COUNT; k++)
+			if (!(found[k] == expected[k] || (isnan(found[k]) && isnan(expected[k]))))
+				fail_msg("%s: %s is %g", table[i].members,
+					catalogue_allocation_name[k], found[k]);
+		catalogue_free(c);
+	}
+}
+
+static void other_rows_of_server_price_are_no_prices(void **state)
+{
+	static const char *const members[] = {"\"unit\":\"month\"", "\"unit\":\"year\"",
+		"\"unit\":1", "\"unit\":\"hour\",\"status\":\"inactive\"",
+		"\"unit\":\"hour\",\"operating_system\":\"Windows Server\""};
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		char text[512];
+
+		snprintf(text, sizeof text,
+			"[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"price\":2},"
+			"{\"vendor_id\":\"v\",\"server_id\":\"s\",\"price\":1,%s}]",
+			members[i]);
+		struct catalogue *c = json(text);
+
+		assert_true(c->n_prices == 1 && c->price[0].price == 2 && c->server[0].active);
+		catalogue_free(c);
+	}
+}
+
+/* A lenient reading that does not understand what a price is must not make it an on-demand price in
+ * dollars. */
+static void a_price_that_is_not_understood_is_no_price(void **state)
+{
+	static const char *const members[] = {
+		"\"price\":1,\"min_price_ondemand\":1,\"allocation\":\"savings\"",
+		"\"price\":1,\"min_price_ondemand\":1,\"currency\":7",
+		"\"price\":1,\"min_price_ondemand\":1,\"region_id\":{}",
+		"\"price\":\"1\",\"min_price_ondemand\":\"1\",\"min_price_spot\":\"1\"",
+		"\"price\":-1,\"min_price_ondemand\":-1", "\"min_price\":true"};
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		char text[512];
+		struct catalogue_builder *b = catalogue_builder_new();
+		struct catalogue *c;
+		struct err e = {0};
+
+		snprintf(text, sizeof text, "[{\"vendor_id\":\"v\",\"server_id\":\"s\",%s}]",
+			members[i]);
+		assert_int_equal(catalogue_read_json(b, text, strlen(text),
+					 &(struct json_reading){.lenient = true}, NULL, &e),
+			0);
+		catalogue_finish(b, "page", &c);
+		catalogue_builder_free(b);
+		if (c->n != 1 || c->n_prices)
+			fail_msg("%s: %zu prices", members[i], c->n_prices);
+		catalogue_free(c);
+	}
+}
+
+/* A Keeper that is asked for a region fills in the lowest price of all regions. */
+static void only_the_allocation_that_was_asked_for_is_of_the_region(void **state)
+{
+	static const char page[] = "[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"price\":2,"
+				   "\"min_price_spot\":1,\"min_price_ondemand\":2}]";
+	static const struct {
+		struct json_reading how;
+		size_t n;
+		enum allocation allocation;
+	} table[] = {
+		{{.lenient = true, .region_id = "r", .prices = PRICES_ONDEMAND}, 1,
+			ALLOCATION_ONDEMAND},
+		{{.lenient = true, .region_id = "r", .prices = PRICES_SPOT}, 1, ALLOCATION_SPOT},
+		{{.lenient = true, .prices = PRICES_NONE}, 0, ALLOCATION_COUNT},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct catalogue_builder *b = catalogue_builder_new();
+		struct catalogue *c;
+		struct err e = {0};
+
+		assert_int_equal(catalogue_read_json(b, page, sizeof page - 1, &table[i].how, NULL,
+					 &e),
+			0);
+		catalogue_finish(b, "page", &c);
+		catalogue_builder_free(b);
+		assert_int_equal(c->n_prices, table[i].n);
+		if (c->n_prices) {
+			assert_int_equal(c->price[0].allocation, table[i].allocation);
+			assert_true(c->region[c->price[0].region].prices_known);
+		}
+		catalogue_free(c);
+	}
+}
+
 static void keeper_objects_of_vendor_and_region_are_read(void **state)
 {
 	struct catalogue *c = json(
@@ -201,6 +339,10 @@ int main(void)
 		cmocka_unit_test(json_errors_name_line_and_field),
 		cmocka_unit_test(a_lenient_reading_takes_what_it_can),
 		cmocka_unit_test(a_whole_keeper_item_is_read),
+		cmocka_unit_test(an_on_demand_price_is_no_minimum),
+		cmocka_unit_test(other_rows_of_server_price_are_no_prices),
+		cmocka_unit_test(a_price_that_is_not_understood_is_no_price),
+		cmocka_unit_test(only_the_allocation_that_was_asked_for_is_of_the_region),
 		cmocka_unit_test(keeper_objects_of_vendor_and_region_are_read),
 		cmocka_unit_test(tables_of_keeper_are_read),
 	};

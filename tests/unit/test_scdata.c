@@ -94,7 +94,12 @@ static const char data[] =
 	"'SPOT', 'HOUR', 0.004, 0, '[]', 'USD', 'ACTIVE', ''), ('aws', 'us-east-1', 'use1-az3', "
 	"'t3.micro', 'Windows', 'ONDEMAND', 'HOUR', 0.002, 0, '[]', 'USD', 'ACTIVE', ''), ('aws', "
 	"'us-east-1', 'use1-az4', 't3.micro', 'Linux', 'ONDEMAND', 'HOUR', 0.001, 0, '[]', 'USD', "
-	"'INACTIVE', ''), ('aws', 'us-east-1', 'use1-az5', 't3.micro', 'Linux', 'ONDEMAND', "
+	"'INACTIVE', ''), ('aws', 'us-east-1', 'use1-az4', 't3.micro', 'Linux', 'SAVINGS', "
+	"'HOUR', 0.001, 0, '[]', 'USD', 'ACTIVE', ''), ('aws', 'us-east-1', 'use1-az4', "
+	"'t3.micro', 'Linux', 'ONDEMAND', 'HOUR', 0, 0, '[]', 'USD', 'ACTIVE', ''), ('aws', "
+	"'us-east-1', 'use1-az4', 't3.micro', 'Linux', 'ONDEMAND', 'HOUR', 0.001, 0, '[]', x'00', "
+	"'ACTIVE', ''), ('aws', 'us-east-1', 'use1-az4', 't3.micro', 'Linux', 'ONDEMAND', 'YEAR', "
+	"0.001, 0, '[]', 'USD', 'ACTIVE', ''), ('aws', 'us-east-1', 'use1-az5', 't3.micro', 'Linux', 'ONDEMAND', "
 	"'MONTH', 5, 0, '[]', 'USD', 'ACTIVE', ''), ('aws', 'us-east-1', 'use1-az5', 'gone', "
 	"'Linux', 'ONDEMAND', 'HOUR', 5, 0, '[]', 'USD', 'ACTIVE', ''), ('hcloud', '2', '2', "
 	"'96', 'Linux', 'ONDEMAND', 'HOUR', 0.0689, 0, '[]', 'EUR', 'ACTIVE', '');"
@@ -175,6 +180,66 @@ static void the_schema_of_sc_data_is_read(void **state)
 	assert_true(latency && !latency->higher_is_better &&
 		    latency->score[micro - c->server] == 90);
 	assert_string_equal(latency->unit, "ns");
+	assert_null(latency->single_score);
+
+	const struct benchmark *score = catalogue_benchmark(c, "stress_ng:bestn");
+
+	assert_true(score->score[micro - c->server] == 1350.5F &&
+		    score->single_score[micro - c->server] == 1000);
+	assert_true(isnan(score->single_score[ccx - c->server]));
+	for (size_t i = 0; i < c->n_vendors; i++)
+		assert_true(c->vendor[i].compliance_known);
+	for (size_t i = 1; i < c->n_regions; i++)
+		assert_true(c->region[i].prices_known);
+}
+
+/* The names are those that the benchmarks of sc-data have used. */
+static void scores_of_one_core_are_told_apart(void **state)
+{
+	static const struct {
+		const char *config;
+		bool single;
+	} table[] = {
+		{"{\"cores\": 1}", true},
+		{"{\"cores\": 1.0}", true},
+		{"{\"cores\": \"single\"}", true},
+		{"{\"cores\": \"Single-Core Performance\"}", true},
+		{"{\"algo\": \"zstd\", \"cores\": \"single\"}", true},
+		{"{\"cores\": 2}", false},
+		{"{\"cores\": \"multi\"}", false},
+		{"{\"cores\": \"Multi-Core Performance\"}", false},
+		{"{\"cores\": null}", false},
+		{"{\"cores\": [1]}", false},
+		{"{\"threads\": 1}", false},
+		{"{}", false},
+		{"[1]", false},
+		{"cores: 1", false},
+		{"", false},
+	};
+
+	run(schema);
+	run(data);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char *sql =
+			sqlite3_mprintf("DELETE FROM benchmark_score; INSERT INTO benchmark_score "
+					"VALUES ('aws', 't3.micro', 'stress_ng:bestn', %Q, 5, "
+					"'ACTIVE'), ('hcloud', '96', 'stress_ng:bestn', NULL, 7, "
+					"'ACTIVE')",
+				table[i].config);
+
+		run(sql);
+		sqlite3_free(sql);
+		AUTO(catalogue_freep) struct catalogue *c = load();
+		const struct benchmark *b = catalogue_benchmark(c, "stress_ng:bestn");
+		ptrdiff_t micro = catalogue_find(c, "aws", "t3.micro") - c->server;
+
+		if ((b->single_score != NULL) != table[i].single)
+			fail_msg("%s", table[i].config);
+		assert_true(b->score[micro] == 5);
+		assert_true(b->score[catalogue_find(c, "hcloud", "96") - c->server] == 7);
+		if (b->single_score)
+			assert_true(b->single_score[micro] == 5);
+	}
 }
 
 static void rates_of_a_keeper_database_are_read(void **state)
@@ -250,6 +315,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_schema_of_sc_data_is_read, new_path,
+			remove_path),
+		cmocka_unit_test_setup_teardown(scores_of_one_core_are_told_apart, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(rates_of_a_keeper_database_are_read, new_path,
 			remove_path),
