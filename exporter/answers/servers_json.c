@@ -398,7 +398,7 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
-/* Says of which regions no prices were read, so that nobody takes them for regions without servers. */
+/* Names the regions whose prices were not read: a server without a price there may be rented out there. */
 static void note_regions(json_t *notes, struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -417,9 +417,8 @@ static void note_regions(json_t *notes, struct buf *b, const struct server_answe
 	if (!unread)
 		return;
 	buf_addf(b,
-		"the prices in %zu of the regions asked for were not fetched: start with "
-		"--catalogue.regions=%s%s",
-		unread, buf_text(&names), unread > 3 ? ",..." : "");
+		"prices of %zu %s were not fetched: start with --catalogue.regions=%s%s", unread,
+		unread == 1 ? "region" : "regions", buf_text(&names), unread > 3 ? ",..." : "");
 	push(notes, b);
 }
 
@@ -429,8 +428,10 @@ static void note_compliance(json_t *notes, struct buf *b, const struct server_an
 
 	if (!s->options.compliance.n || !unknown)
 		return;
-	buf_addf(b, "of %zu of the vendors the catalogue does not say with what they comply: they "
-		    "are left out", unknown);
+	buf_addf(b,
+		"%zu %s left out: the catalogue does not say with which frameworks %s", unknown,
+		unknown == 1 ? "vendor is" : "vendors are",
+		unknown == 1 ? "it complies" : "they comply");
 	push(notes, b);
 }
 

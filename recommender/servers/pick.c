@@ -361,7 +361,7 @@ void pick_why(struct buf *out, const struct picks *p, size_t i)
 		add_percent(out, best / key);
 		buf_addf(out, " more %s", p->objective->unit);
 	} else {
-		buf_adds(out, "as good as the best; behind it by price, memory or name");
+		buf_adds(out, "as good as the best; behind it by cost, price, memory or name");
 	}
 	if (p->objective->by_forecast && pick->forecast.basis == FORECAST_ASSUMED)
 		buf_adds(out, "; its speed is not known: the same is assumed");

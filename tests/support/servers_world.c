@@ -65,6 +65,15 @@ int servers_world_fresh(void **state)
 	return 0;
 }
 
+void servers_world_catalogue(const char *csv)
+{
+	FILE *f = fopen(servers_world.path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(csv, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
 int servers_world_done(void **state)
 {
 	(void)state;

@@ -19,6 +19,9 @@ extern struct servers_world {
 int servers_world_fresh(void **state);
 int servers_world_done(void **state);
 
+/* Replaces the catalogue. Call it before the first question of a test. */
+void servers_world_catalogue(const char *csv);
+
 /* Returns the answer of `command` to a query such as "cpu=2;memory=1000". Fails the test if the
  * HTTP status is not `status`. The caller owns the answer. */
 json_t *servers_ask(const char *command, const char *words, int status);

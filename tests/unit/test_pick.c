@@ -7,6 +7,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
+#include "recommender/catalogue/build.h"
 #include "recommender/servers/pick.h"
 
 #define MIB 1048576.0
@@ -203,6 +204,95 @@ static void a_busy_job_is_kept_off_shared_cpus(void **state)
 	}
 }
 
+/* Two servers: the one is better with one core, the other with all. */
+static void the_score_fits_the_cores(void **state)
+{
+	static const struct {
+		double cores;
+		enum benchmark_config config;
+		const char *first;
+		bool single;
+	} table[] = {
+		{1, BENCHMARK_AUTO, "one ", true},
+		{0.5, BENCHMARK_AUTO, "one ", true},
+		{2, BENCHMARK_AUTO, "all ", false},
+		{NAN, BENCHMARK_AUTO, "all ", false},
+		{1, BENCHMARK_MULTI, "all ", false},
+		{2, BENCHMARK_SINGLE, "one ", true},
+	};
+	struct catalogue_builder *b = catalogue_builder_new();
+	const struct benchmark about = {.benchmark_id = "geekbench",
+		.name = "",
+		.category = "",
+		.unit = "",
+		.higher_is_better = true};
+	const char *servers = HEAD "v,one,x86_64,2,1024,,,,1,\nv,all,x86_64,2,1024,,,,1,\n";
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_read_csv(b, servers, strlen(servers), &e), 0);
+	assert_int_equal(catalogue_add_benchmark(b, &about, &e), 0);
+	catalogue_add_score(b, "v", "one", "geekbench", 150);
+	catalogue_add_single_score(b, "v", "one", "geekbench", 100);
+	catalogue_add_score(b, "v", "all", "geekbench", 190);
+	catalogue_add_single_score(b, "v", "all", "geekbench", 90);
+	catalogue_finish(b, "test", &c);
+	catalogue_builder_free(b);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct demand d = nothing();
+		struct pick_options o = {.objective = objective_find("benchmark"),
+			.benchmark = &c->benchmark[0],
+			.benchmark_config = table[i].config,
+			.limit = 1};
+		struct picks p;
+
+		d.cpu_cores = table[i].cores;
+		assert_picks(c, d, o, table[i].first);
+		pick_servers(c, &d, &o, &arena, &p);
+		assert_true(p.single_scores == table[i].single);
+		assert_true(p.best->score == (table[i].single ? 100 : 190));
+	}
+	catalogue_free(c);
+}
+
+/* The lowest price of all allocations is used where there is no other, and behind all others. */
+static void a_price_of_an_unknown_allocation_is_the_last_resort(void **state)
+{
+	static const struct {
+		const char *server;
+		enum allocation allocation;
+		double price;
+	} prices[] = {
+		{"sure", ALLOCATION_ONDEMAND, 2},
+		{"spotty", ALLOCATION_ANY, 1},
+		{"spotty", ALLOCATION_SPOT, 3},
+		{"any", ALLOCATION_ANY, 1},
+	};
+	struct catalogue_builder *b = catalogue_builder_new();
+	const char *servers = HEAD "v,sure,x86_64,2,1024,,,,,\nv,spotty,x86_64,2,1024,,,,,\n"
+				   "v,any,x86_64,2,2048,,,,,\n";
+	struct pick_options both = {.allocations = ALLOCATION_BIT(ALLOCATION_ONDEMAND) |
+						   ALLOCATION_BIT(ALLOCATION_SPOT)},
+			    spot = {.allocations = ALLOCATION_BIT(ALLOCATION_SPOT)};
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_read_csv(b, servers, strlen(servers), &e), 0);
+	for (size_t i = 0; i < ARRAY_LEN(prices); i++)
+		assert_int_equal(catalogue_add_price(b,
+					 &(struct price_row){"v", prices[i].server, "", "", "USD",
+						 prices[i].allocation, prices[i].price},
+					 &e),
+			0);
+	catalogue_finish(b, "test", &c);
+	catalogue_builder_free(b);
+	assert_picks(c, nothing(), (struct pick_options){0}, "sure any spotty ");
+	assert_picks(c, nothing(), both, "sure spotty any ");
+	assert_picks(c, nothing(), spot, "spotty ");
+	catalogue_free(c);
+}
+
 static void an_unknown_duration_has_no_cost(void **state)
 {
 	struct catalogue *c = csv(HEAD "v,a,x86_64,1,1,,,,1,USD\n");
@@ -226,6 +316,8 @@ int main(void)
 		cmocka_unit_test(each_filter_counts_what_it_removed),
 		cmocka_unit_test(prices_are_compared_in_one_currency),
 		cmocka_unit_test(a_busy_job_is_kept_off_shared_cpus),
+		cmocka_unit_test(the_score_fits_the_cores),
+		cmocka_unit_test(a_price_of_an_unknown_allocation_is_the_last_resort),
 		cmocka_unit_test(an_unknown_duration_has_no_cost),
 	};
 

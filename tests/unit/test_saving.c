@@ -23,7 +23,7 @@ static const char servers[] =
 	"s,arm,arm64,Dedicated,2,4096,1000,2000,r,ondemand,0.05,1,60\n"
 	"s,burst,x86_64,Burstable,2,4096,1000,2000,r,ondemand,0.03,1,60\n"
 	"s,blind,x86_64,Dedicated,2,4096,,,r,ondemand,0.09,1,60\n"
-	"h,hourly,x86_64,Dedicated,2,4096,1000,2000,7,ondemand,0.08,3600,3600\n";
+	"h,hourly,x86_64,Dedicated,2,4096,1002,2000,7,ondemand,0.08,3600,3600\n";
 
 static struct world {
 	struct catalogue *c;
@@ -117,7 +117,7 @@ static void one_core_gets_no_32(void **state)
 	assert_string_equal(first("fastest"), "big");
 	world.d.cpu_cores = NAN;
 	assert_string_equal(first("fastest"), "big");
-	/* Equal speed: the cheaper one is first. */
+	/* Equal speed, or as good as equal: the cheaper one is first. */
 	world.d.cpu_cores = 1;
 	const char *const slow[] = {"old", "hourly"};
 

@@ -11,6 +11,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
+#include "tests/support/fake_machine.h"
 #include "tests/support/servers_world.h"
 #include "exporter/answers/app_caches.h"
 
@@ -247,6 +248,95 @@ static void busy_jobs_get_cpus_of_their_own(void **state)
 	json_decref(o);
 }
 
+/* Servers where a job of a day's work may be cheaper under a condition, and one whose region is only a
+ * number. */
+static const char conditions[] =
+	"vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,memory_amount,region_id,allocation,price,currency\n"
+	"aws,m.large,x86_64,Dedicated,2,4096,us-east-1,ondemand,0.10,USD\n"
+	"aws,m.large,,,,,us-east-1,spot,0.03,USD\n"
+	"aws,a.large,arm64,Dedicated,2,4096,us-east-1,ondemand,0.05,USD\n"
+	"aws,t.large,x86_64,Burstable,2,4096,,ondemand,0.02,USD\n"
+	"gcp,n.large,x86_64,Dedicated,2,4096,1000,ondemand,0.20,USD\n";
+
+static const json_t *alternative(const json_t *o, const char *condition)
+{
+	const json_t *all = json_object_get(o, "alternatives");
+
+	for (size_t i = 0; i < json_array_size(all); i++)
+		if (strcmp(text_of(json_array_get(all, i), "condition"), condition) == 0)
+			return json_array_get(all, i);
+	return NULL;
+}
+
+static void conditions_and_regions_are_told(void **state)
+{
+	servers_world_catalogue(conditions);
+	fake_machine = (struct machine){
+		"gcp", "n.large", "1000", "", MACHINE_ONDEMAND, "option", "node-1"};
+	json_t *o = ask("job_name=etl/load;duration=3600", 200);
+	const json_t *best = json_object_get(o, "best"), *servers = json_object_get(o, "servers"),
+		     *large = json_array_get(servers, 0), *here = json_array_get(servers, 1);
+
+	assert_string_equal(text_of(large, "api_reference"), "m.large");
+	assert_string_equal(text_of(large, "region"), "us-east-1");
+	assert_true(json_is_null(json_object_get(here, "region")));
+	assert_string_equal(text_of(here, "region_id"), "1000");
+	assert_double_equal(number_of(large, "saving"), 0.10, 1e-9);
+	assert_double_equal(number_of(here, "saving"), 0, 1e-9);
+	assert_double_equal(number_of(here, "more_than_first"), 0.10, 1e-9);
+	assert_string_equal(text_of(best, "api_reference"), "m.large");
+	assert_true(json_is_false(json_object_get(best, "is_current")));
+	assert_double_equal(number_of(best, "saving_percent"), 50, 1e-9);
+	assert_double_equal(number_of(alternative(o, "arm64"), "saving"), 0.05, 1e-9);
+	assert_string_equal(text_of(alternative(o, "arm64"), "asks"), "needs programs built for arm64");
+	assert_string_equal(text_of(alternative(o, "spot"), "api_reference"), "m.large");
+	assert_string_equal(text_of(alternative(o, "burstable"), "price_note"),
+		"lowest known price, region unknown");
+	assert_true(json_is_null(json_object_get(alternative(o, "burstable"), "region_id")));
+	json_decref(o);
+	/* Who says x86_64 does not want to hear of arm64. Burstable CPUs are allowed. */
+	o = ask("job_name=etl/load;duration=3600;architecture=x86_64;cpu_allocation=any", 200);
+	assert_null(alternative(o, "arm64"));
+	assert_null(alternative(o, "burstable"));
+	assert_string_equal(text_of(json_object_get(o, "best"), "api_reference"), "t.large");
+	assert_null(alternative(o, "spot")); /* 0.03 is more than 0.02 */
+	json_decref(o);
+}
+
+/* A catalogue that does not have the data says so: 0 servers would be a wrong answer. */
+static void what_the_catalogue_does_not_know_is_told(void **state)
+{
+	static const struct {
+		const char *catalogue, *words;
+		int status;
+		const char *says;
+	} table[] = {
+		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n",
+			"countries=US", 400, "--catalogue.regions="},
+		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n",
+			"compliance_framework=hipaa", 400, "does not say with which frameworks"},
+		{"vendor_id,server_id,vcpus,memory_amount,price,compliance\n"
+		 "aws,m.large,2,4096,1,hipaa\ngcp,n.large,2,4096,1,\n",
+			"compliance_framework=hipaa", 200, "1 vendor is left out: the catalogue does not say"},
+		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n", "", 200,
+			"the duration of a run is unknown"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		servers_world_catalogue(table[i].catalogue);
+		app_caches_done(&servers_world.app);
+		servers_world.app = APP_INIT;
+		servers_world.app.options = &servers_world.options;
+		json_t *o = ask(table[i].words, table[i].status);
+		char *text = json_dumps(o, JSON_ENCODE_ANY);
+
+		if (!strstr(text, table[i].says))
+			fail_msg("%s: %s", table[i].words, text);
+		free(text);
+		json_decref(o);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, servers_world_fresh, servers_world_done)
 
 int main(void)
@@ -258,6 +348,8 @@ int main(void)
 		TEST(a_rate_makes_currencies_comparable),
 		TEST(notes_say_what_is_missing_and_how_to_bring_it_in),
 		TEST(busy_jobs_get_cpus_of_their_own),
+		TEST(conditions_and_regions_are_told),
+		TEST(what_the_catalogue_does_not_know_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
