@@ -58,8 +58,8 @@ void job_cost_of(const struct catalogue *c, const struct machine *here, const st
 	if (current_cost.priced)
 		ret->offer[OFFER_CURRENT] = offer_of(&current_cost.current);
 	pick_servers(c, demand, &o, arena, &picks);
-	struct best_server best = saving_best(
-		c, demand, &o, &picks, current_cost.priced ? &current_cost.current : NULL);
+	struct best_server best = saving_best(c, demand, &o, &picks,
+		current_cost.priced ? &current_cost.current : NULL);
 
 	if (best.pick)
 		ret->offer[OFFER_BEST] = offer_of(best.pick);

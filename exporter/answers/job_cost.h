@@ -11,7 +11,7 @@
 struct offer {
 	bool known; /* false: the other members are zero */
 	const char *vendor_id, *instance_type, *allocation;
-	const char *region; /* as a person types it; "" = unknown */
+	const char *region;     /* as a person types it; "" = unknown */
 	double price;           /* per hour */
 	double seconds, amount; /* duration and cost of a run; NaN = unknown */
 };
@@ -22,7 +22,7 @@ extern const char *const job_cost_offer_name[OFFERS];
 struct job_cost {
 	struct offer offer[OFFERS];
 	double saving_usd; /* of a run on the best server, never negative; NaN = unknown */
-	size_t n_runs; /* ended runs, newest first, in arena */
+	size_t n_runs;     /* ended runs, newest first, in arena */
 	struct run_usd {
 		const struct run *run;
 		double usd; /* NaN = unknown */

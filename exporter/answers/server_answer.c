@@ -33,16 +33,16 @@ static struct job_profile profile_of(const struct server_question *q,
  * out itself. */
 static void about_picks(struct server_answer *s, const struct arguments *a, struct arena *arena)
 {
-	static const char *const parameter[CONDITIONS] = {[CONDITION_ARM64] = "architecture",
-		[CONDITION_BURSTABLE] = "cpu_allocation"};
+	static const char *const parameter[CONDITIONS] = {
+		[CONDITION_ARM64] = "architecture", [CONDITION_BURSTABLE] = "cpu_allocation"};
 	const struct current_cost *now = &s->current_cost;
 	const struct catalogue *c = s->use.catalogue;
 	size_t n = 0;
 
 	s->best = saving_best(c, &s->demand, &s->options, &s->picks,
 		s->of_job && now->priced ? &now->current : NULL);
-	s->n_alternatives = saving_alternatives(
-		c, &s->demand, &s->options, &s->picks, arena, s->alternative);
+	s->n_alternatives =
+		saving_alternatives(c, &s->demand, &s->options, &s->picks, arena, s->alternative);
 	for (size_t i = 0; i < s->n_alternatives; i++) {
 		const char *name = parameter[s->alternative[i].condition];
 

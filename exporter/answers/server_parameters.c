@@ -352,13 +352,13 @@ static bool read_places(const struct arguments *a, const struct catalogue *c, st
 		words_of(a, "regions"), words_of(a, "countries"), words_of(a, "continents")};
 	struct err e = {0};
 
-	bool asked = region_filter.regions.n || region_filter.countries.n ||
-		     region_filter.continents.n;
+	bool asked =
+		region_filter.regions.n || region_filter.countries.n || region_filter.continents.n;
 
 	if (asked && c->n_regions <= 1) {
 		reply_error(r, 400, "bad_parameter",
 			"regions: the catalogue %.200s does not say in which regions its prices "
-			"are: start with --catalogue.regions=REGION",
+			"are: start with --catalogue.region=REGION",
 			c->source);
 		return false;
 	}

@@ -104,8 +104,9 @@ static const char *price_note(const struct pick *p)
 /* null = on demand or spot, and the source does not say which. */
 static json_t *allocation_json(const struct price *p)
 {
-	return json_text(
-		p->allocation == ALLOCATION_ANY ? NULL : catalogue_allocation_name[p->allocation]);
+	return json_text(p->allocation == ALLOCATION_ANY ?
+				 NULL :
+				 catalogue_allocation_name[p->allocation]);
 }
 
 static void put_price(json_t *o, const struct pick *p, const char *currency)
@@ -412,13 +413,12 @@ static void note_regions(json_t *notes, struct buf *b, const struct server_answe
 		if (!s->options.regions[i] || r->prices_known)
 			continue;
 		if (unread++ < 3)
-			buf_addf(&names, "%s%s~%s", unread > 1 ? "," : "", r->vendor_id, name);
+			buf_addf(&names, " --catalogue.region=%s~%s", r->vendor_id, name);
 	}
 	if (!unread)
 		return;
-	buf_addf(b,
-		"prices of %zu %s were not fetched: start with --catalogue.regions=%s%s", unread,
-		unread == 1 ? "region" : "regions", buf_text(&names), unread > 3 ? ",..." : "");
+	buf_addf(b, "prices of %zu %s were not fetched: start with%s%s", unread,
+		unread == 1 ? "region" : "regions", buf_text(&names), unread > 3 ? " ..." : "");
 	push(notes, b);
 }
 
@@ -428,8 +428,7 @@ static void note_compliance(json_t *notes, struct buf *b, const struct server_an
 
 	if (!s->options.compliance.n || !unknown)
 		return;
-	buf_addf(b,
-		"%zu %s left out: the catalogue does not say with which frameworks %s", unknown,
+	buf_addf(b, "%zu %s left out: the catalogue does not say with which frameworks %s", unknown,
 		unknown == 1 ? "vendor is" : "vendors are",
 		unknown == 1 ? "it complies" : "they comply");
 	push(notes, b);
@@ -446,8 +445,9 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_regions(notes, &b, s);
 	note_compliance(notes, &b, s);
 	if (s->options.objective && p->objective != s->options.objective)
-		json_push(notes, json_text("the duration of a run is unknown: servers are ranked by "
-					   "the price of an hour"));
+		json_push(notes,
+			json_text("the duration of a run is unknown: servers are ranked by "
+				  "the price of an hour"));
 	if (s->use.state.stale)
 		json_push(notes, json_text("the catalogue is stale: prices may have changed"));
 	if (s->of_job && !s->profile.reference && p->objective->by_forecast)

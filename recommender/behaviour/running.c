@@ -120,10 +120,9 @@ void running_outlook(const struct prospect *p, const struct running_progress *no
 			middle_from(p->peak, now->peak_bytes > 0 ? now->peak_bytes : 0);
 	r.oom_risk = oom_risk(p, now);
 	if (!isnan(p->duration[0]) && now->seconds >= 0) {
-		r.expected_duration_seconds =
-			points_below(p->duration, now->seconds) ?
-				middle_from(p->duration, now->seconds) :
-				fmax(p->expected_seconds, now->seconds);
+		r.expected_duration_seconds = points_below(p->duration, now->seconds) ?
+						      middle_from(p->duration, now->seconds) :
+						      fmax(p->expected_seconds, now->seconds);
 		r.expected_end = now->started_at + r.expected_duration_seconds;
 	}
 	r.overprovisioned_memory = requested_share(requested, now->peak_bytes);

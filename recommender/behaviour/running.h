@@ -46,11 +46,11 @@ struct running {
 	 * as in the second half of the run so far. The weight of the second estimate is the share
 	 * of the expected peaks that are below the peak so far. */
 	double oom_risk;
-	double expected_peak_bytes;       /* median of the expected peaks that are still possible */
+	double expected_peak_bytes; /* median of the expected peaks that are still possible */
 	/* Expected total duration, never below `seconds`. It is that of the prospect until the run has
 	 * taken longer than some runs are expected to take. */
 	double expected_duration_seconds;
-	double expected_end;              /* Unix time */
+	double expected_end; /* Unix time */
 	/* Request / usage so far. 1 = the run uses all that it requested. */
 	double overprovisioned_memory, overprovisioned_cpu;
 };

@@ -225,17 +225,17 @@ static double extras_rate(const struct catalogue *c, const struct region *r,
 }
 
 /* Prices of an hour and of the things beside it, in the currency of the answer. */
-struct rates {
+struct price_rates {
 	double hour, storage_gb_month, outbound_gb, ipv4_hour;
 };
 
-static struct rates rates_of(const struct catalogue *c, const struct price *price,
+static struct price_rates rates_of(const struct catalogue *c, const struct price *price,
 	const struct currency *to)
 {
 	const struct region *r = &c->region[price->region];
 	double extra = extras_rate(c, r, to);
 
-	return (struct rates){
+	return (struct price_rates){
 		price->price * catalogue_currency_rate(&c->currency[price->currency], to),
 		r->storage_price_gb_month * extra, r->outbound_price_gb * extra,
 		r->ipv4_price_hour * extra};
@@ -246,7 +246,7 @@ struct beside {
 	double disk_gb, sent_gb, addresses;
 };
 
-static struct cost cost_for(const struct rates *r, const struct beside *n, double seconds)
+static struct cost cost_for(const struct price_rates *r, const struct beside *n, double seconds)
 {
 	struct cost cost = {.billed_seconds = seconds};
 	double hours = seconds / HOUR;
@@ -265,7 +265,7 @@ struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct job_profile *p, const struct cost_terms *terms)
 {
 	struct bill bill = bill_of(c, s, price, terms);
-	struct rates rates = rates_of(c, price, terms->currency);
+	struct price_rates rates = rates_of(c, price, terms->currency);
 	double local = isnan(s->storage_size) ? 0 : s->storage_size;
 	struct beside beside = {d->disk_bytes / GB - local, p->sent_bytes / GB, terms->ipv4};
 	struct cost cost = cost_for(&rates, &beside, mean_bill(&bill, f));

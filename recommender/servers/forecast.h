@@ -91,7 +91,7 @@ struct cost {
 	double low, amount, high;
 	double compute, storage, outbound, ipv4; /* parts of amount; 0 = none */
 	double billed_seconds;                   /* expected */
-	unsigned lacks; /* bits of enum cost_gap */
+	unsigned lacks;                          /* bits of enum cost_gap */
 };
 
 struct cost_terms {

@@ -15,7 +15,7 @@ struct pick_search {
 	/* rate[i] converts currency i of the catalogue to `currency`; NaN = unknown. */
 	double rate[UINT8_MAX + 1];
 	struct job_profile profile;
-	double cores; /* that the job keeps busy; NaN = unknown */
+	double cores;        /* that the job keeps busy; NaN = unknown */
 	const float *scores; /* of the benchmark; NULL = none */
 	struct cost_terms terms;
 };
@@ -24,9 +24,8 @@ static const struct objective *objective_for(const struct pick_options *o, doubl
 {
 	const struct objective *asked = o->objective ? o->objective : objectives;
 
-	return asked->without_duration && !(seconds > 0) ?
-		       objective_find(asked->without_duration) :
-		       asked;
+	return asked->without_duration && !(seconds > 0) ? objective_find(asked->without_duration) :
+							   asked;
 }
 
 static const float *scores_for(const struct pick_options *o, double cores)
@@ -73,8 +72,8 @@ static bool region_allowed(const struct pick_search *q, const struct price *p)
 
 static bool allocation_allowed(const struct pick_search *q, const struct price *p)
 {
-	enum allocation a =
-		p->allocation == ALLOCATION_ANY ? ALLOCATION_ONDEMAND : (enum allocation)p->allocation;
+	enum allocation a = p->allocation == ALLOCATION_ANY ? ALLOCATION_ONDEMAND :
+							      (enum allocation)p->allocation;
 
 	return q->allocations & ALLOCATION_BIT(a);
 }

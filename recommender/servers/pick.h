@@ -108,9 +108,9 @@ unsigned pick_usual_cpu_allocations(const struct job_profile *p);
 
 struct pick {
 	const struct server *server;
-	const struct price *priced; /* price row */
-	double price;               /* per hour, in the currency of the picks */
-	const char *region_id;      /* region of the price; "" = unknown */
+	const struct price *priced;  /* price row */
+	double price;                /* per hour, in the currency of the picks */
+	const char *region_id;       /* region of the price; "" = unknown */
 	const struct region *region; /* likewise; never NULL */
 	struct forecast forecast;
 	struct cost cost; /* per run */
@@ -145,7 +145,7 @@ struct objective {
 	/* Name of the objective that replaces this one if the duration of a run is unknown. NULL =
 	 * none. */
 	const char *without_duration;
-	bool by_money; /* the key is a cost or a price */
+	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
 	bool by_forecast;       /* an assumed speed makes a pick unsure */
 	bool by_benchmark;      /* needs pick_options.benchmark */

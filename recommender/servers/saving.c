@@ -21,15 +21,14 @@ static bool will_do(const struct catalogue *c, const struct demand *d, const str
 
 	return filter_misfit(&(struct filter_input){c, d, &room}, current->server) ==
 		       EXCLUSION_COUNT &&
-	       filter_keeps_limit(
-		       o->deadline_seconds, isnan(late) ? current->forecast.seconds : late);
+	       filter_keeps_limit(o->deadline_seconds,
+		       isnan(late) ? current->forecast.seconds : late);
 }
 
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *current)
 {
-	const struct pick *first =
-		p->best && pick_price_is_sure(p->best->priced) ? p->best : NULL;
+	const struct pick *first = p->best && pick_price_is_sure(p->best->priced) ? p->best : NULL;
 	struct best_server b = {.pick = first, .saving = {NAN, NAN}};
 
 	if (!current)
@@ -92,8 +91,7 @@ size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 		pick_servers(c, d, &other, arena, &found);
 		if (!found.best)
 			continue;
-		struct saving s =
-			saving_of(p->best ? p->best->key : (double)NAN, found.best->key);
+		struct saving s = saving_of(p->best ? p->best->key : (double)NAN, found.best->key);
 
 		if (!p->best || s.amount > 0)
 			ret[n++] = (struct alternative){(enum condition)i, *found.best, s};

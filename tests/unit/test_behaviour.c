@@ -45,7 +45,8 @@ static void what_is_known_has_its_place(void **state)
 	static const struct split_step whole = {
 		{.server = &small, .region = &region, .price = 4, .forecast_cost = 12.5}, "USD"};
 	static const struct split_step steps[] = {
-		{{.server = &small, .region = &region, .price = 0.5, .forecast_cost = 0.125}, "USD"},
+		{{.server = &small, .region = &region, .price = 0.5, .forecast_cost = 0.125},
+			"USD"},
 		{{.server = &small, .region = &region, .price = 3, .forecast_cost = 9.875}, "USD"},
 	};
 	static const struct running_run running = {
@@ -66,9 +67,8 @@ static void what_is_known_has_its_place(void **state)
 		b.prospect.duration[i] = NAN; /* the sizing says how long the next run takes */
 	}
 	golden_of("behaviour.json", &b,
-		&(struct sizing){.demand.duration_seconds = 101,
-			.duration_low = 21,
-			.duration_high = 181});
+		&(struct sizing){
+			.demand.duration_seconds = 101, .duration_low = 21, .duration_high = 181});
 }
 
 static void what_is_not_known_is_null(void **state)
@@ -81,9 +81,8 @@ static void what_is_not_known_is_null(void **state)
 	for (size_t i = 0; i < PROSPECT_POINTS; i++)
 		b.prospect.peak[i] = b.prospect.duration[i] = NAN;
 	golden_of("behaviour_unknown.json", &b,
-		&(struct sizing){.demand.duration_seconds = NAN,
-			.duration_low = NAN,
-			.duration_high = NAN});
+		&(struct sizing){
+			.demand.duration_seconds = NAN, .duration_low = NAN, .duration_high = NAN});
 }
 
 int main(void)

@@ -325,8 +325,7 @@ static void costs_have_parts_and_name_what_they_lack(void **state)
 	d.disk_bytes = p.sent_bytes = NAN;
 	cost = cost_on(c, "s", "g", 3600, d, p, "USD");
 	double spread = 0.3 * ceil(3600 * (exp(0.5) - 1) + 30) +
-			0.4 * ceil(3600 * (exp(1) - 1) + 30) +
-			0.3 * ceil(3600 * (exp(2) - 1) + 30);
+			0.4 * ceil(3600 * (exp(1) - 1) + 30) + 0.3 * ceil(3600 * (exp(2) - 1) + 30);
 
 	near(cost.compute, spread / 1000);
 
@@ -356,8 +355,7 @@ static void steps_of_a_bill_count_with_their_chance(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct job_profile p = forecast_profile(table[i].seconds);
-		struct forecast f = {
-			table[i].low, table[i].seconds, table[i].high, FORECAST_SAME};
+		struct forecast f = {table[i].low, table[i].seconds, table[i].high, FORECAST_SAME};
 		struct cost cost =
 			forecast_cost_of(c, s, &c->price[s->first_price], &f, &d, &p, &terms);
 

@@ -211,90 +211,125 @@ struct candidate {
 	bool unsure;
 };
 
-/* Returns false if the server is not a candidate. Otherwise fills the candidate. */
-static bool is_candidate(const struct catalogue *c, const struct server *s,
-	const struct question *q, struct candidate *ret)
+/* Facts of a question that are the same for all servers. */
+struct asked {
+	const char *objective;
+	bool timed, by_time; /* the duration is known; the objective compares runs */
+	struct job_profile p;
+	struct cost_terms terms;
+	double cores;    /* that the job keeps busy */
+	bool ref_scored; /* the speed of the job's server is known */
+};
+
+static struct asked asked_of(const struct catalogue *c, const struct question *q)
 {
 	const struct pick_options *o = &q->o;
-	struct job_profile p = o->profile ? *o->profile : forecast_profile(q->d.duration_seconds);
-	struct forecast f = forecast_on(c, &p, s);
-	struct cost_terms terms = {
-		catalogue_currency(c, o->currency), o->spot_interruptions_per_hour, false};
-	unsigned allowed = o->allocations ? o->allocations : 1u << ALLOCATION_ONDEMAND;
-	bool timed = p.duration_seconds > 0;
-	const char *name = o->objective->name;
+	struct asked a = {.objective = o->objective->name,
+		.p = o->profile ? *o->profile : forecast_profile(q->d.duration_seconds),
+		.terms = {
+			catalogue_currency(c, o->currency), o->spot_interruptions_per_hour, false}};
+	const struct server *r = a.p.reference;
 
+	a.timed = a.p.duration_seconds > 0;
 	/* Without a duration, the price of an hour replaces the cost of a run. */
-	if (strcmp(name, "cost") == 0 && !timed)
-		name = "price";
-	bool by_cost = strcmp(name, "cost") == 0 || strcmp(name, "deadline") == 0;
-	bool by_time = by_cost || strcmp(name, "fastest") == 0;
-	const struct price *best = NULL;
-	double lowest = INFINITY;
-	struct cost cost = {0};
+	if (strcmp(a.objective, "cost") == 0 && !a.timed)
+		a.objective = "price";
+	a.by_time = strcmp(a.objective, "cost") == 0 || strcmp(a.objective, "deadline") == 0 ||
+		    strcmp(a.objective, "fastest") == 0;
+	a.cores = isnan(a.p.cores) ? q->d.cpu_cores : a.p.cores;
+	a.ref_scored =
+		r && !isnan(forecast_cpu_share(&a.p)) && (a.p.cores > 1 ? r->score : r->score1) > 0;
+	return a;
+}
 
-	if (!fits(c, s, q) || !terms.currency)
-		return false;
+/* Returns the price with the lowest cost of a run, or the lowest price. A price of an unknown
+ * allocation is taken only if there is no other. */
+static const struct price *best_price(const struct catalogue *c, const struct server *s,
+	const struct question *q, const struct asked *a, const struct forecast *f)
+{
+	const struct pick_options *o = &q->o;
+	unsigned allowed = o->allocations ? o->allocations : 1u << ALLOCATION_ONDEMAND;
+	const struct price *best[2] = {NULL, NULL};
+	double lowest[2] = {INFINITY, INFINITY};
+
 	for (uint32_t k = 0; k < s->n_prices; k++) {
 		const struct price *row = &c->price[s->first_price + k];
+		bool any = row->allocation == ALLOCATION_ANY;
 		double amount = row->price * catalogue_currency_rate(&c->currency[row->currency],
-						     terms.currency);
+						     a->terms.currency);
 
-		bool last_resort = row->allocation == ALLOCATION_ANY && allowed & 1;
-
-		if (!(allowed >> row->allocation & 1) && !last_resort)
+		if (!(allowed >> (any ? ALLOCATION_ONDEMAND : row->allocation) & 1))
 			continue;
 		if (o->regions && !o->regions[row->region])
 			continue;
-		if (by_time && timed)
-			amount = forecast_cost_of(c, s, row, &f, &q->d, &p, &terms).amount;
-		/* A price of an unknown allocation is taken only if there is no other. */
-		if (last_resort)
-			amount += 1e9;
-		if (amount < lowest) {
-			lowest = amount;
-			best = row;
+		if (a->by_time && a->timed)
+			amount = forecast_cost_of(c, s, row, f, &q->d, &a->p, &a->terms).amount;
+		if (amount < lowest[any]) {
+			lowest[any] = amount;
+			best[any] = row;
 		}
 	}
-	if (!best)
-		return false;
-	bool known = p.reference && !isnan(forecast_cpu_share(&p)) &&
-		     (p.cores > 1 ? p.reference->score : p.reference->score1) > 0;
-	double cores = isnan(p.cores) ? q->d.cpu_cores : p.cores, score = s->score;
+	return best[0] ? best[0] : best[1];
+}
 
+static double usable_score(const struct server *s, double cores)
+{
 	if (cores <= 1)
-		score = s->score1;
-	else if (cores > 1)
-		score = s->score * fmin(cores, s->vcpus) / s->vcpus;
-	cost = forecast_cost_of(c, s, best, &f, &q->d, &p, &terms);
-	*ret = (struct candidate){.server = s,
-		.cost = cost.amount,
-		.unsure = best->allocation == ALLOCATION_ANY ||
-			  (by_time && f.basis == FORECAST_ASSUMED && known)};
-	ret->price =
-		best->price * catalogue_currency_rate(&c->currency[best->currency], terms.currency);
-	double late = isnan(f.high) ? f.seconds : f.high,
-	       mark = (double)c->benchmark[0].score[s - c->server];
+		return s->score1;
+	return cores > 1 ? s->score * fmin(cores, s->vcpus) / s->vcpus : s->score;
+}
+
+static double key_of(const struct catalogue *c, const struct asked *a, const struct question *q,
+	const struct candidate *k, double seconds)
+{
+	double mark = (double)c->benchmark[0].score[k->server - c->server],
+	       score = usable_score(k->server, a->cores),
+	       time = q->o.profile && a->ref_scored ? seconds : 1 / score;
 	bool up = c->benchmark[0].higher_is_better;
 	const struct {
 		const char *name;
 		double key;
 	} keys[] = {
-		{"cost", cost.amount},
-		{"price", ret->price},
-		{"efficiency", ret->price / score},
-		{"fastest", exp(0.01 * round(log(o->profile && known ? f.seconds : 1 / score) / 0.01))},
-		{"deadline", cost.amount},
+		{"cost", k->cost},
+		{"price", k->price},
+		{"efficiency", k->price / score},
+		{"fastest", exp(0.01 * round(log(time) / 0.01))}, /* steps of 1 % */
+		{"deadline", k->cost},
 		{"benchmark", up ? -mark : mark},
-		{"benchmark_per_price", up ? ret->price / mark : ret->price * mark},
+		{"benchmark_per_price", up ? k->price / mark : k->price * mark},
 	};
+	size_t i = 0;
 
-	ret->key = NAN;
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (strcmp(keys[i].name, name) == 0)
-			ret->key = keys[i].key;
+	while (strcmp(keys[i].name, a->objective) != 0)
+		i++;
+	return keys[i].key;
+}
+
+/* Returns false if the server is not a candidate. Otherwise fills the candidate. */
+static bool is_candidate(const struct catalogue *c, const struct server *s,
+	const struct question *q, struct candidate *ret)
+{
+	const struct pick_options *o = &q->o;
+	struct asked a = asked_of(c, q);
+	struct forecast f = forecast_on(c, &a.p, s);
+
+	if (!fits(c, s, q) || !a.terms.currency)
+		return false;
+	const struct price *best = best_price(c, s, q, &a, &f);
+
+	if (!best)
+		return false;
+	*ret = (struct candidate){.server = s,
+		.price = best->price *
+			 catalogue_currency_rate(&c->currency[best->currency], a.terms.currency),
+		.cost = forecast_cost_of(c, s, best, &f, &q->d, &a.p, &a.terms).amount,
+		.unsure = best->allocation == ALLOCATION_ANY ||
+			  (a.by_time && f.basis == FORECAST_ASSUMED && a.ref_scored)};
+	ret->key = key_of(c, &a, q, ret, f.seconds);
+	double late = isnan(f.high) ? f.seconds : f.high;
+
 	return ASKED(o->deadline_seconds, late <= o->deadline_seconds) &&
-	       ASKED(o->max_cost, cost.amount <= o->max_cost) && !isnan(ret->key);
+	       ASKED(o->max_cost, ret->cost <= o->max_cost) && !isnan(ret->key);
 }
 
 /* For a sort: unknown costs are last. */

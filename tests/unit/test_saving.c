@@ -82,11 +82,10 @@ static void what_is_best_depends_on_the_length_of_a_run(void **state)
 		double seconds;
 		const char *best;
 	} table[] = {
-		{30, "old"},      /* the minimum of a minute: 0.10 against 0.15 */
-		{960, "fast"},    /* half the time for 1.5 times the price */
-		{3600, "fast"},   /* 0.075, against 0.08 for one hour begun */
-		{7300, "fast"},
-		{NAN, "hourly"},  /* by the hour */
+		{30, "old"},                     /* the minimum of a minute: 0.10 against 0.15 */
+		{960, "fast"},                   /* half the time for 1.5 times the price */
+		{3600, "fast"},                  /* 0.075, against 0.08 for one hour begun */
+		{7300, "fast"}, {NAN, "hourly"}, /* by the hour */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -207,26 +206,30 @@ static void conditions_are_offered_where_they_save(void **state)
 
 	world.o.include = (struct text_list){2, cheap};
 	first(NULL);
-	assert_int_equal(
-		saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena, a), 1);
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena,
+				 a),
+		1);
 	assert_int_equal(a[0].condition, CONDITION_SPOT);
 	/* What is allowed already is no alternative. */
 	world.o.allocations = ALLOCATION_BIT(ALLOCATION_SPOT) | ALLOCATION_BIT(ALLOCATION_ONDEMAND);
 	first(NULL);
-	assert_int_equal(
-		saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena, a), 0);
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena,
+				 a),
+		0);
 	/* Nothing else fits: they are told without a saving. */
 	world.o.allocations = 0;
 	world.o.include = (struct text_list){1, (const char *const[]){"arm"}};
 	assert_string_equal(first(NULL), "");
-	assert_int_equal(
-		saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena, a), 1);
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena,
+				 a),
+		1);
 	assert_true(a[0].condition == CONDITION_ARM64 && isnan(a[0].saving.amount));
 	/* Money is not what is asked for. */
 	world.o.include = (struct text_list){0};
 	first("fastest");
-	assert_int_equal(
-		saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena, a), 0);
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena,
+				 a),
+		0);
 }
 
 /* An estimate is told last, and is never the best. */

@@ -288,7 +288,8 @@ static void conditions_and_regions_are_told(void **state)
 	assert_true(json_is_false(json_object_get(best, "is_current")));
 	assert_double_equal(number_of(best, "saving_percent"), 50, 1e-9);
 	assert_double_equal(number_of(alternative(o, "arm64"), "saving"), 0.05, 1e-9);
-	assert_string_equal(text_of(alternative(o, "arm64"), "asks"), "needs programs built for arm64");
+	assert_string_equal(text_of(alternative(o, "arm64"), "asks"),
+		"needs programs built for arm64");
 	assert_string_equal(text_of(alternative(o, "spot"), "api_reference"), "m.large");
 	assert_string_equal(text_of(alternative(o, "burstable"), "price_note"),
 		"lowest known price, region unknown");
@@ -312,12 +313,13 @@ static void what_the_catalogue_does_not_know_is_told(void **state)
 		const char *says;
 	} table[] = {
 		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n",
-			"countries=US", 400, "--catalogue.regions="},
+			"countries=US", 400, "--catalogue.region="},
 		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n",
 			"compliance_framework=hipaa", 400, "does not say with which frameworks"},
 		{"vendor_id,server_id,vcpus,memory_amount,price,compliance\n"
 		 "aws,m.large,2,4096,1,hipaa\ngcp,n.large,2,4096,1,\n",
-			"compliance_framework=hipaa", 200, "1 vendor is left out: the catalogue does not say"},
+			"compliance_framework=hipaa", 200,
+			"1 vendor is left out: the catalogue does not say"},
 		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n", "", 200,
 			"the duration of a run is unknown"},
 	};
