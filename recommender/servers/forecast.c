@@ -173,15 +173,13 @@ struct bill {
 	double interruptions_per_hour; /* 0 if it is not a spot server */
 };
 
-static struct bill bill_of(const struct catalogue *c, const struct server *s,
-	const struct price *price, const struct cost_terms *terms)
+static struct bill bill_of(const struct catalogue *c, const struct server *s, bool spot,
+	const struct cost_terms *terms)
 {
 	return (struct bill){
 		.rule = billing_of(&c->vendor[s->vendor], s),
 		.start_seconds = isnan(s->average_time_to_start) ? 0 : s->average_time_to_start,
-		.interruptions_per_hour = price->allocation == ALLOCATION_SPOT ?
-						  terms->spot_interruptions_per_hour :
-						  0,
+		.interruptions_per_hour = spot ? terms->spot_interruptions_per_hour : 0,
 	};
 }
 
@@ -241,39 +239,59 @@ static struct price_rates rates_of(const struct catalogue *c, const struct price
 		r->ipv4_price_hour * extra};
 }
 
-/* What a run needs beside the server. */
-struct beside {
-	double disk_gb, sent_gb, addresses;
-};
-
-static struct cost cost_for(const struct price_rates *r, const struct beside *n, double seconds)
+static struct cost cost_for(const struct price_rates *r, const struct run_bill *b, double seconds)
 {
-	struct cost cost = {.billed_seconds = seconds};
+	struct cost cost = {.billed_seconds = seconds, .lacks = b->lacks};
 	double hours = seconds / HOUR;
 
 	cost.compute = r->hour * hours;
-	cost.storage = part_of(n->disk_gb * hours / HOURS_PER_MONTH, r->storage_gb_month,
+	cost.storage = part_of(b->disk_gb * hours / HOURS_PER_MONTH, r->storage_gb_month,
 		COST_LACKS_STORAGE, &cost.lacks);
-	cost.outbound = part_of(n->sent_gb, r->outbound_gb, COST_LACKS_OUTBOUND, &cost.lacks);
-	cost.ipv4 = part_of(n->addresses * hours, r->ipv4_hour, COST_LACKS_IPV4, &cost.lacks);
+	cost.outbound = part_of(b->sent_gb, r->outbound_gb, COST_LACKS_OUTBOUND, &cost.lacks);
+	cost.ipv4 = part_of(b->addresses * hours, r->ipv4_hour, COST_LACKS_IPV4, &cost.lacks);
 	cost.amount = cost.compute + cost.storage + cost.outbound + cost.ipv4;
 	return cost;
+}
+
+struct run_bill forecast_bill(const struct catalogue *c, const struct server *s, bool spot,
+	const struct forecast *f, const struct demand *d, const struct job_profile *p,
+	const struct cost_terms *terms)
+{
+	struct bill bill = bill_of(c, s, spot, terms);
+	double local = isnan(s->storage_size) ? 0 : s->storage_size;
+
+	return (struct run_bill){
+		.expected = mean_bill(&bill, f),
+		.low = bill_seconds(&bill, f->low),
+		.high = bill_seconds(&bill, f->high),
+		.disk_gb = d->disk_bytes / GB - local,
+		.sent_gb = p->sent_bytes / GB,
+		.addresses = terms->ipv4,
+		.lacks = isnan(bill.rule.increment) || isnan(bill.rule.minimum) ?
+				 COST_LACKS_BILLING :
+				 0,
+	};
+}
+
+double forecast_cost_amount(const struct catalogue *c, const struct price *price,
+	const struct run_bill *b, const struct currency *to)
+{
+	struct price_rates rates = rates_of(c, price, to);
+
+	return cost_for(&rates, b, b->expected).amount;
 }
 
 struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,
 	const struct job_profile *p, const struct cost_terms *terms)
 {
-	struct bill bill = bill_of(c, s, price, terms);
 	struct price_rates rates = rates_of(c, price, terms->currency);
-	double local = isnan(s->storage_size) ? 0 : s->storage_size;
-	struct beside beside = {d->disk_bytes / GB - local, p->sent_bytes / GB, terms->ipv4};
-	struct cost cost = cost_for(&rates, &beside, mean_bill(&bill, f));
+	struct run_bill b =
+		forecast_bill(c, s, price->allocation == ALLOCATION_SPOT, f, d, p, terms);
+	struct cost cost = cost_for(&rates, &b, b.expected);
 
-	if (isnan(bill.rule.increment) || isnan(bill.rule.minimum))
-		cost.lacks |= COST_LACKS_BILLING;
-	cost.low = cost_for(&rates, &beside, bill_seconds(&bill, f->low)).amount;
-	cost.high = cost_for(&rates, &beside, bill_seconds(&bill, f->high)).amount;
+	cost.low = cost_for(&rates, &b, b.low).amount;
+	cost.high = cost_for(&rates, &b, b.high).amount;
 	return cost;
 }
 

@@ -100,6 +100,21 @@ struct cost_terms {
 	bool ipv4; /* includes a public address */
 };
 
+/* The part of a run's cost that does not depend on a price. Prices of one server, all spot or none,
+ * have it in common. */
+struct run_bill {
+	double expected, low, high;         /* seconds; NaN = unknown */
+	double disk_gb, sent_gb, addresses; /* beside the server; 0 or less, or NaN = none */
+	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */
+};
+struct run_bill forecast_bill(const struct catalogue *c, const struct server *s, bool spot,
+	const struct forecast *f, const struct demand *d, const struct job_profile *p,
+	const struct cost_terms *terms);
+
+/* Returns cost.amount at this price. */
+double forecast_cost_amount(const struct catalogue *c, const struct price *price,
+	const struct run_bill *b, const struct currency *to);
+
 /* Returns the cost of a run at this price. NaN = the duration or the exchange rate is unknown. */
 struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	const struct price *price, const struct forecast *f, const struct demand *d,

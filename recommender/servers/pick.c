@@ -83,14 +83,27 @@ bool pick_price_is_sure(const struct price *p)
 	return !p->estimated && p->allocation != ALLOCATION_ANY;
 }
 
+/* Bills of a run on one server: not spot, and spot. */
+struct bills {
+	bool known[2];
+	struct run_bill of[2];
+};
+
 /* Returns the value by which the prices of a server are compared. This is the cost of a run if the
  * objective compares runs, and else the price. */
-static double compared(const struct pick_search *q, const struct server *s, const struct price *p,
-	const struct forecast *f)
+static double compared(const struct pick_search *q, const struct pick *on, const struct price *p,
+	struct bills *bills)
 {
-	if (!q->objective->by_forecast || !(f->seconds > 0) || isnan(q->rate[p->currency]))
-		return p->price * q->rate[p->currency];
-	return forecast_cost_of(q->input.c, s, p, f, q->input.d, &q->profile, &q->terms).amount;
+	bool spot = p->allocation == ALLOCATION_SPOT;
+	double amount = p->price * q->rate[p->currency];
+
+	if (!q->objective->by_forecast || !(on->forecast.seconds > 0) || isnan(amount))
+		return amount;
+	if (!bills->known[spot])
+		bills->of[spot] = forecast_bill(q->input.c, on->server, spot, &on->forecast,
+			q->input.d, &q->profile, &q->terms);
+	bills->known[spot] = true;
+	return forecast_cost_amount(q->input.c, p, &bills->of[spot], q->currency);
 }
 
 /* Finds the best allowed price of `ret->server`: a sure one before others, then the lowest. Returns
@@ -100,6 +113,7 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 	const struct server *s = ret->server;
 	const struct price *first = q->input.c->price + s->first_price;
 	enum exclusion reason = EXCLUDED_NO_PRICE;
+	struct bills bills = {0};
 	double lowest = INFINITY;
 	bool sure = false;
 
@@ -112,7 +126,7 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 			reason = reason > EXCLUDED_ALLOCATION ? reason : EXCLUDED_ALLOCATION;
 			continue;
 		}
-		double value = compared(q, s, p, &ret->forecast);
+		double value = compared(q, ret, p, &bills);
 		bool unknown = isnan(q->rate[p->currency]);
 		enum exclusion why = unknown ? EXCLUDED_CURRENCY : EXCLUDED_TOO_EXPENSIVE;
 

@@ -68,13 +68,16 @@ static void ask_all(const struct catalogue *c)
 		printf("  (%s)\n", e.text);
 	ask(c, "everything", &(struct demand){NAN, NAN, NAN, NAN, NAN, NAN},
 		&(struct pick_options){.limit = 25});
-	ask(c, "cheapest", &d, &(struct pick_options){.limit = 5});
+	ask(c, "cheapest", &d,
+		&(struct pick_options){.limit = 5, .objective = objective_find("price")});
 	ask(c, "cheapest, x86_64, dedicated", &d,
 		&(struct pick_options){.limit = 5,
+			.objective = objective_find("price"),
 			.architectures = 1u << ARCHITECTURE_X86_64,
 			.cpu_allocations = 1u << CPU_DEDICATED});
 	ask(c, "cheapest in Europe, on demand or spot", &d,
 		&(struct pick_options){.limit = 5,
+			.objective = objective_find("price"),
 			.regions = regions,
 			.allocations = ALLOCATION_BIT(ALLOCATION_ONDEMAND) |
 				       ALLOCATION_BIT(ALLOCATION_SPOT)});
