@@ -166,6 +166,7 @@ static json_t *best_json(const struct server_answer *s)
 	put_identity(o, b->pick->server);
 	json_put(o, "is_current", json_boolean(b->is_current));
 	put_price(o, b->pick, s->picks.currency);
+	json_put(o, "forecast_duration_seconds", json_num(b->pick->forecast.seconds));
 	json_put(o, "forecast_cost", json_num(b->pick->cost.amount));
 	json_put(o, "saving", json_num(b->saving.amount));
 	json_put(o, "saving_percent", json_num(b->saving.percent));

@@ -1,9 +1,11 @@
 #include "exporter/terminal/paragraphs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/terminal/figures.h"
 #include "exporter/terminal/members.h"
 
 /* Appends a paragraph that is wrapped to the screen, with its other lines indented by `indent`. */
@@ -31,6 +33,11 @@ static void add_paragraph(struct buf *out, const struct screen *s, enum style st
 		at += n + strspn(at + n, " ");
 	}
 	buf_addc(out, '\n');
+}
+
+void paragraphs_text(struct buf *out, const struct screen *s, const char *text)
+{
+	add_paragraph(out, s, STYLE_PLAIN, "", text);
 }
 
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s, size_t most)
@@ -63,6 +70,33 @@ void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen
 
 	for (size_t i = 0; i < json_array_size(all); i++)
 		add_paragraph(out, s, STYLE_DIM, "Note: ", member_as_text(json_array_get(all, i)));
+}
+
+void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	const json_t *all = json_object_get(answer, "alternatives"), *one;
+	size_t i;
+
+	json_array_foreach(all, i, one)
+	{
+		struct buf b AUTO(buf_done) = BUF_MAX(1024);
+		double cost = member_number(one, "forecast_cost"),
+		       percent = member_number(one, "saving_percent");
+
+		buf_addf(&b, "%s, %s: ", member_text(one, "api_reference"),
+			member_text(one, "vendor_id"));
+		figure_number(&b, isnan(cost) ? member_number(one, "price") : cost);
+		buf_addf(&b, " %s %s", member_text(one, "currency"),
+			isnan(cost) ? "an hour" : "a run");
+		if (percent > 0) {
+			buf_adds(&b, ", saves ");
+			figure_percent(&b, percent / 100);
+		}
+		buf_addf(&b, "; %s.", member_text(one, "asks"));
+		if (*member_text(one, "price_note"))
+			buf_addf(&b, " Price: %s.", member_text(one, "price_note"));
+		add_paragraph(out, s, STYLE_DIM, "Or: ", buf_text(&b));
+	}
 }
 
 /* Quotes a name for the shell where it has other characters than these. */

@@ -9,11 +9,16 @@
 #include "collectors/base/buf.h"
 #include "exporter/terminal/screen.h"
 
+/* Appends a text, wrapped. */
+void paragraphs_text(struct buf *out, const struct screen *s, const char *text);
 /* Appends the warnings of an answer, one paragraph each, at most `most` of them. */
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
 /* Appends the notes of an answer about servers. */
 void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
+/* Appends a paragraph for each alternative of an answer about servers: what it saves, and what it
+ * asks. */
+void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s);
 /* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". */
 void paragraphs_next(struct buf *out, const struct screen *s, const char *words,
 	const char *job_name);

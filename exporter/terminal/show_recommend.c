@@ -140,10 +140,13 @@ static void add_line(struct buf *out, const struct screen *s, const char *name, 
 /* Writes the cost of a run now and on the best server. */
 static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
 {
-	const json_t *best = json_array_get(json_object_get(answer, "servers"), 0),
-		     *today = json_object_get(answer, "today");
-	double now = member_number(today, "cost_per_run"),
-	       then = member_number(best, "forecast_cost");
+	const json_t *told = json_object_get(answer, "best"),
+		     *first = json_array_get(json_object_get(answer, "servers"), 0),
+		     *best = json_is_object(told) ? told : first;
+	double now = member_number(json_object_get(answer, "today"), "cost_per_run"),
+	       then = member_number(best, "forecast_cost"),
+	       saved = member_number(best, "saving_percent");
+	bool stays = json_is_true(json_object_get(best, "is_current"));
 	struct buf b AUTO(buf_done) = BUF_MAX(1024);
 
 	buf_addc(out, '\n');
@@ -151,7 +154,7 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 		buf_adds(out, "No server of the catalogue fits.\n");
 		return;
 	}
-	if (!isnan(now)) {
+	if (!isnan(now) && !stays) {
 		figure_number(&b, now);
 		buf_adds(&b, " -> ");
 	}
@@ -162,16 +165,19 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 	} else {
 		figure_number(&b, then);
 		buf_addf(&b, " %s", member_text(best, "currency"));
-		if (now > 0 && then < now) {
+		if (saved > 0) {
 			buf_adds(&b, ", saves ");
-			figure_percent(&b, 1 - then / now);
+			figure_percent(&b, saved / 100);
 		}
 		add_line(out, s, "Cost of a run", &b);
 	}
 	add_server_name(&b, best);
+	if (stays)
+		buf_adds(&b, ": it runs on the best server already");
 	add_line(out, s, isnan(now) ? "Best server" : "Server", &b);
 	figure_seconds(&b, member_number(best, "forecast_duration_seconds"));
 	add_line(out, s, "Duration", &b);
+	paragraphs_alternatives(out, answer, s);
 	if (isnan(now))
 		buf_adds(out,
 			"Current server unknown. Set --server.vendor and --server.type to see "

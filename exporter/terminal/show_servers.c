@@ -59,10 +59,13 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 	const json_t *servers = json_object_get(answer, "servers");
 	AUTO(grid_freep) struct grid *g = grid_new(with_gpus, ARRAY_LEN(with_gpus));
 	const json_t *first = json_array_get(servers, 0);
+	struct buf head AUTO(buf_done) = BUF_MAX(1024);
 
 	(void)explain;
-	buf_addf(out, "%.0f servers fit. First: %s.\n\n", member_number(answer, "servers_fitting"),
+	buf_addf(&head, "%.0f servers fit. First: %s.", member_number(answer, "servers_fitting"),
 		member_text(first, "why"));
+	paragraphs_text(out, s, buf_text(&head));
+	buf_addc(out, '\n');
 	for (size_t i = 0; i < json_array_size(servers); i++)
 		add_server(g, json_array_get(servers, i), i + 1);
 	if (first)
@@ -72,6 +75,7 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 			member_text(first, "currency"),
 			member_text(json_object_get(answer, "catalogue"), "source"),
 			member_text(json_object_get(answer, "catalogue"), "as_of"));
+	paragraphs_alternatives(out, answer, s);
 	paragraphs_notes(out, answer, s);
 }
 

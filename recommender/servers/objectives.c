@@ -59,9 +59,8 @@ const struct objective objectives[] = {
 		.by_forecast = true,
 		.by_money = true,
 		.unit = "per run",
-		.help = "Lowest forecast cost of a run: the duration scaled by measured speed and its "
-			"spread, billing rules, storage, traffic and expected interruptions "
-			"included"},
+		.help = "Lowest expected cost of a run: billed time, storage, traffic and "
+			"interruptions included"},
 	{.name = "price",
 		.also = "cheapest",
 		.key = price_key,

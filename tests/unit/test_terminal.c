@@ -241,6 +241,44 @@ static void answers_without_members_are_shown(void **state)
 		}
 }
 
+/* What is saved comes from `best`, never from the first server of the list. */
+static void the_best_server_and_its_alternatives_are_told(void **state)
+{
+	static const struct {
+		const char *best, *says, *says_not;
+	} table[] = {
+		{"{\"api_reference\": \"m.large\", \"vendor_id\": \"aws\", \"forecast_cost\": 0.5,"
+		 " \"currency\": \"USD\", \"is_current\": false, \"saving_percent\": 50}",
+			"Cost of a run  1.00 -> 0.500 USD, saves 50 %\n"
+			"Server         m.large, aws\n",
+			"already"},
+		{"{\"api_reference\": \"m.large\", \"vendor_id\": \"aws\", \"forecast_cost\": 1,"
+		 " \"currency\": \"USD\", \"is_current\": true, \"saving_percent\": 0}",
+			"Cost of a run  1.00 USD\n"
+			"Server         m.large, aws: it runs on the best server already\n",
+			"saves 0"},
+	};
+	static const char *const rest =
+		"{\"today\": {\"cost_per_run\": 1}, \"servers\": [{\"forecast_cost\": 2}],"
+		" \"alternatives\": [{\"api_reference\": \"a.large\", \"vendor_id\": \"aws\","
+		" \"forecast_cost\": 0.25, \"currency\": \"USD\", \"saving_percent\": 75,"
+		" \"asks\": \"needs programs built for arm64\"}]}";
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		json_t *o = json_loads(rest, 0, NULL);
+		struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+		json_object_set_new(o, "best", json_loads(table[i].best, 0, NULL));
+		show_find("recommend")->show(&b, o, &plain, false);
+		if (!strstr(buf_text(&b), table[i].says) || strstr(buf_text(&b), table[i].says_not))
+			fail_msg("%s", buf_text(&b));
+		assert_non_null(strstr(buf_text(&b),
+			"Or: a.large, aws: 0.250 USD a run, saves 75 %; needs "
+			"programs built for arm64.\n"));
+		json_decref(o);
+	}
+}
+
 static void the_next_command_can_be_pasted(void **state)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
@@ -263,6 +301,7 @@ int main(void)
 		cmocka_unit_test(colours_only_repeat_the_text),
 		cmocka_unit_test(yaml_and_csv_keep_every_value),
 		cmocka_unit_test(answers_without_members_are_shown),
+		cmocka_unit_test(the_best_server_and_its_alternatives_are_told),
 		cmocka_unit_test(the_next_command_can_be_pasted),
 	};
 
