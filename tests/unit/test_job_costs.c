@@ -261,6 +261,7 @@ static void forecasts_name_servers_and_where_prices_come_from(void **state)
 	assert_double_equal(value("rightsize_job_forecast_duration_seconds", "best"), 1800, 1e-6);
 	assert_double_equal(value("rightsize_job_forecast_cost_usd", "current"), 1, 1e-9);
 	assert_double_equal(value("rightsize_job_forecast_cost_usd", "best"), 0.75, 1e-9);
+	assert_double_equal(value("rightsize_job_saving_usd", ""), 0.25, 1e-9);
 	assert_double_equal(value("rightsize_job_server_price_usd", "best"), 1.5, 1e-9);
 
 	struct snapshot *s = scrape(&pool, 0);
@@ -277,6 +278,23 @@ static void forecasts_name_servers_and_where_prices_come_from(void **state)
 	buf_done(&text);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
+}
+
+/* Answers assume interruptions of a spot server: metrics assume as many. */
+static void a_spot_server_is_interrupted_in_metrics_too(void **state)
+{
+	write_catalogue("vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,memory_amount,"
+			"score1,score,allocation,price\n"
+			"own,here,x86_64,Dedicated,2,4096,1000,2000,spot,1\n");
+	fake_machine.allocation = MACHINE_SPOT;
+	the_history_has(1, (struct run[]){RUN("1", 3600, OUTCOME_SUCCEEDED)});
+	look();
+	assert_double_equal(value("rightsize_job_forecast_cost_usd", "current"),
+		(exp(0.05) - 1) / 0.05, 1e-9);
+	/* No server is offered on demand, so that the one where it runs is the best. */
+	assert_double_equal(value("rightsize_job_forecast_cost_usd", "best"),
+		(exp(0.05) - 1) / 0.05, 1e-9);
+	assert_double_equal(value("rightsize_job_saving_usd", ""), 0, 1e-9);
 }
 
 static void without_runs_there_is_nothing(void **state)
@@ -431,6 +449,7 @@ int main(void)
 		TEST(jobs_that_others_crowd_out_are_gone),
 		TEST(costs_are_known_once_the_machine_is),
 		TEST(forecasts_name_servers_and_where_prices_come_from),
+		TEST(a_spot_server_is_interrupted_in_metrics_too),
 		TEST(without_runs_there_is_nothing),
 		TEST(failures_are_told_and_tried_again),
 		TEST(warnings_are_told_of_jobs_with_a_recommendation),
