@@ -1,0 +1,228 @@
+"""What /servers is to answer, computed a second time: SQL over the table that the program reads, sharing nothing with it.
+
+A query is a dict of the route's parameters. Each server has one offer, the region and allocation that is best for it.
+"""
+import contextlib
+import math
+import re
+import sqlite3
+
+SECONDS_PER_MONTH = 730 * 3600.0  # as vendors count it
+
+
+def memory_for_jobs(sold, actual, reserve):
+    """MiB that a job may use. Of a server whose system was not looked at, a 64th is the kernel's; 100 is the system's.
+
+    A kubelet keeps more: what Google's nodes keep (cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes).
+    """
+    if sold is None:
+        return None
+    seen = actual if actual is not None else sold * 63 / 64
+    if reserve == "none":
+        return actual if actual is not None else sold
+    left = seen - 100
+    if reserve == "kubernetes":
+        left -= 255 if seen < 1024 else 0.25 * min(seen, 4096) + sum(
+            share * min(max(seen - begin, 0), end - begin)
+            for share, begin, end in ((0.2, 4096, 8192), (0.1, 8192, 16384), (0.06, 16384, 131072), (0.02, 131072, 1e12)))
+    return max(left, 0)
+
+
+def cores_for_jobs(vcpus, reserve):
+    if vcpus is None or reserve != "kubernetes":
+        return vcpus
+    return vcpus - sum(share * min(max(vcpus - begin, 0), end - begin)
+                       for share, begin, end in ((0.06, 0, 1), (0.01, 1, 2), (0.005, 2, 4), (0.0025, 4, 1e9)))
+
+
+def expected_seconds(duration, spot, interruptions):
+    """A run that starts again after each interruption; these come at random, so many an hour."""
+    if spot and interruptions:
+        return math.expm1(interruptions * duration / 3600) / interruptions * 3600
+    return duration
+
+
+def billed_seconds(seconds, step, least):
+    if step:
+        seconds = math.ceil(round(seconds / step, 9)) * step
+    return max(seconds, least or 0)
+
+
+class Query(dict):
+    """Parameters with their defaults; lists where they may repeat."""
+
+    def words(self, name):
+        value = self.get(name, [])
+        return value if isinstance(value, list) else [value]
+
+
+FUNCTIONS = {"memory_for_jobs": (3, memory_for_jobs), "cores_for_jobs": (2, cores_for_jobs),
+             "expected_seconds": (3, expected_seconds), "billed_seconds": (3, billed_seconds)}
+
+# Every price of every server that counts at all, in the currency that is asked for.
+OFFERS = """
+WITH usd(code, rate) AS (SELECT base, rate FROM currency WHERE quote = 'USD' UNION SELECT 'USD', 1),
+extra(vendor_id, region_id, storage, ipv4) AS (
+ SELECT region.vendor_id, region.region_id,
+  (SELECT min(p.price * usd.rate) FROM storage_price p JOIN usd ON usd.code = p.currency
+   WHERE p.vendor_id = region.vendor_id AND p.region_id = region.region_id AND p.unit = 'GB_MONTH'),
+  (SELECT min(CASE p.unit WHEN 'HOUR' THEN p.price ELSE p.price / 730.0 END * usd.rate) FROM ipv4_price p
+   JOIN usd ON usd.code = p.currency WHERE p.vendor_id = region.vendor_id AND p.region_id = region.region_id)
+ FROM region),
+offer AS (
+ SELECT s.*, s.rowid AS number, p.region_id, lower(p.allocation) AS allocation,
+  p.price * f.rate / t.rate AS price, r.country_id, c.continent, r.api_reference AS region_api,
+  memory_for_jobs(s.memory_amount, s.memory_amount_actual, :reserve) AS memory_left,
+  cores_for_jobs(s.vcpus, :reserve) AS cores_left,
+  v.billing_increment_seconds AS step, v.minimum_billing_seconds AS least,
+  max(coalesce(:disk, 0) - coalesce(s.storage_size, 0), 0) AS rented_gb,
+  extra.storage / t.rate AS storage_rate, extra.ipv4 / t.rate AS ipv4_rate
+ FROM server s JOIN server_price p ON p.vendor_id = s.vendor_id AND p.server_id = s.server_id
+ JOIN vendor v ON v.vendor_id = s.vendor_id
+ JOIN usd f ON f.code = p.currency JOIN usd t ON t.code = :currency
+ LEFT JOIN region r ON r.vendor_id = p.vendor_id AND r.region_id = p.region_id
+ LEFT JOIN country c ON c.country_id = r.country_id
+ LEFT JOIN extra ON extra.vendor_id = p.vendor_id AND extra.region_id = p.region_id
+ WHERE lower(p.status) = 'active' AND lower(p.unit) = 'hour' AND lower(p.operating_system) NOT LIKE '%windows%'
+  AND lower(p.allocation) IN ('ondemand', 'spot')),
+timed AS (
+ SELECT *, expected_seconds(:duration, allocation = 'spot', :interruptions) AS seconds FROM offer),
+billed AS (
+ SELECT *, billed_seconds(seconds + coalesce(average_time_to_start, 0), step, least) AS bill FROM timed),
+costed AS (
+ SELECT *, bill / 3600.0 * price + coalesce(rented_gb * storage_rate * bill / :month, 0)
+  + CASE WHEN :ipv4 THEN coalesce(ipv4_rate * bill / 3600.0, 0) ELSE 0 END AS cost FROM billed)
+"""
+
+# Each filter: the parameter, and the condition for one of its words or numbers.
+ANY_OF = {
+    "vendor": "vendor_id = {}",
+    "regions": "is_region({}, vendor_id, region_id)",
+    "countries": "country_id = {}",
+    "continents": "continent = {}",
+    "architecture": "{0} = 'any' OR lower(cpu_architecture) = {0}",
+    "cpu_allocation": "{0} = 'any' OR lower(cpu_allocation) = lower({0})",
+    "gpu_manufacturer": "gpu_manufacturer = {}",
+    "gpu_family": "gpu_family = {}",
+    "gpu_model": "gpu_model = {}",
+    "storage_type": "lower(storage_type) = {}",
+    "include": "is_server({}, vendor_id, server_id, name, api_reference, display_name, family)",
+}
+ALL_OF = {"compliance_framework": "EXISTS (SELECT 1 FROM vendor_compliance_link l WHERE l.vendor_id = costed.vendor_id"
+                                  " AND l.compliance_framework_id = {})",
+          "exclude": "NOT is_server({}, vendor_id, server_id, name, api_reference, display_name, family)"}
+NUMBERS = {
+    "cpu": "cores_left >= {}", "memory": "memory_left >= {}", "gpu": "{0} = 0 OR gpu_count >= {0}",
+    "vram": "{0} = 0 OR gpu_memory_total >= {0}",
+    "vcpus_min": "vcpus >= {}", "vcpus_max": "vcpus <= {}",
+    "memory_min": "memory_amount >= {} * 1024", "memory_max": "memory_amount <= {} * 1024",
+    "gpu_min": "gpu_count >= {}", "gpu_memory_min": "gpu_memory_min >= {} * 1024",
+    "gpu_memory_total": "gpu_memory_total >= {} * 1024", "storage_size": "storage_size >= {}",
+    "max_cost": "cost <= {}", "deadline": ":duration <= {}",
+}
+
+
+class Table:
+    """The table, opened for questions."""
+
+    def __init__(self, path):
+        self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.db.row_factory = sqlite3.Row
+        for name, (n, function) in FUNCTIONS.items():
+            self.db.create_function(name, n, self.of_known(function, n), deterministic=True)
+        self.db.create_function("is_region", 3, self.is_region, deterministic=True)
+        self.db.create_function("is_server", 7, self.is_server, deterministic=True)
+        self.names = {(r["vendor_id"], r["region_id"]): [r["region_id"], r["api_reference"], r["display_name"],
+                                                        *re.findall(r'"([^"]*)"', r["aliases"] or "")]
+                      for r in self.db.execute("SELECT * FROM region")}
+
+    def close(self):
+        self.db.close()
+
+    @staticmethod
+    def of_known(function, n):
+        """The first argument unknown: so is the value."""
+        return lambda *arguments: None if arguments[0] is None else function(*arguments[:n])
+
+    def is_region(self, word, vendor, region):
+        at, _, name = word.rpartition("~")
+        return (not at or at == vendor) and name in self.names.get((vendor, region), [])
+
+    @staticmethod
+    def is_server(word, vendor, *names):
+        at, _, name = word.rpartition("~")
+        return (not at or at == vendor) and name in names
+
+    def conditions(self, query):
+        """SQL and its values."""
+        found, values = [], []
+        for filters, between in ((ANY_OF, " OR "), (ALL_OF, " AND ")):
+            for name, condition in filters.items():
+                words = query.words(name)
+                if words:
+                    found.append("(" + between.join(f"({condition.format(f'?{len(values) + i + 1}')})"
+                                                    for i in range(len(words))) + ")")
+                    values += words
+        for name, condition in NUMBERS.items():
+            if query.get(name) is not None:
+                found.append("(" + condition.format(f"?{len(values) + 1}") + ")")
+                values.append(query[name])
+        if query.get("only_active", "true") == "true":
+            found.append("lower(coalesce(status, 'active')) = 'active'")
+        if query.get("allocation", "ondemand") != "any":
+            values.append(query.get("allocation", "ondemand"))
+            found.append(f"allocation = ?{len(values)}")
+        return found, values
+
+    def offers(self, query):
+        """All offers that fit, as rows."""
+        given = {"reserve": query.get("reserve", "system"), "disk": query.get("disk"), "month": SECONDS_PER_MONTH,
+                 "currency": query.get("currency", "USD"), "duration": query.get("duration"),
+                 "interruptions": query.get("spot_interruptions", 0.05), "ipv4": query.get("ipv4") == "true"}
+        found, values = self.conditions(query)
+        given.update({f"v{i}": value for i, value in enumerate(values, 1)})
+        where = re.sub(r"\?(\d+)", r":v\1", " AND ".join(found) or "1")
+        with contextlib.closing(self.db.execute(f"{OFFERS} SELECT * FROM costed WHERE {where}", given)) as rows:
+            return rows.fetchall()
+
+    def ranking(self, query):
+        """The best offer of each server, best server first: [(key, offer)]."""
+        query = Query(query)
+        best = {}
+        for offer in self.offers(query):
+            key = self.key(query, offer)
+            if key is not None:
+                found = (key, self.preference(query, offer), offer)
+                number = offer["number"]
+                best[number] = min(best.get(number, found), found, key=lambda f: f[:2])
+        return [(key, offer) for key, _, offer in sorted(best.values(), key=lambda f: f[0])]
+
+    @staticmethod
+    def key(query, offer):
+        """What offers are ranked by, smallest first; None: cannot be ranked. Of equal ones, the cheaper, then the one with
+        more memory, then by name."""
+        objective = query.get("objective") or ("deadline" if "deadline" in query else "cost")
+        if objective in ("cost", "deadline") and offer["cost"] is None:
+            objective = "price"
+        first = {
+            "price": lambda: offer["price"],
+            "cost": lambda: offer["cost"],
+            "deadline": lambda: offer["cost"],
+            "fastest": lambda: query["duration"],
+            "efficiency": lambda: offer["score"] and -offer["score"] / offer["price"],
+        }[objective]()
+        if first is None:
+            return None
+        return (rounded(first), rounded(offer["price"]), -(offer["memory_amount"] or 0), offer["vendor_id"], offer["server_id"])
+
+    @staticmethod
+    def preference(query, offer):
+        """Between offers of one server that are equal by their key: the cheaper run, then the one of which all is known."""
+        lacks = ((offer["rented_gb"] > 0 and offer["storage_rate"] is None)
+                 + (query.get("ipv4") == "true" and offer["ipv4_rate"] is None))
+        return rounded(offer["cost"] or 0), lacks, offer["region_id"]
+
+
+def rounded(number):
+    """Two sums of the same numbers in another order are one number."""
+    return float(f"{number:.10g}")

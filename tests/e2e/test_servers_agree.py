@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""/servers beside a second implementation (expected_servers.py) on the same table: which fit, their order, prices, costs.
+
+servers_world.py says how to run it on another table, and with more queries.
+"""
+import itertools
+import json
+import math
+
+import support
+from servers_world import QUERIES, SEED, ServersCase, name_of
+
+
+class Agree(ServersCase):
+    def difference(self, query):
+        """What the program and the second implementation say differently, or None."""
+        expected = self.table.ranking(query)
+        servers, answer = self.all_of(query)
+        named = {name_of(s): s for s in servers}
+        wanted = {name_of(o): o for _, o in expected}
+        for which, more in (("missing", wanted.keys() - named.keys()), ("too many", named.keys() - wanted.keys())):
+            if more:
+                name = min(more)
+                return f"{which}: {len(more)} servers, such as {name}: {dict(wanted.get(name) or named.get(name))}"
+        if answer["servers_fitting"] != len(expected):
+            return f"servers_fitting is {answer['servers_fitting']}, expected are {len(expected)}"
+        for name, s in named.items():
+            told = self.told(s, wanted[name], query)
+            if told:
+                return f"{name}: {told}\nprogram: {json.dumps(s)}\nexpected: {dict(wanted[name])}"
+        return self.order(servers, wanted, [key for key, _ in expected])
+
+    def order(self, servers, wanted, keys):
+        """Equal ones that are not equal to the last bit may come in any order."""
+        begin = 0
+        for _, equal in itertools.groupby(keys, key=lambda key: key[0]):
+            names = [key[3:] for key in equal]
+            said = [name_of(s) for s in servers[begin:begin + len(names)]]
+            if said != names and (sorted(said) != sorted(names) or len({self.exact(wanted[name]) for name in names}) == 1):
+                i = next(i for i, pair in enumerate(zip(said, names)) if pair[0] != pair[1])
+                return (f"place {begin + i + 1} has {said[i]}, expected is {names[i]}\nprogram: {json.dumps(servers[begin + i])}\n"
+                        f"expected: {dict(wanted[names[i]])}\n{dict(wanted[said[i]]) if said[i] in wanted else ''}")
+            begin += len(names)
+        return None
+
+    @staticmethod
+    def exact(offer):
+        return offer["price"], offer["cost"], offer["score"]
+
+    @staticmethod
+    def told(s, o, query):
+        """Which number of a server is another one."""
+        checks = [("price", s["price"], o["price"]), ("memory_for_jobs", max(s["memory_for_jobs"], 0) if s["memory_for_jobs"] is not None else None, math.floor(o["memory_left"])
+                                                       if o["memory_left"] is not None else None)]
+        if query.get("duration") is not None:
+            checks += [("forecast_cost", s["forecast_cost"], o["cost"]), ("billed_seconds", s["cost"]["billed_seconds"], o["bill"])]
+        for what, ours, theirs in checks:
+            if (ours is None) != (theirs is None) or ours is not None and not math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12):
+                return f"{what} is {ours}, expected is {theirs}"
+        return None
+
+    def test_random_queries_have_the_expected_answers(self):
+        equal, answered = 0, 0
+        for i in range(QUERIES):
+            query = self.queries.one()
+            different = self.difference(query)
+            if different:
+                self.fail(f"query {i + 1} of seed {SEED} ({equal} were equal):\n{query}\n{different}")
+            equal += 1
+            answered += bool(self.table.ranking(query))
+        self.assertGreater(answered, QUERIES / 3, "most queries fit no server: they show little")
+        print(f"{equal} of {QUERIES} queries are equal, {answered} of them have servers")
+
+
+if __name__ == "__main__":
+    support.main()
