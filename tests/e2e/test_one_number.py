@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""One job on a known server: every place that tells a duration, a price, a cost, a saving or a server tells the same.
+
+Places: /recommend, /servers, /stats, /overview, /metrics, the report, the words of each, and the summary of run.
+"""
+import collections
+import json
+import math
+import re
+
+import followed_job
+import support
+from support import python_job, wait_until
+
+AWS = ("--server.vendor=aws", "--server.type=m5.xlarge", "--server.region=us-east-1")
+FIELDS = {"vendor_id": "aws", "instance_type": "m5.xlarge", "region": "us-east-1"}
+# The server that the job has, cheaper ones, and one that is cheaper an hour but billed by the hour.
+OWN = """# as_of: 2026-11-20
+vendor_id,server_id,family,cpu_architecture,cpu_allocation,vcpus,memory_amount,region_id,price,score,score1,billing_increment_seconds,minimum_billing_seconds
+aws,m5.xlarge,m5,x86_64,Dedicated,4,16384,us-east-1,0.192,4000,1000,1,60
+aws,m5.large,m5,x86_64,Dedicated,2,8192,us-east-1,0.096,2000,1000,1,60
+aws,c5.large,c5,x86_64,Dedicated,2,4096,us-east-1,0.085,2400,1200,1,60
+gcp,e2-highcpu-2,e2,x86_64,Dedicated,2,2048,us-central1,0.0495,1500,750,1,60
+byhour,small,s,x86_64,Dedicated,2,4096,there,0.03,2000,1000,3600,3600
+"""
+SMALL = python_job("""
+import time
+held = bytearray(20 << 20)
+end = time.process_time() + 0.15
+while time.process_time() < end: pass
+""")
+UNITS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "days": 86400, "day": 86400}
+
+
+def duration_told(text):
+    """Seconds of "1 h 12 min", and how far they may be off: half of the last digit."""
+    found = [(float(number), number, UNITS[unit]) for number, unit in re.findall(r"([\d.]+) (ms|s|min|h|days?)\b", text)]
+    places = len(found[-1][1].partition(".")[2])
+    return sum(number * unit for number, _, unit in found), 0.51 * found[-1][2] * 10 ** -places
+
+
+class Told:
+    """What places say: {what: {place: (value, how far off it may be)}}."""
+
+    def __init__(self):
+        self.facts = collections.defaultdict(dict)
+
+    def add(self, what, place, value, off=0.0):
+        self.facts[what][place] = (value, off)
+
+    def words(self, what, place, text, pattern):
+        match = re.search(pattern, text)
+        if match:
+            self.add(what, place, *duration_told(match[1]))
+
+    def faults(self):
+        """Places that do not say the same."""
+        for what, places in self.facts.items():
+            (first, (value, off)), *others = sorted(places.items(), key=lambda p: p[1][1] if p[1][0] is not None else -1)
+            for place, (other, more) in others:
+                if isinstance(value, float | int) and isinstance(other, float | int):
+                    same = math.isclose(value, other, rel_tol=1e-9, abs_tol=off + more + 1e-12)
+                else:
+                    same = value == other
+                if not same:
+                    yield f"{what}: {value} in {first}, {other} in {place}"
+
+
+class OneNumber(support.Case):
+    def catalogue(self):
+        path = self.folder / "own.csv"
+        path.write_text(OWN, encoding="ascii")
+        return f"--catalogue.path={path}"
+
+    def recommended(self, told, place, answer):
+        """What an answer with servers tells."""
+        servers = answer["servers"]
+        today = next((s for s in servers if s["api_reference"] == "m5.xlarge"), None)
+        for key in ("forecast_duration_seconds", "forecast_duration_low", "forecast_duration_high"):
+            if today and key in today:
+                told.add(key, f"{place}: today's server in the list", today[key])
+        if today:
+            told.add("price of today's server", f"{place}: list", today["price"])
+            told.add("cost of today's server", f"{place}: list", today["forecast_cost"])
+        told.add("first server", place, servers[0]["api_reference"])
+        told.add("price of the first", place, servers[0]["price"])
+        told.add("cost of the first", place, servers[0]["forecast_cost"])
+        told.add("duration on the first", place, servers[0]["forecast_duration_seconds"])
+        if "today" in answer:
+            told.add("price of today's server", f"{place}: today", answer["today"]["server"]["price"])
+            told.add("cost of today's server", f"{place}: today", answer["today"]["cost_per_run"])
+            told.add("today's server", f"{place}: today", answer["today"]["server"]["api_reference"])
+            for s in servers:
+                name = s["api_reference"]
+                told.add(f"saving of {name}", f"{place}: list", s["saving"])
+                told.add(f"saving of {name}", f"{place}: costs", answer["today"]["cost_per_run"] - s["forecast_cost"], 1e-12)
+                told.add(f"saving of {name} in percent", f"{place}: list", s["saving_percent"], 1e-6)
+                told.add(f"saving of {name} in percent", f"{place}: costs",
+                         100 * s["saving"] / answer["today"]["cost_per_run"], 1e-6)
+
+    def advised(self, told, place, answer):
+        """What /recommend tells beside its servers."""
+        told.add("forecast_duration_seconds", f"{place}: duration", answer["duration"]["expected_seconds"])
+        told.add("forecast_duration_seconds", f"{place}: demand", answer["demand"]["duration_seconds"])
+        told.add("forecast_duration_low", f"{place}: duration", answer["duration"]["expected_low_seconds"])
+        told.add("forecast_duration_high", f"{place}: duration", answer["duration"]["expected_high_seconds"])
+        told.words("forecast_duration_seconds", f"{place}: summary", answer["summary"], r"for about ([^:,.]*(?:\.\d[^:,.]*)?)")
+        for text in answer["explain"]:
+            told.words("forecast_duration_seconds", f"{place}: explain", text, r"^duration: (.*?) is expected")
+        told.add("cost of the last run", f"{place}: today", answer["today"]["runs"][0]["cost"])
+        self.recommended(told, place, answer)
+
+    def places(self, server, job):
+        """Everything that a server says of a job."""
+        told = Told()
+        answer = server.get(f"/recommend?job_name={job}&limit=50").json
+        self.advised(told, "/recommend", answer)
+        self.recommended(told, "/servers", server.get(f"/servers?job_name={job}&limit=50").json)
+        forecast = server.get(f"/stats?job_name={job}").json["forecast"]["duration_seconds"]
+        for key, name in (("expected", "seconds"), ("low", "low"), ("high", "high")):
+            told.add(f"forecast_duration_{name}", "/stats", forecast[key])
+        line = next(j for j in server.get("/overview").json["jobs"] if j["job_name"] == job)
+        told.add("cost of the last run", "/overview", line["cost"])
+        page = server.get(f"/report?job_name={job}").text
+        report = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+        self.advised(told, "report", report["recommend"])
+        self.metrics(told, server, job)
+        return told, answer
+
+    def metrics(self, told, server, job):
+        def value(name, which):
+            return server.job_value(name, job, server=which)
+
+        wait_until(lambda: value("rightsize_job_forecast_cost_usd", "best") is not None, "the costs of the job in /metrics")
+        for which, words in (("current", "today's server"), ("best", "the first")):
+            told.add(f"price of {words}", "/metrics", value("rightsize_job_server_price_usd", which))
+            told.add(f"cost of {words}", "/metrics", value("rightsize_job_forecast_cost_usd", which))
+        told.add("forecast_duration_seconds", "/metrics", value("rightsize_job_forecast_duration_seconds", "current"))
+        told.add("duration on the first", "/metrics", value("rightsize_job_forecast_duration_seconds", "best"))
+        told.add("cost of the last run", "/metrics", server.job_value("rightsize_job_last_run_cost_usd", job))
+        for (name, labels), _ in server.metrics().items():
+            labels = dict(labels)
+            if name == "rightsize_job_server_info" and labels["job_name"] == job:
+                told.add({"current": "today's server", "best": "first server"}[labels["server"]], "/metrics", labels["instance_type"])
+
+    def assert_one_number(self, told):
+        faults = list(told.faults())
+        self.assertEqual(faults, [], "\n".join(faults))
+
+    def test_a_real_job_is_told_the_same_everywhere(self):
+        flags = (*AWS, self.catalogue(), "--sample.interval=100ms")
+        for _ in range(6):
+            done = self.run_job(SMALL, "etl", flags)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        summary = done.stderr.decode()
+        server = self.serve(*AWS, self.catalogue())
+        told, answer = self.places(server, "etl")
+        told.words("forecast_duration_seconds", "run", summary, r"for about ([^:,.]*(?:\.\d[^:,.]*)?)")
+        told.add("today's server", "options", "m5.xlarge")
+        self.assert_one_number(told)
+        self.assertGreater(len(told.facts["forecast_duration_seconds"]), 6)
+        self.assertEqual(self.query("recommend", "--job-name=etl", "--limit=50", *AWS, self.catalogue())["servers"], answer["servers"])
+
+    def test_two_lengths_under_one_name_have_one_forecast(self):
+        self.jobs = []
+        server = self.serve("--web.allow-changes", self.catalogue(), *AWS)
+        job = followed_job.Job(self, server, "two", since_days=10)
+        for duration in [4] * 9 + [35] * 5:
+            job.run(1 << 28, duration=duration, **FIELDS)
+        told, answer = self.places(server, "two")
+        self.assert_one_number(told)
+        # Billed to the second from the 60th on, so 35 s cost a minute of m5.xlarge.
+        self.assertAlmostEqual(answer["today"]["cost_per_run"], 0.192 / 60)
+
+
+if __name__ == "__main__":
+    support.main()
