@@ -26,6 +26,8 @@ const plural = (v, one, many) => digits(v) + (digits(v) === "1" ? one : many);
 const cores = known(v => plural(v, " core", " cores"));
 const count = known(v => v.toLocaleString("en"));
 const percent = known(v => digits(v * 100) + " %");
+/* Two digits of a share in percent: a forecast has no more. */
+const roughly = known(v => digits(Number((v * 100).toPrecision(2))) + " %");
 const gpus = known(v => plural(v, " GPU", " GPUs"));
 
 const both = (n, unit, rest, lesser) => rest ? `${n} ${unit} ${rest} ${lesser}` : `${n} ${unit}`;
@@ -42,13 +44,18 @@ const seconds = known(v => {
 	return digits(v / 86400) + " days";
 });
 
-/* A run may cost a few millionths: so many digits that two are left. */
+/* A run may cost a few millionths, and a vendor's price has three digits: three are left, and none that say nothing. */
 function money(v, currency) {
 	if (!isKnown(v))
 		return UNKNOWN;
 	const size = Math.abs(v);
-	const decimals = size === 0 || size >= 1 ? 2 : Math.min(12, 1 - Math.floor(Math.log10(size)));
-	return v.toFixed(Math.max(2, decimals)) + " " + (currency || "USD");
+	const decimals = size === 0 || size >= 1 ? 2 : Math.min(12, 2 - Math.floor(Math.log10(size)));
+	return v.toFixed(decimals).replace(/(\.\d\d.*?)0+$/, "$1") + " " + (currency || "USD");
+}
+
+/* Less has the sign of a minus, more that of a plus. */
+function signed(v, write) {
+	return (v > 0 ? "+" : v < 0 ? "−" : "") + write(Math.abs(v));
 }
 
 const instant = text => text ? Date.parse(text) / 1000 : NaN;

@@ -189,34 +189,81 @@ function adviceCard(name, advice, signal) {
 /* ---- on which server ---- */
 
 const serverName = s => s.display_name || s.api_reference || s.server_id;
+const regionName = s => s.region || s.region_name || s.region_id;
+const inRegion = s => regionName(s) ? ` in ${regionName(s)}` : "";
+const sameServer = (s, today) => today && today.server && s.vendor_id === today.server.vendor_id && s.api_reference === today.server.api_reference;
 
-function serverColumns(servers) {
+/* A cost against another one: −0.02 USD is less. */
+const against = (more, share, currency) => !isKnown(more) ? UNKNOWN : [signed(more, v => money(v, currency)),
+	isKnown(share) && h("div", {class: "dim"}, signed(share, roughly))];
+
+function serverColumns(servers, today) {
 	const any = key => servers.some(s => isKnown(s[key]) || (typeof s[key] === "string" && s[key]));
+	const first = servers[0], note = s => s.price_note && h("div", {class: "dim note"}, s.price_note);
 	return [
 		{title: "Server", value: serverName, cell: s => [named(serverName(s)), " ", h("span", {class: "dim"}, s.vendor_id)]},
-		any("region_id") && {title: "Region", wide: true, value: s => s.region_id, cell: s => s.region_id || UNKNOWN},
+		servers.some(regionName) && {title: "Region", wide: true, value: regionName,
+			cell: s => regionName(s) ? h("span", {title: s.region_name}, named(regionName(s))) : UNKNOWN},
 		{title: "vCPUs", number: true, wide: true, value: s => s.vcpus, cell: s => count(s.vcpus)},
 		{title: "Memory", number: true, wide: true, value: s => s.memory_amount, cell: s => mebibytes(s.memory_amount)},
 		any("gpu_model") && {title: "GPU", wide: true, value: s => s.gpu_model, cell: s => s.gpu_count ? `${digits(s.gpu_count)} × ${s.gpu_model || "GPU"}` : "–"},
-		{title: "Price an hour", number: true, value: s => s.price, cell: s => money(s.price, s.currency)},
-		any("forecast_duration_seconds") && {title: "Duration", number: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
+		{title: "Price an hour", number: true, wide: true, value: s => s.price, cell: s => [money(s.price, s.currency), note(s)]},
+		any("forecast_duration_seconds") && {title: "Duration", number: true, wide: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
 		any("forecast_cost") && {title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
-		any("saving_percent") && {title: "Saves", number: true, value: s => s.saving_percent,
-			cell: s => isKnown(s.saving_percent) ? digits(s.saving_percent) + " %" : UNKNOWN},
+		any("saving") && {title: "Against today", number: true, value: s => -s.saving,
+			cell: s => sameServer(s, today) && s.saving === 0 ? "today's server" : against(-s.saving, -s.saving_percent / 100, s.currency)},
+		any("more_than_first") && {title: "Against the first", number: true, wide: true, value: s => s.more_than_first,
+			cell: s => s === first ? "–" : against(s.more_than_first, s.more_than_first / first.forecast_cost, s.currency)},
 	].filter(Boolean);
 }
 
-function serversCard(advice, link) {
-	const servers = advice.servers || [], from = advice.catalogue || {};
-	const notes = (advice.notes || []).map(text => h("p", {class: "dim"}, text[0].toUpperCase() + text.slice(1) + "."));
+/* The server to take, in a sentence. */
+function bestWords(advice) {
+	const {best, today} = advice, currency = (advice.servers[0] || {}).currency || (today || {}).currency;
+	if (!best)
+		return null;
+	const cost = isKnown(best.forecast_cost) ? `A run costs ${money(best.forecast_cost, currency)}` : null;
+	if (best.is_current)
+		return ["Today's server, ", named(serverName(best)), ", is the best.", cost && ` ${cost} there.`];
+	return ["The best server is ", named(serverName(best)), ` of ${best.vendor_id}${inRegion(best)}.`, cost && ` ${cost} there` +
+		(best.saving > 0 ? `, ${money(best.saving, currency)} (${roughly(best.saving_percent / 100)}) less than on today's server.` : "."),
+	best.price_note && ` Its price: ${best.price_note}.`];
+}
+
+const CONDITIONS = {arm64: "With an arm64 build", spot: "As a spot server", burstable: "On a burstable server"};
+
+/* Servers that ask something of the job, and what they save. */
+function alternativeList(advice) {
+	const all = advice.alternatives || [], currency = (advice.servers[0] || {}).currency || (advice.today || {}).currency;
+	return all.length > 0 && h("section", {"aria-label": "Cheaper on a condition"}, h("h3", null, "Cheaper on a condition"),
+		h("ul", {class: "explain"}, all.map(a => h("li", null, `${CONDITIONS[a.condition] || a.condition}: `, named(serverName(a)), ` of ${a.vendor_id}${inRegion(a)}`,
+			isKnown(a.forecast_cost) && ` costs ${money(a.forecast_cost, currency)} a run`,
+			isKnown(a.saving) && ` and saves ${money(a.saving, currency)} (${roughly(a.saving_percent / 100)}) against the best server`,
+			`. It ${a.asks}.`, a.price_note && ` Its price: ${a.price_note}.`))));
+}
+
+/* Where prices come from, of which day, and the exchange rates that they were converted with. */
+function priceSource(advice) {
+	const from = advice.catalogue || {};
+	const rates = (from.rates || []).filter(r => isKnown(r.usd)).map(r => `1 ${r.currency} = ${r.usd} USD` +
+		(r.source || r.as_of ? ` (${[r.source, r.as_of].filter(Boolean).join(", ")})` : ""));
+	return h("p", {class: "dim"}, `${count(advice.servers_fitting)} server${advice.servers_fitting === 1 ? " fits" : "s fit"}. ` +
+		`Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.` +
+		(rates.length ? ` Exchange rate${rates.length === 1 ? "" : "s"}: ${rates.join("; ")}.` : ""));
+}
+
+function serversCard(advice) {
+	const servers = advice.servers || [];
+	const notes = (advice.notes || []).map(text => h("p", {class: "dim"}, text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".")));
 	if (servers.length === 0)
-		return card("Servers", h("p", null, "There is no server to recommend."), notes);
+		return card("Servers", h("p", null, "There is no server to recommend."), alternativeList({...advice, servers}), notes);
 	const dots = servers.filter(s => isKnown(s.forecast_duration_seconds) && isKnown(s.forecast_cost)).map((s, i) => ({
 		x: s.forecast_duration_seconds, y: s.forecast_cost, label: serverName(s), kind: i === 0 ? "best" : ""}));
-	return card("Best servers", h("div", null,
-		new Table("servers", serverColumns(servers), servers, null).node,
+	const words = bestWords(advice);
+	return card("Best servers", words && h("p", null, words), h("div", null,
+		new Table("servers", serverColumns(servers, advice.today), servers, null).node,
 		dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)})),
-	notes, h("p", {class: "dim"}, `${count(advice.servers_fitting)} servers fit. Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.`));
+	alternativeList(advice), notes, priceSource(advice));
 }
 
 /* In a report, where nothing can be asked any more. */
@@ -228,7 +275,7 @@ function advicePart(advice) {
 
 /* What a run costs where it runs today, what of that is for nothing, and what the best server would save. */
 function savingsCard(advice) {
-	const today = advice && advice.today, best = advice && (advice.servers || [])[0];
+	const today = advice && advice.today, best = advice && advice.best;
 	if (!today)
 		return null;
 	const s = today.server || {}, over = today.overallocated || {}, currency = today.currency;
@@ -240,8 +287,8 @@ function savingsCard(advice) {
 		["A run costs", isKnown(today.cost_per_run) ? money(today.cost_per_run, currency) : null],
 		["Asked for, not needed", spare || null],
 		["That costs by run", isKnown(over.cost_per_run) ? money(over.cost_per_run, currency) : null],
-		best && isKnown(best.saving) && ["Best server saves", `${money(best.saving, currency)} a run` +
-			(isKnown(best.saving_percent) ? ` (${digits(best.saving_percent)} %)` : "")]);
+		best && (best.is_current ? ["Best server", "today's"] : isKnown(best.saving) && ["Best server saves",
+			`${money(best.saving, currency)} a run` + (isKnown(best.saving_percent) ? ` (${roughly(best.saving_percent / 100)})` : "")]));
 	return card("Cost and savings", rows, today.note && h("p", {class: "dim"}, `Not known in full: ${today.note}.`));
 }
 

@@ -156,6 +156,79 @@ async function oneJob() {
 	}
 }
 
+// A number as people read it, within half of its last digit: "−0.0291 USD", "21 min 12 s", "55 %".
+function reads(text, value) {
+	const units = { ms: 1e-3, s: 1, min: 60, h: 3600, USD: 1, EUR: 1, "%": 1 };
+	const parts = [...text.matchAll(/([+−]?)([\d,]*\.?\d+) (ms|s|min|h|USD|EUR|%)/g)];
+	if (parts.length === 0)
+		return false;
+	const last = parts.at(-1), digit = 10 ** -(last[2].split(".")[1] || "").length;
+	const number = (parts[0][1] === "−" ? -1 : 1) * parts.reduce((sum, p) => sum + p[2].replace(",", "") * units[p[3]], 0);
+	const off = last[3] === "%" ? Math.max(0.51, 0.051 * Math.abs(number)) : 1.01 * digit * units[last[3]];
+	return Math.abs(number - value) <= off;
+}
+
+// The rows of the list of servers, by their headings.
+const serverRows = page => page.$$eval("[aria-label=servers] table", ([table]) => {
+	const heads = [...table.querySelectorAll("thead th")].map(e => e.textContent);
+	return [...table.querySelectorAll("tbody tr")].map(tr => Object.fromEntries([...tr.children].map((e, i) => [heads[i], e.innerText.replaceAll(/\s+/g, " ")])));
+});
+
+// What a page or a report says of servers is what /recommend says.
+async function sameNumbers(page, advice, what) {
+	const rows = await serverRows(page), today = advice.today;
+	const faults = [], same = (holds, words) => { if (!holds) faults.push(words); };
+	same(rows.length === advice.servers.length, `${rows.length} rows, ${advice.servers.length} servers`);
+	for (const [i, s] of advice.servers.slice(0, rows.length).entries()) {
+		const row = rows[i], at = text => `${s.api_reference}: ${text}`;
+		same(row.Server === `${s.display_name} ${s.vendor_id}`, at(row.Server));
+		same(row.Region === (s.region || s.region_name || s.region_id || "unknown"), at(row.Region));
+		same(reads(row["Price an hour"], s.price) && row["Price an hour"].includes(s.price_note || ""), at(row["Price an hour"]));
+		same(reads(row.Duration, s.forecast_duration_seconds), at(row.Duration));
+		same(reads(row["Cost of a run"], s.forecast_cost), at(row["Cost of a run"]));
+		const isToday = s.api_reference === today.server.api_reference && s.saving === 0, against = row["Against today"];
+		same(isToday ? against === "today's server" : reads(against.split("USD")[0] + "USD", -s.saving) && reads(against.split("USD")[1], -s.saving_percent), at(against));
+		same(i === 0 ? row["Against the first"] === "–" : reads(row["Against the first"].split("USD")[0] + "USD", s.more_than_first), at(row["Against the first"]));
+	}
+	const words = await page.innerText(".card:has([aria-label=servers]) > p");
+	same(words.includes(advice.best.api_reference) && reads(words.match(/A run costs [^,]*? (?:USD|EUR)/)[0], advice.best.forecast_cost), words);
+	same(advice.best.is_current ? words.startsWith("Today's server") : reads(words.match(/, ([^,]*) USD \(/)[1] + " USD", advice.best.saving), words);
+	const conditions = await page.$$eval("[aria-label='Cheaper on a condition'] li", all => all.map(e => e.innerText));
+	same(conditions.length === advice.alternatives.length && conditions.length > 0, `${conditions.length} conditions`);
+	for (const [i, a] of advice.alternatives.entries())
+		same(conditions[i].includes(a.api_reference) && conditions[i].includes(a.asks) && reads(conditions[i].match(/costs .*? USD/)[0], a.forecast_cost) &&
+			reads(conditions[i].match(/saves .*? USD/)[0], a.saving), conditions[i]);
+	check(faults.length === 0, `${what}: says the numbers of /recommend${faults.length ? ": " + faults.join(" | ") : ""}`);
+}
+
+async function prices() {
+	const ask = async job => (await fetch(`${told.prices}recommend?limit=12&job_name=${encodeURIComponent(job)}`)).json();
+	const advice = await ask(told.priced);
+	for (const look of [{}, { phone: true }, { dark: true }]) {
+		const what = "prices" + (look.phone ? " phone" : look.dark ? " dark" : "");
+		const page = await open(jobUrl(told.prices, told.priced), look);
+		await page.waitForSelector("[aria-label=servers] tbody tr");
+		if (!look.phone) {
+			await sameNumbers(page, advice, what);
+			const facts = await page.$$eval(".card:has(h2) .facts div", all => Object.fromEntries(all.map(e => e.innerText.split("\n"))));
+			check(reads(facts["A run costs"], advice.today.cost_per_run) && reads(facts["Best server saves"].split(" (")[0], advice.best.saving) &&
+				facts["Runs on"] === advice.today.server.api_reference, `${what}: and so do costs and savings`);
+		}
+		await accessible(page, what);
+		await finish(page, what);
+	}
+	const best = await open(jobUrl(told.prices, told.priced + "/best"));
+	await best.waitForSelector("[aria-label=servers] tbody tr");
+	const words = await best.innerText("main");
+	check(/Today's server, e2-standard-2, is the best/.test(words) && !/saves? −|less than on today/.test(words), "prices best: today's server is the best, and saves nothing");
+	await sameNumbers(best, await ask(told.priced + "/best"), "prices best");
+	await finish(best, "prices best");
+	const report = await open("file://" + told.pricedReport);
+	await report.waitForSelector("[aria-label=servers] tbody tr");
+	await sameNumbers(report, await report.evaluate(() => JSON.parse(document.getElementById("data").textContent).recommend), "prices report");
+	await finish(report, "prices report");
+}
+
 async function warnings() {
 	for (const look of [{}, { dark: true }, { phone: true }]) {
 		const what = "warnings" + (look.dark ? " dark" : look.phone ? " phone" : "");
@@ -292,7 +365,7 @@ async function reports() {
 		}
 }
 
-for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, warnings, warnedJobs, oneRun, zoom, hostile, unknown, reports, offline]) {
+for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, prices, warnings, warnedJobs, oneRun, zoom, hostile, unknown, reports, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {

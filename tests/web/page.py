@@ -31,6 +31,32 @@ while not os.path.exists(sys.argv[1]) and len(kept) < 1000:
 """
 
 
+# A job of 16 minutes on an m5.xlarge: cheaper servers, some with a condition, one in euro by the hour, two prices in doubt.
+PRICED = "etl/prices"
+DEAR = {"vendor": "aws", "instance_type": "m5.xlarge", "region": "us-east-1", "allocation": "ondemand"}
+BEST = {"vendor": "gcp", "instance_type": "e2-standard-2", "region": "us-central1", "allocation": "ondemand"}
+REGIONS = {"us-east-1": ("us-east-1", "US East (N. Virginia)", "US"), "us-central1": ("1000", "Iowa", "US"), "fsn1": ("2", "Falkenstein", "DE")}
+
+
+def offer(vendor, server, vcpus, score1, region, price, allocation="ondemand", architecture="x86_64", cpu="Dedicated", currency="USD"):
+    """A row of a table of servers, as Keeper has them."""
+    region_id, name, country = REGIONS.get(region, ("", "", None))
+    return {"vendor_id": vendor, "server_id": server, "cpu_architecture": architecture, "cpu_allocation": cpu, "vcpus": vcpus,
+            "memory_amount": 4096 * vcpus, "score": score1 * vcpus, "score1": score1, "region_id": region_id or None, "price": price,
+            "allocation": allocation, "currency": currency,
+            "region": {"region_id": region_id, "api_reference": region, "display_name": name, "country_id": country} if region else None}
+
+
+PRICES = [
+    offer("aws", "m5.xlarge", 4, 1000, "us-east-1", 0.192), offer("aws", "m5.xlarge", 4, 1000, "us-east-1", 0.0768, "spot"),
+    offer("aws", "m5.large", 2, 1000, "us-east-1", 0.096), offer("aws", "m5.large", 2, 1000, "us-east-1", 0.0384, "spot"),
+    offer("aws", "c7g.large", 2, 1300, "us-east-1", 0.0725, architecture="arm64"),
+    offer("aws", "t3.medium", 2, 950, "us-east-1", 0.0416, cpu="Burstable"), offer("aws", "m5.4xlarge", 16, 1000, "us-east-1", 0.768),
+    offer("gcp", "e2-standard-2", 2, 750, "us-central1", 0.067), offer("hcloud", "ccx13", 2, 1200, "fsn1", 0.0224, currency="EUR"),
+    offer("ovh", "b3-8", 2, 1100, None, 0.0508, "any"),
+]
+
+
 class World:
     """Exporters in the background, each with a history of its own, which all end with it."""
 
@@ -51,11 +77,28 @@ class World:
         self.stack.callback(process.stop)
         return process
 
-    def serve(self, name):
+    def serve(self, name, *flags):
         server = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.path(name)}",
-                            "--history.retention=3650d", "--no-jobs.recognise")
+                            "--history.retention=3650d", "--no-jobs.recognise", *flags)
         host, port = server.wait_address()
         return server, f"http://{host}:{port}/"
+
+
+def priced(world, told, now):
+    """Jobs whose costs are known: one on a server that is too large and dear, one on the best there is."""
+    table = world.folder / "prices.json"
+    table.write_text(json.dumps(PRICES), encoding="ascii")
+    world.run("prices", "demo/short", ["true"])
+    history = History(world.path("prices"))
+    for job, server in ((PRICED, DEAR), (PRICED + "/best", BEST)):
+        for i in range(20):
+            history.run(job, now - (20 - i) * 7200, 960 + i % 3 * 30, 2e9 + i % 3 * 1e7, 1.5, architecture="x86_64", **server)
+    history.close()
+    told.update(priced=PRICED, pricedReport=str(world.folder / "prices.html"))
+    flags = [f"--catalogue.path={table}", "--server.vendor=aws", "--server.type=m5.xlarge", "--server.region=us-east-1"]
+    subprocess.run([EXPORTER, "report", f"--job-name={PRICED}", f"--history.path={world.path('prices')}", *flags, "-o",
+                    told["pricedReport"]], check=True, env=world.environment)
+    _, told["prices"] = world.serve("prices", *flags)
 
 
 def main():
@@ -83,6 +126,7 @@ def main():
         for i in range(20):
             history.run(told["steady"], now - (20 - i) * 3600, 600, 2e9 + i % 3 * 1e7, 1.5)
         history.close()
+        priced(world, told, now)
         shutil.copy(world.path("many"), world.path("dying"))  # a history has one server at a time
         _, told["empty"] = world.serve("empty")
         _, told["many"] = world.serve("many")
