@@ -42,10 +42,41 @@ def expected_seconds(duration, spot, interruptions):
     return duration
 
 
-def billed_seconds(seconds, step, least):
+# Rules of vendors where the table has none: step, least, and hours that a month costs at most. Their manuals:
+# aws.amazon.com/ec2/pricing/on-demand, cloud.google.com/compute/vm-instance-pricing, docs.hetzner.com/cloud/billing/faq,
+# docs.vultr.com/support/platform/billing. recommender/catalogue/billing.h has the dates.
+RULES = {"aws": (1, 60, None), "gcp": (1, 60, None), "azure": (1, 300, None), "alicloud": (1, 600, None),
+         "hcloud": (3600, 3600, 624), "ovh": (3600, 3600, None), "upcloud": (3600, 3600, None), "vultr": (3600, 3600, 672)}
+ALICLOUD_LEAST = ((4, 120), (2, 300), (0, 600))  # by vCPUs
+GPU_HOURS = {"vultr": 730}
+
+
+def hours_of_clock(seconds, least):
+    """Alibaba settles each hour of the clock, and the one in which the server is released costs the least time at least. The
+    mean over the seconds at which a run may start."""
+    def bill(start):
+        in_last = min((start + seconds) % 3600 or 3600, seconds)
+        return seconds + max(least - in_last, 0)
+
+    # Between these the bill is a straight line, so the middle is the mean.
+    edges = sorted({0, 3600, *((edge - seconds) % 3600 for edge in (0, least))})
+    return sum((end - begin) * bill((begin + end) / 2) for begin, end in zip(edges, edges[1:])) / 3600
+
+
+def billed_seconds(seconds, vendor, vcpus, gpus, step, least):
+    """What a run of one length is billed."""
+    rule = RULES.get(vendor, (None, None, None))
+    step, least = (own if own is not None else ruled for own, ruled in zip((step, least), rule))
     if step:
-        seconds = math.ceil(round(seconds / step, 9)) * step
-    return max(seconds, least or 0)
+        seconds = float(math.ceil(round(seconds / step, 9))) * step
+    if vendor == "alicloud":
+        return hours_of_clock(seconds, next(least for size, least in ALICLOUD_LEAST if (vcpus or 0) >= size))
+    seconds = max(seconds, least or 0)
+    most = GPU_HOURS.get(vendor, rule[2]) if (gpus or 0) > 0 else rule[2]
+    if most:
+        months, rest = divmod(seconds, 730 * 3600)
+        seconds = months * most * 3600 + min(rest, most * 3600)
+    return seconds
 
 
 class Query(dict):
@@ -57,7 +88,7 @@ class Query(dict):
 
 
 FUNCTIONS = {"memory_for_jobs": (3, memory_for_jobs), "cores_for_jobs": (2, cores_for_jobs),
-             "expected_seconds": (3, expected_seconds), "billed_seconds": (3, billed_seconds)}
+             "expected_seconds": (3, expected_seconds), "billed_seconds": (6, billed_seconds)}
 
 # Every price of every server that counts at all, in the currency that is asked for.
 OFFERS = """
@@ -88,7 +119,7 @@ offer AS (
 timed AS (
  SELECT *, expected_seconds(:duration, allocation = 'spot', :interruptions) AS seconds FROM offer),
 billed AS (
- SELECT *, billed_seconds(seconds + coalesce(average_time_to_start, 0), step, least) AS bill FROM timed),
+ SELECT *, billed_seconds(seconds + coalesce(average_time_to_start, 0), vendor_id, vcpus, gpu_count, step, least) AS bill FROM timed),
 costed AS (
  SELECT *, bill / 3600.0 * price + coalesce(rented_gb * storage_rate * bill / :month, 0)
   + CASE WHEN :ipv4 THEN coalesce(ipv4_rate * bill / 3600.0, 0) ELSE 0 END AS cost FROM billed)
@@ -192,35 +223,46 @@ class Table:
         for offer in self.offers(query):
             key = self.key(query, offer)
             if key is not None:
-                found = (key, self.preference(query, offer), offer)
+                found = (key, (key[0], *self.preference(query, offer)), offer)
                 number = offer["number"]
-                best[number] = min(best.get(number, found), found, key=lambda f: f[:2])
+                best[number] = min(best.get(number, found), found, key=lambda f: f[1])
         return [(key, offer) for key, _, offer in sorted(best.values(), key=lambda f: f[0])]
 
     @staticmethod
     def key(query, offer):
-        """What offers are ranked by, smallest first; None: cannot be ranked. Of equal ones, the cheaper, then the one with
-        more memory, then by name."""
+        """What offers are ranked by, smallest first; None: cannot be ranked. Of equal ones, the cheaper run, the
+        lower price, then the one with more memory, then by name."""
         objective = query.get("objective") or ("deadline" if "deadline" in query else "cost")
         if objective in ("cost", "deadline") and offer["cost"] is None:
             objective = "price"
+        speed = usable_score(offer, query.get("cpu"))
         first = {
             "price": lambda: offer["price"],
             "cost": lambda: offer["cost"],
             "deadline": lambda: offer["cost"],
-            "fastest": lambda: query["duration"],
-            "efficiency": lambda: offer["score"] and -offer["score"] / offer["price"],
+            "fastest": lambda: speed and -speed,
+            "efficiency": lambda: speed and -speed / offer["price"],
         }[objective]()
         if first is None:
             return None
-        return (rounded(first), rounded(offer["price"]), -(offer["memory_amount"] or 0), offer["vendor_id"], offer["server_id"])
+        return (rounded(first), rounded(offer["cost"] or 0), rounded(offer["price"]), -(offer["memory_amount"] or 0),
+                offer["vendor_id"], offer["server_id"])
 
     @staticmethod
     def preference(query, offer):
-        """Between offers of one server that are equal by their key: the cheaper run, then the one of which all is known."""
+        """Between offers of one server that are equally good: the cheaper run, then the one of which all is known."""
         lacks = ((offer["rented_gb"] > 0 and offer["storage_rate"] is None)
                  + (query.get("ipv4") == "true" and offer["ipv4_rate"] is None))
-        return rounded(offer["cost"] or 0), lacks, offer["region_id"]
+        return rounded(offer["cost"] or 0), lacks, rounded(offer["price"]), offer["region_id"]
+
+
+def usable_score(server, cores):
+    """A job that keeps so many cores busy has nothing from further ones."""
+    if cores is not None and cores <= 1:
+        return server["score1"]
+    if cores is None or server["score"] is None or server["vcpus"] is None:
+        return server["score"]
+    return server["score"] * min(cores, server["vcpus"]) / server["vcpus"]
 
 
 def rounded(number):

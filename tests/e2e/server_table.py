@@ -32,8 +32,8 @@ CREATE TABLE _metadata (key TEXT, value TEXT);
 """
 EUR = 1.1172
 
-# Vendors' billing: seconds of a step and the least, None where the table does not know.
-VENDORS = {"north": (1, 60), "south": (60, 60), "hourly": (3600, 3600), "euro": (3600, 3600), "late": (1, 600),
+# Vendors' billing: seconds of a step and the least, None where the table does not know. Two have rules of their own.
+VENDORS = {"north": (1, 60), "south": (60, 60), "hourly": (3600, 3600), "hcloud": (None, None), "alicloud": (1, 600),
            "silent": (None, None)}
 PLACES = [("US", "North America"), ("DE", "Europe"), ("FI", "Europe"), ("JP", "Asia"), ("BR", "South America")]
 
@@ -49,17 +49,17 @@ def regions_of_vendor(table, chance, vendor, n):
     for i in range(n):
         country = PLACES[(i + len(vendor)) % len(PLACES)][0] if i != 3 else None
         name = f"{vendor}-{(country or 'xx').lower()}-{i}"
-        region_id = str(1000 + i) if vendor in ("south", "euro") else name
+        region_id = str(1000 + i) if vendor in ("south", "hcloud") else name
         insert(table, "region", vendor_id=vendor, region_id=region_id, name=name, api_reference=name,
                display_name=f"{vendor.title()} {i} ({country})", aliases=json.dumps([f"{vendor}{i}", "old " + name]),
                country_id=country)
-        money = {"currency": "EUR" if vendor == "euro" else "USD", "status": "ACTIVE"}
+        money = {"currency": "EUR" if vendor == "hcloud" else "USD", "status": "ACTIVE"}
         if vendor != "silent" and i != 2:
             for extra in (0.02, 0.05):  # the lowest counts
                 insert(table, "storage_price", vendor_id=vendor, region_id=region_id, storage_id=f"disk{extra}",
                        unit="GB_MONTH", price=round(chance.uniform(0.03, 0.2) + extra, 4), **money)
             insert(table, "ipv4_price", vendor_id=vendor, region_id=region_id,
-                   **({"unit": "HOUR", "price": 0.005} if i % 2 else {"unit": "MONTH", "price": 0.73}), **money)
+                   **({"unit": "HOUR", "price": 0.005} if i % 2 else {"unit": "MONTH", "price": 0.71}), **money)
         ids.append(region_id)
     return ids
 
@@ -89,8 +89,8 @@ def server(chance, vendor, i):
     of["score"] = None if i % 5 == 4 or i % 13 == 12 or not of["vcpus"] else round(
         speed * 10 * of["vcpus"] ** chance.choice([1, 0.9]), 2)
     of["memory_amount_actual"] = of["memory_amount"] and chance.choice([None, None, of["memory_amount"] * 0.97])
-    return {"vendor_id": vendor, "server_id": f"{vendor[0]}{i}.{of['vcpus']}", "name": f"{vendor[0]}{i}",
-            "api_reference": f"{vendor[0]}{i}-api", "display_name": f"{vendor.title()} {i}",
+    return {"vendor_id": vendor, "server_id": f"{vendor[:2]}{i}.{of['vcpus']}", "name": f"{vendor[:2]}{i}",
+            "api_reference": f"{vendor[:2]}{i}-api", "display_name": f"{vendor.title()} {i}",
             "family": f"family-{i % 7}", "cpu_architecture": chance.choice(["X86_64", "X86_64", "X86_64", "ARM64"]),
             "cpu_allocation": chance.choice(["DEDICATED", "DEDICATED", "SHARED", "BURSTABLE", None]),
             "cpu_manufacturer": chance.choice(["Intel", "AMD", None]), **of,
@@ -102,7 +102,7 @@ def prices_of(table, chance, of, regions):
     """Prices of one server: more in some regions, in zones, cheaper as spot, equal to others' on purpose."""
     base = round((of["vcpus"] or 1) * chance.choice([0.02, 0.025, 0.05]) + (of["gpu_count"] or 0) * 0.5, 4)
     row = {"vendor_id": of["vendor_id"], "server_id": of["server_id"], "operating_system": "Linux", "unit": "HOUR",
-           "currency": "EUR" if of["vendor_id"] == "euro" else "USD", "status": "ACTIVE", "zone_id": ""}
+           "currency": "EUR" if of["vendor_id"] == "hcloud" else "USD", "status": "ACTIVE", "zone_id": ""}
     there = chance.sample(regions, chance.choice([0, 1, 2, len(regions)]))
     for k, region in enumerate(there):
         price = base if k % 2 else round(base * chance.choice([1, 1.1, 1.25]), 4)

@@ -77,7 +77,7 @@ class Queries:
                 if value != []:
                     q[name] = value
         if self.chance.random() < 0.75:
-            q["duration"] = self.chance.choice([20, 59, 60, 61, 600, 3599, 3600, 3601, 5000.5, 40000])
+            q["duration"] = self.chance.choice([20, 59, 60, 61, 600, 3599, 3600, 3601, 5000.5, 40000, 2400000])
         q["allocation"] = self.chance.choice(["ondemand", "ondemand", "spot", "any"])
         q["currency"] = self.chance.choice(["USD", "USD", "EUR"])
         q["reserve"] = self.chance.choice(["system", "system", "none", "kubernetes"])
