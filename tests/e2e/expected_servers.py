@@ -115,7 +115,10 @@ offer AS (
  LEFT JOIN country c ON c.country_id = r.country_id
  LEFT JOIN extra ON extra.vendor_id = p.vendor_id AND extra.region_id = p.region_id
  WHERE lower(p.status) = 'active' AND lower(p.unit) = 'hour' AND lower(p.operating_system) NOT LIKE '%windows%'
-  AND lower(p.allocation) IN ('ondemand', 'spot')),
+  AND (lower(p.allocation) IN ('ondemand', 'spot') OR lower(p.allocation) = 'any' AND NOT EXISTS (
+   SELECT 1 FROM server_price o WHERE o.vendor_id = s.vendor_id AND o.server_id = s.server_id
+   AND lower(o.allocation) = 'ondemand' AND lower(o.status) = 'active' AND lower(o.unit) = 'hour'
+   AND lower(o.operating_system) NOT LIKE '%windows%'))),
 timed AS (
  SELECT *, expected_seconds(:duration, allocation = 'spot', :interruptions) AS seconds FROM offer),
 billed AS (
@@ -136,7 +139,7 @@ ANY_OF = {
     "gpu_manufacturer": "gpu_manufacturer = {}",
     "gpu_family": "gpu_family = {}",
     "gpu_model": "gpu_model = {}",
-    "storage_type": "lower(storage_type) = {}",
+    "storage_type": "replace(lower(storage_type), '_', ' ') = {}",
     "include": "is_server({}, vendor_id, server_id, name, api_reference, display_name, family)",
 }
 ALL_OF = {"compliance_framework": "EXISTS (SELECT 1 FROM vendor_compliance_link l WHERE l.vendor_id = costed.vendor_id"
@@ -200,9 +203,8 @@ class Table:
                 values.append(query[name])
         if query.get("only_active", "true") == "true":
             found.append("lower(coalesce(status, 'active')) = 'active'")
-        if query.get("allocation", "ondemand") != "any":
-            values.append(query.get("allocation", "ondemand"))
-            found.append(f"allocation = ?{len(values)}")
+        ways = {"ondemand": "'ondemand', 'any'", "spot": "'spot'", "any": "'ondemand', 'any', 'spot'"}
+        found.append(f"allocation IN ({ways[query.get('allocation', 'ondemand')]})")
         return found, values
 
     def offers(self, query):
@@ -223,14 +225,14 @@ class Table:
         for offer in self.offers(query):
             key = self.key(query, offer)
             if key is not None:
-                found = (key, (key[0], *self.preference(query, offer)), offer)
+                found = (key, (*key[:2], *self.preference(query, offer)), offer)
                 number = offer["number"]
                 best[number] = min(best.get(number, found), found, key=lambda f: f[1])
         return [(key, offer) for key, _, offer in sorted(best.values(), key=lambda f: f[0])]
 
     @staticmethod
     def key(query, offer):
-        """What offers are ranked by, smallest first; None: cannot be ranked. Of equal ones, the cheaper run, the
+        """What offers are ranked by, smallest first; None: cannot be ranked. First those that are not in doubt. Of equal ones, the cheaper run, the
         lower price, then the one with more memory, then by name."""
         objective = query.get("objective") or ("deadline" if "deadline" in query else "cost")
         if objective in ("cost", "deadline") and offer["cost"] is None:
@@ -240,12 +242,12 @@ class Table:
             "price": lambda: offer["price"],
             "cost": lambda: offer["cost"],
             "deadline": lambda: offer["cost"],
-            "fastest": lambda: speed and -speed,
+            "fastest": lambda: speed and -round(math.log(speed) / 0.01),  # steps of 1 %, which no measurement has
             "efficiency": lambda: speed and -speed / offer["price"],
         }[objective]()
         if first is None:
             return None
-        return (rounded(first), rounded(offer["cost"] or 0), rounded(offer["price"]), -(offer["memory_amount"] or 0),
+        return (offer["allocation"] == "any", rounded(first), rounded(offer["cost"] or 0), rounded(offer["price"]), -(offer["memory_amount"] or 0),
                 offer["vendor_id"], offer["server_id"])
 
     @staticmethod

@@ -94,7 +94,7 @@ def server(chance, vendor, i):
             "family": f"family-{i % 7}", "cpu_architecture": chance.choice(["X86_64", "X86_64", "X86_64", "ARM64"]),
             "cpu_allocation": chance.choice(["DEDICATED", "DEDICATED", "SHARED", "BURSTABLE", None]),
             "cpu_manufacturer": chance.choice(["Intel", "AMD", None]), **of,
-            "storage_size": chance.choice([0, 0, None, 40, 100, 900]), "storage_type": chance.choice(["ssd", "nvme ssd", None]),
+            "storage_size": chance.choice([0, 0, None, 40, 100, 900]), "storage_type": chance.choice(["SSD", "NVME_SSD", None]),
             "average_time_to_start": chance.choice([None, None, 15, 90]), "status": "INACTIVE" if i % 19 == 18 else "ACTIVE"}
 
 
@@ -103,7 +103,7 @@ def prices_of(table, chance, of, regions):
     base = round((of["vcpus"] or 1) * chance.choice([0.02, 0.025, 0.05]) + (of["gpu_count"] or 0) * 0.5, 4)
     row = {"vendor_id": of["vendor_id"], "server_id": of["server_id"], "operating_system": "Linux", "unit": "HOUR",
            "currency": "EUR" if of["vendor_id"] == "hcloud" else "USD", "status": "ACTIVE", "zone_id": ""}
-    there = chance.sample(regions, chance.choice([0, 1, 2, len(regions)]))
+    there = chance.sample(regions, chance.choice([0, 1, 1, 2, 2, len(regions)]))
     for k, region in enumerate(there):
         price = base if k % 2 else round(base * chance.choice([1, 1.1, 1.25]), 4)
         insert(table, "server_price", **{**row, "region_id": region, "allocation": "ONDEMAND", "price": price})
@@ -117,6 +117,10 @@ def prices_of(table, chance, of, regions):
         insert(table, "server_price", **{**nothing, "allocation": "ONDEMAND", "status": "INACTIVE"})
         insert(table, "server_price", **{**nothing, "allocation": "SPOT", "unit": "MONTH"})
         insert(table, "server_price", **{**nothing, "allocation": "RESERVED"})
+    if not there or chance.random() < 0.05:
+        # The lowest of all prices, nobody knows of which kind: counts for a server without a price on demand.
+        insert(table, "server_price", **{**row, "region_id": chance.choice(["", regions[0]]), "allocation": "ANY",
+                                         "price": round(base * 0.2, 5)})
     if chance.random() < 0.05:
         insert(table, "server_price", **{**row, "region_id": regions[0], "allocation": "ONDEMAND", "price": 0.001,
                                          "currency": "XTS"})  # a currency without a rate

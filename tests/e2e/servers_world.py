@@ -28,18 +28,19 @@ class Queries:
         self.countries = self.column(table, "SELECT DISTINCT country_id FROM region WHERE country_id IS NOT NULL ORDER BY 1")
         self.continents = self.column(table, "SELECT DISTINCT continent FROM country JOIN region USING (country_id) ORDER BY 1")
         self.frameworks = self.column(table, "SELECT DISTINCT compliance_framework_id FROM vendor_compliance_link ORDER BY 1")
-        self.families = self.column(table, "SELECT DISTINCT family FROM server WHERE family IS NOT NULL ORDER BY 1")
         self.servers = self.column(table, "SELECT vendor_id || '~' || server_id FROM server UNION SELECT api_reference FROM server"
                                           " ORDER BY 1")
-        self.models = self.column(table, "SELECT DISTINCT gpu_model FROM server WHERE gpu_model IS NOT NULL ORDER BY 1")
-        self.gpu_families = self.column(table, "SELECT DISTINCT gpu_family FROM server WHERE gpu_family IS NOT NULL ORDER BY 1")
+        self.known = {name: self.column(table, f"SELECT DISTINCT {name} FROM server WHERE {name} IS NOT NULL ORDER BY 1")
+                      for name in ("family", "gpu_manufacturer", "gpu_family", "gpu_model")}
+        self.known["storage_type"] = self.column(table, "SELECT DISTINCT replace(lower(storage_type), '_', ' ') FROM server"
+                                                        " WHERE storage_type IS NOT NULL ORDER BY 1")
 
     @staticmethod
     def column(table, sql):
         return [row[0] for row in table.db.execute(sql)]
 
     def some(self, words, most=2):
-        return self.chance.sample(words, min(len(words), self.chance.randint(1, most)))
+        return self.chance.sample(words, min(len(words), self.chance.randint(1, most)))  # none of none
 
     def demand(self):
         pick = self.chance.choice
@@ -53,18 +54,16 @@ class Queries:
         return {
             "vendor": lambda: some(self.vendors, 3), "regions": lambda: some(self.regions, 3),
             "countries": lambda: some(self.countries), "continents": lambda: some(self.continents),
-            "compliance_framework": lambda: some(self.frameworks) if self.frameworks else [],
+            "compliance_framework": lambda: some(self.frameworks),
             "architecture": lambda: some(["x86_64", "arm64", "any"]),
             "cpu_allocation": lambda: some(["Dedicated", "Shared", "Burstable", "any"]),
             "vcpus_min": lambda: pick([1, 2, 8]), "vcpus_max": lambda: pick([2, 8, 64]),
             "memory_min": lambda: pick([1, 4, 16]), "memory_max": lambda: pick([4, 16, 128]),
             "gpu_min": lambda: pick([0.25, 1, 2]), "gpu_memory_min": lambda: pick([4, 16, 24]),
-            "gpu_memory_total": lambda: pick([4, 24, 100]), "gpu_manufacturer": lambda: some(["NVIDIA", "AMD"]),
-            "gpu_family": lambda: some(self.gpu_families) if self.gpu_families else [],
-            "gpu_model": lambda: some(self.models) if self.models else [],
-            "storage_size": lambda: pick([1, 40, 41, 500]), "storage_type": lambda: some(["ssd", "nvme ssd"]),
-            "include": lambda: some(self.families, 4) if self.chance.random() < 0.5 else some(self.servers, 6),
-            "exclude": lambda: some(self.families, 3) if self.chance.random() < 0.5 else some(self.servers, 6),
+            "gpu_memory_total": lambda: pick([4, 24, 100]), "storage_size": lambda: pick([1, 40, 41, 500]),
+            **{name: (lambda words=words: some(words)) for name, words in self.known.items() if name != "family"},
+            "include": lambda: some(self.known["family"], 4) if self.chance.random() < 0.5 else some(self.servers, 6),
+            "exclude": lambda: some(self.known["family"], 3) if self.chance.random() < 0.5 else some(self.servers, 6),
             "only_active": lambda: "false",
         }
 

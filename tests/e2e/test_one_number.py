@@ -169,8 +169,11 @@ class OneNumber(support.Case):
             job.run(1 << 28, duration=duration, **FIELDS)
         told, answer = self.places(server, "two")
         self.assert_one_number(told)
-        # Billed to the second from the 60th on, so 35 s cost a minute of m5.xlarge.
-        self.assertAlmostEqual(answer["today"]["cost_per_run"], 0.192 / 60)
+        # Billed to the second from the 60th on; the mean of the forecast and its range (Swanson's rule).
+        spread = answer["duration"]
+        seconds = sum(share * max(60, math.ceil(spread[key])) for share, key in (
+            (0.3, "expected_low_seconds"), (0.4, "expected_seconds"), (0.3, "expected_high_seconds")))
+        self.assertAlmostEqual(answer["today"]["cost_per_run"], 0.192 / 3600 * seconds)
 
 
 if __name__ == "__main__":

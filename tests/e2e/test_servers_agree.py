@@ -33,7 +33,7 @@ class Agree(ServersCase):
     def order(self, servers, wanted, keys):
         """Equal ones that are not equal to the last bit may come in any order."""
         begin = 0
-        for _, equal in itertools.groupby(keys, key=lambda key: key[0]):
+        for _, equal in itertools.groupby(keys, key=lambda key: key[:2]):
             names = [key[-2:] for key in equal]
             said = [name_of(s) for s in servers[begin:begin + len(names)]]
             if said != names and (sorted(said) != sorted(names) or len({self.exact(wanted[name]) for name in names}) == 1):

@@ -15,6 +15,11 @@ STEPS = {"cpu": (0.5, 1, 2, 4, 8, 16, 32, 64), "memory": (100, 500, 1000, 3000, 
          "duration": (1, 59, 60, 61, 600, 3599, 3600, 3601, 7201, 50000)}
 
 
+def sure(servers):
+    """Those whose price is of a known kind. The others come last, and none of them is the best."""
+    return [s for s in servers if s["allocation"]]
+
+
 def no_more(lower, higher):
     return lower <= higher * (1 + 1e-9)
 
@@ -39,8 +44,8 @@ class Properties(ServersCase):
 
     def test_no_server_is_cheaper_than_the_first(self):
         for query, servers in self.some(objective="cost", duration=1000, max_cost=None, deadline=None):
-            costs = [s["forecast_cost"] for s in servers]
-            self.assertTrue(no_more(costs[0], min(costs)), query)
+            costs = [s["forecast_cost"] for s in sure(servers)]
+            self.assertEqual(sure(servers), servers[:len(costs)], "servers in doubt are not last")
             self.assertEqual(costs, sorted(costs), query)
             # A server has no cheaper offer in one region alone, or by one way of renting alone.
             first = servers[0]
@@ -48,7 +53,7 @@ class Properties(ServersCase):
                 narrow = {**query, "include": "~".join(name_of(first)), **alone}
                 if "regions" in alone and "regions" in query:
                     continue
-                for s in self.ask(narrow)["servers"]:
+                for s in sure(self.ask(narrow)["servers"]) if sure([first]) else []:
                     self.assertTrue(no_more(first["forecast_cost"], s["forecast_cost"]), f"{query}: {alone} {s}\n{first}")
 
     def regions_of(self, server):
@@ -91,8 +96,9 @@ class Properties(ServersCase):
                     servers = self.ask({**query, name: step}, limit=1)["servers"]
                     if not servers:
                         break
-                    self.assertTrue(no_more(least, servers[0]["forecast_cost"]), f"{name}={step}: {query}")
-                    least = servers[0]["forecast_cost"]
+                    cost = servers[0]["forecast_cost"] if sure(servers) else least
+                    self.assertTrue(no_more(least, cost), f"{name}={step}: {query}")
+                    least = cost
 
     def test_pages_follow_each_other(self):
         for query, servers in self.some():
@@ -122,7 +128,7 @@ class Properties(ServersCase):
     def test_each_objective_has_its_best_first(self):
         for objective, value in (("price", lambda s: s["price"]), ("fastest", lambda s: s["forecast_duration_seconds"])):
             for query, servers in self.some(objective=objective, duration=1000, deadline=None, max_cost=None):
-                values = [value(s) for s in servers if value(s) is not None]
+                values = [value(s) for s in sure(servers)]
                 self.assertEqual(values, sorted(values), f"{objective}: {query}")
 
     def test_a_job_of_one_core_gets_no_server_of_many(self):
@@ -131,11 +137,11 @@ class Properties(ServersCase):
             for query, servers in self.some(objective=objective, cpu=1, duration=1000, vcpus_min=None, gpu_min=None, disk=None):
                 first = servers[0]
                 speed = self.single(first)
-                for s in servers[1:]:
+                for s in sure(servers)[1:]:
                     if self.single(s) is None or speed is None:
                         continue
                     worth = (lambda x: self.single(x) / x["price"]) if objective == "efficiency" else self.single
-                    self.assertTrue(no_more(worth(s), worth(first)), f"{objective} {query}:\n{s}\n{first}")
+                    self.assertTrue(worth(s) <= worth(first) * 1.0101, f"{objective} {query}:\n{s}\n{first}")
 
     def single(self, server):
         row = self.table.db.execute("SELECT score1 FROM server WHERE vendor_id = ? AND server_id = ?", name_of(server)).fetchone()
