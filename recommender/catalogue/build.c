@@ -408,8 +408,10 @@ static int add_again(struct catalogue_builder *b, uint32_t server, const struct 
 	struct err *e)
 {
 	const struct server *s = &r->server;
-	const struct field *f = contradiction(&b->server[server], s);
 	struct server priced = *s;
+
+	priced.storage_type = storage_type(s->storage_type);
+	const struct field *f = contradiction(&b->server[server], &priced);
 
 	if (!(s->min_price_ondemand > 0) && !(s->min_price_spot > 0) && !(r->price.price > 0))
 		return err_set(e, -EEXIST, "%s/%s is there twice, and this line has no price",

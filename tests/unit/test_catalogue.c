@@ -89,12 +89,16 @@ static void what_is_not_said_is_unknown(void **state)
 static void both_spellings_of_an_enum_are_read(void **state)
 {
 	struct catalogue *c =
-		csv(HEAD ",cpu_architecture,cpu_allocation,status\n"
-			 "v,a,1,1,X86_64,BURSTABLE,ACTIVE\nv,b,1,1,arm64,Dedicated,inactive\n");
+		csv(HEAD ",cpu_architecture,cpu_allocation,status,storage_type,price\n"
+			 "v,a,1,1,X86_64,BURSTABLE,ACTIVE,NVME_SSD,1\n"
+			 "v,a,1,1,X86_64,BURSTABLE,ACTIVE,NVME_SSD,2\n"
+			 "v,b,1,1,arm64,Dedicated,inactive,nvme ssd,1\n");
 
 	assert_int_equal(c->server[0].cpu_architecture, ARCHITECTURE_X86_64);
 	assert_int_equal(c->server[0].cpu_allocation, CPU_BURSTABLE);
 	assert_true(c->server[0].active);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(c->server[i].storage_type, "nvme ssd");
 	assert_int_equal(c->server[1].cpu_architecture, ARCHITECTURE_ARM64);
 	assert_int_equal(c->server[1].cpu_allocation, CPU_DEDICATED);
 	assert_false(c->server[1].active);
