@@ -148,6 +148,52 @@ def made(path, seed=20261126, n=300):
             prices_of(table, chance, of, regions[of["vendor_id"]])
 
 
+FLAT = """
+SELECT s.*, p.price, p.zone_id, lower(p.allocation) AS allocation, p.currency, coalesce(p.region_id, '') AS region_id, r.country_id, c.continent,
+ CASE WHEN r.region_id IS NOT NULL THEN r.api_reference || '|' || r.display_name END AS names,
+ v.billing_increment_seconds, v.minimum_billing_seconds,
+ (SELECT group_concat(compliance_framework_id, ' ') FROM vendor_compliance_link l WHERE l.vendor_id = s.vendor_id) AS compliance,
+ (SELECT min(price) FROM storage_price e WHERE e.vendor_id = r.vendor_id AND e.region_id = r.region_id) AS storage_price_gb_month,
+ (SELECT min(CASE unit WHEN 'HOUR' THEN price ELSE price / 730 END) FROM ipv4_price e
+  WHERE e.vendor_id = r.vendor_id AND e.region_id = r.region_id) AS ipv4_price_hour,
+ (SELECT min(currency) FROM ipv4_price e WHERE e.vendor_id = r.vendor_id AND e.region_id = r.region_id) AS extras_currency
+FROM server s JOIN vendor v ON v.vendor_id = s.vendor_id
+LEFT JOIN server_price p ON p.vendor_id = s.vendor_id AND p.server_id = s.server_id AND p.status = 'ACTIVE' AND p.unit = 'HOUR'
+ AND p.operating_system = 'Linux'
+LEFT JOIN region r ON r.vendor_id = p.vendor_id AND r.region_id = p.region_id
+LEFT JOIN country c ON c.country_id = r.country_id ORDER BY s.rowid, p.rowid
+"""
+
+
+def flat_rows(path):
+    """The table as rows of one price each, as files of one's own have them. A region's names are its aliases there."""
+    with contextlib.closing(sqlite3.connect(path)) as table:
+        table.row_factory = sqlite3.Row
+        for row in table.execute(FLAT):
+            row = dict(row)
+            row["aliases"] = row.pop("names")
+            yield {k: v for k, v in row.items() if k != "name"}
+
+
+def as_csv(path, target):
+    rows = list(flat_rows(path))
+    with open(target, "w", encoding="utf-8", newline="") as file:
+        file.write(f"# rate: EUR {EUR}\n# as_of: 2026-11-01\n")
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def as_json(path, target):
+    rows = []
+    for row in flat_rows(path):
+        region = {k: row.pop(k) for k in ("country_id", "continent", "aliases", "storage_price_gb_month", "ipv4_price_hour", "extras_currency")}
+        vendor = {k: row.pop(k) for k in ("billing_increment_seconds", "minimum_billing_seconds", "compliance")}
+        region["region_id"], vendor["vendor_id"] = row["region_id"], row["vendor_id"]
+        rows.append({**row, "vendor": vendor, **({"region": region} if row["region_id"] else {})})
+    pathlib.Path(target).write_text(json.dumps(rows), encoding="utf-8")
+
+
 # ISO 3166 countries of the folder's regions; others have no continent there.
 CONTINENTS = {"Europe": "AT BE CH DE DK ES FI FR GB IE IT NL NO PL PT SE", "North America": "CA MX US",
               "South America": "BR CL CO", "Asia": "AE BH CN HK ID IL IN JP KR MY PH QA SA SG TH TW",

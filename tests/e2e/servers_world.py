@@ -112,6 +112,11 @@ class ServersCase(support.Case):
         self.queries = Queries(self.table, random.Random(SEED))
         self.server = self.serve(f"--catalogue.path={self.path}")
 
+    def read(self, path):
+        """Another program answers, from another file."""
+        self.server.stop()
+        self.server = self.serve(f"--catalogue.path={path}", f"--catalogue.rate=EUR={server_table.EUR}")
+
     def ask(self, query, **more):
         answer = self.server.get("/servers?" + urllib.parse.urlencode({**query, **more}, doseq=True))
         if answer.status == 200:

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 
+import server_table
 import support
 from servers_world import QUERIES, SEED, ServersCase, name_of
 
@@ -58,6 +59,15 @@ class Agree(ServersCase):
             if (ours is None) != (theirs is None) or ours is not None and not math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12):
                 return f"{what} is {ours}, expected is {theirs}"
         return None
+
+    def test_the_same_table_as_csv_and_json_has_the_same_answers(self):
+        for write, name in ((server_table.as_csv, "own.csv"), (server_table.as_json, "own.json")):
+            with self.subTest(name):
+                write(self.path, self.folder / name)
+                self.read(self.folder / name)
+                for _ in range(QUERIES // 10):
+                    query = self.queries.one()
+                    self.assertIsNone(self.difference(query), query)
 
     def test_random_queries_have_the_expected_answers(self):
         equal, answered = 0, 0
