@@ -119,13 +119,15 @@ offer AS (
    SELECT 1 FROM server_price o WHERE o.vendor_id = s.vendor_id AND o.server_id = s.server_id
    AND lower(o.allocation) = 'ondemand' AND lower(o.status) = 'active' AND lower(o.unit) = 'hour'
    AND lower(o.operating_system) NOT LIKE '%windows%'))),
+fit AS MATERIALIZED (SELECT * FROM offer WHERE {fits}),
 timed AS (
- SELECT *, expected_seconds(:duration, allocation = 'spot', :interruptions) AS seconds FROM offer),
-billed AS (
+ SELECT *, expected_seconds(:duration, allocation = 'spot', :interruptions) AS seconds FROM fit),
+billed AS MATERIALIZED (
  SELECT *, billed_seconds(seconds + coalesce(average_time_to_start, 0), vendor_id, vcpus, gpu_count, step, least) AS bill FROM timed),
 costed AS (
  SELECT *, bill / 3600.0 * price + coalesce(rented_gb * storage_rate * bill / :month, 0)
   + CASE WHEN :ipv4 THEN coalesce(ipv4_rate * bill / 3600.0, 0) ELSE 0 END AS cost FROM billed)
+SELECT * FROM costed WHERE :max_cost IS NULL OR cost <= :max_cost
 """
 
 # Each filter: the parameter, and the condition for one of its words or numbers.
@@ -142,7 +144,7 @@ ANY_OF = {
     "storage_type": "replace(lower(storage_type), '_', ' ') = {}",
     "include": "is_server({}, vendor_id, server_id, name, api_reference, display_name, family)",
 }
-ALL_OF = {"compliance_framework": "EXISTS (SELECT 1 FROM vendor_compliance_link l WHERE l.vendor_id = costed.vendor_id"
+ALL_OF = {"compliance_framework": "EXISTS (SELECT 1 FROM vendor_compliance_link l WHERE l.vendor_id = offer.vendor_id"
                                   " AND l.compliance_framework_id = {})",
           "exclude": "NOT is_server({}, vendor_id, server_id, name, api_reference, display_name, family)"}
 NUMBERS = {
@@ -152,7 +154,7 @@ NUMBERS = {
     "memory_min": "memory_amount >= {} * 1024", "memory_max": "memory_amount <= {} * 1024",
     "gpu_min": "gpu_count >= {}", "gpu_memory_min": "gpu_memory_min >= {} * 1024",
     "gpu_memory_total": "gpu_memory_total >= {} * 1024", "storage_size": "storage_size >= {}",
-    "max_cost": "cost <= {}", "deadline": ":duration <= {}",
+    "deadline": ":duration <= {}",
 }
 
 
@@ -188,7 +190,7 @@ class Table:
         return (not at or at == vendor) and name in names
 
     def conditions(self, query):
-        """SQL and its values."""
+        """SQL, but for the cost, and its values."""
         found, values = [], []
         for filters, between in ((ANY_OF, " OR "), (ALL_OF, " AND ")):
             for name, condition in filters.items():
@@ -211,11 +213,12 @@ class Table:
         """All offers that fit, as rows."""
         given = {"reserve": query.get("reserve", "system"), "disk": query.get("disk"), "month": SECONDS_PER_MONTH,
                  "currency": query.get("currency", "USD"), "duration": query.get("duration"),
-                 "interruptions": query.get("spot_interruptions", 0.05), "ipv4": query.get("ipv4") == "true"}
+                 "interruptions": query.get("spot_interruptions", 0.05), "ipv4": query.get("ipv4") == "true",
+                 "max_cost": query.get("max_cost")}
         found, values = self.conditions(query)
         given.update({f"v{i}": value for i, value in enumerate(values, 1)})
-        where = re.sub(r"\?(\d+)", r":v\1", " AND ".join(found) or "1")
-        with contextlib.closing(self.db.execute(f"{OFFERS} SELECT * FROM costed WHERE {where}", given)) as rows:
+        fits = re.sub(r"\?(\d+)", r":v\1", " AND ".join(found) or "1")
+        with contextlib.closing(self.db.execute(OFFERS.format(fits=fits), given)) as rows:
             return rows.fetchall()
 
     def ranking(self, query):
