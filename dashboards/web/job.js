@@ -199,15 +199,15 @@ const against = (more, share, currency) => !isKnown(more) ? UNKNOWN : [signed(mo
 
 function serverColumns(servers, today) {
 	const any = key => servers.some(s => isKnown(s[key]) || (typeof s[key] === "string" && s[key]));
-	const first = servers[0], note = s => s.price_note && h("div", {class: "dim note"}, s.price_note);
+	const first = servers[0], note = s => s.price_note && h("div", {class: "dim note"}, `Price: ${s.price_note}`);
 	return [
-		{title: "Server", value: serverName, cell: s => [named(serverName(s)), " ", h("span", {class: "dim"}, s.vendor_id)]},
+		{title: "Server", value: serverName, cell: s => [named(serverName(s)), " ", h("span", {class: "dim"}, s.vendor_id), note(s)]},
 		servers.some(regionName) && {title: "Region", wide: true, value: regionName,
 			cell: s => regionName(s) ? h("span", {title: s.region_name}, named(regionName(s))) : UNKNOWN},
 		{title: "vCPUs", number: true, wide: true, value: s => s.vcpus, cell: s => count(s.vcpus)},
 		{title: "Memory", number: true, wide: true, value: s => s.memory_amount, cell: s => mebibytes(s.memory_amount)},
 		any("gpu_model") && {title: "GPU", wide: true, value: s => s.gpu_model, cell: s => s.gpu_count ? `${digits(s.gpu_count)} × ${s.gpu_model || "GPU"}` : "–"},
-		{title: "Price an hour", number: true, wide: true, value: s => s.price, cell: s => [money(s.price, s.currency), note(s)]},
+		{title: "Price an hour", number: true, wide: true, value: s => s.price, cell: s => money(s.price, s.currency)},
 		any("forecast_duration_seconds") && {title: "Duration", number: true, wide: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
 		any("forecast_cost") && {title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
 		any("saving") && {title: "Against today", number: true, value: s => -s.saving,
