@@ -29,10 +29,13 @@ static const struct billing_row {
 	{"vultr", 0, false, false, {HOUR, HOUR, false, 672}},
 };
 
+/* A server of unknown size gets the rule for the smallest: the longest minimum of Alibaba, and the only
+ * rule of the others. */
 static const struct billing_row *row_of(const struct vendor *v, const struct server *s)
 {
 	for (const struct billing_row *r = rows; r < rows + ARRAY_LEN(rows); r++)
-		if (strcmp(r->vendor_id, v->vendor_id) == 0 && s->vcpus >= r->vcpus &&
+		if (strcmp(r->vendor_id, v->vendor_id) == 0 &&
+			(r->vcpus <= 0 || s->vcpus >= r->vcpus) &&
 			(!r->with_gpu || s->gpu_count > 0))
 			return r;
 	return NULL;
