@@ -89,21 +89,39 @@ struct bills {
 	struct run_bill of[2];
 };
 
-/* Returns the value by which the prices of a server are compared. This is the cost of a run if the
- * objective compares runs, and else the price. */
-static double compared(const struct pick_search *q, const struct pick *on, const struct price *p,
+/* Returns the cost of a run at a price. NaN = unknown. */
+static double run_cost(const struct pick_search *q, const struct pick *on, const struct price *p,
 	struct bills *bills)
 {
 	bool spot = p->allocation == ALLOCATION_SPOT;
-	double amount = p->price * q->rate[p->currency];
 
-	if (!q->objective->by_forecast || !(on->forecast.seconds > 0) || isnan(amount))
-		return amount;
+	if (!(on->forecast.seconds > 0) || isnan(q->rate[p->currency]))
+		return NAN;
 	if (!bills->known[spot])
 		bills->of[spot] = forecast_bill(q->input.c, on->server, spot, &on->forecast,
 			q->input.d, &q->profile, &q->terms);
 	bills->known[spot] = true;
 	return forecast_cost_amount(q->input.c, p, &bills->of[spot], q->currency);
+}
+
+/* Returns the value by which the prices of a server are compared. This is the cost of a run if the
+ * objective compares runs, and else the price. */
+static double compared(const struct pick_search *q, const struct pick *on, const struct price *p,
+	struct bills *bills)
+{
+	if (q->objective->by_forecast && on->forecast.seconds > 0)
+		return run_cost(q, on, p, bills);
+	return p->price * q->rate[p->currency];
+}
+
+/* `on->priced` has the value `lowest`. Of two equal prices, the one with the cheaper run is better:
+ * storage and addresses may cost less in its region. */
+static bool is_better(const struct pick_search *q, const struct pick *on, const struct price *p,
+	struct bills *bills, double value, double lowest)
+{
+	if (value < lowest || !(value <= lowest) || !on->priced)
+		return value < lowest;
+	return run_cost(q, on, p, bills) < run_cost(q, on, on->priced, bills);
 }
 
 /* Finds the best allowed price of `ret->server`: a sure one before others, then the lowest. Returns
@@ -133,7 +151,7 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 		reason = reason > why ? reason : why;
 		if (value < INFINITY && pick_price_is_sure(p) > sure)
 			lowest = INFINITY;
-		if (value < lowest && pick_price_is_sure(p) >= sure) {
+		if (pick_price_is_sure(p) >= sure && is_better(q, ret, p, &bills, value, lowest)) {
 			sure = pick_price_is_sure(p);
 			lowest = value;
 			ret->priced = p;
