@@ -27,9 +27,15 @@ static double all_cpus(const struct server *s)
 	return s->vcpus;
 }
 
+/* A server can have less than the system needs. NaN stays NaN. */
+static double not_negative(double mib)
+{
+	return mib < 0 ? 0 : mib;
+}
+
 static double system_memory(const struct server *s)
 {
-	return visible_memory(s) - SYSTEM_MIB;
+	return not_negative(visible_memory(s) - SYSTEM_MIB);
 }
 
 /* One step of a reserve. `share` is the reserved share of one part of the amount. This part begins
@@ -58,7 +64,7 @@ static double kubernetes_memory(const struct server *s)
 	double visible = visible_memory(s);
 	double kept = visible < 1024 ? 255 : stepwise(visible, steps, ARRAY_LEN(steps));
 
-	return visible - kept - KUBERNETES_EVICT;
+	return not_negative(visible - kept - KUBERNETES_EVICT);
 }
 
 static double kubernetes_cpus(const struct server *s)

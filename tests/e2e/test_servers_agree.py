@@ -51,7 +51,7 @@ class Agree(ServersCase):
     @staticmethod
     def told(s, o, query):
         """Which number of a server is another one."""
-        checks = [("price", s["price"], o["price"]), ("memory_for_jobs", max(s["memory_for_jobs"], 0) if s["memory_for_jobs"] is not None else None, math.floor(o["memory_left"])
+        checks = [("price", s["price"], o["price"]), ("memory_for_jobs", s["memory_for_jobs"], math.floor(o["memory_left"])
                                                        if o["memory_left"] is not None else None)]
         if query.get("duration") is not None:
             checks += [("forecast_cost", s["forecast_cost"], o["cost"]), ("billed_seconds", s["cost"]["billed_seconds"], o["bill"])]

@@ -232,6 +232,9 @@ static void vendors_have_rules_of_their_own(void **state)
 		{"alicloud", 64, 0, NAN, NAN, 3601, 3601 + 120 * 120 / 7200.0},
 		{"alicloud", 1, 0, NAN, NAN, 60, 600 + 60 * 60 / 7200.0},
 		{"alicloud", 3, 0, NAN, NAN, 60, 300 + 60 * 60 / 7200.0},
+		/* of unknown size */
+		{"hcloud", NAN, NAN, NAN, NAN, 61, 3600},
+		{"alicloud", NAN, NAN, NAN, NAN, 60, 600 + 60 * 60 / 7200.0},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -405,6 +408,7 @@ static void the_system_keeps_its_share(void **state)
 		{"system", 1024, 960, 860},
 		{"system", NAN, NAN, NAN},
 		{"kubernetes", 1024, 1000, 1000 - 255 - 100},
+		{"kubernetes", 300, NAN, 0}, /* no less */
 		{"kubernetes", 8192, 8000, 8000 - 1024 - 0.2 * (8000 - 4096) - 100},
 		{"kubernetes", 262144, 262144,
 			262144 - 1024 - 819.2 - 819.2 - 0.06 * 114688 - 0.02 * 131072 - 100},
