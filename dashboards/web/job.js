@@ -245,7 +245,7 @@ function alternativeList(advice) {
 /* Where prices come from, of which day, and the exchange rates that they were converted with. */
 function priceSource(advice) {
 	const from = advice.catalogue || {};
-	const rates = (from.rates || []).filter(r => isKnown(r.usd)).map(r => `1 ${r.currency} = ${r.usd} USD` +
+	const rates = (advice.rates || []).filter(r => isKnown(r.usd)).map(r => `1 ${r.currency} = ${r.usd} USD` +
 		(r.source || r.as_of ? ` (${[r.source, r.as_of].filter(Boolean).join(", ")})` : ""));
 	return h("p", {class: "dim"}, `${count(advice.servers_fitting)} server${advice.servers_fitting === 1 ? " fits" : "s fit"}. ` +
 		`Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.` +

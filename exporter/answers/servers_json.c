@@ -456,8 +456,8 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 					   "server is assumed to be as fast"));
 	if (p->n && p->pick[0].priced->allocation == ALLOCATION_SPOT) {
 		buf_addf(&b,
-			"it is assumed that an hour of a spot server ends a run with a probability "
-			"of %g: spot_interruptions says otherwise",
+			"a spot server is assumed to be interrupted %g times an hour: set "
+			"spot_interruptions to change it",
 			s->options.spot_interruptions_per_hour);
 		push(notes, &b);
 	}
@@ -591,6 +591,49 @@ static json_t *today_json(const struct server_answer *s)
 	return o;
 }
 
+/* Returns true if a price was converted from or to the currency. */
+static bool converts(const struct server_answer *s, const struct price *p,
+	const struct currency *currency)
+{
+	const struct currency *from = p ? &s->use.catalogue->currency[p->currency] : NULL;
+
+	return p && strcmp(from->code, s->picks.currency) != 0 &&
+	       (from == currency || strcmp(currency->code, s->picks.currency) == 0);
+}
+
+static bool is_converted(const struct server_answer *s, const struct currency *currency)
+{
+	bool found = s->of_job &&
+		     converts(s, s->current_cost.priced ? s->current_cost.current.priced : NULL,
+			     currency);
+
+	for (size_t i = 0; i < s->picks.n; i++)
+		found = found || converts(s, s->picks.pick[i].priced, currency);
+	for (size_t i = 0; i < s->n_alternatives; i++)
+		found = found || converts(s, s->alternative[i].pick.priced, currency);
+	return found;
+}
+
+/* Writes the exchange rates with which prices of this answer were converted. USD is the unit of all. */
+static json_t *rates_json(const struct server_answer *s)
+{
+	const struct catalogue *c = s->use.catalogue;
+	json_t *array = json_array();
+
+	for (const struct currency *k = c->currency + 1; k < c->currency + c->n_currencies; k++) {
+		if (isnan(k->usd) || !is_converted(s, k))
+			continue;
+		json_t *o = json_object();
+
+		json_put(o, "currency", json_text(k->code));
+		json_put(o, "usd", json_num(k->usd));
+		json_put(o, "as_of", known_text(k->as_of));
+		json_put(o, "source", known_text(k->source));
+		json_push(array, o);
+	}
+	return array;
+}
+
 void server_answer_put(json_t *o, const struct server_answer *s)
 {
 	json_put(o, "objective", json_text(s->picks.objective->name));
@@ -607,5 +650,6 @@ void server_answer_put(json_t *o, const struct server_answer *s)
 		json_put(o, "today", today_json(s));
 		json_put(o, "benchmarks", server_answer_related_json(s->related, s->n_related));
 	}
+	json_put(o, "rates", rates_json(s));
 	json_put(o, "catalogue", server_answer_catalogue_json(&s->use));
 }

@@ -65,7 +65,7 @@ class Agree(ServersCase):
             with self.subTest(name):
                 write(self.path, self.folder / name)
                 self.read(self.folder / name)
-                for _ in range(QUERIES // 10):
+                for _ in range(QUERIES // 15):
                     query = self.queries.one()
                     self.assertIsNone(self.difference(query), query)
 
