@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "exporter/text/suggest.h"
+#include "recommender/catalogue/reference_rates.h"
 #include "recommender/catalogue/regions.h"
 
 #define ACCEPTED_MAX 64 /* if there are more names, an error lists only similar names */
@@ -376,6 +377,8 @@ static bool read_currency(const struct arguments *a, const struct catalogue *c,
 	for (size_t i = 0; code && i < c->n_currencies; i++)
 		if (strcasecmp(c->currency[i].code, code) == 0)
 			ret->currency = c->currency[i].code;
+	if (code && !ret->currency && reference_rate(code))
+		ret->currency = reference_rate(code)->code;
 	if (!code || ret->currency)
 		return true;
 	refuse(r, "currency", code, c, currency_name);

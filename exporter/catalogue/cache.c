@@ -18,6 +18,7 @@
 #include "exporter/catalogue/scdata.h"
 #include "exporter/history/sql.h"
 #include "recommender/catalogue/fields.h"
+#include "recommender/catalogue/reference_rates.h"
 
 #define BUSY_MS      5000
 #define PATH_BUF_MAX 8192
@@ -605,7 +606,7 @@ static int save_rates(const struct catalogue_cache *k, const struct catalogue *c
 	int code = 0;
 
 	for (size_t i = 1; code == 0 && i < c->n_currencies; i++) {
-		if (isnan(c->currency[i].usd))
+		if (isnan(c->currency[i].usd) || currency_is_reference(&c->currency[i]))
 			continue;
 		put_text(&q, c->currency[i].code);
 		sql_put_double(&q, c->currency[i].usd);

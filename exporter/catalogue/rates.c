@@ -11,7 +11,7 @@ static int set_rate(struct catalogue *c, const char *text, struct err *e)
 	if (!currency_rate_parse(&r, text))
 		return err_set(e, -EINVAL, "--catalogue.rate=%.40s: accepted is %s", text,
 			shape_rate.accepted);
-	return catalogue_set_usd(c, r.currency, r.usd, e);
+	return catalogue_set_usd(c, r.currency, r.usd, "--catalogue.rate", e);
 }
 
 int catalogue_set_rates(struct catalogue *c, const struct text_list *texts, struct err *e)

@@ -79,6 +79,19 @@ static void add_vendor(struct buf *out, const struct catalogue *c, size_t vendor
 		active, priced, scored, prices);
 }
 
+static void add_currency(struct buf *out, const struct currency *of)
+{
+	char usd[DOUBLE_TEXT_MAX];
+
+	buf_addf(out, ", %s ", of->code);
+	if (isnan(of->usd)) {
+		buf_adds(out, "(no rate)");
+		return;
+	}
+	double_text(usd, of->usd);
+	buf_addf(out, "at %s USD (%s%s%s)", usd, of->source, *of->as_of ? " of " : "", of->as_of);
+}
+
 void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds)
 {
 	buf_addf(out, "source      %s\n", c->source);
@@ -93,10 +106,9 @@ void catalogue_command_info(struct buf *out, const struct catalogue *c, double a
 	buf_addf(out,
 		"holds       %zu servers, %zu prices, %zu regions, %zu benchmarks in %.1f MiB\n",
 		c->n, c->n_prices, c->n_regions - 1, c->n_benchmarks, (double)c->bytes / 1048576);
-	buf_adds(out, "currencies ");
-	for (size_t i = 0; i < c->n_currencies; i++)
-		buf_addf(out, " %s%s", c->currency[i].code,
-			isnan(c->currency[i].usd) ? " (no rate)" : "");
+	buf_adds(out, "currencies  USD");
+	for (size_t i = 1; i < c->n_currencies; i++)
+		add_currency(out, &c->currency[i]);
 	buf_addf(out, "\n\n%-12s %8s %8s %8s %8s %9s\n", "vendor", "servers", "active", "priced",
 		"scored", "prices");
 	for (size_t i = 0; i < c->n_vendors; i++)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "recommender/catalogue/reference_rates.h"
+
 const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id,
 	const char *name)
 {
@@ -31,7 +33,7 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 	for (size_t i = 0; i < c->n_currencies; i++)
 		if (strcmp(c->currency[i].code, code) == 0)
 			return &c->currency[i];
-	return NULL;
+	return code ? reference_rate(code) : NULL;
 }
 
 size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c)
@@ -54,9 +56,9 @@ int catalogue_currency_check(const char *code, size_t n, struct err *e)
 }
 
 /* Adds a currency without prices, so that answers can use it. */
-static int add_currency(struct catalogue *c, const char *code, double usd, struct err *e)
+static int add_currency(struct catalogue *c, const struct currency *added, struct err *e)
 {
-	int refused = catalogue_currency_check(code, c->n_currencies, e);
+	int refused = catalogue_currency_check(added->code, c->n_currencies, e);
 
 	if (refused)
 		return refused;
@@ -64,24 +66,26 @@ static int add_currency(struct catalogue *c, const char *code, double usd, struc
 	struct currency *all = arena_alloc(&c->memory, (c->n_currencies + 1) * sizeof *all);
 
 	memcpy(all, c->currency, c->n_currencies * sizeof *all);
-	all[c->n_currencies] =
-		(struct currency){arena_text(&c->memory, code, strlen(code)), usd, "", ""};
+	all[c->n_currencies] = *added;
+	all[c->n_currencies].code = arena_text(&c->memory, added->code, strlen(added->code));
 	c->currency = all;
 	c->n_currencies++;
 	return 0;
 }
 
-int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e)
+int catalogue_set_usd(struct catalogue *c, const char *code, double usd, const char *source,
+	struct err *e)
 {
 	struct currency *all = (struct currency *)(uintptr_t)c->currency;
+	const char *kept_source = arena_text(&c->memory, source, strlen(source));
 
 	for (size_t i = 0; i < c->n_currencies; i++)
-		if (strcasecmp(all[i].code, currency) == 0) {
+		if (strcasecmp(all[i].code, code) == 0) {
 			if (i > 0) /* entry 0 is USD, whose rate stays 1 */
-				all[i].usd = usd;
+				all[i] = (struct currency){all[i].code, usd, "", kept_source};
 			return 0;
 		}
-	return add_currency(c, currency, usd, e);
+	return add_currency(c, &(struct currency){code, usd, "", kept_source}, e);
 }
 
 double catalogue_currency_rate(const struct currency *from, const struct currency *to)

@@ -168,15 +168,18 @@ const struct server *catalogue_find(const struct catalogue *c, const char *vendo
 
 /* NULL = not found. */
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);
+/* Returns the catalogue's currency or, if it has none of this code, the compiled-in rate of
+ * recommender/catalogue/reference_rates.h. */
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
 /* Returns how many vendors the source says nothing about as to compliance. */
 size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c);
 
-/* Replaces the exchange rate of a currency: US dollars for one unit. Adds the currency if the
- * catalogue does not have it, so that answers can use it. Call it before `c` is shared. -EINVAL:
- * the code is not three capital letters. -E2BIG: too many currencies. */
-int catalogue_set_usd(struct catalogue *c, const char *currency, double usd, struct err *e);
+/* Replaces the exchange rate of a currency: US dollars for one unit. `source` says who gave it; its
+ * date is unknown. Adds the currency if the catalogue does not have it, so that answers can use it.
+ * Call it before `c` is shared. -EINVAL: the code is not three capital letters. -E2BIG: too many currencies. */
+int catalogue_set_usd(struct catalogue *c, const char *code, double usd, const char *source,
+	struct err *e);
 
 /* Checks the code of a currency to add to `n` existing currencies. -EINVAL: the code is not three
  * capital letters. -E2BIG: too many currencies. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recommender/catalogue/builder.h"
+#include "recommender/catalogue/reference_rates.h"
 
 static int by_identity(const void *left, const void *right)
 {
@@ -294,6 +295,22 @@ static void mark_known(struct catalogue_builder *b)
 			b->region[b->price[i].price.region].prices_known = true;
 }
 
+/* A rate of the source is as old as the source. Where the source has no rate, the compiled-in rate
+ * is used. Prices of a currency without any rate stay, and cannot be compared. */
+static void date_rates(struct catalogue_builder *b, const char *source)
+{
+	for (size_t i = 1; i < b->n_currencies; i++) {
+		struct currency *of = &b->currency[i];
+		const struct currency *reference = isnan(of->usd) ? reference_rate(of->code) : NULL;
+
+		if (reference)
+			*of = (struct currency){
+				of->code, reference->usd, reference->as_of, reference->source};
+		else if (!isnan(of->usd))
+			*of = (struct currency){of->code, of->usd, b->as_of, source};
+	}
+}
+
 static void catalogue_release(struct shared *s)
 {
 	struct catalogue *c = (struct catalogue *)(void *)s;
@@ -311,6 +328,7 @@ void catalogue_finish(struct catalogue_builder *b, const char *source, struct ca
 	name_continents(b);
 	mark_known(b);
 	drop_prices_of_any(b);
+	date_rates(b, kept_source);
 	add_own_scores(b);
 	*c = (struct catalogue){.source = kept_source, .note = b->note, .as_of = b->as_of};
 	c->bytes = b->texts.bytes;

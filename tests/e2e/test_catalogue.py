@@ -204,9 +204,9 @@ class Catalogue(support.Case):
 
     def test_a_currency_without_prices_or_rate_is_refused(self):
         path = self.own()
-        command = ["servers", f"--catalogue.path={path}", "--currency=CHF"]
-        self.assertIn("CHF", self.run_it(*command, code=2)[1])
-        answer = json.loads(self.run_it(*command, "--catalogue.rate=CHF=0.5")[0])
+        command = ["servers", f"--catalogue.path={path}", "--currency=ARS"]
+        self.assertIn("ARS", self.run_it(*command, code=2)[1])
+        answer = json.loads(self.run_it(*command, "--catalogue.rate=ARS=0.5")[0])
         self.assertEqual([s["price"] for s in answer["servers"]], [0.04, 0.4])
 
     def test_who_never_asks_fetches_nothing(self):

@@ -15,7 +15,7 @@
 #include "tests/support/sample_runs.h"
 #include "exporter/answers/app_caches.h"
 
-/* Six servers. t.small is the cheapest. The last one is only sold in euros. */
+/* Six servers. t.small is the cheapest. The last one is only sold in pesos, for which no rate is compiled in. */
 static const char catalogue_text[] =
 	"# as_of: 2026-10-01\n"
 	"vendor_id,server_id,api_reference,family,cpu_architecture,cpu_allocation,vcpus,memory_amount,memory_amount_actual,gpu_count,gpu_model,gpu_memory_min,gpu_memory_total,storage_size,storage_type,score1,score,region_id,aliases,country_id,continent,allocation,price,currency,billing_increment_seconds,minimum_billing_seconds,compliance,storage_price_gb_month,outbound_price_gb\n"
@@ -28,7 +28,7 @@ static const char catalogue_text[] =
 	"aws,a.large,,a,arm64,Dedicated,2,4096,,0,,,,0,,1000,2000,1,here,,,ondemand,0.05,USD,,,,,\n"
 	"gcp,g.gpu,,g,x86_64,Dedicated,4,16384,,1,L4,8192,8192,0,,1000,4000,1000,gc,US,North "
 	"America,ondemand,0.70,USD,,,soc2t2,,\n"
-	"hcloud,cx,,cx,x86_64,Shared,2,4096,,0,,,,40,ssd,,,f,fsn,DE,Europe,ondemand,0.02,EUR,3600,3600,,,\n";
+	"hcloud,cx,,cx,x86_64,Shared,2,4096,,0,,,,40,ssd,,,f,fsn,DE,Europe,ondemand,0.02,ARS,3600,3600,,,\n";
 
 struct servers_world servers_world;
 

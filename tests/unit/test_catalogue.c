@@ -183,7 +183,7 @@ static void prices_are_grouped_and_summarised(void **state)
 		{"v", "b", "r2", "", "USD", ALLOCATION_ONDEMAND, 1.05},
 		{"v", "b", "r2", "", "USD", ALLOCATION_SPOT, 0.3},
 		{"v", "a", "r2", "", "USD", ALLOCATION_ONDEMAND, 0.9},
-		{"v", "b", "r3", "", "JPY", ALLOCATION_ONDEMAND, 0.1},
+		{"v", "b", "r3", "", "ARS", ALLOCATION_ONDEMAND, 0.1},
 	};
 
 	field_row_clear(&r);
@@ -210,8 +210,8 @@ static void prices_are_grouped_and_summarised(void **state)
 	assert_string_equal(c->server[0].server_id, "a");
 	assert_true(c->server[0].min_price_ondemand == 0.9 && isnan(c->server[0].min_price_spot));
 	assert_string_equal(c->server[0].region_id, "r2");
-	/* The price of 1 EUR is 1.1 USD, which is more than 1.05 USD. Yen have no rate, so a price
-	 * in yen cannot be the lowest. */
+	/* The price of 1 EUR is 1.1 USD, which is more than 1.05 USD. Pesos have no rate, so a price
+	 * in pesos cannot be the lowest. */
 	assert_true(c->server[1].min_price_ondemand == 1.05 && c->server[1].min_price_spot == 0.3);
 	assert_string_equal(c->server[1].currency, "USD");
 	assert_int_equal(c->server[0].n_prices, 2);
@@ -427,23 +427,52 @@ static void a_rate_of_a_currency_without_prices_adds_it(void **state)
 	AUTO(catalogue_freep) struct catalogue *c = csv(HEAD ",price,currency\nv,a,1,1024,3,CHF");
 	struct err e = {0};
 
-	assert_null(catalogue_currency(c, "EUR"));
-	assert_int_equal(catalogue_set_usd(c, "EUR", 1.5, &e), 0);
-	assert_int_equal(catalogue_set_usd(c, "EUR", 2, &e), 0);
-	assert_int_equal(catalogue_set_usd(c, "chf", 3, &e), 0);
-	assert_int_equal(catalogue_set_usd(c, "USD", 4, &e), 0);
+	assert_null(catalogue_currency(c, "ARS"));
+	assert_int_equal(catalogue_set_usd(c, "ARS", 1.5, "test", &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "ARS", 2, "test", &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "chf", 3, "test", &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "USD", 4, "test", &e), 0);
 	assert_int_equal(c->n_currencies, 3);
-	assert_true(catalogue_currency(c, "EUR")->usd == 2);
+	assert_true(catalogue_currency(c, "ARS")->usd == 2);
 	assert_true(catalogue_currency(c, "CHF")->usd == 3);
+	assert_string_equal(catalogue_currency(c, "CHF")->source, "test");
+	assert_string_equal(catalogue_currency(c, "CHF")->as_of, "");
 	assert_true(catalogue_currency(c, "USD")->usd == 1);
 	/* A price stores the index of its currency. */
 	assert_string_equal(c->currency[c->price[0].currency].code, "CHF");
-	assert_int_equal(catalogue_set_usd(c, "eur=", 1, &e), -EINVAL);
+	assert_int_equal(catalogue_set_usd(c, "eur=", 1, "test", &e), -EINVAL);
 	assert_non_null(strstr(e.text, "three capitals"));
 	for (char code[] = "AAA"; c->n_currencies <= UINT8_MAX;
 		code[2] == 'Z' ? code[1]++, code[2] = 'A' : code[2]++)
-		assert_int_equal(catalogue_set_usd(c, code, 1, &e), 0);
-	assert_int_equal(catalogue_set_usd(c, "ZZZ", 1, &e), -E2BIG);
+		assert_int_equal(catalogue_set_usd(c, code, 1, "test", &e), 0);
+	assert_int_equal(catalogue_set_usd(c, "ZZZ", 1, "test", &e), -E2BIG);
+}
+
+/* A rate of the catalogue comes before a compiled-in rate. Every rate says its date and source. */
+static void a_currency_without_a_rate_gets_the_compiled_in_rate(void **state)
+{
+	AUTO(catalogue_freep)
+	struct catalogue *c = csv("# as_of: 2026-08\n# rate: GBP 1.3\n" HEAD
+				  ",price,currency\nv,a,1,1024,3,EUR\nv,b,1,1024,3,GBP\n"
+				  "v,c,1,1024,3,ARS\nv,d,1,1024,3,USD");
+	const struct currency *euro = catalogue_currency(c, "EUR");
+	const struct currency *pound = catalogue_currency(c, "GBP");
+
+	/* European Central Bank, 30 October 2026: a euro is 1.1172 dollars or 0.9194 francs. */
+	assert_true(euro->usd == 1.1172);
+	assert_string_equal(euro->as_of, "2026-10-30");
+	assert_string_equal(euro->source, "ECB reference rate");
+	assert_true(pound->usd == 1.3);
+	assert_string_equal(pound->as_of, "2026-08");
+	assert_string_equal(pound->source, "own.csv");
+	assert_true(isnan(catalogue_currency(c, "ARS")->usd));
+	assert_true(catalogue_currency(c, "USD")->usd == 1);
+	assert_string_equal(catalogue_currency(c, "USD")->source, "");
+	assert_int_equal(c->n_currencies, 4);
+	/* A currency without prices can be asked for, too. */
+	assert_true(fabs(catalogue_currency_rate(catalogue_currency(c, "CHF"), euro) * 0.9194 - 1) <
+		    1e-12);
+	assert_null(catalogue_currency(c, "XXX"));
 }
 
 /* Without the column allocation, "price" beside the Keeper's minima is the lowest of all. */
@@ -488,6 +517,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_csv_of_the_keepers_columns_has_no_minimum_on_demand),
 		cmocka_unit_test(a_price_of_any_allocation_is_the_last_resort),
+		cmocka_unit_test(a_currency_without_a_rate_gets_the_compiled_in_rate),
 		cmocka_unit_test(a_rate_of_a_currency_without_prices_adds_it),
 		cmocka_unit_test(csv_columns_come_in_any_order),
 		cmocka_unit_test(what_is_not_said_is_unknown),

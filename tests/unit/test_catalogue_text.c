@@ -14,8 +14,8 @@ static struct catalogue *catalogue(void)
 		"v,1,Big Box,boxes,8,16384,,1.5,USD,r1,arm64,900.5\n"
 		"v,2,Small Box,boxes,2,4096,,0.5,USD,,,\n"
 		"v,3,Old Box,boxes,2,4096,inactive,0.1,USD,,,\n"
-		"w,4,Euro Box,boxes,2,,,0.1,EUR,,,\n"
-		"w,5,Crate,crates,2,4096,,,,,,\n";
+		"w,4,Peso Box,boxes,2,,,0.1,ARS,,,\n"
+		"w,5,Crate,crates,2,4096,,0.1,EUR,,,\n";
 	struct catalogue *c = NULL;
 	struct err e = {0};
 
@@ -34,12 +34,13 @@ static void info_counts_what_there_is(void **state)
 
 	assert_non_null(strstr(text,
 		"source      boxes.csv\nas of       2026-08\nfetched     2 hours ago\n"
-		"holds       5 servers, 4 prices, 1 regions, 1 benchmarks in "));
-	assert_non_null(strstr(text, "currencies  USD EUR (no rate)\n"));
+		"holds       5 servers, 5 prices, 1 regions, 1 benchmarks in "));
+	assert_non_null(strstr(text,
+		"currencies  USD, ARS (no rate), EUR at 1.1172 USD (ECB reference rate of 2026-10-30)\n"));
 	assert_non_null(strstr(text,
 		"\nv                   3        2        3        1         3\n"));
 	assert_non_null(strstr(text,
-		"\nw                   2        2        1        0         1\n"));
+		"\nw                   2        2        2        0         2\n"));
 	buf_reset(&out);
 	catalogue_command_info(&out, c, NAN);
 	assert_null(strstr(buf_text(&out), "fetched"));
@@ -55,9 +56,9 @@ static void search_lists_the_cheapest_first(void **state)
 	assert_int_equal(catalogue_command_search(&out, c, "BOX", 10), 3);
 	const char *small = strstr(buf_text(&out), "Small Box"),
 		   *big = strstr(buf_text(&out), "Big Box");
-	const char *euro = strstr(buf_text(&out), "Euro Box");
+	const char *peso = strstr(buf_text(&out), "Peso Box");
 
-	assert_true(small && big && euro && small < big && big < euro);
+	assert_true(small && big && peso && small < big && big < peso);
 	assert_null(strstr(buf_text(&out), "Old Box"));
 	assert_non_null(strstr(big, "arm64"));
 	buf_reset(&out);

@@ -117,7 +117,7 @@ static void each_filter_counts_what_it_removed(void **state)
 				       "v,blind,x86_64,8,8192,0,,,1,\n"
 				       "v,dim,x86_64,8,8192,1,4096,,1,\n"
 				       "v,free,x86_64,8,8192,1,8192,,,\n"
-				       "v,euro,x86_64,8,8192,1,8192,,1,EUR\n"
+				       "v,peso,x86_64,8,8192,1,8192,,1,ARS\n"
 				       "w,good,x86_64,8,8192,1,8192,,1,\n");
 	struct arena arena = {0};
 	struct demand d = {2, 4096 * MIB, 1, 8192 * MIB, NAN, 1800};
@@ -154,36 +154,36 @@ static void each_filter_counts_what_it_removed(void **state)
 static void prices_are_compared_in_one_currency(void **state)
 {
 	static const char table[] =
-		HEAD "v,dollar,x86_64,1,1,,,,1.05,USD\nv,euro,x86_64,1,1,,,,1.0,EUR\n"
-		     "v,cent,x86_64,1,1,,,,0.9,EUR\n";
+		HEAD "v,dollar,x86_64,1,1,,,,1.05,USD\nv,peso,x86_64,1,1,,,,1.0,ARS\n"
+		     "v,cent,x86_64,1,1,,,,0.9,ARS\n";
 	struct buf rated = BUF_MAX(4096);
 	struct catalogue *plain = csv(table), *with_rate,
-			 *only_euro = csv(HEAD "v,euro,x86_64,1,1,,,,1.0,EUR\n");
+			 *only_peso = csv(HEAD "v,peso,x86_64,1,1,,,,1.0,ARS\n");
 	struct arena arena = {0};
 	struct demand d = nothing();
 	struct picks p;
 
-	buf_addf(&rated, "# rate: EUR 1.1\n%s", table);
+	buf_addf(&rated, "# rate: ARS 1.1\n%s", table);
 	with_rate = csv(buf_text(&rated));
 	assert_picks(plain, d, (struct pick_options){0}, "dollar ");
-	assert_picks(plain, d, (struct pick_options){.currency = "EUR"}, "cent euro ");
-	assert_picks(plain, d, (struct pick_options){.currency = "GBP"}, "");
-	assert_picks(with_rate, d, (struct pick_options){0}, "cent dollar euro ");
-	assert_picks(with_rate, d, (struct pick_options){.currency = "EUR"}, "cent dollar euro ");
+	assert_picks(plain, d, (struct pick_options){.currency = "ARS"}, "cent peso ");
+	assert_picks(plain, d, (struct pick_options){.currency = "XXX"}, "");
+	assert_picks(with_rate, d, (struct pick_options){0}, "cent dollar peso ");
+	assert_picks(with_rate, d, (struct pick_options){.currency = "ARS"}, "cent dollar peso ");
 
 	d.duration_seconds = 7200;
-	pick_servers(with_rate, &d, &(struct pick_options){.currency = "EUR"}, &arena, &p);
-	assert_string_equal(p.currency, "EUR");
+	pick_servers(with_rate, &d, &(struct pick_options){.currency = "ARS"}, &arena, &p);
+	assert_string_equal(p.currency, "ARS");
 	assert_true(fabs(p.pick[1].price - 1.05 / 1.1) < 1e-12);
 	assert_true(fabs(p.pick[1].forecast_cost - 2 * 1.05 / 1.1) < 1e-12);
-	pick_servers(only_euro, &d, &(struct pick_options){0}, &arena, &p);
-	assert_string_equal(p.currency, "EUR");
+	pick_servers(only_peso, &d, &(struct pick_options){0}, &arena, &p);
+	assert_string_equal(p.currency, "ARS");
 	assert_int_equal(p.n, 1);
 	arena_done(&arena);
 	buf_done(&rated);
 	catalogue_free(plain);
 	catalogue_free(with_rate);
-	catalogue_free(only_euro);
+	catalogue_free(only_peso);
 }
 
 static void a_busy_job_is_kept_off_shared_cpus(void **state)

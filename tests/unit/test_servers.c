@@ -73,7 +73,9 @@ static void what_is_asked_decides_which_servers_answer(void **state)
 		{"allocation=spot", "m.large"},
 		{"include=m", "m.large m.2xlarge"},
 		{"exclude=aws~m;vendor=aws", "t.small a.large"},
-		{"currency=eur", "cx"},
+		{"currency=ars", "cx"},
+		/* No price is in euros, but a rate of the euro is compiled in. */
+		{"currency=eur;include=m.large", "m.large"},
 		{"objective=efficiency;vendor=aws", "t.small a.large m.2xlarge m.large"},
 	};
 	char ids[256];
@@ -100,7 +102,7 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		{"compliance_framework=iso", "compliance_framework", "hipaa"},
 		{"gpu_model=A100", "gpu_model", "L4"},
 		{"storage_type=tape", "storage_type", "ssd"},
-		{"currency=GBP", "currency", "EUR"},
+		{"currency=XXX", "currency", "ARS"},
 		{"include=m.huge", "include", "m.large"},
 		{"exclude=x1", "exclude", "t.small"},
 		{"benchmark=speed", "benchmark", "stress_ng:best1"},
@@ -157,9 +159,9 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 		const char *words, *says[3];
 	} table[] = {
 		{"", {"servers are left out, for there is no exchange rate to USD for their prices "
-		      "in EUR",
-			     "--catalogue.rate=EUR=DOLLARS", "currency=EUR"}},
-		{"currency=EUR", {"no exchange rate to EUR", "--catalogue.rate=EUR=DOLLARS"}},
+		      "in ARS",
+			     "--catalogue.rate=ARS=DOLLARS", "currency=ARS"}},
+		{"currency=ARS", {"no exchange rate to ARS", "--catalogue.rate=ARS=DOLLARS"}},
 		{"cpu=100", {"none of the ", "have too few vCPUs",
 				    "100 vCPUs are needed, and none has more than "}},
 		{"memory=9999999", {"have too little memory", "9766 GiB of memory are needed"}},
@@ -192,7 +194,7 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 /* An exchange rate from the user brings servers in that currency back. */
 static void a_rate_makes_currencies_comparable(void **state)
 {
-	const char *rate[] = {"EUR=1.5"}, *wrong[] = {"EURO=1.5"};
+	const char *rate[] = {"ARS=1.5"}, *wrong[] = {"ARSO=1.5"};
 	struct err e = {0};
 	struct options *options = &servers_world.options;
 	struct app *app = &servers_world.app;
@@ -208,11 +210,11 @@ static void a_rate_makes_currencies_comparable(void **state)
 	assert_double_equal(number_of(cx, "min_price_ondemand"), 0.03, 1e-12);
 	assert_true(json_is_null(json_object_get(cx, "min_price_spot")));
 	json_decref(o);
-	o = ask("currency=EUR;include=m.large", 200);
+	o = ask("currency=ARS;include=m.large", 200);
 
 	const json_t *large = json_array_get(json_object_get(o, "servers"), 0);
 
-	assert_string_equal(text_of(large, "currency"), "EUR");
+	assert_string_equal(text_of(large, "currency"), "ARS");
 	assert_double_equal(number_of(large, "min_price_ondemand"), 0.08 / 1.5, 1e-12);
 	assert_double_equal(number_of(large, "min_price_spot"), 0.02, 1e-12);
 	json_decref(o);
@@ -228,7 +230,7 @@ static void a_rate_makes_currencies_comparable(void **state)
 	arguments_begin(&a, route->parameters);
 	assert_int_equal(arguments_finish(&a, &e), 0);
 	assert_true(route->answer(app, &a, &r, &e) < 0);
-	assert_non_null(strstr(e.text, "--catalogue.rate=EURO=1.5"));
+	assert_non_null(strstr(e.text, "--catalogue.rate=ARSO=1.5"));
 }
 
 /* A job with busy CPUs gets no burstable or shared CPUs unless they are requested. */
