@@ -99,8 +99,8 @@ sha256() {
 own=pkg:generic/rightsize-exporter@$version
 page=$source/dashboards/web/vendor/uPlot.js
 page_version=$(sed -n '1s/.*(v\([0-9.]*\)).*/\1/p' "$page")
-servers=$source/recommender/catalogue/servers.csv
-as_of=$(sed -n 's/^# as_of: *//p' "$servers" | sed -n 1p)
+servers=$source/recommender/catalogue/built_in.pack
+as_of=$(sed -n 's/^AS_OF = "\(.*\)"/\1/p' "${servers%.pack}.py")
 uplot=pkg:npm/uplot@$page_version
 catalogue=pkg:generic/rightsize-exporter-servers@$as_of
 
@@ -155,7 +155,7 @@ cat <<END
       "hashes": [{"alg": "SHA-256", "content": "$(sha256 "$page")"}]
     },
     {
-      "type": "data", "bom-ref": "$catalogue", "name": "servers.csv", "version": "$as_of", "purl": "$catalogue",
+      "type": "data", "bom-ref": "$catalogue", "name": "built_in.pack", "version": "$as_of", "purl": "$catalogue",
       "description": "built in: servers that can be rented, by Spare Cores", "licenses": [{"license": {"id": "CC-BY-SA-4.0"}}],
       "hashes": [{"alg": "SHA-256", "content": "$(sha256 "$servers")"}]
     }$(used_components; printf '%s\n' "$list" | awk '!seen[$4]++ {

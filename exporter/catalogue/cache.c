@@ -543,7 +543,7 @@ static int save_servers(const struct catalogue_cache *k, const struct catalogue 
 			struct price_row row = {server->vendor_id, server->server_id,
 				c->region[p->region].region_id, c->zone[p->zone],
 				c->currency[p->currency].code, (enum allocation)p->allocation,
-				p->price};
+				p->price, p->estimated};
 
 			put_fields(&price, PART_PRICE, &row);
 			code = sql_run(&price, e);

@@ -256,25 +256,45 @@ static int zone_index(struct catalogue_builder *b, const struct price_row *row, 
 	return 0;
 }
 
+int catalogue_place_price(struct catalogue_builder *b, const struct price_row *row,
+	struct price *ret, struct err *e)
+{
+	struct price p = {.price = row->price,
+		.allocation = (uint8_t)row->allocation,
+		.estimated = row->estimated};
+	int code;
+
+	if ((code = currency_index(b, *row->currency ? row->currency : "USD", &p.currency, e)) ||
+		(code = region_index(b, row->vendor_id, row->region_id, &p.region, e)) ||
+		(code = zone_index(b, row, &p.zone, e)))
+		return code;
+	*ret = p;
+	return 0;
+}
+
+int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struct price *p,
+	struct err *e)
+{
+	if (b->n_prices >= CATALOGUE_PRICES_MAX)
+		return err_set(e, -E2BIG, "more than %d prices", CATALOGUE_PRICES_MAX);
+	GROW(b->price, b->n_prices, b->prices_room);
+	b->price[b->n_prices++] = (struct added_price){*p, (uint32_t)server};
+	return 0;
+}
+
 static int add_price(struct catalogue_builder *b, uint32_t server, const struct price_row *row,
 	struct err *e)
 {
-	struct price p = {.price = row->price, .allocation = (uint8_t)row->allocation};
+	struct price p;
 	int code;
 
 	if (!(row->price >= 0) || isinf(row->price))
 		return err_set(e, -EINVAL, "price: %g is not a valid price", row->price);
 	if (!(row->price > 0))
 		return 0;
-	if (b->n_prices >= CATALOGUE_PRICES_MAX)
-		return err_set(e, -E2BIG, "more than %d prices", CATALOGUE_PRICES_MAX);
-	if ((code = currency_index(b, *row->currency ? row->currency : "USD", &p.currency, e)) ||
-		(code = region_index(b, row->vendor_id, row->region_id, &p.region, e)) ||
-		(code = zone_index(b, row, &p.zone, e)))
+	if ((code = catalogue_place_price(b, row, &p, e)))
 		return code;
-	GROW(b->price, b->n_prices, b->prices_room);
-	b->price[b->n_prices++] = (struct added_price){p, server};
-	return 0;
+	return catalogue_add_placed(b, server, &p, e);
 }
 
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e)

@@ -23,6 +23,16 @@ int catalogue_add_server(struct catalogue_builder *b, const struct server *s, st
  * added. */
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e);
 
+/* The two steps of catalogue_add_price, for readers of many prices: catalogue_place_price looks up
+ * the vendor's region and zone and the currency, and *ret can then be used for each server of the
+ * vendor in this place. catalogue_add_placed adds a price of the server that was added at this index,
+ * the first being 0. The caller checks that the index is below catalogue_builder_servers, and that
+ * the price is finite and above 0. */
+int catalogue_place_price(struct catalogue_builder *b, const struct price_row *row,
+	struct price *ret, struct err *e);
+int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struct price *p,
+	struct err *e);
+
 /* Add a vendor or region. If it was added before, fill only its unknown members. A vendor with
  * frameworks has compliance_known, and a region with a price has prices_known. */
 int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, struct err *e);

@@ -73,8 +73,8 @@ struct server {
 	double network_speed_baseline;              /* Gbps */
 	double average_time_to_start;               /* seconds */
 	double score, score1;                       /* SCore: multi-core, single-core */
-	/* Lowest prices per hour, in `currency`. The array catalogue.price has the regions and
-	 * zones. */
+	/* Lowest prices per hour, in `currency`. Estimates do not count. The array catalogue.price
+	 * has the regions and zones. */
 	double min_price_ondemand, min_price_spot;
 	const char *currency;  /* ISO 4217; currency of the two prices above */
 	const char *region_id; /* region of the on-demand price; "" = unknown */
@@ -159,7 +159,7 @@ int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, con
 int catalogue_from_json(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
-/* Reads the catalogue compiled into the program: recommender/catalogue/servers.csv. */
+/* Reads the catalogue compiled into the program: recommender/catalogue/built_in.pack. */
 int catalogue_built_in(struct catalogue **ret, struct err *e);
 
 /* Finds the vendor's server with this server_id or api_reference. NULL = not found. */

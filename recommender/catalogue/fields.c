@@ -31,6 +31,7 @@ const char *const catalogue_allocation_name[ALLOCATION_COUNT] = {
 	[ALLOCATION_ANY] = "any",
 };
 static const char *const status_name[] = {"inactive", "active"};
+static const char *const flag_name[] = {"false", "true"};
 
 /* Accepted texts of each kind. `empty` is the value of an empty text. */
 static const struct {
@@ -42,8 +43,13 @@ static const struct {
 		CPU_ALLOCATION_UNKNOWN},
 	[FIELD_ALLOCATION] = {catalogue_allocation_name, ALLOCATION_COUNT, ALLOCATION_ONDEMAND},
 	[FIELD_STATUS] = {status_name, ARRAY_LEN(status_name), true},
+	[FIELD_FLAG] = {flag_name, ARRAY_LEN(flag_name), false},
 };
-/* The enum members of these kinds are read and written as unsigned. */
+/* The enum members of the other kinds are read and written as unsigned. */
+static bool is_bool(const struct field *f)
+{
+	return f->kind == FIELD_STATUS || f->kind == FIELD_FLAG;
+}
 static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsigned");
 
 /* clang-format off */
@@ -107,6 +113,8 @@ const struct field fields[] = {
 		.help = "What price is: ondemand (also when empty), spot, reserved or any (the lowest of all)"},
 	{.name = "price", .unit = "currency/hour", .kind = FIELD_NUMBER, PRICE(price),
 		.help = "One price; more lines of the same server may give more. In a file that has min_price_ondemand or min_price_spot and no allocation, it is the lowest of all allocations"},
+	{.name = "estimated", .kind = FIELD_FLAG, PRICE(estimated),
+		.help = "true or false (also when empty): price is an estimate that nobody pays exactly"},
 	{.name = "country_id", .kind = FIELD_TEXT, REGION(country_id),
 		.help = "Country of the region: two letters, ISO 3166-1"},
 	{.name = "continent", .kind = FIELD_TEXT, REGION(continent), .help = "Continent of the region"},
@@ -252,7 +260,7 @@ static int set_enum(const struct field *f, void *at, const char *text, struct er
 
 	if (*text && !catalogue_name_find(kinds[f->kind].name, kinds[f->kind].n, text, &found))
 		return err_set(e, -EINVAL, "\"%.40s\" is unknown; accepted: %s", text, f->help);
-	if (f->kind == FIELD_STATUS)
+	if (is_bool(f))
 		*(bool *)at = found;
 	else
 		*(unsigned *)at = found;
@@ -297,8 +305,7 @@ const char *field_text(const struct field *f, const void *object)
 		return *(const char *const *)at;
 	if (f->kind == FIELD_NUMBER)
 		return "";
-	return kinds[f->kind]
-		.name[f->kind == FIELD_STATUS ? *(const bool *)at : *(const unsigned *)at];
+	return kinds[f->kind].name[is_bool(f) ? *(const bool *)at : *(const unsigned *)at];
 }
 
 void fields_markdown(struct buf *out)

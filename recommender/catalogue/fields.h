@@ -15,6 +15,7 @@ enum field_kind {
 	FIELD_CPU_ALLOCATION,
 	FIELD_ALLOCATION,
 	FIELD_STATUS, /* active or inactive */
+	FIELD_FLAG,   /* true or false */
 };
 
 enum field_part { PART_SERVER, PART_VENDOR, PART_REGION, PART_PRICE, PART_COUNT };
@@ -35,6 +36,7 @@ struct price_row {
 	const char *vendor_id, *server_id, *region_id, *zone_id, *currency;
 	enum allocation allocation;
 	double price; /* per hour */
+	bool estimated;
 };
 
 /* One row of a source: a server, and the vendor, region and price in the same row. Vendor, region

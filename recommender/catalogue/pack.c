@@ -25,6 +25,8 @@ static int by_place(const void *left, const void *right)
 		return a->region < b->region ? -1 : 1;
 	if (a->currency != b->currency)
 		return a->currency < b->currency ? -1 : 1;
+	if (a->estimated != b->estimated)
+		return a->estimated ? 1 : -1;
 	if (a->zone != b->zone)
 		return a->zone < b->zone ? -1 : 1;
 	return (a->price > b->price) - (a->price < b->price);
@@ -58,7 +60,7 @@ static struct server *pack_servers(struct catalogue_builder *b, struct catalogue
 static bool same_region(const struct price *a, const struct price *b)
 {
 	return a->allocation == b->allocation && a->region == b->region &&
-	       a->currency == b->currency;
+	       a->currency == b->currency && a->estimated == b->estimated;
 }
 
 /* Writes the prices of one region to `out`: the lowest price of each zone, or one price if all
@@ -237,10 +239,10 @@ static void summarise_prices(const struct catalogue *c, struct server *s)
 	const struct price *first = c->price + s->first_price;
 
 	for (const struct price *p = first; p < first + s->n_prices; p++)
-		if (p->allocation == ALLOCATION_ONDEMAND)
+		if (p->allocation == ALLOCATION_ONDEMAND && !p->estimated)
 			ondemand = lower_price(c, ondemand, p);
 	for (const struct price *p = first; p < first + s->n_prices; p++)
-		if (p->allocation == ALLOCATION_SPOT &&
+		if (p->allocation == ALLOCATION_SPOT && !p->estimated &&
 			(!ondemand || p->currency == ondemand->currency))
 			spot = lower_price(c, spot, p);
 	for (const struct price *p = first; p < first + s->n_prices; p++)

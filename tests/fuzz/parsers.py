@@ -16,6 +16,7 @@ PARSERS = {
                        "recommender/catalogue/fields.c: field_set_text field_set_number",
                        "recommender/catalogue/build.c: catalogue_add_score"),
     "catalogue_json": ("recommender/catalogue/json.c",),
+    "catalogue_pack": ("recommender/catalogue/unpack.c",),
     "changes": ("exporter/site/change.c: take_value next_part matches find_change site_change_at site_change_takes_long is_from_elsewhere "
                 "is_json refuse may_by_token needs_token is_acceptable fill_arguments site_change", "exporter/site/host_header.c", "exporter/api/json_body.c", "exporter/forward/run_message.c",
                 "exporter/client/bearer_token.c", "exporter/routes/post_jobs.c: read_announcement read_pid read_labels is_word bad_label"),

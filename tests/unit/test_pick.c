@@ -167,7 +167,7 @@ static void prices_are_compared_in_one_currency(void **state)
 	with_rate = csv(buf_text(&rated));
 	assert_picks(plain, d, (struct pick_options){0}, "dollar ");
 	assert_picks(plain, d, (struct pick_options){.currency = "ARS"}, "cent peso ");
-	assert_picks(plain, d, (struct pick_options){.currency = "XXX"}, "");
+	assert_picks(plain, d, (struct pick_options){.currency = "ZZZ"}, "");
 	assert_picks(with_rate, d, (struct pick_options){0}, "cent dollar peso ");
 	assert_picks(with_rate, d, (struct pick_options){.currency = "ARS"}, "cent dollar peso ");
 

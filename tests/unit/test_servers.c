@@ -102,7 +102,7 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		{"compliance_framework=iso", "compliance_framework", "hipaa"},
 		{"gpu_model=A100", "gpu_model", "L4"},
 		{"storage_type=tape", "storage_type", "ssd"},
-		{"currency=XXX", "currency", "ARS"},
+		{"currency=ZZZ", "currency", "ARS"},
 		{"include=m.huge", "include", "m.large"},
 		{"exclude=x1", "exclude", "t.small"},
 		{"benchmark=speed", "benchmark", "stress_ng:best1"},
