@@ -79,8 +79,17 @@ COUNTRY = {("azure", "brazilsoutheast"): "BR", ("azure", "mexicocentral"): "MX"}
 ARM = {("gcp", "c4a"), ("gcp", "n4a")}
 # The table names the older of two architectures that these types run: 32 and 64 bits (AWS, DescribeInstanceTypes).
 OLDER_NAME = {"i386": "x86_64"}
-# Minima of these vendors are not prices on demand: a2-megagpu-16g is 8.80 there, 55.74 in every list of GCP.
+# Minima of these vendors are not prices of a whole server: GCP's leave out the GPUs (a2-megagpu-16g: 8.80 of 55.74).
 DOUBTFUL_MINIMA = {"gcp"}
+# In these families of Azure, about half of the prices by region are those with Windows: in eastus 0.152 for B4als_v2, which
+# Azure's price API has for 0.133 with Linux; 0.195 for D2ads_v5, which is 0.103 in eastus2, and 2 * 0.046 for the licence. All
+# sizes of a family cost the same multiple of their lowest prices, which are with Linux. A licence adds 12 % or more.
+WINDOWS_TOO = {"Basv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
+MORE_THAN_LINUX = 1.05
+# Here all sizes are with Windows: in the other 56 regions the family costs what DASv4 costs, here 1.94 times as much.
+ALL_WINDOWS = {("DASv5", "malaysiawest")}
+# Of these, another list has another price: 6.38 for 5.50.
+DOUBTFUL = {("azure", "Standard_NC144ds_xl_RTXPRO6000BSE_v6")}
 
 NOT_FOR_SALE = {"ecs.poc-test"}
 
@@ -166,6 +175,19 @@ def regions_of(path):
     return regions
 
 
+def windows_of(rows, servers):
+    """The (vendor, api_reference, region) of prices that are with Windows."""
+    minimum = {row["api_reference"]: float(row["price"]) for row in rows
+               if row["vendor_id"] == "azure" and row["region"] == "*"}
+    multiples = defaultdict(dict)
+    for row in rows:
+        server = servers.get((row["vendor_id"], row["api_reference"]))
+        if row["vendor_id"] == "azure" and row["region"] != "*" and server and server["family"] in WINDOWS_TOO:
+            multiples[server["family"], row["region"]][row["api_reference"]] = float(row["price"]) / minimum[row["api_reference"]]
+    return {("azure", name, region) for (family, region), of_name in multiples.items() for name, multiple in of_name.items()
+            if multiple > MORE_THAN_LINUX * min(of_name.values()) or (family, region) in ALL_WINDOWS}
+
+
 def prices_of(path, servers, regions, left_out):
     """Prices in units by column (vendor, region_id, allocation, currency, estimated), then by api_reference."""
     ids = {(region["vendor_id"], name): region["region_id"] for region in regions
@@ -176,6 +198,7 @@ def prices_of(path, servers, regions, left_out):
               if row["region"] != "*" and row["allocation"] == "ondemand"}
     ondemand = {(row["vendor_id"], row["api_reference"], row["region"]): float(row["price"]) for row in rows
                 if row["allocation"] == "ondemand"}
+    with_windows = windows_of(rows, servers)
     columns = defaultdict(dict)
     for row in rows:
         vendor, name, anywhere = row["vendor_id"], row["api_reference"], row["region"] == "*"
@@ -185,6 +208,10 @@ def prices_of(path, servers, regions, left_out):
             left_out["price: a minimum anywhere, where prices by region are known"] += 1
         elif anywhere and vendor in DOUBTFUL_MINIMA:
             left_out["price: a minimum that is not on demand"] += 1
+        elif (vendor, name) in DOUBTFUL:
+            left_out["price: differs from another list"] += 1
+        elif (vendor, name, row["region"]) in with_windows:
+            left_out["price: with Windows"] += 1
         elif row["allocation"] == "spot" and float(row["price"]) >= ondemand[vendor, name, row["region"]]:
             left_out["price: spot, and not below the price on demand"] += 1
         else:
