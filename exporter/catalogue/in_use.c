@@ -27,6 +27,7 @@ static struct current_catalogue *make_current_catalogue(struct app *app)
 		.refresh = app->refreshes_catalogue && o->catalogue_refresh,
 		.fetcher = {.source = {.url = o->catalogue_url,
 				    .cache_path = app->cache_path,
+				    .ca_file = o->catalogue_ca_file,
 				    .regions = o->catalogue_regions,
 				    .home = o->catalogue_regions.n ? NULL :
 								     catalogue_home(m.vendor_id,

@@ -3,13 +3,17 @@
 #include "exporter/catalogue/keeper.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
+#include <zlib.h>
 
 #include "collectors/base/utf8.h"
+#include "exporter/client/failure.h"
+#include "recommender/catalogue/benchmark_config.h"
 #include "recommender/catalogue/build.h"
 
 #define SERVERS_CREDITS 3.0
@@ -35,7 +39,9 @@ struct keeper {
 	struct keeper_progress progress;
 	struct http_response answer; /* answer to the last call */
 	struct buf body;             /* body of the last page, from the network or the cache */
+	struct wall called_at;       /* time of the last call; 0 = none */
 	struct wall next_call;       /* earliest time of the next call */
+	unsigned attempts;           /* of each call */
 };
 
 static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
@@ -46,6 +52,7 @@ static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
 	k->answer.body = BUF_MAX(CATALOGUE_PAGE_MAX);
 	k->body = BUF_MAX(CATALOGUE_PAGE_MAX);
 	k->next_call = t->now(t->context);
+	k->attempts = KEEPER_ATTEMPTS;
 }
 
 static void keeper_call_end(struct keeper *k)
@@ -90,41 +97,87 @@ static double seconds_until(struct keeper *k, struct wall at)
 	return (double)(at.ns - k->transport->now(k->transport->context).ns) / 1e9;
 }
 
-/* Sets the earliest time of the next call, so that the credits last for the whole window. If the
- * remaining credits are not enough for another such call, the next call waits for a new window. */
-static void pace(struct keeper *k, double credits)
+/* Returns the seconds in which the Keeper grants so many credits. */
+static double seconds_for(const struct keeper *k, double credits)
 {
-	struct wall now = k->transport->now(k->transport->context);
 	double limit = k->answer.rate_limit > 0 && k->answer.rate_limit < CREDITS_PER_MINUTE ?
 			       k->answer.rate_limit :
 			       CREDITS_PER_MINUTE;
 
-	k->next_call = after(now, fmin(credits * WINDOW_SECONDS / limit, LONGEST_RETRY));
-	if (k->answer.rate_remaining < credits)
-		k->next_call = after(now, WINDOW_SECONDS);
+	return fmin(credits * WINDOW_SECONDS / limit, LONGEST_RETRY);
 }
 
-/* Returns the seconds until the next attempt. NaN = do not retry. *why gets the reason for the
- * wait. */
+/* Notes a call and sets the earliest time of the next one, so that the credits last for the whole
+ * window. If the remaining credits are not enough for another such call, the next call waits for a
+ * new window. */
+static void pace(struct keeper *k, double credits)
+{
+	k->called_at = k->transport->now(k->transport->context);
+	k->next_call = after(k->called_at,
+		k->answer.rate_remaining < credits ? WINDOW_SECONDS : seconds_for(k, credits));
+}
+
+/* Returns the seconds until a call may begin. A dear call after a cheap one waits for its own
+ * credits: otherwise 19 calls of 3 credits, one of 1 and another of 3 would be 61 in 58 s. */
+static double seconds_to_wait(struct keeper *k, double credits)
+{
+	return fmax(seconds_until(k, k->next_call),
+		seconds_until(k, after(k->called_at, seconds_for(k, credits))));
+}
+
+/* A refusal: what it means, and what to do. */
+static const struct refusal {
+	int from, to; /* statuses */
+	bool passes;
+	const char *why;   /* for a line of progress; NULL if it does not pass */
+	const char *means; /* "" = the status and the answer say it */
+} refusals[] = {
+	{401, 403, false, NULL,
+		". It, or a proxy on the way, does not let this machine in: check https_proxy"},
+	{404, 404, false, NULL, ". This is no Keeper: check --catalogue.url"},
+	{407, 407, false, NULL,
+		". The proxy asks for a user: https_proxy=http://USER:PASSWORD@HOST:PORT"},
+	{408, 408, true, "no answer in time", ". It is too slow: try again later"},
+	{429, 429, true, "too many calls",
+		". It grants each address 60 credits a minute: try again in some minutes"},
+	{500, 599, true, "it is broken or busy", ". It is broken or busy: try again later"},
+	{INT_MIN, INT_MAX, false, NULL, ""},
+};
+
+static const struct refusal *refusal_of(int status)
+{
+	const struct refusal *found = refusals;
+
+	while (status < found->from || status > found->to)
+		found++;
+	return found;
+}
+
+/* Returns the seconds until the next attempt. NaN = do not retry. `code` is that of attempt_call.
+ * *why gets the reason for the wait. */
 static double retry_after(struct keeper *k, int code, unsigned attempt, const char **why)
 {
 	double later = jittered(k, fmin(FIRST_RETRY * (double)(1u << attempt), LONGEST_RETRY));
 	int status = k->answer.status;
+	const struct refusal *refusal = refusal_of(status);
 
-	if (code == -ECANCELED || code == -EINVAL || code == -ENOSYS || code == -E2BIG)
-		return NAN;
-	*why = code ? "no answer, or not a whole one" : "the answer is not what it should be";
-	if (code || status == 200 || status == 304)
+	if (code != -EPROTO)
+		return failure_passes(code, why) ? later : (double)NAN;
+	*why = "the answer is not what it should be";
+	if (status == 200)
 		return later;
-	if (status == 429) {
-		*why = "too many calls";
-		return k->answer.retry_after_seconds > 0 ? k->answer.retry_after_seconds :
-							   WINDOW_SECONDS + jittered(k, 1);
-	}
-	*why = "it has too much to do";
-	if (status == 408 || status >= 500)
-		return k->answer.retry_after_seconds > 0 ? k->answer.retry_after_seconds : later;
-	return NAN;
+	*why = refusal->why;
+	if (!refusal->passes)
+		return NAN;
+	if (k->answer.retry_after_seconds > 0)
+		return k->answer.retry_after_seconds;
+	return status == 429 ? WINDOW_SECONDS + jittered(k, 1) : later;
+}
+
+/* Length of a URL without its query, which is too long for a message. */
+static int length_without_query(const char *url)
+{
+	return (int)strcspn(url, "?");
 }
 
 /* Makes the error for a refused call. Its text contains the first line of the answer's body. The
@@ -134,8 +187,25 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 	const char *text = buf_text(&k->answer.body);
 	size_t n = strcspn(text, "\r\n");
 
-	return err_set(e, -EPROTO, "%s: status %d: %.*s", url, k->answer.status,
-		(int)(n < 120 ? n : 120), text);
+	return err_set(e, -EPROTO, "%.*s: status %d: %.*s%s", length_without_query(url), url,
+		k->answer.status, (int)(n < 90 ? n : 90), text,
+		refusal_of(k->answer.status)->means);
+}
+
+/* Adds to the error of a body what kind of answer it is. Returns -EPROTO. */
+static int unusable(struct keeper *k, const char *url, struct err *e)
+{
+	const char *text = buf_text(&k->answer.body);
+	json_t *json = json_loadb(text, k->answer.body.len, JSON_DECODE_ANY, NULL);
+	const char *means =
+		json ? "not the data of a Keeper: check --catalogue.url" :
+		text[strspn(text, " \t\r\n")] == '<' ?
+		       "a web page, perhaps of a proxy or a sign-in: open it in a browser" :
+		       "the answer is cut off or damaged: try again later";
+
+	json_decref(json);
+	err_wrap(e, "%.*s: %s", length_without_query(url), url, means);
+	return -EPROTO;
 }
 
 /* Stores the page with its ETag in the cache. Ignores a failure, because the page is needed only to
@@ -164,7 +234,7 @@ struct keeper_request {
  * to try again. */
 static int attempt_call(struct keeper *k, const struct keeper_request *c, struct err *e)
 {
-	int code = wait_for(k, seconds_until(k, k->next_call), "the pace that is allowed", e);
+	int code = wait_for(k, seconds_to_wait(k, c->credits), "the pace that is allowed", e);
 
 	if (code)
 		return code;
@@ -182,10 +252,8 @@ static int attempt_call(struct keeper *k, const struct keeper_request *c, struct
 	if (k->answer.status != 200)
 		return refused(k, c->url, e);
 	code = c->check ? c->check(c->context, &k->answer.body, e) : 0;
-	if (code) {
-		err_wrap(e, "%s", c->url);
-		return -EPROTO;
-	}
+	if (code)
+		return unusable(k, c->url, e);
 	struct buf swapped = k->body;
 
 	k->body = k->answer.body;
@@ -229,9 +297,9 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 			code = attempt_call(k, &c, e);
 			if (code == 0)
 				break;
-			double later = retry_after(k, code == -EPROTO ? 0 : code, attempt, &why);
+			double later = retry_after(k, code, attempt, &why);
 
-			if (isnan(later) || attempt + 1 >= KEEPER_ATTEMPTS)
+			if (isnan(later) || attempt + 1 >= k->attempts)
 				break;
 			k->report->retries++;
 			int stopped = wait_for(k, later, why, e);
@@ -320,7 +388,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 }
 
 /* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
- * would have the hash of an older database. */
+ * would have the hash of an older database. A failure is no error: the hash only saves calls. Older
+ * Keepers lack the path, and one on a database of one's own answers 500. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;
@@ -328,11 +397,13 @@ static int fetch_health(struct fetching *f, struct err *e)
 
 	f->k.progress.doing = "the state of the Keeper";
 	f->k.cache = NULL;
+	f->k.attempts = 1;
 	int code = keeper_call_page(&f->k, "/healthcheck", OTHER_CREDITS, is_json, &object, e);
 
+	f->k.attempts = KEEPER_ATTEMPTS;
 	f->k.cache = cache;
 	if (code)
-		return f->k.answer.status == 404 ? 0 : code; /* older Keepers lack this path */
+		return code == -ECANCELED ? code : 0;
 	json_t *health = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL);
 	const char *hash = json_string_value(json_object_get(health, "database_hash"));
 
@@ -408,6 +479,22 @@ static int fetch_benchmarks(struct fetching *f, struct err *e)
 
 /* ---- servers ---- */
 
+/* Values of best_price_allocation, by json_reading.prices. NULL = not asked for. */
+static const char *const best_price_allocations[] = {
+	[PRICES_ALL] = NULL,
+	[PRICES_ONDEMAND] = "ONDEMAND_ONLY",
+	[PRICES_SPOT] = "SPOT_ONLY",
+	[PRICES_NONE] = NULL,
+};
+
+/* Which servers to fetch: those of `which`=`value`, where `which` is "vendor" or "vendor_regions". */
+struct server_pass {
+	const char *which, *value;
+	const char *config; /* of how.benchmark_id; NULL = the best of all */
+	struct json_reading how;
+	bool count; /* ask how many servers there are */
+};
+
 /* Appends a query value. Every byte except letters, digits and -._~ becomes %XX. */
 static void add_encoded(struct buf *out, const char *text)
 {
@@ -422,79 +509,238 @@ static void add_encoded(struct buf *out, const char *text)
 	}
 }
 
-/* Fetches all pages of the servers with `which`=`value`. `which` is "vendor" or
- * "vendor_regions". */
-static int fetch_servers(struct fetching *f, const char *which, const char *value,
-	const struct json_reading *how, bool count, struct err *e)
+static void add_parameter(struct buf *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_addf(out, "&%s=", name);
+	add_encoded(out, value);
+}
+
+static void write_path(struct buf *path, const struct server_pass *p, unsigned page)
+{
+	buf_reset(path);
+	buf_addf(path, "/servers?%s=", p->which);
+	add_encoded(path, p->value);
+	buf_addf(path,
+		"&vcpus_min=1&only_active=true&currency=USD&limit=%d&page=%u&order_by="
+		"server_id&order_dir=asc",
+		KEEPER_PAGE_SIZE, page);
+	add_parameter(path, "add_total_count_header", p->count && page == 1 ? "true" : NULL);
+	add_parameter(path, "best_price_allocation", best_price_allocations[p->how.prices]);
+	add_parameter(path, "benchmark_id", p->how.benchmark_id);
+	add_parameter(path, "benchmark_config", p->config);
+}
+
+static int endless(const struct fetching *f, const struct server_pass *p, struct err *e)
+{
+	return err_set(e, -EPROTO, "%s/servers: its pages of %s do not end. Check --catalogue.url",
+		f->k.options->url, p->value);
+}
+
+/* Fetches all pages of a pass. A page that is the same as the one before shows that the Keeper, or a
+ * cache on the way, does not read the number of the page. */
+static int fetch_servers(struct fetching *f, const struct server_pass *p, struct err *e)
 {
 	size_t n = KEEPER_PAGE_SIZE;
+	uLong before = 0;
 	int code = 0;
 
 	for (unsigned page = 1; code == 0 && n >= KEEPER_PAGE_SIZE; page++) {
 		if (page > KEEPER_PAGES_MAX)
-			return err_set(e, -EPROTO, "%s/servers: more than %d pages of %s",
-				f->k.options->url, KEEPER_PAGES_MAX, value);
-		buf_reset(&f->path);
-		buf_addf(&f->path, "/servers?%s=", which);
-		add_encoded(&f->path, value);
-		buf_addf(&f->path,
-			"&vcpus_min=1&only_active=true&currency=USD&limit=%d&page=%u&order_by="
-			"server_id&order_dir=asc",
-			KEEPER_PAGE_SIZE, page);
-		if (count && page == 1)
-			buf_adds(&f->path, "&add_total_count_header=true");
-		if (how->benchmark_id) {
-			buf_adds(&f->path, "&benchmark_id=");
-			add_encoded(&f->path, how->benchmark_id);
-		}
-		code = fetch_array(f, buf_text(&f->path), SERVERS_CREDITS, how, f->b, &n, e);
+			return endless(f, p, e);
+		write_path(&f->path, p, page);
+		code = fetch_array(f, buf_text(&f->path), SERVERS_CREDITS, &p->how, f->b, &n, e);
 		f->k.progress.servers = catalogue_builder_servers(f->b);
-		if (code == 0 && count && page == 1)
+		if (code)
+			break;
+		uLong now = crc32(0, (const Bytef *)buf_text(&f->k.body), (uInt)f->k.body.len);
+
+		if (page > 1 && n > 0 && now == before)
+			return endless(f, p, e);
+		before = now;
+		if (p->count && page == 1)
 			f->k.report->expected_servers += f->k.answer.total_count;
 	}
 	return code;
 }
 
-static int fetch_vendors(struct fetching *f, const char *benchmark_id, bool count, struct err *e)
+static int fetch_vendors(struct fetching *f, const struct server_pass *each, struct err *e)
 {
-	struct json_reading how = {.lenient = true, .benchmark_id = benchmark_id};
 	char doing[320];
 	int code = 0;
 
 	for (size_t i = 0; code == 0 && i < f->places->n_vendors; i++) {
-		const char *vendor = f->places->vendor[i].vendor_id;
+		struct server_pass p = *each;
 
-		snprintf(doing, sizeof doing, "servers of %s", vendor);
+		p.which = "vendor";
+		p.value = f->places->vendor[i].vendor_id;
+		snprintf(doing, sizeof doing, "servers of %s", p.value);
 		f->k.progress.doing = doing;
-		code = fetch_servers(f, "vendor", vendor, &how, count, e);
+		code = fetch_servers(f, &p, e);
 	}
 	f->k.progress.doing = "";
 	return code;
+}
+
+/* Fetches the prices of one region, first on demand, then spot. Afterwards the catalogue knows that a
+ * server without a price is not rented out there. */
+static int fetch_prices(struct fetching *f, const struct region *r, struct err *e)
+{
+	char value[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
+	struct server_pass p = {.which = "vendor_regions",
+		.value = value,
+		.how = {.lenient = true, .region_id = r->region_id, .prices = PRICES_ONDEMAND}};
+	struct region known = *r;
+
+	snprintf(value, sizeof value, "%s~%s", r->vendor_id, r->region_id);
+	snprintf(doing, sizeof doing, "prices in %s", value);
+	f->k.progress.doing = doing;
+	int code = fetch_servers(f, &p, e);
+
+	p.how.prices = PRICES_SPOT;
+	if (code == 0)
+		code = fetch_servers(f, &p, e);
+	known.prices_known = true;
+	return code ? code : catalogue_add_region(f->b, &known, e);
 }
 
 /* Fetches the prices in every region with this name. Regions of several vendors may have the same
  * name, such as 1000. If `known` is true, it is an error when no region has the name. */
 static int fetch_region(struct fetching *f, const char *name, bool known, struct err *e)
 {
-	char which[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
 	size_t found = 0;
 	int code = 0;
 
 	for (size_t i = 1; code == 0 && i < f->places->n_regions; i++) {
-		const struct region *r = &f->places->region[i];
-		struct json_reading how = {.lenient = true, .region_id = r->region_id};
-
-		if (!region_is(r, name))
+		if (!region_is(&f->places->region[i], name))
 			continue;
 		found++;
-		snprintf(which, sizeof which, "%s~%s", r->vendor_id, r->region_id);
-		snprintf(doing, sizeof doing, "prices in %s", which);
-		f->k.progress.doing = doing;
-		code = fetch_servers(f, "vendor_regions", which, &how, false, e);
+		code = fetch_prices(f, &f->places->region[i], e);
 	}
 	f->k.progress.doing = "";
 	if (code == 0 && !found && known)
 		code = err_set(e, -ENOENT, "%s knows no region \"%.60s\"", f->k.options->url, name);
+	return code;
+}
+
+/* ---- compliance frameworks ---- */
+
+/* Asks for one server of the vendor that meets the framework. The Keeper has no table of vendors and
+ * frameworks, but its filter holds for all servers of a vendor. */
+static int ask_framework(struct fetching *f, const char *vendor, const char *framework, bool *ret,
+	struct err *e)
+{
+	static const struct json_reading how = {.lenient = true};
+	struct keeper_reading look = {NULL, &how, 0};
+
+	buf_reset(&f->path);
+	buf_adds(&f->path, "/servers?vendor=");
+	add_encoded(&f->path, vendor);
+	add_parameter(&f->path, "compliance_framework", framework);
+	buf_adds(&f->path, "&vcpus_min=1&only_active=true&limit=1&page=1");
+	int code =
+		keeper_call_page(&f->k, buf_text(&f->path), SERVERS_CREDITS, read_array, &look, e);
+
+	*ret = look.objects > 0;
+	return code;
+}
+
+static int fetch_frameworks_of(struct fetching *f, const struct vendor *v, const json_t *list,
+	struct err *e)
+{
+	struct buf met AUTO(buf_done) = BUF_MAX(FIELD_TEXT_MAX - 1);
+	struct vendor known = *v;
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		const char *id =
+			json_string_value(json_object_get(item, "compliance_framework_id"));
+		bool meets = false;
+		int code =
+			id && !strchr(id, ' ') ? ask_framework(f, v->vendor_id, id, &meets, e) : 0;
+
+		if (code)
+			return code;
+		if (meets)
+			buf_addf(&met, "%s%s", met.len ? " " : "", id);
+	}
+	if (met.full)
+		return 0;
+	known.compliance = buf_text(&met);
+	known.compliance_known = true;
+	return catalogue_add_vendor(f->b, &known, e);
+}
+
+/* Fetches which vendors meet which frameworks. A Keeper that does not tell leaves them unknown,
+ * because prices are of use without them. */
+static int fetch_frameworks(struct fetching *f, struct err *e)
+{
+	json_type array = JSON_ARRAY;
+	int code;
+
+	f->k.progress.doing = "compliance frameworks";
+	code = keeper_call_page(&f->k, "/table/compliance_framework", OTHER_CREDITS, is_json,
+		&array, e);
+	if (code == 0) {
+		json_t *list = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL);
+
+		for (size_t i = 0; code == 0 && i < f->places->n_vendors; i++)
+			code = fetch_frameworks_of(f, &f->places->vendor[i], list, e);
+		json_decref(list);
+	}
+	f->k.progress.doing = "";
+	return code == -ECANCELED ? code : 0;
+}
+
+/* ---- benchmarks that were asked for ---- */
+
+/* Fetches the scores of a benchmark: the best of all configurations, then those of its first
+ * configuration of one core and nothing else. */
+static int fetch_scores(struct fetching *f, const char *benchmark_id, const json_t *configs,
+	struct err *e)
+{
+	struct server_pass p = {
+		.how = {.lenient = true, .benchmark_id = benchmark_id, .prices = PRICES_NONE}};
+	int code = fetch_vendors(f, &p, e);
+	const json_t *item;
+	size_t i;
+
+	p.how.single_core = true;
+	json_array_foreach(configs, i, item)
+	{
+		const char *id = json_string_value(json_object_get(item, "benchmark_id"));
+		const char *config = json_string_value(json_object_get(item, "config"));
+
+		if (code || !id || !config || strcmp(id, benchmark_id) != 0 ||
+			benchmark_config_cores(config, strlen(config)) != CORES_ONE_NO_MORE)
+			continue;
+		p.config = config;
+		return fetch_vendors(f, &p, e);
+	}
+	return code;
+}
+
+static int fetch_more_scores(struct fetching *f, struct err *e)
+{
+	const struct text_list *wanted = &f->k.options->benchmarks;
+	json_type array = JSON_ARRAY;
+	int code = 0;
+
+	if (!wanted->n)
+		return 0;
+	f->k.progress.doing = "configurations of benchmarks";
+	code = keeper_call_page(&f->k, "/benchmark_configs", OTHER_CREDITS, is_json, &array, e);
+	if (code && f->k.answer.status != 404) /* older Keepers lack this path */
+		return code;
+	json_t *configs = code ? NULL : json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL);
+
+	code = 0;
+	for (size_t i = 0; code == 0 && i < wanted->n; i++)
+		code = fetch_scores(f, wanted->text[i], configs, e);
+	json_decref(configs);
 	return code;
 }
 
@@ -530,10 +776,15 @@ static int fetch_all(struct fetching *f, struct err *e)
 	if (code == 0) {
 		/* The sum becomes NaN if an answer has no count. A page from the cache has none. */
 		f->k.report->expected_servers = 0;
-		code = fetch_vendors(f, SINGLE_CORE, true, e);
+		code = fetch_vendors(f,
+			&(struct server_pass){.how = {.lenient = true, .benchmark_id = SINGLE_CORE},
+				.count = true},
+			e);
 	}
-	for (size_t i = 0; code == 0 && i < o->benchmarks.n; i++)
-		code = fetch_vendors(f, o->benchmarks.text[i], false, e);
+	if (code == 0)
+		code = fetch_frameworks(f, e);
+	if (code == 0)
+		code = fetch_more_scores(f, e);
 	for (size_t i = 0; code == 0 && i < o->regions.n; i++)
 		code = fetch_region(f, o->regions.text[i], true, e);
 	if (code == 0 && o->home)

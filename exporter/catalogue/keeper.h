@@ -1,7 +1,8 @@
 /* Fetches the whole catalogue page by page from the Spare Cores Keeper. Makes at most 20 calls of
  * /servers a minute, and stays within the credits that the Keeper's headers grant. Does not
- * download pages again that are fresh in the cache or unchanged in the Keeper. Retries failed
- * calls, with growing delays and jitter.
+ * download pages again that are fresh in the cache or unchanged in the Keeper. Retries calls whose
+ * failure may pass, with growing delays and jitter. A broken /healthcheck is not retried: without
+ * its hash the whole catalogue is fetched.
  *
  * The caller supplies functions for the network, the clock and the waiting, so that tests can
  * replace them. */
@@ -33,13 +34,15 @@ struct keeper_progress {
 struct keeper_options {
 	const char *url; /* without a slash at the end */
 	/* Regions to fetch prices for, as "vendor~name" or any name of the region. Each region
-	 * costs one more pass over its servers. If the list is empty, each server has only its
+	 * costs two more passes over its servers: one for prices on demand, one for spot prices,
+	 * because a Keeper that is asked for both fills gaps with prices of other regions. If the list is empty, each server has only its
 	 * lowest price over all regions. */
 	struct text_list regions;
 	/* Region of this machine, "vendor~name". It is fetched too if the Keeper has it. NULL =
 	 * unknown. */
 	const char *home;
-	/* Benchmarks to fetch in addition to SCore. Each costs one more pass over the servers. */
+	/* Benchmarks to fetch in addition to SCore. Each costs one more pass over the servers, and
+	 * another if it has a configuration of one core. */
 	struct text_list benchmarks;
 	/* Hash of the database from which the cached catalogue was made. If the Keeper still has
 	 * this database, nothing is fetched. NULL = always fetch. */
@@ -67,6 +70,6 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 
 #define KEEPER_PAGE_SIZE 250 /* servers per page */
 #define KEEPER_PAGES_MAX 400 /* per vendor; more pages mean that the Keeper's paging never ends */
-#define KEEPER_ATTEMPTS  6
+#define KEEPER_ATTEMPTS  6   /* of a call whose failure may pass */
 
 #endif

@@ -10,6 +10,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/utf8.h"
 #include "exporter/history/sql.h"
+#include "recommender/catalogue/benchmark_config.h"
 #include "recommender/catalogue/build.h"
 
 #define COLUMNS_MAX 128
@@ -313,20 +314,29 @@ static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 	return 0;
 }
 
-/* Names of a configuration of one core, in lower case. The benchmarks of sc-data write a number of
- * cores, whole or not, or "single"; before version 0.8 Geekbench wrote "Single-Core Performance". */
-#define ONE_CORE "('1', '1.0', 'single', 'single-core performance')"
+/* The SQL function is_single(config). */
+static void is_single(sqlite3_context *q, int n, sqlite3_value **argument)
+{
+	const char *text = (const char *)sqlite3_value_text(argument[0]);
+
+	(void)n;
+	sqlite3_result_int(q, text && benchmark_config_cores(text, strlen(text)) != CORES_OTHER);
+}
 
 static int read_scores(struct scdata_reader *r, struct err *e)
 {
-	return each_row(r, "benchmark_score",
-		has_column(r, "benchmark_score", "config") ?
-			"SELECT vendor_id, server_id, benchmark_id, CASE WHEN json_valid(config) THEN "
-			"coalesce(lower(json_extract(config, '$.cores')) IN " ONE_CORE
-			", 0) ELSE 0 END AS single, max(score), min(score) FROM benchmark_score "
-			"WHERE " ACTIVE("benchmark_score") " GROUP BY 1, 2, 3, 4" :
+	if (!has_column(r, "benchmark_score", "config"))
+		return each_row(r, "benchmark_score",
 			"SELECT vendor_id, server_id, benchmark_id, 0, max(score), min(score) FROM "
 			"benchmark_score WHERE " ACTIVE("benchmark_score") " GROUP BY 1, 2, 3",
+			add_scores, e);
+	if (sqlite3_create_function(r->file.db, "is_single", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+		    NULL, is_single, NULL, NULL) != SQLITE_OK)
+		return err_set(e, -ENOMEM, "%s: %s", r->file.path, sqlite3_errmsg(r->file.db));
+	return each_row(r, "benchmark_score",
+		"SELECT vendor_id, server_id, benchmark_id, is_single(config), max(score), "
+		"min(score) FROM benchmark_score WHERE " ACTIVE(
+			"benchmark_score") " GROUP BY 1, 2, 3, 4",
 		add_scores, e);
 }
 

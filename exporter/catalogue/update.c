@@ -155,6 +155,7 @@ int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 {
 	struct download_options options = {.user_agent = "rightsize-exporter",
 		.ca_file = s->ca_file,
+		.ca_option = "--catalogue.ca-file",
 		.connect_seconds = CONNECT_SECONDS,
 		.total_seconds = TOTAL_SECONDS,
 		.max_bytes = memory_budget()->page,

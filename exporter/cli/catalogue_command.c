@@ -305,6 +305,7 @@ static int update(struct catalogue_command *c)
 	this_server_find(o, &m);
 	struct catalogue_source source = {.url = o->catalogue_url,
 		.cache_path = path,
+		.ca_file = o->catalogue_ca_file,
 		.regions = o->catalogue_regions,
 		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
 		.benchmarks = o->catalogue_benchmarks,

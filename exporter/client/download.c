@@ -10,13 +10,21 @@
 #include <curl/curl.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/client/failure.h"
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
 /* A transfer is aborted when its speed is below 1 byte/s for this number of seconds. */
 #define IDLE_SECONDS 15L
-/* CURLOPT_QUICK_EXIT, which older headers lack. */
-#define QUICK_EXIT (CURLOPTTYPE_LONG + 322)
+/* Options by their numbers, because older headers lack the new names, and newer headers warn of the
+ * old names: CURLOPT_QUICK_EXIT (7.87), CURLOPT_PROTOCOLS_STR and CURLOPT_REDIR_PROTOCOLS_STR (7.85),
+ * and their forerunners CURLOPT_PROTOCOLS and CURLOPT_REDIR_PROTOCOLS, which take bits. */
+#define QUICK_EXIT      ((CURLoption)(CURLOPTTYPE_LONG + 322))
+#define PROTOCOLS_STR   ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 318))
+#define REDIR_STR       ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 319))
+#define PROTOCOLS       ((CURLoption)(CURLOPTTYPE_LONG + 181))
+#define REDIR_PROTOCOLS ((CURLoption)(CURLOPTTYPE_LONG + 182))
+#define HTTP_AND_HTTPS  3L
 
 /* The functions of libcurl that are loaded, with the types of curl.h. */
 #define CALLS(X)                                                                                   \
@@ -99,6 +107,17 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
 	return d->options->stop && atomic_load_explicit(d->options->stop, memory_order_relaxed);
 }
 
+/* Allows http:// and https:// only, for the URL and for redirects. */
+static bool set_protocols(struct download *d)
+{
+	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
+
+	if (set(d->curl, PROTOCOLS_STR, "http,https") == CURLE_OK)
+		return set(d->curl, REDIR_STR, "http,https") == CURLE_OK;
+	return set(d->curl, PROTOCOLS, HTTP_AND_HTTPS) == CURLE_OK &&
+	       set(d->curl, REDIR_PROTOCOLS, HTTP_AND_HTTPS) == CURLE_OK;
+}
+
 /* Sets the options of every transfer. Refuses a libcurl that lacks one of the options. */
 static int set_options(struct download *d, struct err *e)
 {
@@ -106,8 +125,7 @@ static int set_options(struct download *d, struct err *e)
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
 	CURL *c = d->curl;
 
-	if (set(c, CURLOPT_NOSIGNAL, 1L) || set(c, CURLOPT_PROTOCOLS_STR, "http,https") ||
-		set(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") ||
+	if (set(c, CURLOPT_NOSIGNAL, 1L) || !set_protocols(d) ||
 		set(c, CURLOPT_FOLLOWLOCATION, 1L) || set(c, CURLOPT_MAXREDIRS, REDIRECTS_MAX) ||
 		set(c, CURLOPT_SSL_VERIFYPEER, 1L) || set(c, CURLOPT_SSL_VERIFYHOST, 2L) ||
 		set(c, CURLOPT_ACCEPT_ENCODING, "gzip") ||
@@ -121,11 +139,11 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_XFERINFOFUNCTION, on_progress) || set(c, CURLOPT_XFERINFODATA, d) ||
 		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
-		return err_set(e, -ENOSYS, "this libcurl is too old: 7.85 is needed");
+		return err_set(e, -ENOSYS, "this libcurl is too old: 7.61 is needed");
 	/* Do not wait for libcurl's resolver thread after a transfer. If the name server does not
 	 * answer, the wait would delay the end of the program by minutes. libcurl before 7.87 has
 	 * no such option. */
-	set(c, (CURLoption)QUICK_EXIT, 1L);
+	set(c, QUICK_EXIT, 1L);
 	return 0;
 }
 
@@ -161,20 +179,23 @@ void download_close(struct download *d)
 	free(d);
 }
 
-static int code_of(const struct download *d, CURLcode result)
+/* Sets the error of a transfer without a complete answer. */
+static int set_failure(struct download *d, const char *url, CURLcode result, struct err *e)
 {
-	switch (result) {
-	case CURLE_ABORTED_BY_CALLBACK:
-		return -ECANCELED;
-	case CURLE_WRITE_ERROR:
-		return d->answer->body.full ? -E2BIG : -EIO;
-	case CURLE_OPERATION_TIMEDOUT:
-		return -ETIMEDOUT;
-	case CURLE_URL_MALFORMAT:
-		return -EINVAL;
-	default:
-		return -EIO;
-	}
+	long proxy_status = 0;
+
+	if (d->answer->body.full)
+		return err_set(e, -E2BIG, "%s: more than %zu bytes", url, d->answer->body.max);
+	if (result == CURLE_ABORTED_BY_CALLBACK)
+		return err_set(e, -ECANCELED, "%s: stopped", url);
+	d->call.curl_easy_getinfo(d->curl, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+	return failure_set(&(struct failure){.url = url,
+				   .curl = (int)result,
+				   .proxy_status = (int)proxy_status,
+				   .reason = d->reason[0] ? d->reason :
+							    d->call.curl_easy_strerror(result),
+				   .ca_option = d->options->ca_option},
+		e);
 }
 
 static struct curl_slist *headers_with(struct download *d, const char *etag)
@@ -222,12 +243,7 @@ static int perform(struct download *d, const char *url, struct curl_slist *heade
 	set(d->curl, CURLOPT_HTTPHEADER, NULL);
 	d->call.curl_slist_free_all(headers);
 	ret->status = (int)status;
-	if (result == CURLE_OK)
-		return 0;
-	if (ret->body.full)
-		return err_set(e, -E2BIG, "%s: more than %zu bytes", url, ret->body.max);
-	return err_set(e, code_of(d, result), "%s: %s", url,
-		d->reason[0] ? d->reason : d->call.curl_easy_strerror(result));
+	return result == CURLE_OK ? 0 : set_failure(d, url, result, e);
 }
 
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,

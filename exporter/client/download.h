@@ -14,14 +14,15 @@ struct download;
 
 struct download_options {
 	const char *user_agent;
-	const char *ca_file; /* trusted certificates; NULL = the system's */
+	const char *ca_file;   /* trusted certificates; NULL = the system's */
+	const char *ca_option; /* option that sets ca_file, for messages: "--x.ca-file" */
 	double connect_seconds, total_seconds;
 	size_t max_bytes; /* limit of a decompressed body */
 	/* Any thread may set it to true, to abort a transfer within 1 s. May be NULL. */
 	const atomic_bool *stop;
 };
 
-/* Returns -ENOSYS when libcurl is missing or too old. `o` and its texts must outlive the handle. */
+/* Returns -ENOSYS when libcurl is missing or older than 7.61, of 2018. `o` and its texts must outlive the handle. */
 int download_open(struct download **ret, const struct download_options *o, struct err *e);
 void download_close(struct download *d);
 
@@ -42,8 +43,8 @@ void response_headers_read(struct http_response *a, const char *line, size_t len
 
 /* Returns 0 when a complete response was received, whatever its status. If `etag` is NULL or "",
  * sends no If-None-Match. Returns -ECANCELED when the transfer was stopped, and -E2BIG when the
- * body is longer than max_bytes. Returns -ETIMEDOUT, -EIO or -EINVAL when there was no complete
- * response. */
+ * body is longer than max_bytes. Returns a code of failure_set (exporter/client/failure.h) when there
+ * was no complete response. */
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 

@@ -416,6 +416,7 @@ static void init(struct forwarder *f, const struct forwarder_options *o)
 	f->download_options = (struct download_options){
 		.user_agent = f->user_agent,
 		.ca_file = o->ca_file,
+		.ca_option = "--forward.ca-file",
 		.connect_seconds = CONNECT_SECONDS,
 		.total_seconds = POST_SECONDS,
 		.max_bytes = ANSWER_MAX,

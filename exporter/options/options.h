@@ -89,6 +89,8 @@ X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
 X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", &shape_url, 0, COMMAND_ALL, "URL", \
   "The Spare Cores Keeper whose catalogue is fetched") \
+X(TEXT, catalogue_ca_file, "catalogue.ca-file", NULL, 0, 0, COMMAND_ALL, "FILE", \
+  "Certificates to trust there instead of the system's, PEM; where a proxy signs connections, its own") \
 X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
   "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
 X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \

@@ -58,7 +58,7 @@ struct region {
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
 	/* true = the source's prices in this region were read, so a server without one is not
 	 * rented out there. false = they were not read: the Keeper is asked only for the regions of
-	 * --catalogue.regions. */
+	 * --catalogue.region. */
 	bool prices_known;
 };
 

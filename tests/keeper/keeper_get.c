@@ -48,6 +48,7 @@ static double hurry_random(void *context)
 int main(int argc, char **argv)
 {
 	struct download_options options = {.user_agent = "keeper_get",
+		.ca_option = "--catalogue.ca-file",
 		.connect_seconds = 10,
 		.total_seconds = 10,
 		.max_bytes = CATALOGUE_PAGE_MAX};

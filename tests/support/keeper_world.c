@@ -72,19 +72,39 @@ static void serve_servers(struct world *w, const char *url, struct http_response
 	bool aws = strstr(url, "vendor=aws") || strstr(url, "vendor_regions=aws~");
 	bool hetzner = strstr(url, "vendor=hcloud") || strstr(url, "vendor_regions=hcloud~");
 	bool region = strstr(url, "vendor_regions=");
+	bool spot = strstr(url, "best_price_allocation=SPOT_ONLY");
+	bool single = strstr(url, "benchmark_config=%7B%22cores%22%3A%201%7D");
 	long total = aws ? (long)w->aws_servers : hetzner ? (long)w->hcloud_servers : 0;
 	long limit = parameter(url, "limit"), page = parameter(url, "page");
 	const char *comma = "";
 
+	if (strstr(url, "compliance_framework=")) {
+		assert_int_equal(limit, 1);
+		buf_adds(&a->body, strstr(url, "vendor=aws&compliance_framework=hipaa&") ?
+					   "[{\"vendor_id\":\"aws\",\"server_id\":\"s00000\"}]" :
+					   "[]");
+		return;
+	}
 	assert_true(limit == KEEPER_PAGE_SIZE && page >= 1);
 	assert_non_null(strstr(url, "order_by=server_id"));
+	assert_true(region == (strstr(url, "best_price_allocation=") != NULL));
+	if (w->endless)
+		page = 1;
 	buf_adds(&a->body, "[");
+	/* Every second server has a spot price. */
 	for (long i = (page - 1) * limit; i < page * limit && i < total; i++) {
+		if (spot && i % 2)
+			continue;
 		buf_addf(&a->body,
-			"%s{\"vendor_id\":\"%s\",\"server_id\":\"s%05ld\",\"vcpus\":%ld,\"memory_amount\":1024,\"min_price_ondemand\":%ld.5,\"min_price_spot\":null,\"new_field\":{\"a\":[]},\"score\":100,\"gpus\":[],\"vendor\":{\"vendor_id\":\"x\",\"billing_increment_seconds\":1}%s}",
-			comma, aws ? "aws" : "hcloud", i, 1 + i % 8, region ? 2L : 1L,
+			"%s{\"vendor_id\":\"%s\",\"server_id\":\"s%05ld\",\"vcpus\":%ld,\"memory_amount\":1024,\"price\":%s,\"min_price\":%s,\"min_price_ondemand\":%ld.5,\"min_price_spot\":%s,\"new_field\":{\"a\":[]},\"score\":100,\"gpus\":[],\"vendor\":{\"vendor_id\":\"x\",\"billing_increment_seconds\":1}%s}",
+			comma, aws ? "aws" : "hcloud", i, 1 + i % 8, i % 2 ? "1.5" : "0.5",
+			i % 2 ? "1.5" : "0.5", region ? 2L : 1L,
+			i % 2  ? "null" :
+			region ? "0.75" :
+				 "0.5",
+			single ? ",\"selected_benchmark_score\":3" :
 			strstr(url, "benchmark_id=stress_ng%3Abest1") ?
-				",\"selected_benchmark_score\":50" :
+				 ",\"selected_benchmark_score\":50" :
 			strstr(url, "benchmark_id=") ? ",\"selected_benchmark_score\":7" :
 						       "");
 		comma = ",";
@@ -121,6 +141,16 @@ static void serve(struct world *w, const char *url, struct http_response *a)
 	else if (strcmp(path, "/table/benchmark") == 0)
 		buf_adds(&a->body,
 			"[{\"benchmark_id\":\"stress_ng:best1\",\"name\":\"one\",\"higher_is_better\":true},{\"benchmark_id\":\"latency\",\"name\":\"L\",\"higher_is_better\":false},{}]");
+	else if (strcmp(path, "/table/compliance_framework") == 0)
+		buf_adds(&a->body, "[{\"compliance_framework_id\":\"hipaa\"},"
+				   "{\"compliance_framework_id\":\"soc2t2\"}]");
+	else if (strcmp(path, "/benchmark_configs") == 0)
+		buf_adds(&a->body,
+			"[{\"benchmark_id\":\"other\",\"config\":\"{\\\"cores\\\": 1}\"},"
+			"{\"benchmark_id\":\"latency\",\"config\":\"{\\\"cores\\\": 2}\"},"
+			"{\"benchmark_id\":\"latency\",\"config\":\"{\\\"cores\\\": 1, \\\"a\\\": 2}\"},"
+			"{\"benchmark_id\":\"latency\",\"config\":\"{\\\"cores\\\": 1}\"},"
+			"{\"benchmark_id\":\"latency\",\"config\":\"{\\\"cores\\\": 1.0}\"}]");
 	else if (strncmp(path, "/servers?", 9) == 0)
 		serve_servers(w, url, a);
 	else
@@ -175,6 +205,8 @@ static int inject(struct world *w, struct http_response *a, struct err *e)
 		break;
 	case FAULT_TOO_LONG:
 		return err_set(e, -E2BIG, "%s: more than 1 bytes", WORLD_URL);
+	case FAULT_CERTIFICATE:
+		return err_set(e, -EKEYREJECTED, "%s: not trusted", WORLD_URL);
 	}
 	return 0;
 }

@@ -21,6 +21,7 @@ enum fault {
 	FAULT_UNPROCESSABLE, /* 422: permanent */
 	FAULT_UNAUTHORIZED,  /* 401: permanent */
 	FAULT_TOO_LONG,      /* permanent */
+	FAULT_CERTIFICATE,   /* permanent */
 	FAULTS,
 };
 
@@ -34,6 +35,7 @@ struct world {
 	enum fault fault;
 	int stop_after_waits; /* < 0 = never */
 	const char *hash, *extra_url;
+	bool endless;            /* every page is the first */
 	bool no_header, changed; /* `no_header`: no X-Total-Count. `changed`: new ETags */
 	unsigned aws_servers, hcloud_servers;
 	double rate_limit; /* rate limit in each answer's header; 0 = no such header */

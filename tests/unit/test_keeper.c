@@ -13,6 +13,8 @@
 
 #define URL WORLD_URL
 #define DAY 86400.0
+/* Calls that ask which of three vendors meets which of two frameworks, and one for their table. */
+#define FRAMEWORK_CALLS 6
 
 static int fetch_with(struct world *w, struct keeper_options o, struct catalogue_cache *cache,
 	struct catalogue **ret, struct keeper_report *r, struct err *e)
@@ -67,12 +69,20 @@ static void the_whole_catalogue_comes_page_by_page(void **state)
 	assert_true(r.expected_servers == 850);
 	/* 600 servers fill 3 pages. 250 fill one page exactly, so a second page shows the end. The
 	 * vendor without servers takes one page. */
-	assert_int_equal(w.servers_calls, 3 + 2 + 1);
-	assert_int_equal(r.calls, 5 + 6);
+	assert_int_equal(w.servers_calls, 3 + 2 + 1 + FRAMEWORK_CALLS);
+	assert_int_equal(r.calls, 5 + 6 + 1 + FRAMEWORK_CALLS);
 	assert_int_equal(r.retries, 0);
 	assert_string_equal(c->vendor[0].name, "A");
 	assert_string_equal(catalogue_benchmark(c, "stress_ng:best1")->name, "one");
 	assert_null(catalogue_benchmark(c, "latency"));
+	/* The lowest price of all allocations, 0.5, is the spot price. */
+	const struct server *s = catalogue_find(c, "aws", "s00008");
+
+	assert_true(s->min_price_ondemand == 1.5 && s->min_price_spot == 0.5 && s->n_prices == 2);
+	assert_string_equal(c->vendor[0].compliance, "hipaa");
+	assert_string_equal(c->vendor[1].compliance, "");
+	assert_true(c->vendor[0].compliance_known && c->vendor[1].compliance_known);
+	assert_false(c->region[1].prices_known || c->region[2].prices_known);
 	assert_polite(&w);
 	catalogue_free(c);
 }
@@ -92,8 +102,8 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 		    NULL, &c, &r, &e))
 		fail_msg("%s", e.text);
 	assert_complete(c, &w);
-	const struct server *s = catalogue_find(c, "hcloud", "s00003");
-	bool anywhere = false, nuremberg = false;
+	const struct server *s = catalogue_find(c, "hcloud", "s00004");
+	bool anywhere = false, nuremberg = false, spot = false;
 
 	for (uint32_t i = 0; i < s->n_prices; i++) {
 		const struct price *p = &c->price[s->first_price + i];
@@ -102,10 +112,15 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 		nuremberg =
 			nuremberg || (strcmp(c->region[p->region].api_reference, "nbg1-dc3") == 0 &&
 					     p->price == 2.5);
+		spot = spot || (p->region && p->allocation == ALLOCATION_SPOT && p->price == 0.75);
 	}
-	assert_true(anywhere && nuremberg && s->n_prices == 2);
+	assert_true(anywhere && nuremberg && spot && s->n_prices == 4);
+	assert_int_equal(catalogue_find(c, "hcloud", "s00003")->n_prices, 2);
+	assert_true(c->region[1].prices_known && c->region[2].prices_known);
 	assert_string_equal(c->region[2].continent, "Europe");
 	assert_true(catalogue_benchmark(c, "latency")->score[s - c->server] == 7);
+	assert_true(catalogue_benchmark(c, "latency")->single_score[s - c->server] == 3);
+	assert_null(catalogue_benchmark(c, "stress_ng:best1")->single_score);
 	assert_false(catalogue_benchmark(c, "latency")->higher_is_better);
 	assert_polite(&w);
 	catalogue_free(c);
@@ -139,6 +154,7 @@ static void home_is_a_further_pass_where_it_is_known(void **state)
 		assert_complete(c, &w);
 		assert_int_equal(catalogue_find(c, "hcloud", "s00003")->n_prices,
 			table[i].known ? 2 : 1);
+		assert_int_equal(c->region[2].prices_known, table[i].known);
 		assert_polite(&w);
 		catalogue_free(c);
 	}
@@ -164,10 +180,64 @@ static void a_known_database_is_not_fetched_again(void **state)
 	catalogue_free(c);
 }
 
+/* Only the hash is lost. */
+static void a_broken_state_costs_one_call(void **state)
+{
+	for (enum fault fault = FAULT_NO_ANSWER; fault < FAULTS; fault++) {
+		struct world w = small_world();
+		struct catalogue *c;
+		struct keeper_report r;
+		struct err e = {0};
+
+		w.fault = fault;
+		w.fail_call = 1;
+		w.fail_times = 1;
+		if (fetch_with(&w, (struct keeper_options){.known_hash = "h1"}, NULL, &c, &r, &e))
+			fail_msg("fault %d: %s", (int)fault, e.text);
+		assert_complete(c, &w);
+		assert_int_equal(r.retries, 0);
+		assert_string_equal(r.hash, "");
+		assert_true(w.call_at[1] - w.call_at[0] < 61);
+		catalogue_free(c);
+	}
+}
+
+/* Prices are of use without frameworks, and the catalogue knows that it does not know them. */
+static void frameworks_that_are_refused_are_unknown(void **state)
+{
+	struct world w = small_world();
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	w.fault = FAULT_UNAUTHORIZED;
+	w.fail_call = 5 + 4 + 1;
+	w.fail_times = 1000;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), 0);
+	assert_complete(c, &w);
+	assert_false(c->vendor[0].compliance_known || c->vendor[1].compliance_known);
+	catalogue_free(c);
+}
+
+static void pages_that_do_not_end_are_noticed(void **state)
+{
+	struct world w = new_world();
+	struct catalogue *c;
+	struct keeper_report r;
+	struct err e = {0};
+
+	w.endless = true;
+	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), -EPROTO);
+	assert_string_equal(e.text,
+		URL "/servers: its pages of aws do not end. Check --catalogue.url");
+	assert_int_equal(w.servers_calls, 2);
+	assert_null(c);
+}
+
 static void what_passes_is_waited_out(void **state)
 {
 	for (enum fault fault = FAULT_NO_ANSWER; fault < FAULT_UNPROCESSABLE; fault++) {
-		for (unsigned call = 1; call <= 9; call++) {
+		for (unsigned call = 2; call <= 9; call++) { /* call 1 is not repeated */
 			struct world w = small_world();
 			struct catalogue *c;
 			struct keeper_report r;
@@ -203,6 +273,7 @@ static void what_stays_is_given_up_and_named(void **state)
 		{FAULT_CUT, 1000, KEEPER_ATTEMPTS, URL "/table/country"},
 		{FAULT_UNPROCESSABLE, 1, 1,
 			URL "/table/country: status 422: {\"detail\":\"vcpus_min\"}"},
+		{FAULT_CERTIFICATE, 1, 1, "not trusted"},
 		{FAULT_UNAUTHORIZED, 1, 1, "status 401"},
 		{FAULT_TOO_LONG, 1, 1, "more than 1 bytes"},
 	};
@@ -308,7 +379,7 @@ static void fresh_pages_are_not_asked_for_and_old_ones_confirmed(void **state)
 
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
 	assert_complete(c, &w);
-	assert_int_equal(w.calls - before, 1 + 11 - 8);
+	assert_int_equal(w.calls - before, 1 + 12 + FRAMEWORK_CALLS - 8);
 	catalogue_free(c);
 
 	/* An immediate fetch finds all pages fresh. */
@@ -322,7 +393,7 @@ static void fresh_pages_are_not_asked_for_and_old_ones_confirmed(void **state)
 	w.seconds += DAY;
 	assert_int_equal(fetch_with(&w, (struct keeper_options){0}, cache, &c, &r, &e), 0);
 	assert_complete(c, &w);
-	assert_int_equal(r.unmodified, 10);
+	assert_int_equal(r.unmodified, 11 + FRAMEWORK_CALLS);
 	catalogue_free(c);
 
 	/* Everything has changed another day later. */
@@ -399,6 +470,9 @@ int main(void)
 		cmocka_unit_test(regions_and_benchmarks_are_further_passes),
 		cmocka_unit_test(home_is_a_further_pass_where_it_is_known),
 		cmocka_unit_test(a_known_database_is_not_fetched_again),
+		cmocka_unit_test(a_broken_state_costs_one_call),
+		cmocka_unit_test(frameworks_that_are_refused_are_unknown),
+		cmocka_unit_test(pages_that_do_not_end_are_noticed),
 		cmocka_unit_test(what_passes_is_waited_out),
 		cmocka_unit_test(what_stays_is_given_up_and_named),
 		cmocka_unit_test(lists_that_are_too_short_are_refused),
