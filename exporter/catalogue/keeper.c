@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -321,6 +322,7 @@ struct fetching {
 	struct catalogue_builder *b;
 	/* Vendors and regions, for later requests that need their names. */
 	struct catalogue *places;
+	bool *sells; /* [i]: vendor i of `places` has servers */
 	struct buf path;
 };
 
@@ -440,6 +442,7 @@ static int fetch_tables(struct fetching *f, struct err *e)
 	}
 	catalogue_finish(places, "places", &f->places);
 	catalogue_builder_free(places);
+	f->sells = xcalloc(f->places->n_vendors, sizeof *f->sells);
 	if (code == 0 && f->places->n_vendors == 0)
 		code = err_set(e, -EPROTO, "%s/table/vendor: has no vendor", f->k.options->url);
 	return code;
@@ -577,7 +580,10 @@ static int fetch_vendors(struct fetching *f, const struct server_pass *each, str
 		p.value = f->places->vendor[i].vendor_id;
 		snprintf(doing, sizeof doing, "servers of %s", p.value);
 		f->k.progress.doing = doing;
+		size_t before = catalogue_builder_servers(f->b);
+
 		code = fetch_servers(f, &p, e);
+		f->sells[i] = f->sells[i] || catalogue_builder_servers(f->b) > before;
 	}
 	f->k.progress.doing = "";
 	return code;
@@ -626,31 +632,44 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 
 /* ---- compliance frameworks ---- */
 
-/* Asks for one server of the vendor that meets the framework. The Keeper has no table of vendors and
- * frameworks, but its filter holds for all servers of a vendor. */
-static int ask_framework(struct fetching *f, const char *vendor, const char *framework, bool *ret,
+/* Asks for one server of the vendor `i` that meets the framework. The Keeper has no table of vendors and
+ * frameworks, but its filter holds for all servers of a vendor. If the vendor does not meet it, the
+ * Keeper forgets both filters and answers with any server. The order makes sure that this one is of
+ * another vendor. */
+static int ask_framework(struct fetching *f, size_t i, const char *framework, bool *ret,
 	struct err *e)
 {
-	static const struct json_reading how = {.lenient = true};
-	struct keeper_reading look = {NULL, &how, 0};
+	const char *vendor = f->places->vendor[i].vendor_id;
+	json_type array = JSON_ARRAY;
+	bool first = true;
 
+	for (size_t k = 0; k < f->places->n_vendors; k++)
+		if (f->sells[k] && strcmp(f->places->vendor[k].vendor_id, vendor) < 0)
+			first = false;
 	buf_reset(&f->path);
 	buf_adds(&f->path, "/servers?vendor=");
 	add_encoded(&f->path, vendor);
 	add_parameter(&f->path, "compliance_framework", framework);
-	buf_adds(&f->path, "&vcpus_min=1&only_active=true&limit=1&page=1");
-	int code =
-		keeper_call_page(&f->k, buf_text(&f->path), SERVERS_CREDITS, read_array, &look, e);
+	buf_addf(&f->path,
+		"&vcpus_min=1&only_active=true&limit=1&page=1&order_by=vendor_id&order_dir=%s",
+		first ? "desc" : "asc");
+	int code = keeper_call_page(&f->k, buf_text(&f->path), SERVERS_CREDITS, is_json, &array, e);
 
-	*ret = look.objects > 0;
-	return code;
+	if (code)
+		return code;
+	json_t *list = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL);
+	const char *found =
+		json_string_value(json_object_get(json_array_get(list, 0), "vendor_id"));
+
+	*ret = found && strcmp(found, vendor) == 0;
+	json_decref(list);
+	return 0;
 }
 
-static int fetch_frameworks_of(struct fetching *f, const struct vendor *v, const json_t *list,
-	struct err *e)
+static int fetch_frameworks_of(struct fetching *f, size_t vendor, const json_t *list, struct err *e)
 {
 	struct buf met AUTO(buf_done) = BUF_MAX(FIELD_TEXT_MAX - 1);
-	struct vendor known = *v;
+	struct vendor known = f->places->vendor[vendor];
 	const json_t *item;
 	size_t i;
 
@@ -659,8 +678,7 @@ static int fetch_frameworks_of(struct fetching *f, const struct vendor *v, const
 		const char *id =
 			json_string_value(json_object_get(item, "compliance_framework_id"));
 		bool meets = false;
-		int code =
-			id && !strchr(id, ' ') ? ask_framework(f, v->vendor_id, id, &meets, e) : 0;
+		int code = id && !strchr(id, ' ') ? ask_framework(f, vendor, id, &meets, e) : 0;
 
 		if (code)
 			return code;
@@ -675,12 +693,17 @@ static int fetch_frameworks_of(struct fetching *f, const struct vendor *v, const
 }
 
 /* Fetches which vendors meet which frameworks. A Keeper that does not tell leaves them unknown,
- * because prices are of use without them. */
+ * because prices are of use without them. With one vendor only, the answers tell nothing. */
 static int fetch_frameworks(struct fetching *f, struct err *e)
 {
 	json_type array = JSON_ARRAY;
+	size_t selling = 0;
 	int code;
 
+	for (size_t i = 0; i < f->places->n_vendors; i++)
+		selling += f->sells[i];
+	if (selling < 2)
+		return 0;
 	f->k.progress.doing = "compliance frameworks";
 	code = keeper_call_page(&f->k, "/table/compliance_framework", OTHER_CREDITS, is_json,
 		&array, e);
@@ -688,7 +711,7 @@ static int fetch_frameworks(struct fetching *f, struct err *e)
 		json_t *list = json_loadb(buf_text(&f->k.body), f->k.body.len, 0, NULL);
 
 		for (size_t i = 0; code == 0 && i < f->places->n_vendors; i++)
-			code = fetch_frameworks_of(f, &f->places->vendor[i], list, e);
+			code = f->sells[i] ? fetch_frameworks_of(f, i, list, e) : 0;
 		json_decref(list);
 	}
 	f->k.progress.doing = "";
@@ -811,6 +834,7 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 		catalogue_cache_forget_pages(cache, (struct wall){start.ns - 7 * 86400 * NS_PER_S},
 			NULL);
 	catalogue_free(f.places);
+	free(f.sells);
 	catalogue_builder_free(f.b);
 	keeper_call_end(&f.k);
 	buf_done(&f.path);

@@ -4,9 +4,9 @@
     keeper_double.py [--port N] [--servers N] [--fault KIND --at N --times N] [--credits N] [--etag]
                      [--certificate FILE --key FILE]
 
-Prints "listening URL" and serves until its standard input closes. What it knows: /healthcheck, /table/vendor,
-/table/region, /table/country, /table/benchmark and /servers with paging, filters, parameter checks, rate limit
-headers, Cache-Control, gzip and X-Total-Count, as the Keeper answers them.
+Prints "listening URL" and serves until its standard input closes. What it knows: /healthcheck, the tables,
+/benchmark_configs and /servers with paging, places, frameworks, allocations, parameter checks, rate limit headers,
+Cache-Control, gzip and X-Total-Count, as the Keeper answers them. tests/keeper/run.sh compares it with the real one.
 
 The calls are counted from 1; those from --at on, --times of them, get the fault. /_calls answers what was asked.
 """
@@ -22,46 +22,18 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
+import keeper_data
+
 COSTS = {"/servers": 3, "/server_prices": 5, "/table/server_prices": 10, "/benchmark_score_stats": 10}
-VENDORS = {"aws": ("US", 1, 60), "gcp": ("US", 1, 60), "hcloud": ("DE", 3600, 3600)}
-REGIONS = {("aws", "us-east-1"): ("us-east-1", "US"), ("gcp", "1000"): ("us-central1", "US"),
-           ("gcp", "1100"): ("europe-west4", "NL"), ("hcloud", "2"): ("nbg1-dc3", "DE")}
-COUNTRIES = {"US": "North America", "NL": "Europe", "DE": "Europe"}
-BENCHMARKS = {"stress_ng:best1": True, "stress_ng:bestn": True, "membench:latency": False}
 OPTIONAL = ("family", "hypervisor", "cpu_cores", "cpu_manufacturer", "memory_amount_actual", "gpu_memory_min",
             "gpu_memory_total", "gpu_manufacturer", "gpu_family", "gpu_model", "storage_type",
             "network_speed_baseline", "average_time_to_start", "score", "min_price_spot", "score_per_price")
-
-
-def server(vendor, number, args, benchmark):
-    """One item of /servers."""
-    vcpus = 1 << number % 7
-    name = "%s-%05d" % (vendor, number)
-    price = round(0.01 * vcpus + 0.001 * (number % 10), 4)
-    item = {
-        "vendor_id": vendor, "server_id": name, "name": name, "api_reference": name, "display_name": name,
-        "description": "made up", "family": "f%d" % (number % 5), "vcpus": vcpus, "hypervisor": None,
-        "cpu_allocation": ("Dedicated", "Shared", "Burstable")[number % 3], "cpu_cores": vcpus, "cpu_speed": 2.5,
-        "cpu_architecture": ("x86_64", "arm64")[number % 2], "cpu_manufacturer": "Intel", "cpu_flags": ["fpu"] * 50,
-        "memory_amount": 1024 * vcpus, "memory_amount_actual": None, "gpu_count": 0.0, "gpu_memory_min": None,
-        "gpu_memory_total": None, "gpu_manufacturer": None, "gpu_family": None, "gpu_model": None, "gpus": [],
-        "storage_size": 0, "storage_type": None, "storages": [], "network_speed_baseline": 1.0,
-        "average_time_to_start": None, "inbound_traffic": 0.0, "outbound_traffic": 0.0, "ipv4": 0,
-        "status": "active", "observed_at": "2026-08-22T00:00:00", "score": 1000.0 * vcpus, "price": price,
-        "min_price": price, "min_price_spot": None, "min_price_ondemand": price,
-        "min_price_ondemand_monthly": round(price * 730, 2), "score_per_price": None,
-        "selected_benchmark_score": None if benchmark is None else 1000.0 + number,
-        "selected_benchmark_score_per_price": None,
-        "vendor": {"vendor_id": vendor, "name": vendor.upper(), "country_id": VENDORS[vendor][0]},
-        "price_breakdown": {"compute_min_price": price},
-    }
-    if args.fault == "nulls":
-        item.update({key: None for key in OPTIONAL})
-        item.update({"vcpus": None, "memory_amount": None, "cpu_allocation": None, "vendor": None, "gpus": None})
-    if args.fault == "unknown-fields":
-        item.update({"quantum_bits": {"a": [1, {}]}, "cpu_allocation": "Borrowed", "cpu_architecture": "riscv64",
-                     "family": ["a list", "now"], "vcpus": "four"})
-    return item
+# best_price_allocation: the minimum that counts as price
+BEST = {"ANY": "min_price", "SPOT_ONLY": "min_price_spot", "ONDEMAND_ONLY": "min_price_ondemand"}
+ORDERS = (*BEST.values(), "server_id", "vendor_id", "vcpus")
+MONTH = 730  # hours
+BREAKDOWN = ("traffic_inbound_hourly", "traffic_inbound_monthly", "traffic_outbound_hourly", "traffic_outbound_monthly",
+             "traffic_hourly", "traffic_monthly", "extra_storage_hourly", "extra_storage_monthly")
 
 
 class Refusal(Exception):
@@ -70,6 +42,109 @@ class Refusal(Exception):
     def __init__(self, status, body):
         super().__init__(status)
         self.status, self.body = status, body
+
+
+def monthly(row):
+    """A month at a price on demand, with the tiers of the price."""
+    if not row["price_tiered"]:
+        return round(row["price"] * MONTH, 2)
+    left, sum_ = float(MONTH), 0.0
+    for tier in row["price_tiered"]:
+        used = max(0.0, min(left, float(tier["upper"]) - float(tier["lower"])))
+        sum_, left = sum_ + used * tier["price"], left - used
+    return round(sum_, 2)
+
+
+class Data:
+    """The tables, and what /servers needs of them."""
+
+    def __init__(self, args):
+        self.rate = {"USD": 1.0, "EUR": args.euro}
+        self.tables = keeper_data.tables(args.servers)
+        self.vendors = {row["vendor_id"]: row for row in self.tables["vendor"]}
+        self.countries = {(row["vendor_id"], row["region_id"]): row["country_id"] for row in self.tables["region"]}
+        self.prices, self.scores = {}, {}
+        for row in self.tables["server_price"]:
+            if row["status"] == "active":
+                self.prices.setdefault((row["vendor_id"], row["server_id"]), []).append(row)
+        for row in self.tables["benchmark_score"]:
+            self.scores.setdefault((row["vendor_id"], row["server_id"], row["benchmark_id"]), []).append(row)
+        self.anywhere = {key: self.minima(rows) for key, rows in self.prices.items()}
+
+    def dollars(self, row, amount, digits):
+        return round(amount * self.rate[row["currency"]], digits)
+
+    def minima(self, rows):
+        """The lowest prices of all, of spot, on demand, and of a month on demand."""
+        def lowest(allocation, digits=4, amount=lambda row: row["price"]):
+            found = [self.dollars(row, amount(row), digits) for row in rows
+                     if allocation in (None, row["allocation"])]
+            return min(found, default=None)
+
+        return {"min_price": lowest(None), "min_price_spot": lowest("spot"), "min_price_ondemand": lowest("ondemand"),
+                "min_price_ondemand_monthly": lowest("ondemand", 2, monthly)}
+
+    def within(self, key, query):
+        """The minima in the places of the query: None = no place is asked for."""
+        countries, regions = query.get("countries", []), query.get("regions", [])
+        places = [tuple(value.split("~", 1)) for value in query.get("vendor_regions", [])]
+        if not (countries or regions or places):
+            return None
+        return self.minima([row for row in self.prices.get(key, [])
+                            if not (countries and self.countries[row["vendor_id"], row["region_id"]] not in countries)
+                            and not (regions and row["region_id"] not in regions)
+                            and not (places and (row["vendor_id"], row["region_id"]) not in places)])
+
+    def score(self, key, benchmark, config=None):
+        found = [row["score"] for row in self.scores.get((*key, benchmark), [])
+                 if config is None or json.dumps(row["config"]) == config]
+        return max(found, default=None)
+
+
+def item_of(data, row, query):
+    """One item of /servers, and the price that counts."""
+    key = row["vendor_id"], row["server_id"]
+    anywhere = data.anywhere.get(key)
+    within = data.within(key, query)
+    counted = within if within is not None else anywhere or {}
+    best = counted.get(BEST[query.get("best_price_allocation", ["ANY"])[-1]])
+    benchmark = query.get("benchmark_id", [None])[-1]
+    item = {**row, "score": None, "price": None, "min_price": None, "min_price_spot": None, "min_price_ondemand": None,
+            "min_price_ondemand_monthly": None, "score_per_price": None, "selected_benchmark_score": None,
+            "selected_benchmark_score_per_price": None, "vendor": data.vendors[row["vendor_id"]],
+            "price_breakdown": dict.fromkeys(("compute_min_price", "compute_min_price_spot", "compute_min_price_ondemand",
+                                              "compute_min_price_ondemand_monthly", *BREAKDOWN))}
+    if not anywhere:
+        return item, best
+    # A place without a price of this kind is filled with the lowest price anywhere: the Keeper does so.
+    for name, amount in anywhere.items():
+        item[name] = amount if within is None or within[name] is None else within[name]
+    item["price_breakdown"] = {**{"compute_" + name: item[name] for name in anywhere}, **dict.fromkeys(BREAKDOWN, 0.0)}
+    item["min_price"] = item[BEST[query.get("best_price_allocation", ["ANY"])[-1]]]
+    item["price"] = item["min_price"]
+    item["score"] = data.score(key, "stress_ng:bestn")
+    if item["score"] and item["min_price"]:
+        item["score_per_price"] = round(item["score"] / item["min_price"], 4)
+    if benchmark:
+        score = data.score(key, benchmark, query.get("benchmark_config", [None])[-1])
+        item["selected_benchmark_score"] = score
+        if score and item["min_price"]:
+            item["selected_benchmark_score_per_price"] = score / item["min_price"]
+    return item, best
+
+
+def spoilt(item, kind):
+    """An item with odd values."""
+    if kind == "nulls":
+        item = {**item, **dict.fromkeys(OPTIONAL), "vcpus": None, "memory_amount": None, "cpu_allocation": None,
+                "vendor": None, "gpus": None}
+    if kind == "unknown-fields":
+        item = {**item, "quantum_bits": {"a": [1, {}]}, "cpu_allocation": "Borrowed", "cpu_architecture": "riscv64",
+                "family": ["a list", "now"], "vcpus": "four"}
+    if kind == "wrong-types":
+        item = {**item, "price": "0.1", "min_price": [0.1], "min_price_ondemand": "0.1", "min_price_spot": True,
+                "vcpus": "2", "score": {}, "memory_amount": "much", "vendor": "aws"}
+    return item
 
 
 def whole(query, name, fallback, least=None, most=None):
@@ -85,57 +160,83 @@ def whole(query, name, fallback, least=None, most=None):
     return value
 
 
-def servers(query, args, headers):
+def check_words(query, name, known):
+    for nth, word in enumerate(query.get(name, [])):
+        if word not in known:
+            raise Refusal(422, {"detail": [{"type": "enum", "loc": ["query", name, nth], "input": word}]})
+
+
+def check(data, query):
+    """Refuses what the Keeper refuses."""
+    check_words(query, "vendor", data.vendors)
+    check_words(query, "vendor_regions", {"%s~%s" % key for key in data.countries})
+    check_words(query, "regions", {region for _, region in data.countries})
+    check_words(query, "countries", set(data.countries.values()) | set(keeper_data.COUNTRIES))
+    check_words(query, "compliance_framework", keeper_data.FRAMEWORKS)
+    check_words(query, "best_price_allocation", (*BEST, "MONTHLY"))
+    places = {value.split("~", 1)[1] for value in query.get("vendor_regions", [])} | set(query.get("regions", []))
+    if len(places) > 3:
+        raise Refusal(400, {"detail": "Max 3 regions can be queried at a time without authentication."})
+    if len(query.get("countries", [])) > 1:
+        raise Refusal(400, {"detail": "Max 1 country can be queried at a time without authentication."})
+    if query.get("currency", ["USD"])[-1] not in data.rate:
+        raise Refusal(400, {"detail": "Invalid currency code"})
+    if query.get("order_by", ["min_price"])[-1] not in ORDERS:
+        raise Refusal(400, {"detail": "Unknown order_by field."})
+
+
+def servers(data, query, args, headers):
     """/servers."""
     vcpus_min = whole(query, "vcpus_min", 1, 1, 256)
     limit, page = whole(query, "limit", 25), whole(query, "page", 1)
-    vendors = query.get("vendor", list(VENDORS))
-    places = [tuple(value.split("~", 1)) for value in query.get("vendor_regions", [])]
-    for vendor in vendors:
-        if vendor not in VENDORS:
-            raise Refusal(422, {"detail": [{"type": "enum", "loc": ["query", "vendor", 0], "input": vendor}]})
-    if any(place not in REGIONS for place in places):
-        raise Refusal(422, {"detail": [{"type": "enum", "loc": ["query", "vendor_regions", 0]}]})
-    if len(places) > 3:
-        raise Refusal(400, {"detail": "Max 3 regions can be queried at a time without authentication."})
-    if query.get("order_by", ["min_price"])[-1] not in ("min_price", "server_id", "min_price_ondemand", "vcpus"):
-        raise Refusal(400, {"detail": "Unknown order_by field."})
-    if query.get("currency", ["USD"])[-1] not in ("USD", "EUR"):
-        raise Refusal(400, {"detail": "Invalid currency code"})
-    if places:
-        vendors = [vendor for vendor, _ in places]
-    benchmark = query.get("benchmark_id", [None])[-1]
-    found = [server(vendor, number, args, benchmark) for vendor in sorted(set(vendors))
-             for number in range(args.servers)]
-    if args.fault not in ("nulls", "unknown-fields"):
-        found = [item for item in found if item["vcpus"] >= vcpus_min]
-    found.sort(key=lambda item: item["server_id"])
+    check(data, query)
+    vendors, frameworks = set(query.get("vendor", data.vendors)), query.get("compliance_framework", [])
+    if frameworks:
+        vendors &= {row["vendor_id"] for row in data.tables["vendor_compliance_link"]
+                    if row["compliance_framework_id"] in frameworks}
+        vendors = vendors or set(data.vendors)  # the Keeper forgets a filter that nobody meets
+    order = query.get("order_by", ["min_price"])[-1]
+    found = []
+    for row in data.tables["server"]:
+        if row["vendor_id"] not in vendors or row["vcpus"] < vcpus_min:
+            continue
+        item, best = item_of(data, row, query)
+        if query.get("only_active", ["true"])[-1] == "true" and (row["status"] != "active" or best is None):
+            continue
+        if order.startswith("min_price") and (best if order == "min_price" else item[order]) is None:
+            continue
+        found.append((best if order == "min_price" else item[order], item))
+    found.sort(key=lambda pair: pair[0], reverse=query.get("order_dir", ["asc"])[-1] == "desc")
+    found = [spoilt(item, args.fault) for _, item in found]
     if query.get("add_total_count_header", ["false"])[-1] == "true":
         headers["X-Total-Count"] = str(len(found))
+    if args.fault == "endless":
+        page = 1
     return found if limit < 1 else found[(page - 1) * limit:page * limit]
 
 
-def answer(path, query, args, headers):
+def benchmark_configs(data):
+    """/benchmark_configs, one row for each configuration that has a score."""
+    found = {(row["benchmark_id"], json.dumps(row["config"])) for row in data.tables["benchmark_score"]}
+    return [{"benchmark_id": benchmark, "config": config, "category": "Other"} for benchmark, config in sorted(found)]
+
+
+def answer(path, query, double, headers):
     """The body of a path."""
+    args, data = double.args, double.data
     if path == "/healthcheck":
+        if args.broken_health:
+            raise Refusal(500, None)
         headers["Cache-Control"] = "private, no-store"
         return {"packages": {"sparecores-keeper": "0.3.6"}, "database_last_updated": 1787356800.0,
                 "database_hash": "double-%d" % args.servers, "database_alembic_version": "x"}
-    if path == "/table/vendor":
-        return [{"vendor_id": vendor, "name": vendor.upper(), "country_id": facts[0], "status": "active",
-                 "billing_increment_seconds": facts[1], "minimum_billing_seconds": facts[2]}
-                for vendor, facts in VENDORS.items()]
-    if path == "/table/region":
-        return [{"vendor_id": vendor, "region_id": region, "name": facts[0], "api_reference": facts[0],
-                 "display_name": facts[0], "aliases": [facts[0] + "-alias"], "country_id": facts[1],
-                 "status": "active"} for (vendor, region), facts in REGIONS.items()]
-    if path == "/table/country":
-        return [{"country_id": country, "continent": continent} for country, continent in COUNTRIES.items()]
-    if path == "/table/benchmark":
-        return [{"benchmark_id": name, "name": name, "category": "c", "unit": "u", "higher_is_better": better}
-                for name, better in BENCHMARKS.items()]
+    if path.startswith("/table/") and path[len("/table/"):] in ("country", "compliance_framework", "vendor", "region",
+                                                                "zone", "server", "benchmark"):
+        return data.tables[path[len("/table/"):]]
     if path == "/servers":
-        return servers(query, args, headers)
+        return servers(data, query, args, headers)
+    if path == "/benchmark_configs":
+        return benchmark_configs(data)
     raise Refusal(404, {"detail": "Not Found"})
 
 
@@ -162,8 +263,11 @@ class Double(BaseHTTPRequestHandler):
     def misbehave(self, kind, headers, body):
         """True when the fault has answered already; the body that is sent else."""
         if kind == "429":
-            self.send(429, {"X-RateLimit-Limit": "60", "X-RateLimit-Cost": "3", "X-RateLimit-Remaining": "0"},
-                      b"Rate limit exceeded.")
+            told = {"Retry-After": self.server.args.retry_after} if self.server.args.retry_after else {}
+            self.send(429, {"X-RateLimit-Limit": "60", "X-RateLimit-Cost": "3", "X-RateLimit-Remaining": "0",
+                            "Cache-Control": "private, no-store", **told}, b"Rate limit exceeded.")
+        elif kind == "403":
+            self.send(403, {"Content-Type": "text/html"}, b"<html>Access denied</html>")
         elif kind == "503":
             self.send(503, {"Cache-Control": "private, no-store"},
                       b'{"detail":"Temporarily unavailable: too many heavy jobs running"}')
@@ -239,12 +343,15 @@ class Double(BaseHTTPRequestHandler):
                    "X-RateLimit-Cost": str(cost), "X-RateLimit-Remaining": str(max(0, left - cost)),
                    "Cache-Control": "public, max-age=3600, stale-while-revalidate=900, stale-if-error=1800"}
         if left < cost:
+            headers["Cache-Control"] = "private, no-store"
             return self.send(429, headers, b"Rate limit exceeded.")
         status = 200
         try:
-            body = json.dumps(answer(path, parse_qs(parts.query), args, headers)).encode()
+            body = json.dumps(answer(path, parse_qs(parts.query), double, headers)).encode()
         except Refusal as refusal:
             status, body = refusal.status, json.dumps(refusal.body).encode()
+            if status == 500:
+                headers, body = {"Content-Type": "text/plain"}, b"Internal Server Error"
         if args.at <= number < args.at + args.times and self.misbehave(args.fault, headers, body):
             return None
         if args.etag and status == 200:
@@ -264,7 +371,7 @@ class DoubleServer(ThreadingHTTPServer):
 
     def __init__(self, args):
         super().__init__(("127.0.0.1", args.port), Double)
-        self.args, self.calls, self.spent = args, [], []
+        self.args, self.calls, self.spent, self.data = args, [], [], Data(args)
         self.lock, self.stopped = threading.Lock(), threading.Event()
         self.bomb = gzip.compress(b" " * (100 << 20), 1) if args.fault == "bomb" else b""
         if args.certificate:
@@ -284,7 +391,10 @@ def main():
     parser.add_argument("--at", type=int, default=1)
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--credits", type=int, default=1000000, help="a minute; the Keeper gives 60")
-    parser.add_argument("--etag", action="store_true")
+    parser.add_argument("--euro", type=float, default=1.25, help="US dollars for one euro")
+    parser.add_argument("--broken-health", action="store_true", help="as a Keeper on a database of one's own")
+    parser.add_argument("--retry-after", help="seconds to tell in a 429; the Keeper itself tells none")
+    parser.add_argument("--etag", action="store_true", help="as the cache before the Keeper may add")
     parser.add_argument("--certificate")
     parser.add_argument("--key")
     args = parser.parse_args()

@@ -13,8 +13,8 @@
 
 #define URL WORLD_URL
 #define DAY 86400.0
-/* Calls that ask which of three vendors meets which of two frameworks, and one for their table. */
-#define FRAMEWORK_CALLS 6
+/* Calls that ask which of two vendors meets which of two frameworks. */
+#define FRAMEWORK_CALLS 4
 
 static int fetch_with(struct world *w, struct keeper_options o, struct catalogue_cache *cache,
 	struct catalogue **ret, struct keeper_report *r, struct err *e)
