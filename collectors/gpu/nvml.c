@@ -263,7 +263,11 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 
 /* ---- utilization ---- */
 
-/* Takes the newest sample of each process. */
+/* Most microseconds by which a sample may be in the future. An H100 with driver 580 is 12 ms ahead. */
+#define AHEAD_US 1000000
+
+/* Takes the newest sample of each process. A new driver returns one sample for each process, the
+ * mean since `since_us`. */
 static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
 	struct nvml_processes *p)
 {
@@ -283,29 +287,57 @@ static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t si
 	}
 }
 
-int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
-	struct nvml_processes *p)
+/* Gets the samples after `since_us`, which must not be 0: the driver would search its whole store.
+ * The caller frees *ret. No sample is no error. */
+static int fetch_samples(const struct nvml *n, void *device, uint64_t since_us,
+	struct nvml_sample **ret, unsigned *ret_n)
 {
 	unsigned room = 128;
 
-	if (!n->process_samples)
-		return NVML_NO_FUNCTION;
 	for (int tries = 0; tries < 4; tries++) {
 		unsigned found = room;
-		AUTO(freep) struct nvml_sample *sample = xcalloc(room, sizeof *sample);
+		struct nvml_sample *sample = xcalloc(room, sizeof *sample);
 		int code = n->process_samples(device, sample, &found, since_us);
 
-		if (code == NVML_TOO_SMALL && found <= NVML_PROCESSES_MAX) {
-			room = (found > room ? found : room) + 128;
-			continue;
+		if (code == NVML_OK || code == NVML_NOT_FOUND) {
+			*ret = sample;
+			*ret_n = code == NVML_OK && found <= room ? found : 0;
+			return NVML_OK;
 		}
-		/* NVML_NOT_FOUND means that no process worked since `since_us`. */
-		if (code != NVML_OK && code != NVML_NOT_FOUND)
+		free(sample);
+		if (code != NVML_TOO_SMALL || found > NVML_PROCESSES_MAX)
 			return code;
-		if (code == NVML_NOT_FOUND || found > room)
-			found = 0;
-		take_samples(sample, found, since_us, p);
-		return NVML_OK;
+		room = (found > room ? found : room) + 128;
 	}
 	return NVML_TOO_SMALL;
+}
+
+int nvml_read_utilization(const struct nvml *n, void *device, uint64_t now_us, uint64_t *newest_us,
+	struct nvml_processes *p)
+{
+	uint64_t window = now_us > NVML_SAMPLES_WINDOW_US ? now_us - NVML_SAMPLES_WINDOW_US : 1;
+	/* The newest sample is far in the future when the clock was set back. */
+	bool is_recent = *newest_us > window && *newest_us <= now_us + AHEAD_US;
+	uint64_t since = is_recent ? *newest_us : window, newest = is_recent ? *newest_us : 0;
+	AUTO(freep) struct nvml_sample *sample = NULL;
+	unsigned found;
+
+	if (!n->process_samples)
+		return NVML_NO_FUNCTION;
+	int code = fetch_samples(n, device, since, &sample, &found);
+
+	if (code == NVML_OK && found == 0 && is_recent) {
+		since = window;
+		free(sample);
+		sample = NULL;
+		code = fetch_samples(n, device, since, &sample, &found);
+	}
+	if (code != NVML_OK)
+		return code;
+	take_samples(sample, found, since, p);
+	for (unsigned i = 0; i < found; i++)
+		if (sample[i].timestamp_us > newest)
+			newest = sample[i].timestamp_us;
+	*newest_us = newest;
+	return NVML_OK;
 }

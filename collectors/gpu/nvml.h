@@ -146,10 +146,16 @@ void nvml_processes_done(struct nvml_processes *p);
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 
-/* Sets the utilization of each process in `p`, from samples after `since_us`; 0 = the process did
- * not work on the device. `since_us` is in microseconds since the Unix epoch. It must not be 0,
- * because the driver would search its whole store, which takes long. */
-int nvml_read_utilization(const struct nvml *n, void *device, uint64_t since_us,
+/* Oldest samples of processes that are read, in microseconds. Drivers take a sample of each GPU at
+ * least every second (an H100 with driver 580: every 200 ms), and keep many seconds of samples,
+ * which are slow to search. */
+#define NVML_SAMPLES_WINDOW_US 2500000
+
+/* Sets the utilization of each process in `p` from the samples that are new since *newest_us; 0 =
+ * the process did not work on the device. Sets *newest_us to the time of the newest sample, for the
+ * next call, so that each sample counts once. If no sample is new, or *newest_us is 0, the samples
+ * of NVML_SAMPLES_WINDOW_US count. Both times are in microseconds since the Unix epoch. */
+int nvml_read_utilization(const struct nvml *n, void *device, uint64_t now_us, uint64_t *newest_us,
 	struct nvml_processes *p);
 
 #endif

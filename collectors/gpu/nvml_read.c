@@ -12,10 +12,6 @@
 #define GPUS_MAX   256
 #define SLICES_MAX 64
 
-/* Maximum age of the per-process samples that are read. The driver takes a sample at least every
- * second. It keeps many seconds of samples, which are slow to search. */
-#define SAMPLES_WINDOW_US 2500000
-
 struct nvml_reading {
 	const struct nvml *nvml;
 	struct nvml_progress *progress;
@@ -150,12 +146,13 @@ static bool read_slices(struct nvml_reading *r, void *handle, size_t device)
 	return known;
 }
 
-static void read_users(struct nvml_reading *r, void *handle, size_t device)
+static void read_users(struct nvml_reading *r, struct nvml_gpu *gpu, size_t device)
 {
 	struct nvml_table *t = r->table;
 	struct gpu_device *d = &t->device[device];
+	void *handle = gpu->handle;
 	unsigned mig = 0, pending;
-	uint64_t since = (uint64_t)now_read().wall.ns / 1000 - SAMPLES_WINDOW_US;
+	uint64_t now_us = (uint64_t)now_read().wall.ns / 1000;
 
 	r->processes.n = 0;
 	if (CALL(r, mig_mode, handle, &mig, &pending) == NVML_OK && mig == 1) {
@@ -164,7 +161,8 @@ static void read_users(struct nvml_reading *r, void *handle, size_t device)
 		d->processes_unknown = !list_users(r, handle);
 		if (r->processes.n)
 			STEP(r, "process utilization",
-				nvml_read_utilization(r->nvml, handle, since, &r->processes));
+				nvml_read_utilization(r->nvml, handle, now_us,
+					&gpu->newest_sample_us, &r->processes));
 	}
 	if (d->processes_unknown)
 		return;
@@ -178,7 +176,7 @@ static void read_users(struct nvml_reading *r, void *handle, size_t device)
 	}
 }
 
-static void read_gpu(struct nvml_reading *r, const struct nvml_gpu *gpu, size_t device)
+static void read_gpu(struct nvml_reading *r, struct nvml_gpu *gpu, size_t device)
 {
 	struct nvml_table *t = r->table;
 	struct gpu_device *d = &t->device[device];
@@ -190,7 +188,7 @@ static void read_gpu(struct nvml_reading *r, const struct nvml_gpu *gpu, size_t 
 	r->lost = !gpu->handle;
 	r->answered = false;
 	read_numbers(r, gpu->handle, d);
-	read_users(r, gpu->handle, device);
+	read_users(r, gpu, device);
 	bool up = r->answered && !r->lost;
 
 	if (!up) { /* drop a partial reading */
@@ -219,7 +217,7 @@ void gpu_nvml_table_drop(const struct nvml_table *t)
 }
 
 struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *progress,
-	const struct nvml_gpu *gpu, size_t n_gpus)
+	struct nvml_gpu *gpu, size_t n_gpus)
 {
 	struct nvml_table *t = xcalloc(1, sizeof *t);
 	struct nvml_reading r = {.nvml = n, .progress = progress, .table = t};

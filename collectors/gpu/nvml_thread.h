@@ -64,6 +64,7 @@ struct nvml_progress {
 struct nvml_gpu {
 	void *handle;            /* NULL: the GPU was already lost when the GPUs were listed */
 	struct gpu_device fixed; /* names and addresses only, no numbers */
+	uint64_t newest_sample_us; /* see nvml_read_utilization */
 };
 
 /* Lists the GPUs of an initialised library. The caller frees *ret. Returns an enum nvml_code. */
@@ -72,6 +73,6 @@ int nvml_read_gpus(const struct nvml *n, struct nvml_progress *progress, struct 
 
 /* Reads all numbers of all GPUs. */
 struct nvml_table *nvml_read_table(const struct nvml *n, struct nvml_progress *progress,
-	const struct nvml_gpu *gpu, size_t n_gpus);
+	struct nvml_gpu *gpu, size_t n_gpus);
 
 #endif

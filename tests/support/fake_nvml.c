@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/support/fake_nvml_play.h"
 
-#define NAMES_MAX 64
+#define NAMES_MAX   64
+#define SAMPLES_MAX 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all variables below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -20,6 +22,9 @@ static struct {
 	const char *name;
 	unsigned n;
 } calls[NAMES_MAX];
+
+static struct taken_sample samples[SAMPLES_MAX];
+static unsigned n_samples;
 
 /* ---- the scenario ---- */
 
@@ -123,7 +128,29 @@ void fake_nvml_play(const char *text)
 	released = false;
 	pthread_cond_broadcast(&changed);
 	memset(calls, 0, sizeof calls);
+	n_samples = 0;
 	pthread_mutex_unlock(&lock);
+}
+
+void fake_nvml_sample(unsigned pid, unsigned percent)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	unsigned long long at = (unsigned long long)t.tv_sec * 1000000 + (unsigned)t.tv_nsec / 1000;
+
+	pthread_mutex_lock(&lock);
+	if (n_samples && samples[n_samples - 1].at_us >= at)
+		at = samples[n_samples - 1].at_us + 1;
+	if (n_samples < SAMPLES_MAX)
+		samples[n_samples++] = (struct taken_sample){pid, percent, at};
+	pthread_mutex_unlock(&lock);
+}
+
+const struct taken_sample *fake_samples(unsigned *ret_n)
+{
+	*ret_n = n_samples;
+	return samples;
 }
 
 void fake_nvml_await_hang(void)

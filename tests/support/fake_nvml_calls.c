@@ -303,7 +303,34 @@ int nvmlDeviceGetTotalEccErrors(void *device, unsigned type, unsigned counter,
 	return fake_leave(0);
 }
 
-/* Each process has a valid, an invalid and an old sample, in this order. */
+/* Returns the mean of each process over the samples after `since`. */
+static int means_of_samples(struct sample *ret, unsigned *count, unsigned long long since)
+{
+	unsigned n, in_window = 0, found = 0;
+	const struct taken_sample *taken = fake_samples(&n);
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned k = 0;
+
+		if (taken[i].at_us <= since)
+			continue;
+		in_window++;
+		while (k < found && ret[k].pid != taken[i].pid)
+			k++;
+		if (k == found && found++ == *count)
+			return 7;
+		if (k == found - 1 && ret[k].pid != taken[i].pid)
+			ret[k] = (struct sample){.pid = taken[i].pid};
+		ret[k].sm += taken[i].percent;
+		ret[k].at_us = taken[i].at_us;
+	}
+	for (unsigned k = 0; k < found; k++)
+		ret[k].sm /= in_window;
+	*count = found;
+	return found ? 0 : 6;
+}
+
+/* Without taken samples, each process has a valid, an invalid and an old sample, in this order. */
 int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsigned *count,
 	unsigned long long since)
 {
@@ -316,6 +343,10 @@ int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsign
 		return fake_leave(3);
 	if (since == 0)
 		return fake_leave(999); /* a caller must never pass 0 */
+	fake_samples(&n);
+	if (n)
+		return fake_leave(means_of_samples(samples, count, since));
+	n = 0;
 	for (const char *at = fake_value("processes"); fake_next_process(&at, &p);)
 		n += p.gpu == d->gpu && p.percent ? 3 : 0;
 	*count = n;

@@ -14,6 +14,11 @@ struct process {
 	char kind;
 };
 
+struct taken_sample { /* of GPU 0, added by fake_nvml_sample() */
+	unsigned pid, percent;
+	unsigned long long at_us; /* microseconds since the Unix epoch */
+};
+
 /* Reads the scenario from the environment, unless a test has set one. */
 void fake_read_environment(void);
 
@@ -28,5 +33,7 @@ bool fake_value_is(const char *key, const char *word);
 const char *fake_value(const char *key);
 /* Reads the next entry of "processes" and moves `at` behind it. Returns false at the end. */
 bool fake_next_process(const char **at, struct process *ret);
+/* Returns the samples, oldest first. */
+const struct taken_sample *fake_samples(unsigned *ret_n);
 
 #endif

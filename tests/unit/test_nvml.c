@@ -6,8 +6,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/gpu/nvml.h"
 #include "tests/support/fake_nvml.h"
+
+static uint64_t wall_us(void)
+{
+	return (uint64_t)now_read().wall.ns / 1000;
+}
 
 static void *first_gpu(struct nvml *n, const char *scenario)
 {
@@ -120,25 +126,93 @@ static void utilization_is_the_newest_sample_that_makes_sense(void **state)
 {
 	AUTO(nvml_close) struct nvml n;
 	AUTO(nvml_processes_done) struct nvml_processes p = {0};
+	uint64_t newest = 0;
 	void *device = first_gpu(&n, "processes=0:100:1:40:c,0:101:1:0:c");
 
 	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
-	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_OK);
+	assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p), NVML_OK);
 	assert_double_equal(p.process[0].utilization, 0.4, 1e-9);
 	assert_double_equal(p.process[1].utilization, 0, 0);
 	/* The library returns "not found" when no process used the GPU. */
 	fake_nvml_play("processes=0:100:1:0:c");
-	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_OK);
+	assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p), NVML_OK);
 	assert_double_equal(p.process[0].utilization, 0, 0);
 	fake_nvml_play("fail=nvmlDeviceGetProcessUtilization:3");
-	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_NOT_SUPPORTED);
+	assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p),
+		NVML_NOT_SUPPORTED);
+}
+
+/* The samples of an H100, which gives a process the mean of those that are newer than the caller
+ * wants. */
+static void each_sample_of_a_process_counts_once(void **state)
+{
+	static const struct {
+		unsigned percent[5]; /* 999 = no more samples */
+		double expected;
+	} second[] = {
+		{{66, 99, 99, 99, 99}, 0.92}, /* process 100 begins to work */
+		{{54, 0, 0, 0, 0}, 0.1},      /* it has ended its work */
+		{{0, 0, 0, 0, 0}, 0},         /* its context is idle */
+		{{45, 99, 999}, 0.72},        /* it works again; a shorter second */
+	};
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
+	uint64_t newest = 0;
+	void *device = first_gpu(&n, "processes=0:100:1:0:c,0:101:1:0:c");
+
+	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
+	for (size_t i = 0; i < sizeof second / sizeof second[0]; i++) {
+		for (size_t k = 0; k < 5 && second[i].percent[k] != 999; k++)
+			fake_nvml_sample(100, second[i].percent[k]);
+		assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p),
+			NVML_OK);
+		assert_double_equal(p.process[0].utilization, second[i].expected, 1e-9);
+		assert_double_equal(p.process[1].utilization, 0, 0);
+	}
+}
+
+static void two_processes_share_the_samples(void **state)
+{
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
+	uint64_t newest = 0;
+	void *device = first_gpu(&n, "processes=0:100:1:0:c,0:101:1:0:c");
+
+	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
+	for (size_t i = 0; i < 5; i++)
+		fake_nvml_sample(i % 2 ? 100 : 101, 80);
+	assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p), NVML_OK);
+	assert_double_equal(p.process[0].utilization, 0.32, 1e-9);
+	assert_double_equal(p.process[1].utilization, 0.48, 1e-9);
+}
+
+/* The driver has taken no sample since the last reading, or the clock was set back. The last
+ * seconds then count once more. */
+static void without_a_new_sample_the_last_seconds_count(void **state)
+{
+	AUTO(nvml_close) struct nvml n;
+	AUTO(nvml_processes_done) struct nvml_processes p = {0};
+	uint64_t newest = 0;
+	void *device = first_gpu(&n, "processes=0:100:1:0:c");
+
+	nvml_list_processes(&n, device, NVML_COMPUTE, &p);
+	fake_nvml_sample(100, 40);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p),
+			NVML_OK);
+		assert_double_equal(p.process[0].utilization, 0.4, 1e-9);
+	}
+	newest = wall_us() + 3600000000;
+	assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p), NVML_OK);
+	assert_double_equal(p.process[0].utilization, 0.4, 1e-9);
+	assert_true(newest <= wall_us());
 }
 
 static void a_library_of_long_ago_will_do(void **state)
 {
 	AUTO(nvml_close) struct nvml n;
 	AUTO(nvml_processes_done) struct nvml_processes p = {0};
-	uint64_t used, total;
+	uint64_t used, total, newest = 0;
 	void *device;
 
 	assert_int_equal(setenv("RIGHTSIZE_FAKE_NVML", "processes=0:100:5:0:c,0:101:6:0:c", 1), 0);
@@ -152,7 +226,8 @@ static void a_library_of_long_ago_will_do(void **state)
 	assert_int_equal(p.process[1].pid, 101);
 	assert_double_equal(p.process[1].vram_bytes, 6 * 1048576.0, 0);
 	assert_int_equal(nvml_list_processes(&n, device, NVML_MPS, &p), NVML_NO_FUNCTION);
-	assert_int_equal(nvml_read_utilization(&n, device, 1000, &p), NVML_NO_FUNCTION);
+	assert_int_equal(nvml_read_utilization(&n, device, wall_us(), &newest, &p),
+		NVML_NO_FUNCTION);
 	assert_int_equal(nvml_read_memory(&n, device, &used, &total), NVML_OK);
 	assert_int_equal(used, (1024 + 512) * 1048576ULL);
 }
@@ -189,6 +264,9 @@ int main(void)
 		cmocka_unit_test(a_process_of_two_kinds_is_one_process),
 		cmocka_unit_test(memory_that_is_not_told_is_unknown),
 		cmocka_unit_test(utilization_is_the_newest_sample_that_makes_sense),
+		cmocka_unit_test(each_sample_of_a_process_counts_once),
+		cmocka_unit_test(two_processes_share_the_samples),
+		cmocka_unit_test(without_a_new_sample_the_last_seconds_count),
 		cmocka_unit_test(a_library_of_long_ago_will_do),
 		cmocka_unit_test(used_memory_is_without_what_the_driver_keeps),
 		cmocka_unit_test(what_is_no_such_library_is_absent),
