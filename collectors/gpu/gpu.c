@@ -66,6 +66,11 @@ static const struct {
 	{0x80, "power_brake"},
 };
 
+/* A process that is not in the table may be a new user of a GPU if it started at most this many
+ * seconds before the table. NVML lists a process from its first context on. Its start, and CUDA's,
+ * come before that. */
+#define CUDA_START_SECONDS 2.0
+
 /* A process of the latest NVML table, with its pid in host->proc. */
 struct attributed {
 	pid_t pid;
@@ -179,12 +184,21 @@ void gpus_begin(struct gpus *g, const struct host *h)
 	gpu_users_begin(g->users);
 }
 
+static double born_seconds(const struct host *h, const struct member *m)
+{
+	return (double)m->start_ticks / (double)h->ticks_per_second;
+}
+
+static double table_seconds(const struct gpus *g)
+{
+	return (double)g->table->at.ns / 1e9;
+}
+
 /* Returns false when NVML does not list the process. */
 static bool add_nvml(struct gpus *g, const struct host *h, const struct member *m)
 {
 	struct attributed key = {.pid = m->pid};
 	const struct attributed *end, *p;
-	double born = (double)m->start_ticks / (double)h->ticks_per_second;
 
 	if (g->n_attributed == 0)
 		return false;
@@ -192,7 +206,7 @@ static bool add_nvml(struct gpus *g, const struct host *h, const struct member *
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
 	/* If the process started after the table was made, the table lists an earlier process with
 	 * the same pid. */
-	if (!p || born > (double)g->table->at.ns / 1e9)
+	if (!p || born_seconds(h, m) > table_seconds(g))
 		return false;
 	while (p > g->attributed && p[-1].pid == m->pid)
 		p--;
@@ -236,6 +250,36 @@ static struct gpu_use add_up(const struct gpu_sum *s)
 	return use;
 }
 
+/* Returns true when the process may have opened a GPU since the table was made. */
+static bool is_new_to_table(const struct gpus *g, const struct host *h, const struct member *m)
+{
+	return born_seconds(h, m) > table_seconds(g) - CUDA_START_SECONDS;
+}
+
+/* Adds the GPU use of one process to g->sum. `first_drm`: see gpu_users_look. */
+static void add_member(struct gpus *g, const struct host *h, const struct member *m,
+	size_t first_drm)
+{
+	bool nvml = nvml_is_there(g);
+	/* In a container with its own PID namespace, older drivers list no processes. Therefore
+	 * check whether each process has an NVIDIA device open. The GPU use of a process that has
+	 * one, but is not listed, is unknown. */
+	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
+	bool listed = nvml && add_nvml(g, h, m);
+	bool doubtful = nvml && !listed && (check || is_new_to_table(g, h, m));
+	bool unknown = g->sum.unknown;
+
+	if (!g->drm && !check && !doubtful)
+		return;
+	bool opened = gpu_users_look(g->users, g->drm, h, m, first_drm, &g->sum);
+
+	/* NVML lists the processes of all users. The age of a process alone makes nothing unknown,
+	 * also if its descriptors are unreadable. */
+	if (!g->drm && !check)
+		g->sum.unknown = unknown;
+	g->sum.unknown = g->sum.unknown || (doubtful && opened);
+}
+
 struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t)
 {
 	const struct gpu_use unknown = {NAN, NAN, NAN};
@@ -247,24 +291,13 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 	if ((!nvml && !g->drm) || (nvml && !g->table))
 		return unknown;
 	size_t first_drm = g->table ? g->table->n_devices : 0;
-	/* In a container with its own PID namespace, older drivers list no processes. Therefore
-	 * check whether each process has an NVIDIA device open. The GPU use of a process that has
-	 * one, but is not listed, is unknown. */
-	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
 
 	gpu_sum_reset(&g->sum, first_drm + (g->drm ? gpu_drm_count(g->drm) : 0));
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		if (!member_counts(m) || m->zombie)
-			continue;
-		bool listed = nvml && add_nvml(g, h, m);
-
-		if (!g->drm && !check)
-			continue;
-		bool opened = gpu_users_look(g->users, g->drm, h, m, first_drm, &g->sum);
-
-		g->sum.unknown = g->sum.unknown || (check && opened && !listed);
+		if (member_counts(m) && !m->zombie)
+			add_member(g, h, m, first_drm);
 	}
 	g->sum.unknown = g->sum.unknown || nvml_hides(g);
 	return add_up(&g->sum);

@@ -418,6 +418,47 @@ static void a_process_younger_than_the_table_is_a_stranger(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 }
 
+/* The table was made before the process opened the GPU. The next table decides. */
+static void a_new_user_of_the_gpu_is_unknown_until_it_is_listed(void **state)
+{
+	static const struct {
+		const char *device;
+		double age_seconds; /* of the process, when the table is made */
+		bool unknown;
+	} cases[] = {
+		{"/dev/nvidia-uvm", 0.5, true},
+		{"/dev/nvidia-uvm", -0.5, true},
+		{"/dev/nvidia-uvm", 10, false}, /* CUDA without a context */
+		{"/dev/null", 0.5, false},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		AUTO(gpu_world_freep) struct gpu_world *w = host_world("processes=0:999:512:40:c");
+		double born = (double)now_read().mono.ns / 1e9 - cases[i].age_seconds;
+		char stat[128];
+
+		gpu_world_process(w, 100, 1, "");
+		snprintf(stat, sizeof stat,
+			"100 (train) S 1 1 1 0 -1 0 9 0 0 0 5 5 0 0 20 0 1 0 %.0f 1000000 100 0\n",
+			born * 100);
+		memory_tree_text(w->proc, "100/stat", stat);
+		gpu_world_fd(w, 100, 7, cases[i].device, NULL);
+		gpu_world_follow(w, 100);
+		assert_int_equal(gpu_world_start(w), 0);
+		news(w, 1);
+		assert_int_equal(isnan(gpu_world_run(w, RUN_GPUS_USED)), cases[i].unknown);
+		assert_int_equal(isnan(gpu_world_run(w, RUN_GPU_USAGE)), cases[i].unknown);
+		assert_int_equal(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)), cases[i].unknown);
+		fake_nvml_play("processes=0:100:512:40:c");
+		news(w, 1);
+		/* A process that is younger than the table is not the one that it lists. */
+		if (cases[i].age_seconds < 0)
+			assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
+		else
+			assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +481,7 @@ int main(void)
 		cmocka_unit_test(a_driver_of_another_version_is_said_in_words),
 		cmocka_unit_test(an_unloaded_driver_may_come_back),
 		cmocka_unit_test(a_process_younger_than_the_table_is_a_stranger),
+		cmocka_unit_test(a_new_user_of_the_gpu_is_unknown_until_it_is_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
