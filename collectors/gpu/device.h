@@ -31,7 +31,7 @@ X(GPU_POWER, .name = "rightsize_gpu_power_watts", .unit = "watts", .labels = {"g
 X(GPU_POWER_LIMIT, .name = "rightsize_gpu_power_limit_watts", .unit = "watts", .labels = {"gpu"}, \
   .help = "Power at which the GPU throttles itself") \
 X(GPU_ENERGY, .name = "rightsize_gpu_energy_joules", .unit = "joules", .labels = {"gpu"}, .type = METRIC_COUNTER, \
-  .help = "Energy that the GPU used since its driver was loaded") \
+  .help = "Energy that the GPU used since its driver was loaded, read about every 5 s") \
 X(GPU_TEMPERATURE, .name = "rightsize_gpu_temperature_celsius", .unit = "celsius", .labels = {"gpu"}, \
   .help = "Temperature of the GPU's chip") \
 X(GPU_PROCESSES, .name = "rightsize_gpu_processes", .labels = {"gpu"}, \

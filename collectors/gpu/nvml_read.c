@@ -66,11 +66,24 @@ static void read_clocks(struct nvml_reading *r, void *handle, struct gpu_device 
 			d->ecc_errors[i] = (double)count;
 }
 
-static void read_numbers(struct nvml_reading *r, void *handle, struct gpu_device *d)
+static double read_energy(struct nvml_reading *r, struct nvml_gpu *gpu)
 {
+	unsigned long long mj;
+
+	if (gpu->energy_age == 0) {
+		if (CALL(r, energy, gpu->handle, &mj) != NVML_OK)
+			return NAN;
+		gpu->energy_joules = (double)mj / 1e3;
+	}
+	gpu->energy_age = (gpu->energy_age + 1) % NVML_ENERGY_READINGS;
+	return gpu->energy_joules;
+}
+
+static void read_numbers(struct nvml_reading *r, struct nvml_gpu *gpu, struct gpu_device *d)
+{
+	void *handle = gpu->handle;
 	struct nvml_rates rates;
 	uint64_t used, total;
-	unsigned long long mj;
 	unsigned u = 0;
 
 	if (CALL(r, utilization, handle, &rates) == NVML_OK) {
@@ -84,8 +97,7 @@ static void read_numbers(struct nvml_reading *r, void *handle, struct gpu_device
 	d->value[GPU_POWER] = scaled(CALL(r, power, handle, &u), &u, 1e-3);
 	d->value[GPU_POWER_LIMIT] = scaled(CALL(r, power_limit, handle, &u), &u, 1e-3);
 	d->value[GPU_TEMPERATURE] = scaled(CALL(r, temperature, handle, 0, &u), &u, 1);
-	if (CALL(r, energy, handle, &mj) == NVML_OK)
-		d->value[GPU_ENERGY] = (double)mj / 1e3;
+	d->value[GPU_ENERGY] = read_energy(r, gpu);
 	read_clocks(r, handle, d);
 }
 
@@ -187,7 +199,7 @@ static void read_gpu(struct nvml_reading *r, struct nvml_gpu *gpu, size_t device
 	atomic_store(&r->progress->device, (unsigned)device);
 	r->lost = !gpu->handle;
 	r->answered = false;
-	read_numbers(r, gpu->handle, d);
+	read_numbers(r, gpu, d);
 	read_users(r, gpu, device);
 	bool up = r->answered && !r->lost;
 

@@ -199,13 +199,31 @@ static void a_call_that_fails_costs_its_number(void **state)
 		for (size_t k = 0; k < sizeof codes / sizeof codes[0]; k++) {
 			snprintf(scenario, sizeof scenario, "fail=%s:%d", cases[i].call, codes[k]);
 			fake_nvml_play(scenario);
-			news(w, 0.001);
+			/* Until each call was made, the energy, too. */
+			for (size_t n = 0; n < NVML_ENERGY_READINGS; n++)
+				news(w, 0.001);
 			for (size_t other = 0; other < sizeof cases / sizeof cases[0]; other++)
 				assert_int_equal(isnan(gpu_world_value(w, cases[other].name,
 							 cases[other].labels)),
 					other == i);
 			assert_point(w, "rightsize_gpu_up", "0", 1, 0);
 		}
+}
+
+static void energy_is_read_less_often_and_always_there(void **state)
+{
+	AUTO(gpu_world_freep) struct gpu_world *w = host_world("");
+
+	assert_int_equal(gpu_world_start(w), 0);
+	for (size_t n = 0; n < 2 * NVML_ENERGY_READINGS; n++) {
+		news(w, 0.001);
+		assert_point(w, "rightsize_gpu_energy_joules", "0", 123456.789, 1e-9);
+	}
+	unsigned all = fake_nvml_calls("nvmlDeviceGetPowerUsage"),
+		 energy = fake_nvml_calls("nvmlDeviceGetTotalEnergyConsumption");
+
+	assert_true(all >= 2 * NVML_ENERGY_READINGS);
+	assert_in_range(energy, 2, 1 + all / NVML_ENERGY_READINGS);
 }
 
 static void who_may_not_see_the_processes_does_not_call_a_run_idle(void **state)
@@ -468,6 +486,7 @@ int main(void)
 		cmocka_unit_test(a_run_without_gpu_work_uses_none),
 		cmocka_unit_test(slices_are_told_apart),
 		cmocka_unit_test(a_call_that_fails_costs_its_number),
+		cmocka_unit_test(energy_is_read_less_often_and_always_there),
 		cmocka_unit_test(who_may_not_see_the_processes_does_not_call_a_run_idle),
 		cmocka_unit_test(utilization_of_processes_may_be_unknown_alone),
 		cmocka_unit_test(a_lost_gpu_is_down_and_the_others_go_on),
