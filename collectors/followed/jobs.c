@@ -361,6 +361,9 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 	t->value[RUN_VRAM_BYTES] = use.vram_bytes;
 	if (isnan(*peak) || use.vram_bytes > *peak)
 		*peak = use.vram_bytes;
+	/* "None so far" does not hold when the run now uses a GPU, but nobody knows how much. */
+	if (gpus && isnan(use.vram_bytes) && !(*peak > 0))
+		*peak = NAN;
 }
 
 /* Returns true when the run has ended. The status of the root is known only after its parent has

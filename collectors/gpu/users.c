@@ -23,6 +23,9 @@
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
+/* A process opens its GPUs soon after its start. Until this age, it is searched at each tick in which
+ * it ran. */
+#define NEW_SECONDS 5.0
 /* A client that is idle is read only once in this many seconds while its process sleeps. */
 #define READ_IDLE_SECONDS 5
 /* Shortest interval over which utilization is computed, because two scrapes may come close
@@ -211,8 +214,12 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 static bool search_due(const struct user *p, const struct host *h, const struct member *m)
 {
 	double age = mono_seconds_between(p->searched, h->now.mono);
+	double born = (double)m->start_ticks / (double)h->ticks_per_second;
+	bool is_new = (double)h->now.mono.ns / 1e9 - born < NEW_SECONDS;
 
 	if (!p->ever_searched || age < 0)
+		return true;
+	if (is_new && m->ran && age >= READ_AGAIN_SECONDS)
 		return true;
 	if (m->fds_known && m->open_fds != p->open_fds)
 		return age >= SEARCH_CHANGED_SECONDS;

@@ -442,12 +442,15 @@ static void a_new_user_of_the_gpu_is_unknown_until_it_is_listed(void **state)
 	static const struct {
 		const char *device;
 		double age_seconds; /* of the process, when the table is made */
+		bool looked_before; /* one tick comes before the process opens the device */
 		bool unknown;
 	} cases[] = {
-		{"/dev/nvidia-uvm", 0.5, true},
-		{"/dev/nvidia-uvm", -0.5, true},
-		{"/dev/nvidia-uvm", 10, false}, /* CUDA without a context */
-		{"/dev/null", 0.5, false},
+		{"/dev/nvidia-uvm", 0.5, false, true},
+		{"/dev/nvidia-uvm", 0.5, true, true},
+		{"/dev/nvidia-uvm", -0.5, false, true},
+		{"/dev/nvidia-uvm", 10, false, false}, /* CUDA without a context */
+		{"/dev/nvidia-uvm", 10, true, false},
+		{"/dev/null", 0.5, false, false},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -460,10 +463,15 @@ static void a_new_user_of_the_gpu_is_unknown_until_it_is_listed(void **state)
 			"100 (train) S 1 1 1 0 -1 0 9 0 0 0 5 5 0 0 20 0 1 0 %.0f 1000000 100 0\n",
 			born * 100);
 		memory_tree_text(w->proc, "100/stat", stat);
-		gpu_world_fd(w, 100, 7, cases[i].device, NULL);
+		gpu_world_fd(w, 100, 0, "/dev/null", NULL);
 		gpu_world_follow(w, 100);
 		assert_int_equal(gpu_world_start(w), 0);
-		news(w, 1);
+		if (cases[i].looked_before) {
+			news(w, 0.01);
+			assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
+		}
+		gpu_world_fd(w, 100, 7, cases[i].device, NULL);
+		news(w, 0.97);
 		assert_int_equal(isnan(gpu_world_run(w, RUN_GPUS_USED)), cases[i].unknown);
 		assert_int_equal(isnan(gpu_world_run(w, RUN_GPU_USAGE)), cases[i].unknown);
 		assert_int_equal(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)), cases[i].unknown);
