@@ -1,6 +1,7 @@
 #include "collectors/gpu/nvml_thread.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,9 +11,14 @@
 #include "collectors/base/thread.h"
 
 /* The pause between two tables is 9 times as long as it took to read the last table, but at least
- * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. */
+ * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. To end before a tick, it may be shorter, down to the
+ * share PAUSE_LEAST, or longer. */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
+#define PAUSE_LEAST        0.75
+/* A table is made shortly before the tick that uses it: this many seconds, and twice the time that
+ * the last one took. */
+#define LEAD_SECONDS 0.05
 /* Seconds without an answer after which the library is restarted. */
 #define RESTART_SECONDS 60.0
 /* Seconds for which gpu_nvml_stop waits for a call to return. */
@@ -39,6 +45,11 @@ struct gpu_nvml {
 	bool stop, ended, abandoned;
 	/* Number of the last table that was requested, and of the last one that was finished. */
 	uint64_t requested, served;
+	/* Time of the last tick, or of the start before the first one, and seconds between the last
+	 * two ticks. */
+	struct mono tick;
+	bool ticked;
+	double period;
 };
 
 static void worker_free(struct gpu_nvml *w)
@@ -135,6 +146,18 @@ static void connection_read(struct gpu_nvml *w, struct nvml_connection *s)
 		connection_close(w, s);
 }
 
+double nvml_pause(double spent, double since_tick, double period)
+{
+	double pause = fmin(fmax(spent * 9, PAUSE_SECONDS), PAUSE_MOST_SECONDS);
+	double lead = LEAD_SECONDS + 2 * spent;
+
+	/* There was no tick lately, or the clock of the ticks is not this one. */
+	if (since_tick < 0 || since_tick > PAUSE_MOST_SECONDS || period > PAUSE_MOST_SECONDS)
+		return pause;
+	return ceil((since_tick + pause * PAUSE_LEAST + lead) / period) * period - lead -
+	       since_tick;
+}
+
 /* Waits until `pause` seconds have passed or a table is requested. Returns false when the thread
  * must end. The caller holds the lock. */
 static bool next_turn(struct gpu_nvml *w, double pause)
@@ -169,14 +192,14 @@ static void *nvml_loop(void *context)
 			connection_read(w, &s);
 
 		double spent = mono_seconds_between(begin, now_read().mono);
-		double pause = spent * 9 > PAUSE_MOST_SECONDS ? PAUSE_MOST_SECONDS : spent * 9;
 
-		if (refused)
-			pause = RESTART_SECONDS;
 		pthread_mutex_lock(&w->lock);
 		w->served = requested;
 		pthread_cond_broadcast(&w->changed);
-		going = going && next_turn(w, pause < PAUSE_SECONDS ? PAUSE_SECONDS : pause);
+		double since_tick = mono_seconds_between(w->tick, now_read().mono);
+		double pause = nvml_pause(spent, since_tick, w->period);
+
+		going = going && next_turn(w, refused ? RESTART_SECONDS : pause);
 		pthread_mutex_unlock(&w->lock);
 	}
 	connection_close(w, &s);
@@ -203,7 +226,8 @@ int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e)
 		return code;
 	}
 	w->latest = LATEST_INIT;
-	w->started = now_read().mono;
+	w->period = PAUSE_SECONDS;
+	w->started = w->tick = now_read().mono;
 	pthread_mutex_init(&w->lock, NULL);
 	thread_cond_init(&w->changed);
 	code = -pthread_create(&w->thread, NULL, nvml_loop, w);
@@ -229,7 +253,12 @@ int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table 
 	pthread_mutex_lock(&w->lock);
 	enum nvml_state state = w->state;
 	struct err failure = w->failure;
+	double since = mono_seconds_between(w->tick, now);
 
+	if (since > 0 && w->ticked) /* a tick may ask twice */
+		w->period = since;
+	w->ticked = true;
+	w->tick = now;
 	pthread_mutex_unlock(&w->lock);
 	if (state == ABSENT)
 		return -ENOENT;

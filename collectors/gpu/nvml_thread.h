@@ -1,8 +1,8 @@
 /* A thread that reads NVIDIA GPUs and their processes. If a call of NVML hangs or fails, only the
  * GPU numbers have a gap. Other threads never wait for NVML.
  *
- * The thread publishes a table about once a second. Any thread may take the latest table at any
- * time. */
+ * The thread publishes a table about once a second, shortly before the next tick. Any thread may
+ * take the latest table at any time. The times at which that happens are the ticks. */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
 
@@ -53,6 +53,11 @@ bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
  * itself frees `w` when the call returns. */
 void gpu_nvml_stop(struct gpu_nvml *w);
 
+/* Returns the seconds from the end of a reading to the next one, which is to end shortly before a tick.
+ * `spent` are the seconds of the last reading, `since_tick` the seconds since the last tick, and
+ * `period` the seconds between ticks. */
+double nvml_pause(double spent, double since_tick, double period);
+
 /* ---- collectors/gpu/nvml_read.c: used by the thread ---- */
 
 /* The call in progress, for the message about a call that hangs. */
@@ -66,8 +71,8 @@ struct nvml_progress {
 #define NVML_ENERGY_READINGS 5
 
 struct nvml_gpu {
-	void *handle;            /* NULL: the GPU was already lost when the GPUs were listed */
-	struct gpu_device fixed; /* names and addresses only, no numbers */
+	void *handle;              /* NULL: the GPU was already lost when the GPUs were listed */
+	struct gpu_device fixed;   /* names and addresses only, no numbers */
 	uint64_t newest_sample_us; /* see nvml_read_utilization */
 	unsigned energy_age;       /* readings since the energy was read; 0 = read it now */
 	double energy_joules;

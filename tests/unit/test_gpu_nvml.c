@@ -436,6 +436,32 @@ static void a_process_younger_than_the_table_is_a_stranger(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 0, 0);
 }
 
+static void a_table_is_made_shortly_before_the_tick_that_uses_it(void **state)
+{
+	static const struct {
+		double spent, since_tick, period, expected;
+	} cases[] = {
+		{0.03, 0.03, 1, 0.86},   /* the first one, right after a tick: at 0.89 s */
+		{0.01, 0.95, 1, 0.98},   /* the next ones: at 0.93 s of the next second */
+		{0.01, 0.94, 1, 0.99},   /* also when the last one ended a little early */
+		{0.01, 0.5, 1, 1.43},    /* not twice in half a second */
+		{0.01, 0.05, 0.1, 0.78}, /* ten ticks a second, one table */
+		{0.01, 0.5, 4, 3.43},    /* none that no tick uses */
+		{0.2, 0.5, 1, 2.05},     /* a slow driver: not each second */
+		{0.01, 4000, 1, 1},      /* ticks have ended */
+		{0.01, -4000, 1, 1},     /* a clock of another world */
+		{0.01, 0.5, 3600, 1},
+		{30, 0.5, 3600, 5},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		double pause = nvml_pause(cases[i].spent, cases[i].since_tick, cases[i].period);
+
+		if (!(fabs(pause - cases[i].expected) <= 1e-6))
+			fail_msg("case %zu: %.9g", i, pause);
+	}
+}
+
 /* The table was made before the process opened the GPU. The next table decides. */
 static void a_new_user_of_the_gpu_is_unknown_until_it_is_listed(void **state)
 {
@@ -508,6 +534,7 @@ int main(void)
 		cmocka_unit_test(a_driver_of_another_version_is_said_in_words),
 		cmocka_unit_test(an_unloaded_driver_may_come_back),
 		cmocka_unit_test(a_process_younger_than_the_table_is_a_stranger),
+		cmocka_unit_test(a_table_is_made_shortly_before_the_tick_that_uses_it),
 		cmocka_unit_test(a_new_user_of_the_gpu_is_unknown_until_it_is_listed),
 	};
 
