@@ -156,11 +156,12 @@ static int read_table(struct unpacking *u, enum field_part part, const char *nam
 {
 	struct table t = {.part = part, .name = name};
 	int code = open_table(&u->at, &t, e);
+	struct field_row nothing;
 
+	field_row_clear(&nothing);
 	for (uint64_t i = 0; code == 0 && i < t.rows; i++) {
-		struct field_row row;
+		struct field_row row = nothing;
 
-		field_row_clear(&row);
 		code = read_row(&t, field_row_part(&row, part), e);
 		if (code == 0)
 			code = add_row(u, &row, part, e);
@@ -203,7 +204,8 @@ static int read_prices(struct unpacking *u, const struct server_range *servers,
 		if (code == 0)
 			continue;
 		code--;
-		double difference = (double)(code / 2);
+		uint64_t half = code / 2;
+		double difference = (double)half;
 
 		before = expected(before, reference_before, p->reference[i]) +
 			 (code % 2 ? -difference - 1 : difference);

@@ -423,6 +423,31 @@ static void the_best_score_of_a_server_counts(void **state)
 	assert_null(catalogue_benchmark(c, "nothing"));
 }
 
+/* An estimate stays beside a price of the same place, and is never a server's lowest price. */
+static void estimates_are_marked(void **state)
+{
+	AUTO(catalogue_freep)
+	struct catalogue *c = csv(HEAD ",price,allocation,region_id,estimated\n"
+				       "v,a,1,1024,1,ondemand,r,\nv,a,1,1024,0.5,spot,r,false\n"
+				       "v,a,1,1024,0.2,spot,r,true\nv,b,1,1024,0.1,spot,r,true\n");
+	const struct price *of_a = &c->price[c->server[0].first_price];
+
+	assert_int_equal(c->server[0].n_prices, 3);
+	assert_true(!of_a[0].estimated && !of_a[1].estimated && of_a[2].estimated);
+	assert_true(of_a[2].price == 0.2);
+	assert_true(c->server[0].min_price_spot == 0.5);
+	assert_true(isnan(c->server[1].min_price_spot));
+	assert_int_equal(c->server[1].n_prices, 1);
+
+	static const char wrong[] = HEAD ",price,estimated\nv,a,1,1024,1,maybe";
+	struct catalogue *none = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_from_csv(&none, wrong, sizeof wrong - 1, "own.csv", &e),
+		-EINVAL);
+	assert_non_null(strstr(e.text, "column estimated: \"maybe\" is unknown"));
+}
+
 static void a_rate_of_a_currency_without_prices_adds_it(void **state)
 {
 	AUTO(catalogue_freep) struct catalogue *c = csv(HEAD ",price,currency\nv,a,1,1024,3,CHF");
@@ -518,6 +543,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_csv_of_the_keepers_columns_has_no_minimum_on_demand),
 		cmocka_unit_test(a_price_of_any_allocation_is_the_last_resort),
+		cmocka_unit_test(estimates_are_marked),
 		cmocka_unit_test(a_currency_without_a_rate_gets_the_compiled_in_rate),
 		cmocka_unit_test(a_rate_of_a_currency_without_prices_adds_it),
 		cmocka_unit_test(csv_columns_come_in_any_order),

@@ -16,6 +16,7 @@
 
 #include "exporter/catalogue/cache.h"
 #include "recommender/catalogue/build.h"
+#include "recommender/catalogue/reference_rates.h"
 #include "tests/support/test_history.h"
 
 static char directory[64], path[128];
@@ -141,6 +142,7 @@ static void assert_same(const struct catalogue *a, const struct catalogue *b)
 
 				found = found ||
 					(p->price == q->price && p->allocation == q->allocation &&
+						p->estimated == q->estimated &&
 						strcmp(a->zone[p->zone], b->zone[q->zone]) == 0 &&
 						strcmp(a->region[p->region].region_id,
 							b->region[q->region].region_id) == 0 &&
@@ -175,6 +177,9 @@ static void assert_same(const struct catalogue *a, const struct catalogue *b)
 
 		assert_true(other && (other->usd == a->currency[i].usd ||
 					     (isnan(other->usd) && isnan(a->currency[i].usd))));
+		/* A compiled-in rate is not saved as one of the source. */
+		if (currency_is_reference(&a->currency[i]))
+			assert_string_equal(other->source, a->currency[i].source);
 	}
 }
 
