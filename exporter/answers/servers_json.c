@@ -614,23 +614,35 @@ static bool is_converted(const struct server_answer *s, const struct currency *c
 	return found;
 }
 
-/* Writes the exchange rates with which prices of this answer were converted. USD is the unit of all. */
+static void add_rate(json_t *array, const struct server_answer *s, const struct currency *k)
+{
+	if (isnan(k->usd) || !is_converted(s, k))
+		return;
+	json_t *o = json_object();
+
+	json_put(o, "currency", json_text(k->code));
+	json_put(o, "usd", json_num(k->usd));
+	json_put(o, "as_of", known_text(k->as_of));
+	json_put(o, "source", known_text(k->source));
+	json_push(array, o);
+}
+
+/* Writes the exchange rates with which prices of this answer were converted. USD is the unit of all.
+ * The currency of the answer may have no price in the catalogue. */
 static json_t *rates_json(const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
+	const struct currency *own = catalogue_currency(c, s->picks.currency);
 	json_t *array = json_array();
+	bool listed = false;
 
-	for (const struct currency *k = c->currency + 1; k < c->currency + c->n_currencies; k++) {
-		if (isnan(k->usd) || !is_converted(s, k))
-			continue;
-		json_t *o = json_object();
-
-		json_put(o, "currency", json_text(k->code));
-		json_put(o, "usd", json_num(k->usd));
-		json_put(o, "as_of", known_text(k->as_of));
-		json_put(o, "source", known_text(k->source));
-		json_push(array, o);
+	for (size_t i = 0; i < c->n_currencies; i++) {
+		listed = listed || &c->currency[i] == own;
+		if (i > 0)
+			add_rate(array, s, &c->currency[i]);
 	}
+	if (own && !listed)
+		add_rate(array, s, own);
 	return array;
 }
 

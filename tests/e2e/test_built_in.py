@@ -54,6 +54,12 @@ class BuiltIn(support.Case):
         first = self.servers("--vendor=hcloud", "--cpu=4")[0]
         self.assertEqual(first["currency"], "USD")
         self.assertAlmostEqual(first["price"], 0.0136 * 1.1172)
+        for words, currencies in ((["--vendor=hcloud"], ["EUR"]), (["--vendor=hcloud", "--currency=CHF"], ["EUR", "CHF"]),
+                                  (["--vendor=aws"], [])):
+            rates = json.loads(self.command("servers", *words).stdout)["rates"]
+            self.assertEqual([rate["currency"] for rate in rates], currencies)
+            for rate in rates:
+                self.assertEqual((rate["as_of"], rate["source"]), ("2026-10-30", "ECB reference rate"))
         self.assertIn("EUR at 1.1172 USD (ECB reference rate of 2026-10-30)", self.command("catalogue", "info").stdout)
 
 
