@@ -87,13 +87,14 @@ static struct grid_widths fit(const struct grid *g, int columns)
 	struct grid_widths w = {0};
 	size_t drop;
 
-	for (size_t i = 0; i < g->n_columns; i++)
-		w.of[i] = screen_width(g->columns[i].heading);
 	for (size_t i = 0, column = 0; i < g->n; i++) {
 		if (g->cell[i].width > w.of[column])
 			w.of[column] = g->cell[i].width;
 		column = column + 1 < g->n_columns ? column + 1 : 0;
 	}
+	for (size_t i = 0; i < g->n_columns; i++)
+		if (w.of[i] && w.of[i] < screen_width(g->columns[i].heading))
+			w.of[i] = screen_width(g->columns[i].heading);
 
 	int full = w.of[0], least = g->columns[0].least;
 

@@ -1,6 +1,7 @@
 /* A table for a terminal. Cells are added row by row, then the table is written within the width of
  * the screen: a column of names is shortened ("…" at its end), and if that is not enough, columns
- * that may be left out disappear. Numbers are never cut. One thread. */
+ * that may be left out disappear. A column without any text is not shown. Numbers are never cut. One
+ * thread. */
 #ifndef EXPORTER_TERMINAL_GRID_H
 #define EXPORTER_TERMINAL_GRID_H
 

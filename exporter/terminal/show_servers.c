@@ -19,21 +19,21 @@ static void add_amount(struct grid *g, double v)
 	grid_take(g, STYLE_PLAIN, &b);
 }
 
-static void add_server(struct grid *g, const json_t *server, size_t rank)
+/* Adds the columns from the region on, which today's server has as well. `cost` is of a run. */
+static void add_offer(struct grid *g, const json_t *server, const char *region, double cost,
+	double saving)
 {
-	const char *region = member_text(server, "region"),
-		   *allocation = member_text(server, "allocation");
-	double saving = member_number(server, "saving"), gpus = member_number(server, "gpu_count");
+	const char *allocation = member_text(server, "allocation");
+	double gpus = member_number(server, "gpu_count"), seconds;
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	buf_addf(&b, "%2zu  %s", rank, member_text(server, "api_reference"));
-	grid_take(g, STYLE_PLAIN, &b);
-	grid_add(g, STYLE_PLAIN, member_text(server, "vendor_id"));
-	grid_add(g, STYLE_PLAIN, *region ? region : member_text(server, "region_id"));
+	grid_add(g, STYLE_PLAIN, region);
 	grid_add(g, STYLE_PLAIN, strcmp(allocation, "ondemand") == 0 ? "" : allocation);
-	figure_short(&b, member_number(server, "vcpus"));
+	if (!isnan(member_number(server, "vcpus")))
+		figure_short(&b, member_number(server, "vcpus"));
 	grid_take(g, STYLE_PLAIN, &b);
-	figure_bytes(&b, member_number(server, "memory_amount") * MIB);
+	if (!isnan(member_number(server, "memory_amount")))
+		figure_bytes(&b, member_number(server, "memory_amount") * MIB);
 	grid_take(g, STYLE_PLAIN, &b);
 	if (gpus > 0) {
 		figure_short(&b, gpus);
@@ -41,40 +41,96 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 	}
 	grid_take(g, STYLE_PLAIN, &b);
 	add_amount(g, member_number(server, "price"));
-	if (!isnan(member_number(server, "forecast_duration_seconds")))
-		figure_seconds(&b, member_number(server, "forecast_duration_seconds"));
+	seconds = member_number(server, "forecast_duration_seconds");
+	if (!isnan(seconds))
+		figure_seconds(&b, seconds);
 	grid_take(g, STYLE_PLAIN, &b);
-	add_amount(g, member_number(server, "forecast_cost"));
+	add_amount(g, cost);
 	if (!isnan(saving))
 		figure_number(&b, saving);
 	grid_take(g, saving > 0 ? STYLE_GOOD : STYLE_PLAIN, &b);
 }
 
-void show_servers(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+static void add_server(struct grid *g, const json_t *server, size_t rank)
 {
-	static const struct grid_column with_gpus[] = {{"    SERVER", false, 0, 24},
-		{"VENDOR", false, 2}, {"REGION", false, 3}, {"", false, 4}, {"VCPUS", true, 0},
-		{"MEMORY", true, 0}, {"GPUS", false, 1}, {"PRICE/HOUR", true, 0},
-		{"DURATION", true, 5}, {"COST/RUN", true, 0}, {"SAVES/RUN", true, 0}};
-	const json_t *servers = json_object_get(answer, "servers");
-	AUTO(grid_freep) struct grid *g = grid_new(with_gpus, ARRAY_LEN(with_gpus));
-	const json_t *first = json_array_get(servers, 0);
-	struct buf head AUTO(buf_done) = BUF_MAX(1024);
+	const char *region = member_text(server, "region");
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	(void)explain;
-	buf_addf(&head, "%.0f servers fit. First: %s.", member_number(answer, "servers_fitting"),
-		member_text(first, "why"));
-	paragraphs_text(out, s, buf_text(&head));
-	buf_addc(out, '\n');
+	buf_addf(&b, "%3zu  %s", rank, member_text(server, "api_reference"));
+	grid_take(g, STYLE_PLAIN, &b);
+	grid_add(g, STYLE_PLAIN, member_text(server, "vendor_id"));
+	add_offer(g, server, *region ? region : member_text(server, "region_id"),
+		member_number(server, "forecast_cost"), member_number(server, "saving"));
+}
+
+/* Adds the server that the job runs on, to compare. */
+static void add_today(struct grid *g, const json_t *today)
+{
+	const json_t *server = json_object_get(today, "server");
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	if (!*member_text(server, "api_reference"))
+		return;
+	buf_addf(&b, "now  %s", member_text(server, "api_reference"));
+	grid_take(g, STYLE_BOLD, &b);
+	grid_add(g, STYLE_PLAIN, member_text(server, "vendor_id"));
+	add_offer(g, server, member_text(server, "priced_in_region"),
+		member_number(today, "cost_per_run"), NAN);
+}
+
+/* Says what comes first, in the order of the objectives. */
+static const char *order_of(const char *objective)
+{
+	static const struct {
+		const char *objective, *words;
+	} orders[] = {
+		{"cost", "Lowest cost of a run first."},
+		{"price", "Lowest price per hour first."},
+		{"efficiency", "Most speed for the money first."},
+		{"fastest", "Shortest run first."},
+		{"deadline", "Lowest cost of a run that meets the deadline first."},
+		{"benchmark", "Best score first."},
+		{"benchmark_per_price", "Best score for the money first."},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(orders); i++)
+		if (strcmp(orders[i].objective, objective) == 0)
+			return orders[i].words;
+	return "";
+}
+
+static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	static const struct grid_column columns[] = {{"     SERVER", false, 0, 24},
+		{"VENDOR", false, 1}, {"REGION", false, 2}, {"", false, 3}, {"VCPUS", true, 0},
+		{"MEMORY", true, 0}, {"GPUS", false, 4}, {"PER HOUR", true, 0},
+		{"DURATION", true, 5}, {"PER RUN", true, 0}, {"SAVES", true, 0}};
+	const json_t *servers = json_object_get(answer, "servers"),
+		     *catalogue = json_object_get(answer, "catalogue");
+	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
+	const char *from = member_text(catalogue, "as_of");
+
 	for (size_t i = 0; i < json_array_size(servers); i++)
 		add_server(g, json_array_get(servers, i), i + 1);
-	if (first)
-		grid_write(out, g, s);
-	if (first)
-		buf_addf(out, "\nPrices in %s; catalogue %s of %s.\n",
-			member_text(first, "currency"),
-			member_text(json_object_get(answer, "catalogue"), "source"),
-			member_text(json_object_get(answer, "catalogue"), "as_of"));
+	add_today(g, json_object_get(answer, "today"));
+	grid_write(out, g, s);
+	buf_addf(out, "\nPrices in %s, of %s.\n",
+		member_text(json_array_get(servers, 0), "currency"),
+		*from ? from : "an unknown day");
+}
+
+void show_servers(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
+	double fitting = member_number(answer, "servers_fitting");
+
+	(void)explain;
+	if (fitting > 0) {
+		buf_addf(out, "%.0f server%s. %s\n\n", fitting, fitting > 1 ? "s fit" : " fits",
+			order_of(member_text(answer, "objective")));
+		add_servers(out, answer, s);
+	} else {
+		buf_adds(out, "No server fits.\n");
+	}
 	paragraphs_alternatives(out, answer, s);
 	paragraphs_notes(out, answer, s);
 }

@@ -29,6 +29,7 @@ GiB; they change by at most 5e-8 an hour, which is 0.00004 in a month.
 
 import csv
 import gzip
+import statistics
 import sys
 import zlib
 from collections import Counter, defaultdict
@@ -77,6 +78,8 @@ COUNTRY = {("azure", "brazilsoutheast"): "BR", ("azure", "mexicocentral"): "MX"}
 
 # Corrections of the table. Axion is Google's Arm processor (cloud.google.com/compute/docs/arm-on-compute).
 ARM = {("gcp", "c4a"), ("gcp", "n4a")}
+# AWS, "T1 micro instances": a small amount of CPU that bursts for a while; the table calls it dedicated.
+BURSTABLE = {("aws", "t1")}
 # The table names the older of two architectures that these types run: 32 and 64 bits (AWS, DescribeInstanceTypes).
 OLDER_NAME = {"i386": "x86_64"}
 # Minima of these vendors are not prices of a whole server: GCP's leave out the GPUs (a2-megagpu-16g: 8.80 of 55.74).
@@ -88,6 +91,9 @@ WINDOWS_TOO = {"Basv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
 MORE_THAN_LINUX = 1.05
 # Here all sizes are with Windows: in the other 56 regions the family costs what DASv4 costs, here 1.94 times as much.
 ALL_WINDOWS = {("DASv5", "malaysiawest")}
+# A price below this share of the type's median over all regions is not believed: F4ams_v6 is 0.0449 in newzealandnorth and
+# 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).
+BELIEVED_FROM = 0.4
 # Of these, another list has another price: 6.38 for 5.50.
 DOUBTFUL = {("azure", "Standard_NC144ds_xl_RTXPRO6000BSE_v6")}
 
@@ -123,7 +129,7 @@ def server_of(row):
         "display_name": row["display_name"] if row["display_name"] != row["api_reference"] else "",
         "family": row["family"],
         "cpu_architecture": architecture,
-        "cpu_allocation": row["cpu_allocation"].capitalize(),
+        "cpu_allocation": "Burstable" if (row["vendor_id"], row["family"]) in BURSTABLE else row["cpu_allocation"].capitalize(),
         "cpu_manufacturer": row["cpu_manufacturer"],
         "vcpus": number(row["vcpus"]),
         "cpu_cores": number(row["cpu_cores"]),
@@ -188,6 +194,21 @@ def windows_of(rows, servers):
             if multiple > MORE_THAN_LINUX * min(of_name.values()) or (family, region) in ALL_WINDOWS}
 
 
+def without_too_low(columns, left_out):
+    """Leaves out prices on demand that are far below those of the same type in other regions."""
+    of_type = defaultdict(list)
+    for (vendor, region, allocation, _, _), prices in columns.items():
+        for name, price in prices.items():
+            if region and allocation == "ondemand":
+                of_type[vendor, name].append(price)
+    for (vendor, region, allocation, _, _), prices in columns.items():
+        for name in [*prices] if region and allocation == "ondemand" else ():
+            if prices[name] < BELIEVED_FROM * statistics.median(of_type[vendor, name]):
+                left_out["price: far below those of the other regions"] += 1
+                print("left out: %s %s %s %.7f" % (vendor, name, region, prices[name] * UNIT), file=sys.stderr)
+                del prices[name]
+
+
 def prices_of(path, servers, regions, left_out):
     """Prices in units by column (vendor, region_id, allocation, currency, estimated), then by api_reference."""
     ids = {(region["vendor_id"], name): region["region_id"] for region in regions
@@ -218,6 +239,7 @@ def prices_of(path, servers, regions, left_out):
             region = "" if anywhere else ids[vendor, row["region"]]
             estimated = "true" if row["source"].startswith("estimated:") else ""
             columns[vendor, region, row["allocation"], row["currency"], estimated][name] = round(float(row["price"]) / UNIT)
+    without_too_low(columns, left_out)
     return columns
 
 
