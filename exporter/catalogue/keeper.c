@@ -782,6 +782,23 @@ static int check_count(struct fetching *f, struct err *e)
 	return 0;
 }
 
+/* Checks that at least half of the servers have a price. The Keeper was asked only for servers with
+ * one, so a catalogue without them is of a Keeper whose answers mean something else. It must not
+ * replace an older one. */
+static int check_prices(const struct catalogue *c, const char *url, struct err *e)
+{
+	size_t priced = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		priced += c->server[i].n_prices > 0;
+	if (2 * priced >= c->n)
+		return 0;
+	return err_set(e, -EPROTO,
+		"%s/servers: %zu of %zu servers have a price that can be read. Check --catalogue.url; "
+		"a newer Keeper needs a newer version of this program",
+		url, priced, c->n);
+}
+
 static int fetch_all(struct fetching *f, struct err *e)
 {
 	const struct keeper_options *o = f->k.options;
@@ -826,10 +843,18 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 	catalogue_set_note(f.b, "Spare Cores, CC BY-SA 4.0");
 	int code = fetch_all(&f, e);
 
-	if (code == 0 && r->unchanged)
+	if (code == 0 && r->unchanged) {
 		*ret = NULL;
-	else if (code == 0)
-		catalogue_finish(f.b, o->url, ret);
+	} else if (code == 0) {
+		struct catalogue *c = NULL;
+
+		catalogue_finish(f.b, o->url, &c);
+		code = check_prices(c, o->url, e);
+		if (code)
+			catalogue_free(c);
+		else
+			*ret = c;
+	}
 	if (code == 0 && !r->unchanged && cache)
 		catalogue_cache_forget_pages(cache, (struct wall){start.ns - 7 * 86400 * NS_PER_S},
 			NULL);

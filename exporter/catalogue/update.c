@@ -108,40 +108,36 @@ static void known_origin(const struct catalogue_source *s, struct cache_origin *
 }
 
 static int save_catalogue(const struct catalogue_source *s, struct catalogue_cache *cache,
-	const struct catalogue *c, const char *url, const struct keeper_report *report,
-	struct err *e)
+	const struct catalogue *c, const struct keeper_report *report, struct err *e)
 {
 	struct cache_origin origin = {.at = now_read().wall};
 
-	utf8_clean(url, strlen(url), origin.source, sizeof origin.source);
+	utf8_clean(s->url, strlen(s->url), origin.source, sizeof origin.source);
 	snprintf(origin.hash, sizeof origin.hash, "%s", report->hash);
 	catalogue_source_text(s, origin.source_text);
 	return c ? catalogue_cache_save(cache, c, &origin, e) :
 		   catalogue_cache_confirm(cache, origin.at, e);
 }
 
-static int fetch_catalogue(const struct catalogue_source *s, const char *url,
-	struct update_network *n, struct catalogue **ret, struct keeper_report *report,
-	struct err *notice, struct err *e)
+int catalogue_update_over(const struct catalogue_source *s, const struct keeper_transport *t,
+	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e)
 {
-	struct keeper_transport transport = {
-		n, network_get, network_wait, network_now, network_random};
 	struct catalogue_cache *cache = NULL;
 	struct cache_origin known;
 
 	known_origin(s, &known);
 	int no_cache = catalogue_cache_open(&cache, s->cache_path, notice);
-	struct keeper_options o = {.url = url,
+	struct keeper_options o = {.url = s->url,
 		.regions = s->regions,
 		.home = s->home,
 		.benchmarks = s->benchmarks,
 		.known_hash = s->force ? NULL : known.hash,
 		.progress = s->progress,
 		.progress_context = s->progress_context};
-	int code = keeper_fetch(&o, &transport, cache, ret, report, e);
+	int code = keeper_fetch(&o, t, cache, ret, report, e);
 
 	if (code == 0 && !no_cache)
-		no_cache = save_catalogue(s, cache, *ret, url, report, notice);
+		no_cache = save_catalogue(s, cache, *ret, report, notice);
 	/* The cache file may have been damaged and renamed in this call. Report this even when
 	 * nothing was fetched, because a later call sees only the new file. */
 	if (!no_cache)
@@ -169,8 +165,14 @@ int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 			"\"%.80s\" is no URL that begins with https:// or http://", url);
 	code = download_open(&n.download, &options, e);
 	url[length_without_slashes(url)] = '\0';
+
+	struct catalogue_source source = *s;
+	struct keeper_transport transport = {
+		&n, network_get, network_wait, network_now, network_random};
+
+	source.url = url;
 	if (code == 0)
-		code = fetch_catalogue(s, url, &n, ret, report, notice, e);
+		code = catalogue_update_over(&source, &transport, ret, report, notice, e);
 	download_close(n.download);
 	return code;
 }

@@ -28,6 +28,11 @@ struct catalogue_source {
 int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
+/* The same over a transport of the caller, without a worker that could stop it. s->url has no final
+ * slash. */
+int catalogue_update_over(const struct catalogue_source *s, const struct keeper_transport *t,
+	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
+
 /* Returns true when `source` is a URL, so the catalogue was fetched and not imported. */
 bool catalogue_is_url(const char *source);
 

@@ -52,6 +52,7 @@ static const struct row {
 		"Try again later"},
 };
 static const struct row other = {0, -EIO, "no whole answer", "Try again later"};
+static const struct row no_http = {0, -EIO, "it does not answer as a web server", "Check the URL"};
 static const struct row proxy_unreachable = {0, -EHOSTDOWN, "the proxy cannot be reached",
 	"Correct the variable https_proxy, http_proxy or all_proxy"};
 static const struct row proxy_refuses = {0, -EHOSTDOWN, "the proxy refuses the connection",
@@ -102,6 +103,9 @@ static const struct row *row_of(const struct failure *f, const char *host)
 	/* libcurl's words name the host to which it did not connect. */
 	if (f->curl == CURLE_COULDNT_CONNECT && has_proxy(f->url) && !strstr(f->reason, name))
 		return &proxy_unreachable;
+	/* "Received HTTP/0.9 when not allowed": bytes that are no header. */
+	if (f->curl == CURLE_UNSUPPORTED_PROTOCOL && strstr(f->reason, "HTTP/"))
+		return &no_http;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].curl == f->curl)
 			return &rows[i];

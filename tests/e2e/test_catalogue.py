@@ -9,9 +9,12 @@ import json
 import os
 import pathlib
 import sqlite3
+import shutil
 import subprocess
 import sys
 import time
+import unittest
+import urllib.request
 
 import support
 from support import EXPORTER, wait_until
@@ -28,9 +31,13 @@ class Double:
     """The double as a process."""
 
     def __init__(self, *arguments):
-        self.process = subprocess.Popen([sys.executable, "-B", DOUBLE, "--servers", "3", *arguments],
+        self.process = subprocess.Popen([sys.executable, "-B", DOUBLE, "--servers", "3", "--no-frameworks", *arguments],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().split()[1]
+
+    def calls(self):
+        with urllib.request.urlopen(self.url + "/_calls", timeout=10) as reply:
+            return [call["path"] for call in json.load(reply)]
 
     def __enter__(self):
         return self
@@ -131,6 +138,59 @@ class Catalogue(support.Case):
         self.assertEqual(answer["catalogue"]["source"], double.url)
         self.assertEqual(answer["catalogue"]["servers"], 9)
         self.assertFalse(answer["catalogue"]["stale"])
+
+    def test_an_update_that_fails_says_why_and_leaves_the_old_catalogue(self):
+        self.run_it("catalogue", "import", self.own())
+        for words, said in ((("--fault", "403", "--at", "2", "--times", "99"), "does not let this machine in"),
+                            (("--fault", "422", "--at", "3"), "/table/vendor: status 422"),
+                            (("--broken-health", "--fault", "endless", "--servers", "300"), "its pages of aws do not end")):
+            with self.subTest(said), Double(*words) as double:
+                self.assertIn(said, self.run_it("catalogue", "update", f"--catalogue.url={double.url}", code=1)[1])
+                self.assertEqual(self.servers("--limit=1")["servers"][0]["server_id"], "small")
+        with Double() as double:
+            told = self.run_it("catalogue", "update", f"--catalogue.url={double.url}",
+                               "--catalogue.cache=/proc/no-cache-here/catalogue.db", code=1)[1]
+            self.assertIn("/proc/no-cache-here/catalogue.db", told)
+        self.assertEqual(self.servers("--limit=1")["servers"][0]["server_id"], "small")
+
+    @unittest.skipUnless(shutil.which("openssl"), "makes a certificate with openssl")
+    def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(self):
+        certificate, key = self.folder / "cert.pem", self.folder / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x", "-addext",
+                        "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        with Double("--certificate", certificate, "--key", key, "--servers", "1") as double:
+            words = ["catalogue", "update", f"--catalogue.url={double.url}"]
+            began = time.monotonic()
+            self.assertIn("its certificate is not trusted", self.run_it(*words, code=1)[1])
+            self.assertLess(time.monotonic() - began, 10, "it is not tried again")
+            self.assertIn("fetched 3 servers", self.run_it(*words, f"--catalogue.ca-file={certificate}")[1])
+
+    def test_an_update_that_was_killed_goes_on_where_it_was(self):
+        self.run_it("catalogue", "import", self.own())
+        with Double() as double:
+            words = ["catalogue", "update", f"--catalogue.url={double.url}"]
+            with subprocess.Popen([EXPORTER, *words], env=self.environment, stderr=subprocess.DEVNULL) as update:
+                wait_until(lambda: len(double.calls()) >= 7, "the servers of the second vendor", 60)
+                update.kill()
+            self.assertEqual(self.servers("--limit=1")["servers"][0]["server_id"], "small")
+            self.assertIn("fetched 9 servers", self.run_it(*words)[1])
+            again = [path for path in set(double.calls()) if double.calls().count(path) > 1]
+            # The state is asked for each time, and the call during which it was killed has no page yet.
+            self.assertLessEqual(len(again), 2, again)
+            self.assertIn("/healthcheck", again)
+        self.assertEqual(self.servers()["catalogue"]["source"], double.url)
+
+    def test_prices_are_those_of_their_allocation(self):
+        """aws-00001 has both, aws-00003 a dearer spot price, and gcp-00008 only a spot price."""
+        with Double("--servers", "13") as double:
+            self.run_it("catalogue", "update", f"--catalogue.url={double.url}")
+        with contextlib.closing(sqlite3.connect(self.cache)) as cache:
+            rows = cache.execute("SELECT server_id, allocation, price FROM server_price").fetchall()
+        found = {key: [(kind, price) for server, kind, price in rows if server == key] for key, _, _ in rows}
+        self.assertEqual(sorted(found["aws-00001"]), [("ondemand", 0.0211), ("spot", 0.0063)])
+        self.assertEqual(sorted(found["aws-00003"]), [("ondemand", 0.0831), ("spot", 0.1246)])
+        self.assertEqual(found["gcp-00008"], [("spot", 0.0084)])
+        self.assertEqual(found["aws-00012"], [("any", 0.1933)])
 
     def told(self, server):
         return server.get("/servers").json["catalogue"]

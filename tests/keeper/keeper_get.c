@@ -4,12 +4,12 @@
  * keeper_get URL CACHE CA-FILE|- REGION...
  *
  * Prints one line: "ok servers=N prices=N calls=N retries=N unmodified=N hash=..." or "error:
- * ...". */
+ * ...; calls=N retries=N waited=SECONDS", with "notice: ..." before it if there is one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporter/catalogue/keeper.h"
+#include "exporter/catalogue/update.h"
 
 struct hurry {
 	struct download *download;
@@ -54,10 +54,9 @@ int main(int argc, char **argv)
 		.max_bytes = CATALOGUE_PAGE_MAX};
 	struct hurry h = {0};
 	struct keeper_transport transport = {&h, hurry_get, hurry_wait, hurry_now, hurry_random};
-	struct catalogue_cache *cache = NULL;
 	struct catalogue *c = NULL;
 	struct keeper_report r = {0};
-	struct err e = {0};
+	struct err e = {0}, notice = {0};
 
 	if (argc < 4) {
 		fprintf(stderr, "usage: %s URL CACHE CA-FILE|- REGION...\n", argv[0]);
@@ -65,23 +64,25 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[3], "-") != 0)
 		options.ca_file = argv[3];
-	struct keeper_options o = {
-		.url = argv[1], .regions = {(size_t)argc - 4, (const char *const *)argv + 4}};
+	struct catalogue_source s = {.url = argv[1],
+		.cache_path = argv[2],
+		.regions = {(size_t)argc - 4, (const char *const *)argv + 4},
+		.force = true};
 	int code = download_open(&h.download, &options, &e);
 
 	if (code == 0)
-		code = catalogue_cache_open(&cache, argv[2], &e);
-	if (code == 0)
-		code = keeper_fetch(&o, &transport, cache, &c, &r, &e);
+		code = catalogue_update_over(&s, &transport, &c, &r, &notice, &e);
+	printf("%s", notice.code ? "notice: " : "");
+	printf("%s", notice.code ? notice.text : "");
 	if (code)
-		printf("error: %s\n", e.text);
+		printf("error: %s; calls=%u retries=%u waited=%.0f\n", e.text, r.calls, r.retries,
+			h.skipped);
 	else
 		printf("ok servers=%zu prices=%zu calls=%u retries=%u unmodified=%u waited=%.0f "
 		       "as_of=%s hash=%s\n",
 			c->n, c->n_prices, r.calls, r.retries, r.unmodified, h.skipped, c->as_of,
 			r.hash);
 	catalogue_free(c);
-	catalogue_cache_close(cache);
 	download_close(h.download);
 	return code ? 1 : 0;
 }

@@ -230,6 +230,8 @@ def answer(path, query, double, headers):
         headers["Cache-Control"] = "private, no-store"
         return {"packages": {"sparecores-keeper": "0.3.6"}, "database_last_updated": 1787356800.0,
                 "database_hash": "double-%d" % args.servers, "database_alembic_version": "x"}
+    if path == "/table/compliance_framework" and args.no_frameworks:
+        raise Refusal(404, {"detail": "Not Found"})
     if path.startswith("/table/") and path[len("/table/"):] in ("country", "compliance_framework", "vendor", "region",
                                                                 "zone", "server", "benchmark"):
         return data.tables[path[len("/table/"):]]
@@ -393,6 +395,7 @@ def main():
     parser.add_argument("--credits", type=int, default=1000000, help="a minute; the Keeper gives 60")
     parser.add_argument("--euro", type=float, default=1.25, help="US dollars for one euro")
     parser.add_argument("--broken-health", action="store_true", help="as a Keeper on a database of one's own")
+    parser.add_argument("--no-frameworks", action="store_true", help="as an older Keeper; saves calls")
     parser.add_argument("--retry-after", help="seconds to tell in a 429; the Keeper itself tells none")
     parser.add_argument("--etag", action="store_true", help="as the cache before the Keeper may add")
     parser.add_argument("--certificate")
