@@ -127,7 +127,7 @@ static double seconds_to_wait(struct keeper *k, double credits)
 }
 
 /* A refusal: what it means, and what to do. */
-static const struct refusal {
+static const struct keeper_refusal {
 	int from, to; /* statuses */
 	bool passes;
 	const char *why;   /* for a line of progress; NULL if it does not pass */
@@ -145,9 +145,9 @@ static const struct refusal {
 	{INT_MIN, INT_MAX, false, NULL, ""},
 };
 
-static const struct refusal *refusal_of(int status)
+static const struct keeper_refusal *refusal_of(int status)
 {
-	const struct refusal *found = refusals;
+	const struct keeper_refusal *found = refusals;
 
 	while (status < found->from || status > found->to)
 		found++;
@@ -160,7 +160,7 @@ static double retry_after(struct keeper *k, int code, unsigned attempt, const ch
 {
 	double later = jittered(k, fmin(FIRST_RETRY * (double)(1u << attempt), LONGEST_RETRY));
 	int status = k->answer.status;
-	const struct refusal *refusal = refusal_of(status);
+	const struct keeper_refusal *refusal = refusal_of(status);
 
 	if (code != -EPROTO)
 		return failure_passes(code, why) ? later : (double)NAN;

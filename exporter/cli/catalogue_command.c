@@ -92,6 +92,20 @@ static void add_currency(struct buf *out, const struct currency *of)
 	buf_addf(out, "at %s USD (%s%s%s)", usd, of->source, *of->as_of ? " of " : "", of->as_of);
 }
 
+/* Tells which filters find something: without prices by region, one for regions or countries does not. */
+static void add_known(struct buf *out, const struct catalogue *c)
+{
+	size_t regions = 0, vendors = 0;
+
+	for (size_t i = 1; i < c->n_regions; i++)
+		regions += c->region[i].prices_known;
+	for (size_t i = 0; i < c->n_vendors; i++)
+		vendors += c->vendor[i].compliance_known;
+	buf_addf(out,
+		"knows       prices in %zu of %zu regions, frameworks of %zu of %zu vendors\n",
+		regions, c->n_regions - 1, vendors, c->n_vendors);
+}
+
 void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds)
 {
 	buf_addf(out, "source      %s\n", c->source);
@@ -106,6 +120,7 @@ void catalogue_command_info(struct buf *out, const struct catalogue *c, double a
 	buf_addf(out,
 		"holds       %zu servers, %zu prices, %zu regions, %zu benchmarks in %.1f MiB\n",
 		c->n, c->n_prices, c->n_regions - 1, c->n_benchmarks, (double)c->bytes / 1048576);
+	add_known(out, c);
 	buf_adds(out, "currencies  USD");
 	for (size_t i = 1; i < c->n_currencies; i++)
 		add_currency(out, &c->currency[i]);
@@ -385,8 +400,8 @@ static const struct catalogue_verb {
 		"Says where servers and prices come from, how old they are, and what there is",
 		.show = print_info},
 	{"update", NULL,
-		"Fetches servers and prices from the Spare Cores Keeper into the cache, some 30 "
-		"calls at the pace that it allows",
+		"Fetches servers and prices from the Spare Cores Keeper into the cache, some 60 "
+		"calls at the pace that it allows, which takes about three minutes",
 		update},
 	{"import", "FILE",
 		"Puts a file into the cache: CSV, JSON, an sc-data SQLite file or its SQL dump, "

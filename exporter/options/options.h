@@ -92,7 +92,7 @@ X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", &shape_
 X(TEXT, catalogue_ca_file, "catalogue.ca-file", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Certificates to trust there instead of the system's, PEM; where a proxy signs connections, its own") \
 X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
-  "From the first question on, fetch the catalogue in the background, some 30 calls, and again when it is old") \
+  "From the first question on, fetch the catalogue in the background, some 60 calls, and again when it is old") \
 X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
   "Age at which the catalogue is fetched again") \
 X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \

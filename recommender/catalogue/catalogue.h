@@ -147,7 +147,7 @@ struct catalogue {
  * recommender/catalogue/fields.h, in any order. Unknown columns are ignored. An empty cell means
  * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is either a server,
  * or one more price of an earlier server. In a line with one more price, the specifications may be
- * empty. Lines that start with "#" are comments, with three exceptions: "# as_of: DATE",
+ * empty. A line is skipped if the table has a column "unit" and the cell is not "hour" or empty. Lines that start with "#" are comments, with three exceptions: "# as_of: DATE",
  * "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for one unit). An error names the line
  * and column. */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,

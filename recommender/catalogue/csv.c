@@ -1,6 +1,7 @@
 /* Reads servers from CSV text (RFC 4180) with comment lines. */
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
@@ -15,6 +16,7 @@ struct csv {
 	unsigned long line; /* line number of the next byte, from 1 */
 	size_t n_columns;
 	const struct field *column[COLUMNS_MAX]; /* NULL = ignore the column */
+	size_t unit;                             /* the column "unit" and 1; 0 = none */
 	bool price_is_lowest;                    /* see field_row_price_is_lowest */
 	struct buf row;                          /* cells of the current row, each with a NUL */
 };
@@ -164,6 +166,8 @@ static int set_columns(struct csv *c, const size_t *cell, size_t n, struct err *
 		const char *name = c->row.data + cell[i];
 
 		c->column[i] = field_find(name, strlen(name));
+		if (strcmp(name, "unit") == 0)
+			c->unit = i + 1;
 		for (size_t k = 0; k < i && c->column[i]; k++)
 			if (c->column[k] == c->column[i])
 				return err_set(e, -EINVAL, "column %s is there twice", name);
@@ -195,6 +199,11 @@ static int add_row(struct catalogue_builder *b, struct csv *c, const size_t *cel
 	if (n != c->n_columns)
 		return err_set(e, -EINVAL, "%zu cells, where the first line has %zu", n,
 			c->n_columns);
+	/* As in sc-data's server_price: a price of a month must not be read as one of an hour. */
+	const char *unit = c->unit ? c->row.data + cell[c->unit - 1] : "";
+
+	if (*unit && strcasecmp(unit, "hour") != 0)
+		return 0;
 	field_row_clear(&r);
 	for (size_t i = 0; i < n; i++) {
 		if (!c->column[i])

@@ -42,7 +42,7 @@ QUERIES = [
                    "add_total_count_header=true")),
     "/servers?vcpus_min=0", "/servers?vcpus_min=257", "/servers?vcpus_min=x", "/servers?vendor=nobody",
     "/servers?vendor_regions=aws~mars", "/servers?compliance_framework=none", "/servers?countries=US&countries=NL",
-    "/servers?best_price_allocation=NONE", "/servers?currency=XXX", "/servers?order_by=nothing", "/healthcheck",
+    "/servers?best_price_allocation=NONE", "/servers?currency=ZZZ", "/servers?order_by=nothing", "/healthcheck",
 ]
 HEADERS = ("Cache-Control", "X-RateLimit-Limit", "X-RateLimit-Cost", "X-Total-Count", "ETag", "Retry-After")
 # A price on demand, or of a spot server, that the catalogue must have: the lowest of the vendor's regions or of one.

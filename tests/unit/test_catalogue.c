@@ -520,6 +520,19 @@ static void a_csv_of_the_keepers_columns_has_no_minimum_on_demand(void **state)
 	catalogue_free(c);
 }
 
+static void a_price_of_a_month_is_not_one_of_an_hour(void **state)
+{
+	static const char text[] = "vendor_id,server_id,vcpus,memory_amount,price,unit\n"
+				   "v,a,1,1,2,hour\nv,a,,,1,month\nv,a,,,1.5,\nv,b,1,1,9,YEAR\n";
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_from_csv(&c, text, sizeof text - 1, "t", &e), 0);
+	assert_int_equal(c->n, 1);
+	assert_true(c->server[0].min_price_ondemand == 1.5);
+	catalogue_free(c);
+}
+
 /* One price of an unknown allocation says nothing beside an on-demand price, also of another
  * region. */
 static void a_price_of_any_allocation_is_the_last_resort(void **state)
@@ -545,6 +558,7 @@ int main(void)
 		cmocka_unit_test(a_price_of_any_allocation_is_the_last_resort),
 		cmocka_unit_test(estimates_are_marked),
 		cmocka_unit_test(a_currency_without_a_rate_gets_the_compiled_in_rate),
+		cmocka_unit_test(a_price_of_a_month_is_not_one_of_an_hour),
 		cmocka_unit_test(a_rate_of_a_currency_without_prices_adds_it),
 		cmocka_unit_test(csv_columns_come_in_any_order),
 		cmocka_unit_test(what_is_not_said_is_unknown),

@@ -187,6 +187,14 @@ static void the_schema_of_sc_data_is_read(void **state)
 	assert_true(score->score[micro - c->server] == 1350.5F &&
 		    score->single_score[micro - c->server] == 1000);
 	assert_true(isnan(score->single_score[ccx - c->server]));
+}
+
+static void a_whole_database_has_all_frameworks_and_prices(void **state)
+{
+	run(schema);
+	run(data);
+	AUTO(catalogue_freep) struct catalogue *c = load();
+
 	for (size_t i = 0; i < c->n_vendors; i++)
 		assert_true(c->vendor[i].compliance_known);
 	for (size_t i = 1; i < c->n_regions; i++)
@@ -316,6 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_schema_of_sc_data_is_read, new_path,
 			remove_path),
+		cmocka_unit_test_setup_teardown(a_whole_database_has_all_frameworks_and_prices,
+			new_path, remove_path),
 		cmocka_unit_test_setup_teardown(scores_of_one_core_are_told_apart, new_path,
 			remove_path),
 		cmocka_unit_test_setup_teardown(rates_of_a_keeper_database_are_read, new_path,
