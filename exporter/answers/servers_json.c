@@ -72,6 +72,7 @@ static json_t *cost_json(const struct cost *c)
 	json_put(o, "storage", json_num(c->storage));
 	json_put(o, "outbound", json_num(c->outbound));
 	json_put(o, "ipv4", json_num(c->ipv4));
+	json_put(o, "spread", json_num(c->spread));
 	json_put(o, "billed_seconds", json_num(c->billed_seconds));
 	for (size_t i = 0; i < ARRAY_LEN(gaps); i++)
 		if (c->lacks & gaps[i].bit)

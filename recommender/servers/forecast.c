@@ -261,7 +261,8 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 	double local = isnan(s->storage_size) ? 0 : s->storage_size;
 
 	return (struct run_bill){
-		.expected = mean_bill(&bill, f),
+		.seconds = bill_seconds(&bill, f->seconds),
+		.mean = mean_bill(&bill, f),
 		.low = bill_seconds(&bill, f->low),
 		.high = bill_seconds(&bill, f->high),
 		.disk_gb = d->disk_bytes / GB - local,
@@ -278,7 +279,7 @@ double forecast_cost_amount(const struct catalogue *c, const struct price *price
 {
 	struct price_rates rates = rates_of(c, price, to);
 
-	return cost_for(&rates, b, b->expected).amount;
+	return cost_for(&rates, b, b->mean).amount;
 }
 
 struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
@@ -288,8 +289,11 @@ struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	struct price_rates rates = rates_of(c, price, terms->currency);
 	struct run_bill b =
 		forecast_bill(c, s, price->allocation == ALLOCATION_SPOT, f, d, p, terms);
-	struct cost cost = cost_for(&rates, &b, b.expected);
+	struct cost cost = cost_for(&rates, &b, b.seconds);
+	double mean = cost_for(&rates, &b, b.mean).amount;
 
+	cost.spread = mean - cost.amount;
+	cost.amount = mean;
 	cost.low = cost_for(&rates, &b, b.low).amount;
 	cost.high = cost_for(&rates, &b, b.high).amount;
 	return cost;

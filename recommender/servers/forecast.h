@@ -89,9 +89,11 @@ struct cost {
 	/* Per run, in the currency of the terms. amount: expected; low, high: if the run takes
 	 * forecast.low or high. */
 	double low, amount, high;
-	double compute, storage, outbound, ipv4; /* parts of amount; 0 = none */
-	double billed_seconds;                   /* expected */
-	unsigned lacks;                          /* bits of enum cost_gap */
+	/* Parts of amount; 0 = none. The first four are those of a run of forecast.seconds, and
+	 * spread is what the mean over the spread of the duration adds. It can be negative. */
+	double compute, storage, outbound, ipv4, spread;
+	double billed_seconds; /* for forecast.seconds */
+	unsigned lacks;        /* bits of enum cost_gap */
 };
 
 struct cost_terms {
@@ -103,7 +105,9 @@ struct cost_terms {
 /* The part of a run's cost that does not depend on a price. Prices of one server, all spot or none,
  * have it in common. */
 struct run_bill {
-	double expected, low, high;         /* seconds; NaN = unknown */
+	/* Seconds that are billed for forecast.seconds, as a mean over the spread, and for the ends
+	 * of the range; NaN = unknown. */
+	double seconds, mean, low, high;
 	double disk_gb, sent_gb, addresses; /* beside the server; 0 or less, or NaN = none */
 	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */
 };
