@@ -101,11 +101,15 @@ size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 
 void saving_asks(struct buf *out, const struct alternative *a, const struct pick_options *o)
 {
+	double often = o->spot_interruptions_per_hour;
+
 	if (a->condition == CONDITION_ARM64)
 		buf_adds(out, "needs programs built for arm64");
 	else if (a->condition == CONDITION_SPOT)
-		buf_addf(out, "may be interrupted: %g times an hour is assumed",
-			o->spot_interruptions_per_hour);
+		buf_addf(out,
+			often < 1 ? "may be interrupted: %.2g %% per hour assumed" :
+				    "may be interrupted: %g times per hour assumed",
+			often < 1 ? 100 * often : often);
 	else if (a->pick.server->cpu_allocation == CPU_SHARED)
 		buf_adds(out, "shares its CPUs: full speed only part of the time");
 	else

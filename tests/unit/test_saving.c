@@ -198,7 +198,7 @@ static void conditions_are_offered_where_they_save(void **state)
 	}
 	assert_string_equal(buf_text(&asks),
 		"needs programs built for arm64\n"
-		"may be interrupted: 0.05 times an hour is assumed\n"
+		"may be interrupted: 5 % per hour assumed\n"
 		"bursts on credits: full speed only part of the time\n");
 	/* Spot servers that are interrupted very often cost more in the end. */
 	const char *const cheap[] = {"old", "fast"};
