@@ -9,7 +9,7 @@
 
 /* ---- bounds ---- */
 
-enum subject { OTHER, CPU_TIME, CORES, MEMORY, VRAM, GPUS, PROCESSES, TOTAL };
+enum subject { OTHER, CPU_TIME, CORES, MEMORY, VRAM, GPUS, PROCESSES, DISK, TOTAL };
 
 /* Bounds of columns. A column that is not in this table can have any value of 0 or more.
  * memory_rss_bytes and its parts are left out on purpose. They count shared memory once for each
@@ -40,7 +40,8 @@ static const struct {
 	{"threads", PROCESSES},
 	{"disk_read_bytes", TOTAL},
 	{"disk_written_bytes", TOTAL},
-	{"disk_grown_bytes", TOTAL},
+	{"disk_grown_bytes", DISK},
+	{"system_disk_space_used_bytes", DISK},
 	{"network_received_bytes", TOTAL},
 	{"network_sent_bytes", TOTAL},
 	{"read_chars", TOTAL},
@@ -64,7 +65,7 @@ struct bound {
 static double longest(const struct run *r)
 {
 	if (r->outcome == OUTCOME_INTERRUPTED || !(r->duration_seconds >= 0))
-		return INFINITY;
+		return RUN_SECONDS_MAX;
 	return r->duration_seconds * (1 + RUN_SLACK_SHARE) + RUN_SLACK_SECONDS;
 }
 
@@ -123,6 +124,8 @@ static struct bound bound_of(const struct run *r, enum subject s, double vram_by
 		return (struct bound){RUN_GPUS_MAX, "no machine has more"};
 	case PROCESSES:
 		return (struct bound){RUN_PROCESSES_MAX, "Linux can have no more"};
+	case DISK:
+		return (struct bound){RUN_DISK_MAX, "no machine has more"};
 	case TOTAL:
 		return (struct bound){RUN_TOTAL_MAX, "no machine moves more"};
 	case OTHER:

@@ -24,6 +24,11 @@
  * year. */
 #define RUN_TOTAL_MAX 0x1p60
 
+/* 16 PiB. The largest file systems that can be rented have a few PiB. */
+#define RUN_DISK_MAX 0x1p54
+/* A century. */
+#define RUN_SECONDS_MAX 3155760000.0
+
 /* Slack between the duration of a run and its CPU time. Durations are differences of
  * CLOCK_BOOTTIME, so they stay right when the wall clock is set. Two differences remain:
  * - chrony can make the clock slower than CPU time by up to 8.3 % (maxslewrate).
@@ -37,7 +42,7 @@
  * = unknown.
  *
  * The duration of an interrupted run is the time of its samples. The run may have used more CPU
- * time while no exporter watched it, so its duration does not bound its CPU time. */
+ * time while no exporter watched it, so RUN_SECONDS_MAX bounds its CPU time instead. */
 int run_plausible(const struct run *r, double vram_bytes, struct err *e);
 
 /* Replaces impossible numbers of cpu_cores by the rate over the whole run. If that rate is unknown

@@ -27,8 +27,7 @@ struct power {
 	}
 
 /* Suffixes may be written in upper or lower case, with one exception. A single letter that people
- * write must be upper case, or "k". A single "m" or "g" is not accepted, because its meaning is
- * unclear. Some programs write "m" for 2^20 and "g" for 2^30, and Kubernetes reads "m" as milli. */
+ * write must be upper case, or "k", "g", "t" or "p". For a single "m" see milli_bytes. */
 static const struct {
 	const char *suffix;
 	struct power of[QUANTITY_WRITERS];
@@ -104,9 +103,21 @@ static bool split(struct slice text, double *amount, char suffix[SUFFIX_MAX])
 
 static bool is_suffix(const char *suffix, const char *given, enum quantity_writer writer)
 {
-	bool letter = writer == QUANTITY_OF_PEOPLE && strlen(given) == 1 && given[0] != 'k';
+	bool letter = writer == QUANTITY_OF_PEOPLE && strlen(given) == 1 && !strchr("kgtp", *given);
 
 	return letter ? strcmp(suffix, given) == 0 : strcasecmp(suffix, given) == 0;
+}
+
+/* Kubernetes writes "128974848000m" for 128974848 bytes, and rounds up. Other programs write "512m"
+ * for 512 MiB. No job needs less than a MiB, so a smaller number of thousandths is refused. */
+static bool milli_bytes(double amount, double *ret)
+{
+	double bytes = ceil(amount / 1000);
+
+	if (bytes < 1 << 20)
+		return false;
+	*ret = bytes;
+	return true;
 }
 
 bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit, double *ret)
@@ -116,6 +127,8 @@ bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit,
 
 	if (!split(text, &amount, given))
 		return false;
+	if (writer == QUANTITY_OF_PEOPLE && strcmp(given, "m") == 0)
+		return milli_bytes(amount, ret);
 	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
 		const struct power *p = &suffixes[i].of[writer];
 
@@ -127,15 +140,26 @@ bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit,
 	return false;
 }
 
+/* Kubernetes writes these suffixes of CPUs. It also knows "M" and larger ones, but a machine with a
+ * million CPUs is more likely a wrong "m". */
+static const struct {
+	const char *suffix;
+	double parts; /* of a CPU */
+} core_suffixes[] = {{"", 1}, {"n", 1e9}, {"u", 1e6}, {"m", 1e3}, {"k", 1e-3}};
+
 bool quantity_cores(struct slice text, double *ret)
 {
 	char given[SUFFIX_MAX];
 	double amount;
 
-	if (!split(text, &amount, given) || (*given && strcmp(given, "m") != 0))
+	if (!split(text, &amount, given))
 		return false;
-	*ret = *given ? amount / 1000 : amount;
-	return true;
+	for (size_t i = 0; i < ARRAY_LEN(core_suffixes); i++)
+		if (strcmp(core_suffixes[i].suffix, given) == 0) {
+			*ret = amount / core_suffixes[i].parts;
+			return true;
+		}
+	return false;
 }
 
 bool quantity_was_binary(struct slice text, double *ret)
@@ -170,5 +194,7 @@ void quantity_markdown(struct buf *out)
 			add_power(out, &suffixes[i].of[k], *suffix ? NULL : units[k]);
 		buf_addc(out, '\n');
 	}
-	buf_adds(out, "| `m` | 1/1000, of CPUs only | | |\n");
+	buf_adds(out,
+		"| `n`, `u` | 10^-9 and 10^-6, of CPUs only | | |\n"
+		"| `m` | 1/1000; of bytes only from 1 MiB on | | |\n");
 }

@@ -286,6 +286,10 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	struct followed_run *t = xcalloc(1, sizeof *t);
 	int code = root ? process_tree_begin(&t->tree, host, root, spec->start_ticks, reaper) : 0;
 
+	/* The child of a wrapper exists until the wrapper waits for it. If it is not in `proc`,
+	 * then `proc` is not mounted, or hidepid hides a child that runs as another user. */
+	if (code < 0 && code != -EDQUOT && spec->awaits_conclusion)
+		code = root = 0;
 	t->not_shown = !root;
 	if (code < 0) {
 		free(t);

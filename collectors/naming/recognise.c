@@ -274,7 +274,39 @@ static void take_own(const struct process_words *w, struct recognised *r)
 		quantity_bytes(memory, QUANTITY_OF_PEOPLE, 0, &r->memory_bytes);
 }
 
-/* If the workflow system has no request for the job, uses the requests of the pod's container. The
+/* Returns true when the process runs in an allocation of this batch system. */
+static bool is_allocated_by(const struct process_words *w, const struct job_system *s)
+{
+	struct slice value;
+	bool has_requests = false, has_run = false;
+
+	for (size_t i = 0; i < SYSTEM_WORDS_MAX; i++) {
+		enum word_is is = s->words[i].is;
+
+		has_requests = has_requests || (is & (WORD_CPU | WORD_MEMORY));
+		has_run = has_run || ((is & WORD_RUN) && (is & WORD_NEEDED) &&
+					     process_words_read(w, &s->words[i], &value));
+	}
+	return has_requests && has_run;
+}
+
+/* A workflow system such as Nextflow names the job, but the batch system around it knows the
+ * request. So does a batch system whose job has no name of its own. */
+static void take_batch_requests(const struct process_words *w, struct recognised *r)
+{
+	const struct job_system *s = naming_systems;
+	struct slice value;
+
+	if (!isnan(r->cpu_cores) || !isnan(r->memory_bytes))
+		return;
+	while (s->name && !is_allocated_by(w, s))
+		s++;
+	for (size_t i = 0; s->name && i < SYSTEM_WORDS_MAX; i++)
+		if (process_words_read(w, &s->words[i], &value))
+			take_request(&s->words[i], s->writer, value, r);
+}
+
+/* If no system has a request for the job, uses the requests of the pod's container. The
  * system's request is preferred, because a container may hold several jobs of a system. Outside of
  * a pod the variables of naming_pod_requests are ignored, because they have other meanings
  * there. */
@@ -313,6 +345,7 @@ static bool read_all(const struct process_text *text, struct recognised *ret)
 		*ret = RECOGNISED_NONE;
 		ret->system = "environment";
 	}
+	take_batch_requests(&w, ret);
 	take_pod_requests(&w, ret);
 	take_own(&w, ret);
 	take_heap_option(&w, ret);

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collectors/base/buf.h"
@@ -106,4 +108,23 @@ void path_give_to_owner(const char *path)
 	 * -shm files of the database the same owner. */
 	if (fd >= 0 && fchown(fd, st.st_uid, st.st_gid) < 0)
 		unlink(path);
+}
+
+/* f_type of statfs(2). Those with a name are in linux/magic.h. GPFS, Lustre and BeeGFS are not part of
+ * Linux: their own sources, and the list of stat(1) in GNU coreutils (src/stat.c), have these
+ * numbers. */
+static const unsigned long remote_types[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC,
+	SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC, V9FS_MAGIC, FUSE_SUPER_MAGIC,
+	0x47504653 /* GPFS */, 0x0BD00BD0 /* Lustre */, 0x19830326 /* BeeGFS */};
+
+bool path_is_remote(const char *path)
+{
+	struct statfs fs;
+
+	if (statfs(path, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(remote_types); i++)
+		if (((unsigned long)fs.f_type & 0xffffffff) == remote_types[i])
+			return true;
+	return false;
 }

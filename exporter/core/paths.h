@@ -2,6 +2,8 @@
 #ifndef EXPORTER_CORE_PATHS_H
 #define EXPORTER_CORE_PATHS_H
 
+#include <stdbool.h>
+
 #include "collectors/base/err.h"
 
 /* Finds the path of the history: `given` if it is not NULL. Otherwise history.db in the first of
@@ -19,6 +21,11 @@ int path_default_cache(char **ret, const char *given, struct err *e);
 /* Creates the folder of the file at `path` and its missing parents, with mode 0700. A folder that
  * root creates gets the owner of its parent. ":memory:" needs no folder. */
 int path_make_folder(const char *path, struct err *e);
+
+/* Returns true when another machine or another program serves the file system of the file at `path`,
+ * as NFS and FUSE do. Such a file system may stop answering for ever, and then this function does
+ * not return either. */
+bool path_is_remote(const char *path);
 
 /* Does nothing unless root runs this process. If the file is missing, creates it and makes the
  * owner of its folder the owner of the file. Otherwise a command that root runs could create a

@@ -23,7 +23,6 @@
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
 #define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
-#define CENTURY_SECONDS    3155760000.0
 
 enum message_kind { TEXT, NUMBER, COUNT };
 
@@ -43,7 +42,7 @@ static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, job_name), JOB_NAME_MAX, true},
 	{FIELD(run, NUMBER, started_at), 0, true, 0, LARGEST_COUNT},
 	{FIELD(run, NUMBER, ended_at), 0, true, 0, LARGEST_COUNT},
-	{FIELD(run, NUMBER, duration_seconds), 0, true, 0, CENTURY_SECONDS},
+	{FIELD(run, NUMBER, duration_seconds), 0, true, 0, RUN_SECONDS_MAX},
 	{FIELD(run, NUMBER, exit_code), 0, false, 0, 255},
 	{FIELD(run, NUMBER, exit_signal), 0, false, 0, 255},
 	{FIELD(run, TEXT, host), HOST_NAME_TEXT_MAX, false},
@@ -56,7 +55,7 @@ static const struct message_field run_fields[] = {
 	{FIELD(run, TEXT, zone), SOURCE_MAX, false},
 	{FIELD(run, TEXT, allocation), SOURCE_MAX, false},
 	{FIELD(run, COUNT, samples), 0, false},
-	{FIELD(run, NUMBER, interval_seconds), 0, false, 0, CENTURY_SECONDS},
+	{FIELD(run, NUMBER, interval_seconds), 0, false, 0, RUN_SECONDS_MAX},
 	{FIELD(run, NUMBER, requested_cpu_cores), 0, false, 0, QUANTITY_CORES_MOST},
 	{FIELD(run, NUMBER, requested_memory_bytes), 0, false, 0, QUANTITY_BYTES_MOST},
 	{FIELD(run, NUMBER, memory_limit_bytes), 0, false, 0, LARGEST_LIMIT},
@@ -308,7 +307,8 @@ int run_message_check_age(const struct run *r, double now, double retention_seco
 		return err_set(e, -EINVAL,
 			"%s: accepted is a time up to %d s after now, %.0f, not %.15g",
 			r->started_at > latest ? "started_at" : "ended_at",
-			RUN_MESSAGE_EARLY_SECONDS, now, r->ended_at);
+			RUN_MESSAGE_EARLY_SECONDS, now,
+			r->started_at > latest ? r->started_at : r->ended_at);
 	if (retention_seconds > 0 && r->ended_at < now - retention_seconds)
 		return err_set(e, -EINVAL,
 			"ended_at: accepted is a time from %.0f on, not %.15g: the history keeps runs for %.15g s "

@@ -11,6 +11,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
+#include "exporter/core/paths.h"
 #include "exporter/core/signals.h"
 #include "exporter/history/batch_writer.h"
 
@@ -35,6 +36,10 @@
 
 /* While the thread waits for a lock, it sets `locked_at` several times within this many seconds. */
 #define LOCKED_SECONDS 0.1
+
+/* A thread works if it uses this share of a CPU. One that asks again and again for a lock of SQLite
+ * uses a hundredth. */
+#define WORKING_SHARE 0.05
 
 /* Upper limit of deadlines, in seconds of batch_writer_clock(). The limit is about 30 years after
  * boot and fits into time_t. */
@@ -73,6 +78,9 @@ struct historian {
 	double locked_at;               /* time of the last call of is_patient */
 	double stuck_at;                /* time when the holder of the lock last wrote */
 	double slowest;                 /* longest write so far, in seconds */
+	int opened;                     /* result of the last attempt to open the file */
+	bool starting;                  /* historian_start still waits for the first attempt */
+	bool remote;                    /* the file is on a disk that another machine serves */
 	struct err failure;             /* the last failure */
 	struct historian_health health;
 
@@ -218,6 +226,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 
 	h->attempt_at = INFINITY;
+	if (h->writer.history)
+		h->opened = 0;
 	h->slowest = fmax(h->slowest, work->written.disk_seconds);
 	if (!failed || crowded)
 		h->failing_at = INFINITY;
@@ -296,11 +306,35 @@ static void run_calls(struct historian *h)
 	}
 }
 
-static void *historian_loop(void *context)
+/* Opens the file for the first time. Returns false when the thread must end, because
+ * historian_start reports the error. The caller holds the lock. */
+static bool open_first(struct historian *h)
 {
-	struct historian *h = context;
+	struct err e = {0};
+
+	h->attempt_at = batch_writer_clock();
+	pthread_mutex_unlock(&h->lock);
+	int code = batch_writer_open(&h->writer, &e);
+	uint64_t bytes = code ? 0 : history_bytes(h->writer.history);
+	bool remote = path_is_remote(h->path);
 
 	pthread_mutex_lock(&h->lock);
+	h->attempt_at = INFINITY;
+	h->opened = code;
+	h->remote = remote;
+	h->health.bytes_on_disk = bytes;
+	h->health.losses = h->writer.losses;
+	if (code) {
+		h->failure = e;
+		h->failing_at = batch_writer_clock();
+	}
+	pthread_cond_broadcast(&h->progress);
+	return code == 0 || !h->starting || (code == -EBUSY && h->config.hasty);
+}
+
+/* Does the work until historian_stop. The caller holds the lock. */
+static void work_until_stop(struct historian *h)
+{
 	for (;;) {
 		struct historian_work work;
 		struct err e = {0};
@@ -325,6 +359,15 @@ static void *historian_loop(void *context)
 		pthread_mutex_lock(&h->lock);
 		note_outcome(h, &work, failed, at_once, &e);
 	}
+}
+
+static void *historian_loop(void *context)
+{
+	struct historian *h = context;
+
+	pthread_mutex_lock(&h->lock);
+	if (open_first(h))
+		work_until_stop(h);
 	pthread_mutex_unlock(&h->lock);
 	/* Close the file in this thread. Closing may write to the disk, and other threads must
 	 * never wait for the disk. */
@@ -348,6 +391,8 @@ static void init(struct historian *h, const struct historian_config *c)
 	h->health.last_commit_seconds = NAN;
 	h->upkeep_at = c->upkeep_waits ? INFINITY : 0;
 	h->attempt_at = h->failing_at = INFINITY;
+	h->opened = -EINPROGRESS;
+	h->starting = true;
 	h->locked_at = -INFINITY;
 	batch_writer_init(&h->writer, &h->config);
 	h->writer.patient = is_patient;
@@ -368,18 +413,37 @@ static void historian_free(struct historian *h)
 	free(h);
 }
 
+/* Waits until the file is open, or cannot be opened. If `hasty` is set, a file that is locked or
+ * does not answer is no error, because the thread goes on trying. */
+static int wait_for_opening(struct historian *h, struct err *e)
+{
+	bool hasty = h->config.hasty;
+
+	pthread_mutex_lock(&h->lock);
+	double deadline = hasty ? batch_writer_clock() + HISTORIAN_OPEN_SECONDS : INFINITY;
+
+	while (h->opened == -EINPROGRESS && batch_writer_clock() < deadline)
+		wait_until(&h->progress, &h->lock, deadline);
+	h->starting = false;
+	int code = h->opened;
+
+	if (hasty && (code == -EINPROGRESS || code == -EBUSY))
+		code = 0;
+	if (code && e)
+		*e = h->failure;
+	pthread_mutex_unlock(&h->lock);
+	return code;
+}
+
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e)
 {
 	struct historian *h = xcalloc(1, sizeof *h);
 
 	init(h, c);
-	int code = batch_writer_open(&h->writer, e);
+	int code = thread_start(&h->thread, "historian", historian_loop, h, e);
 
-	if (code == 0) {
-		h->health.bytes_on_disk = history_bytes(h->writer.history);
-		h->health.losses = h->writer.losses;
-		code = thread_start(&h->thread, "historian", historian_loop, h, e);
-	}
+	if (code == 0 && (code = wait_for_opening(h, e)))
+		pthread_join(h->thread, NULL);
 	if (code)
 		historian_free(h);
 	else
@@ -425,7 +489,8 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 /* The state of a wait until all events are on disk; see historian_settle. */
 struct settling {
 	double begun;
-	double worked_at; /* when the thread last used CPU time; -INFINITY = not since `begun` */
+	double looked_at; /* time of the last check */
+	double worked_at; /* when the thread last worked; -INFINITY = not since `begun` */
 	int64_t used;     /* CPU time of the thread in nanoseconds */
 };
 
@@ -441,18 +506,20 @@ static int64_t cpu_time(const struct historian *h)
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
 	double slow = 2 * h->slowest, least = s->begun + HISTORIAN_GRACE_SECONDS;
+	double hang = h->opened || h->remote ? HISTORIAN_GRACE_SECONDS : HISTORIAN_HANG_SECONDS;
 	int64_t used = cpu_time(h);
 
-	if (used > s->used)
+	if ((double)(used - s->used) > WORKING_SHARE * NS_PER_S * (now - s->looked_at))
 		s->worked_at = now;
 	s->used = used;
+	s->looked_at = now;
 	if (!h->config.hasty)
 		return INFINITY;
 	if (!isinf(h->failing_at))
 		return fmax(least, h->failing_at + HISTORIAN_GRACE_SECONDS);
 	if (waits_for_lock(h, now))
 		return fmax(s->begun, h->stuck_at) + fmax(HISTORIAN_GRACE_SECONDS, slow);
-	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(HISTORIAN_HANG_SECONDS, slow));
+	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(hang, slow));
 }
 
 /* Like historian_flush, but a signal in `hurry` ends the wait early. `hurry` may be NULL. */
@@ -461,7 +528,7 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	pthread_mutex_lock(&h->lock);
 	double now = batch_writer_clock(), end;
 	double deadline = now + (h->gave_up ? 0 : timeout_seconds);
-	struct settling s = {.begun = now, .worked_at = -INFINITY, .used = cpu_time(h)};
+	struct settling s = {.begun = now, .looked_at = now, .worked_at = -INFINITY, .used = cpu_time(h)};
 	uint64_t target = h->handed;
 
 	h->hurry = true;
@@ -519,6 +586,10 @@ void historian_why(struct historian *h, struct err *e)
 		*e = h->failure;
 	else if (waits_for_lock(h, now))
 		err_set(e, -EBUSY, "history %s: another process has locked it", h->path);
+	else if (!isinf(h->attempt_at) && h->opened)
+		err_set(e, -ETIMEDOUT,
+			"history %s: it could not be opened for %.1f s: its disk does not answer, or another process has locked it",
+			h->path, now - h->attempt_at);
 	else if (!isinf(h->attempt_at))
 		err_set(e, -ETIMEDOUT, "history %s: its disk has not answered for %.1f s", h->path,
 			now - h->attempt_at);

@@ -45,7 +45,12 @@ struct historian_config {
 	bool hasty;                         /* see historian_settle */
 };
 
-/* Opens the file before the thread starts, so that a bad path is reported here. */
+/* Starts the thread, which opens the file. Waits for that, so that a bad path is reported here.
+ *
+ * If `hasty` is set, a job waits for this function. It waits at most HISTORIAN_OPEN_SECONDS, and
+ * returns 0 also while the disk does not answer, or while another process has locked the file. The
+ * events then wait until the thread can open the file. */
+#define HISTORIAN_OPEN_SECONDS 0.5
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
 /* Any thread may call these functions. Arguments are copied. For each run, call historian_run_begin
@@ -67,7 +72,9 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * disk works. It gives up in these cases:
  * - HISTORIAN_GRACE_SECONDS have passed since the call and since the first error.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
- * - A write has used no CPU time for HISTORIAN_HANG_SECONDS.
+ * - A write has used no CPU time for HISTORIAN_HANG_SECONDS. For HISTORIAN_GRACE_SECONDS only, if
+ *   the file could not be opened so far, or if another machine serves its file system: a local disk
+ *   that stalls works again, but a server may be gone.
  *
  * If the slowest write so far took long, the last two cases wait for twice the duration of that
  * write instead. */

@@ -190,6 +190,10 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 	struct err *e)
 {
 	void *field = (char *)o + row->offset;
+
+	/* An empty size is the size of an empty input. */
+	if (value[0] == '\0' && row->kind == KIND_BYTES && row->least <= 0)
+		value = "0";
 	bool ok = value[0] != '\0' && (!row->shape || row->shape->fits(value));
 
 	if (!ok)

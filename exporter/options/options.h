@@ -148,7 +148,7 @@ X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
 X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN, "NAME", \
   "Name of the job: what is repeated, without dates or run numbers (default: as serve names it, else the name of the program)") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 0, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \
-  "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too") \
+  "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too, and an empty text is 0") \
 X(CORES, run_request_cpu, "request-cpu", NULL, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST, COMMAND_RUN, "CORES", \
   "What the run was given, where it is known: cores, such as 2.5 or 500m") \
 X(BYTES, run_request_memory, "request-memory", NULL, 1, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \

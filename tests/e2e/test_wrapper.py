@@ -358,7 +358,8 @@ class NeverInTheWay(Case):
 
     # Options, variables, and the line without its time; {folder} is the test's own.
     WRONG = [
-        (["--input-bytes="], {}, ignored("--input-bytes=: " + SIZES.format(0))),
+        (["--input-bytes="], {}, None),
+        (["--request-memory="], {}, ignored("--request-memory=: " + SIZES.format(1))),
         (["--input-bytes=much"], {}, ignored("--input-bytes=much: " + SIZES.format(0))),
         (["--input-bytes=-1"], {}, ignored("--input-bytes=-1: " + SIZES.format(0))),
         ([], {"RIGHTSIZE_INPUT_BYTES": "12 parsecs"}, ignored("environment: --input-bytes=12 parsecs: " + SIZES.format(0))),

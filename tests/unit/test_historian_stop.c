@@ -236,6 +236,86 @@ static void a_hasty_wait_lasts_as_long_as_a_slow_write(void **state)
 	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
 }
 
+/* Calls historian_start with `hasty`. Returns the seconds that it took. */
+static double start_beside_trouble(struct fixture *f)
+{
+	struct historian_config c = config_of(f);
+	double begun = batch_writer_clock();
+
+	c.hasty = true;
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	return batch_writer_clock() - begun;
+}
+
+static void a_hasty_start_does_not_wait_for_a_disk_that_hangs(void **state)
+{
+	struct fixture *f = *state;
+
+	failing_vfs_hang(VFS_OPEN);
+	double seconds = start_beside_trouble(f);
+
+	failing_vfs_wait_hanging();
+	assert_true(seconds >= HISTORIAN_OPEN_SECONDS && seconds < 2 * HISTORIAN_OPEN_SECONDS);
+	begin(f, "r1");
+	finish(f, "r1");
+	assert_true(settle_in_vain(f, -ETIMEDOUT) < HISTORIAN_HANG_SECONDS / 2);
+}
+
+static void a_disk_that_answers_later_gets_what_waited(void **state)
+{
+	struct fixture *f = *state;
+
+	failing_vfs_hang(VFS_OPEN);
+	start_beside_trouble(f);
+	begin(f, "r1");
+	finish(f, "r1");
+	failing_vfs_heal();
+	assert_true(historian_settle(f->h, LONG));
+	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
+}
+
+static void a_hasty_start_does_not_wait_for_a_lock(void **state)
+{
+	struct fixture *f = *state;
+	struct historian_config c = config_of(f);
+	sqlite3 *other;
+
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	assert_int_equal(historian_stop(f->h), 0);
+	assert_int_equal(sqlite3_open(f->folder.file, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL),
+		SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE; CREATE TABLE other(x)", NULL, NULL,
+				 NULL),
+		SQLITE_OK);
+	assert_true(start_beside_trouble(f) < 2 * HISTORIAN_OPEN_SECONDS);
+	begin(f, "r1");
+	assert_false(historian_flush(f->h, 0.05));
+	assert_int_equal(sqlite3_close(other), SQLITE_OK);
+	finish(f, "r1");
+	assert_true(historian_settle(f->h, LONG));
+	assert_int_equal(read_run(f, "r1").outcome, OUTCOME_SUCCEEDED);
+}
+
+static void a_hasty_wait_ends_when_a_lock_lets_no_file_be_opened(void **state)
+{
+	struct fixture *f = *state;
+	struct historian_config c = config_of(f);
+	sqlite3 *other;
+
+	assert_int_equal(historian_start(&f->h, &c, NULL), 0);
+	assert_int_equal(historian_stop(f->h), 0);
+	assert_int_equal(sqlite3_open(f->folder.file, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE; CREATE TABLE other(x)", NULL, NULL,
+				 NULL),
+		SQLITE_OK);
+	start_beside_trouble(f);
+	begin(f, "r1");
+	finish(f, "r1");
+	assert_true(settle_in_vain(f, -ETIMEDOUT) < HISTORIAN_HANG_SECONDS / 2);
+	assert_int_equal(sqlite3_close(other), SQLITE_OK);
+}
+
 static void a_signal_ends_the_waiting(void **state)
 {
 	struct fixture *f = *state;
@@ -284,6 +364,10 @@ int main(void)
 		TEST(a_hasty_wait_ends_when_a_write_hangs),
 		TEST(a_hasty_wait_ends_at_once_when_a_write_hung_before),
 		TEST(a_hasty_wait_lasts_as_long_as_a_slow_write),
+		TEST(a_hasty_start_does_not_wait_for_a_disk_that_hangs),
+		TEST(a_disk_that_answers_later_gets_what_waited),
+		TEST(a_hasty_start_does_not_wait_for_a_lock),
+		TEST(a_hasty_wait_ends_when_a_lock_lets_no_file_be_opened),
 		TEST(a_signal_ends_the_waiting),
 	};
 

@@ -53,10 +53,14 @@ static void a_suffix_means_what_its_writer_means(void **state)
 		{"1MiB", MI, NO, NO},
 		{"1Ei", GI * GI, NO, NO},
 		{"1E2M", 100e6, 100 * MI, NO},
-		/* Some programs mean 2^20 by "m" and 2^30 by "g". Kubernetes means 1/1000 by
-		 * "m". */
+		{"4g", 4e9, 4 * GI, NO},
+		{"4t", 4e12, 4 * KI * GI, NO},
+		{"4e", NO, NO, NO},
+		/* Kubernetes means 1/1000 by "m", other programs mean 2^20. */
 		{"512m", NO, 512 * MI, NO},
-		{"4g", NO, 4 * GI, NO},
+		{"128974848000m", 128974848, 128974848000 * MI, NO},
+		{"1048575001m", MI, 1048575001 * MI, NO},
+		{"1048575000m", NO, 1048575000 * MI, NO},
 		{"", NO, NO, NO},
 		{"G", NO, NO, NO},
 		{".", NO, NO, NO},
@@ -116,8 +120,12 @@ static void cores_are_whole_parts_or_thousandths(void **state)
 		{"1500m", 1.5},
 		{"0", 0},
 		{".25", 0.25},
+		{"100u", 1e-4},
+		{"1234500000n", 1.2345},
+		{"2k", 2000},
 		{"500M", NO},
-		{"2k", NO},
+		{"2G", NO},
+		{"500Mi", NO},
 		{"2 cores", NO},
 		{"m", NO},
 		{"-1", NO},
@@ -164,7 +172,7 @@ static void the_manual_tells_what_holds(void **state)
 		"| `K` | 10^3 | 2^10 | |\n| `M` | 10^6 | 2^20 | |\n| `G` | 10^9 | 2^30 | |\n"));
 	assert_non_null(strstr(buf_text(&out), "| `GB` | 10^9 | | 2^30 |\n"));
 	assert_non_null(strstr(buf_text(&out), "| `Gi` | 2^30 | | |\n"));
-	assert_non_null(strstr(buf_text(&out), "| `m` | 1/1000, of CPUs only | | |\n"));
+	assert_non_null(strstr(buf_text(&out), "| `m` | 1/1000; of bytes only from 1 MiB on | | |\n"));
 	buf_done(&out);
 }
 
