@@ -37,9 +37,9 @@
 /* While the thread waits for a lock, it sets `locked_at` several times within this many seconds. */
 #define LOCKED_SECONDS 0.1
 
-/* A thread works if it uses this share of a CPU. One that asks again and again for a lock of SQLite
- * uses a hundredth. */
-#define WORKING_SHARE 0.05
+/* A thread that opens the file works if it uses this share of a CPU. One that only asks for the lock
+ * of another process again and again uses a hundredth. */
+#define OPENING_SHARE 0.05
 
 /* Upper limit of deadlines, in seconds of batch_writer_clock(). The limit is about 30 years after
  * boot and fits into time_t. */
@@ -509,7 +509,9 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 	double hang = h->opened || h->remote ? HISTORIAN_GRACE_SECONDS : HISTORIAN_HANG_SECONDS;
 	int64_t used = cpu_time(h);
 
-	if ((double)(used - s->used) > WORKING_SHARE * NS_PER_S * (now - s->looked_at))
+	double share = h->opened ? OPENING_SHARE : 0;
+
+	if ((double)(used - s->used) > share * NS_PER_S * (now - s->looked_at))
 		s->worked_at = now;
 	s->used = used;
 	s->looked_at = now;

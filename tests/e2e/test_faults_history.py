@@ -475,6 +475,28 @@ class Unwritable(Job):
         self.assertEqual(wrapper.wait(), 0)
         self.assertEqual(self.only_run()["outcome"], "succeeded")
 
+    def begin_beside_trouble(self):
+        begun = time.monotonic()
+        wrapper = self.begin()  # returns when the job has written a line
+        self.assertLess(time.monotonic() - begun, 0.5 + self.HELD_UP)  # HISTORIAN_OPEN_SECONDS
+        return wrapper
+
+    def test_a_disk_that_hangs_from_the_beginning(self):
+        os.mkfifo(self.stalling())
+        wrapper = self.begin_beside_trouble()
+        self.assertTrue((self.folder / "stall.waits").exists())
+        self.assertLess(self.end_of(wrapper), self.HELD_UP)
+        wrapper.says(r"level=error.*the end of the run is not in the history.*could not be opened for [0-9.]+ s")
+
+    def test_a_lock_at_the_beginning_costs_no_run(self):
+        self.run_job(["true"])
+        with contextlib.closing(sqlite3.connect(self.history, timeout=60, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            wrapper = self.begin_beside_trouble()
+        wait_until(lambda: len(self.query("runs", "--job-name=job")["runs"]) == 2, "the begin of the run")
+        self.end_of(wrapper)
+        self.assertEqual([run["outcome"] for run in self.query("runs", "--job-name=job")["runs"]], ["succeeded"] * 2)
+
     def test_a_disk_that_hung_before_the_end(self):
         stall = self.stalling()
         wrapper = self.begin_job()

@@ -145,6 +145,11 @@ ROWS = {
     "a slow write is given up": (
         "exporter/history/historian.h", "HISTORIAN_HANG_SECONDS  3.0", "HISTORIAN_HANG_SECONDS  0.4",
         "test_faults_history.py:Unwritable.test_a_write_that_takes_two_seconds_is_waited_for"),
+    "a job starts when its history can be opened": (
+        "exporter/history/historian.h", "HISTORIAN_OPEN_SECONDS 0.5", "HISTORIAN_OPEN_SECONDS 30",
+        "test_faults_history.py:Unwritable.test_a_disk_that_hangs_from_the_beginning"),
+    "a lock at the beginning costs the run": (
+        "exporter/history/historian.c", "(code == -EINPROGRESS || code == -EBUSY))", "code == -EBUSY)", "unit:historian_stop"),
     "who writes in turn is not waited for": (
         "exporter/history/open.c", "		h->lock_wait.wrote = now;", "		h->lock_wait.wrote = tries ? h->lock_wait.wrote : now;",
         "test_faults_history.py:Unwritable.test_a_lock_of_others_who_write_is_waited_for"),

@@ -94,6 +94,34 @@ static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
 	assert_double_equal(note.cpu_foreign_seconds, 0, 0);
 }
 
+/* /proc is not mounted, or hidepid hides a job that sudo(8) started. */
+static void a_wrapper_whose_child_is_not_in_proc_counts_by_wait4(void **state)
+{
+	AUTO(world_freep) struct world *w = world_new();
+	struct run_spec spec = {.run_id = "r1", .job_name = "etl", .pid = 10, .own_numbers = true};
+	double final[RUN_N_METRICS];
+	struct account_note note;
+
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), -ESRCH);
+	spec.awaits_conclusion = true;
+	spec.started_mono = w->host.now.mono;
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &spec, NULL), 0);
+	look(w);
+	for (size_t i = 0; i < RUN_N_METRICS; i++)
+		final[i] = NAN;
+	final[RUN_CPU_SECONDS] = 0.5;
+	final[RUN_CPU_USER_SECONDS] = 0.4;
+	final[RUN_CPU_SYSTEM_SECONDS] = 0.1;
+	jobs_conclude(w->host.jobs, "r1", final, FINAL_AT_LEAST);
+	const struct run_reading *r = look(w);
+
+	assert_true(r->ended);
+	assert_double_equal(r->value[RUN_CPU_SECONDS], 0.5, 1e-9);
+	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
+	assert_true(note.not_shown);
+	assert_double_equal(note.cpu_foreign_seconds, 0, 0);
+}
+
 /* Writes the files of a process whose first thread called pthread_exit(3). The thread `thread`
  * still has the memory. */
 static void first_thread_ended(struct world *w, int pid, int thread)
@@ -167,6 +195,7 @@ int main(void)
 		cmocka_unit_test(following_nobody_is_refused),
 		cmocka_unit_test(process_goes_on_without_its_first_thread),
 		cmocka_unit_test(run_that_proc_does_not_show_has_no_numbers_of_others),
+		cmocka_unit_test(a_wrapper_whose_child_is_not_in_proc_counts_by_wait4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

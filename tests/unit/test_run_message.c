@@ -245,12 +245,27 @@ static const struct posted posted[] = {
 	{.column = "cpu_seconds",
 		.numbers = "\"sum\":196609",
 		.refused_for = "possible is 0 to 196608"},
-	/* The recorded duration of an interrupted run is not its real duration, so the CPU time is
-	 * not checked. */
+	/* The recorded duration of an interrupted run is not its real duration. */
 	{.outcome = "interrupted",
 		.more = MACHINE,
 		.column = "cpu_seconds",
 		.numbers = "\"sum\":48.1"},
+	{.outcome = "interrupted",
+		.more = MACHINE,
+		.column = "cpu_seconds",
+		.numbers = "\"sum\":12623040000"}, /* 4 CPUs for a century */
+	{.outcome = "interrupted",
+		.more = MACHINE,
+		.column = "cpu_seconds",
+		.numbers = "\"sum\":12623040001",
+		.refused_for = "column cpu_seconds: sum is 12623040001; possible is 0 to 12623040000"},
+	{.column = "disk_grown_bytes", .numbers = "\"max\":18014398509481984"}, /* 16 PiB */
+	{.column = "disk_grown_bytes",
+		.numbers = "\"max\":18014398509481988",
+		.refused_for = "column disk_grown_bytes: max"},
+	{.column = "system_disk_space_used_bytes",
+		.numbers = "\"max\":18014398509481988",
+		.refused_for = "column system_disk_space_used_bytes: max"},
 	/* The shortest reading is half of the interval of 1 s. The limit is (4 CPUs x 0.5 s + 10 %
 	 * + 4 s) / 0.5 s = 12.4. */
 	{.more = MACHINE, .column = "cpu_cores", .numbers = "\"mean\":3,\"max\":12.4"},
@@ -395,7 +410,8 @@ static void a_run_is_neither_older_than_the_history_nor_of_the_future(void **sta
 	} ages[] = {
 		{9990, 10000, 100, NULL},
 		{10300, 10300, 100, NULL},
-		{10300.5, 10300.5, 100, "started_at: accepted is a time up to 300 s after now"},
+		{10300.5, 10300.5, 100, "started_at: accepted is a time up to 300 s after now, 10000, not 10300.5"},
+		{10400, 10500, 100, "now, 10000, not 10400"},
 		{10300, 10300.5, 100, "ended_at: accepted is a time up to 300 s after now"},
 		{1, 9900, 100, NULL}, /* long runs are as old as their end */
 		{1, 9899.5, 100, "ended_at: accepted is a time from 9900 on"},
