@@ -80,9 +80,9 @@ static struct bound cpu_time_bound(const struct run *r)
 	struct bound b = {.most = cpus * longest(r)};
 
 	if (longest(r) < RUN_SECONDS_MAX)
-		snprintf(b.because, sizeof b.because,
-			"%.15g CPU%s for %.6g s, plus %g %% and %g s", cpus, cpus == 1 ? "" : "s",
-			r->duration_seconds, 100 * RUN_SLACK_SHARE, RUN_SLACK_SECONDS);
+		snprintf(b.because, sizeof b.because, "%.15g CPU%s for %.6g s, plus %g %% and %g s",
+			cpus, cpus == 1 ? "" : "s", r->duration_seconds, 100 * RUN_SLACK_SHARE,
+			RUN_SLACK_SECONDS);
 	else
 		snprintf(b.because, sizeof b.because, "%.15g CPU%s for a century", cpus,
 			cpus == 1 ? "" : "s");

@@ -194,7 +194,6 @@ void quantity_markdown(struct buf *out)
 			add_power(out, &suffixes[i].of[k], *suffix ? NULL : units[k]);
 		buf_addc(out, '\n');
 	}
-	buf_adds(out,
-		"| `n`, `u` | 10^-9 and 10^-6, of CPUs only | | |\n"
-		"| `m` | 1/1000; of bytes only from 1 MiB on | | |\n");
+	buf_adds(out, "| `n`, `u` | 10^-9 and 10^-6, of CPUs only | | |\n"
+		      "| `m` | 1/1000; of bytes only from 1 MiB on | | |\n");
 }

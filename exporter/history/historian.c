@@ -530,7 +530,8 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	pthread_mutex_lock(&h->lock);
 	double now = batch_writer_clock(), end;
 	double deadline = now + (h->gave_up ? 0 : timeout_seconds);
-	struct settling s = {.begun = now, .looked_at = now, .worked_at = -INFINITY, .used = cpu_time(h)};
+	struct settling s = {
+		.begun = now, .looked_at = now, .worked_at = -INFINITY, .used = cpu_time(h)};
 	uint64_t target = h->handed;
 
 	h->hurry = true;

@@ -234,6 +234,7 @@ static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct 
 {
 	double refused = 0, limit = NAN;
 	size_t runs = 0;
+	bool own = true;
 
 	for (size_t i = 0; i < recent->n; i++) {
 		double of_run = run_total(recent->run[i], "pids_refused");
@@ -243,6 +244,8 @@ static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct 
 		runs++;
 		refused += of_run;
 		limit = fmin(limit, run_peak(recent->run[i], "pids_limit"));
+		/* Only a group that the run had for itself tells its peak. */
+		own = own && run_peak(recent->run[i], "pids_peak") >= 0;
 	}
 	if (!runs)
 		return;
@@ -251,9 +254,10 @@ static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct 
 	if (limit >= 0)
 		snprintf(words, sizeof words, "The limit of %.15g tasks", limit);
 	warnings_add(&s->warnings, arena, WARNING_TASKS_REFUSED, runs,
-		"%s refused %.15g fork%s in %zu of the newest runs. Raise it (pids.max, TasksMax), "
-		"or let the job start fewer processes and threads.",
-		words, refused, refused == 1 ? "" : "s", runs);
+		"%s refused %.15g fork%s in %zu of the newest runs%s. Raise it (pids.max, "
+		"TasksMax), or let the job start fewer processes and threads.",
+		words, refused, refused == 1 ? "" : "s", runs,
+		own ? "" : ", of the job or of others in its control group");
 }
 
 /* ---- GPUs ---- */

@@ -172,7 +172,8 @@ static void the_manual_tells_what_holds(void **state)
 		"| `K` | 10^3 | 2^10 | |\n| `M` | 10^6 | 2^20 | |\n| `G` | 10^9 | 2^30 | |\n"));
 	assert_non_null(strstr(buf_text(&out), "| `GB` | 10^9 | | 2^30 |\n"));
 	assert_non_null(strstr(buf_text(&out), "| `Gi` | 2^30 | | |\n"));
-	assert_non_null(strstr(buf_text(&out), "| `m` | 1/1000; of bytes only from 1 MiB on | | |\n"));
+	assert_non_null(strstr(buf_text(&out),
+		"| `m` | 1/1000; of bytes only from 1 MiB on | | |\n"));
 	buf_done(&out);
 }
 

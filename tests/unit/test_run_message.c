@@ -258,7 +258,8 @@ static const struct posted posted[] = {
 		.more = MACHINE,
 		.column = "cpu_seconds",
 		.numbers = "\"sum\":12623040001",
-		.refused_for = "column cpu_seconds: sum is 12623040001; possible is 0 to 12623040000"},
+		.refused_for =
+			"column cpu_seconds: sum is 12623040001; possible is 0 to 12623040000"},
 	{.column = "disk_grown_bytes", .numbers = "\"max\":18014398509481984"}, /* 16 PiB */
 	{.column = "disk_grown_bytes",
 		.numbers = "\"max\":18014398509481988",
@@ -410,7 +411,8 @@ static void a_run_is_neither_older_than_the_history_nor_of_the_future(void **sta
 	} ages[] = {
 		{9990, 10000, 100, NULL},
 		{10300, 10300, 100, NULL},
-		{10300.5, 10300.5, 100, "started_at: accepted is a time up to 300 s after now, 10000, not 10300.5"},
+		{10300.5, 10300.5, 100,
+			"started_at: accepted is a time up to 300 s after now, 10000, not 10300.5"},
 		{10400, 10500, 100, "now, 10000, not 10400"},
 		{10300, 10300.5, 100, "ended_at: accepted is a time up to 300 s after now"},
 		{1, 9900, 100, NULL}, /* long runs are as old as their end */

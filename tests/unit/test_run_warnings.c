@@ -315,9 +315,16 @@ static void refused_tasks_are_told_while_they_are_recent(void **state)
 	add_columns(&t, 3, "pids_limit", 100);
 	set_total(&t.run[1], "pids_refused", 7);
 	tells(&t, &defaults, WARNING_TASKS_REFUSED,
+		"The limit of 100 tasks refused 7 forks in 1 of the newest runs, of the job or of "
+		"others in its control group. Raise it (pids.max, TasksMax), or let the job start "
+		"fewer processes and threads.");
+	/* The peak is told of a group that the run has for itself. */
+	set_total(&t.run[1], "pids_peak", 100);
+	tells(&t, &defaults, WARNING_TASKS_REFUSED,
 		"The limit of 100 tasks refused 7 forks in 1 of the newest runs. Raise it "
 		"(pids.max, TasksMax), or let the job start fewer processes and threads.");
 	add_columns(&t, 1, "pids_refused", 1);
+	set_total(&t.run[0], "pids_peak", 3);
 	tells(&t, &defaults, WARNING_TASKS_REFUSED,
 		"A limit of tasks refused 1 fork in 1 of the newest runs. Raise it (pids.max, "
 		"TasksMax), or let the job start fewer processes and threads.");
