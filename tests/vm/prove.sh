@@ -79,6 +79,22 @@ for flags in "" "--no-run.cgroup"; do
 	is "seconds held back, from the job's first moment on" "$(of cpu_throttled_seconds)" ">=" "$held"
 	is "not more than the container was" "$(of cpu_throttled_seconds)" "<=" "$(counted "$HERE/cpu.stat" throttled_usec | awk '{ print $1 / 1e6 }')"
 done
+echo "-- run, beside a neighbour in the same group: with all in sight, in a PID namespace, and with the /proc around it"
+group
+sh -c "echo \$\$ >$HERE/cgroup.procs; exec accuracy_job busy 1000" &
+neighbour=$!
+for place in "" "unshare.real -pmf --mount-proc" "unshare.real -pf"; do
+	sh -c "echo \$\$ >$HERE/cgroup.procs; exec \"\$@\"" - $place rightsize-exporter run "--job-name=beside $place" \
+		--history.path=/tmp/h.db --quiet -- accuracy_job busy 0.3
+	says "${place:-plain}: exit code" $? 0
+	rightsize-exporter runs "--job-name=beside $place" --history.path=/tmp/h.db >/tmp/answer
+	# The neighbour has as much of the machine as the job.
+	is "${place:-plain}: CPU seconds, of two threads that burn 0.3 s each" "$(of cpu_seconds)" in 0.58 0.9
+	is "${place:-plain}: of others at most" "$(of cpu_foreign_seconds)" "<=" 0.2
+done
+kill "$neighbour"
+wait "$neighbour" 2>/dev/null
+
 echo "-- attached to a job with a group of its own: CPU time, memory"
 mkfifo /tmp/go
 # attached CASE SIZE: the group's own account is the truth.
