@@ -249,8 +249,7 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 		run_accounts_followed(&job->accounts, note.uses_clock);
 	if (code == 0 && note.not_shown)
 		log_line(LOG_LEVEL_WARN, "only the CPU time of the run is measured", "err",
-			"--path.procfs does not show its process: it shows another PID namespace, hides the process, or is not mounted",
-			NULL);
+			"--path.procfs does not show the process of the command", NULL);
 	if (code)
 		log_line(LOG_LEVEL_WARN, "the run is not recorded", "err", e.text, NULL);
 	else if (app->not_in_history.code)
