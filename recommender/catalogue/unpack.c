@@ -137,18 +137,17 @@ static int add_row(struct unpacking *u, const struct field_row *row, enum field_
 	struct err *e)
 {
 	const char *vendor_id = row->server.vendor_id;
-	struct vendor_range *last = u->n_ranges ? &u->range[u->n_ranges - 1] : NULL;
 
 	if (part == PART_VENDOR)
 		return catalogue_add_vendor(u->b, &row->vendor, e);
 	if (part == PART_REGION)
 		return catalogue_add_region(u->b, &row->region, e);
-	if (!last || strcmp(last->vendor_id, vendor_id) != 0) {
+	if (!u->n_ranges || strcmp(u->range[u->n_ranges - 1].vendor_id, vendor_id) != 0) {
 		GROW(u->range, u->n_ranges, u->ranges_room);
-		last = &u->range[u->n_ranges++];
-		*last = (struct vendor_range){vendor_id, {catalogue_builder_servers(u->b), 0}};
+		u->range[u->n_ranges++] =
+			(struct vendor_range){vendor_id, {catalogue_builder_servers(u->b), 0}};
 	}
-	last->servers.n++;
+	u->range[u->n_ranges - 1].servers.n++;
 	return catalogue_add_server(u->b, &row->server, e);
 }
 
