@@ -1,5 +1,5 @@
 /* The declaration of a metric is one const row. HELP, TYPE and UNIT at /metrics, the history
- * column, the CSV header, the JSON keys, the manual, and the README's table are made from the row.
+ * column, the CSV header, the JSON keys, and the manual's table are made from the row.
  *
  * Rules (tests/unit/test_tables.c fails if a row of any table breaks a rule):
  * - name: the whole family name, of [a-z0-9_]. It ends in "_<unit>" if there is a unit. It

@@ -22,6 +22,8 @@ else()
     RENAME rightsize-exporter.fish)
 endif()
 
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/deploy/manual DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+
 if(INSTALL_SERVICE)
   install(CODE "set(service_source ${PROJECT_SOURCE_DIR}/deploy/systemd)")
   install(SCRIPT ${PROJECT_SOURCE_DIR}/deploy/cmake/InstallService.cmake)

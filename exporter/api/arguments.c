@@ -229,7 +229,7 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 	if (known.full)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
 			a->flags ? "--help lists the known ones" :
-				   "the table of routes in the README lists the known ones");
+				   "the table of routes in the manual lists the known ones");
 	return err_set(e, -EINVAL, "\"%s\" is not a parameter here; known: %s", shown,
 		known.len ? buf_text(&known) : "none");
 }

@@ -1,4 +1,4 @@
-/* Prints --help, --version, and the tables of the README. All texts come from the tables of options
+/* Prints --help, --version, and the tables of deploy/manual/. All texts come from the tables of options
  * and routes in this program. */
 #ifndef EXPORTER_CLI_MANUAL_H
 #define EXPORTER_CLI_MANUAL_H

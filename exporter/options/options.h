@@ -1,5 +1,5 @@
 /* The list of all options. The list generates the struct, the flags (--name), the environment
- * variables (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the README's table. A flag
+ * variables (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the manual's table. A flag
  * wins over the environment, and the environment wins over the default.
  *
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")

@@ -1,14 +1,13 @@
 #!/usr/bin/python3
-"""The README's tables are made by the program: this compares them, or with --update writes them.
+"""Tables of README.md and deploy/manual/ are made by the program: this compares them, or with --update writes them.
 
-A table stands between <!-- NAME --> and <!-- /NAME -->, and is what "rightsize-exporter manual NAME" prints.
+A table stands between <!-- NAME --> and <!-- /NAME --> in one of these files, and is what "rightsize-exporter manual NAME"
+prints.
 
-The answer between <!-- answer --> and <!-- /answer --> is of one day and one machine, but it has the keys of any:
-this asks for one and compares them. --answer=FILE puts another one there, such as
+The answers are of one day and one machine, but have the keys of any: this asks for one and compares them.
+--answer=HISTORY writes both anew from a history with the job of deploy/quickstart.sh:
 
-    rightsize-exporter recommend --job-name=quickstart/words --history.path=build/quickstart/history.db -o FILE
-
-gives after deploy/quickstart.sh.
+    deploy/quickstart.sh && tests/e2e/test_readme.py --answer=build/quickstart/history.db
 """
 import difflib
 import json
@@ -21,10 +20,20 @@ import tempfile
 
 import support
 
-README = pathlib.Path(__file__).parents[2] / "README.md"
+ROOT = pathlib.Path(__file__).parents[2]
+README, ROUTES = ROOT / "README.md", ROOT / "deploy/manual/routes.md"
+README_BYTES_MAX = 12 * 1024
+JOB_NAME = "quickstart/words"
 TABLES = ("metrics", "options", "quantities", "routes", "strategies", "formats", "warnings")
 ANSWER = re.compile(r"(?<=<!-- answer -->\n)(.*?```json\n)(.*?)(?=```\n<!-- /answer -->)", re.DOTALL)
+TEXT = re.compile(r"(?<=<!-- answer -->\n)(.*?```text\n)(.*?)(?=```\n<!-- /answer -->)", re.DOTALL)
 LAST_KEY, SENTENCES = "explain", 8
+
+
+def documents():
+    """The text of each file, by its path."""
+    paths = [README, *sorted((ROOT / "deploy/manual").glob("*.md"))]
+    return {path: path.read_text(encoding="utf-8") for path in paths}
 
 
 def made_by_program(name):
@@ -32,26 +41,30 @@ def made_by_program(name):
     return subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
 
 
-def with_tables(text):
+def with_tables(texts):
+    """The same files with the tables of today."""
+    wanted = dict(texts)
     for name in TABLES:
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-        if text.count(begin) != 1 or text.count(end) != 1:
-            raise SystemExit(f"{README.name}: {begin} and {end} must each be there once")
+        places = [path for path, text in texts.items() if begin in text]
+        if len(places) != 1 or texts[places[0]].count(begin) != 1 or texts[places[0]].count(end) != 1:
+            raise SystemExit(f"{begin} and {end} must each be there once in README.md and deploy/manual/")
         block = f"{begin}\n{made_by_program(name)}{end}"
-        text = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _, block=block: block, text, flags=re.DOTALL)
-    return text
+        wanted[places[0]] = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _, block=block: block,
+                                   wanted[places[0]], flags=re.DOTALL)
+    return wanted
 
 
-def answer_of_a_job():
+def answer_of_a_job(*flags):
     """What the program answers of a job that ran once."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = support.clean_environment(RIGHTSIZE_HISTORY_PATH=f"{folder}/history.db")
+        environment = support.clean_environment(RIGHTSIZE_HISTORY_PATH=f"{folder}/history.db", LC_ALL="C.UTF-8")
 
         def ask(*arguments):
             return subprocess.run([os.environ["RIGHTSIZE_EXPORTER"], *arguments], capture_output=True, text=True,
                                   check=True, env=environment)
         ask("run", "--job-name=job", "--", "true")
-        return ask("recommend", "--job-name=job").stdout
+        return ask("recommend", "--job-name=job", *flags).stdout
 
 
 def answer_in(text):
@@ -83,30 +96,72 @@ def answer_is_like(text):
     if len(shown) < 2 or list(shown)[-1] != LAST_KEY:
         found.append(f"it does not end with {LAST_KEY}")
     for line in sorted(found):
-        print(f"{README.name}, <!-- answer -->: {line}")
+        print(f"{ROUTES.name}, <!-- answer -->: {line}")
     return not found
 
 
-def with_answer(text, answer):
-    lines = answer.splitlines(True)
+def labels_of(text):
+    """The words at the beginning of its lines that are the same for every job."""
+    return set(re.findall(r"(?m)^(Request|CPU|Memory|Cost of a run|Best server|Server|Duration|For \w+:|Why:)", text))
+
+
+def text_is_like(text):
+    """Whether the answer on the first page has the lines of one of today."""
+    shown, real = labels_of(TEXT.search(text).group(2)), labels_of(answer_of_a_job("--format=text"))
+    if shown != real:
+        print(f"{README.name}, <!-- answer -->: it has the lines {sorted(shown)}, and the program prints {sorted(real)}")
+    return shown == real
+
+
+def links_lead_somewhere(texts):
+    """Whether each link to a file of the repository leads to one, and each anchor to a heading."""
+    fine = True
+    for path, text in texts.items():
+        for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+            name, _, anchor = link.partition("#")
+            target = (path.parent / name).resolve() if name else path
+            headings = re.findall(r"(?m)^#+ (.*)$", target.read_text(encoding="utf-8")) if anchor and target.exists() else ()
+            anchors = {re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings}
+            if not target.exists() or anchor and anchor not in anchors:
+                print(f"{path.relative_to(ROOT)}: the link {link} leads nowhere")
+                fine = False
+    return fine
+
+
+def write_answers(history):
+    environment = support.clean_environment(RIGHTSIZE_HISTORY_PATH=history, LC_ALL="C.UTF-8")
+
+    def ask(*flags):
+        arguments = [os.environ["RIGHTSIZE_EXPORTER"], "recommend", f"--job-name={JOB_NAME}", *flags]
+        return subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment).stdout
+    lines = ask().splitlines(True)
     end = lines.index(f'  "{LAST_KEY}": [\n') + 1 + SENTENCES
-    return ANSWER.sub(lambda m: m.group(1) + "".join(lines[:end]) + "    …\n  ],\n  …\n}\n", text)
+    beginning = "".join(lines[:end]) + "    …\n  ],\n  …\n}\n"
+    ROUTES.write_text(ANSWER.sub(lambda m: m.group(1) + beginning, ROUTES.read_text(encoding="utf-8")), encoding="utf-8")
+    README.write_text(TEXT.sub(lambda m: m.group(1) + ask("--format=text"), README.read_text(encoding="utf-8")),
+                      encoding="utf-8")
 
 
 def main():
-    now = README.read_text(encoding="utf-8")
+    for history in (a.removeprefix("--answer=") for a in sys.argv[1:] if a.startswith("--answer=")):
+        write_answers(history)
+        return 0
+    now = documents()
     wanted = with_tables(now)
-    for file in (a.removeprefix("--answer=") for a in sys.argv[1:] if a.startswith("--answer=")):
-        README.write_text(with_answer(now, pathlib.Path(file).read_text(encoding="utf-8")), encoding="utf-8")
-        return 0
     if "--update" in sys.argv[1:]:
-        README.write_text(wanted, encoding="utf-8")
+        for path, text in wanted.items():
+            path.write_text(text, encoding="utf-8")
         return 0
-    sys.stdout.writelines(difflib.unified_diff(now.splitlines(True), wanted.splitlines(True), README.name,
-                                               "what the program prints"))
+    for path, text in now.items():
+        sys.stdout.writelines(difflib.unified_diff(text.splitlines(True), wanted[path].splitlines(True), path.name,
+                                                   "what the program prints"))
     if now != wanted:
         print("write it with: RIGHTSIZE_EXPORTER=PROGRAM tests/e2e/test_readme.py --update")
-    return int(not answer_is_like(now) or now != wanted)
+    if README.stat().st_size > README_BYTES_MAX:
+        print(f"{README.name} has {README.stat().st_size} bytes, and at most {README_BYTES_MAX} are wanted")
+        return 1
+    checks = [now == wanted, answer_is_like(now[ROUTES]), text_is_like(now[README]), links_lead_somewhere(now)]
+    return int(not all(checks))
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ if __name__ == "__main__":
 """
 
 
-# A step whose command runs under the wrapper; its page is the step's card, whatever became of it. As in the README.
+# A step whose command runs under the wrapper; its page is the step's card, whatever became of it. As in deploy/manual/using.md.
 CARDS = """
 import pathlib, subprocess
 from metaflow import FlowSpec, card, catch, current, step

@@ -326,7 +326,7 @@ OTHER = {"runAsUser": 1000, "capabilities": {"drop": ["ALL"]}}
 
 
 class Rights(PodCase):
-    """What a sidecar sees of a job, by what both may: the table in the README."""
+    """What a sidecar sees of a job, by what both may: the table of deploy/manual/kubernetes.md."""
 
     modes = (
         ("other user, no capability", NOBODY, OTHER, ALWAYS),
