@@ -161,6 +161,18 @@ class OneNumber(support.Case):
         self.assertGreater(len(told.facts["forecast_duration_seconds"]), 6)
         self.assertEqual(self.query("recommend", "--job-name=etl", "--limit=50", *AWS, self.catalogue())["servers"], answer["servers"])
 
+    def test_a_job_on_a_server_of_the_built_in_catalogue_is_told_the_same_everywhere(self):
+        self.jobs = []
+        server = self.serve("--web.allow-changes", *AWS)
+        job = followed_job.Job(self, server, "built-in", since_days=10)
+        for i in range(10):
+            job.run(2 << 30, duration=900 + 10 * (i % 4), cores=1.5, **FIELDS)
+        told, answer = self.places(server, "built-in")
+        self.assert_one_number(told)
+        self.assertEqual(answer["catalogue"]["source"], "built-in")
+        self.assertEqual(answer["today"]["server"]["price"], 0.192)
+        self.assertGreater(answer["best"]["saving"], 0)
+
     def test_two_lengths_under_one_name_have_one_forecast(self):
         self.jobs = []
         server = self.serve("--web.allow-changes", self.catalogue(), *AWS)
