@@ -14,6 +14,7 @@
 #include "exporter/cli/catalogue_command.h"
 #include "exporter/site/exposition.h"
 #include "exporter/options/options.h"
+#include "exporter/text/line_wrap.h"
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
 #include "exporter/core/version.h"
@@ -157,7 +158,9 @@ static void help_of_word(struct buf *out, const char *word, bool all)
 		help_of_all(out);
 		return;
 	}
-	buf_addf(out, "rightsize-exporter %s [OPTION...]\n%s.\n\n", route->command, route->help);
+	buf_addf(out, "rightsize-exporter %s [OPTION...]\n", route->command);
+	line_wrap_add(out, route->help, 0);
+	buf_addc(out, '\n');
 	left_out = query_help(out, route, all);
 	left_out += options_help(out, COMMAND_QUERY, all);
 	add_examples(out, word);

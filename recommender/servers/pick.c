@@ -124,6 +124,16 @@ static bool is_better(const struct pick_search *q, const struct pick *on, const 
 	return run_cost(q, on, p, bills) < run_cost(q, on, on->priced, bills);
 }
 
+bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
+	const struct price *p)
+{
+	double late = isnan(f->high) ? f->seconds : f->high;
+
+	if (p->allocation == ALLOCATION_SPOT)
+		late = forecast_with_rework(late, o->spot_interruptions_per_hour);
+	return filter_keeps_limit(o->deadline_seconds, late);
+}
+
 /* Finds the best allowed price of `ret->server`: a sure one before others, then the lowest. Returns
  * EXCLUSION_COUNT, or the reason why no price is allowed. */
 static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
@@ -142,6 +152,10 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 		}
 		if (!allocation_allowed(q, p)) {
 			reason = reason > EXCLUDED_ALLOCATION ? reason : EXCLUDED_ALLOCATION;
+			continue;
+		}
+		if (!pick_meets_deadline(q->input.o, &ret->forecast, p)) {
+			reason = reason > EXCLUDED_TOO_SLOW ? reason : EXCLUDED_TOO_SLOW;
 			continue;
 		}
 		double value = compared(q, ret, p, &bills);
@@ -181,9 +195,6 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	p.forecast_duration_seconds = p.forecast.seconds;
 	p.forecast_cost = p.cost.amount;
 	p.usable_score = forecast_usable_score(s, q->cores);
-	if (!filter_keeps_limit(a->o->deadline_seconds,
-		    isnan(p.forecast.high) ? p.forecast.seconds : p.forecast.high))
-		return EXCLUDED_TOO_SLOW;
 	if (!filter_keeps_limit(a->o->max_cost, p.cost.amount))
 		return EXCLUDED_TOO_EXPENSIVE;
 	p.key = q->objective->key(&p, a->o);

@@ -89,7 +89,7 @@ struct pick_options {
 	const bool *regions;                  /* flags from regions_find; NULL = any */
 	const struct system_reserve *reserve; /* NULL = memory as sold */
 	const struct job_profile *profile;    /* NULL = only the demand's duration is known */
-	double deadline_seconds;              /* limit of forecast.high; 0 or less = no limit */
+	double deadline_seconds;              /* see pick_meets_deadline; 0 or less = no limit */
 	double max_cost;                      /* per run, in `currency`; 0 or less = no limit */
 	double spot_interruptions_per_hour;   /* 0 or less = no interruptions */
 	bool ipv4;                            /* include a public address in the cost */
@@ -162,6 +162,11 @@ const char *objective_name(size_t i); /* the i-th accepted name; NULL past the l
  * servers and texts belong to the catalogue. */
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);
+
+/* Returns true if even a long run, of forecast.high seconds, is expected to end within the deadline. On
+ * a spot server the run begins again after each interruption. */
+bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
+	const struct price *p);
 
 /* Computes the price, forecast and cost of one server as pick_servers does. The server need not
  * fit. For example, it can be a job's current server. Returns EXCLUSION_COUNT and fills `ret`, or

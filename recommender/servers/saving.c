@@ -17,12 +17,10 @@ static bool will_do(const struct catalogue *c, const struct demand *d, const str
 	const struct pick *current)
 {
 	const struct pick_options room = {.with_inactive = true, .reserve = o->reserve};
-	double late = current->forecast.high;
 
 	return filter_misfit(&(struct filter_input){c, d, &room}, current->server) ==
 		       EXCLUSION_COUNT &&
-	       filter_keeps_limit(o->deadline_seconds,
-		       isnan(late) ? current->forecast.seconds : late);
+	       pick_meets_deadline(o, &current->forecast, current->priced);
 }
 
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,

@@ -154,7 +154,7 @@ NUMBERS = {
     "memory_min": "memory_amount >= {} * 1024", "memory_max": "memory_amount <= {} * 1024",
     "gpu_min": "gpu_count >= {}", "gpu_memory_min": "gpu_memory_min >= {} * 1024",
     "gpu_memory_total": "gpu_memory_total >= {} * 1024", "storage_size": "storage_size >= {}",
-    "deadline": ":duration <= {}",
+    "deadline": "expected_seconds(:duration, allocation = 'spot', :interruptions) <= {}",
 }
 
 

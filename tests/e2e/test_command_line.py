@@ -71,7 +71,7 @@ class Answers(Case):
         self.assertEqual(answer["strategy"], "auto")
         self.assertGreaterEqual(answer["resources"]["memory"], 16)
         self.assertLess(answer["resources"]["memory"], 128)
-        self.assertTrue(answer["summary"].startswith("Ask for 1 CPU and "), answer["summary"])
+        self.assertTrue(answer["summary"].startswith("Request 1 CPU and "), answer["summary"])
         sources = {run["memory_source"] for run in self.runs("etl/load") if run["outcome"] == "succeeded"}
         self.assertEqual(answer["based_on"]["memory_source"], sources.pop() if len(sources) == 1 else "mixed")
         self.assertGreaterEqual(answer["limits"]["memory_bytes"], answer["demand"]["memory_bytes"])

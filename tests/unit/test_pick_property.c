@@ -242,6 +242,17 @@ static struct asked asked_of(const struct catalogue *c, const struct question *q
 	return a;
 }
 
+/* Returns when a long run ends at this price: on a spot server with its restarts. */
+static double late_end(const struct pick_options *o, const struct forecast *f,
+	const struct price *row)
+{
+	double late = isnan(f->high) ? f->seconds : f->high, rate = o->spot_interruptions_per_hour;
+
+	if (row->allocation != ALLOCATION_SPOT || !(rate > 0))
+		return late;
+	return (exp(rate * late / 3600) - 1) / rate * 3600;
+}
+
 /* Returns the price with the lowest cost of a run, or the lowest price. A price of an unknown
  * allocation is taken only if there is no other. */
 static const struct price *best_price(const struct catalogue *c, const struct server *s,
@@ -261,6 +272,8 @@ static const struct price *best_price(const struct catalogue *c, const struct se
 		if (!(allowed >> (any ? ALLOCATION_ONDEMAND : row->allocation) & 1))
 			continue;
 		if (o->regions && !o->regions[row->region])
+			continue;
+		if (o->deadline_seconds > 0 && !(late_end(o, f, row) <= o->deadline_seconds))
 			continue;
 		if (a->by_time && a->timed)
 			amount = forecast_cost_of(c, s, row, f, &q->d, &a->p, &a->terms).amount;
@@ -326,10 +339,7 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 		.unsure = best->allocation == ALLOCATION_ANY ||
 			  (a.by_time && f.basis == FORECAST_ASSUMED && a.ref_scored)};
 	ret->key = key_of(c, &a, q, ret, f.seconds);
-	double late = isnan(f.high) ? f.seconds : f.high;
-
-	return ASKED(o->deadline_seconds, late <= o->deadline_seconds) &&
-	       ASKED(o->max_cost, ret->cost <= o->max_cost) && !isnan(ret->key);
+	return ASKED(o->max_cost, ret->cost <= o->max_cost) && !isnan(ret->key);
 }
 
 /* For a sort: unknown costs are last. */
