@@ -24,9 +24,10 @@
  * object has no field for it. */
 #define SINGLE_CORE "stress_ng:best1"
 
-#define CREDITS_PER_MINUTE 60.0 /* credits that the Keeper grants each client */
-#define WINDOW_SECONDS     60.0 /* period in which credits are counted */
-#define FIRST_RETRY        2.0  /* seconds; doubles with each attempt */
+#define CREDITS_PER_MINUTE 60.0   /* credits that the public Keeper grants each client */
+#define CREDITS_MOST       6000.0 /* used of what a Keeper of one's own may grant */
+#define WINDOW_SECONDS     60.0   /* period in which credits are counted */
+#define FIRST_RETRY        2.0    /* seconds; doubles with each attempt */
 #define LONGEST_RETRY      300.0
 #define DEFAULT_MAX_AGE    3600.0 /* seconds; used if the answer has no max-age */
 
@@ -101,9 +102,8 @@ static double seconds_until(struct keeper *k, struct wall at)
 /* Returns the seconds in which the Keeper grants so many credits. */
 static double seconds_for(const struct keeper *k, double credits)
 {
-	double limit = k->answer.rate_limit > 0 && k->answer.rate_limit < CREDITS_PER_MINUTE ?
-			       k->answer.rate_limit :
-			       CREDITS_PER_MINUTE;
+	double limit = k->answer.rate_limit > 0 ? fmin(k->answer.rate_limit, CREDITS_MOST) :
+						  CREDITS_PER_MINUTE;
 
 	return fmin(credits * WINDOW_SECONDS / limit, LONGEST_RETRY);
 }

@@ -1,5 +1,6 @@
-/* Fetches the whole catalogue page by page from the Spare Cores Keeper. Makes at most 20 calls of
- * /servers a minute, and stays within the credits that the Keeper's headers grant. Does not
+/* Fetches the whole catalogue page by page from the Spare Cores Keeper. Stays
+ * within the credits that the Keeper's headers grant, by default 60 a minute, which are 20 calls of
+ * /servers. A Keeper of one's own may grant more, of which 6,000 a minute are used. Does not
  * download pages again that are fresh in the cache or unchanged in the Keeper. Retries calls whose
  * failure may pass, with growing delays and jitter. A broken /healthcheck is not retried: without
  * its hash the whole catalogue is fetched.

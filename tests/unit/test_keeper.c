@@ -338,6 +338,28 @@ static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
 	catalogue_free(c);
 }
 
+/* A Keeper of one's own that grants more is asked faster, but not without a bound. */
+static void a_limit_that_is_generous_is_used_in_part(void **state)
+{
+	static const double limits[] = {60, 600, 6000, 1e9};
+	double seconds[ARRAY_LEN(limits)];
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		struct world w = small_world();
+		struct catalogue *c;
+		struct keeper_report r;
+		struct err e = {0};
+
+		w.rate_limit = limits[i];
+		assert_int_equal(fetch_with(&w, (struct keeper_options){0}, NULL, &c, &r, &e), 0);
+		seconds[i] = w.seconds;
+		catalogue_free(c);
+	}
+	assert_true(seconds[1] < seconds[0] / 5);
+	assert_true(seconds[2] < seconds[1]);
+	assert_true(fabs(seconds[3] - seconds[2]) < 1e-6);
+}
+
 static void stopping_works_at_every_wait(void **state)
 {
 	for (int waits = 0; waits < 8; waits++) {
@@ -477,6 +499,7 @@ int main(void)
 		cmocka_unit_test(what_stays_is_given_up_and_named),
 		cmocka_unit_test(lists_that_are_too_short_are_refused),
 		cmocka_unit_test(a_limit_that_is_absurd_holds_up_no_call_for_hours),
+		cmocka_unit_test(a_limit_that_is_generous_is_used_in_part),
 		cmocka_unit_test(stopping_works_at_every_wait),
 		cmocka_unit_test(fresh_pages_are_not_asked_for_and_old_ones_confirmed),
 	};
