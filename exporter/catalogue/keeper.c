@@ -43,6 +43,7 @@ struct keeper {
 	struct buf body;             /* body of the last page, from the network or the cache */
 	struct wall called_at;       /* time of the last call; 0 = none */
 	struct wall next_call;       /* earliest time of the next call */
+	double credits;              /* credits of a minute, as the last answer with a limit said */
 	unsigned attempts;           /* of each call */
 };
 
@@ -54,6 +55,7 @@ static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
 	k->answer.body = BUF_MAX(CATALOGUE_PAGE_MAX);
 	k->body = BUF_MAX(CATALOGUE_PAGE_MAX);
 	k->next_call = t->now(t->context);
+	k->credits = CREDITS_PER_MINUTE;
 	k->attempts = KEEPER_ATTEMPTS;
 }
 
@@ -102,10 +104,7 @@ static double seconds_until(struct keeper *k, struct wall at)
 /* Returns the seconds in which the Keeper grants so many credits. */
 static double seconds_for(const struct keeper *k, double credits)
 {
-	double limit = k->answer.rate_limit > 0 ? fmin(k->answer.rate_limit, CREDITS_MOST) :
-						  CREDITS_PER_MINUTE;
-
-	return fmin(credits * WINDOW_SECONDS / limit, LONGEST_RETRY);
+	return fmin(credits * WINDOW_SECONDS / k->credits, LONGEST_RETRY);
 }
 
 /* Notes a call and sets the earliest time of the next one, so that the credits last for the whole
@@ -113,6 +112,8 @@ static double seconds_for(const struct keeper *k, double credits)
  * new window. */
 static void pace(struct keeper *k, double credits)
 {
+	if (k->answer.rate_limit > 0)
+		k->credits = fmin(k->answer.rate_limit, CREDITS_MOST);
 	k->called_at = k->transport->now(k->transport->context);
 	k->next_call = after(k->called_at,
 		k->answer.rate_remaining < credits ? WINDOW_SECONDS : seconds_for(k, credits));
