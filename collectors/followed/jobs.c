@@ -30,6 +30,7 @@ struct followed_job {
 	struct {
 		char name[16];
 		uint64_t runs;
+		double exit_code, exit_signal; /* of the newest run; NaN = unknown */
 	} outcome[OUTCOMES_MAX];
 	double last_end;
 	/* `last_use`: value of jobs.uses when the job was last used. `active_at`: value of
@@ -205,10 +206,23 @@ void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome,
 		return;
 	if (i == job->n_outcomes) {
 		text_copy(outcome, job->outcome[i].name, sizeof job->outcome[i].name);
+		job->outcome[i].exit_code = job->outcome[i].exit_signal = NAN;
 		job->n_outcomes++;
 	}
 	if (runs > job->outcome[i].runs)
 		job->outcome[i].runs = runs;
+}
+
+void jobs_set_exit(struct jobs *j, const char *job_name, const char *outcome, double exit_code,
+	double exit_signal)
+{
+	struct followed_job *job = find_or_add_job(j, job_name);
+
+	for (size_t i = 0; job && i < job->n_outcomes; i++)
+		if (strcmp(job->outcome[i].name, outcome) == 0) {
+			job->outcome[i].exit_code = exit_code;
+			job->outcome[i].exit_signal = exit_signal;
+		}
 }
 
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at)
@@ -617,8 +631,13 @@ static void add_points(struct followed_job *job, struct block *out)
 	}
 	POINT(out, JOB_ACTIVE_RUNS, (double)active, job->name);
 	POINT(out, JOB_LAST_END, job->last_end, job->name);
-	for (size_t i = 0; i < job->n_outcomes; i++)
+	for (size_t i = 0; i < job->n_outcomes; i++) {
 		POINT(out, JOB_RUNS, (double)job->outcome[i].runs, job->name, job->outcome[i].name);
+		POINT(out, JOB_EXIT_CODE, job->outcome[i].exit_code, job->name,
+			job->outcome[i].name);
+		POINT(out, JOB_EXIT_SIGNAL, job->outcome[i].exit_signal, job->name,
+			job->outcome[i].name);
+	}
 }
 
 /* Links the runs of each job into a list, in the order of j->run. Without the lists, each job would

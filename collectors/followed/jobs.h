@@ -96,6 +96,11 @@ int jobs_ending_fd(const struct jobs *j);
 /* Sets how many runs of a job have ended with this outcome so far, from the history. */
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);
 
+/* Sets how the newest run of a job with this outcome exited, after jobs_set_outcome of the same
+ * outcome. NaN = unknown. */
+void jobs_set_exit(struct jobs *j, const char *job_name, const char *outcome, double exit_code,
+	double exit_signal);
+
 /* Sets when a run of the job last ended, from the history. NaN and earlier times are ignored. */
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
 

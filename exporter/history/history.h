@@ -283,6 +283,11 @@ struct job_row {
 	double last_started_at;
 	double last_ended_at; /* end of the newest ended run; NaN = no run has ended */
 	enum outcome last_outcome;
+	/* Exit code and signal of the newest run with each outcome that is not a success; NaN =
+	 * unknown, or there is no such run. */
+	struct job_exit {
+		double code, signal;
+	} exit[OUTCOME_COUNT];
 };
 /* Returns the job with the newest run first. */
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,

@@ -2,6 +2,7 @@
 #include "recommender/catalogue/architecture.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,6 +285,8 @@ static int find_jobs(struct job_search *f, struct history *h, struct arena *aren
 		r.last_outcome = sql_outcome(&q);
 		r.outcomes[OUTCOME_RUNNING] = sql_count(&q);
 		r.last_ended_at = sql_double(&q);
+		for (size_t i = 0; i < ARRAY_LEN(r.exit); i++)
+			r.exit[i] = (struct job_exit){NAN, NAN};
 		f->row[f->n++] = r;
 	}
 	return code;
@@ -303,6 +306,33 @@ static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, st
 	return code;
 }
 
+static int read_exit_status(struct history *h, int64_t job, enum outcome o, struct job_exit *ret,
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_EXIT_STATUS, e);
+
+	sql_put_int(&q, job);
+	sql_put_text(&q, run_outcome_name(o));
+	int code = sql_row(&q, e);
+
+	if (code > 0) {
+		ret->code = sql_double(&q);
+		ret->signal = sql_double(&q);
+	}
+	return code < 0 ? code : 0;
+}
+
+/* A job that never failed costs no query. */
+static int read_exits(struct history *h, int64_t job, struct job_row *ret, struct err *e)
+{
+	int code = 0;
+
+	for (unsigned o = 0; o < OUTCOME_COUNT && code == 0; o++)
+		if (o != OUTCOME_RUNNING && o != OUTCOME_SUCCEEDED && ret->outcomes[o])
+			code = read_exit_status(h, job, (enum outcome)o, &ret->exit[o], e);
+	return code;
+}
+
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e)
 {
@@ -314,6 +344,8 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 		code = find_jobs(&f, h, arena, e);
 	for (size_t i = 0; i < f.n && code == 0; i++)
 		code = read_outcomes(h, f.id[i], &f.row[i], e);
+	for (size_t i = 0; i < f.n && code == 0; i++)
+		code = read_exits(h, f.id[i], &f.row[i], e);
 	if (code)
 		return code;
 	*ret = history_keep(arena, f.row, f.n * sizeof **ret);

@@ -116,6 +116,8 @@ X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.in
   " WHERE r.job = ? AND r.outcome <> 'running' AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \
   " ORDER BY r.started_at DESC, r.id DESC LIMIT ?") \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
+X(EXIT_STATUS, "SELECT exit_code, exit_signal FROM run WHERE job = ?1 AND outcome = ?2 AND outcome <> 'running'" \
+  " ORDER BY started_at DESC, id DESC LIMIT 1") \
 X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE (NOT ?4 OR r.forwarded_at IS NOT NULL)" \

@@ -118,6 +118,16 @@ struct known_jobs {
 	const struct job_row *job;
 };
 
+static void set_outcome(struct jobs *jobs, const struct job_row *job, enum outcome o)
+{
+	const char *name = run_outcome_name(o);
+
+	if (!job->outcomes[o])
+		return;
+	jobs_set_outcome(jobs, job->job_name, name, job->outcomes[o]);
+	jobs_set_exit(jobs, job->job_name, name, job->exit[o].code, job->exit[o].signal);
+}
+
 static void set_ended(const struct host *host, void *context)
 {
 	const struct known_jobs *k = context;
@@ -129,9 +139,7 @@ static void set_ended(const struct host *host, void *context)
 
 		jobs_set_last_end(host->jobs, job->job_name, job->last_ended_at);
 		for (unsigned o = OUTCOME_RUNNING + 1; o < OUTCOME_COUNT; o++)
-			if (job->outcomes[o])
-				jobs_set_outcome(host->jobs, job->job_name,
-					run_outcome_name((enum outcome)o), job->outcomes[o]);
+			set_outcome(host->jobs, job, (enum outcome)o);
 	}
 }
 

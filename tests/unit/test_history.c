@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "collectors/base/buf.h"
@@ -464,6 +465,42 @@ static void jobs_count_every_run(void **state)
 	assert_int_equal(job[1].last_outcome, OUTCOME_OOM_KILLED);
 }
 
+static void finish_with(struct history *h, const char *run_id, double start, enum outcome outcome,
+	double code, double signal)
+{
+	const struct run_begin b = test_begin(run_id, "job", start);
+	struct run_finish finish = test_finish(run_id, start + 1, outcome);
+
+	finish.exit_code = code;
+	finish.exit_signal = signal;
+	write_begin(h, &b);
+	assert_int_equal(history_transaction(h, NULL), 0);
+	assert_int_equal(history_run_finish(h, &finish, NULL), 0);
+	assert_int_equal(history_commit(h, NULL), 0);
+}
+
+/* The newest run of each outcome tells how it exited; a success tells nothing. */
+static void jobs_tell_how_runs_exited(void **state)
+{
+	struct test_place *f = *state;
+	struct job_row *job;
+	size_t n;
+
+	finish_with(f->h, "a", 100, OUTCOME_FAILED, 3, NAN);
+	finish_with(f->h, "b", 300, OUTCOME_FAILED, NAN, SIGSEGV);
+	finish_with(f->h, "c", 200, OUTCOME_FAILED, 4, NAN);
+	finish_with(f->h, "d", 400, OUTCOME_OOM_KILLED, 137, NAN);
+	finish_with(f->h, "e", 500, OUTCOME_SUCCEEDED, 0, NAN);
+	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_true(isnan(job->exit[OUTCOME_FAILED].code));
+	assert_near(job->exit[OUTCOME_FAILED].signal, SIGSEGV, 0);
+	assert_near(job->exit[OUTCOME_OOM_KILLED].code, 137, 0);
+	assert_true(isnan(job->exit[OUTCOME_OOM_KILLED].signal));
+	assert_true(isnan(job->exit[OUTCOME_SUCCEEDED].code));
+	assert_true(isnan(job->exit[OUTCOME_INTERRUPTED].code));
+}
+
 static void open_runs_say_where_they_are_rooted(void **state)
 {
 	struct test_place *f = *state;
@@ -598,6 +635,7 @@ int main(void)
 		TEST(a_job_tells_when_a_run_of_it_ended_last),
 		TEST(runs_are_chosen_and_come_newest_first),
 		TEST(jobs_count_every_run),
+		TEST(jobs_tell_how_runs_exited),
 		TEST(open_runs_say_where_they_are_rooted),
 		TEST(names_of_any_bytes_come_back),
 		TEST(names_that_sort_beside_a_name_are_found),

@@ -11,7 +11,7 @@
 #include "tests/support/jobs_world.h"
 
 /* collector_jobs has the metric rightsize_jobs_timestamp_seconds after the metrics of runs. */
-#define JOBS_TIMESTAMP (RUN_N_METRICS + 3)
+#define JOBS_TIMESTAMP JOB_READ_AT
 
 static void follow_named(struct world *w, int pid, const char *run_id, unsigned long ticks)
 {

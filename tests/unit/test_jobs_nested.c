@@ -13,7 +13,7 @@
 #define ROOT     100
 #define CHILDREN 60
 /* collector_jobs has the metric rightsize_jobs_incomplete_runs after the metrics of runs. */
-#define INCOMPLETE_RUNS (RUN_N_METRICS + 4)
+#define INCOMPLETE_RUNS JOB_INCOMPLETE
 
 static void follow_as(struct world *w, int pid, const char *run_id)
 {

@@ -2,6 +2,7 @@
  * limit. */
 #include "tests/unit/test_main.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,31 @@ static const struct point *points_of(struct world *w, struct snapshot *s, const 
 		metric++;
 	assert_int_equal(collector_jobs.collect(NULL, &w->host, &s->blocks[0], NULL), 0);
 	return s->blocks[0].points[metric].first;
+}
+
+static void the_newest_exit_of_each_outcome_is_told(void **state)
+{
+	static const struct collector *const collectors[] = {&collector_jobs, NULL};
+	struct snapshot_pool *pool = snapshot_pool_new(collectors);
+	AUTO(world_freep) struct world *w = world_new();
+	struct jobs *jobs = w->host.jobs;
+
+	jobs_set_outcome(jobs, "job", "succeeded", 2);
+	jobs_set_outcome(jobs, "job", "failed", 1);
+	jobs_set_exit(jobs, "job", "failed", 3, NAN);
+	jobs_set_exit(jobs, "job", "failed", NAN, 11);
+	jobs_set_exit(jobs, "job", "interrupted", 1, NAN); /* no run ended like this */
+	struct snapshot *s = snapshot_take(pool);
+	const struct point *signal = points_of(w, s, "rightsize_job_exit_signal");
+
+	assert_null(s->blocks[0].points[JOB_EXIT_CODE].first);
+	assert_non_null(signal);
+	assert_string_equal(signal->labels[0], "job");
+	assert_string_equal(signal->labels[1], "failed");
+	assert_true(signal->value == 11);
+	assert_null(signal->next);
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
 }
 
 static void of_100000_job_names_the_latest_are_told(void **state)
@@ -138,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_jobs_named_last_keep_their_places),
+		cmocka_unit_test(the_newest_exit_of_each_outcome_is_told),
 		cmocka_unit_test(of_100000_job_names_the_latest_are_told),
 		cmocka_unit_test(each_job_has_the_sum_of_its_own_runs),
 	};
