@@ -116,3 +116,15 @@ bool run_limits_differ(double a, double b)
 {
 	return a > RUN_LIMITS_DIFFER * b || b > RUN_LIMITS_DIFFER * a;
 }
+
+void runs_requested(const struct runs *runs, double *cpu_cores, double *memory_bytes)
+{
+	*cpu_cores = *memory_bytes = NAN;
+	for (size_t i = runs->n; i-- > 0;) {
+		const struct run *r = &runs->run[i];
+
+		*cpu_cores = isnan(r->requested_cpu_cores) ? *cpu_cores : r->requested_cpu_cores;
+		*memory_bytes = isnan(r->requested_memory_bytes) ? *memory_bytes :
+								   r->requested_memory_bytes;
+	}
+}

@@ -109,6 +109,9 @@ struct runs {
 #define RUN_LIMITS_DIFFER 1.05
 bool run_limits_differ(double a, double b);
 
+/* Returns the newest known request of each resource. NaN = no run has one. `runs`: newest first. */
+void runs_requested(const struct runs *runs, double *cpu_cores, double *memory_bytes);
+
 /* Returns seconds. Returns NaN when the duration is unknown, below 0 or above a century. */
 double run_duration(const struct run *r);
 

@@ -271,15 +271,10 @@ static json_t *used_json(const struct runs *runs)
 /* Writes the newest known request of each resource. */
 static json_t *requested_json(const struct runs *runs)
 {
-	double cores = NAN, memory = NAN;
+	double cores, memory;
 	json_t *o = json_object();
 
-	for (size_t i = runs->n; i-- > 0;) {
-		const struct run *r = &runs->run[i];
-
-		cores = isnan(r->requested_cpu_cores) ? cores : r->requested_cpu_cores;
-		memory = isnan(r->requested_memory_bytes) ? memory : r->requested_memory_bytes;
-	}
+	runs_requested(runs, &cores, &memory);
 	json_put(o, "cpu_cores", json_num(cores));
 	json_put(o, "memory_bytes", json_num(memory));
 	return o;

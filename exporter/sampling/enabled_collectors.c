@@ -7,6 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/followed/jobs.h"
 #include "exporter/sampling/job_costs.h"
+#include "exporter/sampling/job_sizes.h"
 #include "exporter/sampling/job_warnings.h"
 #include "exporter/core/log.h"
 #include "exporter/sampling/run_forecast.h"
@@ -48,8 +49,8 @@ static void start_one(struct enabled_collector *a, const struct collector *c, st
 			NULL);
 }
 
-const struct collector *const enabled_collectors_own[] = {
-	&collector_costs, &collector_warnings, &collector_outlook, &collector_self, NULL};
+const struct collector *const enabled_collectors_own[] = {&collector_costs, &collector_sizes,
+	&collector_warnings, &collector_outlook, &collector_self, NULL};
 
 #define OWN_COLLECTORS (ARRAY_LEN(enabled_collectors_own) - 1)
 

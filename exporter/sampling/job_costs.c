@@ -17,6 +17,7 @@
 #include "exporter/answers/job_cost.h"
 #include "exporter/answers/current_cost.h"
 #include "exporter/answers/neighbourhood.h"
+#include "exporter/sampling/job_sizes.h"
 #include "exporter/sampling/job_warnings.h"
 #include "recommender/sizing/sizing.h"
 #include "exporter/answers/app_caches.h"
@@ -34,8 +35,9 @@ struct costed_run {
 struct costed_job {
 	char *name;
 	bool listed; /* belongs to the JOBS_MAX jobs at /metrics */
-	/* Number of ended runs when its cost, and when its warnings, were computed last. They differ
-	 * while there is no catalogue, which only the cost needs. */
+	/* costed: number of ended runs when its cost was computed last. sized_at: number of runs
+	 * that had begun, and of those that had ended, when its size was computed last; a run that
+	 * begins can bring another request. */
 	uint64_t costed, sized_at;
 	double total, last;
 	size_t n;
@@ -44,6 +46,7 @@ struct costed_job {
 	struct offer offer[OFFERS];
 	double saving;
 	const char *source, *as_of;
+	struct job_sizes sizes;
 	bool sized;        /* the job has a recommendation */
 	uint32_t warnings; /* codes of the recommendation's warnings */
 };
@@ -183,6 +186,7 @@ void job_costs_stop(struct job_costs *c)
 	free(c->job);
 	latest_set(&newest, NULL);
 	job_warnings_clear();
+	job_sizes_clear();
 	free(c);
 }
 
@@ -192,8 +196,11 @@ static struct costed_job *job_named(struct job_costs *c, const char *name)
 		if (strcmp(c->job[i].name, name) == 0)
 			return &c->job[i];
 	GROW(c->job, c->n, c->room);
-	c->job[c->n] = (struct costed_job){
-		.name = xstrdup(name), .total = NAN, .last = NAN, .saving = NAN};
+	c->job[c->n] = (struct costed_job){.name = xstrdup(name),
+		.total = NAN,
+		.last = NAN,
+		.saving = NAN,
+		.sizes = {NULL, NAN, NAN, NAN, NAN}};
 	return &c->job[c->n++];
 }
 
@@ -268,7 +275,7 @@ static void keep_offers(struct costed_job *j, const struct job_cost *found,
 	j->as_of = keep_text(&j->memory, c->as_of);
 }
 
-/* Computes the warnings of a job. Computes its cost, too, unless `catalogue` is NULL. */
+/* Computes the sizes and the warnings of a job. Computes its cost, too, unless `catalogue` is NULL. */
 static int look_at_job(struct job_costs *c, struct history *h, const struct catalogue *catalogue,
 	struct costed_job *j, struct err *e)
 {
@@ -291,6 +298,9 @@ static int look_at_job(struct job_costs *c, struct history *h, const struct cata
 	if (code)
 		return code;
 	dated_names_warn(&dated, &sizing, &arena);
+	runs_requested(&runs, &j->sizes.requested_cpu_cores, &j->sizes.requested_memory_bytes);
+	j->sizes.recommended_cpu_cores = size == 0 ? sizing.demand.cpu_cores : (double)NAN;
+	j->sizes.recommended_memory_bytes = size == 0 ? sizing.demand.memory_bytes : (double)NAN;
 	j->sized = size == 0;
 	j->warnings = warnings_codes(&sizing.warnings);
 	if (!catalogue)
@@ -320,6 +330,17 @@ static void publish_warnings(const struct job_costs *c)
 		if (c->job[i].sized)
 			row[n++] = (struct job_warnings){c->job[i].name, c->job[i].warnings};
 	job_warnings_publish(row, n);
+}
+
+static void publish_sizes(const struct job_costs *c)
+{
+	AUTO(freep) struct job_sizes *row = xcalloc(c->n + 1, sizeof *row);
+
+	for (size_t i = 0; i < c->n; i++) {
+		row[i] = c->job[i].sizes;
+		row[i].job_name = c->job[i].name;
+	}
+	job_sizes_publish(row, c->n);
 }
 
 static void publish_costs(const struct job_costs *c)
@@ -371,9 +392,9 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 	drop_unlisted(c);
 }
 
-/* Computes the warnings and the costs of each job with a run that ended since the last check. `all`:
- * computes every job. Without a catalogue, computes only the warnings and returns the error of the
- * catalogue; the costs are computed as soon as there is one. */
+/* Computes the sizes, the warnings and the costs of each job with a run that began or ended since the
+ * last check. `all`: computes every job. Without a catalogue, leaves out the costs and returns the error
+ * of the catalogue; the costs are computed as soon as there is one. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {
@@ -382,29 +403,31 @@ static int look_at_jobs(struct job_costs *c, struct history *h, const struct job
 
 	list_jobs(c, rows, n);
 	for (size_t i = 0; code == 0 && i < n; i++) {
-		uint64_t ended = ended_runs(&rows[i]);
+		uint64_t ended = ended_runs(&rows[i]), seen = rows[i].runs + ended;
 		struct costed_job *j = ended ? job_named(c, rows[i].job_name) : NULL;
 
 		if (j && all)
 			j->costed = 0; /* until it is computed for this machine */
-		if (!j || (ended == j->costed && ended == j->sized_at))
+		if (!j || (ended == j->costed && seen == j->sized_at))
 			continue;
 		if (!use.catalogue && !no_catalogue)
 			no_catalogue = catalogue_use_once(c->app, &use, e);
-		if (no_catalogue && ended == j->sized_at)
+		if (no_catalogue && seen == j->sized_at)
 			continue;
 		code = look_at_job(c, h, use.catalogue, j, e);
 		if (code)
 			break;
-		j->sized_at = ended;
+		j->sized_at = seen;
 		j->costed = use.catalogue ? ended : j->costed;
 	}
 	if (use.catalogue) {
 		c->catalogue_at = wall_seconds(now_read().wall) - use.state.age_seconds;
 		publish_costs(c);
 	}
-	if (use.catalogue || no_catalogue)
+	if (use.catalogue || no_catalogue) {
 		publish_warnings(c);
+		publish_sizes(c);
+	}
 	return code ? code : no_catalogue;
 }
 

@@ -1,6 +1,6 @@
-/* The thread that computes the costs of jobs for /metrics, and the warnings of their
- * recommendations (job_warnings.h). It reads the history every 15 s, and computes both again for a
- * job when one of its runs has ended. A scrape only copies the result. The thread uses the catalogue
+/* The thread that computes the costs of jobs for /metrics, their recommended sizes (job_sizes.h) and
+ * the warnings of their recommendations (job_warnings.h). It reads the history every 15 s, and
+ * computes a job again when one of its runs has begun or ended. A scrape only copies the result. The thread uses the catalogue
  * that is already in memory or on disk. It never fetches a catalogue. */
 #ifndef EXPORTER_SAMPLING_JOB_COSTS_H
 #define EXPORTER_SAMPLING_JOB_COSTS_H

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One job on a known server: every place that tells a duration, a price, a cost, a saving or a server tells the same.
+"""One job on a known server: every place that tells a size, a duration, a price, a cost, a saving or a server tells the same.
 
 Places: /recommend, /servers, /stats, /overview, /metrics, the report, the words of each, and the summary of run.
 """
@@ -108,6 +108,9 @@ class OneNumber(support.Case):
         for text in answer["explain"]:
             told.words("forecast_duration_seconds", f"{place}: explain", text, r"^duration: (.*?) is expected")
         told.add("cost of the last run", f"{place}: today", answer["today"]["runs"][0]["cost"])
+        for resource in ("cpu_cores", "memory_bytes"):
+            told.add(f"recommended {resource}", f"{place}: demand", answer["demand"][resource])
+            told.add(f"requested {resource}", place, answer["requested"][resource])
         self.recommended(told, place, answer)
 
     def places(self, server, job):
@@ -137,6 +140,9 @@ class OneNumber(support.Case):
             told.add(f"cost of {words}", "/metrics", value("rightsize_job_forecast_cost_usd", which))
         told.add("forecast_duration_seconds", "/metrics", value("rightsize_job_forecast_duration_seconds", "current"))
         told.add("duration on the first", "/metrics", value("rightsize_job_forecast_duration_seconds", "best"))
+        for kind in ("recommended", "requested"):
+            for resource in ("cpu_cores", "memory_bytes"):
+                told.add(f"{kind} {resource}", "/metrics", server.job_value(f"rightsize_job_{kind}_{resource}", job))
         told.add("cost of the last run", "/metrics", server.job_value("rightsize_job_last_run_cost_usd", job))
         for (name, labels), _ in server.metrics().items():
             labels = dict(labels)
@@ -148,7 +154,7 @@ class OneNumber(support.Case):
         self.assertEqual(faults, [], "\n".join(faults))
 
     def test_a_real_job_is_told_the_same_everywhere(self):
-        flags = (*AWS, self.catalogue(), "--sample.interval=100ms")
+        flags = (*AWS, self.catalogue(), "--sample.interval=100ms", "--request-cpu=2", "--request-memory=1G")
         for _ in range(6):
             done = self.run_job(SMALL, "etl", flags)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -159,6 +165,8 @@ class OneNumber(support.Case):
         told.add("today's server", "options", "m5.xlarge")
         self.assert_one_number(told)
         self.assertGreater(len(told.facts["forecast_duration_seconds"]), 6)
+        self.assertEqual(told.facts["requested cpu_cores"]["/metrics"], (2, 0))
+        self.assertGreater(told.facts["recommended memory_bytes"]["/metrics"][0], 20 << 20)
         self.assertEqual(self.query("recommend", "--job-name=etl", "--limit=50", *AWS, self.catalogue())["servers"], answer["servers"])
 
     def test_a_job_on_a_server_of_the_built_in_catalogue_is_told_the_same_everywhere(self):

@@ -11,6 +11,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/followed/jobs.h"
 #include "exporter/sampling/job_costs.h"
+#include "exporter/sampling/job_sizes.h"
 #include "exporter/sampling/job_warnings.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
@@ -325,23 +326,76 @@ static void failures_are_told_and_tried_again(void **state)
 	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
 }
 
-/* Scrapes the warnings: one line for each point, with its labels and its value. */
-static const char *warnings_told(struct buf *text)
+/* Scrapes a collector: one line for each point, with its labels and its value. */
+static const char *told_by(const struct collector *c, struct buf *text)
 {
 	struct snapshot_pool *pool;
-	struct snapshot *s = scrape_of(&collector_warnings, &pool, 0);
+	struct snapshot *s = scrape_of(c, &pool, 0);
 
 	buf_reset(text);
-	for (size_t i = 0; i < collector_warnings.n_metrics; i++)
+	for (size_t i = 0; i < c->n_metrics; i++)
 		for (const struct point *p = s->blocks[0].points[i].first; p; p = p->next) {
-			buf_adds(text, collector_warnings.metrics[i].name);
-			for (size_t k = 0; collector_warnings.metrics[i].labels[k]; k++)
+			buf_adds(text, c->metrics[i].name);
+			for (size_t k = 0; c->metrics[i].labels[k]; k++)
 				buf_addf(text, " %s", p->labels[k]);
 			buf_addf(text, " %g\n", p->value);
 		}
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
 	return buf_text(text);
+}
+
+static const char *warnings_told(struct buf *text)
+{
+	return told_by(&collector_warnings, text);
+}
+
+#define RECOMMENDED_MEMORY "rightsize_job_recommended_memory_bytes job "
+
+/* A request is known of a job that never succeeded, too. The recommendation waits for a success. */
+static void sizes_are_requested_and_recommended(void **state)
+{
+	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED),
+			 failed = RUN("2", 3600, OUTCOME_FAILED);
+	struct run requested = failed, newer = RUN("3", 100, OUTCOME_RUNNING);
+	struct buf text AUTO(buf_done) = BUF_MAX(4096);
+	double memory;
+
+	requested.requested_cpu_cores = 4;
+	requested.requested_memory_bytes = 2e9;
+	newer.requested_cpu_cores = 3;
+	the_history_has(1, &failed);
+	look();
+	assert_string_equal(told_by(&collector_sizes, &text), "");
+	the_history_has(2, (struct run[]){requested, failed});
+	look();
+	assert_string_equal(told_by(&collector_sizes, &text),
+		"rightsize_job_requested_cpu_cores job 4\n"
+		"rightsize_job_requested_memory_bytes job 2e+09\n");
+	the_history_has(3, (struct run[]){first, requested, failed});
+	look();
+	told_by(&collector_sizes, &text);
+	assert_non_null(strstr(buf_text(&text), "rightsize_job_recommended_cpu_cores job 1\n"));
+	memory = strtod(strstr(buf_text(&text), RECOMMENDED_MEMORY) + strlen(RECOMMENDED_MEMORY),
+		NULL);
+	assert_true(memory >= 1e8 && memory < 4e8); /* the peak was 1e8 */
+	/* A run that begins with another request is seen before it ends. */
+	the_history_has(4, (struct run[]){newer, first, requested, failed});
+	job.runs = 4;
+	look();
+	assert_non_null(strstr(told_by(&collector_sizes, &text),
+		"rightsize_job_requested_cpu_cores job 3\n"
+		"rightsize_job_requested_memory_bytes job 2e+09\n"));
+}
+
+/* A job that could not be read has no size, and not the size 0. */
+static void a_size_that_is_unknown_is_absent(void **state)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(4096);
+
+	job_sizes_publish(&(struct job_sizes){"job", NAN, 1, NAN, NAN}, 1);
+	assert_string_equal(told_by(&collector_sizes, &text),
+		"rightsize_job_requested_memory_bytes job 1\n");
 }
 
 static void warnings_are_told_of_jobs_with_a_recommendation(void **state)
@@ -424,7 +478,7 @@ static void a_dated_name_is_among_the_warnings(void **state)
 		"rightsize_recommended_warnings job-2026-11-21 dated_names info 1\n"));
 }
 
-static void warnings_end_with_the_thread(void **state)
+static void warnings_and_sizes_end_with_the_thread(void **state)
 {
 	struct snapshot_pool *pool;
 
@@ -432,10 +486,14 @@ static void warnings_end_with_the_thread(void **state)
 	look();
 	job_costs_stop(job_costs);
 	job_costs = NULL;
-	struct snapshot *s = scrape_of(&collector_warnings, &pool, -ENOENT);
+	const struct collector *const both[] = {&collector_warnings, &collector_sizes};
 
-	shared_drop(&s->shared);
-	snapshot_pool_free(pool);
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		struct snapshot *s = scrape_of(both[i], &pool, -ENOENT);
+
+		shared_drop(&s->shared);
+		snapshot_pool_free(pool);
+	}
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
@@ -456,7 +514,9 @@ int main(void)
 		TEST(only_costs_wait_for_a_catalogue),
 		TEST(a_new_machine_is_not_forgotten_without_a_catalogue),
 		TEST(a_dated_name_is_among_the_warnings),
-		TEST(warnings_end_with_the_thread),
+		TEST(sizes_are_requested_and_recommended),
+		TEST(a_size_that_is_unknown_is_absent),
+		TEST(warnings_and_sizes_end_with_the_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
