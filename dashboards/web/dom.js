@@ -48,6 +48,12 @@ function card(title, ...children) {
 	return h("section", {class: "card"}, title && h("h2", null, title), children);
 }
 
+/* A link to a dashboard, where the list of routes says which Grafana has it (--web.grafana-url); else null. */
+function dashboardLink(title, path) {
+	const grafana = document.getElementById("grafana");
+	return grafana && h("a", {href: grafana.href.replace(/\/+$/, "") + path, target: "_blank", rel: "noopener"}, title);
+}
+
 /* A button that puts text on the clipboard, or selects it where that is not allowed. */
 function copyButton(text, source) {
 	const button = h("button", {onclick: async () => {

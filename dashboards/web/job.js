@@ -386,6 +386,7 @@ async function jobView(name, signal) {
 	return {
 		title: name,
 		node: h("div", null, h("h1", {tabindex: "-1"}, named(name), " ", outcomeBadge(runs[0].outcome)),
+			dashboardLink("Job in Grafana", "/d/rightsize-job/job?var-job_name=" + encodeURIComponent(name)),
 			facts(["Last run", h("a", {href: runLink(runs[0].run_id)}, ago(instant(runs[0].started_at)))],
 				...counts.map(([text, n]) => [text, count(n)])),
 			h("div", {class: "columns"}, card(null, charts[0].node), card(null, charts[1].node)),

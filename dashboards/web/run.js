@@ -186,7 +186,9 @@ function runPage(data, onZoom, links) {
 		card("Over time", links && h("p", {class: "links"},
 			h("a", {href: address("series.csv", {run: run.run_id}), download: run.run_id + ".csv"}, "CSV"), " ",
 			h("a", {href: address("series.csv", {run: run.run_id, format: "resource_tracker"}), download: run.run_id + ".resource-tracker.csv"}, "CSV for resource-tracker"), " ",
-			h("a", {href: address("report", {run: run.run_id}), download: run.run_id + ".html"}, "Report, one file to mail")),
+			h("a", {href: address("report", {run: run.run_id}), download: run.run_id + ".html"}, "Report, one file to mail"), " ",
+			dashboardLink("Run in Grafana", "/d/rightsize-run/run?" + new URLSearchParams({"var-job_name": run.job_name,
+				from: Date.parse(run.started_at) - 60000, to: run.ended_at ? Date.parse(run.ended_at) + 60000 : "now"}))),
 			drawn ? [zoomTools(group), group.node] :
 				h("p", {class: "dim"}, run.samples > 0 ? "Its samples are gone from the history; the summary stays." : "It ended before the first sample was taken.")),
 		phasesCard(known));

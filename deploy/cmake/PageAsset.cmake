@@ -1,4 +1,5 @@
-# page_asset(TARGET SYMBOL INPUT...): compiles the inputs, one after the other, into TARGET as
+# page_asset(TARGET SYMBOL INPUT...): compiles the inputs, files of dashboards/web or with their whole path, one after the
+# other, into TARGET as
 #	extern const struct page_asset SYMBOL;
 # compressed once and for all, with what identifies them (exporter/site/page.h).
 find_program(GZIP_PROGRAM gzip REQUIRED)
@@ -7,7 +8,8 @@ function(page_asset target symbol)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
   set(inputs)
   foreach(input IN LISTS ARGN)
-    list(APPEND inputs ${PROJECT_SOURCE_DIR}/dashboards/web/${input})
+    cmake_path(ABSOLUTE_PATH input BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/dashboards/web)
+    list(APPEND inputs ${input})
   endforeach()
   add_custom_command(OUTPUT ${generated}
     COMMAND ${CMAKE_COMMAND} "-DINPUTS=${inputs}" -DOUTPUT=${generated} -DSYMBOL=${symbol} -DGZIP=${GZIP_PROGRAM}

@@ -390,7 +390,8 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		s->host.jobs = jobs_new(&s->host);
 		s->enabled = enabled_collectors_start(app->options, &s->host);
 		enabled_collectors_watch(s->enabled,
-			&(struct self_sources){app->historian, &s->samples_missed});
+			&(struct self_sources){app->historian, &s->samples_missed,
+				app->options->external_url, app->options->grafana_url});
 		s->pool = snapshot_pool_new(enabled_collectors_list(s->enabled));
 		s->sample_rows = sample_rows_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;

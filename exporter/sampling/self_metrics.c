@@ -20,6 +20,9 @@
 X(BUILD, .name = "rightsize_build", \
   .help = "Version of this exporter and how it was built", \
   .labels = {"version", "revision", "branch", "compiler", "os", "arch"}, .type = METRIC_INFO) \
+X(LINKS, .name = "rightsize_links", \
+  .help = "URLs of --web.external-url and --web.grafana-url, without a slash at the end; absent without both", \
+  .labels = {"page", "grafana"}, .type = METRIC_INFO) \
 X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
   .help = "HTTP requests answered, by path and status code", \
   .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
@@ -249,6 +252,16 @@ static void add_forward(struct block *out)
 	POINT(out, FORWARD_STUCK, (double)c.stuck);
 }
 
+/* Returns the URL without slashes at its end, because links append a path. `out` owns the text. */
+static const char *url_label(struct block *out, const char *url)
+{
+	size_t n = url ? strlen(url) : 0;
+
+	while (n && url[n - 1] == '/')
+		n--;
+	return n ? arena_text(out->arena, url, n) : "";
+}
+
 static int self_collect(void *state, const struct host *host, struct block *out, struct err *e)
 {
 	struct self_metrics *self = state;
@@ -257,6 +270,9 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 	(void)e;
 	POINT(out, BUILD, 1, version.version, version.revision, version.branch, version.compiler,
 		version.os, version.arch);
+	if (self->sources.external_url || self->sources.grafana_url)
+		POINT(out, LINKS, 1, url_label(out, self->sources.external_url),
+			url_label(out, self->sources.grafana_url));
 	counters_http_each(add_requests, out);
 	for (unsigned i = 0; i < FOUND_PROBLEMS; i++)
 		POINT(out, FOUND_PROBLEM, (double)counters_found((enum found_problem)i),

@@ -47,8 +47,18 @@ static void add_route(struct buf *out, const struct route *route)
 	end_link(out, route->path, route->help);
 }
 
+/* The script of the page finds the link by its id, and links jobs and runs to their dashboards. */
+static void add_grafana(struct buf *out, const char *url)
+{
+	buf_adds(out, "<li><a id=\"grafana\" href=\"");
+	html_add(out, url);
+	buf_adds(out, "\">Grafana</a> Dashboards of jobs and machines</li>\n");
+}
+
 static void add_links(struct buf *out, const struct site *s)
 {
+	if (s->app->options->grafana_url)
+		add_grafana(out, s->app->options->grafana_url);
 	add_link(out, s->app->options->telemetry_path, "Metrics for Prometheus");
 	for (const struct route *const *route = all_routes; *route; route++)
 		add_route(out, *route);

@@ -14,7 +14,7 @@ struct page_asset {
 	size_t gzip_size, size; /* `size` = bytes of the uncompressed file */
 };
 
-extern const struct page_asset page_html, page_script, page_style, page_icon;
+extern const struct page_asset page_html, page_script, page_style, page_icon, page_runbook;
 
 /* Marks where page_html gets the list of routes. */
 #define PAGE_MARK "<!-- routes -->"

@@ -55,12 +55,19 @@ static void ready(struct site *s, const struct http_request *r, struct request_t
 		text_page(ret, 503, "There is no sample yet.\n");
 }
 
+static void runbook(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret)
+{
+	site_file(s, r, t, ret);
+}
+
 /* The pages with fixed paths. The table has no /metrics, because --web.telemetry-path may move it.
  * Routes are in all_routes. */
 static const struct site_page pages[] = {
 	{"/", "This page", site_front},
 	{"/events", "The new samples of a run as they come, as server-sent events", site_events,
 		.takes_long = true},
+	{"/runbook", "What to do about each alert of dashboards/prometheus/rules.yml", runbook},
 	{"/-/healthy", "200 while the sampler works, else 503", healthy},
 	{"/-/ready", "200 after the first sample, until then 503", ready},
 	{0},

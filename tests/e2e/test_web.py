@@ -8,6 +8,7 @@ import http.client
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -107,6 +108,30 @@ class Page(Case):
             self.assertFalse(link.startswith("/") or ":" in link, link)
         for route in ("metrics", "recommend", "overview", "series", "series.csv", "report", "events", "-/healthy"):
             self.assertIn(route, links)
+
+
+class Runbook(Case):
+    def test_is_one_page_with_a_section_for_each_link_of_an_alert(self):
+        server = self.serve()
+        answer = server.get("/runbook")
+        elements = Elements(answer.text)
+        self.assertTrue(answer.headers["Content-Type"].startswith("text/html"))
+        self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
+        ids = {a["id"] for name, a, _ in elements.found if name == "h2"}
+        rules = (pathlib.Path(__file__).parents[2] / "dashboards/prometheus/rules.yml").read_text()
+        wanted = set(re.findall(r"/runbook#([\w-]+)", rules))
+        self.assertGreater(len(wanted), 10)
+        self.assertEqual(ids, wanted)
+        self.assertIn("<code>RightsizeOomKilled</code>", answer.text)
+        self.assertNotRegex(answer.text, r"\*\*|`|^#")
+
+    def test_grafana_is_linked_where_it_is_known(self):
+        server = self.serve()
+        self.assertNotIn('id="grafana"', server.get("/").text)
+        server.stop()
+        server = self.serve("--web.grafana-url=https://grafana.example.org/a&b/")
+        anchors = {a.get("id"): a["href"] for name, a, _ in Elements(server.get("/").text).found if name == "a"}
+        self.assertEqual(anchors["grafana"], "https://grafana.example.org/a&b/")
 
 
 class Data(Case):

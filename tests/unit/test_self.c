@@ -190,6 +190,35 @@ static void requests_are_counted_by_path_and_code(void **state)
 	snapshot_pool_free(pool);
 }
 
+/* Links append a path to a URL, so that it must not end with a slash. */
+static void links_are_told_where_they_are_known(void **state)
+{
+	static const struct {
+		const char *page, *grafana, *page_label, *grafana_label;
+	} table[] = {
+		{"https://jobs.example.org/n1//", NULL, "https://jobs.example.org/n1", ""},
+		{NULL, "https://grafana.example.org", "", "https://grafana.example.org"},
+		{NULL, NULL, NULL, NULL},
+	};
+	AUTO(tree_freep) struct tree *proc = memory_tree();
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const struct self_sources sources = {
+			.external_url = table[i].page, .grafana_url = table[i].grafana};
+		struct snapshot_pool *pool;
+		struct snapshot *s = collect_from(proc, &sources, &pool);
+		const struct point *p = first_point(s, "rightsize_links");
+
+		assert_int_equal(p != NULL, table[i].page_label != NULL);
+		if (p) {
+			assert_string_equal(p->labels[0], table[i].page_label);
+			assert_string_equal(p->labels[1], table[i].grafana_label);
+		}
+		shared_drop(&s->shared);
+		snapshot_pool_free(pool);
+	}
+}
+
 static void the_history_is_reported_where_there_is_one(void **state)
 {
 	static const char *const of_history[] = {"rightsize_history_samples_written",
@@ -205,7 +234,7 @@ static void the_history_is_reported_where_there_is_one(void **state)
 	assert_int_equal(historian_start(&h, &config, NULL), 0);
 	for (int with = 0; with < 2; with++) {
 		struct snapshot_pool *pool;
-		struct self_sources sources = {with ? h : NULL, &missed};
+		struct self_sources sources = {with ? h : NULL, &missed, NULL, NULL};
 		struct snapshot *s = collect_from(proc, &sources, &pool);
 
 		assert_true(value(s, "rightsize_history_samples_missed") == 7);
@@ -230,6 +259,7 @@ int main(void)
 		cmocka_unit_test(reads_that_fail_harm_nothing),
 		cmocka_unit_test(build_info_is_complete),
 		cmocka_unit_test(requests_are_counted_by_path_and_code),
+		cmocka_unit_test(links_are_told_where_they_are_known),
 		cmocka_unit_test(the_history_is_reported_where_there_is_one),
 	};
 
