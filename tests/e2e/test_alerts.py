@@ -1,6 +1,7 @@
 """A run fails, a real Prometheus fires, a real Alertmanager mails: what arrives at a mail server says what to do."""
 import email
 import email.policy
+import json
 import os
 import pathlib
 import re
@@ -13,6 +14,7 @@ from support import Process, main, python_job, wait_until
 
 FOLDER = pathlib.Path(__file__).parents[2] / "dashboards" / "prometheus"
 JOB = "etl/load"
+PAGE, GRAFANA = "https://jobs.example.org/batch", "https://grafana.example.org"
 
 
 class Conversation(socketserver.StreamRequestHandler):
@@ -70,14 +72,49 @@ class Alerts(Monitored):
         alertmanager.wait_address('"Listening on"')
         return alertmanager
 
-    def test_a_failed_run_is_mailed(self):
+    def watched(self, *flags):
+        """A server, a Prometheus that has scraped it, and a mail server that has the mails of its alerts."""
         mail_server = MailServer()
         self.addCleanup(mail_server.server_close)
         self.addCleanup(mail_server.shutdown)
-        server = self.serve()
+        server = self.serve(*flags)
         prometheus = self.start_prometheus(server, for_tests((FOLDER / "rules.yml").read_text()),
                                            self.start_alertmanager(mail_server))
         wait_until(lambda: self.ask(prometheus, 'up{job="rightsize"}') == 1, "the first scrape")
+        return server, prometheus, mail_server
+
+    def show(self, mail):
+        """The text of a mail, which is left for people, too."""
+        text = mail.get_body(("plain",)).get_content()
+        print("", *(f"{name}: {value}" for name, value in mail.items()), "", text, sep="\n")
+        if "MAILS_TO_FILE" in os.environ:
+            with open(os.environ["MAILS_TO_FILE"], "a", encoding="utf-8") as file:
+                file.write(f"Subject: {mail['Subject']}\n\n{text}\n")
+        return text
+
+    def test_an_oom_kill_is_a_ticket_whose_links_answer(self):
+        server, prometheus, mail_server = self.watched("--web.allow-changes")
+        job = subprocess.Popen(python_job("import sys; sys.stdin.read()"), stdin=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+
+        def post(path, body):
+            return server.get(path, "POST", json.dumps(body), Content_Type="application/json")
+
+        begun = post("/jobs", {"pid": job.pid, "job_name": JOB})
+        wait_until(lambda: self.ask(prometheus, f'rightsize_job_active_runs{{job_name="{JOB}"}}') == 1, "the run to be seen")
+        ended = post(f"/runs/{begun.json['run_id']}/finish", {"outcome": "oom_killed", "exit_code": 137})
+        self.assertEqual((begun.status, ended.status), (201, 200), begun.text + ended.text)
+        mail = wait_until(lambda: next(iter(mail_server.mails), None), "a mail")
+        here, text = f"{server.host}:{server.port}", self.show(mail)
+        self.assertEqual(mail["Subject"], f"[rightsize warning] A run of {JOB} on {here} was killed because it ran out of memory")
+        links = dict(re.findall(r"^(Page|Dashboard|Runbook): +(\S+)", text, re.M))
+        self.assertEqual(links, {"Page": f"http://{here}/#/job/etl%2Fload", "Runbook": f"http://{here}/runbook#oom-killed"})
+        self.assertRegex(text.splitlines()[2], r"^Within the last 15 minutes\.( Its newest run peaked at [\d.]+[KM]iB\.)?$")
+        self.assertIn('<h2 id="oom-killed">', server.get("/runbook").text)
+        self.assertEqual(server.get("/").status, 200)
+
+    def test_a_failed_run_is_mailed(self):
+        server, prometheus, mail_server = self.watched(f"--web.external-url={PAGE}/", f"--web.grafana-url={GRAFANA}")
         run = self.start_run(python_job("import sys; sys.stdin.read(); sys.exit(3)"), JOB, stdin=subprocess.PIPE)
         wait_until(lambda: self.ask(prometheus, f'rightsize_job_active_runs{{job_name="{JOB}"}}') == 1, "the run to be seen")
         self.assertEqual(mail_server.mails, [])
@@ -87,16 +124,17 @@ class Alerts(Monitored):
         mail = wait_until(lambda: next(iter(mail_server.mails), None), "a mail")
 
         here = f"{server.host}:{server.port}"
-        self.assertEqual(mail["Subject"], f"[rightsize] A run of {JOB} on {here} failed")
+        self.assertEqual(mail["Subject"], f"[rightsize warning] A run of {JOB} on {here} failed with exit code 3")
         self.assertEqual((mail["To"], mail["From"]), ("team@example.org", "rightsize@example.org"))
-        text = mail.get_body(("plain",)).get_content()
-        for expected in (f"A run of {JOB} on {here} failed", f"http://{here}/runs?job_name=etl%2Fload",
-                         "Severity: warning", "Alert:    RightsizeRunFailed, since 2", "Runbook:  runbook.md#run-failed"):
-            self.assertIn(expected, text)
+        text = self.show(mail)
+        for expected in (f"A run of {JOB} on {here} failed with exit code 3", f"Page:      {PAGE}/#/job/etl%2Fload",
+                         f"Dashboard: {GRAFANA}/d/rightsize-job/job?var-job_name=etl%2Fload",
+                         f"Runbook:   {PAGE}/runbook#run-failed", "Severity:  warning",
+                         "Alert:     RightsizeRunFailed, since 2"):
+            self.assertIn(expected, text.splitlines() if "://" in expected else text)
+        self.assertIn('<h2 id="run-failed">', server.get("/runbook").text)
+        self.assertEqual({word for word in re.findall(r"\S*/\S*", text) if not word.startswith("http")}, {JOB})
         self.assertIsNone(mail.get_body(("html",)))
-        print("", *(f"{name}: {value}" for name, value in mail.items()), "", text, sep="\n")
-        if "MAIL_TO_FILE" in os.environ:
-            pathlib.Path(os.environ["MAIL_TO_FILE"]).write_text(f"Subject: {mail['Subject']}\n\n{text}")
 
 
 if __name__ == "__main__":
