@@ -35,7 +35,9 @@ NEEDS = {
 EVERYWHERE = {
     "rightsize_job_cpu_seconds_total", "rightsize_job_memory_bytes", "rightsize_job_memory_peak_bytes",
     "rightsize_job_active_runs", "rightsize_job_runs_total", "rightsize_job_duration_seconds",
-    "rightsize_job_overprovisioned_ratio", "rightsize_job_expected_duration_seconds", "rightsize_job_start_time_seconds", "rightsize_job_last_end_timestamp_seconds", "rightsize_cpu_seconds_total",
+    "rightsize_job_overprovisioned_ratio", "rightsize_job_requested_cpu_cores", "rightsize_job_requested_memory_bytes",
+    "rightsize_job_recommended_cpu_cores", "rightsize_job_recommended_memory_bytes", "rightsize_job_exit_code", "rightsize_links_info",
+    "rightsize_job_expected_duration_seconds", "rightsize_job_start_time_seconds", "rightsize_job_last_end_timestamp_seconds", "rightsize_cpu_seconds_total",
     "rightsize_memory_used_bytes", "rightsize_server_cpu_cores", "rightsize_load1", "rightsize_collector_success",
     "rightsize_history_errors_total", "rightsize_history_samples_missed_total", "process_cpu_seconds_total",
 }
@@ -45,8 +47,15 @@ def dashboards():
     return {path.stem: json.loads(path.read_text()) for path in sorted((DASHBOARDS / "grafana").glob("*.json"))}
 
 
+def panels_of(dashboard):
+    """All panels, those of collapsed rows included."""
+    return [panel for top in dashboard["panels"] for panel in (top, *top.get("panels", ()))]
+
+
 def as_query(definition):
-    """A variable's label_values(SERIES, LABEL) as a query."""
+    """A variable's label_values(SERIES, LABEL) or query_result(EXPRESSION) as a query."""
+    if definition.startswith("query_result("):
+        return definition.removeprefix("query_result(").removesuffix(")")
     series, label = re.fullmatch(r"label_values\((.*), (\w+)\)", definition).groups()
     return f"count by ({label}) ({series})"
 
@@ -55,7 +64,7 @@ def dashboard_queries():
     """{where: expression} of panels, annotations and variables."""
     found = {}
     for name, dashboard in dashboards().items():
-        for panel in dashboard["panels"]:
+        for panel in panels_of(dashboard):
             for target in panel.get("targets", ()):
                 found[f"{name}: {panel['title']} {target['refId']}"] = target["expr"]
         for note in dashboard["annotations"]["list"]:
@@ -76,7 +85,7 @@ def names_in(expression):
 
 def filled_in(expression, instance, job_name):
     values = {"__rate_interval": "15s", "__range": "1m", "__range_s": "60", "instance": instance, "job_name": job_name}
-    return re.sub(r"\$\{?(\w+)\}?", lambda m: values[m[1]], expression)
+    return re.sub(r"\$\{?(\w+)\}?", lambda m: values.get(m[1], m[0]), expression)
 
 
 def table_of_metrics():
@@ -97,7 +106,7 @@ def records():
     found = {}
     for name, text in re.findall(r"- record: (\S+)\n\s+expr: (.*?)(?=\n\s+(?:- |#)|\n\n)", rules_text() + "\n\n", re.S):
         level = name.split(":")[0]
-        labels = [label for label in ("job_name", "outcome", "resource", "instance") if label in level]
+        labels = [label for label in ("job_name", "outcome", "resource", "instance", "page", "grafana") if label in level]
         found[name] = (labels, text.removeprefix("|").strip())
     return found
 
@@ -127,12 +136,32 @@ class Dashboards(Monitored):
                               capture_output=True, text=True, timeout=DEADLINE, check=False)
         self.assertEqual((make.returncode, make.stdout), (0, ""))
 
+    def test_every_panel_says_what_it_shows(self):
+        for name, dashboard in dashboards().items():
+            for panel in panels_of(dashboard):
+                if panel["type"] != "row":
+                    self.assertTrue(panel["description"], f"{name}: {panel['title']}")
+
+    def test_rows_that_most_machines_have_no_data_for_are_collapsed(self):
+        for name, dashboard in dashboards().items():
+            for panel in dashboard["panels"]:
+                of_gpus = [t["expr"] for t in panel.get("targets", ()) if "gpu" in t["expr"] or "vram" in t["expr"]]
+                self.assertFalse(of_gpus and panel["type"] != "table", f"{name}: {panel['title']}")
+        collapsed = [p["title"] for d in dashboards().values() for p in d["panels"] if p.get("collapsed")]
+        self.assertEqual(sum("GPU" in title for title in collapsed), 3)
+
+    def test_lead_to_the_page_and_never_to_json(self):
+        for name, dashboard in dashboards().items():
+            text = json.dumps(dashboard)
+            self.assertIn("/#/job/" if name != "node" else "${page}/", text, name)
+            self.assertEqual(re.findall(r"http://\$\{[^\"]*", text), [], name)
+
     def test_name_metrics_that_exist(self):
         server = self.serve()
         wait_until(lambda: server.get("/metrics").status == 200, "the first sample")
         shown = set(re.findall(r"^# HELP (\w+)", server.get("/metrics").text, re.M))
         exist = set(table_of_metrics()) | shown
-        used = {"rules": names_in(re.sub(r"(?m)^\s*(#|summary|description|action|runbook_url).*$", "", rules_text()))}
+        used = {"rules": names_in(rules_text().replace("rightsize-", ""))}
         used |= {where: names_in(query) for where, query in dashboard_queries().items()}
         for where, names in used.items():
             self.assertEqual(names - exist - set(records()), set(), where)
@@ -141,17 +170,17 @@ class Dashboards(Monitored):
         text = (DASHBOARDS / "prometheus" / "runbook.md").read_text()
         sections = {title.lower().replace(" ", "-"): body for title, body in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.M | re.S)}
         alerts = re.findall(r"- alert: (\w+)\n(.*?)(?=\n      - alert|\n  - name|\Z)", rules_text(), re.S)
-        links = dict(re.findall(r"&(\w+)\n.*?runbook_url: 'runbook.md#([\w-]+)'", rules_text(), re.S))
+        links = dict(re.findall(r"annotations: &(\w+)\n.*?/runbook#([\w-]+)", rules_text(), re.S))
         self.assertGreater(len(alerts), 12)
         for name, body in alerts:
-            direct, shared = re.search(r"runbook.md#([\w-]+)", body), re.search(r"annotations: \*(\w+)", body)
+            direct, shared = re.search(r"/runbook#([\w-]+)", body), re.search(r"annotations: \*(\w+)", body)
             section = direct[1] if direct else links[shared[1]]
             self.assertIn(f"`{name}`", sections[section])
 
     def exposition(self, end):
         """A quarter of an hour of every metric and record, up to end, in the exporter's format with time stamps."""
         values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"), "server": ("current", "best"),
-                  "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",)}
+                  "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",), "page": ("https://jobs.example.org",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
         families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in BESIDE.items()}
         families |= {name: ("gauge", tuple(label for label in labels if label != "instance")) for name, (labels, _) in records().items()}
@@ -180,7 +209,7 @@ class Dashboards(Monitored):
     def test_queries_return_data(self):
         end = int(time.time()) - 7200
         self.backfill(end)
-        server = self.serve()
+        server = self.serve("--web.grafana-url=https://grafana.example.org")
         prometheus = self.live_jobs(server)
         here = f"{server.host}:{server.port}"
         shown = lambda: set(re.findall(r"^# HELP (\w+)", server.get("/metrics").text, re.M))

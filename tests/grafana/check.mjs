@@ -18,6 +18,9 @@ type Choice = Json<VariableModel> & { definition?: string };
 type Rest = Json<Omit<Dashboard, 'panels' | 'templating' | 'annotations'>>;
 `;
 
+// All panels, those of collapsed rows included.
+const allOf = panels => panels.flatMap(panel => [panel, ...panel.panels ?? []]);
+
 function typescriptOf(dashboard) {
 	const { panels, templating, annotations, ...rest } = dashboard;
 	const lines = [PRELUDE];
@@ -28,10 +31,10 @@ function typescriptOf(dashboard) {
 	say('rest', 'Rest', rest);
 	say('marks', 'Mark[]', annotations.list);
 	say('choices', 'Choice[]', templating.list);
-	for (const panel of panels) {
+	for (const panel of allOf(panels)) {
 		const { targets, options, ...frame } = panel;
 		if (panel.type === 'row') {
-			say(`row${panel.id}`, "Json<Omit<RowPanel, 'panels'>> & { panels: [] }", panel);
+			say(`row${panel.id}`, "Json<Omit<RowPanel, 'panels'>> & { panels: [] }", { ...panel, panels: [] });
 			continue;
 		}
 		say(`panel${panel.id}`, 'Json<Panel>', frame);
@@ -61,26 +64,33 @@ function typeErrors(file, dashboard) {
 }
 
 function layoutErrors(file, { panels }) {
-	const errors = [], ids = new Set();
+	const errors = [];
 	panels.forEach((a, i) => {
 		const p = a.gridPos;
-		if (ids.has(a.id) || !ids.add(a.id)) errors.push(`${file}: id ${a.id} twice`);
 		if (p.x + p.w > 24) errors.push(`${file}: ${a.title} is wider than the screen`);
 		for (const { title, gridPos: q } of panels.slice(i + 1))
 			if (p.x < q.x + q.w && q.x < p.x + p.w && p.y < q.y + q.h && q.y < p.y + p.h)
 				errors.push(`${file}: ${a.title} and ${title} overlap`);
 		if (a.type !== 'row' && !KINDS[a.type]) errors.push(`${file}: ${a.title} is of a kind not known here: ${a.type}`);
+		if (a.type === 'row' && a.collapsed !== a.panels.length > 0)
+			errors.push(`${file}: only a collapsed row has panels of its own: ${a.title}`);
+		errors.push(...layoutErrors(file, { panels: a.panels ?? [] }));
 	});
 	return errors;
+}
+
+function numberErrors(file, { panels }) {
+	const ids = allOf(panels).map(panel => panel.id);
+	return ids.filter((id, i) => ids.indexOf(id) !== i).map(id => `${file}: id ${id} twice`);
 }
 
 const errors = [], uids = new Set();
 for (const file of process.argv.slice(2)) {
 	const dashboard = JSON.parse(fs.readFileSync(file, 'utf8'));
-	errors.push(...typeErrors(file, dashboard), ...layoutErrors(file, dashboard));
+	errors.push(...typeErrors(file, dashboard), ...layoutErrors(file, dashboard), ...numberErrors(file, dashboard));
 	if (uids.has(dashboard.uid)) errors.push(`${file}: uid ${dashboard.uid} twice`);
 	uids.add(dashboard.uid);
-	console.log(`${file}: ${dashboard.panels.length} panels, ${dashboard.templating.list.length} choices, ` +
+	console.log(`${file}: ${allOf(dashboard.panels).length} panels, ${dashboard.templating.list.length} choices, ` +
 		`${dashboard.annotations.list.length} marks`);
 }
 errors.forEach(e => console.error(e));

@@ -57,7 +57,7 @@ async function draw(file, kind, values) {
 }
 for (const file of files) {
 	await draw(file, 'live', { instance, job_name: job, end: Math.floor(Date.now() / 1000), range: LIVE_SECONDS + 10 });
-	await draw(file, 'backfilled', { instance: backfilledInstance, job_name: backfilledJob, end, range: 600 });
+	await draw(file, 'backfilled', { instance: backfilledInstance, job_name: backfilledJob, end, range: 600, open: 1 });
 }
 await browser.close();
 server.close();

@@ -1,6 +1,6 @@
 // One dashboard, drawn with Grafana's own components on data of a real Prometheus. Left out are the server's parts: menus
 // of choices (values come in the address), and the lines of marks (they are listed below).
-// Address: ?dashboard=FILE&prometheus=URL&instance=...&job_name=...&end=SECONDS&range=SECONDS&sparse=1 (panels may lack data)
+// Address: ?dashboard=FILE&prometheus=URL&instance=...&job_name=...&end=SECONDS&range=SECONDS&open=1 (collapsed rows are opened)
 import React from 'react';
 import { createRoot } from 'react-dom/client';
 import { firstValueFrom } from 'rxjs';
@@ -29,7 +29,7 @@ const registry = new FieldConfigOptionsRegistry(() => [...plain.map(p => propert
 
 function filledIn(expression) {
 	const values = { __rate_interval: '15s', __range: `${range}s`, __range_s: range, instance: address.get('instance'), job_name: address.get('job_name') };
-	return expression.replace(/\$\{?(\w+)\}?/g, (_, name) => values[name]);
+	return expression.replace(/\$\{?(\w+)\}?/g, (whole, name) => values[name] ?? whole);
 }
 
 async function ask(expression, instant) {
@@ -108,7 +108,8 @@ class Guard extends React.Component {
 function Placed({ panel, frames }) {
 	const { x, y, w, h } = panel.gridPos, unit = WIDTH / 24;
 	const style = { position: 'absolute', left: x * unit, top: y * ROW, width: w * unit - GAP };
-	if (panel.type === 'row') return <h4 style={{ ...style, color: '#ccc', paddingTop: 8 }}>{panel.title}</h4>;
+	if (panel.type === 'row') return <h4 style={{ ...style, color: '#ccc', paddingTop: 8 }}>
+		{panel.collapsed ? `\u25b8 ${panel.title} (${panel.panels.length} panels)` : panel.title}</h4>;
 	return <div style={style}><PanelChrome title={panel.title} description={panel.description} width={w * unit - GAP} height={h * ROW - GAP}>
 		{(width, height) => <Guard><Body {...{ panel, frames, width, height }} /></Guard>}</PanelChrome></div>;
 }
@@ -126,8 +127,21 @@ async function marksOf(dashboard) {
 	return lines;
 }
 
+// What Grafana does when a person opens a row: its panels take their places, and what is beneath moves down.
+function opened(panels) {
+	let down = 0;
+	return panels.flatMap(panel => {
+		const moved = p => ({ ...p, gridPos: { ...p.gridPos, y: p.gridPos.y + down } });
+		const all = [{ ...moved(panel), collapsed: false }, ...(panel.panels ?? []).map(moved)];
+		if (panel.panels?.length)
+			down += Math.max(...panel.panels.map(p => p.gridPos.y + p.gridPos.h)) - panel.gridPos.y - 1;
+		return all;
+	});
+}
+
 const dashboard = await (await fetch(address.get('dashboard'))).json();
 const frames = [];
+if (address.get('open')) dashboard.panels = opened(dashboard.panels);
 for (const panel of dashboard.panels)
 	frames.push(panel.type === 'row' ? [] : await framesOf(panel).catch(e => { problems.push(`${panel.title}: ${e}`); return []; }));
 const marks = await marksOf(dashboard);

@@ -5,7 +5,7 @@ import json
 TAG = "rightsize"
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 SCHEMA_VERSION = 41
-GREEN, YELLOW, RED, BLUE = "green", "yellow", "red", "blue"
+GREEN, YELLOW, RED, BLUE, ORANGE = "green", "yellow", "red", "blue", "orange"
 
 
 def steps(*pairs):
@@ -26,6 +26,7 @@ def target(index, query, instant=False, table=False):
 
 
 def panel(kind, title, help_text, size, queries, defaults, options, instant=False, table=False, **more):
+    assert help_text, f"{title}: a panel says what it shows"
     width, height = size
     return {"type": kind, "title": title, "description": help_text, "datasource": DATASOURCE,
             "gridPos": {"h": height, "w": width, "x": 0, "y": 0},
@@ -79,41 +80,70 @@ def bars(title, unit, *queries, help_text="", size=(12, 8), thresholds=None, lin
                   "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}}, instant=True)
 
 
-def table(title, columns, help_text="", size=(24, 10), keys=("job_name", "instance"), links=None, sort=None):
-    """columns: {heading: (expression, unit)}, which all have the labels keys. links: {label: [link ...]}"""
+def table(title, columns, help_text="", size=(24, 10), keys=("job_name", "instance"), links=None, sort=None, page=None):
+    """
+    columns: {heading: (expression, unit)}, which all have the labels keys. links: {label: [link ...]}
+    page: (expression, link), a last column with the label page of the expression.
+    """
     headings = list(columns)
     names = {f"Value #{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i]}": heading for i, heading in enumerate(headings)}
     rules = {heading: {"unit": unit} for heading, (_, unit) in columns.items()}
+    rules |= {label: {"custom.filterable": True} for label in keys}
     for label, made in (links or {}).items():
-        rules[label] = {"links": made}
+        rules[label]["links"] = made
+    excluded, renamed = {"Time": True}, dict(names)
+    queries = [expr for expr, _ in columns.values()]
+    if page:
+        excluded[f"Value #{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[len(queries)]}"] = True
+        renamed["page"] = "Page"
+        rules["Page"] = {"links": [page[1]]}
+        queries.append(page[0])
     transformations = [
         {"id": "merge", "options": {}},
         {"id": "organize", "options": {
-            "excludeByName": {"Time": True},
-            "indexByName": {name: i for i, name in enumerate([*keys, *names])}, "renameByName": names}},
+            "excludeByName": excluded,
+            "indexByName": {name: i for i, name in enumerate([*keys, *renamed])}, "renameByName": renamed}},
     ]
-    return panel("table", title, help_text, size, [expr for expr, _ in columns.values()],
-                 {"custom": {"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True}},
+    return panel("table", title, help_text, size, queries,
+                 {"custom": {"align": "auto", "cellOptions": {"type": "auto"}}},
                  {"showHeader": True, "cellHeight": "sm", "frameIndex": 0,
                   "sortBy": [{"displayName": sort, "desc": True}] if sort else []},
                  instant=True, table=True, overrides=overrides(rules), transformations=transformations)
 
 
-def row(title):
-    return {"type": "row", "title": title, "collapsed": False, "panels": [], "gridPos": {"h": 1, "w": 24, "x": 0, "y": 0}}
+def row(title, collapsed=False):
+    """Takes the panels that follow, up to the next row. collapsed: they are asked for when a person opens the row."""
+    return {"type": "row", "title": title, "collapsed": collapsed, "panels": [], "gridPos": {"h": 1, "w": 24, "x": 0, "y": 0}}
 
 
 def laid_out(panels):
-    """Left to right, a new line where the next does not fit; numbered from 1."""
+    """Left to right, a new line where the next does not fit; numbered from 1. Panels of a collapsed row are in the row."""
+    top, into, closed = [], None, None  # into: the list that takes the next panel
     x = y = height = 0
     for number, made in enumerate(panels, 1):
         place = made["gridPos"]
+        if made["type"] == "row" and closed is not None:
+            # What is in a collapsed row takes no room beneath it.
+            x, y, height = 0, closed + 1, 0
         if x + place["w"] > 24:
             x, y, height = 0, y + height, 0
         place.update(x=x, y=y)
         x, height = x + place["w"], max(height, place["h"])
         made["id"] = number
-    return panels
+        if made["type"] == "row":
+            top.append(made)
+            closed = y if made["collapsed"] else None
+            into = made["panels"] if made["collapsed"] else top
+        else:
+            (top if into is None else into).append(made)
+    return top
+
+
+def hidden_variable(name, query, regex, help_text):
+    """A value for links that is asked of Prometheus: query is query_result(...), regex picks from its first series."""
+    return {"type": "query", "name": name, "label": name, "description": help_text, "datasource": DATASOURCE,
+            "definition": query, "query": {"query": query, "refId": "variable", "qryType": 3}, "regex": regex,
+            "refresh": 2, "sort": 0, "multi": False, "includeAll": False, "options": [], "hide": 2, "skipUrlSync": True}
 
 
 def variable(name, label, query, many=True, help_text=""):
@@ -163,10 +193,17 @@ def dashboard(uid, title, help_text, variables, annotations, panels, links=(), s
 
 def text_of(made):
     """One line a panel, so that a change is seen where it is."""
+    def panel_text(made):
+        inner = made.get("panels")
+        if not inner:
+            return json.dumps(made, ensure_ascii=False)
+        outer = json.dumps({**made, "panels": []}, ensure_ascii=False)
+        return outer.replace('"panels": []', '"panels": [\n   ' + ",\n   ".join(panel_text(p) for p in inner) + "]", 1)
+
     def value(key, content):
         if key != "panels":
             return json.dumps(content, ensure_ascii=False)
-        return "[\n  " + ",\n  ".join(json.dumps(p, ensure_ascii=False) for p in content) + "\n ]"
+        return "[\n  " + ",\n  ".join(panel_text(p) for p in content) + "\n ]"
     return "{\n" + ",\n".join(f" {json.dumps(k)}: {value(k, v)}" for k, v in made.items()) + "\n}\n"
 
 

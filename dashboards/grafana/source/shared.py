@@ -1,5 +1,5 @@
 """Selectors, variables, links and annotations that several dashboards have in common."""
-from panels import RED, YELLOW, annotation, link, variable
+from panels import RED, YELLOW, annotation, hidden_variable, link, variable
 
 INSTANCES = 'instance=~"$instance"'
 JOB = 'job_name=~"$job_name", instance=~"$instance"'
@@ -9,15 +9,39 @@ RATE = "$__rate_interval"
 TO_JOB = "/d/rightsize-job/job?var-job_name={job}&${{datasource:queryparam}}&${{__url_time_range}}"
 TO_RUN = "/d/rightsize-run/run?var-job_name={job}&var-instance={instance}&${{datasource:queryparam}}&${{__url_time_range}}"
 TO_NODE = "/d/rightsize-node/node?var-instance={instance}&${{datasource:queryparam}}&${{__url_time_range}}"
-TO_RECOMMEND = "http://{instance}/recommend?job_name={job}"
+TO_PAGE = "{page}/#/job/{job}"
+JOB_PATH = "/#/job/${__data.fields.job_name:percentencode}"
 
 IN_ROW = {"job": "${__data.fields.job_name:percentencode}", "instance": "${__data.fields.instance}"}
-IN_SERIES = {"job": "${__field.labels.job_name:percentencode}", "instance": "${__field.labels.instance}"}
+IN_SERIES = {"job": "${__field.labels.job_name:percentencode}", "instance": "${__field.labels.instance}",
+             "page": "${__field.labels.page}"}
 
 
-def job_links(labels):
-    return [link("Job over time", TO_JOB.format(**labels)), link("Its run", TO_RUN.format(**labels)),
-            link("What to ask for", TO_RECOMMEND.format(**labels), new_tab=True)]
+def pages(selector=INSTANCES):
+    """The URL of each exporter's page, in the label page: --web.external-url, or the address that Prometheus scrapes."""
+    told = f'max by (instance, page) (rightsize_links_info{{page!="", {selector}}})'
+    scraped = f'label_replace(rightsize_build_info{{{selector}}}, "page", "http://$1", "instance", "(.+)")'
+    return f"({told} or on (instance) max by (instance, page) ({scraped}))"
+
+
+def with_page(expr):
+    """The expression with the label page, for links of its series."""
+    return f"({expr}) * on (instance) group_left (page) {pages()}"
+
+
+def to_page(path):
+    """The link of a table's column with pages (panels.table)."""
+    return link("Open the page", "${__value.raw}" + path, new_tab=True)
+
+
+def page_variable():
+    return hidden_variable("page", f"query_result({pages()})", '/page="([^"]+)"/', "The URL of the exporter's page")
+
+
+def job_links(labels, page=False):
+    """page: the series has the label page."""
+    links = [link("Job over time", TO_JOB.format(**labels)), link("Open run", TO_RUN.format(**labels))]
+    return [*links, link("Page of the job", TO_PAGE.format(**labels), new_tab=True)] if page else links
 
 
 def instance_links(labels):
@@ -26,7 +50,7 @@ def instance_links(labels):
 
 def job_variable(many):
     return variable("job_name", "Job", "label_values(rightsize_job_active_runs, job_name)", many=many,
-                    help_text="What is repeated, wherever it runs")
+                    help_text="The name of the job, on whichever machine it runs")
 
 
 def instance_variable(many, of_job):
@@ -54,7 +78,7 @@ def annotations(selector):
         annotation("Runs end", "rgba(87, 148, 242, 0.8)", f"rightsize_job_last_end_timestamp_seconds{{{selector}}} * 1000",
                    "{{job_name}} ended", "on {{instance}}", at_value=True),
         annotation("OOM kills", RED, f"{killed} > 0",
-                   "{{job_name}} was killed for want of memory", "on {{instance}}"),
+                   "{{job_name}} was killed: out of memory", "on {{instance}}"),
         annotation("Alerts", YELLOW, 'ALERTS{alertname=~"Rightsize.+", alertstate="firing"}', "{{alertname}}",
                    "{{job_name}} {{instance}}"),
     ]
