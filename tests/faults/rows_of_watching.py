@@ -200,7 +200,7 @@ ROWS = {
         "exporter/site/exposition.c", "		buf_addc(out, '\\\\');\n		buf_addc(out, *s == '\\n' ? 'n' : *s);",
         "		buf_addc(out, *s);", "unit:exposition"),
     "what costs without end lacks a rate": (
-        "recommender/servers/pick.c", "isnan(amount) ? EXCLUDED_CURRENCY", "!(counted < lowest) ? EXCLUDED_CURRENCY", "unit:servers"),
+        "recommender/servers/pick.c", "unknown ? EXCLUDED_CURRENCY", "!(value < lowest) ? EXCLUDED_CURRENCY", "unit:servers"),
     "jobs are never forgotten": (
         "exporter/history/prune.c", "		if (code == 0 && step.samples_left > 0 && doomed->job[i])",
         "		if (code == 0 && step.samples_left > 0 && doomed->job[i] < 0)", "unit:history_prune"),
