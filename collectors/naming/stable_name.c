@@ -8,6 +8,15 @@
  * alike. */
 #define GENERATED_LETTERS "bcdfghjklmnpqrstvwxz2456789"
 #define GENERATED_LENGTH  5
+/* A ReplicaSet's hash is a 32-bit number in decimal, whose digits 0 to 9 are written as these
+ * letters (SafeEncodeString in k8s.io/apimachinery, pkg/util/rand/rand.go). Few such numbers have
+ * fewer than 8 digits. */
+#define REPLICA_LETTERS "456789bcdf"
+#define REPLICA_LEAST   8
+#define REPLICA_MOST    10
+/* Kubernetes cuts the text before a generated suffix, the "-" included, to this length
+ * (k8s.io/apiserver, pkg/storage/names/generate.go). */
+#define GENERATED_AFTER 58
 
 static bool is_digit(char c)
 {
@@ -171,10 +180,10 @@ struct slice stable_name_without_node(struct slice name)
 }
 
 /* Removes the minutes since 1970 that a CronJob adds, such as "-28868640". Their first digit is 2
- * or 3 from 2008 until 2046. */
-static struct slice without_minutes(struct slice name)
+ * or 3 from 2008 until 2046. `least`: number of digits that must be there; 8 = all. */
+static struct slice without_minutes(struct slice name, size_t least)
 {
-	struct slice rest = without_suffix(name, "0123456789", 8, 8);
+	struct slice rest = without_suffix(name, "0123456789", least, 8);
 	char first = rest.len < name.len ? name.data[rest.len + 1] : '\0';
 
 	return (first == '2' || first == '3') && stable_name(name).len == name.len ? rest : name;
@@ -182,7 +191,7 @@ static struct slice without_minutes(struct slice name)
 
 struct slice stable_name_without_schedule(struct slice name)
 {
-	return stable_name_without_generated(without_minutes(name));
+	return stable_name_without_generated(without_minutes(name, 8));
 }
 
 /* ---- pods ---- */
@@ -198,6 +207,13 @@ static struct slice without_text(struct slice name, struct slice text)
 	return (struct slice){name.data, name.len - n};
 }
 
+/* Removes the minutes before a pod's generated suffix. A CronJob's name has at most 52 bytes, so at
+ * least 5 digits are left in a name that Kubernetes cut. */
+static struct slice without_pod_minutes(struct slice name)
+{
+	return without_minutes(name, name.len == GENERATED_AFTER ? 5 : 8);
+}
+
 /* Removes the part that the owner added in front of the generated suffix. */
 static struct slice without_owner(struct slice name, const struct pod_owner *owner)
 {
@@ -206,11 +222,26 @@ static struct slice without_owner(struct slice name, const struct pod_owner *own
 	if (rest.len == name.len)
 		rest = without_text(name, owner->index);
 	if (rest.len == name.len)
-		rest = without_minutes(name);
-	/* A ReplicaSet adds a hash of 8 to 10 characters of GENERATED_LETTERS. */
+		rest = without_pod_minutes(name);
 	if (rest.len == name.len && !owner->labels_known)
-		rest = without_suffix(name, GENERATED_LETTERS, 8, 10);
+		rest = without_suffix(name, REPLICA_LETTERS, REPLICA_LEAST, REPLICA_MOST);
 	return rest;
+}
+
+/* Removes the suffix that Kubernetes generated for a pod. In a name of the greatest length the "-"
+ * before the suffix may be cut off, and with it the last digits that a CronJob added. */
+static struct slice without_pod_suffix(struct slice name)
+{
+	struct slice rest =
+		without_suffix(name, GENERATED_LETTERS, GENERATED_LENGTH, GENERATED_LENGTH);
+
+	if (rest.len < name.len || name.len != GENERATED_AFTER + GENERATED_LENGTH)
+		return rest;
+	for (size_t i = GENERATED_AFTER; i < name.len; i++)
+		if (!strchr(GENERATED_LETTERS, name.data[i]))
+			return name;
+	name.len = GENERATED_AFTER;
+	return name;
 }
 
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner)
@@ -218,13 +249,26 @@ struct slice stable_name_without_replica(struct slice name, const struct pod_own
 	struct slice rest = name;
 
 	if (!owner->stateful_set)
-		rest = without_suffix(name, GENERATED_LETTERS, GENERATED_LENGTH, GENERATED_LENGTH);
+		rest = without_pod_suffix(name);
 	if (rest.len < name.len)
 		return stable_name(without_owner(rest, owner));
 	rest = stable_name(name);
 	if (owner->stateful_set || (!owner->labels_known && rest.len == name.len))
 		rest = without_suffix(name, "0123456789", 1, 10);
 	return stable_name(rest);
+}
+
+enum pod_maker stable_name_pod_maker(struct slice name)
+{
+	struct slice rest = without_pod_suffix(name);
+
+	if (rest.len == name.len)
+		return POD_OF_OTHERS;
+	if (without_pod_minutes(rest).len < rest.len)
+		return POD_OF_CRON_JOB;
+	return without_suffix(rest, REPLICA_LETTERS, REPLICA_LEAST, REPLICA_MOST).len < rest.len ?
+		       POD_OF_OTHERS :
+		       POD_OF_JOB;
 }
 
 /* ---- SageMaker ---- */

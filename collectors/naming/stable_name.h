@@ -61,4 +61,13 @@ struct pod_owner {
  * number. */
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
+/* The kind of owner that made a pod, by the form of the pod's name. */
+enum pod_maker {
+	POD_OF_OTHERS,   /* a ReplicaSet (web-6d5f7c8b9d-x7k2p), a StatefulSet (db-0), a person */
+	POD_OF_JOB,      /* load-x7k2p: a Job or a DaemonSet, which name their pods alike */
+	POD_OF_CRON_JOB, /* load-28868640-x7k2p: a Job that a CronJob made */
+};
+
+enum pod_maker stable_name_pod_maker(struct slice name);
+
 #endif

@@ -20,7 +20,7 @@ static bool is_of_rules(const void *finder, struct slice variable)
 {
 	const struct finder *f = finder;
 
-	return f->rules && job_rules_reads(f->rules, variable);
+	return identify_reads(variable) || (f->rules && job_rules_reads(f->rules, variable));
 }
 
 struct finder *finder_new(struct app *app, struct sample_rows *sample_rows)
@@ -33,6 +33,7 @@ struct finder *finder_new(struct app *app, struct sample_rows *sample_rows)
 	f->book = process_book_new();
 	f->quota.max = (size_t)app->options->jobs_max;
 	identify_pod(f);
+	f->node_pods = node_pods_new();
 	f->reader = facts_reader_new();
 	facts_reader_wants(f->reader, is_of_rules, f);
 	return f;
@@ -50,6 +51,7 @@ void finder_free(struct finder *f)
 	facts_reader_free(f->reader);
 	job_rules_free(f->rules);
 	name_quota_done(&f->quota);
+	node_pods_free(f->node_pods);
 	free(f->pod);
 	buf_done(&f->pod_text);
 	free(f);

@@ -9,6 +9,7 @@
 #include "exporter/discovery/finder.h"
 #include "exporter/discovery/job_rules.h"
 #include "exporter/discovery/name_quota.h"
+#include "exporter/discovery/node_pods.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 
@@ -46,6 +47,7 @@ struct finder {
 	struct machine machine; /* owns the texts about the server while a record is written */
 	struct recognised *pod; /* the run to which all processes of this pod belong; NULL = none */
 	struct buf pod_text;    /* the pod's labels and variables; they name the pod's run */
+	struct node_pods *node_pods; /* pods of this machine, if it is a Kubernetes node */
 };
 
 /* ---- identify.c: the job that a process names ---- */
@@ -66,6 +68,9 @@ void identify_again(const struct finder *f, struct recognised *r);
 /* Finds the job of this pod if --jobs.pod is given. Logs a warning when options contradict each
  * other. */
 void identify_pod(struct finder *f);
+
+/* Returns true for a variable of a process that names the process's pod. */
+bool identify_reads(struct slice variable);
 
 /* Returns the program's name from its command line, without directories. */
 struct slice identify_program(struct slice command_line);

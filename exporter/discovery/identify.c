@@ -1,5 +1,5 @@
 /* Finds the job of a process. The sources are its environment, its arguments, the site's rules and
- * this pod. */
+ * its pod: the pod of this exporter (--jobs.pod), or any pod of a Kubernetes node. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
 #include "collectors/process/helpers.h"
+#include "collectors/process/process.h"
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 #include "exporter/options/options.h"
@@ -43,10 +44,20 @@ static void note_refused(struct finder *f, pid_t pid, const struct process_facts
 		"the jobs' own user, or the capabilities SYS_PTRACE and DAC_READ_SEARCH", NULL);
 }
 
+/* Returns true if processes are named by the pods of this Kubernetes node. In a sidecar, the
+ * exporter's own pod names them. */
+static bool watches_node(const struct finder *f)
+{
+	return !f->app->options->jobs_pod && f->app->options->jobs_recognise &&
+	       node_pods_here(f->node_pods, f->host);
+}
+
 static unsigned wanted_facts(const struct finder *f)
 {
+	bool per_container = f->pod && f->app->options->jobs_per_container;
+
 	return (f->rules ? job_rules_facts(f->rules) : 0) |
-	       (f->pod && f->app->options->jobs_per_container ? FACT_CGROUP : 0);
+	       (per_container || watches_node(f) ? FACT_CGROUP : 0);
 }
 
 static bool read_process(struct finder *f, struct booked_process *p, struct process_facts *ret)
@@ -222,6 +233,110 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 		*r = more;
 }
 
+/* ---- pods of a node ---- */
+
+/* Kubernetes sets this variable in each container of an indexed Job. */
+#define INDEX_VARIABLE "JOB_COMPLETION_INDEX"
+
+/* A container may end before the next one of its pod starts. The kubelet needs a second or two
+ * between an init container and the next container, and waits 10 s or more before it starts a
+ * container that failed again (containerrestartpolicy of kubernetes.io). The first is one run, the
+ * second is another attempt. */
+#define BETWEEN_CONTAINERS_SECONDS 8
+
+bool identify_reads(struct slice variable)
+{
+	return slice_is(variable, INDEX_VARIABLE);
+}
+
+/* Returns the value of INDEX_VARIABLE; data NULL = not set. */
+static struct slice index_in(struct slice environment)
+{
+	const size_t n = sizeof INDEX_VARIABLE;
+	struct scan s = scan_slice(environment);
+	struct slice piece;
+
+	while (environment.data && scan_piece(&s, '\0', &piece))
+		if (slice_starts(piece, INDEX_VARIABLE "="))
+			return (struct slice){piece.data + n, piece.len - n};
+	return (struct slice){NULL, 0};
+}
+
+/* Finds the open run of a pod, or returns NULL. */
+static const struct recognised *run_of_pod(const struct finder *f, const char *uid)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->named[i]->open && strcmp(f->named[i]->is.run, uid) == 0)
+			return &f->named[i]->is;
+	return NULL;
+}
+
+/* Returns true if the process uses the network of the machine. Pods of DaemonSets often do, pods of
+ * Jobs do not. False if it is unknown. */
+static bool on_host_network(const struct host *h, pid_t pid)
+{
+	char path[PROCESS_PATH_MAX], its[64], first[64]; /* "net:[4026531840]" */
+
+	return tree_link(h->proc, process_path(path, pid, "ns/net"), its, sizeof its) > 0 &&
+	       tree_link(h->proc, "1/ns/net", first, sizeof first) > 0 && strcmp(its, first) == 0;
+}
+
+/* Returns true for the process that holds the namespaces of a pod. It starts before the first
+ * container and ends after the last. Kubernetes calls the program so (build/pause). */
+static bool is_pause(struct slice command_line)
+{
+	return slice_is(identify_program(command_line), "pause");
+}
+
+/* Returns true if a process above belongs to a run, as this process then does. */
+static bool is_within_a_run(const struct finder *f, const struct booked_process *p)
+{
+	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {
+		if (p->note)
+			return true;
+		p = p->ppid ? process_book_find(f->book, p->ppid) : NULL;
+	}
+	return false;
+}
+
+static bool name_new_pod(const struct finder *f, const struct node_pod *pod,
+	const struct process_facts *facts, struct recognised *ret)
+{
+	if (!pod->of_cron_job && on_host_network(f->host, facts->pid))
+		return false;
+	struct buf pod_text AUTO(buf_done) = BUF_MAX(2 * (sizeof *pod + JOB_WORD_MAX));
+	struct process_text text = facts->text;
+
+	node_pods_text(pod, index_in(text.environment), &pod_text);
+	text.pod = (struct slice){pod_text.data, pod_text.len};
+	if (!recognise(&text, ret))
+		return false;
+	ret->grace_seconds = BETWEEN_CONTAINERS_SECONDS;
+	return true;
+}
+
+/* Names a process by its pod, if a Job or CronJob made the pod. All processes of the pod are one
+ * run. An exporter in the pod records the run itself. */
+static bool name_by_node_pod(struct finder *f, const struct booked_process *p,
+	const struct process_facts *facts, bool exporter, struct recognised *ret)
+{
+	struct node_pod *pod =
+		watches_node(f) ? node_pods_find(f->node_pods, f->host, facts->cgroup) : NULL;
+
+	if (!pod)
+		return false;
+	pod->recorded = pod->recorded || exporter;
+	if (!pod->of_job || pod->recorded || is_within_a_run(f, p) ||
+		is_runtime(facts->text.command_line) || is_pause(facts->text.command_line))
+		return false;
+	const struct recognised *known = run_of_pod(f, pod->uid);
+
+	if (!known)
+		return name_new_pod(f, pod, facts, ret);
+	*ret = *known;
+	return true;
+}
+
 /* ---- all sources together ---- */
 
 static double within(double v, double least, double most)
@@ -309,7 +424,10 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 		identify_bound_numbers(&ret->is);
 		return true;
 	}
-	return !ignored && !ret->exporter && name_by_pod(f, p, &facts, &ret->is);
+	if (ignored)
+		return false;
+	return name_by_node_pod(f, p, &facts, ret->exporter, &ret->is) ||
+	       (!ret->exporter && name_by_pod(f, p, &facts, &ret->is));
 }
 
 /* Finds the job of a process. If a file of the process could not be read in time, the process is

@@ -134,7 +134,7 @@ X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL,
 X(TEXT, security_user, "security.user", NULL, 0, 0, COMMAND_SERVE, "USER", \
   "What root is to go on as, keeping only capabilities that looking takes: a name or a number that nobody else has; it is given the folder of the history, and needs SETUID, SETGID and CHOWN to begin with") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
-  "Find runs by the environment and command line of their processes") \
+  "Find runs by the environment and command line of their processes, and on a Kubernetes node by the pods of Jobs and CronJobs") \
 X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \
   "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day, or a user who has fewer of the places gets one from the user who has most") \
 X(FLAG, jobs_pod, "jobs.pod", "false", 0, 0, COMMAND_SERVE, NULL, \

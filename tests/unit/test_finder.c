@@ -407,6 +407,132 @@ static void rules_of_the_site_win_over_the_pod(void **state)
 	unsetenv("POD_NAME");
 }
 
+/* ---- an exporter on a Kubernetes node, which sees the processes of all pods ---- */
+
+#define UID_OF(n) "0000000" #n "-1111-2222-3333-444455556666"
+
+static void put_node_pod(struct fixture *f, const char *folder)
+{
+	char path[400];
+
+	snprintf(path, sizeof path, "var/log/pods/%s/main/0.log", folder);
+	memory_tree_text(f->w->root, path, "");
+}
+
+/* Puts a process into a pod's container. `group` is the pod's control group. */
+static void node_process(struct fixture *f, int pid, int ppid, const char *program,
+	const char *group)
+{
+	char path[64], text[300];
+
+	process(f, pid, ppid, program, NULL);
+	snprintf(path, sizeof path, "%d/cgroup", pid);
+	snprintf(text, sizeof text, "0::%s/cri-containerd-" MAIN ".scope\n", group);
+	memory_tree_text(f->w->proc, path, text);
+}
+
+static void pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names(void **state)
+{
+	static const struct {
+		const char *folder, *job;
+	} table[] = {
+		{"etl_nightly-28868640-x7k2p_" UID_OF(1), "nightly "},
+		{"etl_load-x7k2p_" UID_OF(1), "load "},
+		{"kube-system_backup-28868640-x7k2p_" UID_OF(1), "backup "},
+		{"kube-system_kube-proxy-x7k2p_" UID_OF(1), ""},
+		{"etl_web-5d78c9869d-x7k2p_" UID_OF(1), ""},
+		{"etl_db-0_" UID_OF(1), ""},
+		{"etl_nightly-28868640-x7k2p_" UID_OF(2), ""},
+		{"nightly-28868640-x7k2p_" UID_OF(1), ""},
+		{"etl_nightly-28868640-x7k2p", ""},
+	};
+	static const char *const groups[] = {
+		"/kubepods/burstable/pod" UID_OF(1),
+		"/kubepods.slice/kubepods-pod00000001_1111_2222_3333_444455556666.slice",
+		"/../../kubepods-besteffort-pod00000001_1111_2222_3333_444455556666.slice",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table) * ARRAY_LEN(groups); i++) {
+		struct fixture *f = begin((struct options){.jobs_recognise = true});
+		const char *group = groups[i % ARRAY_LEN(groups)];
+
+		put_node_pod(f, table[i / ARRAY_LEN(groups)].folder);
+		process(f, 1, 0, "init", NULL);
+		process(f, 10, 1, "containerd-shim", NULL);
+		node_process(f, 20, 10, "/pause", group);
+		node_process(f, 21, 10, "runc", group);
+		assert_string_equal(look_for_runs(f), "");
+		command(f, 21, "python\0etl.py", sizeof "python\0etl.py");
+		node_process(f, 22, 21, "worker", group);
+		node_process(f, 23, 10, "sh", group);
+		f->w->host.now.mono.ns += 100 * NS_PER_S;
+		assert_string_equal(look_for_runs(f), table[i / ARRAY_LEN(groups)].job);
+		if (f->w->snapshot.n_runs)
+			assert_double_equal(f->w->snapshot.runs[0].value[RUN_PROCESSES], 3, 0);
+		end(f);
+	}
+}
+
+/* In a pod, these name the job, or the run is recorded elsewhere: the process itself, an exporter
+ * as a sidecar, and the index of an indexed Job. Without recognition, or as a sidecar, nothing is
+ * named by pods of the node. */
+static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state)
+{
+	static const struct {
+		const char *environment, *sidecar;
+		bool recognise, jobs_pod, host_network;
+		const char *job;
+	} table[] = {
+		{"A=1", NULL, true, false, false, "load-3 "},
+		{"JOB_COMPLETION_INDEX=3", NULL, true, false, false, "load "},
+		{"JOB_COMPLETION_INDEX=4", NULL, true, false, false, "load-3 "},
+		{"RIGHTSIZE_JOB_NAME=mine", NULL, true, false, false, "mine "},
+		{"A=1", "rightsize-exporter", true, false, false, ""},
+		{"A=1", "envoy", true, false, false, "load-3 "},
+		{"A=1", NULL, false, false, false, ""},
+		{"A=1", NULL, true, true, false, ""},
+		{"A=1", NULL, true, false, true, ""},
+	};
+	static const char group[] = "/kubepods/pod" UID_OF(1);
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct fixture *f = begin((struct options){
+			.jobs_recognise = table[i].recognise, .jobs_pod = table[i].jobs_pod});
+
+		put_node_pod(f, "etl_load-3-x7k2p_" UID_OF(1));
+		process(f, 1, 0, "init", NULL);
+		memory_tree_link(f->w->proc, "1/ns/net", "net:[1]");
+		process(f, 10, 1, "containerd-shim", NULL);
+		if (table[i].sidecar)
+			node_process(f, 20, 10, table[i].sidecar, group);
+		node_process(f, 21, 10, "python", group);
+		memory_tree_text(f->w->proc, "21/environ", table[i].environment);
+		memory_tree_link(f->w->proc, "21/ns/net",
+			table[i].host_network ? "net:[1]" : "net:[2]");
+		node_process(f, 22, 21, "worker", group);
+		memory_tree_link(f->w->proc, "22/ns/net",
+			table[i].host_network ? "net:[1]" : "net:[2]");
+		assert_string_equal(look_for_runs(f), table[i].job);
+		end(f);
+	}
+}
+
+static void machine_without_pods_reads_no_control_groups(void **state)
+{
+	struct fixture *f = begin((struct options){.jobs_recognise = true});
+
+	process(f, 1, 0, "init", NULL);
+	node_process(f, 20, 1, "python", "/kubepods/pod" UID_OF(1));
+	assert_string_equal(look_for_runs(f), "");
+	assert_int_equal(memory_tree_reads(f->w->proc, "20/cgroup"), 0);
+	/* The kubelet was installed after the exporter had started. */
+	put_node_pod(f, "etl_load-x7k2p_" UID_OF(1));
+	f->w->host.now.mono.ns += 61 * NS_PER_S;
+	node_process(f, 21, 1, "python", "/kubepods/pod" UID_OF(1));
+	assert_string_equal(look_for_runs(f), "load ");
+	end(f);
+}
+
 static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **state)
 {
 	struct announced_run first, second;
@@ -433,6 +559,9 @@ static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names),
+		cmocka_unit_test(pod_of_a_node_is_no_run_when_the_run_is_known_otherwise),
+		cmocka_unit_test(machine_without_pods_reads_no_control_groups),
 		cmocka_unit_test(all_of_a_pod_is_one_run_but_the_exporter_and_pause),
 		cmocka_unit_test(helper_begins_no_run),
 		cmocka_unit_test(each_container_is_a_job_of_its_own_by_its_first_program),

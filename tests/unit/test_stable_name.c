@@ -238,6 +238,37 @@ static void what_changes_is_taken_off_a_name(void **state)
 	}
 }
 
+#define LONG_48 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv"
+
+static void name_of_a_pod_tells_which_kind_of_owner_made_it(void **state)
+{
+	static const struct {
+		const char *pod;
+		enum pod_maker maker;
+	} table[] = {
+		{"nightly-28868640-x7k2p", POD_OF_CRON_JOB},
+		{"nightly-48868640-x7k2p", POD_OF_JOB},
+		{LONG_48 "abcd-28868x7k2p", POD_OF_CRON_JOB},
+		{"load-x7k2p", POD_OF_JOB},
+		{"load-3-x7k2p", POD_OF_JOB},
+		{LONG_48 "-aabcdefghx7k2p", POD_OF_JOB},
+		{"web-5d78c9869d-x7k2p", POD_OF_OTHERS},
+		{"web-5d78c986-x7k2p", POD_OF_OTHERS},
+		{"web-5d78c98-x7k2p", POD_OF_JOB},
+		{"web-rgbcmkwznl-x7k2p", POD_OF_JOB},
+		{"db-0", POD_OF_OTHERS},
+		{"load", POD_OF_OTHERS},
+		{"load-x7k2", POD_OF_OTHERS},
+		{"load-a7k2p", POD_OF_OTHERS},
+		{"x7k2p", POD_OF_OTHERS},
+		{"", POD_OF_OTHERS},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		if (stable_name_pod_maker(slice_of(table[i].pod)) != table[i].maker)
+			fail_msg("%s", table[i].pod);
+}
+
 /* The owner in a pod's labels decides whether a number at the end of the pod's name is removed. */
 static void what_the_owner_of_a_pod_added_is_taken_off(void **state)
 {
@@ -265,6 +296,14 @@ static void what_the_owner_of_a_pod_added_is_taken_off(void **state)
 		{"resnet-50", NULL, NULL, false, true, "resnet-50"},
 		{"load-2026-11-21-0", NULL, NULL, true, true, "load"},
 		{"", NULL, NULL, true, true, ""},
+		/* Ten letters that Kubernetes generates, but not for a ReplicaSet. */
+		{"web-rgbcmkwznl-x7k2p", NULL, NULL, false, false, "web-rgbcmkwznl"},
+		/* Names of the greatest length, 63: cut after 58 bytes, then 5 letters. */
+		{LONG_48 "-28868640-x7k2p", NULL, NULL, false, false, LONG_48},
+		{LONG_48 "a-28868640x7k2p", NULL, NULL, false, false, LONG_48 "a"},
+		{LONG_48 "abcd-28868x7k2p", NULL, NULL, false, false, LONG_48 "abcd"},
+		{LONG_48 "-aabcdefghx7k2p", NULL, NULL, false, false, LONG_48 "-aabcdefgh"},
+		{LONG_48 "-aabcdefgx7k2p", NULL, NULL, false, false, LONG_48 "-aabcdefgx7k2p"},
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -380,6 +419,7 @@ int main(void)
 		cmocka_unit_test(what_differs_between_runs_is_in_no_name),
 		cmocka_unit_test(what_changes_is_taken_off_a_name),
 		cmocka_unit_test(what_the_owner_of_a_pod_added_is_taken_off),
+		cmocka_unit_test(name_of_a_pod_tells_which_kind_of_owner_made_it),
 		cmocka_unit_test(dates_and_numbers_of_runs_alone_are_no_name),
 		cmocka_unit_test(dates_before_the_end_are_taken_out),
 		cmocka_unit_test(the_shape_of_a_name_hides_what_changes),

@@ -1,0 +1,158 @@
+#include "exporter/discovery/node_pods.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/naming/stable_name.h"
+
+#define LOGS_FOLDER "var/log/pods"
+#define LOOK_EVERY  (60 * NS_PER_S)
+
+struct node_pods {
+	size_t n, room;
+	struct node_pod *pod;
+	int64_t checked, listed; /* ns of the monotonic clock; 0 = never */
+	bool here;
+};
+
+struct node_pods *node_pods_new(void)
+{
+	return xcalloc(1, sizeof(struct node_pods));
+}
+
+void node_pods_free(struct node_pods *p)
+{
+	if (!p)
+		return;
+	free(p->pod);
+	free(p);
+}
+
+static int any_name(void *context, const char *name)
+{
+	(void)context;
+	(void)name;
+	return 1;
+}
+
+bool node_pods_here(struct node_pods *p, const struct host *h)
+{
+	int64_t now = h->now.mono.ns;
+
+	if (p->checked == 0 || now - p->checked >= LOOK_EVERY) {
+		p->checked = now;
+		p->here = tree_list(h->root, LOGS_FOLDER, any_name, NULL) > 0;
+	}
+	return p->here;
+}
+
+/* Reads a UID at the pointer `at`, with "-" or "_" between its parts. */
+static bool read_uid(const char *at, size_t len, char ret[POD_UID_MAX])
+{
+	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+	if (len < sizeof form - 1)
+		return false;
+	for (size_t i = 0; form[i]; i++) {
+		bool hex = isdigit((unsigned char)at[i]) || (at[i] >= 'a' && at[i] <= 'f');
+
+		if (form[i] == 'x' ? !hex : at[i] != '-' && at[i] != '_')
+			return false;
+		ret[i] = form[i] == 'x' ? at[i] : '-';
+	}
+	ret[sizeof form - 1] = '\0';
+	return true;
+}
+
+bool node_pods_uid(struct slice cgroup, char ret[POD_UID_MAX])
+{
+	bool found = false;
+
+	for (size_t i = 0; i + 4 < cgroup.len; i++)
+		if ((cgroup.data[i] == '/' || cgroup.data[i] == '-') &&
+			memcmp(cgroup.data + i + 1, "pod", 3) == 0)
+			found |= read_uid(cgroup.data + i + 4, cgroup.len - i - 4, ret);
+	return found;
+}
+
+/* Namespaces that Kubernetes itself makes, other than "default"
+ * (https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces). */
+static bool is_of_system(const char *space)
+{
+	static const char *const spaces[] = {"kube-system", "kube-public", "kube-node-lease"};
+
+	for (size_t i = 0; i < ARRAY_LEN(spaces); i++)
+		if (strcmp(space, spaces[i]) == 0)
+			return true;
+	return false;
+}
+
+static struct node_pod *of_uid(const struct node_pods *p, const char *uid)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (strcmp(p->pod[i].uid, uid) == 0)
+			return &p->pod[i];
+	return NULL;
+}
+
+/* Adds the pod of a folder NAMESPACE_NAME_UID. Neither part may contain "_". */
+static int add_folder(void *context, const char *folder)
+{
+	struct node_pods *p = context;
+	struct scan s = SCAN(folder, strlen(folder));
+	struct node_pod pod = {0};
+	struct slice space, name, uid;
+
+	if (!scan_until(&s, '_', &space) || !scan_until(&s, '_', &name))
+		return 0;
+	uid = scan_rest(&s);
+	if (space.len >= sizeof pod.space || name.len >= sizeof pod.name ||
+		uid.len >= sizeof pod.uid)
+		return 0;
+	slice_copy(uid, pod.uid, sizeof pod.uid);
+	if (of_uid(p, pod.uid) || p->n == NODE_PODS_MAX)
+		return 0;
+	slice_copy(space, pod.space, sizeof pod.space);
+	slice_copy(name, pod.name, sizeof pod.name);
+	enum pod_maker maker = stable_name_pod_maker(name);
+
+	pod.of_cron_job = maker == POD_OF_CRON_JOB;
+	pod.of_job = pod.of_cron_job || (maker == POD_OF_JOB && !is_of_system(pod.space));
+	GROW(p->pod, p->n, p->room);
+	p->pod[p->n++] = pod;
+	return 0;
+}
+
+/* Forgets all pods when the table is full, so that folders of old pods leave room for new ones. */
+static void list_folders(struct node_pods *p, const struct host *h)
+{
+	if (p->n == NODE_PODS_MAX)
+		p->n = 0;
+	p->listed = h->now.mono.ns;
+	tree_list(h->root, LOGS_FOLDER, add_folder, p);
+}
+
+struct node_pod *node_pods_find(struct node_pods *p, const struct host *h, struct slice cgroup)
+{
+	char uid[POD_UID_MAX];
+
+	if (!node_pods_uid(cgroup, uid))
+		return NULL;
+	struct node_pod *found = of_uid(p, uid);
+
+	if (found || (p->listed && p->listed == h->now.mono.ns))
+		return found;
+	list_folders(p, h);
+	return of_uid(p, uid);
+}
+
+void node_pods_text(const struct node_pod *pod, struct slice index, struct buf *out)
+{
+	buf_addf(out, "pod.name=%s%cpod.namespace=%s%cpod.uid=%s%c", pod->name, 0, pod->space, 0,
+		pod->uid, 0);
+	if (index.data)
+		buf_addf(out, "batch.kubernetes.io/job-completion-index=%.*s%c", (int)index.len,
+			index.data, 0);
+}
