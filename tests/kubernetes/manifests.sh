@@ -55,7 +55,8 @@ refuses_what_is_broken() {
 refuses_wrong_values() {
 	local value said
 	for value in image.repositori=x central.enabled=maybe node.stateHostPath=var/lib central.persistence.size=-3Gi \
-		central.port=1 'node.extraArgs={jobs.max=9}' monitoring.interval=15 image.pullPolicy=Sometimes; do
+		central.port=1 'node.extraArgs={jobs.max=9}' monitoring.interval=15 image.pullPolicy=Sometimes image.digest=1 \
+		node.forwardUrl=central central.service.type=Any; do
 		! said=$(helm template release deploy/helm/rightsize-exporter --set "$value" 2>&1) || fail "--set $value is taken"
 		grep -qE "${value%%.*}" <<<"$said" || fail "--set $value: $said"
 	done
@@ -67,13 +68,22 @@ render() {
 	helm lint --strict --quiet "$chart"
 	for values in '' monitoring.enabled=true,central.tokenSecret=t \
 		node.enabled=false,central.persistence.enabled=false central.enabled=false,networkPolicy.enabled=false \
-		central.persistence.size=1.5Gi central.persistence.size=300M; do
+		central.persistence.size=1.5Gi central.persistence.size=300M central.tls.secretName=t,monitoring.enabled=true \
+		networkPolicy.enabled=true,central.allowChangesWithoutToken=true \
+		central.webConfig.basic_auth_users.a=h,fullnameOverride=f,image.registry=r.example:5000,node.priorityClassName=p \
+		central.enabled=false,node.forwardUrl=https://x.example,node.tokenSecret=t,node.caSecret=c,node.hostNetwork=true; do
 		i=$((i + 1))
 		helm template release "$chart" --namespace rightsize --kube-version 1.30 ${values:+--set "$values"} \
 			>"$tools/rendered-chart-$i.yaml"
 	done
+	# The rules themselves are promtool's to check: the operator's types that were fetched are older than keep_firing_for.
+	grep -v keep_firing_for dashboards/prometheus/rules.yml >"$tools/rules.yml"
+	helm template release "$chart" --namespace rightsize --set-file monitoring.rules="$tools/rules.yml" \
+		--set-file dashboards.files.job=dashboards/grafana/job.json --set-json 'central.extraVolumes=[{"name":"x","emptyDir":{}}]' \
+		--set-json 'central.extraVolumeMounts=[{"name":"x","mountPath":"/x"}]' --set central.podAnnotations.a=b \
+		--set-json 'node.affinity={"podAntiAffinity":{}}' >"$tools/rendered-chart-files.yaml"
 	command -v kubectl >/dev/null || return 0
-	for folder in deploy/kubernetes/{central,daemonset,monitoring} deploy/kubernetes/overlays/*; do
+	for folder in deploy/kubernetes/{central,daemonset,monitoring,networkpolicy} deploy/kubernetes/overlays/*; do
 		kubectl kustomize "$folder" >"$tools/rendered-${folder##*/}.yaml"
 	done
 }
@@ -85,5 +95,5 @@ refuses_what_is_broken
 refuses_wrong_values
 render
 /usr/bin/python3 -B tests/kubernetes/test_manifests.py --only "$tools"/rendered-chart-*.yaml
-check deploy/kubernetes/{central,daemonset,monitoring,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/namespace.yaml \
+check deploy/kubernetes/{central,daemonset,monitoring,networkpolicy,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/namespace.yaml \
 	"$tools"/rendered-*.yaml

@@ -9,11 +9,11 @@ import path from "node:path";
 const modules = path.resolve(process.argv[2], "node_modules");
 const ts = createRequire(path.join(modules, "x"))("typescript");
 const kinds = {
-  "core/v1": ["Namespace", "PersistentVolumeClaim", "Service", "ServiceAccount"],
+  "core/v1": ["ConfigMap", "Namespace", "PersistentVolumeClaim", "Secret", "Service", "ServiceAccount"],
   "apps/v1": ["DaemonSet", "Deployment"],
   "batch/v1": ["Job"],
   "networking/v1": ["NetworkPolicy"],
-  "monitoring.coreos.com/v1": ["PodMonitor", "ServiceMonitor"],
+  "monitoring.coreos.com/v1": ["PodMonitor", "PrometheusRule", "ServiceMonitor"],
 };
 // What types cannot say.
 const exact = {

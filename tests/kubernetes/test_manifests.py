@@ -20,7 +20,9 @@ MANIFESTS = SOURCE / "deploy/kubernetes"
 SCHEMAS = json.loads((HERE / "schemas.json").read_text())
 CHART = SOURCE / "deploy/helm/rightsize-exporter"
 TABLE = (SOURCE / "exporter/options/options.h").read_text()
-OPTIONS = set(re.findall(r'"([a-z][a-z.-]+)"', TABLE))
+COLLECTORS = set(re.findall(r"struct collector collector_(\w+) = {", "".join(
+    file.read_text() for file in (SOURCE / "collectors").rglob("*.c"))))
+OPTIONS = set(re.findall(r'"([a-z][a-z.-]+)"', TABLE)) | {f"collector.{name}" for name in COLLECTORS}
 HISTORY_DEFAULT = re.search(r'history_max_size, "history.max-size", "(\w+)"', TABLE)[1]
 HISTORY_FOLDER = "/var/lib/rightsize-exporter"
 # Of a volume at most: --history.max-size bounds what is in the file. Beside it are the -wal, which grows while somebody reads,
@@ -45,6 +47,17 @@ def kustomization(folder, it):
     files = {f.name for f in folder.glob("*.yaml")} - {"kustomization.yaml"}
     yield from (f"resources: there is no {name}" for name in it["resources"] if not (folder / name).exists())
     yield from (f"resources: {name} is not among them" for name in sorted(files - set(it["resources"])))
+
+
+def kinds_of(folder):
+    """The kinds of all objects that a kustomization has."""
+    kinds = set()
+    for name in yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]:
+        if (folder / name).is_dir():
+            kinds |= kinds_of(folder / name)
+        else:
+            kinds |= {it["kind"] for it in yaml.safe_load_all((folder / name).read_text())}
+    return kinds
 
 
 def by_schema(it):
@@ -144,6 +157,29 @@ class Manifests(unittest.TestCase):
                     images = {c["name"]: c["image"] for c in it["spec"]["template"]["spec"]["containers"]}
                     self.assertNotIn("rightsize", images["main"], file.name)
 
+    def test_what_is_applied_by_default_needs_no_operator_and_locks_nobody_out(self):
+        """The overlay of a cluster is made of kinds that each Kubernetes has, and a Prometheus without a label reaches it."""
+        self.assertEqual(kinds_of(MANIFESTS / "overlays/cluster") & {"ServiceMonitor", "PodMonitor", "NetworkPolicy"}, set())
+        self.assertLess({"Deployment", "DaemonSet", "Service"}, kinds_of(MANIFESTS / "overlays/cluster"))
+        self.assertLess({"ServiceMonitor", "PodMonitor", "DaemonSet"}, kinds_of(MANIFESTS / "overlays/operator"))
+        values = yaml.safe_load((CHART / "values.yaml").read_text())
+        self.assertFalse(values["networkPolicy"]["enabled"] or values["monitoring"]["enabled"] or values["monitoring"]["rules"])
+
+    def test_only_who_shows_a_token_writes(self):
+        for file in sorted(MANIFESTS.rglob("*.yaml")):
+            self.assertNotIn("allow-changes", file.read_text(), file.name)
+        self.assertIn("--web.changes-token-file=", (MANIFESTS / "central/central.yaml").read_text())
+        for file in ("daemonset/daemonset.yaml", "sidecar/native.yaml", "sidecar/classic.yaml"):
+            self.assertIn("--forward.token-file=", (MANIFESTS / file).read_text(), file)
+        self.assertIs(yaml.safe_load((CHART / "values.yaml").read_text())["central"]["allowChangesWithoutToken"], False)
+
+    def test_sidecars_expose_the_job_alone_and_end_with_it(self):
+        self.assertLess({"jobs", "gpu", "cpu"}, COLLECTORS)
+        for file in sorted((MANIFESTS / "sidecar").glob("*.yaml")):
+            text = file.read_text()
+            self.assertEqual(set(re.findall(r"--no-collector\.(\w+)", text)), COLLECTORS - {"jobs", "gpu"}, file.name)
+            self.assertNotIn("linger", text, file.name)
+
     def test_history_of_the_chart_is_bounded_by_its_volume(self):
         """Read as it stands: wherever the chart asks for room of a size, the history takes its share of the same value."""
         share = re.search(r'define "rightsize.historySize".*?mulf .* ([0-9.]+)\)', (CHART / "templates/_helpers.tpl").read_text(), re.DOTALL)
@@ -167,7 +203,7 @@ class Manifests(unittest.TestCase):
             ("central/central.yaml", "storage: 2Gi", "storage: 2 Gigs", "'2 Gigs' does not match"),
             ("central/central.yaml", "kind: Deployment", "kind: Deploy", "no schema for apps/v1 Deploy"),
             ("central/kustomization.yaml", "- central.yaml", "- centre.yaml", "there is no centre.yaml"),
-            ("central/kustomization.yaml", "  - networkpolicy.yaml\n", "", "networkpolicy.yaml is not among them"),
+            ("networkpolicy/kustomization.yaml", "  - node.yaml\n", "", "node.yaml is not among them"),
             ("sidecar/native.yaml", "restartPolicy: Always", "restartPolicies: Always", "'restartPolicies' was unexpected"),
             ("sidecar/native.yaml", "--jobs.pod", "--jobs.pods", "no option --jobs.pods"),
             ("sidecar/native.yaml", "port: rightsize}", "port: web}", "no port is called web"),
