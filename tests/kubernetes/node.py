@@ -146,8 +146,16 @@ def prepare(pod, script, memory, flags):
     main.update(image=JOB_IMAGE, imagePullPolicy="Never", command=["/bin/sh", "-c", script])
     main["resources"] = {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"cpu": "100m", "memory": memory}}
     sidecar.update(image=IMAGE, imagePullPolicy="Never")
-    # There is no central exporter here to forward to; and whether it ends with the job is up to the test.
-    sidecar["args"] = [a for a in sidecar["args"] if not a.startswith("--forward.") and a != "--exit-with-job"] + flags
+    keep_runs_here(pod, sidecar)
+    # Whether it ends with the job is up to the test. Prometheus is to see the last values.
+    sidecar["args"] = [a for a in sidecar["args"] if a != "--exit-with-job"] + ["--web.linger=30s"] + flags
+
+
+def keep_runs_here(pod, exporter):
+    """There is no central exporter to forward to, and no secret with its token."""
+    exporter["args"] = [a for a in exporter["args"] if not a.startswith("--forward.")]
+    exporter["volumeMounts"] = [m for m in exporter["volumeMounts"] if m["name"] != "token"]
+    pod["volumes"] = [v for v in pod["volumes"] if v["name"] != "token"]
 
 
 class Prometheus:

@@ -12,8 +12,8 @@ import unittest
 import yaml
 
 import node
-from node import ADDRESS, BINARIES, IMAGE, JOB_IMAGE, MIB, ROOT, SLOW, TOOLS, WORK, sh, show, wait_until
-from sidecar import PORT, SidecarCases
+from node import ADDRESS, BINARIES, IMAGE, JOB_IMAGE, MIB, ROOT, SLOW, TOOLS, WORK, get, sh, show, wait_until
+from sidecar import ENDED_WELL, PORT, SidecarCases
 
 MANIFESTS = ROOT / "deploy/kubernetes"
 
@@ -146,7 +146,7 @@ class Node(SidecarCases, unittest.TestCase):
     def test_the_api_server_takes_the_manifests(self):
         """But for the native sidecar and the monitors, which it does not know."""
         self.cluster.kubectl("create", "namespace", "rightsize")
-        for file in sorted(f for folder in ("central", "daemonset") for f in (MANIFESTS / folder).glob("[!k]*.yaml")):
+        for file in sorted(f for folder in ("central", "daemonset", "networkpolicy") for f in (MANIFESTS / folder).glob("[!k]*.yaml")):
             self.cluster.kubectl("apply", "--dry-run=server", "--namespace=rightsize", "-f", file)
         self.cluster.kubectl("apply", "--dry-run=server", "-f", MANIFESTS / "sidecar/classic.yaml")
 
@@ -154,29 +154,37 @@ class Node(SidecarCases, unittest.TestCase):
         pods = self.cluster.get("pods", "-l", selector)["items"]
         return pods[0] if pods else None
 
-    def test_the_exporter_of_the_node_knows_a_job_that_names_itself(self):
+    def start_exporter_of_the_node(self):
         """deploy/kubernetes/daemonset/daemonset.yaml, with a history that goes with the test."""
         account, daemons = yaml.safe_load_all((MANIFESTS / "daemonset/daemonset.yaml").read_text())
         pod = daemons["spec"]["template"]["spec"]
         pod["containers"][0].update(image=IMAGE, imagePullPolicy="Never")
-        pod["containers"][0]["args"] = [a for a in pod["containers"][0]["args"] if not a.startswith("--forward.")]
+        node.keep_runs_here(pod, pod["containers"][0])
         pod["volumes"] = [{"name": v["name"], "emptyDir": {}} if v["name"] == "state" else v for v in pod["volumes"]]
-        limits = {"cpu": "100m", "memory": "128Mi"}
-        job = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "plain", "labels": {"app": "plain"}}, "spec": {
-            "restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [{
-                "name": "main", "image": JOB_IMAGE, "imagePullPolicy": "Never", "command": ["/bin/sh", "-c", WORK],
-                "env": [{"name": "RIGHTSIZE_JOB_NAME", "value": "plain/job"}], "securityContext": {"runAsUser": 1000},
-                "resources": {"limits": limits}}]}}
-        for thing in (account, daemons, job):
-            self.addCleanup(self.cluster.answers, "delete", thing["kind"].lower(), thing["metadata"]["name"],
-                            "--grace-period=1", "--timeout=60s")
         for thing in (account, daemons):
-            self.cluster.kubectl("create", "-f", "-", input=json.dumps(thing))
+            self.create(thing)
         component = "app.kubernetes.io/component=node"
         wait_until(lambda: (p := self.only(component)) and all(c["ready"] for c in p["status"].get(
             "containerStatuses", [{"ready": False}])) and p, "the exporter of the node to be ready", SLOW)
-        self.prometheus.targets(f"{self.only(component)['status']['podIP']}:{PORT}")
-        self.cluster.kubectl("create", "-f", "-", input=json.dumps(job))
+        address = f"{self.only(component)['status']['podIP']}:{PORT}"
+        self.prometheus.targets(address)
+        return address
+
+    def create(self, thing):
+        self.addCleanup(self.cluster.answers, "delete", thing["kind"].lower(), thing["metadata"]["name"],
+                        "--grace-period=1", "--timeout=60s")
+        self.cluster.kubectl("create", "-f", "-", input=json.dumps(thing))
+
+    def pod_spec(self, **container):
+        return {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [{
+            "name": "main", "image": JOB_IMAGE, "imagePullPolicy": "Never", "command": ["/bin/sh", "-c", WORK],
+            "securityContext": {"runAsUser": 1000},
+            "resources": {"limits": {"cpu": "100m", "memory": "128Mi"}}, **container}]}
+
+    def test_the_exporter_of_the_node_knows_a_job_that_names_itself(self):
+        self.start_exporter_of_the_node()
+        self.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "plain", "labels": {"app": "plain"}},
+                     "spec": self.pod_spec(env=[{"name": "RIGHTSIZE_JOB_NAME", "value": "plain/job"}])})
         rows = []
         for what, metric, unit, least, most in (
                 ("CPU time, s", "cpu_seconds_total", 1, 0.5, 60), ("memory peak, MiB", "memory_peak_bytes", MIB, 60, 128),
@@ -190,6 +198,31 @@ class Node(SidecarCases, unittest.TestCase):
             self.assertLessEqual(value, most, what)
             rows.append((f"{what:20}{value:9.3f}  {query}",))
         show("the exporter of the node", rows)
+
+    def test_the_exporter_of_the_node_names_plain_jobs_by_their_pods(self):
+        """Pods of a Job, an indexed Job and a CronJob's Job, with an ordinary program; a pod of a Deployment is no job."""
+        address = self.start_exporter_of_the_node()
+        template = {"metadata": {"labels": {"app": "plain"}}, "spec": self.pod_spec()}
+        indexed = {"completionMode": "Indexed", "completions": 1, "parallelism": 1}
+        for name, more in (("import-eu", {}), ("sweep", indexed), ("nightly-29401234", {})):
+            self.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {
+                **more, "backoffLimit": 0, "template": template}})
+        self.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
+            "selector": {"matchLabels": {"app": "plain"}},
+            "template": {**template, "spec": {**template["spec"], "restartPolicy": "Always"}}}})
+        known = {"import-eu", "sweep", "nightly"}
+
+        def ended():
+            runs = json.loads(get(f"http://{address}/runs") or '{"runs": []}')["runs"]
+            return {r["job_name"] for r in runs if r["outcome"] != "running"} >= known and runs
+        runs = wait_until(ended, "the runs to end", SLOW)
+        show("named by their pods", [(r["job_name"], r["outcome"], r["duration_seconds"], r["memory_peak_bytes"]) for r in runs])
+        self.assertEqual(sorted(r["job_name"] for r in runs), sorted(known))
+        for run in runs:
+            self.assertEqual(run["outcome"], ENDED_WELL)
+            self.assertEqual(run["memory_limit_bytes"], 128 * MIB)
+            self.assertGreater(run["memory_peak_bytes"], 60 * MIB)
+            self.assertGreater(run["duration_seconds"], 5)
 
 
 if __name__ == "__main__":
