@@ -68,12 +68,18 @@ static bool read_uid(const char *at, size_t len, char ret[POD_UID_MAX])
 
 bool node_pods_uid(struct slice cgroup, char ret[POD_UID_MAX])
 {
+	char uid[POD_UID_MAX];
 	bool found = false;
 
-	for (size_t i = 0; i + 4 < cgroup.len; i++)
-		if ((cgroup.data[i] == '/' || cgroup.data[i] == '-') &&
-			memcmp(cgroup.data + i + 1, "pod", 3) == 0)
-			found |= read_uid(cgroup.data + i + 4, cgroup.len - i - 4, ret);
+	for (size_t i = 0; i + 4 < cgroup.len; i++) {
+		const char *at = cgroup.data + i;
+
+		if ((*at == '/' || *at == '-') && memcmp(at + 1, "pod", 3) == 0 &&
+			read_uid(at + 4, cgroup.len - i - 4, uid)) {
+			memcpy(ret, uid, sizeof uid);
+			found = true;
+		}
+	}
 	return found;
 }
 
