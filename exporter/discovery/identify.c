@@ -271,14 +271,25 @@ static const struct recognised *run_of_pod(const struct finder *f, const char *u
 	return NULL;
 }
 
-/* Returns true if the process uses the network of the machine. Pods of DaemonSets often do, pods of
- * Jobs do not. False if it is unknown. */
-static bool on_host_network(const struct host *h, pid_t pid)
+static bool read_network(const struct host *h, pid_t pid, char *ret, size_t size)
 {
-	char path[PROCESS_PATH_MAX], its[64], first[64]; /* "net:[4026531840]" */
+	char path[PROCESS_PATH_MAX];
 
-	return tree_link(h->proc, process_path(path, pid, "ns/net"), its, sizeof its) > 0 &&
-	       tree_link(h->proc, "1/ns/net", first, sizeof first) > 0 && strcmp(its, first) == 0;
+	return tree_link(h->proc, process_path(path, pid, "ns/net"), ret, size) > 0;
+}
+
+/* Returns true if the process uses the network of the machine. Pods of DaemonSets often do, pods of
+ * Jobs do not. The network of the machine is that of process 1. Some machines hide it: then the
+ * parent tells, because a runtime outside of the pod starts the pod's first process. False if it is
+ * unknown. */
+static bool on_host_network(const struct host *h, const struct booked_process *p)
+{
+	char its[64], machine[64]; /* "net:[4026531840]" */
+
+	return read_network(h, p->pid, its, sizeof its) &&
+	       (read_network(h, 1, machine, sizeof machine) ||
+		       (p->ppid && read_network(h, p->ppid, machine, sizeof machine))) &&
+	       strcmp(its, machine) == 0;
 }
 
 /* Returns true for the process that holds the namespaces of a pod. It starts before the first
@@ -299,10 +310,10 @@ static bool is_within_a_run(const struct finder *f, const struct booked_process 
 	return false;
 }
 
-static bool name_new_pod(const struct finder *f, const struct node_pod *pod,
-	const struct process_facts *facts, struct recognised *ret)
+static bool name_new_pod(const struct finder *f, const struct booked_process *p,
+	const struct node_pod *pod, const struct process_facts *facts, struct recognised *ret)
 {
-	if (!pod->of_cron_job && on_host_network(f->host, facts->pid))
+	if (!pod->of_cron_job && on_host_network(f->host, p))
 		return false;
 	struct buf pod_text AUTO(buf_done) = BUF_MAX(2 * (sizeof *pod + JOB_WORD_MAX));
 	struct process_text text = facts->text;
@@ -332,7 +343,7 @@ static bool name_by_node_pod(struct finder *f, const struct booked_process *p,
 	const struct recognised *known = run_of_pod(f, pod->uid);
 
 	if (!known)
-		return name_new_pod(f, pod, facts, ret);
+		return name_new_pod(f, p, pod, facts, ret);
 	*ret = *known;
 	return true;
 }

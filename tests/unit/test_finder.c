@@ -475,23 +475,29 @@ static void pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names(vo
 
 /* In a pod, these name the job, or the run is recorded elsewhere: the process itself, an exporter
  * as a sidecar, and the index of an indexed Job. Without recognition, or as a sidecar, nothing is
- * named by pods of the node. */
+ * named by pods of the node. A pod on the network of the machine is no Job's: process 1 shows that
+ * network, or the runtime if process 1 is hidden. */
 static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state)
 {
 	static const struct {
 		const char *environment, *sidecar;
-		bool recognise, jobs_pod, host_network;
+		bool recognise, jobs_pod;
+		const char *first, *runtime; /* networks of process 1 and of the runtime */
 		const char *job;
 	} table[] = {
-		{"A=1", NULL, true, false, false, "load-3 "},
-		{"JOB_COMPLETION_INDEX=3", NULL, true, false, false, "load "},
-		{"JOB_COMPLETION_INDEX=4", NULL, true, false, false, "load-3 "},
-		{"RIGHTSIZE_JOB_NAME=mine", NULL, true, false, false, "mine "},
-		{"A=1", "rightsize-exporter", true, false, false, ""},
-		{"A=1", "envoy", true, false, false, "load-3 "},
-		{"A=1", NULL, false, false, false, ""},
-		{"A=1", NULL, true, true, false, ""},
-		{"A=1", NULL, true, false, true, ""},
+		{"A=1", NULL, true, false, "net:[1]", "net:[1]", "load-3 "},
+		{"JOB_COMPLETION_INDEX=3", NULL, true, false, "net:[1]", "net:[1]", "load "},
+		{"JOB_COMPLETION_INDEX=4", NULL, true, false, "net:[1]", "net:[1]", "load-3 "},
+		{"RIGHTSIZE_JOB_NAME=mine", NULL, true, false, "net:[1]", "net:[1]", "mine "},
+		{"A=1", "rightsize-exporter", true, false, "net:[1]", "net:[1]", ""},
+		{"A=1", "envoy", true, false, "net:[1]", "net:[1]", "load-3 "},
+		{"A=1", NULL, false, false, "net:[1]", "net:[1]", ""},
+		{"A=1", NULL, true, true, "net:[1]", "net:[1]", ""},
+		{"A=1", NULL, true, false, "net:[2]", "net:[2]", ""},
+		{"A=1", NULL, true, false, NULL, "net:[2]", ""},
+		{"A=1", NULL, true, false, NULL, "net:[1]", "load-3 "},
+		{"A=1", NULL, true, false, "net:[1]", "net:[2]", "load-3 "},
+		{"A=1", NULL, true, false, NULL, NULL, "load-3 "},
 	};
 	static const char group[] = "/kubepods/pod" UID_OF(1);
 
@@ -501,17 +507,18 @@ static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state
 
 		put_node_pod(f, "etl_load-3-x7k2p_" UID_OF(1));
 		process(f, 1, 0, "init", NULL);
-		memory_tree_link(f->w->proc, "1/ns/net", "net:[1]");
+		if (table[i].first)
+			memory_tree_link(f->w->proc, "1/ns/net", table[i].first);
 		process(f, 10, 1, "containerd-shim", NULL);
+		if (table[i].runtime)
+			memory_tree_link(f->w->proc, "10/ns/net", table[i].runtime);
 		if (table[i].sidecar)
 			node_process(f, 20, 10, table[i].sidecar, group);
 		node_process(f, 21, 10, "python", group);
 		memory_tree_text(f->w->proc, "21/environ", table[i].environment);
-		memory_tree_link(f->w->proc, "21/ns/net",
-			table[i].host_network ? "net:[1]" : "net:[2]");
+		memory_tree_link(f->w->proc, "21/ns/net", "net:[2]");
 		node_process(f, 22, 21, "worker", group);
-		memory_tree_link(f->w->proc, "22/ns/net",
-			table[i].host_network ? "net:[1]" : "net:[2]");
+		memory_tree_link(f->w->proc, "22/ns/net", "net:[2]");
 		assert_string_equal(look_for_runs(f), table[i].job);
 		end(f);
 	}
