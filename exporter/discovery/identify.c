@@ -326,18 +326,28 @@ static bool name_new_pod(const struct finder *f, const struct booked_process *p,
 	return true;
 }
 
-/* Names a process by its pod, if a Job or CronJob made the pod. All processes of the pod are one
- * run. An exporter in the pod records the run itself. */
-static bool name_by_node_pod(struct finder *f, const struct booked_process *p,
-	const struct process_facts *facts, bool exporter, struct recognised *ret)
+static struct node_pod *pod_of(const struct finder *f, const struct process_facts *facts)
 {
-	struct node_pod *pod =
-		watches_node(f) ? node_pods_find(f->node_pods, f->host, facts->cgroup) : NULL;
+	return watches_node(f) ? node_pods_find(f->node_pods, f->host, facts->cgroup) : NULL;
+}
 
-	if (!pod)
-		return false;
-	pod->recorded = pod->recorded || exporter;
-	if (!pod->of_job || pod->recorded || is_within_a_run(f, p) ||
+/* An exporter in a pod, as a sidecar or as a wrapper, records the pod's run. */
+static void note_exporter(const struct finder *f, const struct process_facts *facts)
+{
+	struct node_pod *pod = pod_of(f, facts);
+
+	if (pod)
+		pod->recorded = true;
+}
+
+/* Names a process by its pod, if a Job or CronJob made the pod. All processes of the pod are one
+ * run. */
+static bool name_by_node_pod(const struct finder *f, const struct booked_process *p,
+	const struct process_facts *facts, struct recognised *ret)
+{
+	const struct node_pod *pod = pod_of(f, facts);
+
+	if (!pod || !pod->of_job || pod->recorded || is_within_a_run(f, p) ||
 		is_runtime(facts->text.command_line) || is_pause(facts->text.command_line))
 		return false;
 	const struct recognised *known = run_of_pod(f, pod->uid);
@@ -431,14 +441,14 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 	if (is_helper(f, p, &facts.text))
 		return false;
 	ret->exporter = is_exporter(f, p, &facts.text);
+	if (ret->exporter)
+		note_exporter(f, &facts);
 	if (name_process(f, p, &facts, &ret->is, &ignored)) {
 		identify_bound_numbers(&ret->is);
 		return true;
 	}
-	if (ignored)
-		return false;
-	return name_by_node_pod(f, p, &facts, ret->exporter, &ret->is) ||
-	       (!ret->exporter && name_by_pod(f, p, &facts, &ret->is));
+	return !ignored && !ret->exporter &&
+	       (name_by_node_pod(f, p, &facts, &ret->is) || name_by_pod(f, p, &facts, &ret->is));
 }
 
 /* Finds the job of a process. If a file of the process could not be read in time, the process is

@@ -480,24 +480,28 @@ static void pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names(vo
 static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state)
 {
 	static const struct {
-		const char *environment, *sidecar;
+		const char *environment, *sidecar,
+			*own; /* environments of the job and the sidecar */
 		bool recognise, jobs_pod;
 		const char *first, *runtime; /* networks of process 1 and of the runtime */
 		const char *job;
 	} table[] = {
-		{"A=1", NULL, true, false, "net:[1]", "net:[1]", "load-3 "},
-		{"JOB_COMPLETION_INDEX=3", NULL, true, false, "net:[1]", "net:[1]", "load "},
-		{"JOB_COMPLETION_INDEX=4", NULL, true, false, "net:[1]", "net:[1]", "load-3 "},
-		{"RIGHTSIZE_JOB_NAME=mine", NULL, true, false, "net:[1]", "net:[1]", "mine "},
-		{"A=1", "rightsize-exporter", true, false, "net:[1]", "net:[1]", ""},
-		{"A=1", "envoy", true, false, "net:[1]", "net:[1]", "load-3 "},
-		{"A=1", NULL, false, false, "net:[1]", "net:[1]", ""},
-		{"A=1", NULL, true, true, "net:[1]", "net:[1]", ""},
-		{"A=1", NULL, true, false, "net:[2]", "net:[2]", ""},
-		{"A=1", NULL, true, false, NULL, "net:[2]", ""},
-		{"A=1", NULL, true, false, NULL, "net:[1]", "load-3 "},
-		{"A=1", NULL, true, false, "net:[1]", "net:[2]", "load-3 "},
-		{"A=1", NULL, true, false, NULL, NULL, "load-3 "},
+		{"A=1", NULL, NULL, true, false, "net:[1]", "net:[1]", "load-3 "},
+		{"JOB_COMPLETION_INDEX=3", NULL, NULL, true, false, "net:[1]", "net:[1]", "load "},
+		{"JOB_COMPLETION_INDEX=4", NULL, NULL, true, false, "net:[1]", "net:[1]",
+			"load-3 "},
+		{"RIGHTSIZE_JOB_NAME=mine", NULL, NULL, true, false, "net:[1]", "net:[1]", "mine "},
+		{"A=1", "rightsize-exporter", "A=1", true, false, "net:[1]", "net:[1]", ""},
+		{"A=1", "rightsize-exporter", "RIGHTSIZE_JOB_NAME=mine", true, false, "net:[1]",
+			"net:[1]", ""},
+		{"A=1", "envoy", "A=1", true, false, "net:[1]", "net:[1]", "load-3 "},
+		{"A=1", NULL, NULL, false, false, "net:[1]", "net:[1]", ""},
+		{"A=1", NULL, NULL, true, true, "net:[1]", "net:[1]", ""},
+		{"A=1", NULL, NULL, true, false, "net:[2]", "net:[2]", ""},
+		{"A=1", NULL, NULL, true, false, NULL, "net:[2]", ""},
+		{"A=1", NULL, NULL, true, false, NULL, "net:[1]", "load-3 "},
+		{"A=1", NULL, NULL, true, false, "net:[1]", "net:[2]", "load-3 "},
+		{"A=1", NULL, NULL, true, false, NULL, NULL, "load-3 "},
 	};
 	static const char group[] = "/kubepods/pod" UID_OF(1);
 
@@ -512,8 +516,10 @@ static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state
 		process(f, 10, 1, "containerd-shim", NULL);
 		if (table[i].runtime)
 			memory_tree_link(f->w->proc, "10/ns/net", table[i].runtime);
-		if (table[i].sidecar)
+		if (table[i].sidecar) {
 			node_process(f, 20, 10, table[i].sidecar, group);
+			memory_tree_text(f->w->proc, "20/environ", table[i].own);
+		}
 		node_process(f, 21, 10, "python", group);
 		memory_tree_text(f->w->proc, "21/environ", table[i].environment);
 		memory_tree_link(f->w->proc, "21/ns/net", "net:[2]");
