@@ -210,14 +210,15 @@ class Node(SidecarCases, unittest.TestCase):
         self.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
             "selector": {"matchLabels": {"app": "plain"}},
             "template": {**template, "spec": {**template["spec"], "restartPolicy": "Always"}}}})
-        known = {"import-eu", "sweep", "nightly"}
-
-        def ended():
-            runs = json.loads(get(f"http://{address}/runs") or '{"runs": []}')["runs"]
-            return {r["job_name"] for r in runs if r["outcome"] != "running"} >= known and runs
-        runs = wait_until(ended, "the runs to end", SLOW)
-        show("named by their pods", [(r["job_name"], r["outcome"], r["duration_seconds"], r["memory_peak_bytes"]) for r in runs])
-        self.assertEqual(sorted(r["job_name"] for r in runs), sorted(known))
+        runs = []
+        for job in ("import-eu", "nightly", "sweep"):
+            def ended(job=job):
+                of_job = json.loads(get(f"http://{address}/runs?job_name={job}") or '{"runs": []}')["runs"]
+                return of_job if of_job and of_job[0]["outcome"] != "running" else None
+            runs += wait_until(ended, f"the run of {job} to end", SLOW)
+        show("named by their pods", [(r["outcome"], r["duration_seconds"], r["memory_peak_bytes"]) for r in runs])
+        jobs = json.loads(get(f"http://{address}/jobs"))["jobs"]
+        self.assertEqual({j["job_name"]: j["runs"] for j in jobs}, {"import-eu": 1, "nightly": 1, "sweep": 1})
         for run in runs:
             self.assertEqual(run["outcome"], ENDED_WELL)
             self.assertEqual(run["memory_limit_bytes"], 128 * MIB)
