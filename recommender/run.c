@@ -53,6 +53,16 @@ bool run_outcome_told(const char *text, enum outcome *ret, const char **reason)
 	return true;
 }
 
+const char *run_outcome_told_word(size_t i)
+{
+	/* OUTCOME_RUNNING is the first, and cannot be told. */
+	const size_t n = OUTCOME_COUNT - 1;
+
+	if (i < n)
+		return outcome_names[i + 1];
+	return i < n + ARRAY_LEN(time_limit_reasons) ? time_limit_reasons[i - n] : NULL;
+}
+
 #define CENTURY_SECONDS 3155760000.0
 
 double run_duration(const struct run *r)

@@ -34,7 +34,8 @@ bool run_reason_is_time_limit(const char *reason);
  * `*reason` becomes this name, if it is NULL. Of a run that ended for such a reason, `unknown` becomes
  * failed. `running` is refused. */
 bool run_outcome_told(const char *text, enum outcome *ret, const char **reason);
-#define RUN_REASON_MAX 64 /* bytes, with the NUL */
+const char *run_outcome_told_word(size_t i); /* the i-th text that it accepts; NULL past the last */
+#define RUN_REASON_MAX 64                    /* bytes, with the NUL */
 
 /* Distribution over time. The weight of a value is the time for which it lasted. The percentile p95
  * is the smallest value with this property: for 95 % of the time, the column was not above it

@@ -12,6 +12,18 @@
 int answer_open_history(struct app *app, struct history **ret, struct err *e);
 int answer_no_history(struct app *app, struct reply *reply);
 
+/* The errors of answers about a job, and of answers about a run. */
+#define JOB_ERRORS                                                                                 \
+	{404, "no_history"},                                                                       \
+	{                                                                                          \
+		404, "unknown_job"                                                                 \
+	}
+#define RUN_ERRORS                                                                                 \
+	JOB_ERRORS,                                                                                \
+	{                                                                                          \
+		404, "unknown_run"                                                                 \
+	}
+
 /* The parameter for the job's name; most parameter tables begin with it. */
 #define JOB_NAME_PARAMETER                                                                         \
 	{                                                                                          \

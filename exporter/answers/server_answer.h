@@ -44,6 +44,23 @@ void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory doe
 /* Adds the keys of the answer to the object `o`. */
 void server_answer_put(json_t *o, const struct server_answer *s);
 
+/* What server_answer_put adds, for the description of routes. */
+/* clang-format off */
+#define SERVER_ANSWER_KEYS \
+	{"objective", KEY_TEXT, .required = true, .help = "What the best server is best at"}, \
+	{"benchmark_config", KEY_TEXT, .help = "With a benchmark: whether its score is that of one core or of all"}, \
+	{"best", KEY_OBJECT, .help = "The best server"}, \
+	{"servers", KEY_LIST, .required = true, .help = "Servers, best first"}, \
+	{"alternatives", KEY_LIST, .required = true, .help = "What is cheaper under another condition"}, \
+	{"servers_fitting", KEY_NUMBER, .required = true, .help = "Number of servers that fit"}, \
+	{"filtered", KEY_OBJECT, .required = true, .help = "How many servers each filter left out"}, \
+	{"notes", KEY_LIST, .required = true, .help = "What to know about the servers"}, \
+	{"today", KEY_OBJECT, .help = "Of a job: what it costs on its server"}, \
+	{"benchmarks", KEY_LIST, .help = "Of a job: benchmarks that are like it"}, \
+	{"rates", KEY_LIST, .required = true, .help = "The exchange rates that were used"}, \
+	{"catalogue", KEY_OBJECT, .required = true, .help = "Where the data of servers is from, and how old it is"}
+/* clang-format on */
+
 /* Parts of the answer that other answers contain, too. server_answer_put_region adds the keys
  * region_id, region (as a person types it) and region_name; null = unknown. */
 void server_answer_put_region(json_t *o, const struct region *r);

@@ -10,6 +10,14 @@
 #include "exporter/answers/result_cache.h"
 #include "recommender/sizing/sizing.h"
 
+/* The errors of sizing_of_job. */
+#define SIZING_ERRORS                                                                              \
+	{404, "no_history"}, {404, "unknown_job"}, {404, "no_successful_run"},                     \
+		{404, "no_recent_run"},                                                            \
+	{                                                                                          \
+		404, "no_data"                                                                     \
+	}
+
 /* The result of a sizing. It is immutable, and its arena owns everything that it points to. */
 struct sizing_result {
 	struct result result;

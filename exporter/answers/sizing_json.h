@@ -37,4 +37,25 @@ struct recommendation {
 
 json_t *recommend_json(const struct recommendation *r);
 
+/* What sizing_json_put_warnings and sizing_json_put add, for the description of routes. */
+/* clang-format off */
+#define WARNING_KEYS \
+	{"apply", KEY_OBJECT, .required = true, .help = "Whether a change by a program is safe, and which warnings speak against it"}, \
+	{"warnings", KEY_LIST, .required = true, .help = "What to know before the request is used"}
+/* clang-format on */
+/* clang-format off */
+#define SIZING_KEYS \
+	{"summary", KEY_TEXT, .required = true, .help = "The recommendation in words"}, \
+	{"based_on", KEY_OBJECT, .required = true, .help = "The runs that it is based on"}, \
+	{"resources", KEY_OBJECT, .required = true, .help = "What to request, in the units of Metaflow: CPUs, MiB, GPUs"}, \
+	{"demand", KEY_OBJECT, .required = true, .help = "What the next run will need"}, \
+	{"limits", KEY_OBJECT, .required = true, .help = "Limits for systems that have them beside requests"}, \
+	{"memory", KEY_OBJECT, .required = true, .help = "Chances of too little memory, and the expected range"}, \
+	{"cpu", KEY_OBJECT, .required = true, .help = "Cores, and how long a run takes with fewer"}, \
+	{"duration", KEY_OBJECT, .required = true, .help = "The expected range of the duration"}, \
+	{"hindsight", KEY_OBJECT, .required = true, .help = "How this and the baseline would have done for earlier runs"}, \
+	{"split_job", KEY_FLAG, .required = true, .help = "Whether the runs look like those of several jobs"}, \
+	{"explain", KEY_LIST, .required = true, .help = "The reasons, a sentence each"}
+/* clang-format on */
+
 #endif

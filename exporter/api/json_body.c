@@ -7,6 +7,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
+#include "exporter/core/json.h"
 
 #define MESSAGE_MAX 1024
 
@@ -37,70 +38,67 @@ json_t *json_body_parse(struct slice body, struct reply *r)
 	return NULL;
 }
 
-static void add_accepted(struct buf *out, const struct json_body_key *k)
+/* Returns the accepted word that equals `text`, or NULL. */
+static const char *choice_of(const struct json_key *k, struct slice text)
 {
-	switch (k->kind) {
-	case BODY_TEXT:
-		buf_addf(out, "a text of %.0f to %.0f bytes without control characters", k->least,
-			k->most);
-		break;
-	case BODY_WHOLE:
-		buf_addf(out, "a whole number from %.0f to %.0f", k->least, k->most);
-		break;
-	case BODY_CORES:
-		buf_addf(out, "a number of cores, or a text such as \"500m\", from %g to %g",
-			k->least, k->most);
-		break;
-	case BODY_BYTES:
-		buf_addf(out,
-			"a whole number of bytes, or a text such as \"512M\", \"4Gi\" or \"8GB\", "
-			"from %.0f to %.0f",
-			k->least, k->most);
-		break;
-	case BODY_FLAG:
-		buf_adds(out, "true or false");
-		break;
-	case BODY_OBJECT:
-		buf_adds(out, "an object");
-		break;
-	}
+	const char *word;
+
+	for (size_t i = 0; text.data && (word = k->choice(i)); i++)
+		if (slice_is(text, word))
+			return word;
+	return NULL;
 }
 
-static bool take_value(const struct json_body_key *k, const json_t *value, void *field)
+static bool is_whole(enum json_key_kind kind)
+{
+	return kind == KEY_WHOLE || kind == KEY_BYTES;
+}
+
+static bool take_value(const struct json_key *k, const json_t *value, void *field)
 {
 	double v = json_is_number(value) ? json_number_value(value) : (double)NAN;
 	const char *text = json_string_value(value);
 	const struct slice words = {text, json_string_length(value)};
 
-	if (text && k->kind == BODY_CORES)
+	if (text && k->kind == KEY_CORES)
 		quantity_cores(words, &v);
-	if (text && k->kind == BODY_BYTES)
+	if (text && k->kind == KEY_BYTES)
 		quantity_bytes(words, QUANTITY_OF_PEOPLE, 0, &v);
 	switch (k->kind) {
-	case BODY_TEXT:
+	case KEY_TEXT:
 		if (!text || strlen(text) != json_string_length(value) || !utf8_plain(text) ||
 			(double)strlen(text) < k->least || (double)strlen(text) > k->most)
 			return false;
 		*(const char **)field = text;
 		return true;
-	case BODY_WHOLE:
-	case BODY_CORES:
-	case BODY_BYTES:
-		if (!(v >= k->least && v <= k->most) || (k->kind != BODY_CORES && v != floor(v)))
+	case KEY_WHOLE:
+	case KEY_NUMBER:
+	case KEY_CORES:
+	case KEY_BYTES:
+		if (!(v >= k->least && v <= k->most) || (is_whole(k->kind) && v != floor(v)) ||
+			(!text && !json_is_in_range(value, k->least, k->most)))
 			return false;
 		*(double *)field = v;
 		return true;
-	case BODY_FLAG:
+	case KEY_FLAG:
 		*(bool *)field = json_is_true(value);
 		return json_is_boolean(value);
-	case BODY_OBJECT:
+	case KEY_CHOICE:
+		*(const char **)field = choice_of(k, words);
+		return *(const char **)field;
+	case KEY_OBJECT:
 		*(const json_t **)field = value;
 		return json_is_object(value);
+	case KEY_COUNT:
+	case KEY_LIST:
+	case KEY_TIME:
+	case KEY_UNREAD:
+		break;
 	}
 	return false;
 }
 
-static bool refuse_unknown(const char *subject, const char *name, const struct json_body_key *keys,
+static bool refuse_unknown(const char *subject, const char *name, const struct json_key *keys,
 	struct reply *r)
 {
 	struct buf message = BUF_MAX(MESSAGE_MAX);
@@ -108,12 +106,12 @@ static bool refuse_unknown(const char *subject, const char *name, const struct j
 
 	utf8_clean(name, strlen(name), shown, sizeof shown);
 	buf_addf(&message, "%s has no key \"%s\"; there are:", subject, shown);
-	for (const struct json_body_key *k = keys; k->name; k++)
+	for (const struct json_key *k = keys; k->name; k++)
 		buf_addf(&message, "%s %s", k == keys ? "" : ",", k->name);
 	return refuse(r, &message);
 }
 
-static const struct json_body_key *find_key(const struct json_body_key *keys, const char *name)
+static const struct json_key *find_key(const struct json_key *keys, const char *name)
 {
 	for (; keys->name; keys++)
 		if (strcmp(keys->name, name) == 0)
@@ -121,7 +119,7 @@ static const struct json_body_key *find_key(const struct json_body_key *keys, co
 	return NULL;
 }
 
-bool json_body_read(const json_t *object, const char *subject, const struct json_body_key *keys,
+bool json_body_read(const json_t *object, const char *subject, const struct json_key *keys,
 	void *into, struct reply *r)
 {
 	struct buf message = BUF_MAX(MESSAGE_MAX);
@@ -133,7 +131,7 @@ bool json_body_read(const json_t *object, const char *subject, const struct json
 		if (!find_key(keys, name))
 			return refuse_unknown(subject, name, keys, r);
 	}
-	for (const struct json_body_key *k = keys; k->name; k++) {
+	for (const struct json_key *k = keys; k->name; k++) {
 		value = json_object_get(object, k->name);
 		if (json_is_null(value) || !value) {
 			if (!k->required)
@@ -144,7 +142,7 @@ bool json_body_read(const json_t *object, const char *subject, const struct json
 		} else {
 			buf_addf(&message, "%s of %s: accepted is ", k->name, subject);
 		}
-		add_accepted(&message, k);
+		json_key_accepts(k, &message);
 		return refuse(r, &message);
 	}
 	return true;

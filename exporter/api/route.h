@@ -112,6 +112,15 @@ int reply_error(struct reply *r, int status, const char *code, const char *forma
 int reply_error_list(struct reply *r, int status, const char *code, const char *list,
 	const char *const *names, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+struct json_key; /* exporter/core/json_key.h */
+
+/* An error that a route replies with (reply_error). A NULL `code` ends a table. */
+#define ROUTE_ERROR_TEXT "text/plain" /* in place of the code of a reply that is plain text */
+struct route_error {
+	int status;
+	const char *code;
+};
+
 struct route {
 	const char *path;
 	const char *command; /* word on the command line; NULL = no command */
@@ -127,6 +136,16 @@ struct route {
 	 * (exporter/http/slow_queue.h). In this way a scrape never waits for such a route. */
 	bool takes_long;
 	bool of_samples; /* reads all samples of a run; such routes have their own slow queue */
+
+	/* The members below describe the route in the manual and in /openapi.json. */
+	const struct json_key *body;  /* keys of the body of a POST; NULL = no body */
+	const struct json_key *gives; /* keys of the answer; NULL = the answer is not JSON */
+	const char *content_type;     /* of an answer that is not JSON */
+	/* Returns the i-th content type of a route with several; NULL past the last. */
+	const char *(*content_types)(size_t i);
+	bool other_json; /* a value of the parameter "format" gives JSON with other keys */
+	const struct route_error *errors; /* besides those of every route; NULL = none */
+	bool creates;                     /* replies 201 in place of 200 for something new */
 };
 
 /* Answers a request that the program itself makes. `pairs` has names and values of parameters, and

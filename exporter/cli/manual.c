@@ -13,10 +13,12 @@
 #include "exporter/sampling/enabled_collectors.h"
 #include "exporter/cli/catalogue_command.h"
 #include "exporter/site/exposition.h"
+#include "exporter/site/site.h"
 #include "exporter/options/options.h"
 #include "exporter/text/line_wrap.h"
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
+#include "exporter/core/json_key.h"
 #include "exporter/core/version.h"
 #include "recommender/catalogue/fields.h"
 #include "recommender/advice/advice.h"
@@ -199,12 +201,36 @@ static void metrics_markdown(struct buf *out)
 	metrics_of(out, exposition_health, HEALTH_N_METRICS);
 }
 
+/* Adds a row for each key of a body. `parent` is "" or the path of the object with a dot. */
+static void body_markdown(struct buf *out, const struct json_key *keys, const char *parent)
+{
+	for (const struct json_key *k = keys; k->name; k++) {
+		struct buf path AUTO(buf_done) = BUF_MAX(256);
+
+		buf_addf(&path, "%s%s", parent, k->name);
+		buf_addf(out, "| | body: `%s`%s | %s", buf_text(&path),
+			k->required && strcmp(k->name, KEY_ANY) != 0 ? ", required" : "", k->help);
+		if (k->kind != KEY_UNREAD) {
+			buf_adds(out, ": ");
+			json_key_accepts(k, out);
+		}
+		buf_adds(out, " |\n");
+		buf_addc(&path, '.');
+		if (k->members)
+			body_markdown(out, k->members, buf_text(&path));
+	}
+}
+
 static void route_markdown(struct buf *out, const char *method, const struct route *r)
 {
 	buf_addf(out, "| `%s%s` | | %s |\n", method, r->path, r->help);
 	for (const struct parameter *p = r->parameters; p && p->name; p++)
 		buf_addf(out, "| | `%s%s%s` | %s |\n", p->name, p->fallback ? "=" : "",
 			p->fallback ? p->fallback : "", p->help);
+	if (r->body)
+		body_markdown(out, r->body, "");
+	else if (*method)
+		buf_adds(out, "| | no body | |\n");
 }
 
 static void routes_markdown(struct buf *out)
@@ -214,6 +240,14 @@ static void routes_markdown(struct buf *out)
 		route_markdown(out, "", all_routes[i]);
 	for (size_t i = 0; all_changes[i]; i++)
 		route_markdown(out, "POST ", all_changes[i]);
+}
+
+static void openapi_json(struct buf *out)
+{
+	json_t *document = site_description("/metrics");
+
+	json_write(out, document);
+	json_decref(document);
 }
 
 static void strategies_markdown(struct buf *out)
@@ -645,6 +679,7 @@ static const struct {
 	{"options", options_markdown},
 	{"quantities", quantity_markdown},
 	{"routes", routes_markdown},
+	{"openapi", openapi_json},
 	{"columns", fields_markdown},
 	{"strategies", strategies_markdown},
 	{"formats", formats_markdown},

@@ -57,6 +57,19 @@ json_t *json_time(double unix_seconds)
 	return json_text(text);
 }
 
+bool json_is_in_range(const json_t *v, double least, double most)
+{
+	double d = json_number_value(v);
+
+	if (!json_is_number(v) || !(d >= least && d <= most))
+		return false;
+	/* 2^63 is the first double that no json_int_t holds. */
+	if (!json_is_integer(v) || d >= 0x1p63)
+		return true;
+	return (double)json_integer_value(v) < most || most >= 0x1p63 ||
+	       json_integer_value(v) <= (json_int_t)most;
+}
+
 void json_put(json_t *object, const char *key, json_t *take)
 {
 	if (json_object_set_new(object, key, take) != 0)

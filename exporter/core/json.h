@@ -6,6 +6,7 @@
 #define EXPORTER_CORE_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "collectors/base/buf.h"
 
@@ -14,6 +15,9 @@
 json_t *json_num(double v);       /* NaN and infinity become null; whole numbers get no point */
 json_t *json_text(const char *s); /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
+
+/* Compares integers as such: as a double, 10^18 + 1 is 10^18. Returns false when `v` is no number. */
+bool json_is_in_range(const json_t *v, double least, double most);
 
 /* Add `take` to an object or an array, which becomes the owner of `take`. If memory is short
  * (memory_budget_is_over), json_push frees `take` and adds nothing. */

@@ -1,4 +1,4 @@
-/* The same table of fields is used to write and to read the message. */
+/* The same table of keys is used to write and to read the message. */
 #include "exporter/forward/run_message.h"
 
 #include <errno.h>
@@ -24,92 +24,138 @@
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
 #define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
 
-enum message_kind { TEXT, NUMBER, COUNT };
-
-struct message_field {
-	const char *key;
-	enum message_kind kind;
-	size_t offset;
-	size_t max; /* bytes of a text, including the NUL */
-	bool required;
-	double least, most; /* of a number */
-};
+/* Offset of a key whose member of struct run has a type of its own. read_run reads it, and run_message
+ * writes it. */
+#define READ_APART SIZE_MAX
 
 /* clang-format off */
-#define FIELD(type, kind, field) #field, kind, offsetof(struct type, field)
-static const struct message_field run_fields[] = {
-	{FIELD(run, TEXT, run_id), RUN_ID_MAX, true},
-	{FIELD(run, TEXT, job_name), JOB_NAME_MAX, true},
-	{FIELD(run, NUMBER, started_at), 0, true, 0, LARGEST_COUNT},
-	{FIELD(run, NUMBER, ended_at), 0, true, 0, LARGEST_COUNT},
-	{FIELD(run, NUMBER, duration_seconds), 0, true, 0, RUN_SECONDS_MAX},
-	{FIELD(run, NUMBER, exit_code), 0, false, 0, 255},
-	{FIELD(run, NUMBER, exit_signal), 0, false, 0, 255},
-	{FIELD(run, TEXT, host), HOST_NAME_TEXT_MAX, false},
-	{FIELD(run, TEXT, cpu_source), SOURCE_MAX, false},
-	{FIELD(run, TEXT, memory_source), SOURCE_MAX, false},
-	{FIELD(run, TEXT, network_source), SOURCE_MAX, false},
-	{FIELD(run, TEXT, vendor_id), SOURCE_MAX, false},
-	{FIELD(run, TEXT, instance_type), SOURCE_MAX, false},
-	{FIELD(run, TEXT, region), SOURCE_MAX, false},
-	{FIELD(run, TEXT, zone), SOURCE_MAX, false},
-	{FIELD(run, TEXT, allocation), SOURCE_MAX, false},
-	{FIELD(run, COUNT, samples), 0, false},
-	{FIELD(run, NUMBER, interval_seconds), 0, false, 0, RUN_SECONDS_MAX},
-	{FIELD(run, NUMBER, requested_cpu_cores), 0, false, 0, QUANTITY_CORES_MOST},
-	{FIELD(run, NUMBER, requested_memory_bytes), 0, false, 0, QUANTITY_BYTES_MOST},
-	{FIELD(run, NUMBER, memory_limit_bytes), 0, false, 0, LARGEST_LIMIT},
-	{FIELD(run, NUMBER, input_bytes), 0, false, 0, QUANTITY_BYTES_MOST},
-	{FIELD(run, NUMBER, attempt), 0, false, 0, LARGEST_COUNT},
-	{FIELD(run, NUMBER, cpu_missed_seconds), 0, false, 0, RUN_TOTAL_MAX},
-	{FIELD(run, NUMBER, cpu_foreign_seconds), 0, false, 0, RUN_TOTAL_MAX},
-	{FIELD(run, NUMBER, machine_cpus), 0, false, 1, RUN_CPUS_MAX},
-	{FIELD(run, NUMBER, machine_memory_bytes), 0, false, 1, RUN_MEMORY_MAX},
-	{FIELD(run, TEXT, disk_source), SOURCE_MAX, false},
-	{FIELD(run, TEXT, not_measured), REASON_MAX, false},
-	{FIELD(run, TEXT, system), SOURCE_MAX, false},
-	{FIELD(run, TEXT, system_run), SYSTEM_RUN_MAX, false},
-	{FIELD(run, TEXT, labels), LABELS_MAX, false},
-	{FIELD(run, TEXT, cpu_level), SOURCE_MAX, false},
-	{FIELD(run, NUMBER, address_limit_bytes), 0, false, 0, LARGEST_LIMIT},
-	{FIELD(run, NUMBER, address_peak_bytes), 0, false, 0, LARGEST_LIMIT},
-	{FIELD(run, TEXT, end_reason), RUN_REASON_MAX, false},
+#define FIELD(type, kind, field) #field, kind, .offset = offsetof(struct type, field)
+#define IGNORED {KEY_ANY, KEY_UNREAD, .offset = READ_APART, \
+		.help = "Other keys are ignored, because a newer sender may know more"}
+static const struct json_key column_keys[] = {
+	{FIELD(distribution, KEY_COUNT, n), .required = true, .most = LARGEST_COUNT,
+		.help = "Number of known values"},
+	{FIELD(distribution, KEY_NUMBER, mean), .most = INFINITY, .help = "Mean over time"},
+	{FIELD(distribution, KEY_NUMBER, min), .most = INFINITY, .help = "Smallest value"},
+	{FIELD(distribution, KEY_NUMBER, max), .most = INFINITY, .help = "Largest value"},
+	{FIELD(distribution, KEY_NUMBER, p50), .most = INFINITY, .help = "Median over time"},
+	{FIELD(distribution, KEY_NUMBER, p95), .most = INFINITY, .help = "95th percentile over time"},
+	{FIELD(distribution, KEY_NUMBER, p99), .most = INFINITY, .help = "99th percentile over time"},
+	{FIELD(distribution, KEY_NUMBER, sum), .most = INFINITY, .help = "Total of a counter"},
+	IGNORED,
+	{0},
 };
-static const struct message_field column_fields[] = {
-	{FIELD(distribution, COUNT, n), 0, true},
-	{FIELD(distribution, NUMBER, mean), 0, false, 0, INFINITY},
-	{FIELD(distribution, NUMBER, min), 0, false, 0, INFINITY},
-	{FIELD(distribution, NUMBER, max), 0, false, 0, INFINITY},
-	{FIELD(distribution, NUMBER, p50), 0, false, 0, INFINITY},
-	{FIELD(distribution, NUMBER, p95), 0, false, 0, INFINITY},
-	{FIELD(distribution, NUMBER, p99), 0, false, 0, INFINITY},
-	{FIELD(distribution, NUMBER, sum), 0, false, 0, INFINITY},
+
+static const struct json_key columns_keys[] = {
+	{KEY_ANY, KEY_OBJECT, .required = true, .members = column_keys,
+		.help = "Distribution of a column over the time of the run; its name has 1 to 63 of a-z, 0-9 and _"},
+	{0},
+};
+
+const struct json_key run_message_keys[] = {
+	{FIELD(run, KEY_TEXT, run_id), .required = true, .least = 1, .most = RUN_ID_MAX - 1,
+		.help = "Id of the run, which no other run has; a run that is known already changes nothing"},
+	{FIELD(run, KEY_TEXT, job_name), .required = true, .least = 1, .most = JOB_NAME_MAX - 1,
+		.help = "Name of the job"},
+	{FIELD(run, KEY_NUMBER, started_at), .required = true, .most = LARGEST_COUNT, .unit = "seconds since 1970 UTC",
+		.help = "When the run started"},
+	{FIELD(run, KEY_NUMBER, ended_at), .required = true, .most = LARGEST_COUNT, .unit = "seconds since 1970 UTC",
+		.help = "When it ended"},
+	{FIELD(run, KEY_NUMBER, duration_seconds), .required = true, .most = RUN_SECONDS_MAX, .unit = "seconds",
+		.help = "How long it took; it must fit started_at and ended_at"},
+	{"outcome", KEY_CHOICE, .required = true, .offset = READ_APART, .choice = run_outcome_told_word,
+		.help = "How it ended; DeadlineExceeded, TIMEOUT and DEADLINE mean that a time limit ended it"},
+	{FIELD(run, KEY_NUMBER, exit_code), .most = 255,
+		.help = "Exit code"},
+	{FIELD(run, KEY_NUMBER, exit_signal), .most = 255,
+		.help = "Number of the signal that ended it"},
+	{FIELD(run, KEY_TEXT, end_reason), .most = RUN_REASON_MAX - 1,
+		.help = "Why another system ended it, in its own word"},
+	{FIELD(run, KEY_TEXT, host), .most = HOST_NAME_TEXT_MAX - 1,
+		.help = "Name of its machine"},
+	{"architecture", KEY_TEXT, .offset = READ_APART, .most = SOURCE_MAX - 1,
+		.help = "Architecture of its programs, such as x86_64; an unknown one is no error"},
+	{FIELD(run, KEY_TEXT, cpu_level), .most = SOURCE_MAX - 1,
+		.help = "Lowest CPU level of its programs, such as x86-64-v3"},
+	{FIELD(run, KEY_TEXT, cpu_source), .most = SOURCE_MAX - 1,
+		.help = "How CPU time was measured"},
+	{FIELD(run, KEY_TEXT, memory_source), .most = SOURCE_MAX - 1,
+		.help = "How memory was measured"},
+	{FIELD(run, KEY_TEXT, network_source), .most = SOURCE_MAX - 1,
+		.help = "own or shared: whether other runs use its network namespace"},
+	{FIELD(run, KEY_TEXT, disk_source), .most = SOURCE_MAX - 1,
+		.help = "How disk space was measured"},
+	{FIELD(run, KEY_TEXT, not_measured), .most = REASON_MAX - 1,
+		.help = "Why the run has no numbers"},
+	{FIELD(run, KEY_TEXT, vendor_id), .most = SOURCE_MAX - 1,
+		.help = "Vendor of its server"},
+	{FIELD(run, KEY_TEXT, instance_type), .most = SOURCE_MAX - 1,
+		.help = "Type of its server, in the name of the vendor"},
+	{FIELD(run, KEY_TEXT, region), .most = SOURCE_MAX - 1,
+		.help = "Region of its server"},
+	{FIELD(run, KEY_TEXT, zone), .most = SOURCE_MAX - 1,
+		.help = "Zone of its server"},
+	{FIELD(run, KEY_TEXT, allocation), .most = SOURCE_MAX - 1,
+		.help = "How its server was rented: ondemand or spot"},
+	{FIELD(run, KEY_NUMBER, machine_cpus), .least = 1, .most = RUN_CPUS_MAX, .unit = "CPUs",
+		.help = "CPUs of its machine"},
+	{FIELD(run, KEY_NUMBER, machine_memory_bytes), .least = 1, .most = RUN_MEMORY_MAX, .unit = "bytes",
+		.help = "Memory of its machine"},
+	{FIELD(run, KEY_COUNT, samples), .most = LARGEST_COUNT,
+		.help = "Number of samples"},
+	{FIELD(run, KEY_NUMBER, interval_seconds), .most = RUN_SECONDS_MAX, .unit = "seconds",
+		.help = "Time between two samples"},
+	{FIELD(run, KEY_NUMBER, requested_cpu_cores), .most = QUANTITY_CORES_MOST, .unit = "cores",
+		.help = "CPUs that were requested for it"},
+	{FIELD(run, KEY_NUMBER, requested_memory_bytes), .most = QUANTITY_BYTES_MOST, .unit = "bytes",
+		.help = "Memory that was requested for it"},
+	{FIELD(run, KEY_NUMBER, memory_limit_bytes), .most = LARGEST_LIMIT, .unit = "bytes",
+		.help = "Its memory limit"},
+	{FIELD(run, KEY_NUMBER, address_limit_bytes), .most = LARGEST_LIMIT, .unit = "bytes",
+		.help = "Its limit of address space"},
+	{FIELD(run, KEY_NUMBER, address_peak_bytes), .most = LARGEST_LIMIT, .unit = "bytes",
+		.help = "Most that one process used of that limit"},
+	{FIELD(run, KEY_NUMBER, input_bytes), .most = QUANTITY_BYTES_MOST, .unit = "bytes",
+		.help = "Size of its input"},
+	{FIELD(run, KEY_NUMBER, attempt), .most = LARGEST_COUNT,
+		.help = "Which attempt of the work this was, from 1 on"},
+	{FIELD(run, KEY_NUMBER, cpu_missed_seconds), .most = RUN_TOTAL_MAX, .unit = "seconds",
+		.help = "Most CPU time that the total lacks"},
+	{FIELD(run, KEY_NUMBER, cpu_foreign_seconds), .most = RUN_TOTAL_MAX, .unit = "seconds",
+		.help = "Most CPU time in the total that other processes used"},
+	{FIELD(run, KEY_TEXT, system), .most = SOURCE_MAX - 1,
+		.help = "System that named the run, such as metaflow"},
+	{FIELD(run, KEY_TEXT, system_run), .most = SYSTEM_RUN_MAX - 1,
+		.help = "Name of the run in that system"},
+	{FIELD(run, KEY_TEXT, labels), .most = LABELS_MAX - 1,
+		.help = "Labels of that system, a JSON object as text"},
+	{"columns", KEY_OBJECT, .required = true, .offset = READ_APART, .members = columns_keys,
+		.help = "The measured columns, such as memory_bytes and cpu_seconds"},
+	IGNORED,
+	{0},
 };
 /* clang-format on */
 
 /* ---- writing ---- */
 
-static json_t *field_json(const void *thing, const struct message_field *f)
+static json_t *field_json(const void *thing, const struct json_key *k)
 {
-	const void *at = (const char *)thing + f->offset;
+	const void *at = (const char *)thing + k->offset;
 
-	switch (f->kind) {
-	case TEXT:
+	if (k->kind == KEY_TEXT)
 		return json_text(*(const char *const *)at);
-	case NUMBER:
-		return json_num(*(const double *)at);
-	case COUNT:
+	if (k->kind == KEY_COUNT)
 		return json_num((double)*(const uint64_t *)at);
-	}
-	return json_null();
+	return json_num(*(const double *)at);
 }
 
-static json_t *fields_json(const void *thing, const struct message_field *fields, size_t n)
+static json_t *fields_json(const void *thing, const struct json_key *keys)
 {
 	json_t *o = json_object();
 
-	for (size_t i = 0; i < n; i++)
-		json_put(o, fields[i].key, field_json(thing, &fields[i]));
+	for (const struct json_key *k = keys; k->name; k++)
+		if (k->offset != READ_APART)
+			json_put(o, k->name, field_json(thing, k));
 	return o;
 }
 
@@ -122,30 +168,29 @@ json_t *run_message(const struct run *r)
 
 	if (!run_times_agree(r))
 		told.started_at = fmax(0, r->ended_at - r->duration_seconds);
-	json_t *o = fields_json(&told, run_fields, ARRAY_LEN(run_fields)), *columns = json_object();
+	json_t *o = fields_json(&told, run_message_keys), *columns = json_object();
 
 	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	if (r->architecture)
 		json_put(o, "architecture", json_text(architecture_name[r->architecture]));
 	for (size_t i = 0; i < r->n_stats; i++)
-		json_put(columns, r->stats[i].column,
-			fields_json(&r->stats[i].d, column_fields, ARRAY_LEN(column_fields)));
+		json_put(columns, r->stats[i].column, fields_json(&r->stats[i].d, column_keys));
 	json_put(o, "columns", columns);
 	return o;
 }
 
 /* ---- reading ---- */
 
-static int read_text(const char **ret, const json_t *v, const struct message_field *f,
+static int read_text(const char **ret, const json_t *v, const struct json_key *k,
 	struct arena *arena, struct err *e)
 {
 	const char *text = json_string_value(v);
 
-	if (!text || json_string_length(v) != strlen(text) || strlen(text) >= f->max ||
-		!utf8_plain(text))
+	if (!text || json_string_length(v) != strlen(text) || (double)strlen(text) < k->least ||
+		(double)strlen(text) > k->most || !utf8_plain(text))
 		return err_set(e, -EINVAL,
-			"%s: accepted is a text of 1 to %zu bytes without control characters",
-			f->key, f->max - 1);
+			"%s: accepted is a text of %.0f to %.0f bytes without control characters",
+			k->name, k->least, k->most);
 	*ret = arena_text(arena, text, strlen(text));
 	return 0;
 }
@@ -154,54 +199,55 @@ static int read_count(uint64_t *ret, const json_t *v, const char *key, struct er
 {
 	double d = json_is_number(v) ? json_number_value(v) : -1;
 
-	if (!(d >= 0 && d <= LARGEST_COUNT && d == floor(d)))
+	if (!(json_is_in_range(v, 0, LARGEST_COUNT) && d == floor(d)))
 		return err_set(e, -EINVAL, "%s: accepted is a whole number from 0 on", key);
 	*ret = (uint64_t)d;
 	return 0;
 }
 
-static int read_number(double *ret, const json_t *v, const struct message_field *f, struct err *e)
+static int read_number(double *ret, const json_t *v, const struct json_key *k, struct err *e)
 {
 	double d = json_number_value(v);
 
 	if (!json_is_number(v))
-		return err_set(e, -EINVAL, "%s: accepted is a number", f->key);
-	if (!(d >= f->least && d <= f->most))
-		return isinf(f->most) ?
+		return err_set(e, -EINVAL, "%s: accepted is a number", k->name);
+	if (!json_is_in_range(v, k->least, k->most))
+		return isinf(k->most) ?
 			       err_set(e, -EINVAL,
-				       "%s: accepted is a number from %.15g on, not %.15g", f->key,
-				       f->least, d) :
+				       "%s: accepted is a number from %.15g on, not %.15g", k->name,
+				       k->least, d) :
 			       err_set(e, -EINVAL,
 				       "%s: accepted is a number from %.15g to %.15g, not %.15g",
-				       f->key, f->least, f->most, d);
+				       k->name, k->least, k->most, d);
 	*ret = d;
 	return 0;
 }
 
-static int read_field(void *thing, const json_t *o, const struct message_field *f,
-	struct arena *arena, struct err *e)
+static int read_field(void *thing, const json_t *o, const struct json_key *k, struct arena *arena,
+	struct err *e)
 {
-	void *at = (char *)thing + f->offset;
-	const json_t *v = json_object_get(o, f->key);
+	void *at = (char *)thing + k->offset;
+	const json_t *v = json_object_get(o, k->name);
 
-	if (f->kind == NUMBER)
+	if (k->kind == KEY_NUMBER)
 		*(double *)at = NAN;
 	if (!v || json_is_null(v))
-		return f->required ? err_set(e, -EINVAL, "%s is missing", f->key) : 0;
-	if (f->kind == TEXT)
-		return read_text(at, v, f, arena, e);
-	if (f->kind == COUNT)
-		return read_count(at, v, f->key, e);
-	return read_number(at, v, f, e);
+		return k->required ? err_set(e, -EINVAL, "%s is missing", k->name) : 0;
+	if (k->kind == KEY_TEXT)
+		return read_text(at, v, k, arena, e);
+	if (k->kind == KEY_COUNT)
+		return read_count(at, v, k->name, e);
+	return read_number(at, v, k, e);
 }
 
-static int read_fields(void *thing, const json_t *o, const struct message_field *fields, size_t n,
+static int read_fields(void *thing, const json_t *o, const struct json_key *keys,
 	struct arena *arena, struct err *e)
 {
 	int code = 0;
 
-	for (size_t i = 0; i < n && code == 0; i++)
-		code = read_field(thing, o, &fields[i], arena, e);
+	for (const struct json_key *k = keys; k->name && code == 0; k++)
+		if (k->offset != READ_APART)
+			code = read_field(thing, o, k, arena, e);
 	return code;
 }
 
@@ -238,8 +284,7 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 				"accepted is an object under a name of 1 to %d of a-z, 0-9 and _",
 				COLUMN_MAX - 1);
 		else
-			code = read_fields(&s->d, o, column_fields, ARRAY_LEN(column_fields), arena,
-				e);
+			code = read_fields(&s->d, o, column_keys, arena, e);
 		if (code)
 			return err_wrap(e, "column %.64s", name);
 		s->column = arena_text(arena, name, strlen(name));
@@ -276,7 +321,7 @@ static int read_outcome(struct run *r, const json_t *v, struct arena *arena, str
 
 static int read_run(struct run *r, const json_t *o, struct arena *arena, struct err *e)
 {
-	int code = read_fields(r, o, run_fields, ARRAY_LEN(run_fields), arena, e);
+	int code = read_fields(r, o, run_message_keys, arena, e);
 
 	if (code == 0)
 		code = read_outcome(r, json_object_get(o, "outcome"), arena, e);

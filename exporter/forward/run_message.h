@@ -8,10 +8,13 @@
 #include <stddef.h>
 
 #include "collectors/base/err.h"
+#include "exporter/core/json_key.h"
 #include "recommender/run.h"
 
 #define RUN_MESSAGE_MAX         (256u << 10) /* bytes */
 #define RUN_MESSAGE_COLUMNS_MAX 512
+
+extern const struct json_key run_message_keys[];
 
 json_t *run_message(const struct run *r);
 

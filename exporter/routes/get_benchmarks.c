@@ -1,5 +1,6 @@
 /* /benchmarks: the benchmarks of servers, and which of them resemble a job. */
 #include "collectors/base/clock.h"
+#include "exporter/core/json_key.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/server_answer.h"
 #include "recommender/servers/job_profile.h"
@@ -92,6 +93,17 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, o);
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"job_name", KEY_TEXT, .help = "Name of the job, if one was given"},
+	{"habits", KEY_OBJECT, .help = "With a job: what it does"},
+	{"related", KEY_LIST, .help = "With a job: the benchmarks that are like it"},
+	{"benchmarks", KEY_LIST, .required = true, .help = "All benchmarks"},
+	{"catalogue", KEY_OBJECT, .required = true, .help = "Where the data of servers is from, and how old it is"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_benchmarks = {
 	.path = "/benchmarks",
 	.command = "benchmarks",
@@ -100,4 +112,6 @@ const struct route route_benchmarks = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.gives = answer_keys,
+	.errors = (const struct route_error[]){JOB_ERRORS, {0}},
 };

@@ -1,6 +1,7 @@
 /* /jobs: the known jobs, and the outcomes of their runs. */
 #include <errno.h>
 
+#include "exporter/core/json_key.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_json.h"
 #include "exporter/routes/get_jobs.h"
@@ -61,6 +62,13 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, jobs_json(jobs, n < limit ? n : limit, warnings));
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"jobs", KEY_LIST, .required = true, .help = "The jobs, the most recent first"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_jobs = {
 	.path = "/jobs",
 	.command = "jobs",
@@ -68,4 +76,6 @@ const struct route route_jobs = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.gives = answer_keys,
+	.errors = (const struct route_error[]){{404, "no_history"}, {0}},
 };

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "exporter/core/json_key.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/catalogue/in_use.h"
 #include "exporter/answers/job_runs.h"
@@ -214,6 +215,13 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, o);
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"jobs", KEY_LIST, .required = true, .help = "The jobs, the most recent first"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_overview = {
 	.path = "/overview",
 	.command = "overview",
@@ -222,4 +230,5 @@ const struct route route_overview = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.gives = answer_keys,
 };

@@ -5,6 +5,7 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/units.h"
+#include "exporter/core/json_key.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_json.h"
 #include "exporter/answers/server_parameters.h"
@@ -203,6 +204,26 @@ static void explain(struct buf *out)
 	buf_addc(out, '\n');
 }
 
+static const char *content_types(size_t i)
+{
+	return advice_formats[i].content_type;
+}
+
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"job_name", KEY_TEXT, .required = true, .help = "Name of the job"},
+	{"generated_at", KEY_TIME, .required = true, .help = "When the answer was made"},
+	{"strategy", KEY_TEXT, .required = true, .help = "The strategy that was used"},
+	WARNING_KEYS,
+	SIZING_KEYS,
+	{"used", KEY_OBJECT, .required = true, .help = "The most that a successful run used"},
+	{"requested", KEY_OBJECT, .required = true, .help = "What was requested last"},
+	{"paste", KEY_OBJECT, .required = true, .help = "The lines to paste into the system that runs the job"},
+	SERVER_ANSWER_KEYS,
+	{0},
+};
+/* clang-format on */
+
 const struct route route_recommend = {
 	.path = "/recommend",
 	.command = "recommend",
@@ -211,4 +232,8 @@ const struct route route_recommend = {
 	.explain = explain,
 	.answer = answer,
 	.takes_long = true,
+	.gives = answer_keys,
+	.content_types = content_types,
+	.other_json = true,
+	.errors = (const struct route_error[]){SIZING_ERRORS, {404, "does_not_fit"}, {0}},
 };

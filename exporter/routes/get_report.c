@@ -76,4 +76,6 @@ const struct route route_report = {
 	.answer = answer,
 	.takes_long = true,
 	.of_samples = true,
+	.content_type = "text/html",
+	.errors = (const struct route_error[]){RUN_ERRORS, {0}},
 };

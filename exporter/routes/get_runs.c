@@ -1,4 +1,5 @@
 /* /runs: the runs of a job, newest first. */
+#include "exporter/core/json_key.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/run_json.h"
 
@@ -23,6 +24,14 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return code > 0 ? reply_json(r, 200, run_json_list(job_name, &runs)) : code;
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"job_name", KEY_TEXT, .required = true, .help = "Name of the job"},
+	{"runs", KEY_LIST, .required = true, .help = "The runs, newest first"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_runs = {
 	.path = "/runs",
 	.command = "runs",
@@ -30,4 +39,6 @@ const struct route route_runs = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.gives = answer_keys,
+	.errors = (const struct route_error[]){JOB_ERRORS, {0}},
 };

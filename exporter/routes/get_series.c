@@ -1,6 +1,7 @@
 /* /series: the samples of a run, ready to be drawn. */
 #include <errno.h>
 
+#include "exporter/core/json_key.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/series_passes.h"
@@ -93,6 +94,17 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return 0;
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"run", KEY_OBJECT, .required = true, .help = "The run"},
+	{"position", KEY_NUMBER, .required = true, .help = "Number of the last sample, for /events"},
+	{"samples", KEY_NUMBER, .required = true, .help = "Number of samples of the run"},
+	{"phases", KEY_LIST, .required = true, .help = "The phases of the run"},
+	{"series", KEY_OBJECT, .required = true, .help = "The points: n, at, and an array for each column"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_series = {
 	.path = "/series",
 	.command = "series",
@@ -101,4 +113,6 @@ const struct route route_series = {
 	.answer = answer,
 	.takes_long = true,
 	.of_samples = true,
+	.gives = answer_keys,
+	.errors = (const struct route_error[]){RUN_ERRORS, {0}},
 };

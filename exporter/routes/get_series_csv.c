@@ -87,4 +87,6 @@ const struct route route_series_csv = {
 	.answer = answer,
 	.takes_long = true,
 	.of_samples = true,
+	.content_type = "text/csv",
+	.errors = (const struct route_error[]){RUN_ERRORS, {0}},
 };

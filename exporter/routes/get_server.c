@@ -1,4 +1,5 @@
 /* /server: the cloud server on which this program runs. */
+#include "exporter/core/json_key.h"
 #include "exporter/core/app.h"
 #include "exporter/core/json.h"
 #include "exporter/this_server/this_server.h"
@@ -33,6 +34,19 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, o);
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"host", KEY_TEXT, .help = "Name of the machine"},
+	{"vendor_id", KEY_TEXT, .help = "Vendor"},
+	{"instance_type", KEY_TEXT, .help = "Type of the server, in the name of the vendor"},
+	{"region", KEY_TEXT, .help = "Region"},
+	{"zone", KEY_TEXT, .help = "Zone"},
+	{"allocation", KEY_TEXT, .help = "ondemand or spot"},
+	{"source", KEY_TEXT, .help = "Who said so"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_server = {
 	.path = "/server",
 	.command = "server",
@@ -40,4 +54,5 @@ const struct route route_server = {
 		"demand, and who said so",
 	.parameters = parameters,
 	.answer = answer,
+	.gives = answer_keys,
 };

@@ -3,6 +3,7 @@
 
 #include "collectors/base/clock.h"
 #include "collectors/base/units.h"
+#include "exporter/core/json_key.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/server_answer.h"
 #include "exporter/answers/server_parameters.h"
@@ -117,6 +118,19 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, o);
 }
 
+/* With a job there are warnings as well. */
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"job_name", KEY_TEXT, .help = "Name of the job, if one was given"},
+	{"generated_at", KEY_TIME, .required = true, .help = "When the answer was made"},
+	{"apply", KEY_OBJECT, .help = "With a job: whether a change by a program is safe"},
+	{"warnings", KEY_LIST, .help = "With a job: what to know before the request is used"},
+	{"demand", KEY_OBJECT, .required = true, .help = "What the server is for"},
+	SERVER_ANSWER_KEYS,
+	{0},
+};
+/* clang-format on */
+
 const struct route route_servers = {
 	.path = "/servers",
 	.command = "servers",
@@ -125,4 +139,6 @@ const struct route route_servers = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.gives = answer_keys,
+	.errors = (const struct route_error[]){SIZING_ERRORS, {0}},
 };

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
+#include "exporter/core/json_key.h"
 #include "exporter/answers/behaviour.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing.h"
+#include "exporter/answers/sizing_json.h"
 #include "exporter/answers/stats_json.h"
 
 static const char *format_choice(size_t i)
@@ -82,6 +84,31 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		     answer_no_successful_run(r, job_name, &runs, NAN);
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"job_name", KEY_TEXT, .required = true, .help = "Name of the job"},
+	{"generated_at", KEY_TIME, .required = true, .help = "When the answer was made"},
+	WARNING_KEYS,
+	{"resources", KEY_OBJECT, .required = true, .help = "What to request, in the units of Metaflow: CPUs, MiB, GPUs"},
+	{"demand", KEY_OBJECT, .required = true, .help = "What the next run will need"},
+	{"runs_analyzed", KEY_NUMBER, .required = true, .help = "Number of runs below"},
+	{"runs_excluded", KEY_NUMBER, .required = true, .help = "Number of runs that did not succeed"},
+	{"runs_not_measured", KEY_NUMBER, .required = true, .help = "Number of runs without numbers"},
+	{"cpu_doubt", KEY_TEXT, .help = "Why CPU time may be wrong"},
+	{"first_started_at", KEY_TIME, .help = "Start of the oldest of these runs"},
+	{"last_started_at", KEY_TIME, .help = "Start of the newest"},
+	{"over_runs", KEY_OBJECT, .required = true, .help = "Statistics over these runs"},
+	{"waits", KEY_OBJECT, .required = true, .help = "What the runs waited for"},
+	{"runs", KEY_LIST, .required = true, .help = "Statistics of each run"},
+	{"forecast", KEY_OBJECT, .required = true, .help = "What the next runs will need"},
+	{"changes", KEY_LIST, .required = true, .help = "Changes between runs"},
+	{"phases", KEY_LIST, .required = true, .help = "Phases of the newest run"},
+	{"split", KEY_OBJECT, .help = "What the phases cost on servers of their own"},
+	{"running", KEY_LIST, .required = true, .help = "Forecasts of running runs"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_stats = {
 	.path = "/stats",
 	.command = "stats",
@@ -90,4 +117,7 @@ const struct route route_stats = {
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,
+	.gives = answer_keys,
+	.other_json = true,
+	.errors = (const struct route_error[]){SIZING_ERRORS, {0}},
 };

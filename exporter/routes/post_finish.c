@@ -27,13 +27,20 @@ struct finish_body {
 	double exit_code;
 };
 
-static const struct json_body_key keys[] = {
-	{"outcome", BODY_TEXT, true, 1, 32, offsetof(struct finish_body, outcome)},
-	{"exit_code", BODY_WHOLE, false, 0, 255, offsetof(struct finish_body, exit_code)},
-	{"end_reason", BODY_TEXT, false, 1, RUN_REASON_MAX - 1,
-		offsetof(struct finish_body, end_reason)},
+/* clang-format off */
+static const struct json_key keys[] = {
+	{"outcome", KEY_CHOICE, true, 0, 0, offsetof(struct finish_body, outcome),
+		.choice = run_outcome_told_word,
+		.help = "How the run ended; DeadlineExceeded, TIMEOUT and DEADLINE mean that a time limit "
+			"ended it"},
+	{"exit_code", KEY_WHOLE, false, 0, 255, offsetof(struct finish_body, exit_code),
+		.help = "Exit code"},
+	{"end_reason", KEY_TEXT, false, 1, RUN_REASON_MAX - 1,
+		offsetof(struct finish_body, end_reason),
+		.help = "Why another system ended the run, in its own word, such as DeadlineExceeded"},
 	{0},
 };
+/* clang-format on */
 
 /* A call to the sampler. It has copies of all its data, because a sampler that hung may still use
  * them after the reply. */
@@ -95,23 +102,29 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	(void)e;
 	int code = 0;
 
-	if (body && json_body_read(body, "the body", keys, &w, r)) {
-		if (run_outcome_told(w.outcome, &outcome, &w.end_reason))
-			code = finish_run(app, argument_text(a, "run_id"), outcome, &w, r);
-		else
-			code = reply_error(r, 400, "bad_body",
-				"outcome: accepted is succeeded, failed, oom_killed, interrupted, "
-				"unknown or DeadlineExceeded");
-	}
+	/* The table lets only words through that run_outcome_told accepts. */
+	if (body && json_body_read(body, "the body", keys, &w, r) &&
+		run_outcome_told(w.outcome, &outcome, &w.end_reason))
+		code = finish_run(app, argument_text(a, "run_id"), outcome, &w, r);
 	json_decref(body);
 	return code;
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"run_id", KEY_TEXT, .required = true, .help = "Id of the run"},
+	{"outcome", KEY_TEXT, .required = true, .help = "The outcome"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_post_finish = {
 	.path = "/runs/{run_id}/finish",
-	.help = "Ends a run that this exporter records: {\"outcome\", \"exit_code\", "
-		"\"end_reason\"}. outcome is succeeded, failed, oom_killed, interrupted or unknown. "
-		"DeadlineExceeded as outcome, or as end_reason, means that a time limit ended the run",
+	.help = "Ends a run that this exporter records",
 	.parameters = parameters,
 	.answer = answer,
+	.body = keys,
+	.gives = answer_keys,
+	.errors = (const struct route_error[]){{400, "bad_body"}, {404, "no_open_run"},
+		{503, "not_followed"}, {0}},
 };

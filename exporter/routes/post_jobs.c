@@ -1,4 +1,5 @@
 /* POST /jobs: announces a process as a run of a job, or as a helper that is no part of a run. */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -27,26 +28,45 @@ struct announce_request {
 	double cpu, memory;
 };
 
-static const struct json_body_key keys[] = {
-	{"pid", BODY_WHOLE, false, 1, 4194304, offsetof(struct announce_body, pid)},
-	{"job_name", BODY_TEXT, false, 1, JOB_NAME_MAX - 1,
-		offsetof(struct announce_body, job_name)},
-	{"labels", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels)},
-	{"requested", BODY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested)},
-	{"input_bytes", BODY_BYTES, false, 0, QUANTITY_BYTES_MOST,
-		offsetof(struct announce_body, input_bytes)},
-	{"attempt", BODY_WHOLE, false, 1, ATTEMPT_MOST, offsetof(struct announce_body, attempt)},
-	{"helper", BODY_FLAG, false, 0, 0, offsetof(struct announce_body, helper)},
+/* clang-format off */
+static const struct json_key requested_keys[] = {
+	{"cpu", KEY_CORES, false, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST,
+		offsetof(struct announce_request, cpu), .unit = "cores",
+		.help = "CPUs that were requested"},
+	{"memory", KEY_BYTES, false, 1, QUANTITY_BYTES_MOST,
+		offsetof(struct announce_request, memory), .unit = "bytes",
+		.help = "Memory that was requested"},
 	{0},
 };
 
-static const struct json_body_key requested_keys[] = {
-	{"cpu", BODY_CORES, false, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST,
-		offsetof(struct announce_request, cpu)},
-	{"memory", BODY_BYTES, false, 1, QUANTITY_BYTES_MOST,
-		offsetof(struct announce_request, memory)},
+static_assert(JOB_LABELS_MAX == 8 && LABEL_NAME_MAX == 64, "the manual says so below");
+static const struct json_key label_keys[] = {
+	{KEY_ANY, KEY_TEXT, .required = true, .most = JOB_WORD_MAX - 1,
+		.help = "A label: up to 8 of them, with names of up to 63 bytes"},
 	{0},
 };
+
+static const struct json_key keys[] = {
+	{"pid", KEY_WHOLE, false, 1, 4194304, offsetof(struct announce_body, pid),
+		.help = "Process id, as this exporter sees it; over the Unix socket the process that "
+			"asks is the default"},
+	{"job_name", KEY_TEXT, false, 1, JOB_NAME_MAX - 1, offsetof(struct announce_body, job_name),
+		.help = "Name of the job; needed without helper"},
+	{"labels", KEY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels),
+		.members = label_keys, .help = "Labels of the run"},
+	{"requested", KEY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested),
+		.members = requested_keys, .help = "What was requested for the run"},
+	{"input_bytes", KEY_BYTES, false, 0, QUANTITY_BYTES_MOST,
+		offsetof(struct announce_body, input_bytes), .unit = "bytes",
+		.help = "Size of the run's input"},
+	{"attempt", KEY_WHOLE, false, 1, ATTEMPT_MOST, offsetof(struct announce_body, attempt),
+		.help = "Which attempt of the work this is"},
+	{"helper", KEY_FLAG, false, 0, 0, offsetof(struct announce_body, helper),
+		.help = "true leaves the process and its descendants out of the runs that they are in, as "
+			"RIGHTSIZE_HELPER=1 in an environment does; only pid may stand beside it"},
+	{0},
+};
+/* clang-format on */
 
 static bool bad_label(struct reply *r)
 {
@@ -225,13 +245,24 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 	return code;
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"run_id", KEY_TEXT, .help = "Id of the run; absent with helper"},
+	{"job_name", KEY_TEXT, .help = "Name of the job; absent with helper"},
+	{"pid", KEY_NUMBER, .required = true, .help = "The process"},
+	{"helper", KEY_FLAG, .help = "True with helper"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_post_jobs = {
 	.path = "/jobs",
-	.help = "Announces a run: {\"pid\", \"job_name\", \"labels\", \"requested\": {\"cpu\", "
-		"\"memory\"}, \"input_bytes\", \"attempt\"}, of which only the name is needed over "
-		"the Unix socket. {\"pid\", \"helper\": true} leaves a process and its "
-		"descendants out of the runs that they are in, as RIGHTSIZE_HELPER=1 in an "
-		"environment does",
+	.help = "Announces a process as a run of a job, or as a helper that is no part of a run",
 	.parameters = no_parameters,
 	.answer = answer,
+	.body = keys,
+	.gives = answer_keys,
+	.creates = true,
+	.errors = (const struct route_error[]){{400, "bad_body"}, {404, "no_such_process"},
+		{409, "recorded_elsewhere"}, {503, "not_followed"}, {0}},
 };

@@ -1,6 +1,7 @@
 /* POST /-/reload: reads the rules of --jobs.rules again, as SIGHUP does. */
 #include <errno.h>
 
+#include "exporter/core/json_key.h"
 #include "exporter/core/app.h"
 #include "exporter/core/json.h"
 #include "exporter/api/route.h"
@@ -23,9 +24,18 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, o);
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"reloaded", KEY_FLAG, .required = true, .help = "True"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_post_reload = {
 	.path = "/-/reload",
 	.help = "Reads the rules anew, as SIGHUP does; a file with a mistake changes nothing",
 	.parameters = no_parameters,
 	.answer = answer,
+	.gives = answer_keys,
+	.errors = (const struct route_error[]){{500, "bad_file"}, {503, "not_reloaded"}, {0}},
 };

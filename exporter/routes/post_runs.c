@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "collectors/base/clock.h"
+#include "exporter/core/json_key.h"
 #include "exporter/core/app.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/json.h"
@@ -71,6 +72,14 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 	return keep_run(app, &run, r);
 }
 
+/* clang-format off */
+static const struct json_key answer_keys[] = {
+	{"run_id", KEY_TEXT, .required = true, .help = "Id of the run"},
+	{"known", KEY_FLAG, .required = true, .help = "Whether the run was known already"},
+	{0},
+};
+/* clang-format on */
+
 const struct route route_post_runs = {
 	.path = "/runs",
 	.help = "Takes a run that ended elsewhere, as --forward.url sends it: once, however often "
@@ -78,4 +87,8 @@ const struct route route_post_runs = {
 	.parameters = no_parameters,
 	.answer = answer,
 	.takes_long = true,
+	.body = run_message_keys,
+	.gives = answer_keys,
+	.creates = true,
+	.errors = (const struct route_error[]){{400, "bad_body"}, {503, "not_kept"}, {0}},
 };

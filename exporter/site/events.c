@@ -28,6 +28,15 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
+const struct route site_events_about = {
+	.path = "/events",
+	.help = "The new samples of a run as they come, as server-sent events",
+	.parameters = parameters,
+	.takes_long = true,
+	.content_type = "text/event-stream",
+	.errors = (const struct route_error[]){RUN_ERRORS, {503, "too_many_streams"}, {0}},
+};
+
 /* Returns 1 when the run exists. Returns 0 and sets an error in `r` when it does not exist. Returns
  * a negative errno when the history cannot be read. */
 static int run_known(struct app *app, const char *run_id, struct reply *r, struct err *e)

@@ -59,11 +59,11 @@ static void add_links(struct buf *out, const struct site *s)
 {
 	if (s->app->options->grafana_url)
 		add_grafana(out, s->app->options->grafana_url);
-	add_link(out, s->app->options->telemetry_path, "Metrics for Prometheus");
+	add_link(out, s->app->options->telemetry_path, site_metrics_about.help);
 	for (const struct route *const *route = all_routes; *route; route++)
 		add_route(out, *route);
-	for (const struct site_page *p = s->pages + 1; p->path; p++)
-		add_link(out, p->path, p->help);
+	for (const struct site_page *p = s->pages + 1; p->about; p++)
+		add_link(out, p->about->path, p->about->help);
 }
 
 void site_front(struct site *s, const struct http_request *request, struct request_target *t,

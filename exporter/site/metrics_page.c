@@ -42,6 +42,21 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
+static const char *content_types(size_t i)
+{
+	static const char *const types[] = {"text/plain", "application/openmetrics-text", NULL};
+
+	return types[i];
+}
+
+const struct route site_metrics_about = {
+	.path = "/metrics",
+	.help = "Metrics for Prometheus",
+	.parameters = parameters,
+	.content_types = content_types,
+	.errors = (const struct route_error[]){{500, "too_large"}, {503, "no_sample"}, {0}},
+};
+
 static struct exposition_filter filter_of(const struct arguments *a)
 {
 	struct exposition_filter f = {0};

@@ -14,7 +14,8 @@ struct page_asset {
 	size_t gzip_size, size; /* `size` = bytes of the uncompressed file */
 };
 
-extern const struct page_asset page_html, page_script, page_style, page_icon, page_runbook;
+extern const struct page_asset page_html, page_script, page_style, page_icon, page_runbook,
+	page_manual_style;
 
 /* Marks where page_html gets the list of routes. */
 #define PAGE_MARK "<!-- routes -->"

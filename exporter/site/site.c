@@ -10,6 +10,8 @@
 #include "exporter/sampling/health.h"
 #include "exporter/site/host_header.h"
 #include "exporter/site/event_stream.h"
+#include "exporter/site/description.h"
+#include "exporter/site/manual_pages.h"
 #include "exporter/site/page.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/site/change.h"
@@ -61,23 +63,54 @@ static void runbook(struct site *s, const struct http_request *r, struct request
 	site_file(s, r, t, ret);
 }
 
-/* The pages with fixed paths. The table has no /metrics, because --web.telemetry-path may move it.
+static const struct route_error text_if_not[] = {{503, ROUTE_ERROR_TEXT}, {0}};
+
+static const struct route front_about = {
+	.path = "/",
+	.help = "This page",
+	.content_type = "text/html",
+};
+
+static const struct route runbook_about = {
+	.path = "/runbook",
+	.help = "What to do about each alert of dashboards/prometheus/rules.yml",
+	.content_type = "text/html",
+};
+
+static const struct route healthy_about = {
+	.path = "/-/healthy",
+	.help = "200 while the sampler works, else 503",
+	.content_type = "text/plain",
+	.errors = text_if_not,
+};
+
+static const struct route ready_about = {
+	.path = "/-/ready",
+	.help = "200 after the first sample, until then 503",
+	.content_type = "text/plain",
+	.errors = text_if_not,
+};
+
+/* The pages at fixed paths. The table has no /metrics, because --web.telemetry-path may move it.
  * Routes are in all_routes. */
 static const struct site_page pages[] = {
-	{"/", "This page", site_front},
-	{"/events", "The new samples of a run as they come, as server-sent events", site_events,
-		.takes_long = true},
-	{"/runbook", "What to do about each alert of dashboards/prometheus/rules.yml", runbook},
-	{"/-/healthy", "200 while the sampler works, else 503", healthy},
-	{"/-/ready", "200 after the first sample, until then 503", ready},
+	{&front_about, site_front},
+	{&site_manual_about, site_manual},
+	{&site_openapi_about, site_openapi},
+	{&runbook_about, runbook},
+	{&site_events_about, site_events},
+	{&healthy_about, healthy},
+	{&ready_about, ready},
 	{0},
 };
 
 static const struct site_page *page_at(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
-		if (strcmp(path, pages[i].path) == 0)
-			return &pages[i];
+	bool manual = manual_page_find(path) != NULL;
+
+	for (const struct site_page *p = pages; p->about; p++)
+		if (strcmp(path, p->about->path) == 0 || (manual && p->about == &site_manual_about))
+			return p;
 	return NULL;
 }
 
@@ -109,6 +142,11 @@ struct site *site_new(struct app *app)
 	return s;
 }
 
+json_t *site_description(const char *metrics_path)
+{
+	return description_of(pages, metrics_path);
+}
+
 int site_check_options(const struct options *o, struct err *e)
 {
 	const char *metrics = o->telemetry_path;
@@ -137,23 +175,6 @@ void site_free(struct site *s)
 	event_streams_free(s->event_streams);
 	rendered_cache_free(s->rendered_cache);
 	free(s);
-}
-
-/* Compresses a large body when the client accepts gzip. */
-static void compress(struct site *s, const struct http_request *request, struct http_answer *ret)
-{
-	if (ret->negotiated)
-		return;
-	ret->negotiated = true;
-	if (s->app->options->disable_compression || !negotiate_gzip(request->accept_encoding))
-		return;
-	struct response_body *small =
-		memory_budget_is_short(ret->body->len) ? NULL : response_body_gzip(ret->body);
-
-	if (!small)
-		return;
-	shared_drop(&ret->body->shared);
-	ret->body = small;
 }
 
 /* Calls the route. If the history file was replaced during the call, calls the route a second time.
@@ -231,7 +252,7 @@ static void answer_route(struct site *s, const struct http_request *request,
 	if (over || r.body.full)
 		reply_too_much(&r, route, over);
 	site_reply(ret, &r);
-	compress(s, request, ret);
+	site_compress(s, request, ret);
 }
 
 static void refuse_method(struct http_answer *ret, const char *allow)
@@ -256,8 +277,8 @@ static void not_found(struct site *s, const struct request_target *t, struct htt
 		s->app->options->telemetry_path);
 	for (const struct route *const *route = all_routes; *route; route++)
 		buf_addf(&message, ", %s", (*route)->path);
-	for (size_t i = 0; i < ARRAY_LEN(pages) - 1; i++)
-		buf_addf(&message, ", %s", pages[i].path);
+	for (const struct site_page *p = pages; p->about; p++)
+		buf_addf(&message, ", %s", p->about->path);
 	ret->handler = "other";
 	reply_error(&r, 404, "not_found", "%s", buf_text(&message));
 	site_reply(ret, &r);
@@ -279,7 +300,7 @@ static void dispatch(struct site *s, const struct http_request *r, struct reques
 		ret->handler = route->path;
 		answer_route(s, r, route, t, ret);
 	} else if (page) {
-		ret->handler = page->path;
+		ret->handler = page->about->path;
 		page->answer(s, r, t, ret);
 	} else if (!site_file(s, r, t, ret)) {
 		not_found(s, t, ret);
@@ -301,7 +322,7 @@ enum site_way site_way_of(const struct http_request *r)
 	const struct site_page *page = page_at(t.path);
 
 	if (!route)
-		return page && page->takes_long ? SITE_LATER : SITE_AT_ONCE;
+		return page && page->about->takes_long ? SITE_LATER : SITE_AT_ONCE;
 	if (!route->takes_long)
 		return SITE_AT_ONCE;
 	return route->of_samples ? SITE_OF_SAMPLES : SITE_LATER;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "exporter/core/app.h"
+#include "exporter/core/json.h"
 #include "exporter/api/route.h"
 #include "exporter/site/rendered_cache.h"
 
@@ -49,6 +50,10 @@ int site_check_options(const struct options *o, struct err *e);
 int site_start(struct site *s, struct err *e);
 void site_stop(struct site *s); /* ends all streams; close them before site_free */
 void site_free(struct site *s);
+
+/* Describes all routes and pages as OpenAPI 3.1. `metrics_path`: --web.telemetry-path. The caller calls
+ * json_decref. */
+json_t *site_description(const char *metrics_path);
 
 /* Fills `ret` with a JSON error (reply_error). */
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);

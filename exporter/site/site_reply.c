@@ -1,7 +1,9 @@
-/* Reads arguments from a request, and converts a reply to an HTTP answer. */
+/* Reads arguments from a request, converts a reply to an HTTP answer, and compresses it. */
 #include "exporter/site/site_state.h"
 
 #include <stdio.h>
+
+#include "exporter/core/memory_budget.h"
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
@@ -43,4 +45,20 @@ void site_refusal(struct http_answer *ret, int status, const char *code, const c
 	*ret = (struct http_answer){.handler = "other"};
 	reply_error(&r, status, code, "%s", message);
 	site_reply(ret, &r);
+}
+
+void site_compress(struct site *s, const struct http_request *request, struct http_answer *ret)
+{
+	if (ret->negotiated)
+		return;
+	ret->negotiated = true;
+	if (s->app->options->disable_compression || !negotiate_gzip(request->accept_encoding))
+		return;
+	struct response_body *small =
+		memory_budget_is_short(ret->body->len) ? NULL : response_body_gzip(ret->body);
+
+	if (!small)
+		return;
+	shared_drop(&ret->body->shared);
+	ret->body = small;
 }

@@ -11,7 +11,7 @@
 
 struct site {
 	struct app *app;
-	const struct site_page *pages; /* the first is "/"; ends with path NULL */
+	const struct site_page *pages; /* the first is "/"; ends with `about` NULL */
 	struct rendered_cache *rendered_cache;
 	struct event_streams *event_streams;
 	struct mono started;
@@ -21,15 +21,21 @@ struct site {
 };
 
 struct site_page {
-	const char *path, *help;
+	/* Path, help, parameters and the like; its `answer` is NULL. */
+	const struct route *about;
 	void (*answer)(struct site *s, const struct http_request *r, struct request_target *t,
 		struct http_answer *ret);
-	bool takes_long; /* see struct route */
 };
+
+extern const struct route site_metrics_about, site_events_about, site_manual_about,
+	site_openapi_about;
 
 /* Reads the query of the target into `a`. Returns false with an error in `r`. */
 bool site_arguments(struct arguments *a, const struct parameter *parameters,
 	struct request_target *t, struct reply *r);
+
+/* Compresses a large body when the client accepts gzip. */
+void site_compress(struct site *s, const struct http_request *r, struct http_answer *ret);
 
 /* Moves the reply into `ret` and leaves the reply empty. */
 void site_reply(struct http_answer *ret, struct reply *r);
@@ -38,6 +44,12 @@ void site_metrics(struct site *s, const struct http_request *r, struct request_t
 	struct http_answer *ret);
 
 void site_events(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret);
+/* Answers /openapi.json. */
+void site_openapi(struct site *s, const struct http_request *r, struct request_target *t,
+	struct http_answer *ret);
+/* Answers /manual and /manual/NAME. */
+void site_manual(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 void site_front(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);

@@ -192,10 +192,43 @@ static void every_second_letter_is_right_at_least(void **state)
 	assert_null(found[0]);
 }
 
+static void integers_are_compared_as_such(void **state)
+{
+	static const struct {
+		const char *text;
+		double least, most;
+		bool in;
+	} cases[] = {
+		{"1000000000000000000", 0, 1e18, true},
+		{"1000000000000000001", 0, 1e18, false},
+		{"9223372036854775807", 0, 0x1p63, true},
+		{"9223372036854775807", 0, INFINITY, true},
+		{"5", 5, 5, true},
+		{"6", 5, 5.5, false},
+		{"5.5", 5, 5.5, true},
+		{"4.9", 5, 5.5, false},
+		{"-9223372036854775808", -0x1p63, 0, true},
+		{"-1", 0, 1, false},
+		{"\"1\"", 0, 1, false},
+		{"null", 0, 1, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		json_t *v = json_loads(cases[i].text, JSON_DECODE_ANY, NULL);
+
+		assert_non_null(v);
+		if (json_is_in_range(v, cases[i].least, cases[i].most) != cases[i].in)
+			fail_msg("%s from %g to %g", cases[i].text, cases[i].least, cases[i].most);
+		json_decref(v);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_short_and_never_nan),
+		cmocka_unit_test(integers_are_compared_as_such),
 		cmocka_unit_test(texts_are_valid_whatever_they_hold),
 		cmocka_unit_test(times_are_rfc3339),
 		cmocka_unit_test(what_fits_stands_on_a_line),

@@ -26,17 +26,25 @@ static const struct parameter id_parameters[] = {
 };
 
 struct wanted {
-	const char *name;
+	const char *name, *colour;
 	double number, whole, size;
 	const json_t *object;
 };
 
-static const struct json_body_key keys[] = {
-	{"name", BODY_TEXT, true, 1, 5, offsetof(struct wanted, name)},
-	{"number", BODY_CORES, false, 0.5, 2, offsetof(struct wanted, number)},
-	{"whole", BODY_WHOLE, false, 1, 9, offsetof(struct wanted, whole)},
-	{"size", BODY_BYTES, false, 0, 1e10, offsetof(struct wanted, size)},
-	{"object", BODY_OBJECT, false, 0, 0, offsetof(struct wanted, object)},
+static const char *colour(size_t i)
+{
+	static const char *const words[] = {"red", "blue", NULL};
+
+	return words[i];
+}
+
+static const struct json_key keys[] = {
+	{"name", KEY_TEXT, true, 1, 5, offsetof(struct wanted, name)},
+	{"number", KEY_CORES, false, 0.5, 2, offsetof(struct wanted, number)},
+	{"whole", KEY_WHOLE, false, 1, 9, offsetof(struct wanted, whole)},
+	{"size", KEY_BYTES, false, 0, 1e10, offsetof(struct wanted, size)},
+	{"colour", KEY_CHOICE, .offset = offsetof(struct wanted, colour), .choice = colour},
+	{"object", KEY_OBJECT, false, 0, 0, offsetof(struct wanted, object)},
 	{0},
 };
 
@@ -48,7 +56,8 @@ static int set(struct app *app, const struct arguments *a, struct reply *r, stru
 	(void)app;
 	(void)e;
 	if (body && json_body_read(body, "the body", keys, &w, r))
-		buf_addf(&r->body, "%s %g %.0f", w.name, w.number, w.size);
+		buf_addf(&r->body, "%s %g %.0f%s%s", w.name, w.number, w.size, w.colour ? " " : "",
+			w.colour ? w.colour : "");
 	json_decref(body);
 	return 0;
 }
@@ -292,6 +301,10 @@ static void body_says_what_is_wrong_with_it(void **state)
 		{BODY("{\"name\":\"a\",\"size\":\"8GB\"}"), 200, "a -1 8000000000"},
 		{BODY("{\"name\":\"a\",\"size\":4096}"), 200, "a -1 4096"},
 		{BODY("{\"name\":\"a\",\"size\":0}"), 200, "a -1 0"},
+		{BODY("{\"name\":\"a\",\"colour\":\"blue\"}"), 200, "a -1 -1 blue"},
+		{BODY("{\"name\":\"a\",\"colour\":null}"), 200, "a -1 -1"},
+		{BODY("{\"name\":\"a\",\"colour\":\"Blue\"}"), 400, "red or blue"},
+		{BODY("{\"name\":\"a\",\"colour\":1}"), 400, "red or blue"},
 		{BODY("{\"name\":\"a\",\"size\":null}"), 200, "a -1 -1"},
 		{BODY("{\"name\":\"a\",\"size\":1.5}"), 400, "a whole number of bytes"},
 		{BODY("{\"name\":\"a\",\"size\":\"\"}"), 400, "a whole number of bytes"},

@@ -1,0 +1,49 @@
+/* A table of the keys of a JSON object: the body of a POST request, or the top level of an answer.
+ * Readers of bodies (exporter/api/json_body.h, exporter/forward/run_message.h) read by these tables.
+ * The manual and /openapi.json (exporter/api/openapi.h) are made from them. A table is constant and
+ * ends with name NULL. */
+#ifndef EXPORTER_CORE_JSON_KEY_H
+#define EXPORTER_CORE_JSON_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectors/base/buf.h"
+
+/* The type after each kind is that of the member at `offset`. */
+enum json_key_kind {
+	KEY_TEXT,   /* const char *: UTF-8 without control characters, least..most bytes */
+	KEY_WHOLE,  /* double without a fraction, least..most */
+	KEY_NUMBER, /* double, least..most */
+	KEY_COUNT,  /* uint64_t, least..most */
+	KEY_CORES,  /* double, least..most: a number of CPUs, or a text such as "500m" */
+	KEY_BYTES,  /* double, least..most: whole bytes, or a text such as "4Gi" */
+	KEY_FLAG,   /* bool */
+	KEY_CHOICE, /* const char *: a word of `choice`, spelled as there */
+	KEY_OBJECT, /* json_t *, borrowed */
+	KEY_LIST,   /* only of answers: an array */
+	KEY_TIME,   /* only of answers: a time as RFC 3339 in UTC */
+	KEY_UNREAD, /* any value, which nobody reads */
+};
+
+struct json_key {
+	const char *name; /* KEY_ANY = any other name; without it other names are errors */
+	enum json_key_kind kind;
+	/* Of a body: the key must be there, and must not be null. Of an answer: it always is. */
+	bool required;
+	double least, most;
+	/* Offset of the member that gets the value. If the key is absent or null, the member is
+	 * unchanged. */
+	size_t offset;
+	const char *unit;                /* in the plural, such as "seconds"; NULL = no unit */
+	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
+	const struct json_key *members;  /* of an object; NULL = not described */
+	const char *help;                /* one sentence without a full stop */
+};
+
+#define KEY_ANY "*"
+
+/* Appends a description of the accepted values: "a whole number from 1 to 9". */
+void json_key_accepts(const struct json_key *k, struct buf *out);
+
+#endif

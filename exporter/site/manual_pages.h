@@ -1,0 +1,28 @@
+/* The pages of the manual (deploy/manual), for networks that reach nothing else. The program contains
+ * their Markdown in compressed form, and makes HTML of it on request. Any thread. */
+#ifndef EXPORTER_SITE_MANUAL_PAGES_H
+#define EXPORTER_SITE_MANUAL_PAGES_H
+
+#include "collectors/base/buf.h"
+#include "exporter/site/page.h"
+
+/* Bytes of all compressed pages together; tests/unit/test_manual_pages.c checks it. */
+#define MANUAL_PAGES_MAX (60u << 10)
+
+struct manual_page {
+	const char *name; /* the file without ".md"; NULL ends the table */
+	const struct page_asset *markdown;
+};
+
+/* Every page but the first page of the manual, sorted by name. CMake makes both from the files in
+ * deploy/manual; README.md is the first page. */
+extern const struct manual_page manual_pages[];
+extern const struct manual_page manual_first_page;
+
+/* `path` is /manual or /manual/NAME. Returns NULL when there is no such page. */
+const struct manual_page *manual_page_find(const char *path);
+
+/* Appends the page as HTML. */
+void manual_page_html(const struct manual_page *page, struct buf *out);
+
+#endif
