@@ -1,4 +1,4 @@
-/* /manual: the pages of the manual as HTML. */
+/* /manual and /runbook: pages in Markdown as HTML. */
 #include "exporter/site/manual_pages.h"
 
 #include <string.h>
@@ -18,6 +18,16 @@ const struct route site_manual_about = {
 	.errors = (const struct route_error[]){{404, "not_found"}, {0}},
 };
 
+#define RUNBOOK "/runbook"
+
+const struct route site_runbook_about = {
+	.path = RUNBOOK,
+	.help = "What to do about each alert of dashboards/prometheus/rules.yml",
+	.content_type = "text/html",
+};
+
+static const struct manual_page runbook = {"runbook", &page_runbook, "Runbook"};
+
 static const struct manual_page *page_named(struct slice name)
 {
 	if (slice_is(name, manual_first_page.name))
@@ -32,6 +42,8 @@ const struct manual_page *manual_page_find(const char *path)
 {
 	size_t n = strlen(MANUAL);
 
+	if (strcmp(path, RUNBOOK) == 0)
+		return &runbook;
 	if (strncmp(path, MANUAL, n) != 0)
 		return NULL;
 	if (path[n] == '\0')
@@ -46,14 +58,12 @@ const struct manual_page *manual_page_find(const char *path)
 
 /* Appends the path of a page as seen from the page `context`. Links are relative, because a proxy may
  * serve the manual below any path. */
-static void add_path(struct buf *out, const struct manual_page *to, const void *context)
+static void add_path(struct buf *out, const struct manual_page *to, const struct manual_page *from)
 {
-	bool from_first = context == &manual_first_page;
-
 	if (to == &manual_first_page)
-		buf_adds(out, from_first ? "manual" : "../manual");
+		buf_adds(out, from->title ? "manual" : "../manual");
 	else
-		buf_addf(out, "%s%s", from_first ? "manual/" : "", to->name);
+		buf_addf(out, "%s%s", from->title ? "manual/" : "", to->name);
 }
 
 /* A link to a page of the manual, to a place in this page, or to another site. The other files of the
@@ -89,13 +99,13 @@ static bool add_href(struct buf *out, struct slice target, const void *context)
 void manual_page_html(const struct manual_page *page, struct buf *out)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(PAGE_MAX);
-	const char *up = page == &manual_first_page ? "" : "../";
+	const char *up = page->title ? "" : "../";
 
 	page_add(&text, page->markdown);
 	buf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	html_add(out, page == &manual_first_page ? "Manual" : page->name);
+	html_add(out, page->title ? page->title : page->name);
 	buf_addf(out,
 		" - rightsize-exporter</title>\n<link rel=\"icon\" href=\"%sweb/icon.svg\">\n"
 		"<link rel=\"stylesheet\" href=\"%sweb/manual.css\">\n</head>\n<body>\n"

@@ -12,6 +12,7 @@
 struct manual_page {
 	const char *name; /* the file without ".md"; NULL ends the table */
 	const struct page_asset *markdown;
+	const char *title; /* of a page that is not below /manual/; NULL = `name` */
 };
 
 /* Every page but the first page of the manual, sorted by name. CMake makes both from the files in
@@ -19,7 +20,7 @@ struct manual_page {
 extern const struct manual_page manual_pages[];
 extern const struct manual_page manual_first_page;
 
-/* `path` is /manual or /manual/NAME. Returns NULL when there is no such page. */
+/* `path` is /manual, /manual/NAME or /runbook. Returns NULL when there is no such page. */
 const struct manual_page *manual_page_find(const char *path);
 
 /* Appends the page as HTML. */

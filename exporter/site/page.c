@@ -12,7 +12,6 @@ static const struct page_file files[] = {
 	{"/web/app.css", "text/css; charset=utf-8", &page_style},
 	{"/web/manual.css", "text/css; charset=utf-8", &page_manual_style},
 	{"/web/icon.svg", "image/svg+xml", &page_icon},
-	{"/runbook", "text/html; charset=utf-8", &page_runbook},
 };
 
 const struct page_file *page_find(const char *path)

@@ -57,23 +57,11 @@ static void ready(struct site *s, const struct http_request *r, struct request_t
 		text_page(ret, 503, "There is no sample yet.\n");
 }
 
-static void runbook(struct site *s, const struct http_request *r, struct request_target *t,
-	struct http_answer *ret)
-{
-	site_file(s, r, t, ret);
-}
-
 static const struct route_error text_if_not[] = {{503, ROUTE_ERROR_TEXT}, {0}};
 
 static const struct route front_about = {
 	.path = "/",
 	.help = "This page",
-	.content_type = "text/html",
-};
-
-static const struct route runbook_about = {
-	.path = "/runbook",
-	.help = "What to do about each alert of dashboards/prometheus/rules.yml",
 	.content_type = "text/html",
 };
 
@@ -97,7 +85,7 @@ static const struct site_page pages[] = {
 	{&front_about, site_front},
 	{&site_manual_about, site_manual},
 	{&site_openapi_about, site_openapi},
-	{&runbook_about, runbook},
+	{&site_runbook_about, site_manual},
 	{&site_events_about, site_events},
 	{&healthy_about, healthy},
 	{&ready_about, ready},
@@ -106,10 +94,13 @@ static const struct site_page pages[] = {
 
 static const struct site_page *page_at(const char *path)
 {
-	bool manual = manual_page_find(path) != NULL;
+	/* The pages of the manual have paths of their own below /manual. */
+	const char *known = strncmp(path, "/manual/", 8) == 0 && manual_page_find(path) ?
+				    site_manual_about.path :
+				    path;
 
 	for (const struct site_page *p = pages; p->about; p++)
-		if (strcmp(path, p->about->path) == 0 || (manual && p->about == &site_manual_about))
+		if (strcmp(known, p->about->path) == 0)
 			return p;
 	return NULL;
 }

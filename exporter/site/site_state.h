@@ -28,7 +28,7 @@ struct site_page {
 };
 
 extern const struct route site_metrics_about, site_events_about, site_manual_about,
-	site_openapi_about;
+	site_openapi_about, site_runbook_about;
 
 /* Reads the query of the target into `a`. Returns false with an error in `r`. */
 bool site_arguments(struct arguments *a, const struct parameter *parameters,
@@ -48,7 +48,7 @@ void site_events(struct site *s, const struct http_request *r, struct request_ta
 /* Answers /openapi.json. */
 void site_openapi(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
-/* Answers /manual and /manual/NAME. */
+/* Answers /manual, /manual/NAME and /runbook. */
 void site_manual(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 void site_front(struct site *s, const struct http_request *r, struct request_target *t,

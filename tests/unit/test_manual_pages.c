@@ -13,7 +13,7 @@
 static void pages_are_found_by_their_paths(void **state)
 {
 	static const char *const unknown[] = {"/manua", "/manual/", "/manual/README",
-		"/manual/none", "/manual/routes/", "/manual/routes.md", "/manualroutes", "/"};
+		"/manual/none", "/manual/routes/", "/manual/routes.md", "/manualroutes", "/manual/runbook", "/runbook/", "/"};
 
 	(void)state;
 	assert_ptr_equal(manual_page_find("/manual"), &manual_first_page);
@@ -110,6 +110,7 @@ static void every_link_leads_somewhere(void **state)
 {
 	(void)state;
 	check_links(&manual_first_page, "/manual");
+	check_links(manual_page_find("/runbook"), "/runbook");
 	for (const struct manual_page *p = manual_pages; p->name; p++) {
 		char path[256];
 
