@@ -13,7 +13,8 @@
 static void pages_are_found_by_their_paths(void **state)
 {
 	static const char *const unknown[] = {"/manua", "/manual/", "/manual/README",
-		"/manual/none", "/manual/routes/", "/manual/routes.md", "/manualroutes", "/manual/runbook", "/runbook/", "/"};
+		"/manual/none", "/manual/routes/", "/manual/routes.md", "/manualroutes",
+		"/manual/runbook", "/runbook/", "/"};
 
 	(void)state;
 	assert_ptr_equal(manual_page_find("/manual"), &manual_first_page);
