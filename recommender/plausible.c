@@ -307,6 +307,12 @@ static struct doubt doubt_of(const struct run *const *runs, size_t n)
 	return d;
 }
 
+/* Writes three digits, without an exponent. */
+static void add_seconds(struct buf *b, const char *before, double seconds, const char *after)
+{
+	buf_addf(b, seconds < 999.5 ? "%s%.3g s%s" : "%s%.0f s%s", before, seconds, after);
+}
+
 bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n)
 {
 	struct doubt d = doubt_of(runs, n);
@@ -315,14 +321,13 @@ bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n)
 
 	if (!missed && !foreign && !d.uncertain)
 		return false;
-	buf_addf(ret, "%.3g s of CPU time were measured", d.used);
+	add_seconds(ret, "", d.used, " of CPU time were measured.");
 	if (foreign)
-		buf_addf(ret, ", of which up to %.3g s may be of other processes", d.foreign);
+		add_seconds(ret, " Up to ", d.foreign, " of it may be of other processes.");
 	if (missed)
-		buf_addf(ret, "%s up to %.3g s more may be missing", foreign ? ", and" : ", but",
-			d.missed);
+		add_seconds(ret, " Up to ", d.missed, " more may be missing.");
 	if (d.uncertain)
-		buf_addf(ret, "; %zu of %zu runs %s too uncertain to size cores", d.uncertain, n,
+		buf_addf(ret, " %zu of %zu runs %s too uncertain to size cores.", d.uncertain, n,
 			d.uncertain == 1 ? "is" : "are");
 	return true;
 }

@@ -73,7 +73,7 @@ bool run_times_agree(const struct run *r);
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);
 
-/* Appends a sentence on the CPU time of these runs. The sentence says how much may be missing, how
+/* Appends sentences on the CPU time of these runs. They say how much may be missing, how
  * much other processes may have used, and how many runs are too uncertain for sizing. Returns false
  * and appends nothing when no run is too uncertain and both amounts are small. An amount is small
  * if it is at most 5 % of the CPU time (a tenth of a core for two cores) or at most a second. */

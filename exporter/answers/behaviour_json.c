@@ -13,9 +13,9 @@ static json_t *changes_json(const struct behaviour *b)
 		json_put(o, "kind", json_text(change_kind_name[c->kind]));
 		json_put(o, "measure", json_text(c->measure));
 		json_put(o, "run_id", json_text(c->run_id));
-		json_put(o, "before", json_num(c->before));
-		json_put(o, "after", json_num(c->after));
-		json_put(o, "chance", json_num(c->chance));
+		json_put(o, "before", json_by_key(c->measure, c->before));
+		json_put(o, "after", json_by_key(c->measure, c->after));
+		json_put(o, "chance", json_ratio(c->chance));
 		json_put(o, "words", json_text(c->words));
 		json_push(a, o);
 	}
@@ -24,13 +24,13 @@ static json_t *changes_json(const struct behaviour *b)
 
 /* Writes the expected value, and two bounds: 10 % of the runs are expected to be below "low", and
  * 10 % above "high". */
-static json_t *interval_json(double expected, double low, double high)
+static json_t *interval_json(double expected, double low, double high, json_t *(*number)(double))
 {
 	json_t *o = json_object();
 
-	json_put(o, "expected", json_num(expected));
-	json_put(o, "low", json_num(low));
-	json_put(o, "high", json_num(high));
+	json_put(o, "expected", number(expected));
+	json_put(o, "low", number(low));
+	json_put(o, "high", number(high));
 	return o;
 }
 
@@ -41,10 +41,10 @@ static json_t *forecast_json(const struct prospect *p, const struct sizing *next
 
 	json_put(o, "memory_peak_bytes",
 		interval_json(peak[PROSPECT_POINTS / 2], peak[PROSPECT_POINTS / 10],
-			peak[PROSPECT_POINTS - PROSPECT_POINTS / 10]));
+			peak[PROSPECT_POINTS - PROSPECT_POINTS / 10], json_bytes));
 	json_put(o, "duration_seconds",
 		interval_json(next->demand.duration_seconds, next->duration_low,
-			next->duration_high));
+			next->duration_high, json_seconds));
 	return o;
 }
 
@@ -52,14 +52,14 @@ static json_t *phase_json(const struct phase *p)
 {
 	json_t *o = json_object();
 
-	json_put(o, "start_seconds", json_num(p->start));
-	json_put(o, "seconds", json_num(p->seconds));
-	json_put(o, "cpu_cores", json_num(p->demand.cpu_cores));
-	json_put(o, "cpu_cores_mean", json_num(p->cores_mean));
-	json_put(o, "memory_bytes", json_num(p->demand.memory_bytes));
-	json_put(o, "gpus", json_num(p->demand.gpus));
-	json_put(o, "gpu_usage_mean", json_num(p->gpu_mean));
-	json_put(o, "vram_bytes", json_num(p->demand.vram_bytes));
+	json_put(o, "start_seconds", json_seconds(p->start));
+	json_put(o, "seconds", json_seconds(p->seconds));
+	json_put(o, "cpu_cores", json_cores(p->demand.cpu_cores));
+	json_put(o, "cpu_cores_mean", json_cores(p->cores_mean));
+	json_put(o, "memory_bytes", json_bytes(p->demand.memory_bytes));
+	json_put(o, "gpus", json_ratio(p->demand.gpus));
+	json_put(o, "gpu_usage_mean", json_ratio(p->gpu_mean));
+	json_put(o, "vram_bytes", json_bytes(p->demand.vram_bytes));
 	return o;
 }
 
@@ -84,8 +84,8 @@ static json_t *server_json(const struct split_step *s)
 	json_put(o, "vcpus", json_num(s->pick.server->vcpus));
 	json_put(o, "memory_amount", json_num(s->pick.server->memory_amount));
 	server_answer_put_region(o, s->pick.region);
-	json_put(o, "price", json_num(s->pick.price));
-	json_put(o, "forecast_cost", json_num(s->pick.forecast_cost));
+	json_put(o, "price", json_money(s->pick.price));
+	json_put(o, "forecast_cost", json_money(s->pick.forecast_cost));
 	json_put(o, "currency", json_text(s->currency));
 	return o;
 }
@@ -108,8 +108,8 @@ static json_t *split_json(const struct behaviour *b)
 		apart += b->steps[i].pick.forecast_cost;
 	}
 	json_put(o, "words", json_text(s->words));
-	json_put(o, "reserved_saving_ratio", json_num(s->saving));
-	json_put(o, "cost_saving_ratio", json_num(1 - apart / b->whole->pick.forecast_cost));
+	json_put(o, "reserved_saving_ratio", json_ratio(s->saving));
+	json_put(o, "cost_saving_ratio", json_ratio(1 - apart / b->whole->pick.forecast_cost));
 	json_put(o, "in_one_step", server_json(b->whole));
 	json_put(o, "parts", parts);
 	return o;
@@ -120,12 +120,12 @@ static json_t *running_json(const struct running_run *run)
 	const struct running *r = &run->outlook;
 	json_t *o = json_object(), *left = json_object();
 
-	json_put(left, "memory", json_num(r->overprovisioned_memory));
-	json_put(left, "cpu", json_num(r->overprovisioned_cpu));
+	json_put(left, "memory", json_ratio(r->overprovisioned_memory));
+	json_put(left, "cpu", json_ratio(r->overprovisioned_cpu));
 	json_put(o, "run_id", json_text(run->run_id));
-	json_put(o, "oom_risk_ratio", json_num(r->oom_risk));
-	json_put(o, "expected_peak_bytes", json_num(r->expected_peak_bytes));
-	json_put(o, "expected_duration_seconds", json_num(r->expected_duration_seconds));
+	json_put(o, "oom_risk_ratio", json_ratio(r->oom_risk));
+	json_put(o, "expected_peak_bytes", json_bytes(r->expected_peak_bytes));
+	json_put(o, "expected_duration_seconds", json_seconds(r->expected_duration_seconds));
 	json_put(o, "expected_end", json_time(r->expected_end));
 	json_put(o, "overprovisioned_ratio", left);
 	return o;

@@ -43,7 +43,7 @@ void dated_names_warn(const struct dated_names *d, struct sizing *s, struct aren
 	if (d->others)
 		warnings_add(&s->warnings, arena, WARNING_DATED_NAMES, 0,
 			"At least %zu other job%s named like this one, \"%s\", with another date, "
-			"number or hash, and none learns from the others. Give all runs one name: "
+			"number or hash. None of them learns from the others. Give all runs one name: "
 			"--job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of --jobs.rules.",
 			d->others, d->others == 1 ? " is" : "s are", d->shape);
 }

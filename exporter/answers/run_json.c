@@ -93,7 +93,7 @@ double run_json_headline(const struct headline *h, const struct run *r)
 static void put_given(json_t *o, const char *key, double v)
 {
 	if (!isnan(v))
-		json_put(o, key, json_num(v));
+		json_put(o, key, json_by_key(key, v));
 }
 
 /* Adds the keys of the server. Adds nothing if the server is unknown, which is usual outside of a
@@ -141,14 +141,14 @@ json_t *run_json(const struct run *r)
 	json_put(o, "run_id", json_text(r->run_id));
 	json_put(o, "started_at", json_time(r->started_at));
 	json_put(o, "ended_at", json_time(r->ended_at));
-	json_put(o, "duration_seconds", json_num(r->duration_seconds));
+	json_put(o, "duration_seconds", json_seconds(r->duration_seconds));
 	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	json_put(o, "exit_code", json_num(r->exit_code));
 	json_put(o, "exit_signal", json_num(r->exit_signal));
 	if (r->end_reason)
 		json_put(o, "end_reason", json_text(r->end_reason));
 	for (const struct headline *h = run_json_headlines; h->key; h++)
-		json_put(o, h->key, json_num(run_json_headline(h, r)));
+		json_put(o, h->key, json_by_key(h->key, run_json_headline(h, r)));
 	put_given(o, "requested_cpu_cores", r->requested_cpu_cores);
 	put_given(o, "requested_memory_bytes", r->requested_memory_bytes);
 	put_given(o, "memory_limit_bytes", r->memory_limit_bytes);
@@ -158,11 +158,11 @@ json_t *run_json(const struct run *r)
 	put_given(o, "attempt", r->attempt);
 	put_words(o, r);
 	json_put(o, "samples", json_num((double)r->samples));
-	json_put(o, "interval_seconds", json_num(r->interval_seconds));
+	json_put(o, "interval_seconds", json_seconds(r->interval_seconds));
 	json_put(o, "host", json_text(r->host));
 	json_put(o, "cpu_source", json_text(r->cpu_source));
-	json_put(o, "cpu_missed_seconds", json_num(r->cpu_missed_seconds));
-	json_put(o, "cpu_foreign_seconds", json_num(r->cpu_foreign_seconds));
+	json_put(o, "cpu_missed_seconds", json_seconds(r->cpu_missed_seconds));
+	json_put(o, "cpu_foreign_seconds", json_seconds(r->cpu_foreign_seconds));
 	put_cpu_doubt(o, r);
 	json_put(o, "memory_source", json_text(r->memory_source));
 	json_put(o, "network_source", json_text(r->network_source));

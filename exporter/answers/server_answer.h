@@ -41,8 +41,14 @@ int server_answer(struct app *app, const struct arguments *a, const struct serve
 	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e);
 void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory does nothing */
 
-/* Adds the keys of the answer to the object `o`. */
-void server_answer_put(json_t *o, const struct server_answer *s);
+/* Adds the keys of the answer to the object `o`. `details`: also the keys that few clients read. */
+void server_answer_put(json_t *o, const struct server_answer *s, bool details);
+
+/* clang-format off */
+#define DETAILS_PARAMETER(keys) \
+	{.name = "details", .kind = PARAMETER_FLAG, .fallback = "false", \
+		.help = "Adds the keys that few programs read: " keys}
+/* clang-format on */
 
 /* What server_answer_put adds, for the description of routes. */
 /* clang-format off */
@@ -64,7 +70,7 @@ void server_answer_put(json_t *o, const struct server_answer *s);
 /* Parts of the answer that other answers contain, too. server_answer_put_region adds the keys
  * region_id, region (as a person types it) and region_name; null = unknown. */
 void server_answer_put_region(json_t *o, const struct region *r);
-json_t *server_answer_catalogue_json(const struct catalogue_use *use);
+json_t *server_answer_catalogue_json(const struct catalogue_use *use, bool details);
 json_t *server_answer_related_json(const struct related_benchmark *related, size_t n);
 
 #endif

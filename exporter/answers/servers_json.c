@@ -15,10 +15,18 @@ static json_t *known_text(const char *s)
 	return json_text(s && *s ? s : NULL);
 }
 
-static void put_known(json_t *o, const char *key, double v)
+/* Adds a number, unless it is unknown. */
+static void put_known(json_t *o, const char *key, double v, json_t *(*number)(double))
 {
 	if (!isnan(v))
-		json_put(o, key, json_num(v));
+		json_put(o, key, number(v));
+}
+
+/* Adds a text. An unknown text is a detail. */
+static void put_text(json_t *o, const char *key, const char *s, bool details)
+{
+	if (details || (s && *s))
+		json_put(o, key, known_text(s));
 }
 
 /* Returns the exchange rate from the server's currency to the answer's currency; NaN = unknown. */
@@ -30,33 +38,47 @@ static double rate_of(const struct server_answer *a, const struct server *s)
 	return from && to ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-static void put_identity(json_t *o, const struct server *s)
+/* Adds the names of a server. Its id is a detail where people have another name for it. */
+static void put_identity(json_t *o, const struct server *s, bool details)
 {
 	json_put(o, "vendor_id", known_text(s->vendor_id));
-	json_put(o, "server_id", known_text(s->server_id));
+	if (details || !*s->api_reference)
+		json_put(o, "server_id", known_text(s->server_id));
 	json_put(o, "api_reference", known_text(s->api_reference));
 }
 
-static void put_specification(json_t *o, const struct server_answer *a, const struct server *s)
+static void put_gpus(json_t *o, const struct server *s, bool details)
+{
+	if (!(s->gpu_count > 0) && !details)
+		return;
+	json_put(o, "gpu_count", json_num(s->gpu_count));
+	if (details)
+		json_put(o, "gpu_manufacturer", known_text(s->gpu_manufacturer));
+	json_put(o, "gpu_model", known_text(s->gpu_model));
+	if (details)
+		json_put(o, "gpu_memory_total", json_num(s->gpu_memory_total));
+}
+
+static void put_specification(json_t *o, const struct server_answer *a, const struct server *s,
+	bool details)
 {
 	double rate = rate_of(a, s);
 
-	put_identity(o, s);
-	json_put(o, "display_name", known_text(s->display_name));
-	json_put(o, "family", known_text(s->family));
+	put_identity(o, s, details);
 	json_put(o, "vcpus", json_num(s->vcpus));
 	json_put(o, "memory_amount", json_num(s->memory_amount));
-	json_put(o, "memory_for_jobs", json_num(floor(a->options.reserve->memory(s))));
+	put_gpus(o, s, details);
+	if (!details)
+		return;
 	json_put(o, "cpu_architecture", known_text(architecture_name[s->cpu_architecture]));
+	json_put(o, "display_name", known_text(s->display_name));
+	json_put(o, "family", known_text(s->family));
+	json_put(o, "memory_for_jobs", json_num(floor(a->options.reserve->memory(s))));
 	json_put(o, "cpu_allocation", known_text(catalogue_cpu_allocation_name[s->cpu_allocation]));
-	json_put(o, "gpu_count", json_num(s->gpu_count));
-	json_put(o, "gpu_manufacturer", known_text(s->gpu_manufacturer));
-	json_put(o, "gpu_model", known_text(s->gpu_model));
-	json_put(o, "gpu_memory_total", json_num(s->gpu_memory_total));
 	json_put(o, "storage_size", json_num(s->storage_size));
 	json_put(o, "score", json_num(s->score));
-	json_put(o, "min_price_ondemand", json_num(s->min_price_ondemand * rate));
-	json_put(o, "min_price_spot", json_num(s->min_price_spot * rate));
+	json_put(o, "min_price_ondemand", json_money(s->min_price_ondemand * rate));
+	json_put(o, "min_price_spot", json_money(s->min_price_spot * rate));
 }
 
 static json_t *cost_json(const struct cost *c)
@@ -68,12 +90,12 @@ static json_t *cost_json(const struct cost *c)
 		{COST_LACKS_OUTBOUND, "outbound"}, {COST_LACKS_IPV4, "ipv4"}};
 	json_t *o = json_object(), *lacks = json_array();
 
-	json_put(o, "compute", json_num(c->compute));
-	json_put(o, "storage", json_num(c->storage));
-	json_put(o, "outbound", json_num(c->outbound));
-	json_put(o, "ipv4", json_num(c->ipv4));
-	json_put(o, "spread", json_num(c->spread));
-	json_put(o, "billed_seconds", json_num(c->billed_seconds));
+	json_put(o, "compute", json_money(c->compute));
+	json_put(o, "storage", json_money(c->storage));
+	json_put(o, "outbound", json_money(c->outbound));
+	json_put(o, "ipv4", json_money(c->ipv4));
+	json_put(o, "spread", json_money(c->spread));
+	json_put(o, "billed_seconds", json_seconds(c->billed_seconds));
 	for (size_t i = 0; i < ARRAY_LEN(gaps); i++)
 		if (c->lacks & gaps[i].bit)
 			json_push(lacks, json_text(gaps[i].name));
@@ -110,26 +132,42 @@ static json_t *allocation_json(const struct price *p)
 				 catalogue_allocation_name[p->allocation]);
 }
 
-static void put_price(json_t *o, const struct pick *p, const char *currency)
+/* Adds the region. Without details, adds its id only if a person would type something else. */
+static void put_region(json_t *o, const struct region *r, bool details)
 {
-	server_answer_put_region(o, p->region);
+	const char *typed = region_typed(r);
+
+	if (details) {
+		server_answer_put_region(o, r);
+		return;
+	}
+	if (strcmp(r->region_id, typed) != 0)
+		json_put(o, "region_id", known_text(r->region_id));
+	json_put(o, "region", known_text(typed));
+}
+
+static void put_price(json_t *o, const struct pick *p, const char *currency, bool details)
+{
+	put_region(o, p->region, details);
 	json_put(o, "allocation", allocation_json(p->priced));
-	json_put(o, "price", json_num(p->price));
+	json_put(o, "price", json_money(p->price));
 	if (price_note(p))
 		json_put(o, "price_note", json_text(price_note(p)));
 	json_put(o, "currency", json_text(currency));
 }
 
-static void put_offer(json_t *o, const struct pick *p, const char *currency)
+static void put_offer(json_t *o, const struct pick *p, const char *currency, bool details)
 {
-	put_price(o, p, currency);
+	put_price(o, p, currency, details);
+	json_put(o, "forecast_duration_seconds", json_seconds(p->forecast.seconds));
+	json_put(o, "forecast_cost", json_money(p->cost.amount));
+	if (!details)
+		return;
 	json_put(o, "forecast_basis", json_text(forecast_basis_name[p->forecast.basis]));
-	json_put(o, "forecast_duration_seconds", json_num(p->forecast.seconds));
-	put_known(o, "forecast_duration_low", p->forecast.low);
-	put_known(o, "forecast_duration_high", p->forecast.high);
-	json_put(o, "forecast_cost", json_num(p->cost.amount));
-	put_known(o, "forecast_cost_low", p->cost.low);
-	put_known(o, "forecast_cost_high", p->cost.high);
+	put_known(o, "forecast_duration_low", p->forecast.low, json_seconds);
+	put_known(o, "forecast_duration_high", p->forecast.high, json_seconds);
+	put_known(o, "forecast_cost_low", p->cost.low, json_money);
+	put_known(o, "forecast_cost_high", p->cost.high, json_money);
 	if (!isnan(p->cost.amount))
 		json_put(o, "cost", cost_json(&p->cost));
 }
@@ -138,13 +176,14 @@ static void put_saving(json_t *o, const struct saving *s)
 {
 	if (isnan(s->amount))
 		return;
-	json_put(o, "saving", json_num(s->amount));
-	json_put(o, "saving_percent", json_num(s->percent));
+	json_put(o, "saving", json_money(s->amount));
+	json_put(o, "saving_percent", json_ratio(s->percent));
 }
 
 /* Compares the cost of a run on server `p` with the current server and with the first. Both numbers
  * are signed. */
-static void put_comparison(json_t *o, const struct server_answer *s, const struct pick *p)
+static void put_comparison(json_t *o, const struct server_answer *s, const struct pick *p,
+	bool details)
 {
 	if (s->of_job && s->current_cost.priced) {
 		struct saving saving =
@@ -152,11 +191,13 @@ static void put_comparison(json_t *o, const struct server_answer *s, const struc
 
 		put_saving(o, &saving);
 	}
-	put_known(o, "more_than_first", p->cost.amount - s->picks.best->cost.amount);
+	if (details)
+		put_known(o, "more_than_first", p->cost.amount - s->picks.best->cost.amount,
+			json_money);
 }
 
 /* Writes the best server, and what a run saves there. Never negative. */
-static json_t *best_json(const struct server_answer *s)
+static json_t *best_json(const struct server_answer *s, bool details)
 {
 	const struct best_server *b = &s->best;
 	json_t *o;
@@ -164,17 +205,19 @@ static json_t *best_json(const struct server_answer *s)
 	if (!b->pick)
 		return json_null();
 	o = json_object();
-	put_identity(o, b->pick->server);
+	put_identity(o, b->pick->server, details);
 	json_put(o, "is_current", json_boolean(b->is_current));
-	put_price(o, b->pick, s->picks.currency);
-	json_put(o, "forecast_duration_seconds", json_num(b->pick->forecast.seconds));
-	json_put(o, "forecast_cost", json_num(b->pick->cost.amount));
-	json_put(o, "saving", json_num(b->saving.amount));
-	json_put(o, "saving_percent", json_num(b->saving.percent));
+	put_price(o, b->pick, s->picks.currency, details);
+	json_put(o, "forecast_duration_seconds", json_seconds(b->pick->forecast.seconds));
+	json_put(o, "forecast_cost", json_money(b->pick->cost.amount));
+	if (!isnan(b->saving.amount) || details) {
+		json_put(o, "saving", json_money(b->saving.amount));
+		json_put(o, "saving_percent", json_ratio(b->saving.percent));
+	}
 	return o;
 }
 
-static json_t *alternatives_json(const struct server_answer *s)
+static json_t *alternatives_json(const struct server_answer *s, bool details)
 {
 	struct buf asks AUTO(buf_done) = BUF_MAX(256);
 	json_t *array = json_array();
@@ -187,9 +230,9 @@ static json_t *alternatives_json(const struct server_answer *s)
 		saving_asks(&asks, a, &s->options);
 		json_put(o, "condition", json_text(saving_condition_name[a->condition]));
 		json_put(o, "asks", json_text(buf_text(&asks)));
-		put_identity(o, a->pick.server);
-		put_price(o, &a->pick, s->picks.currency);
-		json_put(o, "forecast_cost", json_num(a->pick.cost.amount));
+		put_identity(o, a->pick.server, details);
+		put_price(o, &a->pick, s->picks.currency, details);
+		json_put(o, "forecast_cost", json_money(a->pick.cost.amount));
 		put_saving(o, &a->saving);
 		json_push(array, o);
 	}
@@ -204,7 +247,7 @@ static double rounded_score(double v)
 	return unit < 1 ? round(v / unit) / round(1 / unit) : v;
 }
 
-static json_t *servers_json(const struct server_answer *s)
+static json_t *servers_json(const struct server_answer *s, bool details)
 {
 	struct buf why AUTO(buf_done) = BUF_MAX(4096);
 	json_t *a = json_array();
@@ -212,34 +255,38 @@ static json_t *servers_json(const struct server_answer *s)
 	for (size_t i = 0; i < s->picks.n; i++) {
 		json_t *o = json_object();
 
-		put_specification(o, s, s->picks.pick[i].server);
-		put_offer(o, &s->picks.pick[i], s->picks.currency);
-		put_comparison(o, s, &s->picks.pick[i]);
+		put_specification(o, s, s->picks.pick[i].server, details);
+		put_offer(o, &s->picks.pick[i], s->picks.currency, details);
+		put_comparison(o, s, &s->picks.pick[i], details);
 		if (s->options.benchmark)
 			json_put(o, "benchmark_score",
 				json_num(rounded_score(s->picks.pick[i].score)));
-		buf_reset(&why);
-		pick_why(&why, &s->picks, i);
-		json_put(o, "why", json_text(buf_text(&why)));
+		if (i == 0 || details) {
+			buf_reset(&why);
+			pick_why(&why, &s->picks, i);
+			json_put(o, "why", json_text(buf_text(&why)));
+		}
 		json_push(a, o);
 	}
 	return a;
 }
 
-json_t *server_answer_catalogue_json(const struct catalogue_use *use)
+json_t *server_answer_catalogue_json(const struct catalogue_use *use, bool details)
 {
 	const struct catalogue *c = use->catalogue;
 	json_t *o = json_object();
 
 	json_put(o, "source", known_text(c->source));
-	json_put(o, "data_from", known_text(c->note));
 	json_put(o, "as_of", known_text(c->as_of));
-	if (!isnan(use->state.fetched_at))
-		json_put(o, "fetched_at", json_time(use->state.fetched_at));
-	json_put(o, "age_seconds", json_num(floor(use->state.age_seconds)));
 	json_put(o, "stale", json_boolean(use->state.stale));
 	if (use->state.problem[0])
 		json_put(o, "problem", json_text(use->state.problem));
+	if (!details)
+		return o;
+	json_put(o, "data_from", known_text(c->note));
+	if (!isnan(use->state.fetched_at))
+		json_put(o, "fetched_at", json_time(use->state.fetched_at));
+	json_put(o, "age_seconds", json_num(floor(use->state.age_seconds)));
 	json_put(o, "servers", json_num((double)c->n));
 	return o;
 }
@@ -331,9 +378,11 @@ static void add_largest(struct buf *b, const struct server_answer *s)
 		memory = fmax(memory, c->server[i].memory_amount);
 	}
 	if (cores > vcpus)
-		buf_addf(b, "; %g vCPUs are needed, and none has more than %g", cores, vcpus);
+		buf_addf(b, " The job needs %g vCPUs, and the largest server has %g.", cores,
+			vcpus);
 	if (mib > memory)
-		buf_addf(b, "; %.4g GiB of memory are needed, and none has more than %.4g",
+		buf_addf(b,
+			" The job needs %.4g GiB of memory, and the largest server has %.4g GiB.",
 			mib / 1024, memory / 1024);
 }
 
@@ -344,13 +393,14 @@ static void note_no_servers(json_t *notes, struct buf *b, const struct server_an
 	if (p->n)
 		return;
 	if (p->fitting) {
-		buf_addf(b, "page %zu is past the last of the %zu servers that fit",
+		buf_addf(b, "Page %zu is past the last of the %zu servers that fit.",
 			s->options.page, p->fitting);
 	} else if (s->use.catalogue->n == 0) {
-		buf_adds(b, "the catalogue has no servers");
+		buf_adds(b, "The catalogue has no servers.");
 	} else {
-		buf_addf(b, "none of the %zu servers of the catalogue fits: ", s->use.catalogue->n);
+		buf_addf(b, "None of the %zu servers of the catalogue fits: ", s->use.catalogue->n);
 		add_reasons(b, p);
+		buf_addc(b, '.');
 		add_largest(b, s);
 	}
 	push(notes, b);
@@ -384,19 +434,22 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 
 	if (!p->excluded[EXCLUDED_CURRENCY])
 		return;
-	buf_addf(b,
-		"%zu servers are left out, for there is no exchange rate to %s for their prices",
-		p->excluded[EXCLUDED_CURRENCY], p->currency);
+	buf_addf(b, "%zu servers", p->excluded[EXCLUDED_CURRENCY]);
 	if (requested && isnan(requested->usd)) {
-		buf_addf(b, ": start with --catalogue.rate=%s=DOLLARS, US dollars for one %s",
-			p->currency, p->currency);
+		buf_addf(b,
+			" were skipped: no exchange rate to %s. Set one with "
+			"--catalogue.rate=%s=DOLLARS (US dollars for one %s).",
+			p->currency, p->currency, p->currency);
 	} else if (one) {
-		buf_adds(b, " in ");
+		buf_adds(b, " priced in ");
 		add_unrated(b, c);
 		buf_addf(b,
-			": start with --catalogue.rate=%s=DOLLARS, US dollars for one %s, or ask "
-			"for currency=%s to see these alone",
-			one, one, one);
+			" were skipped: no exchange rate to %s. Set one with "
+			"--catalogue.rate=%s=DOLLARS (US dollars for one %s), or see them alone with "
+			"currency=%s.",
+			p->currency, one, one, one);
+	} else {
+		buf_addf(b, " were skipped: no exchange rate to %s.", p->currency);
 	}
 	push(notes, b);
 }
@@ -419,8 +472,9 @@ static void note_regions(json_t *notes, struct buf *b, const struct server_answe
 	}
 	if (!unread)
 		return;
-	buf_addf(b, "prices of %zu %s were not fetched: start with%s%s", unread,
-		unread == 1 ? "region" : "regions", buf_text(&names), unread > 3 ? " ..." : "");
+	buf_addf(b, "Prices of %zu %s were not fetched. Start with%s%s.", unread,
+		unread == 1 ? "region" : "regions", buf_text(&names),
+		unread > 3 ? " and so on" : "");
 	push(notes, b);
 }
 
@@ -430,8 +484,8 @@ static void note_compliance(json_t *notes, struct buf *b, const struct server_an
 
 	if (!s->options.compliance.n || !unknown)
 		return;
-	buf_addf(b, "%zu %s left out: the catalogue does not say with which frameworks %s", unknown,
-		unknown == 1 ? "vendor is" : "vendors are",
+	buf_addf(b, "%zu %s skipped: the catalogue does not know with which frameworks %s.",
+		unknown, unknown == 1 ? "vendor is" : "vendors are",
 		unknown == 1 ? "it complies" : "they comply");
 	push(notes, b);
 }
@@ -448,17 +502,17 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_compliance(notes, &b, s);
 	if (s->options.objective && p->objective != s->options.objective)
 		json_push(notes,
-			json_text("the duration of a run is unknown: servers are ranked by "
-				  "the price of an hour"));
+			json_text("The duration of a run is unknown, so servers are ranked by the "
+				  "price of an hour."));
 	if (s->use.state.stale)
-		json_push(notes, json_text("the catalogue is stale: prices may have changed"));
+		json_push(notes, json_text("The catalogue is stale. Prices may have changed."));
 	if (s->of_job && !s->profile.reference && p->objective->by_forecast)
-		json_push(notes, json_text("the server on which the job ran is not known: every "
-					   "server is assumed to be as fast"));
+		json_push(notes, json_text("The server on which the job ran is unknown, so every "
+					   "server is assumed to be equally fast."));
 	if (p->n && p->pick[0].priced->allocation == ALLOCATION_SPOT) {
 		buf_addf(&b,
-			"a spot server is assumed to be interrupted %g times an hour: set "
-			"spot_interruptions to change it",
+			"A spot server is assumed to be interrupted %g times an hour. Set "
+			"spot_interruptions to change this.",
 			s->options.spot_interruptions_per_hour);
 		push(notes, &b);
 	}
@@ -467,7 +521,7 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 
 /* ---- current cost ---- */
 
-static json_t *server_now_json(const struct current_cost *t, const char *currency)
+static json_t *server_now_json(const struct current_cost *t, const char *currency, bool details)
 {
 	static const char *const allocations[] = {
 		[MACHINE_ALLOCATION_UNKNOWN] = NULL,
@@ -476,20 +530,24 @@ static json_t *server_now_json(const struct current_cost *t, const char *currenc
 	};
 	json_t *o = json_object();
 
-	json_put(o, "host", known_text(t->machine.host));
+	if (details)
+		json_put(o, "host", known_text(t->machine.host));
 	json_put(o, "vendor_id", known_text(t->machine.vendor_id));
 	json_put(o, "api_reference", known_text(t->machine.instance_type));
-	json_put(o, "region", known_text(t->machine.region));
-	json_put(o, "allocation", json_text(allocations[t->machine.allocation]));
-	json_put(o, "known_from", known_text(t->machine.source));
-	if (t->priced) {
-		json_put(o, "price", json_num(t->current.price));
-		json_put(o, "currency", json_text(currency));
+	put_text(o, "region", t->machine.region, details);
+	put_text(o, "allocation", allocations[t->machine.allocation], details);
+	if (details)
+		json_put(o, "known_from", known_text(t->machine.source));
+	if (!t->priced)
+		return o;
+	json_put(o, "price", json_money(t->current.price));
+	json_put(o, "currency", json_text(currency));
+	if (details)
 		json_put(o, "priced_in", known_text(t->current.region_id));
-		json_put(o, "priced_in_region", known_text(region_typed(t->current.region)));
+	json_put(o, "priced_in_region", known_text(region_typed(t->current.region)));
+	if (details)
 		json_put(o, "priced_in_name", known_text(t->current.region->display_name));
-		json_put(o, "priced_as", allocation_json(t->current.priced));
-	}
+	json_put(o, "priced_as", allocation_json(t->current.priced));
 	return o;
 }
 
@@ -503,10 +561,10 @@ static json_t *past_json(const struct current_cost *t)
 
 		json_put(o, "run_id", json_text(r->run_id));
 		json_put(o, "started_at", json_time(r->started_at));
-		json_put(o, "duration_seconds", json_num(r->duration_seconds));
+		json_put(o, "duration_seconds", json_seconds(r->duration_seconds));
 		json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
-		json_put(o, "price", json_num(t->run[i].price));
-		json_put(o, "cost", json_num(t->run[i].amount));
+		json_put(o, "price", json_money(t->run[i].price));
+		json_put(o, "cost", json_money(t->run[i].amount));
 		json_push(a, o);
 	}
 	return a;
@@ -524,29 +582,29 @@ static json_t *needless_json(const struct current_cost *t)
 	json_t *o = json_object();
 
 	json_put(o, "given", json_text(what_was_given(t)));
-	json_put(o, "cpu_cores", json_num(t->needless_cores));
-	json_put(o, "memory_bytes", json_num(t->needless_memory_bytes));
-	json_put(o, "percent_of_server", json_num(100 * t->needless_share));
-	json_put(o, "cost_per_run", json_num(t->needless_cost));
+	json_put(o, "cpu_cores", json_cores(t->needless_cores));
+	json_put(o, "memory_bytes", json_bytes(t->needless_memory_bytes));
+	json_put(o, "percent_of_server", json_ratio(100 * t->needless_share));
+	json_put(o, "cost_per_run", json_money(t->needless_cost));
 	return o;
 }
 
 static const char *not_known(const struct current_cost *t)
 {
 	if (t->here)
-		return "the current server is not known: --server.vendor and --server.type say it";
-	return *t->machine.host ? "the job ran on another machine, and which server that is is not "
-				  "known: there, --server.vendor and --server.type say it" :
-				  "it is not known on which machine the job ran";
+		return "Current server unknown. Set --server.vendor and --server.type.";
+	return *t->machine.host ? "The job ran on another machine, whose server is unknown. Set "
+				  "--server.vendor and --server.type there." :
+				  "The machine on which the job ran is unknown.";
 }
 
 static const char *not_in_its_region(const struct current_cost *t)
 {
 	return *t->machine.region ?
-		       "its own region has no price in the catalogue: the lowest of all regions is "
-		       "taken" :
-		       "its region is not known: the lowest price of all regions is taken; "
-		       "--server.region says it";
+		       "The catalogue has no price in the server's region. The lowest of all "
+		       "regions is used." :
+		       "The server's region is unknown. The lowest price of all regions is used. "
+		       "Set --server.region.";
 }
 
 /* Explains that the server has no price for its allocation (spot or on-demand), although it has a
@@ -554,10 +612,10 @@ static const char *not_in_its_region(const struct current_cost *t)
 static const char *not_so_rented(const struct current_cost *t)
 {
 	if (t->machine.allocation == MACHINE_SPOT)
-		return t->elsewhere ? "it has no spot price in the catalogue" :
-				      "it has no spot price in its region";
-	return t->elsewhere ? "it has no on-demand price in the catalogue" :
-			      "it has no on-demand price in its region";
+		return t->elsewhere ? "The server has no spot price in the catalogue." :
+				      "The server has no spot price in its region.";
+	return t->elsewhere ? "The server has no on-demand price in the catalogue." :
+			      "The server has no on-demand price in its region.";
 }
 
 /* Explains why the server has no price, or why the price is the lowest of all regions. Returns NULL
@@ -569,26 +627,29 @@ static const char *not_priced(const struct current_cost *t)
 	if (!*t->machine.instance_type)
 		return not_known(t);
 	if (!t->server)
-		return "the current server is not in the catalogue";
+		return "The current server is not in the catalogue.";
 	if (t->why == EXCLUDED_ALLOCATION)
 		return not_so_rented(t);
-	return t->why == EXCLUDED_CURRENCY ? "its price is in a currency without an exchange rate" :
-					     "it has no price in the catalogue";
+	return t->why == EXCLUDED_CURRENCY ?
+		       "The server's price is in a currency without an exchange rate." :
+		       "The server has no price in the catalogue.";
 }
 
-static json_t *today_json(const struct server_answer *s)
+static json_t *today_json(const struct server_answer *s, bool details)
 {
 	const struct current_cost *t = &s->current_cost;
 	json_t *o = json_object();
 
 	json_put(o, "server",
-		*t->machine.vendor_id ? server_now_json(t, s->picks.currency) : json_null());
+		*t->machine.vendor_id ? server_now_json(t, s->picks.currency, details) :
+					json_null());
 	if (not_priced(t))
 		json_put(o, "note", json_text(not_priced(t)));
-	json_put(o, "cost_per_run", json_num(t->priced ? t->current.cost.amount : (double)NAN));
+	json_put(o, "cost_per_run", json_money(t->priced ? t->current.cost.amount : (double)NAN));
 	json_put(o, "currency", json_text(s->picks.currency));
 	json_put(o, "overallocated", needless_json(t));
-	json_put(o, "runs", past_json(t));
+	if (details)
+		json_put(o, "runs", past_json(t));
 	return o;
 }
 
@@ -647,22 +708,25 @@ static json_t *rates_json(const struct server_answer *s)
 	return array;
 }
 
-void server_answer_put(json_t *o, const struct server_answer *s)
+void server_answer_put(json_t *o, const struct server_answer *s, bool details)
 {
 	json_put(o, "objective", json_text(s->picks.objective->name));
 	if (s->options.benchmark)
 		json_put(o, "benchmark_config",
 			json_text(s->picks.single_scores ? "single" : "multi"));
-	json_put(o, "best", best_json(s));
-	json_put(o, "servers", servers_json(s));
-	json_put(o, "alternatives", alternatives_json(s));
+	json_put(o, "best", best_json(s, details));
+	json_put(o, "servers", servers_json(s, details));
+	json_put(o, "alternatives", alternatives_json(s, details));
 	json_put(o, "servers_fitting", json_num((double)s->picks.fitting));
-	json_put(o, "filtered", filtered_json(&s->picks));
+	if (details)
+		json_put(o, "filtered", filtered_json(&s->picks));
 	json_put(o, "notes", server_answer_notes_json(s));
 	if (s->of_job) {
-		json_put(o, "today", today_json(s));
-		json_put(o, "benchmarks", server_answer_related_json(s->related, s->n_related));
+		json_put(o, "today", today_json(s, details));
+		if (details)
+			json_put(o, "benchmarks",
+				server_answer_related_json(s->related, s->n_related));
 	}
 	json_put(o, "rates", rates_json(s));
-	json_put(o, "catalogue", server_answer_catalogue_json(&s->use));
+	json_put(o, "catalogue", server_answer_catalogue_json(&s->use, details));
 }

@@ -7,13 +7,20 @@
 #include "collectors/base/mem.h"
 #include "recommender/run.h"
 
-static json_t *range_json(double low, double high)
+static json_t *range_json(double low, double high, json_t *(*number)(double))
 {
 	json_t *o = json_object();
 
-	json_put(o, "min", json_num(low));
-	json_put(o, "max", json_num(high));
+	json_put(o, "min", number(low));
+	json_put(o, "max", number(high));
 	return o;
+}
+
+/* Adds a count. A count of 0 is a detail. */
+static void put_count(json_t *o, const char *key, size_t n, bool details)
+{
+	if (n || details)
+		json_put(o, key, json_num((double)n));
 }
 
 /* Writes what the failed runs used, and how often each exit code and signal ended one. */
@@ -29,43 +36,48 @@ static json_t *failed_runs_json(const struct endings *e)
 			json_num((double)e->code[i].runs));
 	}
 	json_put(o, "runs", json_num((double)e->failed));
-	json_put(o, "memory_peak_bytes", range_json(e->failed_peak_low, e->failed_peak_high));
-	json_put(o, "duration_seconds", range_json(e->failed_seconds_low, e->failed_seconds_high));
+	json_put(o, "memory_peak_bytes",
+		range_json(e->failed_peak_low, e->failed_peak_high, json_bytes));
+	json_put(o, "duration_seconds",
+		range_json(e->failed_seconds_low, e->failed_seconds_high, json_seconds));
 	json_put(o, "exit_codes", codes);
 	json_put(o, "signals", signals);
 	return o;
 }
 
 /* Writes how the newest runs ended: by outcome, and by the limits that they met. */
-static json_t *ended_json(const struct endings *e)
+static json_t *ended_json(const struct endings *e, bool details)
 {
 	json_t *o = json_object();
 
 	json_put(o, "succeeded", json_num((double)e->succeeded));
-	json_put(o, "failed", json_num((double)e->failed));
-	json_put(o, "unknown", json_num((double)e->unknown));
-	json_put(o, "interrupted", json_num((double)e->interrupted));
-	json_put(o, "killed_for_memory", json_num((double)e->killed));
-	json_put(o, "at_memory_limit", json_num((double)e->at_limit));
-	json_put(o, "cut", json_num((double)e->cut));
+	put_count(o, "failed", e->failed, details);
+	put_count(o, "unknown", e->unknown, details);
+	put_count(o, "interrupted", e->interrupted, details);
+	put_count(o, "killed_for_memory", e->killed, details);
+	put_count(o, "at_memory_limit", e->at_limit, details);
+	put_count(o, "cut", e->cut, details);
 	return o;
 }
 
-static json_t *based_on_json(const struct sizing *s)
+static json_t *based_on_json(const struct sizing *s, bool details)
 {
 	json_t *o = json_object();
 
 	json_put(o, "runs", json_num((double)s->runs));
 	json_put(o, "excluded", json_num((double)s->excluded));
-	json_put(o, "ended", ended_json(&s->endings));
-	json_put(o, "failed_runs", failed_runs_json(&s->endings));
-	json_put(o, "not_measured", json_num((double)s->not_measured));
-	json_put(o, "uncertain_cpu", json_num((double)s->uncertain_cpu));
+	json_put(o, "ended", ended_json(&s->endings, details));
+	if (s->endings.failed || details)
+		json_put(o, "failed_runs", failed_runs_json(&s->endings));
+	put_count(o, "not_measured", s->not_measured, details);
+	put_count(o, "uncertain_cpu", s->uncertain_cpu, details);
 	json_put(o, "first", json_time(s->first));
 	json_put(o, "last", json_time(s->last));
-	json_put(o, "samples", json_num((double)s->samples));
+	if (details)
+		json_put(o, "samples", json_num((double)s->samples));
 	json_put(o, "confidence", json_text(sizing_confidence_name(s->confidence)));
-	json_put(o, "memory_source", json_text(s->memory_source));
+	if (details)
+		json_put(o, "memory_source", json_text(s->memory_source));
 	return o;
 }
 
@@ -85,12 +97,12 @@ json_t *sizing_json_demand(const struct demand *d)
 {
 	json_t *o = json_object();
 
-	json_put(o, "cpu_cores", json_num(d->cpu_cores));
-	json_put(o, "memory_bytes", json_num(d->memory_bytes));
-	json_put(o, "gpus", json_num(d->gpus));
-	json_put(o, "vram_bytes", json_num(d->vram_bytes));
-	json_put(o, "disk_bytes", json_num(d->disk_bytes));
-	json_put(o, "duration_seconds", json_num(d->duration_seconds));
+	json_put(o, "cpu_cores", json_cores(d->cpu_cores));
+	json_put(o, "memory_bytes", json_bytes(d->memory_bytes));
+	json_put(o, "gpus", json_ratio(d->gpus));
+	json_put(o, "vram_bytes", json_bytes(d->vram_bytes));
+	json_put(o, "disk_bytes", json_bytes(d->disk_bytes));
+	json_put(o, "duration_seconds", json_seconds(d->duration_seconds));
 	return o;
 }
 
@@ -100,39 +112,45 @@ static json_t *limits_json(const struct sizing *s)
 {
 	json_t *o = json_object();
 
-	json_put(o, "cpu_cores", json_num(s->cpu_cores_limit));
-	json_put(o, "memory_bytes", json_num(s->memory_bytes_limit));
+	json_put(o, "cpu_cores", json_cores(s->cpu_cores_limit));
+	json_put(o, "memory_bytes", json_bytes(s->memory_bytes_limit));
 	return o;
 }
 
-static json_t *cpu_json(const struct sizing *s)
+static json_t *cpu_json(const struct sizing *s, bool details)
 {
-	json_t *o = json_object(), *at = json_array();
+	json_t *o = json_object(), *at;
 
+	json_put(o, "cores", json_cores(s->demand.cpu_cores));
+	json_put(o, "cores_for_speed", json_cores(s->cpu_cores_for_speed));
+	json_put(o, "slowdown", json_ratio(s->cpu_slowdown > 0 ? s->cpu_slowdown : (double)NAN));
+	if (!details)
+		return o;
+	at = json_array();
 	for (size_t i = 0; i < s->n_at_cores; i++) {
 		json_t *one = json_object();
 
-		json_put(one, "cores", json_num(s->at_cores[i].cores));
-		json_put(one, "duration_seconds", json_num(s->at_cores[i].seconds));
+		json_put(one, "cores", json_cores(s->at_cores[i].cores));
+		json_put(one, "duration_seconds", json_seconds(s->at_cores[i].seconds));
 		json_push(at, one);
 	}
-	json_put(o, "cores", json_num(s->demand.cpu_cores));
-	json_put(o, "cores_for_speed", json_num(s->cpu_cores_for_speed));
-	json_put(o, "slowdown", json_num(s->cpu_slowdown > 0 ? s->cpu_slowdown : (double)NAN));
 	json_put(o, "at_cores", at);
 	return o;
 }
 
-static json_t *memory_json(const struct sizing *s)
+static json_t *memory_json(const struct sizing *s, bool details)
 {
-	json_t *o = json_object(), *risks = json_object();
+	json_t *o = json_object(), *risks;
 
+	json_put(o, "too_small_probability", json_ratio(s->memory_too_small));
+	json_put(o, "expected_waste_ratio", json_ratio(s->memory_expected_waste));
+	json_put(o, "expected_low_bytes", json_bytes(s->memory_low));
+	json_put(o, "expected_high_bytes", json_bytes(s->memory_high));
+	if (!details)
+		return o;
+	risks = json_object();
 	for (unsigned i = 0; i < RISK_COUNT; i++)
-		json_put(risks, sizing_risk_name((enum risk)i), json_num(s->memory_at_risk[i]));
-	json_put(o, "too_small_probability", json_num(s->memory_too_small));
-	json_put(o, "expected_waste_ratio", json_num(s->memory_expected_waste));
-	json_put(o, "expected_low_bytes", json_num(s->memory_low));
-	json_put(o, "expected_high_bytes", json_num(s->memory_high));
+		json_put(risks, sizing_risk_name((enum risk)i), json_bytes(s->memory_at_risk[i]));
 	json_put(o, "at_risk_bytes", risks);
 	return o;
 }
@@ -141,9 +159,9 @@ static json_t *duration_json(const struct sizing *s)
 {
 	json_t *o = json_object();
 
-	json_put(o, "expected_seconds", json_num(s->demand.duration_seconds));
-	json_put(o, "expected_low_seconds", json_num(s->duration_low));
-	json_put(o, "expected_high_seconds", json_num(s->duration_high));
+	json_put(o, "expected_seconds", json_seconds(s->demand.duration_seconds));
+	json_put(o, "expected_low_seconds", json_seconds(s->duration_low));
+	json_put(o, "expected_high_seconds", json_seconds(s->duration_high));
 	return o;
 }
 
@@ -153,7 +171,7 @@ static json_t *hindsight_json(const struct hindsight *h)
 
 	json_put(o, "runs", json_num((double)h->runs));
 	json_put(o, "too_small", json_num((double)h->failures));
-	json_put(o, "waste_ratio", json_num(h->waste));
+	json_put(o, "waste_ratio", json_ratio(h->waste));
 	return o;
 }
 
@@ -168,12 +186,13 @@ static json_t *both_hindsights_json(const struct sizing *s)
 	return o;
 }
 
-static json_t *explain_json(const struct sizing *s)
+static json_t *explain_json(const struct sizing *s, bool details)
 {
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < s->n_explain; i++)
-		json_push(a, json_text(s->explain[i]));
+		if (details || !sizing_topic_is_more(s->explain_topic[i]))
+			json_push(a, json_text(s->explain[i]));
 	return a;
 }
 
@@ -232,20 +251,23 @@ void sizing_json_put_codes(json_t *o, uint32_t codes)
 	json_put(o, "warnings", all);
 }
 
-void sizing_json_put(json_t *o, const struct sizing *s)
+void sizing_json_put(json_t *o, const struct sizing *s, bool details)
 {
 	json_put(o, "summary", json_text(s->summary));
 	sizing_json_put_warnings(o, &s->warnings);
-	json_put(o, "based_on", based_on_json(s));
+	json_put(o, "based_on", based_on_json(s, details));
 	json_put(o, "resources", sizing_json_resources(&s->resources));
 	json_put(o, "demand", sizing_json_demand(&s->demand));
 	json_put(o, "limits", limits_json(s));
-	json_put(o, "memory", memory_json(s));
-	json_put(o, "cpu", cpu_json(s));
+	json_put(o, "memory", memory_json(s, details));
+	json_put(o, "cpu", cpu_json(s, details));
 	json_put(o, "duration", duration_json(s));
-	json_put(o, "hindsight", both_hindsights_json(s));
-	json_put(o, "split_job", json_boolean(warnings_have(&s->warnings, WARNING_MIXED_JOBS)));
-	json_put(o, "explain", explain_json(s));
+	if (details)
+		json_put(o, "hindsight", both_hindsights_json(s));
+	if (details || warnings_have(&s->warnings, WARNING_MIXED_JOBS))
+		json_put(o, "split_job",
+			json_boolean(warnings_have(&s->warnings, WARNING_MIXED_JOBS)));
+	json_put(o, "explain", explain_json(s, details));
 }
 
 /* Writes the most that any successful run used. */
@@ -263,7 +285,7 @@ static json_t *used_json(const struct runs *runs)
 		for (size_t i = 0; i < runs->n; i++)
 			if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
 				most = fmax(most, run_peak(&runs->run[i], rows[k].column));
-		json_put(o, rows[k].key, json_num(most));
+		json_put(o, rows[k].key, json_by_key(rows[k].key, most));
 	}
 	return o;
 }
@@ -275,8 +297,8 @@ static json_t *requested_json(const struct runs *runs)
 	json_t *o = json_object();
 
 	runs_requested(runs, &cores, &memory);
-	json_put(o, "cpu_cores", json_num(cores));
-	json_put(o, "memory_bytes", json_num(memory));
+	json_put(o, "cpu_cores", json_cores(cores));
+	json_put(o, "memory_bytes", json_bytes(memory));
 	return o;
 }
 
@@ -296,10 +318,10 @@ json_t *recommend_json(const struct recommendation *r)
 	json_put(o, "job_name", json_text(r->job_name));
 	json_put(o, "generated_at", json_time(r->generated_at));
 	json_put(o, "strategy", json_text(r->strategy));
-	sizing_json_put(o, r->sizing);
+	sizing_json_put(o, r->sizing, r->details);
 	json_put(o, "used", used_json(r->runs));
 	json_put(o, "requested", requested_json(r->runs));
 	json_put(o, "paste", paste_json(r));
-	server_answer_put(o, r->servers);
+	server_answer_put(o, r->servers, r->details);
 	return o;
 }

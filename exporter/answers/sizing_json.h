@@ -8,8 +8,9 @@
 #include "exporter/core/json.h"
 #include "recommender/sizing/sizing.h"
 
-/* Adds the keys of a sizing to the object `o`. Unknown numbers are null. */
-void sizing_json_put(json_t *o, const struct sizing *s);
+/* Adds the keys of a sizing to the object `o`. Unknown numbers are null. `details`: also the keys that
+ * few clients read. */
+void sizing_json_put(json_t *o, const struct sizing *s, bool details);
 
 /* Adds the warnings, and whether a program may act on the answer without a person. */
 void sizing_json_put_warnings(json_t *o, const struct warnings *w);
@@ -33,6 +34,7 @@ struct recommendation {
 	 * that is large enough. */
 	const char *paste_format, *paste;
 	const struct server_answer *servers;
+	bool details; /* also the keys that few clients read */
 };
 
 json_t *recommend_json(const struct recommendation *r);

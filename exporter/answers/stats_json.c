@@ -99,7 +99,7 @@ static struct spread spread_of(const double *value, size_t n)
 	return s;
 }
 
-static json_t *spread_json(const double *value, size_t n)
+static json_t *spread_json(const char *key, const double *value, size_t n)
 {
 	struct spread s = spread_of(value, n);
 
@@ -107,20 +107,21 @@ static json_t *spread_json(const double *value, size_t n)
 		return json_null();
 	json_t *o = json_object();
 
-	json_put(o, "mean", json_num(s.mean));
-	json_put(o, "min", json_num(s.min));
-	json_put(o, "max", json_num(s.max));
+	json_put(o, "mean", json_by_key(key, s.mean));
+	json_put(o, "min", json_by_key(key, s.min));
+	json_put(o, "max", json_by_key(key, s.max));
 	return o;
 }
 
-static json_t *level_json(const struct distribution *d)
+static json_t *level_json(const char *column, const struct distribution *d)
 {
 	if (!d)
 		return json_null();
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(statistics); i++)
-		json_put(o, statistics[i].key, json_num(distribution_value(d, &statistics[i])));
+		json_put(o, statistics[i].key,
+			json_by_key(column, distribution_value(d, &statistics[i])));
 	return o;
 }
 
@@ -144,7 +145,8 @@ static json_t *level_over_runs(const struct stats_window *w, const char *column,
 				&statistics[k]);
 		struct spread s = spread_of(scratch, w->n);
 
-		json_put(o, statistics[k].key, json_num(statistics[k].extreme ? s.max : s.mean));
+		json_put(o, statistics[k].key,
+			json_by_key(column, statistics[k].extreme ? s.max : s.mean));
 	}
 	return o;
 }
@@ -155,34 +157,43 @@ static json_t *run_stats(const struct run *r)
 
 	json_put(o, "run_id", json_text(r->run_id));
 	json_put(o, "started_at", json_time(r->started_at));
-	json_put(o, "duration_seconds", json_num(r->duration_seconds));
+	json_put(o, "duration_seconds", json_seconds(r->duration_seconds));
 	json_put(o, "samples", json_num((double)r->samples));
 	if (r->not_measured)
 		json_put(o, "not_measured", json_text(r->not_measured));
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
-		json_put(o, levels[i], level_json(run_json_level(r, levels[i])));
+		json_put(o, levels[i], level_json(levels[i], run_json_level(r, levels[i])));
 	for (const struct headline *h = run_json_headlines; h->key; h++)
 		if (beside_levels(h))
-			json_put(o, h->key, json_num(run_json_headline(h, r)));
+			json_put(o, h->key, json_by_key(h->key, run_json_headline(h, r)));
 	return o;
 }
 
-static json_t *over_runs(const struct stats_window *w)
+/* Adds the values of a column. That a column has none is a detail. */
+static void put_column(json_t *o, const char *key, json_t *take, bool details)
+{
+	if (details || !json_is_null(take))
+		json_put(o, key, take);
+	else
+		json_decref(take);
+}
+
+static json_t *over_runs(const struct stats_window *w, bool details)
 {
 	AUTO(freep) double *scratch = xcalloc(w->n + 1, sizeof *scratch);
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < w->n; i++)
 		scratch[i] = w->run[i]->duration_seconds;
-	json_put(o, "duration_seconds", spread_json(scratch, w->n));
+	put_column(o, "duration_seconds", spread_json("duration_seconds", scratch, w->n), details);
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
-		json_put(o, levels[i], level_over_runs(w, levels[i], scratch));
+		put_column(o, levels[i], level_over_runs(w, levels[i], scratch), details);
 	for (const struct headline *h = run_json_headlines; h->key; h++) {
 		if (!beside_levels(h))
 			continue;
 		for (size_t i = 0; i < w->n; i++)
 			scratch[i] = run_json_headline(h, w->run[i]);
-		json_put(o, h->key, spread_json(scratch, w->n));
+		put_column(o, h->key, spread_json(h->key, scratch, w->n), details);
 	}
 	return o;
 }
@@ -194,10 +205,10 @@ static json_t *waits_json(const struct stats_window *w)
 	json_t *o = json_object();
 
 	json_put(o, "for", json_text(wait_verdict_name(all.verdict)));
-	json_put(o, "cpu_share", json_num(all.cpu_share));
-	json_put(o, "memory_share", json_num(all.memory_share));
-	json_put(o, "storage_share", json_num(all.storage_share));
-	json_put(o, "idle_share", json_num(all.idle_share));
+	json_put(o, "cpu_share", json_ratio(all.cpu_share));
+	json_put(o, "memory_share", json_ratio(all.memory_share));
+	json_put(o, "storage_share", json_ratio(all.storage_share));
+	json_put(o, "idle_share", json_ratio(all.idle_share));
 	return o;
 }
 
@@ -220,9 +231,9 @@ static json_t *cpu_doubt_json(const struct stats_window *w)
 }
 
 json_t *stats_json(const char *job_name, const struct stats_window *w, const struct sizing *next,
-	double now)
+	double now, bool details)
 {
-	json_t *o = json_object(), *runs = json_array();
+	json_t *o = json_object(), *runs;
 
 	json_put(o, "job_name", json_text(job_name));
 	json_put(o, "generated_at", json_time(now));
@@ -236,8 +247,11 @@ json_t *stats_json(const char *job_name, const struct stats_window *w, const str
 	json_put(o, "first_started_at",
 		json_time(w->n ? w->run[w->n - 1]->started_at : (double)NAN));
 	json_put(o, "last_started_at", json_time(w->n ? w->run[0]->started_at : (double)NAN));
-	json_put(o, "over_runs", over_runs(w));
+	json_put(o, "over_runs", over_runs(w, details));
 	json_put(o, "waits", waits_json(w));
+	if (!details)
+		return o;
+	runs = json_array();
 	for (size_t i = 0; i < w->n; i++)
 		json_push(runs, run_stats(w->run[i]));
 	json_put(o, "runs", runs);

@@ -21,9 +21,9 @@ struct stats_window stats_json_window(const struct runs *all, size_t most, struc
  * run. Also writes them for all runs together. There, mean, p50, p95 and p99 are averages of the
  * runs' values, min is the lowest, and max is the highest value. null = no run succeeded. `next` is
  * the default recommendation: its demand, its warnings and whether a program may act on it are written
- * as in /recommend. */
+ * as in /recommend. `details`: also the numbers of each run, and columns without a value. */
 json_t *stats_json(const char *job_name, const struct stats_window *w, const struct sizing *next,
-	double now);
+	double now, bool details);
 
 /* Writes the same nested object as stats() of resource-tracker, with the same units (MiB, GB) and
  * rounding. `w` must not be empty. Over several runs, mean and duration are averages, and max and sum are maxima, as in

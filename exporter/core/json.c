@@ -31,6 +31,57 @@ json_t *json_num(double v)
 	return checked(json_real(v));
 }
 
+#define EXACT_POWERS 22 /* 10^22 is the largest power of ten that a double holds exactly */
+
+static double rounded(double v, int digits, int decimals)
+{
+	int needed = v != 0 && isfinite(v) ? digits - 1 - (int)floor(log10(fabs(v))) : 0;
+	double scale = pow(10, needed > decimals ? needed : decimals);
+	double scaled = round(v * scale);
+
+	if (needed > EXACT_POWERS || !(fabs(scaled) <= EXACT_INTEGERS))
+		return v;
+	return scaled / scale;
+}
+
+json_t *json_bytes(double v)
+{
+	return json_num(rounded(v, 0, 0));
+}
+
+json_t *json_seconds(double v)
+{
+	return json_num(rounded(v, 4, 3));
+}
+
+json_t *json_cores(double v)
+{
+	return json_num(rounded(v, 3, 3));
+}
+
+json_t *json_money(double v)
+{
+	return json_num(rounded(v, 6, 0));
+}
+
+json_t *json_ratio(double v)
+{
+	return json_num(rounded(v, 4, 0));
+}
+
+json_t *json_by_key(const char *key, double v)
+{
+	static const struct {
+		const char *word;
+		json_t *(*number)(double v);
+	} units[] = {{"bytes", json_bytes}, {"seconds", json_seconds}, {"cores", json_cores}};
+
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (strstr(key, units[i].word))
+			return units[i].number(v);
+	return json_ratio(v);
+}
+
 json_t *json_text(const char *s)
 {
 	if (!s)
@@ -148,27 +199,65 @@ static void new_line(struct buf *out, size_t indent)
 		buf_addc(out, ' ');
 }
 
+/* Writes a member of an object, or with `key` NULL of an array. */
+static void write_member(struct buf *out, const char *key, const json_t *v, size_t indent,
+	bool one_line)
+{
+	if (key) {
+		write_text(out, key, strlen(key));
+		buf_adds(out, ": ");
+	}
+	write_value(out, v, indent, one_line);
+}
+
+/* The end of the text that is written, to put more members on the same line. */
+struct line {
+	size_t len;     /* bytes of the last line; SIZE_MAX = nothing may follow on it */
+	size_t at_most; /* length that it may have */
+};
+
+/* Writes a member of a value that does not fit on one line. Numbers and texts share a line while there
+ * is room. Objects and arrays begin a line. */
+static void write_filled(struct buf *out, struct line *line, const char *key, const json_t *v,
+	size_t indent)
+{
+	struct buf member AUTO(buf_done) = BUF_MAX(JSON_LINE);
+	bool scalar = !json_is_object(v) && !json_is_array(v);
+
+	if (scalar)
+		write_member(&member, key, v, indent, true);
+	bool fits = scalar && !member.full && line->len <= line->at_most &&
+		    line->len + strlen(", ,") + member.len <= line->at_most;
+
+	if (fits) {
+		buf_addc(out, ' ');
+		buf_add(out, member.data, member.len);
+		line->len += strlen(", ") + member.len;
+		return;
+	}
+	new_line(out, indent);
+	write_member(out, key, v, indent, false);
+	line->len = scalar && !member.full ? indent + member.len : SIZE_MAX;
+}
+
 /* Writes the members of an object or an array. Stops when the buffer `out` is full. */
 static void write_members(struct buf *out, const json_t *v, size_t indent, bool one_line)
 {
-	void *member = json_is_object(v) ? json_object_iter((json_t *)(uintptr_t)v) : NULL;
+	void *at = json_is_object(v) ? json_object_iter((json_t *)(uintptr_t)v) : NULL;
 	size_t n = json_is_object(v) ? json_object_size(v) : json_array_size(v);
+	struct line line = {SIZE_MAX, JSON_LINE};
 
 	for (size_t i = 0; i < n && !out->full; i++) {
+		const char *key = at ? json_object_iter_key(at) : NULL;
+		const json_t *member = at ? json_object_iter_value(at) : json_array_get(v, i);
+
 		if (i)
 			buf_adds(out, one_line ? ", " : ",");
-		if (!one_line)
-			new_line(out, indent + INDENT);
-		if (!member) {
-			write_value(out, json_array_get(v, i), indent + INDENT, one_line);
-			continue;
-		}
-		const char *key = json_object_iter_key(member);
-
-		write_text(out, key, strlen(key));
-		buf_adds(out, ": ");
-		write_value(out, json_object_iter_value(member), indent + INDENT, one_line);
-		member = json_object_iter_next((json_t *)(uintptr_t)v, member);
+		if (one_line)
+			write_member(out, key, member, indent + INDENT, true);
+		else
+			write_filled(out, &line, key, member, indent + INDENT);
+		at = at ? json_object_iter_next((json_t *)(uintptr_t)v, at) : NULL;
 	}
 }
 

@@ -1,7 +1,7 @@
 /* Writes JSON for HTTP and for the command line. An unknown value becomes null. A number is written
  * with the fewest digits from which the same double can be read back. Times are RFC 3339 in UTC. A
- * value that fits into JSON_LINE bytes is written on one line. These functions never return
- * NULL. */
+ * value that fits into JSON_LINE bytes is written on one line, and numbers and texts share lines. These
+ * functions never return NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 
@@ -13,6 +13,18 @@
 #define JSON_LINE 100
 
 json_t *json_num(double v);       /* NaN and infinity become null; whole numbers get no point */
+
+/* Numbers in a unit, rounded: more digits are noise that nobody measured. A rounded value keeps at
+ * least so many significant digits, and at least so many decimals. */
+json_t *json_bytes(double v);   /* whole */
+json_t *json_seconds(double v); /* milliseconds, 4 digits */
+json_t *json_cores(double v);   /* thousandths, 3 digits */
+json_t *json_money(double v);   /* 6 digits; prices, costs, savings */
+json_t *json_ratio(double v);   /* 4 digits; shares, percentages, factors, mean counts */
+/* Rounds by the unit that the key names, such as "memory_bytes", "cpu_seconds", "cpu_cores". A key
+ * without a unit counts as a ratio. */
+json_t *json_by_key(const char *key, double v);
+
 json_t *json_text(const char *s); /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
 

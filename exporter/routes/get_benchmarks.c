@@ -48,11 +48,11 @@ static json_t *habits_json(const struct job_habits *h)
 {
 	json_t *o = json_object();
 
-	json_put(o, "cpu_share", json_num(h->cpu_share));
-	json_put(o, "cores", json_num(h->cores));
-	json_put(o, "gpu_share", json_num(h->gpu_share));
-	json_put(o, "memory_bytes", json_num(h->memory_bytes));
-	json_put(o, "network_bytes_per_second", json_num(h->network_bytes_per_second));
+	json_put(o, "cpu_share", json_ratio(h->cpu_share));
+	json_put(o, "cores", json_cores(h->cores));
+	json_put(o, "gpu_share", json_ratio(h->gpu_share));
+	json_put(o, "memory_bytes", json_bytes(h->memory_bytes));
+	json_put(o, "network_bytes_per_second", json_bytes(h->network_bytes_per_second));
 	return o;
 }
 
@@ -89,7 +89,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (job_name)
 		put_related(o, use.catalogue, &runs, &arena);
 	json_put(o, "benchmarks", benchmarks_json(use.catalogue));
-	json_put(o, "catalogue", server_answer_catalogue_json(&use));
+	json_put(o, "catalogue", server_answer_catalogue_json(&use, true));
 	return reply_json(r, 200, o);
 }
 

@@ -86,13 +86,14 @@ static double waste_of(const struct run_brief *r)
 }
 
 /* Returns the values of the successful runs, oldest first. */
-static json_t *trend_json(const struct job_brief *j, double (*value)(const struct run_brief *))
+static json_t *trend_json(const struct job_brief *j, double (*value)(const struct run_brief *),
+	json_t *(*number)(double))
 {
 	json_t *array = json_array();
 
 	for (size_t i = j->n; i-- > 0;)
 		if (j->run[i].outcome == OUTCOME_SUCCEEDED)
-			json_push(array, json_num(value(&j->run[i])));
+			json_push(array, number(value(&j->run[i])));
 	return array;
 }
 
@@ -177,15 +178,15 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	json_put(o, "last_run", json_text(newest->run_id));
 	json_put(o, "last_started_at", json_time(newest->started_at));
 	json_put(o, "outcomes", outcomes_json(j));
-	json_put(o, "duration_seconds", trend_json(j, duration_of));
-	json_put(o, "memory_peak_bytes", trend_json(j, memory_of));
+	json_put(o, "duration_seconds", trend_json(j, duration_of, json_seconds));
+	json_put(o, "memory_peak_bytes", trend_json(j, memory_of, json_bytes));
 	json_put(o, "requested_cpu_cores",
-		json_num(newest_request(j, offsetof(struct run_brief, requested_cpu_cores))));
+		json_cores(newest_request(j, offsetof(struct run_brief, requested_cpu_cores))));
 	json_put(o, "requested_memory_bytes",
-		json_num(newest_request(j, offsetof(struct run_brief, requested_memory_bytes))));
-	json_put(o, "cost", json_num(cost_of_job(j, prices)));
+		json_bytes(newest_request(j, offsetof(struct run_brief, requested_memory_bytes))));
+	json_put(o, "cost", json_money(cost_of_job(j, prices)));
 	json_put(o, "currency", json_text("USD"));
-	json_put(o, "waste", json_num(waste_of_job(j)));
+	json_put(o, "waste", json_ratio(waste_of_job(j)));
 	sizing_json_put_codes(o, warnings);
 	return o;
 }

@@ -56,6 +56,8 @@ static const struct parameter parameters[] = {
 		.unit_bytes = MIB,
 		.help = "Memory of one GPU of the cluster in MiB; 16 GiB by default (format ray)"},
 	SERVER_PARAMETERS,
+	DETAILS_PARAMETER("hindsight, how peaks were measured, duration by cores, memory by risk, counts of 0; of each server what "
+			  "/servers adds; earlier runs with costs, excluded servers, benchmarks"),
 	{0},
 };
 /* clang-format on */
@@ -164,6 +166,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 		.paste_format = format->name,
 		.paste = fits ? buf_text(&paste) : NULL,
 		.servers = &servers,
+		.details = argument_flag(a, "details"),
 	};
 
 	return reply_json(r, 200, recommend_json(&all));

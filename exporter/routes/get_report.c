@@ -33,7 +33,8 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 	const char *const run_only[][2] = {{"run", run->run_id}, {"points", REPORT_POINTS}, {NULL}};
 	const char *const job_runs[][2] = {
 		{"job_name", run->job_name}, {"limit", REPORT_RUNS}, {NULL}};
-	const char *const job_only[][2] = {{"job_name", run->job_name}, {NULL}};
+	const char *const job_only[][2] = {
+		{"job_name", run->job_name}, {"details", "true"}, {NULL}};
 	char title[JOB_NAME_MAX + 64];
 	int code = ask_route(app, &route_series, run_only, &series, e);
 

@@ -30,13 +30,13 @@ static json_t *phases_json(const struct phases *phases)
 		const struct phase *p = &phases->phase[i];
 		json_t *o = json_object();
 
-		json_put(o, "start", json_num(p->start));
-		json_put(o, "seconds", json_num(p->seconds));
-		json_put(o, "cpu_cores_mean", json_num(p->cores_mean));
-		json_put(o, "cpu_cores", json_num(p->demand.cpu_cores));
-		json_put(o, "memory_bytes", json_num(p->demand.memory_bytes));
-		json_put(o, "gpu_mean", json_num(p->gpu_mean));
-		json_put(o, "vram_bytes", json_num(p->demand.vram_bytes));
+		json_put(o, "start", json_seconds(p->start));
+		json_put(o, "seconds", json_seconds(p->seconds));
+		json_put(o, "cpu_cores_mean", json_cores(p->cores_mean));
+		json_put(o, "cpu_cores", json_cores(p->demand.cpu_cores));
+		json_put(o, "memory_bytes", json_bytes(p->demand.memory_bytes));
+		json_put(o, "gpu_mean", json_ratio(p->gpu_mean));
+		json_put(o, "vram_bytes", json_bytes(p->demand.vram_bytes));
 		json_push(array, o);
 	}
 	return array;

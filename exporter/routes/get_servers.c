@@ -59,6 +59,9 @@ static const struct parameter parameters[] = {
 		.help = "Seconds that a run takes, in place of the job's"},
 	SERVER_PARAMETERS,
 	SIZING_PARAMETERS,
+	DETAILS_PARAMETER(
+		"of each server its family, CPU allocation, storage, score, lowest prices, cost "
+		"by part and ranges; earlier runs with costs, excluded servers, benchmarks"),
 	{0},
 };
 
@@ -114,7 +117,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (s)
 		sizing_json_put_warnings(o, &s->sizing.warnings);
 	json_put(o, "demand", sizing_json_demand(&demand));
-	server_answer_put(o, &servers);
+	server_answer_put(o, &servers, argument_flag(a, "details"));
 	return reply_json(r, 200, o);
 }
 

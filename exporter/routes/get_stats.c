@@ -7,6 +7,7 @@
 #include "exporter/core/json_key.h"
 #include "exporter/answers/behaviour.h"
 #include "exporter/answers/job_runs.h"
+#include "exporter/answers/server_answer.h"
 #include "exporter/answers/sizing.h"
 #include "exporter/answers/sizing_json.h"
 #include "exporter/answers/stats_json.h"
@@ -26,6 +27,7 @@ static const struct parameter parameters[] = {
 		.fallback = "json",
 		.choice = format_choice,
 		.help = "resource-tracker gives the keys and units of its stats()"},
+	DETAILS_PARAMETER("the statistics of each run, and columns without a value (format json)"),
 	{0},
 };
 
@@ -46,7 +48,7 @@ static int read_runs(struct app *app, const char *job_name, size_t most, struct 
 }
 
 /* Also answers about a job of which only kills are known, because these give a recommendation. */
-static int answer_json(struct app *app, const char *job_name, const struct runs *runs,
+static int answer_json(struct app *app, const char *job_name, bool details, const struct runs *runs,
 	const struct stats_window *w, struct arena *arena, struct reply *r, struct err *e)
 {
 	struct catalogue_use use AUTO(catalogue_use_done) = {0};
@@ -60,7 +62,7 @@ static int answer_json(struct app *app, const char *job_name, const struct runs 
 	code = behaviour_of(app, &use, runs, &neighbours, arena, &behaviour, e);
 	if (code)
 		return code;
-	json_t *o = stats_json(job_name, w, &next->sizing, wall_seconds(now_read().wall));
+	json_t *o = stats_json(job_name, w, &next->sizing, wall_seconds(now_read().wall), details);
 
 	behaviour_json_put(o, &behaviour, &next->sizing);
 	return reply_json(r, 200, o);
@@ -79,7 +81,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	struct stats_window w = stats_json_window(&runs, most, &arena);
 
 	if (strcmp(argument_text(a, "format"), "json") == 0)
-		return answer_json(app, job_name, &runs, &w, &arena, r, e);
+		return answer_json(app, job_name, argument_flag(a, "details"), &runs, &w, &arena, r,
+			e);
 	return w.n ? reply_json(r, 200, stats_json_resource_tracker(&w)) :
 		     answer_no_successful_run(r, job_name, &runs, NAN);
 }

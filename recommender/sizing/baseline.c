@@ -22,79 +22,78 @@ static void baseline_cpu(struct sizing *s, const struct runs *used, struct arena
 	char n[WORDING_MAX];
 
 	if (s->uncertain_cpu && !cores.n) {
-		sizing_explain(s, arena, "cpu: unknown, the CPU time of %s is too uncertain",
+		sizing_explain(s, arena, TOPIC_CPU,
+			"The need is unknown, because the CPU time of %s is too uncertain.",
 			wording_runs(n, s->uncertain_cpu));
 		return;
 	}
 	if (!cores.n || !(sizing_round_cores(cores.mean) > 0)) {
-		sizing_explain(s, arena,
-			"cpu: unknown, no CPU time was measured in the last %zu successful run(s)",
-			used->n);
+		sizing_explain(s, arena, TOPIC_CPU,
+			"The need is unknown, because no CPU time was measured in %s.",
+			wording_runs(n, used->n));
 		return;
 	}
 	s->demand.cpu_cores = cores.mean;
 	s->resources.cpu = sizing_round_cores(cores.mean);
-	sizing_explain(s, arena,
-		"cpu %llu: %zu successful run(s) used %.2f cores on average (%.2f to %.2f), "
-		"rounded to whole cores, at least 1",
-		(unsigned long long)s->resources.cpu, cores.n, cores.mean, cores.min, cores.max);
+	sizing_explain(s, arena, TOPIC_CPU, "%s used %.2f cores on average (%.2f to %.2f).",
+		wording_runs(n, cores.n), cores.mean, cores.min, cores.max);
+	sizing_explain(s, arena, TOPIC_CPU,
+		"The request of %llu CPU%s is this average, rounded to whole cores, at least 1.",
+		(unsigned long long)s->resources.cpu, s->resources.cpu == 1 ? "" : "s");
 }
 
 static void baseline_memory(struct sizing *s, const struct runs *used, size_t attempt,
 	struct arena *arena)
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
-	char peak[WORDING_MAX], with_margin[WORDING_MAX];
+	char peak[WORDING_MAX], request[WORDING_MAX], n[WORDING_MAX];
 
 	if (!peaks.n) {
-		sizing_explain(s, arena,
-			"memory: unknown, none was measured in the last %zu successful run(s)",
-			used->n);
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"The need is unknown, because no memory was measured in %s.",
+			wording_runs(n, used->n));
 		return;
 	}
 	s->demand.memory_bytes = peaks.max * MARGIN;
 	s->resources.memory = sizing_round_memory(s->demand.memory_bytes);
 	for (int i = 0; i < ATTEMPTS_TOLD; i++)
 		s->memory_attempts[i] = fmin(ldexp(s->demand.memory_bytes, i), ALLOCATION_MAX);
-	sizing_explain(s, arena,
-		"memory %llu MiB: the highest peak of %zu successful run(s) was %s, plus 20 %% is "
-		"%s, rounded up",
-		(unsigned long long)s->resources.memory, peaks.n, wording_bytes(peak, peaks.max),
-		wording_bytes(with_margin, s->demand.memory_bytes));
+	sizing_explain(s, arena, TOPIC_MEMORY, "The largest peak of %s is %s.",
+		wording_runs(n, peaks.n), wording_bytes(peak, peaks.max));
+	sizing_explain(s, arena, TOPIC_MEMORY, "With 20 %% more, this is %s, rounded up to %s.",
+		wording_bytes(peak, s->demand.memory_bytes), wording_request(request, s));
 	sizing_explain_source(s, used, arena);
 	if (attempt < 2)
 		return;
 	s->demand.memory_bytes =
 		fmin(ldexp(s->demand.memory_bytes, (int)attempt - 1), ALLOCATION_MAX);
 	s->resources.memory = sizing_round_memory(s->demand.memory_bytes);
-	sizing_explain(s, arena, "memory %llu MiB: this is attempt %zu, and each doubles",
-		(unsigned long long)s->resources.memory, attempt);
+	sizing_explain(s, arena, TOPIC_MEMORY,
+		"Attempt %zu requests %s, because each attempt doubles the memory.", attempt,
+		wording_request(request, s));
 }
 
 static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct run_summary gpus = run_needs_summary(used, run_needs_gpus),
 			   vram = run_needs_summary(used, run_needs_vram);
-	char peak[WORDING_MAX];
+	char n[WORDING_MAX], peak[WORDING_MAX];
 
 	if (!gpus.n && !vram.n) {
-		sizing_explain(s, arena, "gpu 0: no GPU use was recorded");
+		sizing_explain(s, arena, TOPIC_GPU, "No GPU use was recorded.");
 		return;
 	}
 	if (gpus.n && gpus.max >= 0 && gpus.max < 1e6) {
 		s->demand.gpus = gpus.max;
 		s->resources.gpu = (uint64_t)ceil(gpus.max);
-		sizing_explain(s, arena,
-			"gpu %llu: the most GPUs in use at once in %zu successful run(s)",
-			(unsigned long long)s->resources.gpu, gpus.n);
+		sizing_explain_gpus(s, wording_runs(n, gpus.n), arena);
 	}
 	if (vram.n && vram.max >= 0) {
 		s->demand.vram_bytes = vram.max * MARGIN;
 		s->resources.vram = vram.max > 0 ? sizing_round_memory(s->demand.vram_bytes) : 0;
-		sizing_explain(s, arena,
-			"vram %llu MiB: the highest GPU memory in use was %s, plus 20 %%, rounded "
-			"up",
-			(unsigned long long)s->resources.vram, wording_bytes(peak, vram.max));
+		sizing_explain(s, arena, TOPIC_GPU,
+			"The GPU memory is the largest peak, %s, plus 20 %%, rounded up.",
+			wording_bytes(peak, vram.max));
 	}
 }
 
@@ -106,23 +105,24 @@ static void baseline_disk(struct sizing *s, const struct runs *used, struct aren
 	if (!disk.n)
 		return;
 	s->demand.disk_bytes = disk.max * MARGIN;
-	if (disk.max >= MIB)
-		sizing_explain(s, arena, "disk: %s needed at most %s%s, plus 20 %%",
-			wording_runs(n, disk.n), wording_bytes(most, disk.max),
-			run_needs_disk_note(used));
+	if (disk.max < MIB)
+		return;
+	sizing_explain(s, arena, TOPIC_DISK, "%s needed up to %s, and 20 %% is added.",
+		wording_runs(n, disk.n), wording_bytes(most, disk.max));
+	sizing_explain_shared_disk(s, used, arena);
 }
 
 static void baseline_duration(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	struct run_summary seconds = run_needs_summary(used, run_duration);
-	char mean[WORDING_MAX], min[WORDING_MAX], max[WORDING_MAX];
+	char n[WORDING_MAX], mean[WORDING_MAX], min[WORDING_MAX], max[WORDING_MAX];
 
 	if (!seconds.n)
 		return;
 	s->demand.duration_seconds = seconds.mean;
-	sizing_explain(s, arena, "duration: %zu successful run(s) took %s on average (%s to %s)",
-		seconds.n, wording_seconds(mean, seconds.mean), wording_seconds(min, seconds.min),
-		wording_seconds(max, seconds.max));
+	sizing_explain(s, arena, TOPIC_DURATION, "%s took %s on average (%s to %s).",
+		wording_runs(n, seconds.n), wording_seconds(mean, seconds.mean),
+		wording_seconds(min, seconds.min), wording_seconds(max, seconds.max));
 }
 
 static void judge_baseline(struct sizing *s, const struct runs *runs, const struct runs *used,

@@ -196,13 +196,34 @@ static void explain_other(struct sizing *s, const struct parallelism *p, enum cp
 	double dearer = longer * (its->whole + waiting) / (own->whole + waiting);
 
 	if (its->whole == own->whole)
-		sizing_explain(s, arena, "cpu: cpu_for=%s gives the same number",
+		sizing_explain(s, arena, TOPIC_CPU, "With cpu_for=%s, the request is the same.",
 			sizing_cpu_for_name(other));
 	else
-		sizing_explain(s, arena,
-			"cpu: cpu_for=%s would ask for %g, take %.2f times as long and cost %.0f %% %s",
-			sizing_cpu_for_name(other), its->whole, longer, 100 * fabs(dearer - 1),
-			dearer < 1 ? "less" : "more");
+		sizing_explain(s, arena, TOPIC_CPU,
+			"With cpu_for=%s, a run has %g CPU%s, takes %.2f times as long and costs "
+			"%.0f %% %s.",
+			sizing_cpu_for_name(other), its->whole, its->whole > 1 ? "s" : "", longer,
+			100 * fabs(dearer - 1), dearer < 1 ? "less" : "more");
+}
+
+/* Explains the number of cores of the request, before and after rounding. */
+static void explain_own(struct sizing *s, const struct choice *own, enum cpu_for purpose,
+	struct arena *arena)
+{
+	char cores[WORDING_MAX];
+
+	wording_cores(cores, own->fraction);
+	if (purpose == CPU_FOR_COST)
+		sizing_explain(s, arena, TOPIC_CPU, "A run costs least with %s.", cores);
+	else
+		sizing_explain(s, arena, TOPIC_CPU,
+			"With %s, the next run should take at most 10 %% longer than with "
+			"unlimited cores.",
+			cores);
+	if (own->whole > own->fraction)
+		sizing_explain(s, arena, TOPIC_CPU,
+			"For systems that need whole CPUs, the request is %g CPU%s.", own->whole,
+			own->whole > 1 ? "s" : "");
 }
 
 /* Sets the request for this purpose. `for_speed` is the number of cores for speed before
@@ -227,13 +248,10 @@ static void size_by_purpose(struct sizing *s, const struct parallelism *p, doubl
 
 	s->demand.cpu_cores = own->fraction;
 	s->resources.cpu = (uint64_t)own->whole;
-	sizing_explain(s, arena,
-		"cpu %llu: %s kept %.2f cores busy on average, %.2f at most%s; %g cores are %s",
-		(unsigned long long)s->resources.cpu, wording_runs(n, p->n), p->mean, p->most,
-		p->waited ? ", and threads had to wait for a CPU" : "", own->fraction,
-		purpose == CPU_FOR_COST ?
-			"those with which a run costs least" :
-			"expected to keep the next run from taking over 10 % longer");
+	sizing_explain(s, arena, TOPIC_CPU, "%s used %.2f cores on average and up to %.2f%s.",
+		wording_runs(n, p->n), p->mean, p->most,
+		p->waited ? ", and threads had to wait for a CPU" : "");
+	explain_own(s, own, purpose, arena);
 	explain_other(s, p, purpose == CPU_FOR_COST ? CPU_FOR_SPEED : CPU_FOR_COST, own,
 		&choice[CPU_FOR_COUNT - 1 - purpose], waiting, arena);
 }
@@ -249,23 +267,45 @@ static void size_by_share(struct sizing *s, const struct sizing_method *m,
 
 	s->demand.cpu_cores = fmax(cores, 0.01);
 	s->resources.cpu = (uint64_t)fmax(1, ceil(s->demand.cpu_cores));
-	sizing_explain(s, arena, "cpu %llu: %.2f cores suffice for %g %% of the time of %s%s",
-		(unsigned long long)s->resources.cpu, m->cpu_fades ? cores / 1.15 : cores,
-		100 * share, wording_runs(n, p->n),
-		m->cpu_fades ? ", newer ones counting more; plus 15 %" : "");
+	sizing_explain(s, arena, TOPIC_CPU, "%.2f cores suffice for %g %% of the time of %s.",
+		m->cpu_fades ? cores / 1.15 : cores, 100 * share, wording_runs(n, p->n));
+	if (m->cpu_fades)
+		sizing_explain(s, arena, TOPIC_CPU,
+			"Newer runs count more, and the request adds 15 %%.");
 }
 
-static void explain_at_cores(struct sizing *s, struct arena *arena)
+/* Explains how long a run takes with other numbers of cores. Leaves out numbers of cores that change
+ * nothing. `waited`: threads of earlier runs waited for a CPU, so that a run with cores of its own is
+ * faster than the expected duration. */
+static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(400);
-	char seconds[WORDING_MAX];
+	char seconds[WORDING_MAX], before[WORDING_MAX] = "", cores[WORDING_MAX];
 
 	if (isnan(s->demand.duration_seconds))
 		return;
-	for (size_t i = 0; i < s->n_at_cores; i++)
-		buf_addf(&words, "%s%s with %g", i ? ", " : "",
-			wording_seconds(seconds, s->at_cores[i].seconds), s->at_cores[i].cores);
-	sizing_explain(s, arena, "duration by cores: %s", buf_text(&words));
+	if (s->cpu_slowdown > NOT_SLOWER)
+		sizing_explain(s, arena, TOPIC_DURATION,
+			"With %llu CPU%s, a run takes %.2f times as long: %s.",
+			(unsigned long long)s->resources.cpu, s->resources.cpu == 1 ? "" : "s",
+			s->cpu_slowdown,
+			wording_seconds(seconds, s->demand.duration_seconds * s->cpu_slowdown));
+	if (!sizing_gains_by_cores(s)) {
+		sizing_explain(s, arena, TOPIC_DURATION_MORE,
+			"More than %s would not make a run faster.",
+			wording_cores(cores, s->at_cores[0].cores));
+		return;
+	}
+	for (size_t i = 0; i < s->n_at_cores; i++) {
+		wording_seconds(seconds, s->at_cores[i].seconds);
+		if (strcmp(seconds, before) != 0)
+			buf_addf(&words, "%s%s with %s", i ? ", " : "", seconds,
+				wording_cores(cores, s->at_cores[i].cores));
+		memcpy(before, seconds, sizeof before);
+	}
+	sizing_explain(s, arena, TOPIC_DURATION_MORE, "%s a run takes %s.",
+		waited ? "If no other program uses its cores," : "With other numbers of cores,",
+		buf_text(&words));
 }
 
 /* Fills at_cores: the powers of two up to the first one that a run cannot fill, and the requested
@@ -299,12 +339,14 @@ void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct ru
 	double for_speed;
 
 	if (!p->n && s->uncertain_cpu) {
-		sizing_explain(s, arena, "cpu: unknown, the CPU time of %s is too uncertain",
+		sizing_explain(s, arena, TOPIC_CPU,
+			"The need is unknown, because the CPU time of %s is too uncertain.",
 			wording_runs(n, s->uncertain_cpu));
 		return;
 	}
 	if (!p->n) {
-		sizing_explain(s, arena, "cpu: unknown, no CPU time was measured in %s",
+		sizing_explain(s, arena, TOPIC_CPU,
+			"The need is unknown, because no CPU time was measured in %s.",
 			wording_runs(n, used->n));
 		return;
 	}
@@ -318,5 +360,5 @@ void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct ru
 	s->cpu_cores_limit =
 		fmax(fmax(s->demand.cpu_cores, s->cpu_cores_for_speed), cores_for_bursts(p));
 	forecast_at_cores(s, p);
-	explain_at_cores(s, arena);
+	explain_at_cores(s, p->waited, arena);
 }

@@ -331,17 +331,14 @@ void sizing_duration(struct sizing *s, const struct runs *used,
 		s->endings.cut_seconds);
 	if (!f.runs)
 		return;
-	wording_runs(n, f.runs);
-	wording_seconds(middle, f.seconds);
+	sizing_explain(s, arena, TOPIC_DURATION, "%s is expected, from the durations of %s.",
+		wording_seconds(middle, f.seconds), wording_runs(n, f.runs));
 	if (isnan(f.high))
-		sizing_explain(s, arena,
-			"duration: %s is expected, from the durations of %s; a range is told from "
-			"%d runs on",
-			middle, n, DURATION_RANGE_MIN);
+		sizing_explain(s, arena, TOPIC_DURATION, "A range needs %d runs.",
+			DURATION_RANGE_MIN);
 	else
-		sizing_explain(s, arena,
-			"duration: %s is expected, from the durations of %s, and four of five runs "
-			"between %s and %s",
-			middle, n, wording_seconds(low, s->duration_low),
+		sizing_explain(s, arena, TOPIC_DURATION,
+			"4 of 5 runs should take between %s and %s.",
+			wording_seconds(low, s->duration_low),
 			wording_seconds(high, s->duration_high));
 }

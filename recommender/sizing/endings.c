@@ -216,36 +216,36 @@ static void warn_of_limits(struct sizing *s, const struct runs *runs, struct are
 
 	if (newest.killed >= KILLED_AGAIN)
 		warnings_add(&s->warnings, arena, WARNING_KILLED_AGAIN, newest.killed,
-			"Of the newest %d runs, %zu were killed for memory: look for a leak, for an "
-			"input that is far larger than before, or for a machine that is too full.",
-			KILLED_OF, newest.killed);
+			"%zu of the newest %d runs were killed for memory. Look for a leak, for a far "
+			"larger input, or for a machine that is too full.",
+			newest.killed, KILLED_OF);
 	if (newest.failed >= FAILED_AGAIN)
 		warnings_add(&s->warnings, arena, WARNING_NEWEST_RUNS_FAILED, newest.failed,
-			"The newest %zu runs failed, or did not end in a known way: look for the reason "
-			"before a smaller request is used.",
+			"The newest %zu runs failed, or did not end in a known way. Look for the reason "
+			"before you use a smaller request.",
 			newest.failed);
 	wording_bytes(limit, newest.last_limit);
 	wording_bytes(first, newest.first_limit);
 	if (e->killed && isnan(e->limit_killed))
 		warnings_add(&s->warnings, arena, WARNING_KILLED_FOR_MEMORY, e->killed,
-			"The kernel killed %zu run%s, or a process of it, because memory ran out. "
+			"The kernel killed %zu run%s, or a process of %s, because memory ran out. "
 			"Neither a limit nor a peak is known.",
-			e->killed, e->killed == 1 ? "" : "s");
+			e->killed, e->killed == 1 ? "" : "s", e->killed == 1 ? "it" : "them");
 	else if (e->killed)
 		warnings_add(&s->warnings, arena, WARNING_KILLED_FOR_MEMORY, e->killed,
-			"The kernel killed %zu run%s, or a process of it, because memory ran out, "
-			"at %s%s: the need was above that.",
-			e->killed, e->killed == 1 ? "" : "s", e->killed == 1 ? "" : "up to ",
-			wording_bytes(limit, e->limit_killed));
+			"The kernel killed %zu run%s, or a process of %s, because memory ran out at "
+			"%s%s. The need was above that.",
+			e->killed, e->killed == 1 ? "" : "s", e->killed == 1 ? "it" : "them",
+			e->killed == 1 ? "" : "up to ", wording_bytes(limit, e->limit_killed));
 	if (newest.at_limit > 1 && newest.last_limit > LIMIT_RAISED * newest.first_limit)
 		warnings_add(&s->warnings, arena, WARNING_FAILS_AT_ANY_LIMIT, newest.at_limit,
-			"Runs failed with their memory at a limit of %s, and again after it was "
-			"raised to %s: more memory may not help, so look for a fault in the job.",
+			"Runs failed at a memory limit of %s, and again after it was raised to %s. More "
+			"memory may not help. Look for a fault in the job.",
 			first, limit);
 	if (e->at_limit)
 		warnings_add(&s->warnings, arena, WARNING_FAILED_AT_MEMORY_LIMIT, e->at_limit,
-			"The memory of %zu run%s was at its limit, and no kill was seen: the need was at "
-			"least as large.",
+			"%zu run%s failed, or ended in an unknown way, at the memory limit, and no kill "
+			"was seen. The need was at least as large as the limit.",
 			e->at_limit, e->at_limit == 1 ? "" : "s");
 }
 
@@ -262,18 +262,18 @@ static void warn_of_failed(struct sizing *s, const struct runs *used, struct are
 
 	if (e->cut)
 		warnings_add(&s->warnings, arena, WARNING_CUT_BY_TIME_LIMIT, e->cut,
-			"%zu run%s ended from outside, most often by a time limit: %s would have "
-			"lasted longer, and may need more memory.",
-			e->cut, e->cut == 1 ? " was" : "s were", e->cut == 1 ? "it" : "they");
+			"%zu run%s ended from outside, most often by a time limit. %s would have lasted "
+			"longer, and may need more memory.",
+			e->cut, e->cut == 1 ? " was" : "s were", e->cut == 1 ? "It" : "They");
 	if (e->failed_peak_high > CLEARLY_MORE * peak)
 		warnings_add(&s->warnings, arena, WARNING_FAILED_RUNS_USED_MORE, e->failed,
-			"Failed runs used up to %s of memory, successful ones at most %s: the "
-			"successful ones may not show what the job needs.",
+			"Failed runs used up to %s of memory, successful runs at most %s. The successful "
+			"runs may not show the whole need.",
 			wording_bytes(failed, e->failed_peak_high), wording_bytes(fitted, peak));
 	else if (e->failed_seconds_high > CLEARLY_MORE * seconds)
 		warnings_add(&s->warnings, arena, WARNING_FAILED_RUNS_USED_MORE, e->failed,
-			"Failed runs lasted up to %s, successful ones at most %s: the successful "
-			"ones may not show how long the job takes.",
+			"Failed runs lasted up to %s, successful runs at most %s. The successful runs "
+			"may not show how long the job takes.",
 			wording_seconds(failed, e->failed_seconds_high),
 			wording_seconds(fitted, seconds));
 }
@@ -283,10 +283,10 @@ void endings_warn(struct sizing *s, const struct runs *runs, const struct runs *
 {
 	if (!(s->demand.memory_bytes > 0))
 		warnings_add(&s->warnings, arena, WARNING_MEMORY_UNKNOWN, 0,
-			"The memory of no run is known, so the answer has none.");
+			"No memory was measured, so the answer requests none.");
 	if (!(s->demand.cpu_cores > 0))
 		warnings_add(&s->warnings, arena, WARNING_CPU_UNKNOWN, 0,
-			"The CPU time of no run is known, so the answer has no CPU.");
+			"No CPU time was measured, so the answer requests no CPU.");
 	warn_of_limits(s, runs, arena);
 	warn_of_failed(s, used, arena);
 }

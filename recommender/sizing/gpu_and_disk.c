@@ -34,9 +34,16 @@ static void size_vram(struct sizing *s, const struct sizing_method *m, const str
 		return;
 	s->demand.vram_bytes = space_for(m, runs, used, options, run_needs_vram, vram.max);
 	s->resources.vram = sizing_round_up(s->demand.vram_bytes);
-	sizing_explain(s, arena, "vram %llu MiB: sized like memory, from %s that held %s at most",
-		(unsigned long long)s->resources.vram, wording_runs(n, vram.n),
-		wording_bytes(peak, vram.max));
+	sizing_explain(s, arena, TOPIC_GPU, "%s held up to %s of GPU memory.",
+		wording_runs(n, vram.n), wording_bytes(peak, vram.max));
+	sizing_explain(s, arena, TOPIC_GPU, "The request of %s of GPU memory is sized like memory.",
+		wording_bytes(peak, (double)s->resources.vram * MIB));
+}
+
+void sizing_explain_gpus(struct sizing *s, const char *runs, struct arena *arena)
+{
+	sizing_explain(s, arena, TOPIC_GPU, "%s used at most %llu GPU%s at once.", runs,
+		(unsigned long long)s->resources.gpu, s->resources.gpu == 1 ? "" : "s");
 }
 
 void sizing_gpus(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
@@ -47,14 +54,13 @@ void sizing_gpus(struct sizing *s, const struct sizing_method *m, const struct r
 	char n[WORDING_MAX];
 
 	if (!gpus.n && !vram.n) {
-		sizing_explain(s, arena, "gpu 0: no GPU use was recorded");
+		sizing_explain(s, arena, TOPIC_GPU, "No GPU use was recorded.");
 		return;
 	}
 	if (gpus.n) {
 		s->demand.gpus = gpus.max;
 		s->resources.gpu = (uint64_t)ceil(gpus.max);
-		sizing_explain(s, arena, "gpu %llu: the most GPUs in use at once in %s",
-			(unsigned long long)s->resources.gpu, wording_runs(n, gpus.n));
+		sizing_explain_gpus(s, wording_runs(n, gpus.n), arena);
 	}
 	size_vram(s, m, runs, used, options, arena);
 }
@@ -63,7 +69,7 @@ void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct r
 	const struct runs *used, const struct sizing_options *options, struct arena *arena)
 {
 	struct run_summary disk = run_needs_summary(used, run_needs_disk);
-	char n[WORDING_MAX], most[WORDING_MAX], requested[WORDING_MAX];
+	char n[WORDING_MAX], most[WORDING_MAX];
 
 	if (!disk.n)
 		return;
@@ -71,7 +77,9 @@ void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct r
 	if (!(disk.max > 0))
 		return;
 	s->demand.disk_bytes = space_for(m, runs, used, options, run_needs_disk, disk.max);
-	sizing_explain(s, arena, "disk %s: sized like memory, from %s that needed at most %s%s",
-		wording_bytes(requested, s->demand.disk_bytes), wording_runs(n, disk.n),
-		wording_bytes(most, disk.max), run_needs_disk_note(used));
+	sizing_explain(s, arena, TOPIC_DISK, "%s needed up to %s.", wording_runs(n, disk.n),
+		wording_bytes(most, disk.max));
+	sizing_explain_shared_disk(s, used, arena);
+	sizing_explain(s, arena, TOPIC_DISK, "The request of %s is sized like memory.",
+		wording_bytes(most, s->demand.disk_bytes));
 }

@@ -85,65 +85,63 @@ void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_aut
 static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, double input,
 	struct arena *arena)
 {
-	char leading[WORDING_MAX], requested[WORDING_MAX], runs[WORDING_MAX];
+	char words[WORDING_MAX], runs[WORDING_MAX];
 	struct cost_aware_outlook o;
 
 	cost_aware_outlook(f->state, input, s->demand.memory_bytes, &o);
-	sizing_explain(s, arena,
-		"memory %llu MiB: from %s; %s (%.0f %% of the weight) points to %s, and %s costs "
-		"least when a first attempt that fails is priced as %g runs (risk %s)",
-		(unsigned long long)s->resources.memory,
+	sizing_explain(s, arena, TOPIC_MEMORY,
+		"%s costs least, if a failed first attempt costs as much as %g runs (risk %s).",
+		wording_request(words, s), cost_aware_risk_price[risk], sizing_risk_name(risk));
+	sizing_explain(s, arena, TOPIC_MEMORY_MORE,
+		"The forecast from %s relies most on %s: %s, with %.0f %% of the weight.",
 		wording_runs(runs, o.runs < f->learnt ? o.runs : f->learnt),
-		experts[o.leading].words, 100 * o.leading_weight,
-		wording_bytes(leading, o.leading_value),
-		wording_bytes(requested, s->demand.memory_bytes), cost_aware_risk_price[risk],
-		sizing_risk_name(risk));
+		experts[o.leading].words, wording_bytes(words, o.leading_value),
+		100 * o.leading_weight);
 	if (o.forgotten)
-		sizing_explain(s, arena,
-			"memory: %zu run(s) before a lasting change of the peak are no longer "
-			"counted",
-			o.forgotten);
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"%zu run%s before a lasting change of the peak no longer count%s.",
+			o.forgotten, o.forgotten == 1 ? "" : "s", o.forgotten == 1 ? "s" : "");
 }
 
 /* Explains the kills that count as runs. A kill counts as a run if no later run needed as much
  * memory. */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
-	char limit[WORDING_MAX], need[WORDING_MAX], times[WORDING_MAX] = "once";
+	char words[WORDING_MAX];
+	bool one = f->kills == 1;
 
 	if (!f->kills)
 		return;
-	if (f->kills > 1)
-		snprintf(times, sizeof times, "%zu times", f->kills);
-	sizing_explain(s, arena,
-		"memory: %s a run was killed for memory, at %s%s, and no later run needed as much: "
-		"%s as a run that needed more, here up to %s",
-		times, wording_bytes(limit, f->kills_at), f->kills == 1 ? "" : " at most",
-		f->kills == 1 ? "that counts" : "each counts", wording_bytes(need, f->kills_need));
+	sizing_explain(s, arena, TOPIC_MEMORY,
+		"%zu run%s killed for memory at %s%s, and no later run needed as much.", f->kills,
+		one ? " was" : "s were", one ? "" : "up to ", wording_bytes(words, f->kills_at));
+	sizing_explain(s, arena, TOPIC_MEMORY, "%s as a run that needed %s%s.",
+		one ? "The kill counts" : "Each kill counts", one ? "" : "more, up to ",
+		wording_bytes(words, f->kills_need));
 }
 
 /* Explains a request that follows from the newest runs, which met their limit. The strategy `auto`
  * has not learnt from them yet, so it cannot judge the request. */
 static void explain_streak(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
-	char limit[WORDING_MAX], requested[WORDING_MAX];
+	char words[WORDING_MAX];
 
 	s->memory_too_small = s->memory_expected_waste = NAN;
-	wording_bytes(requested, s->demand.memory_bytes);
 	if (f->killed_at > 0) {
 		s->memory_killed_at = f->killed_at;
-		sizing_explain(s, arena,
-			"memory %llu MiB: the newest run was killed for memory at %s, so %s is "
-			"asked for until a run succeeds",
-			(unsigned long long)s->resources.memory, wording_bytes(limit, f->killed_at),
-			requested);
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"The newest run was killed for memory at %s.",
+			wording_bytes(words, f->killed_at));
+		sizing_explain(s, arena, TOPIC_MEMORY, "The request is %s until a run succeeds.",
+			wording_request(words, s));
 	} else {
 		s->memory_failed_at = f->failed_at;
-		sizing_explain(s, arena,
-			"memory %llu MiB: the newest run met its memory limit and did not end well, "
-			"first at %s, so %s is asked for until a run succeeds; it is raised once",
-			(unsigned long long)s->resources.memory, wording_bytes(limit, f->failed_at),
-			requested);
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"The newest run met its memory limit and failed, first at %s.",
+			wording_bytes(words, f->failed_at));
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"The request is raised once, to %s, until a run succeeds.",
+			wording_request(words, s));
 	}
 }
 
@@ -173,10 +171,11 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 	/* The estimator has not learnt these runs, so its numbers do not describe this request. */
 	s->memory_too_small = s->memory_expected_waste = NAN;
 	s->memory_low = s->memory_high = NAN;
-	sizing_explain(s, arena,
-		"memory: runs died at a limit of memory or time with %s, or failed below that limit, so "
-		"more is asked for",
+	sizing_explain(s, arena, TOPIC_MEMORY,
+		"Runs with up to %s met a limit of memory or time, or failed below that limit.",
 		wording_bytes(had, s->endings.died_at));
+	sizing_explain(s, arena, TOPIC_MEMORY, "The request of %s is larger than that.",
+		wording_request(had, s));
 }
 
 /* Keeps the request unchanged if the job uses a constant share of its limit (follower.h). Returns
@@ -201,22 +200,23 @@ static bool hold_follower(struct sizing *s, const struct runs *runs, const struc
 			"have.",
 			seen.at_enough, seen.at_enough == 1 ? "" : "s",
 			wording_bytes(enough, seen.enough), HELD_RUNS);
-	sizing_explain(s, arena,
-		"memory %llu MiB: held, because the job takes a share of the memory that it gets",
-		(unsigned long long)sizing_round_up(s->demand.memory_bytes));
+	s->resources.memory = sizing_round_up(s->demand.memory_bytes);
+	sizing_explain(s, arena, TOPIC_MEMORY,
+		"The request stays at %s, because the job takes a share of the memory that it gets.",
+		wording_request(enough, s));
 	wording_bytes(enough, seen.enough);
 	if (seen.option[0])
 		warnings_add(&s->warnings, arena, WARNING_MEMORY_FOLLOWS_LIMIT, seen.runs,
 			"The job takes a share of the memory that it gets (option %s), up to %.0f %% of "
-			"its limit. %s was enough, so the request stays there; to change the need, "
+			"its limit. %s is enough, so the request stays there. To change the need, "
 			"change the option.",
 			seen.option, 100 * seen.share_high, enough);
 	else
 		warnings_add(&s->warnings, arena, WARNING_MEMORY_FOLLOWS_LIMIT, seen.runs,
-			"The job used %.0f to %.0f %% of its memory limit, under limits from %s to "
-			"%s: it takes a share of what it gets, as a Java heap or a cache does. %s is "
-			"enough, so the request stays there; to change the need, set the size of the "
-			"heap or the cache.",
+			"The job used %.0f to %.0f %% of its memory limit, under limits from %s to %s. "
+			"Java heaps and caches take such a share of what they get. %s is enough, so the "
+			"request stays there. To change the need, set the size of the heap or the "
+			"cache.",
 			100 * seen.share_low, 100 * seen.share_high,
 			wording_bytes(low, seen.limit_low), wording_bytes(high, seen.limit_high),
 			enough);
@@ -229,50 +229,55 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 
 	s->memory_too_small = s->memory_expected_waste =
 		NAN; /* only first attempts have these numbers */
-	sizing_explain(s, arena,
-		"memory %llu MiB: this is attempt %zu, for which the rule asks for %s after the "
-		"earlier ones failed",
-		(unsigned long long)s->resources.memory, attempt,
-		wording_bytes(requested, s->demand.memory_bytes));
+	sizing_explain(s, arena, TOPIC_MEMORY,
+		"Attempt %zu requests %s, because the earlier attempts failed.", attempt,
+		wording_request(requested, s));
+}
+
+/* Explains how well a strategy would have sized the earlier runs. */
+static void explain_hindsight(struct sizing *s, const char *strategy, const struct hindsight *h,
+	struct arena *arena)
+{
+	char failures[WORDING_MAX], runs[WORDING_MAX];
+
+	if (!h->runs || isnan(h->waste))
+		return;
+	snprintf(failures, sizeof failures, "%zu first attempt%s", h->failures,
+		h->failures == 1 ? "" : "s");
+	sizing_explain(s, arena, TOPIC_MEMORY_MORE,
+		"On the last %s, %s would have wasted %.0f %%, and %s would have failed.",
+		wording_sized_runs(runs, s, h->runs), strategy, 100 * h->waste,
+		h->failures ? failures : "no first attempt");
 }
 
 static void explain_quality(struct sizing *s, struct arena *arena)
 {
-	char runs[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX], share[WORDING_MAX],
-		other[96] = "";
-	const struct hindsight *own = &s->hindsight, *seeds = &s->hindsight_baseline;
+	char low[WORDING_MAX], high[WORDING_MAX];
 
 	if (!isnan(s->memory_low) && !isnan(s->memory_too_small) &&
-		!isnan(s->memory_expected_waste))
-		sizing_explain(s, arena,
-			"memory: four of five runs are expected between %s and %s, and %s above "
-			"what is asked for; %.0f %% of what they use is expected to be left over "
-			"or lost",
-			wording_bytes(low, s->memory_low), wording_bytes(high, s->memory_high),
-			wording_share(share, s->memory_too_small), 100 * s->memory_expected_waste);
-	if (!isnan(seeds->waste))
-		snprintf(other, sizeof other,
-			"; the largest of five peaks + 20 %%, rounded up: %.0f %%, with %zu",
-			100 * seeds->waste, seeds->failures);
-	if (own->runs && !isnan(own->waste))
-		sizing_explain(s, arena,
-			"memory: on the last %s this rule would have wasted %.0f %% of what was "
-			"used, with %zu first attempt%s too small%s",
-			wording_sized_runs(runs, s, own->runs), 100 * own->waste, own->failures,
-			own->failures == 1 ? "" : "s", other);
+		!isnan(s->memory_expected_waste)) {
+		sizing_explain(s, arena, TOPIC_MEMORY, "4 of 5 runs should peak between %s and %s.",
+			wording_bytes(low, s->memory_low), wording_bytes(high, s->memory_high));
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"Runs are expected to waste %.0f %% of the memory that they use.",
+			100 * s->memory_expected_waste);
+	}
+	explain_hindsight(s, "this strategy", &s->hindsight, arena);
+	explain_hindsight(s, "strategy baseline", &s->hindsight_baseline, arena);
 }
 
 #define TMPFS_WORTH_TELLING MIB
 
 static const struct peak_source {
-	const char *name, *words; /* words: text after "the peak is" */
+	const char *name, *words; /* words: text after "the peak of a run is" */
 } sources[] = {
-	{"samples", "the largest sum of its processes at one look"},
+	{"samples", "the largest sum of its processes at one sample"},
 	{"vmhwm",
-		"the kernel's high-water mark of one process and what the others held around then"},
-	{"taskstats", "the mark of a process that ended between two looks, from exit accounting"},
-	{"limit", "the limit of its control group, at which the kernel killed in it"},
-	{"rusage", "the mark of its largest process, told at its end and above all that was seen"},
+		"the kernel's high-water mark of one process plus the other processes at that time"},
+	{"taskstats", "the high-water mark of a process that ended between two samples"},
+	{"limit", "the limit of its control group, at which the kernel killed a process"},
+	{"rusage",
+		"the high-water mark of its largest process, which the kernel reports at its end"},
 };
 
 static size_t runs_from(const struct runs *used, const struct peak_source *source)
@@ -308,44 +313,43 @@ static void explain_tmpfs(struct sizing *s, const struct runs *used, struct aren
 	double tmpfs = run_needs_summary(used, run_needs_tmpfs).max;
 
 	if (tmpfs >= TMPFS_WORTH_TELLING)
-		sizing_explain(s, arena,
-			"memory: files in tmpfs such as /dev/shm, up to %s that no process had "
-			"mapped, are counted as well",
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"The peaks include files in tmpfs such as /dev/shm, up to %s.",
 			wording_bytes(most, tmpfs));
 	if (known < used->n)
-		sizing_explain(s, arena,
-			"memory: files in tmpfs such as /dev/shm need memory too, which is not "
-			"counted of %s that had no control group to itself: add what the job "
-			"keeps there",
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"Files in tmpfs such as /dev/shm come on top: %s had no own control group "
+			"to count them.",
 			wording_runs(runs, used->n - known));
 }
 
 void sizing_explain_source(struct sizing *s, const struct runs *used, struct arena *arena)
 {
-	AUTO(buf_done) struct buf words = BUF_MAX(480);
 	struct run_summary process = run_needs_summary(used, process_peak);
 	struct run_summary group = run_needs_summary(used, group_peak);
 	char peak[WORDING_MAX];
+	size_t known = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
 		size_t n = runs_from(used, &sources[i]);
 
-		if (n == 0)
-			continue;
-		buf_addf(&words, "%s%s", words.len ? "; " : "", sources[i].words);
-		if (n < used->n)
-			buf_addf(&words, " (%zu of %zu)", n, used->n);
+		known += n;
+		if (n > 0 && n == used->n)
+			sizing_explain(s, arena, TOPIC_MEMORY_MORE, "The peak of a run is %s.",
+				sources[i].words);
+		else if (n > 0)
+			sizing_explain(s, arena, TOPIC_MEMORY_MORE,
+				"In %zu of %zu runs, the peak of a run is %s.", n, used->n,
+				sources[i].words);
 	}
-	if (words.len && process.n)
-		buf_addf(&words, "; the largest process alone had %s",
+	if (known && process.n)
+		sizing_explain(s, arena, TOPIC_MEMORY_MORE, "The largest single process had %s.",
 			wording_bytes(peak, process.max));
-	if (words.len && group.n)
-		buf_addf(&words,
-			"; not the control group's peak, up to %s, for that has the page cache in "
-			"it",
+	if (known && group.n)
+		sizing_explain(s, arena, TOPIC_MEMORY_MORE,
+			"The peak of the control group, up to %s, is not used, because it includes "
+			"the page cache.",
 			wording_bytes(peak, group.max));
-	if (words.len)
-		sizing_explain(s, arena, "memory: the peak of a run is %s", buf_text(&words));
 	explain_tmpfs(s, used, arena);
 }
 
@@ -358,9 +362,12 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 	for (size_t i = 0; i < used->n; i++)
 		largest = fmax(largest, used->run[i].input_bytes);
 	if (largest > 0 && input > largest)
-		sizing_explain(s, arena,
-			"memory: the announced input is %.3g times the largest seen: the chance of a "
-			"failure grows with its square",
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			input < 999.5 * largest ?
+				"The announced input is %.3g times the largest earlier one, and the "
+				"chance of a failure grows with the square." :
+				"The announced input is %.0f times the largest earlier one, and the "
+				"chance of a failure grows with the square.",
 			input / largest);
 }
 
@@ -398,19 +405,17 @@ void sizing_explain_limit(struct sizing *s, const struct runs *used, struct aren
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 	char limit[WORDING_MAX], runs[WORDING_MAX], peak[WORDING_MAX];
+	bool for_input = s->memory_bytes_limit < peaks.max;
 
-	if (peaks.n && s->memory_bytes_limit < peaks.max)
-		sizing_explain(s, arena,
-			"memory: where a target takes a limit beside the request, it is %s, for this "
-			"input",
-			wording_bytes(limit, s->memory_bytes_limit));
-	else if (peaks.n)
-		sizing_explain(s, arena,
-			"memory: where a target takes a limit beside the request, it is %s: no "
-			"less than the largest peak of %s, %s, and 5 %% + 16 MiB for what the "
-			"kernel needs beside it",
-			wording_bytes(limit, s->memory_bytes_limit), wording_runs(runs, peaks.n),
-			wording_bytes(peak, peaks.max));
+	if (!peaks.n)
+		return;
+	sizing_explain(s, arena, TOPIC_MEMORY,
+		"For systems with a limit beside the request, the limit is %s%s.",
+		wording_bytes(limit, s->memory_bytes_limit), for_input ? ", for this input" : "");
+	if (!for_input)
+		sizing_explain(s, arena, TOPIC_MEMORY_MORE,
+			"The limit covers the largest peak of %s, %s, plus 5 %% and 16 MiB for the kernel.",
+			wording_runs(runs, peaks.n), wording_bytes(peak, peaks.max));
 }
 
 #define ATTEMPTS_MAX 10
@@ -449,12 +454,24 @@ static void tell_attempts(struct sizing *s, const struct sizing_rule *rule, void
 		s->memory_attempts[i] = allocation_of_attempt(rule, state, first, i + 1);
 }
 
+/* Explains the request of a strategy other than auto. */
+static void explain_rule(struct sizing *s, const struct sizing_method *m,
+	const struct run_summary *peaks, struct arena *arena)
+{
+	char n[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
+
+	sizing_explain(s, arena, TOPIC_MEMORY, "The request of %s is %s.", wording_request(n, s),
+		m->because);
+	sizing_explain(s, arena, TOPIC_MEMORY, "%s peaked between %s and %s.",
+		wording_runs(n, peaks->n), wording_bytes(low, peaks->min),
+		wording_bytes(high, peaks->max));
+}
+
 /* Explains the demand and the limit, which are final. */
 static void explain_demand(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct replayed *f, struct arena *arena)
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
-	char n[WORDING_MAX], low[WORDING_MAX], high[WORDING_MAX];
 	bool by_streak = f->after_oom > 0 &&
 			 s->demand.memory_bytes <= fmax(f->after_oom, s->endings.died_at + MIB);
 
@@ -467,10 +484,7 @@ static void explain_demand(struct sizing *s, const struct sizing_method *m, cons
 	else if (!m->rule)
 		explain_auto(s, f, options->risk, sizing_next_input(options), arena);
 	else
-		sizing_explain(s, arena, "memory %llu MiB: %s; %s peaked between %s and %s",
-			(unsigned long long)s->resources.memory, m->because,
-			wording_runs(n, peaks.n), wording_bytes(low, peaks.min),
-			wording_bytes(high, peaks.max));
+		explain_rule(s, m, &peaks, arena);
 }
 
 void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
@@ -489,7 +503,8 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 		char n[WORDING_MAX];
 
 		s->demand.memory_bytes = NAN;
-		sizing_explain(s, arena, "memory: unknown, none was measured in %s",
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"The need is unknown, because no memory was measured in %s.",
 			wording_runs(n, used->n));
 		replay_done(&f);
 		return;
@@ -506,9 +521,7 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 				m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
 	if (options->attempt <= 1)
 		tell_attempts(s, rule, f.state, s->demand.memory_bytes);
-	if (!m->rule && hold_follower(s, runs, &f, options->attempt, arena))
-		s->resources.memory = sizing_round_up(s->demand.memory_bytes);
-	else
+	if (m->rule || !hold_follower(s, runs, &f, options->attempt, arena))
 		explain_demand(s, m, used, options, &f, arena);
 	explain_kills(s, &f, arena);
 	sizing_explain_source(s, used, arena);

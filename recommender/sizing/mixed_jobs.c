@@ -200,10 +200,10 @@ static void add_values(struct buf *b, const struct slice value[2], const char *a
 	add_value(b, value[0]);
 	buf_adds(b, " below, ");
 	add_value(b, value[1]);
-	buf_addf(b, " above): %s.", advice);
+	buf_addf(b, " above). %s.", advice);
 }
 
-#define GIVE_NAMES "give them job names of their own"
+#define GIVE_NAMES "Give them their own job names"
 
 /* Appends the property that tells the groups apart, and what to do. */
 static void add_difference(struct buf *b, const struct groups *g, struct arena *arena)
@@ -215,9 +215,9 @@ static void add_difference(struct buf *b, const struct groups *g, struct arena *
 	} others[] = {
 		{"attempt", {.text = attempt_of}, GIVE_NAMES},
 		{"instance type", {.text = instance_type_of},
-			"size the job for each type, or use one type"},
+			"Size the job for each type, or use one type"},
 		{"host", {.text = host_of},
-			"size the job for each host, or look for the difference"},
+			"Size the job for each host, or look for the difference"},
 	};
 	struct slice value[2];
 	struct property label;
@@ -235,7 +235,7 @@ static void add_difference(struct buf *b, const struct groups *g, struct arena *
 			return;
 		}
 	buf_adds(b,
-		"Neither input size, labels, attempt, instance type nor host tells them apart: " GIVE_NAMES
+		"Neither input size, labels, attempt, instance type nor host tells them apart. " GIVE_NAMES
 		".");
 }
 
@@ -243,9 +243,9 @@ static void warn_of_inputs(struct sizing *s, const struct groups *g, double wast
 	struct arena *arena)
 {
 	warnings_add(&s->warnings, arena, WARNING_MIXED_JOBS, g->n,
-		"No single request fits these %zu runs (the best would waste %.0f %%), and the "
-		"input size explains %.0f %% of the difference. Announce it with each run "
-		"(RIGHTSIZE_INPUT_BYTES), or give small and large inputs job names of their own.",
+		"No single request fits these %zu runs: the best would waste %.0f %%. The input size "
+		"explains %.0f %% of the difference. Announce it with each run "
+		"(RIGHTSIZE_INPUT_BYTES), or give small and large inputs their own job names.",
 		g->n, 100 * waste, 100 * explained);
 }
 
@@ -257,8 +257,8 @@ static void warn_of_groups(struct sizing *s, const struct groups *g, double wast
 
 	add_difference(&difference, g, arena);
 	warnings_add(&s->warnings, arena, WARNING_MIXED_JOBS, g->n,
-		"These runs fall in two groups, %zu with peaks up to %s and %zu from %s on, and no "
-		"single request fits both (the best would waste %.0f %%). %s",
+		"These runs fall in two groups: %zu peaked at up to %s, and %zu at %s or more. No "
+		"single request fits both: the best would waste %.0f %%. %s",
 		g->upper, wording_bytes(low, g->of[g->upper - 1].peak), g->n - g->upper,
 		wording_bytes(high, g->of[g->upper].peak), 100 * waste, buf_text(&difference));
 }

@@ -97,15 +97,15 @@ double run_needs_disk(const struct run *r)
 	return isnan(grown) ? written_or_grown(r) : grown;
 }
 
-const char *run_needs_disk_note(const struct runs *used)
+bool run_needs_disk_shared(const struct runs *used)
 {
 	for (size_t i = 0; i < used->n; i++) {
 		const char *source = used->run[i].disk_source;
 
 		if (run_needs_disk(&used->run[i]) > 0 && source && strcmp(source, "own") != 0)
-			return " (an upper bound: other processes use the same disk)";
+			return true;
 	}
-	return "";
+	return false;
 }
 
 struct run_summary run_needs_summary(const struct runs *runs, double (*get)(const struct run *))

@@ -50,12 +50,13 @@ static void warn_of_few(struct sizing *s, struct arena *arena)
 {
 	if (s->runs == 0)
 		warnings_add(&s->warnings, arena, WARNING_FEW_RUNS, 0,
-			"No successful run was measured yet. Check the request by hand until %d were.",
+			"No successful run was measured yet. Check the request by hand until there "
+			"are %d.",
 			RUNS_FOR_SPREAD);
 	else if (s->runs < RUNS_FOR_SPREAD)
 		warnings_add(&s->warnings, arena, WARNING_FEW_RUNS, s->runs,
-			"Only %zu successful run%s measured. Check the request by hand until %d "
-			"were.",
+			"Only %zu successful run%s measured. Check the request by hand until there "
+			"are %d.",
 			s->runs, s->runs == 1 ? " was" : "s were", RUNS_FOR_SPREAD);
 }
 
@@ -170,8 +171,8 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 	if (differ > 1)
 		snprintf(newest, sizeof newest, "The newest %zu runs", differ);
 	warnings_add(&s->warnings, arena, WARNING_CHANGE_NOT_SETTLED, differ,
-		"%s peaked at %s, the %zu before at %s. A change counts as lasting from %d runs on; "
-		"runs=%zu asks for the new ones only.",
+		"%s peaked at %s, the %zu before at %s. The request forgets the older runs after %d "
+		"such runs. To forget them now, set runs=%zu.",
 		newest, range_words(after, newer), n - differ, range_words(before, older),
 		PEAKS_CHANGE_RUNS, differ);
 }
@@ -190,8 +191,8 @@ static void warn_of_input(struct sizing *s, const struct runs *used, double inpu
 
 	if (above || below)
 		warnings_add(&s->warnings, arena, WARNING_INPUT_BEYOND_SEEN, seen.n,
-			"The announced input of %s is %s all %zu that were announced before (%s to "
-			"%s). The numbers are extrapolated: check how this run goes.",
+			"The announced input of %s is %s all %zu earlier inputs (%s to %s). The numbers "
+			"are extrapolated. Check how this run goes.",
 			wording_bytes(words[0], input), above ? "above" : "below", seen.n,
 			wording_bytes(words[1], seen.min), wording_bytes(words[2], seen.max));
 }
@@ -204,8 +205,8 @@ static void warn_of_cpu(struct sizing *s, const struct recent *recent, struct ar
 
 	if (run_cpu_doubt(&doubt, recent->run, recent->n))
 		warnings_add(&s->warnings, arena, WARNING_UNCERTAIN_CPU, recent->n,
-			"In %s, %s. Check the number of CPUs, or start the job with "
-			"\"rightsize-exporter run\", which counts more exactly.",
+			"In %s, the CPU time is uncertain. %s Check the number of CPUs, or start the job "
+			"with \"rightsize-exporter run\", which counts more exactly.",
 			recent->words, buf_text(&doubt));
 }
 
@@ -220,14 +221,15 @@ static void warn_of_waits(struct sizing *s, const struct recent *recent, struct 
 	if (w.throttled_seconds > 0)
 		warnings_add(&s->warnings, arena, WARNING_WAITS_FOR_CPU, recent->n,
 			"In %s, threads waited %s for a CPU, %.0f %% of the time that they could "
-			"have run. A CPU limit held them back for %s: raise or remove it.",
+			"have run. A CPU limit held them back for %s. Raise or remove it.",
 			recent->words, waited, 100 * w.cpu_share,
 			wording_seconds(held, w.throttled_seconds));
 	else
 		warnings_add(&s->warnings, arena, WARNING_WAITS_FOR_CPU, recent->n,
 			"In %s, threads waited %s for a CPU, %.0f %% of the time that they could "
-			"have run. Give the job more cores, or a less busy machine.",
-			recent->words, waited, 100 * w.cpu_share);
+			"have run. Give the job %sa less busy machine.",
+			recent->words, waited, 100 * w.cpu_share,
+			s->n_at_cores && !sizing_gains_by_cores(s) ? "" : "more cores, or ");
 }
 
 static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct arena *arena)
@@ -254,10 +256,10 @@ static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct 
 	if (limit >= 0)
 		snprintf(words, sizeof words, "The limit of %.15g tasks", limit);
 	warnings_add(&s->warnings, arena, WARNING_TASKS_REFUSED, runs,
-		"%s refused %.15g fork%s in %zu of the newest runs%s. Raise it (pids.max, "
-		"TasksMax), or let the job start fewer processes and threads.",
+		"%s refused %.15g fork%s in %zu of the newest runs.%s Raise it (pids.max, TasksMax), "
+		"or let the job start fewer processes and threads.",
 		words, refused, refused == 1 ? "" : "s", runs,
-		own ? "" : ", of the job or of others in its control group");
+		own ? "" : " Other jobs in the control group may be the cause.");
 }
 
 /* ---- GPUs ---- */
@@ -285,14 +287,13 @@ static void warn_of_gpus(struct sizing *s, const struct recent *recent, struct a
 	if (!(busy < GPU_BUSY_LEAST * gpus))
 		return;
 	if (vram > 0)
-		snprintf(memory, sizeof memory, ", with at most %s of GPU memory",
+		snprintf(memory, sizeof memory, ", and up to %s of GPU memory",
 			wording_bytes(words, vram));
 	warnings_add(&s->warnings, arena, WARNING_GPU_HARDLY_USED, runs,
-		"%zu run%s kept %.2f of %.0f GPU%s busy on average (%.0f %%)%s. %s, or share %s "
+		"%zu run%s used %.2f of %.0f GPU%s on average (%.0f %%)%s. Request %s, or share %s "
 		"with other jobs.",
 		runs, runs == 1 ? "" : "s", busy, gpus, gpus == 1 ? "" : "s", 100 * busy / gpus,
-		memory, gpus == 1 ? "Take a smaller one" : "Ask for fewer",
-		gpus == 1 ? "it" : "them");
+		memory, gpus == 1 ? "a smaller GPU" : "fewer GPUs", gpus == 1 ? "it" : "them");
 }
 
 /* ---- memory of files ---- */
@@ -328,8 +329,8 @@ static void warn_of_files(struct sizing *s, const struct runs *used, struct aren
 	if (isnan(most_files))
 		return;
 	warnings_add(&s->warnings, arena, WARNING_RECLAIMABLE_MEMORY, runs,
-		"At least %s of the highest peak of %s are mapped files, whose memory the kernel "
-		"can take back. Less memory may do, but then the job reads these files again.",
+		"At least %s of the largest peak, %s, are mapped files. The kernel can reclaim this "
+		"memory. With less memory, the job reads these files again.",
 		wording_bytes(words[0], most_files), wording_bytes(words[1], most));
 }
 

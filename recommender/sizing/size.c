@@ -123,10 +123,11 @@ static void explain_left_out(struct sizing *s, const struct runs *used, struct a
 		why = why ? why : list[i]->not_measured;
 	}
 	if (why)
-		sizing_explain(s, arena, "runs: %s left out, except for the duration: %s",
+		sizing_explain(s, arena, TOPIC_RUNS,
+			"%s without numbers, of which only the duration counts: %s.",
 			wording_runs(n, s->not_measured), why);
 	if (run_cpu_doubt(&words, list, used->n))
-		sizing_explain(s, arena, "cpu: %s", buf_text(&words));
+		sizing_explain(s, arena, TOPIC_CPU, "%s", buf_text(&words));
 }
 
 struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,

@@ -64,7 +64,8 @@ struct endings {
 	double died_at, cut_seconds;
 };
 
-#define EXPLAIN_MAX   20
+/* The longest answer of a test has 25 sentences. */
+#define EXPLAIN_MAX   40
 #define AT_CORES_MAX  20
 #define ATTEMPTS_TOLD 4
 
@@ -74,6 +75,23 @@ struct endings {
 enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
 const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
+
+/* Subject of an explaining sentence. Its name is the first word of the sentence, so that programs can
+ * group the sentences. Sentences of a topic _MORE begin with the same word, and few people need them. */
+enum topic {
+	TOPIC_RUNS,
+	TOPIC_MEMORY,
+	TOPIC_MEMORY_MORE, /* sources of the numbers, and hindsight */
+	TOPIC_CPU,
+	TOPIC_DURATION,
+	TOPIC_DURATION_MORE, /* with other numbers of cores */
+	TOPIC_GPU,
+	TOPIC_DISK,
+	TOPIC_WAITS,
+	TOPIC_WAITS_MORE, /* for a CPU, of which a warning tells as well */
+	TOPIC_COUNT,
+};
+bool sizing_topic_is_more(enum topic t);
 
 struct sizing {
 	struct demand demand;
@@ -130,9 +148,12 @@ struct sizing {
 	struct endings endings;
 	struct warnings warnings;
 
-	const char *summary; /* one sentence, in the caller's arena */
+	const char *summary; /* one or two sentences, in the caller's arena */
+	/* Sentences such as "memory: The request of ...", in the caller's arena. Those of one topic
+	 * stand together, in the order of enum topic. */
 	size_t n_explain;
-	const char *explain[EXPLAIN_MAX]; /* one sentence per number, in the caller's arena */
+	const char *explain[EXPLAIN_MAX];
+	enum topic explain_topic[EXPLAIN_MAX];
 };
 
 struct neighbours;

@@ -21,9 +21,10 @@ struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena 
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e);
 
-/* Adds a sentence. Drops it when `s` already has EXPLAIN_MAX sentences. */
-void sizing_explain(struct sizing *s, struct arena *arena, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Adds one sentence about a topic, behind those of the same topic. The format begins with a capital
+ * letter and ends with a full stop. Drops it when `s` already has EXPLAIN_MAX sentences. */
+void sizing_explain(struct sizing *s, struct arena *arena, enum topic topic, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
 
 /* Returns the peak memory of a run in bytes. This is the kernel's high-water mark or, if there is
  * no mark, the largest sample. The unmapped files in tmpfs are added in both cases. NaN =
@@ -62,6 +63,13 @@ struct run_summary run_needs_summary(const struct runs *runs, double (*get)(cons
 const char *wording_bytes(char out[WORDING_MAX], double bytes);
 const char *wording_seconds(char out[WORDING_MAX], double seconds);
 const char *wording_share(char out[WORDING_MAX], double share); /* probability: "1.3 %" */
+const char *wording_cores(char out[WORDING_MAX], double cores); /* "1 core", "1.5 cores" */
+/* The memory that is requested, as the summary writes it. */
+const char *wording_request(char out[WORDING_MAX], const struct sizing *s);
+
+#define CHANCE_MAX 64
+/* Writes the share of runs that may need more memory: "about 1 run in 7 may need more memory." */
+void wording_chance(char out[CHANCE_MAX], double chance);
 
 /* Writes "5 successful runs" or "1 successful run". */
 const char *wording_runs(char out[WORDING_MAX], size_t n);
@@ -77,9 +85,10 @@ double run_needs_vram(const struct run *r);
 
 /* Returns the bytes of disk that a run needed. NaN = unknown. */
 double run_needs_disk(const struct run *r);
-/* Returns a note to append to the largest disk use of these runs. Returns "" if no note is
- * needed. */
-const char *run_needs_disk_note(const struct runs *used);
+/* Returns true if the disk use of one of these runs can contain that of other processes. */
+bool run_needs_disk_shared(const struct runs *used);
+/* Explains that, if it is true. */
+void sizing_explain_shared_disk(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Returns the limit of a run that was killed for memory, in bytes. Returns its peak if the limit is
  * unknown. NaN = both unknown. */
@@ -114,6 +123,8 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void sizing_gpus(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
+/* Explains resources.gpu. `runs`: "3 successful runs". */
+void sizing_explain_gpus(struct sizing *s, const char *runs, struct arena *arena);
 void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
@@ -125,6 +136,10 @@ void sizing_duration(struct sizing *s, const struct runs *used,
 /* Sets s->summary. Call it last, because it reads the results of all parts above. */
 void sizing_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena);
 
+/* Returns true if a run would be faster with more cores. Reads at_cores. */
+bool sizing_gains_by_cores(const struct sizing *s);
+
+/* Reads at_cores. */
 void sizing_explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Adds a warning if the name seems to cover different jobs. `announced`: the next run's input size

@@ -64,33 +64,91 @@ const char *wording_runs(char out[WORDING_MAX], size_t n)
 	return out;
 }
 
-void sizing_explain(struct sizing *s, struct arena *arena, const char *format, ...)
+const char *wording_cores(char out[WORDING_MAX], double cores)
 {
-	char text[512];
+	snprintf(out, WORDING_MAX, "%g", cores);
+	snprintf(out + strlen(out), WORDING_MAX - strlen(out),
+		strcmp(out, "1") == 0 ? " core" : " cores");
+	return out;
+}
+
+const char *wording_request(char out[WORDING_MAX], const struct sizing *s)
+{
+	return wording_bytes(out, (double)s->resources.memory * MIB);
+}
+
+static const char *const topic_names[TOPIC_COUNT] = {
+	[TOPIC_RUNS] = "runs",
+	[TOPIC_MEMORY] = "memory",
+	[TOPIC_MEMORY_MORE] = "memory",
+	[TOPIC_CPU] = "cpu",
+	[TOPIC_DURATION] = "duration",
+	[TOPIC_DURATION_MORE] = "duration",
+	[TOPIC_GPU] = "gpu",
+	[TOPIC_DISK] = "disk",
+	[TOPIC_WAITS] = "waits",
+	[TOPIC_WAITS_MORE] = "waits",
+};
+
+bool sizing_topic_is_more(enum topic t)
+{
+	return t == TOPIC_MEMORY_MORE || t == TOPIC_DURATION_MORE || t == TOPIC_WAITS_MORE;
+}
+
+#define SENTENCE_MAX 512
+
+void sizing_explain(struct sizing *s, struct arena *arena, enum topic topic, const char *format,
+	...)
+{
+	char text[SENTENCE_MAX];
+	int n = snprintf(text, sizeof text, "%s: ", topic_names[topic]);
+	size_t at = s->n_explain;
 	va_list args;
 
 	if (s->n_explain == EXPLAIN_MAX)
 		return;
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	vsnprintf(text + n, sizeof text - (size_t)n, format, args);
 	va_end(args);
-	s->explain[s->n_explain++] = arena_text(arena, text, strlen(text));
+	for (; at > 0 && s->explain_topic[at - 1] > topic; at--) {
+		s->explain[at] = s->explain[at - 1];
+		s->explain_topic[at] = s->explain_topic[at - 1];
+	}
+	s->explain[at] = arena_text(arena, text, strlen(text));
+	s->explain_topic[at] = topic;
+	s->n_explain++;
+}
+
+void sizing_explain_shared_disk(struct sizing *s, const struct runs *used, struct arena *arena)
+{
+	if (run_needs_disk_shared(used))
+		sizing_explain(s, arena, TOPIC_DISK,
+			"Other processes write to the same disk, so this is an upper bound.");
+}
+
+#define FASTER 0.98 /* a duration of at most this share of another is shorter */
+
+bool sizing_gains_by_cores(const struct sizing *s)
+{
+	return s->n_at_cores &&
+	       s->at_cores[s->n_at_cores - 1].seconds < FASTER * s->at_cores[0].seconds;
 }
 
 static void explain_cpu_wait(struct sizing *s, const struct waits *w, const char *runs,
 	struct arena *arena)
 {
-	char waited[WORDING_MAX], held[WORDING_MAX];
-	AUTO(buf_done) struct buf quota = BUF_MAX(128);
+	char seconds[WORDING_MAX];
 
+	sizing_explain(s, arena, TOPIC_WAITS_MORE,
+		"Threads of %s waited %s for a CPU, %.0f %% of the time that they could have run.",
+		runs, wording_seconds(seconds, w->cpu_seconds), 100 * w->cpu_share);
 	if (w->throttled_seconds > 0)
-		buf_addf(&quota, ", %s of it held back by a CPU quota",
-			wording_seconds(held, w->throttled_seconds));
-	sizing_explain(s, arena,
-		"waits: threads of %s waited for a CPU for %.0f %% of the time that they could "
-		"have run (%s%s): more cores would have made them faster",
-		runs, 100 * w->cpu_share, wording_seconds(waited, w->cpu_seconds),
-		buf_text(&quota));
+		sizing_explain(s, arena, TOPIC_WAITS_MORE, "A CPU quota held them back for %s.",
+			wording_seconds(seconds, w->throttled_seconds));
+	sizing_explain(s, arena, TOPIC_WAITS_MORE, "%s would have made the runs faster.",
+		!s->n_at_cores           ? "More cores or a less busy machine" :
+		sizing_gains_by_cores(s) ? "More cores" :
+					   "A less busy machine or a larger CPU limit");
 }
 
 void sizing_explain_waits(struct sizing *s, const struct runs *used, struct arena *arena)
@@ -113,22 +171,25 @@ void sizing_explain_waits(struct sizing *s, const struct runs *used, struct aren
 		explain_cpu_wait(s, &w, runs, arena);
 		break;
 	case WAITED_FOR_MEMORY:
-		sizing_explain(s, arena,
-			"waits: threads of %s waited for memory for %.0f %% of the time: more "
-			"memory would have made them faster",
-			runs, 100 * w.memory_share);
+		sizing_explain(s, arena, TOPIC_WAITS,
+			"Threads of %s waited for memory for %.0f %% of the time.", runs,
+			100 * w.memory_share);
+		sizing_explain(s, arena, TOPIC_WAITS,
+			"More memory would have made the runs faster.");
 		break;
 	case WAITED_FOR_STORAGE:
-		sizing_explain(s, arena,
-			"waits: threads of %s waited for storage for %.0f %% of the time: more "
-			"cores would not have made them faster",
-			runs, 100 * w.storage_share);
+		sizing_explain(s, arena, TOPIC_WAITS,
+			"Threads of %s waited for storage for %.0f %% of the time.", runs,
+			100 * w.storage_share);
+		sizing_explain(s, arena, TOPIC_WAITS,
+			"More cores would not have made the runs faster.");
 		break;
 	case WAITED_IDLE:
-		sizing_explain(s, arena,
-			"waits: for %.0f %% of the time of %s no thread ran or waited for a CPU: "
-			"more cores would not have made them faster",
+		sizing_explain(s, arena, TOPIC_WAITS,
+			"No thread ran or waited for a CPU for %.0f %% of the time of %s.",
 			100 * w.idle_share, runs);
+		sizing_explain(s, arena, TOPIC_WAITS,
+			"More cores would not have made the runs faster.");
 		break;
 	}
 }
@@ -146,7 +207,7 @@ static void add_request(struct buf *b, const struct sizing *s)
 		buf_addf(b, "%llu CPU%s", (unsigned long long)r->cpu, r->cpu == 1 ? "" : "s");
 	if (r->memory)
 		buf_addf(b, "%s%s", r->cpu ? r->gpu ? ", " : " and " : "",
-			wording_bytes(words, (double)r->memory * MIB));
+			wording_request(words, s));
 	if (r->gpu)
 		buf_addf(b, " and %llu GPU%s", (unsigned long long)r->gpu, r->gpu == 1 ? "" : "s");
 	if (!isnan(s->demand.duration_seconds))
@@ -156,11 +217,9 @@ static void add_request(struct buf *b, const struct sizing *s)
 	buf_addc(b, '.');
 }
 
-#define CHANCE_MAX 64
 #define FEW_IN_TEN 0.2 /* below this, "1 run in 7" is read more easily than a percentage */
 
-/* Writes the share of runs that may need more memory, as the end of a sentence. */
-static void chance_text(char out[CHANCE_MAX], double chance)
+void wording_chance(char out[CHANCE_MAX], double chance)
 {
 	char words[WORDING_MAX];
 
@@ -180,7 +239,7 @@ static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 	char words[WORDING_MAX], chance[CHANCE_MAX];
 
 	if (!isnan(s->memory_too_small))
-		chance_text(chance, s->memory_too_small);
+		wording_chance(chance, s->memory_too_small);
 	if (!isnan(s->memory_killed_at))
 		buf_addf(b, " The newest run was killed for memory at %s.",
 			wording_bytes(words, s->memory_killed_at));

@@ -93,6 +93,9 @@ json_t *servers_ask(const char *command, const char *words, int status)
 
 	snprintf(text, sizeof text, "%s", words);
 	arguments_begin(&a, route->parameters);
+	for (const struct parameter *p = route->parameters; p->name; p++)
+		if (strcmp(p->name, "details") == 0 && arguments_add(&a, "details", "true", &e))
+			fail_msg("%s: %s", words, e.text);
 	while ((word = strsep(&next, ";"))) {
 		char *value = strchr(word, '=');
 

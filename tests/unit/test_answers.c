@@ -77,7 +77,7 @@ static void stats_are_as_recorded(void **state)
 		.warnings = {1, {{WARNING_FEW_RUNS, "Only 2 successful runs were measured.", 2}}},
 	};
 
-	golden_json("stats.json", stats_json("etl/load", &w, &sizing, 1795251000));
+	golden_json("stats.json", stats_json("etl/load", &w, &sizing, 1795251000, true));
 	golden_json("stats_resource_tracker.json", stats_json_resource_tracker(&w));
 }
 
@@ -90,13 +90,13 @@ static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
 
 	run[0].cpu_missed_seconds = 4;
 	run[1].not_measured = "a number is impossible";
-	json_t *o = stats_json("etl/load", &w, &no_sizing, 0), *runs = json_object_get(o, "runs");
+	json_t *o = stats_json("etl/load", &w, &no_sizing, 0, true),
+	       *runs = json_object_get(o, "runs");
 
 	assert_int_equal(json_integer_value(json_object_get(o, "runs_analyzed")), 2);
 	assert_int_equal(json_integer_value(json_object_get(o, "runs_not_measured")), 1);
 	assert_string_equal(json_string_value(json_object_get(o, "cpu_doubt")),
-		"15.2 s of CPU time were measured, but up to 4 s more may be missing; 1 of 2 runs is "
-		"too uncertain to size cores");
+		"15.2 s of CPU time were measured. Up to 4 s more may be missing. 1 of 2 runs is too uncertain to size cores.");
 	assert_null(json_object_get(json_array_get(runs, 0), "not_measured"));
 	assert_string_equal(json_string_value(json_object_get(json_array_get(runs, 1),
 				    "not_measured")),
@@ -179,10 +179,10 @@ static void recommendations_are_as_recorded(void **state)
 		.warnings = {2,
 			{{WARNING_MIXED_JOBS, "These runs fall in two groups.", 20},
 				{WARNING_RECLAIMABLE_MEMORY, "At least 80 MiB are files.", 1}}},
-		.summary = "Ask for 1 CPU and 256 MiB of memory.",
+		.summary = "Request 1 CPU and 256 MiB.",
 		.n_explain = 2,
-		.explain = {"cpu 1: the average of 2 runs is 1 core",
-			"memory 256: the peak is 160 MiB"}};
+		.explain = {"cpu: The average of 2 runs is 1 core.",
+			"memory: The largest peak is 160 MiB."}};
 	const struct runs runs = sample_runs();
 	struct recommendation r = {.job_name = "etl/load",
 		.strategy = "baseline",
@@ -194,6 +194,8 @@ static void recommendations_are_as_recorded(void **state)
 		.servers = &servers};
 
 	golden_json("recommend.json", recommend_json(&r));
+	r.details = true;
+	golden_json("recommend_details.json", recommend_json(&r));
 }
 
 static void resources_that_are_unknown_are_null(void **state)

@@ -3,6 +3,7 @@
 #include "tests/unit/test_main.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -64,6 +65,47 @@ static void times_are_rfc3339(void **state)
 	assert_json(json_time(-8.1e10), "null\n"); /* does not fit into 64 bits of nanoseconds */
 }
 
+/* Each row has a value, and the value as each unit writes it. */
+static void numbers_have_the_digits_of_their_unit(void **state)
+{
+	static const struct {
+		double v;
+		const char *bytes, *seconds, *cores, *money, *ratio;
+	} table[] = {
+		{442700624.0618951, "442700624", "442700624.062", "442700624.062", "442700624",
+			"442700624"},
+		{588.3914999, "588", "588.391", "588.391", "588.391", "588.4"},
+		{1.0 / 3, "0", "0.3333", "0.333", "0.333333", "0.3333"},
+		{0.00001234567, "0", "1.235e-05", "1.23e-05", "1.23457e-05", "1.235e-05"},
+		{-0.8866698748021236, "-1", "-0.8867", "-0.887", "-0.88667", "-0.8867"},
+		{1.5, "2", "1.5", "1.5", "1.5", "1.5"},
+		{1e300, "1e+300", "1e+300", "1e+300", "1e+300", "1e+300"},
+		{0, "0", "0", "0", "0", "0"},
+		{NAN, "null", "null", "null", "null", "null"},
+		{INFINITY, "null", "null", "null", "null", "null"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		json_t *const written[] = {json_bytes(table[i].v), json_seconds(table[i].v),
+			json_cores(table[i].v), json_money(table[i].v), json_ratio(table[i].v)};
+		const char *const expected[] = {table[i].bytes, table[i].seconds, table[i].cores,
+			table[i].money, table[i].ratio};
+
+		for (size_t k = 0; k < ARRAY_LEN(written); k++) {
+			char line[64];
+
+			snprintf(line, sizeof line, "%s\n", expected[k]);
+			assert_json(written[k], line);
+		}
+	}
+	assert_json(json_by_key("memory_bytes", 1.5), "2\n");
+	assert_json(json_by_key("disk_read_bytes_per_second", 1.5), "2\n");
+	assert_json(json_by_key("cpu_seconds", 1.23456), "1.235\n");
+	assert_json(json_by_key("cpu_cores_mean", 1.23456), "1.235\n");
+	assert_json(json_by_key("gpu_usage_mean", 1.23456), "1.235\n");
+	assert_json(json_by_key("page_faults_minor", 123456), "123456\n");
+}
+
 static void what_fits_stands_on_a_line(void **state)
 {
 	json_t *o = json_object(), *inner = json_object(), *list = json_array();
@@ -79,14 +121,17 @@ static void what_fits_stands_on_a_line(void **state)
 	AUTO(buf_done) struct buf b = BUF_MAX(1 << 20);
 
 	json_write(&b, o);
-	const char *expected = "{\n"
-			       "  \"cpu_cores\": {\"mean\": 1.5, \"max\": 2},\n"
-			       "  \"empty\": [],\n"
-			       "  \"list\": [\n"
-			       "    0,\n"
-			       "    100,\n";
+	const char *expected =
+		"{\n"
+		"  \"cpu_cores\": {\"mean\": 1.5, \"max\": 2},\n"
+		"  \"empty\": [],\n"
+		"  \"list\": [\n"
+		"    0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200, 1300, "
+		"1400, 1500, 1600, 1700,\n";
 	assert_memory_equal(buf_text(&b), expected, strlen(expected));
-	assert_non_null(strstr(buf_text(&b), "\n    3900\n  ]\n}\n"));
+	assert_non_null(strstr(buf_text(&b), ", 3900\n  ]\n}\n"));
+	for (const char *line = buf_text(&b); *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") <= JSON_LINE);
 	json_error_t error;
 	json_t *back = json_loads(buf_text(&b), 0, &error);
 
@@ -231,6 +276,7 @@ int main(void)
 		cmocka_unit_test(integers_are_compared_as_such),
 		cmocka_unit_test(texts_are_valid_whatever_they_hold),
 		cmocka_unit_test(times_are_rfc3339),
+		cmocka_unit_test(numbers_have_the_digits_of_their_unit),
 		cmocka_unit_test(what_fits_stands_on_a_line),
 		cmocka_unit_test(a_document_that_is_too_large_is_seen),
 		cmocka_unit_test(errors_have_code_message_and_names),

@@ -15,7 +15,7 @@ static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void
 	const struct run *run[] = {&unseen, &seen};
 	json_t *missed = run_json(&unseen), *met = run_json(&seen);
 	json_t *o = stats_json("job", &(struct stats_window){.n = 2, .run = run},
-		&(struct sizing){0}, 0);
+		&(struct sizing){0}, 0, true);
 	const json_t *all = json_object_get(json_object_get(o, "over_runs"), "processes");
 	const json_t *one = json_array_get(json_object_get(o, "runs"), 0);
 

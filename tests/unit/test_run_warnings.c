@@ -126,8 +126,8 @@ static void steady_runs_give_no_warning(void **state)
 static void one_or_two_runs_are_few(void **state)
 {
 	static const char *const words[] = {
-		"Only 1 successful run was measured. Check the request by hand until 3 were.",
-		"Only 2 successful runs were measured. Check the request by hand until 3 were.",
+		"Only 1 successful run was measured. Check the request by hand until there are 3.",
+		"Only 2 successful runs were measured. Check the request by hand until there are 3.",
 		NULL,
 	};
 	static struct test_runs t, killed;
@@ -138,7 +138,7 @@ static void one_or_two_runs_are_few(void **state)
 	}
 	test_run_add(&killed, OUTCOME_OOM_KILLED)->memory_limit_bytes = 1024 * MIB;
 	tells(&killed, &defaults, WARNING_FEW_RUNS,
-		"No successful run was measured yet. Check the request by hand until 3 were.");
+		"No successful run was measured yet. Check the request by hand until there are 3.");
 }
 
 static void runs_without_numbers_are_told_while_they_are_recent(void **state)
@@ -176,28 +176,20 @@ static void the_newest_runs_that_differ_are_an_unsettled_change(void **state)
 	} cases[] = {
 		{8, {111, 100, 99, 100, 100, 101, 100, 99}, NULL}, /* the change is below 10 % */
 		{8, {112, 100, 99, 100, 100, 101, 100, 99},
-			"The newest run peaked at 112 MiB, the 7 before at 99 MiB to "
-			"101 MiB. A change counts as lasting from 5 runs on; runs=1 asks for the "
-			"new ones only."},
+			"The newest run peaked at 112 MiB, the 7 before at 99 MiB to 101 MiB. The request forgets the older runs after 5 such runs. To forget them now, set runs=1."},
 		{8, {60, 62, 61, 100, 100, 101, 100, 99},
-			"The newest 3 runs peaked at 60 MiB to 62 MiB, the 5 before at 99 MiB to "
-			"101 MiB. A change counts as lasting from 5 runs on; runs=3 asks for the "
-			"new ones only."},
+			"The newest 3 runs peaked at 60 MiB to 62 MiB, the 5 before at 99 MiB to 101 MiB. The request forgets the older runs after 5 such runs. To forget them now, set runs=3."},
 		{8, {60, 62, 99, 100, 100, 101, 61, 99}, NULL}, /* an earlier run was as low */
 		{3, {200, 100, 100}, NULL},                     /* too few earlier runs */
 		{4, {200, 100, 100, 100},
-			"The newest run peaked at 200 MiB, the 3 before at 100 MiB. "
-			"A change counts as lasting from 5 runs on; runs=1 asks for the "
-			"new ones only."},
+			"The newest run peaked at 200 MiB, the 3 before at 100 MiB. The request forgets the older runs after 5 such runs. To forget them now, set runs=1."},
 		/* Five new runs: the change is lasting. */
 		{10, {200, 200, 200, 200, 200, 100, 100, 100, 100, 100}, NULL},
 		/* The earlier peaks differ by a factor of four. Only a peak above twice the largest
 		 * counts as a change. */
 		{8, {790, 100, 200, 400, 150, 300, 250, 350}, NULL},
 		{8, {810, 100, 200, 400, 150, 300, 250, 350},
-			"The newest run peaked at 810 MiB, the 7 before at 100 MiB to "
-			"400 MiB. A change counts as lasting from 5 runs on; runs=1 asks for the "
-			"new ones only."},
+			"The newest run peaked at 810 MiB, the 7 before at 100 MiB to 400 MiB. The request forgets the older runs after 5 such runs. To forget them now, set runs=1."},
 	};
 	static struct test_runs t;
 
@@ -229,17 +221,11 @@ static void inputs_outside_of_all_earlier_ones_are_told(void **state)
 	} cases[] = {
 		{10.9 * 1024 * MIB, NULL},
 		{11.1 * 1024 * MIB,
-			"The announced input of 11.1 GiB is above all 10 that were announced "
-			"before (1.00 GiB to 10.0 GiB). The numbers are extrapolated: check how "
-			"this run goes."},
+			"The announced input of 11.1 GiB is above all 10 earlier inputs (1.00 GiB to 10.0 GiB). The numbers are extrapolated. Check how this run goes."},
 		{940 * MIB, NULL},
 		{920 * MIB,
-			"The announced input of 920 MiB is below all 10 that were announced before "
-			"(1.00 GiB to 10.0 GiB). The numbers are extrapolated: check how this run "
-			"goes."},
-		{0, "The announced input of 0.00 MiB is below all 10 that were announced before "
-		    "(1.00 GiB to 10.0 GiB). The numbers are extrapolated: check how this run "
-		    "goes."},
+			"The announced input of 920 MiB is below all 10 earlier inputs (1.00 GiB to 10.0 GiB). The numbers are extrapolated. Check how this run goes."},
+		{0, "The announced input of 0.00 MiB is below all 10 earlier inputs (1.00 GiB to 10.0 GiB). The numbers are extrapolated. Check how this run goes."},
 	};
 	static struct test_runs t, unknown;
 
@@ -274,10 +260,7 @@ static void cpu_time_in_doubt_is_told(void **state)
 	for (size_t i = 0; i < t.runs.n; i++)
 		t.run[i].cpu_foreign_seconds = 30;
 	tells(&t, &defaults, WARNING_UNCERTAIN_CPU,
-		"In the newest 10 runs, 1e+03 s of CPU time were measured, of which up to 300 s "
-		"may be of other processes; 10 of 10 runs are too uncertain to size cores. Check "
-		"the number of CPUs, or start the job with \"rightsize-exporter run\", which counts "
-		"more exactly.");
+		"In the newest 10 runs, the CPU time is uncertain. 1000 s of CPU time were measured. Up to 300 s of it may be of other processes. 10 of 10 runs are too uncertain to size cores. Check the number of CPUs, or start the job with \"rightsize-exporter run\", which counts more exactly.");
 	for (size_t i = 0; i < 10; i++)
 		t.run[i].cpu_foreign_seconds = 4;
 	tells(&t, &defaults, WARNING_UNCERTAIN_CPU, NULL);
@@ -296,8 +279,7 @@ static void waits_for_a_cpu_are_told(void **state)
 	for (size_t i = 0; i < t.runs.n; i++)
 		set_total(&t.run[i], "cpu_throttled_seconds", 10);
 	tells(&t, &defaults, WARNING_WAITS_FOR_CPU,
-		"In the newest 5 runs, threads waited 100 s for a CPU, 20 % of the time that they "
-		"could have run. A CPU limit held them back for 50 s: raise or remove it.");
+		"In the newest 5 runs, threads waited 100 s for a CPU, 20 % of the time that they could have run. A CPU limit held them back for 50 s. Raise or remove it.");
 	add_columns(&t, 5, "cpu_seconds", 80);
 	for (size_t i = 0; i < t.runs.n; i++)
 		set_total(&t.run[i], "cpu_wait_seconds", 8);
@@ -315,9 +297,7 @@ static void refused_tasks_are_told_while_they_are_recent(void **state)
 	add_columns(&t, 3, "pids_limit", 100);
 	set_total(&t.run[1], "pids_refused", 7);
 	tells(&t, &defaults, WARNING_TASKS_REFUSED,
-		"The limit of 100 tasks refused 7 forks in 1 of the newest runs, of the job or of "
-		"others in its control group. Raise it (pids.max, TasksMax), or let the job start "
-		"fewer processes and threads.");
+		"The limit of 100 tasks refused 7 forks in 1 of the newest runs. Other jobs in the control group may be the cause. Raise it (pids.max, TasksMax), or let the job start fewer processes and threads.");
 	/* The peak is told of a group that the run has for itself. */
 	set_total(&t.run[1], "pids_peak", 100);
 	tells(&t, &defaults, WARNING_TASKS_REFUSED,
@@ -337,12 +317,10 @@ static void idle_gpus_are_told(void **state)
 		const char *words;
 	} cases[] = {
 		{0.3, 1, 4096 * MIB,
-			"4 runs kept 0.30 of 1 GPU busy on average (30 %), with at most 4.00 GiB "
-			"of GPU memory. Take a smaller one, or share it with other jobs."},
+			"4 runs used 0.30 of 1 GPU on average (30 %), and up to 4.00 GiB of GPU memory. Request a smaller GPU, or share it with other jobs."},
 		{0.51, 1, 4096 * MIB, NULL},
 		{1.2, 4, NAN,
-			"4 runs kept 1.20 of 4 GPUs busy on average (30 %). Ask for fewer, or "
-			"share them with other jobs."},
+			"4 runs used 1.20 of 4 GPUs on average (30 %). Request fewer GPUs, or share them with other jobs."},
 		{2.1, 4, NAN, NULL}, {NAN, 1, 4096 * MIB, NULL}, /* use is unknown */
 		{0, 0, NAN, NULL},                               /* no GPU */
 	};
@@ -371,23 +349,17 @@ static void mapped_files_in_the_peak_are_told(void **state)
 		const char *words;
 	} cases[] = {
 		{520, 110, 0, 400,
-			"At least 400 MiB of the highest peak of 520 MiB are mapped files, whose "
-			"memory the kernel can take back. Less memory may do, but then the job "
-			"reads these files again."},
+			"At least 400 MiB of the largest peak, 520 MiB, are mapped files. The kernel can reclaim this memory. With less memory, the job reads these files again."},
 		/* At the peak, not all of these files were mapped. */
 		{520, 300, 0, 400,
-			"At least 220 MiB of the highest peak of 520 MiB are mapped files, whose "
-			"memory the kernel can take back. Less memory may do, but then the job "
-			"reads these files again."},
+			"At least 220 MiB of the largest peak, 520 MiB, are mapped files. The kernel can reclaim this memory. With less memory, the job reads these files again."},
 		{520, 110, 300, 400, NULL}, /* 110 MiB are less than a quarter */
 		{2000, 1550, 0, 400, NULL}, /* 400 MiB are less than a quarter */
 		{90, 30, 0, 60, NULL},      /* the files are libraries of a small job */
 		{520, NAN, 0, 400, NULL},   /* the other parts are unknown */
 		{520, 110, 0, NAN, NULL},   /* files are unknown */
 		{520, 110, NAN, 400,        /* no shared memory was measured */
-			"At least 400 MiB of the highest peak of 520 MiB are mapped files, whose "
-			"memory the kernel can take back. Less memory may do, but then the job "
-			"reads these files again."},
+			"At least 400 MiB of the largest peak, 520 MiB, are mapped files. The kernel can reclaim this memory. With less memory, the job reads these files again."},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -416,8 +388,7 @@ static void mapped_files_in_the_peak_are_told(void **state)
 /* ---- two jobs under one name ---- */
 
 #define GROUPS                                                                                     \
-	"These runs fall in two groups, 10 with peaks up to 518 MiB and 10 from 3.91 GiB on, and " \
-	"no single request fits both (the best would waste 77 %). "
+	"These runs fall in two groups: 10 peaked at up to 518 MiB, and 10 at 3.91 GiB or more. No single request fits both: the best would waste 77 %. "
 
 /* Adds 20 runs. Every second run, the newest first, needs 4000 MiB, the others about 500 MiB. */
 static void add_groups(struct test_runs *t)
@@ -483,30 +454,23 @@ static void set_run_labels(struct run *r, bool large, size_t i)
 
 static void what_tells_the_groups_apart_is_told(void **state)
 {
-	static const char nothing[] =
-		GROUPS "Neither input size, labels, attempt, instance type nor host tells them "
-		       "apart: give them job names of their own.";
+	static const char nothing[] = GROUPS
+		"Neither input size, labels, attempt, instance type nor host tells them apart. Give them their own job names.";
 	static const struct {
 		void (*set)(struct run *r, bool large, size_t i);
 		const char *words;
 	} cases[] = {
 		{NULL, nothing},
-		{set_host,
-			GROUPS "The host tells them apart (such as \"small-1\" below, \"big-1\" "
-			       "above): size the job for each host, or look for the difference."},
-		{set_instance_type,
-			GROUPS "The instance type tells them apart (such as \"m7i.large\" below, "
-			       "\"m7i.4xlarge\" above): size the job for each type, or use one "
-			       "type."},
-		{set_attempt,
-			GROUPS "The attempt tells them apart (such as \"first attempt\" below, "
-			       "\"retry\" above): give them job names of their own."},
-		{set_label, GROUPS "The label \"run\" tells them apart (such as \"a\" below, \"b\" "
-				   "above): give them job names of their own."},
-		{set_odd_label,
-			GROUPS "The label \"of\" tells them apart (such as \"?[31m\" below, \"a "
-			       "text that is longer than what a sent~4dc84c45\" above): give "
-			       "them job names of their own."},
+		{set_host, GROUPS
+			"The host tells them apart (such as \"small-1\" below, \"big-1\" above). Size the job for each host, or look for the difference."},
+		{set_instance_type, GROUPS
+			"The instance type tells them apart (such as \"m7i.large\" below, \"m7i.4xlarge\" above). Size the job for each type, or use one type."},
+		{set_attempt, GROUPS
+			"The attempt tells them apart (such as \"first attempt\" below, \"retry\" above). Give them their own job names."},
+		{set_label, GROUPS
+			"The label \"run\" tells them apart (such as \"a\" below, \"b\" above). Give them their own job names."},
+		{set_odd_label, GROUPS
+			"The label \"of\" tells them apart (such as \"?[31m\" below, \"a text that is longer than what a sent~4dc84c45\" above). Give them their own job names."},
 		{set_most_hosts, nothing},
 		{set_run_labels, nothing},
 	};
@@ -538,7 +502,7 @@ static void a_name_is_mixed_if_a_split_would_help(void **state)
 	runs_by_input(&by_input, 30);
 	text = told(&by_input, &defaults, WARNING_MIXED_JOBS, &arena);
 	assert_non_null(text);
-	assert_non_null(strstr(text, "the input size explains"));
+	assert_non_null(strstr(text, "The input size explains"));
 	/* The next input size is given, so the warning is not needed. */
 	tells(&by_input, &(struct sizing_options){.input_bytes = 1e9}, WARNING_MIXED_JOBS, NULL);
 	for (size_t i = 0; i < 20; i++)

@@ -158,21 +158,21 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 	static const struct {
 		const char *words, *says[3];
 	} table[] = {
-		{"", {"servers are left out, for there is no exchange rate to USD for their prices "
-		      "in ARS",
+		{"", {"servers priced in ARS were skipped: no exchange rate to USD.",
 			     "--catalogue.rate=ARS=DOLLARS", "currency=ARS"}},
-		{"currency=ARS", {"no exchange rate to ARS", "--catalogue.rate=ARS=DOLLARS"}},
-		{"cpu=100", {"none of the ", "have too few vCPUs",
-				    "100 vCPUs are needed, and none has more than "}},
-		{"memory=9999999", {"have too little memory", "9766 GiB of memory are needed"}},
+		{"currency=ARS",
+			{"were skipped: no exchange rate to ARS.", "--catalogue.rate=ARS=DOLLARS"}},
+		{"cpu=100", {"None of the ", "have too few vCPUs",
+				    "The job needs 100 vCPUs, and the largest server has "}},
+		{"memory=9999999", {"have too little memory", "The job needs 9766 GiB of memory"}},
 		{"vcpus_min=2;vcpus_max=3;gpu_min=9", {"too many vCPUs", "too few GPUs"}},
 		/* The only spot price is known, but the run is too long to end between two
 		 * interruptions, so its cost cannot be computed. */
 		{"duration=46800;allocation=spot;spot_interruptions=60;objective=cost;include=m."
 		 "large",
-			{"none of the ",
+			{"None of the ",
 				"1 would cost more than max_cost, or than can be counted"}},
-		{"page=99", {"page 99 is past the last of the "}},
+		{"page=99", {"Page 99 is past the last of the "}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -215,7 +215,7 @@ static void a_rate_makes_currencies_comparable(void **state)
 	const json_t *large = json_array_get(json_object_get(o, "servers"), 0);
 
 	assert_string_equal(text_of(large, "currency"), "ARS");
-	assert_double_equal(number_of(large, "min_price_ondemand"), 0.08 / 1.5, 1e-12);
+	assert_double_equal(number_of(large, "min_price_ondemand"), 0.0533333, 1e-12);
 	assert_double_equal(number_of(large, "min_price_spot"), 0.02, 1e-12);
 	json_decref(o);
 
@@ -321,9 +321,9 @@ static void what_the_catalogue_does_not_know_is_told(void **state)
 		{"vendor_id,server_id,vcpus,memory_amount,price,compliance\n"
 		 "aws,m.large,2,4096,1,hipaa\ngcp,n.large,2,4096,1,\n",
 			"compliance_framework=hipaa", 200,
-			"1 vendor is left out: the catalogue does not say"},
+			"1 vendor is skipped: the catalogue does not know"},
 		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n", "", 200,
-			"the duration of a run is unknown"},
+			"The duration of a run is unknown"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

@@ -321,23 +321,14 @@ static void names_that_differ_in_a_date_look_like_one_job(void **state)
 		const char *own, *others[6], *words;
 	} cases[] = {
 		{"etl-2026-11-22", {"etl-2026-11-23", "etl-20261124", "load-2026-11-23"},
-			"At least 2 other jobs are named like this one, \"etl-*\", with another "
-			"date, number or hash, and none learns from the others. Give all runs one "
-			"name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of "
-			"--jobs.rules."},
+			"At least 2 other jobs are named like this one, \"etl-*\", with another date, number or hash. None of them learns from the others. Give all runs one name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of --jobs.rules."},
 		{"job-1699999999", {"job-1700000000", "job"},
-			"At least 1 other job is named like this one, \"job-*\", with another "
-			"date, number or hash, and none learns from the others. Give all runs one "
-			"name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of "
-			"--jobs.rules."},
+			"At least 1 other job is named like this one, \"job-*\", with another date, number or hash. None of them learns from the others. Give all runs one name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of --jobs.rules."},
 		{"etl-2026-11-22", {"etl", "load-2026-11-22"}, NULL},
 		{"etl", {"etl-2026-11-22", "etl-2026-11-23"}, NULL},
 		{"part-1", {"part-2", "part-3", "part-4", "part-5"}, NULL}, /* too few */
 		{"part-1", {"part-2", "part-3", "part-4", "part-5", "part-6"},
-			"At least 5 other jobs are named like this one, \"part-*\", with another "
-			"date, number or hash, and none learns from the others. Give all runs one "
-			"name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of "
-			"--jobs.rules."},
+			"At least 5 other jobs are named like this one, \"part-*\", with another date, number or hash. None of them learns from the others. Give all runs one name: --job-name, RIGHTSIZE_JOB_NAME, or job_name in a rule of --jobs.rules."},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

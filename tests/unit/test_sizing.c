@@ -95,14 +95,12 @@ static void baseline_averages_cpu_and_takes_the_highest_peak(void **state)
 	assert_true(s.last == 1e9 && s.first == 1e9 - 2000);
 	assert_int_equal(s.confidence, CONFIDENCE_MEDIUM);
 	assert_string_equal(explained(&s, "cpu"),
-		"cpu 2: 3 successful run(s) used 2.50 cores on average (2.00 to 3.00), rounded to "
-		"whole cores, at least 1");
+		"cpu: 3 successful runs used 2.50 cores on average (2.00 to 3.00).");
 	assert_string_equal(explained(&s, "memory"),
-		"memory 2048 MiB: the highest peak of 3 successful run(s) was 1.50 GiB, plus 20 % "
-		"is 1.80 GiB, rounded up");
-	assert_string_equal(explained(&s, "gpu"), "gpu 0: no GPU use was recorded");
+		"memory: The largest peak of 3 successful runs is 1.50 GiB.");
+	assert_string_equal(explained(&s, "gpu"), "gpu: No GPU use was recorded.");
 	assert_string_equal(explained(&s, "duration"),
-		"duration: 3 successful run(s) took 3.3 min on average (100 s to 6.7 min)");
+		"duration: 3 successful runs took 3.3 min on average (100 s to 6.7 min).");
 }
 
 static void baseline_looks_at_the_newest_successful_runs_only(void **state)
@@ -174,8 +172,8 @@ static void baseline_leaves_unmeasured_numbers_unknown(void **state)
 	assert_true(isnan(s.demand.cpu_cores) && isnan(s.demand.memory_bytes));
 	assert_true(isnan(s.demand.duration_seconds));
 	assert_int_equal(s.confidence, CONFIDENCE_LOW);
-	explained(&s, "cpu: unknown");
-	explained(&s, "memory: unknown");
+	explained(&s, "cpu: The need is unknown");
+	explained(&s, "memory: The need is unknown");
 }
 
 static void baseline_falls_back_to_sampled_memory(void **state)
@@ -229,8 +227,7 @@ static void baseline_warns_of_an_oom_kill(void **state)
 	s = sized(&t, &defaults, &arena);
 	assert_true(warnings_have(&s.warnings, WARNING_KILLED_FOR_MEMORY));
 	assert_string_equal(s.warnings.at[0].text,
-		"The kernel killed 1 run, or a process of it, because memory ran out, at 2.00 GiB: "
-		"the need was above that.");
+		"The kernel killed 1 run, or a process of it, because memory ran out at 2.00 GiB. The need was above that.");
 	t.run[1].outcome = OUTCOME_FAILED;
 	s = sized(&t, &defaults, &arena);
 	assert_false(warnings_have(&s.warnings, WARNING_KILLED_FOR_MEMORY));
@@ -289,9 +286,9 @@ static void sentences_past_the_cap_are_dropped(void **state)
 	struct sizing s = {0};
 
 	for (int i = 0; i < EXPLAIN_MAX + 3; i++)
-		sizing_explain(&s, &arena, "sentence %d", i);
+		sizing_explain(&s, &arena, TOPIC_MEMORY, "Sentence %d.", i);
 	assert_int_equal(s.n_explain, EXPLAIN_MAX);
-	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "sentence 19");
+	assert_string_equal(s.explain[EXPLAIN_MAX - 1], "memory: Sentence 39.");
 }
 
 static void words_keep_three_figures(void **state)
@@ -354,7 +351,7 @@ static void a_run_that_was_not_measured_sizes_only_the_duration(void **state)
 		assert_int_equal(s.samples, 50);
 		assert_int_equal(s.confidence, CONFIDENCE_HIGH);
 		explained(&s,
-			"runs: 1 successful run left out, except for the duration: a number is impossible");
+			"runs: 1 successful run without numbers, of which only the duration counts: a number is impossible.");
 		assert_true(s.demand.duration_seconds > without.demand.duration_seconds ||
 			    s.duration_high > without.duration_high);
 	}
@@ -388,20 +385,20 @@ static void uncertain_cpu_time_sizes_no_cores_but_memory(void **state)
 		{100, 0, 0, 0, NULL},
 		{100, 5, 5, 0, NULL},
 		{100, 5.1, 0, 0,
-			"cpu: 100 s of CPU time were measured, but up to 5.1 s more may be missing"},
+			"cpu: 100 s of CPU time were measured. Up to 5.1 s more may be missing."},
 		{100, 0, 5.1, 0,
-			"cpu: 100 s of CPU time were measured, of which up to 5.1 s may be of other processes"},
+			"cpu: 100 s of CPU time were measured. Up to 5.1 s of it may be of other processes."},
 		{100, 20, 20, 0,
-			"cpu: 100 s of CPU time were measured, of which up to 20 s may be of other processes, and up to 20 s more may be missing"},
+			"cpu: 100 s of CPU time were measured. Up to 20 s of it may be of other processes. Up to 20 s more may be missing."},
 		{100, 20.1, 0, 1,
-			"cpu: 100 s of CPU time were measured, but up to 20.1 s more may be missing; 1 of 1 runs is too uncertain to size cores"},
+			"cpu: 100 s of CPU time were measured. Up to 20.1 s more may be missing. 1 of 1 runs is too uncertain to size cores."},
 		{100, NAN, 20.1, 1,
-			"cpu: 100 s of CPU time were measured, of which up to 20.1 s may be of other processes; 1 of 1 runs is too uncertain to size cores"},
+			"cpu: 100 s of CPU time were measured. Up to 20.1 s of it may be of other processes. 1 of 1 runs is too uncertain to size cores."},
 		{2, 1, 1, 0, NULL},
 		{2, 1.01, 0, 1,
-			"cpu: 2 s of CPU time were measured, but up to 1.01 s more may be missing; 1"},
+			"cpu: 2 s of CPU time were measured. Up to 1.01 s more may be missing. 1"},
 		{2, 0, 1.01, 1,
-			"cpu: 2 s of CPU time were measured, of which up to 1.01 s may be of other processes; 1"},
+			"cpu: 2 s of CPU time were measured. Up to 1.01 s of it may be of other processes. 1"},
 	};
 
 	for (const struct strategy *strategy = strategies; strategy->name; strategy++)
@@ -423,7 +420,7 @@ static void uncertain_cpu_time_sizes_no_cores_but_memory(void **state)
 			assert_true(s.resources.memory >= 1024);
 			if (uncertain)
 				explained(&s,
-					"cpu: unknown, the CPU time of 1 successful run is too uncertain");
+					"cpu: The need is unknown, because the CPU time of 1 successful run is too uncertain.");
 			if (cases[i].said)
 				explained(&s, cases[i].said);
 			else

@@ -54,10 +54,10 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 		assert_true(s.hindsight_baseline.waste > 0.9); /* 1200 MiB is rounded up to 2048 */
 		assert_int_equal(s.hindsight.runs, st->name[0] == 'b' ? 4 : 19);
 		assert_in_range(s.hindsight.failures, 0, 2);
-		assert_non_null(explained(&s, "memory "));
-		assert_non_null(explained(&s, "cpu "));
+		assert_non_null(explained(&s, "memory: "));
+		assert_non_null(explained(&s, "cpu: "));
 		assert_non_null(explained(&s, "duration"));
-		assert_non_null(explained(&s, "gpu 0"));
+		assert_non_null(explained(&s, "gpu: No GPU"));
 		assert_false(warnings_have(&s.warnings, WARNING_MIXED_JOBS));
 	}
 }
@@ -115,8 +115,8 @@ static void unmeasured_runs_leave_every_number_unknown(void **state)
 		assert_true(isnan(s.demand.duration_seconds) && isnan(s.memory_too_small));
 		assert_int_equal(s.resources.memory, 0);
 		assert_int_equal(s.resources.cpu, 0);
-		assert_non_null(explained(&s, "memory: unknown"));
-		assert_non_null(explained(&s, "cpu: unknown"));
+		assert_non_null(explained(&s, "memory: The need is unknown"));
+		assert_non_null(explained(&s, "cpu: The need is unknown"));
 	}
 }
 
@@ -134,9 +134,8 @@ static void a_kill_for_memory_is_learnt_at_once(void **state)
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_true(s.demand.memory_bytes == 2400 * MIB);
 	assert_true(isnan(s.memory_too_small));
-	assert_string_equal(explained(&s, "killed"), "memory 2400 MiB: the newest run was killed "
-						     "for memory at 1.17 GiB, so 2.34 GiB is asked "
-						     "for until a run succeeds");
+	assert_string_equal(explained(&s, "killed"),
+		"memory: The newest run was killed for memory at 1.17 GiB.");
 	t.run[1].outcome = OUTCOME_SUCCEEDED; /* a later run succeeded */
 	test_run_column(&t.run[1], "memory_peak_bytes", 1500 * MIB, 1500 * MIB);
 	s = size_with("auto", &t, &defaults, &arena);
@@ -160,7 +159,8 @@ static void a_small_success_does_not_undo_a_kill(void **state)
 	assert_true(s.demand.memory_bytes > 320 * MIB);
 	assert_true(s.confidence == CONFIDENCE_LOW);
 	assert_int_equal(s.memory_kills, 9); /* the oldest kill is before all successes */
-	assert_non_null(explained(&s, "9 times a run was killed for memory, at 320 MiB at most"));
+	assert_non_null(explained(&s,
+		"memory: 9 runs were killed for memory at up to 320 MiB, and no later run needed as much."));
 	assert_null(strstr(s.summary, "successful run"));
 	/* The baseline only uses successful runs, but its hindsight counts the kills. */
 	seeds = size_with("baseline", &t, &defaults, &arena);
@@ -171,7 +171,7 @@ static void a_small_success_does_not_undo_a_kill(void **state)
 	t.run[0].stats[1].d.max = 400 * MIB;
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_int_equal(s.memory_kills, 0);
-	assert_null(explained(&s, "was killed for memory"));
+	assert_null(explained(&s, "killed for memory"));
 }
 
 /* A process above its limit is killed, so the limit is above every observed peak and above the
@@ -198,7 +198,7 @@ static void a_limit_has_room_for_every_peak(void **state)
 				    s.memory_bytes_limit >= s.demand.memory_bytes))
 				fail_msg("%s, %zu runs: %g MiB", strategy->name, runs[i],
 					s.memory_bytes_limit / MIB);
-			assert_non_null(explained(&s, "takes a limit beside the request"));
+			assert_non_null(explained(&s, "systems with a limit beside the request"));
 		}
 }
 
@@ -310,8 +310,7 @@ static void auto_uses_an_announced_input(void **state)
 	assert_true(far.demand.memory_bytes > 1000 * large.demand.memory_bytes &&
 		    far.demand.memory_bytes <= ALLOCATION_MAX);
 	assert_string_equal(explained(&far, "announced input"),
-		"memory: the announced input is 1e+05 times the largest seen: the chance of a "
-		"failure grows with its square");
+		"memory: The announced input is 100000 times the largest earlier one, and the chance of a failure grows with the square.");
 	assert_null(explained(&large, "announced input"));
 }
 
@@ -333,7 +332,9 @@ static void vram_and_gpus_are_sized(void **state)
 		assert_int_equal(s.resources.gpu, 2);
 		assert_true(s.demand.vram_bytes >= 8007 * MIB && s.demand.vram_bytes < 11000 * MIB);
 		assert_true((double)s.resources.vram >= s.demand.vram_bytes / MIB);
-		assert_non_null(explained(&s, "vram "));
+		assert_non_null(explained(&s, strcmp(st->name, "baseline") == 0 ?
+						      "The GPU memory is the largest peak" :
+						      "of GPU memory is sized"));
 	}
 	/* With fewer CPUs, the run would occupy its GPUs longer. Fewer CPUs are therefore never
 	 * cheaper. */
@@ -383,7 +384,7 @@ static void a_later_attempt_asks_for_more(void **state)
 				&(struct sizing_options){.attempt = attempt}, &arena);
 
 			assert_true(s.demand.memory_bytes > last);
-			assert_int_equal(explained(&s, "this is attempt") != NULL, attempt > 1);
+			assert_int_equal(explained(&s, "memory: Attempt ") != NULL, attempt > 1);
 			last = s.demand.memory_bytes;
 		}
 	}
@@ -432,7 +433,7 @@ static void an_old_size_is_said_to_be_forgotten(void **state)
 	s = size_with("auto", &t, &defaults, &arena);
 	assert_true(s.demand.memory_bytes < 1500 * MIB);
 	assert_string_equal(explained(&s, "lasting"),
-		"memory: 30 run(s) before a lasting change of the peak are no longer counted");
+		"memory: 30 runs before a lasting change of the peak no longer count.");
 }
 
 int main(void)
