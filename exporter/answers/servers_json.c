@@ -141,9 +141,9 @@ static void put_region(json_t *o, const struct region *r, bool details)
 		server_answer_put_region(o, r);
 		return;
 	}
-	if (strcmp(r->region_id, typed) != 0)
+	if (*r->region_id && strcmp(r->region_id, typed) != 0)
 		json_put(o, "region_id", known_text(r->region_id));
-	json_put(o, "region", known_text(typed));
+	put_text(o, "region", typed, false);
 }
 
 static void put_price(json_t *o, const struct pick *p, const char *currency, bool details)

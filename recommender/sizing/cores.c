@@ -274,13 +274,14 @@ static void size_by_share(struct sizing *s, const struct sizing_method *m,
 			"Newer runs count more, and the request adds 15 %%.");
 }
 
-/* Explains how long a run takes with other numbers of cores. Leaves out numbers of cores that change
- * nothing. `waited`: threads of earlier runs waited for a CPU, so that a run with cores of its own is
+/* Explains how long a run takes with the fewest cores, the requested cores and the most cores. Leaves
+ * out numbers of cores that change nothing. `waited`: threads of earlier runs waited for a CPU, so that a run with cores of its own is
  * faster than the expected duration. */
 static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 {
-	AUTO(buf_done) struct buf words = BUF_MAX(400);
+	AUTO(buf_done) struct buf words = BUF_MAX(200);
 	char seconds[WORDING_MAX], before[WORDING_MAX] = "", cores[WORDING_MAX];
+	size_t last = s->n_at_cores - 1;
 
 	if (isnan(s->demand.duration_seconds))
 		return;
@@ -296,7 +297,12 @@ static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 			wording_cores(cores, s->at_cores[0].cores));
 		return;
 	}
-	for (size_t i = 0; i < s->n_at_cores; i++) {
+	for (size_t i = 0; i <= last; i++) {
+		bool own = s->at_cores[i].cores >= s->demand.cpu_cores &&
+			   s->at_cores[i].cores <= s->demand.cpu_cores;
+
+		if (i > 0 && i < last && !own)
+			continue;
 		wording_seconds(seconds, s->at_cores[i].seconds);
 		if (strcmp(seconds, before) != 0)
 			buf_addf(&words, "%s%s with %s", i ? ", " : "", seconds,

@@ -93,7 +93,7 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 		"%s costs least, if a failed first attempt costs as much as %g runs (risk %s).",
 		wording_request(words, s), cost_aware_risk_price[risk], sizing_risk_name(risk));
 	sizing_explain(s, arena, TOPIC_MEMORY_MORE,
-		"The forecast from %s relies most on %s: %s, with %.0f %% of the weight.",
+		"The forecast from %s relies most on %s: %s (%.0f %% of the weight).",
 		wording_runs(runs, o.runs < f->learnt ? o.runs : f->learnt),
 		experts[o.leading].words, wording_bytes(words, o.leading_value),
 		100 * o.leading_weight);

@@ -83,7 +83,7 @@ class Advice:
     def faults(self):
         """Everything in it that no answer may have."""
         return [*not_numbers(self.text), *faults_of_warnings(self.json), *faults_of_numbers(self),
-                *faults_of_summary(self)]
+                *faults_of_summary(self), *faults_of_explanation(self), *faults_of_warning_texts(self)]
 
 
 def not_numbers(text):
@@ -141,6 +141,98 @@ def faults_of_summary(a):
         yield f"summary of more than two sentences or 200 characters: {said}"
     if chances and not any(near(c, a.chance, 0.25) or abs(c - a.chance) < 0.0006 for c in chances):
         yield f"summary without the chance of {a.chance}: {said}"
+
+
+TOPICS = ["runs", "memory", "cpu", "duration", "gpu", "disk", "waits"]  # in the order of explain
+WORDS_MOST = 25  # of a sentence that is read once
+CHAINED = re.compile(r"\btold\b|\bask(?:s|ed)? for\b|\bbusy on\b|\b1 (?:cores|runs|CPUs|GPUs)\b|\(s\)|;")
+SIZE, TIME = r"([\d.]+ (?:MiB|GiB|TiB))", r"([\d.]+ (?:s|min|h|days?))"
+
+
+def amount(text):
+    """The number of "512 MiB" in bytes, of "2.5 min" in seconds, of "18" as it is."""
+    number, _, unit = text.partition(" ")
+    return float(number) * {**UNIT_BYTES, **UNIT_SECONDS, "": 1}[unit]
+
+
+def tells_number(told, number):
+    """Returns whether a text such as "3.3 min" is the number, in the digits that it has."""
+    digits = told.partition(" ")[0]
+    last = 10 ** -len(digits.partition(".")[2]) * amount(told) / float(digits) if float(digits) else 1
+    return number is not None and abs(number - amount(told)) <= 0.51 * last
+
+
+def faults_of_plain_words(text):
+    for sentence in re.split(r"(?<=[.!?]) (?=[A-Z\d\"])", text):
+        if len(sentence.split()) > WORDS_MOST:
+            yield f"a sentence of {len(sentence.split())} words: {sentence}"
+    if CHAINED.search(text):
+        yield f"to be read twice: {text}"
+
+
+def numbers_of_explanation(a):
+    """Pairs: how a sentence tells numbers, and what these are elsewhere in the answer."""
+    memory, duration, limits, hindsight = a["memory"], a["duration"], a["limits"], a["hindsight"]
+    request = a.mib and a.mib * MIB
+    for words in (f"{SIZE} costs least", f"The request (?:of|is|stays at) {SIZE}", f"The request is raised once, to {SIZE}",
+                  f"Attempt \\d+ requests {SIZE}"):
+        yield f"memory: {words}", [request]
+    yield f"memory: For systems with a limit beside the request, the limit is {SIZE}", [limits["memory_bytes"]]
+    yield f"memory: 4 of 5 runs should peak between {SIZE} and {SIZE}", [memory["expected_low_bytes"], memory["expected_high_bytes"]]
+    yield r"memory: Runs are expected to waste (\d+) %", [memory["expected_waste_ratio"] and 100 * memory["expected_waste_ratio"]]
+    for name, key in (("this strategy", "this"), ("strategy baseline", "baseline")):
+        past = hindsight[key]
+        yield (rf"memory: On the last (\d+) \D*, {name} would have wasted (\d+) %",
+               [past["runs"], past["waste_ratio"] and 100 * past["waste_ratio"]])
+        if past["too_small"]:
+            yield rf"memory: On the last .*{name}.* and (\d+) first attempts? would", [past["too_small"]]
+        else:
+            yield rf"memory: On the last .*{name}.* and (no) first attempt would", []
+    yield r"cpu: For systems that need whole CPUs, the request is (\d+) CPU", [a.cpu]
+    yield r"cpu: With ([\d.]+) cores?, the next run", [a["demand"]["cpu_cores"]]
+    yield r"cpu: A run costs least with ([\d.]+) cores?", [a["demand"]["cpu_cores"]]
+    yield f"duration: {TIME} is expected", [a.seconds]
+    yield f"duration: 4 of 5 runs should take between {TIME} and {TIME}", [duration["expected_low_seconds"], duration["expected_high_seconds"]]
+
+
+def faults_of_explanation(a):
+    """Each sentence of explain is plain, stands with those of its resource, and has the numbers of the answer."""
+    topics = [text.partition(": ")[0] for text in a["explain"]]
+    if topics != sorted(topics, key=TOPICS.index):
+        yield f"explain is not grouped: {topics}"
+    for text in a["explain"]:
+        if not re.fullmatch(r"[a-z]+: [A-Z\d].*\.", text):
+            yield f"no sentence: {text}"
+        yield from faults_of_plain_words(text)
+        for words, numbers in numbers_of_explanation(a):
+            found = re.match(words, text)
+            if found and not all(tells_number(told, number) for number, told in zip(numbers, found.groups())):
+                yield f"explain tells other numbers than {numbers}: {text}"
+    yield from faults_of_cores(a)
+
+
+def faults_of_cores(a):
+    """What is said of more cores agrees with the durations by cores."""
+    at = {c["cores"]: c["duration_seconds"] for c in a["cpu"]["at_cores"]}
+    for number, unit, cores in re.findall(r"([\d.]+) (s|min|h|days?) with ([\d.]+) core", a.explained):
+        if not near(at.get(float(cores)), float(number) * UNIT_SECONDS[unit], 0.03):
+            yield f"explain tells {number} {unit} with {cores} cores, and at_cores {at.get(float(cores))}"
+    gains = bool(at) and min(at.values()) < 0.98 * max(at.values())
+    if at and ("More cores would have made" in a.explained and not gains or "would not make a run faster" in a.explained and gains):
+        yield f"explain contradicts the durations by cores {at}: {a.explained}"
+
+
+def faults_of_warning_texts(a):
+    counts = {"killed_for_memory": (r"killed (\d+) run", a["based_on"]["ended"].get("killed_for_memory")),
+              "failed_at_memory_limit": (r"^(\d+) run", a["based_on"]["ended"].get("at_memory_limit")),
+              "cut_by_time_limit": (r"^(\d+) run", a["based_on"]["ended"].get("cut")),
+              "few_runs": (r"Only (\d+) successful run", a["based_on"]["runs"])}
+    for warning in a["warnings"]:
+        yield from faults_of_plain_words(warning["text"])
+        words, number = counts.get(warning["code"], ("", None))
+        found = words and re.search(words, warning["text"])
+        if found and not int(found[1]) == number == warning["runs"]:
+            yield f"{warning['code']} of {warning['runs']} runs, {number} in based_on: {warning['text']}"
 
 
 def lasting(value, n=1, total=None):
@@ -225,7 +317,7 @@ class Job:
     # ---- what is asked ----
 
     def get(self, **parameters):
-        query = urllib.parse.urlencode({"job_name": self.name, **parameters})
+        query = urllib.parse.urlencode({"job_name": self.name, "details": 1, **parameters})
         return self.server.get("/recommend?" + query)
 
     def answer(self, **parameters):
