@@ -366,11 +366,11 @@ async function jobView(name, signal) {
 	const succeeded = runs.some(r => r.outcome === "succeeded");
 	/* A run that was killed for memory says how much the next one is to have, before any has succeeded. */
 	const [advice, stats] = await Promise.all([!succeeded && !runs.some(r => r.outcome === "oom_killed") ? null :
-		ask("recommend", {job_name: name, limit: 12}, signal).catch(e => {
+		ask("recommend", {job_name: name, limit: 12, details: 1}, signal).catch(e => {
 			if (e instanceof Refused)
 				return null;
 			throw e;
-		}), succeeded ? ask("stats", {job_name: name}, signal) : null]);
+		}), succeeded ? ask("stats", {job_name: name, details: 1}, signal) : null]);
 	addCosts(runs, advice);
 	const changes = stats && stats.changes || [], newest = runs.find(r => r.outcome === "succeeded") || runs[0];
 	const memory = needed(advice).memory;

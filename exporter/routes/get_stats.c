@@ -115,8 +115,8 @@ static const struct json_key answer_keys[] = {
 const struct route route_stats = {
 	.path = "/stats",
 	.command = "stats",
-	.help = "The use of resources by a job's last successful runs, run by run and together. "
-		"Also changes between runs, phases, a forecast, and the recommended demand",
+	.help = "Resource use of a job's successful runs, changes, phases, a forecast, and the "
+		"recommended demand",
 	.parameters = parameters,
 	.answer = answer,
 	.takes_long = true,

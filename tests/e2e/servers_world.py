@@ -118,7 +118,7 @@ class ServersCase(support.Case):
         self.server = self.serve(f"--catalogue.path={path}", f"--catalogue.rate=EUR={server_table.EUR}")
 
     def ask(self, query, **more):
-        answer = self.server.get("/servers?" + urllib.parse.urlencode({**query, **more}, doseq=True))
+        answer = self.server.get("/servers?" + urllib.parse.urlencode({"details": 1, **query, **more}, doseq=True))
         if answer.status == 200:
             return answer.json
         self.assertIn(answer.status, (404, 422), f"{query}: {answer.text}")

@@ -25,7 +25,7 @@ class BuiltIn(support.Case):
                               stdout=subprocess.PIPE, text=True, check=True).stdout
 
     def servers(self, *words):
-        answer = json.loads(self.command("servers", "--limit=20", *words).stdout)
+        answer = json.loads(self.command("servers", "--details", "--limit=20", *words).stdout)
         return [{key: server[key] for key in KEYS} for server in answer["servers"]]
 
     def test_the_list_of_it_answers_the_same(self):
@@ -42,7 +42,7 @@ class BuiltIn(support.Case):
         for region, elsewhere in (("us-east-1", False), ("eu-west-1", True)):
             here = ["--server.vendor=aws", "--server.type=m5.xlarge", f"--server.region={region}"]
             self.assertEqual(self.run_job(["sleep", "1"], job_name=region, flags=here).returncode, 0)
-            today = self.query("recommend", f"--job-name={region}", *here)["today"]
+            today = self.query("recommend", f"--job-name={region}", "--details", *here)["today"]
             self.assertEqual((today["server"]["api_reference"], today["server"]["region"]), ("m5.xlarge", region))
             # 0.192 an hour, and at least 60 s are billed.
             self.assertGreaterEqual(today["cost_per_run"], 0.192 / 60)
@@ -56,7 +56,7 @@ class BuiltIn(support.Case):
         self.assertAlmostEqual(first["price"], 0.0136 * 1.1172)
         for words, currencies in ((["--vendor=hcloud"], ["EUR"]), (["--vendor=hcloud", "--currency=CHF"], ["EUR", "CHF"]),
                                   (["--vendor=aws"], [])):
-            rates = json.loads(self.command("servers", *words).stdout)["rates"]
+            rates = json.loads(self.command("servers", "--details", *words).stdout)["rates"]
             self.assertEqual([rate["currency"] for rate in rates], currencies)
             for rate in rates:
                 self.assertEqual((rate["as_of"], rate["source"]), ("2026-10-30", "ECB reference rate"))

@@ -61,7 +61,7 @@ class Catalogue(support.Case):
         return done.stdout.decode(), done.stderr.decode()
 
     def servers(self, *words):
-        return json.loads(self.run_it("servers", *words)[0])
+        return json.loads(self.run_it("servers", "--details", *words)[0])
 
     def own(self, name="own.csv", text=OWN):
         path = self.folder / name
@@ -193,7 +193,7 @@ class Catalogue(support.Case):
         self.assertEqual(found["aws-00012"], [("any", 0.1933)])
 
     def told(self, server):
-        return server.get("/servers").json["catalogue"]
+        return server.get("/servers?details=1").json["catalogue"]
 
     def damage(self):
         """As a program of another version may leave it."""
@@ -258,7 +258,7 @@ class Catalogue(support.Case):
             server = self.serve(f"--catalogue.url={double.url}", "--catalogue.rate=EUR=2")
             wait_until(lambda: self.told(server)["source"] == double.url, "the fetched catalogue")
             # Everything the Keeper sells is priced in dollars.
-            dollars, euros = (server.get(f"/servers?limit=1&currency={c}").json["servers"][0] for c in ("USD", "EUR"))
+            dollars, euros = (server.get(f"/servers?limit=1&details=1&currency={c}").json["servers"][0] for c in ("USD", "EUR"))
             self.assertEqual((euros["server_id"], euros["currency"]), (dollars["server_id"], "EUR"))
             self.assertAlmostEqual(euros["price"] * 2, dollars["price"])
 

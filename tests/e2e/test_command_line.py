@@ -63,7 +63,7 @@ class Answers(Case):
                 self.assertIn(key, run)
 
     def test_recommend_has_its_shape(self):
-        answer = self.query("recommend", "--job-name=etl/load")
+        answer = self.query("recommend", "--job-name=etl/load", "--details")
         self.assertEqual(answer["job_name"], "etl/load")
         self.assertEqual(set(answer["resources"]), {"cpu", "memory", "gpu", "vram"})
         self.assertEqual({k: type(v) for k, v in answer["resources"].items()}, dict.fromkeys(answer["resources"], int))

@@ -470,7 +470,7 @@ class RealCentral(support.Case):
         self.assertEqual({key: advice["based_on"][key] for key in ("runs", "not_measured", "uncertain_cpu")},
                          {"runs": 2, "not_measured": 1, "uncertain_cpu": 1})
         self.assertLess(advice["resources"]["memory"], 2048)
-        self.assertIn("runs: 1 successful run left out, except for the duration: nobody looked", advice["explain"])
+        self.assertIn("runs: 1 successful run without numbers, of which only the duration counts: nobody looked.", advice["explain"])
         self.assertEqual(central.get("/stats?job_name=posted").json["runs_not_measured"], 1)
         runs = {run["run_id"]: run for run in central.get("/runs?job_name=posted").json["runs"]}
         self.assertEqual((runs["bad"]["not_measured"], runs["bad"]["memory_peak_bytes"], runs["bad"]["duration_seconds"]),

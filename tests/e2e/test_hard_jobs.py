@@ -65,7 +65,7 @@ class KilledForMemory(Case):
         succeeded, failed = self.runs()
         self.assertEqual((failed["outcome"], failed["memory_limit_bytes"]), ("oom_killed", LIMIT))
         self.assertEqual(succeeded["outcome"], "succeeded")
-        stats = self.query("stats", "--job-name=job")
+        stats = self.query("stats", "--job-name=job", "--details")
         self.assertEqual([r["run_id"] for r in stats["runs"]], [succeeded["run_id"]])
 
 

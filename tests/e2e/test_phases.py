@@ -44,7 +44,7 @@ class Phases(Case):
         db.close()
 
     def stats(self):
-        return self.serve().get("/stats?job_name=job").json
+        return self.serve().get("/stats?job_name=job&details=1").json
 
     def test_split_of_a_job_that_loads_and_then_computes(self):
         self.history_of(*recorded())

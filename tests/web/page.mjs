@@ -203,7 +203,7 @@ async function sameNumbers(page, advice, what) {
 }
 
 async function prices() {
-	const ask = async job => (await fetch(`${told.prices}recommend?limit=12&job_name=${encodeURIComponent(job)}`)).json();
+	const ask = async job => (await fetch(`${told.prices}recommend?limit=12&details=1&job_name=${encodeURIComponent(job)}`)).json();
 	const advice = await ask(told.priced);
 	for (const look of [{}, { phone: true }, { dark: true }]) {
 		const what = "prices" + (look.phone ? " phone" : look.dark ? " dark" : "");
