@@ -211,15 +211,15 @@ static void write_member(struct buf *out, const char *key, const json_t *v, size
 }
 
 /* The end of the text that is written, to put more members on the same line. */
-struct line {
+struct filled_line {
 	size_t len;     /* bytes of the last line; SIZE_MAX = nothing may follow on it */
 	size_t at_most; /* length that it may have */
 };
 
 /* Writes a member of a value that does not fit on one line. Numbers and texts share a line while there
  * is room. Objects and arrays begin a line. */
-static void write_filled(struct buf *out, struct line *line, const char *key, const json_t *v,
-	size_t indent)
+static void write_filled(struct buf *out, struct filled_line *line, const char *key,
+	const json_t *v, size_t indent)
 {
 	struct buf member AUTO(buf_done) = BUF_MAX(JSON_LINE);
 	bool scalar = !json_is_object(v) && !json_is_array(v);
@@ -245,7 +245,7 @@ static void write_members(struct buf *out, const json_t *v, size_t indent, bool 
 {
 	void *at = json_is_object(v) ? json_object_iter((json_t *)(uintptr_t)v) : NULL;
 	size_t n = json_is_object(v) ? json_object_size(v) : json_array_size(v);
-	struct line line = {SIZE_MAX, JSON_LINE};
+	struct filled_line line = {SIZE_MAX, JSON_LINE};
 
 	for (size_t i = 0; i < n && !out->full; i++) {
 		const char *key = at ? json_object_iter_key(at) : NULL;

@@ -12,7 +12,7 @@
 
 #define JSON_LINE 100
 
-json_t *json_num(double v);       /* NaN and infinity become null; whole numbers get no point */
+json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
 /* Numbers in a unit, rounded: more digits are noise that nobody measured. A rounded value keeps at
  * least so many significant digits, and at least so many decimals. */
@@ -25,7 +25,7 @@ json_t *json_ratio(double v);   /* 4 digits; shares, percentages, factors, mean 
  * without a unit counts as a ratio. */
 json_t *json_by_key(const char *key, double v);
 
-json_t *json_text(const char *s); /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
+json_t *json_text(const char *s);       /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
 
 /* Compares integers as such: as a double, 10^18 + 1 is 10^18. Returns false when `v` is no number. */

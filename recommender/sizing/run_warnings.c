@@ -50,12 +50,12 @@ static void warn_of_few(struct sizing *s, struct arena *arena)
 {
 	if (s->runs == 0)
 		warnings_add(&s->warnings, arena, WARNING_FEW_RUNS, 0,
-			"No successful run was measured yet. Check the request by hand until there "
+			"No successful run was measured yet. Check the request until there "
 			"are %d.",
 			RUNS_FOR_SPREAD);
 	else if (s->runs < RUNS_FOR_SPREAD)
 		warnings_add(&s->warnings, arena, WARNING_FEW_RUNS, s->runs,
-			"Only %zu successful run%s measured. Check the request by hand until there "
+			"Only %zu successful run%s measured. Check the request until there "
 			"are %d.",
 			s->runs, s->runs == 1 ? " was" : "s were", RUNS_FOR_SPREAD);
 }

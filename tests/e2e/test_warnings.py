@@ -87,7 +87,7 @@ class Warnings(support.Case):
             self.post("killed", 1, age + 1, outcome="oom_killed", exit_code=None, exit_signal=9, memory_limit_bytes=GIB)
         self.post("failed", 1, 1, outcome="failed", exit_code=1)
         advice = self.server.get("/recommend?job_name=killed").json
-        stats = self.server.get("/stats?job_name=killed")
+        stats = self.server.get("/stats?job_name=killed&details=1")
         self.assertEqual(stats.status, 200, stats.text)
         for key in ("apply", "warnings", "resources", "demand"):
             self.assertEqual(stats.json[key], advice[key], key)
@@ -100,7 +100,7 @@ class Warnings(support.Case):
     def test_the_summary_of_a_run_tells_them(self):
         self.mixed_job(small=0.002, large=0.04)
         summary = self.run_job(["true"], "mixed").stderr.decode()
-        self.assertRegex(summary, r'(?m)^  warning: These runs fall in two groups, .* The label "customer" tells them apart')
+        self.assertRegex(summary, r'(?m)^  warning: These runs fall in two groups: .* The label "customer" tells them apart')
         self.steady_job()
         self.assertNotIn("  warning: ", self.run_job(["true"], "steady").stderr.decode())
 

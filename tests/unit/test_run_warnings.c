@@ -126,8 +126,8 @@ static void steady_runs_give_no_warning(void **state)
 static void one_or_two_runs_are_few(void **state)
 {
 	static const char *const words[] = {
-		"Only 1 successful run was measured. Check the request by hand until there are 3.",
-		"Only 2 successful runs were measured. Check the request by hand until there are 3.",
+		"Only 1 successful run was measured. Check the request until there are 3.",
+		"Only 2 successful runs were measured. Check the request until there are 3.",
 		NULL,
 	};
 	static struct test_runs t, killed;
@@ -138,7 +138,7 @@ static void one_or_two_runs_are_few(void **state)
 	}
 	test_run_add(&killed, OUTCOME_OOM_KILLED)->memory_limit_bytes = 1024 * MIB;
 	tells(&killed, &defaults, WARNING_FEW_RUNS,
-		"No successful run was measured yet. Check the request by hand until there are 3.");
+		"No successful run was measured yet. Check the request until there are 3.");
 }
 
 static void runs_without_numbers_are_told_while_they_are_recent(void **state)
