@@ -236,7 +236,7 @@ void wording_chance(char out[CHANCE_MAX], double chance)
 /* Appends the second sentence: how sure the request is. Appends nothing if that is unknown. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
-	char words[WORDING_MAX], chance[CHANCE_MAX];
+	char words[WORDING_MAX], chance[CHANCE_MAX] = "";
 
 	if (!isnan(s->memory_too_small))
 		wording_chance(chance, s->memory_too_small);
