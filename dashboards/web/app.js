@@ -66,11 +66,13 @@ function isEncoded(text) {
 	}
 }
 
+/* Behind a question mark the address says how a view is set: its zoom, its filter. Names have none: they are encoded. */
 async function viewOf(hash) {
+	const [path, query] = addressParts(hash);
 	for (const [pattern, view] of VIEWS) {
-		const match = pattern.exec(hash);
+		const match = pattern.exec(path);
 		if (match && isEncoded(match[1] || ""))
-			return view(decodeURIComponent(match[1] || ""), abort.signal);
+			return view(decodeURIComponent(match[1] || ""), abort.signal, query);
 	}
 	return {title: "Not found", node: refused(new Refused({message: "There is no such page"}))};
 }
@@ -125,23 +127,12 @@ async function show(arrived) {
 
 /* ---- dark and light ---- */
 
-function stored(value) {
-	try {
-		if (value === undefined)
-			return localStorage.getItem("theme");
-		localStorage.setItem("theme", value);
-	} catch {
-		/* Some places have no storage: the system decides then. */
-	}
-	return null;
-}
-
 function isDark() {
 	return (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 }
 
 function setUpTheme(again) {
-	const button = document.getElementById("theme"), before = stored();
+	const button = document.getElementById("theme"), before = stored("theme");
 	if (before)
 		document.documentElement.dataset.theme = before;
 	const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
@@ -149,7 +140,7 @@ function setUpTheme(again) {
 	button.addEventListener("click", () => {
 		const next = isDark() ? "light" : "dark";
 		document.documentElement.dataset.theme = next;
-		stored(next);
+		stored("theme", next);
 		name();
 		again();
 	});

@@ -3,30 +3,44 @@
 const BINARY_STEPS = Array.from({length: 60}, (_, i) => 2 ** i);
 const TIME_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
 	...Array.from({length: 12}, (_, i) => 86400 * 2 ** i)];
-const FONT = "11px system-ui, sans-serif";
+const fontOf = (size, bold) => `${bold ? "600 " : ""}${size * devicePixelRatio}px system-ui, sans-serif`;
+const FONT = "12px system-ui, sans-serif";
+
+/* Pixels at the right of a chart for the names of its lines; a phone has none. */
+const END_ROOM = 172;
+
+/* Three lines that no two of which look alike, also without colour. */
+const LEVELS = {
+	limit: {label: "limit", colour: "bad", width: 1.75, dash: []},
+	request: {label: "requested", colour: "ink", width: 1.75, dash: [7, 4]},
+	advice: {label: "recommended", colour: "good", width: 3, dash: [], bold: true},
+};
 
 function axis(more) {
 	return {stroke: colour("dim"), font: FONT, grid: {stroke: colour("grid"), width: 1},
 		ticks: {stroke: colour("grid"), width: 1, size: 4}, ...more};
 }
 
-/* A line across the chart with a word on it, for example a limit; the words of two lines stand apart. */
-function drawLine(u, value, text, stroke, place = 0) {
-	const {ctx, bbox} = u, y = Math.round(u.valToPos(value, "y", true));
-	if (y < bbox.top - 1 || y > bbox.top + bbox.height + 1)
-		return;
+function levelPen(ctx, level) {
+	ctx.strokeStyle = colour(level.colour);
+	ctx.lineWidth = level.width * devicePixelRatio;
+	ctx.setLineDash(level.dash.map(d => d * devicePixelRatio));
+}
+
+/* The names of lines at their right ends; on a phone above them. all: [{y, text, level}]. None covers another. */
+function drawEnds(u, all) {
+	const {ctx, bbox} = u, right = bbox.left + bbox.width, roomy = u.width * devicePixelRatio - right > 60 * devicePixelRatio;
+	let free = -Infinity;
 	ctx.save();
-	ctx.strokeStyle = ctx.fillStyle = stroke;
-	ctx.lineWidth = devicePixelRatio;
-	ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
-	ctx.beginPath();
-	ctx.moveTo(bbox.left, y);
-	ctx.lineTo(bbox.left + bbox.width, y);
-	ctx.stroke();
-	ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-	ctx.textAlign = "right";
-	ctx.textBaseline = y - bbox.top < 16 * devicePixelRatio ? "top" : "bottom";
-	ctx.fillText(text, bbox.left + bbox.width - (4 + 90 * place) * devicePixelRatio, y + (ctx.textBaseline === "top" ? 3 : -3) * devicePixelRatio);
+	for (const {y, text, level} of all.sort((a, b) => a.y - b.y)) {
+		const at = Math.max(y + (roomy ? 0 : -8 * devicePixelRatio), free);
+		free = at + 15 * devicePixelRatio;
+		ctx.font = fontOf(12, level.bold);
+		ctx.fillStyle = colour(level.colour);
+		ctx.textBaseline = "middle";
+		ctx.textAlign = roomy ? "left" : "right";
+		ctx.fillText(text, right + (roomy ? 9 : -4) * devicePixelRatio, Math.max(at, 7 * devicePixelRatio));
+	}
 	ctx.restore();
 }
 

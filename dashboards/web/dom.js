@@ -56,7 +56,7 @@ function dashboardLink(title, path) {
 
 /* A button that puts text on the clipboard, or selects it where that is not allowed. */
 function copyButton(text, source) {
-	const button = h("button", {onclick: async () => {
+	const button = h("button", {class: "main", onclick: async () => {
 		try {
 			await navigator.clipboard.writeText(text());
 			button.textContent = "Copied";
@@ -67,4 +67,33 @@ function copyButton(text, source) {
 		setTimeout(() => { button.textContent = "Copy"; }, 3000);
 	}}, "Copy");
 	return button;
+}
+
+/* What this browser keeps. Some places have no storage: null then. */
+function stored(name, value) {
+	try {
+		if (value === undefined)
+			return localStorage.getItem(name);
+		localStorage.setItem(name, value);
+	} catch {
+		/* Nothing is kept. */
+	}
+	return null;
+}
+
+/* The address behind the #: its path, and the settings of the view behind a question mark. */
+function addressParts(hash) {
+	const at = hash.indexOf("?");
+	return at < 0 ? [hash, new URLSearchParams()] : [hash.slice(0, at), new URLSearchParams(hash.slice(at + 1))];
+}
+
+/* Keeps settings of the view in the address, without a visit; null takes one away. */
+function setAddress(settings) {
+	const [path, query] = addressParts(location.hash || "#/");
+	for (const [name, value] of Object.entries(settings))
+		if (value === null || value === undefined || value === "")
+			query.delete(name);
+		else
+			query.set(name, value);
+	history.replaceState(null, "", path + (query.size ? "?" + query : ""));
 }

@@ -28,6 +28,8 @@ const count = known(v => v.toLocaleString("en"));
 const percent = known(v => digits(v * 100) + " %");
 /* Two digits of a share in percent: a forecast has no more. */
 const roughly = known(v => digits(Number((v * 100).toPrecision(2))) + " %");
+/* As requests are written: "4 CPUs". */
+const cpus = known(v => plural(v, " CPU", " CPUs"));
 const gpus = known(v => plural(v, " GPU", " GPUs"));
 
 const both = (n, unit, rest, lesser) => rest ? `${n} ${unit} ${rest} ${lesser}` : `${n} ${unit}`;
@@ -48,9 +50,14 @@ const seconds = known(v => {
 function money(v, currency) {
 	if (!isKnown(v))
 		return UNKNOWN;
+	return amount(v) + " " + (currency || "USD");
+}
+
+/* Three digits of an amount of money, without a currency. */
+function amount(v) {
 	const size = Math.abs(v);
-	const decimals = size === 0 || size >= 1 ? 2 : Math.min(12, 2 - Math.floor(Math.log10(size)));
-	return v.toFixed(decimals).replace(/(\.\d\d.*?)0+$/, "$1") + " " + (currency || "USD");
+	const decimals = size >= 100 ? 0 : size >= 10 ? 1 : size === 0 || size >= 1 ? 2 : Math.min(12, 2 - Math.floor(Math.log10(size)));
+	return v.toFixed(decimals).replace(/(\.\d\d.*?)0+$/, "$1");
 }
 
 /* Less has the sign of a minus, more that of a plus. */
@@ -60,27 +67,33 @@ function signed(v, write) {
 
 const instant = text => text ? Date.parse(text) / 1000 : NaN;
 
-const when = known(v => new Date(v * 1000).toLocaleString(undefined,
-	{year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit"}));
-const day = known(v => new Date(v * 1000).toLocaleString(undefined,
-	{month: "short", day: "numeric", hour: "2-digit", minute: "2-digit"}));
-
-const date = known(v => new Date(v * 1000).toLocaleString(undefined, {month: "short", day: "numeric"}));
-const clock = known(v => new Date(v * 1000).toLocaleString(undefined, {hour: "2-digit", minute: "2-digit"}));
+/* Times are those of the browser's zone, dates are ISO 8601, hours go to 24. */
+const two = n => String(n).padStart(2, "0");
+const date = known(v => {
+	const d = new Date(v * 1000);
+	return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+});
+const clock = known(v => {
+	const d = new Date(v * 1000);
+	return `${two(d.getHours())}:${two(d.getMinutes())}`;
+});
+const clockSeconds = known(v => `${clock(v)}:${two(new Date(v * 1000).getSeconds())}`);
+const day = known(v => `${date(v)} ${clock(v)}`);
+const when = known(v => `${date(v)} ${clockSeconds(v)}`);
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+const monthDay = known(v => `${MONTHS[new Date(v * 1000).getMonth()]} ${new Date(v * 1000).getDate()}`);
 
 const ago = known(v => {
 	const s = Math.max(0, Date.now() / 1000 - v);
-	const [n, unit] = s < 60 ? [s, "second"] : s < 3600 ? [s / 60, "minute"] : s < 86400 ? [s / 3600, "hour"] :
-		[s / 86400, "day"];
-	const whole = Math.floor(n);
-	return `${whole} ${unit}${whole === 1 ? "" : "s"} ago`;
+	const [n, unit] = s < 60 ? [s, "s"] : s < 3600 ? [s / 60, "min"] : s < 172800 ? [s / 3600, "h"] : [s / 86400, "days"];
+	return `${Math.floor(n)} ${unit} ago`;
 });
 
 const OUTCOMES = {
 	running: ["▶", "Running", "live"],
 	succeeded: ["✓", "Succeeded", "good"],
-	failed: ["✗", "Failed", "bad"],
-	oom_killed: ["✗", "Out of memory", "bad"],
+	failed: ["✕", "Failed", "bad"],
+	oom_killed: ["◆", "Out of memory", "bad"],
 	interrupted: ["–", "Interrupted", "warn"],
 	unknown: ["?", "Unknown", "dim"],
 };
@@ -94,14 +107,16 @@ function badge([sign, text, kind]) {
 	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
 }
 
-function outcomeBadge(name) {
-	return badge(OUTCOMES[name] || OUTCOMES.unknown);
+/* more: a word behind the outcome, such as how long ago. */
+function outcomeBadge(name, more) {
+	const [sign, text, kind] = OUTCOMES[name] || OUTCOMES.unknown;
+	return badge([sign, more ? `${text} ${more}` : text, kind]);
 }
 
 const SEVERITIES = {
 	info: ["i", "Note", "dim"],
 	warning: ["⚠", "Warning", "warn"],
-	critical: ["✗", "Critical", "bad"],
+	critical: ["✕", "Critical", "bad"],
 };
 
 function severityBadge(name) {
@@ -123,4 +138,14 @@ function average(values) {
 function largest(values) {
 	const all = values.filter(isKnown);
 	return all.length ? all.reduce((a, b) => Math.max(a, b)) : NaN;
+}
+
+/* "1 run", "36 runs" */
+const runsWord = n => `${count(n)} run${n === 1 ? "" : "s"}`;
+
+/* A chance as people say it: "about 1 run in 50". Above one half, as a percentage. */
+function oneIn(chance) {
+	if (chance < 0.0005)
+		return "fewer than 1 run in 2000";
+	return chance > 0.5 ? `${roughly(chance)} of runs` : `about 1 run in ${Math.round(1 / chance)}`;
 }

@@ -1,52 +1,83 @@
-/* One job: its runs over time, what it asks for against what it needs, and where that is cheapest. */
-
-const FORMAT_FALLBACK = ["json"];
+/* One job: the answer first, then its runs over time, why, where that is cheapest, and the runs. */
 
 /* ---- a number of every run, with what changed and what is expected next ---- */
 
+/* What failed runs look like in a chart: a cross, or a diamond for memory. */
+function drawFailure(ctx, outcome, x, y, size) {
+	const r = size * devicePixelRatio;
+	ctx.beginPath();
+	if (outcome === "oom_killed") {
+		ctx.moveTo(x, y - r);
+		ctx.lineTo(x + r, y);
+		ctx.lineTo(x, y + r);
+		ctx.lineTo(x - r, y);
+		ctx.fill();
+		return;
+	}
+	const k = r * 0.7;
+	ctx.lineWidth = 2.5 * devicePixelRatio;
+	ctx.moveTo(x - k, y - k);
+	ctx.lineTo(x + k, y + k);
+	ctx.moveTo(x + k, y - k);
+	ctx.lineTo(x - k, y + k);
+	ctx.stroke();
+}
+
 class RunsChart {
-	/* runs: oldest first; marks: [{run_id, label, anomaly}]; band: {low, expected, high}; lines as in TimeChart. */
-	constructor({title, runs, key, write, steps, marks, band, lines}) {
-		Object.assign(this, {title, runs, key, write, steps, marks, band, lines});
-		this.value = h("span", {class: "legend value", "aria-live": "off"});
+	/*
+	 * runs: oldest first; marks: [{run_id, label, anomaly}]; band: {low, expected, high}; levels: lines as in TimeChart, with
+	 * a value, or the key of each run's own value, which makes steps between two runs. small: without words and room for them.
+	 */
+	constructor({title, runs, key, write, steps, marks, band, levels, small, aside}) {
+		Object.assign(this, {title, runs, key, write, steps, marks, band, small});
+		this.levels = (levels || []).filter(l => isKnown(this.lastOf(l)));
+		this.value = h("span", {class: "legend value", "aria-live": "off"}, aside);
+		this.aside = aside;
 		this.box = h("div", {class: "plot", role: "img", "aria-label": this.words()});
-		this.node = h("figure", {class: "chart"}, h("figcaption", null, title, this.value), this.box);
+		this.node = h("figure", {class: "chart"}, h("figcaption", {class: "head"}, h("span", {class: "h"}, title), this.value), this.box);
 		this.watcher = new ResizeObserver(() => {
 			if (this.plot && this.box.clientWidth > 0 && this.box.clientWidth !== this.plot.width)
 				this.plot.setSize({width: this.box.clientWidth, height: this.plot.height});
 		});
 	}
 
+	/* The value of a level at the newest run that knows it. */
+	lastOf(level) {
+		return level.key ? last(this.runs.map(r => r[level.key]).filter(isKnown)) : level.value;
+	}
+
 	words() {
-		const values = this.runs.map(r => r[this.key]);
-		return `${this.title} of ${this.runs.length} runs: on average ${this.write(average(values))}, at most ${this.write(largest(values))}` +
-			(this.band ? `; the next is expected between ${this.write(this.band.low)} and ${this.write(this.band.high)}` : "");
+		const values = this.runs.map(r => r[this.key]), levels = this.levels.map(l => `${l.label} ${this.write(this.lastOf(l))}`);
+		return `${this.title}: ${runsWord(this.runs.length)}, on average ${this.write(average(values))}, at most ${this.write(largest(values))}` +
+			(this.band ? `; the next is expected between ${this.write(this.band.low)} and ${this.write(this.band.high)}` : "") +
+			(levels.length ? "; " + levels.join(", ") : "");
 	}
 
 	start() {
-		const {runs, key} = this, n = runs.length, known = r => isKnown(r[key]) ? r[key] : null;
+		const {runs, key} = this, n = runs.length, known = r => isKnown(r[key]) ? r[key] : null, phone = innerWidth < 640;
 		const anomalies = new Set(this.marks.filter(m => m.anomaly).map(m => m.run_id));
-		const next = this.band ? 1 : 0;
+		const next = this.band ? 1 : 0, size = this.small ? 5 : n > 60 ? 4 : 7;
 		const column = keep => [...runs.map(r => keep(r) ? known(r) : null), ...Array(next).fill(null)];
 		const dots = (label, stroke, keep, size) => [{label, stroke: colour(stroke), paths: () => null,
 			points: {show: true, size, fill: colour(stroke), stroke: colour(stroke)}}, column(keep)];
 		const sets = [
-			[{label: "succeeded", stroke: colour("series-1"), width: 1.5, spanGaps: true, points: {show: true, size: 6, fill: colour("series-1")}},
+			[{label: "succeeded", stroke: colour("series-1"), width: 1.5, spanGaps: true, points: {show: true, size, fill: colour("series-1"), stroke: colour("paper"), width: 1}},
 				column(r => r.outcome === "succeeded")],
-			dots("failed", "bad", r => hasFailed(r.outcome), 9),
 			dots("other", "dim", r => r.outcome !== "succeeded" && !hasFailed(r.outcome), 7),
 			[{label: "unusual", stroke: colour("warn"), paths: () => null, points: {show: true, size: 14, width: 2, fill: "transparent", stroke: colour("warn")}},
 				column(r => anomalies.has(r.run_id))],
 		];
+		this.top = largest([...column(() => true), this.band && this.band.high]);
 		this.plot = new uPlot({
-			width: Math.max(200, this.box.clientWidth), height: 200, legend: {show: false},
-			scales: {x: {time: false, range: [-0.5, n + next - 0.5]}, y: {range: (u, least, most) => [0, this.ceiling(most)]}},
-			axes: [axis({incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], space: 80,
+			width: Math.max(200, this.box.clientWidth), height: this.small ? 122 : 250, legend: {show: false},
+			padding: [this.small ? 8 : 4, this.small ? 10 : phone ? 8 : END_ROOM, 0, 0],
+			scales: {x: {time: false, range: [-0.5, n + next - 0.5]}, y: {range: () => [0, this.ceiling()]}},
+			axes: [axis({size: this.small ? 22 : 28, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], space: this.small ? 60 : 80, grid: {show: false},
 				values: (u, all) => all.map(i => runs[i] ? this.date(i) : i === n ? "next" : "")}),
-			axis({size: 74, incrs: this.steps, values: (u, all) => all.map(this.write)})],
+			axis({size: 66, space: this.small ? 24 : 40, incrs: this.steps, values: (u, all) => all.map(this.write)})],
 			series: [{}, ...sets.map(s => s[0])],
 			cursor: {drag: {x: false, y: false}, points: {show: false}, bind: {click: () => () => this.open()}},
-			hooks: {drawAxes: [u => this.drawBand(u)], draw: [u => this.drawMarks(u)], setCursor: [u => this.show(u.cursor.idx)]},
+			hooks: {drawAxes: [u => this.drawBand(u)], draw: [u => this.drawOver(u)], setCursor: [u => this.show(u.cursor.idx)]},
 		}, [Array.from({length: n + next}, (_, i) => i), ...sets.map(s => s[1])], this.box);
 		this.watcher.observe(this.box);
 	}
@@ -54,17 +85,22 @@ class RunsChart {
 	/* The day, or the time when all was within two. */
 	date(i) {
 		const at = k => instant(this.runs[k].started_at);
-		return at(this.runs.length - 1) - at(0) > 172800 ? date(at(i)) : clock(at(i));
+		return at(this.runs.length - 1) - at(0) > 172800 ? monthDay(at(i)) : clock(at(i));
 	}
 
-	ceiling(most) {
-		const near = (this.lines || []).map(l => l.value).filter(v => v <= 5 * most);
-		return Math.max(most * 1.1, this.band && isKnown(this.band.high) ? this.band.high * 1.05 : 0, ...near.map(v => v * 1.05)) || 1;
+	/* A level that is far above everything would press the rest flat: it is named at the top edge. */
+	isNear(value) {
+		return value <= 5 * this.top;
+	}
+
+	ceiling() {
+		const near = this.levels.map(l => this.lastOf(l)).filter(v => this.isNear(v));
+		return Math.max(this.top * 1.1, ...near.map(v => v * 1.05)) || 1;
 	}
 
 	show(i) {
 		const run = this.runs[i];
-		this.value.textContent = !run ? "" : `${day(instant(run.started_at))}: ${this.write(run[this.key])}, ${outcomeText(run.outcome).toLowerCase()}`;
+		this.value.replaceChildren(...(run ? [`${day(instant(run.started_at))}: ${this.write(run[this.key])}, ${outcomeText(run.outcome).toLowerCase()}`] : [this.aside || ""]).flat());
 	}
 
 	open() {
@@ -89,10 +125,41 @@ class RunsChart {
 		ctx.restore();
 	}
 
+	/* A level over the runs that know it; it steps between two runs. */
+	drawLevel(u, level) {
+		const {ctx, bbox} = u, points = this.runs.map((r, i) => [i, level.key ? r[level.key] : i >= (level.from || 0) ? level.value : NaN]).filter(p => isKnown(p[1]));
+		levelPen(ctx, level);
+		ctx.beginPath();
+		points.forEach(([i, v], k) => {
+			const y = u.valToPos(v, "y", true), to = k + 1 === points.length ? bbox.left + bbox.width : u.valToPos(i + 0.5, "x", true);
+			ctx.lineTo(u.valToPos(i - 0.5, "x", true), y);
+			ctx.lineTo(to, y);
+		});
+		ctx.stroke();
+	}
+
+	drawOver(u) {
+		const {ctx, bbox} = u, named = [];
+		ctx.save();
+		for (const level of this.levels) {
+			const value = this.lastOf(level), near = this.isNear(value), text = `${level.label} ${this.write(value)}${near ? "" : " ↑"}`;
+			if (near) {
+				ctx.save();
+				this.drawLevel(u, level);
+				ctx.restore();
+			}
+			named.push({y: near ? u.valToPos(value, "y", true) : bbox.top, text, level});
+		}
+		if (!this.small)
+			drawEnds(u, named);
+		this.drawMarks(u);
+		this.drawFailures(u);
+		ctx.restore();
+	}
+
+	/* Where something changed for good. */
 	drawMarks(u) {
 		const {ctx, bbox} = u;
-		(this.lines || []).forEach((l, i) => drawLine(u, l.value, l.label, colour(l.colour || "limit"), i));
-		ctx.save();
 		ctx.strokeStyle = colour("warn");
 		ctx.lineWidth = 1.5 * devicePixelRatio;
 		for (const mark of this.marks) {
@@ -105,7 +172,23 @@ class RunsChart {
 			ctx.lineTo(x, bbox.top + bbox.height);
 			ctx.stroke();
 		}
-		ctx.restore();
+	}
+
+	/* Each failure with its sign; its cause beside it where there is room. */
+	drawFailures(u) {
+		const {ctx, bbox} = u, failed = this.runs.map((r, i) => [r, i]).filter(([r]) => hasFailed(r.outcome));
+		ctx.strokeStyle = ctx.fillStyle = colour("bad");
+		ctx.font = fontOf(12, true);
+		ctx.textBaseline = "middle";
+		for (const [r, i] of failed) {
+			const x = u.valToPos(i, "x", true), y = isKnown(r[this.key]) ? u.valToPos(r[this.key], "y", true) : bbox.top + bbox.height;
+			drawFailure(ctx, r.outcome, x, y, this.small ? 5 : 6);
+			if (this.small || failed.length > 3 || innerWidth < 640)
+				continue;
+			const left = x > bbox.left + bbox.width * 0.6, gap = 11 * devicePixelRatio, oom = r.outcome === "oom_killed";
+			ctx.textAlign = oom || left ? "right" : "left";
+			ctx.fillText(oom ? "out of memory" : ["failed", ending(r)].filter(Boolean).join(", "), oom ? x + gap / 2 : x + (left ? -gap : gap), oom ? y - 1.4 * gap : y);
+		}
 	}
 
 	stop() {
@@ -115,81 +198,20 @@ class RunsChart {
 	}
 }
 
-/* ---- what to ask for ---- */
-
-const needed = advice => advice && advice.resources || {};
-
-function requestCard(run, advice) {
-	const need = needed(advice), memory = isKnown(need.memory) ? need.memory * 1048576 : NaN;
-	if (!isKnown(need.cpu) && !isKnown(memory))
-		return null;
-	const part = (title, today, next, used, write) => {
-		const saved = isKnown(today) && isKnown(next) ? 1 - next / today : NaN;
-		return h("div", null, h("h3", null, title), comparison([
-			["asked for today", today, "dim"], ["recommended", next, "best"], ["used at most", used, ""]], write),
-		isKnown(saved) && Math.abs(saved) >= 0.01 && h("p", {class: saved > 0 ? "good" : "warn"},
-			saved > 0 ? `${percent(saved)} less than today` : `${percent(-saved)} more than today: the request is too small`));
+/* The signs of the runs in a chart, and their words. */
+function signLegend(outcomes) {
+	const mark = children => svg("svg", {width: 14, height: 12, "aria-hidden": "true"}, children);
+	const signs = {
+		succeeded: ["succeeded", mark(svg("circle", {class: "dot", cx: 7, cy: 6, r: 3.5}))],
+		failed: ["failed", mark(svg("path", {class: "cross-sign", d: "M3 2L11 10M11 2L3 10"}))],
+		oom_killed: ["out of memory", mark(svg("path", {class: "diamond", d: "M7 0L13 6L7 12L1 6Z"}))],
+		next: ["next run, expected", mark([svg("rect", {class: "next", width: 14, height: 12}), svg("line", {class: "next", x2: 14, y1: 6, y2: 6})])],
 	};
-	return card("Asked for, and needed",
-		part("CPU", run.requested_cpu_cores, need.cpu, run.cpu_cores_max, cores),
-		part("Memory", run.requested_memory_bytes, memory, run.memory_peak_bytes, bytes),
-		need.gpu > 0 && part("GPU", NaN, need.gpu, run.gpu_usage_max, gpus),
-		!isKnown(run.requested_cpu_cores) && !isKnown(run.requested_memory_bytes) &&
-			h("p", {class: "dim"}, "What its runs ask for today is unknown."));
-}
-
-const WARNINGS_SHOWN = 2;
-
-/* The server sends the most severe warning first. Further ones are folded away. */
-function warningList(advice) {
-	const all = advice.warnings || [];
-	const list = warnings => h("ul", {class: "warnings"}, warnings.map(w => h("li", null, severityBadge(w.severity), h("span", null, w.text))));
-	const more = all.slice(WARNINGS_SHOWN);
-	return all.length > 0 && h("section", {"aria-label": "Warnings"}, list(all.slice(0, WARNINGS_SHOWN)),
-		more.length > 0 && h("details", null, h("summary", null, `${more.length} more warning${more.length === 1 ? "" : "s"}`), list(more)),
-		advice.apply && !advice.apply.safe && h("p", {class: "dim"}, "Automatic tuning waits until a person has looked at this."));
-}
-
-/* The sentences that say why. */
-function adviceWords(advice) {
-	const based = advice.based_on || {};
-	const why = h("ul", {class: "explain"}, (advice.explain || []).map(text => h("li", null, text)));
-	return [advice.summary && h("p", null, advice.summary), warningList(advice),
-		advice.summary ? h("details", null, h("summary", null, "Why, number by number"), why) : why,
-		h("p", {class: "dim"}, `From ${count(based.runs)} successful run${based.runs === 1 ? "" : "s"}` +
-			(based.excluded ? `, ${count(based.excluded)} other${based.excluded === 1 ? "" : "s"} left out` : "") + `; confidence ${based.confidence || UNKNOWN}.`)];
-}
-
-/* The page says of each route which formats it has. */
-function formatWords() {
-	const link = document.querySelector('#routes a[href="recommend"]');
-	return link && link.dataset.formats ? link.dataset.formats.split(" ") : FORMAT_FALLBACK;
-}
-
-function adviceCard(name, advice, signal) {
-	const text = h("code", null), format = h("select", {id: "format"}), strategy = advice.strategy;
-	async function write() {
-		try {
-			text.textContent = (await askText("recommend", {job_name: name, format: format.value, strategy}, signal)).trim();
-		} catch (e) {
-			if (e.name !== "AbortError")
-				text.textContent = e.message;
-		}
-	}
-	for (const f of formatWords())
-		format.append(h("option", {value: f}, f));
-	format.value = formatWords().includes("metaflow") ? "metaflow" : format.options[0].value;
-	format.addEventListener("change", write);
-	write();
-	return card("Recommendation", adviceWords(advice),
-		h("div", {class: "tools"}, h("label", {for: "format"}, "Written for "), format, copyButton(() => text.textContent, text)),
-		h("div", {class: "snippet"}, h("pre", {tabindex: "0", "aria-label": "The recommendation as text"}, text)));
+	return h("ul", {class: "legend"}, Object.entries(signs).filter(([name]) => outcomes.has(name)).map(([, [text, picture]]) => h("li", null, picture, text)));
 }
 
 /* ---- on which server ---- */
 
-const serverName = s => s.display_name || s.api_reference || s.server_id;
-const regionName = s => s.region || s.region_name || s.region_id;
 const inRegion = s => regionName(s) ? ` in ${regionName(s)}` : "";
 const sameServer = (s, today) => today && today.server && s.vendor_id === today.server.vendor_id && s.api_reference === today.server.api_reference;
 
@@ -254,42 +276,34 @@ function priceSource(advice) {
 
 function serversCard(advice) {
 	const servers = advice.servers || [];
-	const notes = (advice.notes || []).map(text => h("p", {class: "dim"}, text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".")));
+	const notes = (advice.notes || []).map(text => h("p", {class: "note"}, text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".")));
+	const whole = (...parts) => h("section", {class: "card", id: "servers"}, h("h2", null, "Servers"), parts);
 	if (servers.length === 0)
-		return card("Servers", h("p", null, "There is no server to recommend."), alternativeList({...advice, servers}), notes);
+		return whole(h("p", null, "No server to recommend."), alternativeList({...advice, servers}), notes);
 	const dots = servers.filter(s => isKnown(s.forecast_duration_seconds) && isKnown(s.forecast_cost)).map((s, i) => ({
 		x: s.forecast_duration_seconds, y: s.forecast_cost, label: serverName(s), kind: i === 0 ? "best" : ""}));
 	const words = bestWords(advice);
-	return card("Best servers", words && h("p", null, words), h("div", null,
-		new Table("servers", serverColumns(servers, advice.today), servers, null).node,
-		dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)})),
-	alternativeList(advice), notes, priceSource(advice));
+	return whole(words && h("p", null, words), todayFacts(advice), h("div", null,
+		new Table("servers", serverColumns(servers, advice.today), servers, null).node),
+	alternativeList(advice), notes, priceSource(advice),
+	dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)}));
 }
 
-/* In a report, where nothing can be asked any more. */
-function advicePart(advice) {
-	if (!advice || advice.error)
-		return h("div");
-	return h("div", null, card("Recommendation for the next run", adviceWords(advice)), serversCard(advice));
-}
-
-/* What a run costs where it runs today, what of that is for nothing, and what the best server would save. */
-function savingsCard(advice) {
-	const today = advice && advice.today, best = advice && advice.best;
+/* What of the request a run does not use, and what that costs; more of it than the saving is nowhere said. */
+function todayFacts(advice) {
+	const today = advice.today;
 	if (!today)
 		return null;
 	const s = today.server || {}, over = today.overallocated || {}, currency = today.currency;
 	const spare = [over.cpu_cores > 0 && cores(over.cpu_cores), over.memory_bytes > 0 && bytes(over.memory_bytes)].filter(Boolean).join(", ");
-	const rows = facts(
-		["Runs on", s.api_reference && named(s.api_reference), s.vendor_id],
-		["In", s.region && named(s.region)],
+	return [facts(
+		["Current server", s.api_reference && named(s.api_reference), s.vendor_id],
+		["Region", s.region && named(s.region)],
 		["Price an hour", isKnown(s.price) ? money(s.price, currency) : null],
-		["A run costs", isKnown(today.cost_per_run) ? money(today.cost_per_run, currency) : null],
-		["Asked for, not needed", spare || null],
-		["That costs by run", isKnown(over.cost_per_run) ? money(over.cost_per_run, currency) : null],
-		best && (best.is_current ? ["Best server", "today's"] : isKnown(best.saving) && ["Best server saves",
-			`${money(best.saving, currency)} a run` + (isKnown(best.saving_percent) ? ` (${roughly(best.saving_percent / 100)})` : "")]));
-	return card("Cost and savings", rows, today.note && h("p", {class: "dim"}, `Not known in full: ${today.note}.`));
+		["Cost of a run", isKnown(today.cost_per_run) ? money(today.cost_per_run, currency) : null],
+		["Requested, not needed", spare || null],
+		["Its cost a run", isKnown(over.cost_per_run) ? money(over.cost_per_run, currency) : null]),
+	today.note && h("p", {class: "note"}, `Not known in full: ${today.note}.`)];
 }
 
 /* How the runs that go on now will end, as far as can be told. */
@@ -298,34 +312,35 @@ function outlookCard(stats) {
 	return running.length === 0 ? null : card("Running now", running.map(r => outlookFacts(r)));
 }
 
+/* A ratio is a multiple: 2 = twice as much is reserved as was used so far. */
+const unusedOf = ratio => isKnown(ratio) ? roughly(Math.max(0, 1 - 1 / ratio)) : null;
+
 function outlookFacts(r) {
-	const left = r.overprovisioned_ratio || {};
+	const over = r.overprovisioned_ratio || {};
 	return facts(
 		["Run", h("a", {href: runLink(r.run_id)}, r.run_id)],
-		["Expected end", r.expected_end ? when(instant(r.expected_end)) : null],
+		["Expected end", r.expected_end ? day(instant(r.expected_end)) : null],
 		["Expected duration", isKnown(r.expected_duration_seconds) ? seconds(r.expected_duration_seconds) : null],
 		["Expected peak memory", isKnown(r.expected_peak_bytes) ? bytes(r.expected_peak_bytes) : null],
 		["Risk to run out of memory", isKnown(r.oom_risk_ratio) ?
-			h("span", {class: r.oom_risk_ratio > 0.1 ? "bad" : ""}, percent(r.oom_risk_ratio)) : null],
-		["Memory unused so far", isKnown(left.memory) ? percent(left.memory) : null],
-		["CPU unused so far", isKnown(left.cpu) ? percent(left.cpu) : null]);
+			h("span", {class: r.oom_risk_ratio > 0.1 ? "bad" : ""}, roughly(r.oom_risk_ratio)) : null],
+		["Memory unused so far", unusedOf(over.memory)],
+		["CPU unused so far", unusedOf(over.cpu)]);
 }
 
 /* Parts of a run that would be better off as steps of their own. */
-function splitCard(split) {
-	if (!split || !split.words)
-		return null;
-	return card("Could be split", h("p", null, split.words), facts(
-		["Saves of what is reserved", isKnown(split.reserved_saving_ratio) ? percent(split.reserved_saving_ratio) : null],
-		["Saves of the cost", isKnown(split.cost_saving_ratio) ? percent(split.cost_saving_ratio) : null]));
+function splitPart(split) {
+	return split && split.words && h("div", null, h("h3", null, "Could be split"), h("p", null, split.words), facts(
+		["Saves of the request", isKnown(split.reserved_saving_ratio) ? roughly(split.reserved_saving_ratio) : null],
+		["Saves of the cost", isKnown(split.cost_saving_ratio) ? roughly(split.cost_saving_ratio) : null]));
 }
 
 /* ---- the view ---- */
 
-function changesCard(changes) {
+function changesPart(changes) {
 	const all = changes.filter(c => c.words);
-	return all.length === 0 ? null : card("What changed", h("ul", null, all.map(c => h("li", null, c.words,
-		c.run_id && [" ", h("a", {href: runLink(c.run_id)}, "Its run")]))));
+	return all.length > 0 && h("div", null, h("h3", null, "What changed"), h("ul", null, all.map(c => h("li", null, c.words,
+		c.run_id && [" ", h("a", {href: runLink(c.run_id)}, "Open run")]))));
 }
 
 function runColumns(runs) {
@@ -361,41 +376,94 @@ function addCosts(runs, advice) {
 	}
 }
 
-async function jobView(name, signal) {
-	const runs = (await ask("runs", {job_name: name, limit: 200}, signal)).runs, oldestFirst = runs.slice().reverse();
-	const succeeded = runs.some(r => r.outcome === "succeeded");
+/* Runs in the charts; what changed is looked for in as many. */
+const RUNS_SHOWN = 200;
+
+/* The parts of the page that are one click away; the address keeps the part. */
+function partTabs(name, parts) {
+	return h("nav", {class: "tabs", "aria-label": "On this page"}, parts.filter(([id]) => id).map(([id, title]) =>
+		h("a", {href: `${jobLink(name)}?part=${id}`, onclick: e => {
+			e.preventDefault();
+			setAddress({part: id});
+			showPart(id);
+		}}, title)));
+}
+
+function showPart(id) {
+	const part = document.getElementById(id);
+	if (part)
+		part.scrollIntoView();
+}
+
+function jobTop(name, runs, counts, parts) {
+	const newest = runs[0], group = name.includes("/") && name.slice(0, name.indexOf("/"));
+	return h("div", {class: "top"},
+		h("div", null, h("nav", {class: "crumbs", "aria-label": "Breadcrumb"}, h("ol", null, h("li", null, h("a", {href: "#/"}, "Jobs")), group && h("li", null, named(group)))),
+			h("div", {class: "title"}, h("h1", {tabindex: "-1"}, named(name)),
+				h("a", {href: runLink(newest.run_id), class: "plain"}, outcomeBadge(newest.outcome, ago(instant(newest.started_at)))),
+				outcomeStrip(runs.slice(0, STRIP_RUNS).reverse().map(r => r.outcome)))),
+		h("div", {class: "outcomes"}, h("span", {class: "small dim"}, `${runsWord(runs.length)}: ` +
+			counts.map(([text, n]) => `${count(n)} ${text.toLowerCase()}`).join(", ")),
+			dashboardLink("Job in Grafana", "/d/rightsize-job/job?var-job_name=" + encodeURIComponent(name)), partTabs(name, parts)));
+}
+
+/* Before a run has succeeded: how the last one ended. */
+function noAdvice(newest) {
+	const failed = hasFailed(newest.outcome);
+	return h("section", {class: "card"}, h("h2", {class: "eyebrow"}, "Next run"), h("p", {class: "answer"}, "No recommendation yet."),
+		h("p", null, newest.outcome === "running" ? "The first run goes on. A recommendation needs one that succeeded." :
+			failed ? ["The last run failed: ", ending(newest) || "the reason is unknown", `, its memory peaked at ${bytes(newest.memory_peak_bytes)}. `,
+				h("a", {href: runLink(newest.run_id)}, "Open run")] : "A recommendation needs a run that succeeded."));
+}
+
+function jobCharts(runs, advice, stats) {
+	const changes = stats && stats.changes || [], need = needed(advice), newest = runs[0];
+	const oldest = runs.slice().reverse();
+	const of = (key, more) => new RunsChart({runs: oldest, key, marks: marksOf(changes, key), band: bandOf(stats, key), ...more});
+	const next = bandOf(stats, "duration_seconds"), used = average(runs.filter(r => r.outcome === "succeeded").map(r => r.cpu_cores_mean));
+	const b = text => h("b", null, text);
+	/* The recommendation counts from the last lasting change on. */
+	const from = Math.max(0, ...marksOf(changes, "memory_peak_bytes").filter(m => !m.anomaly).map(m => oldest.findIndex(r => r.run_id === m.run_id)));
+	return [
+		of("memory_peak_bytes", {title: "Peak memory per run", write: bytes, steps: BINARY_STEPS, levels: [
+			{...LEVELS.limit, key: "memory_limit_bytes"}, {...LEVELS.request, key: "requested_memory_bytes"},
+			{...LEVELS.advice, value: need.memory * MEBIBYTE, from}]}),
+		of("duration_seconds", {title: "Duration per run", write: seconds, steps: TIME_STEPS, small: true,
+			aside: next && [b(seconds(next.expected)), " expected next"]}),
+		of("cpu_cores_mean", {title: "CPU per run, average", write: v => digits(v), small: true,
+			aside: isKnown(used) && [b(digits(used)), isKnown(newest.requested_cpu_cores) ? ` of ${cores(newest.requested_cpu_cores)}` : ` ${used === 1 ? "core" : "cores"}`]}),
+	];
+}
+
+async function jobView(name, signal, query) {
+	const runs = (await ask("runs", {job_name: name, limit: RUNS_SHOWN}, signal)).runs;
+	const outcomes = new Set(runs.map(r => r.outcome)), succeeded = outcomes.has("succeeded");
 	/* A run that was killed for memory says how much the next one is to have, before any has succeeded. */
-	const [advice, stats] = await Promise.all([!succeeded && !runs.some(r => r.outcome === "oom_killed") ? null :
+	const [advice, stats] = await Promise.all([!succeeded && !outcomes.has("oom_killed") ? null :
 		ask("recommend", {job_name: name, limit: 12, details: 1}, signal).catch(e => {
 			if (e instanceof Refused)
 				return null;
 			throw e;
-		}), succeeded ? ask("stats", {job_name: name, details: 1}, signal) : null]);
+		}), succeeded ? ask("stats", {job_name: name, runs: RUNS_SHOWN, details: 1}, signal) : null]);
 	addCosts(runs, advice);
-	const changes = stats && stats.changes || [], newest = runs.find(r => r.outcome === "succeeded") || runs[0];
-	const memory = needed(advice).memory;
-	const charts = [
-		new RunsChart({title: "Duration", runs: oldestFirst, key: "duration_seconds", write: seconds, steps: TIME_STEPS,
-			marks: marksOf(changes, "duration_seconds"), band: bandOf(stats, "duration_seconds")}),
-		new RunsChart({title: "Peak memory", runs: oldestFirst, key: "memory_peak_bytes", write: bytes, steps: BINARY_STEPS,
-			marks: marksOf(changes, "memory_peak_bytes"), band: bandOf(stats, "memory_peak_bytes"), lines: [
-				isKnown(memory) && {value: memory * 1048576, label: "recommended", colour: "good"},
-				isKnown(newest.requested_memory_bytes) && {value: newest.requested_memory_bytes, label: "asked for"}].filter(Boolean)}),
-	];
+	const charts = jobCharts(runs, advice, stats);
 	const counts = Object.keys(OUTCOMES).map(o => [outcomeText(o), runs.filter(r => r.outcome === o).length]).filter(([, n]) => n);
+	if (bandOf(stats, "memory_peak_bytes"))
+		outcomes.add("next");
 	return {
 		title: name,
-		node: h("div", null, h("h1", {tabindex: "-1"}, named(name), " ", outcomeBadge(runs[0].outcome)),
-			dashboardLink("Job in Grafana", "/d/rightsize-job/job?var-job_name=" + encodeURIComponent(name)),
-			facts(["Last run", h("a", {href: runLink(runs[0].run_id)}, ago(instant(runs[0].started_at)))],
-				...counts.map(([text, n]) => [text, count(n)])),
-			h("div", {class: "columns"}, card(null, charts[0].node), card(null, charts[1].node)),
-			outlookCard(stats), changesCard(changes), splitCard(stats && stats.split),
-			advice ? h("div", {class: "columns"}, adviceCard(name, advice, signal), h("div", null, requestCard(newest, advice), savingsCard(advice))) :
-				card("Recommendation", h("p", null, "There is none before a run has succeeded.")),
+		node: h("div", {class: "job"}, jobTop(name, runs, counts, [advice && ["why", "Why"], advice && ["servers", "Servers"], ["runs", "Runs"]].filter(Boolean)),
+			advice ? [heroCard(name, advice, runs, signal), warningList(advice)] : noAdvice(runs[0]),
+			outlookCard(stats),
+			h("div", {class: "two"}, h("section", {class: "card signed"}, signLegend(outcomes), charts[0].node),
+				h("section", {class: "card"}, charts[1].node, charts[2].node)),
+			advice && whyCard(advice, changesPart(stats && stats.changes || []), splitPart(stats && stats.split)),
 			advice && serversCard(advice),
-			card("Runs", new Table("runs", runColumns(runs), runs, null).node)),
-		start: () => charts.forEach(c => c.start()),
+			h("section", {class: "card", id: "runs"}, h("h2", null, "Runs"), new Table("runs", runColumns(runs), runs, null).node)),
+		start: () => {
+			charts.forEach(c => c.start());
+			showPart(query.get("part"));
+		},
 		stop: () => charts.forEach(c => c.stop()),
 	};
 }

@@ -14,6 +14,17 @@ const JOB_FILTERS = [
 	["Over half unused", j => j.waste > 0.5],
 ];
 
+/* The newest runs in a strip, oldest at the left. Success is half height, so that failures stand out in grey, too. */
+const STRIP_RUNS = 12;
+const STRIP_SIGNS = {failed: "✕", oom_killed: "◆", interrupted: "–", running: "▶"};
+
+function outcomeStrip(outcomes) {
+	const counts = Object.keys(OUTCOMES).map(o => [outcomeText(o).toLowerCase(), outcomes.filter(x => x === o).length]).filter(([, n]) => n);
+	return h("span", {class: "strip", role: "img", "aria-label": `Last ${runsWord(outcomes.length)}, oldest first: ` + counts.map(([text, n]) => `${n} ${text}`).join(", ")},
+		Array(Math.max(0, STRIP_RUNS - outcomes.length)).fill(0).map(() => h("i", {class: "none"})),
+		outcomes.map(o => h("i", {class: o, title: outcomeText(o).toLowerCase()}, STRIP_SIGNS[o])));
+}
+
 /* The warnings of a job's recommendation, without mere notes. The server finds them in the background. */
 const warningsOf = job => job.warnings.filter(w => w.severity !== "info");
 const isSized = job => !job.warnings.some(w => w.code === "not_sized");

@@ -22,7 +22,7 @@ const browser = await chromium.launch({ executablePath: "/usr/bin/chromium",
 
 // A page whose complaints are collected; expected: what it may say.
 async function open(url, { phone = false, dark = false, expected = null } = {}) {
-	const context = await browser.newContext({ viewport: phone ? { width: 390, height: 800 } : { width: 1280, height: 900 },
+	const context = await browser.newContext({ viewport: phone ? { width: 390, height: 800 } : { width: 1440, height: 900 },
 		colorScheme: dark ? "dark" : "light", isMobile: phone, hasTouch: phone, permissions: ["clipboard-read", "clipboard-write"] });
 	const page = await context.newPage();
 	page.complaints = [];
@@ -139,18 +139,27 @@ async function oneJob() {
 	for (const look of [{}, { dark: true }, { phone: true }]) {
 		const what = "job" + (look.dark ? " dark" : look.phone ? " phone" : "");
 		const page = await open(jobUrl(told.many, "train/segments"), look);
-		await page.waitForFunction(() => document.querySelector(".snippet code")?.textContent);
-		check(await drawn(page) === 2, `${what}: duration and memory of the runs are drawn`);
-		const before = await page.textContent(".snippet code");
+		await page.waitForFunction(() => document.querySelector(".paste code")?.textContent);
+		check(await drawn(page) === 3, `${what}: memory, duration and CPU of the runs are drawn`);
+		const bottom = await page.$eval(".paste", e => e.getBoundingClientRect().bottom);
+		check(look.phone || bottom < 500, `${what}: the line to paste is high on the first screen (${bottom} px)`);
+		const before = await page.textContent(".paste code");
 		await page.selectOption("#format", "kubernetes");
-		await page.waitForFunction(old => document.querySelector(".snippet code").textContent !== old, before);
-		await page.click(".tools >> text=Copy");
+		await page.waitForFunction(old => document.querySelector(".paste code").textContent !== old, before);
+		await page.click(".paste >> text=Copy");
 		const copied = await page.evaluate(() => navigator.clipboard.readText());
-		check(copied.includes("requests:") && copied === await page.textContent(".snippet code"), `${what}: the recommendation is copied in the format of choice`);
+		check(copied.includes("requests:") && copied === await page.textContent(".paste code"), `${what}: the recommendation is copied in the format of choice`);
+		await page.selectOption("#format", "metaflow");
+		await page.waitForFunction(() => /decimal MB/.test(document.querySelector(".hero .note").textContent));
+		check(true, `${what}: decimal MB are explained under the line`);
 		const text = await page.textContent("main");
-		for (const part of ["asked for today", "recommended", "What changed", "Best servers", "Cost and savings", "Out of memory"])
+		for (const part of ["Requested now", "Recommended", "Used at most", "What changed", "Servers", "Runs", "Out of memory"])
 			check(text.includes(part), `${what}: shows "${part}"`);
-		check(/expected between/.test(await page.getAttribute(".plot", "aria-label")), `${what}: says what the next run is expected to take`);
+		check(/expected between .*requested .*recommended/.test(await page.getAttribute(".plot", "aria-label")), `${what}: says what the next run is expected to take`);
+		const summary = (await (await fetch(`${told.many}recommend?job_name=train/segments&limit=1`)).json()).summary;
+		check(summary.startsWith((await page.textContent(".answer")).slice(0, -1)), `${what}: the request is the sentence of /recommend`);
+		await page.click(".tabs >> text=Runs");
+		check(await page.$eval("#runs", e => e.getBoundingClientRect().top < innerHeight) && page.url().endsWith("part=runs"), `${what}: the runs are one click away, and the address keeps it`);
 		await accessible(page, what);
 		await finish(page, what);
 	}
@@ -190,8 +199,8 @@ async function sameNumbers(page, advice, what) {
 		same(isToday ? against === "today's server" : reads(against.split("USD")[0] + "USD", -s.saving) && reads(against.split("USD")[1], -s.saving_percent), at(against));
 		same(i === 0 ? row["Against the first"] === "–" : reads(row["Against the first"].split("USD")[0] + "USD", s.more_than_first), at(row["Against the first"]));
 	}
-	same(/report/.test(what) || advice.servers.some(s => s.price_note), "no price is in doubt"); // a report has the first five
-	const words = await page.innerText(".card:has([aria-label=servers]) > p");
+	same(advice.servers.some(s => s.price_note), "no price is in doubt");
+	const words = await page.innerText(".card:has([aria-label=servers]) > p >> nth=0");
 	same(words.includes(advice.best.api_reference) && reads(words.match(/A run costs [^,]*? (?:USD|EUR)/)[0], advice.best.forecast_cost), words);
 	same(advice.best.is_current ? words.startsWith("Today's server") : reads(words.match(/, ([^,]*) USD \(/)[1] + " USD", advice.best.saving), words);
 	const conditions = await page.$$eval("[aria-label='Cheaper on a condition'] li", all => all.map(e => e.innerText));
@@ -200,6 +209,26 @@ async function sameNumbers(page, advice, what) {
 		same(conditions[i].includes(a.api_reference) && conditions[i].includes(a.asks) && reads(conditions[i].match(/costs .*? USD/)[0], a.forecast_cost) &&
 			reads(conditions[i].match(/saves .*? USD/)[0], a.saving), conditions[i]);
 	check(faults.length === 0, `${what}: says the numbers of /recommend${faults.length ? ": " + faults.join(" | ") : ""}`);
+}
+
+// States in which there is little to say, and none of it may be made up.
+async function sparse() {
+	const one = await open(jobUrl(told.many, "demo/short"));
+	await one.waitForSelector(".money");
+	check(!/a month/.test(await one.textContent(".money")), "one run: no month is made of it");
+	check(/1 successful run peaked/.test(await one.textContent(".chance")) && /low, 1 run/.test(await one.textContent(".pairs")), "one run: says how little that is");
+	await accessible(one, "one run");
+	await finish(one, "one run");
+	const failed = await open(jobUrl(told.many, "demo/fails"));
+	check(await failed.textContent(".answer") === "No recommendation yet." && /exit code 3/.test(await failed.textContent(".card")), "failed only: no recommendation, and how the last run ended");
+	check(await failed.locator("main >> text=Servers").count() === 0, "failed only: no empty servers");
+	await accessible(failed, "failed only");
+	await finish(failed, "failed only");
+	const unknown = await open(jobUrl(told.many, told.steady));
+	await unknown.waitForSelector(".hero");
+	const words = await unknown.textContent(".hero");
+	check(/Current server unknown\. Set --server\.vendor/.test(words) && /Request unknown\. Set --request-cpu/.test(words) && !/[+−]\d+ %/.test(words), "server and request unknown: no saving and no percentage");
+	await finish(unknown, "server unknown");
 }
 
 async function prices() {
@@ -211,9 +240,11 @@ async function prices() {
 		await page.waitForSelector("[aria-label=servers] tbody tr");
 		if (!look.phone) {
 			await sameNumbers(page, advice, what);
-			const facts = await page.$$eval(".card:has(h2) .facts div", all => Object.fromEntries(all.map(e => e.innerText.split("\n"))));
-			check(reads(facts["A run costs"], advice.today.cost_per_run) && reads(facts["Best server saves"].split(" (")[0], advice.best.saving) &&
-				facts["Runs on"] === advice.today.server.api_reference, `${what}: and so do costs and savings`);
+			const facts = await page.$$eval("#servers .facts div", all => Object.fromEntries(all.map(e => e.innerText.split("\n"))));
+			check(reads(facts["Cost of a run"], advice.today.cost_per_run) && facts["Current server"] === advice.today.server.api_reference, `${what}: and so does the cost now`);
+			// 20 runs, one in two hours: 19 intervals in 38 hours.
+			const monthly = 19 / 38 * 720, money = await page.textContent(".money");
+			check(/ a month$/.test(money) && reads(money, advice.best.saving * monthly), `${what}: the saving of a month is that of its runs: ${money}`);
 		}
 		await accessible(page, what);
 		await finish(page, what);
@@ -221,7 +252,7 @@ async function prices() {
 	const best = await open(jobUrl(told.prices, told.priced + "/best"));
 	await best.waitForSelector("[aria-label=servers] tbody tr");
 	const words = await best.innerText("main");
-	check(/Today's server, e2-standard-2, is the best/.test(words) && !/saves? −|less than on today/.test(words), "prices best: today's server is the best, and saves nothing");
+	check(/Today's server, e2-standard-2, is the best/.test(words) && /Nothing to save/.test(words) && !/saves? −|less than on today/.test(words), "prices best: today's server is the best, and saves nothing");
 	check(/1 EUR = [\d.]+ USD \([^)]*\d{4}-\d\d-\d\d\)/.test(words), "prices: the exchange rate has its source and its day");
 	await sameNumbers(best, await ask(told.priced + "/best"), "prices best");
 	await finish(best, "prices best");
@@ -236,7 +267,7 @@ async function warnings() {
 		const what = "warnings" + (look.dark ? " dark" : look.phone ? " phone" : "");
 		const page = await open(jobUrl(told.many, told.mixed), look);
 		const shown = page.locator("section[aria-label=Warnings]");
-		check((await shown.locator("> ul .badge .word").allTextContents()).join() === "Warning,Warning", `${what}: the most severe are shown, in a word`);
+		check((await shown.locator("> ul .word").allTextContents()).join() === "Warning,Warning", `${what}: the most severe are shown, in a word`);
 		check(/The label "customer" tells them apart \(such as "acme" below, "zoo" above\)/.test(await shown.textContent()), `${what}: says what tells the runs apart`);
 		check(/waits until a person/.test(await shown.textContent()), `${what}: says that automatic tuning waits`);
 		const more = shown.locator("details li");
@@ -247,7 +278,7 @@ async function warnings() {
 		await finish(page, what);
 	}
 	const steady = await open(jobUrl(told.many, told.steady));
-	await steady.waitForSelector(".snippet code");
+	await steady.waitForSelector(".paste code");
 	check(await steady.locator("section[aria-label=Warnings]").count() === 0, "warnings: no list where there are none");
 	await finish(steady, "warnings none", { shot: false });
 }
@@ -367,7 +398,7 @@ async function reports() {
 		}
 }
 
-for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, prices, warnings, warnedJobs, oneRun, zoom, hostile, unknown, reports, offline]) {
+for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, zoom, hostile, unknown, reports, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {
