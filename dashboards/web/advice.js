@@ -202,6 +202,15 @@ function warningList(advice) {
 			waits && h("p", null, waits));
 }
 
+/* Before a run has succeeded: how the last one ended. */
+function noAdvice(newest, links) {
+	const failed = hasFailed(newest.outcome);
+	return h("section", {class: "card"}, h("h2", {class: "eyebrow"}, "Next run"), h("p", {class: "answer"}, "No recommendation yet."),
+		h("p", null, newest.outcome === "running" ? "The first run goes on. A recommendation needs one that succeeded." :
+			failed ? ["The last run failed: ", ending(newest) || "the reason is unknown", `, its memory peaked at ${bytes(newest.memory_peak_bytes)}. `,
+				links && h("a", {href: runLink(newest.run_id)}, "Open run")] : "A recommendation needs a run that succeeded."));
+}
+
 /* ---- why ---- */
 
 const WHY_ABOUT = [["Memory", /^memory\b/i], ["CPU", /^(cpu|duration by cores)\b/i], ["Duration, cost and others", /./]];

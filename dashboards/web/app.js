@@ -125,52 +125,8 @@ async function show(arrived) {
 		later(view, mine);
 }
 
-/* ---- dark and light ---- */
-
-function isDark() {
-	return (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-}
-
-function setUpTheme(again) {
-	const button = document.getElementById("theme"), before = stored("theme");
-	if (before)
-		document.documentElement.dataset.theme = before;
-	const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
-	name();
-	button.addEventListener("click", () => {
-		const next = isDark() ? "light" : "dark";
-		document.documentElement.dataset.theme = next;
-		stored("theme", next);
-		name();
-		again();
-	});
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); again(); });
-}
-
-/* ---- a report has its data in it, and no exporter behind it ---- */
-
-function showReport(data) {
-	let page = null;
-	data.runs = data.runs ? data.runs.runs : [];
-	const draw = () => {
-		if (page)
-			page.group.stop();
-		page = runPage(data, () => page.group.setDetail(null), false);
-		main.replaceChildren(page.node, advicePart(data.recommend));
-		if (page.drawn)
-			page.group.start();
-	};
-	setUpTheme(draw);
-	draw();
-}
-
 function startUp() {
-	const data = document.getElementById("data");
 	document.getElementById("skip").addEventListener("click", () => main.focus());
-	if (data) {
-		showReport(JSON.parse(data.textContent));
-		return;
-	}
 	setUpTheme(() => show(false));
 	addEventListener("hashchange", () => show(true));
 	show(true);

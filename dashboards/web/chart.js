@@ -1,8 +1,5 @@
 /* Charts over time that share their cursor and their zoom, on uPlot. */
 
-const BINARY_STEPS = Array.from({length: 60}, (_, i) => 2 ** i);
-const TIME_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
-	...Array.from({length: 12}, (_, i) => 86400 * 2 ** i)];
 const fontOf = (size, bold) => `${bold ? "600 " : ""}${size * devicePixelRatio}px system-ui, sans-serif`;
 const FONT = "12px system-ui, sans-serif";
 
@@ -58,49 +55,69 @@ function drawPhases(u, phases) {
 		ctx.fillStyle = colour(i % 2 ? "phase-odd" : "phase-even");
 		ctx.fillRect(x0, bbox.top, x1 - x0, bbox.height);
 		ctx.fillStyle = colour("dim");
+		const text = x1 - x0 > 70 * devicePixelRatio ? `Phase ${i + 1}` : String(i + 1);
 		if (x1 - x0 > 20 * devicePixelRatio)
-			ctx.fillText(String(i + 1), x0 + 4 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
+			ctx.fillText(text, x0 + 6 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
 	});
 	ctx.restore();
 }
 
+/* Times below a chart, in the zone of the browser; the first of a day has its date beneath. */
+function timeLabels(u, all, axisIndex, space, step) {
+	let before = "";
+	return all.map(v => {
+		const today = date(v), text = step < 60 ? clockSeconds(v) : step < 86400 ? clock(v) : monthDay(v);
+		const named = today !== before && step < 86400 && all.length > 0 && (before !== "" || date(all[all.length - 1]) !== today);
+		before = today;
+		return named ? `${text}\n${today}` : text;
+	});
+}
+
 /*
- * One chart. about: {title, write(value), binary, series: [{key, label, colour, dash, hidden, step}], lines:
- * [{value, label}]}; only series that data has are drawn. group: the charts that move together.
+ * One chart. about: {title, write(value), binary, tall, series: [{key, label, colour, dash, hidden, step}], levels: [{value, and
+ * what LEVELS has}]}; only series that data has are drawn. group: the charts that move together.
  */
 class TimeChart {
 	constructor(about, group) {
 		this.about = about;
 		this.group = group;
-		this.legend = h("div", {class: "legend"});
-		this.box = h("div", {class: "plot", role: "img"});
-		this.node = h("figure", {class: "chart"}, h("figcaption", null, about.title, this.legend), this.box);
+		this.levels = (about.levels || []).filter(l => isKnown(l.value));
+		this.legend = h("span", {class: "legend"});
+		this.flag = h("span", {class: "flag", "aria-hidden": "true"});
+		this.box = h("div", {class: "plot", role: "img", tabindex: "0", onkeydown: e => this.key(e)});
+		this.node = h("figure", {class: "chart"}, h("figcaption", {class: "head"}, h("span", {class: "h"}, about.title), this.legend), this.box);
 		this.watcher = new ResizeObserver(() => this.resize());
 	}
 
 	start(data) {
-		const {about} = this, phone = innerWidth < 600;
+		const {about} = this, phone = innerWidth < 640;
 		this.shown = about.series.filter(s => data.columns[s.key]);
-		const scale = {range: (u, least, most) => [0, this.ceiling(u, most)]};
+		this.data = data;
+		const scale = {range: () => [0, this.ceiling()]};
 		this.plot = new uPlot({
-			width: Math.max(200, this.box.clientWidth), height: phone ? 150 : 170,
+			width: Math.max(200, this.box.clientWidth), height: (about.tall ? 220 : 150) + (about.lastTall ? 34 : about.tall ? 6 : 0),
+			padding: [about.tall ? 12 : 8, about.tall && !phone ? END_ROOM : 8, about.tall && !about.lastTall ? 6 : 0, 0],
 			legend: {show: false},
 			scales: {x: {time: true}, y: scale},
-			axes: [axis(), axis({size: phone ? 62 : 74, incrs: about.binary ? BINARY_STEPS : undefined,
-				values: (u, all) => all.map(about.write)})],
-			series: [{}, ...this.shown.map(s => ({label: s.label, stroke: colour(s.colour), width: s.width || 1.5, dash: s.dash,
+			axes: [axis({show: !about.tall || about.lastTall === true, size: 34, space: 70, values: timeLabels, grid: {show: false}}),
+				axis({size: phone ? 58 : 66, space: 36, incrs: about.binary ? BINARY_STEPS : undefined,
+					values: (u, all) => all.map(about.write)})],
+			series: [{}, ...this.shown.map(s => ({label: s.label, stroke: colour(s.colour), width: s.width || 1.75, dash: s.dash,
 				fill: s.fill ? colour(s.fill) : undefined, spanGaps: true, points: {show: data.n < 2}, show: !s.hidden,
-				paths: s.step ? uPlot.paths.stepped({align: 1}) : undefined}))],
+				/* Up first, then across: a mark of the highest value is never below the value. */
+				paths: s.step ? uPlot.paths.stepped({align: -1}) : undefined}))],
 			cursor: {sync: {key: this.group.name, filters: {pub: type => type === "mousemove" || type === "mouseleave"}},
 				drag: {x: true, y: false, setScale: false}, bind: {dblclick: () => () => this.group.reset()},
-				points: {size: 6}},
+				points: {size: 7}},
 			hooks: {
 				drawAxes: [u => drawPhases(u, this.group.phases)],
-				draw: [u => (about.lines || []).forEach((l, i) => drawLine(u, l.value, l.label, colour("limit"), i))],
-				setCursor: [u => this.showValues(u.cursor.idx)],
+				draw: [u => this.drawLevels(u)],
+				setCursor: [u => this.showCursor(u)],
 				setSelect: [u => this.select(u)],
 			},
 		}, this.values(data), this.box);
+		if (this.group.charts[0] === this)
+			this.plot.over.append(this.flag);
 		this.drawLegend(data);
 		this.watcher.observe(this.box);
 	}
@@ -109,10 +126,41 @@ class TimeChart {
 		return [data.at, ...this.shown.map(s => data.columns[s.key] || data.at.map(() => null))];
 	}
 
-	/* A line that is far above everything would press the rest flat: then it is only named in the legend. */
-	ceiling(u, most) {
-		const near = (this.about.lines || []).map(l => l.value).filter(v => v <= 5 * most);
-		return Math.max(most * 1.08, ...near.map(v => v * 1.04)) || 1;
+	setData(data) {
+		this.data = data;
+		this.plot.setData(this.values(data), false);
+	}
+
+	/* The most that is drawn, of the series that are switched on. */
+	top() {
+		return largest(this.shown.filter(s => !s.hidden).map(s => largest(this.data.columns[s.key] || []))) || 0;
+	}
+
+	/* A line that is far above everything would press the rest flat: it is named at the top edge. */
+	isNear(level) {
+		return level.value <= 2 * this.top();
+	}
+
+	ceiling() {
+		return Math.max(this.top() * 1.08, ...this.levels.filter(l => this.isNear(l)).map(l => l.value * 1.06)) || 1;
+	}
+
+	drawLevels(u) {
+		const {ctx, bbox} = u, ends = [];
+		for (const level of this.levels) {
+			const near = this.isNear(level), y = near ? Math.round(u.valToPos(level.value, "y", true)) : bbox.top;
+			ends.push({y, text: `${level.label} ${this.about.write(level.value)}${near ? "" : " ↑"}`, level});
+			if (!near)
+				continue;
+			ctx.save();
+			levelPen(ctx, level);
+			ctx.beginPath();
+			ctx.moveTo(bbox.left, y);
+			ctx.lineTo(bbox.left + bbox.width, y);
+			ctx.stroke();
+			ctx.restore();
+		}
+		drawEnds(u, ends);
 	}
 
 	select(u) {
@@ -133,25 +181,38 @@ class TimeChart {
 				this.plot.setSeries(i + 1, {show: !s.hidden});
 			}}, line(s), s.label, " ", this.valueCells[i]);
 			return button;
-		}), ...(this.about.lines || []).map(l => h("span", {class: "key"},
-			styled(h("span", {class: "mark dashed"}), "border-color", colour("limit")), `${l.label} ${this.about.write(l.value)}`)));
+		}));
 		this.describe(data);
-		this.showValues(null);
+		this.showCursor(this.plot);
 	}
 
 	/* What a screen reader says of the picture. */
 	describe(data) {
-		this.box.setAttribute("aria-label", this.about.title + ": " + this.shown.map(s => {
+		this.box.setAttribute("aria-label", this.about.title + ": " + [...this.shown.map(s => {
 			const v = data.columns[s.key] || [];
 			return `${s.label} on average ${this.about.write(average(v))}, at most ${this.about.write(largest(v))}`;
-		}).join("; "));
+		}), ...this.levels.map(l => `${l.label} ${this.about.write(l.value)}`)].join("; "));
 	}
 
-	showValues(index) {
+	/* The values and the time at the cursor. */
+	showCursor(u) {
+		const {idx, left} = u.cursor, known = idx !== null && idx !== undefined && left >= 0;
 		this.shown.forEach((s, i) => {
-			const v = index === null || index === undefined ? null : this.plot.data[i + 1][index];
+			const v = known ? u.data[i + 1][idx] : null;
 			this.valueCells[i].textContent = isKnown(v) ? this.about.write(v) : "";
 		});
+		this.flag.textContent = known ? clockSeconds(u.data[0][idx]) : "";
+		if (known)
+			styled(this.flag, "left", left + "px");
+	}
+
+	/* The arrow keys move the time line of all charts. */
+	key(event) {
+		const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+		if (!by || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		event.preventDefault();
+		this.group.point(by);
 	}
 
 	resize() {
@@ -170,18 +231,38 @@ class TimeChart {
 let groups = 0;
 
 /*
- * Charts of one run. onZoom(from, to), or null and null for the whole, may fetch finer data and give it to
+ * Charts of one run. onPoint(time) is told where the keys moved the time line. onZoom(from, to), or null and null for the whole, may fetch finer data and give it to
  * setData. phases: [{from, to}] in seconds since 1970.
  */
 class ChartGroup {
-	constructor(abouts, data, phases, onZoom) {
+	constructor(abouts, data, phases, onZoom, onPoint) {
 		this.name = "group" + groups++;
 		this.phases = phases;
 		this.onZoom = onZoom;
+		this.onPoint = onPoint || (() => {});
 		this.data = data;
 		this.charts = abouts.filter(a => a.series.some(s => data.columns[s.key])).map(a => new TimeChart(a, this));
 		this.range = null;
-		this.node = h("div", {class: "charts"}, this.charts.map(c => c.node));
+		const tall = this.charts.filter(c => c.about.tall), more = this.charts.filter(c => !c.about.tall);
+		if (tall.length)
+			tall[tall.length - 1].about.lastTall = true;
+		this.node = h("div", {class: "charts"}, tall.map(c => c.node));
+		this.more = h("div", {class: "charts more"}, more.map(c => c.node));
+		this.hasMore = more.length > 0;
+	}
+
+	/* Moves the time line by so many points; it begins at the first one seen. */
+	point(by) {
+		const {data, cursor} = this.charts[0].plot, [min, max] = this.range || this.whole(), at = data[0];
+		const first = at.findIndex(t => t >= min), end = at.length - 1 - at.slice().reverse().findIndex(t => t <= max);
+		const now = cursor.left >= 0 && isKnown(cursor.idx) ? cursor.idx + by : by > 0 ? first : end;
+		this.pointAt(at[Math.max(first, Math.min(end, now))]);
+	}
+
+	pointAt(time) {
+		for (const c of this.charts)
+			c.plot.setCursor({left: c.plot.valToPos(time, "x"), top: 10}, true, false);
+		this.onPoint(time);
 	}
 
 	/* Once the node is in the page and has a width. */
@@ -226,7 +307,7 @@ class ChartGroup {
 	/* detail: finer points of the range, or null for those of the whole. */
 	setDetail(detail) {
 		for (const c of this.charts)
-			c.plot.setData(c.values(detail || this.data), false);
+			c.setData(detail || this.data);
 		this.show();
 	}
 
@@ -234,7 +315,7 @@ class ChartGroup {
 	setData(data) {
 		this.data = data;
 		for (const c of this.charts) {
-			c.plot.setData(c.values(data), false);
+			c.setData(data);
 			c.describe(data);
 		}
 		this.show();

@@ -97,3 +97,7 @@ function setAddress(settings) {
 			query.set(name, value);
 	history.replaceState(null, "", path + (query.size ? "?" + query : ""));
 }
+
+/* Addresses of the views. */
+const jobLink = name => "#/job/" + encodeURIComponent(name);
+const runLink = id => "#/run/" + encodeURIComponent(id);

@@ -65,6 +65,8 @@ function signed(v, write) {
 	return (v > 0 ? "+" : v < 0 ? "−" : "") + write(Math.abs(v));
 }
 
+/* As addresses have times: in UTC, to the millisecond. */
+const iso = v => new Date(v * 1000).toISOString();
 const instant = text => text ? Date.parse(text) / 1000 : NaN;
 
 /* Times are those of the browser's zone, dates are ISO 8601, hours go to 24. */
@@ -113,14 +115,20 @@ function outcomeBadge(name, more) {
 	return badge([sign, more ? `${text} ${more}` : text, kind]);
 }
 
+/* The sign and a short text; the word is still read out. */
+function shortBadge([sign, word, kind], text) {
+	return h("span", {class: "badge " + kind, title: word}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "hide"}, word + " "), text);
+}
+
 const SEVERITIES = {
 	info: ["i", "Note", "dim"],
 	warning: ["⚠", "Warning", "warn"],
 	critical: ["✕", "Critical", "bad"],
 };
 
-function severityBadge(name) {
-	return badge(SEVERITIES[name] || SEVERITIES.info);
+/* How many warnings there are, with the sign of the most severe. */
+function severityBadge(name, n) {
+	return shortBadge(SEVERITIES[name] || SEVERITIES.info, count(n));
 }
 
 /* How a run ended, in words. */
@@ -129,6 +137,9 @@ function ending(run) {
 		return `signal ${run.exit_signal}`;
 	return isKnown(run.exit_code) ? `exit code ${run.exit_code}` : null;
 }
+
+const hasFailed = outcome => outcome === "failed" || outcome === "oom_killed";
+const last = values => values.length ? values[values.length - 1] : NaN;
 
 function average(values) {
 	const all = values.filter(isKnown);

@@ -210,122 +210,10 @@ function signLegend(outcomes) {
 	return h("ul", {class: "legend"}, Object.entries(signs).filter(([name]) => outcomes.has(name)).map(([, [text, picture]]) => h("li", null, picture, text)));
 }
 
-/* ---- on which server ---- */
-
-const inRegion = s => regionName(s) ? ` in ${regionName(s)}` : "";
-const sameServer = (s, today) => today && today.server && s.vendor_id === today.server.vendor_id && s.api_reference === today.server.api_reference;
-
-/* A cost against another one: −0.02 USD is less. */
-const against = (more, share, currency) => !isKnown(more) ? UNKNOWN : [signed(more, v => money(v, currency)),
-	isKnown(share) && h("div", {class: "dim"}, signed(share, roughly))];
-
-function serverColumns(servers, today) {
-	const any = key => servers.some(s => isKnown(s[key]) || (typeof s[key] === "string" && s[key]));
-	const first = servers[0], note = s => s.price_note && h("div", {class: "dim note"}, `Price: ${s.price_note}`);
-	return [
-		{title: "Server", value: serverName, cell: s => [named(serverName(s)), " ", h("span", {class: "dim"}, s.vendor_id), note(s)]},
-		servers.some(regionName) && {title: "Region", wide: true, value: regionName,
-			cell: s => regionName(s) ? h("span", {title: s.region_name}, named(regionName(s))) : UNKNOWN},
-		{title: "vCPUs", number: true, wide: true, value: s => s.vcpus, cell: s => count(s.vcpus)},
-		{title: "Memory", number: true, wide: true, value: s => s.memory_amount, cell: s => mebibytes(s.memory_amount)},
-		any("gpu_model") && {title: "GPU", wide: true, value: s => s.gpu_model, cell: s => s.gpu_count ? `${digits(s.gpu_count)} × ${s.gpu_model || "GPU"}` : "–"},
-		{title: "Price an hour", number: true, wide: true, value: s => s.price, cell: s => money(s.price, s.currency)},
-		any("forecast_duration_seconds") && {title: "Duration", number: true, wide: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
-		any("forecast_cost") && {title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
-		any("saving") && {title: "Against today", number: true, value: s => -s.saving,
-			cell: s => sameServer(s, today) && s.saving === 0 ? "today's server" : against(-s.saving, -s.saving_percent / 100, s.currency)},
-		any("more_than_first") && {title: "Against the first", number: true, wide: true, value: s => s.more_than_first,
-			cell: s => s === first ? "–" : against(s.more_than_first, s.more_than_first / first.forecast_cost, s.currency)},
-	].filter(Boolean);
-}
-
-/* The server to take, in a sentence. */
-function bestWords(advice) {
-	const {best, today} = advice, currency = (advice.servers[0] || {}).currency || (today || {}).currency;
-	if (!best)
-		return null;
-	const cost = isKnown(best.forecast_cost) ? `A run costs ${money(best.forecast_cost, currency)}` : null;
-	if (best.is_current)
-		return ["Today's server, ", named(serverName(best)), ", is the best.", cost && ` ${cost} there.`];
-	return ["The best server is ", named(serverName(best)), ` of ${best.vendor_id}${inRegion(best)}.`, cost && ` ${cost} there` +
-		(best.saving > 0 ? `, ${money(best.saving, currency)} (${roughly(best.saving_percent / 100)}) less than on today's server.` : "."),
-	best.price_note && ` Its price: ${best.price_note}.`];
-}
-
-const CONDITIONS = {arm64: "With an arm64 build", spot: "As a spot server", burstable: "On a burstable server"};
-
-/* Servers that ask something of the job, and what they save. */
-function alternativeList(advice) {
-	const all = advice.alternatives || [], currency = (advice.servers[0] || {}).currency || (advice.today || {}).currency;
-	return all.length > 0 && h("section", {"aria-label": "Cheaper on a condition"}, h("h3", null, "Cheaper on a condition"),
-		h("ul", {class: "explain"}, all.map(a => h("li", null, `${CONDITIONS[a.condition] || a.condition}: `, named(serverName(a)), ` of ${a.vendor_id}${inRegion(a)}`,
-			isKnown(a.forecast_cost) && ` costs ${money(a.forecast_cost, currency)} a run`,
-			isKnown(a.saving) && ` and saves ${money(a.saving, currency)} (${roughly(a.saving_percent / 100)}) against the best server`,
-			`. It ${a.asks}.`, a.price_note && ` Its price: ${a.price_note}.`))));
-}
-
-/* Where prices come from, of which day, and the exchange rates that they were converted with. */
-function priceSource(advice) {
-	const from = advice.catalogue || {};
-	const rates = (advice.rates || []).filter(r => isKnown(r.usd)).map(r => `1 ${r.currency} = ${r.usd} USD` +
-		(r.source || r.as_of ? ` (${[r.source, r.as_of].filter(Boolean).join(", ")})` : ""));
-	return h("p", {class: "dim"}, `${count(advice.servers_fitting)} server${advice.servers_fitting === 1 ? " fits" : "s fit"}. ` +
-		`Prices: ${from.source || UNKNOWN}, ${from.as_of || "of unknown date"}.` +
-		(rates.length ? ` Exchange rate${rates.length === 1 ? "" : "s"}: ${rates.join("; ")}.` : ""));
-}
-
-function serversCard(advice) {
-	const servers = advice.servers || [];
-	const notes = (advice.notes || []).map(text => h("p", {class: "note"}, text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".")));
-	const whole = (...parts) => h("section", {class: "card", id: "servers"}, h("h2", null, "Servers"), parts);
-	if (servers.length === 0)
-		return whole(h("p", null, "No server to recommend."), alternativeList({...advice, servers}), notes);
-	const dots = servers.filter(s => isKnown(s.forecast_duration_seconds) && isKnown(s.forecast_cost)).map((s, i) => ({
-		x: s.forecast_duration_seconds, y: s.forecast_cost, label: serverName(s), kind: i === 0 ? "best" : ""}));
-	const words = bestWords(advice);
-	return whole(words && h("p", null, words), todayFacts(advice), h("div", null,
-		new Table("servers", serverColumns(servers, advice.today), servers, null).node),
-	alternativeList(advice), notes, priceSource(advice),
-	dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)}));
-}
-
-/* What of the request a run does not use, and what that costs; more of it than the saving is nowhere said. */
-function todayFacts(advice) {
-	const today = advice.today;
-	if (!today)
-		return null;
-	const s = today.server || {}, over = today.overallocated || {}, currency = today.currency;
-	const spare = [over.cpu_cores > 0 && cores(over.cpu_cores), over.memory_bytes > 0 && bytes(over.memory_bytes)].filter(Boolean).join(", ");
-	return [facts(
-		["Current server", s.api_reference && named(s.api_reference), s.vendor_id],
-		["Region", s.region && named(s.region)],
-		["Price an hour", isKnown(s.price) ? money(s.price, currency) : null],
-		["Cost of a run", isKnown(today.cost_per_run) ? money(today.cost_per_run, currency) : null],
-		["Requested, not needed", spare || null],
-		["Its cost a run", isKnown(over.cost_per_run) ? money(over.cost_per_run, currency) : null]),
-	today.note && h("p", {class: "note"}, `Not known in full: ${today.note}.`)];
-}
-
 /* How the runs that go on now will end, as far as can be told. */
 function outlookCard(stats) {
 	const running = stats && stats.running || [];
 	return running.length === 0 ? null : card("Running now", running.map(r => outlookFacts(r)));
-}
-
-/* A ratio is a multiple: 2 = twice as much is reserved as was used so far. */
-const unusedOf = ratio => isKnown(ratio) ? roughly(Math.max(0, 1 - 1 / ratio)) : null;
-
-function outlookFacts(r) {
-	const over = r.overprovisioned_ratio || {};
-	return facts(
-		["Run", h("a", {href: runLink(r.run_id)}, r.run_id)],
-		["Expected end", r.expected_end ? day(instant(r.expected_end)) : null],
-		["Expected duration", isKnown(r.expected_duration_seconds) ? seconds(r.expected_duration_seconds) : null],
-		["Expected peak memory", isKnown(r.expected_peak_bytes) ? bytes(r.expected_peak_bytes) : null],
-		["Risk to run out of memory", isKnown(r.oom_risk_ratio) ?
-			h("span", {class: r.oom_risk_ratio > 0.1 ? "bad" : ""}, roughly(r.oom_risk_ratio)) : null],
-		["Memory unused so far", unusedOf(over.memory)],
-		["CPU unused so far", unusedOf(over.cpu)]);
 }
 
 /* Parts of a run that would be better off as steps of their own. */
@@ -343,19 +231,6 @@ function changesPart(changes) {
 		c.run_id && [" ", h("a", {href: runLink(c.run_id)}, "Open run")]))));
 }
 
-function runColumns(runs) {
-	const any = key => runs.some(r => isKnown(r[key]));
-	return [
-		{title: "Started", value: r => instant(r.started_at), cell: r => h("a", {href: runLink(r.run_id), class: "date"}, when(instant(r.started_at)))},
-		{title: "Outcome", value: r => r.outcome, cell: r => [outcomeBadge(r.outcome), " ", h("span", {class: "dim"}, hasFailed(r.outcome) ? ending(r) : null)]},
-		{title: "Duration", number: true, value: r => r.duration_seconds, cell: r => seconds(r.duration_seconds)},
-		{title: "CPU average", number: true, wide: true, value: r => r.cpu_cores_mean, cell: r => cores(r.cpu_cores_mean)},
-		{title: "Peak memory", number: true, value: r => r.memory_peak_bytes, cell: r => bytes(r.memory_peak_bytes)},
-		any("cost") && {title: "Cost", number: true, value: r => r.cost, cell: r => money(r.cost, r.currency)},
-		{title: "Host", wide: true, value: r => r.host, cell: r => r.host ? named(r.host) : UNKNOWN},
-	].filter(Boolean);
-}
-
 function marksOf(changes, measure) {
 	return changes.filter(c => c.measure === measure && c.run_id).map(c => ({run_id: c.run_id, anomaly: c.kind === "anomaly" || c.kind === "new_peak"}));
 }
@@ -364,16 +239,6 @@ function marksOf(changes, measure) {
 function bandOf(stats, measure) {
 	const of = stats && stats.forecast && stats.forecast[measure];
 	return of && isKnown(of.low) && isKnown(of.high) ? of : null;
-}
-
-/* The costs that /recommend gives beside its picks, by run. */
-function addCosts(runs, advice) {
-	const today = advice && advice.today;
-	const priced = new Map((today && today.runs || []).map(r => [r.run_id, r]));
-	for (const r of runs) {
-		const {price, cost} = priced.get(r.run_id) || {};
-		Object.assign(r, {price, cost, currency: today && today.currency});
-	}
 }
 
 /* Runs in the charts; what changed is looked for in as many. */
@@ -405,15 +270,6 @@ function jobTop(name, runs, counts, parts) {
 		h("div", {class: "outcomes"}, h("span", {class: "small dim"}, `${runsWord(runs.length)}: ` +
 			counts.map(([text, n]) => `${count(n)} ${text.toLowerCase()}`).join(", ")),
 			dashboardLink("Job in Grafana", "/d/rightsize-job/job?var-job_name=" + encodeURIComponent(name)), partTabs(name, parts)));
-}
-
-/* Before a run has succeeded: how the last one ended. */
-function noAdvice(newest) {
-	const failed = hasFailed(newest.outcome);
-	return h("section", {class: "card"}, h("h2", {class: "eyebrow"}, "Next run"), h("p", {class: "answer"}, "No recommendation yet."),
-		h("p", null, newest.outcome === "running" ? "The first run goes on. A recommendation needs one that succeeded." :
-			failed ? ["The last run failed: ", ending(newest) || "the reason is unknown", `, its memory peaked at ${bytes(newest.memory_peak_bytes)}. `,
-				h("a", {href: runLink(newest.run_id)}, "Open run")] : "A recommendation needs a run that succeeded."));
 }
 
 function jobCharts(runs, advice, stats) {
@@ -453,13 +309,13 @@ async function jobView(name, signal, query) {
 	return {
 		title: name,
 		node: h("div", {class: "job"}, jobTop(name, runs, counts, [advice && ["why", "Why"], advice && ["servers", "Servers"], ["runs", "Runs"]].filter(Boolean)),
-			advice ? [heroCard(name, advice, runs, signal), warningList(advice)] : noAdvice(runs[0]),
+			advice ? [heroCard(name, advice, runs, signal), warningList(advice)] : noAdvice(runs[0], true),
 			outlookCard(stats),
 			h("div", {class: "two"}, h("section", {class: "card signed"}, signLegend(outcomes), charts[0].node),
 				h("section", {class: "card"}, charts[1].node, charts[2].node)),
 			advice && whyCard(advice, changesPart(stats && stats.changes || []), splitPart(stats && stats.split)),
 			advice && serversCard(advice),
-			h("section", {class: "card", id: "runs"}, h("h2", null, "Runs"), new Table("runs", runColumns(runs), runs, null).node)),
+			h("section", {class: "card", id: "runs"}, h("h2", null, "Runs"), new Table("runs", runColumns(runs, true), runs, null).node)),
 		start: () => {
 			charts.forEach(c => c.start());
 			showPart(query.get("part"));

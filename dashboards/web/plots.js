@@ -1,30 +1,14 @@
-/* Small pictures in SVG: a trend in a table's cell, a share as a bar, dots of cost against duration. */
+/* Small pictures: a share as a bar, dots of cost against duration; and the steps of scales. */
 
-/* A line without axes; one value is a dot. The words beside it say the same. */
-function sparkline(values) {
-	const all = values.filter(isKnown), width = 88, height = 24;
-	const picture = svg("svg", {class: "spark", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true"});
-	if (all.length === 0)
-		return picture;
-	const most = Math.max(...all), least = Math.min(...all, most * 0.5);
-	const x = i => 3 + i * (width - 6) / Math.max(1, all.length - 1);
-	const y = v => most > least ? height - 3 - (v - least) / (most - least) * (height - 6) : height / 2;
-	picture.append(svg("polyline", {points: all.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(" ")}),
-		svg("circle", {cx: x(all.length - 1), cy: y(all[all.length - 1]), r: 2.5}));
-	return picture;
-}
+/* Distances of the lines of a scale: sizes in powers of two, times in those of clocks. */
+const BINARY_STEPS = Array.from({length: 60}, (_, i) => 2 ** i);
+const TIME_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
+	...Array.from({length: 12}, (_, i) => 86400 * 2 ** i)];
 
 /* How much of the whole: share 0 to 1. */
 function shareBar(share, kind) {
 	return h("span", {class: "share " + (kind || ""), "aria-hidden": "true"},
 		styled(h("span"), "width", Math.max(0, Math.min(1, share)) * 100 + "%"));
-}
-
-/* What is asked for beside what is needed, on one scale. rows: [label, value, kind]. */
-function comparison(rows, write) {
-	const most = largest(rows.map(r => r[1]));
-	return h("div", {class: "comparison"}, rows.filter(r => isKnown(r[1])).map(([label, value, kind]) =>
-		h("div", null, h("span", {class: "label"}, label), shareBar(value / most, kind), h("span", {class: "value"}, write(value)))));
 }
 
 function ticks(least, most, wanted, steps) {

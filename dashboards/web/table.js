@@ -1,6 +1,6 @@
 /*
  * Tables that sort by a click or a key on a heading and show a page of rows at a time, so that ten thousand rows
- * cost no more than fifty. A column: {title, cell(row), value(row) to sort by, number, wide: not on a phone}.
+ * cost no more than fifty. A column: {title, key, cell(row), value(row) to sort by, number, wide: not on a phone, kind: a class}.
  */
 
 const ROWS_ON_A_PAGE = 50;
@@ -15,10 +15,11 @@ function compare(a, b, way) {
 }
 
 class Table {
-	/* sort: [index of a column, 1 up or -1 down], or null for the order as given. */
-	constructor(label, columns, rows, sort) {
+	/* sort: [index of a column, 1 up or -1 down], or null for the order as given. onSort(key, way) is told what a person chose. */
+	constructor(label, columns, rows, sort, onSort) {
 		this.columns = columns;
 		this.sort = sort;
+		this.onSort = onSort || (() => {});
 		this.page = 0;
 		this.body = h("tbody");
 		this.pager = h("nav", {class: "pager", "aria-label": "Pages of " + label});
@@ -32,7 +33,7 @@ class Table {
 	}
 
 	classes(c) {
-		return [c.number && "number", c.wide && "wide"].filter(Boolean).join(" ") || null;
+		return [c.number && "number", c.wide && "wide", c.kind].filter(Boolean).join(" ") || null;
 	}
 
 	setRows(rows) {
@@ -45,6 +46,7 @@ class Table {
 		const first = this.columns[i].number ? -1 : 1;
 		this.sort = [i, this.sort && this.sort[0] === i ? -this.sort[1] : first];
 		this.page = 0;
+		this.onSort(this.columns[i].key, this.sort[1]);
 		this.order();
 	}
 

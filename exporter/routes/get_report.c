@@ -1,13 +1,16 @@
 /* /report: a run as one HTML file. */
 #include <stdio.h>
 
+#include "collectors/base/clock.h"
 #include "exporter/site/report.h"
 #include "exporter/answers/job_runs.h"
 
-/* Maximum number of points of a chart. More points would not be visible, and the file must stay
- * small enough for mail. */
-#define REPORT_POINTS "1500"
-#define REPORT_RUNS   "50"
+/* Maximum numbers of points of a chart and of runs in the list. A chart is about 900 pixels wide, and
+ * the file must stay below 200 KB for mail. */
+#define REPORT_POINTS "400"
+#define REPORT_RUNS   "30"
+/* As many as the page of a job shows. */
+#define REPORT_SERVERS "12"
 
 static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
@@ -33,20 +36,22 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 	const char *const run_only[][2] = {{"run", run->run_id}, {"points", REPORT_POINTS}, {NULL}};
 	const char *const job_runs[][2] = {
 		{"job_name", run->job_name}, {"limit", REPORT_RUNS}, {NULL}};
-	const char *const job_only[][2] = {
-		{"job_name", run->job_name}, {"details", "true"}, {NULL}};
+	const char *const job_servers[][2] = {{"job_name", run->job_name},
+		{"limit", REPORT_SERVERS}, {"details", "true"}, {NULL}};
 	char title[JOB_NAME_MAX + 64];
 	int code = ask_route(app, &route_series, run_only, &series, e);
 
 	if (code == 0)
 		code = ask_route(app, &route_runs, job_runs, &runs, e);
 	if (code == 0)
-		code = ask_route(app, &route_recommend, job_only, &advice, e);
+		code = ask_route(app, &route_recommend, job_servers, &advice, e);
 	if (code == 0) {
 		snprintf(title, sizeof title, "Run of %s", run->job_name);
-		report_write(out, title,
-			(const struct report_part[]){{"series", &series.body}, {"runs", &runs.body},
-				{"recommend", &advice.body}, {0}});
+		report_write(out, &(const struct report){.title = title,
+					  .as_of = wall_seconds(now_read().wall),
+					  .series = &series.body,
+					  .runs = &runs.body,
+					  .recommend = &advice.body});
 	}
 	out->full = out->full || series.body.full || runs.body.full || advice.body.full;
 	buf_done(&series.body);

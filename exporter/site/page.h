@@ -16,6 +16,7 @@ struct page_asset {
 
 extern const struct page_asset page_html, page_script, page_style, page_icon, page_runbook,
 	page_manual_style;
+extern const struct page_asset page_report_script; /* of a report, which has no exporter to ask */
 
 /* Marks where page_html gets the list of routes. */
 #define PAGE_MARK "<!-- routes -->"

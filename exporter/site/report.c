@@ -1,10 +1,11 @@
 #include "exporter/site/report.h"
 
-#include <string.h>
-
-#include "exporter/text/html.h"
+#include "collectors/base/mem.h"
+#include "exporter/core/json.h"
 #include "exporter/core/version.h"
 #include "exporter/site/page.h"
+#include "exporter/site/report_still.h"
+#include "exporter/text/html.h"
 
 /* Appends JSON, and escapes each "<". The JSON is inside a script element, and "</script>" in the
  * data would end that element. In JSON, "<" occurs only in strings. */
@@ -24,7 +25,7 @@ static void add_head(struct buf *out, const char *title)
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"script-src 'sha256-%s'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; "
 		"form-action 'none'\">\n",
-		page_script.sha256, page_style.sha256);
+		page_report_script.sha256, page_style.sha256);
 	buf_addf(out,
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -36,30 +37,74 @@ static void add_head(struct buf *out, const char *title)
 	buf_adds(out, "</style>\n</head>\n");
 }
 
-static void add_body(struct buf *out, const struct report_part *parts)
+/* Removes the members that are null, at all depths of an array of objects: an absent member says the
+ * same. */
+static void drop_nulls(json_t *v)
 {
-	buf_adds(out, "<body>\n<button class=\"skip\" id=\"skip\">Skip to the content</button>\n"
-		      "<header class=\"bar\"><span class=\"home\">rightsize-exporter</span><span "
-		      "class=\"spacer\"></span><button id=\"theme\" "
-		      "class=\"quiet\">Dark</button></header>\n"
-		      "<div id=\"notice\" role=\"status\" aria-live=\"polite\"></div>\n"
-		      "<main id=\"main\" tabindex=\"-1\"><noscript><p>This report needs "
-		      "JavaScript.</p></noscript></main>\n"
-		      "<script type=\"application/json\" id=\"data\">\n{");
-	for (const struct report_part *p = parts; p->name; p++) {
-		buf_addf(out, p == parts ? "\"%s\": " : ", \"%s\": ", p->name);
-		if (p->json->len)
-			add_json(out, p->json);
+	const char *key;
+	json_t *member;
+	void *next;
+	size_t i;
+
+	json_array_foreach(v, i, member)
+		drop_nulls(member);
+	json_object_foreach_safe(v, next, key, member)
+		if (json_is_null(member))
+			json_object_del(v, key);
 		else
-			buf_adds(out, "null");
-	}
-	buf_adds(out, "}\n</script>\n<script>");
-	page_add(out, &page_script);
-	buf_adds(out, "</script>\n</body>\n</html>\n");
+			drop_nulls(member);
 }
 
-void report_write(struct buf *out, const char *title, const struct report_part *parts)
+/* Adds the JSON that the script reads. */
+static void add_data(struct buf *out, const struct report *r, json_t *series)
 {
-	add_head(out, title);
-	add_body(out, parts);
+	struct buf text AUTO(buf_done) = BUF_MAX(out->max);
+	json_t *all = json_object(), *runs = json_loadb(buf_text(r->runs), r->runs->len, 0, NULL);
+	json_t *points = json_object_get(series, "series");
+
+	json_object_del(points, "at");
+	json_object_del(points, "columns");
+	drop_nulls(runs);
+	json_put(all, "as_of", json_time(r->as_of));
+	json_put(all, "series", series ? json_incref(series) : json_null());
+	json_put(all, "runs", runs ? runs : json_null());
+	json_write(&text, all);
+	json_decref(all);
+	/* The recommendation goes as it came, with its null members: null is part of its meaning. */
+	while (text.len > 0 && text.data[text.len - 1] != '}')
+		text.len--;
+	text.len -= text.len > 0;
+	add_json(out, &text);
+	buf_adds(out, ",\"recommend\": ");
+	if (r->recommend->len)
+		add_json(out, r->recommend);
+	else
+		buf_adds(out, "null");
+	buf_adds(out, "}\n");
+	out->full = out->full || text.full;
+}
+
+static void add_body(struct buf *out, const struct report *r)
+{
+	json_t *series = json_loadb(buf_text(r->series), r->series->len, 0, NULL);
+	json_t *advice = json_loadb(buf_text(r->recommend), r->recommend->len, 0, NULL);
+
+	buf_adds(out, "<body>\n<button class=\"skip\" id=\"skip\">Skip to the content</button>\n"
+		      "<header class=\"bar\"><span class=\"home\">rightsize-exporter</span><span "
+		      "class=\"spacer\"></span><button id=\"theme\">Dark</button></header>\n"
+		      "<main id=\"main\" tabindex=\"-1\">\n");
+	report_still_add(out, r->as_of, series, advice);
+	buf_adds(out, "</main>\n<script type=\"application/json\" id=\"data\">\n");
+	add_data(out, r, series);
+	buf_adds(out, "</script>\n<script>");
+	page_add(out, &page_report_script);
+	buf_adds(out, "</script>\n</body>\n</html>\n");
+	json_decref(series);
+	json_decref(advice);
+}
+
+void report_write(struct buf *out, const struct report *r)
+{
+	add_head(out, r->title);
+	add_body(out, r);
 }

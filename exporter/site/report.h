@@ -1,21 +1,21 @@
 /* A report is one HTML file about a run. People can mail it, keep it or attach it. It contains the
- * script and style of the web page, and the JSON answers that the page would request. It loads
+ * recommendation, the shares of the request and the charts as HTML and SVG, which need no JavaScript;
+ * and the JSON answers, with a script that adds sortable tables and the reader's time zone. It loads
  * nothing. Its Content-Security-Policy contains the hashes of its own script and style, and allows
  * nothing else. */
 #ifndef EXPORTER_SITE_REPORT_H
 #define EXPORTER_SITE_REPORT_H
 
-#include <stddef.h>
-
 #include "collectors/base/buf.h"
 
-/* The JSON answer of one route. */
-struct report_part {
-	const char *name;
-	const struct buf *json;
+struct report {
+	const char *title; /* text, not markup */
+	double as_of;      /* seconds since 1970: when the answers were asked for */
+	/* Answers of the routes of these names, as JSON. An empty one becomes null. */
+	const struct buf *series, *runs, *recommend;
 };
 
-/* Writes a report. `title` is text, not markup; `parts` ends with name NULL. */
-void report_write(struct buf *out, const char *title, const struct report_part *parts);
+/* Writes a report. The samples of `series` become charts, and are not in the JSON. */
+void report_write(struct buf *out, const struct report *r);
 
 #endif

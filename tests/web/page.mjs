@@ -93,12 +93,25 @@ async function thousandJobs() {
 	console.log(`     searched in ${search.toFixed(0)} ms, sorted in ${sort.toFixed(0)} ms`);
 	check(search < 200 && sort < 200, "1,000 jobs: searching and sorting feel immediate");
 	check(await page.getAttribute("th[aria-sort]", "aria-sort") === "descending", "1,000 jobs: the sorted column says so");
-	await page.click("text=Failed last");
+	await page.click(".chip >> text=Failed last");
 	check((await page.$$eval("tbody .badge", all => all.every(b => b.classList.contains("bad")))), "1,000 jobs: the filter keeps failed ones only");
 	await page.click(".chip >> text=All");
+	const strips = await page.$$eval("tbody .strip", all => all.map(e => e.querySelectorAll("i").length));
+	check(strips.length === 50 && strips.every(n => n === 12), "1,000 jobs: each row draws the outcomes of 12 runs");
+	check((await page.$$eval("tbody .strip", all => all.some(e => /failed|out of memory/.test(e.getAttribute("aria-label"))))), "1,000 jobs: and says them");
+	check(/ of /.test(await page.textContent("tbody .c-mem")) || /no request/.test(await page.textContent("tbody .c-mem")), "1,000 jobs: the peak stands beside the request");
 	await page.click("text=Next");
 	check(/^51 to 100 of/.test(await page.textContent(".pager span")), "1,000 jobs: pages turn");
 	await accessible(page, "1,000 jobs");
+	await page.fill("input[type=search]", "etl load");
+	await page.click(".chip >> text=Failed last");
+	const kept = await page.$$eval("tbody th", all => all.map(e => e.textContent));
+	check(/q=etl\+load/.test(page.url()) && /sort=-memory/.test(page.url()) && /show=failed/.test(page.url()), `1,000 jobs: the address keeps search, filter and sort: ${page.url()}`);
+	await page.click("tbody th a");
+	await page.waitForSelector(".job");
+	await page.goBack();
+	await page.waitForSelector(".jobs tbody tr");
+	check((await page.$$eval("tbody th", all => all.map(e => e.textContent))).join() === kept.join() && await page.inputValue("input[type=search]") === "etl load", "1,000 jobs: Back brings them back");
 	await finish(page, "jobs");
 	const dark = await open(told.many, { dark: true });
 	await dark.waitForSelector("tbody tr:nth-child(50)");
@@ -286,7 +299,7 @@ async function warnings() {
 /* The server sizes its jobs in the background. */
 async function warnedJobs() {
 	const sized = async () => (await (await fetch(told.many + "overview")).json()).jobs.find(j => j.job_name === told.mixed).warnings;
-	for (const end = Date.now() + PATIENCE; !await sized() && Date.now() < end;)
+	for (const end = Date.now() + PATIENCE; (await sized()).some(w => w.code === "not_sized") && Date.now() < end;)
 		await new Promise(done => setTimeout(done, 200));
 	const page = await open(told.many);
 	await page.fill("input[type=search]", told.mixed);
@@ -303,8 +316,14 @@ async function oneRun() {
 		await page.waitForSelector(".charts canvas");
 		check(await drawn(page) === 8, `${what}: CPU, memory, GPU, VRAM, disk, disk space, network and processes are drawn`);
 		const text = await page.textContent("main");
-		for (const part of ["Server and cloud", "Statistics", "Before", "VRAM", "Phases", "limit"])
+		for (const part of ["Server", "before it", "Before", "VRAM", "Phases", "highest so far"])
 			check(text.includes(part), `${what}: shows "${part}"`);
+		check(/^Succeeded after 1 h 30 min/.test(await page.textContent(".lead")), `${what}: one sentence says what happened`);
+		check((await page.$$eval(".figure strong", all => all.map(e => e.textContent).join())).startsWith("36 %,"), `${what}: the shares of the request come first`);
+		const boxes = await page.$$eval(".charts:not(.more) .u-over", all => all.map(e => [e.clientHeight, e.clientWidth / innerWidth, e.getBoundingClientRect().bottom]));
+		check(boxes.length === 2 && boxes.every(b => b[0] >= (look.phone ? 180 : 200)) && (look.phone || boxes[1][2] < 860), `${what}: CPU and memory are large, and on the first screen: ${JSON.stringify(boxes)}`);
+		check(/limit 8 GiB; requested 8 GiB; recommended/.test((await axisTexts(page))[1]), `${what}: limit, request and recommendation are named`);
+		check(await page.getAttribute(".turn a", "href") !== null && await page.locator(".turn button[disabled]").count() === 1, `${what}: the run before is one click away, the newest has none after it`);
 		await accessible(page, what);
 		await finish(page, what);
 	}
@@ -324,12 +343,24 @@ async function zoom() {
 	await page.mouse.up();
 	await page.waitForFunction(() => performance.getEntriesByType("resource").filter(e => /series\?.*from=/.test(e.name)).length > 0);
 	await page.waitForTimeout(300);
+	check(/\?from=.*&to=/.test(page.url()), "24 hours: the address keeps the zoom");
+	const again = await open(page.url());
+	await again.waitForSelector(".charts canvas");
+	await again.waitForFunction(() => performance.getEntriesByType("resource").some(e => /series\?.*from=/.test(e.name)));
+	check(true, "24 hours: the address brings the zoom back");
+	await finish(again, "run 24h again", { shot: false });
 	check(series().length === 2, "24 hours: a zoom asks for finer samples of that part only");
 	await page.screenshot({ path: `${told.screenshots}/run-24h-zoomed.png`, fullPage: true });
 	for (const key of ["Zoom in", "Later", "Earlier", "Zoom out"])
 		await page.click(`[aria-label="${key}"]`);
 	await page.dblclick(".charts .u-over");
 	await page.click("text=Whole run");
+	check(!/from=/.test(page.url()), "24 hours: the whole run needs no zoom in the address");
+	await page.focus(".charts .plot");
+	await page.keyboard.press("ArrowRight");
+	await page.keyboard.press("ArrowRight");
+	check(/^\d\d:\d\d:\d\d$/.test(await page.textContent(".flag")), "24 hours: the arrow keys move a time line that says the time of 24 hours");
+	check((await page.$$eval(".charts:not(.more) .legend .value", all => all.filter(e => e.textContent).length)) >= 3, "24 hours: and reads both charts there");
 	await page.click(".legend .key >> nth=1");
 	check(await page.getAttribute(".legend .key >> nth=1", "aria-pressed") === "false", "24 hours: a series is put out by its key");
 	check((await axisTexts(page)).every(t => /on average/.test(t)), "24 hours: each chart is said in words");
@@ -352,16 +383,23 @@ async function hostile() {
 
 async function live() {
 	const page = await open(jobUrl(told.many, "live/grows"));
-	await page.click("main dl a");
+	await page.click(".title a");
 	await page.waitForSelector(".charts canvas");
-	check((await page.textContent("h1")).includes("Running"), "live: the run goes on");
+	check(/Running/.test(await page.textContent(".title .badge")), "live: the run goes on");
+	const clockBefore = await page.textContent(".title .badge"), figuresBefore = await page.textContent(".figures");
+	const tableBefore = await page.textContent("[aria-label=Statistics]");
 	const before = (await axisTexts(page))[1];
 	await page.waitForFunction(old => document.querySelectorAll(".charts .plot")[1].getAttribute("aria-label") !== old, before);
 	check(true, "live: its memory grows without asking for the whole series again");
+	await page.waitForFunction(([title, figures, table]) => document.querySelector(".title .badge").textContent !== title &&
+		document.querySelector(".figures").textContent !== figures && document.querySelector("[aria-label=Statistics]").textContent !== table,
+	[clockBefore, figuresBefore, tableBefore], { timeout: 12000 });
+	check(true, "live: clock, shares and statistics move with it, sooner than they are asked for");
+	check(!/[\d,]{4,} %/.test(await page.textContent("main")), "live: no share is a multiple");
 	check(page.asked.filter(u => /\/series\?(?!.*points=2&?)/.test(u)).length === 1, "live: the series was asked for once");
 	await page.screenshot({ path: `${told.screenshots}/run-live.png`, fullPage: true });
 	writeFileSync(told.endLive, "");
-	await page.waitForFunction(() => document.querySelector("h1").textContent.includes("Succeeded"));
+	await page.waitForFunction(() => document.querySelector(".title .badge").textContent.includes("Succeeded"));
 	check(true, "live: its end shows by itself");
 	await finish(page, "live ended");
 }
@@ -388,14 +426,34 @@ async function reports() {
 		for (const phone of [false, true]) {
 			const what = name + (phone ? " phone" : "");
 			const page = await open("file://" + path, { phone, dark: phone });
-			await page.waitForSelector(".charts canvas");
-			check(await drawn(page) === 8, `${what}: all charts are drawn`);
+			await page.waitForSelector(".card:has-text('Runs') tbody tr");
+			check(await page.locator("#charts figure").count() >= 4, `${what}: CPU, memory, GPU and its memory are drawn`);
 			check(page.asked.filter(u => !u.startsWith("data:")).length === 1, `${what}: nothing is loaded but the file itself`);
-			await page.click("[aria-label='Zoom in']");
+			check(/as of \d{4}-\d\d-\d\d \d\d:\d\d\. The run has ended/.test(await page.textContent(".crumbs")), `${what}: says of when it is`);
+			const size = readFileSync(path).length;
+			check(size < 200 * 1000, `${what}: smaller than 200 KB (${size})`);
+			const order = await page.$$eval("main .hero, main .card .answer, #charts", all => all.map(e => e.id));
+			check(order.length >= 2 && order.at(-1) === "charts", `${what}: the recommendation comes before the charts`);
 			await page.click("#theme");
 			await accessible(page, what);
 			await finish(page, what);
 		}
+	const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1080, height: 900 } }), still = await context.newPage();
+	await still.goto("file://" + told.storyReport);
+	const words = await still.innerText("main");
+	for (const part of ["Request ", "Requested now", "For docker", "--cpus=", "UTC", "CPU, average"])
+		check(words.includes(part), `report without JavaScript: shows "${part}"`);
+	const paths = await still.$$eval("#charts path[class=use]", all => all.map(e => e.getAttribute("d").length));
+	check(paths.filter(n => n > 1000).length >= 2, "report without JavaScript: CPU and memory are drawn");
+	await still.screenshot({ path: `${told.screenshots}/report-without-javascript.png`, fullPage: true });
+	await context.close();
+	const paper = await open("file://" + told.storyReport);
+	await paper.emulateMedia({ media: "print" });
+	await paper.setViewportSize({ width: 690, height: 1000 });
+	const cut = await paper.$$eval("main .scroll, main .card, main .paste code", all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className));
+	check(cut.length === 0, `report on A4: no column is cut${cut.length ? ": " + cut : ""}`);
+	await paper.pdf({ path: `${told.screenshots}/report.pdf`, preferCSSPageSize: true }).catch(() => {});
+	await finish(paper, "report paper", { shot: false });
 }
 
 for (const part of [live, emptyState, thousandJobs, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, zoom, hostile, unknown, reports, offline]) {

@@ -1,0 +1,13 @@
+/* Charts of a run as SVG, which needs neither JavaScript nor style attributes. */
+#ifndef EXPORTER_SITE_REPORT_CHARTS_H
+#define EXPORTER_SITE_REPORT_CHARTS_H
+
+#include <jansson.h>
+
+#include "collectors/base/buf.h"
+
+/* Adds a section with the id "charts". `series` is the answer of /series, `advice` that of /recommend
+ * or NULL. Adds nothing if there are fewer than two samples. Only what was measured is drawn. */
+void report_charts_add(struct buf *out, const json_t *series, const json_t *advice);
+
+#endif
