@@ -31,7 +31,7 @@ function refused(e) {
 		h("p", null, h("a", {href: "#/"}, "All jobs")));
 }
 
-/* Looks again after a while, as long as the view is shown and somebody sees it. */
+/* Looks again after a while, as long as the view is shown and the page is seen. */
 function later(view, mine) {
 	timer = setTimeout(async () => {
 		if (mine !== visits)
@@ -49,7 +49,7 @@ function later(view, mine) {
 			say("");
 		} catch (e) {
 			if (e.name !== "AbortError")
-				say(e.message + " What you see is from before; it is asked again.", "warn");
+				say(`${e.message} The page shows the moment before. It tries again every ${view.refresh || RETRY_SECONDS} s.`, "warn");
 		}
 		if (mine === visits)
 			later(view, mine);
@@ -77,7 +77,7 @@ async function viewOf(hash) {
 	return {title: "Not found", node: refused(new Refused({message: "There is no such page"}))};
 }
 
-/* arrived: somebody followed a link, so that the heading is what to read next. */
+/* arrived: a person followed a link, so that the heading is read next. */
 async function show(arrived) {
 	const mine = ++visits;
 	let view;
@@ -95,7 +95,7 @@ async function show(arrived) {
 		if (e instanceof Refused) {
 			view = {title: "Not found", node: refused(e)};
 		} else {
-			say(e.message + " It is asked again every few seconds.", "warn");
+			say(`${e.message} The page tries again every ${RETRY_SECONDS} s.`, "warn");
 			if (!(e instanceof Unreachable))
 				throw e;
 			later({refresh: RETRY_SECONDS}, mine);

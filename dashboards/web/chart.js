@@ -55,8 +55,9 @@ function drawPhases(u, phases) {
 		ctx.fillStyle = colour(i % 2 ? "phase-odd" : "phase-even");
 		ctx.fillRect(x0, bbox.top, x1 - x0, bbox.height);
 		ctx.fillStyle = colour("dim");
-		const text = x1 - x0 > 70 * devicePixelRatio ? `Phase ${i + 1}` : String(i + 1);
-		if (x1 - x0 > 20 * devicePixelRatio)
+		/* The whole name where it fits, else the number. */
+		const text = [`Phase ${i + 1}`, String(i + 1)].find(s => ctx.measureText(s).width + 10 * devicePixelRatio < x1 - x0);
+		if (text)
 			ctx.fillText(text, x0 + 6 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
 	});
 	ctx.restore();
@@ -142,7 +143,7 @@ class TimeChart {
 	}
 
 	ceiling() {
-		return Math.max(this.top() * 1.08, ...this.levels.filter(l => this.isNear(l)).map(l => l.value * 1.06)) || 1;
+		return Math.max(this.top() * 1.08, ...this.levels.filter(l => this.isNear(l)).map(l => l.value * (this.group.phases.length ? 1.14 : 1.06))) || 1;
 	}
 
 	drawLevels(u) {

@@ -104,7 +104,7 @@ function failureStrip(run, advice, links) {
 	const todo = advice ? ` ${requestSentence(advice, {}).slice(0, -1)} for the next run.` : "";
 	if (run.outcome === "oom_killed")
 		return strip("◆", "Out of memory", "bad", `The kernel killed this run at ${bytes(run.memory_peak_bytes)}` +
-			(isKnown(run.memory_limit_bytes) ? `, its limit was ${bytes(run.memory_limit_bytes)}, ` : " ") + after + "." + todo, open);
+			(isKnown(run.memory_limit_bytes) ? ` of a limit of ${bytes(run.memory_limit_bytes)}, ` : " ") + after + "." + todo, open);
 	if (run.outcome === "failed")
 		return strip("✕", "Failed", "bad", `The run ended with ${ending(run) || "an unknown code"} ${after}.` + (isKnown(run.memory_peak_bytes) ?
 			` Its memory peaked at ${bytes(run.memory_peak_bytes)}${isKnown(most) ? ` of ${bytes(most)}` : ""}` +

@@ -108,7 +108,7 @@ function addCosts(runs, advice) {
 function runColumns(runs, links) {
 	const any = key => runs.some(r => isKnown(r[key]));
 	return [
-		{title: "Started", value: r => instant(r.started_at), 
+		{title: "Started", value: r => instant(r.started_at),
 			cell: r => h(links ? "a" : "span", {href: links ? runLink(r.run_id) : null, class: "date"}, when(instant(r.started_at)))},
 		{title: "Outcome", value: r => r.outcome, cell: r => [outcomeBadge(r.outcome), " ", h("span", {class: "dim"}, hasFailed(r.outcome) ? ending(r) : null)]},
 		{title: "Duration", number: true, value: r => r.duration_seconds, cell: r => seconds(r.duration_seconds)},

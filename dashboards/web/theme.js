@@ -18,4 +18,16 @@ function setUpTheme(again) {
 		again();
 	});
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); again(); });
+	/* Paper is white. */
+	let chosen;
+	addEventListener("beforeprint", () => {
+		chosen = document.documentElement.dataset.theme;
+		document.documentElement.dataset.theme = "light";
+	});
+	addEventListener("afterprint", () => {
+		if (chosen)
+			document.documentElement.dataset.theme = chosen;
+		else
+			delete document.documentElement.dataset.theme;
+	});
 }

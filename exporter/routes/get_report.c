@@ -9,8 +9,6 @@
  * the file must stay below 200 KB for mail. */
 #define REPORT_POINTS "400"
 #define REPORT_RUNS   "30"
-/* As many as the page of a job shows. */
-#define REPORT_SERVERS "12"
 
 static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
@@ -36,15 +34,15 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 	const char *const run_only[][2] = {{"run", run->run_id}, {"points", REPORT_POINTS}, {NULL}};
 	const char *const job_runs[][2] = {
 		{"job_name", run->job_name}, {"limit", REPORT_RUNS}, {NULL}};
-	const char *const job_servers[][2] = {{"job_name", run->job_name},
-		{"limit", REPORT_SERVERS}, {"details", "true"}, {NULL}};
+	const char *const job_only[][2] = {
+		{"job_name", run->job_name}, {"details", "true"}, {NULL}};
 	char title[JOB_NAME_MAX + 64];
 	int code = ask_route(app, &route_series, run_only, &series, e);
 
 	if (code == 0)
 		code = ask_route(app, &route_runs, job_runs, &runs, e);
 	if (code == 0)
-		code = ask_route(app, &route_recommend, job_servers, &advice, e);
+		code = ask_route(app, &route_recommend, job_only, &advice, e);
 	if (code == 0) {
 		snprintf(title, sizeof title, "Run of %s", run->job_name);
 		report_write(out, &(const struct report){.title = title,

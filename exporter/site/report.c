@@ -41,18 +41,16 @@ static void add_head(struct buf *out, const char *title)
  * same. */
 static void drop_nulls(json_t *v)
 {
-	const char *key;
-	json_t *member;
 	void *next;
-	size_t i;
 
-	json_array_foreach(v, i, member)
-		drop_nulls(member);
-	json_object_foreach_safe(v, next, key, member)
-		if (json_is_null(member))
-			json_object_del(v, key);
-		else
-			drop_nulls(member);
+	for (size_t i = 0; i < json_array_size(v); i++)
+		drop_nulls(json_array_get(v, i));
+	for (void *at = json_object_iter(v); at; at = next) {
+		next = json_object_iter_next(v, at);
+		drop_nulls(json_object_iter_value(at));
+		if (json_is_null(json_object_iter_value(at)))
+			json_object_del(v, json_object_iter_key(at));
+	}
 }
 
 /* Adds the JSON that the script reads. */

@@ -24,16 +24,28 @@ struct chart_series {
 };
 
 static const struct chart {
-	const char *title, *unit; /* unit "" = bytes, which have units of their own */
+	const char *title, *unit; /* unit in the singular; "" = bytes, which have their own */
 	unsigned height;          /* pixels */
 	struct chart_series series[SERIES_MAX];
 } charts[] = {
-	{"CPU", "cores", 180, {{"system_cpu_cores", "whole machine", "other", false}, {"cpu_cores", "this run", "use", false}}},
-	{"Memory", "", 180, {{"memory_bytes", "this run", "use", false}, {"memory_peak_bytes", "highest so far", "peak", true}}},
-	{"GPU", "GPUs", 90, {{"system_gpu_usage", "whole machine", "other", false}, {"gpu_usage", "this run", "use", false}}},
-	{"GPU memory", "", 90, {{"vram_bytes", "this run", "use", false}, {"vram_peak_bytes", "highest so far", "peak", true}}},
-	{"Disk a second", "", 90, {{"disk_read_bytes_per_second", "read", "use", false}, {"disk_written_bytes_per_second", "written", "second", false}}},
-	{"Network a second", "", 90, {{"network_received_bytes_per_second", "received", "use", false}, {"network_sent_bytes_per_second", "sent", "second", false}}},
+	{"CPU", "core", 180,
+		{{"system_cpu_cores", "whole machine", "other", false},
+			{"cpu_cores", "this run", "use", false}}},
+	{"Memory", "", 180,
+		{{"memory_bytes", "this run", "use", false},
+			{"memory_peak_bytes", "highest so far", "peak", true}}},
+	{"GPU", "GPU", 90,
+		{{"system_gpu_usage", "whole machine", "other", false},
+			{"gpu_usage", "this run", "use", false}}},
+	{"GPU memory", "", 90,
+		{{"vram_bytes", "this run", "use", false},
+			{"vram_peak_bytes", "highest so far", "peak", true}}},
+	{"Disk a second", "", 90,
+		{{"disk_read_bytes_per_second", "read", "use", false},
+			{"disk_written_bytes_per_second", "written", "second", false}}},
+	{"Network a second", "", 90,
+		{{"network_received_bytes_per_second", "received", "use", false},
+			{"network_sent_bytes_per_second", "sent", "second", false}}},
 };
 
 struct level {
@@ -54,7 +66,7 @@ static void add_amount(struct buf *out, const struct chart *c, double v)
 {
 	if (*c->unit) {
 		figure_short(out, v);
-		buf_addf(out, " %s", c->unit);
+		buf_addf(out, " %s%s", c->unit, v > 1 || v < 1 ? "s" : "");
 	} else {
 		figure_bytes(out, v);
 	}
@@ -129,11 +141,12 @@ static void add_scale(struct buf *out, const struct drawing *d)
 {
 	double step = round_step(d->most, !*d->chart->unit);
 
-	for (double v = 0; v <= d->most; v += step) {
-		double y = 100 * (1 - v / d->most);
+	for (unsigned i = 0; i * step <= d->most; i++) {
+		double v = i * step, y = 100 * (1 - v / d->most);
 
-		buf_addf(out, "<line class=\"%s\" x2=\"100%%\" y1=\"%.2f%%\" y2=\"%.2f%%\"/>"
-			      "<text class=\"yt\" x=\"-8\" y=\"%.2f%%\" dy=\"4\">",
+		buf_addf(out,
+			"<line class=\"%s\" x2=\"100%%\" y1=\"%.2f%%\" y2=\"%.2f%%\"/>"
+			"<text class=\"yt\" x=\"-8\" y=\"%.2f%%\" dy=\"4\">",
 			v > 0 ? "g" : "axis", y, y, y);
 		if (*d->chart->unit)
 			figure_short(out, v);
@@ -152,9 +165,13 @@ static void add_times(struct buf *out, const struct drawing *d)
 		struct tm utc;
 
 		if (gmtime_r(&at, &utc))
-			strftime(text, sizeof text, d->last - d->first < 300 ? "%H:%M:%S" : "%H:%M", &utc);
+			strftime(text, sizeof text, d->last - d->first < 300 ? "%H:%M:%S" : "%H:%M",
+				&utc);
 		buf_addf(out, "<text class=\"xt%s\" x=\"%.0f%%\" y=\"100%%\" dy=\"18\">%s</text>",
-			i == 0 ? " first" : i == TIMES - 1 ? " last" : "", 100 * share, text);
+			i == 0         ? " first" :
+			i == TIMES - 1 ? " last" :
+					 "",
+			100 * share, text);
 	}
 }
 
@@ -170,9 +187,11 @@ static void add_levels(struct buf *out, const struct drawing *d)
 		double text_y = fmax(y, free_y);
 
 		if (near)
-			buf_addf(out, "<line class=\"%s\" x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>", l->class, y, y);
-		buf_addf(out, "<text class=\"end t-%s\" x=\"100%%\" dx=\"10\" y=\"%.1f\" dy=\"4\">%s ", l->class,
-			text_y, l->label);
+			buf_addf(out, "<line class=\"%s\" x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>",
+				l->class, y, y);
+		buf_addf(out,
+			"<text class=\"end t-%s\" x=\"100%%\" dx=\"10\" y=\"%.1f\" dy=\"4\">%s ",
+			l->class, text_y, l->label);
 		add_amount(out, d->chart, l->value);
 		buf_addf(out, "%s</text>", near ? "" : " \xe2\x86\x91");
 		free_y = text_y + 15;
@@ -181,8 +200,9 @@ static void add_levels(struct buf *out, const struct drawing *d)
 
 static void add_heading(struct buf *out, const struct drawing *d)
 {
-	buf_addf(out, "<figure class=\"chart\"><figcaption class=\"head\"><span class=\"h\">%s</span>"
-		      "<span class=\"legend\">",
+	buf_addf(out,
+		"<figure class=\"chart\"><figcaption class=\"head\"><span class=\"h\">%s</span>"
+		"<span class=\"legend\">",
 		d->chart->title);
 	for (size_t k = 0; k < SERIES_MAX && d->chart->series[k].key; k++) {
 		const struct chart_series *s = &d->chart->series[k];
@@ -190,8 +210,9 @@ static void add_heading(struct buf *out, const struct drawing *d)
 
 		if (isnan(most))
 			continue;
-		buf_addf(out, "<span class=\"key\"><svg class=\"sign\" aria-hidden=\"true\"><path class=\"%s\" "
-			      "d=\"M0 5H18\"/></svg>%s, at most ",
+		buf_addf(out,
+			"<span class=\"key\"><svg class=\"sign\" aria-hidden=\"true\"><path class=\"%s\" "
+			"d=\"M0 5H18\"/></svg>%s, at most ",
 			s->class, s->label);
 		add_amount(out, d->chart, most);
 		buf_adds(out, "</span>");
@@ -213,7 +234,8 @@ static void add_chart(struct buf *out, struct drawing *d)
 			d->most = fmax(d->most, d->level[i].value * 1.06);
 	d->most = d->most > 0 ? d->most : 1;
 	add_heading(out, d);
-	buf_addf(out, "<div class=\"still-plot\"><svg height=\"%u\" role=\"img\" aria-label=\"%s over time\">",
+	buf_addf(out,
+		"<div class=\"still-plot\"><svg height=\"%u\" role=\"img\" aria-label=\"%s over time\">",
 		d->chart->height, d->chart->title);
 	add_scale(out, d);
 	add_times(out, d);
@@ -251,7 +273,8 @@ static void find_levels(struct drawing *d, const json_t *run, const json_t *need
 
 void report_charts_add(struct buf *out, const json_t *series, const json_t *advice)
 {
-	const json_t *points = json_object_get(series, "series"), *at = json_object_get(points, "at");
+	const json_t *points = json_object_get(series, "series"),
+		     *at = json_object_get(points, "at");
 	size_t n = json_array_size(at);
 	double first = number_at(at, 0), last = n ? number_at(at, n - 1) : (double)NAN;
 
@@ -265,7 +288,8 @@ void report_charts_add(struct buf *out, const json_t *series, const json_t *advi
 			.first = first,
 			.last = last};
 
-		find_levels(&d, json_object_get(series, "run"), json_object_get(advice, "resources"));
+		find_levels(&d, json_object_get(series, "run"),
+			json_object_get(advice, "resources"));
 		add_chart(out, &d);
 	}
 	buf_adds(out, "<p class=\"note\">Times of the charts are in UTC.</p></section>\n");

@@ -57,11 +57,13 @@ static void add_top(struct buf *out, double as_of, const json_t *run)
 
 	if (gmtime_r(&now, &utc))
 		strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
-	buf_addf(out, "<header class=\"top\"><div><p class=\"crumbs\">Report of rightsize-exporter, as of %s. "
-		      "The run %s.</p><div class=\"title\"><h1>",
+	buf_addf(out,
+		"<header class=\"top\"><div><p class=\"crumbs\">Report of rightsize-exporter, as of %s. "
+		"The run %s.</p><div class=\"title\"><h1>",
 		text, strcmp(outcome, "running") == 0 ? "goes on" : "has ended");
 	html_add(out, member_text(run, "job_name"));
-	buf_addf(out, "</h1><span class=\"badge %s\">%s</span></div><p>Run of ", words->class, words->words);
+	buf_addf(out, "</h1><span class=\"badge %s\">%s</span></div><p>Run of ", words->class,
+		words->words);
 	add_time(out, member_text(run, "started_at"));
 	buf_adds(out, *host ? " on " : "");
 	html_add(out, host);
@@ -75,7 +77,8 @@ static void add_top(struct buf *out, double as_of, const json_t *run)
 }
 
 /* Adds a cell with an amount, or "unknown". */
-static void add_cell(struct buf *out, const char *class, void (*add)(struct buf *, double), double v)
+static void add_cell(struct buf *out, const char *class, void (*add)(struct buf *, double),
+	double v)
 {
 	buf_addf(out, "<td class=\"%s\">", class);
 	if (isnan(v))
@@ -85,8 +88,8 @@ static void add_cell(struct buf *out, const char *class, void (*add)(struct buf 
 	buf_adds(out, "</td>");
 }
 
-static void add_row(struct buf *out, const char *name, void (*add)(struct buf *, double), double used,
-	double requested, double recommended)
+static void add_row(struct buf *out, const char *name, void (*add)(struct buf *, double),
+	double used, double requested, double recommended)
 {
 	if (isnan(recommended))
 		return;
@@ -104,9 +107,10 @@ static void add_table(struct buf *out, const json_t *advice)
 		     *need = json_object_get(advice, "resources");
 	double gpus = member_number(need, "gpu");
 
-	buf_adds(out, "<table class=\"compare\"><thead><tr><th scope=\"col\"><span "
-		      "class=\"hide\">Resource</span></th><th scope=\"col\">Used at most</th><th "
-		      "scope=\"col\">Requested now</th><th scope=\"col\">Recommended</th></tr></thead><tbody>");
+	buf_adds(out,
+		"<table class=\"compare\"><thead><tr><th scope=\"col\"><span "
+		"class=\"hide\">Resource</span></th><th scope=\"col\">Used at most</th><th "
+		"scope=\"col\">Requested now</th><th scope=\"col\">Recommended</th></tr></thead><tbody>");
 	add_row(out, "CPU", figure_cpus, member_number(used, "cpu_cores"),
 		member_number(requested, "cpu_cores"), member_number(need, "cpu"));
 	add_row(out, "Memory", figure_bytes, member_number(used, "memory_bytes"),
@@ -116,13 +120,19 @@ static void add_table(struct buf *out, const json_t *advice)
 	buf_adds(out, "</tbody></table>");
 }
 
-/* Adds the first sentence of the summary as the headline, and the others below. */
+/* Adds the first sentence of the summary as the headline, without the duration, which is told among
+ * the figures. Adds the other sentences below. */
 static void add_summary(struct buf *out, const char *summary)
 {
-	const char *end = strstr(summary, ". ");
+	const char *end = strstr(summary, ". "), *lasting = strstr(summary, " for about ");
 	struct buf first AUTO(buf_done) = BUF_MAX(4096);
 
-	buf_add(&first, summary, end ? (size_t)(end + 1 - summary) : strlen(summary));
+	if (lasting && (!end || lasting < end)) {
+		buf_add(&first, summary, (size_t)(lasting - summary));
+		buf_addc(&first, '.');
+	} else {
+		buf_add(&first, summary, end ? (size_t)(end + 1 - summary) : strlen(summary));
+	}
 	buf_adds(out, "<p class=\"answer\">");
 	html_add(out, buf_text(&first));
 	buf_adds(out, "</p><p>");
@@ -147,9 +157,10 @@ static void add_paste(struct buf *out, const json_t *advice)
 /* Adds the cost of a run now and on the best server, and the saving. */
 static void add_costs(struct buf *out, const json_t *advice)
 {
-	const json_t *best = json_object_get(advice, "best"), *today = json_object_get(advice, "today");
-	double now = member_number(today, "cost_per_run"), then = member_number(best, "forecast_cost"),
-	       saving = member_number(best, "saving");
+	const json_t *best = json_object_get(advice, "best"),
+		     *today = json_object_get(advice, "today");
+	double now = member_number(today, "cost_per_run"),
+	       then = member_number(best, "forecast_cost"), saving = member_number(best, "saving");
 	const char *currency = member_text(best, "currency");
 
 	buf_adds(out, "<div><h2 class=\"eyebrow\">");
@@ -186,10 +197,16 @@ static void add_warnings(struct buf *out, const json_t *advice)
 	for (size_t i = 0; i < json_array_size(all); i++) {
 		const json_t *w = json_array_get(all, i);
 		const char *severity = member_text(w, "severity");
-		bool critical = strcmp(severity, "critical") == 0, note = strcmp(severity, "info") == 0;
+		bool critical = strcmp(severity, "critical") == 0,
+		     note = strcmp(severity, "info") == 0;
 
-		buf_addf(out, "<li class=\"alert %s\"><b>%s</b><p>", critical ? "bad" : note ? "plain" : "",
-			critical ? "\xe2\x9c\x95 Critical" : note ? "i Note" : "\xe2\x9a\xa0 Warning");
+		buf_addf(out, "<li class=\"alert %s\"><b>%s</b><p>",
+			critical ? "bad" :
+			note     ? "plain" :
+				   "",
+			critical ? "\xe2\x9c\x95 Critical" :
+			note     ? "i Note" :
+				   "\xe2\x9a\xa0 Warning");
 		html_add(out, member_text(w, "text"));
 		buf_adds(out, "</p></li>");
 	}
@@ -201,8 +218,9 @@ static void add_advice(struct buf *out, const json_t *advice)
 	const char *summary = member_text(advice, "summary");
 
 	if (!*summary) {
-		buf_adds(out, "<section class=\"card\"><h2 class=\"eyebrow\">Next run</h2><p class=\"answer\">No "
-			      "recommendation yet.</p><p>A recommendation needs a run that succeeded.</p></section>\n");
+		buf_adds(out,
+			"<section class=\"card\"><h2 class=\"eyebrow\">Next run</h2><p class=\"answer\">No "
+			"recommendation yet.</p><p>A recommendation needs a run that succeeded.</p></section>\n");
 		return;
 	}
 	buf_adds(out, "<section class=\"card hero\"><div><h2 class=\"eyebrow\">Next run</h2>");
@@ -216,8 +234,8 @@ static void add_advice(struct buf *out, const json_t *advice)
 }
 
 /* Adds a figure: a share of the request, or the amount alone if no request is known. */
-static void add_figure(struct buf *out, const char *title, void (*add)(struct buf *, double), double v,
-	double of)
+static void add_figure(struct buf *out, const char *title, void (*add)(struct buf *, double),
+	double v, double of)
 {
 	buf_addf(out, "<div class=\"figure\"><dt>%s</dt><dd><strong>", title);
 	if (v / of >= 0) {
@@ -246,7 +264,8 @@ static void add_figures(struct buf *out, const json_t *run, const json_t *advice
 	add_figure(out, "CPU, peak", figure_cpus, member_number(run, "cpu_cores_max"), cores);
 	add_figure(out, "Memory, peak", figure_bytes, member_number(run, "memory_peak_bytes"),
 		member_number(run, "requested_memory_bytes"));
-	add_figure(out, "Duration, of the usual", figure_seconds, member_number(run, "duration_seconds"),
+	add_figure(out, "Duration, of the usual", figure_seconds,
+		member_number(run, "duration_seconds"),
 		member_number(json_object_get(advice, "duration"), "expected_seconds"));
 	buf_adds(out, "</dl>\n");
 }

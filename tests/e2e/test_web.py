@@ -3,6 +3,7 @@ import base64
 import csv
 import gzip
 import hashlib
+import html
 import html.parser
 import http.client
 import io
@@ -236,6 +237,14 @@ class Report(Case):
         self.assertEqual(data["series"]["run"]["job_name"], "etl/load")
         self.assertGreater(data["series"]["series"]["n"], 0)
         self.assertTrue(data["recommend"]["resources"])
+        self.assertLess(target.stat().st_size, 200_000)
+        # Without JavaScript: the sentence of /recommend, the line to paste, and CPU and memory as SVG.
+        still = target.read_text().split("<main")[1].split("</main>")[0]
+        request = re.match(r"Request .+?(?= for about )", data["recommend"]["summary"])[0]
+        self.assertIn(f'<p class="answer">{request}.</p>', still)
+        self.assertIn(html.escape(data["recommend"]["paste"]["text"].strip()), still)
+        self.assertRegex(still, r"as of \d{4}-\d\d-\d\d \d\d:\d\d UTC\. The run has ended\.")
+        self.assertEqual(len(re.findall(r'<path class="use" d="M[\d.]+ \d+(?:L[\d.]+ \d+)+"/>', still)) >= 2, True, still[:2000])
         self.assertEqual([p.name for p in self.folder.glob("report*")], ["report.html"])
 
     def test_is_there_for_a_failed_run_of_any_name(self):

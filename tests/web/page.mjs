@@ -1,4 +1,4 @@
-// What the page does in a real Chromium. Reads from stdin where everything is (page.py); a check that fails is said and counted.
+// Drives the page in a real Chromium. Reads from stdin where everything is (page.py); a check that fails is said and counted.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -212,7 +212,6 @@ async function sameNumbers(page, advice, what) {
 		same(isToday ? against === "today's server" : reads(against.split("USD")[0] + "USD", -s.saving) && reads(against.split("USD")[1], -s.saving_percent), at(against));
 		same(i === 0 ? row["Against the first"] === "–" : reads(row["Against the first"].split("USD")[0] + "USD", s.more_than_first), at(row["Against the first"]));
 	}
-	same(advice.servers.some(s => s.price_note), "no price is in doubt");
 	const words = await page.innerText(".card:has([aria-label=servers]) > p >> nth=0");
 	same(words.includes(advice.best.api_reference) && reads(words.match(/A run costs [^,]*? (?:USD|EUR)/)[0], advice.best.forecast_cost), words);
 	same(advice.best.is_current ? words.startsWith("Today's server") : reads(words.match(/, ([^,]*) USD \(/)[1] + " USD", advice.best.saving), words);
@@ -247,6 +246,7 @@ async function sparse() {
 async function prices() {
 	const ask = async job => (await fetch(`${told.prices}recommend?limit=12&details=1&job_name=${encodeURIComponent(job)}`)).json();
 	const advice = await ask(told.priced);
+	check(advice.servers.some(s => s.price_note), "prices: some of 12 servers have a price in doubt"); // a report has 5 servers
 	for (const look of [{}, { phone: true }, { dark: true }]) {
 		const what = "prices" + (look.phone ? " phone" : look.dark ? " dark" : "");
 		const page = await open(jobUrl(told.prices, told.priced), look);
