@@ -213,7 +213,13 @@ function noAdvice(newest, links) {
 
 /* ---- why ---- */
 
-const WHY_ABOUT = [["Memory", /^memory\b/i], ["CPU", /^(cpu|duration by cores)\b/i], ["Duration, cost and others", /./]];
+const WHY_ABOUT = [["Memory", /^memory\b/i], ["CPU", /^(cpu|waits|duration by cores)\b/i], ["Duration and others", /./]];
+
+/* A reason without the subject that stands above it. */
+function reasonWords(text) {
+	const words = text.replace(/^(memory|cpu): /i, "");
+	return words[0].toUpperCase() + words.slice(1);
+}
 
 /* The reasons by their subject. */
 function whyCard(advice, ...more) {
@@ -221,7 +227,7 @@ function whyCard(advice, ...more) {
 	const groups = WHY_ABOUT.map(([title, about]) => {
 		const mine = left.filter(t => about.test(t));
 		mine.forEach(t => left.splice(left.indexOf(t), 1));
-		return mine.length > 0 && h("div", null, h("h3", null, title), h("ul", null, mine.map(t => h("li", null, t[0].toUpperCase() + t.slice(1)))));
+		return mine.length > 0 && h("div", null, h("h3", null, title), h("ul", null, mine.map(t => h("li", null, reasonWords(t)))));
 	});
 	return h("section", {class: "card", id: "why", "aria-labelledby": "why-title"}, h("h2", {id: "why-title"}, "Why"), h("div", {class: "why"}, groups, more),
 		h("p", {class: "note"}, `From ${count(based.runs || 0)} successful run${based.runs === 1 ? "" : "s"}` +
