@@ -445,6 +445,13 @@ async function reports() {
 		check(words.includes(part), `report without JavaScript: shows "${part}"`);
 	const paths = await still.$$eval("#charts path[class=use]", all => all.map(e => e.getAttribute("d").length));
 	check(paths.filter(n => n > 1000).length >= 2, "report without JavaScript: CPU and memory are drawn");
+	// Corners of a path, "V" being a step at the x before. Both series have the same samples.
+	const corners = await still.$$eval("#charts figure:nth-of-type(2) path[class]:not(.sign path)", all => Object.fromEntries(all.map(e => {
+		let x = 0;
+		return [e.getAttribute("class"), [...e.getAttribute("d").matchAll(/([MLV])([\d.]+)(?: (\d+))?/g)].map(([, kind, a, b]) => kind === "V" ? [x, +a] : [x = +a, +b])];
+	})));
+	const markAt = at => Math.max(...corners.peak.filter(([x]) => x === at).map(c => c[1]));
+	check(corners.peak.length > corners.use.length && corners.use.every(([x, y]) => markAt(x) <= y), "report: the highest so far is never below the memory");
 	await still.screenshot({ path: `${told.screenshots}/report-without-javascript.png`, fullPage: true });
 	await context.close();
 	const paper = await open("file://" + told.storyReport);
