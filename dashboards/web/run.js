@@ -148,7 +148,7 @@ function follow(id, data, page, signal) {
 	}, 1000);
 
 	async function summary() {
-		const [now, stats] = await Promise.all([ask("series", {run: id, points: 2}, signal), askIfAny("stats", {job_name: data.series.run.job_name}, signal)])
+		const [now, stats] = await Promise.all([ask("series", {run: id, points: 2}, signal), askIfAny("stats", {job_name: data.series.run.job_name, details: 1}, signal)])
 			.catch(() => [null, null]);
 		if (!now || signal.aborted)
 			return;
@@ -190,7 +190,7 @@ async function runView(id, signal, query) {
 		ask("runs", {job_name: name, limit: RUNS_SHOWN}, signal).then(a => a.runs), askIfAny("server", null, signal)]);
 	if (data.runs.some(r => r.outcome === "succeeded"))
 		[data.recommend, data.stats] = await Promise.all([
-			askIfAny("recommend", {job_name: name, limit: 1}, signal), askIfAny("stats", {job_name: name}, signal)]);
+			askIfAny("recommend", {job_name: name, limit: 1, details: 1}, signal), askIfAny("stats", {job_name: name, details: 1}, signal)]);
 
 	/* Finer points of what is zoomed to, where there are any. */
 	let wanted = 0;
