@@ -41,8 +41,8 @@ static void about_picks(struct server_answer *s, const struct arguments *a, stru
 
 	s->best = saving_best(c, &s->demand, &s->options, &s->picks,
 		s->of_job && now->priced ? &now->current : NULL);
-	s->n_alternatives =
-		saving_alternatives(c, &s->demand, &s->options, &s->picks, arena, s->alternative);
+	s->n_alternatives = saving_alternatives(c, &s->demand, &s->options, &s->picks, s->best.pick,
+		arena, s->alternative);
 	for (size_t i = 0; i < s->n_alternatives; i++) {
 		const char *name = parameter[s->alternative[i].condition];
 

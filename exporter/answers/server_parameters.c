@@ -456,6 +456,7 @@ bool server_parameters_read(const struct arguments *a, const struct catalogue *c
 	ret->page = argument_count(a, "page");
 	ret->architectures = bits_of(a, "architecture", architectures, ret->architectures);
 	ret->cpu_allocations = bits_of(a, "cpu_allocation", cpu_allocations, ret->cpu_allocations);
+	ret->kinds_asked = words_of(a, "architecture").n || words_of(a, "cpu_allocation").n;
 	ret->allocations = bits_of(a, "allocation", allocations, 0);
 	ret->with_inactive = !argument_flag(a, "only_active");
 	ret->ipv4 = argument_flag(a, "ipv4");

@@ -79,6 +79,8 @@ struct pick_options {
 	struct text_list include, exclude;
 	unsigned architectures;   /* bits 1 << enum architecture; 0 = any */
 	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
+	/* The request names architectures or cpu_allocations. false = they are the usual ones. */
+	bool kinds_asked;
 	/* Size as sold, independent of the demand; memory in MiB. 0 or less = no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
 	double gpus_min, gpu_memory_total; /* memory of all GPUs, MiB */

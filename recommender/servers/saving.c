@@ -11,15 +11,20 @@ struct saving saving_of(double now, double then)
 	return (struct saving){amount, now > 0 ? 100 * amount / now : (double)NAN};
 }
 
-/* Returns true if the server has room for the demand and meets the deadline. Other conditions do not
- * matter, because the job already runs there. */
+/* Returns true if the current server has room for the demand and meets the conditions of the request.
+ * Usual conditions that nobody asked for do not matter, because the job already runs there. */
 static bool will_do(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	const struct pick *current)
 {
-	const struct pick_options room = {.with_inactive = true, .reserve = o->reserve};
+	struct pick_options asked = *o;
 
-	return filter_misfit(&(struct filter_input){c, d, &room}, current->server) ==
+	asked.with_inactive = true;
+	if (!o->kinds_asked)
+		asked.architectures = asked.cpu_allocations = 0;
+	return filter_misfit(&(struct filter_input){c, d, &asked}, current->server) ==
 		       EXCLUSION_COUNT &&
+	       (!o->regions || o->regions[current->priced->region]) &&
+	       filter_keeps_limit(o->max_cost, current->cost.amount) &&
 	       pick_meets_deadline(o, &current->forecast, current->priced);
 }
 
@@ -71,9 +76,20 @@ static bool impose(enum condition condition, struct pick_options *o)
 	}
 }
 
+/* Compares the costs of a run or, where one is unknown, the prices of an hour. */
+static struct saving saving_against(const struct pick *best, const struct pick *other)
+{
+	struct saving of_run;
+
+	if (!best)
+		return (struct saving){NAN, NAN};
+	of_run = saving_of(best->cost.amount, other->cost.amount);
+	return isnan(of_run.amount) ? saving_of(best->price, other->price) : of_run;
+}
+
 size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
-	const struct pick_options *o, const struct picks *p, struct arena *arena,
-	struct alternative ret[CONDITIONS])
+	const struct pick_options *o, const struct picks *p, const struct pick *best,
+	struct arena *arena, struct alternative ret[CONDITIONS])
 {
 	size_t n = 0;
 
@@ -89,9 +105,9 @@ size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 		pick_servers(c, d, &other, arena, &found);
 		if (!found.best)
 			continue;
-		struct saving s = saving_of(p->best ? p->best->key : (double)NAN, found.best->key);
+		struct saving s = saving_against(best, found.best);
 
-		if (!p->best || s.amount > 0)
+		if (!best || s.amount > 0)
 			ret[n++] = (struct alternative){(enum condition)i, *found.best, s};
 	}
 	return n;

@@ -22,7 +22,8 @@ struct best_server {
 };
 
 /* `current`: the current server, which may be none of the picks; NULL = unknown. It is the best if it
- * has room for the demand, meets the deadline, and no pick is better. A pick whose price is an
+ * has room for the demand, meets the conditions of the request, and no pick is better. Its allocation
+ * is its own, whatever the request allows. A pick whose price is an
  * estimate is never the best. `ret` points to `p` or to `current`. */
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *current);
@@ -34,16 +35,17 @@ extern const char *const saving_condition_name[CONDITIONS]; /* "arm64", "spot", 
 struct alternative {
 	enum condition condition;
 	struct pick pick;
-	/* Against the best pick: of a run, or of an hour if the objective is price. NaN = nothing
-	 * else fits. */
+	/* Against the best server: of a run, or of an hour if the cost of a run is unknown. NaN =
+	 * no server is known to be the best. */
 	struct saving saving;
 };
 
-/* Finds the best server under each condition that `o` excludes, and returns how many save money. If
- * no server fits, returns all. Returns 0 if the objective is not money. */
+/* Finds the best server under each condition that `o` excludes, and returns how many save money
+ * against `best`, which may be the current server. If `best` is NULL, returns all. Returns 0 if the
+ * objective is not money. */
 size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
-	const struct pick_options *o, const struct picks *p, struct arena *arena,
-	struct alternative ret[CONDITIONS]);
+	const struct pick_options *o, const struct picks *p, const struct pick *best,
+	struct arena *arena, struct alternative ret[CONDITIONS]);
 
 /* Appends what the alternative asks of the job, without a full stop: "needs programs built for
  * arm64". */

@@ -178,13 +178,72 @@ static void a_deadline_holds_for_the_current_server_too(void **state)
 	assert_true(isnan(b.saving.amount));
 }
 
+/* The current server is the best only if it is what the request asks for. Usual conditions that
+ * nobody asked for do not count: it is burstable, and the job runs there already. */
+static void conditions_of_the_request_hold_for_the_current_server(void **state)
+{
+	const struct server *burst = catalogue_find(world.c, "s", "burst");
+	const char *const own[] = {"burst"}, *const vendor[] = {"h"};
+	bool *regions = arena_alloc(&world.arena, world.c->n_regions);
+	const struct pick_options usual = world.o;
+
+	first(NULL);
+	assert_true(best_from("burst").is_current);
+	struct {
+		const char *what;
+		struct pick_options o;
+	} table[] = {{"exclude", usual}, {"vendor", usual}, {"vcpus", usual}, {"memory", usual},
+		{"cost", usual}, {"kind", usual}, {"region", usual}, {"gpu", usual}};
+
+	table[0].o.exclude = (struct text_list){1, own};
+	table[1].o.vendors = (struct text_list){1, vendor};
+	table[2].o.vcpus_min = burst->vcpus + 1;
+	table[3].o.memory_min = burst->memory_amount + 1;
+	table[4].o.max_cost = 1e-9;
+	table[5].o.kinds_asked = true;
+	table[6].o.regions = regions;
+	table[7].o.gpus_min = 1;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (saving_best(world.c, &world.d, &table[i].o, &world.p, &world.now).is_current)
+			fail_msg("%s", table[i].what);
+}
+
+/* What an alternative saves is counted from the best server, also if that is the current one: such a
+ * server, and one that costs more, is no alternative. */
+static void alternatives_save_against_the_current_server_if_it_is_the_best(void **state)
+{
+	struct alternative a[CONDITIONS];
+
+	first(NULL);
+	struct best_server b = best_from("burst");
+
+	assert_true(b.is_current);
+	size_t n =
+		saving_alternatives(world.c, &world.d, &world.o, &world.p, b.pick, &world.arena, a);
+
+	for (size_t i = 0; i < n; i++) {
+		assert_true(a[i].pick.server != b.pick->server);
+		assert_true(a[i].pick.cost.amount < b.pick->cost.amount);
+		assert_double_equal(a[i].saving.amount, b.pick->cost.amount - a[i].pick.cost.amount,
+			1e-12);
+	}
+	/* Ranked by the hour, the saving is that of a run all the same. */
+	first("price");
+	n = saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best, &world.arena,
+		a);
+	for (size_t i = 0; i < n; i++)
+		assert_double_equal(a[i].saving.amount,
+			world.p.best->cost.amount - a[i].pick.cost.amount, 1e-12);
+}
+
 static void conditions_are_offered_where_they_save(void **state)
 {
 	struct alternative a[CONDITIONS];
 	AUTO(buf_done) struct buf asks = BUF_MAX(256);
 
 	first(NULL);
-	size_t n = saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena, a);
+	size_t n = saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
+		&world.arena, a);
 
 	assert_int_equal(n, 3);
 	assert_string_equal(a[0].pick.server->server_id, "arm");
@@ -209,29 +268,30 @@ static void conditions_are_offered_where_they_save(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(often); i++) {
 		world.o.spot_interruptions_per_hour = often[i];
 		first(NULL);
-		n = saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena, a);
+		n = saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
+			&world.arena, a);
 		assert_int_equal(n, i == 0 ? 1 : 0);
 	}
 	assert_int_equal(a[0].condition, CONDITION_SPOT);
 	/* What is allowed already is no alternative. */
 	world.o.allocations = ALLOCATION_BIT(ALLOCATION_SPOT) | ALLOCATION_BIT(ALLOCATION_ONDEMAND);
 	first(NULL);
-	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena,
-				 a),
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
+				 &world.arena, a),
 		0);
 	/* Nothing else fits: they are told without a saving. */
 	world.o.allocations = 0;
 	world.o.include = (struct text_list){1, (const char *const[]){"arm"}};
 	assert_string_equal(first(NULL), "");
-	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena,
-				 a),
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
+				 &world.arena, a),
 		1);
 	assert_true(a[0].condition == CONDITION_ARM64 && isnan(a[0].saving.amount));
 	/* Money is not what is asked for. */
 	world.o.include = (struct text_list){0};
 	first("fastest");
-	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, &world.arena,
-				 a),
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
+				 &world.arena, a),
 		0);
 }
 
@@ -292,6 +352,8 @@ int main(void)
 		TEST(a_speed_that_is_unknown_is_behind_only_if_others_are_known),
 		TEST(the_headline_is_never_negative),
 		TEST(a_deadline_holds_for_the_current_server_too),
+		TEST(conditions_of_the_request_hold_for_the_current_server),
+		TEST(alternatives_save_against_the_current_server_if_it_is_the_best),
 		TEST(conditions_are_offered_where_they_save),
 		TEST(an_estimated_price_is_never_the_best),
 		TEST(storage_counts_when_a_region_is_chosen),
