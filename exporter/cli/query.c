@@ -357,6 +357,10 @@ static int choose_output(const struct route *route, struct arguments *a,
 									       OUTPUT_JSON;
 	int code = o->format ? read_format(route, a, o->format, as, e) : 0;
 
+	/* The reasons are complete only among the details. */
+	if (code == 0 && *as == OUTPUT_TEXT && o->explain &&
+		route_parameter_find(route->parameters, "details") && !argument_flag(a, "details"))
+		code = arguments_add(a, "details", "true", e);
 	return code ? code : read_colour(o->colour, colour, e);
 }
 

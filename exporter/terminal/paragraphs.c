@@ -72,6 +72,43 @@ void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen
 		add_paragraph(out, s, STYLE_DIM, "Note: ", member_as_text(json_array_get(all, i)));
 }
 
+void paragraphs_server(struct buf *out, const json_t *server)
+{
+	const char *region = member_text(server, "region"),
+		   *allocation = member_text(server, "allocation"),
+		   *note = member_text(server, "price_note");
+
+	buf_addf(out, "%s, %s%s%s", member_text(server, "api_reference"),
+		member_text(server, "vendor_id"), *region ? " " : "", region);
+	if (*allocation)
+		buf_addf(out, ", %s",
+			strcmp(allocation, "ondemand") == 0 ? "on-demand" : allocation);
+	if (*note)
+		buf_addf(out, " (%s)", note);
+}
+
+void paragraphs_prices(struct buf *out, const json_t *answer, const struct screen *s,
+	const char *currency)
+{
+	const json_t *rates = json_object_get(answer, "rates");
+	const char *as_of = member_text(json_object_get(answer, "catalogue"), "as_of");
+	struct buf b AUTO(buf_done) = BUF_MAX(1024);
+
+	buf_addf(&b, "Prices in %s, of %s.", currency, *as_of ? as_of : "an unknown day");
+	for (size_t i = 0; i < json_array_size(rates); i++) {
+		const json_t *rate = json_array_get(rates, i);
+
+		buf_addf(&b, " 1 %s = %.6g USD", member_text(rate, "currency"),
+			member_number(rate, "usd"));
+		if (*member_text(rate, "source"))
+			buf_addf(&b, " (%s", member_text(rate, "source"));
+		if (*member_text(rate, "source") && *member_text(rate, "as_of"))
+			buf_addf(&b, " of %s", member_text(rate, "as_of"));
+		buf_adds(&b, *member_text(rate, "source") ? ")." : ".");
+	}
+	add_paragraph(out, s, STYLE_PLAIN, "", buf_text(&b));
+}
+
 void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s)
 {
 	const json_t *all = json_object_get(answer, "alternatives"), *one;
@@ -83,8 +120,8 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 		double cost = member_number(one, "forecast_cost"),
 		       percent = member_number(one, "saving_percent");
 
-		buf_addf(&b, "%s, %s: ", member_text(one, "api_reference"),
-			member_text(one, "vendor_id"));
+		paragraphs_server(&b, one);
+		buf_adds(&b, ": ");
 		figure_number(&b, isnan(cost) ? member_number(one, "price") : cost);
 		buf_addf(&b, " %s %s", member_text(one, "currency"),
 			isnan(cost) ? "an hour" : "a run");
@@ -93,8 +130,6 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 			figure_percent(&b, percent / 100);
 		}
 		buf_addf(&b, "; %s.", member_text(one, "asks"));
-		if (*member_text(one, "price_note"))
-			buf_addf(&b, " Price: %s.", member_text(one, "price_note"));
 		add_paragraph(out, s, STYLE_DIM, "Or: ", buf_text(&b));
 	}
 }

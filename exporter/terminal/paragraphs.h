@@ -14,6 +14,11 @@ void paragraphs_text(struct buf *out, const struct screen *s, const char *text);
 /* Appends the warnings of an answer, one paragraph each, at most `most` of them. */
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
+/* Appends a server with its place and what is special of its price: "m6i.xlarge, aws us-east-1, spot". */
+void paragraphs_server(struct buf *out, const json_t *server);
+/* Appends the day of the prices and the exchange rates that they were converted with. */
+void paragraphs_prices(struct buf *out, const json_t *answer, const struct screen *s,
+	const char *currency);
 /* Appends the notes of an answer about servers. */
 void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
 /* Appends a paragraph for each alternative of an answer about servers: what it saves, and what it

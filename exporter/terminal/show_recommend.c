@@ -117,18 +117,6 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 	buf_adds(out, ".\n\n");
 }
 
-/* "m6i.xlarge, aws us-east-1, spot" */
-static void add_server_name(struct buf *out, const json_t *server)
-{
-	const char *region = member_text(server, "region"),
-		   *allocation = member_text(server, "allocation");
-
-	buf_addf(out, "%s, %s%s%s%s%s", member_text(server, "api_reference"),
-		member_text(server, "vendor_id"), *region ? " " : "", region,
-		*allocation ? ", " : "",
-		strcmp(allocation, "ondemand") == 0 ? "on-demand" : allocation);
-}
-
 static void add_line(struct buf *out, const struct screen *s, const char *name, struct buf *text)
 {
 	buf_addf(out, "%-13s  ", name);
@@ -137,51 +125,71 @@ static void add_line(struct buf *out, const struct screen *s, const char *name, 
 	buf_reset(text);
 }
 
-/* Writes the cost of a run now and on the best server. */
-static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
+/* Writes the cost of a run now and on the best server, or the price of an hour. */
+static void add_cost(struct buf *out, const struct screen *s, const json_t *best, double now)
 {
-	const json_t *told = json_object_get(answer, "best"),
-		     *first = json_array_get(json_object_get(answer, "servers"), 0),
-		     *best = json_is_object(told) ? told : first;
-	double now = member_number(json_object_get(answer, "today"), "cost_per_run"),
-	       then = member_number(best, "forecast_cost"),
+	double then = member_number(best, "forecast_cost"),
 	       saved = member_number(best, "saving_percent");
-	bool stays = json_is_true(json_object_get(best, "is_current"));
 	struct buf b AUTO(buf_done) = BUF_MAX(1024);
 
-	buf_addc(out, '\n');
-	if (!best) {
-		buf_adds(out, "No server of the catalogue fits.\n");
-		return;
-	}
-	if (!isnan(now) && !stays) {
+	if (!isnan(now) && !json_is_true(json_object_get(best, "is_current"))) {
 		figure_number(&b, now);
 		buf_adds(&b, " -> ");
 	}
-	if (isnan(then)) {
-		figure_number(&b, member_number(best, "price"));
-		buf_addf(&b, " %s", member_text(best, "currency"));
-		add_line(out, s, "Cost an hour", &b);
-	} else {
-		figure_number(&b, then);
-		buf_addf(&b, " %s", member_text(best, "currency"));
-		if (saved > 0) {
-			buf_adds(&b, ", saves ");
-			figure_percent(&b, saved / 100);
-		}
-		add_line(out, s, "Cost of a run", &b);
+	figure_number(&b, isnan(then) ? member_number(best, "price") : then);
+	buf_addf(&b, " %s", member_text(best, "currency"));
+	if (saved > 0) {
+		buf_adds(&b, ", saves ");
+		figure_percent(&b, saved / 100);
 	}
-	add_server_name(&b, best);
-	if (stays)
-		buf_adds(&b, ": it runs on the best server already");
-	add_line(out, s, isnan(now) ? "Best server" : "Server", &b);
-	figure_seconds(&b, member_number(best, "forecast_duration_seconds"));
-	add_line(out, s, "Duration", &b);
-	paragraphs_alternatives(out, answer, s);
-	if (isnan(now))
+	add_line(out, s, isnan(then) ? "Cost an hour" : "Cost of a run", &b);
+}
+
+/* Writes why today's server has no cost, or which price it is. */
+static void add_today(struct buf *out, const json_t *today, const struct screen *s)
+{
+	const char *note = member_text(today, "note");
+	const json_t *server = json_object_get(today, "server");
+
+	if (!*member_text(server, "vendor_id"))
 		buf_adds(out,
 			"Current server unknown. Set --server.vendor and --server.type to see "
 			"the saving.\n");
+	else if (*note)
+		paragraphs_text(out, s, note);
+	if (*member_text(server, "price_note")) {
+		struct buf b AUTO(buf_done) = BUF_MAX(512);
+
+		buf_addf(&b, "Price of today's server: %s.", member_text(server, "price_note"));
+		paragraphs_text(out, s, buf_text(&b));
+	}
+}
+
+static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	const json_t *told = json_object_get(answer, "best"),
+		     *today = json_object_get(answer, "today"),
+		     *first = json_array_get(json_object_get(answer, "servers"), 0),
+		     *best = json_is_object(told) ? told : first;
+	double now = member_number(today, "cost_per_run");
+	struct buf b AUTO(buf_done) = BUF_MAX(1024);
+
+	buf_addc(out, '\n');
+	if (best) {
+		add_cost(out, s, best, now);
+		paragraphs_server(&b, best);
+		if (json_is_true(json_object_get(best, "is_current")))
+			buf_adds(&b, ": it runs on the best server already");
+		add_line(out, s, isnan(now) ? "Best server" : "Server", &b);
+		figure_seconds(&b, member_number(best, "forecast_duration_seconds"));
+		add_line(out, s, "Duration", &b);
+	}
+	if (!first)
+		paragraphs_notes(out, answer, s);
+	paragraphs_alternatives(out, answer, s);
+	add_today(out, today, s);
+	if (best)
+		paragraphs_prices(out, answer, s, member_text(best, "currency"));
 }
 
 static void add_paste(struct buf *out, const json_t *answer, const struct screen *s)
@@ -226,8 +234,10 @@ void show_recommend(struct buf *out, const json_t *answer, const struct screen *
 	add_paste(out, answer, s);
 	if (explain)
 		add_reasons(out, answer, s);
-	if (explain)
+	if (explain) {
+		paragraphs_notes(out, answer, s);
 		return;
+	}
 	buf_addc(out, '\n');
 	screen_text(out, s, STYLE_DIM,
 		"Why: --explain. Other formats: --format=kubernetes, slurm, metaflow, ...");

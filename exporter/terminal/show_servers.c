@@ -56,7 +56,9 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 	const char *region = member_text(server, "region");
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	buf_addf(&b, "%3zu  %s", rank, member_text(server, "api_reference"));
+	/* A price in doubt has a "?" behind the server's name. */
+	buf_addf(&b, "%3zu  %s%s", rank, member_text(server, "api_reference"),
+		*member_text(server, "price_note") ? "?" : "");
 	grid_take(g, STYLE_PLAIN, &b);
 	grid_add(g, STYLE_PLAIN, member_text(server, "vendor_id"));
 	add_offer(g, server, *region ? region : member_text(server, "region_id"),
@@ -99,24 +101,41 @@ static const char *order_of(const char *objective)
 	return "";
 }
 
+/* Says what the "?" behind names means: each doubt once. */
+static void add_doubts(struct buf *out, const json_t *servers, const struct screen *s)
+{
+	for (size_t i = 0; i < json_array_size(servers); i++) {
+		const char *note = member_text(json_array_get(servers, i), "price_note");
+		struct buf b AUTO(buf_done) = BUF_MAX(512);
+		bool told = false;
+
+		for (size_t k = 0; k < i; k++)
+			told = told || strcmp(member_text(json_array_get(servers, k), "price_note"),
+					       note) == 0;
+		if (told || !*note)
+			continue;
+		buf_addf(&b, "? %s: %s.", member_text(json_array_get(servers, i), "api_reference"),
+			note);
+		paragraphs_text(out, s, buf_text(&b));
+	}
+}
+
 static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
 {
-	static const struct grid_column columns[] = {{"     SERVER", false, 0, 24},
-		{"VENDOR", false, 1}, {"REGION", false, 2}, {"", false, 3}, {"VCPUS", true, 0},
-		{"MEMORY", true, 0}, {"GPUS", false, 4}, {"PER HOUR", true, 0},
+	static const struct grid_column columns[] = {{"     SERVER", false, 0, 20},
+		{"VENDOR", false, 1}, {"REGION", false, 2}, {"", false, 4}, {"VCPUS", true, 0},
+		{"MEMORY", true, 0}, {"GPUS", false, 3}, {"PER HOUR", true, 0},
 		{"DURATION", true, 5}, {"PER RUN", true, 0}, {"SAVES", true, 0}};
-	const json_t *servers = json_object_get(answer, "servers"),
-		     *catalogue = json_object_get(answer, "catalogue");
+	const json_t *servers = json_object_get(answer, "servers");
 	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
-	const char *from = member_text(catalogue, "as_of");
 
 	for (size_t i = 0; i < json_array_size(servers); i++)
 		add_server(g, json_array_get(servers, i), i + 1);
 	add_today(g, json_object_get(answer, "today"));
 	grid_write(out, g, s);
-	buf_addf(out, "\nPrices in %s, of %s.\n",
-		member_text(json_array_get(servers, 0), "currency"),
-		*from ? from : "an unknown day");
+	buf_addc(out, '\n');
+	paragraphs_prices(out, answer, s, member_text(json_array_get(servers, 0), "currency"));
+	add_doubts(out, servers, s);
 }
 
 void show_servers(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
