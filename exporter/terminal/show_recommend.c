@@ -126,7 +126,8 @@ static void add_line(struct buf *out, const struct screen *s, const char *name, 
 }
 
 /* Writes the cost of a run now and on the best server, or the price of an hour. */
-static void add_cost(struct buf *out, const struct screen *s, const json_t *best, double now)
+static void add_cost(struct buf *out, const struct screen *s, const json_t *best, double now,
+	const char *as_of)
 {
 	double then = member_number(best, "forecast_cost"),
 	       saved = member_number(best, "saving_percent");
@@ -142,6 +143,8 @@ static void add_cost(struct buf *out, const struct screen *s, const json_t *best
 		buf_adds(&b, ", saves ");
 		figure_percent(&b, saved / 100);
 	}
+	if (*as_of)
+		buf_addf(&b, " (prices of %s)", as_of);
 	add_line(out, s, isnan(then) ? "Cost an hour" : "Cost of a run", &b);
 }
 
@@ -171,12 +174,15 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 		     *today = json_object_get(answer, "today"),
 		     *first = json_array_get(json_object_get(answer, "servers"), 0),
 		     *best = json_is_object(told) ? told : first;
+	bool converted = json_array_size(json_object_get(answer, "rates"));
 	double now = member_number(today, "cost_per_run");
 	struct buf b AUTO(buf_done) = BUF_MAX(1024);
 
 	buf_addc(out, '\n');
 	if (best) {
-		add_cost(out, s, best, now);
+		add_cost(out, s, best, now,
+			converted ? "" :
+				    member_text(json_object_get(answer, "catalogue"), "as_of"));
 		paragraphs_server(&b, best);
 		if (json_is_true(json_object_get(best, "is_current")))
 			buf_adds(&b, ": it runs on the best server already");
@@ -188,7 +194,7 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 		paragraphs_notes(out, answer, s);
 	paragraphs_alternatives(out, answer, s);
 	add_today(out, today, s);
-	if (best)
+	if (best && converted)
 		paragraphs_prices(out, answer, s, member_text(best, "currency"));
 }
 
