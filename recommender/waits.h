@@ -20,7 +20,8 @@ struct waits {
 	double cpu_seconds;       /* time in which threads were ready to run, but had no CPU */
 	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time that the threads used) */
 	double throttled_seconds; /* time in which a CPU quota stopped the threads */
-	/* Shares of the runs' durations. Threads wait at the same time, so a share can exceed 1. */
+	/* Time that threads waited for memory, and for storage, divided by the runs' durations.
+	 * Threads wait at the same time, so a share can exceed 1. */
 	double memory_share, storage_share;
 	/* Lower bound of the share of the runs' durations in which no thread was running or
 	 * ready. */

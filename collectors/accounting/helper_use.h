@@ -36,9 +36,9 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* Returns an upper bound of the CPU time of helpers in the run's total. A helper that ended may
- * have run after its last reading. `beyond` is the part of the total that no reading of a process
- * shows. */
+/* Returns the most seconds of CPU time that the run's total may contain although helpers used them.
+ * A helper that ended may have used CPU time after it was read for the last time. `beyond`: the
+ * run's total minus the CPU time that was read from its processes. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

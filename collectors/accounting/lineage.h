@@ -39,10 +39,10 @@ void lineage_free(struct lineage *l);
  * run, even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the
  * run that have already ended. The tally of the run includes `base_ns`. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* Adds a process of the run that was not found through events. If the process is already in the
- * book, it moves to `run` only from an outer run of `run`, or from a group's foreign processes
- * (lineage_begin_others). If `pid` is the root of another run, that other run is put inside
- * `run`. */
+/* Adds a process to `run`. Use it for a process that was found in another way than through events.
+ * - A process of another run stays there, unless that run contains `run`: then it moves to `run`.
+ * - A foreign process of a group (lineage_begin_others) moves to `run`.
+ * - If `pid` is the root of another run, that other run is put inside `run`. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
 

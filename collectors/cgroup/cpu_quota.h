@@ -16,7 +16,8 @@ struct cpu_quota {
 double cgroup_number(const struct cgroup_place *p, const struct host *h, const char *file,
 	const char *key);
 
-/* Finds the nearest group with a CPU quota. The version is 0 if no quota limits the group. */
+/* Finds the nearest group with a CPU quota. If no quota limits the run, `place.version` of the
+ * result is 0. */
 struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h);
 /* Reads the throttling counters of one control group, with or without a quota. */
 struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host *h);

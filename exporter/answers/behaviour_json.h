@@ -34,8 +34,8 @@ struct behaviour {
 	const struct running_run *running;
 };
 
-/* Adds the keys of the behaviour to the object `o`. The forecast of the duration is that of `next`,
- * the sizing of the next run, as in all answers. */
+/* Adds the keys of the behaviour to the object `o`. The forecast of the duration comes from `next`,
+ * the sizing of the next run, because all answers must give the same forecast. */
 void behaviour_json_put(json_t *o, const struct behaviour *b, const struct sizing *next);
 
 #endif

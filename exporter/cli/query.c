@@ -49,8 +49,8 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
  * route. */
 struct query_output {
 	const char *file;    /* NULL = stdout */
-	const char *format;  /* a name of output.h; NULL = tables on a terminal, else JSON */
-	const char *colour;  /* a name of screen.h; NULL = auto */
+	const char *format;  /* value of --format; NULL = "text" on a terminal, else "json" */
+	const char *colour;  /* "auto", "always" or "never"; NULL = "auto" */
 	const char *explain; /* "" = tables with the reasons; NULL = without */
 };
 

@@ -22,8 +22,8 @@ struct exchange {
 	struct site *site;
 	struct MHD_Connection *connection;
 	char *target;
-	bool headers_seen, entry_requested; /* entry_requested: the rate limit has counted it */
-	bool decided;                       /* entry is final */
+	bool headers_seen, entry_requested; /* entry_requested: counted by the rate limit */
+	bool decided;                       /* `entry` is final */
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;

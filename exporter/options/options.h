@@ -34,7 +34,8 @@ enum command_bits {
 	COMMAND_ALL = 15,
 };
 
-/* Default of --history.runs-per-job. The strategies look at as many successful runs. */
+/* Default of --history.runs-per-job, the number of runs to keep for each job. A strategy looks at
+ * this number of successful runs, too. */
 #define HISTORY_RUNS_PER_JOB 200
 
 /* Makes a default from a constant. */

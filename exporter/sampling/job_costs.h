@@ -17,8 +17,8 @@ void job_costs_stop(struct job_costs *c); /* also after job_costs_new; NULL does
 struct job_costs *job_costs_new(struct app *app);
 int job_costs_look(struct job_costs *c, struct err *e);
 
-/* The collector copies the latest costs into points. It is always on, so it is not in
- * all_collectors. Its metrics are absent when there are no costs. */
+/* The collector that reports the latest costs as metrics. No option switches it off, so it is not in
+ * all_collectors. If there are no costs, its metrics are absent. */
 extern const struct collector collector_costs;
 
 #endif

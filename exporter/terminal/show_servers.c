@@ -80,7 +80,7 @@ static void add_today(struct grid *g, const json_t *today)
 		member_number(today, "cost_per_run"), NAN);
 }
 
-/* Says what comes first, in the order of the objectives. */
+/* Returns the sentence that says by what the servers are sorted. */
 static const char *order_of(const char *objective)
 {
 	static const struct {

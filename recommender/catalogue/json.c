@@ -18,8 +18,10 @@ struct json_cursor {
 	unsigned long line; /* line number of `at`, from 1 */
 	const struct json_reading *how;
 	size_t objects;
-	bool price_unclear; /* a lenient reading did not understand what the price is */
-	struct buf list;    /* one text made of a JSON list; valid until the object is added */
+	/* The current object has an invalid allocation, currency, region or zone, which a lenient
+	 * reader accepts. Its prices are then dropped. */
+	bool price_unclear;
+	struct buf list; /* one text made of a JSON list; valid until the object is added */
 };
 
 static void skip_to(struct json_cursor *r, const char *at)
@@ -100,7 +102,8 @@ static int set_field(struct json_cursor *r, const struct field *f, void *object,
 	return code;
 }
 
-/* Returns true for a field that says what a price is. */
+/* Returns true for a field without which a price cannot be used: its allocation, currency, region
+ * or zone. */
 static bool is_of_price(const struct field *f)
 {
 	return f->kind == FIELD_ALLOCATION || strcmp(f->name, "currency") == 0 ||
@@ -133,7 +136,7 @@ static bool text_is(const json_t *object, const char *key, const char *expected)
 	return text && strcasecmp(text, expected) == 0;
 }
 
-/* Keeps the prices that are known to be what they seem. */
+/* Replaces each price by NaN whose allocation or region is not certain. */
 static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
 {
 	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};

@@ -261,12 +261,15 @@ static void prepare_experts(struct sizer *s, double input)
  * levels would then give equal requests. If the peaks of a job differ, each level therefore
  * requests a little more than the level below: LEVEL_SHARE of the relative spread of the peaks, but
  * at least LEVEL_FEW and at most LEVEL_MOST of the lower request. */
-#define LEVEL_SHARE    0.1
-#define LEVEL_FEW      0.006 /* share of the lower request */
-#define LEVEL_MOST     0.01
-#define LEVEL_LEAST    (1.01 * MIB) /* requests are rounded to whole MiB */
-#define SAFE_RUNS      20
-#define SPREAD_OF_NOTE 0.04 /* P90 - P10 of the peaks / median; below, levels may be equal */
+#define LEVEL_SHARE 0.1
+#define LEVEL_FEW   0.006
+#define LEVEL_MOST  0.01
+/* Smallest difference between two levels. Requests are rounded to whole MiB, and a difference of
+ * more than 1 MiB remains after rounding. */
+#define LEVEL_LEAST (1.01 * MIB)
+#define SAFE_RUNS   20 /* number of newest runs whose peaks fit the safe level */
+/* Smallest relative spread of the peaks for which the levels must differ. */
+#define SPREAD_OF_NOTE 0.04
 
 /* Returns (P90 - P10) / median of the peaks seen. */
 static double relative_spread(const struct peaks_seen *p)

@@ -143,7 +143,9 @@ struct sizing {
 	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
 	/* Limit that the newest run met without a kill, if it sets the request; else NaN. */
 	double memory_failed_at;
-	size_t memory_kills; /* OOM kills that count as runs; if any, confidence is low */
+	/* Number of OOM kills after which no run needed as much memory. Each counts as a run that
+	 * needed more than its limit. If there are any, the confidence is low. */
+	size_t memory_kills;
 
 	struct endings endings;
 	struct warnings warnings;

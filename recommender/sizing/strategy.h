@@ -157,7 +157,7 @@ struct replayed {
 	double after_oom;
 	double killed_at; /* largest limit at which one of these was killed; 0 = none */
 	double failed_at; /* smallest limit at which one of these failed without a kill; 0 = none */
-	size_t kills;     /* number of earlier kills that count as runs */
+	size_t kills;     /* number of OOM kills after which no run needed as much memory */
 	double kills_at, kills_need; /* largest limit and largest assumed peak of these kills */
 };
 /* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the

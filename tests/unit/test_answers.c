@@ -116,14 +116,16 @@ static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
 static void the_window_holds_the_newest_successful_runs(void **state)
 {
 	static const enum outcome F = OUTCOME_FAILED, S = OUTCOME_SUCCEEDED, R = OUTCOME_RUNNING;
+	/* Each row: the outcomes, newest run first; the largest number of successful runs in the
+	 * window; how many it has; and how many failed runs are newer than the oldest of them. */
 	const struct {
 		enum outcome outcome[6];
 		size_t most, n, excluded;
 	} table[] = {
 		{{S, S, S, S, S, S}, 5, 5, 0},
-		{{F, S, F, S, F, S}, 2, 2, 2}, /* two successes count; the third failure is older */
-		{{F, F, S, F, F, F}, 5, 1, 2}, /* failures after the last success do not count */
-		{{R, R, S, R, S, F}, 5, 2, 0}, /* a running run is not a failure */
+		{{F, S, F, S, F, S}, 2, 2, 2}, /* the third failure is older than the window */
+		{{F, F, S, F, F, F}, 5, 1, 2}, /* three failures are older than the window */
+		{{R, R, S, R, S, F}, 5, 2, 0}, /* a run that goes on is not a failure */
 		{{F, F, F, F, F, F}, 5, 0, 0},
 	};
 

@@ -234,7 +234,8 @@ static void a_price_that_is_not_understood_is_no_price(void **state)
 	}
 }
 
-/* A Keeper that is asked for a region fills in the lowest price of all regions. */
+/* A Keeper that is asked for one region may answer with the lowest price of all regions. Only the
+ * price of the allocation that was asked for is sure to be of the region. */
 static void only_the_allocation_that_was_asked_for_is_of_the_region(void **state)
 {
 	static const char page[] = "[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"price\":2,"

@@ -438,20 +438,22 @@ static void a_process_younger_than_the_table_is_a_stranger(void **state)
 
 static void a_table_is_made_shortly_before_the_tick_that_uses_it(void **state)
 {
+	/* Arguments and result of nvml_pause, in seconds: time that the last table took, time since
+	 * the last tick, time between ticks, and pause until the next table. */
 	static const struct {
 		double spent, since_tick, period, expected;
 	} cases[] = {
-		{0.03, 0.03, 1, 0.86},   /* the first one, right after a tick: at 0.89 s */
-		{0.01, 0.95, 1, 0.98},   /* the next ones: at 0.93 s of the next second */
-		{0.01, 0.94, 1, 0.99},   /* also when the last one ended a little early */
-		{0.01, 0.5, 1, 1.43},    /* not twice in half a second */
-		{0.01, 0.05, 0.1, 0.78}, /* ten ticks a second, one table */
-		{0.01, 0.5, 4, 3.43},    /* none that no tick uses */
-		{0.2, 0.5, 1, 2.05},     /* a slow driver: not each second */
-		{0.01, 4000, 1, 1},      /* ticks have ended */
-		{0.01, -4000, 1, 1},     /* a clock of another world */
-		{0.01, 0.5, 3600, 1},
-		{30, 0.5, 3600, 5},
+		{0.03, 0.03, 1, 0.86},   /* the next table begins 0.11 s before the next tick */
+		{0.01, 0.95, 1, 0.98},   /* the next tick comes too soon, so the one after it */
+		{0.01, 0.94, 1, 0.99},   /* the same, after a table that ended earlier */
+		{0.01, 0.5, 1, 1.43},    /* a table at the next tick would come too soon */
+		{0.01, 0.05, 0.1, 0.78}, /* with ten ticks a second, most use an old table */
+		{0.01, 0.5, 4, 3.43},    /* no table is made that no tick uses */
+		{0.2, 0.5, 1, 2.05},     /* a slow driver does not make a table every second */
+		{0.01, 4000, 1, 1},      /* the last tick was long ago: a table every second */
+		{0.01, -4000, 1, 1},     /* the last tick is in the future: ignore it */
+		{0.01, 0.5, 3600, 1},    /* the next tick is far away: ignore it */
+		{30, 0.5, 3600, 5},      /* the longest pause */
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

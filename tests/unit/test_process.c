@@ -181,7 +181,7 @@ static void pids_of_another_namespace_are_translated(void **state)
 	assert_int_equal(process_number(&t.host, getpid()), 700);
 	assert_int_equal(process_number_here(&t.host, 720), 0);
 	assert_int_equal(process_number_here(&t.host, 721), 0);
-	/* /proc does not show us, so no number can be compared. */
+	/* The pid of this program in /proc is unknown, so no pid of its namespace can be translated. */
 	t.host.self = 0;
 	assert_int_equal(process_number(&t.host, 9), 0);
 	assert_int_equal(process_number(&t.host, getpid()), 0);

@@ -330,7 +330,7 @@ static const struct posted posted[] = {
 	{.column = "x",
 		.numbers = "\"mean\":2,\"max\":1,\"sum\":1",
 		.refused_for = "min <= mean <= max"},
-	/* Without a sum the column is a rate, whose mean may be above its samples. */
+	/* A column without a sum is a rate. The mean of a rate may be above its largest sample. */
 	{.column = "x", .numbers = "\"mean\":2,\"max\":1"},
 	{.column = "x", .numbers = "\"min\":2,\"max\":1", .refused_for = "min <= p50"},
 	{.column = "x", .numbers = "\"min\":2,\"p50\":1", .refused_for = "min <= p50"},
