@@ -70,7 +70,7 @@ static void newborn_that_the_tree_does_not_know_is_no_stranger(void **state)
 		world_init(&w, "/box");
 		put_process(&w, 12, cases[i].parent, 0, "/box");
 		test_host_file(&w.t, GROUP "cgroup.procs",
-			"10\n12\n13\n"); /* 13 has already ended */
+			"10\n12\n13\n"); /* process 13 has already ended */
 		OPEN(&w, .root = 10, .ours = true);
 		usage(&w, 6500000, "");
 		look_again(&w);

@@ -224,7 +224,7 @@ static void quota_counts_from_before_the_command(void **state)
 {
 	static const struct {
 		const char *group, *before; /* `before`: quota read before the command */
-		double expected;
+		double expected;            /* throttled periods of the run */
 	} cases[] = {
 		{"/box/in", NULL, 2},   /* counted since the account opened */
 		{"/box/in", "/box", 5}, /* counted since before the command started */

@@ -524,19 +524,21 @@ static void heap_and_overhead_of_spark_are_the_memory_of_the_job(void **state)
 
 static void a_job_that_does_not_fill_a_gpu_shares_it(void **state)
 {
+	/* Each row: mean use of the GPU; GPU memory of the job, and of the GPU (0 = unknown), in MiB;
+	 * and the share of a GPU that is requested. */
 	static const struct {
 		double usage, vram_mib, gpu_memory_mib, share;
 	} rows[] = {
-		{0.3, 2048, 0, 0.3},            /* 2 of the assumed 16 GiB */
-		{0.301, 2048, 0, 0.31},         /* rounded up */
-		{0.3, 8192, 0, 0.5},            /* the memory is the larger share */
+		{0.3, 2048, 0, 0.3},            /* the job needs 2 of the assumed 16 GiB */
+		{0.301, 2048, 0, 0.31},         /* the share is rounded up */
+		{0.3, 8192, 0, 0.5},            /* 8 of 16 GiB is the larger share */
 		{0.3, 8192, 81920, 0.3},        /* 8 of 80 GiB: the use is the larger share */
-		{0.3, 8192, 8192, 1},           /* the memory fills the GPU */
-		{0.3, 20480, 0, 1},             /* more than the assumed 16 GiB */
-		{0.3, 20480, 40960, 0.5},       /* 20 of 40 GiB */
-		{0, 0, 0, 0.01},                /* a GPU that was held, and never used */
-		{0.995, 0, 0, 1}, {1, 0, 0, 1}, /* a full GPU */
-		{NAN, 2048, 0, 1},              /* unknown use */
+		{0.3, 8192, 8192, 1},           /* the job fills the memory of the GPU */
+		{0.3, 20480, 0, 1},             /* the job needs more than the assumed 16 GiB */
+		{0.3, 20480, 40960, 0.5},       /* the job needs 20 of 40 GiB */
+		{0, 0, 0, 0.01},                /* the job held a GPU and never used it */
+		{0.995, 0, 0, 1}, {1, 0, 0, 1}, /* the job keeps the GPU busy */
+		{NAN, 2048, 0, 1},              /* the use is unknown */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

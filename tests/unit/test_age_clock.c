@@ -20,7 +20,8 @@ static void a_jump_ahead_is_believed_after_a_day(void **state)
 		const char *what;
 		struct {
 			int64_t mono, wall, expected;
-			const char *boot; /* NULL = the first boot */
+			const char
+				*boot; /* boot id of the machine; NULL = that of the first boot */
 		} reading[6];
 	} table[] = {
 		{"a clock that works", {{10, 1000, 1000}, {70, 1060, 1060}, {7270, 8260, 8260}}},

@@ -101,7 +101,7 @@ static void prices_are_those_of_the_tables(void **state)
 		double found = price_in(table[i].vendor, table[i].name, table[i].region,
 			table[i].allocation);
 
-		/* Half a unit of the pack, and the digits of a double. */
+		/* The pack rounds prices to 1e-7, so a price may differ by half of that. */
 		if (isnan(found) != isnan(table[i].price) ||
 			fabs(found - table[i].price) > 5.0001e-8)
 			fail_msg("%s in %s: %.9g, not %.9g", table[i].name, table[i].region, found,
@@ -221,7 +221,7 @@ static void a_pack_is_read_as_described(void **state)
 	assert_int_equal(c->server[1].n_prices, 0);
 	const struct price *of_c = &c->price[c->server[2].first_price];
 
-	/* Without a region first: index 0. */
+	/* The price without a region, which has the index 0, comes first. */
 	assert_true(of_c[0].region == 0 && of_c[0].estimated && of_c[0].price == 201e-7);
 	assert_true(of_c[1].region == 1 && !of_c[1].estimated && of_c[1].price == 400e-7);
 	assert_true(c->server[2].min_price_ondemand == 400e-7);

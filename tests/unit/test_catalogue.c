@@ -274,10 +274,10 @@ static void the_built_in_catalogue_is_plausible(void **state)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct server *s = &c->server[i];
 
-		/* Up to x2-megamem and u7inh-32tb. */
+		/* The largest servers are x2-megamem and u7inh-32tb. */
 		assert_true(s->vcpus >= 1 && s->vcpus <= 1920);
 		assert_true(s->memory_amount >= 256 && s->memory_amount <= 32 * 1024 * 1024);
-		/* NaN where no price is known. */
+		/* If no price is known, min_price_ondemand is NaN, and both comparisons are false. */
 		assert_false(s->min_price_ondemand < 0.001 || s->min_price_ondemand > 500);
 		priced += isnan(s->min_price_ondemand) ? 0 : 1;
 		assert_true(s->cpu_architecture == ARCHITECTURE_X86_64 ||

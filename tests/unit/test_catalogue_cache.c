@@ -177,7 +177,7 @@ static void assert_same(const struct catalogue *a, const struct catalogue *b)
 
 		assert_true(other && (other->usd == a->currency[i].usd ||
 					     (isnan(other->usd) && isnan(a->currency[i].usd))));
-		/* A compiled-in rate is not saved as one of the source. */
+		/* A rate that is compiled into the program keeps its own source. */
 		if (currency_is_reference(&a->currency[i]))
 			assert_string_equal(other->source, a->currency[i].source);
 	}
@@ -389,7 +389,7 @@ static void one_of_another_version_is_set_aside(void **state)
 	catalogue_free(c);
 	assert_int_equal(catalogue_cache_origin(&at, path, &e), 0);
 	run_sql("PRAGMA user_version = 1");
-	/* Its hash must not tell the Keeper's client that nothing is new. */
+	/* If the hash of this unusable file were returned, the Keeper's client would not fetch. */
 	assert_int_equal(catalogue_cache_origin(&at, path, &e), -ENOENT);
 	assert_int_equal(stat(path, &st), 0);
 	catalogue_cache_close(opened());

@@ -61,7 +61,7 @@ static void no_segment_is_shorter_than_asked(void **state)
 	size_t cut[60];
 	const double *channel[] = {v};
 
-	v[30] = v[31] = 100; /* two points: a segment only if the minimum is 2 */
+	v[30] = v[31] = 100; /* two points are a segment only if segments may be this short */
 	assert_int_equal(segments_cut(channel, 1, 60, 2, cut), 2);
 	assert_int_equal(segments_cut(channel, 1, 60, 31, cut), 0);
 	for (size_t n = segments_cut(channel, 1, 60, 10, cut), i = 0; i < n; i++)

@@ -62,7 +62,7 @@ static void usage_is_busy_time_over_at_least_250_ms(void **state)
 		double cores;
 	} table[] = {
 		{0, "cpu 1000 0 500 9000 100 10 20 30 400 0\n", NAN},
-		/* The interval is too short. */
+		/* The interval is shorter than 250 ms, so the use is unknown. */
 		{0.1, "cpu 1020 0 500 9000 100 10 20 30 400 0\n", NAN},
 		{0.9, "cpu 1100 10 540 9040 200 15 25 40 480 0\n",
 			1.7}, /* idle and iowait do not count */

@@ -146,7 +146,7 @@ static void old_new_and_hostile_lines(void **state)
 		{"", 0, NAN},
 		{"8 0 sda 1 0 2 0 3 0 4 0 0 7000 9", 1, 1024},
 		{"8 0 sda 1 0 2 0 3 0 4 0 0 7000 9 1 2 3 4 5 6 7 8 9 x", 1, 1024},
-		{"8 1 sda1 1 2 3 4\n", 0, NAN}, /* a partition, in Linux before 2.6.25 */
+		{"8 1 sda1 1 2 3 4\n", 0, NAN}, /* the line of a partition in Linux before 2.6.25 */
 		{"8 0 sda 1 0 2 0 3 0 4 0 0\n", 0, NAN},
 		{"8 0 sda 1 0 -2 0 3 0 4 0 0 7000 9\n", 0, NAN},
 		{"8 0 sda 1 0 99999999999999999999 0 3 0 4 0 0 7000 9\n", 0, NAN},

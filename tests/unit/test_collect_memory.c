@@ -65,7 +65,7 @@ static void check_files(const struct collector *c, const char *path, const struc
 static void memory_fields_may_be_missing_or_hostile(void **state)
 {
 	static const struct file_case table[] = {
-		/* before Linux 3.14 */
+		/* Linux before 3.14 has no MemAvailable */
 		{"MemTotal: 100 kB\nMemFree: 40 kB\nBuffers: 1 kB\nCached: 30 kB\n", 0,
 			{{"rightsize_memory_available_bytes", "", NAN},
 				{"rightsize_memory_used_bytes", "", NAN},
@@ -79,7 +79,7 @@ static void memory_fields_may_be_missing_or_hostile(void **state)
 			{{"rightsize_memory_cached_bytes", "", 8 * 1024},
 				{"rightsize_memory_total_bytes", "", 100 * 1024},
 				{"rightsize_memory_free_bytes", "", 5 * 1024}}},
-		/* more bytes than fit into 64 bits */
+		/* the number of bytes does not fit into 64 bits */
 		{"MemTotal: 100 kB\nMemFree: 18446744073709551615 kB\nActive: 18014398509481984 "
 		 "kB\n",
 			0,
@@ -150,7 +150,7 @@ static void processes_are_counted_less_often_the_more_there_are(void **state)
 	assert_value(processes_after(&r, &t, 14.9), 1);
 	assert_value(processes_after(&r, &t, 0.1), 1000);
 	test_host_remove(&t, "/proc/1000");
-	/* Counted again after 15 s, plus 10 s for 1000 processes. */
+	/* 1000 processes are counted again after 25 s: 15 s, plus 10 s for each 1000 processes. */
 	assert_value(processes_after(&r, &t, 24.9), 1000);
 	assert_value(processes_after(&r, &t, 0.1), 999);
 	memory_tree_refuse(t.proc, "", -EACCES);

@@ -127,7 +127,7 @@ static void each_byte_counts_once(void **state)
 		 * forwards */
 		{{"tap0", "virtual", NULL, "tun", true}, {"lo", "virtual", NULL, NULL, false},
 			{"br-1", "virtual", NULL, "bridge", false}},
-		/* no sysfs */
+		/* a machine without sysfs */
 		{{"eth0", NULL, NULL, NULL, true}, {"docker0", NULL, NULL, NULL, false},
 			{"veth12", NULL, NULL, NULL, false}, {"eth0.100", NULL, NULL, NULL, false},
 			{"bond0", NULL, NULL, NULL, false}, {"tun0", NULL, NULL, NULL, false}},
@@ -247,12 +247,13 @@ static void check_reported(struct test_run *r, const struct test_host *t, const 
 static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 {
 	static const struct {
-		const char *reported, *mounted;
+		const char *reported, *mounted; /* interfaces; mount table of process 1 */
 		int refused; /* error of reading the network namespace of process 1 */
 	} table[] = {
 		{"ens5", MOUNTED, 0}, /* ens5 is known from the sysfs below the machine's root */
 		{"ens5", MOUNTED MOUNTED, 0},
-		/* Judged by name, because the sysfs may be of another namespace. */
+		/* The names of the interfaces decide, because the sysfs may be of another
+		 * namespace. */
 		{"ens5 fabric", MOUNTED OVER, 0}, {"ens5 fabric", "", 0},
 		{"fabric", MOUNTED, -EACCES}, /* the pod's own network is counted */
 	};

@@ -289,7 +289,7 @@ static void durations_reach_the_cores_that_the_job_used(void **state)
 {
 	static const struct {
 		double level;
-		double cores[10]; /* ends with 0 */
+		double cores[10]; /* numbers of cores that have a duration; ends with 0 */
 	} table[] = {
 		{48, {1, 2, 4, 8, 16, 32, 48, 64}},
 		{6, {1, 2, 4, 6, 8}},
@@ -348,7 +348,7 @@ static void need_is_what_does_not_slow_a_run_down(void **state)
 	} table[] = {
 		{{.mean = 6, .min = 6, .p50 = 6, .p95 = 6, .p99 = 6, .max = 6}, 6, false},
 		{{.mean = 6, .min = NAN, .p50 = NAN, .p95 = NAN, .p99 = NAN, .max = NAN}, 6, false},
-		/* half of the time idle */
+		/* the job is idle half of the time */
 		{{.mean = 3, .min = 0, .p50 = 0, .p95 = 6, .p99 = 6, .max = 6}, 6, true},
 		/* 1 % of the time 8 cores, and 4 % between 1 and 8, else 1 */
 		{{.mean = 1.21, .min = 1, .p50 = 1, .p95 = 1, .p99 = 8, .max = 8}, 1.74, true},
@@ -383,7 +383,7 @@ static void stretch_follows_the_shape_over_time(void **state)
 		{{.mean = 3.9, .min = 0, .p50 = 4, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.96, 0.02},
 		{{.mean = 2, .min = 0, .p50 = 0, .p95 = 4, .p99 = 4, .max = 4}, 2, 1.5, 0.1},
 		{{.mean = 1, .min = 5, .p50 = 4, .p95 = 3, .p99 = 2, .max = 1}, 1000, 1,
-			1e-9}, /* impossible input */
+			1e-9}, /* a distribution that cannot exist */
 	};
 	struct parallel p;
 
@@ -401,14 +401,16 @@ static void stretch_follows_the_shape_over_time(void **state)
 
 static void who_waited_for_a_cpu_wanted_more_than_it_got(void **state)
 {
+	/* Each row: cores that are busy; CPU time wanted / CPU time received; available cores; and
+	 * duration with these cores / measured duration. */
 	static const struct {
 		double busy, wanted, cores, stretch;
 	} table[] = {
 		{0.25, 1, 1, 1},
 		{0.25, 1, 0.125, 2},
-		{0.25, 2, 0.25, 1}, /* it runs, waits for a CPU, and sleeps */
-		{0.25, 2, 1, 0.75}, /* it no longer waits for a CPU */
-		{0.5, 2, 0.5, 1},   /* it always runs or waits for a CPU */
+		{0.25, 2, 0.25, 1}, /* the job runs, waits for a CPU, and sleeps */
+		{0.25, 2, 1, 0.75}, /* with one core, it no longer waits */
+		{0.5, 2, 0.5, 1},   /* the job always runs or waits for a CPU */
 		{0.5, 2, 1, 0.5},
 		{0.5, 2, INFINITY, 0.5},
 		{4, 2, 4, 1},

@@ -363,14 +363,15 @@ static void a_fault_that_comes_and_goes_raises_the_request_once(void **state)
 static void equal_durations_of_failed_runs_are_a_time_limit(void **state)
 {
 	static const struct {
-		double seconds[3]; /* of failed runs */
-		double longest;    /* of a successful run; 0 = none */
-		size_t cut;
+		double seconds[3]; /* durations of the failed runs */
+		double longest;    /* duration of a successful run; 0 = there is none */
+		size_t cut;        /* number of runs that a time limit has ended */
 	} table[] = {
 		{{3600, 3602, 3598}, 1000, 3}, {{3600, 3602, 3300}, 1000, 0},
 		/* A successful run took as long, so there is no time limit. */
 		{{3600, 3602, 3598}, 3590, 0},
-		{{3600, 3602, 3598}, 0, 0}, /* perhaps a fault that comes late in the run */
+		{{3600, 3602, 3598}, 0,
+			0}, /* it may be a fault that always comes late in the run */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

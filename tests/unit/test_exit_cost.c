@@ -117,14 +117,14 @@ static void tick(struct world *w)
 static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 {
 	static const struct {
-		uint64_t took_ns, cost_ns; /* each of 10 exits takes and costs this */
+		uint64_t took_ns, cost_ns; /* elapsed time and CPU time of each of 10 exits */
 		uint64_t expected_ns;
 	} cases[] = {
 		{END, END, 10 * END},
 		{END, 45000, 450000},
 		/* The machine stalled, and the stall counts as cost. */
 		{40 * END, 30 * END, 300 * END},
-		{40 * END, END, 10 * END}, /* others used the CPU meanwhile */
+		{40 * END, END, 10 * END}, /* other tasks used the CPU during the exits */
 		/* The cost is measured as the group's CPU time that no process accounts for. If it
 		 * is longer than the exits lasted, other processes used it. If it is 0, the exits
 		 * ran in another group. Both times the usual cost is assumed. */

@@ -61,6 +61,8 @@ static struct catalogue *catalogue(bool with_llm)
 static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 {
 	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
+	/* Each row: the server; CPU time and cores of a job that took 100 s on server "a"; its
+	 * expected duration on this server; and the basis of the forecast. */
 	static const struct {
 		const char *on;
 		double cpu_seconds, cores, expected;
@@ -212,7 +214,7 @@ static void vendors_have_rules_of_their_own(void **state)
 	} table[] = {
 		{"aws", 2, 0, NAN, NAN, 12.5, 60},
 		{"aws", 2, 0, NAN, NAN, 60.5, 61},
-		/* the catalogue comes first */
+		/* the increment in the catalogue counts, and not the vendor's usual one */
 		{"aws", 2, 0, 3600, NAN, 61, 3600},
 		{"gcp", 2, 0, NAN, NAN, 1, 60},
 		{"azure", 2, 0, NAN, NAN, 299, 300},
@@ -232,7 +234,7 @@ static void vendors_have_rules_of_their_own(void **state)
 		{"alicloud", 64, 0, NAN, NAN, 3601, 3601 + 120 * 120 / 7200.0},
 		{"alicloud", 1, 0, NAN, NAN, 60, 600 + 60 * 60 / 7200.0},
 		{"alicloud", 3, 0, NAN, NAN, 60, 300 + 60 * 60 / 7200.0},
-		/* of unknown size */
+		/* the number of vCPUs is unknown */
 		{"hcloud", NAN, NAN, NAN, NAN, 61, 3600},
 		{"alicloud", NAN, NAN, NAN, NAN, 60, 600 + 60 * 60 / 7200.0},
 	};
@@ -411,7 +413,7 @@ static void the_system_keeps_its_share(void **state)
 		{"system", 1024, 960, 860},
 		{"system", NAN, NAN, NAN},
 		{"kubernetes", 1024, 1000, 1000 - 255 - 100},
-		{"kubernetes", 300, NAN, 0}, /* no less */
+		{"kubernetes", 300, NAN, 0}, /* the rest is never less than 0 */
 		{"kubernetes", 8192, 8000, 8000 - 1024 - 0.2 * (8000 - 4096) - 100},
 		{"kubernetes", 262144, 262144,
 			262144 - 1024 - 819.2 - 819.2 - 0.06 * 114688 - 0.02 * 131072 - 100},

@@ -153,8 +153,10 @@ static void a_client_counts_once_through_all_its_descriptors(void **state)
 	gpu_world_process(w, 101, 100, "");
 	for (int tick = 0; tick < 2; tick++) {
 		put_amdgpu(w, 100, 5, 42, 500, 1000 + 500 * (unsigned)tick);
-		put_amdgpu(w, 100, 6, 42, 500, 1000 + 500 * (unsigned)tick); /* dup(2) */
-		put_amdgpu(w, 101, 5, 42, 500, 1000 + 500 * (unsigned)tick); /* fork(2) */
+		put_amdgpu(w, 100, 6, 42, 500,
+			1000 + 500 * (unsigned)tick); /* descriptor 6 was made by dup(2) */
+		put_amdgpu(w, 101, 5, 42, 500,
+			1000 + 500 * (unsigned)tick); /* process 101 was made by fork(2) */
 		if (tick == 0) {
 			gpu_world_follow(w, 100);
 			start(w);

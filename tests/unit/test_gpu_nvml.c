@@ -122,7 +122,7 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	assert_int_equal(gpu_world_start(w), 0);
 	news(w, 1);
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 4,
-		0); /* GPUs 0, 1, 7, and 3 by MPS, but not GPU 2 */
+		0); /* the run uses the GPUs 0, 1, 7, and 3 by MPS; GPU 2 is not its own */
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 1.6, 1e-9);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1902 * MIB, 0);
 	assert_point(w, "rightsize_gpu_utilization_ratio", "7", 0.75, 1e-9);
@@ -199,7 +199,7 @@ static void a_call_that_fails_costs_its_number(void **state)
 		for (size_t k = 0; k < sizeof codes / sizeof codes[0]; k++) {
 			snprintf(scenario, sizeof scenario, "fail=%s:%d", cases[i].call, codes[k]);
 			fake_nvml_play(scenario);
-			/* Until each call was made, the energy, too. */
+			/* After this many tables, each call was made, also that for the energy. */
 			for (size_t n = 0; n < NVML_ENERGY_READINGS; n++)
 				news(w, 0.001);
 			for (size_t other = 0; other < sizeof cases / sizeof cases[0]; other++)

@@ -50,16 +50,19 @@ static void in_the_initial_namespace_the_numbers_are_the_same(void **state)
 
 static void a_number_is_taken_on_evidence_only(void **state)
 {
+	/* Each row: the pids of process 50, from the outer to the innermost namespace; the file that
+	 * it has open; the driver's pid; and the process that the pid stands for, 0 = unknown. */
 	static const struct {
 		const char *ns_pids, *device;
 		uint32_t driver_pid;
 		pid_t pid;
 	} cases[] = {
-		{"50", "/dev/nvidia0", 50, 50}, /* the same pid, and the process has a GPU open */
+		{"50", "/dev/nvidia0", 50, 50}, /* the process has this pid, and a GPU open */
 		{"50", "/dev/nvidia-uvm", 50, 50},
-		{"50", NULL, 50, 0}, /* the same pid by chance */
+		{"50", NULL, 50, 0}, /* the process has this pid by chance, but no GPU open */
 		{"50", "/dev/nvme0", 50, 0},
-		{"50\t7", "/dev/nvidiactl", 7, 50}, /* the pid in a nested namespace */
+		{"50\t7", "/dev/nvidiactl", 7,
+			50}, /* the process has this pid in a nested namespace */
 		{"50\t7\t1", "/dev/nvidia3", 1, 50},
 		{"50\t7", NULL, 7, 0},
 		{"50\t7", "/dev/nvidia0", 8, 0}, /* no process has this pid */

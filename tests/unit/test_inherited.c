@@ -13,8 +13,8 @@
 static void only_what_was_there_before_is_passed_on(void **state)
 {
 	AUTO(inherited_done) struct inherited i;
-	int before =
-		open("/dev/null", O_RDONLY); /* NOLINT(android-cloexec-open): that is the point */
+	int before = open("/dev/null",
+		O_RDONLY); /* NOLINT(android-cloexec-open): the test needs an inheritable descriptor */
 	int status;
 
 	inherited_read(&i);

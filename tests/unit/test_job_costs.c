@@ -281,7 +281,7 @@ static void forecasts_name_servers_and_where_prices_come_from(void **state)
 	snapshot_pool_free(pool);
 }
 
-/* Answers assume interruptions of a spot server: metrics assume as many. */
+/* Answers assume that a spot server is interrupted at some rate. Metrics assume the same rate. */
 static void a_spot_server_is_interrupted_in_metrics_too(void **state)
 {
 	write_catalogue("vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,memory_amount,"

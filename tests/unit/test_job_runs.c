@@ -104,7 +104,7 @@ static void the_newest_run_under_another_limit_is_among_them(void **state)
 	add(p, 1, OUTCOME_SUCCEEDED, 2e9, NULL);
 	add(p, 1, OUTCOME_FAILED, 4e9, NULL);
 	add(p, 2 * PEAKS_SEEN_MAX, OUTCOME_SUCCEEDED, 1e9, NULL);
-	add(p, 1, OUTCOME_SUCCEEDED, 1.04e9, NULL); /* not clearly another */
+	add(p, 1, OUTCOME_SUCCEEDED, 1.04e9, NULL); /* this limit differs too little */
 	for (int pruned = 0; pruned < 2; pruned++) {
 		struct runs runs = read_runs(p, 0);
 
@@ -113,7 +113,7 @@ static void the_newest_run_under_another_limit_is_among_them(void **state)
 		test_prune(p->h, &limits, at);
 		assert_int_equal(test_count_runs(p->h, "job"), PEAKS_SEEN_MAX + 1);
 	}
-	/* A newer one replaces it. Then it is one of the runs that are kept anyway. */
+	/* A newer run under another limit replaces it, and is one of the runs that are kept anyway. */
 	add(p, 1, OUTCOME_SUCCEEDED, 5e9, NULL);
 	add(p, 1, OUTCOME_SUCCEEDED, 1e9, NULL);
 	test_prune(p->h, &limits, at);
@@ -122,7 +122,7 @@ static void the_newest_run_under_another_limit_is_among_them(void **state)
 	assert_int_equal(test_count_runs(p->h, "job"), PEAKS_SEEN_MAX);
 	assert_int_equal(runs.n, PEAKS_SEEN_MAX);
 	assert_near(runs.run[1].memory_limit_bytes, 5e9, 1);
-	/* Its age is a reason to remove it. */
+	/* The run under another limit is removed when it is too old. */
 	add(p, PEAKS_SEEN_MAX, OUTCOME_SUCCEEDED, 1e9, NULL);
 	test_prune(p->h, &limits, at);
 	assert_int_equal(test_count_runs(p->h, "job"), PEAKS_SEEN_MAX + 1);

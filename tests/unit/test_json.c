@@ -184,9 +184,9 @@ static void names_that_are_like_it_come_and_the_closest_first(void **state)
 		{"traning", "training", NULL, 1},
 		{"etl/laod", "etl/load", "etl/store", 2},
 		{"TRAINING", "training", NULL, 1},
-		{"fit", "TrainFlow/fit", NULL, 1}, /* a part of the name */
+		{"fit", "TrainFlow/fit", NULL, 1}, /* the word is a part of the name */
 		{"etl/load-2026-11-21", "etl/load", NULL, 1},
-		{"e", NULL, NULL, 0}, /* too short: it is in many names */
+		{"e", NULL, NULL, 0}, /* the word is too short: many names have it */
 		{"zzzzzzzzz", NULL, NULL, 0},
 		{"", NULL, NULL, 0},
 	};

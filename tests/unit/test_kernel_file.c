@@ -186,7 +186,7 @@ static void devices_are_remembered_by_name(void **state)
 
 	devices_see(&d, named("a"))->counted = true;
 	assert_non_null(devices_see(&d, named("b")));
-	assert_null(devices_see(&d, named("a"))); /* twice in one tick */
+	assert_null(devices_see(&d, named("a"))); /* the device is listed twice in one tick */
 	devices_sweep(&d);
 	assert_true(d.changed);
 	d.changed = false;
@@ -220,7 +220,8 @@ static void devices_are_bounded_and_their_names_clean(void **state)
 
 	memset(name, 'x', sizeof name);
 	assert_non_null(devices_see(&d, (struct slice){name, 300}));
-	assert_non_null(devices_see(&d, (struct slice){name, 299})); /* cut, but still distinct */
+	assert_non_null(devices_see(&d,
+		(struct slice){name, 299})); /* the name is cut, but differs */
 	assert_string_equal(devices_see(&d, named("\xff"))->name, "\xef\xbf\xbd");
 	devices_done(&d);
 }

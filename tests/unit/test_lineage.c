@@ -13,7 +13,7 @@ struct world {
 	struct lineage *book;
 	bool alive[PIDS];
 	uint64_t clock[PIDS];
-	unsigned job, step; /* of nested_world() */
+	unsigned job, step; /* the outer and the inner run of nested_world() */
 };
 
 #define EVENT(w, ...)  lineage_event((w)->book, &(struct process_event){__VA_ARGS__})
@@ -337,7 +337,7 @@ static void end_of_a_process_is_counted_from_its_record_on(void **state)
 static void time_of_others_is_no_part_of_an_end(void **state)
 {
 	static const struct {
-		pid_t every; /* 0 = none */
+		pid_t every; /* 0 = no exit is delayed */
 		uint64_t held_up_ns;
 	} cases[] = {{0, 0}, {20, 110000}, {20, 4 * MS}, {5, 4 * MS}, {3, 100 * MS}};
 	enum { ENDS = 3000 };

@@ -47,14 +47,17 @@ static void what_lacks_a_line_is_refused(void **state)
 
 static void spent_is_what_was_not_idle(void **state)
 {
+	/* Each row: idle time of all CPUs at the start and one second later; CPU time that was used
+	 * in this second; and CPUs at its end. At its start there were 2. */
 	static const struct {
 		double idle_before, idle_after, spent;
 		unsigned cpus_after;
 	} cases[] = {
 		{10, 11.5, 0.5, 2},
 		{10, 12, 0, 2},
-		{10, 12.1, 0, 2}, /* ticks are coarser than the clock */
-		{10, 7, 2, 1},    /* a CPU went offline, and the sum lost its idle time */
+		{10, 12.1, 0,
+			2},    /* idle time is counted in ticks, which are coarser than the clock */
+		{10, 7, 2, 1}, /* a CPU went offline, and the sum lost its idle time */
 		{10, 11, 3, 4},
 	};
 
@@ -76,13 +79,13 @@ static void stolen_is_a_part_of_what_ran(void **state)
 		unsigned idle[2], stolen[2];
 		double part;
 	} cases[] = {
-		{{100, 100}, {0, 0}, NAN}, /* nothing ran */
+		{{100, 100}, {0, 0}, NAN}, /* no CPU was busy */
 		{{0, 100}, {0, 0}, 0},
 		/* Each CPU ran 50 ticks and lost 50, of which 25 count: 25 of 75. */
 		{{0, 0}, {50, 50}, 1 / 3.}, {{0, 98}, {10, 0}, 0.09 / 1.01},
 		/* The second CPU is nearly idle and waits each time it wakes up. */
 		{{0, 90}, {10, 10}, 0.09 / 0.99},
-		{{0, 100}, {0, 5}, 0}, /* ticks are coarser than the clock */
+		{{0, 100}, {0, 5}, 0}, /* an idle CPU loses nothing; the 5 ticks are rounding */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -118,7 +121,7 @@ static void steal_is_not_known_of_when_cpus_come_and_go(void **state)
 		{"cpu0 1 2 3 0 0 0 0 50\n", 2, 0},
 		{"cpu0 1 2 3 0 0 0 0 60\n", 2.05, 0}, /* too soon: counted with the next reading */
 		{"cpu0 1 2 3 0 0 0 0 100\n", 3, 0.5},
-		{"cpu0 1 2 3 400\n", 4, 0.5}, /* an old kernel: no steal, all idle */
+		{"cpu0 1 2 3 400\n", 4, 0.5}, /* an old kernel does not report stolen time */
 		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 5, 0.5},
 		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 6, 2.5},
 	};

@@ -409,7 +409,7 @@ static void the_largest_reading_takes_what_is_told(void **state)
 	assert_int_equal(n_added, JOBS_READ_MAX);
 	job_neighbours_done(&n);
 	if (!before)
-		skip(); /* AddressSanitizer counts nothing */
+		skip(); /* AddressSanitizer's malloc does not count its memory */
 	/* The labels of these jobs are short. */
 	assert_in_range(most_given_out - before, NEIGHBOURHOOD_BYTES / 2,
 		NEIGHBOURHOOD_BYTES * 3 / 4);

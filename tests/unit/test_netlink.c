@@ -131,14 +131,14 @@ static void record_is_read_whatever_the_kernels_version_and_size(void **state)
 		pid_t process;
 		bool refused;
 	} cases[] = {
-		{8, 328, 105, 0, false}, /* no fields for thrashing and compaction */
+		{8, 328, 105, 0,
+			false}, /* version 8 lacks the waits for thrashing and compaction */
 		{10, 352, 130, 0, false},
-		{11, 368, 1130, 0, false},    /* no field for the process of a thread */
+		{11, 368, 1130, 0, false},    /* version 11 lacks the process of a thread */
 		{13, 416, 1130, 4240, false}, /* Linux 6.1 */
 		{16, 560, 1130, 4240, false}, /* Linux 6.18 */
-		{40, 900, 1130, 4240,
-			false},        /* a future version: new fields are added at the end */
-		{15, 544, 0, 0, true}, /* this version moved its fields */
+		{40, 900, 1130, 4240, false}, /* a future version adds its fields at the end */
+		{15, 544, 0, 0, true},        /* version 15 has its fields at other places */
 		{7, 320, 0, 0, true},
 		{13, 0, 0, 0, true},
 	};
@@ -176,7 +176,7 @@ static void last_thread_brings_the_sum_of_its_process(void **state)
 	put_aggregate(&d, false, 4243, 13, 416);
 	put_aggregate(&d, true, 4242, 13, 416);
 	close_message(&d, at);
-	at = open_message(&d, FAMILY + 1); /* another family */
+	at = open_message(&d, FAMILY + 1); /* a message of another netlink family */
 	put_aggregate(&d, false, 1, 13, 416);
 	close_message(&d, at);
 	at = open_message(&d, FAMILY);
@@ -312,14 +312,14 @@ static void events_are_about_processes(void **state)
 
 	e.event_data.fork = (struct fork_proc_event){10, 9, 11, 11};
 	put_event(&d, &e, CN_IDX_PROC);
-	e.event_data.fork = (struct fork_proc_event){10, 9, 12, 9}; /* a thread */
+	e.event_data.fork = (struct fork_proc_event){10, 9, 12, 9}; /* a new thread */
 	put_event(&d, &e, CN_IDX_PROC);
 	e.what = PROC_EVENT_EXEC;
 	put_event(&d, &e, CN_IDX_PROC);
 	e = (struct proc_event){.what = (enum what)PROC_EVENT_EXIT};
 	e.event_data.exit = (struct exit_proc_event){12, 9, 256, 17, 1, 1};
 	put_event(&d, &e, CN_IDX_PROC);
-	put_event(&d, &e, CN_IDX_CIFS); /* another connector */
+	put_event(&d, &e, CN_IDX_CIFS); /* a message of another connector */
 	proc_connector_parse((struct bytes){d.data, d.len}, collect_event, &c);
 	assert_int_equal(c.n, 2);
 	assert_int_equal(c.event[0].kind, PROCESS_FORKED);

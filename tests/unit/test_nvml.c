@@ -151,9 +151,9 @@ static void each_sample_of_a_process_counts_once(void **state)
 		double expected;
 	} second[] = {
 		{{66, 99, 99, 99, 99}, 0.92}, /* process 100 begins to work */
-		{{54, 0, 0, 0, 0}, 0.1},      /* it has ended its work */
-		{{0, 0, 0, 0, 0}, 0},         /* its context is idle */
-		{{45, 99, 999}, 0.72},        /* it works again; a shorter second */
+		{{54, 0, 0, 0, 0}, 0.1},      /* process 100 has ended its work */
+		{{0, 0, 0, 0, 0}, 0},         /* process 100 has a context, but no work */
+		{{45, 99, 999}, 0.72},        /* process 100 works again, with fewer samples */
 	};
 	AUTO(nvml_close) struct nvml n;
 	AUTO(nvml_processes_done) struct nvml_processes p = {0};

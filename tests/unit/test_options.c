@@ -209,8 +209,8 @@ static void a_command_starts_whatever_is_wrong_with_its_options(void **state)
 {
 	static const struct {
 		const char *words[6];
-		const char *ignored; /* the only complaint */
-		const char *command; /* its first word; NULL = the result is -EINVAL */
+		const char *ignored; /* the only message about a wrong option */
+		const char *command; /* first word of the command; NULL = -EINVAL is returned */
 	} table[] = {
 		{{"--attempt=0", "true"}, "--attempt=0: " COUNT_OF_ATTEMPT, "true"},
 		{{"--attempt=", "true"}, "--attempt=: " COUNT_OF_ATTEMPT, "true"},

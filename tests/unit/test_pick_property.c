@@ -217,7 +217,7 @@ struct asked {
 	bool timed, by_time; /* the duration is known; the objective compares runs */
 	struct job_profile p;
 	struct cost_terms terms;
-	double cores;    /* that the job keeps busy */
+	double cores;    /* number of cores that the job keeps busy */
 	bool ref_scored; /* the speed of the job's server is known */
 };
 
@@ -306,7 +306,8 @@ static double key_of(const struct catalogue *c, const struct asked *a, const str
 		{"cost", k->cost},
 		{"price", k->price},
 		{"efficiency", k->price / score},
-		{"fastest", exp(0.01 * round(log(time) / 0.01))}, /* steps of 1 % */
+		{"fastest", exp(0.01 * round(log(time) /
+					       0.01))}, /* times are compared in steps of 1 % */
 		{"deadline", k->cost},
 		{"benchmark", up ? -mark : mark},
 		{"benchmark_per_price", up ? k->price / mark : k->price * mark},

@@ -148,7 +148,7 @@ static void pids_of_another_namespace_are_translated(void **state)
 {
 	static const struct {
 		const char *what;
-		pid_t ours, theirs; /* 0 = not certain */
+		pid_t ours, theirs; /* pid in container A, and in /proc; 0 = not certain */
 	} cases[] = {
 		{"the same container", 9, 710},
 		{"unreadable, but a child of ours", 12, 713},

@@ -123,11 +123,11 @@ static void kept_files_of_one_that_ended_say_so(void **state)
 /* Voluntary context switches of the threads 10, 11 and 12 at one look; -1 = no such thread. */
 static const struct {
 	int threads, switches[3], refused; /* `refused`: the thread that does not answer */
-	uint64_t counted;
+	uint64_t counted; /* context switches of the process that are counted so far */
 } switch_looks[] = {
 	{1, {4, -1, -1}, 0, 4},
 	{3, {4, 1000, 2000}, 0, 3004},
-	{2, {4, 1500, -1}, 0, 3004}, /* 11 has 500 more, but the last count of 12 is unknown */
+	{2, {4, 1500, -1}, 0, 3004}, /* thread 12 has ended, and its last count is unknown */
 	{2, {4, 2500, -1}, 0, 4004},
 	{3, {4, 2600, 7}, 12, 4004},
 	{3, {4, 2600, 7}, 0, 4111},

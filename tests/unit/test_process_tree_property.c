@@ -31,10 +31,10 @@ struct kernel {
 	struct host host;
 	uint32_t random;
 	bool may_ignore, closing;
-	uint32_t events_max; /* between two reads */
+	uint32_t events_max; /* largest number of events between two reads */
 	/* Called before each read; NULL = no more events. */
 	void (*before)(struct kernel *k, const char *path);
-	unsigned stats_read; /* of the process that `before` watches */
+	unsigned stats_read; /* number of times that `before` saw its process's stat file read */
 	int next_pid;
 	size_t n_alive;
 	uint64_t spent; /* ticks used by the run */

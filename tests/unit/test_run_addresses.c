@@ -43,8 +43,8 @@ static struct account_note note_of(struct world *w)
 static void the_smaller_limit_of_addresses_is_kept(void **state)
 {
 	static const struct {
-		const char *addresses, *data;
-		double limit, peak; /* 0 = none */
+		const char *addresses, *data; /* RLIMIT_AS and RLIMIT_DATA in bytes */
+		double limit, peak;           /* 0 = none */
 	} table[] = {
 		{"unlimited", "unlimited", 0, 0},
 		{"4096000", "unlimited", 4096000, 3000 * 1024},

@@ -343,7 +343,7 @@ static const struct posted posted[] = {
 		.ended_at = 1100.25,
 		.duration = 1,
 		.refused_for = "ended_at: accepted is started_at, 1100.5, or later"},
-	{.started_at = 1100, .duration = 12}, /* 10 s, plus 10 % and 1 s */
+	{.started_at = 1100, .duration = 12}, /* the maximum is 10 s, plus 10 %, plus 1 s */
 	{.started_at = 1100,
 		.duration = 12.1,
 		.refused_for =
@@ -415,7 +415,7 @@ static void a_run_is_neither_older_than_the_history_nor_of_the_future(void **sta
 			"started_at: accepted is a time up to 300 s after now, 10000, not 10300.5"},
 		{10400, 10500, 100, "now, 10000, not 10400"},
 		{10300, 10300.5, 100, "ended_at: accepted is a time up to 300 s after now"},
-		{1, 9900, 100, NULL}, /* long runs are as old as their end */
+		{1, 9900, 100, NULL}, /* the age of a run counts from its end */
 		{1, 9899.5, 100, "ended_at: accepted is a time from 9900 on"},
 		{1, 2, 0, NULL},
 	};

@@ -93,8 +93,9 @@ static void the_machines_namespace_is_nobodys(void **state)
 static void whoever_is_in_the_namespace_of_process_1_is_in_the_machines(void **state)
 {
 	static const struct {
-		const char *first, *theirs, *source; /* the namespaces; the exporter's is net:[1] */
-		int refused;                         /* error of reading process 1's namespace */
+		/* Network namespaces of process 1 and of the run. The exporter's is net:[1]. */
+		const char *first, *theirs, *source;
+		int refused; /* error of reading process 1's namespace */
 	} table[] = {
 		{"net:[9]", "net:[9]", NULL, 0},
 		{"net:[9]", "net:[2]", "own", 0},

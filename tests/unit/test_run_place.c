@@ -184,9 +184,9 @@ static void without_knowing_what_it_wrote_nothing_is_said(void **state)
 
 /* File systems of a container: only it uses /data, unless a case says otherwise. */
 static const struct {
-	const char *what, *mount;     /* of /data */
-	const char *ours, *of_init;   /* our mount table, and that of process 1 */
-	const char *parent_namespace; /* of mounts */
+	const char *what, *mount;     /* name of the case; mount of /data in the run's table */
+	const char *ours, *of_init;   /* mount tables of the exporter and of process 1 */
+	const char *parent_namespace; /* mount namespace of the run's parent; NULL = unreadable */
 	bool initial_pid_namespace;
 	double disk;
 	const char *source;

@@ -312,6 +312,8 @@ static void refused_tasks_are_told_while_they_are_recent(void **state)
 
 static void idle_gpus_are_told(void **state)
 {
+	/* Each row: mean number of busy GPUs; number of GPUs; GPU memory; and the warning, NULL =
+	 * none. NaN = unknown. */
 	static const struct {
 		double usage, gpus, vram;
 		const char *words;
@@ -321,8 +323,8 @@ static void idle_gpus_are_told(void **state)
 		{0.51, 1, 4096 * MIB, NULL},
 		{1.2, 4, NAN,
 			"4 runs used 1.20 of 4 GPUs on average (30 %). Request fewer GPUs, or share them with other jobs."},
-		{2.1, 4, NAN, NULL}, {NAN, 1, 4096 * MIB, NULL}, /* use is unknown */
-		{0, 0, NAN, NULL},                               /* no GPU */
+		{2.1, 4, NAN, NULL}, {NAN, 1, 4096 * MIB, NULL}, /* use is above half; unknown */
+		{0, 0, NAN, NULL},                               /* the runs had no GPU */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -344,21 +346,23 @@ static void idle_gpus_are_told(void **state)
 
 static void mapped_files_in_the_peak_are_told(void **state)
 {
+	/* Each row, in MiB: the run's peak; the largest amounts of anonymous memory, shared memory
+	 * and mapped files; and the warning, NULL = none. NaN = unknown. */
 	static const struct {
 		double peak, anonymous, shmem, file;
 		const char *words;
 	} cases[] = {
 		{520, 110, 0, 400,
 			"At least 400 MiB of the largest peak, 520 MiB, are mapped files. The kernel can reclaim this memory. With less memory, the job reads these files again."},
-		/* At the peak, not all of these files were mapped. */
+		/* At the peak, at least 520 - 300 MiB of the files were mapped. */
 		{520, 300, 0, 400,
 			"At least 220 MiB of the largest peak, 520 MiB, are mapped files. The kernel can reclaim this memory. With less memory, the job reads these files again."},
-		{520, 110, 300, 400, NULL}, /* 110 MiB are less than a quarter */
-		{2000, 1550, 0, 400, NULL}, /* 400 MiB are less than a quarter */
+		{520, 110, 300, 400, NULL}, /* 520 - 410 MiB is less than a quarter */
+		{2000, 1550, 0, 400, NULL}, /* 400 MiB is less than a quarter of 2000 */
 		{90, 30, 0, 60, NULL},      /* the files are libraries of a small job */
-		{520, NAN, 0, 400, NULL},   /* the other parts are unknown */
-		{520, 110, 0, NAN, NULL},   /* files are unknown */
-		{520, 110, NAN, 400,        /* no shared memory was measured */
+		{520, NAN, 0, 400, NULL},   /* the anonymous memory is unknown */
+		{520, 110, 0, NAN, NULL},   /* the mapped files are unknown */
+		{520, 110, NAN, 400,        /* the shared memory is unknown */
 			"At least 400 MiB of the largest peak, 520 MiB, are mapped files. The kernel can reclaim this memory. With less memory, the job reads these files again."},
 	};
 

@@ -75,6 +75,8 @@ static void the_forecast_looks_at_as_many_measured_runs_as_the_sizing(void **sta
 
 static void the_risk_of_a_kill_follows_mark_limit_and_trend(void **state)
 {
+	/* Each row: the peak so far, and at half of the time so far, in MiB; the time so far in
+	 * seconds; the memory limit in MiB; and the range of the risk. NaN = unknown. */
 	static const struct {
 		double peak, half, seconds, limit, least, most;
 	} table[] = {
@@ -84,8 +86,9 @@ static void the_risk_of_a_kill_follows_mark_limit_and_trend(void **state)
 		{1801, NAN, 10, 1800, 1, 1},     /* the limit is reached */
 		{300, 150, 10, 1800, .1, .35},   /* early growth is normal */
 		{2500, 2500, 120, 4000, 0, .01}, /* above all past peaks, but no growth */
-		{2500, 1250, 100, 2600, .85, 1}, /* above all past peaks, +25 MiB/s: limit in 4 s */
-		{2500, 2490, 120, 4000, 0, .05}, /* above all past peaks, slow: limit in 9000 s */
+		{2500, 1250, 100, 2600, .85, 1}, /* above all past peaks; the limit is 4 s away */
+		{2500, 2490, 120, 4000, 0,
+			.05}, /* above all past peaks; the limit is 9000 s away */
 		{9000, NAN, 120, 12000, .5, .5}, /* peak and trend are beyond all experience */
 	};
 	struct prospect p = prospect_of_history();

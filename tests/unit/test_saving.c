@@ -78,14 +78,15 @@ static struct best_server best_from(const char *current)
 
 static void what_is_best_depends_on_the_length_of_a_run(void **state)
 {
+	/* Each row: the duration of a run, and the best server for it. */
 	static const struct {
 		double seconds;
 		const char *best;
 	} table[] = {
-		{30, "old"},                     /* the minimum of a minute: 0.10 against 0.15 */
-		{960, "fast"},                   /* half the time for 1.5 times the price */
-		{3600, "fast"},                  /* 0.075, against 0.08 for one hour begun */
-		{7300, "fast"}, {NAN, "hourly"}, /* by the hour */
+		{30, "old"},                     /* a minute is billed: 0.10 is less than 0.15 */
+		{960, "fast"},                   /* takes half the time for 1.5 times the price */
+		{3600, "fast"},                  /* costs 0.075; an hour of "hourly" costs 0.08 */
+		{7300, "fast"}, {NAN, "hourly"}, /* without a duration: lowest price per hour */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -95,7 +96,7 @@ static void what_is_best_depends_on_the_length_of_a_run(void **state)
 		assert_string_equal(world.p.objective->name,
 			isnan(table[i].seconds) ? "price" : "cost");
 	}
-	/* Nobody says how fast servers are: only price and bill count. */
+	/* The speed of the servers is unknown, so only their prices and billing rules count. */
 	world.profile = forecast_profile(960);
 	world.d.duration_seconds = 960;
 	assert_string_equal(first(NULL), "blind");
@@ -108,7 +109,7 @@ static void one_core_gets_no_32(void **state)
 {
 	assert_string_equal(first("efficiency"), "fast");
 	assert_string_equal(first("fastest"), "fast");
-	/* Without a history, too: the demand tells the cores. */
+	/* Without a history, the demand says how many cores the job uses. */
 	world.o.profile = NULL;
 	assert_string_equal(first("efficiency"), "fast");
 	assert_string_equal(first("fastest"), "fast");
@@ -116,7 +117,7 @@ static void one_core_gets_no_32(void **state)
 	assert_string_equal(first("fastest"), "big");
 	world.d.cpu_cores = NAN;
 	assert_string_equal(first("fastest"), "big");
-	/* Equal speed, or as good as equal: the cheaper one is first. */
+	/* If two servers are equally fast, or nearly, the cheaper server comes first. */
 	world.d.cpu_cores = 1;
 	const char *const slow[] = {"old", "hourly"};
 
@@ -146,13 +147,13 @@ static void the_headline_is_never_negative(void **state)
 	assert_string_equal(b.pick->server->server_id, "fast");
 	assert_double_equal(b.saving.amount, 960 * 0.10 / 3600 - 480 * 0.15 / 3600, 1e-12);
 	assert_double_equal(b.saving.percent, 25, 1e-9);
-	/* The best in the list is where the job runs already. */
+	/* The job already runs on the best server of the list. */
 	b = best_from("fast");
 	assert_true(b.is_current && b.saving.amount == 0 && b.saving.percent == 0);
 	/* A server that the filters leave out is cheaper, and the job runs there. */
 	b = best_from("burst");
 	assert_true(b.is_current && b.pick == &world.now && b.saving.amount == 0);
-	/* It has too little memory for the next run: nothing is said to be saved. */
+	/* The current server has too little memory for the next run, so the saving is unknown. */
 	world.d.memory_bytes = 4100.0 * 1024 * 1024;
 	assert_string_equal(first(NULL), "big");
 	b = best_from("burst");
@@ -273,13 +274,13 @@ static void conditions_are_offered_where_they_save(void **state)
 		assert_int_equal(n, i == 0 ? 1 : 0);
 	}
 	assert_int_equal(a[0].condition, CONDITION_SPOT);
-	/* What is allowed already is no alternative. */
+	/* Spot servers are allowed already, so they are no alternative. */
 	world.o.allocations = ALLOCATION_BIT(ALLOCATION_SPOT) | ALLOCATION_BIT(ALLOCATION_ONDEMAND);
 	first(NULL);
 	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
 				 &world.arena, a),
 		0);
-	/* Nothing else fits: they are told without a saving. */
+	/* No allowed server fits, so the saving of the alternative is unknown. */
 	world.o.allocations = 0;
 	world.o.include = (struct text_list){1, (const char *const[]){"arm"}};
 	assert_string_equal(first(NULL), "");
@@ -287,7 +288,7 @@ static void conditions_are_offered_where_they_save(void **state)
 				 &world.arena, a),
 		1);
 	assert_true(a[0].condition == CONDITION_ARM64 && isnan(a[0].saving.amount));
-	/* Money is not what is asked for. */
+	/* The objective is speed, so no saving of money is offered. */
 	world.o.include = (struct text_list){0};
 	first("fastest");
 	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
@@ -295,7 +296,7 @@ static void conditions_are_offered_where_they_save(void **state)
 		0);
 }
 
-/* An estimate is told last, and is never the best. */
+/* A server with an estimated price comes last in the list, and is never the best. */
 static void an_estimated_price_is_never_the_best(void **state)
 {
 	struct price *all = (struct price *)(uintptr_t)world.c->price;

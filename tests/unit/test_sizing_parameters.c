@@ -108,7 +108,7 @@ static void old_runs_can_be_left_out(void **state)
 		size_t left;
 	} table[] = {
 		{NULL, 4},
-		{"0.002", 2}, /* 172.8 s */
+		{"0.002", 2}, /* this share of a day is 172.8 s */
 		{"365", 4},
 	};
 	struct runs runs = sample_runs();

@@ -30,9 +30,9 @@ static void the_verdict_follows_from_what_was_waited_for(void **state)
 		{90, 2, 60, -1, -1, -1, "little"}, {5, 0.1, -1, -1, -1, -1, "idle"},
 		{5, 0.1, -1, 40, 0, -1, "memory"}, {5, 0.1, -1, 0, 80, -1, "storage"},
 		{5, 0.1, -1, -1, -1, 80, "storage"},
-		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* waited a third, but less than 0.5 s */
+		{0.2, 0.1, -1, -1, -1, -1, "idle"}, /* the threads waited for less than 0.5 s */
 		{50, -1, -1, -1, -1, -1, "unknown"}, {-1, -1, -1, -1, -1, -1, "unknown"},
-		{-9e307, 1, -1, -1, -1, -1, "unknown"}, /* impossible: ignored */
+		{-9e307, 1, -1, -1, -1, -1, "unknown"}, /* impossible numbers are ignored */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
