@@ -59,7 +59,7 @@ struct accounts {
 	struct machine_steal steal;
 	bool machine_known;
 	uint64_t last_pid, pid_max, births; /* see births_here */
-	double own_seconds;                 /* CPU time of this exporter */
+	double own_seconds;                 /* CPU time that this exporter has used */
 };
 
 struct account {
@@ -91,24 +91,24 @@ struct account {
 	/* Budget of descriptors from which those of `attached` are taken. */
 	struct descriptors *clock_kept;
 	size_t n_clock_kept;
-	bool clock_wanted;    /* `attached` is allowed */
+	bool clock_wanted;    /* a clock may still be attached to the run's threads */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
-	double clock_error;   /* largest error of `before_clock`, caused by the ticks of /proc */
+	double clock_error;   /* largest error of `before_clock`: /proc counts in ticks */
 	size_t clock_members; /* number of members that began no later than clock_ticks */
-	double before_clock;  /* CPU seconds of the run when `attached` began */
+	double before_clock;  /* CPU seconds that the run had used when `attached` began */
 	struct task_clock_total counted;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
 	/* CPU time of the root that is not part of the run: the time before exec, or before the
 	 * root entered its own group. */
 	double forked_seconds;
-	double known[SOURCES]; /* seconds; NaN = source not available */
+	double known[SOURCES]; /* CPU seconds of the run by each source; NaN = not available */
 	double total, system, user;
 	struct helper_use helpers;
 	struct lineage_tally tally;
 	struct exit_cost ends;
 	struct missed_cpu missed;
-	struct machine_cpu machine; /* at the last sample */
+	struct machine_cpu machine; /* CPU time of the machine at the last sample */
 	bool machine_known;
 	/* Largest values since the run began, because CPUs and memory can be removed during the
 	 * run. */
@@ -117,8 +117,8 @@ struct account {
 	double stolen_before;      /* stolen time of the machine when the run began */
 	double births;             /* processes created on the machine when the run began */
 	double peak_process_bytes; /* peak of the run's largest process */
-	double oom_kills;          /* kills in the own group */
-	struct memory_kills kills; /* kills in the nearest group that counts them */
+	double oom_kills;          /* OOM kills in the run's own group */
+	struct memory_kills kills; /* OOM kills in the nearest group that counts them */
 	/* Lower bound of the run's memory at the time of a kill; NaN = unknown. */
 	double held_bytes;
 };
@@ -344,7 +344,7 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	exit_events_unlock(shared->events);
 }
 
-/* Subtracts the root's CPU time before exec. */
+/* Subtracts the CPU time that the root used before exec. */
 static double as_command(const struct account *a, double seconds)
 {
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
@@ -427,7 +427,7 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		a->clock_kept = h->group_files;
 		a->n_clock_kept = l.n;
 		if (task_clock_attach(&a->attached, l.thread, l.n)) {
-			a->clock_wanted = false; /* not permitted */
+			a->clock_wanted = false; /* the kernel does not permit a clock */
 			detach_clock(a);
 			return;
 		}
@@ -466,7 +466,7 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 	attach_clock(a, h, tree);
 }
 
-/* Returns NaN when unknown. */
+/* Returns the memory of the machine in bytes; NaN = unknown. */
 static double memory_of_machine(const struct host *h)
 {
 	char text[256];

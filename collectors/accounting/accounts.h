@@ -41,7 +41,7 @@ struct account_spec {
 	 * `uses_clock`, the clock must stay open until account_close. */
 	const struct task_clock *clock;
 	double forked_seconds;         /* CPU time of the root before exec; not part of the run */
-	const struct cpu_quota *quota; /* read before the run began; NULL = not read */
+	const struct cpu_quota *quota; /* CPU quota before the run began; NULL = not read */
 	/* True if the run begins in the middle of the root's life. Kernel counters that cover the
 	 * root's whole life are not used for such a run. */
 	bool from_now;

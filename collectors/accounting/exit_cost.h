@@ -25,12 +25,12 @@ struct exit_cost_groups {
 };
 
 struct exit_cost {
-	struct exit_cost_group *group; /* NULL = not measured */
+	struct exit_cost_group *group; /* NULL = the ends of this run are not measured */
 	struct exit_cost *next;        /* next run in the same group */
 	unsigned run;                  /* number of the run in the lineage */
 	/* CPU time spent on ends, as of the last tick; may fall */
 	double seconds;
-	double missed_seconds; /* upper bound of the time missing from `seconds` */
+	double missed_seconds; /* upper bound of the CPU time that `seconds` lacks */
 	/* `seconds_before`, `missed_before` and `before` are values at the start of the current
 	 * measurement. `last` is the tally of the last tick. */
 	double seconds_before, missed_before;

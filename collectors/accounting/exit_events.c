@@ -28,8 +28,8 @@
 #define RECORDS_MAX 20000 /* maximum number of received records that wait for earlier events */
 
 struct exit_events {
-	int events, records; /* sockets */
-	int stop;            /* eventfd */
+	int events, records; /* sockets of the proc connector and of taskstats */
+	int stop;            /* eventfd that ends the thread */
 	uint16_t family;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards all members below */

@@ -25,7 +25,7 @@ struct lineage_entry {
 	bool final;   /* clock_ns was read after the end, so it is complete */
 	bool seen;    /* fork event or clock was seen, so an exit record must follow */
 	bool gone;    /* the last attempt to read the clock failed */
-	bool outside; /* not in the last listing of its group */
+	bool outside; /* the last listing of its group lacked this process */
 };
 
 struct run_book {
@@ -50,7 +50,7 @@ struct lineage {
 	size_t n_recorded;
 	size_t n_runs, runs_room;
 	struct run_book *run;
-	bool any_inner; /* true after a run was inside another run */
+	bool any_inner; /* some run is or was inside another run */
 	double usual;   /* median duration of recent ends, relative to usual_end() */
 };
 

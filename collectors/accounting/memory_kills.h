@@ -15,11 +15,12 @@
 
 struct memory_kills {
 	struct cgroup_place place; /* nearest group that counts kills; version 0 = no group */
-	double group_before, machine_before; /* kills when the run began; NaN = not counted */
+	/* Number of OOM kills in the group and on the machine when the run began; NaN = unknown. */
+	double group_before, machine_before;
 	double met_before;  /* "oom" events at the start of the run; NaN = not counted (v1) */
-	double limit_bytes; /* of this group only, at the last reading; NaN = no limit */
-	bool own;           /* the run owns the group */
-	bool apart;         /* other[] has all foreign processes, such as a waiting shell */
+	double limit_bytes; /* memory limit of this group at the last reading; NaN = no limit */
+	bool own;           /* the group is the run's own */
+	bool apart;         /* other[] lists all processes in the group that are not the run's */
 	bool mark_is_old;   /* the group's peak reached the limit before the run began */
 	size_t n_others;
 	pid_t other[MEMORY_OTHERS_MAX];

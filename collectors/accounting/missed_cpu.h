@@ -12,7 +12,7 @@ struct missed_cpu {
 	/* Sums since the run began: CPU time of the machine, and the part of it that the run may
 	 * have used. */
 	double spent_seconds, possible_seconds;
-	double group_before; /* usage of the run's group when the run began; NaN = unknown */
+	double group_before; /* CPU seconds of the run's group at its begin; NaN = unknown */
 	bool any_changes;
 };
 
@@ -26,7 +26,7 @@ struct missed_cpu_look {      /* changes since the last sample */
 	double spent_seconds; /* CPU time of the machine; NaN = unknown */
 	double known_seconds; /* CPU time counted for the run */
 	double group_seconds;
-	bool changes; /* a process was created or ended anywhere */
+	bool changes; /* a process was created or ended somewhere on the machine */
 	/* True if orphans of the run become children of another process than this exporter. Such
 	 * orphans may continue to run unseen. */
 	bool orphans_hidden;

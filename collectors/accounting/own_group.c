@@ -18,7 +18,7 @@
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
 #define MOVE_TRIES 100 /* attempts to empty the group; a job that keeps forking prevents it */
-#define DEPTH_MAX  16  /* levels of child groups that are removed */
+#define DEPTH_MAX  16  /* number of levels of child groups that are removed */
 
 /* ---- permission to divide a group ---- */
 

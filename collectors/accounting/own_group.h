@@ -26,9 +26,9 @@
 #define OWN_GROUP_NAME_MAX 64
 
 struct own_group {
-	int parent, self; /* directory descriptors; -1 = none */
-	int procs;        /* cgroup.procs, open for writing */
-	int usage;        /* cpu.stat (v2) or cpuacct.usage (v1) */
+	int parent, self; /* descriptors of the two directories; -1 = none */
+	int procs;        /* descriptor of cgroup.procs, open for writing */
+	int usage;        /* descriptor of cpu.stat (v2) or cpuacct.usage (v1) */
 	int version;
 	char name[OWN_GROUP_NAME_MAX];
 };

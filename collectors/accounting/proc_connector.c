@@ -6,7 +6,7 @@
 #include <linux/netlink.h>
 #include <string.h>
 
-#define ERRNO_MAX 4095 /* the kernel's linux/err.h */
+#define ERRNO_MAX 4095 /* largest errno (MAX_ERRNO of the kernel's linux/err.h) */
 
 /* Copies an event from a message. Older kernels send shorter events; the missing members are set to
  * 0. */

@@ -21,7 +21,7 @@ struct process_event {
 	/* Exit status of the thread in the format of wait(2). The status of the last thread is the
 	 * status of the process. */
 	int status;
-	uint64_t at_ns; /* CLOCK_MONOTONIC */
+	uint64_t at_ns; /* time of the event on CLOCK_MONOTONIC */
 };
 
 /* Calls `each` for every event in a datagram. */

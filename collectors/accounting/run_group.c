@@ -9,7 +9,7 @@
 #define MOVE_LOOKS 3
 #define LIST_LOOKS 10
 
-/* Run metric for each number of the group. */
+/* The metric of a run that each number of its control group fills. */
 static const struct {
 	enum cgroup_value from;
 	enum run_metric to;
