@@ -30,7 +30,7 @@ struct followed_job {
 	struct {
 		char name[16];
 		uint64_t runs;
-		double exit_code, exit_signal; /* of the newest run; NaN = unknown */
+		double exit_code, exit_signal; /* of the newest such run; NaN = unknown */
 	} outcome[OUTCOMES_MAX];
 	double last_end;
 	/* `last_use`: value of jobs.uses when the job was last used. `active_at`: value of
@@ -59,7 +59,7 @@ struct followed_run {
 	double grace_seconds;
 	enum final_kind final_kind;
 	double final[RUN_N_METRICS];
-	double value[RUN_N_METRICS]; /* values of the last reading */
+	double value[RUN_N_METRICS]; /* values at the last tick */
 };
 
 struct jobs {
@@ -69,7 +69,7 @@ struct jobs {
 	struct followed_job **job;
 	uint64_t name_hash[JOBS_MAX]; /* hashes of the names in job[], for a fast search */
 	uint64_t uses;
-	struct wall read_at; /* 0 = not read yet */
+	struct wall read_at; /* time of the last tick; 0 = there was none */
 	struct accounts *accounts;
 	struct exit_watches exit_watches;
 	/* The host, whose `delays`, `members` and `helpers` jobs_new sets and jobs_free clears.

@@ -13,7 +13,7 @@
 struct run_addresses {        /* zeroed memory = nothing read yet */
 	pid_t pid;            /* the process that was read last */
 	uint64_t stack_start; /* changes when that process executes a program */
-	unsigned looks;       /* number of programs that were read */
+	unsigned looks;       /* number of programs whose limits were read */
 	/* limit_bytes: the smaller of both limits, of the last process that was read and has a
 	 * limit. peak_bytes: the largest use that counts against this limit. 0 = no limit, or
 	 * unknown. A limit that the process sets after it was read is not seen. */

@@ -47,9 +47,9 @@ struct run_disk {         /* zeroed memory = nothing read yet */
 	struct mono due;  /* earliest time to read the mount table again */
 	size_t n;
 	struct run_filesystem {
-		char *path; /* below host->proc */
+		char *path; /* path of a folder of the file system, below host->proc */
 		uint64_t device, size, used, lowest;
-		bool own; /* no process outside the run's mount namespace uses it */
+		bool own; /* only the run's mount namespace has this file system */
 	} filesystem[RUN_DISK_FILESYSTEMS_MAX];
 	bool read; /* the growth has been read at least once */
 	/* Growth that the readings cannot show: bytes written before the first reading, and bytes
@@ -57,10 +57,10 @@ struct run_disk {         /* zeroed memory = nothing read yet */
 	double unseen;
 	double fallen; /* bytes by which used space fell below its earlier lowest value */
 	double written, cancelled; /* values of the last call; `cancelled` excludes `of_others` */
-	double of_others;          /* cancelled bytes that others had written */
+	double of_others;          /* cancelled bytes that other processes had written */
 	double grown;              /* growth at the last reading, minus `written` at that time */
 	double most_written, most_grown, most; /* largest values so far, in bytes */
-	const char *source;                    /* see above; NULL = unknown */
+	const char *source;                    /* "written", "growth" or "own"; NULL = unknown */
 	bool incomplete;                       /* some writes of the run are unknown */
 };
 

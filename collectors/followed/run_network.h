@@ -21,9 +21,9 @@ struct run_network {        /* zeroed memory = nothing read yet */
 	char space[NAMESPACE_NAME_MAX];
 	pid_t pid; /* process whose namespace was read */
 	unsigned looks;
-	bool followed; /* the counters have been read once */
+	bool followed; /* the counters of the namespace have been read once */
 	struct counter received, sent;
-	double received_bytes, sent_bytes; /* since the first tick */
+	double received_bytes, sent_bytes; /* bytes of the run since its first tick */
 };
 
 /* Sets *ret_received and *ret_sent to the bytes since the first tick. Leaves both unchanged when

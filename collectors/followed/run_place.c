@@ -10,7 +10,7 @@ static pid_t first_living(const struct process_tree *tree)
 	return 0;
 }
 
-/* Returns the parent of the run; 0 = unknown. */
+/* Returns the pid of the process that is the parent of the run's root; 0 = unknown. */
 static pid_t outside_of(const struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++)
