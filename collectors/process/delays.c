@@ -16,7 +16,7 @@
 #define ANSWER_SIZE 4096
 
 struct delay_reader {
-	int fd; /* -1 = read files only */
+	int fd; /* netlink socket of taskstats; -1 = waiting times are read from files */
 	uint16_t family;
 	bool counts_all;
 	unsigned char answer[ANSWER_SIZE];

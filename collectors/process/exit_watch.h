@@ -36,7 +36,7 @@ void exit_watches_init(struct exit_watches *e);
 void exit_watches_done(struct exit_watches *e); /* call it last, when no watch is left */
 
 struct exit_watch {
-	int pidfd; /* -1 = not watched */
+	int pidfd; /* descriptor of the process; -1 = the process is not watched */
 	/* `ended`: the process has ended. `waited_for`: its parent has waited for it. Both are
 	 * false if the process is not watched. */
 	bool ended, waited_for;

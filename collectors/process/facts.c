@@ -23,7 +23,8 @@
 struct facts_reader {
 	char *command_line, *environment; /* HOST_SCRATCH_SIZE bytes each */
 	char *file;                       /* FILE_MAX bytes */
-	bool (*wants)(const void *context, struct slice variable); /* NULL = no extra variables */
+	/* Returns true for an additional variable that the caller needs. NULL = there is none. */
+	bool (*wants)(const void *context, struct slice variable);
 	const void *context;
 	char executable[PATH_ROOM], directory[PATH_ROOM], cgroup[PATH_ROOM];
 };

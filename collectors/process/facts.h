@@ -17,7 +17,7 @@
 enum fact {
 	FACT_EXECUTABLE = 1,
 	FACT_WORKING_DIRECTORY = 2,
-	FACT_CGROUP = 4, /* also the container */
+	FACT_CGROUP = 4, /* control group, and the container that its path names */
 	FACT_USER = 8,
 };
 

@@ -22,8 +22,8 @@ struct process_stat;
 
 enum helper_kind {
 	HELPER_NONE,
-	HELPER_EXPORTER, /* its children are no helpers */
-	HELPER_DECLARED, /* its descendants are helpers, too */
+	HELPER_EXPORTER, /* a process of this program; its children are no helpers */
+	HELPER_DECLARED, /* a process that was declared a helper; its descendants are helpers, too */
 };
 
 /* Maximum number of living processes that clients have declared as helpers. */

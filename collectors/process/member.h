@@ -100,7 +100,7 @@ struct member {
 	/* A helper is not part of the run. It is read nevertheless: a parent gets the usage of a
 	 * helper by waiting for it, and that usage must be subtracted. */
 	enum helper_kind helper;
-	bool program_due; /* it executed a program since `helper` was decided */
+	bool program_due; /* the process executed a program after `helper` was decided */
 	bool zombie, ran, peak_rose, status_due;
 	bool was_zombie;                  /* `zombie` at the previous tick */
 	bool credit_held, perhaps_waited; /* see hold_credits() in tree_dead.c */
@@ -112,7 +112,7 @@ struct member {
 	 * a listing when other children end at the same time, see fs/proc/array.c.) */
 	bool children_due;
 	bool io_refused, fds_refused, pss_refused;
-	bool vanished;                         /* gone; counters not yet settled (tree_dead.h) */
+	bool vanished; /* has ended; tree_dead.h decides who gets its counters */
 	bool fds_known, io_known, kinds_known; /* io_known: I/O was read at least once */
 };
 

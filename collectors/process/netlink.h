@@ -14,7 +14,7 @@ struct bytes {
 
 struct netlink_message {
 	uint16_t type;
-	struct bytes body; /* after the header */
+	struct bytes body; /* the bytes after the header */
 };
 
 /* Reads the next message. Returns false at the end, or when the remaining bytes are malformed. */
@@ -24,7 +24,7 @@ bool netlink_next(struct bytes *rest, struct netlink_message *ret);
 bool netlink_error(const struct netlink_message *m, int *ret);
 
 struct netlink_attribute {
-	uint16_t type; /* without the flag bits */
+	uint16_t type; /* type of the attribute, without the flag bits */
 	struct bytes value;
 };
 

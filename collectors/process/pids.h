@@ -36,7 +36,7 @@ static inline void pids_sort(struct pids *p)
 		qsort(p->pid, p->n, sizeof *p->pid, pids_compare);
 }
 
-/* The list must be sorted. */
+/* Returns true if the list has this pid. The list must be sorted. */
 static inline bool pids_has(const struct pids *p, pid_t pid)
 {
 	return p->n && bsearch(&pid, p->pid, p->n, sizeof pid, pids_compare);

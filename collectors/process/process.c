@@ -30,7 +30,7 @@ bool process_unanswered(int code)
 #define LAST_FIELD 33
 /* Bits of the field `flags` (number 9). KERNEL_THREAD is PF_KTHREAD of include/linux/sched.h. */
 #define KERNEL_THREAD 0x200000
-#define EXITING       0x4 /* PF_EXITING */
+#define EXITING       0x4 /* PF_EXITING of the same file */
 
 bool process_stat_parse(struct scan s, struct process_stat *ret)
 {

@@ -23,8 +23,8 @@ enum {
 	AT_FREEPAGES_DELAY = 320,
 	AT_THRASHING_DELAY = 336,
 	AT_COMPACT_DELAY = 360,
-	AT_PROCESS = 368, /* version 12 */
-	LEAST_SIZE = 328, /* version 8; later fields are optional */
+	AT_PROCESS = 368, /* exists since version 12 */
+	LEAST_SIZE = 328, /* size of version 8; the fields of later versions are optional */
 };
 
 static bool record_read(struct bytes b, pid_t id, bool whole, struct task_record *ret)

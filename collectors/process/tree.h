@@ -43,7 +43,7 @@ struct process_tree {
 	/* The root's environment declares a helper. All processes below inherit this variable, so
 	 * their environments are not read. */
 	bool root_declares;
-	uint64_t total[TREE_COUNTERS]; /* the result; never falls */
+	uint64_t total[TREE_COUNTERS]; /* counters of the whole run; they never fall */
 	uint64_t peak_bytes;           /* highest known memory of the tree */
 	/* true: peak_bytes is a sum of samples. false: it includes a kernel high-water mark. */
 	bool peak_is_seen;
@@ -60,7 +60,7 @@ struct process_tree {
 	 * be unknown. */
 	bool any_vanished;
 	uint64_t vanished; /* number of vanished members so far */
-	uint64_t births;   /* the value of `births` in the last process_tree_look; 0 = unknown */
+	uint64_t births;   /* argument of the last process_tree_look; 0 = unknown */
 	/* Limit on the members of all runs together. Reapers do not count. NULL = no limit. */
 	struct member_limit *all;
 	/* At least one process is missing in the tree, because the limit `all` was reached. */
