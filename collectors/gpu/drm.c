@@ -47,7 +47,7 @@ static const struct drm_file sources[] = {
 
 struct card {
 	struct gpu_device fixed;
-	char hwmon[PATH_SIZE];            /* "" = none */
+	char hwmon[PATH_SIZE];            /* folder of the GPU's sensors; "" = none */
 	bool missing[ARRAY_LEN(sources)]; /* this driver has no such file */
 };
 

@@ -16,8 +16,8 @@ struct drm_engine {
 	char name[24];
 	uint64_t capacity; /* number of engines of this kind; at least 1 */
 	bool has_ns, has_cycles;
-	uint64_t busy_ns;              /* from amdgpu, i915 and most drivers */
-	uint64_t cycles, total_cycles; /* from xe */
+	uint64_t busy_ns;              /* working time; amdgpu, i915 and most drivers report it */
+	uint64_t cycles, total_cycles; /* working cycles and all cycles; xe reports them */
 };
 
 struct drm_fdinfo {

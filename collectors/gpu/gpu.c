@@ -139,7 +139,8 @@ static void attribute_users(struct gpus *g, const struct host *h)
 static bool driver_is_loaded(const struct host *h)
 {
 	return tree_size(h->sys, "module/nvidia") >= 0 || tree_size(h->sys, "module/nvgpu") >= 0 ||
-	       (h->root && tree_size(h->root, "dev/dxg") >= 0); /* nvgpu: Tegra; dxg: WSL */
+	       /* nvgpu is the driver of Tegra, dev/dxg the device of WSL. */
+	       (h->root && tree_size(h->root, "dev/dxg") >= 0);
 }
 
 static int start_nvml(struct gpus *g, const struct host *h, struct err *e)

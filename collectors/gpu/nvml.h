@@ -52,14 +52,14 @@ struct nvml_memory_v2 {
 };
 _Static_assert(sizeof(struct nvml_memory_v2) == 40, "as the library has it");
 
-struct nvml_rates { /* per cent of the last sample period */
+struct nvml_rates { /* busy time of the GPU and of its memory, per cent of the last sample period */
 	unsigned gpu, memory;
 };
 
 struct nvml_sample { /* one sample of a process */
 	unsigned pid;
 	unsigned long long timestamp_us;
-	unsigned sm, memory, encoder, decoder; /* per cent */
+	unsigned sm, memory, encoder, decoder; /* busy time in per cent */
 };
 _Static_assert(sizeof(struct nvml_sample) == 32, "as the library has it");
 

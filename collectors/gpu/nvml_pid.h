@@ -21,7 +21,7 @@
 
 struct gpu_pid {
 	uint32_t driver_pid;
-	pid_t pid; /* 0 = unattributed */
+	pid_t pid; /* pid in host->proc; 0 = the process was not found */
 };
 
 struct gpu_pids { /* all zero = empty */

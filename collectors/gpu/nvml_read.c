@@ -17,7 +17,7 @@ struct nvml_reading {
 	struct nvml_progress *progress;
 	struct nvml_table *table;
 	struct nvml_processes processes;
-	bool lost, answered; /* state of the GPU that is read now */
+	bool lost, answered; /* the GPU that is read now fell off the bus; it answered a call */
 };
 
 static void about_to(struct nvml_reading *r, const char *call_name)

@@ -255,7 +255,7 @@ int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table 
 	struct err failure = w->failure;
 	double since = mono_seconds_between(w->tick, now);
 
-	if (since > 0 && w->ticked) /* a tick may ask twice */
+	if (since > 0 && w->ticked) /* 0 = the second call in one tick */
 		w->period = since;
 	w->ticked = true;
 	w->tick = now;

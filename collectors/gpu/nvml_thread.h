@@ -19,7 +19,7 @@
 #define NVML_STALE_SECONDS 15
 
 struct nvml_user {
-	size_t device; /* index into the table's devices */
+	size_t device; /* index of the GPU in the table's devices */
 	uint32_t pid;  /* the driver's pid: see collectors/gpu/nvml_pid.h */
 	double utilization, vram_bytes;
 };

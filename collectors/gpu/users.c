@@ -37,7 +37,7 @@ struct client {
 	size_t device;
 	struct drm_fdinfo last;
 	struct mono read_at;
-	double utilization; /* NaN = not known yet */
+	double utilization; /* use of the GPU by this client, 0 to 1; NaN = not known yet */
 };
 
 struct user {
