@@ -52,7 +52,7 @@ struct nvml_memory_v2 {
 };
 _Static_assert(sizeof(struct nvml_memory_v2) == 40, "as the library has it");
 
-struct nvml_rates { /* busy time of the GPU and of its memory, per cent of the last sample period */
+struct nvml_rates { /* busy share of the last sample period, per cent */
 	unsigned gpu, memory;
 };
 

@@ -41,7 +41,7 @@ struct parallelism {
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
 	double fastest[RUNS_FOR_CPU];      /* duration with unlimited cores / measured duration */
 	double possible[RUNS_FOR_CPU];     /* most cores that the run can use; INFINITY = unknown */
-	double mean, most;                 /* cores in use: mean and maximum */
+	double mean, most;                 /* mean and largest number of cores in use */
 	double widest; /* most cores that would be in use if no thread had to wait */
 	bool waited;   /* threads of some run had to wait for a CPU */
 };

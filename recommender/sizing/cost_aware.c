@@ -11,9 +11,9 @@
 #include "recommender/sizing/strategy.h"
 
 #define LOSS_HALF_LIFE     15.0 /* half-life of an expert's loss, in runs */
-#define RETRY_OVER_LARGEST 1.05 /* assumed second attempt / largest peak */
-#define LEARNING_RATE      0.8  /* higher = costly experts lose weight faster */
-/* A single run counts at most this many times the average loss. */
+#define RETRY_OVER_LARGEST 1.05 /* assumed request of a second attempt / largest peak */
+#define LEARNING_RATE      0.8  /* a higher rate takes weight faster from costly experts */
+/* The loss of a single run counts at most this many times the average loss. */
 #define LOSS_MOST     3.0
 #define EXTRA         (2 * MIB)   /* added to every allocation */
 #define FAILURE_FIXED (512 * MIB) /* fixed part of the price of a failed attempt */
@@ -450,7 +450,7 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 static struct cost_pool chances_of(struct sizer *s, double input)
 {
 	assert(s->peaks_seen.n > 0);
-	allocations(s, input); /* only for its side effect: it sets the weights */
+	allocations(s, input); /* sets the weights of the experts, which pool_experts reads */
 	return pool_experts(s, s->risk, FOR_CHANCE);
 }
 
@@ -510,7 +510,7 @@ void cost_aware_outlook(void *state, double input, double allocation,
 				   cost_pool_cost(&cost, allocation,
 					   cost_pool_below(&cost, allocation), &waste) /
 					   cost_pool_sum(&cost) :
-				   (double)NAN; /* less than a byte is expected */
+				   (double)NAN; /* the expected peak is below one byte */
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
 		if (s->weight[s->risk][e] > o.leading_weight) {
 			o.leading = (enum expert)e;

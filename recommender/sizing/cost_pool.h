@@ -14,8 +14,8 @@ struct weighted_value {
 };
 
 struct failure_prices {
-	double failure; /* multiplied by the run's peak */
-	double fixed;   /* in the unit of the atoms' values */
+	double failure; /* part of a failure's price that is a multiple of the run's peak */
+	double fixed;   /* constant part of a failure's price, in the unit of the atoms' values */
 	double second;  /* second attempt; if it is below 1.05 x first, 2 x first is used */
 };
 

@@ -24,7 +24,7 @@
 /* A job that never used more than one core gets up to one core during this many runs. */
 #define ONE_CORE_UNKNOWN 10
 
-#define FALL_RUNS   5 /* fewest runs on either side of a fall */
+#define FALL_RUNS   5 /* fewest runs before and after a lasting fall of the cores in use */
 #define FALL_FACTOR 1.1
 
 static double smallest(const double *v, size_t n)

@@ -122,7 +122,7 @@ static void make_guesses(const struct seen *s, double input, double ret[GUESSES]
 	ret[POWER] = by_power(s, input);
 }
 
-/* Sizes of the errors of each guess so far, faded. */
+/* Sizes of the errors of each guess so far. An older error has a smaller weight. */
 struct record {
 	double sum[GUESSES], weight[GUESSES];
 };
@@ -155,7 +155,7 @@ static void record_errors(struct record *r, const double guess[GUESSES], double 
 struct errors {
 	size_t n;
 	double at[DURATION_ERRORS];
-	double misses; /* share of the runs that the range leaves outside */
+	double misses; /* share of the runs that are expected outside the range */
 };
 
 static void add_error(struct errors *e, double error)
@@ -217,8 +217,8 @@ struct forecaster {
 	struct seen seen;
 	struct record record;
 	struct errors errors;
-	double guess[GUESSES]; /* of the next run */
-	double forecast;       /* logarithm; NaN = no run was seen */
+	double guess[GUESSES]; /* logarithms of the guessed durations of the next run */
+	double forecast;       /* the best guess, a logarithm; NaN = no run was seen */
 };
 
 static double log_input(double input)

@@ -20,17 +20,17 @@
 #include "recommender/run.h"
 #include "recommender/sizing/rule.h"
 
-#define DURATION_RUNS_MAX  PEAKS_SEEN_MAX /* newest runs that are used */
-#define DURATION_RANGE_MIN 4              /* earlier runs from which on a range is told */
-#define DURATION_ERRORS    50             /* newest errors that make the range */
+#define DURATION_RUNS_MAX  PEAKS_SEEN_MAX /* number of newest runs that are used */
+#define DURATION_RANGE_MIN 4              /* fewest earlier runs for which a range is given */
+#define DURATION_ERRORS    50             /* number of newest errors that make the range */
 
 struct duration_forecast {
-	double seconds; /* NaN = unknown */
+	double seconds; /* expected duration of the next run; NaN = unknown */
 	/* 80 % of runs are expected in this range; NaN = too few runs */
 	double low, high;
-	size_t runs;                   /* earlier runs */
-	size_t n;                      /* errors */
-	double error[DURATION_ERRORS]; /* ascending */
+	size_t runs;                   /* number of earlier runs */
+	size_t n;                      /* number of errors in `error` */
+	double error[DURATION_ERRORS]; /* errors of earlier forecasts, as logarithms, ascending */
 };
 
 /* One earlier run. input: bytes; NaN = unknown. seconds > 0. */
@@ -38,7 +38,7 @@ struct duration_seen {
 	double seconds, input;
 };
 
-/* `seen`: oldest first. `input`: of the next run; NaN = unknown. */
+/* `seen`: the earlier runs, oldest first. `input`: size of the next run's input; NaN = unknown. */
 struct duration_forecast duration_forecast(const struct duration_seen *seen, size_t n,
 	double input);
 

@@ -168,9 +168,9 @@ struct newest {
 	/* Number of the newest LIMITS_SEEN runs that met their limit without a kill, if no later run
 	 * needed as much. */
 	size_t at_limit;
-	double first_limit, last_limit; /* of the oldest and the newest of these, bytes */
-	size_t killed;                  /* among the newest KILLED_OF */
-	size_t failed;                  /* in a row: neither succeeded nor killed for memory */
+	double first_limit, last_limit; /* limits of the oldest and newest of these runs, bytes */
+	size_t killed;                  /* OOM kills among the newest KILLED_OF runs */
+	size_t failed; /* newest runs in a row that failed and were not killed for memory */
 };
 
 #define KILLED_OF    6

@@ -11,7 +11,7 @@
  * Engine, hence 140), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A job that
  * catches SIGTERM, or that outlives it and gets SIGKILL, has another code: then only a reason that a
  * client told shows it. */
-static const int cut_signals[] = {10, 12, 14, 15, 24}; /* as Linux numbers them */
+static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 
 #define KILLED_FAR_BELOW 0.9 /* a peak below this share of the limit did not reach the limit */

@@ -17,7 +17,7 @@
 struct expert_trial {
 	double ratio, value;     /* peak / prediction; prediction in bytes */
 	bool at_least;           /* the run was killed: its ratio is above `ratio` */
-	double stake;            /* duration of the run in seconds, or 1 */
+	double stake;            /* duration of the run in seconds; 1 = unknown */
 	double loss[PRICES_MAX]; /* cost if this were the only expert, for each price */
 	uint64_t run;            /* number of the run */
 };
@@ -43,7 +43,7 @@ struct ratio_prior {
 	struct weighted_value at[PRIOR_ATOMS]; /* ascending; the weights sum to 1 */
 	double deviation; /* mean distance of the values from 1, each at most RATIO_OFF_MAX */
 };
-#define USUAL_DEVIATION 0.2 /* about that of the built-in ratios */
+#define USUAL_DEVIATION 0.2 /* about the deviation of the built-in ratios */
 #define RATIO_OFF_MAX   1.0
 
 struct ratio_options {

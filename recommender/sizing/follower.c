@@ -8,7 +8,7 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/rule.h"
 
-#define RUNS_FREE 20 /* none of this many newest runs may have met its limit */
+#define RUNS_FREE 20 /* number of newest runs of which none may have met its limit */
 
 /* After one change of the limit, the limits must differ by RUN_LIMITS_DIFFER, a twentieth. After
  * several changes, a twenty-fifth is enough. With a smaller difference, noise of the peaks could look
@@ -18,18 +18,18 @@
  * more than a tenth. A job with a constant peak has shares that vary as much as the limit. */
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
-#define MUCH_SLOWER       1.5 /* duration / shortest duration */
+#define MUCH_SLOWER       1.5 /* a run is slow above this multiple of the shortest duration */
 /* A job whose memory grows looks like a follower, too, if its limit was raised at the same time.
  * The limit is therefore lowered at most by this factor at once. The next run under the lower limit
  * shows whether the job is a follower. */
 #define LOWERED_MOST 1.6
 #define SAME_INPUT   1.02
-#define SAME_LIMIT   1.01 /* a target may round a limit */
+#define SAME_LIMIT   1.01 /* limits up to this ratio are equal: a target may round a limit */
 
 struct shares_seen {
 	size_t limits; /* 1 + how often the limit changed from run to run */
 	double share_low, share_high, limit_low, limit_high;
-	double shortest; /* seconds */
+	double shortest; /* shortest duration of these runs, seconds */
 	double input_low, input_high;
 };
 

@@ -15,8 +15,8 @@
  * another limit, which the history keeps (struct history_limits). */
 struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
-	double share_low, share_high; /* peak / limit */
-	double limit_low, limit_high; /* bytes */
+	double share_low, share_high; /* smallest and largest peak / limit */
+	double limit_low, limit_high; /* smallest and largest limit, bytes */
 	/* The smallest limit in bytes under which runs succeeded and were not much slower than the
 	 * fastest run. It is not far below the newest limit. */
 	double enough;
@@ -26,7 +26,7 @@ struct limit_follower {
 	char option[FOLLOWER_OPTION_MAX];
 };
 
-/* `runs`: newest first, all outcomes. */
+/* Finds out whether a job follows its limit. `runs`: the newest first, all outcomes. */
 struct limit_follower follower_of(const struct runs *runs);
 
 #endif

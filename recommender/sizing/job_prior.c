@@ -96,7 +96,7 @@ static struct ratio_prior quantiles_of(const struct ratio_sample *sample)
 		}
 		p.at[i].weight = width;
 		p.at[i].value = room < width ? sum / (width - room) : p.at[i - 1].value;
-		if (i && p.at[i].value < p.at[i - 1].value) /* rounding */
+		if (i && p.at[i].value < p.at[i - 1].value) /* a rounding error */
 			p.at[i].value = p.at[i - 1].value;
 		p.deviation += width * fmin(fabs(p.at[i].value - 1), RATIO_OFF_MAX);
 	}

@@ -13,7 +13,7 @@
 #define FIRST_RUNS 4
 /* The built-in factor of the odds counts as much as this many failures. */
 #define ODDS_WEIGHT 4.0
-/* Bounds of the factor: no history is large enough to prove more. */
+/* Bounds of the factor of the odds: no history is large enough to prove more. */
 #define ODDS_LEAST 0.1
 #define ODDS_MOST  4.0
 
@@ -25,8 +25,8 @@ struct replayed_job {
 
 struct neighbours {
 	struct job_prior prior;
-	size_t jobs; /* with two or more runs */
-	/* until neighbours_finish: */
+	size_t jobs; /* number of jobs with two or more runs */
+	/* The members below are empty after neighbours_finish. */
 	struct ratio_sample sample[EXPERT_COUNT][JOB_STAGES];
 	size_t n_replayed;
 	struct replayed_job *replayed[NEIGHBOUR_JOBS_MAX];

@@ -14,8 +14,8 @@ struct neighbour_run {
 	bool at_least;                /* the run was killed: its need was above `peak` */
 };
 
-#define NEIGHBOUR_JOBS_MAX 200 /* jobs that are learnt from */
-#define NEIGHBOUR_RUNS_MAX 30  /* newest runs of each */
+#define NEIGHBOUR_JOBS_MAX 200 /* largest number of other jobs to learn from */
+#define NEIGHBOUR_RUNS_MAX 30  /* largest number of newest runs of each such job */
 
 struct neighbours;
 struct neighbours *neighbours_new(void);

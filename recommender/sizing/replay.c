@@ -41,7 +41,7 @@ struct streak {
 	unsigned kills;
 	double killed_at; /* largest limit at which a run was killed; 0 = none */
 	bool failed;      /* a run failed at its limit without a kill */
-	double died_at;   /* largest limit of all these runs */
+	double died_at;   /* largest limit at which a run of the streak was killed or failed */
 	const struct run *last;
 };
 

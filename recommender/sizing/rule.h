@@ -45,7 +45,7 @@ bool rule_peaks_changed(const struct peaks_seen *p);
 struct job_prior;
 struct rule_options {
 	size_t window;     /* number of newest runs to use */
-	double percentile; /* 0..1 */
+	double percentile; /* percentile of the peaks to request, 0 to 1 */
 	double margin;     /* added share: 0.2 = + 20 % */
 	/* Expectations of a new job (job_prior.h). NULL = built in. Read by auto. */
 	const struct job_prior *prior;
@@ -71,7 +71,7 @@ double rule_retry_double(void *state, double allocation, unsigned failures);
 
 extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_krr, rule_vpa;
 
-/* Bytes. No machine has more, so retries stop here. */
+/* Largest allocation in bytes. No machine has more memory, so retries stop here. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
 
 /* Results of a rule that sizes all runs except the first, from which it only learns. Sums are byte

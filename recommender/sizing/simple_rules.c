@@ -11,7 +11,7 @@ struct simple {
 	struct rule_options options;
 	struct peaks_seen peaks_seen;
 	double largest; /* largest peak of all runs, also before the window */
-	double oom;     /* krr: largest limit that was too small */
+	double oom;     /* largest limit that was too small; only krr uses it */
 };
 
 static void simple_start(void *state, const struct rule_options *o)

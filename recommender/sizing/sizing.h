@@ -34,7 +34,7 @@ bool sizing_risk_parse(const char *name, enum risk *ret);
 
 /* Results of a rule on the job's past runs, as if it had sized each run from the earlier runs. */
 struct hindsight {
-	size_t runs, failures; /* failures: first attempts that were too small */
+	size_t runs, failures; /* sized runs; runs whose first attempt was too small */
 	double waste; /* unused or lost memory x time / used memory x time; NaN = unknown */
 };
 
@@ -47,8 +47,8 @@ struct endings {
 	 * at a time limit. */
 	size_t killed, at_limit, cut;
 	/* Range over the failed runs, including killed ones; NaN = unknown. */
-	double failed_peak_low, failed_peak_high;       /* bytes */
-	double failed_seconds_low, failed_seconds_high; /* duration */
+	double failed_peak_low, failed_peak_high;       /* peak memory, bytes */
+	double failed_seconds_low, failed_seconds_high; /* duration, seconds */
 	size_t n_codes;
 	/* How the failed runs ended, the most frequent first. If there are more codes than fit, the
 	 * codes of the newest runs. */
@@ -96,8 +96,8 @@ bool sizing_topic_is_more(enum topic t);
 struct sizing {
 	struct demand demand;
 	struct resources resources;
-	size_t runs;     /* successful runs used */
-	size_t excluded; /* unsuccessful runs newer than the oldest used run */
+	size_t runs;     /* number of successful runs that are used */
+	size_t excluded; /* number of unsuccessful runs newer than the oldest used run */
 	/* not_measured: successful runs without numbers, of which only the duration is used.
 	 * uncertain_cpu: number of the used runs whose CPU time is too uncertain to size cores
 	 * (recommender/plausible.h). */
@@ -138,7 +138,7 @@ struct sizing {
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
 	/* Request of each attempt, bytes: [0] is the first attempt. Ascending. NaN = unknown. */
 	double memory_attempts[ATTEMPTS_TOLD];
-	struct hindsight hindsight, hindsight_baseline; /* this strategy; baseline */
+	struct hindsight hindsight, hindsight_baseline; /* of this strategy; of "baseline" */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
 	/* Limit that the newest run met without a kill, if it sets the request; else NaN. */
@@ -160,7 +160,7 @@ struct sizing {
 
 struct neighbours;
 
-#define SIZING_RUNS 5 /* newest runs that the strategy "baseline" uses */
+#define SIZING_RUNS 5 /* number of newest runs that the strategy "baseline" uses */
 
 /* All zero = defaults. */
 struct sizing_options {

@@ -52,7 +52,7 @@ struct warning_row {
 	const char *code; /* in answers and labels: "few_runs" */
 	enum severity severity;
 	bool unsafe;      /* forbids automatic tuning */
-	const char *help; /* when the warning is given */
+	const char *help; /* a text that says when the warning is given */
 };
 extern const struct warning_row warning_rows[WARNING_CODES];
 
@@ -62,7 +62,7 @@ struct warning {
 	size_t runs;      /* number of runs that show it; 0 = it is not about single runs */
 };
 
-/* Each code at most once. Ordered by severity, the most severe first. */
+/* Warnings of a sizing, the most severe first. Each code occurs at most once. */
 struct warnings {
 	size_t n;
 	struct warning at[WARNING_CODES];
