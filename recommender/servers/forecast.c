@@ -8,7 +8,7 @@
 #include "recommender/resource_prices.h"
 
 #define HOUR            3600.0
-#define HOURS_PER_MONTH 730.0 /* the same as Spare Cores Keeper */
+#define HOURS_PER_MONTH 730.0 /* the length of a month that Spare Cores Keeper uses */
 
 /* The benchmark that is used to compare different GPU models. Its score is the number of tokens per
  * second with which a small model processes a prompt. */

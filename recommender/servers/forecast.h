@@ -31,12 +31,12 @@
 
 /* Measurements of the job. NaN = unknown. */
 struct job_profile {
-	double duration_seconds;            /* expected */
+	double duration_seconds;            /* expected duration of a run */
 	double duration_low, duration_high; /* 80 % of runs are expected to be between these */
 	double cpu_seconds;                 /* CPU time per run */
-	double gpu_seconds;                 /* per run: utilisation x time, over all GPUs */
-	double cores, gpus;                 /* used at the same time, by the median run */
-	double sent_bytes;                  /* sent over the network, per run */
+	double gpu_seconds;                 /* GPU time per run: sum of utilisation x time */
+	double cores, gpus;                 /* number that the median run uses at one time */
+	double sent_bytes;                  /* bytes per run that are sent over the network */
 	/* server type of the runs, from the same catalogue; NULL = unknown */
 	const struct server *reference;
 };
@@ -92,14 +92,14 @@ struct cost {
 	/* Parts of amount; 0 = none. The first four are those of a run of forecast.seconds, and
 	 * spread is what the mean over the spread of the duration adds. It can be negative. */
 	double compute, storage, outbound, ipv4, spread;
-	double billed_seconds; /* for forecast.seconds */
+	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
 	unsigned lacks;        /* bits of enum cost_gap */
 };
 
 struct cost_terms {
 	const struct currency *currency;
 	double spot_interruptions_per_hour;
-	bool ipv4; /* includes a public address */
+	bool ipv4; /* the cost includes a public address */
 };
 
 /* The part of a run's cost that does not depend on a price. Prices of one server, all spot or none,
@@ -108,7 +108,7 @@ struct run_bill {
 	/* Seconds that are billed for forecast.seconds, as a mean over the spread, and for the ends
 	 * of the range; NaN = unknown. */
 	double seconds, mean, low, high;
-	double disk_gb, sent_gb, addresses; /* beside the server; 0 or less, or NaN = none */
+	double disk_gb, sent_gb, addresses; /* billed extras; 0 or less, or NaN = none */
 	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */
 };
 struct run_bill forecast_bill(const struct catalogue *c, const struct server *s, bool spot,

@@ -158,7 +158,7 @@ struct job_habits job_profile_habits(const struct runs *runs, struct arena *aren
 {
 	struct run run[PROFILE_RUNS];
 	struct runs used = counted_runs(runs, run);
-	struct job_profile p = profile_of(&used, 1); /* the shares do not depend on the duration */
+	struct job_profile p = profile_of(&used, 1); /* any duration gives the same shares */
 
 	return (struct job_habits){
 		.cpu_share = forecast_cpu_share(&p),

@@ -7,7 +7,7 @@
 #include "recommender/run.h"
 #include "recommender/sizing/sizing.h"
 
-#define PROFILE_RUNS 20 /* newest successful runs that are used */
+#define PROFILE_RUNS 20 /* number of newest successful runs that are used */
 
 /* Returns a profile of the next run. The duration is that of the sizing, so that an answer has only
  * one forecast. The next run is assumed to be as busy as the median of the newest successful runs on

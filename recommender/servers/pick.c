@@ -15,8 +15,8 @@ struct pick_search {
 	/* rate[i] converts currency i of the catalogue to `currency`; NaN = unknown. */
 	double rate[UINT8_MAX + 1];
 	struct job_profile profile;
-	double cores;        /* that the job keeps busy; NaN = unknown */
-	const float *scores; /* of the benchmark; NULL = none */
+	double cores;        /* number of cores that the job keeps busy; NaN = unknown */
+	const float *scores; /* each server's score in the benchmark; NULL = no benchmark */
 	struct cost_terms terms;
 };
 
@@ -83,7 +83,7 @@ bool pick_price_is_sure(const struct price *p)
 	return !p->estimated && p->allocation != ALLOCATION_ANY;
 }
 
-/* Bills of a run on one server: not spot, and spot. */
+/* Bills of a run on one server: [0] on demand, [1] on spot. */
 struct bills {
 	bool known[2];
 	struct run_bill of[2];
@@ -398,7 +398,7 @@ void pick_why(struct buf *out, const struct picks *p, size_t i)
 		add_percent(out, key / best);
 		buf_addf(out, " more %s than the best", p->objective->unit);
 	} else if (key > best && key < 0) {
-		/* The key is a negated score, so a larger score is better. */
+		/* The key is the negated score, so the text shows a larger score as better. */
 		buf_adds(out, "the best has ");
 		add_percent(out, best / key);
 		buf_addf(out, " more %s", p->objective->unit);

@@ -21,7 +21,7 @@ enum exclusion {
 	EXCLUDED_INACTIVE,
 	EXCLUDED_VENDOR,
 	EXCLUDED_COMPLIANCE,
-	EXCLUDED_NAME, /* missing in `include`, or listed in `exclude` */
+	EXCLUDED_NAME, /* `include` lacks its name, or `exclude` has it */
 	EXCLUDED_ARCHITECTURE,
 	EXCLUDED_CPU_ALLOCATION,
 	EXCLUDED_TOO_FEW_VCPUS,
@@ -30,7 +30,7 @@ enum exclusion {
 	EXCLUDED_TOO_MUCH_MEMORY,
 	EXCLUDED_TOO_FEW_GPUS,
 	EXCLUDED_TOO_LITTLE_VRAM,
-	EXCLUDED_GPU, /* another model, family or manufacturer */
+	EXCLUDED_GPU, /* its GPU has another model, family or manufacturer */
 	EXCLUDED_GPU_MEMORY,
 	EXCLUDED_STORAGE,
 	EXCLUDED_NO_PRICE,
@@ -39,7 +39,7 @@ enum exclusion {
 	EXCLUDED_CURRENCY,   /* its price cannot be converted */
 	EXCLUDED_NO_FORECAST,
 	EXCLUDED_TOO_SLOW,
-	EXCLUDED_TOO_EXPENSIVE, /* above max_cost, or interruptions make the cost infinite */
+	EXCLUDED_TOO_EXPENSIVE, /* costs more than max_cost; many interruptions cost infinitely much */
 	EXCLUDED_NO_SCORE,
 	EXCLUSION_COUNT,
 };
@@ -83,18 +83,18 @@ struct pick_options {
 	bool kinds_asked;
 	/* Size as sold, independent of the demand; memory in MiB. 0 or less = no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
-	double gpus_min, gpu_memory_total; /* memory of all GPUs, MiB */
+	double gpus_min, gpu_memory_total; /* fewest GPUs; least memory of all GPUs, MiB */
 	struct text_list gpu_manufacturers, gpu_families, gpu_models;
-	double gpu_memory_min; /* of each GPU, MiB; 0 or less = any */
-	double storage_size;   /* local, GB; 0 or less = any */
+	double gpu_memory_min; /* least memory of each GPU, MiB; 0 or less = any */
+	double storage_size;   /* least local storage, GB; 0 or less = any */
 	struct text_list storage_types;
 	const bool *regions;                  /* flags from regions_find; NULL = any */
 	const struct system_reserve *reserve; /* NULL = memory as sold */
 	const struct job_profile *profile;    /* NULL = only the demand's duration is known */
 	double deadline_seconds;              /* see pick_meets_deadline; 0 or less = no limit */
-	double max_cost;                      /* per run, in `currency`; 0 or less = no limit */
-	double spot_interruptions_per_hour;   /* 0 or less = no interruptions */
-	bool ipv4;                            /* include a public address in the cost */
+	double max_cost; /* highest cost of a run, in `currency`; 0 or less = no limit */
+	double spot_interruptions_per_hour; /* 0 or less = no interruptions */
+	bool ipv4;                          /* include a public address in the cost */
 };
 
 /* Returns true if the price is one to rely on: it is no estimate, and its allocation is known. */
@@ -110,18 +110,18 @@ unsigned pick_usual_cpu_allocations(const struct job_profile *p);
 
 struct pick {
 	const struct server *server;
-	const struct price *priced;  /* price row */
+	const struct price *priced;  /* row of the catalogue that has the price */
 	double price;                /* per hour, in the currency of the picks */
 	const char *region_id;       /* region of the price; "" = unknown */
-	const struct region *region; /* likewise; never NULL */
+	const struct region *region; /* region of the price; never NULL */
 	struct forecast forecast;
-	struct cost cost; /* per run */
-	double score;     /* in options.benchmark and its configuration; NaN = unknown */
-	double key;       /* the objective compares this; lower is better */
+	struct cost cost; /* cost of a run */
+	double score;     /* score in options.benchmark and its configuration; NaN = unknown */
+	double key;       /* value that the objective compares; lower is better */
 	/* The forecast assumes a speed although the speed of the job's server is known, or the price
 	 * is not one to rely on (pick_price_is_sure). Sorted after all sure picks. */
 	bool unsure;
-	/* Copies from forecast and cost; NaN if unknown. */
+	/* Copies of `forecast.seconds` and `cost.amount`; NaN = unknown. */
 	double forecast_duration_seconds, forecast_cost;
 	double usable_score; /* forecast_usable_score for the job's cores; NaN = unknown */
 };
@@ -129,11 +129,11 @@ struct pick {
 struct picks {
 	/* The objective of the options, or that which replaces it because the duration is unknown. */
 	const struct objective *objective;
-	size_t n, first;         /* first: number of better picks, which are on earlier pages */
+	size_t n, first;         /* picks on this page; better picks on earlier pages */
 	struct pick *pick;       /* best first */
 	const struct pick *best; /* best of all pages; NULL = no pick */
 	const char *currency;    /* currency of all prices and costs */
-	size_t fitting;          /* fitting servers on all pages */
+	size_t fitting;          /* number of fitting servers on all pages */
 	bool single_scores;      /* the scores of the benchmark are those of one core */
 	size_t excluded[EXCLUSION_COUNT];
 };
@@ -149,8 +149,8 @@ struct objective {
 	const char *without_duration;
 	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
-	bool by_forecast;       /* an assumed speed makes a pick unsure */
-	bool by_benchmark;      /* needs pick_options.benchmark */
+	bool by_forecast;       /* a pick with an assumed speed is unsure */
+	bool by_benchmark;      /* the objective needs pick_options.benchmark */
 	const char *unit;       /* unit of the key in words: "per hour", ... */
 };
 

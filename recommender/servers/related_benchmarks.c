@@ -1,9 +1,9 @@
 #include "recommender/servers/related_benchmarks.h"
 
-#define BUSY                 0.5 /* as a share of the time */
+#define BUSY                 0.5 /* a job is busy from this share of its time on */
 #define GIB                  1073741824.0
 #define MUCH_MEMORY_PER_CORE (4 * GIB)
-#define MUCH_NETWORK         (20e6) /* bytes per second */
+#define MUCH_NETWORK         (20e6) /* bytes per second from which on the network matters */
 
 static bool is_gpu_job(const struct job_habits *h)
 {

@@ -5,7 +5,7 @@
 
 #include "recommender/servers/pick.h"
 
-/* amount: negative if the other server is dearer. NaN = unknown. */
+/* Money that a run saves on another server. It is negative if that server costs more. NaN = unknown. */
 struct saving {
 	double amount, percent;
 };
