@@ -7,8 +7,8 @@
 
 enum benchmark_cores {
 	CORES_OTHER,       /* several cores, all, or the configuration does not say */
-	CORES_ONE,         /* one core, with further settings */
-	CORES_ONE_NO_MORE, /* one core, and no other setting */
+	CORES_ONE,         /* one core, and the configuration has further settings */
+	CORES_ONE_NO_MORE, /* one core, and the configuration has no other setting */
 };
 
 /* Reads "cores" of a configuration: {"cores": 1} of stress-ng, {"cores": "single"} of Geekbench and

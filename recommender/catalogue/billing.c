@@ -8,12 +8,12 @@
 #define HOUR  3600.0
 #define MONTH (730 * HOUR) /* a twelfth of a year */
 
-/* The first row that fits a server holds. */
+/* Known billing rules of vendors. The first row that fits a server is its rule. */
 static const struct billing_row {
 	const char *vendor_id;
-	double vcpus;  /* least vCPUs */
-	bool with_gpu; /* only servers with a GPU */
-	bool by_size;  /* the minimum depends on the size */
+	double vcpus;  /* least number of vCPUs of the servers of this row */
+	bool with_gpu; /* the row is only for servers with a GPU */
+	bool by_size;  /* the minimum depends on the size of the server */
 	struct billing rule;
 } rows[] = {
 	{"alicloud", 4, false, true, {1, 120, true, NAN}},

@@ -22,13 +22,13 @@
 
 #include "recommender/catalogue/catalogue.h"
 
-/* Seconds; NaN = unknown. */
+/* How the time of a server is billed. In seconds, except `month`. NaN = unknown. */
 struct billing {
 	double increment, minimum;
 	/* true: the minimum holds for the last hour of the clock in which the server runs, not for the
 	 * whole run. */
 	bool per_clock_hour;
-	double month; /* most hours that a month costs; NaN = no limit is known */
+	double month; /* most hours of a month that are billed; NaN = no limit is known */
 };
 
 /* Returns the rule for server `s` of vendor `v`. The numbers of the catalogue come first, and the

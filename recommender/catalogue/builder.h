@@ -18,12 +18,12 @@ struct added_scores {
 
 struct added_benchmark {
 	struct benchmark about;
-	struct added_scores all, single; /* single: in configurations of one core */
+	struct added_scores all, single; /* single: scores in configurations of one core */
 };
 
 struct catalogue_builder {
-	struct arena memory;  /* texts; moved to the catalogue at the end */
-	struct arena scratch; /* keys of the lookup tables */
+	struct arena memory;  /* owns the texts; moved to the catalogue at the end */
+	struct arena scratch; /* owns the keys of the lookup tables */
 	/* `texts` stores each text once. A by_* table maps a key to a place in an array; 0 = not
 	 * added. In by_vendor and by_benchmark the key is the id. In the other by_* tables the key
 	 * is the pair of vendor and id. */

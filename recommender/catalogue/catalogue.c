@@ -81,7 +81,7 @@ int catalogue_set_usd(struct catalogue *c, const char *code, double usd, const c
 
 	for (size_t i = 0; i < c->n_currencies; i++)
 		if (strcasecmp(all[i].code, code) == 0) {
-			if (i > 0) /* entry 0 is USD, whose rate stays 1 */
+			if (i > 0) /* currency 0 is USD, whose rate stays 1 */
 				all[i] = (struct currency){all[i].code, usd, "", kept_source};
 			return 0;
 		}

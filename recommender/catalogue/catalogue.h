@@ -52,7 +52,7 @@ struct vendor {
 struct region {
 	const char *vendor_id, *region_id, *api_reference, *display_name;
 	const char *aliases;                /* other names, separated by "|" */
-	const char *country_id, *continent; /* ISO 3166-1 alpha-2 */
+	const char *country_id, *continent; /* ISO 3166-1 alpha-2 code; name of the continent */
 	/* Lowest prices in the region for storage, traffic and addresses. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
@@ -67,16 +67,16 @@ struct server {
 	const char *cpu_manufacturer, *gpu_manufacturer, *gpu_family, *gpu_model, *storage_type;
 	double vcpus, cpu_cores;
 	double memory_amount, memory_amount_actual; /* MiB: as sold; as the system sees it */
-	double gpu_count;                           /* may be a fraction */
+	double gpu_count;                           /* a fraction for a part of a GPU */
 	double gpu_memory_min, gpu_memory_total;    /* MiB: of the smallest GPU; of all GPUs */
-	double storage_size;                        /* GB, local */
+	double storage_size;                        /* local storage, GB */
 	double network_speed_baseline;              /* Gbps */
 	double average_time_to_start;               /* seconds */
 	double score, score1;                       /* SCore: multi-core, single-core */
 	/* Lowest prices per hour, in `currency`. Estimates do not count. The array catalogue.price
 	 * has the regions and zones. */
 	double min_price_ondemand, min_price_spot;
-	const char *currency;  /* ISO 4217; currency of the two prices above */
+	const char *currency;  /* currency of the two prices above, as in ISO 4217 */
 	const char *region_id; /* region of the on-demand price; "" = unknown */
 	enum architecture cpu_architecture;
 	enum cpu_allocation cpu_allocation;
@@ -87,7 +87,7 @@ struct server {
 
 /* Price of a server in one region or zone. */
 struct price {
-	double price;       /* per hour */
+	double price;       /* price of an hour */
 	uint16_t region;    /* index in catalogue.region; 0 = unknown */
 	uint16_t zone;      /* index in catalogue.zone; 0 = unknown, or the whole region */
 	uint8_t allocation; /* value of enum allocation */
@@ -99,7 +99,7 @@ struct price {
 };
 
 struct currency {
-	const char *code; /* ISO 4217 */
+	const char *code; /* code of ISO 4217: "EUR" */
 	double usd;       /* US dollars for one unit; NaN = unknown */
 	/* Date and source of `usd`: "YYYY-MM-DD" and a name such as "ECB reference rate". "" =
 	 * unknown, and for USD. */
@@ -127,9 +127,9 @@ struct catalogue {
 	size_t n_vendors;
 	const struct vendor *vendor;
 	size_t n_regions;
-	const struct region *region; /* [0]: unknown region, all texts "" */
+	const struct region *region; /* [0] is the unknown region, whose texts are all "" */
 	size_t n_zones;
-	const char *const *zone; /* zone_ids; [0]: "" */
+	const char *const *zone; /* zone ids; [0] is "", the unknown zone */
 	size_t n_currencies;
 	const struct currency *currency; /* [0] is USD */
 	size_t n_benchmarks;
@@ -166,7 +166,7 @@ int catalogue_built_in(struct catalogue **ret, struct err *e);
 const struct server *catalogue_find(const struct catalogue *c, const char *vendor_id,
 	const char *name);
 
-/* NULL = not found. */
+/* Returns the benchmark with this id. NULL = not found. */
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);
 /* Returns the catalogue's currency or, if it has none of this code, the compiled-in rate of
  * recommender/catalogue/reference_rates.h. */

@@ -16,7 +16,7 @@ struct csv {
 	unsigned long line; /* line number of the next byte, from 1 */
 	size_t n_columns;
 	const struct field *column[COLUMNS_MAX]; /* NULL = ignore the column */
-	size_t unit;                             /* the column "unit" and 1; 0 = none */
+	size_t unit;                             /* 1 + index of the column "unit"; 0 = none */
 	bool price_is_lowest;                    /* see field_row_price_is_lowest */
 	struct buf row;                          /* cells of the current row, each with a NUL */
 };

@@ -21,12 +21,12 @@ enum field_kind {
 enum field_part { PART_SERVER, PART_VENDOR, PART_REGION, PART_PRICE, PART_COUNT };
 
 struct field {
-	const char *name, *unit; /* unit NULL = no unit */
+	const char *name, *unit; /* name and unit of the column; unit NULL = none */
 	const char *help;        /* one sentence without a full stop */
 	enum field_kind kind;
 	enum field_part part;
 	bool required; /* a CSV file must have the column */
-	size_t offset; /* in the struct of `part` */
+	size_t offset; /* offset of the member in the struct of `part` */
 };
 
 extern const struct field fields[]; /* ends with name NULL */
@@ -35,7 +35,7 @@ extern const struct field fields[]; /* ends with name NULL */
 struct price_row {
 	const char *vendor_id, *server_id, *region_id, *zone_id, *currency;
 	enum allocation allocation;
-	double price; /* per hour */
+	double price; /* price of an hour */
 	bool estimated;
 };
 

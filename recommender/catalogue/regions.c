@@ -56,7 +56,6 @@ static const char *region_continent(const struct region *r)
 	return r->continent;
 }
 
-/* A way to choose regions: by name, country or continent. */
 const char *region_typed(const struct region *r)
 {
 	if (*r->api_reference)
@@ -64,6 +63,7 @@ const char *region_typed(const struct region *r)
 	return r->region_id[strspn(r->region_id, "0123456789")] ? r->region_id : "";
 }
 
+/* A way to choose regions: by name, country or continent. */
 struct region_choice {
 	const char *kind;
 	const char *(*name)(const struct region *r);

@@ -33,12 +33,12 @@ struct table {
  * the reference of the rows that follow. */
 struct price_rows {
 	struct scan at;
-	const char *vendor_id; /* of the reference */
+	const char *vendor_id; /* vendor of the reference row */
 	enum allocation allocation;
 	double *reference, *price;
 };
 
-/* The servers of a vendor are neighbours. */
+/* The range of a vendor's servers, which are next to each other. */
 struct server_range {
 	size_t first, n;
 };
@@ -70,7 +70,7 @@ static bool read_text(struct scan *s, const char **ret)
 	return true;
 }
 
-/* Reads 7 bits a byte, lowest first. */
+/* Reads a number that has 7 bits in each byte, the lowest bits first. */
 static bool read_number(struct scan *s, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -168,7 +168,7 @@ static int read_table(struct unpacking *u, enum field_part part, const char *nam
 	return code;
 }
 
-/* NULL = no server of this vendor. */
+/* Returns the range of a vendor's servers. NULL = the vendor has no server. */
 static const struct server_range *servers_of(const struct unpacking *u, const char *vendor_id)
 {
 	for (size_t i = 0; i < u->n_ranges; i++)
