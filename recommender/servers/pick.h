@@ -39,7 +39,7 @@ enum exclusion {
 	EXCLUDED_CURRENCY,   /* its price cannot be converted */
 	EXCLUDED_NO_FORECAST,
 	EXCLUDED_TOO_SLOW,
-	EXCLUDED_TOO_EXPENSIVE, /* costs more than max_cost; many interruptions cost infinitely much */
+	EXCLUDED_TOO_EXPENSIVE, /* its cost is above max_cost, or infinite because of interruptions */
 	EXCLUDED_NO_SCORE,
 	EXCLUSION_COUNT,
 };

@@ -5,7 +5,7 @@
 
 #include "recommender/servers/pick.h"
 
-/* Money that a run saves on another server. It is negative if that server costs more. NaN = unknown. */
+/* Money that a run saves on another server. Negative = that server costs more. NaN = unknown. */
 struct saving {
 	double amount, percent;
 };
