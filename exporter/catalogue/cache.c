@@ -33,7 +33,7 @@ struct catalogue_cache {
 	struct buf aside; /* new name of the old file if it was renamed; else empty */
 };
 
-/* "" becomes NULL. */
+/* Sets the next parameter to a text. The empty text becomes NULL. */
 static void put_text(struct sql *q, const char *text)
 {
 	sql_put_text(q, *text ? text : NULL);
@@ -84,7 +84,7 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 static const struct kept_table {
 	const char *name;
 	enum field_part part;
-	const char *more; /* columns after the fields */
+	const char *more; /* names of the columns after those of the fields */
 } kept_tables[] = {
 	{"vendor", PART_VENDOR, ", known, status"},
 	{"region", PART_REGION, ", known, status"},

@@ -51,7 +51,7 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 
 /* A stored answer of a server, with the values that an HTTP cache needs. */
 struct cached_page {
-	char etag[256];         /* "" = none */
+	char etag[256];         /* ETag of the page; "" = it has none */
 	struct wall fetched_at; /* time of the fetch or the last confirmation */
 	double max_age_seconds; /* time for which the page counts as fresh */
 };
@@ -67,6 +67,6 @@ int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
 /* Deletes pages whose last fetch or confirmation is older than `before`. */
 int catalogue_cache_forget_pages(struct catalogue_cache *cache, struct wall before, struct err *e);
 
-#define CATALOGUE_PAGE_MAX (64u << 20) /* bytes of one body */
+#define CATALOGUE_PAGE_MAX (64u << 20) /* largest body of a page, bytes */
 
 #endif

@@ -26,7 +26,7 @@ struct current_catalogue_config {
 
 /* Age and health of the catalogue, for answers. */
 struct current_catalogue_state {
-	double fetched_at; /* seconds since 1970 UTC; NaN = not fetched */
+	double fetched_at; /* time of the fetch, seconds since 1970 UTC; NaN = not fetched */
 	/* Age since fetched_at or, if that is NaN, since the date of the catalogue. NaN =
 	 * unknown. */
 	double age_seconds;

@@ -17,7 +17,7 @@
 
 struct fetcher {
 	const struct fetcher_options *options;
-	struct latest uncached; /* a struct catalogue that is not in the cache */
+	struct latest uncached; /* newest struct catalogue that could not be written to the cache */
 	pthread_mutex_t lock;   /* guards `state` */
 	struct fetcher_state state;
 	double delay; /* seconds to wait after the next failure */

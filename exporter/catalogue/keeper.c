@@ -25,11 +25,11 @@
 #define SINGLE_CORE "stress_ng:best1"
 
 #define CREDITS_PER_MINUTE 60.0   /* credits that the public Keeper grants each client */
-#define CREDITS_MOST       6000.0 /* used of what a Keeper of one's own may grant */
+#define CREDITS_MOST       6000.0 /* most credits per minute to use, even if a Keeper grants more */
 #define WINDOW_SECONDS     60.0   /* period in which credits are counted */
-#define FIRST_RETRY        2.0    /* seconds; doubles with each attempt */
+#define FIRST_RETRY        2.0    /* wait before the first retry, seconds; doubles each time */
 #define LONGEST_RETRY      300.0
-#define DEFAULT_MAX_AGE    3600.0 /* seconds; used if the answer has no max-age */
+#define DEFAULT_MAX_AGE    3600.0 /* max-age of an answer that has none, seconds */
 
 /* ---- one page: from the cache while it is fresh, else from the network within the credits ---- */
 
@@ -43,8 +43,8 @@ struct keeper {
 	struct buf body;             /* body of the last page, from the network or the cache */
 	struct wall called_at;       /* time of the last call; 0 = none */
 	struct wall next_call;       /* earliest time of the next call */
-	double credits;              /* credits of a minute, as the last answer with a limit said */
-	unsigned attempts;           /* of each call */
+	double credits;              /* credits per minute, from the last answer with a limit */
+	unsigned attempts;           /* largest number of attempts of each call */
 };
 
 static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
@@ -101,7 +101,7 @@ static double seconds_until(struct keeper *k, struct wall at)
 	return (double)(at.ns - k->transport->now(k->transport->context).ns) / 1e9;
 }
 
-/* Returns the seconds in which the Keeper grants so many credits. */
+/* Returns the seconds in which the Keeper grants this number of credits. */
 static double seconds_for(const struct keeper *k, double credits)
 {
 	return fmin(credits * WINDOW_SECONDS / k->credits, LONGEST_RETRY);
@@ -127,12 +127,12 @@ static double seconds_to_wait(struct keeper *k, double credits)
 		seconds_until(k, after(k->called_at, seconds_for(k, credits))));
 }
 
-/* A refusal: what it means, and what to do. */
+/* HTTP statuses with which a request is refused, their meaning, and the advice. */
 static const struct keeper_refusal {
-	int from, to; /* statuses */
+	int from, to; /* first and last status of the row */
 	bool passes;
-	const char *why;   /* for a line of progress; NULL if it does not pass */
-	const char *means; /* "" = the status and the answer say it */
+	const char *why;   /* reason of the wait, for the progress; NULL = the refusal is final */
+	const char *means; /* meaning and advice; "" = the status and the answer say enough */
 } refusals[] = {
 	{401, 403, false, NULL,
 		". It, or a proxy on the way, does not let this machine in: check https_proxy"},
@@ -483,7 +483,7 @@ static int fetch_benchmarks(struct fetching *f, struct err *e)
 
 /* ---- servers ---- */
 
-/* Values of best_price_allocation, by json_reading.prices. NULL = not asked for. */
+/* Values of the query parameter best_price_allocation, by json_reading.prices. NULL = left out. */
 static const char *const best_price_allocations[] = {
 	[PRICES_ALL] = NULL,
 	[PRICES_ONDEMAND] = "ONDEMAND_ONLY",
@@ -494,7 +494,7 @@ static const char *const best_price_allocations[] = {
 /* Which servers to fetch: those of `which`=`value`, where `which` is "vendor" or "vendor_regions". */
 struct server_pass {
 	const char *which, *value;
-	const char *config; /* of how.benchmark_id; NULL = the best of all */
+	const char *config; /* configuration of how.benchmark_id; NULL = that with the best score */
 	struct json_reading how;
 	bool count; /* ask how many servers there are */
 };

@@ -25,15 +25,15 @@ struct keeper_transport {
 };
 
 struct keeper_progress {
-	const char *doing;      /* such as "servers of aws" */
+	const char *doing;      /* the part that is fetched now, such as "servers of aws" */
 	unsigned pages;         /* number of pages until now, from the network or the cache */
-	size_t servers;         /* so far */
+	size_t servers;         /* number of servers until now */
 	double waiting_seconds; /* if > 0, a wait of this length begins, for the reason in `why` */
 	const char *why;
 };
 
 struct keeper_options {
-	const char *url; /* without a slash at the end */
+	const char *url; /* URL of the Keeper, without a slash at the end */
 	/* Regions to fetch prices for, as "vendor~name" or any name of the region. Each region
 	 * costs two more passes over its servers: one for prices on demand, one for spot prices,
 	 * because a Keeper that is asked for both fills gaps with prices of other regions. If the list is empty, each server has only its
@@ -57,7 +57,7 @@ struct keeper_report {
 	bool unchanged; /* the Keeper's database has known_hash, so no catalogue is made */
 	char hash[128]; /* hash of the Keeper's database; "" = unknown */
 	unsigned calls, pages, unmodified, retries;
-	double expected_servers; /* from X-Total-Count; NaN = unknown */
+	double expected_servers; /* number of servers in the header X-Total-Count; NaN = unknown */
 };
 
 /* Fetches all pages and builds a catalogue. If r->unchanged is true, *ret is NULL. If `cache` is
@@ -71,6 +71,6 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 
 #define KEEPER_PAGE_SIZE 250 /* servers per page */
 #define KEEPER_PAGES_MAX 400 /* per vendor; more pages mean that the Keeper's paging never ends */
-#define KEEPER_ATTEMPTS  6   /* of a call whose failure may pass */
+#define KEEPER_ATTEMPTS  6   /* most attempts of a call whose failure may be temporary */
 
 #endif

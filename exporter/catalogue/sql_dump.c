@@ -17,8 +17,8 @@ struct catalogue_dump {
 	size_t read;        /* bytes of `statement` that ends_statement has already scanned */
 	char quote;         /* opening quote that is not closed yet; '\0' = none */
 	bool is_whole;      /* `statement` ends in a semicolon, or has only blanks and comments */
-	unsigned long line; /* where the statement ends */
-	uint64_t steps;     /* remaining steps of SQLite */
+	unsigned long line; /* number of the line in which the statement ends */
+	uint64_t steps;     /* number of steps that SQLite may still make */
 };
 
 /* Limits the steps of SQLite's virtual machine, to stop a short statement with an endless join. In
@@ -26,7 +26,7 @@ struct catalogue_dump {
  * maximum of 2.2 is for rows of two small numbers with a key and checks. */
 #define STEPS_PER_BYTE 10
 #define STEPS_OF_ANY   100000
-#define STEPS_BETWEEN  1000 /* steps between two checks of the limit */
+#define STEPS_BETWEEN  1000 /* number of steps between two checks of the limit */
 
 /* The tables that exporter/catalogue/scdata.c reads. Other tables are skipped, because their
  * descriptions alone are half of a dump. */
