@@ -20,7 +20,7 @@ struct batch_writer {
 	bool begin_again;        /* true = write the events in `open` before all others */
 	enum upkeep upkeep;      /* next step of upkeep */
 	double set_aside_at, checked_at;
-	struct history_losses losses; /* the file's counts of removed data, as last read */
+	struct history_losses losses; /* counts of removed data, as last read from the file */
 	struct complaint complaint, refusals, forgetting, losing;
 };
 

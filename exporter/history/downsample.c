@@ -28,7 +28,7 @@ static const struct thinning_level {
 };
 
 struct run_to_thin {
-	int64_t run, from, until; /* ids; samples with from < id <= until are thinned */
+	int64_t run, from, until; /* id of the run; samples with from < id <= until are thinned */
 	double interval;
 	bool open;
 };

@@ -32,7 +32,7 @@ struct event *event_queue_new_finish(const struct run_finish *f);
 struct event_queue {
 	struct event *first, *last;
 	size_t n, samples;             /* `n` counts all events, `samples` only samples */
-	size_t max_samples, max_runs;  /* 0 = no bound */
+	size_t max_samples, max_runs;  /* limits of the queue; 0 = no limit */
 	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
 	uint64_t samples_dropped, runs_dropped;
 	uint64_t samples_lost; /* number of dropped samples that could not be merged */

@@ -105,7 +105,7 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 struct historian_work {
 	struct event_queue batch;
-	bool suspect, upkeep; /* true = check the file; true = do upkeep */
+	bool suspect, upkeep; /* the file must be checked; upkeep is due */
 	bool last;            /* this is the last upkeep, during stop */
 	struct batch_written written;
 	uint64_t dropped, lost; /* samples_dropped and samples_lost of the queue */

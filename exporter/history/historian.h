@@ -36,7 +36,7 @@ struct historian_config {
 	const char *path;
 	const struct columns *columns;
 	struct history_limits limits;
-	struct run_root here; /* this machine: boot id and PID namespace */
+	struct run_root here; /* boot id and PID namespace of this machine */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *alive_context;
 	double stop_seconds, leave_seconds; /* 0 = the two defaults above */

@@ -100,7 +100,7 @@ struct run_finish {
 	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;
 	const char *disk_source, *not_measured, *end_reason;
 	double address_limit_bytes, address_peak_bytes;
-	double machine_vram_bytes; /* all GPUs together; 0 or NaN = unknown; not in the file */
+	double machine_vram_bytes; /* memory of all GPUs; 0 or NaN = unknown; not in the file */
 	bool killed;               /* SIGKILL ended a process of the run; not stored */
 };
 
@@ -113,7 +113,7 @@ struct sample {
 	char run_id[RUN_ID_MAX];
 	double at;       /* end of the interval, seconds since 1970 UTC */
 	double duration; /* seconds; 0 = a correction of totals (recommender/run.h) */
-	double *value;   /* one per column; NaN = unknown, stored as NULL */
+	double *value;   /* one value for each column; NaN = unknown, stored as NULL */
 };
 
 /* ---- writing; the caller has begun a transaction ---- */
@@ -163,7 +163,7 @@ int history_run_forwarded(struct history *h, const char *run_id, enum outcome ou
  * records the run. */
 struct orphan_rule {
 	double now, stale_seconds;
-	const struct run_root *here; /* this machine: boot_id and pid_namespace */
+	const struct run_root *here; /* boot id and PID namespace of this machine */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *context;
 	/* The process of the exporter that is ending now. Its runs are closed even if their jobs
@@ -238,21 +238,21 @@ int history_prune(struct history *h, const struct history_limits *l, double now,
 
 /* Totals of the data that any exporter removed from the file because of max_bytes. */
 struct history_losses {
-	uint64_t jobs; /* jobs removed with their counts */
-	uint64_t runs; /* runs removed before they were forwarded */
+	uint64_t jobs; /* number of jobs that were removed with their counts */
+	uint64_t runs; /* number of runs that were removed before they were forwarded */
 };
 int history_losses(struct history *h, struct history_losses *ret, struct err *e);
 
 /* ---- reading; results are in the caller's arena ---- */
 struct run_query {
-	const char *job_name; /* NULL = all */
-	const char *run_id;   /* NULL = any */
+	const char *job_name; /* job of the runs; NULL = all jobs */
+	const char *run_id;   /* id of the run; NULL = any */
 	bool open_only;       /* only running runs */
 	bool successful_only;
 	/* Include statistics of open runs. This is slow: 0.1 s for a run of a day at one sample a
 	 * second. */
 	bool open_stats;
-	size_t limit; /* 0 = all */
+	size_t limit; /* largest number of runs; 0 = no limit */
 	/* End with the run that is this number of measured successful runs. 0 = do not count
 	 * them. */
 	size_t enough_measured;
@@ -309,7 +309,7 @@ struct run_brief {
 };
 struct job_brief {
 	const char *job_name;
-	uint64_t runs; /* all runs ever */
+	uint64_t runs; /* number of runs that the job ever had */
 	size_t n;      /* number of runs listed; at least 1 */
 	struct run_brief *run;
 };
@@ -362,8 +362,8 @@ int history_job_origin(struct history *h, const char *job_name, struct arena *ar
 	struct run_origin *ret, struct err *e);
 
 struct recent_job {
-	int64_t id;               /* of the job in this file */
-	struct run_origin origin; /* of the newest ended run */
+	int64_t id;               /* id of the job in this file */
+	struct run_origin origin; /* origin of the newest ended run */
 };
 /* Finds the jobs of the newest `runs` ended runs of the file. Returns at most `limit` jobs, the job
  * with the newest ended run first. */

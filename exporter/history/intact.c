@@ -16,15 +16,15 @@
 #include "collectors/base/mem.h"
 
 #define PATH_BUF_MAX     8192
-#define HEADER_BYTES     100 /* of the database */
-#define WRITE_VERSION    18  /* offset in the header; the value is WAL_VERSION in WAL mode */
+#define HEADER_BYTES     100 /* size of the header of the database */
+#define WRITE_VERSION    18  /* offset in this header; the value is WAL_VERSION in WAL mode */
 #define WAL_VERSION      2
 #define WAL_HEADER_BYTES 32
-#define FRAME_BYTES      24 /* header of a frame; a page follows */
-#define WAL_SALT         16 /* offset in the header of the -wal file */
+#define FRAME_BYTES      24 /* size of the header of a frame, which a page follows */
+#define WAL_SALT         16 /* offset of the salt in the header of the -wal file */
 #define SALT_BYTES       8
-#define INDEX_BYTES      32768 /* one block of the -shm file */
-#define INDEX_PAGE_SIZE  14    /* this and the next two: offsets in the -shm file */
+#define INDEX_BYTES      32768 /* size of one block of the -shm file */
+#define INDEX_PAGE_SIZE  14    /* this and the next two numbers are offsets in the -shm file */
 #define INDEX_FRAMES     16
 #define INDEX_SALT       32
 

@@ -15,7 +15,7 @@
  * - The root process exited with 137 (128 + SIGKILL, as a shell reports a killed child).
  * - A process of the run ended by SIGKILL. */
 struct ending_facts {
-	double exit_code, exit_signal; /* NaN = unknown */
+	double exit_code, exit_signal; /* exit code, and signal that ended the run; NaN = unknown */
 	bool killed;                   /* SIGKILL ended a process of the run */
 };
 

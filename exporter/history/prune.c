@@ -35,9 +35,9 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 }
 
 struct prune_step {
-	int64_t samples_left; /* samples that this step may still delete */
+	int64_t samples_left; /* number of samples that this step may still delete */
 	bool forwards;        /* true = count removed runs that were not forwarded */
-	int64_t lost;         /* runs removed before they were forwarded */
+	int64_t lost;         /* number of runs that were removed before they were forwarded */
 };
 #define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 

@@ -24,7 +24,7 @@ struct sample_rows {
 	const struct columns *columns;
 	/* Source of each column: a run metric, or a metric of a collector. */
 	struct row_source {
-		int run_metric; /* -1 = none */
+		int run_metric; /* index of the run metric; -1 = the column has none */
 		const struct collector *collector;
 		unsigned metric;
 	} * source;

@@ -13,8 +13,8 @@
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {
-	double forwards_at, serves_at; /* when last written; NaN = never */
-	struct history_limits limits;  /* limits of the server */
+	double forwards_at, serves_at; /* times of the last notes in the file; NaN = never */
+	struct history_limits limits;  /* limits that the server has set */
 };
 
 static bool is_believed(double at, double now)

@@ -44,7 +44,7 @@ struct sql {
 	int parameter, column;
 	bool own;  /* sql_done finalizes the statement */
 	int code;  /* error of preparing the statement; 0 = none */
-	int lacks; /* error of SQLite after sql_name failed; 0 = none */
+	int lacks; /* SQLite's error when sql_name failed; 0 = it did not fail */
 };
 
 struct sql sql_prepare(const struct sql_file *f, const char *text, struct err *e);

@@ -29,7 +29,7 @@ enum sample_kind {
 struct history_column { /* a column in the file */
 	const char *name;
 	enum metric_fold fold;
-	bool absent; /* requested, but not in the file */
+	bool absent; /* the program asks for the column, but the file lacks it */
 };
 
 /* clang-format off */
@@ -175,7 +175,7 @@ struct history {
 		struct mono began, wrote;
 		struct stat wal; /* the -wal file at the time `wrote` */
 	} lock_wait;
-	unsigned lost_pages; /* history_lost_pages() at the opening */
+	unsigned lost_pages; /* value of history_lost_pages() when the file was opened */
 };
 
 /* ---- tables.c ---- */
