@@ -37,7 +37,7 @@ struct exchange {
 	struct slow_task slow_task;
 	struct http_request request;
 	struct http_answer answer;
-	size_t weight; /* bytes of the answer's body */
+	size_t weight; /* size of the answer's body in bytes */
 	bool answered;
 };
 

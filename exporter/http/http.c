@@ -39,7 +39,7 @@
 /* A connection is closed after this many seconds without a byte. FIRST_TIMEOUT applies until the
  * headers of the first request have arrived. IDLE_TIMEOUT applies afterwards. */
 #define FIRST_TIMEOUT 10u
-#define IDLE_TIMEOUT  120u /* long, because scrapers keep connections open */
+#define IDLE_TIMEOUT  120u /* seconds; long, because scrapers keep connections open */
 
 /* libmicrohttpd accepts this many connections in addition to --web.max-connections. The room is
  * needed because a suspended connection closes only some time after its shutdown. */

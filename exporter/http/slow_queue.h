@@ -47,7 +47,7 @@ void slow_queue_free(struct slow_queue *q);
 /* One queue for each kind of slow request, so that short answers do not wait for the samples of a
  * day. */
 struct slow_queues {
-	struct slow_queue *at[SITE_WAYS]; /* NULL for SITE_AT_ONCE */
+	struct slow_queue *at[SITE_WAYS]; /* the queue of each way; NULL for SITE_AT_ONCE */
 };
 
 int slow_queues_open(struct slow_queues *all, struct err *e);

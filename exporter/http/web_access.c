@@ -43,14 +43,14 @@ struct watched {
 struct web_version {
 	atomic_uint holders;
 	struct web_config *config;
-	struct web_tls *tls; /* NULL without TLS */
+	struct web_tls *tls; /* TLS settings; NULL = no TLS */
 };
 
 struct web_access {
 	char *path;
 	bool tls;
 	struct web_users *users;
-	atomic_bool bad;      /* the file is invalid now */
+	atomic_bool bad;      /* the configuration file is invalid now */
 	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
 	struct watched watched;

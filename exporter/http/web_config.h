@@ -20,8 +20,8 @@
 
 enum client_auth {
 	CLIENT_AUTH_NONE,
-	CLIENT_AUTH_REQUEST,     /* requested, not verified */
-	CLIENT_AUTH_REQUIRE_ANY, /* required, not verified */
+	CLIENT_AUTH_REQUEST,     /* a certificate is requested, and not verified */
+	CLIENT_AUTH_REQUIRE_ANY, /* a certificate is required, and not verified */
 	CLIENT_AUTH_VERIFY_IF_GIVEN,
 	CLIENT_AUTH_REQUIRE_AND_VERIFY,
 };
@@ -48,9 +48,9 @@ struct web_config {
 	uint64_t rate_burst;
 	size_t n_users;
 	struct web_user {
-		const char *name, *hash; /* hash: bcrypt */
+		const char *name, *hash; /* hash: bcrypt hash of the password */
 	} * user;
-	struct arena arena; /* private; owns all texts and arrays */
+	struct arena arena; /* owns all texts and arrays; only for web_config.c */
 };
 
 /* The name of a cipher suite in Go's crypto/tls, and its parts as GnuTLS names them (gnutls.org,
@@ -59,7 +59,7 @@ struct web_cipher {
 	const char *name;
 	const char *key_exchange; /* "" for suites of TLS 1.3 */
 	const char *cipher, *mac;
-	bool http2; /* satisfies RFC 9113 section 9.2.2 */
+	bool http2; /* HTTP/2 allows the suite (RFC 9113, section 9.2.2) */
 };
 extern const struct web_cipher web_config_ciphers[];
 struct web_name {
