@@ -25,7 +25,7 @@ struct follower {
 	struct app *app;
 	const struct identity *self;
 	struct history *history;
-	int64_t version, activity; /* values at the last read; -1 = never read */
+	int64_t version, activity; /* values of the history at the last read; -1 = never read */
 	size_t n, room;
 	struct followed *followed;
 	struct complaint complaint;

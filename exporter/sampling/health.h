@@ -7,7 +7,7 @@
 
 struct health {
 	bool ok;
-	double age, most; /* seconds since the last tick; the largest healthy value of `age` */
+	double age, most; /* seconds since the last tick; largest age that is healthy */
 };
 
 /* Checks the health. Before the first tick, the time since `started` counts as the age. */

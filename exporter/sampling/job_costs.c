@@ -28,13 +28,13 @@
 /* A run whose cost is included in the total of its job. */
 struct costed_run {
 	uint64_t run; /* hash of the run id */
-	double usd;   /* NaN = unknown */
+	double usd;   /* cost of the run in US dollars; NaN = unknown */
 	double seconds;
 };
 
 struct costed_job {
 	char *name;
-	bool listed; /* belongs to the JOBS_MAX jobs at /metrics */
+	bool listed; /* the job is one of the JOBS_MAX jobs at /metrics */
 	/* costed: number of ended runs when its cost was computed last. sized_at: number of runs
 	 * that had begun, and of those that had ended, when its size was computed last; a run that
 	 * begins can bring another request. */
@@ -407,7 +407,7 @@ static int look_at_jobs(struct job_costs *c, struct history *h, const struct job
 		struct costed_job *j = ended ? job_named(c, rows[i].job_name) : NULL;
 
 		if (j && all)
-			j->costed = 0; /* until it is computed for this machine */
+			j->costed = 0; /* no cost is known yet for this machine */
 		if (!j || (ended == j->costed && seen == j->sized_at))
 			continue;
 		if (!use.catalogue && !no_catalogue)

@@ -11,7 +11,7 @@
 struct job_costs;
 
 int job_costs_start(struct job_costs **ret, struct app *app, struct err *e);
-void job_costs_stop(struct job_costs *c); /* also after job_costs_new; NULL does nothing */
+void job_costs_stop(struct job_costs *c); /* frees `c`; NULL does nothing */
 
 /* For tests: job_costs_look does one round of the thread's work. */
 struct job_costs *job_costs_new(struct app *app);

@@ -7,7 +7,7 @@
 
 #include "collectors/collector.h"
 
-/* NaN = unknown. */
+/* Requested and recommended size of a job. NaN = unknown. */
 struct job_sizes {
 	const char *job_name;
 	double requested_cpu_cores, requested_memory_bytes;     /* as runs_requested returns them */
@@ -16,7 +16,7 @@ struct job_sizes {
 
 /* Replaces all rows by a copy of these rows, which have different names. */
 void job_sizes_publish(const struct job_sizes *row, size_t n);
-void job_sizes_clear(void); /* at the end of the thread */
+void job_sizes_clear(void); /* removes all rows; call it when the thread ends */
 
 /* Its metrics are absent when there are no rows. Always on, so it is not in all_collectors. */
 extern const struct collector collector_sizes;

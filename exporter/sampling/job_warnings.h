@@ -11,12 +11,12 @@
 
 struct job_warnings {
 	const char *job_name;
-	uint32_t codes; /* as warnings_codes returns them */
+	uint32_t codes; /* set of warning codes, as warnings_codes returns it */
 };
 
 /* Replaces all rows by a copy of these rows, which have different names. */
 void job_warnings_publish(const struct job_warnings *row, size_t n);
-void job_warnings_clear(void); /* at the end of the thread */
+void job_warnings_clear(void); /* removes all rows; call it when the thread ends */
 
 /* The newest rows. They never change. */
 struct job_warnings_table;

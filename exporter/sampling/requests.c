@@ -117,7 +117,7 @@ static int64_t used_ns(const struct sampler *s)
 /* The timeout of a request. */
 struct patience {
 	double seconds;          /* the sampler may use no CPU for so long; INFINITY = no timeout */
-	const sigset_t *signals; /* when one of them is pending, the wait ends; NULL = none */
+	const sigset_t *signals; /* the wait ends when one of these is pending; NULL = none */
 };
 
 static bool is_pending(const sigset_t *signals)

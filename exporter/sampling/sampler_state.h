@@ -31,7 +31,7 @@ enum tick_purpose {
 };
 
 struct snapshot_age {
-	bool any; /* a snapshot exists, and no event made it out of date */
+	bool any; /* a snapshot exists, and no later event has made it obsolete */
 	struct mono at, ended;
 };
 
@@ -46,13 +46,13 @@ struct sampler {
 	struct finder *finder; /* NULL = this process does not search for runs */
 	struct mono next_row;
 	uint64_t samples_missed;
-	uint64_t rows;       /* number of rows since the start */
+	uint64_t rows;       /* number of history rows since the start */
 	double cpu_limit;    /* RLIMIT_CPU in seconds; INFINITY = no limit */
 	double look_seconds; /* CPU time of the latest tick that wrote history rows */
 	bool is_rare;        /* slower sampling was logged */
 	bool said_rights;    /* missing rights were logged */
 
-	int wake; /* eventfd, written when a member below changed */
+	int wake; /* eventfd that is written when a member below has changed */
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t ticked;
@@ -61,7 +61,7 @@ struct sampler {
 	struct sampler_request *requests;
 	bool silent; /* a request timed out; cleared when a tick or a request finishes */
 	uint64_t scraped_generation;
-	struct mono tick_ended; /* 0 = no tick yet */
+	struct mono tick_ended; /* end of the last tick; 0 = no tick yet */
 	struct snapshot_age runs, all;
 };
 

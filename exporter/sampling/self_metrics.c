@@ -95,7 +95,7 @@ static const struct metric self_metrics[] = {SELF_METRICS(METRIC_ROW)};
 
 struct self_metrics {
 	struct kernel_file statm, stat;
-	double start_time; /* NaN = unknown */
+	double start_time; /* start of this program; NaN = unknown */
 	struct self_sources sources;
 };
 

@@ -14,9 +14,10 @@ extern const struct collector collector_self;
 
 /* All members must outlive the collector. */
 struct self_sources {
-	struct historian *historian;            /* NULL = no metrics of the history */
-	const uint64_t *samples_missed;         /* only the sampler thread writes and reads it */
-	const char *external_url, *grafana_url; /* NULL = unknown */
+	struct historian *historian;    /* NULL = no metrics of the history */
+	const uint64_t *samples_missed; /* only the sampler thread writes and reads it */
+	const char *external_url,
+		*grafana_url; /* URLs of this exporter and of Grafana; NULL = unknown */
 };
 
 /* Sets the sources of the history's metrics, which are absent before this call. `state` comes from
