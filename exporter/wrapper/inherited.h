@@ -16,7 +16,7 @@ struct inherited {
 	size_t n_children;
 	pid_t *child;
 	size_t n_fds;
-	int *fd; /* in ascending order, from 3 on; valid if fds_known */
+	int *fd; /* inherited descriptors from 3 on, ascending; valid if fds_known */
 	bool fds_known;
 };
 
@@ -56,8 +56,8 @@ struct schedule {
 struct fork_losses {
 	pid_t parent;             /* the process that forks */
 	int adopts;               /* the process adopts orphans (PR_SET_CHILD_SUBREAPER) */
-	int death_signal;         /* sent when the parent ends (PR_SET_PDEATHSIG); 0 = none */
-	struct schedule schedule; /* .size 0 = fork(2) keeps the schedule */
+	int death_signal;         /* signal when the parent ends (PR_SET_PDEATHSIG); 0 = none */
+	struct schedule schedule; /* lost schedule; .size 0 = fork(2) keeps the schedule */
 };
 
 /* Reads the attributes. Call before the process adopts orphans, in the thread that forks. The

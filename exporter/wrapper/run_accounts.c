@@ -126,7 +126,7 @@ void run_accounts_close(struct run_accounts *a)
 
 /* ---- advice ---- */
 
-/* Returns true when the source counts all children. */
+/* Returns true when the source of the CPU time counts all children. */
 static bool is_whole(const struct account_note *note)
 {
 	return strcmp(note->cpu_source, "cgroup") == 0 ||

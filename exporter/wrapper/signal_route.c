@@ -172,7 +172,7 @@ static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 	/* SIGXCPU is about the wrapper's own CPU time. The job has its own limit. */
 	if (code > 0 && number == SIGXCPU)
 		return 0;
-	/* si_pid is valid for these codes only. */
+	/* si_pid, the sender of the signal, is valid for these codes only. */
 	if ((code == SI_USER || code == SI_QUEUE || code == SI_TKILL) && is_of_job(r, info->si_pid))
 		return target_of_job(r, info);
 	if (number == SIGTSTP && leads_in_our_place(r->job) && is_group_orphaned())

@@ -46,15 +46,15 @@ void wrapper_prepare(void)
 }
 
 struct cpu_times {
-	double user, system; /* seconds */
+	double user, system; /* CPU time in user mode and in the kernel, seconds */
 };
 
 struct wrapped_job {
 	pid_t pid;
 	struct now started;
-	int status; /* as in wait(2); valid when ended */
+	int status; /* exit status as in wait(2); valid if `ended` */
 	bool ended;
-	double largest_rss; /* bytes; largest ru_maxrss of all reaped processes */
+	double largest_rss; /* largest ru_maxrss of all reaped processes, bytes */
 	/* Memory and CPU time of the child between fork(2) and execve(2); see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
