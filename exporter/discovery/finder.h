@@ -43,17 +43,17 @@ void finder_settle(struct finder *f, const struct host *host, const struct snaps
 
 struct announcement {
 	pid_t pid;
-	bool helper; /* begins no run; all members but `pid` are ignored */
+	bool helper; /* the process is a helper, so no run begins; only `pid` is read */
 	const char *job_name;
 	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
-	double input_bytes, attempt;    /* NaN = unknown */
+	double input_bytes, attempt;    /* input size and number of the attempt; NaN = unknown */
 	size_t n_labels;
 	struct job_label label[JOB_LABELS_MAX];
 };
 
 struct announced_run {
 	char run_id[RUN_ID_MAX];
-	bool known; /* announced before */
+	bool known; /* the run was announced before */
 };
 
 /* Begins a run at a process, even if the process names another job. Announcing the same job at the

@@ -26,9 +26,9 @@ struct named_process {
 	struct run_root root;
 	struct wall started_at;
 	const struct left_open_run *left_open; /* the run that this run continues; NULL = none */
-	enum outcome reported_outcome;         /* from a client; OUTCOME_RUNNING = no report */
+	enum outcome reported_outcome;         /* told by a client; OUTCOME_RUNNING = not told */
 	double reported_exit_code;
-	char reported_reason[RUN_REASON_MAX]; /* "" = not told */
+	char reported_reason[RUN_REASON_MAX]; /* reason that a client told; "" = not told */
 };
 
 struct finder {
@@ -39,7 +39,7 @@ struct finder {
 	size_t n, room;
 	struct named_process **named;
 	struct facts_reader *reader;
-	struct job_rules *rules; /* NULL = none */
+	struct job_rules *rules; /* rules of --jobs.rules; NULL = none */
 	const struct host *host; /* the host that the caller passed */
 	struct complaint not_followed, patterns_given_up;
 	bool refused_logged;

@@ -284,7 +284,7 @@ static bool read_network(const struct host *h, pid_t pid, char *ret, size_t size
  * unknown. */
 static bool on_host_network(const struct host *h, const struct booked_process *p)
 {
-	char its[64], machine[64]; /* "net:[4026531840]" */
+	char its[64], machine[64]; /* network namespaces: "net:[4026531840]" */
 
 	return read_network(h, p->pid, its, sizeof its) &&
 	       (read_network(h, 1, machine, sizeof machine) ||

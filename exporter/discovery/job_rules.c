@@ -14,7 +14,7 @@
 #include "exporter/text/yaml.h"
 
 #define MATCH_STEPS 5000 /* PCRE2's match limit, about 0.1 ms; beyond it there is no match */
-#define MATCH_HEAP  256  /* KiB, for PCRE2 */
+#define MATCH_HEAP  256  /* limit on the memory of PCRE2, KiB */
 #define SUBJECT_MAX 4096 /* bytes of a text that are matched; later bytes are ignored */
 #define GROUPS_MAX  32
 
@@ -40,8 +40,8 @@ struct job_rule_label {
 
 struct job_rule {
 	size_t line;
-	const char *name, *job_name, *run, *attempt; /* NULL when not given */
-	const char *cpu, *memory, *input_bytes;      /* like "4 GiB"; NULL when not given */
+	const char *name, *job_name, *run, *attempt; /* texts of the rule; NULL = not given */
+	const char *cpu, *memory, *input_bytes;      /* texts such as "4 GiB"; NULL = not given */
 	bool ignore;
 	size_t n;
 	struct rule_condition condition[RULE_CONDITIONS_MAX];
@@ -57,7 +57,7 @@ struct job_rules {
 
 static const struct {
 	const char *name;
-	unsigned facts; /* enum fact bits that the condition needs */
+	unsigned facts; /* bits of enum fact: the facts that the condition needs */
 } conditions[] = {
 	[CONDITION_COMMAND_LINE] = {"command_line", 0},
 	[CONDITION_EXECUTABLE] = {"executable", FACT_EXECUTABLE},

@@ -51,9 +51,9 @@ unsigned job_rules_facts(const struct job_rules *r);
 size_t job_rules_count(const struct job_rules *r);
 
 struct rule_finding {
-	size_t rule;          /* index, from 0 */
+	size_t rule;          /* index of the rule that matched, from 0 */
 	bool ignored;         /* the rule has ignore: true */
-	struct recognised is; /* empty when ignored */
+	struct recognised is; /* name and properties of the run; empty if `ignored` */
 	unsigned gave_up;     /* number of patterns that exceeded the step limit */
 };
 

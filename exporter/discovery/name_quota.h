@@ -27,7 +27,7 @@ struct quota_name {
 	char name[JOB_NAME_MAX];
 	uint64_t user;    /* user of the process whose run got the place */
 	struct mono used; /* when the last run of this name began */
-	size_t runs;      /* active runs */
+	size_t runs;      /* number of active runs of this name */
 	size_t held;      /* number of places of `user`; 0 = this name has no place */
 };
 

@@ -13,7 +13,7 @@
 struct node_pods {
 	size_t n, room;
 	struct node_pod *pod;
-	int64_t checked, listed; /* ns of the monotonic clock; 0 = never */
+	int64_t checked, listed; /* times of these actions, monotonic ns; 0 = never */
 	bool here;
 };
 

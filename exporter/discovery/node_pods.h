@@ -36,7 +36,7 @@ struct node_pod {
 	bool of_job;
 	/* True if the pod's name shows that a CronJob made it, which no DaemonSet can look like. */
 	bool of_cron_job;
-	bool recorded; /* the caller's: an exporter in the pod records it */
+	bool recorded; /* an exporter in the pod records it; only the caller uses this member */
 };
 
 struct node_pods;
