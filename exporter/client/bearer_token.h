@@ -5,7 +5,7 @@
 
 #include "collectors/base/err.h"
 
-#define TOKEN_MAX 8192 /* bytes with the NUL */
+#define TOKEN_MAX 8192 /* largest size of a token with its NUL, bytes */
 
 /* Reads the first line of the file. Returns -EINVAL when the line is empty. */
 int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e);

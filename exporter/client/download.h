@@ -14,10 +14,10 @@ struct download;
 
 struct download_options {
 	const char *user_agent;
-	const char *ca_file;   /* trusted certificates; NULL = the system's */
+	const char *ca_file;   /* path of the trusted certificates; NULL = the system's */
 	const char *ca_option; /* option that sets ca_file, for messages: "--x.ca-file" */
 	double connect_seconds, total_seconds;
-	size_t max_bytes; /* limit of a decompressed body */
+	size_t max_bytes; /* largest size of a decompressed body */
 	/* Any thread may set it to true, to abort a transfer within 1 s. May be NULL. */
 	const atomic_bool *stop;
 };
@@ -29,11 +29,11 @@ void download_close(struct download *d);
 /* One response. A number is NaN when its header is missing. */
 struct http_response {
 	int status;
-	char etag[256];                               /* "" = none */
-	double max_age_seconds;                       /* Cache-Control; 0 = do not cache */
-	double retry_after_seconds;                   /* at most one day */
-	double rate_limit, rate_cost, rate_remaining; /* X-RateLimit-*: credits */
-	double total_count;                           /* X-Total-Count */
+	char etag[256];                               /* ETag; "" = none */
+	double max_age_seconds;                       /* max-age; 0 = do not cache */
+	double retry_after_seconds;                   /* Retry-After, cut to one day */
+	double rate_limit, rate_cost, rate_remaining; /* credits of X-RateLimit-* */
+	double total_count;                           /* value of X-Total-Count */
 	struct buf body; /* owned by the caller, who calls buf_done; reused by each transfer */
 };
 void response_headers_clear(struct http_response *a); /* empties the body, keeps its buffer */

@@ -10,9 +10,9 @@
 /* A transfer without a complete answer. */
 struct failure {
 	const char *url;
-	int curl;           /* CURLcode */
+	int curl;           /* CURLcode of the transfer */
 	int proxy_status;   /* status of the proxy's answer to CONNECT; 0 = none, or no proxy */
-	const char *reason; /* words of libcurl; "" = none */
+	const char *reason; /* error text of libcurl; "" = none */
 	const char
 		*ca_option; /* option that names the file of trusted certificates, "--x.ca-file" */
 };

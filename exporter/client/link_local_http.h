@@ -9,7 +9,7 @@
 
 struct link_local_answer {
 	int status;
-	char *body; /* points into `data` */
+	char *body; /* the body of the answer, a part of `data` */
 	size_t len;
 };
 

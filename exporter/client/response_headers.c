@@ -60,7 +60,7 @@ static void read_cache_control(struct scan value, double *ret)
 
 static const struct {
 	const char *name;
-	size_t offset; /* of a double in struct http_response */
+	size_t offset; /* offset of a double in struct http_response */
 	double most;
 } numbers[] = {
 	{"retry-after", offsetof(struct http_response, retry_after_seconds), LONGEST_RETRY_AFTER},
