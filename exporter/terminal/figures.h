@@ -14,9 +14,9 @@ void figure_seconds(struct buf *out, double seconds); /* "4.2 s", "42.1 min", "3
 void figure_cpus(struct buf *out, double cpus);       /* "1 CPU", "4 CPUs", "0.5 CPUs" */
 /* "12 %"; below 10 with one digit after the point. `ratio` 1 = 100 %. */
 void figure_percent(struct buf *out, double ratio);
-/* "-50 %", "+25 %", "0 %": the change from `from` to `to`. */
+/* Writes the change from `from` to `to`: "-50 %", "+25 %", "0 %". */
 void figure_change(struct buf *out, double from, double to);
-/* "10.1/16 GiB": both in the unit of the larger one. */
+/* Writes "10.1/16 GiB": both numbers in the unit of the larger one. */
 void figure_bytes_of(struct buf *out, double used, double requested);
 
 /* "2026-11-24 21:00" in the local time zone; "?" if `iso` is no time such as

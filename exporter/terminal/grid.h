@@ -11,7 +11,7 @@
 
 struct grid_column {
 	const char *heading;
-	bool right;    /* aligned at the right, as numbers are */
+	bool right;    /* true = the cells are aligned at the right, as for numbers */
 	unsigned drop; /* 0 = always shown; the column with the largest number disappears first */
 	int least;     /* first column only: it may be shortened to this width; 0 = never */
 };

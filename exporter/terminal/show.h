@@ -9,7 +9,7 @@
 #include "exporter/terminal/screen.h"
 
 struct shown {
-	const char *command; /* of the route: "recommend" */
+	const char *command; /* command of the route: "recommend" */
 	/* Route whose answer is shown instead; NULL = that of `command`. */
 	const char *from;
 	/* Appends the answer. `explain`: with the reasons. */
@@ -18,7 +18,7 @@ struct shown {
 	const char *list;
 };
 
-/* NULL = answers of this command are always written as they are. */
+/* Finds how a command's answers are shown. NULL = they are always written as they are. */
 const struct shown *show_find(const char *command);
 
 void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bool explain);

@@ -33,7 +33,7 @@ static size_t outcome_at(const json_t *name)
 	return i;
 }
 
-/* One letter for each of the newest runs, the newest last. */
+/* Adds a cell with one letter for the outcome of each of the newest runs, the newest last. */
 static void add_strip(struct grid *g, const json_t *all)
 {
 	char strip[OUTCOMES_SHOWN + 1];
@@ -63,7 +63,7 @@ static void add_last(struct grid *g, const json_t *job, double now)
 	grid_take(g, outcomes[last].style, &text);
 }
 
-/* The largest number of an array. NaN = it has none. */
+/* Returns the largest number of an array. NaN = it has none. */
 static double most_of(const json_t *array)
 {
 	double most = NAN;

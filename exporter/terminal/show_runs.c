@@ -1,4 +1,4 @@
-/* The runs of a job. */
+/* Shows the runs of a job as a table. */
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-/* The end of a key names its unit. */
+/* Ways to write a number. The end of a key names its unit. */
 static const struct {
 	const char *end;
 	void (*add)(struct buf *out, double v);
@@ -78,7 +78,7 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 	{
 		size_t unit = unit_of(key);
 
-		/* An amount that was never more than 0 tells nothing. */
+		/* A row of an amount that was always 0 is left out. */
 		if (!(member_number(of, "max") > 0))
 			continue;
 		add_name(g, key, unit);
