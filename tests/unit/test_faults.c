@@ -15,7 +15,7 @@
 static const char *const machines[] = {"vm", "node", "pod"};
 static const int codes[] = {-EIO, -ENOENT, -ESRCH, -EACCES, -EFBIG};
 
-/* This is more than the number of calls that any collector makes in one sweep. */
+/* Number of calls in a sweep. No collector makes as many. */
 #define CALLS_MAX 2000
 
 /* Some work of a collector is not done at each tick. This time is longer than every pause of such

@@ -436,7 +436,7 @@ static void only_costs_wait_for_a_catalogue(void **state)
 		assert_non_null(strstr(e.text, path));
 		assert_non_null(strstr(warnings_told(&text), "few_runs"));
 	}
-	assert_int_equal(fake_history.reads, 1); /* it is sized again only after another run */
+	assert_int_equal(fake_history.reads, 1); /* a job is sized again only after another run */
 	the_history_has(3, (struct run[]){first, first, first});
 	assert_true(job_costs_look(job_costs, &e) < 0);
 	assert_string_equal(warnings_told(&text), "rightsize_recommended_apply_safe job 1\n");

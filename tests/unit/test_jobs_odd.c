@@ -135,7 +135,7 @@ static void first_thread_ended(struct world *w, int pid, int thread)
 	snprintf(path, sizeof path, "%d/status", pid);
 	memory_tree_text(w->proc, path,
 		"State:\tZ (zombie)\nPid:\t10\nvoluntary_ctxt_switches:\t4\n");
-	/* This thread is exiting and has no memory any more. */
+	/* The thread `thread - 1` is exiting and has no memory any more. */
 	snprintf(path, sizeof path, "%d/task/%d/children", pid, thread - 1);
 	memory_tree_text(w->proc, path, "");
 	PUT(w, .pid = thread - 1, .ppid = 1, .start = 6);

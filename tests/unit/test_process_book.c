@@ -205,7 +205,7 @@ static void one_that_does_not_answer_is_looked_at_as_soon_as_it_does(void **stat
 	assert_string_equal(after_unanswered(t, 10, 1), "");
 	assert_string_equal(t->gone, "");
 	assert_string_equal(after(t, 1), "20 ");
-	/* This time call 2, the reading of the new process, times out. */
+	/* Now call 2, which reads the new process, times out. */
 	start(t, 21, 1, 1011);
 	last_pid_is(t, 21);
 	assert_string_equal(after_unanswered(t, 0.01, 2), "");

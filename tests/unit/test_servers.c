@@ -297,12 +297,12 @@ static void conditions_and_regions_are_told(void **state)
 		"lowest known price, region unknown");
 	assert_true(json_is_null(json_object_get(alternative(o, "burstable"), "region_id")));
 	json_decref(o);
-	/* Who says x86_64 does not want to hear of arm64. Burstable CPUs are allowed. */
+	/* With architecture=x86_64, arm64 is not offered. Burstable CPUs are allowed already. */
 	o = ask("job_name=etl/load;duration=3600;architecture=x86_64;cpu_allocation=any", 200);
 	assert_null(alternative(o, "arm64"));
 	assert_null(alternative(o, "burstable"));
 	assert_string_equal(text_of(json_object_get(o, "best"), "api_reference"), "t.large");
-	assert_null(alternative(o, "spot")); /* 0.03 is more than 0.02 */
+	assert_null(alternative(o, "spot")); /* the spot server costs 0.03, the best 0.02 */
 	json_decref(o);
 }
 

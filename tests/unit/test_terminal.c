@@ -241,7 +241,7 @@ static void answers_without_members_are_shown(void **state)
 		}
 }
 
-/* What is saved comes from `best`, never from the first server of the list. */
+/* The saving is that of `best`, and never that of the first server in the list. */
 static void the_best_server_and_its_alternatives_are_told(void **state)
 {
 	static const struct {

@@ -371,7 +371,7 @@ static void several_requests_with_one_wrong_password_are_one_failure(void **stat
 	const char *before = users[0].hash;
 	unsigned waiting = 0;
 
-	/* This hash is so slow that all requests arrive before the first one is verified. */
+	/* The hash is so slow that all requests arrive before the first password is verified. */
 	users[0].hash = "$2b$12$u8vOThsn0r9KAgkKR8QFIOXU8wJ4ibNrjImnQYNIChUuO0aOzcImW";
 	for (int i = 0; i < REQUESTS; i++)
 		waiting += ask(u, "ann", "mistyped", 1, true) == WEB_WAIT;
