@@ -18,7 +18,7 @@ struct kernel_file {
 	struct tree *tree;
 	const char *path;
 	struct kept kept;
-	bool tried; /* an attempt to open it was made */
+	bool tried; /* an attempt to open the file was made */
 };
 
 void kernel_file_open(struct kernel_file *s, struct tree *tree, const char *path);

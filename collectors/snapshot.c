@@ -11,7 +11,7 @@
 #include "collectors/collector.h"
 
 struct snapshot_pool {
-	pthread_mutex_t lock; /* guards free */
+	pthread_mutex_t lock; /* guards the list `free` */
 	struct snapshot *free;
 	const struct collector *const *collectors;
 	uint64_t generation;

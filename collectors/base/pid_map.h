@@ -9,7 +9,7 @@
 struct pid_map {
 	size_t n, n_slots;
 	struct pid_slot {
-		pid_t pid; /* 0 = free */
+		pid_t pid; /* 0 = the slot is free */
 		uint32_t value;
 	} * slot;
 };

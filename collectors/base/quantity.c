@@ -144,7 +144,7 @@ bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit,
  * million CPUs is more likely a wrong "m". */
 static const struct {
 	const char *suffix;
-	double parts; /* of a CPU */
+	double parts; /* number of these units that make one CPU */
 } core_suffixes[] = {{"", 1}, {"n", 1e9}, {"u", 1e6}, {"m", 1e3}, {"k", 1e-3}};
 
 bool quantity_cores(struct slice text, double *ret)

@@ -41,8 +41,8 @@ struct foreign {
 
 /* Numbers about reads that a guarded tree stopped waiting for (collectors/base/tree_guard.h). */
 struct tree_waits {
-	size_t unanswered;  /* processes with a read that has not returned yet */
-	uint64_t left_out;  /* reads that returned -ETIMEDOUT so far */
+	size_t unanswered;  /* number of processes with a read that has not returned yet */
+	uint64_t left_out;  /* number of reads that returned -ETIMEDOUT so far */
 	uint64_t worked_ns; /* CPU time so far of the threads that read for the caller */
 };
 

@@ -106,7 +106,7 @@ static const struct cgroup_number {
 
 struct cgroup_state {
 	struct ration find_group, read_limits;
-	int found; /* 0, or the negative errno of the last search */
+	int found; /* result of the last search for the group: 0 or a negative errno */
 	struct cgroup group;
 	struct cgroup_limits limits;
 	struct cgroup_files files;

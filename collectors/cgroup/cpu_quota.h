@@ -7,7 +7,7 @@
 /* The nearest group with a CPU quota, at or above the run's own group. The counts are the
  * throttling counters of this group when the run began. */
 struct cpu_quota {
-	struct cgroup_place place; /* version 0 = no group */
+	struct cgroup_place place; /* this group; version 0 = there is none */
 	double periods, throttled_periods, throttled_seconds;
 };
 

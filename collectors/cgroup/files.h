@@ -21,8 +21,8 @@ enum cgroup_value {
 	CGROUP_CPU_PRESSURE_SECONDS,
 	CGROUP_MEMORY_PRESSURE_SECONDS,
 	CGROUP_IO_PRESSURE_SECONDS,
-	CGROUP_MEMORY_BYTES,      /* includes page cache */
-	CGROUP_MEMORY_PEAK_BYTES, /* v2: since Linux 5.19 */
+	CGROUP_MEMORY_BYTES,      /* memory in use, with the page cache */
+	CGROUP_MEMORY_PEAK_BYTES, /* v2 has it since Linux 5.19 */
 	/* Parts of CGROUP_MEMORY_BYTES. CACHE includes shared memory and tmpfs. HUGE counts
 	 * transparent huge pages that programs use. */
 	CGROUP_MEMORY_ANON_BYTES,
@@ -32,10 +32,10 @@ enum cgroup_value {
 	CGROUP_SWAP_BYTES,
 	CGROUP_MEMORY_HIGH_EVENTS, /* reclaims caused by memory.high; v2 only */
 	CGROUP_MEMORY_MAX_EVENTS,  /* times that the group reached its limit */
-	CGROUP_MEMORY_OOM_EVENTS,  /* times that reclaim could not free enough; v2 only */
-	CGROUP_OOM_KILLS,          /* processes killed by the OOM killer; v1: of this group only */
+	CGROUP_MEMORY_OOM_EVENTS, /* times that no memory could be reclaimed at the limit; v2 only */
+	CGROUP_OOM_KILLS,         /* processes killed by the OOM killer; v1: of this group only */
 	CGROUP_TASKS,
-	CGROUP_TASKS_PEAK, /* since Linux 6.1 */
+	CGROUP_TASKS_PEAK, /* exists since Linux 6.1 */
 	CGROUP_IO_READ_BYTES,
 	CGROUP_IO_WRITTEN_BYTES,
 	CGROUP_VALUES,

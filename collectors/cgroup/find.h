@@ -13,11 +13,11 @@
 #include "collectors/host.h"
 
 enum cgroup_controller {
-	CGROUP_CPU,     /* quota and throttling; v2: usage too */
-	CGROUP_CPUACCT, /* usage; v2: same place as CGROUP_CPU */
+	CGROUP_CPU,     /* counts quota and throttling; in v2 also CPU time */
+	CGROUP_CPUACCT, /* counts CPU time; in v2 it has the same place as CGROUP_CPU */
 	CGROUP_MEMORY,
 	CGROUP_PIDS,
-	CGROUP_IO, /* v1 name: blkio */
+	CGROUP_IO, /* named blkio in v1 */
 	CGROUP_CONTROLLERS,
 };
 

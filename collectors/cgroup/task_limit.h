@@ -15,7 +15,7 @@
 struct task_limit {
 	struct task_counter {
 		struct cgroup_place place;
-		double before; /* NaN = not counted */
+		double before; /* refused forks when the run began; NaN = not counted */
 	} limited, nearest;
 };
 

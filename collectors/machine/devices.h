@@ -16,7 +16,7 @@
 
 struct device {
 	char name[DEVICE_NAME_MAX]; /* valid UTF-8 */
-	bool seen;                  /* in the current tick */
+	bool seen;                  /* the current tick has seen the device */
 	bool counted; /* true = reported; false = another device counts the same traffic */
 	struct counter counter[DEVICE_COUNTERS_MAX];
 };

@@ -40,7 +40,7 @@ struct zone {
 	char folder[NAME_SIZE], name[NAME_SIZE];
 	bool package;
 	uint64_t range; /* microjoules at which the counter starts again from 0 */
-	uint64_t last;  /* NUMBER_UNKNOWN = not read yet */
+	uint64_t last;  /* last value of the counter; NUMBER_UNKNOWN = not read yet */
 	double joules;
 };
 

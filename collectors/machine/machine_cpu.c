@@ -42,7 +42,7 @@ bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 			m.cpus++;
 		} else if (scan_literal(&line, "processes ")) {
 			births = scan_u64(&line, &m.births);
-			break; /* later lines are not needed */
+			break; /* the lines after "processes" are not needed */
 		}
 	}
 	if (!idle || !births || m.cpus == 0)

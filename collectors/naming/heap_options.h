@@ -9,7 +9,7 @@
 
 /* Names of the labels of a run (struct recognised) that has such an option. */
 #define HEAP_SHARE_LABEL "heap_share_option" /* a share of the memory that the program gets */
-#define HEAP_SIZE_LABEL  "heap_size_option"  /* a fixed size */
+#define HEAP_SIZE_LABEL  "heap_size_option"  /* a fixed size of the program's memory */
 
 /* Returns the name of the first such option after argument[0], and writes the name of its label to
  * *ret_label. Returns NULL when there is none. */

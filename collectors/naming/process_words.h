@@ -11,7 +11,7 @@
 
 /* The texts of one process, split into variables and arguments. */
 struct process_words {
-	struct slice variable[VARIABLE_COUNT]; /* data NULL = not set */
+	struct slice variable[VARIABLE_COUNT]; /* values of variables; data NULL = not set */
 	size_t n_arguments;
 	struct slice argument[ARGUMENTS_MAX];
 	struct slice command_line, file, pod;

@@ -47,7 +47,7 @@ struct recognised {
 	/* The system's id of the run, and its id of the task or array element. This program records
 	 * each task or array element as a separate run. "" = unknown. */
 	char run[JOB_WORD_MAX], task[JOB_WORD_MAX];
-	double attempt; /* from 1; NaN = unknown */
+	double attempt; /* number of the attempt, from 1; NaN = unknown */
 	/* The job's requests. They come from RIGHTSIZE_REQUEST_CPU and RIGHTSIZE_REQUEST_MEMORY,
 	 * from the system, or from the pod. NaN = unknown. */
 	double cpu_cores, memory_bytes;
