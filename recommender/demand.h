@@ -3,7 +3,7 @@
 #ifndef RECOMMENDER_DEMAND_H
 #define RECOMMENDER_DEMAND_H
 
-/* Not rounded; NaN = unknown, 0 = none. */
+/* Numbers that are not rounded yet. NaN = unknown, 0 = none. */
 struct demand {
 	double cpu_cores, memory_bytes, gpus, vram_bytes, disk_bytes, duration_seconds;
 };

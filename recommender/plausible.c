@@ -286,8 +286,8 @@ bool run_cpu_uncertain(const struct run *r)
 #define DOUBT_SHARE 0.05
 
 struct doubt {
-	double used, missed, foreign; /* seconds */
-	size_t uncertain;             /* runs */
+	double used, missed, foreign; /* CPU time, seconds */
+	size_t uncertain;             /* number of runs whose CPU time is uncertain */
 };
 
 static struct doubt doubt_of(const struct run *const *runs, size_t n)

@@ -24,9 +24,9 @@
  * year. */
 #define RUN_TOTAL_MAX 0x1p60
 
-/* 16 PiB. The largest file systems that can be rented have a few PiB. */
+/* Largest disk space of a run: 16 PiB. The largest file systems for rent have a few PiB. */
 #define RUN_DISK_MAX 0x1p54
-/* A century. */
+/* Longest duration of a run: a century. */
 #define RUN_SECONDS_MAX 3155760000.0
 
 /* Slack between the duration of a run and its CPU time. Durations are differences of

@@ -46,7 +46,7 @@ const char *run_outcome_told_word(size_t i); /* the i-th text that it accepts; N
  * such a value, because it only corrects the totals. If no value lasted any time, all values weigh
  * the same. */
 struct distribution {
-	uint64_t n; /* samples */
+	uint64_t n; /* number of samples */
 	double mean, min, max, p50, p95, p99, sum;
 };
 
@@ -60,8 +60,8 @@ struct run {
 	double started_at, ended_at; /* seconds since 1970 UTC; ended_at: NaN while running */
 	double duration_seconds;     /* by the monotonic clock; time so far while the run lasts */
 	enum outcome outcome;
-	double exit_code, exit_signal; /* NaN when unknown */
-	const char *host;              /* node name */
+	double exit_code, exit_signal; /* exit code, and signal that ended the run; NaN = unknown */
+	const char *host;              /* node name of the machine */
 	/* Sources of the CPU time ("cgroup", ...) and of memory_peak_bytes ("vmhwm", ...). */
 	const char *cpu_source, *memory_source;
 	uint64_t samples;

@@ -4,7 +4,7 @@
 
 /* A wait is reported when its share of the time is above its bound. */
 #define CPU_SHARE_MUCH   0.10
-#define CPU_SECONDS_MUCH 0.5 /* less is ignored: short runs wait mostly at their start */
+#define CPU_SECONDS_MUCH 0.5 /* a shorter wait is ignored: short runs wait mostly at their start */
 #define OTHER_SHARE_MUCH 0.10
 #define IDLE_SHARE_MUCH  0.50
 

@@ -10,7 +10,7 @@ enum wait_verdict {
 	WAITED_FOR_CPU,     /* more cores or a larger quota would make the job faster */
 	WAITED_FOR_MEMORY,  /* swapping and reclaim: more memory would make the job faster */
 	WAITED_FOR_STORAGE, /* faster storage would make the job faster */
-	WAITED_IDLE,        /* waited for the network, a timer, a person, ... */
+	WAITED_IDLE,        /* the job waited for the network, a timer, a person, ... */
 };
 
 const char *wait_verdict_name(enum wait_verdict v); /* "unknown", "little", "cpu", ... */

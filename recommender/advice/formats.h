@@ -14,7 +14,7 @@ enum advice_number {
 	MILLICORES_LIMIT,
 	MILLICORES_LIMIT_ASKED, /* the limit if the caller asked for one, else 0 */
 	MILLICORES_MOST,        /* the limit; the request if no limit is advised */
-	CORES,                  /* decimal number, exact to thousandths: 2.25 */
+	CORES,                  /* cores as a decimal number, exact to thousandths: 2.25 */
 	CORES_LIMIT,            /* decimal number like CORES */
 	CPU_PERCENT_LIMIT,      /* percent of one CPU */
 	MEMORY_MIB,
@@ -30,7 +30,7 @@ enum advice_number {
 	MEMORY_MB_3,
 	MEMORY_MB_4,
 	MEMORY_BYTES,
-	RETRIES,        /* attempts after the first, if MEMORY_MIB is known */
+	RETRIES,        /* number of attempts after the first, if MEMORY_MIB is known */
 	SPARK_HEAP_MIB, /* parts of MEMORY_MIB: see spark_numbers */
 	SPARK_OVERHEAD_MIB,
 	GPUS,
@@ -65,7 +65,7 @@ enum advice_number {
 struct advice_piece {
 	const char *before;
 	enum advice_number number;
-	const char *after; /* NULL = nothing */
+	const char *after; /* text after the number; NULL = none */
 };
 
 struct advice_section {

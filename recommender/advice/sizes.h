@@ -13,10 +13,10 @@ struct advice_size {
 };
 
 struct advice_sizes {
-	const char *of; /* "AWS Fargate" */
+	const char *of; /* name of the target: "AWS Fargate" */
 	/* The target's own defaults, for a request without CPU or without memory; 0 = none. */
 	uint64_t millicores_default, mib_default;
-	uint64_t disk_gib_most; /* 0 = no bound */
+	uint64_t disk_gib_most; /* largest disk in GiB; 0 = no limit */
 	/* Sorted by CPUs, then by memory. The first size that fits is therefore the smallest: the
 	 * fewest CPUs, and with these the least memory. A size with more CPUs costs more, even with
 	 * less memory. */

@@ -11,15 +11,15 @@
 
 #define SHIFT_RUNS_MIN  10
 #define SHIFT_LEAST     3    /* fewest runs before the shift, and after it */
-#define SHIFT_RATIO_MIN 1.05 /* smallest ratio of the medians */
+#define SHIFT_RATIO_MIN 1.05 /* smallest ratio of the medians before and after a shift */
 #define TREND_RUNS_MIN  8
 #define TREND_CHANCE    0.05
-#define TREND_MIN       0.002 /* per run; smaller trends are not reported */
+#define TREND_MIN       0.002 /* smallest trend that is reported, as a share per run */
 #define PEAK_RUNS_MIN   5
 #define PEAK_RATIO_MIN  1.05
 #define OUTLIER_RUNS    8
-#define OUTLIER_SCORE   3.5  /* modified z-score (Iglewicz and Hoaglin) */
-#define SPREAD_MIN      0.01 /* in logarithms: differences below 1 % are noise */
+#define OUTLIER_SCORE   3.5  /* smallest modified z-score (Iglewicz and Hoaglin) of an outlier */
+#define SPREAD_MIN      0.01 /* smallest spread of logarithms: differences below 1 % are noise */
 #define MEASURES        3
 
 const char *const change_kind_name[CHANGE_KINDS] = {

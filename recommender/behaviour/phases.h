@@ -11,7 +11,7 @@
 #include "recommender/run.h"
 
 struct phase {
-	double start, seconds;       /* time since the start of the run; length */
+	double start, seconds;       /* time from the start of the run to the phase; its length */
 	struct demand demand;        /* P95 of cores; peaks of memory and GPUs; disk unknown */
 	double cores_mean, gpu_mean; /* mean usage; NaN = unknown */
 };
@@ -19,7 +19,7 @@ struct phase {
 struct phases {
 	size_t n;
 	struct phase *phase;
-	double seconds; /* length of the run */
+	double seconds; /* length of the run in seconds */
 };
 
 /* phases_of finds the phases of a run. Its argument `s` has the run's samples, with the columns in
@@ -36,8 +36,8 @@ void phases_copy(struct phases *p, struct arena *arena);
  * The cost is (cores + GiB / 8 + 25 x GPUs) x time. */
 struct split {
 	struct phases parts; /* parts of the newest run */
-	double saving;       /* as a share of the cost without a split */
-	const char *words;   /* one sentence */
+	double saving;       /* saved share of the cost without a split */
+	const char *words;   /* one sentence about the split */
 };
 /* Returns false if no split is proposed. `run`: phases of `n` runs, newest first; only the first
  * five count. The texts and parts of `*ret` are in `arena`. */

@@ -10,8 +10,8 @@
  * earlier runs. */
 #define PROSPECT_POINTS 200
 struct prospect {
-	double peak[PROSPECT_POINTS];     /* bytes; all NaN when nothing is known */
-	double duration[PROSPECT_POINTS]; /* seconds; all NaN when nothing is known */
+	double peak[PROSPECT_POINTS];     /* expected peaks, bytes; all NaN = unknown */
+	double duration[PROSPECT_POINTS]; /* expected durations, seconds; all NaN = unknown */
 	double expected_seconds;          /* duration that the sizing forecasts; NaN = unknown */
 };
 
@@ -33,11 +33,11 @@ double running_mark_at_half(const struct memory_mark *mark, size_t n, double sec
 struct running_progress {
 	double started_at, seconds;
 	double peak_bytes, peak_at_half_bytes; /* peak so far, and peak at half of `seconds` */
-	double cores;                          /* mean so far */
+	double cores;                          /* mean number of cores in use so far */
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes;
 };
 
-/* NaN = unknown. */
+/* Forecast for a run that has not ended. NaN = unknown. */
 struct running {
 	/* Probability that the run reaches its memory limit before it ends. It is the weighted mean
 	 * of two estimates. The first estimate uses the expected peaks that are not below the peak
@@ -50,7 +50,7 @@ struct running {
 	/* Expected total duration, never below `seconds`. It is that of the prospect until the run has
 	 * taken longer than some runs are expected to take. */
 	double expected_duration_seconds;
-	double expected_end; /* Unix time */
+	double expected_end; /* expected time of the end, seconds since 1970 UTC */
 	/* Request / usage so far. 1 = the run uses all that it requested. */
 	double overprovisioned_memory, overprovisioned_cpu;
 };

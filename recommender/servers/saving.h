@@ -1,5 +1,5 @@
-/* What servers save against each other. All answers and metrics take savings from here, so that they
- * agree. Pure functions. */
+/* Savings of one server compared with another. All answers and metrics take savings from here, so
+ * that they agree. Pure functions. */
 #ifndef RECOMMENDER_SERVERS_SAVING_H
 #define RECOMMENDER_SERVERS_SAVING_H
 
