@@ -27,7 +27,7 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 struct catalogue_command {
 	struct options options;
-	const char *operand; /* NULL = no operand */
+	const char *operand; /* the argument after the command word; NULL = none */
 };
 
 static int failed(const struct err *e)
@@ -138,7 +138,7 @@ static bool contains(const struct server *s, const char *text)
 
 struct found_server {
 	const struct server *server;
-	double usd; /* per hour; NaN = unknown */
+	double usd; /* price of an hour in US dollars; NaN = unknown */
 };
 
 /* Sorts by price, with unknown prices last. Equal prices keep the order of the catalogue. */

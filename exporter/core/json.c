@@ -212,8 +212,8 @@ static void write_member(struct buf *out, const char *key, const json_t *v, size
 
 /* The end of the text that is written, to put more members on the same line. */
 struct filled_line {
-	size_t len;     /* bytes of the last line; SIZE_MAX = nothing may follow on it */
-	size_t at_most; /* length that it may have */
+	size_t len;     /* length of the last line, bytes; SIZE_MAX = nothing may follow on it */
+	size_t at_most; /* largest length of a line, bytes */
 };
 
 /* Writes a member of a value that does not fit on one line. Numbers and texts share a line while there

@@ -15,12 +15,12 @@
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
 /* Numbers in a unit, rounded: more digits are noise that nobody measured. A rounded value keeps at
- * least so many significant digits, and at least so many decimals. */
-json_t *json_bytes(double v);   /* whole */
-json_t *json_seconds(double v); /* milliseconds, 4 digits */
-json_t *json_cores(double v);   /* thousandths, 3 digits */
-json_t *json_money(double v);   /* 6 digits; prices, costs, savings */
-json_t *json_ratio(double v);   /* 4 digits; shares, percentages, factors, mean counts */
+ * least the significant digits and the decimals that are named here. */
+json_t *json_bytes(double v);   /* whole bytes */
+json_t *json_seconds(double v); /* whole milliseconds, and 4 digits */
+json_t *json_cores(double v);   /* whole thousandths, and 3 digits */
+json_t *json_money(double v);   /* 6 digits; for prices, costs and savings */
+json_t *json_ratio(double v);   /* 4 digits; for shares, percentages, factors and mean counts */
 /* Rounds by the unit that the key names, such as "memory_bytes", "cpu_seconds", "cpu_cores". A key
  * without a unit counts as a ratio. */
 json_t *json_by_key(const char *key, double v);

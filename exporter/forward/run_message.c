@@ -21,7 +21,7 @@
 #define SYSTEM_RUN_MAX     128
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
-#define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds it exactly */
+#define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds all whole numbers below */
 #define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
 
 /* Offset of a key whose member of struct run has a type of its own. read_run reads it, and run_message
@@ -313,7 +313,7 @@ static int read_outcome(struct run *r, const json_t *v, struct arena *arena, str
 		return err_set(e, -EINVAL,
 			"outcome: accepted are succeeded, failed, oom_killed, interrupted, unknown, "
 			"DeadlineExceeded");
-	/* The name belongs to the message. */
+	/* `reason` may point into the message, which is freed before the run is used. */
 	if (reason && !r->end_reason)
 		r->end_reason = arena_text(arena, reason, strlen(reason));
 	return 0;

@@ -11,7 +11,7 @@
 #include "exporter/core/json_key.h"
 #include "recommender/run.h"
 
-#define RUN_MESSAGE_MAX         (256u << 10) /* bytes */
+#define RUN_MESSAGE_MAX         (256u << 10) /* largest size of a message, bytes */
 #define RUN_MESSAGE_COLUMNS_MAX 512
 
 extern const struct json_key run_message_keys[];

@@ -37,7 +37,7 @@ void framing_add(struct framing *f, const char *name, const char *value)
 	}
 	if (strcasecmp(name, single[ENCODING]) == 0)
 		f->odd |= !value || strcasecmp(value, "chunked") != 0;
-	/* This server ignores "Content-Length : 5" as an unknown header, but some proxies use the
+	/* This program ignores "Content-Length : 5" as an unknown header, but some proxies use the
 	 * length. */
 	f->odd |= n == 0 || strchr(" \t", name[n - 1]) != NULL;
 }

@@ -16,7 +16,7 @@ struct exit_deadline;
 struct exit_plan {
 	struct app *app;
 	int exit_code;
-	double seconds; /* the deadline; 0 = EXIT_DEADLINE_SECONDS */
+	double seconds; /* time until the program ends by force; 0 = EXIT_DEADLINE_SECONDS */
 	/* Does the last work before the exit. This work needs the disk. NULL = no such work. */
 	void (*last)(const struct exit_plan *l);
 	void *context; /* for use by `last` */

@@ -35,9 +35,9 @@ struct costed_run {
 struct costed_job {
 	char *name;
 	bool listed; /* the job is one of the JOBS_MAX jobs at /metrics */
-	/* costed: number of ended runs when its cost was computed last. sized_at: number of runs
-	 * that had begun, and of those that had ended, when its size was computed last; a run that
-	 * begins can bring another request. */
+	/* costed: number of ended runs when the job's cost was computed last.
+	 * sized_at: number of begun runs plus number of ended runs when the job was sized last. A
+	 * run that begins counts, because it can have another request. */
 	uint64_t costed, sized_at;
 	double total, last;
 	size_t n;

@@ -1,4 +1,4 @@
-/* What each job requests, and what is recommended for it, for /metrics. The thread of job_costs.h
+/* The requested and the recommended size of each job, for /metrics. The thread of job_costs.h
  * publishes both here when it has sized a job. */
 #ifndef EXPORTER_SAMPLING_JOB_SIZES_H
 #define EXPORTER_SAMPLING_JOB_SIZES_H

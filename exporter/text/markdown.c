@@ -6,9 +6,9 @@
 #include "collectors/base/mem.h"
 #include "exporter/text/html.h"
 
-#define LISTS_MAX    8          /* lists within lists */
-#define INLINE_DEPTH 8          /* links and emphasis within each other */
-#define TEXT_MAX     (1u << 20) /* bytes of a paragraph or a cell */
+#define LISTS_MAX    8          /* largest depth of lists within lists */
+#define INLINE_DEPTH 8          /* largest depth of links and emphasis within each other */
+#define TEXT_MAX     (1u << 20) /* largest size of a paragraph or a cell, bytes */
 
 struct list {
 	size_t indent; /* columns before the marker */
@@ -23,7 +23,7 @@ struct markdown {
 	struct list list[LISTS_MAX];
 	size_t lists;
 	bool after_blank; /* the line before was blank */
-	bool in_item;     /* the paragraph is the first of a list item */
+	bool in_item;     /* the paragraph is the first paragraph of a list item */
 };
 
 /* ---- text within a line ---- */
