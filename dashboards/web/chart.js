@@ -46,6 +46,7 @@ function drawPhases(u, phases) {
 	const {ctx, bbox} = u;
 	ctx.save();
 	ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+	ctx.textAlign = "left";
 	ctx.textBaseline = "top";
 	phases.forEach((p, i) => {
 		const x0 = Math.max(bbox.left, u.valToPos(p.from, "x", true));

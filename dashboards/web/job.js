@@ -205,6 +205,7 @@ function signLegend(outcomes) {
 		succeeded: ["succeeded", mark(svg("circle", {class: "dot", cx: 7, cy: 6, r: 3.5}))],
 		failed: ["failed", mark(svg("path", {class: "cross-sign", d: "M3 2L11 10M11 2L3 10"}))],
 		oom_killed: ["out of memory", mark(svg("path", {class: "diamond", d: "M7 0L13 6L7 12L1 6Z"}))],
+		change: ["lasting change", mark(svg("line", {class: "change-sign", x1: 7, x2: 7, y2: 12}))],
 		next: ["next run, expected", mark([svg("rect", {class: "next", width: 14, height: 12}), svg("line", {class: "next", x2: 14, y1: 6, y2: 6})])],
 	};
 	return h("ul", {class: "legend"}, Object.entries(signs).filter(([name]) => outcomes.has(name)).map(([, [text, picture]]) => h("li", null, picture, text)));
@@ -306,6 +307,8 @@ async function jobView(name, signal, query) {
 	const counts = Object.keys(OUTCOMES).map(o => [outcomeText(o), runs.filter(r => r.outcome === o).length]).filter(([, n]) => n);
 	if (bandOf(stats, "memory_peak_bytes"))
 		outcomes.add("next");
+	if (charts[0].marks.some(m => !m.anomaly))
+		outcomes.add("change");
 	return {
 		title: name,
 		node: h("div", {class: "job"}, jobTop(name, runs, counts, [advice && ["why", "Why"], advice && ["servers", "Servers"], ["runs", "Runs"]].filter(Boolean)),
