@@ -286,7 +286,7 @@ async function warnings() {
 		const more = shown.locator("details li");
 		check(!await more.first().isVisible(), `${what}: more are folded away`);
 		await shown.locator("summary").click();
-		check(/0\.30 of 1 GPU busy/.test(await more.first().textContent()) && await more.first().isVisible(), `${what}: and unfold`);
+		check(/used 0\.30 of 1 GPU on average/.test(await more.first().textContent()) && await more.first().isVisible(), `${what}: and unfold`);
 		await accessible(page, what);
 		await finish(page, what);
 	}
