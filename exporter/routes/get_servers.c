@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
 #include "collectors/base/units.h"
 #include "exporter/core/json_key.h"
 #include "exporter/answers/job_runs.h"
@@ -89,6 +90,23 @@ static void demand_said(const struct arguments *a, struct demand *d)
 	}
 }
 
+/* Without a job, a duration that the request does not give is unknown, and each server would fail a limit
+ * on it. Returns false with an error in `r`. */
+static bool can_be_limited(const struct arguments *a, const struct demand *d, struct reply *r)
+{
+	static const char *const limits[] = {"max_cost", "deadline"};
+
+	for (size_t i = 0; i < ARRAY_LEN(limits) && isnan(d->duration_seconds); i++)
+		if (!isnan(argument_number(a, limits[i]))) {
+			reply_error(r, 400, "bad_parameter",
+				"%s needs duration, the seconds that a run takes: without it no run "
+				"has a forecast",
+				limits[i]);
+			return false;
+		}
+	return true;
+}
+
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	const char *job_name = argument_text(a, "job_name");
@@ -103,6 +121,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (s)
 		demand = s->sizing.demand;
 	demand_said(a, &demand);
+	if (!s && !can_be_limited(a, &demand, r))
+		return 0;
 	struct server_question q = {&demand, s ? &s->sizing : NULL, s ? &s->runs : NULL,
 		argument_number(a, "duration")};
 

@@ -142,6 +142,8 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 	const struct price *first = q->input.c->price + s->first_price;
 	enum exclusion reason = EXCLUDED_NO_PRICE;
 	struct bills bills = {0};
+	enum exclusion late =
+		isnan(ret->forecast.seconds) ? EXCLUDED_NO_FORECAST : EXCLUDED_TOO_SLOW;
 	double lowest = INFINITY;
 	bool sure = false;
 
@@ -155,7 +157,7 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 			continue;
 		}
 		if (!pick_meets_deadline(q->input.o, &ret->forecast, p)) {
-			reason = reason > EXCLUDED_TOO_SLOW ? reason : EXCLUDED_TOO_SLOW;
+			reason = reason > late ? reason : late;
 			continue;
 		}
 		double value = compared(q, ret, p, &bills);
@@ -196,7 +198,7 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	p.forecast_cost = p.cost.amount;
 	p.usable_score = forecast_usable_score(s, q->cores);
 	if (!filter_keeps_limit(a->o->max_cost, p.cost.amount))
-		return EXCLUDED_TOO_EXPENSIVE;
+		return isnan(p.cost.amount) ? EXCLUDED_NO_FORECAST : EXCLUDED_TOO_EXPENSIVE;
 	p.key = q->objective->key(&p, a->o);
 	if (isnan(p.key))
 		return q->objective->lacking;

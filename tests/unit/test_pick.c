@@ -303,6 +303,16 @@ static void an_unknown_duration_has_no_cost(void **state)
 	pick_servers(c, &d, &(struct pick_options){0}, &arena, &p);
 	assert_int_equal(p.n, 1);
 	assert_true(isnan(p.pick[0].forecast_cost) && p.pick[0].price == 1);
+	/* A limit excludes the server because its cost is unknown, not because it is high. */
+	pick_servers(c, &d, &(struct pick_options){.max_cost = 9}, &arena, &p);
+	assert_int_equal(p.excluded[EXCLUDED_NO_FORECAST], 1);
+	pick_servers(c, &d, &(struct pick_options){.deadline_seconds = 9}, &arena, &p);
+	assert_int_equal(p.excluded[EXCLUDED_NO_FORECAST], 1);
+	d.duration_seconds = 36000;
+	pick_servers(c, &d, &(struct pick_options){.max_cost = 9}, &arena, &p);
+	assert_int_equal(p.excluded[EXCLUDED_TOO_EXPENSIVE], 1);
+	pick_servers(c, &d, &(struct pick_options){.deadline_seconds = 9}, &arena, &p);
+	assert_int_equal(p.excluded[EXCLUDED_TOO_SLOW], 1);
 	arena_done(&arena);
 	catalogue_free(c);
 }

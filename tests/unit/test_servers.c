@@ -108,6 +108,8 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		{"benchmark=speed", "benchmark", "stress_ng:best1"},
 		{"objective=benchmark", "objective", "/benchmarks"},
 		{"objective=deadline", "objective", "seconds"},
+		{"cpu=1;memory=1000;max_cost=1", "max_cost", "max_cost needs duration"},
+		{"cpu=1;deadline=60", "deadline", "deadline needs duration"},
 		{"vcpus_min=8;vcpus_max=4", "vcpus_min", "8 is more than vcpus_max, 4"},
 		{"memory_max=1;memory_min=1.5", "memory_min", "1.5 is more than memory_max, 1"},
 	};
