@@ -377,12 +377,25 @@ enum exclusion pick_one(const struct catalogue *c, const struct server *s, const
 	return appraise_server(&q, s, ret);
 }
 
-/* Prints "12 %", "3.0 %" or "250 %". */
-static void add_percent(struct buf *out, double ratio)
-{
-	double percent = 100 * (ratio - 1);
+/* Appends how much worse `key` is than `best`. A percentage needs a best key that is not 0, and says
+ * nothing above PERCENT_MOST. */
+#define PERCENT_MOST 1e6
 
-	buf_addf(out, percent < 10 ? "%.1f %%" : "%.0f %%", percent);
+static void add_distance(struct buf *out, double key, double best, const char *unit)
+{
+	/* A negative key is a negated score, so a larger score is better. */
+	bool by_score = best < 0;
+	double percent = 100 * ((by_score ? best / key : key / best) - 1);
+
+	if (!(percent <= PERCENT_MOST)) {
+		buf_adds(out, "far behind the best: a percentage would say nothing");
+		return;
+	}
+	if (by_score)
+		buf_adds(out, "the best has ");
+	buf_addf(out, percent < 10 ? "%.1f %% more %s" : "%.0f %% more %s", percent, unit);
+	if (!by_score)
+		buf_adds(out, " than the best");
 }
 
 void pick_why(struct buf *out, const struct picks *p, size_t i)
@@ -396,14 +409,8 @@ void pick_why(struct buf *out, const struct picks *p, size_t i)
 		buf_adds(out, pick_price_is_sure(pick->priced) ?
 				      "behind all whose speed is known" :
 				      "behind all whose price is known for sure");
-	} else if (key > best && best > 0) {
-		add_percent(out, key / best);
-		buf_addf(out, " more %s than the best", p->objective->unit);
-	} else if (key > best && key < 0) {
-		/* The key is the negated score, so the text shows a larger score as better. */
-		buf_adds(out, "the best has ");
-		add_percent(out, best / key);
-		buf_addf(out, " more %s", p->objective->unit);
+	} else if (key > best) {
+		add_distance(out, key, best, p->objective->unit);
 	} else {
 		buf_adds(out, "as good as the best; behind it by cost, price, memory or name");
 	}

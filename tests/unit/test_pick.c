@@ -317,6 +317,41 @@ static void an_unknown_duration_has_no_cost(void **state)
 	catalogue_free(c);
 }
 
+/* A percentage is for keys that can be divided: a score of 0 or a price of 0 has none. */
+static void how_far_behind_the_best_is_told_only_where_it_is_a_number(void **state)
+{
+	static const struct {
+		const char *objective;
+		double best, key;
+		const char *says;
+	} table[] = {
+		{"price", 1, 1.03, "3.0 % more per hour than the best"},
+		{"price", 1, 3.5, "250 % more per hour than the best"},
+		{"price", 0, 1, "far behind the best"},
+		{"price", 1, 10000, "999900 % more per hour than the best"},
+		{"price", 1, 10002, "far behind the best"},
+		{"efficiency", 1, INFINITY, "far behind the best"},
+		{"benchmark", -3, -2, "the best has 50 % more score"},
+		{"benchmark", -3, -0.0, "far behind the best"},
+		{"price", 1, 1, "as good as the best"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const struct price sure = {.allocation = ALLOCATION_ONDEMAND};
+		struct pick pick[] = {{.priced = &sure, .key = table[i].best},
+			{.priced = &sure, .key = table[i].key}};
+		struct picks p = {.objective = objective_find(table[i].objective),
+			.n = 2,
+			.pick = pick,
+			.best = pick};
+		AUTO(buf_done) struct buf why = BUF_MAX(4096);
+
+		pick_why(&why, &p, 1);
+		if (!strstr(buf_text(&why), table[i].says))
+			fail_msg("case %zu: %s", i, buf_text(&why));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +364,8 @@ int main(void)
 		cmocka_unit_test(the_score_fits_the_cores),
 		cmocka_unit_test(a_price_of_an_unknown_allocation_is_the_last_resort),
 		cmocka_unit_test(an_unknown_duration_has_no_cost),
+		cmocka_unit_test(
+			how_far_behind_the_best_is_told_only_where_it_is_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
