@@ -177,9 +177,15 @@ SERVER_NAME(gpu_model)
 SERVER_NAME(storage_type)
 SERVER_NAME(display_name)
 
+/* The currencies of the catalogue, then those whose rate is compiled in. */
 static const char *currency_name(const struct catalogue *c, size_t i)
 {
-	return i < c->n_currencies ? c->currency[i].code : NULL;
+	const struct currency *compiled_in;
+
+	if (i < c->n_currencies)
+		return c->currency[i].code;
+	compiled_in = reference_rate_at(i - c->n_currencies);
+	return compiled_in ? compiled_in->code : NULL;
 }
 
 static const char *benchmark_name(const struct catalogue *c, size_t i)

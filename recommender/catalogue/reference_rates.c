@@ -54,6 +54,11 @@ const struct currency *reference_rate(const char *code)
 	return NULL;
 }
 
+const struct currency *reference_rate_at(size_t i)
+{
+	return i < ARRAY_LEN(rates) ? &rates[i] : NULL;
+}
+
 bool currency_is_reference(const struct currency *currency)
 {
 	return strcmp(currency->source, RATES_SOURCE) == 0;

@@ -9,12 +9,16 @@
 #define RECOMMENDER_CATALOGUE_REFERENCE_RATES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "recommender/catalogue/catalogue.h"
 
 /* Returns the rate with its date and source. Upper and lower case are equal. NULL = the bank publishes none for this code, or the
  * code is USD. The result is static. */
 const struct currency *reference_rate(const char *code);
+
+/* Returns the i-th rate of the table; NULL past the last. */
+const struct currency *reference_rate_at(size_t i);
 
 /* Returns true when the rate is from this table. Such a rate is not saved with a catalogue: a later
  * program has a later table. */

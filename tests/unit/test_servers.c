@@ -103,6 +103,8 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		{"gpu_model=A100", "gpu_model", "L4"},
 		{"storage_type=tape", "storage_type", "ssd"},
 		{"currency=ZZZ", "currency", "ARS"},
+		{"currency=ZZZ", "currency", "\"EUR\""}, /* its rate is compiled in */
+		{"currency=ZZZ", "currency", "\"ZAR\""},
 		{"include=m.huge", "include", "m.large"},
 		{"exclude=x1", "exclude", "t.small"},
 		{"benchmark=speed", "benchmark", "stress_ng:best1"},
