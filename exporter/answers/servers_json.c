@@ -8,6 +8,7 @@
 #include "recommender/catalogue/architecture.h"
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/catalogue/regions.h"
+#include "recommender/servers/filters.h"
 
 /* Makes JSON of a text. NULL and the empty text mean unknown, so the result is null. */
 static json_t *known_text(const char *s)
@@ -454,6 +455,19 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
+/* Returns true if a server of the vendor fits, whatever its price is. */
+static bool vendor_fits(const struct server_answer *s, const char *vendor_id)
+{
+	const struct catalogue *c = s->use.catalogue;
+	const struct filter_input input = {c, &s->demand, &s->options};
+
+	for (size_t i = 0; i < c->n; i++)
+		if (strcmp(c->server[i].vendor_id, vendor_id) == 0 &&
+			filter_misfit(&input, &c->server[i]) == EXCLUSION_COUNT)
+			return true;
+	return false;
+}
+
 /* Names the regions whose prices were not read: a server without a price there may be rented out there. */
 static void note_regions(json_t *notes, struct buf *b, const struct server_answer *s)
 {
@@ -465,7 +479,7 @@ static void note_regions(json_t *notes, struct buf *b, const struct server_answe
 		const struct region *r = &c->region[i];
 		const char *name = *region_typed(r) ? region_typed(r) : r->region_id;
 
-		if (!s->options.regions[i] || r->prices_known)
+		if (!s->options.regions[i] || r->prices_known || !vendor_fits(s, r->vendor_id))
 			continue;
 		if (unread++ < 3)
 			buf_addf(&names, " --catalogue.region=%s~%s", r->vendor_id, name);

@@ -5,6 +5,7 @@ built_in.py unpacks the catalogue with code of its own, so what it lists must an
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -49,6 +50,13 @@ class BuiltIn(support.Case):
             self.assertLess(today["cost_per_run"], 0.192 / 30)
             self.assertEqual(today["server"]["priced_in"], "us-east-1")
             self.assertEqual(elsewhere, bool(today.get("note")), today)
+
+    def test_unread_regions_are_named_only_where_a_server_may_fit(self):
+        for words, vendors in ((["--vendor=azure"], {"azure"}), (["--vendor=aws"], {"aws"}), (["--vendor=gcp"], set()),
+                               (["--vendor=azure", "--cpu=100000"], set())):
+            notes = json.loads(self.command("servers", "--countries=US", *words).stdout)["notes"]
+            named = {name for note in notes for name in re.findall(r"--catalogue\.region=(\w+)~", note)}
+            self.assertEqual(named, vendors, (words, notes))
 
     def test_euros_are_offered_with_the_date_of_the_rate(self):
         first = self.servers("--vendor=hcloud", "--cpu=4")[0]
