@@ -555,6 +555,8 @@ static json_t *server_now_json(const struct current_cost *t, const char *currenc
 	if (!t->priced)
 		return o;
 	json_put(o, "price", json_money(t->current.price));
+	if (price_note(&t->current))
+		json_put(o, "price_note", json_text(price_note(&t->current)));
 	json_put(o, "currency", json_text(currency));
 	if (details)
 		json_put(o, "priced_in", known_text(t->current.region_id));

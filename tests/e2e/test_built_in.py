@@ -50,6 +50,12 @@ class BuiltIn(support.Case):
             self.assertLess(today["cost_per_run"], 0.192 / 30)
             self.assertEqual(today["server"]["priced_in"], "us-east-1")
             self.assertEqual(elsewhere, bool(today.get("note")), today)
+            self.assertNotIn("price_note", today["server"])
+        # The same price on spot is an estimate, and says so as offers do.
+        here[-1:] = ["--server.region=us-east-1", "--server.allocation=spot"]
+        self.assertEqual(self.run_job(["sleep", "1"], job_name="spot", flags=here).returncode, 0)
+        today = self.query("recommend", "--job-name=spot", *here)["today"]
+        self.assertIn("estimated", today["server"]["price_note"], today)
 
     def test_unread_regions_are_named_only_where_a_server_may_fit(self):
         for words, vendors in ((["--vendor=azure"], {"azure"}), (["--vendor=aws"], {"aws"}), (["--vendor=gcp"], set()),
