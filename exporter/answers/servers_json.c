@@ -614,13 +614,34 @@ static const char *not_known(const struct current_cost *t)
 				  "The machine on which the job ran is unknown.";
 }
 
-static const char *not_in_its_region(const struct current_cost *t)
+/* Returns true if the server has such a price in one region only. */
+static bool in_one_region(const struct catalogue *c, const struct server *s,
+	const struct price *priced)
 {
-	return *t->machine.region ?
-		       "The catalogue has no price in the server's region. The lowest of all "
-		       "regions is used." :
-		       "The server's region is unknown. The lowest price of all regions is used. "
-		       "Set --server.region.";
+	const struct price *first = c->price + s->first_price;
+
+	for (const struct price *p = first; p < first + s->n_prices; p++)
+		if (p->allocation == priced->allocation && p->region != priced->region)
+			return false;
+	return true;
+}
+
+/* Explains from which region the price is, because the server's own has none. */
+static void add_elsewhere(struct buf *b, const struct catalogue *c, const struct current_cost *t)
+{
+	const struct region *r = t->current.region;
+	const char *name = *region_typed(r) ? region_typed(r) : r->region_id;
+
+	buf_adds(b, *t->machine.region ? "The catalogue has no price in the server's region." :
+					 "The server's region is unknown.");
+	if (!*name)
+		buf_adds(b, " The price is the lowest known, whose region is unknown.");
+	else if (in_one_region(c, t->server, t->current.priced))
+		buf_addf(b, " It is priced in %s, the only region whose price is known.", name);
+	else
+		buf_addf(b, " It is priced in %s, the cheapest of all regions.", name);
+	if (!*t->machine.region)
+		buf_adds(b, " Set --server.region.");
 }
 
 /* Explains that the server has no price for its allocation (spot or on-demand), although it has a
@@ -634,12 +655,11 @@ static const char *not_so_rented(const struct current_cost *t)
 			      "The server has no on-demand price in its region.";
 }
 
-/* Explains why the server has no price, or why the price is the lowest of all regions. Returns NULL
- * if the server has a price in its own region. */
+/* Explains why the server has no price. Returns NULL if it has one. */
 static const char *not_priced(const struct current_cost *t)
 {
 	if (t->priced)
-		return t->elsewhere ? not_in_its_region(t) : NULL;
+		return NULL;
 	if (!*t->machine.instance_type)
 		return not_known(t);
 	if (!t->server)
@@ -651,6 +671,18 @@ static const char *not_priced(const struct current_cost *t)
 		       "The server has no price in the catalogue.";
 }
 
+/* Explains why the server has no price, or that its price is not from its own region. null = neither. */
+static json_t *today_note_json(const struct server_answer *s)
+{
+	const struct current_cost *t = &s->current_cost;
+	struct buf b AUTO(buf_done) = BUF_MAX(NOTE_MAX);
+
+	if (!t->priced || !t->elsewhere)
+		return json_text(not_priced(t));
+	add_elsewhere(&b, s->use.catalogue, t);
+	return json_text(buf_text(&b));
+}
+
 static json_t *today_json(const struct server_answer *s, bool details)
 {
 	const struct current_cost *t = &s->current_cost;
@@ -659,8 +691,8 @@ static json_t *today_json(const struct server_answer *s, bool details)
 	json_put(o, "server",
 		*t->machine.vendor_id ? server_now_json(t, s->picks.currency, details) :
 					json_null());
-	if (not_priced(t))
-		json_put(o, "note", json_text(not_priced(t)));
+	if (!t->priced || t->elsewhere)
+		json_put(o, "note", today_note_json(s));
 	json_put(o, "cost_per_run", json_money(t->priced ? t->current.cost.amount : (double)NAN));
 	json_put(o, "currency", json_text(s->picks.currency));
 	json_put(o, "overallocated", needless_json(t));

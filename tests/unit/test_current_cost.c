@@ -292,9 +292,13 @@ static void what_today_costs_says_why_it_is_not_known(void **state)
 		{{"hcloud", "cx", "fsn", "", 0, "hcloud", "node-1"}, "without an exchange rate",
 			false},
 		{{"aws", "a.large", "there", "", 0, "aws", "node-1"},
-			"The catalogue has no price in the server's region. The lowest", true},
+			"The catalogue has no price in the server's region. It is priced in 1, "
+			"the only region whose price is known.",
+			true},
 		{{"aws", "m.large", "", "", 0, "option", "node-1"},
-			"The server's region is unknown. The lowest", true},
+			"The server's region is unknown. It is priced in 2, the cheapest of "
+			"all regions. Set --server.region.",
+			true},
 		{{"aws", "m.large", "there", "", MACHINE_SPOT, "aws", "node-1"},
 			"no spot price in its region", false},
 		{{"aws", "a.large", "here", "", MACHINE_SPOT, "aws", "node-1"},
