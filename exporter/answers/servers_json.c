@@ -82,13 +82,18 @@ static void put_specification(json_t *o, const struct server_answer *a, const st
 	json_put(o, "min_price_spot", json_money(s->min_price_spot * rate));
 }
 
+static const struct {
+	unsigned bit;
+	const char *name, *priced; /* priced: what has no known price, in words; NULL = it is no price */
+} gaps[] = {
+	{COST_LACKS_BILLING, "billing", NULL},
+	{COST_LACKS_STORAGE, "storage", "storage"},
+	{COST_LACKS_OUTBOUND, "outbound", "outbound traffic"},
+	{COST_LACKS_IPV4, "ipv4", "a public address"},
+};
+
 static json_t *cost_json(const struct cost *c)
 {
-	static const struct {
-		unsigned bit;
-		const char *name;
-	} gaps[] = {{COST_LACKS_BILLING, "billing"}, {COST_LACKS_STORAGE, "storage"},
-		{COST_LACKS_OUTBOUND, "outbound"}, {COST_LACKS_IPV4, "ipv4"}};
 	json_t *o = json_object(), *lacks = json_array();
 
 	json_put(o, "compute", json_money(c->compute));
@@ -504,6 +509,27 @@ static void note_compliance(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
+/* Names the parts that the cost of the first server lacks. */
+static void note_gaps(json_t *notes, struct buf *b, const struct picks *p)
+{
+	const struct cost *cost = p->n ? &p->pick[0].cost : NULL;
+	const char *unpriced[ARRAY_LEN(gaps)];
+	size_t n = 0;
+
+	if (!cost || isnan(cost->amount))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(gaps); i++)
+		if (cost->lacks & gaps[i].bit && gaps[i].priced)
+			unpriced[n++] = gaps[i].priced;
+	if (!n)
+		return;
+	buf_adds(b, "The cost of the first server is without ");
+	for (size_t i = 0; i < n; i++)
+		buf_addf(b, "%s%s", !i ? "" : i + 1 < n ? ", " : " and ", unpriced[i]);
+	buf_adds(b, n == 1 ? ": its price is unknown." : ": their prices are unknown.");
+	push(notes, b);
+}
+
 static json_t *server_answer_notes_json(const struct server_answer *s)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(NOTE_MAX);
@@ -514,6 +540,7 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_currencies(notes, &b, s);
 	note_regions(notes, &b, s);
 	note_compliance(notes, &b, s);
+	note_gaps(notes, &b, p);
 	if (s->options.objective && p->objective != s->options.objective)
 		json_push(notes,
 			json_text("The duration of a run is unknown, so servers are ranked by the "

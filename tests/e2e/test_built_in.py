@@ -50,6 +50,7 @@ class BuiltIn(support.Case):
             self.assertLess(today["cost_per_run"], 0.192 / 30)
             self.assertEqual(today["server"]["priced_in"], "us-east-1")
             self.assertEqual(elsewhere, "priced in us-east-1, the only region whose price is known" in today.get("note", ""), today)
+            self.assertEqual(elsewhere, "note" in today, today)
             self.assertNotIn("price_note", today["server"])
         # The same price on spot is an estimate, and says so as offers do.
         here[-1:] = ["--server.region=us-east-1", "--server.allocation=spot"]

@@ -176,6 +176,13 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 		 "large",
 			{"None of the ",
 				"1 would cost more than max_cost, or than can be counted"}},
+		{"duration=3600;include=a.large;ipv4=1",
+			{"The cost of the first server is without a public address: its price is "
+			 "unknown."}},
+		{"duration=3600;include=a.large;ipv4=1;disk=5",
+			{"The cost of the first server is without storage and a public address: "
+			 "their prices are unknown."}},
+		{"duration=3600;include=a.large", {NULL}},
 		{"page=99", {"Page 99 is past the last of the "}},
 	};
 
@@ -190,6 +197,8 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 		assert_null(strstr(notes, "(null)"));
 		if (strstr(table[i].words, "include="))
 			assert_null(strstr(notes, "exchange rate"));
+		if (!strstr(table[i].words, "ipv4"))
+			assert_null(strstr(notes, "The cost of the first server is without"));
 		free(notes);
 		json_decref(o);
 	}
