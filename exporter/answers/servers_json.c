@@ -509,6 +509,20 @@ static void note_compliance(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
+/* Explains why no server is the best although some fit. */
+static void note_no_best(json_t *notes, struct buf *b, const struct server_answer *s)
+{
+	const struct pick *first = s->picks.best;
+
+	if (s->best.pick || !first || !price_note(first))
+		return;
+	buf_addf(b,
+		"No server is called the best, because the price of the first cannot be relied on: "
+		"%s.",
+		price_note(first));
+	push(notes, b);
+}
+
 /* Names the parts that the cost of the first server lacks. */
 static void note_gaps(json_t *notes, struct buf *b, const struct picks *p)
 {
@@ -540,6 +554,7 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_currencies(notes, &b, s);
 	note_regions(notes, &b, s);
 	note_compliance(notes, &b, s);
+	note_no_best(notes, &b, s);
 	note_gaps(notes, &b, p);
 	if (s->options.objective && p->objective != s->options.objective)
 		json_push(notes,

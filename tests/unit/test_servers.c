@@ -283,6 +283,17 @@ static const json_t *alternative(const json_t *o, const char *condition)
 	return NULL;
 }
 
+static bool has_note(const json_t *o, const char *beginning)
+{
+	const json_t *notes = json_object_get(o, "notes"), *note;
+	bool found = false;
+	size_t i;
+
+	json_array_foreach(notes, i, note) found =
+		found || strncmp(json_string_value(note), beginning, strlen(beginning)) == 0;
+	return found;
+}
+
 static void conditions_and_regions_are_told(void **state)
 {
 	servers_world_catalogue(conditions);
@@ -300,6 +311,7 @@ static void conditions_and_regions_are_told(void **state)
 	assert_double_equal(number_of(here, "saving"), 0, 1e-9);
 	assert_double_equal(number_of(here, "more_than_first"), 0.10, 1e-9);
 	assert_string_equal(text_of(best, "api_reference"), "m.large");
+	assert_false(has_note(o, "No server is called the best"));
 	assert_true(json_is_false(json_object_get(best, "is_current")));
 	assert_double_equal(number_of(best, "saving_percent"), 50, 1e-9);
 	assert_double_equal(number_of(alternative(o, "arm64"), "saving"), 0.05, 1e-9);
@@ -337,6 +349,16 @@ static void what_the_catalogue_does_not_know_is_told(void **state)
 			"1 vendor is skipped: the catalogue does not know"},
 		{"vendor_id,server_id,vcpus,memory_amount,price\naws,m.large,2,4096,1\n", "", 200,
 			"The duration of a run is unknown"},
+		{"vendor_id,server_id,vcpus,memory_amount,price,allocation,estimated\n"
+		 "aws,m.large,2,4096,1,spot,true\naws,l.large,2,4096,1,ondemand,\n",
+			"allocation=spot", 200,
+			"No server is called the best, because the price of the first cannot be "
+			"relied on: estimated"},
+		{"vendor_id,server_id,vcpus,memory_amount,price,min_price_spot\n"
+		 "aws,m.large,2,4096,1,1\n",
+			"", 200,
+			"No server is called the best, because the price of the first cannot be "
+			"relied on: lowest known price"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
