@@ -59,8 +59,12 @@ static int read_error(struct file_input *in, struct err *e)
 
 static int read_chunk(struct file_input *in, char *out, size_t *n, struct err *e)
 {
-	int got = gzread(in->file, out, CHUNK);
+	int got = gzread(in->file, out, CHUNK), number = Z_OK;
 
+	/* Z_BUF_ERROR: the stream of gzip has no end. gzread still returns the bytes before. */
+	gzerror(in->file, &number);
+	if (got >= 0 && number == Z_BUF_ERROR)
+		return err_set(e, -EINVAL, "read %s: the compressed file ends early", in->path);
 	if (got < 0)
 		return read_error(in, e);
 	*n = (size_t)got;

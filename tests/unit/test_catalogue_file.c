@@ -168,6 +168,35 @@ static void what_it_is_not_is_said(void **state)
 	assert_true(catalogue_from_file(&c, "/tmp", NULL, &e) < 0);
 }
 
+/* Only the whole file is a catalogue: the rows before the cut must not pass for all rows. */
+static void a_packed_file_that_ends_early_is_refused(void **state)
+{
+	size_t n_database;
+	AUTO(freep) char *bytes = database(&n_database);
+	const struct {
+		const void *data;
+		size_t n;
+	} kinds[] = {{csv, strlen(csv)}, {json, strlen(json)}, {dump, strlen(dump)},
+		{bytes, n_database}};
+	static const off_t cut[] = {1, 8, 9, 20};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		for (size_t k = 0; k < ARRAY_LEN(cut); k++) {
+			struct catalogue_file_options o = {.scratch = scratch};
+			struct catalogue *c = NULL;
+			struct err e = {0};
+			struct stat st;
+
+			write_file(kinds[i].data, kinds[i].n, true);
+			assert_int_equal(stat(path, &st), 0);
+			assert_int_equal(truncate(path, st.st_size - cut[k]), 0);
+			assert_int_equal(catalogue_from_file(&c, path, &o, &e), -EINVAL);
+			if (!strstr(e.text, "the compressed file ends early"))
+				fail_msg("%s", e.text);
+			assert_null(c);
+		}
+}
+
 /* A dump must not execute any of these statements. The dump is refused, and gives no catalogue. */
 static void a_dump_makes_tables_and_nothing_else(void **state)
 {
@@ -260,6 +289,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_kind_is_read_plain_and_packed, new_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(what_it_is_not_is_said, new_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_packed_file_that_ends_early_is_refused,
+			new_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(a_dump_makes_tables_and_nothing_else, new_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(a_dump_does_no_work_beyond_its_size, new_folder,
