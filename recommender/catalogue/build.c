@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "recommender/catalogue/builder.h"
+#include "recommender/catalogue/reference_rates.h"
 
 #define INDEX_MAX 65535 /* largest index of a vendor, region or zone: 16 bits in struct price */
 
@@ -282,6 +283,33 @@ int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struc
 	return 0;
 }
 
+/* A currency that was added has the rate of the source; if there is none so far, the rate is the one
+ * compiled in. NaN = unknown. */
+static double usd_of(const struct catalogue_builder *b, const char *code)
+{
+	const struct currency *reference = reference_rate(code);
+
+	for (size_t i = 0; i < b->n_currencies; i++)
+		if (strcmp(b->currency[i].code, code) == 0 && !isnan(b->currency[i].usd))
+			return b->currency[i].usd;
+	return reference ? reference->usd : (double)NAN;
+}
+
+static int check_size(const struct catalogue_builder *b, const struct price_row *row, struct err *e)
+{
+	if (row->price <= CATALOGUE_PRICE_MAX_USD)
+		return 0; /* no unit of a currency is worth many dollars */
+	const char *currency = *row->currency ? row->currency : "USD";
+	double usd = usd_of(b, currency);
+
+	if (isnan(usd) ? row->price <= CATALOGUE_PRICE_MAX :
+			 row->price * usd <= CATALOGUE_PRICE_MAX_USD)
+		return 0;
+	return err_set(e, -EINVAL, "price: %.10g %s an hour is more than %.10g %s", row->price,
+		currency, isnan(usd) ? CATALOGUE_PRICE_MAX : CATALOGUE_PRICE_MAX_USD,
+		isnan(usd) ? currency : "USD");
+}
+
 static int add_price(struct catalogue_builder *b, uint32_t server, const struct price_row *row,
 	struct err *e)
 {
@@ -292,7 +320,7 @@ static int add_price(struct catalogue_builder *b, uint32_t server, const struct 
 		return err_set(e, -EINVAL, "price: %g is not a valid price", row->price);
 	if (!(row->price > 0))
 		return 0;
-	if ((code = catalogue_place_price(b, row, &p, e)))
+	if ((code = check_size(b, row, e)) || (code = catalogue_place_price(b, row, &p, e)))
 		return code;
 	return catalogue_add_placed(b, server, &p, e);
 }

@@ -142,6 +142,11 @@ struct catalogue {
 #define CATALOGUE_PRICES_MAX     10000000
 #define CATALOGUE_BENCHMARKS_MAX 1000
 #define CATALOGUE_TEXT_MAX       (256u << 20) /* largest file, in bytes */
+/* Largest price of an hour. A price above it is refused as a slip: the dearest servers of the built-in
+ * catalogue cost some hundred dollars. CATALOGUE_PRICE_MAX is the bound in a currency without a rate,
+ * where a dollar may be a hundred thousand units. */
+#define CATALOGUE_PRICE_MAX_USD 1e6
+#define CATALOGUE_PRICE_MAX     1e11
 
 /* Reads a catalogue from CSV text (RFC 4180). The header line names the columns of
  * recommender/catalogue/fields.h, in any order. Unknown columns are ignored. An empty cell means
