@@ -225,6 +225,15 @@ static double date_seconds(const char *date)
 	return (double)timegm(&at);
 }
 
+/* Returns the age at `now`. NaN = unknown: a time more than a day ahead is a slip or a wrong clock. A
+ * smaller lead is one of time zones. */
+static double age_of(double at, double now)
+{
+	if (at - now > DAY)
+		return NAN;
+	return at > now ? 0 : now - at;
+}
+
 static void fill_state(struct current_catalogue *s, struct current_catalogue_state *ret)
 {
 	double now = wall_seconds(now_read().wall);
@@ -233,7 +242,8 @@ static void fill_state(struct current_catalogue *s, struct current_catalogue_sta
 
 	*ret = (struct current_catalogue_state){
 		.fetched_at = fetched ? wall_seconds(s->origin.at) : (double)NAN};
-	ret->age_seconds = now - (fetched ? ret->fetched_at : date_seconds(s->catalogue->as_of));
+	ret->age_seconds =
+		age_of(fetched ? ret->fetched_at : date_seconds(s->catalogue->as_of), now);
 	ret->stale =
 		ret->age_seconds >
 		(fetched ? STALE_REFRESHES * s->config.fetcher.refresh_seconds : STALE_SECONDS);

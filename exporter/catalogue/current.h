@@ -26,9 +26,9 @@ struct current_catalogue_config {
 
 /* Age and health of the catalogue, for answers. */
 struct current_catalogue_state {
-	double fetched_at; /* time of the fetch, seconds since 1970 UTC; NaN = not fetched */
-	/* Age since fetched_at or, if that is NaN, since the date of the catalogue. NaN =
-	 * unknown. */
+	double fetched_at; /* seconds since 1970 UTC; NaN = not fetched */
+	/* Age since fetched_at or, if that is NaN, since the date of the catalogue; at least 0. NaN
+	 * = unknown, also when that time is more than a day in the future. */
 	double age_seconds;
 	bool stale;
 	char problem[256]; /* why the last refresh failed; "" = it did not fail */

@@ -226,6 +226,48 @@ static void age_is_that_of_the_data(void **state)
 	}
 }
 
+static double age_of_date(time_t at)
+{
+	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(file);
+	struct current_catalogue_state told;
+	char date[16];
+	struct tm day;
+
+	assert_int_equal(strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&at, &day)), 10);
+	write_own(date, "mine");
+	catalogue_free(answer(s, &told));
+	assert_false(told.stale);
+	return told.age_seconds;
+}
+
+/* A day begins up to 24 hours earlier at another place, so the date of tomorrow may be right. */
+static void a_date_in_the_future_gives_no_age(void **state)
+{
+	time_t now = (time_t)wall_seconds(now_read().wall);
+
+	assert_true(age_of_date(now) >= 0 && age_of_date(now) < 86400 + 60);
+	assert_true(age_of_date(now + 86400) == 0);
+	assert_true(isnan(age_of_date(now + 3 * 86400)));
+}
+
+static void a_fetch_in_the_future_gives_no_age(void **state)
+{
+	static const struct {
+		double ahead, age;
+	} table[] = {{3600, 0}, {3 * 86400, NAN}};
+	struct current_catalogue_state told;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct wall at = {now_read().wall.ns + (int64_t)table[i].ahead * NS_PER_S};
+		AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(NULL);
+
+		save("http://keeper.test", "h1", at, "fetched");
+		catalogue_free(answer(s, &told));
+		assert_true(isnan(table[i].age) ? isnan(told.age_seconds) :
+						  told.age_seconds >= 0 && told.age_seconds <= 0);
+	}
+}
+
 static void a_file_that_cannot_be_read_is_an_error_until_it_can(void **state)
 {
 	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(file);
@@ -307,6 +349,8 @@ int main(void)
 		TEST(a_confirmed_cache_is_young_again),
 		TEST(what_was_fetched_for_other_regions_is_taken_up),
 		TEST(age_is_that_of_the_data),
+		TEST(a_date_in_the_future_gives_no_age),
+		TEST(a_fetch_in_the_future_gives_no_age),
 		TEST(a_file_that_cannot_be_read_is_an_error_until_it_can),
 		TEST(one_look_keeps_nothing),
 		TEST(a_pipe_without_a_writer_holds_up_nobody_for_long),
