@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include <zlib.h>
 
@@ -255,12 +259,39 @@ static int from_input(struct catalogue **ret, struct file_input *in, struct err 
 	return is_dump(in) ? from_scratch(ret, in, run_dump, e) : from_text(ret, in, e);
 }
 
+/* Refuses what may never end: a FIFO, a device, a terminal. A pipe of a shell, as <(command) and
+ * /dev/stdin, is accepted: it has no name in a file system, and ends with its command. */
+static int check_kind(const char *path, struct err *e)
+{
+	struct stat st;
+	struct statfs in;
+
+	if (stat(path, &st) != 0)
+		return err_system(e, -errno, "read %s", path);
+	if (S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && statfs(path, &in) == 0 &&
+					   in.f_type == PIPEFS_MAGIC))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return err_system(e, -EISDIR, "read %s", path);
+	return err_set(e, -EINVAL,
+		"read %s: not a regular file; to import from a pipe or a device, pass - and give "
+		"the data on standard input",
+		path);
+}
+
+static int open_input(const char *path, struct err *e)
+{
+	int code = check_kind(path, e);
+
+	return code ? code : file_open(path, e);
+}
+
 int catalogue_from_file(struct catalogue **ret, const char *path,
 	const struct catalogue_file_options *o, struct err *e)
 {
 	AUTO(freep) struct file_input *in = xcalloc(1, sizeof *in);
 	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : file_open(path, e);
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_input(path, e);
 
 	if (fd < 0)
 		return standard ? err_system(e, -errno, "open standard input") : fd;

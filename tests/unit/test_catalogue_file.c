@@ -197,6 +197,40 @@ static void a_packed_file_that_ends_early_is_refused(void **state)
 		}
 }
 
+static void assert_not_regular(const char *from)
+{
+	struct catalogue *c = NULL;
+	struct err e = {0};
+
+	assert_int_equal(catalogue_from_file(&c, from, NULL, &e), -EINVAL);
+	if (!strstr(e.text, "not a regular file") || !strstr(e.text, from))
+		fail_msg("%s", e.text);
+	assert_null(c);
+}
+
+/* A FIFO whose writer writes nothing would block for ever, and /dev/zero has no end. A link to a file
+ * is a file. */
+static void only_a_file_is_opened(void **state)
+{
+	char link[160];
+
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_not_regular(path);
+	int writer = open(path, O_RDWR | O_CLOEXEC);
+
+	assert_true(writer >= 0 && write(writer, csv, strlen(csv)) == (ssize_t)strlen(csv));
+	assert_not_regular(path);
+	close(writer);
+	unlink(path);
+	assert_not_regular("/dev/zero");
+
+	write_file(csv, strlen(csv), false);
+	snprintf(link, sizeof link, "%s/link", folder);
+	assert_int_equal(symlink(path, link), 0);
+	assert_loads(link);
+	unlink(link);
+}
+
 /* A dump must not execute any of these statements. The dump is refused, and gives no catalogue. */
 static void a_dump_makes_tables_and_nothing_else(void **state)
 {
@@ -291,6 +325,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_it_is_not_is_said, new_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(a_packed_file_that_ends_early_is_refused,
 			new_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(only_a_file_is_opened, new_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(a_dump_makes_tables_and_nothing_else, new_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(a_dump_does_no_work_beyond_its_size, new_folder,
