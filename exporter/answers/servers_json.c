@@ -84,7 +84,8 @@ static void put_specification(json_t *o, const struct server_answer *a, const st
 
 static const struct {
 	unsigned bit;
-	const char *name, *priced; /* priced: what has no known price, in words; NULL = it is no price */
+	const char *name;
+	const char *priced; /* what has no known price, in words; NULL = it is no price */
 } gaps[] = {
 	{COST_LACKS_BILLING, "billing", NULL},
 	{COST_LACKS_STORAGE, "storage", "storage"},

@@ -364,8 +364,7 @@ int main(void)
 		cmocka_unit_test(the_score_fits_the_cores),
 		cmocka_unit_test(a_price_of_an_unknown_allocation_is_the_last_resort),
 		cmocka_unit_test(an_unknown_duration_has_no_cost),
-		cmocka_unit_test(
-			how_far_behind_the_best_is_told_only_where_it_is_a_number),
+		cmocka_unit_test(how_far_behind_the_best_is_told_only_where_it_is_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

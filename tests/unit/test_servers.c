@@ -355,7 +355,7 @@ static void what_the_catalogue_does_not_know_is_told(void **state)
 			"No server is called the best, because the price of the first cannot be "
 			"relied on: estimated"},
 		{"vendor_id,server_id,vcpus,memory_amount,price,min_price_spot\n"
-		 "aws,m.large,2,4096,1,1\n",
+		 "aws,m.large,2,4096,1,2\n",
 			"", 200,
 			"No server is called the best, because the price of the first cannot be "
 			"relied on: lowest known price"},
