@@ -14,6 +14,7 @@
 #include "collectors/base/quantity.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/core/app.h"
+#include "exporter/catalogue/in_use.h"
 #include "exporter/cli/catalogue_command.h"
 #include "exporter/sampling/job_costs.h"
 #include "exporter/lifecycle/shutdown.h"
@@ -225,6 +226,17 @@ static bool is_healthy(void *context)
 	return health_of(b->app, b->at).ok;
 }
 
+/* Answers without the catalogue work, so the server runs without it. */
+static void warn_of_catalogue(struct app *app)
+{
+	AUTO(catalogue_use_done) struct catalogue_use use = {0};
+	struct err e = {0};
+
+	if (app->options->catalogue_path && catalogue_use_once(app, &use, &e))
+		log_line(LOG_LEVEL_WARN, "--catalogue.path cannot be read: answers have no servers",
+			"err", e.text, NULL);
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set)
 {
 	struct err e = {0};
@@ -263,6 +275,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = systemd_start(&systemd_service, is_healthy, &begun, &e);
 	if (code == 0) {
+		warn_of_catalogue(app);
 		log_line(LOG_LEVEL_INFO, "stopping", "reason", shutdown_wait(app, set), NULL);
 		systemd_notify("STOPPING=1");
 		shutdown_linger(app, set);

@@ -65,15 +65,22 @@ static void about_job(struct server_answer *s, const struct machine *here, const
 	s->n_related = related_benchmarks_find(s->use.catalogue, &habits, s->related);
 }
 
+int server_answer_catalogue(struct app *app, struct catalogue_use *ret, struct reply *r)
+{
+	struct err e = {0};
+
+	return catalogue_use_begin(app, ret, &e) ? reply_error(r, 503, "catalogue", "%s", e.text) :
+						   1;
+}
+
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
-	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e)
+	struct arena *arena, struct server_answer *ret, struct reply *r)
 {
 	const struct runs *runs = q->runs;
 	struct machine here, m;
-	int code = catalogue_use_begin(app, &ret->use, e);
 
-	if (code)
-		return code;
+	if (!server_answer_catalogue(app, &ret->use, r))
+		return 0;
 	this_server_now(app, &here);
 	m = runs ? current_cost_machine(runs, &here) : here;
 	ret->of_job = runs;

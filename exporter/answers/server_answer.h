@@ -33,12 +33,21 @@ struct server_question {
 	double seconds_said;
 };
 
+/* The error of an answer whose catalogue cannot be read. */
+#define CATALOGUE_ERRORS                                                                           \
+	{                                                                                          \
+		503, "catalogue"                                                                   \
+	}
+
+/* Takes a reference to the catalogue, see catalogue_use_begin. Returns 1, or 0 with one of
+ * CATALOGUE_ERRORS in `r`. */
+int server_answer_catalogue(struct app *app, struct catalogue_use *ret, struct reply *r);
+
 /* Selects servers by the SERVER_PARAMETERS in `a`. Returns 1 and fills `ret`. Returns 0 with an
- * error in `r`. Returns a negative errno when the catalogue cannot be read. `ret` points into
- * `arena` and into the catalogue. It owns a reference to the catalogue, which server_answer_done
- * drops. */
+ * error in `r`, also when the catalogue cannot be read. `ret` points into `arena` and into the
+ * catalogue. It owns a reference to the catalogue, which server_answer_done drops. */
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
-	struct arena *arena, struct server_answer *ret, struct reply *r, struct err *e);
+	struct arena *arena, struct server_answer *ret, struct reply *r);
 void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory does nothing */
 
 /* Adds the keys of the answer to the object `o`. `details`: also the keys that few clients read. */

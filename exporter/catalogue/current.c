@@ -255,6 +255,8 @@ static void fill_state(struct current_catalogue *s, struct current_catalogue_sta
 
 static void forget_catalogue(struct current_catalogue *s)
 {
+	if (s->config.path && is_kind(s->config.path, S_IFIFO))
+		return; /* a pipe cannot be read again */
 	catalogue_free(s->catalogue);
 	s->catalogue = NULL;
 	s->origin = (struct cache_origin){0};

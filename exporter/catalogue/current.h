@@ -41,11 +41,12 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
 /* Gives the caller a reference to the catalogue. The caller drops it with catalogue_free. If
  * --catalogue.path cannot be read, no other catalogue is used, and the call returns a negative
  * errno with a message. If `keep` is false, a catalogue that this call loads does not stay in
- * memory, and the call does not start the thread. Any thread. */
+ * memory, unless it came out of a pipe, and the call does not start the thread. Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 
-/* Unloads a catalogue that was unused for `seconds`. The next call loads it again. */
+/* Unloads a catalogue that was unused for `seconds`. The next call loads it again. One out of a pipe
+ * stays. */
 void current_catalogue_tidy(struct current_catalogue *s, double seconds);
 
 #endif

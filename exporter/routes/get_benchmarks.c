@@ -79,9 +79,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	if (code <= 0)
 		return code;
-	code = catalogue_use_begin(app, &use, e);
-	if (code)
-		return code;
+	if (!server_answer_catalogue(app, &use, r))
+		return 0;
 
 	json_t *o = json_object();
 
@@ -113,5 +112,5 @@ const struct route route_benchmarks = {
 	.answer = answer,
 	.takes_long = true,
 	.gives = answer_keys,
-	.errors = (const struct route_error[]){JOB_ERRORS, {0}},
+	.errors = (const struct route_error[]){JOB_ERRORS, CATALOGUE_ERRORS, {0}},
 };

@@ -144,14 +144,14 @@ static const char *system_of(const struct runs *runs)
 }
 
 static int answer_json(struct app *app, const struct arguments *a, const struct sizing_result *s,
-	struct arena *arena, struct reply *r, struct err *e)
+	struct arena *arena, struct reply *r)
 {
 	const struct advice_format *format = advice_format_for(system_of(&s->runs));
 	const struct advice_target target = {.job_name = argument_text(a, "job_name")};
 	struct buf paste AUTO(buf_done) = BUF_MAX(PASTE_MAX);
 	AUTO(server_answer_done) struct server_answer servers = {0};
 	struct server_question q = {&s->sizing.demand, &s->sizing, &s->runs, NAN};
-	int code = server_answer(app, a, &q, arena, &servers, r, e);
+	int code = server_answer(app, a, &q, arena, &servers, r);
 
 	if (code <= 0)
 		return code;
@@ -184,7 +184,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (code <= 0)
 		return code;
 	if (!format->layout)
-		return answer_json(app, a, s, &arena, r, e);
+		return answer_json(app, a, s, &arena, r);
 	if (advice_write(&r->body, format, &target, &s->sizing, &too_large) < 0)
 		return reply_error(r, 404, "does_not_fit", "%s", too_large.text);
 	r->status = 200;
@@ -238,5 +238,6 @@ const struct route route_recommend = {
 	.gives = answer_keys,
 	.content_types = content_types,
 	.other_json = true,
-	.errors = (const struct route_error[]){SIZING_ERRORS, {404, "does_not_fit"}, {0}},
+	.errors = (const struct route_error[]){SIZING_ERRORS, CATALOGUE_ERRORS,
+		{404, "does_not_fit"}, {0}},
 };

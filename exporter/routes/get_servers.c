@@ -126,7 +126,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	struct server_question q = {&demand, s ? &s->sizing : NULL, s ? &s->runs : NULL,
 		argument_number(a, "duration")};
 
-	code = server_answer(app, a, &q, &arena, &servers, r, e);
+	code = server_answer(app, a, &q, &arena, &servers, r);
 	if (code <= 0)
 		return code;
 
@@ -163,5 +163,5 @@ const struct route route_servers = {
 	.answer = answer,
 	.takes_long = true,
 	.gives = answer_keys,
-	.errors = (const struct route_error[]){SIZING_ERRORS, {0}},
+	.errors = (const struct route_error[]){SIZING_ERRORS, CATALOGUE_ERRORS, {0}},
 };

@@ -101,6 +101,34 @@ class Catalogue(support.Case):
             with self.subTest(path):
                 self.assertEqual(self.servers(f"--catalogue.path={path}")["catalogue"]["servers"], 2)
 
+    def test_a_file_that_is_cut_or_no_file_leaves_the_cache(self):
+        self.run_it("catalogue", "import", self.own())
+        before = self.cache.read_bytes()
+        cut = self.own("cut.csv.gz", gzip.compress(OWN.encode())[:-12])
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        writer = os.open(fifo, os.O_RDWR)  # holds the FIFO open, and writes nothing
+        self.addCleanup(os.close, writer)
+        for path, said in ((cut, "the compressed file ends early"), (fifo, "not a regular file"),
+                           ("/dev/zero", "not a regular file")):
+            with self.subTest(path):
+                self.assertIn(said, self.run_it("catalogue", "import", path, code=1)[1])
+                self.assertIn(said, self.run_it("servers", f"--catalogue.path={path}", code=1)[1])
+        self.assertEqual(self.cache.read_bytes(), before)
+        self.run_it("catalogue", "import", "/dev/stdin", stdin=OWN.encode())  # a pipe
+
+    def test_a_server_says_at_its_start_that_the_catalogue_is_wrong(self):
+        path = self.own("bad.csv", OWN.replace("4096", "much"))
+        server = self.serve(f"--catalogue.path={path}")
+        server.says(r'level=warn.*--catalogue.path cannot be read.*bad.csv: line 3')
+        for route in ("/servers?cpu=1", "/benchmarks"):
+            reply = server.get(route)
+            self.assertEqual((reply.status, reply.json["error"]["code"]), (503, "catalogue"), route)
+            self.assertIn("bad.csv: line 3", reply.json["error"]["message"])
+        self.assertEqual(server.get("/jobs").status, 200)
+        self.own("bad.csv")
+        self.assertEqual(server.get("/servers?cpu=1").status, 200)
+
     def test_wrong_input_is_named(self):
         (self.folder / "empty").write_bytes(b"")
         for words, code, said in (

@@ -327,6 +327,7 @@ static void an_idle_pipe_holds_up_nobody_for_long(void **state)
 
 static void what_came_out_of_a_pipe_is_kept(void **state)
 {
+	struct catalogue *c = NULL;
 	struct current_catalogue_state told;
 	char name[32];
 	int ends[2];
@@ -338,6 +339,9 @@ static void what_came_out_of_a_pipe_is_kept(void **state)
 	snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
 	AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(name);
 
+	assert_int_equal(current_catalogue_hold(s, false, &c, &told, NULL), 0);
+	catalogue_free(c);
+	current_catalogue_tidy(s, -1);
 	catalogue_free(answer(s, &told));
 	catalogue_free(answer(s, &told));
 	close(ends[0]);
