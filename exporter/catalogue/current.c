@@ -34,6 +34,7 @@ struct current_catalogue {
 	struct catalogue_stamp stamp; /* stamp of the loaded file; all members 0 = no file */
 	struct cache_origin origin;   /* if `at` is 0, the catalogue is not from the cache */
 	struct mono used;
+	struct catalogue_stamp warned; /* stamp of the cache that config.warn was told of */
 	bool silent; /* the file is a pipe, and no catalogue could be read from it */
 	struct fetcher *fetcher;
 	struct err no_fetcher; /* why the fetcher could not start */
@@ -122,8 +123,13 @@ static int load_file(struct current_catalogue *s, struct err *e)
 /* Decides what to do when the cache cannot be read now. Returns 0 to keep the catalogue that was
  * loaded from the cache before, because the built-in catalogue has older prices. Returns -ENOENT
  * when there is no such catalogue, or when the cache is gone. */
-static int go_on_without_cache(const struct current_catalogue *s, int code)
+static int go_on_without_cache(struct current_catalogue *s, int code,
+	const struct catalogue_stamp *now, const struct err *e)
 {
+	if (code != -ENOENT && s->config.warn && !same_stamp(now, &s->warned)) {
+		s->warned = *now;
+		s->config.warn(e->text);
+	}
 	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
 }
 
@@ -137,15 +143,16 @@ static int load_cache(struct current_catalogue *s)
 	struct catalogue_stamp now = stamp_of(path);
 	struct cache_origin origin;
 	struct catalogue *c = NULL;
+	struct err e = {0};
 
 	if (!now.inode)
 		return -ENOENT;
 	if (s->catalogue && s->origin.at.ns && same_stamp(&now, &s->stamp))
 		return 0;
-	int code = catalogue_cache_origin(&origin, path, NULL);
+	int code = catalogue_cache_origin(&origin, path, &e);
 
 	if (code)
-		return go_on_without_cache(s, code);
+		return go_on_without_cache(s, code, &now, &e);
 	bool known = s->catalogue && s->origin.at.ns &&
 		     strcmp(origin.source, s->origin.source) == 0 &&
 		     (origin.at.ns == s->origin.at.ns ||
@@ -153,11 +160,11 @@ static int load_cache(struct current_catalogue *s)
 				     strcmp(origin.source_text, s->origin.source_text) == 0));
 
 	if (!known)
-		code = catalogue_cache_load(&c, &origin, path, NULL);
+		code = catalogue_cache_load(&c, &origin, path, &e);
 	if (code == 0 && c)
-		code = put_catalogue(s, c, NULL);
+		code = put_catalogue(s, c, &e);
 	if (code)
-		return go_on_without_cache(s, code);
+		return go_on_without_cache(s, code, &now, &e);
 	s->origin = origin;
 	s->stamp = now;
 	return 0;

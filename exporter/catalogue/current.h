@@ -22,6 +22,9 @@ struct current_catalogue_config {
 	/* `fetcher.rates` apply to every catalogue. There is no cache if
 	 * fetcher.source.cache_path is NULL. */
 	struct fetcher_options fetcher;
+	/* Called when a cache exists but cannot be read, once for each change of the file. `text` is
+	 * valid during the call. Any thread, one at a time. NULL = nobody is told. */
+	void (*warn)(const char *text);
 };
 
 /* Age and health of the catalogue, for answers. */

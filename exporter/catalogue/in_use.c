@@ -13,6 +13,12 @@ static void say(void *context, bool works, const char *text)
 		works ? "state" : "err", text, NULL);
 }
 
+static void warn(const char *text)
+{
+	log_line(LOG_LEVEL_WARN, "the cache of the catalogue cannot be read: it is not used", "err",
+		text, NULL);
+}
+
 static struct current_catalogue *make_current_catalogue(struct app *app)
 {
 	const struct options *o = app->options;
@@ -25,6 +31,7 @@ static struct current_catalogue *make_current_catalogue(struct app *app)
 	return current_catalogue_new(&(struct current_catalogue_config){
 		.path = o->catalogue_path,
 		.refresh = app->refreshes_catalogue && o->catalogue_refresh,
+		.warn = warn,
 		.fetcher = {.source = {.url = o->catalogue_url,
 				    .cache_path = app->cache_path,
 				    .ca_file = o->catalogue_ca_file,

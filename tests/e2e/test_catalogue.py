@@ -129,6 +129,14 @@ class Catalogue(support.Case):
         self.own("bad.csv")
         self.assertEqual(server.get("/servers?cpu=1").status, 200)
 
+    def test_a_cache_that_is_garbage_is_named(self):
+        self.cache.parent.mkdir()
+        self.cache.write_text("no database")
+        out, err = self.run_it("servers", "--details")
+        self.assertEqual(json.loads(out)["catalogue"]["source"], "built-in")
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn(str(self.cache), err)
+
     def test_wrong_input_is_named(self):
         (self.folder / "empty").write_bytes(b"")
         for words, code, said in (

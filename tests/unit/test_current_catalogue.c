@@ -161,6 +161,51 @@ static void a_cache_that_cannot_be_read_now_leaves_what_is_there(void **state)
 	catalogue_free(built_in);
 }
 
+static unsigned n_warned;
+static char warned[256];
+
+static void count_warning(const char *text)
+{
+	n_warned++;
+	snprintf(warned, sizeof warned, "%s", text);
+}
+
+static void write_cache(const char *text)
+{
+	FILE *f = fopen(cache, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* An empty file is a cache that was just begun. */
+static void a_cache_that_is_garbage_is_told_of_once(void **state)
+{
+	AUTO(current_catalogue_freep)
+	struct current_catalogue *s =
+		current_catalogue_new(&(struct current_catalogue_config){.warn = count_warning,
+			.fetcher = {.source = {.url = "http://keeper.test", .cache_path = cache}}});
+	struct current_catalogue_state told;
+
+	n_warned = 0;
+	catalogue_free(answer(s, &told));
+	write_cache("");
+	catalogue_free(answer(s, &told));
+	assert_int_equal(n_warned, 0);
+	write_cache("no database");
+	for (int i = 0; i < 3; i++) {
+		AUTO(catalogue_freep) struct catalogue *c = answer(s, &told);
+
+		assert_string_equal(c->source, "built-in");
+		assert_int_equal(n_warned, 1);
+	}
+	assert_non_null(strstr(warned, cache));
+	write_cache("no database again");
+	catalogue_free(answer(s, &told));
+	assert_int_equal(n_warned, 2);
+}
+
 /* A day later the Keeper confirms that its database is unchanged. The catalogue stays, but its age
  * becomes small. */
 static void a_confirmed_cache_is_young_again(void **state)
@@ -355,6 +400,7 @@ int main(void)
 		TEST(the_first_source_that_there_is_answers),
 		TEST(what_changed_is_loaded_and_what_did_not_is_kept),
 		TEST(a_cache_that_cannot_be_read_now_leaves_what_is_there),
+		TEST(a_cache_that_is_garbage_is_told_of_once),
 		TEST(a_confirmed_cache_is_young_again),
 		TEST(what_was_fetched_for_other_regions_is_taken_up),
 		TEST(age_is_that_of_the_data),
