@@ -28,7 +28,8 @@ json_t *json_by_key(const char *key, double v);
 json_t *json_text(const char *s);       /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
 
-/* Compares integers as such: as a double, 10^18 + 1 is 10^18. Returns false when `v` is no number. */
+/* Returns true when `v` is a number from `least` to `most`. Integers are not converted to double for
+ * the comparison, because no double is 10^18 + 1. */
 bool json_is_in_range(const json_t *v, double least, double most);
 
 /* Add `take` to an object or an array, which becomes the owner of `take`. If memory is short

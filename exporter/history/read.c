@@ -322,7 +322,7 @@ static int read_exit_status(struct history *h, int64_t job, enum outcome o, stru
 	return code < 0 ? code : 0;
 }
 
-/* A job that never failed costs no query. */
+/* Reads how the newest failed run of each outcome ended. A job that never failed needs no query. */
 static int read_exits(struct history *h, int64_t job, struct job_row *ret, struct err *e)
 {
 	int code = 0;

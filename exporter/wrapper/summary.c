@@ -56,7 +56,8 @@ static void add_share(struct buf *b, const struct screen *s, double share)
 static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 {
 	double mean = run_total(r, "cpu_seconds") / r->duration_seconds;
-	/* A run of one sample has its most over a slightly longer time than its mean. */
+	/* The mean can be above the peak: the only sample of a short run lasted a little longer than
+	 * the run. */
 	double most = fmax(run_peak(r, "cpu_cores"), mean);
 
 	buf_adds(b, "  CPU     ");

@@ -17,7 +17,7 @@
 #include "collectors/base/scan.h"
 
 #define CHILDREN_MAX 20000
-#define STEPS        20 /* per second */
+#define STEPS        20 /* number of steps per second */
 
 static pid_t begin(void)
 {

@@ -28,8 +28,8 @@
 
 #define RUNS_MIN    10
 #define RUNS_CAP    200
-#define LOOK_BACK   50  /* runs that the simple rules look at */
-#define SLOWED      1.1 /* slowdown that counts */
+#define LOOK_BACK   50  /* number of newest runs that the simple rules look at */
+#define SLOWED      1.1 /* smallest slowdown that counts */
 #define SLOWED_MOST 0.02
 
 enum half { HALF_BOTH, HALF_EVEN, HALF_ODD };

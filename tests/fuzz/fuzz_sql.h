@@ -11,7 +11,7 @@
 
 #include "collectors/base/mem.h"
 
-#define FUZZ_STEPS_MAX 2000 /* in thousands of steps of SQLite's virtual machine */
+#define FUZZ_STEPS_MAX 2000 /* most steps of SQLite's virtual machine, in thousands */
 
 static int fuzz_too_long(void *steps)
 {

@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz_sql.h"
 
 #define FUZZ_COLUMNS_MAX 256
-#define FUZZ_VALUES_MAX  64 /* per input */
+#define FUZZ_VALUES_MAX  64 /* largest number of values in one input */
 
 struct fuzz_columns {
 	size_t n;

@@ -29,7 +29,7 @@ void failing_vfs_fail(unsigned calls, long n, int code, bool for_good);
  * If `half`, a write writes half of its data before. */
 void failing_vfs_kill(unsigned calls, long n, bool half);
 
-/* Returns the number of calls that failed since the failure was planned. */
+/* Returns the number of calls that have failed since failing_vfs_fail(). */
 long failing_vfs_failed(void);
 
 /* From now on all calls of these kinds wait until failing_vfs_heal(), and then succeed, like on a

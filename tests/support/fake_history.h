@@ -7,16 +7,16 @@
 
 struct fake_history {
 	int open_code, read_code; /* codes that history_open() and the reading functions return */
-	struct runs runs;         /* of all jobs, newest first */
+	struct runs runs;         /* runs of all jobs, newest first */
 	const struct job_row *jobs;
 	size_t n_jobs;
 	const struct job_brief *overview;
 	size_t n_overview;
-	struct series series; /* of any run */
+	struct series series; /* samples that every run has */
 	int open;             /* number of handles not closed */
 	int opened;           /* number of handles opened */
-	int reads;            /* calls of history_runs */
-	int neighbours_read;  /* how often the recent jobs were read */
+	int reads;            /* number of calls of history_runs */
+	int neighbours_read;  /* number of times that the recent jobs were read */
 };
 
 extern struct fake_history fake_history;

@@ -27,7 +27,7 @@ void fake_read_environment(void);
 int fake_enter(const char *function, const struct device *d);
 int fake_leave(int code);
 
-/* The caller of these functions holds the lock. */
+/* Functions that read the scenario. The caller holds the lock. */
 int fake_number(const char *key, int missing);
 bool fake_value_is(const char *key, const char *word);
 const char *fake_value(const char *key);

@@ -28,7 +28,7 @@
  * at that instant. Therefore the sample period is no multiple of this: two loads at the same time
  * would otherwise keep their order, and one would get all. */
 #define PERIOD_MS 37
-/* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT */
+/* Value of CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT in CUDA's header. */
 #define ATTRIBUTE_PROCESSORS 16
 #define THREADS_OF_BLOCK     256
 

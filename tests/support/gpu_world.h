@@ -30,7 +30,7 @@ void gpu_world_process(struct gpu_world *w, int pid, int ppid, const char *child
 /* Adds a descriptor to the process. If `fdinfo` is NULL, the descriptor has no fdinfo file. */
 void gpu_world_fd(struct gpu_world *w, int pid, int fd, const char *target, const char *fdinfo);
 void gpu_world_gone(struct gpu_world *w, int pid);
-void gpu_world_follow(struct gpu_world *w, int pid); /* becomes run "r1" of job "train" */
+void gpu_world_follow(struct gpu_world *w, int pid); /* `pid` is run "r1" of job "train" */
 
 /* Adds a device with a render node to sysfs. The test adds further files. */
 void gpu_world_card(struct gpu_world *w, const char *card, const char *driver, const char *pci);

@@ -45,6 +45,6 @@ struct buf http_talk(struct http_world *w, const char *request, size_t len);
 struct buf http_get(struct http_world *w, const char *method, const char *target,
 	const char *headers);
 
-int http_status_of(const struct buf *reply); /* 0 = no answer */
+int http_status_of(const struct buf *reply); /* status of the reply; 0 = no answer */
 
 #endif

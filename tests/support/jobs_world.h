@@ -16,8 +16,8 @@ struct fake {
 	unsigned long user, system, waited_user, faults, waited_faults, rss_pages, start;
 	unsigned long peak_kib, stack;
 	unsigned long code;   /* size of the program's code */
-	const char *name;     /* NULL = "job" */
-	const char *children; /* list such as "11 12 "; NULL = unchanged */
+	const char *name;     /* name of the process; NULL = "job" */
+	const char *children; /* pids of the children: "11 12 "; NULL = unchanged */
 };
 
 struct world *world_new(void);

@@ -11,17 +11,17 @@ enum fault {
 	FAULT_NONE,
 	FAULT_NO_ANSWER,
 	FAULT_TIMEOUT,
-	FAULT_TOO_MANY,      /* 429 */
-	FAULT_TOO_MANY_TOLD, /* 429 with Retry-After */
-	FAULT_BUSY,          /* 503 */
-	FAULT_BROKEN,        /* 500 with a page of HTML */
-	FAULT_HTML,          /* 200 with a page of HTML */
-	FAULT_CUT,           /* 200, half of the body */
-	FAULT_OTHER_JSON,    /* 200, JSON of another shape */
-	FAULT_UNPROCESSABLE, /* 422: permanent */
-	FAULT_UNAUTHORIZED,  /* 401: permanent */
-	FAULT_TOO_LONG,      /* permanent */
-	FAULT_CERTIFICATE,   /* permanent */
+	FAULT_TOO_MANY,      /* status 429 */
+	FAULT_TOO_MANY_TOLD, /* status 429 with Retry-After */
+	FAULT_BUSY,          /* status 503 */
+	FAULT_BROKEN,        /* status 500 with a page of HTML */
+	FAULT_HTML,          /* status 200 with a page of HTML */
+	FAULT_CUT,           /* status 200 with half of the body */
+	FAULT_OTHER_JSON,    /* status 200 with JSON of another shape */
+	FAULT_UNPROCESSABLE, /* status 422; a retry does not help */
+	FAULT_UNAUTHORIZED,  /* status 401; a retry does not help */
+	FAULT_TOO_LONG,      /* the body is too long; a retry does not help */
+	FAULT_CERTIFICATE,   /* the certificate is not trusted; a retry does not help */
 	FAULTS,
 };
 
@@ -33,9 +33,9 @@ struct world {
 	unsigned fail_call; /* number of the call that fails, from 1; 0 = none */
 	unsigned fail_times;
 	enum fault fault;
-	int stop_after_waits; /* < 0 = never */
+	int stop_after_waits; /* number of waits after which the fetch is stopped; < 0 = never */
 	const char *hash, *extra_url;
-	bool endless;            /* every page is the first */
+	bool endless;            /* every page is the first page again */
 	bool no_header, changed; /* `no_header`: no X-Total-Count. `changed`: new ETags */
 	unsigned aws_servers, hcloud_servers;
 	double rate_limit; /* rate limit in each answer's header; 0 = no such header */

@@ -11,8 +11,8 @@
 extern struct servers_world {
 	struct options options;
 	struct app app;
-	char path[64];     /* of the catalogue */
-	struct run run[8]; /* newest first: 1 running, 1 failed, 2 successful */
+	char path[64];     /* path of the catalogue */
+	struct run run[8]; /* newest first: 1 running, 1 failed, and 2 successful runs */
 } servers_world;
 
 /* Called before and after each test. */

@@ -20,8 +20,8 @@ enum {
 extern const struct columns test_columns;
 
 struct test_folder {
-	char path[256]; /* of the folder */
-	char file[300]; /* path for a history, not created yet */
+	char path[256]; /* path of the folder */
+	char file[300]; /* path of a history that does not exist yet */
 };
 void test_folder_make(struct test_folder *ret);
 void test_folder_remove(struct test_folder *f); /* removes the folder with everything in it */
@@ -30,7 +30,7 @@ void test_folder_remove(struct test_folder *f); /* removes the folder with every
 int test_folder_set_up(void **state);
 int test_folder_tear_down(void **state);
 
-size_t test_folder_count(const struct test_folder *f); /* files in it */
+size_t test_folder_count(const struct test_folder *f); /* number of files in the folder */
 /* Returns the number of quarantined histories. Copies the path of one to `aside`, which may be
  * NULL. */
 size_t test_folder_aside(const struct test_folder *f, char *aside, size_t size);
@@ -56,7 +56,7 @@ struct run_finish test_finish(const char *run_id, double ended_at, enum outcome 
 void test_sample(struct sample *ret, double value[TEST_COLUMNS], const char *run_id, double start,
 	size_t i);
 
-/* Each writes one transaction, or fails the test. */
+/* Each function writes one transaction, or fails the test. */
 void test_write_run(struct history *h, const char *run_id, const char *job_name, double start,
 	size_t samples, enum outcome outcome); /* OUTCOME_RUNNING = the run does not end */
 void test_write_samples(struct history *h, const char *run_id, double start, size_t first,

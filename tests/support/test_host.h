@@ -19,7 +19,7 @@ struct test_host test_host_made(void); /* initialises the struct test_host of a 
  * memory. */
 void test_host_fixture(struct test_host *t, const char *name);
 void test_host_done(struct test_host *t);
-void test_host_advance(struct test_host *t, double seconds); /* both clocks */
+void test_host_advance(struct test_host *t, double seconds); /* advances both clocks */
 
 /* Adds a file. The first folder of its path chooses the tree: "/proc/..." is in `proc`, "/sys/..." is in
  * `sys`, and all other paths are in `root`. */

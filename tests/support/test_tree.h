@@ -10,7 +10,7 @@
 /* Makes an empty tree in memory. A directory exists when a file is below it. The tree has no
  * descriptors that a reader could keep open. */
 struct tree *memory_tree(void);
-void tree_freep(struct tree **t); /* for AUTO; any kind of tree */
+void tree_freep(struct tree **t); /* for AUTO; frees any kind of tree */
 
 /* Adds or replaces a file. Copies `len` bytes of `data`. */
 void memory_tree_file(struct tree *t, const char *path, const char *data, size_t len);

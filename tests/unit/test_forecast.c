@@ -161,8 +161,8 @@ static void gpu_jobs_are_scaled_by_gpu_model(void **state)
 	near(same_model.seconds, 100);
 	assert_int_equal(other_model.basis, FORECAST_ASSUMED);
 
-	/* By the benchmark this GPU is twice as fast. 20 s of waiting stay, and 80 s on the GPU
-	 * become 40 s. */
+	/* The benchmark says that this GPU is twice as fast. The 80 s on the GPU become 40 s, and the
+	 * other 20 s stay. */
 	p.reference = catalogue_find(llm, "s", "g");
 	other_model = forecast_on(llm, &p, catalogue_find(llm, "s", "h"));
 	assert_int_equal(other_model.basis, FORECAST_MEASURED);

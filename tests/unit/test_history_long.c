@@ -9,7 +9,7 @@
 /* When the buffer is full, pairs of rows are joined and half of the buffer becomes free. This
  * number of rows fills the buffer twice, so each remaining row consists of four measured rows. */
 #define MEASURED (3 * (HISTORY_SERIES_MAX / 2) + 1)
-#define BUCKETS  HISTORY_SERIES_MAX /* each made of three rows */
+#define BUCKETS  HISTORY_SERIES_MAX /* number of thinned buckets of three rows each */
 
 /* Adds rows 1 to `rows` to a run. `columns` are the names, and `values` are SQL expressions of the
  * row's number i. */

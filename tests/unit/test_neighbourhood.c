@@ -410,7 +410,7 @@ static void the_largest_reading_takes_what_is_told(void **state)
 	job_neighbours_done(&n);
 	if (!before)
 		skip(); /* AddressSanitizer's malloc does not count its memory */
-	/* The labels of these jobs are short. */
+	/* The labels of these jobs are short, so they need less memory than the bound. */
 	assert_in_range(most_given_out - before, NEIGHBOURHOOD_BYTES / 2,
 		NEIGHBOURHOOD_BYTES * 3 / 4);
 	assert_in_range(given_out() - before, 1, MIB / 2);

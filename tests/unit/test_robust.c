@@ -91,8 +91,8 @@ static double random_input(unsigned i)
 struct job {
 	const char *name;
 	double (*peak)(unsigned i), (*input)(unsigned i);
-	/* Upper limits at risk balanced. `waste`: wasted memory / used memory. `failures`: failed
-	 * attempts per run. */
+	/* Largest accepted results at the risk "balanced". `waste`: wasted memory / used memory.
+	 * `failures`: failed attempts per run. */
 	double waste, failures;
 };
 

@@ -34,7 +34,7 @@ static void learn_at_least(const struct sizing_rule *rule, void *state, struct o
 #endif
 
 struct limited {
-	double limit; /* bytes */
+	double limit; /* memory limit of the job's runs, bytes */
 	size_t kills, successes;
 	unsigned kills_in_a_row[JUDGED_RULES];
 };

@@ -17,7 +17,7 @@ static const struct reach_class {
 #define CLASSES ARRAY_LEN(classes)
 
 struct extrapolation {
-	const size_t *learnt; /* by job: number of runs that come first and are learnt */
+	const size_t *learnt; /* number of first runs of each job that are learnt */
 	struct tally tally[JUDGED_RULES][CLASSES];
 	struct chance chance[JUDGED_RULES][CLASSES];
 };

@@ -17,8 +17,8 @@
 struct judge_options {
 	size_t cap; /* number of runs of a job that are replayed */
 	enum input_mode input;
-	const char *sources; /* names with commas between; NULL = all */
-	const char *rules;   /* only rules whose names contain this; NULL = all */
+	const char *sources; /* names of the sources, with commas between; NULL = all */
+	const char *rules;   /* part of the names of the rules to judge; NULL = all rules */
 	bool csv;
 	bool alone; /* jobs do not learn from their neighbours */
 	bool late;  /* jobs join a history in which their neighbours have had all their runs */
@@ -26,7 +26,7 @@ struct judge_options {
 
 struct job {
 	size_t n;
-	struct observation *run; /* oldest first */
+	struct observation *run; /* runs of the job, oldest first */
 };
 
 struct source {
@@ -121,19 +121,19 @@ void neighbourhood_tell(void *state, const struct neighbours *n);
 struct asked {
 	const struct judged_rule *rule;
 	const struct job *job;
-	size_t index;                  /* of the job in its source */
+	size_t index;                  /* index of the job in its source */
 	size_t earlier;                /* number of earlier runs of this job */
 	const struct observation *run; /* the run to come, which the rule does not know */
 	const struct neighbours *neighbours;
 	void *state;
-	double allocation; /* of the first attempt; NaN = no answer */
+	double allocation; /* request of the first attempt; NaN = no answer */
 };
 
 struct replay {
 	const struct source *jobs;
 	/* neighbourhood of these jobs; NULL = jobs learn from their own runs only */
 	struct neighbourhood *neighbourhood;
-	const struct judge_options *options; /* which rules */
+	const struct judge_options *options; /* say which rules are replayed */
 	bool auto_only;
 	/* Called before every run, in the order of rounds. */
 	void (*ask)(void *context, const struct asked *a);
@@ -187,7 +187,7 @@ void score_done(struct score *s);
 /* Chances that a rule of auto stated, and the failures that happened. */
 struct chance {
 	size_t asked, failed;
-	double told, squares; /* sums */
+	double told, squares; /* sums of stated chances and of their squared errors */
 };
 /* Gets the chance that the allocation is too small, and adds it to `c`. Does nothing if the rule
  * states none. */
