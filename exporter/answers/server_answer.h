@@ -68,10 +68,10 @@ void server_answer_put(json_t *o, const struct server_answer *s, bool details);
 	{"servers", KEY_LIST, .required = true, .help = "Servers, best first"}, \
 	{"alternatives", KEY_LIST, .required = true, .help = "What is cheaper under another condition"}, \
 	{"servers_fitting", KEY_NUMBER, .required = true, .help = "Number of servers that fit"}, \
-	{"filtered", KEY_OBJECT, .required = true, .help = "How many servers each filter left out"}, \
+	{"filtered", KEY_OBJECT, .help = "With details: how many servers each filter left out"}, \
 	{"notes", KEY_LIST, .required = true, .help = "What to know about the servers"}, \
 	{"today", KEY_OBJECT, .help = "Of a job: what it costs on its server"}, \
-	{"benchmarks", KEY_LIST, .help = "Of a job: benchmarks that are like it"}, \
+	{"benchmarks", KEY_LIST, .help = "Of a job, with details: benchmarks that are like it"}, \
 	{"rates", KEY_LIST, .required = true, .help = "The exchange rates that were used"}, \
 	{"catalogue", KEY_OBJECT, .required = true, .help = "Where the data of servers is from, and how old it is"}
 /* clang-format on */

@@ -55,8 +55,8 @@ json_t *recommend_json(const struct recommendation *r);
 	{"memory", KEY_OBJECT, .required = true, .help = "Chances of too little memory, and the expected range"}, \
 	{"cpu", KEY_OBJECT, .required = true, .help = "Cores, and how long a run takes with fewer"}, \
 	{"duration", KEY_OBJECT, .required = true, .help = "The expected range of the duration"}, \
-	{"hindsight", KEY_OBJECT, .required = true, .help = "How this and the baseline would have done for earlier runs"}, \
-	{"split_job", KEY_FLAG, .required = true, .help = "Whether the runs look like those of several jobs"}, \
+	{"hindsight", KEY_OBJECT, .help = "With details: how this and the baseline would have done for earlier runs"}, \
+	{"split_job", KEY_FLAG, .help = "With details: whether the runs look like those of several jobs"}, \
 	{"explain", KEY_LIST, .required = true, .help = "The reasons, a sentence each"}
 /* clang-format on */
 

@@ -102,7 +102,7 @@ static const struct json_key answer_keys[] = {
 	{"last_started_at", KEY_TIME, .help = "Start of the newest"},
 	{"over_runs", KEY_OBJECT, .required = true, .help = "Statistics over these runs"},
 	{"waits", KEY_OBJECT, .required = true, .help = "What the runs waited for"},
-	{"runs", KEY_LIST, .required = true, .help = "Statistics of each run"},
+	{"runs", KEY_LIST, .help = "With details: statistics of each run"},
 	{"forecast", KEY_OBJECT, .required = true, .help = "What the next runs will need"},
 	{"changes", KEY_LIST, .required = true, .help = "Changes between runs"},
 	{"phases", KEY_LIST, .required = true, .help = "Phases of the newest run"},
