@@ -268,8 +268,8 @@ static int check_kind(const char *path, struct err *e)
 
 	if (stat(path, &st) != 0)
 		return err_system(e, -errno, "read %s", path);
-	if (S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && statfs(path, &in) == 0 &&
-					   in.f_type == PIPEFS_MAGIC))
+	if (S_ISREG(st.st_mode) ||
+		(S_ISFIFO(st.st_mode) && statfs(path, &in) == 0 && in.f_type == PIPEFS_MAGIC))
 		return 0;
 	if (S_ISDIR(st.st_mode))
 		return err_system(e, -EISDIR, "read %s", path);

@@ -189,8 +189,9 @@ class Answers(Case):
     def test_answers_have_the_documented_keys(self):
         job, run = {"job_name": "job"}, {"run": self.run_id}
         seen, asked = {}, {
-            "/recommend": [job, {**job, "strategy": "max"}, {**job, "benchmark": "none"}], "/stats": [job], "/runs": [job],
-            "/servers": [job, {"cpu": 2, "memory": "4Gi"}, {"cpu": 2, "limit": 1}], "/benchmarks": [{}, job],
+            "/recommend": [job, {**job, "strategy": "max"}, {**job, "benchmark": "none"}, {**job, "details": 1}],
+            "/stats": [job, {**job, "details": 1}], "/runs": [job],
+            "/servers": [job, {**job, "details": 1}, {"cpu": 2, "memory": "4Gi"}, {"cpu": 2, "limit": 1}], "/benchmarks": [{}, job],
             "/jobs": [{}, {"limit": 1}], "/overview": [{}], "/series": [run, {**run, "points": 2}], "/server": [{}],
             "/openapi.json": [{}]}
         with_json = {p for p, m, o in operations(self.document)

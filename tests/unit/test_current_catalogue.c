@@ -304,7 +304,8 @@ static void a_fetch_in_the_future_gives_no_age(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct wall at = {now_read().wall.ns + (int64_t)table[i].ahead * NS_PER_S};
-		AUTO(current_catalogue_freep) struct current_catalogue *s = current_catalogue_at(NULL);
+		AUTO(current_catalogue_freep)
+		struct current_catalogue *s = current_catalogue_at(NULL);
 
 		save("http://keeper.test", "h1", at, "fetched");
 		catalogue_free(answer(s, &told));
