@@ -119,7 +119,7 @@ struct lineage_listing {
 
 enum lineage_change {
 	LINEAGE_SAME,
-	LINEAGE_OTHERS_CHANGED, /* foreign processes entered or left; the book is updated */
+	LINEAGE_OTHERS_CHANGED, /* processes of no run entered or left the group */
 	LINEAGE_RUN_ELSEWHERE,  /* a process of a run is outside the group */
 };
 

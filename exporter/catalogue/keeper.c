@@ -693,8 +693,10 @@ static int fetch_frameworks_of(struct fetching *f, size_t vendor, const json_t *
 	return catalogue_add_vendor(f->b, &known, e);
 }
 
-/* Fetches which vendors meet which frameworks. A Keeper that does not tell leaves them unknown,
- * because prices are of use without them. With one vendor only, the answers tell nothing. */
+/* Fetches which vendors meet which frameworks. If the Keeper gives no answer, the frameworks stay
+ * unknown and the fetch goes on, because prices are useful without them. Asks nothing when fewer than
+ * two vendors sell servers: a Keeper drops a framework filter that nobody meets, and with one vendor
+ * its answer then looks like that of a vendor who meets it. */
 static int fetch_frameworks(struct fetching *f, struct err *e)
 {
 	json_type array = JSON_ARRAY;

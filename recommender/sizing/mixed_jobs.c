@@ -139,7 +139,7 @@ static struct slice value_of(const struct run *r, const struct property *p)
 	return (struct slice){text, text ? strlen(text) : 0};
 }
 
-/* Assigns each run to the group of most OTHER runs with the same value. A value that differs in
+/* Assigns each run to the group to which most of the OTHER runs with its value belong. A value that differs in
  * each run, such as the id of a run, therefore assigns no run. Returns true if the property assigns
  * most runs of both groups correctly. `*ret` gets a typical value of each group. */
 static bool told_by_text(const struct groups *g, const struct property *p, struct arena *arena,

@@ -265,8 +265,8 @@ static void busy_jobs_get_cpus_of_their_own(void **state)
 	json_decref(o);
 }
 
-/* Servers where a job of a day's work may be cheaper under a condition, and one whose region is only a
- * number. */
+/* Servers for a job that uses a core for a day. Three prices are lower, but under a condition: spot,
+ * arm64, burstable. The region of the last server has a number and no name. */
 static const char conditions[] =
 	"vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,memory_amount,region_id,allocation,price,currency\n"
 	"aws,m.large,x86_64,Dedicated,2,4096,us-east-1,ondemand,0.10,USD\n"

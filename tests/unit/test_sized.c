@@ -306,7 +306,7 @@ static void a_window_without_a_success_counts_what_it_has(void **state)
 
 /* ---- names that look like one job ---- */
 
-/* Returns the warning about dated names for the job of these runs, or NULL. */
+/* Returns the text of the warning that job names differ only in a date; NULL = no such warning. */
 static const char *dated(const struct sizing *s)
 {
 	for (size_t i = 0; i < s->warnings.n; i++)
