@@ -60,8 +60,8 @@ class KilledForMemory(Case):
     def test_is_an_outcome_with_the_limit_and_no_success(self):
         killed, brief = (self.run_limited([accuracy.JOB, case]) for case in ("spike_root", "brief"))
         self.assertEqual((killed.returncode, brief.returncode), (128 + 9, 0))
-        self.assertIn(b"oom_killed", killed.stderr)
-        self.assertIn(b"at its limit of 200.0 MiB", killed.stderr)
+        self.assertIn(b"ran out of memory", killed.stderr)
+        self.assertIn(b"at its limit of 200 MiB", killed.stderr)
         succeeded, failed = self.runs()
         self.assertEqual((failed["outcome"], failed["memory_limit_bytes"]), ("oom_killed", LIMIT))
         self.assertEqual(succeeded["outcome"], "succeeded")
