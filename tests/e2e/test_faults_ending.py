@@ -58,7 +58,7 @@ class Ending(Job):
         self.assertIsNone(at_work.process.poll(), at_work.log)
         slow.unlink()
         self.assertEqual(at_work.wait(), 3)
-        at_work.says("job slow failed")
+        at_work.says(": slow failed")
         self.assertIn("slow", report.read_text())
         stall.unlink()
         self.assert_history_intact()
