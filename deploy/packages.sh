@@ -52,7 +52,7 @@ remove_ours() {
 }
 restore_policy() {
 	remove_ours
-	# What somebody else has put there in the meantime stays.
+	# A file that somebody else has put there in the meantime stays.
 	if [ -e "$policy.before" ] && [ ! -e "$policy" ]; then mv "$policy.before" "$policy"; fi
 }
 forbid_daemons() {

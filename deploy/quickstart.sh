@@ -61,7 +61,7 @@ start_server() {
 	fail "the server did not say where it listens: $(cat "$log")"
 }
 
-# What the job does is real: it packs files of this system, compresses them, and counts their words.
+# The job does real work: it packs files of this system, compresses them, and counts their words.
 # Several processes, two of them busy at the same time, about 5 seconds on two cores.
 write_job() {
 	cat >"$folder/words.sh" <<-'JOB'

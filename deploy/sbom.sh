@@ -30,7 +30,7 @@ find_library() {
 	case $found in /*) realpath "$found" ;; *) echo "$1" ;; esac
 }
 
-# What may not stand in a package URL: + and : are the ones that versions have.
+# Encodes the characters of versions that a package URL may not have: + and :.
 encode() {
 	printf '%s' "$1" | sed 's/%/%25/g; s/+/%2B/g; s/:/%3A/g; s/~/%7E/g'
 }
@@ -44,7 +44,7 @@ deb() {
 identify() {
 	path=$(find_library "$1")
 	package=
-	# What was installed below /lib may be found below /usr/lib now.
+	# A file that was installed below /lib may be found below /usr/lib now.
 	for known in "$path" "${path#/usr}"; do
 		[ -n "$package" ] || package=$(dpkg-query -S "$known" 2>/dev/null | sed -n '1s/: .*//p') || true
 	done
@@ -104,7 +104,7 @@ as_of=$(sed -n 's/^AS_OF = "\(.*\)"/\1/p' "${servers%.pack}.py")
 uplot=pkg:npm/uplot@$page_version
 catalogue=pkg:generic/rightsize-exporter-servers@$as_of
 
-# What the program uses and the linker knows nothing of, each a line: "TYPE NAME VERSION PURL SCOPE FILE DESCRIPTION".
+# Parts that the program uses without the linker, each a line: "TYPE NAME VERSION PURL SCOPE FILE DESCRIPTION".
 used() {
 	loaded='loaded by name when a catalogue is fetched or runs are handed on'
 	if [ -n "${LIBCURL_SOURCE-}" ]; then

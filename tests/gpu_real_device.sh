@@ -161,7 +161,7 @@ job() { # CASE LOAD-ARGUMENT...
 	# The start of CUDA takes half a second of the run; the driver's own samples are within 3 points.
 	allowed=$(awk -v s="$seconds" 'BEGIN { print 1 + s * 0.03 }')
 	row "$name" "VRAM peak, bytes" "$(ours "$name" max vram_peak_bytes)" "$memory" "$(part "$memory" 0.01)"
-	# Of two processes that work at once, the driver gives each of its samples to one of them.
+	# If two processes work at once, the driver gives each of its samples to one of them.
 	[ "$name" = stranger ] || row "$name" "GPU seconds, beside the load's" "$worked" "$busy" "$allowed"
 	row "$name" "GPU seconds, beside pmon's" "$worked" "$(smi_seconds "$name" "$pid")" "$(awk -v a="$allowed" 'BEGIN { print a + 1 }')"
 	row "$name" "GPU of the machine, mean ratio" "$(ours "$name" mean system_gpu_usage)" "$(part "$(smi_mean "$name" 2 "$from" "$to")" 0.01)" \

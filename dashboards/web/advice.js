@@ -124,7 +124,7 @@ function placeOf(s) {
 	return [s.vendor_id, " ", regionName(s) && named(regionName(s)), s.allocation && `, ${ALLOCATIONS[s.allocation] || s.allocation}`];
 }
 
-/* What changes when the recommendation is taken: {title, words, kind, below}. */
+/* Returns the change that the recommendation brings: {title, words, kind, below}. */
 function savingWords(advice, monthly) {
 	const {best, today} = advice, currency = best.currency || today && today.currency;
 	const now = today && today.cost_per_run, then = best.forecast_cost, fitting = advice.servers_fitting;

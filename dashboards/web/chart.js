@@ -188,7 +188,7 @@ class TimeChart {
 		this.showCursor(this.plot);
 	}
 
-	/* What a screen reader says of the picture. */
+	/* The text that a screen reader reads for the picture. */
 	describe(data) {
 		this.box.setAttribute("aria-label", this.about.title + ": " + [...this.shown.map(s => {
 			const v = data.columns[s.key] || [];

@@ -69,7 +69,8 @@ function copyButton(text, source) {
 	return button;
 }
 
-/* What this browser keeps. Some places have no storage: null then. */
+/* Reads a value that the browser keeps or, with `value`, keeps it. Returns null if there is none, also
+ * where the browser has no storage. */
 function stored(name, value) {
 	try {
 		if (value === undefined)

@@ -2,7 +2,7 @@
 
 /* ---- a number of every run, with what changed and what is expected next ---- */
 
-/* What failed runs look like in a chart: a cross, or a diamond for memory. */
+/* Draws a failed run in a chart: a cross, or a diamond if memory ran out. */
 function drawFailure(ctx, outcome, x, y, size) {
 	const r = size * devicePixelRatio;
 	ctx.beginPath();
@@ -157,7 +157,7 @@ class RunsChart {
 		ctx.restore();
 	}
 
-	/* Where something changed for good. */
+	/* A line at each lasting change. */
 	drawMarks(u) {
 		const {ctx, bbox} = u;
 		ctx.strokeStyle = colour("warn");
@@ -236,7 +236,7 @@ function marksOf(changes, measure) {
 	return changes.filter(c => c.measure === measure && c.run_id).map(c => ({run_id: c.run_id, anomaly: c.kind === "anomaly" || c.kind === "new_peak"}));
 }
 
-/* What the next run is expected to take: the middle, and what a tenth is below and above. */
+/* The forecast for the next run: its middle, and the bounds that one run in ten is below and above. */
 function bandOf(stats, measure) {
 	const of = stats && stats.forecast && stats.forecast[measure];
 	return of && isKnown(of.low) && isKnown(of.high) ? of : null;

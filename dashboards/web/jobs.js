@@ -71,7 +71,7 @@ function jobTiles(jobs) {
 		tile("Unused of the request", isKnown(waste) ? roughly(waste) : UNKNOWN, isKnown(waste) ? `${jobsWord(unused)} over half` : "no request known"));
 }
 
-/* What the signs of the strip mean. */
+/* The legend of the strip: each sign and its outcome. */
 function stripLegend() {
 	const sign = o => h("span", {class: "strip", "aria-hidden": "true"}, h("i", {class: o}, STRIP_SIGNS[o]));
 	return h("p", {class: "small dim strip-legend"}, [["succeeded", "succeeded"], ["failed", "failed"], ["oom_killed", "out of memory"], ["running", "running"]].map(([o, text]) =>

@@ -77,7 +77,7 @@ function requestOf(run) {
 	return parts.length ? parts.join(", ") : null;
 }
 
-/* Of a run that is short, or goes on, phases say nothing yet. */
+/* A short or running run has no phases yet. */
 function phasesOf(run, phases) {
 	return run.outcome !== "running" && run.samples >= 60 ? phases || [] : [];
 }

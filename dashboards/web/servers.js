@@ -52,7 +52,7 @@ function alternativeList(advice) {
 			`. It ${a.asks}.`, a.price_note && ` Its price: ${a.price_note}.`))));
 }
 
-/* Where prices come from, of which day, and the exchange rates that they were converted with. */
+/* Names the source and the day of the prices, and the exchange rates that converted them. */
 function priceSource(advice) {
 	const from = advice.catalogue || {};
 	const rates = (advice.rates || []).filter(r => isKnown(r.usd)).map(r => `1 ${r.currency} = ${r.usd} USD` +
@@ -77,7 +77,7 @@ function serversCard(advice) {
 	dots.length > 1 && scatter(dots, {xTitle: "Forecast duration", yTitle: "Cost of a run", x: seconds, y: v => money(v, servers[0].currency)}));
 }
 
-/* What of the request a run does not use, and what that costs; more of it than the saving is nowhere said. */
+/* Names the unused part of the request and its cost. No other place says more than the saving. */
 function todayFacts(advice) {
 	const today = advice.today;
 	if (!today)

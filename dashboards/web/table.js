@@ -7,7 +7,7 @@ const ROWS_ON_A_PAGE = 50;
 
 const isMissing = v => v === null || v === undefined || v !== v;
 
-/* What is not known is last, whichever way is sorted. */
+/* Unknown values are last in both directions. */
 function compare(a, b, way) {
 	if (isMissing(a) || isMissing(b))
 		return isMissing(a) - isMissing(b);

@@ -7,7 +7,7 @@ target_compile_options(flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wvla -Walloca -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes
   -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wno-missing-field-initializers
   -fno-common -fno-semantic-interposition -fstack-protector-strong -fstack-clash-protection
-  # What is built does not depend on where.
+  # The build does not depend on its folder.
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
 if(WARNINGS_ARE_ERRORS)
   target_compile_options(flags INTERFACE -Werror)

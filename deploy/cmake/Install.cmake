@@ -1,4 +1,4 @@
-# What is installed besides the program: its man page, completion for shells, and the service of systemd.
+# Installs the man page, the completions of shells, and the service of systemd beside the program.
 option(INSTALL_SERVICE "Install the unit of systemd, its user, and its default file" ON)
 
 if(CMAKE_CROSSCOMPILING)

@@ -18,7 +18,7 @@ file(INSTALL DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/sysusers.d TYPE FILE RENAME
   FILES ${service_source}/rightsize-exporter.sysusers)
 file(INSTALL DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/tmpfiles.d TYPE FILE RENAME rightsize-exporter.conf
   FILES ${service_source}/rightsize-exporter.tmpfiles)
-# What an administrator changed stays.
+# A file that an administrator changed stays.
 if(NOT EXISTS "$ENV{DESTDIR}${etc}/default/rightsize-exporter")
   file(INSTALL DESTINATION ${etc}/default TYPE FILE RENAME rightsize-exporter
     FILES ${service_source}/rightsize-exporter.default)

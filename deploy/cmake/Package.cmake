@@ -14,7 +14,7 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rightsize-exporter)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-# Who answers for a package is who builds it: DEBFULLNAME and DEBEMAIL, as with Debian's own tools. The project itself has
+# The person who builds a package is its maintainer: DEBFULLNAME and DEBEMAIL, as with Debian's own tools. The project itself has
 # no address for letters, and says so by a name that never exists (RFC 2606).
 set(builder "$ENV{DEBFULLNAME}")
 set(address "$ENV{DEBEMAIL}")

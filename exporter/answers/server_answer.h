@@ -59,7 +59,7 @@ void server_answer_put(json_t *o, const struct server_answer *s, bool details);
 		.help = "Adds the keys that few programs read: " keys}
 /* clang-format on */
 
-/* What server_answer_put adds, for the description of routes. */
+/* The keys that server_answer_put adds, for the description of routes. */
 /* clang-format off */
 #define SERVER_ANSWER_KEYS \
 	{"objective", KEY_TEXT, .required = true, .help = "What the best server is best at"}, \

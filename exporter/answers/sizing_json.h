@@ -39,7 +39,7 @@ struct recommendation {
 
 json_t *recommend_json(const struct recommendation *r);
 
-/* What sizing_json_put_warnings and sizing_json_put add, for the description of routes. */
+/* The keys that sizing_json_put_warnings and sizing_json_put add, for the description of routes. */
 /* clang-format off */
 #define WARNING_KEYS \
 	{"apply", KEY_OBJECT, .required = true, .help = "Whether a change by a program is safe, and which warnings speak against it"}, \

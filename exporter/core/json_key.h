@@ -29,7 +29,7 @@ enum json_key_kind {
 struct json_key {
 	const char *name; /* KEY_ANY = any other name; without it other names are errors */
 	enum json_key_kind kind;
-	/* Of a body: the key must be there, and must not be null. Of an answer: it always is. */
+	/* In a body: the key must be there, and must not be null. In an answer: the key is always there. */
 	bool required;
 	double least, most;
 	/* Offset of the member that gets the value. If the key is absent or null, the member is

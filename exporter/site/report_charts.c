@@ -53,7 +53,7 @@ struct level {
 	double value;
 };
 
-/* What one chart is drawn from. */
+/* The data of one chart. */
 struct drawing {
 	const struct chart *chart;
 	const json_t *at, *columns;

@@ -94,7 +94,7 @@ ALL_WINDOWS = {("DASv5", "malaysiawest")}
 # A price below this share of the type's median over all regions is not believed: F4ams_v6 is 0.0449 in newzealandnorth and
 # 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).
 BELIEVED_FROM = 0.4
-# Of these, another list has another price: 6.38 for 5.50.
+# Another list has another price for these types: 6.38 in place of 5.50.
 DOUBTFUL = {("azure", "Standard_NC144ds_xl_RTXPRO6000BSE_v6")}
 
 NOT_FOR_SALE = {"ecs.poc-test"}
@@ -136,7 +136,7 @@ def server_of(row):
         "memory_amount": number(row["memory_mib"]),
         "gpu_count": number(row["gpu_count"] or "0"),
         "gpu_model": row["gpu_model"] if gpus else "",
-        # Who rents a part of a GPU gets no more than that part of its memory.
+        # A part of a GPU has no more than that part of its memory.
         "gpu_memory_min": "%.12g" % min(gpu_memory) if len(gpu_memory) == 2 else "",
         "gpu_memory_total": "%.12g" % gpu_memory[1] if len(gpu_memory) == 2 else "",
         "storage_size": number(row["storage_gb"]),

@@ -12,7 +12,7 @@ import sys
 import support
 
 FOLDER = pathlib.Path(__file__).parents[2] / "recommender" / "catalogue"
-# Of a server in an answer: which it is, and what it costs. Where several regions cost the same, either may be named.
+# The identity and the costs of a server in an answer. If several regions cost the same, any of them may be named.
 KEYS = ("vendor_id", "server_id", "vcpus", "memory_amount", "cpu_architecture", "gpu_model", "price", "currency")
 
 

@@ -139,7 +139,7 @@ class Forward(support.Case):
                     "samples", "interval_seconds"):
             if key != "duration_seconds":
                 self.assertEqual(told[key], "job" if key == "job_name" else run[key], key)
-        # What is handed on is exact; the answer to people has four digits or the millisecond.
+        # Runs are handed on with exact numbers. Answers have four digits or the millisecond.
         self.assertAlmostEqual(told["duration_seconds"], run["duration_seconds"], delta=0.00051)
         self.assertAlmostEqual(told["columns"]["cpu_seconds"]["sum"], run["cpu_seconds"], delta=0.00051)
         self.assertEqual(told["columns"]["memory_peak_bytes"]["max"], run["memory_peak_bytes"])

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).parent
 DOUBLE = HERE.parent / "support" / "keeper_double.py"
 SERVERS = 40
 CREDITS = "100000"
-# What the double is to answer like the Keeper. All of /servers has these in common:
+# Questions that the double answers as the Keeper does. All questions of /servers share these keys:
 COMMON = "limit=250&order_by=server_id&vcpus_min=1"
 QUERIES = [
     "/table/country", "/table/vendor", "/table/region", "/table/compliance_framework", "/table/benchmark",

@@ -15,6 +15,7 @@ BROKEN = [
     ("deploy/a.sh", "cd /ho" + "me/ada"),
     ("README.md", "blank at the end "),
     ("exporter/long.c", "\n" * 901),
+    ("history.db", "of a run"),
     ("exporter/a.c", "int f(void)\n{\n" + "\t;\n" * 61 + "}\n"),
     ("exporter/a.c", "/* The reason. */\n" * 96 + ("/* Who" + "ever reads this. */\n/* Of" + " whom. */\n") * 2),
 ]
@@ -25,6 +26,8 @@ FINE = [
     ("exporter/a.c", "int f(void)\n{\n\tstatic const int t[] = {\n" + "\t\t1,\n" * 90 + "\t};\n}\n"),
     ("exporter/a.c", "/* The reason. */\n" * 97 + ("/* What" + " is told. */\n") * 3),
     ("build/a.c", "TO" + "DO"),
+    (".gitignore", "/build/"),
+    ("SECURITY.md", "who may do what"),
 ]
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Rules about text alone: words that must not stay, lengths of files and functions, beginnings of comments.
+"""Rules about text and files alone: words that must not stay, lengths of files and functions, beginnings of comments, and what
+may lie at the top.
 
 Usage: text.py [FOLDER]     checks the project in FOLDER (default: this one); exit code 1 when something is found
 
@@ -27,6 +28,9 @@ LINES_TO_ASK = 900
 LONG_SUBJECTS = {
 }
 FUNCTION_LINES_MAX = 60
+# The agreed top level; besides it only names with a dot in front, and folders of builds.
+TOP_LEVEL = {"CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "collectors",
+             "dashboards", "deploy", "exporter", "recommender", "tests"}
 # A comment that begins so has to be read twice: CONTRIBUTING.md, Words.
 COMMENT = re.compile(r"/\*(.*?)\*/|//([^\n]*)", re.DOTALL)
 SLOW_BEGINNINGS = re.compile(r"[\s*/-]*(What|Of|Where|Who|Whose|Whoever|Those|Nobody|So)\b")
@@ -103,9 +107,15 @@ def slow_comments(root):
         yield from found
 
 
+def strangers_at_the_top(root):
+    for path in sorted(root.iterdir()):
+        if path.name not in TOP_LEVEL and not path.name.startswith((".", "build")):
+            yield f"{path.name}: does not belong at the top level, which has {', '.join(sorted(TOP_LEVEL))}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    found = [*slow_comments(root), *broken_rules(root), *too_long(root)]
+    found = [*strangers_at_the_top(root), *slow_comments(root), *broken_rules(root), *too_long(root)]
     print("\n".join(found))
     return 1 if found else 0
 

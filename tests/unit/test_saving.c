@@ -209,8 +209,8 @@ static void conditions_of_the_request_hold_for_the_current_server(void **state)
 			fail_msg("%s", table[i].what);
 }
 
-/* What an alternative saves is counted from the best server, also if that is the current one: such a
- * server, and one that costs more, is no alternative. */
+/* The saving of an alternative is counted from the best server, also if that is the current one. The
+ * best server, and a server that costs more, is no alternative. */
 static void alternatives_save_against_the_current_server_if_it_is_the_best(void **state)
 {
 	struct alternative a[CONDITIONS];

@@ -198,7 +198,7 @@ const serverRows = page => page.$$eval("[aria-label=servers] table", ([table]) =
 	return [...table.querySelectorAll("tbody tr")].map(tr => Object.fromEntries([...tr.children].map((e, i) => [heads[i], e.innerText.replaceAll(/\s+/g, " ")])));
 });
 
-// What a page or a report says of servers is what /recommend says.
+// The servers of a page and of a report must be those of /recommend.
 async function sameNumbers(page, advice, what) {
 	const rows = await serverRows(page), today = advice.today;
 	const faults = [], same = (holds, words) => { if (!holds) faults.push(words); };

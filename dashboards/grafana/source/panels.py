@@ -123,7 +123,7 @@ def laid_out(panels):
     for number, made in enumerate(panels, 1):
         place = made["gridPos"]
         if made["type"] == "row" and closed is not None:
-            # What is in a collapsed row takes no room beneath it.
+            # The panels of a collapsed row take no room beneath it.
             x, y, height = 0, closed + 1, 0
         if x + place["w"] > 24:
             x, y, height = 0, y + height, 0

@@ -57,7 +57,7 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{- /* Where a pod may run. */}}
+{{- /* The nodes on which a pod may run. */}}
 {{- define "rightsize.placement" -}}
 {{- with .priorityClassName }}
 priorityClassName: {{ . }}
@@ -101,7 +101,7 @@ livenessProbe:
 {{- if .Values.central.allowChangesWithoutToken }}{{ else if .Values.central.tokenSecret }}{{ .Values.central.tokenSecret }}{{ else }}{{ include "rightsize.name" (dict "root" . "component" "central") }}{{ end }}
 {{- end }}
 
-{{- /* What an exporter needs in order to forward: url, tokenSecret, caSecret. */}}
+{{- /* The settings of forwarding: url, tokenSecret, caSecret. */}}
 {{- define "rightsize.forward" -}}
 {{- $central := include "rightsize.name" (dict "root" . "component" "central") -}}
 {{- if .Values.central.enabled }}
