@@ -33,12 +33,13 @@ static json_t *job_json(const struct job_row *j, uint32_t warnings)
 	return o;
 }
 
-json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_warnings_table *warnings)
+json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_advice_table *warnings)
 {
 	json_t *o = json_object(), *array = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_push(array, job_json(&jobs[i], job_warnings_of(warnings, jobs[i].job_name)));
+		json_push(array,
+			job_json(&jobs[i], job_advice_warnings(warnings, jobs[i].job_name)));
 	json_put(o, "jobs", array);
 	return o;
 }
@@ -57,7 +58,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		code = history_jobs(h, &arena, &jobs, &n, e);
 	if (code)
 		return code;
-	AUTO(job_warnings_done) struct job_warnings_table *warnings = job_warnings_get();
+	AUTO(job_advice_done) struct job_advice_table *warnings = job_advice_get();
 
 	return reply_json(r, 200, jobs_json(jobs, n < limit ? n : limit, warnings));
 }

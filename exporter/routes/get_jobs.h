@@ -4,10 +4,10 @@
 
 #include "exporter/history/history.h"
 #include "exporter/core/json.h"
-#include "exporter/sampling/job_warnings.h"
+#include "exporter/sampling/job_advice.h"
 
 /* Returns {"jobs": [{"job_name": ..., "runs": ..., "outcomes": {...}, ...}]} in the given order.
  * `warnings` may be NULL. */
-json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_warnings_table *warnings);
+json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_advice_table *warnings);
 
 #endif

@@ -10,7 +10,7 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/answers/current_cost.h"
 #include "exporter/answers/sizing_json.h"
-#include "exporter/sampling/job_warnings.h"
+#include "exporter/sampling/job_advice.h"
 #include "recommender/run.h"
 
 /* A core counts as much as 8 GiB, as in recommender/behaviour/phases.h. */
@@ -196,7 +196,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(prices_done) struct overview_prices prices = {.app = app};
 	AUTO(history_closep) struct history *h = NULL;
-	AUTO(job_warnings_done) struct job_warnings_table *warnings = job_warnings_get();
+	AUTO(job_advice_done) struct job_advice_table *warnings = job_advice_get();
 	json_t *o, *array;
 	struct job_brief *job = NULL;
 	size_t n = 0, limit = argument_count(a, "limit");
@@ -211,7 +211,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	array = json_array();
 	for (size_t i = 0; i < n && i < limit && !memory_budget_gave_up(); i++)
 		json_push(array,
-			job_json(&job[i], &prices, job_warnings_of(warnings, job[i].job_name)));
+			job_json(&job[i], &prices, job_advice_warnings(warnings, job[i].job_name)));
 	json_put(o, "jobs", array);
 	return reply_json(r, 200, o);
 }

@@ -17,8 +17,7 @@
 #include "exporter/answers/job_cost.h"
 #include "exporter/answers/current_cost.h"
 #include "exporter/answers/neighbourhood.h"
-#include "exporter/sampling/job_sizes.h"
-#include "exporter/sampling/job_warnings.h"
+#include "exporter/sampling/job_advice.h"
 #include "recommender/sizing/sizing.h"
 #include "exporter/answers/app_caches.h"
 #include "exporter/history/read_failed.h"
@@ -46,9 +45,7 @@ struct costed_job {
 	struct offer offer[OFFERS];
 	double saving;
 	const char *source, *as_of;
-	struct job_sizes sizes;
-	bool sized;        /* the job has a recommendation */
-	uint32_t warnings; /* codes of the recommendation's warnings */
+	struct job_advice advice; /* its job_name is set when it is published */
 };
 
 struct job_costs {
@@ -185,8 +182,7 @@ void job_costs_stop(struct job_costs *c)
 		job_done(&c->job[i]);
 	free(c->job);
 	latest_set(&newest, NULL);
-	job_warnings_clear();
-	job_sizes_clear();
+	job_advice_clear();
 	free(c);
 }
 
@@ -200,7 +196,7 @@ static struct costed_job *job_named(struct job_costs *c, const char *name)
 		.total = NAN,
 		.last = NAN,
 		.saving = NAN,
-		.sizes = {NULL, NAN, NAN, NAN, NAN}};
+		.advice = {NULL, false, 0, NAN, NAN, NAN, NAN}};
 	return &c->job[c->n++];
 }
 
@@ -298,11 +294,11 @@ static int look_at_job(struct job_costs *c, struct history *h, const struct cata
 	if (code)
 		return code;
 	dated_names_warn(&dated, &sizing, &arena);
-	runs_requested(&runs, &j->sizes.requested_cpu_cores, &j->sizes.requested_memory_bytes);
-	j->sizes.recommended_cpu_cores = size == 0 ? sizing.demand.cpu_cores : (double)NAN;
-	j->sizes.recommended_memory_bytes = size == 0 ? sizing.demand.memory_bytes : (double)NAN;
-	j->sized = size == 0;
-	j->warnings = warnings_codes(&sizing.warnings);
+	j->advice = (struct job_advice){.sized = size == 0,
+		.codes = warnings_codes(&sizing.warnings),
+		.recommended_cpu_cores = size == 0 ? sizing.demand.cpu_cores : (double)NAN,
+		.recommended_memory_bytes = size == 0 ? sizing.demand.memory_bytes : (double)NAN};
+	runs_requested(&runs, &j->advice.requested_cpu_cores, &j->advice.requested_memory_bytes);
 	if (!catalogue)
 		return 0;
 	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing : NULL, &arena, &found);
@@ -321,26 +317,15 @@ static uint64_t ended_runs(const struct job_row *r)
 	return n;
 }
 
-static void publish_warnings(const struct job_costs *c)
+static void publish_advice(const struct job_costs *c)
 {
-	AUTO(freep) struct job_warnings *row = xcalloc(c->n + 1, sizeof *row);
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->n; i++)
-		if (c->job[i].sized)
-			row[n++] = (struct job_warnings){c->job[i].name, c->job[i].warnings};
-	job_warnings_publish(row, n);
-}
-
-static void publish_sizes(const struct job_costs *c)
-{
-	AUTO(freep) struct job_sizes *row = xcalloc(c->n + 1, sizeof *row);
+	AUTO(freep) struct job_advice *row = xcalloc(c->n + 1, sizeof *row);
 
 	for (size_t i = 0; i < c->n; i++) {
-		row[i] = c->job[i].sizes;
+		row[i] = c->job[i].advice;
 		row[i].job_name = c->job[i].name;
 	}
-	job_sizes_publish(row, c->n);
+	job_advice_publish(row, c->n);
 }
 
 static void publish_costs(const struct job_costs *c)
@@ -424,10 +409,8 @@ static int look_at_jobs(struct job_costs *c, struct history *h, const struct job
 		c->catalogue_at = wall_seconds(now_read().wall) - use.state.age_seconds;
 		publish_costs(c);
 	}
-	if (use.catalogue || no_catalogue) {
-		publish_warnings(c);
-		publish_sizes(c);
-	}
+	if (use.catalogue || no_catalogue)
+		publish_advice(c);
 	return code ? code : no_catalogue;
 }
 

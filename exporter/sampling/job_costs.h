@@ -1,7 +1,7 @@
-/* The thread that computes the costs of jobs for /metrics, their recommended sizes (job_sizes.h) and
- * the warnings of their recommendations (job_warnings.h). It reads the history every 15 s, and
- * computes a job again when one of its runs has begun or ended. A scrape only copies the result. The thread uses the catalogue
- * that is already in memory or on disk. It never fetches a catalogue. */
+/* The thread that computes the costs of jobs for /metrics, their recommended sizes and the warnings
+ * (job_advice.h). It reads the history every 15 s, and computes a job again when one of its runs has
+ * begun or ended. A scrape only copies the result. The thread uses the catalogue that is already in
+ * memory or on disk. It never fetches a catalogue. */
 #ifndef EXPORTER_SAMPLING_JOB_COSTS_H
 #define EXPORTER_SAMPLING_JOB_COSTS_H
 

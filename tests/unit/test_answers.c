@@ -50,12 +50,12 @@ static void runs_are_as_recorded(void **state)
 
 static void jobs_are_as_recorded(void **state)
 {
-	job_warnings_publish(&(struct job_warnings){"etl/load",
-				     1u << WARNING_FEW_RUNS | 1u << WARNING_WAITS_FOR_CPU},
+	job_advice_publish(&(struct job_advice){"etl/load", true,
+				   1u << WARNING_FEW_RUNS | 1u << WARNING_WAITS_FOR_CPU},
 		1);
-	AUTO(job_warnings_done) struct job_warnings_table *warnings = job_warnings_get();
+	AUTO(job_advice_done) struct job_advice_table *warnings = job_advice_get();
 
-	job_warnings_clear();
+	job_advice_clear();
 	golden_json("jobs.json", jobs_json(jobs, ARRAY_LEN(jobs), warnings));
 }
 

@@ -11,8 +11,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/followed/jobs.h"
 #include "exporter/sampling/job_costs.h"
-#include "exporter/sampling/job_sizes.h"
-#include "exporter/sampling/job_warnings.h"
+#include "exporter/sampling/job_advice.h"
 #include "tests/support/fake_history.h"
 #include "tests/support/fake_machine.h"
 #include "exporter/answers/app_caches.h"
@@ -393,7 +392,7 @@ static void a_size_that_is_unknown_is_absent(void **state)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(4096);
 
-	job_sizes_publish(&(struct job_sizes){"job", NAN, 1, NAN, NAN}, 1);
+	job_advice_publish(&(struct job_advice){"job", false, 0, NAN, 1, NAN, NAN}, 1);
 	assert_string_equal(told_by(&collector_sizes, &text),
 		"rightsize_job_requested_memory_bytes job 1\n");
 }
@@ -416,11 +415,11 @@ static void warnings_are_told_of_jobs_with_a_recommendation(void **state)
 	look();
 	assert_string_equal(warnings_told(&text), "rightsize_recommended_apply_safe job 1\n");
 
-	AUTO(job_warnings_done) struct job_warnings_table *t = job_warnings_get();
+	AUTO(job_advice_done) struct job_advice_table *t = job_advice_get();
 
-	assert_int_equal(job_warnings_of(t, "job"), 0);
-	assert_int_equal(job_warnings_of(t, "another"), 1u << WARNING_NOT_SIZED);
-	assert_int_equal(job_warnings_of(NULL, "job"), 1u << WARNING_NOT_SIZED);
+	assert_int_equal(job_advice_warnings(t, "job"), 0);
+	assert_int_equal(job_advice_warnings(t, "another"), 1u << WARNING_NOT_SIZED);
+	assert_int_equal(job_advice_warnings(NULL, "job"), 1u << WARNING_NOT_SIZED);
 }
 
 static void only_costs_wait_for_a_catalogue(void **state)

@@ -1,0 +1,162 @@
+#include "exporter/sampling/job_advice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/latest.h"
+#include "collectors/base/mem.h"
+
+/* clang-format off */
+#define WARNING_METRICS(X) \
+X(APPLY_SAFE, .name = "rightsize_recommended_apply_safe", .labels = {"job_name"}, \
+  .help = "1 when a program may act on the job's recommendation without a person, else 0") \
+X(WARNINGS, .name = "rightsize_recommended_warnings", .labels = {"job_name", "code", "severity"}, \
+  .help = "1 for each warning of the job's recommendation; /recommend has the sentences")
+
+#define SIZE_METRICS(X) \
+X(REQUESTED_CPU, .name = "rightsize_job_requested_cpu_cores", .unit = "cores", .labels = {"job_name"}, \
+  .help = "CPU cores that the newest run with a known request of CPU requested, also when no run is active") \
+X(REQUESTED_MEMORY, .name = "rightsize_job_requested_memory_bytes", .unit = "bytes", .labels = {"job_name"}, \
+  .help = "Memory that the newest run with a known request of memory requested, also when no run is active") \
+X(RECOMMENDED_CPU, .name = "rightsize_job_recommended_cpu_cores", .unit = "cores", .labels = {"job_name"}, \
+  .help = "CPU cores to request for the next run: demand.cpu_cores of /recommend, before it is rounded up for a system") \
+X(RECOMMENDED_MEMORY, .name = "rightsize_job_recommended_memory_bytes", .unit = "bytes", .labels = {"job_name"}, \
+  .help = "Memory to request for the next run: demand.memory_bytes of /recommend, before it is rounded up for a system")
+/* clang-format on */
+
+enum { WARNING_METRICS(METRIC_ID) };
+static const struct metric warning_metrics[] = {WARNING_METRICS(METRIC_ROW)};
+enum { SIZE_METRICS(METRIC_ID) };
+static const struct metric size_metrics[] = {SIZE_METRICS(METRIC_ROW)};
+
+struct job_advice_table {
+	struct shared shared;
+	struct arena memory; /* owns all rows and names */
+	size_t n;
+	struct job_advice *row; /* sorted by name */
+};
+
+static struct latest newest = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* a job_advice_table */
+
+static void release(struct shared *s)
+{
+	struct job_advice_table *t = (struct job_advice_table *)(void *)s;
+
+	arena_done(&t->memory);
+	free(t);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct job_advice *left = a, *right = b;
+
+	return strcmp(left->job_name, right->job_name);
+}
+
+void job_advice_publish(const struct job_advice *row, size_t n)
+{
+	struct job_advice_table *t = xcalloc(1, sizeof *t);
+
+	shared_init(&t->shared, release);
+	t->n = n;
+	t->row = arena_alloc(&t->memory, (n + 1) * sizeof *t->row);
+	for (size_t i = 0; i < n; i++) {
+		t->row[i] = row[i];
+		t->row[i].job_name =
+			arena_text(&t->memory, row[i].job_name, strlen(row[i].job_name));
+	}
+	qsort(t->row, n, sizeof *t->row, by_name);
+	latest_set(&newest, &t->shared);
+}
+
+void job_advice_clear(void)
+{
+	latest_set(&newest, NULL);
+}
+
+struct job_advice_table *job_advice_get(void)
+{
+	return (struct job_advice_table *)(void *)latest_get(&newest);
+}
+
+void job_advice_done(struct job_advice_table **table)
+{
+	if (*table)
+		shared_drop(&(*table)->shared);
+}
+
+uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name)
+{
+	static const struct warnings not_sized = {1, {{.code = WARNING_NOT_SIZED}}};
+	const struct job_advice key = {.job_name = job_name};
+	const struct job_advice *found =
+		t ? bsearch(&key, t->row, t->n, sizeof *t->row, by_name) : NULL;
+
+	return found && found->sized ? found->codes : warnings_codes(&not_sized);
+}
+
+static void add_warnings(struct block *out, const struct job_advice *j)
+{
+	const struct warnings all = warnings_from_codes(j->codes);
+
+	if (!j->sized)
+		return;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct warning_row *w = &warning_rows[all.at[i].code];
+
+		POINT(out, WARNINGS, 1, j->job_name, w->code, severity_name(w->severity));
+	}
+	POINT(out, APPLY_SAFE, warnings_allow_apply(&all), j->job_name);
+}
+
+static void add_sizes(struct block *out, const struct job_advice *j)
+{
+	POINT(out, REQUESTED_CPU, j->requested_cpu_cores, j->job_name);
+	POINT(out, REQUESTED_MEMORY, j->requested_memory_bytes, j->job_name);
+	POINT(out, RECOMMENDED_CPU, j->recommended_cpu_cores, j->job_name);
+	POINT(out, RECOMMENDED_MEMORY, j->recommended_memory_bytes, j->job_name);
+}
+
+static int collect(void (*add)(struct block *out, const struct job_advice *j), struct block *out)
+{
+	AUTO(job_advice_done) struct job_advice_table *t = job_advice_get();
+
+	if (!t)
+		return -ENOENT;
+	for (size_t i = 0; i < t->n; i++)
+		add(out, &t->row[i]);
+	return 0;
+}
+
+static int collect_warnings(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	(void)state;
+	(void)host;
+	(void)e;
+	return collect(add_warnings, out);
+}
+
+static int collect_sizes(void *state, const struct host *host, struct block *out, struct err *e)
+{
+	(void)state;
+	(void)host;
+	(void)e;
+	return collect(add_sizes, out);
+}
+
+const struct collector collector_warnings = {
+	.name = "warnings",
+	.help = "Warnings of the recommendations, and whether programs may act on them",
+	.metrics = warning_metrics,
+	.n_metrics = ARRAY_LEN(warning_metrics),
+	.collect = collect_warnings,
+};
+
+const struct collector collector_sizes = {
+	.name = "sizes",
+	.help = "What jobs request, and what is recommended for them",
+	.metrics = size_metrics,
+	.n_metrics = ARRAY_LEN(size_metrics),
+	.collect = collect_sizes,
+};

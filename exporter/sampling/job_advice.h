@@ -1,0 +1,39 @@
+/* The requested and the recommended size of each job and the warnings of its recommendation, for
+ * /metrics, /jobs and /overview. The thread of job_costs.h sizes a job again when one of its runs has
+ * begun or ended, and publishes the rows here. */
+#ifndef EXPORTER_SAMPLING_JOB_ADVICE_H
+#define EXPORTER_SAMPLING_JOB_ADVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectors/collector.h"
+#include "recommender/sizing/warning.h"
+
+/* NaN = unknown. */
+struct job_advice {
+	const char *job_name;
+	bool sized;     /* the job has a recommendation; if false, `codes` is not read */
+	uint32_t codes; /* set of warning codes, as warnings_codes returns it */
+	double requested_cpu_cores, requested_memory_bytes;     /* as runs_requested returns them */
+	double recommended_cpu_cores, recommended_memory_bytes; /* the demand of the sizing */
+};
+
+/* Replaces all rows by a copy of these rows, which have different names. */
+void job_advice_publish(const struct job_advice *row, size_t n);
+void job_advice_clear(void); /* removes all rows; call it when the thread ends */
+
+/* The newest rows. They never change. */
+struct job_advice_table;
+struct job_advice_table *job_advice_get(void);         /* NULL before the first rows */
+void job_advice_done(struct job_advice_table **table); /* for AUTO; drops the reference */
+
+/* Returns the codes of a job's warnings. Returns WARNING_NOT_SIZED alone if the job has no
+ * recommendation, or is not one of the JOBS_MAX jobs of /metrics. `t` may be NULL. */
+uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name);
+
+/* Their metrics are absent when there are no rows. Always on, so they are not in all_collectors. */
+extern const struct collector collector_warnings, collector_sizes;
+
+#endif
