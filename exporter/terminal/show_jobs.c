@@ -1,37 +1,14 @@
 /* The list of jobs: how the newest runs ended, and how much of the request they used. */
-#include <string.h>
-
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
 #include "exporter/terminal/members.h"
+#include "exporter/terminal/outcomes.h"
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
 #define OUTCOMES_SHOWN 12
-
-static const struct {
-	const char *name, *word;
-	char letter;
-	enum style style;
-} outcomes[] = {
-	{"succeeded", "ok", '.', STYLE_PLAIN},
-	{"failed", "failed", 'F', STYLE_BAD},
-	{"oom_killed", "OOM", 'O', STYLE_BAD},
-	{"interrupted", "interrupted", 'I', STYLE_WARN},
-	{"running", "running", 'R', STYLE_GOOD},
-	{"unknown", "unknown", '?', STYLE_PLAIN},
-};
-
-static size_t outcome_at(const json_t *name)
-{
-	size_t i = 0;
-
-	while (i + 1 < ARRAY_LEN(outcomes) && strcmp(outcomes[i].name, member_as_text(name)) != 0)
-		i++;
-	return i;
-}
 
 /* Adds a cell with one letter for the outcome of each of the newest runs, the newest last. */
 static void add_strip(struct grid *g, const json_t *all)
@@ -43,7 +20,7 @@ static void add_strip(struct grid *g, const json_t *all)
 	for (size_t i = 0; i + (n - first) < OUTCOMES_SHOWN; i++)
 		strip[at++] = ' ';
 	for (size_t i = first; i < n; i++)
-		strip[at++] = outcomes[outcome_at(json_array_get(all, i))].letter;
+		strip[at++] = outcomes_find(member_as_text(json_array_get(all, i)))->letter;
 	strip[at] = '\0';
 	grid_add(g, STYLE_PLAIN, strip);
 }
@@ -51,16 +28,18 @@ static void add_strip(struct grid *g, const json_t *all)
 static void add_last(struct grid *g, const json_t *job, double now)
 {
 	const json_t *all = json_object_get(job, "outcomes");
-	size_t n = json_array_size(all), last = outcome_at(n ? json_array_get(all, n - 1) : NULL);
+	size_t n = json_array_size(all);
+	const struct outcome_row *last =
+		outcomes_find(member_as_text(n ? json_array_get(all, n - 1) : NULL));
 	double ago = now - figure_time_seconds(member_text(job, "last_started_at"));
 	struct buf text AUTO(buf_done) = BUF_MAX(256);
 
-	buf_adds(&text, outcomes[last].word);
+	buf_adds(&text, last->brief);
 	if (ago >= 0) {
 		buf_adds(&text, ", ");
 		figure_seconds(&text, ago);
 	}
-	grid_take(g, outcomes[last].style, &text);
+	grid_take(g, last->style, &text);
 }
 
 /* Returns the largest number of an array. NaN = it has none. */

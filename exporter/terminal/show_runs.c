@@ -6,6 +6,7 @@
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/grid.h"
 #include "exporter/terminal/members.h"
+#include "exporter/terminal/outcomes.h"
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
@@ -14,30 +15,17 @@
 /* Writes how a run ended: "ok", "failed, code 1", "failed, signal 9", "out of memory". */
 static void add_outcome(struct grid *g, const json_t *run)
 {
-	static const struct {
-		const char *name, *word;
-		enum style style;
-	} words[] = {
-		{"succeeded", "ok", STYLE_PLAIN},
-		{"failed", "failed", STYLE_BAD},
-		{"oom_killed", "out of memory", STYLE_BAD},
-		{"interrupted", "interrupted", STYLE_WARN},
-		{"running", "running", STYLE_GOOD},
-		{"unknown", "unknown", STYLE_PLAIN},
-	};
 	const char *name = member_text(run, "outcome");
+	const struct outcome_row *row = outcomes_find(name);
 	double code = member_number(run, "exit_code"), by = member_number(run, "exit_signal");
 	struct buf text AUTO(buf_done) = BUF_MAX(128);
-	size_t i = 0;
 
-	while (i + 1 < ARRAY_LEN(words) && strcmp(words[i].name, name) != 0)
-		i++;
-	buf_adds(&text, words[i].word);
+	buf_adds(&text, row->word);
 	if (strcmp(name, "failed") == 0 && !isnan(by))
 		buf_addf(&text, ", signal %.0f", by);
 	else if (strcmp(name, "failed") == 0 && !isnan(code))
 		buf_addf(&text, ", code %.0f", code);
-	grid_take(g, words[i].style, &text);
+	grid_take(g, row->style, &text);
 }
 
 /* Writes used/requested. Without a request, only what was used. */

@@ -1,0 +1,18 @@
+/* The outcomes of runs in words and signs. Pure. */
+#ifndef EXPORTER_TERMINAL_OUTCOMES_H
+#define EXPORTER_TERMINAL_OUTCOMES_H
+
+#include "exporter/terminal/screen.h"
+
+struct outcome_row {
+	const char *name;  /* as in JSON: "oom_killed" */
+	const char *word;  /* "out of memory" */
+	const char *brief; /* for narrow columns: "OOM" */
+	char letter;       /* in a strip of runs */
+	enum style style;
+};
+
+/* Returns the row of an outcome. Another name has the row of "unknown". */
+const struct outcome_row *outcomes_find(const char *name);
+
+#endif
