@@ -142,6 +142,8 @@ void history_close(struct history *h)
 	else
 		disconnect(h);
 	arena_done(&h->names);
+	history_forget_forms(h);
+	free(h->form);
 	free(h->column);
 	free(h->path);
 	free(h);

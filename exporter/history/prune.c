@@ -5,10 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Limits of one step. A step locks the file for up to 20 ms. */
+/* Limits of one step. A step locks the file for up to 50 ms. */
 #define SAMPLES_AT_ONCE 2000
-#define RUNS_AT_ONCE    32
+#define RUNS_AT_ONCE    1024
+#define PACKED_AT_ONCE  64 /* runs of an older file that are rewritten */
 #define PAGES_AT_ONCE   256
+
+/* The size is checked each time that so many runs were removed because of it. */
+#define RUNS_BETWEEN 32
 
 /* When the file is shortened, at least this many free pages stay in it for new samples. In a larger
  * file, a quarter of the file stays free. */
@@ -23,6 +27,28 @@ struct doomed_runs {
 	int64_t job[RUNS_AT_ONCE]; /* id of a job to remove when it has no run left; 0 = no job */
 };
 
+struct page_counts {
+	int64_t all, free, size;
+};
+
+static int count_pages(struct history *h, struct page_counts *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGES, e);
+	int code = sql_row(&q, e);
+
+	if (code <= 0)
+		return code;
+	ret->all = sql_int(&q);
+	ret->free = sql_int(&q);
+	ret->size = sql_int(&q);
+	return 0;
+}
+
+static uint64_t bytes_in_use(const struct page_counts *p)
+{
+	return (uint64_t)((p->all - p->free) * p->size);
+}
+
 /* Deletes the oldest samples of a run, at most `*left` samples. Subtracts the number of deleted
  * samples from `*left`. */
 static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
@@ -36,6 +62,8 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 
 struct prune_step {
 	int64_t samples_left; /* number of samples that this step may still delete */
+	/* The step ends as soon as the file has no more bytes in use than this; 0 = no such end. */
+	uint64_t enough_bytes;
 	bool forwards;        /* true = count removed runs that were not forwarded */
 	int64_t lost;         /* number of runs that were removed before they were forwarded */
 };
@@ -44,13 +72,19 @@ struct prune_step {
 static int drop_row(struct history *h, int64_t run, struct prune_step *step, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DROP_RUN, e);
+	int64_t circumstances = 0, job = 0;
 	int code;
 
 	sql_put_int(&q, run);
 	sql_put_int(&q, step->forwards);
-	while ((code = sql_row(&q, e)) > 0)
+	while ((code = sql_row(&q, e)) > 0) {
 		step->lost += sql_int(&q) != 0;
-	return code;
+		circumstances = sql_int(&q);
+		job = sql_int(&q);
+	}
+	if (code == 0)
+		code = circumstances_release(h, circumstances, e);
+	return code ? code : sql_use_run(h, STATEMENT_UNKEEP_RUN, &job, 1, e);
 }
 
 /* Deletes the samples of a run first, and the run itself when no samples are left. */
@@ -102,100 +136,113 @@ static int forget_job(struct history *h, int64_t job, struct err *e)
 	return code;
 }
 
+/* Sets `*ret` when the step has freed enough. */
+static int is_enough(struct history *h, const struct prune_step *step, bool *ret, struct err *e)
+{
+	struct page_counts p = {0};
+	int code = step->enough_bytes ? count_pages(h, &p, e) : 0;
+
+	*ret = step->enough_bytes && code == 0 && bytes_in_use(&p) <= step->enough_bytes;
+	return code;
+}
+
 /* Removes the runs of `doomed` in one transaction. Also removes the jobs of `doomed` that have no
  * run left. */
-static int drop_doomed(struct history *h, const struct doomed_runs *doomed, bool forwards,
+static int drop_doomed(struct history *h, const struct doomed_runs *doomed, struct prune_step step,
 	struct err *e)
 {
-	struct prune_step step = STEP(.forwards = forwards);
+	bool enough = false;
 	int code = history_transaction(h, e);
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < doomed->n && step.samples_left > 0 && code == 0; i++) {
+	for (size_t i = 0; i < doomed->n && step.samples_left > 0 && code == 0 && !enough; i++) {
 		code = drop_run(h, doomed->run[i], &step, e);
 		if (code == 0 && step.samples_left > 0 && doomed->job[i])
 			code = forget_job(h, doomed->job[i], e);
+		if (code == 0 && i % RUNS_BETWEEN == RUNS_BETWEEN - 1)
+			code = is_enough(h, &step, &enough, e);
 	}
 	return finish_step(h, &step, code, e);
 }
 
 static int drop_excess(struct history *h, const struct history_limits *l, double now, struct err *e)
 {
-	struct doomed_runs doomed = {0};
-	int code = find_excess(h, l, now, &doomed, e);
+	AUTO(freep) struct doomed_runs *doomed = xcalloc(1, sizeof *doomed);
+	int code = find_excess(h, l, now, doomed, e);
 
-	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, l->keep_unforwarded, e);
+	return code || doomed->n == 0 ? code : drop_doomed(h, doomed, STEP(.forwards = l->keep_unforwarded), e);
 }
 
 /* ---- size ---- */
 
-struct page_counts {
-	int64_t all, free, size;
-};
-
-static int count_pages(struct history *h, struct page_counts *ret, struct err *e)
+/* Returns 1 when samples of the run may be removed. `newest_too`: also of the newest run of a job. */
+static int may_lose_samples(struct history *h, int64_t run, bool newest_too, struct err *e)
 {
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGES, e);
-	int code = sql_row(&q, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_MAY_LOSE_SAMPLES, e);
 
-	if (code <= 0)
-		return code;
-	ret->all = sql_int(&q);
-	ret->free = sql_int(&q);
-	ret->size = sql_int(&q);
-	return 0;
+	sql_put_int(&q, run);
+	sql_put_int(&q, newest_too);
+	return sql_row(&q, e);
 }
 
-static uint64_t bytes_in_use(const struct page_counts *p)
+/* Finds the first run with samples from run `*run` on. Returns 1 when there is one. */
+static int next_sampled(struct history *h, int64_t *run, struct err *e)
 {
-	return (uint64_t)((p->all - p->free) * p->size);
-}
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NEXT_SAMPLED, e);
 
-struct run_choice {
-	bool newest_too;   /* true = may choose the newest ended run of a job */
-	bool with_samples; /* true = only runs with samples */
-	bool forwarded;    /* true = only forwarded runs */
-};
-
-/* Finds the oldest ended run that matches `choice`. Returns 1 when there is one. */
-static int find_oldest(struct history *h, struct run_choice choice, int64_t *ret, struct err *e)
-{
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_RUN, e);
-
-	sql_put_int(&q, choice.newest_too);
-	sql_put_int(&q, choice.with_samples);
-	sql_put_int(&q, choice.forwarded);
+	sql_put_int(&q, FIRST_SAMPLE_OF(*run));
 	int code = sql_row(&q, e);
 
 	if (code > 0)
-		*ret = sql_int(&q);
+		*run = sql_int(&q);
 	return code;
 }
 
-static int drop_oldest_samples(struct history *h, bool newest_too, struct err *e)
+/* Removes samples of the runs that came first. Goes on where the last call ended. Begins again from
+ * the first run after the last one: a run that was the newest of its job may not be so any more. */
+static int drop_oldest_samples(struct history *h, bool newest_too, uint64_t enough_bytes,
+	struct err *e)
 {
-	const struct run_choice choice = {.newest_too = newest_too, .with_samples = true};
-	struct prune_step step = STEP();
-	int64_t run = 0;
-	int code = find_oldest(h, choice, &run, e);
+	struct prune_step step = STEP(.enough_bytes = enough_bytes);
+	bool enough = false;
+	int64_t run = newest_too ? 0 : h->sampled_from;
+	bool from_first = run == 0;
+	int code = history_transaction(h, e);
 
-	if (code <= 0)
+	if (code)
 		return code;
-	code = history_transaction(h, e);
-	return code ? code : finish_step(h, &step, drop_samples(h, run, &step.samples_left, e), e);
+	while (step.samples_left > 0 && !enough && (code = next_sampled(h, &run, e)) > 0) {
+		code = may_lose_samples(h, run, newest_too, e);
+		if (code > 0)
+			code = drop_samples(h, run, &step.samples_left, e);
+		if (code == 0)
+			code = is_enough(h, &step, &enough, e);
+		if (code < 0)
+			break;
+		run += step.samples_left > 0;
+	}
+	h->sampled_from = step.samples_left > 0 && !enough ? 0 : run;
+	code = history_end(h, code < 0 ? code : 0, e);
+	return code ? code : step.samples_left < SAMPLES_AT_ONCE || !from_first;
 }
 
-static int drop_oldest_run(struct history *h, bool forwarded, bool forwards, struct err *e)
+/* Removes the oldest ended runs, but not the newest of a job. `forwarded`: only forwarded runs. */
+static int drop_oldest_runs(struct history *h, bool forwarded, struct prune_step step,
+	struct err *e)
 {
-	struct prune_step step = STEP(.forwards = forwards);
-	int64_t run = 0;
-	int code = find_oldest(h, (struct run_choice){.forwarded = forwarded}, &run, e);
+	AUTO(freep) struct doomed_runs *doomed = xcalloc(1, sizeof *doomed);
+	int code;
 
-	if (code <= 0)
-		return code;
-	code = history_transaction(h, e);
-	return code ? code : finish_step(h, &step, drop_run(h, run, &step, e), e);
+	{
+		AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_RUNS, e);
+
+		sql_put_int(&q, forwarded);
+		sql_put_int(&q, RUNS_AT_ONCE);
+		while ((code = sql_row(&q, e)) > 0)
+			doomed->run[doomed->n++] = sql_int(&q);
+	}
+	return code || doomed->n == 0 ? code : drop_doomed(h, doomed, step, e);
 }
 
 static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct err *e)
@@ -213,12 +260,12 @@ static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct 
 
 /* Removes the oldest ended runs, including the newest run of a job. If the newest runs were always
  * kept, jobs that never run again could fill the file. */
-static int drop_oldest_jobs(struct history *h, bool forwards, struct err *e)
+static int drop_oldest_jobs(struct history *h, struct prune_step step, struct err *e)
 {
-	struct doomed_runs doomed = {0};
-	int code = find_oldest_ended(h, &doomed, e);
+	AUTO(freep) struct doomed_runs *doomed = xcalloc(1, sizeof *doomed);
+	int code = find_oldest_ended(h, doomed, e);
 
-	return code || doomed.n == 0 ? code : drop_doomed(h, &doomed, forwards, e);
+	return code || doomed->n == 0 ? code : drop_doomed(h, doomed, step, e);
 }
 
 int history_losses(struct history *h, struct history_losses *ret, struct err *e)
@@ -234,19 +281,21 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 }
 
 /* Removes the least valuable data first; history_prune in history.h lists the order. */
-static int make_room(struct history *h, bool keep_unforwarded, struct err *e)
+static int make_room(struct history *h, const struct history_limits *l, struct err *e)
 {
-	int code = drop_oldest_samples(h, false, e);
+	const struct prune_step step =
+		STEP(.forwards = l->keep_unforwarded, .enough_bytes = l->max_bytes);
+	int code = drop_oldest_samples(h, false, l->max_bytes, e);
 
 	if (code == 0)
-		code = drop_oldest_run(h, keep_unforwarded, keep_unforwarded, e);
+		code = drop_oldest_runs(h, l->keep_unforwarded, step, e);
 	if (code == 0)
-		code = drop_oldest_samples(h, true, e);
+		code = drop_oldest_samples(h, true, l->max_bytes, e);
 	if (code == 0)
 		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
-	if (code == 0 && keep_unforwarded)
-		code = drop_oldest_run(h, false, keep_unforwarded, e);
-	return code ? code : drop_oldest_jobs(h, keep_unforwarded, e);
+	if (code == 0 && l->keep_unforwarded)
+		code = drop_oldest_runs(h, false, step, e);
+	return code ? code : drop_oldest_jobs(h, step, e);
 }
 
 /* Shortens the file by `n` free pages. SQLite moves used pages from the end of the file to the
@@ -272,7 +321,7 @@ static int shrink(struct history *h, const struct history_limits *l, struct err 
 	if (code)
 		return code;
 	if (max_bytes && bytes_in_use(&p) > max_bytes) {
-		code = make_room(h, l->keep_unforwarded, e);
+		code = make_room(h, l, e);
 		if (code)
 			return code;
 	}
@@ -282,6 +331,37 @@ static int shrink(struct history *h, const struct history_limits *l, struct err 
 	if (p.free == 0 || (p.free <= keep && !too_long))
 		return 0;
 	return give_back(h, p.free < PAGES_AT_ONCE ? p.free : PAGES_AT_ONCE, e);
+}
+
+/* ---- runs of older files ---- */
+
+/* `*ret` = 0: there is none. */
+static int find_old_run(struct history *h, int64_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLD_RUN, e);
+	int code = sql_row(&q, e);
+
+	if (code > 0)
+		*ret = sql_int(&q);
+	return code < 0 ? code : 0;
+}
+
+/* Rewrites a few runs. Returns 1 when some are left. */
+static int pack_old_runs(struct history *h, struct err *e)
+{
+	int code = history_transaction(h, e);
+	unsigned n = 0;
+
+	for (; code == 0 && n < PACKED_AT_ONCE; n++) {
+		int64_t run = 0;
+
+		code = find_old_run(h, &run, e);
+		if (code || !run)
+			break;
+		code = history_pack_run(h, run, e);
+	}
+	code = history_end(h, code, e);
+	return code ? code : n == PACKED_AT_ONCE;
 }
 
 int history_prune(struct history *h, const struct history_limits *limits, double now, struct err *e)
@@ -295,5 +375,7 @@ int history_prune(struct history *h, const struct history_limits *limits, double
 		code = drop_excess(h, &l, now, e);
 	if (code == 0)
 		code = history_thin(h, l.full_rate_seconds, now, e);
-	return code ? code : shrink(h, &l, e);
+	if (code == 0)
+		code = shrink(h, &l, e);
+	return code ? code : pack_old_runs(h, e);
 }

@@ -21,21 +21,18 @@ static enum architecture architecture_of(const char *name)
 
 struct matched_run {
 	int64_t id;
+	struct packed_run packed;
 	struct run run;
 };
 
 struct run_search {
 	struct matched_run *found;
 	size_t n, room;
-	struct column_stats *stats; /* statistics of the current run */
-	size_t n_stats, room_stats;
-	const struct run *last; /* the previous run, whose column names are reused */
 };
 
 static void finding_done(struct run_search *f)
 {
 	free(f->found);
-	free(f->stats);
 }
 
 /* Adds only the conditions that the query uses. With a condition such as "? IS NULL OR ...", SQLite
@@ -46,14 +43,14 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 
 	buf_adds(&b,
 		"SELECT r.id, r.run_id, j.name, r.started_at, r.ended_at, r.duration_seconds,"
-		" r.outcome, r.exit_code, r.exit_signal, r.host, r.cpu_source, r.cpu_missed_seconds,"
-		" r.memory_source, r.samples, r.interval_seconds, r.requested_cpu_cores,"
+		" r.outcome, r.exit_code, r.exit_signal, r.host, r.cpu_missed_seconds,"
+		" r.samples, r.interval_seconds, r.requested_cpu_cores,"
 		" r.requested_memory_bytes, r.memory_limit_bytes, r.input_bytes, r.attempt,"
-		" r.network_source, r.architecture, r.cpu_level, r.vendor, r.instance_type,"
-		" r.region, r.zone, r.allocation, r.system, r.system_run, r.labels,"
-		" r.cpu_foreign_seconds, r.machine_cpus, r.machine_memory_bytes, r.disk_source,"
-		" r.not_measured, r.address_limit_bytes, r.address_peak_bytes, r.end_reason"
-		" FROM run r JOIN job j ON j.id = r.job WHERE 1");
+		" r.system_run, r.cpu_foreign_seconds, r.machine_cpus, r.machine_memory_bytes,"
+		" r.not_measured, r.address_limit_bytes, r.address_peak_bytes, r.end_reason,"
+		" r.stats_form, r.stats" CIRCUMSTANCES(CIRCUMSTANCE_TEXT)
+		" FROM run r JOIN job j ON j.id = r.job"
+		" LEFT JOIN circumstances c ON c.id = r.circumstances WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
 	if (query->run_id)
@@ -80,6 +77,24 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 	return q;
 }
 
+/* Reads the texts in the order of CIRCUMSTANCES. */
+static void take_circumstances(struct sql *q, struct run *r, struct arena *arena)
+{
+	r->vendor_id = sql_keep_text(q, arena);
+	r->instance_type = sql_keep_text(q, arena);
+	r->region = sql_keep_text(q, arena);
+	r->zone = sql_keep_text(q, arena);
+	r->allocation = sql_keep_text(q, arena);
+	r->system = sql_keep_text(q, arena);
+	r->labels = sql_keep_text(q, arena);
+	r->architecture = architecture_of(sql_text(q));
+	r->cpu_level = sql_keep_text(q, arena);
+	r->cpu_source = sql_keep_text(q, arena);
+	r->memory_source = sql_keep_text(q, arena);
+	r->network_source = sql_keep_text(q, arena);
+	r->disk_source = sql_keep_text(q, arena);
+}
+
 static struct matched_run take_run(struct sql *q, struct arena *arena)
 {
 	struct matched_run f = {.id = sql_int(q)};
@@ -94,9 +109,7 @@ static struct matched_run take_run(struct sql *q, struct arena *arena)
 	r->exit_code = sql_double(q);
 	r->exit_signal = sql_double(q);
 	r->host = sql_keep_text(q, arena);
-	r->cpu_source = sql_keep_text(q, arena);
 	r->cpu_missed_seconds = sql_double(q);
-	r->memory_source = sql_keep_text(q, arena);
 	r->samples = sql_count(q);
 	r->interval_seconds = sql_double(q);
 	r->requested_cpu_cores = sql_double(q);
@@ -104,25 +117,16 @@ static struct matched_run take_run(struct sql *q, struct arena *arena)
 	r->memory_limit_bytes = sql_double(q);
 	r->input_bytes = sql_double(q);
 	r->attempt = sql_double(q);
-	r->network_source = sql_keep_text(q, arena);
-	r->architecture = architecture_of(sql_text(q));
-	r->cpu_level = sql_keep_text(q, arena);
-	r->vendor_id = sql_keep_text(q, arena);
-	r->instance_type = sql_keep_text(q, arena);
-	r->region = sql_keep_text(q, arena);
-	r->zone = sql_keep_text(q, arena);
-	r->allocation = sql_keep_text(q, arena);
-	r->system = sql_keep_text(q, arena);
 	r->system_run = sql_keep_text(q, arena);
-	r->labels = sql_keep_text(q, arena);
 	r->cpu_foreign_seconds = sql_double(q);
 	r->machine_cpus = sql_double(q);
 	r->machine_memory_bytes = sql_double(q);
-	r->disk_source = sql_keep_text(q, arena);
 	r->not_measured = sql_keep_text(q, arena);
 	r->address_limit_bytes = sql_double(q);
 	r->address_peak_bytes = sql_double(q);
 	r->end_reason = sql_keep_text(q, arena);
+	f.packed = sql_packed_run(q, arena);
+	take_circumstances(q, r, arena);
 	return f;
 }
 
@@ -142,49 +146,6 @@ static int find_runs(struct run_search *f, struct history *h, const struct run_q
 		if (query->enough_measured && measured == query->enough_measured)
 			return 0;
 	}
-	return code;
-}
-
-/* Runs of one job mostly have the same columns in the same order. A column's name is therefore
- * stored once and shared with the previous run. */
-static const char *column_name(const struct run_search *f, const char *name, struct arena *arena)
-{
-	if (f->last && f->n_stats < f->last->n_stats &&
-		strcmp(f->last->stats[f->n_stats].column, name) == 0)
-		return f->last->stats[f->n_stats].column;
-	return arena_text(arena, name, strlen(name));
-}
-
-static void take_stats(struct run_search *f, struct sql *q, struct arena *arena)
-{
-	GROW(f->stats, f->n_stats, f->room_stats);
-	struct column_stats *s = &f->stats[f->n_stats];
-
-	s->column = column_name(f, sql_name(q), arena);
-	s->d.n = sql_count(q);
-	s->d.mean = sql_double(q);
-	s->d.min = sql_double(q);
-	s->d.max = sql_double(q);
-	s->d.p50 = sql_double(q);
-	s->d.p95 = sql_double(q);
-	s->d.p99 = sql_double(q);
-	s->d.sum = sql_double(q);
-	f->n_stats++;
-}
-
-static int read_stats(struct run_search *f, struct history *h, struct matched_run *found,
-	struct arena *arena, struct err *e)
-{
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_STATS, e);
-	struct run *r = &found->run;
-	int code;
-
-	sql_put_int(&q, found->id);
-	f->n_stats = 0;
-	while ((code = sql_row(&q, e)) > 0)
-		take_stats(f, &q, arena);
-	r->n_stats = f->n_stats;
-	r->stats = history_keep(arena, f->stats, f->n_stats * sizeof *r->stats);
 	return code;
 }
 
@@ -220,9 +181,9 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 		if (f.found[i].run.outcome == OUTCOME_RUNNING)
 			code = read_open(h, &f.found[i], q->open_stats, arena, e);
 		else
-			code = read_stats(&f, h, &f.found[i], arena, e);
+			code = history_unpack_stats(h, f.found[i].id, &f.found[i].packed,
+				i ? &run[i - 1] : NULL, arena, &f.found[i].run, e);
 		run[i] = f.found[i].run;
-		f.last = &run[i];
 	}
 	if (code == 0)
 		*ret = (struct runs){f.n, run};
@@ -442,7 +403,23 @@ static void overview_done(struct overview_reading *r)
 	free(r->run);
 }
 
-static void take_row(struct overview_reading *r, struct sql *q, struct arena *arena)
+/* Sets the values that are among the statistics of the run. */
+static int take_measured(struct history *h, int64_t id, const struct packed_run *packed,
+	struct run_brief *ret, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct run r = {0};
+	int code = history_unpack_stats(h, id, packed, NULL, &arena, &r, e);
+
+	ret->memory_peak_bytes = run_peak(&r, "memory_peak_bytes");
+	ret->cpu_seconds = run_total(&r, "cpu_seconds");
+	ret->network_sent_bytes = run_total(&r, "network_sent_bytes");
+	ret->disk_grown_bytes = run_peak(&r, "disk_grown_bytes");
+	return code;
+}
+
+static int take_row(struct overview_reading *r, struct history *h, struct sql *q,
+	struct arena *arena, struct err *e)
 {
 	int64_t id = sql_int(q);
 	const char *name = sql_name(q);
@@ -455,25 +432,29 @@ static void take_row(struct overview_reading *r, struct sql *q, struct arena *ar
 			.job_name = arena_text(arena, name, strlen(name)), .runs = runs};
 		r->last = id;
 	}
+	int64_t run_number = sql_int(q);
+
 	run.run_id = sql_keep_name(q, arena);
 	run.started_at = sql_double(q);
 	run.duration_seconds = sql_double(q);
 	run.outcome = sql_outcome(q);
 	run.requested_cpu_cores = sql_double(q);
 	run.requested_memory_bytes = sql_double(q);
-	run.memory_peak_bytes = sql_double(q);
-	run.cpu_seconds = sql_double(q);
-	run.network_sent_bytes = sql_double(q);
-	run.disk_grown_bytes = sql_double(q);
 	run.host = sql_keep_text(q, arena);
 	run.server.vendor_id = sql_keep_text(q, arena);
 	run.server.instance_type = sql_keep_text(q, arena);
 	run.server.region = sql_keep_text(q, arena);
 	run.server.zone = sql_keep_text(q, arena);
 	run.server.allocation = sql_keep_text(q, arena);
+	struct packed_run packed = {.form = sql_int(q)};
+
+	packed.stats = sql_blob(q, &packed.size);
 	GROW(r->run, r->n_runs, r->room_runs);
+	int code = take_measured(h, run_number, &packed, &run, e);
+
 	r->run[r->n_runs++] = run;
 	r->job[r->n - 1].n++;
+	return code;
 }
 
 static int newest_first(const void *a, const void *b)
@@ -493,7 +474,8 @@ int history_overview(struct history *h, size_t runs, struct arena *arena, struct
 
 	sql_put_int(&q, (int64_t)runs);
 	while ((code = sql_row(&q, e)) > 0)
-		take_row(&found, &q, arena);
+		if ((code = take_row(&found, h, &q, arena, e)))
+			break;
 	if (code)
 		return code;
 	struct run_brief *all = history_keep(arena, found.run, found.n_runs * sizeof *all);

@@ -105,6 +105,29 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
 	"ALTER TABLE run ADD COLUMN end_reason TEXT;",
+	/* The statistics and the shared texts of a run become short. Runs that are in the file already
+	 * are rewritten later, a few at a time (history_prune). job.kept is the number of ended runs
+	 * in the file. A run without samples has -1 in minutes_until and hours_until. */
+	("CREATE TABLE stats_form(id INTEGER PRIMARY KEY, columns TEXT NOT NULL UNIQUE) STRICT;"
+	 "CREATE TABLE circumstances(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, runs INTEGER NOT NULL,"
+	 " vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, labels TEXT,"
+	 " architecture TEXT, cpu_level TEXT, cpu_source TEXT, memory_source TEXT, network_source TEXT,"
+	 " disk_source TEXT) STRICT;"
+	 "CREATE INDEX circumstances_by_hash ON circumstances(hash);"
+	 "ALTER TABLE run ADD COLUMN circumstances INTEGER;"
+	 "ALTER TABLE run ADD COLUMN stats_form INTEGER;"
+	 "ALTER TABLE run ADD COLUMN stats BLOB;"
+	 "ALTER TABLE run ADD COLUMN memory_peak_bytes REAL;"
+	 "ALTER TABLE job ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
+	 "UPDATE job SET kept = (SELECT count(*) FROM run r WHERE r.job = job.id AND r.outcome <> 'running');"
+	 "CREATE INDEX job_kept ON job(kept);"
+	 "DROP INDEX run_by_job; DROP INDEX run_ended; DROP INDEX run_peak; DROP INDEX run_oldest;"
+	 "DROP INDEX run_to_minutes;"
+	 "CREATE INDEX run_by_job ON run(job, started_at, id, outcome, not_measured, duration_seconds,"
+	 " input_bytes, memory_limit_bytes, memory_peak_bytes);"
+	 "CREATE INDEX run_oldest ON run(started_at, id) WHERE outcome <> 'running';"
+	 "CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until >= 0"
+	 " AND minutes_until < (id << 32) | 4294967295;"),
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

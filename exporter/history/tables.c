@@ -76,6 +76,7 @@ int history_commit(struct history *h, struct err *e)
 void history_rollback(struct history *h)
 {
 	sql_rollback(&h->file);
+	history_forget_forms(h); /* one of them may have been part of the transaction */
 }
 
 int history_end(struct history *h, int code, struct err *e)

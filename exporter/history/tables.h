@@ -11,6 +11,7 @@
 
 #include "collectors/base/buf.h"
 #include "exporter/history/history.h"
+#include "exporter/history/packed_stats.h"
 #include "exporter/history/sql.h"
 
 /* Values of the column sample.kind. A row is a measured sample, or one of the three rows of a
@@ -32,7 +33,22 @@ struct history_column { /* a column in the file */
 	bool absent; /* the program asks for the column, but the file lacks it */
 };
 
+/* X(name): the texts of a run that many runs share (circumstances.c). */
 /* clang-format off */
+#define CIRCUMSTANCES(X) \
+X(vendor) X(instance_type) X(region) X(zone) X(allocation) X(system) X(labels) X(architecture) X(cpu_level) \
+X(cpu_source) X(memory_source) X(network_source) X(disk_source)
+
+#define CIRCUMSTANCE_ID(name) CIRCUMSTANCE_##name,
+enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
+
+#define CIRCUMSTANCE_PLACE(name) ", ?"
+#define CIRCUMSTANCE_NAME(name) ", " #name
+#define CIRCUMSTANCE_IS(name) " AND " #name " IS ?"
+#define CIRCUMSTANCE_NULL(name) ", " #name " = NULL"
+/* A run of an older file, which was not packed yet, has the texts in its own row. */
+#define CIRCUMSTANCE_TEXT(name) ", coalesce(c." #name ", r." #name ")"
+
 /* Selects a column of the newest ended run of a job. */
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
@@ -48,25 +64,40 @@ X(COMMIT, "COMMIT") \
 X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
 X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
   " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
-  " owner_pid, owner_start_ticks, vendor, instance_type, region, zone, allocation, system, system_run, labels, job)" \
-  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+  " owner_pid, owner_start_ticks, system_run, minutes_until, hours_until, job)" \
+  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+X(SET_CIRCUMSTANCES, "UPDATE run SET circumstances = ? WHERE run_id = ?") \
+X(FIND_CIRCUMSTANCES, "SELECT id FROM circumstances WHERE hash = ?" CIRCUMSTANCES(CIRCUMSTANCE_IS)) \
+X(ADD_CIRCUMSTANCES, "INSERT INTO circumstances(runs, hash" CIRCUMSTANCES(CIRCUMSTANCE_NAME) ")" \
+  " VALUES(0, ?" CIRCUMSTANCES(CIRCUMSTANCE_PLACE) ")") \
+X(HOLD_CIRCUMSTANCES, "UPDATE circumstances SET runs = runs + 1 WHERE id = ?") \
+X(RELEASE_CIRCUMSTANCES, "UPDATE circumstances SET runs = runs - 1 WHERE id = ?") \
+X(DROP_CIRCUMSTANCES, "DELETE FROM circumstances WHERE id = ? AND runs < 1") \
+X(CIRCUMSTANCES_OF_RUN, "SELECT NULL" CIRCUMSTANCES(CIRCUMSTANCE_TEXT) \
+  " FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.id = ?") \
+X(FIND_STATS_FORM, "SELECT id FROM stats_form WHERE columns = ?") \
+X(ADD_STATS_FORM, "INSERT INTO stats_form(columns) VALUES(?)") \
+X(STATS_FORM, "SELECT columns FROM stats_form WHERE id = ?") \
+X(OLD_RUN, "SELECT min(run) FROM run_stat") \
+X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory_peak_bytes = ?" CIRCUMSTANCES(CIRCUMSTANCE_NULL) \
+  " WHERE id = ?") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
-X(FIND_RUN, "SELECT id, job, outcome, interval_seconds FROM run WHERE run_id = ?") \
+X(FIND_RUN, "SELECT id, job, outcome, interval_seconds, circumstances FROM run WHERE run_id = ?") \
 X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
   " r.id << 32) FROM run r WHERE r.run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
-  " cpu_source = ?, cpu_missed_seconds = ?, memory_source = ?, samples = ?, network_source = ?, architecture = ?, cpu_level = ?, forwarded_at = NULL," \
-  " cpu_foreign_seconds = ?, machine_cpus = ?, machine_memory_bytes = ?, disk_source = ?, not_measured = ?," \
+  " cpu_missed_seconds = ?, samples = ?, forwarded_at = NULL," \
+  " cpu_foreign_seconds = ?, machine_cpus = ?, machine_memory_bytes = ?, not_measured = ?," \
   " address_limit_bytes = ?, address_peak_bytes = ?, end_reason = ?," \
-  " vendor = coalesce(?, vendor), instance_type = coalesce(?, instance_type), region = coalesce(?, region)," \
-  " zone = coalesce(?, zone), allocation = coalesce(?, allocation) WHERE id = ?") \
+  " circumstances = ?, stats_form = ?, stats = ?, memory_peak_bytes = ?" CIRCUMSTANCES(CIRCUMSTANCE_NULL) " WHERE id = ?") \
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
   " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \
+X(KEEP_RUN, "UPDATE job SET kept = kept + 1 WHERE id = ?") \
+X(UNKEEP_RUN, "UPDATE job SET kept = kept - 1 WHERE id = ?") \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
-X(ADD_STATS, "INSERT INTO run_stat(run, \"column\", n, mean, min, max, p50, p95, p99, sum) VALUES(?,?,?,?,?,?,?,?,?,?)") \
 X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
-X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING ? AND forwarded_at IS NULL") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING ? AND forwarded_at IS NULL, circumstances, job") \
 X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
@@ -94,31 +125,30 @@ X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " ORDER BY r.started_at DESC, j.name") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
-X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
-  " r.requested_cpu_cores, r.requested_memory_bytes, p.max, c.sum, n.sum, d.max," \
-  " r.host, r.vendor, r.instance_type, r.region, r.zone, r.allocation FROM job j JOIN run r ON r.id IN" \
-  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT ?)" \
-  " LEFT JOIN run_stat p ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'" \
-  " LEFT JOIN run_stat c ON c.run = r.id AND c.\"column\" = 'cpu_seconds'" \
-  " LEFT JOIN run_stat n ON n.run = r.id AND n.\"column\" = 'network_sent_bytes'" \
-  " LEFT JOIN run_stat d ON d.run = r.id AND d.\"column\" = 'disk_grown_bytes' ORDER BY j.id, r.started_at DESC, r.id DESC") \
+X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.id, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
+  " r.requested_cpu_cores, r.requested_memory_bytes, r.host, coalesce(c.vendor, r.vendor), coalesce(c.instance_type, r.instance_type)," \
+  " coalesce(c.region, r.region), coalesce(c.zone, r.zone), coalesce(c.allocation, r.allocation), r.stats_form, r.stats" \
+  " FROM job j JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT ?)" \
+  " LEFT JOIN circumstances c ON c.id = r.circumstances ORDER BY j.id, r.started_at DESC, r.id DESC") \
 X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
   " + (SELECT total(" OUTCOME_ACTIVITY ") FROM job_outcome) + (SELECT total(activity) FROM forgotten)") \
 X(ENDED, "SELECT coalesce((SELECT max(id) FROM run), 0) - (SELECT count(*) FROM run WHERE outcome = 'running')") \
-X(JOB_ORIGIN, "SELECT system, labels FROM run WHERE job = (SELECT id FROM job WHERE name = ?)" \
-  " ORDER BY started_at DESC, id DESC LIMIT 1") \
-X(RECENT_JOBS, "SELECT l.job, r.system, r.labels FROM (SELECT w.job, w.id, max(w.started_at) AS last FROM" \
+X(JOB_ORIGIN, "SELECT coalesce(c.system, r.system), coalesce(c.labels, r.labels) FROM run r" \
+  " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = (SELECT id FROM job WHERE name = ?)" \
+  " ORDER BY r.started_at DESC, r.id DESC LIMIT 1") \
+X(RECENT_JOBS, "SELECT l.job, coalesce(c.system, r.system), coalesce(c.labels, r.labels) FROM (SELECT w.job, w.id, max(w.started_at) AS last FROM" \
   " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
-  " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id ORDER BY l.last DESC, l.job") \
-/* The indexes have all columns, so no row is read. */ \
-X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, p.max" \
-  " FROM run r INDEXED BY run_ended LEFT JOIN run_stat p INDEXED BY run_peak ON p.run = r.id AND p.\"column\" = 'memory_peak_bytes'" \
-  " WHERE r.job = ? AND r.outcome <> 'running' AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \
+  " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id LEFT JOIN circumstances c ON c.id = r.circumstances" \
+  " ORDER BY l.last DESC, l.job") \
+/* The index has all columns, so no row is read, apart from runs of older files. */ \
+X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, coalesce(r.memory_peak_bytes," \
+  " (SELECT p.max FROM run_stat p WHERE p.run = r.id AND p.\"column\" = 'memory_peak_bytes'))" \
+  " FROM run r INDEXED BY run_by_job WHERE r.job = ? AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \
   " ORDER BY r.started_at DESC, r.id DESC LIMIT ?") \
 X(OUTCOMES, "SELECT outcome, runs FROM job_outcome WHERE job = ?") \
 X(EXIT_STATUS, "SELECT exit_code, exit_signal FROM run WHERE job = ?1 AND outcome = ?2 AND outcome <> 'running'" \
   " ORDER BY started_at DESC, id DESC LIMIT 1") \
-X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running' GROUP BY job HAVING count(*) > ?1) AS full" \
+X(EXCESS_RUNS, "SELECT r.id FROM (SELECT id AS job FROM job INDEXED BY job_kept WHERE kept > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE (NOT ?4 OR r.forwarded_at IS NOT NULL)" \
   " AND r.id IS NOT (SELECT o.id FROM run o WHERE o.job = r.job AND o.outcome <> 'running' AND o.outcome = 'succeeded'" \
@@ -126,9 +156,10 @@ X(EXCESS_RUNS, "SELECT r.id FROM (SELECT job FROM run WHERE outcome <> 'running'
   NEWEST_ENDED("memory_limit_bytes", "r.job") " * ?5 ORDER BY o.started_at DESC, o.id DESC LIMIT 1)" \
   " UNION ALL SELECT r.id FROM run r WHERE r.outcome <> 'running' AND r.started_at < ?2 AND r.ended_at < ?2" \
   " AND r.id <> " NEWEST_ENDED("id", "r.job") " AND (NOT ?4 OR r.forwarded_at IS NOT NULL) LIMIT ?3") \
-X(OLDEST_RUN, "SELECT r.id FROM run r WHERE r.outcome <> 'running' AND (?1 OR r.id <> " NEWEST_ENDED("id", "r.job") ")" \
-  " AND (NOT ?2 OR EXISTS(SELECT 1 FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295))" \
-  " AND (NOT ?3 OR r.forwarded_at IS NOT NULL) ORDER BY r.started_at, r.id LIMIT 1") \
+X(OLDEST_RUNS, "SELECT r.id FROM run r INDEXED BY run_oldest WHERE r.outcome <> 'running' AND r.id <> " NEWEST_ENDED("id", "r.job") \
+  " AND (NOT ?1 OR r.forwarded_at IS NOT NULL) ORDER BY r.started_at, r.id LIMIT ?2") \
+X(NEXT_SAMPLED, "SELECT id >> 32 FROM sample WHERE id >= ? ORDER BY id LIMIT 1") \
+X(MAY_LOSE_SAMPLES, "SELECT 1 FROM run r WHERE r.id = ?1 AND r.outcome <> 'running' AND (?2 OR r.id <> " NEWEST_ENDED("id", "r.job") ")") \
 X(OLDEST_ENDED, "SELECT id, job FROM run WHERE outcome <> 'running' ORDER BY started_at, id LIMIT ?") \
 X(FORGET_JOB, "UPDATE forgotten SET jobs = jobs + 1, activity = activity + (SELECT runs FROM job WHERE id = ?1)" \
   " + coalesce((SELECT sum(" OUTCOME_ACTIVITY ") FROM job_outcome WHERE job = ?1), 0)" \
@@ -136,7 +167,7 @@ X(FORGET_JOB, "UPDATE forgotten SET jobs = jobs + 1, activity = activity + (SELE
 X(DROP_OUTCOMES, "DELETE FROM job_outcome WHERE job = ?") \
 X(DROP_JOB, "DELETE FROM job WHERE id = ?") \
 X(THINNABLE_TO_MINUTES, "SELECT id, interval_seconds, minutes_until, (id << 32) | 4294967295, outcome = 'running' FROM run" \
-  " WHERE (started_at < ?1 OR outcome = 'running') AND minutes_until < (id << 32) | 4294967295") \
+  " WHERE (started_at < ?1 OR outcome = 'running') AND minutes_until >= 0 AND minutes_until < (id << 32) | 4294967295") \
 X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, outcome = 'running' FROM run" \
   " WHERE started_at < ?1 AND hours_until < minutes_until") \
 X(THINNED_TO_MINUTES, "UPDATE run SET minutes_until = ?2 WHERE id = ?1") \
@@ -157,6 +188,11 @@ X(COLUMNS, "SELECT name, fold FROM metric_column ORDER BY id")
 #define HISTORY_STATEMENT_ID(id, text) STATEMENT_##id,
 enum history_statement { HISTORY_STATEMENTS(HISTORY_STATEMENT_ID) STATEMENT_COUNT };
 
+struct known_form {
+	int64_t id; /* in the table stats_form */
+	struct stats_form form;
+};
+
 struct history {
 	struct sql_file file;
 	char *path;
@@ -167,6 +203,10 @@ struct history {
 	struct arena names;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
 	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
+	struct known_form *form;                  /* forms of the file that were read so far */
+	size_t n_forms, forms_room;
+	struct arena forms;
+	int64_t sampled_from; /* prune.c looks for runs with samples from this run on */
 	bool (*over)(void);                       /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
 	struct {
@@ -223,6 +263,42 @@ int history_read_columns(struct history *h, struct err *e);
 const struct history_column *history_find_column(const struct history *h, const char *name);
 void history_add_name(struct buf *b, const char *name); /* quotes the name */
 
+/* ---- circumstances.c ---- */
+struct circumstances {
+	const char *text[CIRCUMSTANCES_COUNT]; /* NULL = unknown */
+};
+/* Finds or adds the row with these texts, and counts one more run that refers to it. */
+int circumstances_hold(struct history *h, const struct circumstances *c, int64_t *ret,
+	struct err *e);
+/* Counts one run less, and removes the row with its last run. Does nothing for id 0. */
+int circumstances_release(struct history *h, int64_t id, struct err *e);
+int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
+	struct circumstances *ret, struct err *e);
+/* Replaces the texts that `newer` knows. */
+void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
+
+/* ---- stored_stats.c ---- */
+/* The statistics of a run as its row has them. `form` 0 = they are in the table run_stat. */
+struct packed_run {
+	int64_t form;
+	const void *stats;
+	size_t size;
+	double memory_peak_bytes; /* a copy of this maximum, for the index run_by_job */
+};
+/* Packs the statistics into `arena`. `own`: this exporter measured the run, so all statistics stay
+ * exact. Otherwise, keeps those of kept_columns. Adds the form to the file. */
+int history_pack_stats(struct history *h, const struct column_stats *stats, size_t n, bool own,
+	struct arena *arena, struct packed_run *ret, struct err *e);
+/* Reads the statistics of a run. The names of the columns live as long as those of `like`, the
+ * statistics of another run, where the names are the same. */
+int history_unpack_stats(struct history *h, int64_t run, const struct packed_run *packed,
+	const struct run *like, struct arena *arena, struct run *ret, struct err *e);
+/* Reads the columns stats_form and stats. */
+struct packed_run sql_packed_run(struct sql *q, struct arena *arena);
+/* Rewrites a run of schema 13 or older. */
+int history_pack_run(struct history *h, int64_t run, struct err *e);
+void history_forget_forms(struct history *h);
+
 /* ---- series.c ---- */
 /* Computes statistics from the samples into `arena`. Reads in passes, so that memory stays
  * bounded. */
@@ -239,6 +315,7 @@ struct found_run {
 	int64_t id, job;
 	enum outcome outcome;
 	double interval_seconds;
+	int64_t circumstances; /* 0 = none yet */
 };
 int history_find(struct history *h, const char *run_id, struct found_run *ret,
 	struct err *e); /* 1 = found, 0 = not found */

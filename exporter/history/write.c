@@ -23,16 +23,20 @@ static int run_with_text(struct history *h, enum history_statement id, const cha
 	return sql_run(&q, e);
 }
 
-static void put_server(struct sql *q, const struct run_server *s)
+static void set_server(struct circumstances *c, const struct run_server *s)
 {
-	sql_put_text(q, s->vendor_id);
-	sql_put_text(q, s->instance_type);
-	sql_put_text(q, s->region);
-	sql_put_text(q, s->zone);
-	sql_put_text(q, s->allocation);
+	c->text[CIRCUMSTANCE_vendor] = s->vendor_id;
+	c->text[CIRCUMSTANCE_instance_type] = s->instance_type;
+	c->text[CIRCUMSTANCE_region] = s->region;
+	c->text[CIRCUMSTANCE_zone] = s->zone;
+	c->text[CIRCUMSTANCE_allocation] = s->allocation;
 }
 
-static int add_run(struct history *h, const struct run_begin *b, struct err *e)
+/* minutes_until and hours_until of a run without samples */
+#define NEVER_SAMPLED (-1)
+
+static int add_run(struct history *h, const struct run_begin *b, int64_t thinned_until,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_RUN, e);
 
@@ -53,10 +57,9 @@ static int add_run(struct history *h, const struct run_begin *b, struct err *e)
 	sql_put_double(&q, b->attempt);
 	sql_put_int(&q, b->owner_pid);
 	sql_put_int(&q, (int64_t)b->owner_start_ticks);
-	put_server(&q, &b->server);
-	sql_put_text(&q, b->system);
 	sql_put_text(&q, b->system_run);
-	sql_put_text(&q, b->labels);
+	sql_put_int(&q, thinned_until);
+	sql_put_int(&q, thinned_until);
 	sql_put_text(&q, b->job_name);
 	return sql_run(&q, e);
 }
@@ -71,15 +74,44 @@ static int take_over(struct history *h, const struct run_begin *b, struct err *e
 	return sql_run(&q, e);
 }
 
-int history_run_begin(struct history *h, const struct run_begin *b, struct err *e)
+/* Returns 1 when the run was added, and 0 when it is there already. */
+static int begin(struct history *h, const struct run_begin *b, int64_t thinned_until, struct err *e)
 {
 	int code = run_with_text(h, STATEMENT_ADD_JOB, b->job_name, e);
 
 	if (code == 0)
-		code = add_run(h, b, e);
-	if (code == 0 && sqlite3_changes(h->file.db) == 1)
-		return run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
-	return code ? code : take_over(h, b, e);
+		code = add_run(h, b, thinned_until, e);
+	if (code || sqlite3_changes(h->file.db) == 0)
+		return code;
+	code = run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
+	return code ? code : 1;
+}
+
+static int set_circumstances(struct history *h, const struct run_begin *b, struct err *e)
+{
+	struct circumstances c = {{[CIRCUMSTANCE_system] = b->system,
+		[CIRCUMSTANCE_labels] = b->labels}};
+	int64_t id = 0;
+
+	set_server(&c, &b->server);
+	int code = circumstances_hold(h, &c, &id, e);
+
+	if (code)
+		return code;
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_SET_CIRCUMSTANCES, e);
+
+	sql_put_int(&q, id);
+	sql_put_text(&q, b->run_id);
+	return sql_run(&q, e);
+}
+
+int history_run_begin(struct history *h, const struct run_begin *b, struct err *e)
+{
+	int code = begin(h, b, 0, e);
+
+	if (code == 0)
+		return take_over(h, b, e);
+	return code < 0 ? code : set_circumstances(h, b, e);
 }
 
 /* Finds the id for the next sample of a run. */
@@ -126,36 +158,6 @@ int history_samples(struct history *h, const struct sample *samples, size_t n, s
 	return code;
 }
 
-static int add_stats(struct history *h, int64_t run, const struct column_stats *s, struct err *e)
-{
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_STATS, e);
-
-	sql_put_int(&q, run);
-	sql_put_text(&q, s->column);
-	sql_put_int(&q, (int64_t)s->d.n);
-	sql_put_double(&q, s->d.mean);
-	sql_put_double(&q, s->d.min);
-	sql_put_double(&q, s->d.max);
-	sql_put_double(&q, s->d.p50);
-	sql_put_double(&q, s->d.p95);
-	sql_put_double(&q, s->d.p99);
-	sql_put_double(&q, s->d.sum);
-	return sql_run(&q, e);
-}
-
-static int replace_stats(struct history *h, int64_t run, const struct column_stats *stats, size_t n,
-	struct err *e)
-{
-	AUTO(sql_done) struct sql drop = sql_use(h, STATEMENT_DROP_STATS, e);
-
-	sql_put_int(&drop, run);
-	int code = sql_run(&drop, e);
-
-	for (size_t i = 0; i < n && code == 0; i++)
-		code = add_stats(h, run, &stats[i], e);
-	return code;
-}
-
 static int drop_samples(struct history *h, int64_t run, struct err *e)
 {
 	const int64_t all[] = {FIRST_SAMPLE_OF(run), LAST_SAMPLE_OF(run), INT64_MAX};
@@ -196,8 +198,37 @@ static int count_outcome(struct history *h, enum history_statement id, int64_t j
 	return sql_run(&q, e);
 }
 
+static struct circumstances circumstances_at_end(const struct run_finish *f)
+{
+	struct circumstances c = {{
+		[CIRCUMSTANCE_architecture] = f->architecture,
+		[CIRCUMSTANCE_cpu_level] = f->cpu_level,
+		[CIRCUMSTANCE_cpu_source] = f->cpu_source,
+		[CIRCUMSTANCE_memory_source] = f->memory_source,
+		[CIRCUMSTANCE_network_source] = f->network_source,
+		[CIRCUMSTANCE_disk_source] = f->disk_source,
+	}};
+
+	set_server(&c, &f->server);
+	return c;
+}
+
+/* The circumstances of a run that ended become those of its begin and of its end together. */
+static int replace_circumstances(struct history *h, const struct found_run *r,
+	const struct circumstances *newer, struct arena *arena, int64_t *ret, struct err *e)
+{
+	struct circumstances c;
+	int code = circumstances_of_run(h, r->id, arena, &c, e);
+
+	circumstances_merge(&c, newer);
+	if (code == 0)
+		code = circumstances_hold(h, &c, ret, e);
+	return code ? code : circumstances_release(h, r->circumstances, e);
+}
+
 static int end_run(struct history *h, int64_t run, const struct run_finish *f,
-	struct sample_count count, struct err *e)
+	struct sample_count count, int64_t circumstances, const struct packed_run *packed,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_END_RUN, e);
 
@@ -206,22 +237,19 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	sql_put_text(&q, run_outcome_name(f->outcome));
 	sql_put_double(&q, f->exit_code);
 	sql_put_double(&q, f->exit_signal);
-	sql_put_text(&q, f->cpu_source);
 	sql_put_double(&q, f->cpu_missed_seconds);
-	sql_put_text(&q, f->memory_source);
 	sql_put_int(&q, (int64_t)count.samples);
-	sql_put_text(&q, f->network_source);
-	sql_put_text(&q, f->architecture);
-	sql_put_text(&q, f->cpu_level);
 	sql_put_double(&q, f->cpu_foreign_seconds);
 	sql_put_double(&q, f->machine_cpus);
 	sql_put_double(&q, f->machine_memory_bytes);
-	sql_put_text(&q, f->disk_source);
 	sql_put_text(&q, f->not_measured);
 	sql_put_double(&q, f->address_limit_bytes);
 	sql_put_double(&q, f->address_peak_bytes);
 	sql_put_text(&q, f->end_reason);
-	put_server(&q, &f->server);
+	sql_put_int(&q, circumstances);
+	sql_put_int(&q, packed->form);
+	sql_put_blob(&q, packed->stats, packed->size);
+	sql_put_double(&q, packed->memory_peak_bytes);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
 }
@@ -240,6 +268,8 @@ static int recount(struct history *h, const struct found_run *r, enum outcome ou
 
 	if (r->outcome != OUTCOME_RUNNING)
 		code = count_outcome(h, STATEMENT_UNCOUNT_OUTCOME, r->job, r->outcome, e);
+	else
+		code = sql_use_run(h, STATEMENT_KEEP_RUN, &r->job, 1, e);
 	return code ? code : count_outcome(h, STATEMENT_COUNT_OUTCOME, r->job, outcome, e);
 }
 
@@ -250,6 +280,8 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 	struct found_run r = {0};
 	struct run run = {0};
 	struct sample_count count;
+	struct packed_run packed;
+	int64_t circumstances = 0;
 	struct err why = {0};
 	int code = history_find(h, f->run_id, &r, e);
 
@@ -259,9 +291,13 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 	if (code == 0)
 		code = measured(h, &r, &finish, &why, &run, &arena, e);
 	if (code == 0)
-		code = end_run(h, r.id, &finish, count, e);
+		code = history_pack_stats(h, run.stats, run.n_stats, true, &arena, &packed, e);
+	const struct circumstances at_end = circumstances_at_end(&finish);
+
 	if (code == 0)
-		code = replace_stats(h, r.id, run.stats, run.n_stats, e);
+		code = replace_circumstances(h, &r, &at_end, &arena, &circumstances, e);
+	if (code == 0)
+		code = end_run(h, r.id, &finish, count, circumstances, &packed, e);
 	return code ? code : recount(h, &r, f->outcome, e);
 }
 
@@ -283,14 +319,11 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 		.memory_limit_bytes = r->memory_limit_bytes,
 		.input_bytes = r->input_bytes,
 		.attempt = r->attempt,
-		.system = r->system,
 		.system_run = r->system_run,
-		.labels = r->labels,
-		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 	};
-	int code = history_run_begin(h, &b, e);
+	int code = begin(h, &b, NEVER_SAMPLED, e);
 
-	return code ? code : history_find(h, r->run_id, ret, e);
+	return code < 0 ? code : history_find(h, r->run_id, ret, e);
 }
 
 int history_run_add(struct history *h, const struct run *r, struct err *e)
@@ -318,7 +351,11 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.address_peak_bytes = r->address_peak_bytes,
 		.end_reason = r->end_reason,
 	};
+	AUTO(arena_done) struct arena arena = {0};
 	struct found_run found = {0};
+	struct packed_run packed;
+	struct circumstances c = circumstances_at_end(&f);
+	int64_t circumstances = 0;
 	int code = history_find(h, r->run_id, &found, e);
 
 	if (code > 0 && !is_correction(&found, r->outcome))
@@ -326,10 +363,16 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 	if (code == 0)
 		code = begin_as_told(h, r, &found, e);
 	if (code > 0)
-		code = end_run(h, found.id, &f,
-			(struct sample_count){r->samples, r->duration_seconds}, e);
+		code = history_pack_stats(h, r->stats, r->not_measured ? 0 : r->n_stats, false,
+			&arena, &packed, e);
+	c.text[CIRCUMSTANCE_system] = r->system;
+	c.text[CIRCUMSTANCE_labels] = r->labels;
 	if (code == 0)
-		code = replace_stats(h, found.id, r->stats, r->not_measured ? 0 : r->n_stats, e);
+		code = replace_circumstances(h, &found, &c, &arena, &circumstances, e);
+	if (code == 0)
+		code = end_run(h, found.id, &f,
+			(struct sample_count){r->samples, r->duration_seconds}, circumstances,
+			&packed, e);
 	if (code == 0)
 		code = recount(h, &found, r->outcome, e);
 	return code < 0 ? code : 1;

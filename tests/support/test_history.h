@@ -72,6 +72,18 @@ size_t test_count_samples(struct test_place *p, const char *run_id);
 int test_prune(struct history *h, const struct history_limits *l, double now);
 
 /* ---- direct access to the file ---- */
+/* SQL that takes back the step to schema 14, for a file whose runs have no statistics in blobs. */
+#define TEST_TAKE_BACK_SCHEMA_14                                                                   \
+	"DROP INDEX job_kept; DROP INDEX run_by_job; DROP INDEX run_oldest; DROP INDEX "           \
+	"run_to_minutes;"                                                                          \
+	"ALTER TABLE job DROP COLUMN kept; DROP TABLE stats_form; DROP TABLE circumstances;"       \
+	"ALTER TABLE run DROP COLUMN circumstances; ALTER TABLE run DROP COLUMN stats_form;"       \
+	"ALTER TABLE run DROP COLUMN stats; ALTER TABLE run DROP COLUMN memory_peak_bytes;"        \
+	"CREATE INDEX run_by_job ON run(job, started_at);"                                         \
+	"CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';"  \
+	"CREATE INDEX run_oldest ON run(started_at) WHERE outcome <> 'running';"                   \
+	"CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | "       \
+	"4294967295;"
 /* Makes a closed history of 40 runs with 100 samples each, about 60 pages. */
 void test_make_history(const char *path);
 void test_run_sql(const char *path, const char *sql);

@@ -111,11 +111,8 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 		history_close(f->h);
 		if (table[i].older)
 			test_run_sql(f->folder.file,
+				TEST_TAKE_BACK_SCHEMA_14
 				"DROP TABLE age_clock;"
-				"DROP INDEX run_peak;"
-				"DROP INDEX run_ended;"
-				"CREATE INDEX run_ended ON run(job, started_at, id, outcome)"
-				" WHERE outcome <> 'running';"
 				"ALTER TABLE run DROP COLUMN cpu_foreign_seconds;"
 				"ALTER TABLE run DROP COLUMN machine_cpus;"
 				"ALTER TABLE run DROP COLUMN machine_memory_bytes;"

@@ -1,0 +1,50 @@
+/* The statistics of a run as one blob: about 300 bytes for a forwarded run, where a row a column
+ * took 4,000.
+ *
+ * A form says which statistics of which columns a blob has, in which order. The file keeps each form
+ * once (the table stats_form), because most runs have the same. A form is a text: the column names in
+ * ascending order, each followed by ':' and its set of statistics (recommender/kept_statistics.h) as
+ * a number, separated by ';'.
+ *
+ * A blob begins with 4 bits for each statistic of the form (enum packed_code), two to a byte, the
+ * lower half first. The numbers follow in the same order. */
+#ifndef EXPORTER_HISTORY_PACKED_STATS_H
+#define EXPORTER_HISTORY_PACKED_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/mem.h"
+#include "recommender/kept_statistics.h"
+
+#define PACKED_FORM_MAX  (64u << 10) /* bytes of the text of a form */
+#define PACKED_STATS_MAX (64u << 10) /* bytes of a blob */
+
+struct stats_form {
+	size_t n;
+	const struct kept_column *column; /* sorted by column */
+};
+
+/* Reads a form. The result is in `arena`. Returns -EBADMSG for a damaged text. */
+int stats_form_read(struct stats_form *ret, const char *text, struct arena *arena);
+void stats_form_write(struct buf *out, const struct stats_form *f);
+
+/* The form with all statistics of these columns. */
+struct stats_form stats_form_of_all(const struct column_stats *stats, size_t n,
+	struct arena *arena);
+/* The form of a run that another exporter recorded: kept_columns. */
+struct stats_form stats_form_of_kept(void);
+
+/* Appends the blob. `stats` is sorted by column; columns that the form lacks are left out. `exact`:
+ * all numbers are exact. Otherwise, only counts, totals (sum) and maxima are exact; the others are
+ * rounded down to 24 binary digits, at most 1.2e-7 of the value. Rounding down keeps their order. */
+void packed_stats_write(struct buf *out, const struct stats_form *f,
+	const struct column_stats *stats, size_t n, bool exact);
+
+/* Reads a blob. The statistics that the form does not have are NaN. Leaves out columns with n = 0.
+ * The array is in `arena`; the names are those of the form. Returns -EBADMSG for a damaged blob. */
+int packed_stats_read(const struct stats_form *f, const void *blob, size_t size,
+	struct arena *arena, struct column_stats **ret, size_t *ret_n);
+
+#endif
