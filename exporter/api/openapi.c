@@ -414,6 +414,16 @@ static void put_error(json_t *responses, const struct route_error *error)
 		json_push(error_codes(content), json_text(error->code));
 }
 
+static json_t *body_schema(const struct route *route)
+{
+	json_t *one = keys_schema(route->body, true, false);
+
+	if (!route->bodies)
+		return one;
+	return json_pack("{s:[o,{s:s,s:i,s:O}]}", "oneOf", one, "type", "array", "minItems", 1,
+		"items", one);
+}
+
 static json_t *responses_json(const char *method, const struct route *route)
 {
 	json_t *o = json_object();
@@ -488,7 +498,7 @@ void openapi_add(json_t *document, const char *method, const char *path, const s
 	if (route->body) {
 		json_t *content = json_object(), *body = json_object();
 
-		put_media(content, "application/json", keys_schema(route->body, true, false));
+		put_media(content, "application/json", body_schema(route));
 		json_put(body, "required", json_true());
 		json_put(body, "content", content);
 		json_put(o, "requestBody", body);

@@ -139,6 +139,7 @@ struct route {
 
 	/* The members below describe the route in the manual and in /openapi.json. */
 	const struct json_key *body;  /* keys of the body of a POST; NULL = no body */
+	bool bodies;                  /* an array of such bodies is accepted, too */
 	const struct json_key *gives; /* keys of the answer; NULL = the answer is not JSON */
 	const char *content_type;     /* of an answer that is not JSON */
 	/* Returns the i-th content type of a route with several; NULL past the last. */

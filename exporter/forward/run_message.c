@@ -13,6 +13,7 @@
 #include "collectors/runs.h"
 #include "exporter/core/json.h"
 #include "recommender/catalogue/architecture.h"
+#include "recommender/kept_statistics.h"
 #include "recommender/plausible.h"
 
 #define HOST_NAME_TEXT_MAX 256
@@ -159,6 +160,28 @@ static json_t *fields_json(const void *thing, const struct json_key *keys)
 	return o;
 }
 
+/* The keys of a column, in the order of enum statistic. */
+static const char *const statistic_keys[] = {
+	[STATISTIC_N] = "n",
+	[STATISTIC_SUM] = "sum",
+	[STATISTIC_MAX] = "max",
+	[STATISTIC_P99] = "p99",
+	[STATISTIC_P95] = "p95",
+	[STATISTIC_P50] = "p50",
+	[STATISTIC_MIN] = "min",
+	[STATISTIC_MEAN] = "mean",
+};
+
+static json_t *column_json(const struct distribution *d, unsigned statistics)
+{
+	json_t *o = json_object();
+
+	for (unsigned s = 0; s < STATISTIC_COUNT; s++)
+		if (statistics & STATISTIC_BIT(s) && !isnan(statistic_get(d, s)))
+			json_put(o, statistic_keys[s], json_num(statistic_get(d, s)));
+	return o;
+}
+
 json_t *run_message(const struct run *r)
 {
 	/* If the wall clock was set during the run, the start time and the end time do not fit the
@@ -173,8 +196,13 @@ json_t *run_message(const struct run *r)
 	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	if (r->architecture)
 		json_put(o, "architecture", json_text(architecture_name[r->architecture]));
-	for (size_t i = 0; i < r->n_stats; i++)
-		json_put(columns, r->stats[i].column, fields_json(&r->stats[i].d, column_keys));
+	for (size_t i = 0; i < kept_columns_n; i++) {
+		const struct distribution *d = run_column(&told, kept_columns[i].column);
+
+		if (d)
+			json_put(columns, kept_columns[i].column,
+				column_json(d, kept_columns[i].statistics));
+	}
 	json_put(o, "columns", columns);
 	return o;
 }
@@ -367,24 +395,67 @@ static void json_freep(json_t **o)
 	json_decref(*o);
 }
 
-int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
+static int read_json(struct run *ret, const json_t *o, struct arena *arena, struct err *e)
+{
+	struct run r = {0};
+
+	if (!json_is_object(o))
+		return err_set(e, -EINVAL, "accepted is a run as a JSON object");
+	int code = read_run(&r, o, arena, e);
+
+	if (code == 0)
+		*ret = r;
+	return code == -ERANGE ? -EINVAL : code;
+}
+
+static const char *told_id(const json_t *o, struct arena *arena)
+{
+	const char *id = json_string_value(json_object_get(o, "run_id"));
+
+	return id && strlen(id) < RUN_ID_MAX && utf8_plain(id) ? arena_text(arena, id, strlen(id)) :
+								 NULL;
+}
+
+int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e)
 {
 	json_error_t error;
 	AUTO(json_freep)
 	json_t *o = len <= RUN_MESSAGE_MAX ? json_loadb(text, len, JSON_REJECT_DUPLICATES, &error) :
 					     NULL;
-	struct run r = {0};
+	size_t n = json_is_array(o) ? json_array_size(o) : 1;
 
 	if (len > RUN_MESSAGE_MAX)
 		return err_set(e, -EINVAL, "accepted is a run of at most %u bytes",
 			RUN_MESSAGE_MAX);
-	if (!json_is_object(o))
-		return err_set(e, -EINVAL, "accepted is one run as a JSON object: %s",
-			o ? "this is another JSON value" : error.text);
-	int code = read_run(&r, o, arena, e);
+	if (!(json_is_object(o) || json_is_array(o)) || n == 0 || n > RUN_BATCH_MAX)
+		return err_set(e, -EINVAL,
+			"accepted is one run as a JSON object, or an array of 1 to %d runs: %s",
+			RUN_BATCH_MAX, o ? "this is another JSON value" : error.text);
+	*ret = (struct run_batch){n, arena_alloc(arena, n * sizeof *ret->told), json_is_array(o)};
+	for (size_t i = 0; i < n; i++) {
+		const json_t *one = ret->is_list ? json_array_get(o, i) : o;
+		struct told_run *told = &ret->told[i];
 
+		*told = (struct told_run){.run_id = told_id(one, arena)};
+		told->wrong.code = read_json(&told->run, one, arena, &told->wrong);
+	}
+	return 0;
+}
+
+int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
+	struct err *e)
+{
+	struct run_batch batch;
+	int code = run_batch_read(&batch, text, len, arena, e);
+
+	if (code == 0 && batch.is_list)
+		return err_set(e, -EINVAL, "accepted is one run as a JSON object");
+	if (code == 0 && batch.told->wrong.code && e)
+		*e = batch.told->wrong;
 	if (code == 0)
-		*ret = r;
-	return code == -ERANGE ? -EINVAL : code;
+		code = batch.told->wrong.code;
+	if (code == 0)
+		*ret = batch.told->run;
+	return code;
 }

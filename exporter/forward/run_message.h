@@ -16,12 +16,32 @@
 
 extern const struct json_key run_message_keys[];
 
+/* Makes a message. Of the statistics, it has those that are read after the end of a run
+ * (recommender/kept_statistics.h). */
 json_t *run_message(const struct run *r);
 
 /* Reads a run. Returns -EINVAL for a wrong or impossible value (recommender/plausible.h); `e` then
  * names the key and the accepted values.
  * *ret points into `arena`. */
 int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
+	struct err *e);
+
+/* A run of a batch. */
+struct told_run {
+	struct run run;     /* valid when wrong.code is 0 */
+	const char *run_id; /* as told; NULL = none was told */
+	struct err wrong;   /* as run_message_read returns it */
+};
+struct run_batch {
+	size_t n;
+	struct told_run *told;
+	bool is_list; /* false = the body was one run, not an array */
+};
+#define RUN_BATCH_MAX 1024 /* runs */
+
+/* Reads one run, or an array of up to RUN_BATCH_MAX runs. Returns -EINVAL when the text is neither; a
+ * wrong run in an array has its error in told[i].wrong. `*ret` points into `arena`. */
+int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
 /* The clock of the sender may be this much ahead of ours. */

@@ -31,8 +31,10 @@
 /* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* The file size is measured every 16 commits, because one commit changes it little. */
-#define SIZE_COMMITS 16
+/* While the file is too large, the thread rests as long as a step took, and begins upkeep again after
+ * this many seconds. */
+#define FULL_REST           1
+#define FULL_UPKEEP_SECONDS 1.0
 
 /* While the thread waits for a lock, it sets `locked_at` several times within this many seconds. */
 #define LOCKED_SECONDS 0.1
@@ -71,6 +73,8 @@ struct historian {
 	bool stop, hurry, gave_up, suspect, ended;
 	bool awaited;                   /* a caller waits until all events are on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
+	double upkept_at;               /* end of the last upkeep, in the same clock */
+	bool full, near_limit;          /* the size of the file against its limit */
 	double stop_at, upkeep_until;   /* deadlines of historian_stop, in the same clock */
 	double pause;                   /* current pause in seconds; 0 = no failure */
 	double attempt_at;              /* start of the current write; INFINITY = no write */
@@ -86,7 +90,6 @@ struct historian {
 
 	/* Only the historian's thread uses the members below. */
 	struct batch_writer writer;
-	unsigned commits;
 	uint64_t seen_dropped, seen_lost; /* samples_dropped, samples_lost at the last check */
 	struct complaint joining, losing;
 };
@@ -110,8 +113,7 @@ struct historian_work {
 	struct batch_written written;
 	uint64_t dropped, lost; /* samples_dropped and samples_lost of the queue */
 	double upkeep_seconds;
-	bool measured;
-	uint64_t bytes;
+	uint64_t bytes; /* size of the file after the work; 0 = unknown */
 };
 
 static int do_work(struct historian *h, struct historian_work *work, struct err *e)
@@ -128,17 +130,34 @@ static int do_work(struct historian *h, struct historian_work *work, struct err 
 	if (code == 0 && work->upkeep)
 		code = batch_writer_upkeep(w, e);
 	work->upkeep_seconds = batch_writer_clock() - start;
-	work->measured = w->history && (code || work->upkeep || h->commits++ % SIZE_COMMITS == 0);
-	if (work->measured)
-		work->bytes = history_bytes(w->history);
+	work->bytes = w->history ? history_bytes(w->history) : 0;
 	return code;
+}
+
+/* Returns true when there is work besides calls. */
+static bool has_turn(const struct historian *h, double now)
+{
+	if (h->hurry || h->suspect)
+		return true;
+	return now >= h->paused_until && (h->queue.n || now >= h->upkeep_at);
 }
 
 static bool has_work(const struct historian *h, double now)
 {
-	if (h->hurry || h->suspect || h->calls)
-		return true;
-	return now >= h->paused_until && (h->queue.n || now >= h->upkeep_at);
+	return h->calls || has_turn(h, now);
+}
+
+/* Stores the size of the file. If the file has grown to its limit, upkeep is due. The caller holds the
+ * lock. */
+static void note_size(struct historian *h, uint64_t bytes, double now)
+{
+	uint64_t most = h->config.limits.max_bytes;
+
+	h->health.bytes_on_disk = bytes;
+	h->full = most && bytes > most + most / HISTORIAN_FULL_PARTS;
+	h->near_limit = most && bytes > most - most / HISTORIAN_FULL_PARTS;
+	if (h->near_limit && h->writer.upkeep == UPKEEP_NONE && h->upkeep_at > now)
+		h->upkeep_at = fmin(h->upkeep_at, h->upkept_at + FULL_UPKEEP_SECONDS);
 }
 
 static bool may_end(const struct historian *h, double now)
@@ -248,8 +267,6 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 	h->health.samples_dropped += work->written.refused;
 	if (!isnan(work->written.seconds))
 		h->health.last_commit_seconds = work->written.seconds;
-	if (work->measured)
-		h->health.bytes_on_disk = work->bytes;
 	h->health.errors += failed;
 	h->health.losses = h->writer.losses;
 	h->samples_at_hand = 0;
@@ -257,10 +274,15 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 	event_queue_put_back(&h->queue, &work->batch);
 	h->pause = next_pause(h, failed && !at_once);
 	h->paused_until = now + h->pause;
-	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE)
+	if (work->upkeep && h->writer.upkeep == UPKEEP_NONE) {
 		h->upkeep_at = now + HISTORIAN_UPKEEP_SECONDS;
-	else if (work->upkeep)
-		h->upkeep_at = now + work->upkeep_seconds * UPKEEP_REST;
+		h->upkept_at = now;
+	} else if (work->upkeep) {
+		h->upkeep_at =
+			now + work->upkeep_seconds * (h->near_limit ? FULL_REST : UPKEEP_REST);
+	}
+	if (work->bytes)
+		note_size(h, work->bytes, now);
 	/* The last upkeep is not retried after a failure. It does not pause between its steps. */
 	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
@@ -286,10 +308,12 @@ static void log_dropped(struct historian *h, const struct historian_work *work)
 			NULL);
 }
 
-/* The caller holds the lock. The lock is released during each call. */
+/* Makes the calls, until other work is due. The caller holds the lock. The lock is released during
+ * each call. */
 static void run_calls(struct historian *h)
 {
-	while (h->calls) {
+	for (bool first = true; h->calls && (first || !has_turn(h, batch_writer_clock()));
+		first = false) {
 		struct historian_call *c = h->calls;
 
 		h->calls = c->next;
@@ -297,7 +321,11 @@ static void run_calls(struct historian *h)
 		h->attempt_at = batch_writer_clock();
 		pthread_mutex_unlock(&h->lock);
 		c->code = batch_writer_do(&h->writer, c->function, c->context, &c->e);
+		uint64_t bytes = h->writer.history ? history_bytes(h->writer.history) : 0;
+
 		pthread_mutex_lock(&h->lock);
+		if (bytes)
+			note_size(h, bytes, batch_writer_clock());
 		c->done = true;
 		h->attempt_at = INFINITY;
 		if (c->left)
@@ -341,12 +369,11 @@ static void work_until_stop(struct historian *h)
 		bool failed, at_once = false;
 
 		wait_for_work(h);
-		if (h->calls) {
-			run_calls(h);
-			continue;
-		}
+		run_calls(h);
 		if (may_end(h, batch_writer_clock()))
 			break;
+		if (!has_turn(h, batch_writer_clock()))
+			continue;
 		take_work(h, &work);
 		h->attempt_at = batch_writer_clock();
 		pthread_mutex_unlock(&h->lock);
@@ -675,6 +702,24 @@ void historian_suspect(struct historian *h)
 	h->suspect = true;
 	pthread_cond_signal(&h->wake);
 	pthread_mutex_unlock(&h->lock);
+}
+
+int historian_takes_runs(struct historian *h, struct err *e)
+{
+	pthread_mutex_lock(&h->lock);
+	bool full = h->full, failing = !isinf(h->failing_at) && h->failure.code == -ENOSPC;
+	uint64_t bytes = h->health.bytes_on_disk, most = h->config.limits.max_bytes;
+
+	if (failing)
+		*e = h->failure;
+	pthread_mutex_unlock(&h->lock);
+	if (failing)
+		return e->code;
+	if (!full)
+		return 0;
+	return err_set(e, -EDQUOT,
+		"history %s: it has %.1f MB, with a limit of %.1f MB (--history.max-size); old runs are being removed",
+		h->path, (double)bytes / 1e6, (double)most / 1e6);
 }
 
 struct historian_health historian_health(struct historian *h)

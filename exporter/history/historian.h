@@ -111,6 +111,13 @@ void historian_upkeep(struct historian *h);
  * it is corrupt. Any thread may call it. */
 void historian_suspect(struct historian *h);
 
+/* Returns 0 while runs of other exporters may be added (history_run_add). They are refused while the
+ * file exceeds limits.max_bytes by 1/HISTORIAN_FULL_PARTS (-EDQUOT), until old runs are removed, and
+ * while the disk is full (-ENOSPC). `e` then says why. Upkeep begins when the file comes as close to
+ * the limit from below. The -wal file counts as part of the file. Any thread. */
+#define HISTORIAN_FULL_PARTS 32
+int historian_takes_runs(struct historian *h, struct err *e);
+
 struct historian_health {
 	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk;
 	struct history_losses losses; /* data removed because the file was full */

@@ -14,6 +14,9 @@
 /* The size is checked each time that so many runs were removed because of it. */
 #define RUNS_BETWEEN 32
 
+/* Runs with samples that one step looks at. */
+#define LOOKS_AT_ONCE 4096
+
 /* When the file is shortened, at least this many free pages stay in it for new samples. In a larger
  * file, a quarter of the file stays free. */
 #define FREE_PAGES_KEPT 256
@@ -199,32 +202,37 @@ static int next_sampled(struct history *h, int64_t *run, struct err *e)
 	return code;
 }
 
-/* Removes samples of the runs that came first. Goes on where the last call ended. Begins again from
- * the first run after the last one: a run that was the newest of its job may not be so any more. */
-static int drop_oldest_samples(struct history *h, bool newest_too, uint64_t enough_bytes,
-	struct err *e)
+/* Removes samples of the runs that came first. Steps make passes over all runs. After a pass that
+ * removed something there is another, because a run that was the newest of its job may not be so any
+ * more. */
+static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool newest_too,
+	uint64_t enough_bytes, struct err *e)
 {
 	struct prune_step step = STEP(.enough_bytes = enough_bytes);
-	bool enough = false;
-	int64_t run = newest_too ? 0 : h->sampled_from;
-	bool from_first = run == 0;
+	bool enough = false, any = pass->any && pass->next;
+	unsigned looked_at = 0;
 	int code = history_transaction(h, e);
 
 	if (code)
 		return code;
-	while (step.samples_left > 0 && !enough && (code = next_sampled(h, &run, e)) > 0) {
-		code = may_lose_samples(h, run, newest_too, e);
+	while (step.samples_left > 0 && !enough && looked_at++ < LOOKS_AT_ONCE &&
+		(code = next_sampled(h, &pass->next, e)) > 0) {
+		code = may_lose_samples(h, pass->next, newest_too, e);
 		if (code > 0)
-			code = drop_samples(h, run, &step.samples_left, e);
+			code = drop_samples(h, pass->next, &step.samples_left, e);
 		if (code == 0)
 			code = is_enough(h, &step, &enough, e);
 		if (code < 0)
 			break;
-		run += step.samples_left > 0;
+		pass->next += step.samples_left > 0;
 	}
-	h->sampled_from = step.samples_left > 0 && !enough ? 0 : run;
+	bool ended = code == 0 && step.samples_left > 0 && !enough && looked_at <= LOOKS_AT_ONCE;
+
+	pass->any = any || step.samples_left < SAMPLES_AT_ONCE;
+	if (ended)
+		pass->next = 0;
 	code = history_end(h, code < 0 ? code : 0, e);
-	return code ? code : step.samples_left < SAMPLES_AT_ONCE || !from_first;
+	return code ? code : !ended || pass->any;
 }
 
 /* Removes the oldest ended runs, but not the newest of a job. `forwarded`: only forwarded runs. */
@@ -280,17 +288,28 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 	return 0;
 }
 
+/* The data may use all of the file's limit but 1/WAL_PARTS, which is for the -wal file. The -wal file is
+ * copied into the database when it has half as much, but not more than 512 pages. */
+#define WAL_PARTS     32
+#define WAL_PAGES_MAX 512
+#define WAL_PAGES_MIN 16
+
+static uint64_t room_for_data(const struct history_limits *l)
+{
+	return l->max_bytes - l->max_bytes / WAL_PARTS;
+}
+
 /* Removes the least valuable data first; history_prune in history.h lists the order. */
 static int make_room(struct history *h, const struct history_limits *l, struct err *e)
 {
 	const struct prune_step step =
-		STEP(.forwards = l->keep_unforwarded, .enough_bytes = l->max_bytes);
-	int code = drop_oldest_samples(h, false, l->max_bytes, e);
+		STEP(.forwards = l->keep_unforwarded, .enough_bytes = room_for_data(l));
+	int code = drop_oldest_samples(h, &h->older_samples, false, room_for_data(l), e);
 
 	if (code == 0)
 		code = drop_oldest_runs(h, l->keep_unforwarded, step, e);
 	if (code == 0)
-		code = drop_oldest_samples(h, true, l->max_bytes, e);
+		code = drop_oldest_samples(h, &h->newest_samples, true, room_for_data(l), e);
 	if (code == 0)
 		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
 	if (code == 0 && l->keep_unforwarded)
@@ -312,6 +331,16 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
+static void limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p)
+{
+	int64_t pages = l->max_bytes ? (int64_t)(l->max_bytes / WAL_PARTS / 2) / p->size :
+				       WAL_PAGES_MAX;
+
+	sqlite3_wal_autocheckpoint(h->file.db, pages < WAL_PAGES_MIN ? WAL_PAGES_MIN :
+						pages > WAL_PAGES_MAX ? WAL_PAGES_MAX :
+									(int)pages);
+}
+
 static int shrink(struct history *h, const struct history_limits *l, struct err *e)
 {
 	uint64_t max_bytes = l->max_bytes;
@@ -320,13 +349,14 @@ static int shrink(struct history *h, const struct history_limits *l, struct err 
 
 	if (code)
 		return code;
-	if (max_bytes && bytes_in_use(&p) > max_bytes) {
+	limit_wal(h, l, &p);
+	if (max_bytes && bytes_in_use(&p) > room_for_data(l)) {
 		code = make_room(h, l, e);
 		if (code)
 			return code;
 	}
 	int64_t keep = p.all / 4 > FREE_PAGES_KEPT ? p.all / 4 : FREE_PAGES_KEPT;
-	bool too_long = max_bytes && (uint64_t)(p.all * p.size) > max_bytes;
+	bool too_long = max_bytes && (uint64_t)(p.all * p.size) > room_for_data(l);
 
 	if (p.free == 0 || (p.free <= keep && !too_long))
 		return 0;

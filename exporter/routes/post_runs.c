@@ -1,4 +1,4 @@
-/* POST /runs: takes an ended run from another exporter. */
+/* POST /runs: takes ended runs from another exporter. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -12,18 +12,26 @@
 
 static const struct parameter no_parameters[] = {{0}};
 
+/* A batch on its way into the history. `known[i]`: the history had the run already. */
 struct run_addition {
-	const struct run *run;
-	bool known;
+	const struct run_batch *batch;
+	bool *known;
 };
 
 static int add(struct history *h, void *context, struct err *e)
 {
 	struct run_addition *a = context;
-	int code = history_run_add(h, a->run, e);
 
-	a->known = code == 0;
-	return code;
+	for (size_t i = 0; i < a->batch->n; i++) {
+		if (a->batch->told[i].wrong.code)
+			continue;
+		int code = history_run_add(h, &a->batch->told[i].run, e);
+
+		if (code < 0)
+			return code;
+		a->known[i] = code == 0;
+	}
+	return 0;
 }
 
 /* After a request has waited in vain for the locked history, later requests are refused at once for
@@ -36,58 +44,91 @@ static int add_unless_locked(struct app *app, struct run_addition *a, struct err
 {
 	if (now_read().mono.ns < atomic_load(&locked_until))
 		return err_set(e, -EBUSY, "the history is locked by another program");
-	int code = historian_do(app->historian, add, a, e);
+	int code = historian_takes_runs(app->historian, e);
 
+	if (code == 0)
+		code = historian_do(app->historian, add, a, e);
 	if (code == -EBUSY)
 		atomic_store(&locked_until, now_read().mono.ns + LOCKED_SECONDS * NS_PER_S);
 	return code;
 }
 
-/* Replies only after the run is on disk, because the sender forgets the run when it gets the
- * reply. */
-static int keep_run(struct app *app, const struct run *run, struct reply *r)
+static json_t *told_json(const struct told_run *told, bool known)
 {
-	struct run_addition a = {.run = run};
+	json_t *o = json_object();
+
+	json_put(o, "run_id", json_text(told->run_id));
+	if (told->wrong.code)
+		json_put(o, "error",
+			json_pack("{s:s,s:s}", "code", "bad_body", "message", told->wrong.text));
+	else
+		json_put(o, "known", json_boolean(known));
+	return o;
+}
+
+static int reply_batch(struct reply *r, const struct run_addition *a)
+{
+	json_t *o = json_object(), *runs = json_array();
+
+	for (size_t i = 0; i < a->batch->n; i++)
+		json_push(runs, told_json(&a->batch->told[i], a->known[i]));
+	json_put(o, "runs", runs);
+	return reply_json(r, 200, o);
+}
+
+/* Replies only after the runs are on disk, because the sender forgets them when it gets the
+ * reply. */
+static int keep_runs(struct app *app, const struct run_batch *batch, struct arena *arena,
+	struct reply *r)
+{
+	struct run_addition a = {batch, arena_alloc(arena, batch->n * sizeof(bool))};
 	struct err e = {0};
 
+	for (size_t i = 0; i < batch->n; i++)
+		a.known[i] = false;
 	if (add_unless_locked(app, &a, &e))
 		return reply_error(r, 503, "not_kept", "%s",
 			e.text[0] ? e.text : "the history cannot be written");
-	json_t *o = json_object();
-
-	json_put(o, "run_id", json_text(run->run_id));
-	json_put(o, "known", json_boolean(a.known));
-	return reply_json(r, a.known ? 200 : 201, o);
+	if (batch->is_list)
+		return reply_batch(r, &a);
+	return reply_json(r, a.known[0] ? 200 : 201, told_json(batch->told, a.known[0]));
 }
 
 static int answer(struct app *app, const struct arguments *args, struct reply *r, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	struct run run;
+	struct run_batch batch;
+	double now = wall_seconds(now_read().wall);
 
-	if (run_message_read(&run, args->body.data, args->body.len, &arena, e) ||
-		run_message_check_age(&run, wall_seconds(now_read().wall),
-			app->options->history_retention, e))
+	if (run_batch_read(&batch, args->body.data, args->body.len, &arena, e))
 		return reply_error(r, 400, "bad_body", "%s", e->text);
-	return keep_run(app, &run, r);
+	for (size_t i = 0; i < batch.n; i++)
+		if (!batch.told[i].wrong.code)
+			run_message_check_age(&batch.told[i].run, now,
+				app->options->history_retention, &batch.told[i].wrong);
+	if (!batch.is_list && batch.told->wrong.code)
+		return reply_error(r, 400, "bad_body", "%s", batch.told->wrong.text);
+	return keep_runs(app, &batch, &arena, r);
 }
 
 /* clang-format off */
 static const struct json_key answer_keys[] = {
-	{"run_id", KEY_TEXT, .required = true, .help = "Id of the run"},
-	{"known", KEY_FLAG, .required = true, .help = "Whether the run was known already"},
+	{"run_id", KEY_TEXT, .help = "Id of the run"},
+	{"known", KEY_FLAG, .help = "Whether the run was known already"},
+	{"runs", KEY_LIST, .help = "Of an array of runs: for each run, in the same order, its id and whether it was known, or the error that kept it out"},
 	{0},
 };
 /* clang-format on */
 
 const struct route route_post_runs = {
 	.path = "/runs",
-	.help = "Takes a run that ended elsewhere, as --forward.url sends it: once, however often "
-		"it comes",
+	.help = "Takes a run that ended elsewhere, or an array of up to 1024 runs, as --forward.url sends "
+		"them: once, however often they come; a wrong run keeps no other out",
 	.parameters = no_parameters,
 	.answer = answer,
 	.takes_long = true,
 	.body = run_message_keys,
+	.bodies = true,
 	.gives = answer_keys,
 	.creates = true,
 	.errors = (const struct route_error[]){{400, "bad_body"}, {503, "not_kept"}, {0}},

@@ -15,6 +15,7 @@
 #include "exporter/site/page.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/site/change.h"
+#include "exporter/history/historian.h"
 #include "exporter/history/read_failed.h"
 #include "exporter/options/shapes.h"
 
@@ -46,15 +47,25 @@ static void healthy(struct site *s, const struct http_request *r, struct request
 	text_page(ret, 503, text);
 }
 
+static bool takes_runs_of_others(const struct options *o)
+{
+	return o->allow_changes || o->changes_token_file || o->web_config_file;
+}
+
 static void ready(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)
 {
+	struct err e = {0};
+
 	(void)r;
 	(void)t;
-	if (s->app->sampler && isfinite(sampler_age(s->app->sampler)))
-		text_page(ret, 200, "rightsize-exporter is ready.\n");
-	else
+	if (!s->app->sampler || !isfinite(sampler_age(s->app->sampler)))
 		text_page(ret, 503, "There is no sample yet.\n");
+	else if (s->app->historian && takes_runs_of_others(s->app->options) &&
+		historian_takes_runs(s->app->historian, &e))
+		text_page(ret, 503, e.text);
+	else
+		text_page(ret, 200, "rightsize-exporter is ready.\n");
 }
 
 static const struct route_error text_if_not[] = {{503, ROUTE_ERROR_TEXT}, {0}};
@@ -74,7 +85,7 @@ static const struct route healthy_about = {
 
 static const struct route ready_about = {
 	.path = "/-/ready",
-	.help = "200 after the first sample, until then 503",
+	.help = "200 after the first sample, until then 503; 503 and the reason also while runs of others cannot be taken, because the history is full",
 	.content_type = "text/plain",
 	.errors = text_if_not,
 };

@@ -285,9 +285,16 @@ class Answers(Case):
         Validator(schema).validate(body)
         self.assertEqual([self.ask("/runs", "post", body=body) for _ in range(2)],
                          [(201, {"run_id": body["run_id"], "known": False}), (200, {"run_id": body["run_id"], "known": True})])
-        for key in schema["required"]:
-            less = {k: v for k, v in body.items() if k != key}
-            self.assertEqual(self.ask("/runs", "post", body=less)[0], 400, key)
+        wrong = [{k: v for k, v in body.items() if k != key} for key in schema["oneOf"][0]["required"]]
+        for less in wrong:
+            self.assertEqual(self.ask("/runs", "post", body=less)[0], 400, less)
+        # A wrong run of an array keeps no other out.
+        other = dict(body, run_id="20260101T000000Z-00000002")
+        Validator(schema).validate([body, other])
+        status, answer = self.ask("/runs", "post", body=[body, *wrong, other])
+        self.assertEqual((status, answer["runs"][0], answer["runs"][-1]),
+                         (200, {"run_id": body["run_id"], "known": True}, {"run_id": other["run_id"], "known": False}))
+        self.assertEqual([run["error"]["code"] for run in answer["runs"][1:-1]], ["bad_body"] * len(wrong))
 
 
 if __name__ == "__main__":

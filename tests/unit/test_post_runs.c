@@ -17,6 +17,7 @@ extern const struct route route_post_runs;
 
 static struct {
 	int code, calls;
+	bool full;
 } told;
 
 int historian_do(struct historian *h,
@@ -28,6 +29,12 @@ int historian_do(struct historian *h,
 	(void)context;
 	told.calls++;
 	return told.code ? err_set(e, told.code, "as told") : 0;
+}
+
+int historian_takes_runs(struct historian *h, struct err *e)
+{
+	(void)h;
+	return told.full ? err_set(e, -EDQUOT, "the history is full") : 0;
 }
 
 /* Posts a run of 3 s. */
@@ -81,6 +88,62 @@ static void who_comes_behind_one_that_met_a_lock_is_told_at_once(void **state)
 	assert_in_range(told.calls, 1, posts / 10);
 }
 
+static void a_full_history_takes_no_run(void **state)
+{
+	(void)state;
+	told.code = 0;
+	told.calls = 0;
+	told.full = true;
+	assert_int_equal(status_of_a_post(), 503);
+	assert_int_equal(told.calls, 0);
+	told.full = false;
+	assert_int_equal(status_of_a_post(), 201);
+	assert_int_equal(told.calls, 1);
+}
+
+static void a_wrong_run_of_an_array_keeps_no_other_out(void **state)
+{
+	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
+	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
+	const struct options options = {.history_retention = 0};
+	struct app app = APP_INIT;
+	struct arguments a = {0};
+	struct err e = {0};
+	static const char good[] = "{\"run_id\": \"%s\", \"job_name\": \"j\", \"started_at\": 100, \"ended_at\": 103,"
+				   " \"duration_seconds\": 3, \"outcome\": \"succeeded\", \"columns\": {}}";
+
+	(void)state;
+	told.code = 0;
+	buf_addc(&body, '[');
+	buf_addf(&body, good, "a");
+	buf_adds(&body, ", {\"run_id\": \"b\", \"job_name\": 7}, 3, ");
+	buf_addf(&body, good, "c");
+	buf_addc(&body, ']');
+	app.options = &options;
+	a.body = (struct slice){buf_text(&body), body.len};
+	assert_int_equal(route_post_runs.answer(&app, &a, &r, &e), 0);
+	assert_int_equal(r.status, 200);
+	json_t *o = json_loads(buf_text(&r.body), 0, NULL), *runs = json_object_get(o, "runs");
+	static const char *const ids[] = {"a", "b", NULL, "c"};
+
+	assert_int_equal(json_array_size(runs), 4);
+	for (size_t i = 0; i < 4; i++) {
+		json_t *one = json_array_get(runs, i);
+		const char *id = json_string_value(json_object_get(one, "run_id"));
+		bool is_good = i == 0 || i == 3;
+
+		assert_int_equal(json_is_false(json_object_get(one, "known")), is_good);
+		assert_int_equal(!json_object_get(one, "error"), is_good);
+		if (ids[i])
+			assert_string_equal(id, ids[i]);
+		else
+			assert_null(id);
+	}
+	json_decref(o);
+	buf_done(&r.body);
+	told.calls = 0;
+}
+
 static void a_run_is_written_away_from_the_threads_that_serve_scrapes(void **state)
 {
 	assert_true(route_post_runs.takes_long);
@@ -103,6 +166,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_is_as_old_as_the_history_keeps_and_not_of_the_future),
+		cmocka_unit_test(a_full_history_takes_no_run),
+		cmocka_unit_test(a_wrong_run_of_an_array_keeps_no_other_out),
 		cmocka_unit_test(who_comes_behind_one_that_met_a_lock_is_told_at_once),
 		cmocka_unit_test(a_run_is_written_away_from_the_threads_that_serve_scrapes),
 	};
