@@ -114,9 +114,8 @@ const char *forward_answer_text(struct http_response *a)
 
 /* ---- one run ---- */
 
-static int post_run(struct forwarder *f, const struct run *r, struct err *e)
+static int post(struct forwarder *f, const struct buf *body, struct err *e)
 {
-	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
 	char token[TOKEN_MAX] = "";
 	int code = 0;
 
@@ -126,34 +125,63 @@ static int post_run(struct forwarder *f, const struct run *r, struct err *e)
 		code = download_open(&f->download, &f->download_options, e);
 	if (code)
 		return code;
-	json_t *message = run_message(r);
-
-	json_write(&body, message);
-	json_decref(message);
-	code = download_post(f->download, f->url, token[0] ? token : NULL, buf_text(&body),
-		body.len, &f->answer, e);
+	response_headers_clear(&f->answer);
+	code = download_post(f->download, f->url, token[0] ? token : NULL, buf_text(body),
+		body->len, &f->answer, e);
 	explicit_bzero(token, sizeof token);
 	return code;
 }
 
-struct forward_mark {
-	const char *run_id;
-	enum outcome outcome;
+static void add_message(struct buf *out, const struct run *r)
+{
+	json_t *message = run_message(r);
+
+	json_write(out, message);
+	json_decref(message);
+}
+
+static int post_run(struct forwarder *f, const struct run *r, struct err *e)
+{
+	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
+
+	add_message(&body, r);
+	return post(f, &body, e);
+}
+
+struct forward_marks {
+	const struct run *const *run;
+	size_t n;
 	double at;
 };
 
 static int mark_forwarded(struct history *h, void *context, struct err *e)
 {
-	const struct forward_mark *m = context;
+	const struct forward_marks *m = context;
+	int code = 0;
 
-	return history_run_forwarded(h, m->run_id, m->outcome, m->at, e);
+	for (size_t i = 0; i < m->n && code == 0; i++)
+		code = history_run_forwarded(h, m->run[i]->run_id, m->run[i]->outcome, m->at, e);
+	return code;
 }
 
-static int mark_run(struct forwarder *f, const struct run *r, struct err *e)
+static int mark_runs(struct forwarder *f, const struct run *const *run, size_t n, struct err *e)
 {
-	struct forward_mark m = {r->run_id, r->outcome, wall_seconds(now_read().wall)};
+	struct forward_marks m = {run, n, wall_seconds(now_read().wall)};
 
-	return historian_do(f->options.historian, mark_forwarded, &m, e);
+	return n ? historian_do(f->options.historian, mark_forwarded, &m, e) : 0;
+}
+
+static void note_refused(const char *run_id, const char *answer)
+{
+	log_line(LOG_LEVEL_ERROR, "run refused by the receiver; it is not sent again", "run_id",
+		run_id, "answer", answer, NULL);
+	atomic_fetch_add(&counts.refused, 1);
+}
+
+static void note_delivered(const char *run_id)
+{
+	atomic_fetch_add(&counts.delivered, 1);
+	log_line(LOG_LEVEL_DEBUG, "run forwarded", "run_id", run_id, NULL);
 }
 
 /* Posts the run. If the receiver took the run or refused it for good, marks the run as forwarded
@@ -165,18 +193,15 @@ static int forward_run(struct forwarder *f, const struct run *r, struct err *e)
 	if (code)
 		return code;
 	if (forward_is_refusal(&f->answer)) {
-		log_line(LOG_LEVEL_ERROR, "run refused by the receiver; it is not sent again",
-			"run_id", r->run_id, "answer", forward_answer_text(&f->answer), NULL);
-		atomic_fetch_add(&counts.refused, 1);
+		note_refused(r->run_id, forward_answer_text(&f->answer));
 	} else if (!forward_is_accepted(&f->answer, r->run_id)) {
 		return err_set(e, -EIO, "%s answers %d%s: %s", f->url, status,
 			status < 300 ? " without naming the run" : "",
 			forward_answer_text(&f->answer));
 	} else {
-		atomic_fetch_add(&counts.delivered, 1);
-		log_line(LOG_LEVEL_DEBUG, "run forwarded", "run_id", r->run_id, NULL);
+		note_delivered(r->run_id);
 	}
-	return mark_run(f, r, e);
+	return mark_runs(f, &r, 1, e);
 }
 
 /* ---- all waiting runs ---- */
@@ -186,8 +211,6 @@ static int forward_by_id(struct forwarder *f, const char *run_id, struct arena *
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
 	struct runs runs = {0};
-
-	response_headers_clear(&f->answer);
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
 	/* The run may be gone, because the limits of the history may have removed it. */
@@ -234,6 +257,88 @@ struct waiting_runs {
 	size_t n;
 	bool all;
 };
+
+/* ---- several runs in one request ---- */
+
+struct outgoing_batch {
+	struct buf body;
+	const struct run *run[RUNS_AT_ONCE];
+	size_t n;
+};
+
+static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
+	struct outgoing_batch *ret, struct err *e)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < w->n && ret->n < RUNS_AT_ONCE && code == 0; i++) {
+		struct run_query q = {.run_id = w->run_id[i], .limit = 1};
+		struct runs runs = {0};
+		size_t len = ret->body.len;
+
+		if (retry_list_is_aside(&f->retry_list, w->run_id[i]))
+			continue;
+		code = history_runs(f->history, &q, arena, &runs, e);
+		if (code || runs.n == 0)
+			continue;
+		buf_addc(&ret->body, len ? ',' : '[');
+		add_message(&ret->body, &runs.run[0]);
+		if (ret->body.len + 1 > RUN_MESSAGE_MAX || ret->body.full) {
+			ret->body.len = len;
+			break;
+		}
+		ret->run[ret->n++] = &runs.run[0];
+	}
+	buf_addc(&ret->body, ']');
+	return code;
+}
+
+/* Marks the runs that the receiver took or refused for good. Returns 1 when the answer does not name
+ * each run of the batch in its order. */
+static int settle_batch(struct forwarder *f, const struct outgoing_batch *b, struct err *e)
+{
+	json_t *o = json_loadb(buf_text(&f->answer.body), f->answer.body.len, 0, NULL);
+	const json_t *list = json_object_get(o, "runs");
+	const struct run *settled[RUNS_AT_ONCE];
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n && f->answer.status == 200; i++) {
+		const json_t *one = json_array_get(list, i), *error = json_object_get(one, "error");
+		const char *id = json_string_value(json_object_get(one, "run_id"));
+
+		if (!id || strcmp(id, b->run[i]->run_id) != 0)
+			break;
+		if (error)
+			note_refused(id, json_string_value(json_object_get(error, "message")));
+		else
+			note_delivered(id);
+		settled[n++] = b->run[i];
+	}
+	json_decref(o);
+	for (size_t i = 0; i < n; i++)
+		note_success(f, settled[i]->run_id);
+	int code = mark_runs(f, settled, n, e);
+
+	return code ? code : n < b->n;
+}
+
+/* Forwards the first waiting runs in one request. Returns 1 when they must go one by one: there are too
+ * few of them, or the receiver is of a version that takes one run at a time. */
+static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
+	struct err *e)
+{
+	struct outgoing_batch b = {.body = BUF_MAX(2 * RUN_MESSAGE_MAX)};
+	int code = gather_batch(f, w, arena, &b, e);
+
+	if (code == 0 && b.n > 1) {
+		code = post(f, &b.body, e);
+		atomic_fetch_add(&counts.failures, code != 0);
+	}
+	if (code == 0)
+		code = b.n > 1 ? settle_batch(f, &b, e) : 1;
+	buf_done(&b.body);
+	return code;
+}
 
 /* Forwards the runs that are not set aside. Stops when the receiver seems to be down, that is,
  * after two failures in a row, or after one failure other than status 500. */
@@ -313,6 +418,8 @@ static int forward_some(struct forwarder *f, struct err *e)
 	int code = find_waiting(f, &arena, &w, e);
 
 	if (code == 0)
+		code = forward_batch(f, &w, &arena, e);
+	if (code > 0)
 		code = forward_fresh(f, &w, &arena, e);
 	if (code == 0 && w.all)
 		forward_stuck(f, &w, &arena);

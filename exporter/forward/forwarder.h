@@ -1,5 +1,6 @@
-/* The thread that forwards ended runs to another exporter (the receiver). It posts each run
- * separately to URL/runs (exporter/forward/run_message.h). Each run is posted at least once. If the
+/* The thread that forwards ended runs to another exporter (the receiver). It posts
+ * up to 64 runs in one request to URL/runs (exporter/forward/run_message.h), and one run at a time to a
+ * receiver that does not answer for each run of a request. Each run is posted at least once. If the
  * receiver already has a run, it recognises the run by its id.
  *
  * The history is the queue. A run that any process has written waits there until it is marked as

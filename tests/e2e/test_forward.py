@@ -24,12 +24,13 @@ class Central:
     connection without a word), "hold" (do not answer before release() is called, then close), "late" (likewise, but answer then),
     "break" (close it without taking the run).
     always: for a job's name, what to do with each of its runs.
+    takes_arrays: answers for each run of an array. Otherwise an array is refused, as by an exporter of an earlier version.
     """
 
-    def __init__(self, answers=(), port=0, always=None):
+    def __init__(self, answers=(), port=0, always=None, takes_arrays=False):
         self.answers = list(answers)
         self.always = dict(always or {})
-        self.posts, self.runs, self.headers = [], {}, []
+        self.posts, self.runs, self.headers, self.arrays = [], {}, [], []
         self.lock = threading.Lock()
         self.held = threading.Event()
         self.released = threading.Event()
@@ -38,8 +39,30 @@ class Central:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def send(self, status, text):
+                answer = text.encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def take_array(self, runs):
+                if not takes_arrays:
+                    self.send(400, json.dumps({"error": {"code": "bad_body", "message":
+                                                         "accepted is one run as a JSON object: this is another JSON value"}}))
+                    return
+                with central.lock:
+                    central.arrays.append([run["run_id"] for run in runs])
+                    told = [{"run_id": run["run_id"], "error": {"code": "bad_body", "message": "as told"}}
+                            if central.always.get(run["job_name"]) == 400 else {"run_id": run["run_id"], "known": False} for run in runs]
+                    central.runs.update((run["run_id"], run) for run, answer in zip(runs, told) if "error" not in answer)
+                self.send(200, json.dumps({"runs": told}))
+
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                if isinstance(json.loads(body), list):
+                    self.take_array(json.loads(body))
+                    return
                 with central.lock:
                     central.posts.append((self.path, json.loads(body)))
                     do = central.always.get(central.posts[-1][1]["job_name"]) or (
@@ -60,11 +83,7 @@ class Central:
                 error = {"code": {400: "bad_body"}.get(do, "told"), "message": "as told"}
                 status, text = do if isinstance(do, tuple) else (do, json.dumps(
                     {"run_id": central.posts[-1][1]["run_id"], "known": False} if do == 200 else {"error": error}))
-                answer = text.encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                self.send(status, text)
 
             def log_message(self, *_):
                 pass
@@ -106,8 +125,8 @@ QUICK = python_job("pass")
 
 
 class Forward(support.Case):
-    def central(self, *answers, port=0, always=None):
-        central = Central(answers, port, always)
+    def central(self, *answers, port=0, always=None, takes_arrays=False):
+        central = Central(answers, port, always, takes_arrays)
         self.addCleanup(central.stop)
         return central
 
@@ -153,6 +172,18 @@ class Forward(support.Case):
         wait_until(lambda: len(central.ids()) == 3, "three runs at the other exporter")
         self.assertEqual(central.ids(), self.ids())
         self.assertEqual(len(central.sent()), 3)
+
+    def test_runs_that_waited_go_in_one_request_and_a_wrong_one_keeps_no_other_out(self):
+        for job in ("a", "wrong", "b", "c"):
+            self.run_job(QUICK, job)
+        central = self.central(always={"wrong": 400}, takes_arrays=True)
+        server = self.serve(f"--forward.url={central.url}")
+        wait_until(lambda: self.own_counts(server).get("delivered") == 3, "three runs handed on")
+        self.assertEqual(central.ids(), sorted(self.ids("a") + self.ids("b") + self.ids("c")))
+        self.assertEqual([len(ids) for ids in central.arrays], [4])
+        self.assertEqual(central.sent(), [])
+        counts = self.own_counts(server)
+        self.assertEqual((counts["refused"], counts["waiting"]), (1, 0))
 
     def test_wrappers_drop_no_run_that_the_server_is_to_hand_on(self):
         central = self.central()
