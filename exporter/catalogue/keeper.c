@@ -39,6 +39,7 @@ struct keeper {
 	struct catalogue_cache *cache;
 	struct keeper_report *report;
 	struct keeper_progress progress;
+	char host[HOST_MAX];
 	struct http_response answer; /* answer to the last call */
 	struct buf body;             /* body of the last page, from the network or the cache */
 	struct wall called_at;       /* time of the last call; 0 = none */
@@ -57,6 +58,8 @@ static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
 	k->next_call = t->now(t->context);
 	k->credits = CREDITS_PER_MINUTE;
 	k->attempts = KEEPER_ATTEMPTS;
+	url_host(o->url, k->host);
+	k->progress.host = k->host;
 }
 
 static void keeper_call_end(struct keeper *k)
@@ -82,6 +85,18 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 
 	tell(k, 0, NULL);
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
+}
+
+/* Returns the largest number of attempts of a call, after an attempt that failed. Before the first
+ * answer it is 1: two calls, that of the state and that of the countries, then show that the Keeper
+ * cannot be reached. */
+static unsigned attempts_of(const struct keeper *k)
+{
+	if (!k->options->attended || k->answer.status == 429)
+		return k->attempts;
+	if (!k->progress.answered)
+		return 1;
+	return k->attempts < KEEPER_ATTEMPTS_ATTENDED ? k->attempts : KEEPER_ATTEMPTS_ATTENDED;
 }
 
 /* Varies a delay randomly by up to 50 %. Otherwise clients that failed at the same time would all
@@ -246,6 +261,7 @@ static int attempt_call(struct keeper *k, const struct keeper_request *c, struct
 	pace(k, c->credits);
 	if (code)
 		return code;
+	k->progress.answered = true;
 	if (k->answer.status == 304 && c->known.fetched_at.ns) {
 		k->report->unmodified++;
 		keep(k, c->url, c->known.etag, NULL);
@@ -301,7 +317,7 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 				break;
 			double later = retry_after(k, code, attempt, &why);
 
-			if (isnan(later) || attempt + 1 >= k->attempts)
+			if (isnan(later) || attempt + 1 >= attempts_of(k))
 				break;
 			k->report->retries++;
 			int stopped = wait_for(k, later, why, e);

@@ -26,6 +26,8 @@ struct keeper_transport {
 
 struct keeper_progress {
 	const char *doing;      /* the part that is fetched now, such as "servers of aws" */
+	const char *host;       /* that of the URL, with its port */
+	bool answered;          /* the Keeper has answered a call, whatever the status */
 	unsigned pages;         /* number of pages until now, from the network or the cache */
 	size_t servers;         /* number of servers until now */
 	double waiting_seconds; /* if > 0, a wait of this length begins, for the reason in `why` */
@@ -48,6 +50,10 @@ struct keeper_options {
 	/* Hash of the database from which the cached catalogue was made. If the Keeper still has
 	 * this database, nothing is fetched. NULL = always fetch. */
 	const char *known_hash;
+	/* A person waits for the result. A Keeper that gives no answer at all is then asked twice, and
+	 * a call that fails later is tried KEEPER_ATTEMPTS_ATTENDED times. A Keeper that limits its
+	 * calls (status 429) works, and is waited for in any case. */
+	bool attended;
 	/* Called whenever the progress changes. May be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;
@@ -72,5 +78,7 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 #define KEEPER_PAGE_SIZE 250 /* servers per page */
 #define KEEPER_PAGES_MAX 400 /* per vendor; more pages mean that the Keeper's paging never ends */
 #define KEEPER_ATTEMPTS  6   /* most attempts of a call whose failure may be temporary */
+/* The same while a person waits: the waits between three attempts take 3 to 9 s together. */
+#define KEEPER_ATTEMPTS_ATTENDED 3
 
 #endif

@@ -133,6 +133,7 @@ int catalogue_update_over(const struct catalogue_source *s, const struct keeper_
 		.home = s->home,
 		.benchmarks = s->benchmarks,
 		.known_hash = s->force ? NULL : known.hash,
+		.attended = s->attended,
 		.progress = s->progress,
 		.progress_context = s->progress_context};
 	int code = keeper_fetch(&o, t, cache, ret, report, e);

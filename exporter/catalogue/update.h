@@ -14,6 +14,7 @@ struct catalogue_source {
 	struct text_list regions, benchmarks; /* as in struct keeper_options */
 	const char *home;                     /* as in struct keeper_options; NULL = unknown */
 	bool force;                           /* fetch even when the database is unchanged */
+	bool attended;                        /* as in struct keeper_options */
 	/* Called with the progress of the fetch; may be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;

@@ -217,8 +217,13 @@ static void progress_end(const struct fetch_progress *p)
 
 static void add_state(struct buf *out, const struct keeper_progress *k)
 {
-	buf_addf(out, "%s: %u pages, %zu servers so far", *k->doing ? k->doing : "fetching",
-		k->pages, k->servers);
+	const char *doing = *k->doing ? k->doing : "fetching";
+
+	if (k->answered)
+		buf_addf(out, "%s: %u page%s, %zu servers so far", doing, k->pages,
+			k->pages == 1 ? "" : "s", k->servers);
+	else
+		buf_addf(out, "asking %s, no answer yet: %s", k->host, doing);
 	if (k->waiting_seconds >= 1)
 		buf_addf(out, "; waiting %.0f s%s%s", ceil(k->waiting_seconds), k->why ? ": " : "",
 			k->why ? k->why : "");
@@ -324,6 +329,7 @@ static int update(struct catalogue_command *c)
 		.regions = o->catalogue_regions,
 		.home = o->catalogue_regions.n ? NULL : catalogue_home(m.vendor_id, m.region, home),
 		.benchmarks = o->catalogue_benchmarks,
+		.attended = true,
 		.force = true, /* fetch now; unchanged pages still come from the cache */
 		.progress = show_fetching,
 		.progress_context = &progress};

@@ -10,6 +10,7 @@ import os
 import pathlib
 import sqlite3
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -188,6 +189,17 @@ class Catalogue(support.Case):
                                "--catalogue.cache=/proc/no-cache-here/catalogue.db", code=1)[1]
             self.assertIn("/proc/no-cache-here/catalogue.db", told)
         self.assertEqual(self.servers("--limit=1")["servers"][0]["server_id"], "small")
+
+    def test_a_person_soon_learns_that_there_is_no_keeper(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            nobody = f"127.0.0.1:{closed.getsockname()[1]}"
+        for host, said in ((nobody, "no connection"), ("no-such-host.invalid", "this name has no address")):
+            with self.subTest(host):
+                begun = time.monotonic()
+                told = self.run_it("catalogue", "update", f"--catalogue.url=http://{host}", code=1)[1]
+                self.assertLess(time.monotonic() - begun, 20, told)  # with all attempts of a server: 31 to 93 s
+                self.assertIn(f"asking {host}, no answer yet: countries", told)
+                self.assertIn(f"{host}: {said} (", told)
 
     @unittest.skipUnless(shutil.which("openssl"), "makes a certificate with openssl")
     def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(self):

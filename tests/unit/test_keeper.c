@@ -296,6 +296,53 @@ static void what_stays_is_given_up_and_named(void **state)
 	}
 }
 
+/* A person who waits learns within seconds that there is no Keeper. A Keeper that asks for patience
+ * gets it. */
+static void a_person_does_not_wait_for_a_dead_keeper(void **state)
+{
+	static const struct {
+		enum fault fault;
+		unsigned from, times, calls; /* `calls`: all calls until the fetch ends */
+		double least, most;          /* seconds */
+		int code;
+	} table[] = {
+		/* No answer ever: the state of the Keeper and its countries are asked for once each. */
+		{FAULT_NO_ANSWER, 1, 1000, 2, 1, 1, -EIO},
+		{FAULT_TIMEOUT, 1, 1000, 2, 61, 61, -ETIMEDOUT}, /* 30 s each */
+		/* Only the first call fails. */
+		{FAULT_NO_ANSWER, 1, 1, 0, 0, 600, 0},
+		/* The Keeper has answered, and then dies. */
+		{FAULT_NO_ANSWER, 2, 1000, 4, 3, 10, -EIO},
+		{FAULT_BUSY, 3, 1000, 5, 3, 11, -EPROTO},
+		{FAULT_BUSY, 3, 2, 0, 3, 600, 0},
+		{FAULT_TOO_MANY, 2, 5, 0, 300, 1200, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct world w = small_world();
+		struct catalogue *c;
+		struct keeper_report r;
+		struct err e = {0};
+
+		w.fault = table[i].fault;
+		w.fail_call = table[i].from;
+		w.fail_times = table[i].times;
+		int code = fetch_with(
+			&w, (struct keeper_options){.attended = true}, NULL, &c, &r, &e);
+
+		if (code != table[i].code)
+			fail_msg("row %zu: %d: %s", i, code, e.text);
+		if (w.seconds < table[i].least || w.seconds > table[i].most)
+			fail_msg("row %zu: %g s", i, w.seconds);
+		if (table[i].calls)
+			assert_int_equal(w.calls, table[i].calls);
+		else
+			assert_complete(c, &w);
+		assert_polite(&w);
+		catalogue_free(c);
+	}
+}
+
 static void lists_that_are_too_short_are_refused(void **state)
 {
 	struct world w = new_world();
@@ -497,6 +544,7 @@ int main(void)
 		cmocka_unit_test(pages_that_do_not_end_are_noticed),
 		cmocka_unit_test(what_passes_is_waited_out),
 		cmocka_unit_test(what_stays_is_given_up_and_named),
+		cmocka_unit_test(a_person_does_not_wait_for_a_dead_keeper),
 		cmocka_unit_test(lists_that_are_too_short_are_refused),
 		cmocka_unit_test(a_limit_that_is_absurd_holds_up_no_call_for_hours),
 		cmocka_unit_test(a_limit_that_is_generous_is_used_in_part),
