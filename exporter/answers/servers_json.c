@@ -557,7 +557,7 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_compliance(notes, &b, s);
 	note_no_best(notes, &b, s);
 	note_gaps(notes, &b, p);
-	if (s->options.objective && p->objective != s->options.objective)
+	if (s->options.objective && strcmp(p->objective->name, s->options.objective->name) != 0)
 		json_push(notes,
 			json_text("The duration of a run is unknown, so servers are ranked by the "
 				  "price of an hour."));
@@ -802,6 +802,7 @@ static json_t *rates_json(const struct server_answer *s)
 void server_answer_put(json_t *o, const struct server_answer *s, bool details)
 {
 	json_put(o, "objective", json_text(s->picks.objective->name));
+	json_put(o, "order", json_text(s->picks.objective->order));
 	if (s->options.benchmark)
 		json_put(o, "benchmark_config",
 			json_text(s->picks.single_scores ? "single" : "multi"));

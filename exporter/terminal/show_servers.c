@@ -80,27 +80,6 @@ static void add_today(struct grid *g, const json_t *today)
 		member_number(today, "cost_per_run"), NAN);
 }
 
-/* Returns the sentence that says by what the servers are sorted. */
-static const char *order_of(const char *objective)
-{
-	static const struct {
-		const char *objective, *words;
-	} orders[] = {
-		{"cost", "Lowest cost of a run first."},
-		{"price", "Lowest price per hour first."},
-		{"efficiency", "Most speed for the money first."},
-		{"fastest", "Shortest run first."},
-		{"deadline", "Lowest cost of a run that meets the deadline first."},
-		{"benchmark", "Best score first."},
-		{"benchmark_per_price", "Best score for the money first."},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(orders); i++)
-		if (strcmp(orders[i].objective, objective) == 0)
-			return orders[i].words;
-	return "";
-}
-
 /* Says what the "?" behind names means: each doubt once. */
 static void add_doubts(struct buf *out, const json_t *servers, const struct screen *s)
 {
@@ -145,7 +124,7 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 	(void)explain;
 	if (fitting > 0) {
 		buf_addf(out, "%.0f server%s. %s\n\n", fitting, fitting > 1 ? "s fit" : " fits",
-			order_of(member_text(answer, "objective")));
+			member_text(answer, "order"));
 		add_servers(out, answer, s);
 	} else {
 		buf_adds(out, "No server fits.\n");

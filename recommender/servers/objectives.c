@@ -20,14 +20,32 @@ static double cost_key(const struct pick *p, const struct pick_options *o)
  * nothing. Without this, a job of one core gets 96 for a score that is higher by 0.01 %. */
 #define SAME_TIME 0.01
 
-/* Returns the forecast duration in steps of 1 %. If the speed of the job's server is unknown, all
- * forecasts are equal, and the speed that the job can use decides. */
+static double in_steps(double v)
+{
+	return exp(SAME_TIME * round(log(v) / SAME_TIME));
+}
+
+static double duration(const struct pick *p)
+{
+	return p->forecast.seconds;
+}
+
 static double duration_key(const struct pick *p, const struct pick_options *o)
 {
-	bool scaled = o->profile && forecast_scales(o->profile);
-	double time = scaled ? p->forecast.seconds : 1 / p->usable_score;
+	(void)o;
+	return in_steps(duration(p));
+}
 
-	return exp(SAME_TIME * round(log(time) / SAME_TIME));
+/* A score is negated, because lower keys are better. */
+static double slowness(const struct pick *p)
+{
+	return -p->usable_score;
+}
+
+static double speed_key(const struct pick *p, const struct pick_options *o)
+{
+	(void)o;
+	return -in_steps(p->usable_score);
 }
 
 /* Returns the price of one unit of the score that the job can use. */
@@ -51,6 +69,21 @@ static double per_benchmark_key(const struct pick *p, const struct pick_options 
 	return o->benchmark->higher_is_better ? p->price / p->score : p->price * p->score;
 }
 
+/* If the speed of the job's server is unknown, the forecasts say nothing about which server is
+ * faster, and the speed that the job can use decides. */
+static const struct objective fastest_by_score = {
+	.name = "fastest",
+	.key = speed_key,
+	.exact = slowness,
+	.lacking = EXCLUDED_NO_SCORE,
+	.by_forecast = true,
+	.by_speed = true,
+	.unit = "usable SCore",
+	.order = "Most speed first.",
+	.help = "Most SCore of the cores that are needed, in steps of 1 %, because the speed of the "
+		"job's own server is unknown",
+};
+
 const struct objective objectives[] = {
 	{.name = "cost",
 		.key = cost_key,
@@ -59,6 +92,7 @@ const struct objective objectives[] = {
 		.by_forecast = true,
 		.by_money = true,
 		.unit = "per run",
+		.order = "Lowest cost of a run first.",
 		.help = "Lowest expected cost of a run: billed time, storage, traffic and "
 			"interruptions included"},
 	{.name = "price",
@@ -67,18 +101,23 @@ const struct objective objectives[] = {
 		.lacking = EXCLUDED_NO_PRICE,
 		.by_money = true,
 		.unit = "per hour",
+		.order = "Lowest price per hour first.",
 		.help = "Lowest price per hour of the servers that fit"},
 	{.name = "efficiency",
 		.key = per_score_key,
 		.lacking = EXCLUDED_NO_SCORE,
 		.unit = "per SCore and hour",
+		.order = "Most speed for the money first.",
 		.help = "Most speed that the job can use for the price: SCore of one core for a job of "
 			"one, else that of the cores that it uses"},
 	{.name = "fastest",
 		.key = duration_key,
+		.exact = duration,
+		.without_speed = &fastest_by_score,
 		.lacking = EXCLUDED_NO_SCORE,
 		.by_forecast = true,
 		.unit = "time per run",
+		.order = "Shortest run first.",
 		.help = "Shortest forecast duration in steps of 1 %, or without a history the most "
 			"SCore of the cores that are needed; bounded by max_cost"},
 	{.name = "deadline",
@@ -87,6 +126,7 @@ const struct objective objectives[] = {
 		.by_forecast = true,
 		.by_money = true,
 		.unit = "per run",
+		.order = "Lowest cost of a run that meets the deadline first.",
 		.help = "Lowest forecast cost of a run among the servers on which even a long run "
 			"ends before deadline"},
 	{.name = "benchmark",
@@ -94,12 +134,14 @@ const struct objective objectives[] = {
 		.by_benchmark = true,
 		.lacking = EXCLUDED_NO_SCORE,
 		.unit = "score",
+		.order = "Best score first.",
 		.help = "Best score in the benchmark named by benchmark"},
 	{.name = "benchmark_per_price",
 		.key = per_benchmark_key,
 		.by_benchmark = true,
 		.lacking = EXCLUDED_NO_SCORE,
 		.unit = "per score and hour",
+		.order = "Best score for the money first.",
 		.help = "Best score for the money in the benchmark named by benchmark"},
 	{0},
 };

@@ -20,12 +20,14 @@ struct pick_search {
 	struct cost_terms terms;
 };
 
-static const struct objective *objective_for(const struct pick_options *o, double seconds)
+static const struct objective *objective_for(const struct pick_options *o,
+	const struct job_profile *p)
 {
 	const struct objective *asked = o->objective ? o->objective : objectives;
 
-	return asked->without_duration && !(seconds > 0) ? objective_find(asked->without_duration) :
-							   asked;
+	if (asked->without_duration && !(p->duration_seconds > 0))
+		return objective_find(asked->without_duration);
+	return asked->without_speed && !forecast_scales(p) ? asked->without_speed : asked;
 }
 
 static const float *scores_for(const struct pick_options *o, double cores)
@@ -50,7 +52,7 @@ static void search_begin(struct pick_search *q, const struct catalogue *c, const
 		.terms = {.spot_interruptions_per_hour = o->spot_interruptions_per_hour,
 			.ipv4 = o->ipv4},
 	};
-	q->objective = objective_for(o, q->profile.duration_seconds);
+	q->objective = objective_for(o, &q->profile);
 	q->cores = isnan(q->profile.cores) ? d->cpu_cores : q->profile.cores;
 	q->scores = scores_for(o, q->cores);
 }
@@ -398,22 +400,27 @@ static void add_distance(struct buf *out, double key, double best, const char *u
 		buf_adds(out, " than the best");
 }
 
+static double exact_key(const struct objective *o, const struct pick *p)
+{
+	return o->exact ? o->exact(p) : p->key;
+}
+
 void pick_why(struct buf *out, const struct picks *p, size_t i)
 {
 	const struct pick *pick = &p->pick[i];
-	double key = pick->key, best = p->best->key;
-
 	if (pick == p->best) {
 		buf_addf(out, "%s; %zu fit", p->objective->help, p->fitting);
 	} else if (pick->unsure && !p->best->unsure) {
 		buf_adds(out, pick_price_is_sure(pick->priced) ?
 				      "behind all whose speed is known" :
 				      "behind all whose price is known for sure");
-	} else if (key > best) {
-		add_distance(out, key, best, p->objective->unit);
+	} else if (pick->key > p->best->key) {
+		add_distance(out, exact_key(p->objective, pick), exact_key(p->objective, p->best),
+			p->objective->unit);
 	} else {
 		buf_adds(out, "as good as the best; behind it by cost, price, memory or name");
 	}
-	if (p->objective->by_forecast && pick->forecast.basis == FORECAST_ASSUMED)
+	if (p->objective->by_forecast && !p->objective->by_speed &&
+		pick->forecast.basis == FORECAST_ASSUMED)
 		buf_adds(out, "; its speed is not known: the same is assumed");
 }

@@ -127,7 +127,8 @@ struct pick {
 };
 
 struct picks {
-	/* The objective of the options, or that which replaces it because the duration is unknown. */
+	/* The objective of the options, or that which replaces it because the duration or the speed is
+	 * unknown. */
 	const struct objective *objective;
 	size_t n, first;         /* picks on this page; better picks on earlier pages */
 	struct pick *pick;       /* best first */
@@ -144,14 +145,22 @@ struct objective {
 	/* Returns the value to compare. NaN = unknown for this server. Equal keys are sorted by lower
 	 * cost and price. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
+	/* Returns the key before it was rounded to steps, for sentences about distances. NULL = the key
+	 * is not rounded. */
+	double (*exact)(const struct pick *p);
 	/* Name of the objective that replaces this one if the duration of a run is unknown. NULL =
 	 * none. */
 	const char *without_duration;
+	/* The objective that replaces this one if no measured speed of the job is known
+	 * (forecast_scales). It has the same name. NULL = none. */
+	const struct objective *without_speed;
 	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
 	bool by_forecast;       /* a pick with an assumed speed is unsure */
+	bool by_speed;          /* the key is a score, although forecasts exist */
 	bool by_benchmark;      /* the objective needs pick_options.benchmark */
 	const char *unit;       /* unit of the key in words: "per hour", ... */
+	const char *order;      /* what comes first, as a sentence for people */
 };
 
 extern const struct objective objectives[]; /* ends with name NULL; the first is the default */

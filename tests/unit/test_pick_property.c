@@ -296,8 +296,8 @@ static double key_of(const struct catalogue *c, const struct asked *a, const str
 	const struct candidate *k, double seconds)
 {
 	double mark = (double)c->benchmark[0].score[k->server - c->server],
-	       score = usable_score(k->server, a->cores),
-	       time = q->o.profile && a->ref_scored ? seconds : 1 / score;
+	       score = usable_score(k->server, a->cores);
+	bool by_time = q->o.profile && a->ref_scored;
 	bool up = c->benchmark[0].higher_is_better;
 	const struct {
 		const char *name;
@@ -306,8 +306,9 @@ static double key_of(const struct catalogue *c, const struct asked *a, const str
 		{"cost", k->cost},
 		{"price", k->price},
 		{"efficiency", k->price / score},
-		{"fastest", exp(0.01 * round(log(time) /
-					       0.01))}, /* times are compared in steps of 1 % */
+		/* Times and scores are compared in steps of 1 %. */
+		{"fastest", by_time ? exp(0.01 * round(log(seconds) / 0.01)) :
+				      -exp(0.01 * round(log(score) / 0.01))},
 		{"deadline", k->cost},
 		{"benchmark", up ? -mark : mark},
 		{"benchmark_per_price", up ? k->price / mark : k->price * mark},

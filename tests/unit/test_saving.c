@@ -107,8 +107,15 @@ static void what_is_best_depends_on_the_length_of_a_run(void **state)
 
 static void one_core_gets_no_32(void **state)
 {
+	AUTO(buf_done) struct buf why = BUF_MAX(4096);
+
 	assert_string_equal(first("efficiency"), "fast");
 	assert_string_equal(first("fastest"), "fast");
+	assert_string_equal(world.p.objective->order, "Shortest run first.");
+	assert_string_equal(world.p.pick[1].server->server_id, "big");
+	pick_why(&why, &world.p, 1);
+	assert_string_equal(buf_text(&why), "82 % more time per run than the best");
+	buf_reset(&why);
 	/* Without a history, the demand says how many cores the job uses. */
 	world.o.profile = NULL;
 	assert_string_equal(first("efficiency"), "fast");
@@ -117,6 +124,12 @@ static void one_core_gets_no_32(void **state)
 	assert_string_equal(first("fastest"), "big");
 	world.d.cpu_cores = NAN;
 	assert_string_equal(first("fastest"), "big");
+	/* Without a speed of the job's server, all forecasts are equal: the sentence is about the
+	 * score, and not about time. */
+	assert_string_equal(world.p.objective->order, "Most speed first.");
+	pick_why(&why, &world.p, 1);
+	/* 30000 against 4000, and not the steps in which they are sorted */
+	assert_string_equal(buf_text(&why), "the best has 650 % more usable SCore");
 	/* If two servers are equally fast, or nearly, the cheaper server comes first. */
 	world.d.cpu_cores = 1;
 	const char *const slow[] = {"old", "hourly"};
