@@ -151,6 +151,8 @@ function savingPart(advice, runs) {
 	const pairs = rows => h("dl", {class: "pairs"}, rows.filter(Boolean).map(([term, value]) => [h("dt", null, term), h("dd", null, value)]));
 	const sure = [isKnown(chance) && ["Out of memory", `${roughly(chance)} of runs`], ["Confidence", `${based.confidence || UNKNOWN}, ${runsWord(based.runs || 0)}`]];
 	const eyebrow = text => h("h2", {class: "eyebrow"}, text);
+	if (!best && advice.servers_fitting > 0)
+		return h("div", null, eyebrow("Server"), h("p", {class: "money"}, "No best server"), h("p", null, "Servers fit, but the price of the first is in doubt."), pairs(sure));
 	if (!best)
 		return h("div", null, eyebrow("Server"), h("p", {class: "money"}, "No server fits"), h("p", null, "No server of the catalogue has what the request asks for."), pairs(sure));
 	const {title, words, kind, below} = savingWords(advice, runsAMonth(runs)), server = today && today.server || {};
@@ -160,7 +162,7 @@ function savingPart(advice, runs) {
 		isKnown(best.forecast_cost) && ["Cost of a run", stays ? money(now, today.currency) :
 			[isKnown(now) && `${amount(now)} → `, money(best.forecast_cost, best.currency)]],
 		isKnown(now) && ["Server", stays || !server.api_reference ? named(serverName(best)) : arrow(server.api_reference, serverName(best))],
-		isKnown(now) && ["Region", placeOf(best)],
+		isKnown(now) && ["Region", [placeOf(best), best.region_note && `: ${best.region_note}`]],
 		forecast && ["Duration", stays || !isKnown(now) || !isKnown(lasts) ? forecast : arrow(seconds(lasts), forecast)],
 		...sure]), !isKnown(now) && h("p", {class: "note"}, server.api_reference ? `No price of the current server, ${server.api_reference}, is known.` :
 		"Current server unknown. Set --server.vendor and --server.type to see the saving."));

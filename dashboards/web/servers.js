@@ -49,7 +49,7 @@ function alternativeList(advice) {
 		h("ul", {class: "explain"}, all.map(a => h("li", null, `${CONDITIONS[a.condition] || a.condition}: `, named(serverName(a)), ` of ${a.vendor_id}${inRegion(a)}`,
 			isKnown(a.forecast_cost) && ` costs ${money(a.forecast_cost, currency)} a run`,
 			isKnown(a.saving) && ` and saves ${money(a.saving, currency)} (${roughly(a.saving_percent / 100)}) against the best server`,
-			`. It ${a.asks}.`, a.price_note && ` Its price: ${a.price_note}.`))));
+			`. It ${a.asks}.`, a.region_note && ` It is ${a.region_note}.`, a.price_note && ` Its price: ${a.price_note}.`))));
 }
 
 /* Names the source and the day of the prices, and the exchange rates that converted them. */

@@ -203,6 +203,38 @@ static void put_comparison(json_t *o, const struct server_answer *s, const struc
 			json_money);
 }
 
+/* Returns the continent on which the job runs today. "" = unknown. */
+static const char *todays_continent(const struct server_answer *s)
+{
+	const struct machine *m = &s->current_cost.machine;
+	const struct catalogue *c = s->use.catalogue;
+
+	for (size_t i = 1; i < c->n_regions && s->of_job && *m->region; i++)
+		if (strcmp(c->region[i].vendor_id, m->vendor_id) == 0 &&
+			region_is(&c->region[i], m->region))
+			return c->region[i].continent;
+	return "";
+}
+
+/* Returns true if the price is of another continent than the server on which the job runs: its data
+ * would move across an ocean, or to other laws. Both continents are known. */
+static bool is_far(const struct server_answer *s, const struct pick *p)
+{
+	const char *today = todays_continent(s), *there = p->region->continent;
+
+	return *today && *there && strcmp(today, there) != 0;
+}
+
+static void put_region_note(json_t *o, const struct server_answer *s, const struct pick *p)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	if (!is_far(s, p))
+		return;
+	buf_addf(&b, "in %s; today's server is in %s", p->region->continent, todays_continent(s));
+	json_put(o, "region_note", json_text(buf_text(&b)));
+}
+
 /* Writes the best server, and what a run saves there. Never negative. */
 static json_t *best_json(const struct server_answer *s, bool details)
 {
@@ -215,6 +247,7 @@ static json_t *best_json(const struct server_answer *s, bool details)
 	put_identity(o, b->pick->server, details);
 	json_put(o, "is_current", json_boolean(b->is_current));
 	put_price(o, b->pick, s->picks.currency, details);
+	put_region_note(o, s, b->pick);
 	json_put(o, "forecast_duration_seconds", json_seconds(b->pick->forecast.seconds));
 	json_put(o, "forecast_cost", json_money(b->pick->cost.amount));
 	if (!isnan(b->saving.amount) || details) {
@@ -239,6 +272,7 @@ static json_t *alternatives_json(const struct server_answer *s, bool details)
 		json_put(o, "asks", json_text(buf_text(&asks)));
 		put_identity(o, a->pick.server, details);
 		put_price(o, &a->pick, s->picks.currency, details);
+		put_region_note(o, s, &a->pick);
 		json_put(o, "forecast_cost", json_money(a->pick.cost.amount));
 		put_saving(o, &a->saving);
 		json_push(array, o);
@@ -524,6 +558,18 @@ static void note_no_best(json_t *notes, struct buf *b, const struct server_answe
 	push(notes, b);
 }
 
+/* Says how to stay on the continent of today's server. */
+static void note_far(json_t *notes, struct buf *b, const struct server_answer *s)
+{
+	if (!s->best.pick || !is_far(s, s->best.pick))
+		return;
+	buf_addf(b,
+		"The best server is in %s; today's server is in %s. Set continents=\"%s\" to stay "
+		"there.",
+		s->best.pick->region->continent, todays_continent(s), todays_continent(s));
+	push(notes, b);
+}
+
 /* Names the parts that the cost of the first server lacks. */
 static void note_gaps(json_t *notes, struct buf *b, const struct picks *p)
 {
@@ -556,6 +602,7 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_regions(notes, &b, s);
 	note_compliance(notes, &b, s);
 	note_no_best(notes, &b, s);
+	note_far(notes, &b, s);
 	note_gaps(notes, &b, p);
 	if (s->options.objective && strcmp(p->objective->name, s->options.objective->name) != 0)
 		json_push(notes,

@@ -76,7 +76,8 @@ void paragraphs_server(struct buf *out, const json_t *server)
 {
 	const char *region = member_text(server, "region"),
 		   *allocation = member_text(server, "allocation"),
-		   *note = member_text(server, "price_note");
+		   *note = member_text(server, "price_note"),
+		   *far = member_text(server, "region_note");
 
 	buf_addf(out, "%s, %s%s%s", member_text(server, "api_reference"),
 		member_text(server, "vendor_id"), *region ? " " : "", region);
@@ -85,6 +86,8 @@ void paragraphs_server(struct buf *out, const json_t *server)
 			strcmp(allocation, "ondemand") == 0 ? "on-demand" : allocation);
 	if (*note)
 		buf_addf(out, " (%s)", note);
+	if (*far)
+		buf_addf(out, ", %s", far);
 }
 
 void paragraphs_prices(struct buf *out, const json_t *answer, const struct screen *s,

@@ -257,6 +257,11 @@ static void the_best_server_and_its_alternatives_are_told(void **state)
 			"Cost of a run  1.00 USD\n"
 			"Server         m.large, aws: it runs on the best server already\n",
 			"saves 0"},
+		{"{\"api_reference\": \"m.large\", \"vendor_id\": \"aws\", \"region\": \"eu-west-1\","
+		 " \"region_note\": \"in Europe; today's server is in North America\"}",
+			"Server         m.large, aws eu-west-1, in Europe; today's server is in North "
+			"America\n",
+			"already"},
 	};
 	static const char *const rest =
 		"{\"today\": {\"cost_per_run\": 1}, \"servers\": [{\"forecast_cost\": 2}],"
