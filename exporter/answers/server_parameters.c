@@ -444,9 +444,12 @@ static bool read_objective(const struct arguments *a, struct pick_options *ret, 
 
 struct pick_options server_parameters_usual(const struct server_job *job)
 {
-	unsigned known = job->architecture == ARCHITECTURE_UNKNOWN ? 0 : 1u << job->architecture;
+	bool known = job->architecture != ARCHITECTURE_UNKNOWN;
+	unsigned bits = known ? 1u << job->architecture : architectures[0].bits;
 
-	return (struct pick_options){.architectures = known ? known : architectures[0].bits,
+	/* Nobody asked for this condition. A table of one's own need not say the architecture, and a
+	 * server without it would then never fit a job. */
+	return (struct pick_options){.architectures = bits ? bits | 1u << ARCHITECTURE_UNKNOWN : 0,
 		.cpu_allocations = pick_usual_cpu_allocations(job->profile),
 		.reserve = system_reserves,
 		.spot_interruptions_per_hour = SPOT_INTERRUPTIONS,

@@ -52,7 +52,7 @@ const char *server_parameter_benchmark_config(size_t i);
 		.help = "Only vendors that comply with it, for example hipaa or soc2t2; with each of " \
 			"several"}, \
 	{.name = "architecture", .kind = PARAMETER_CHOICE, .repeats = true, .choice = server_parameter_architecture, \
-		.help = "CPU architecture; by default that of the job's programs, and any without a job; native is " \
+		.help = "CPU architecture; by default that of the job's programs or an unknown one, and any without a job; native is " \
 			"what this program was built for"}, \
 	{.name = "cpu_allocation", .kind = PARAMETER_CHOICE, .repeats = true, .choice = server_parameter_cpu_allocation, \
 		.help = "How CPUs are sold; by default any for a job that keeps them busy for less than " \

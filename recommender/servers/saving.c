@@ -59,7 +59,7 @@ static bool impose(enum condition condition, struct pick_options *o)
 
 	switch (condition) {
 	case CONDITION_ARM64:
-		if (o->architectures != 1u << ARCHITECTURE_X86_64)
+		if ((o->architectures & ~(1u << ARCHITECTURE_UNKNOWN)) != 1u << ARCHITECTURE_X86_64)
 			return false;
 		o->architectures = 1u << ARCHITECTURE_ARM64;
 		return true;

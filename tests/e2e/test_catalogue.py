@@ -201,6 +201,26 @@ class Catalogue(support.Case):
                 self.assertIn(f"asking {host}, no answer yet: countries", told)
                 self.assertIn(f"{host}: {said} (", told)
 
+    def test_a_best_server_on_another_continent_is_told(self):
+        table = self.folder / "continents.csv"
+        table.write_text("vendor_id,server_id,vcpus,memory_amount,region_id,country_id,continent,price\n"
+                         "acme,small,2,8192,oregon,US,North America,0.08\nacme,small,,,dublin,IE,Europe,0.05\n"
+                         "acme,other,2,8192,ohio,US,North America,0.06\n")
+        here = ["--server.vendor=acme", "--server.type=small", f"--catalogue.path={table}"]
+        for region, asked, best, note in (
+                ("oregon", [], "dublin", "in Europe; today's server is in North America"),
+                ("oregon", ["--continents=North America"], "ohio", None),
+                ("dublin", [], "dublin", None),
+                ("nowhere", [], "dublin", None)):
+            with self.subTest(region, asked=asked):
+                words = [*here, f"--server.region={region}"]
+                self.assertEqual(self.run_job(["sleep", "0.1"], job_name=region, flags=words).returncode, 0)
+                answer = self.query("recommend", f"--job-name={region}", *words, *asked)
+                self.assertEqual((answer["best"]["region"], answer["best"].get("region_note")), (best, note), answer)
+                told = [text for text in answer["notes"] if "continents=" in text]
+                self.assertEqual(told, ['The best server is in Europe; today\'s server is in North America. '
+                                        'Set continents="North America" to stay there.'] if note else [])
+
     @unittest.skipUnless(shutil.which("openssl"), "makes a certificate with openssl")
     def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(self):
         certificate, key = self.folder / "cert.pem", self.folder / "key.pem"

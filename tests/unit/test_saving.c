@@ -301,6 +301,12 @@ static void conditions_are_offered_where_they_save(void **state)
 				 &world.arena, a),
 		1);
 	assert_true(a[0].condition == CONDITION_ARM64 && isnan(a[0].saving.amount));
+	/* Servers of an unknown architecture are among those that the job gets. */
+	world.o.architectures |= 1u << ARCHITECTURE_UNKNOWN;
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
+				 &world.arena, a),
+		1);
+	assert_true(a[0].condition == CONDITION_ARM64);
 	/* The objective is speed, so no saving of money is offered. */
 	world.o.include = (struct text_list){0};
 	first("fastest");
