@@ -352,27 +352,77 @@ static bool read_servers(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
+/* The names of regions that their vendors' tools know, then those for people. */
+static const char *region_name(const struct catalogue *c, size_t i)
+{
+	const struct region *r = c->region;
+	size_t n = c->n_regions;
+
+	if (i < n)
+		return *r[i].api_reference ? r[i].api_reference : r[i].region_id;
+	return i < 2 * n ? r[i - n].display_name : NULL;
+}
+
+static const char *country_name(const struct catalogue *c, size_t i)
+{
+	return i < c->n_regions ? c->region[i].country_id : NULL;
+}
+
+static const char *continent_name(const struct catalogue *c, size_t i)
+{
+	return i < c->n_regions ? c->region[i].continent : NULL;
+}
+
+/* Refuses the first word of a list that no region has. */
+static bool check_places(const struct arguments *a, const struct catalogue *c, struct arena *arena,
+	struct reply *r)
+{
+	static const struct {
+		const char *name, *one;
+		size_t offset; /* offset of a struct text_list in struct region_filter */
+		const char *(*known)(const struct catalogue *c, size_t i);
+	} places[] = {
+		{"regions", "region", offsetof(struct region_filter, regions), region_name},
+		{"countries", "country", offsetof(struct region_filter, countries), country_name},
+		{"continents", "continent", offsetof(struct region_filter, continents), continent_name},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		struct text_list w = words_of(a, places[i].name);
+
+		for (size_t k = 0; k < w.n; k++) {
+			struct region_filter one = {0};
+			const bool *found;
+
+			*(struct text_list *)(void *)((char *)&one + places[i].offset) =
+				(struct text_list){1, &w.text[k]};
+			if (regions_find(c, &one, arena, &found, NULL) == 0)
+				continue;
+			refuse(r, places[i].one, w.text[k], c, places[i].known);
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool read_places(const struct arguments *a, const struct catalogue *c, struct arena *arena,
 	struct pick_options *ret, struct reply *r)
 {
 	struct region_filter region_filter = {
 		words_of(a, "regions"), words_of(a, "countries"), words_of(a, "continents")};
-	struct err e = {0};
-
 	bool asked =
 		region_filter.regions.n || region_filter.countries.n || region_filter.continents.n;
 
 	if (asked && c->n_regions <= 1) {
 		reply_error(r, 400, "bad_parameter",
 			"regions: the catalogue %.200s does not say in which regions its prices "
-			"are: start with --catalogue.region=REGION",
+			"are: set --catalogue.region=REGION for the server or for \"catalogue "
+			"update\"",
 			c->source);
 		return false;
 	}
-	if (regions_find(c, &region_filter, arena, &ret->regions, &e) == 0)
-		return true;
-	reply_error(r, 400, "bad_parameter", "%s", e.text);
-	return false;
+	return check_places(a, c, arena, r) &&
+	       regions_find(c, &region_filter, arena, &ret->regions, NULL) == 0;
 }
 
 static bool read_currency(const struct arguments *a, const struct catalogue *c,

@@ -45,7 +45,7 @@ const char *server_parameter_benchmark_config(size_t i);
 		.help = "Only prices in this region: its id, its name at the vendor or another one that " \
 			"it goes by, or vendor~region"}, \
 	{.name = "countries", .also = {"country"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 2, .most = 2, \
-		.help = "Only prices in this country, two letters of ISO 3166"}, \
+		.unit = "two letters of ISO 3166, such as DE", .help = "Only prices in this country"}, \
 	{.name = "continents", .also = {"continent"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only prices on this continent, for example Europe"}, \
 	{.name = "compliance_framework", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
@@ -88,7 +88,7 @@ const char *server_parameter_benchmark_config(size_t i);
 		.help = "How often an hour of a spot server is assumed to end a run, which then starts " \
 			"again; part of the cost"}, \
 	{.name = "currency", .kind = PARAMETER_TEXT, .least = 3, .most = 3, \
-		.help = "Currency of prices and costs; by default USD, or the only one that the servers " \
+		.unit = "three letters of ISO 4217, such as EUR", .help = "Currency of prices and costs; by default USD, or the only one that the servers " \
 			"have"}, \
 	{.name = "ipv4", .kind = PARAMETER_FLAG, .fallback = "false", \
 		.help = "A public IPv4 address is part of the cost"}, \

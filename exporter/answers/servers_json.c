@@ -407,6 +407,12 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
+/* Returns the digits after the point of a number of GiB: "1.5", but not 1.024e+05. */
+static int decimals(double gib)
+{
+	return gib < 1000 && floor(gib) < gib;
+}
+
 /* If the demand exceeds even the largest server, adds a note with both numbers. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
@@ -423,8 +429,8 @@ static void add_largest(struct buf *b, const struct server_answer *s)
 			vcpus);
 	if (mib > memory)
 		buf_addf(b,
-			" The job needs %.4g GiB of memory, and the largest server has %.4g GiB.",
-			mib / 1024, memory / 1024);
+			" The job needs %.*f GiB of memory, and the largest server has %.*f GiB.",
+			decimals(mib / 1024), mib / 1024, decimals(memory / 1024), memory / 1024);
 }
 
 static void note_no_servers(json_t *notes, struct buf *b, const struct server_answer *s)
@@ -526,7 +532,9 @@ static void note_regions(json_t *notes, struct buf *b, const struct server_answe
 	}
 	if (!unread)
 		return;
-	buf_addf(b, "Prices of %zu %s were not fetched. Start with%s%s.", unread,
+	buf_addf(b, "Prices of %zu %s were not fetched. Set%s%s for the server or for \"catalogue "
+		"update\".",
+		unread,
 		unread == 1 ? "region" : "regions", buf_text(&names),
 		unread > 3 ? " and so on" : "");
 	push(notes, b);
@@ -558,10 +566,10 @@ static void note_no_best(json_t *notes, struct buf *b, const struct server_answe
 	push(notes, b);
 }
 
-/* Says how to stay on the continent of today's server. */
+/* Says how to stay on the continent of today's server, unless the request names places itself. */
 static void note_far(json_t *notes, struct buf *b, const struct server_answer *s)
 {
-	if (!s->best.pick || !is_far(s, s->best.pick))
+	if (s->options.regions || !s->best.pick || !is_far(s, s->best.pick))
 		return;
 	buf_addf(b,
 		"The best server is in %s; today's server is in %s. Set continents=\"%s\" to stay "
@@ -604,7 +612,7 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_no_best(notes, &b, s);
 	note_far(notes, &b, s);
 	note_gaps(notes, &b, p);
-	if (s->options.objective && strcmp(p->objective->name, s->options.objective->name) != 0)
+	if (p->fitting && s->options.objective && strcmp(p->objective->name, s->options.objective->name) != 0)
 		json_push(notes,
 			json_text("The duration of a run is unknown, so servers are ranked by the "
 				  "price of an hour."));

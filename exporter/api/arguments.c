@@ -54,6 +54,10 @@ void route_parameter_accepts(const struct parameter *p, struct buf *out)
 
 	switch (p->kind) {
 	case PARAMETER_TEXT:
+		if (p->unit) {
+			buf_adds(out, p->unit);
+			break;
+		}
 		buf_adds(out, "text of ");
 		if (p->least < p->most)
 			buf_addf(out, "%.0f to ", p->least);

@@ -38,7 +38,9 @@ struct parameter {
 	bool required, repeats; /* `repeats`: may be given several times, as name= or name[]= */
 	const char *fallback;   /* value of an absent parameter; NULL = no value */
 	double least, most;
-	const char *unit;                /* unit of a number, in the plural; NULL = no unit */
+	/* Unit of a number, in the plural. What a text is, such as "two letters of ISO 3166". NULL = no
+	 * unit, and any text. */
+	const char *unit;
 	double unit_bytes;               /* PARAMETER_SIZE: number of bytes in one `unit` */
 	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
 	const char *help;                /* one sentence without a full stop */

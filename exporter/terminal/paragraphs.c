@@ -40,6 +40,14 @@ void paragraphs_text(struct buf *out, const struct screen *s, const char *text)
 	add_paragraph(out, s, STYLE_PLAIN, "", text);
 }
 
+void paragraphs_line(struct buf *out, const struct screen *s, const char *name, const char *text)
+{
+	char head[64];
+
+	snprintf(head, sizeof head, "%-13s  ", name);
+	add_paragraph(out, s, STYLE_PLAIN, head, text);
+}
+
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s, size_t most)
 {
 	const json_t *all = json_object_get(answer, "warnings"), *one;
@@ -76,8 +84,7 @@ void paragraphs_server(struct buf *out, const json_t *server)
 {
 	const char *region = member_text(server, "region"),
 		   *allocation = member_text(server, "allocation"),
-		   *note = member_text(server, "price_note"),
-		   *far = member_text(server, "region_note");
+		   *note = member_text(server, "price_note");
 
 	buf_addf(out, "%s, %s%s%s", member_text(server, "api_reference"),
 		member_text(server, "vendor_id"), *region ? " " : "", region);
@@ -86,8 +93,6 @@ void paragraphs_server(struct buf *out, const json_t *server)
 			strcmp(allocation, "ondemand") == 0 ? "on-demand" : allocation);
 	if (*note)
 		buf_addf(out, " (%s)", note);
-	if (*far)
-		buf_addf(out, ", %s", far);
 }
 
 void paragraphs_prices(struct buf *out, const json_t *answer, const struct screen *s,
@@ -124,6 +129,8 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 		       percent = member_number(one, "saving_percent");
 
 		paragraphs_server(&b, one);
+		if (*member_text(one, "region_note"))
+			buf_addf(&b, ", %s", member_text(one, "region_note"));
 		buf_adds(&b, ": ");
 		figure_number(&b, isnan(cost) ? member_number(one, "price") : cost);
 		buf_addf(&b, " %s %s", member_text(one, "currency"),

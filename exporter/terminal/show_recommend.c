@@ -119,9 +119,7 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 
 static void add_line(struct buf *out, const struct screen *s, const char *name, struct buf *text)
 {
-	buf_addf(out, "%-13s  ", name);
-	screen_text(out, s, STYLE_PLAIN, buf_text(text));
-	buf_addc(out, '\n');
+	paragraphs_line(out, s, name, buf_text(text));
 	buf_reset(text);
 }
 
@@ -186,6 +184,8 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 		paragraphs_server(&b, best);
 		if (json_is_true(json_object_get(best, "is_current")))
 			buf_adds(&b, ": it runs on the best server already");
+		if (*member_text(best, "region_note"))
+			buf_addf(&b, ", %s", member_text(best, "region_note"));
 		add_line(out, s, isnan(now) ? "Best server" : "Server", &b);
 		figure_seconds(&b, member_number(best, "forecast_duration_seconds"));
 		add_line(out, s, "Duration", &b);

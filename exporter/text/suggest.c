@@ -61,6 +61,14 @@ static bool is_like(const char *word, const char *name, size_t *ret)
 	return is_part || d <= most;
 }
 
+static bool is_found(const char *const *found, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasecmp(found[i], name) == 0)
+			return true;
+	return false;
+}
+
 void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1])
 {
@@ -69,7 +77,7 @@ void suggest_closest(const char *word, const char *const *names, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		size_t u, at = found;
 
-		if (!is_like(word, names[i], &u))
+		if (!is_like(word, names[i], &u) || is_found(ret, found, names[i]))
 			continue;
 		while (at > 0 && u < score[at - 1])
 			at--;

@@ -156,6 +156,12 @@ class Catalogue(support.Case):
                 (["catalogue", "search", "no-such-server"], 1, "no-such-server"),
                 (["catalogue", "update", "--catalogue.url=ftp://x"], 2, "https://"),
                 (["servers", "--catalogue.rate=EUR"], 2, "EUR=1.16"),
+                # As a person types them.
+                (["servers", "--countries=Germany"], 2, "give two letters of ISO 3166, such as DE"),
+                (["servers", "--currency=euro"], 2, "give three letters of ISO 4217, such as EUR"),
+                (["servers", "--regions=us-east"], 2, "us-east-1\n"),
+                (["servers", "--regions=us-east"], 2, "did you mean"),
+                (["servers", "--continents=EU"], 2, "Europe\n"),
         ):
             with self.subTest(words):
                 self.assertIn(said, self.run_it(*words, code=code)[1])

@@ -259,8 +259,8 @@ static void the_best_server_and_its_alternatives_are_told(void **state)
 			"saves 0"},
 		{"{\"api_reference\": \"m.large\", \"vendor_id\": \"aws\", \"region\": \"eu-west-1\","
 		 " \"region_note\": \"in Europe; today's server is in North America\"}",
-			"Server         m.large, aws eu-west-1, in Europe; today's server is in North "
-			"America\n",
+			"Server         m.large, aws eu-west-1, in Europe; today's server is in North\n"
+			"               America\n",
 			"already"},
 	};
 	static const char *const rest =
