@@ -1,5 +1,9 @@
 /* How vendors bill the time of a Linux server that is rented on demand or spot. Pure functions.
  *
+ * A spot server is billed by the same rule. Interruptions add to the time (forecast_with_rework), and the
+ * sum is rounded as one. What a vendor forgives when it takes a server back soon after its start is not
+ * counted.
+ *
  * Sources, with their dates:
  * 	aws       seconds, at least 60. aws.amazon.com/about-aws/whats-new/2017/10/
  * 	          announcing-amazon-ec2-per-second-billing (2017-10-02)
@@ -11,10 +15,12 @@
  * 	          help.aliyun.com/zh/ecs/pay-as-you-go-1 (2026)
  * 	hcloud    hours begun, at most the monthly price. docs.hetzner.com/cloud/billing/faq (2023-08-03).
  * 	          That price is 624 hours: 6.49 / 0.0104 EUR for CX33, API /v1/pricing of 2026-05-27
- * 	ovh       hours begun. support.us.ovhcloud.com/hc/en-us/articles/22179651508115
+ * 	ovh       hours begun, and no limit: a monthly price is another contract.
+ * 	          support.us.ovhcloud.com/hc/en-us/articles/22179651508115
  * 	vultr     hours begun, at most 672 a month, with GPUs 730. docs.vultr.com/support/platform/
  * 	          billing/how-am-i-billed-for-my-servers (2025-09-15)
- * 	upcloud   hours begun, as Spare Cores lists it (2026-08) */
+ * 	upcloud   hours begun, as Spare Cores lists it (2026-08), and developers.upcloud.com/1.3/4-pricing.
+ * 	          No limit of a month is known */
 #ifndef RECOMMENDER_CATALOGUE_BILLING_H
 #define RECOMMENDER_CATALOGUE_BILLING_H
 

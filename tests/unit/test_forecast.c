@@ -226,6 +226,15 @@ static void vendors_have_rules_of_their_own(void **state)
 		{"vultr", 2, 1, NAN, NAN, 700 * 3600, 700 * 3600},
 		{"vultr", 2, 1, NAN, NAN, 800 * 3600, 800 * 3600},
 		{"vultr", 2, 0, NAN, NAN, 800 * 3600, (672 + 70) * 3600},
+		/* Each hour begun, and no limit of a month. */
+		{"ovh", 2, 0, NAN, NAN, 61, 3600},
+		{"ovh", 2, 0, NAN, NAN, 3600.5, 7200},
+		{"ovh", 2, 0, NAN, NAN, 730 * 3600, 730 * 3600},
+		{"upcloud", 2, 0, NAN, NAN, 1, 3600},
+		{"upcloud", 2, 0, NAN, NAN, 3600, 3600},
+		{"upcloud", 2, 0, NAN, NAN, 730 * 3600, 730 * 3600},
+		{"gcp", 2, 0, NAN, NAN, 60.001, 61},
+		{"azure", 2, 0, NAN, NAN, 300, 300},
 		{"own", 2, 0, NAN, NAN, 12.5, 12.5},
 		/* At most minimum² / 7200 on top, for the last hour of the clock. */
 		{"alicloud", 1, 0, 1, 600, 3601, 3601 + 600 * 600 / 7200.0},
