@@ -384,7 +384,8 @@ static bool check_places(const struct arguments *a, const struct catalogue *c, s
 	} places[] = {
 		{"regions", "region", offsetof(struct region_filter, regions), region_name},
 		{"countries", "country", offsetof(struct region_filter, countries), country_name},
-		{"continents", "continent", offsetof(struct region_filter, continents), continent_name},
+		{"continents", "continent", offsetof(struct region_filter, continents),
+			continent_name},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {

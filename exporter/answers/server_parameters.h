@@ -45,7 +45,7 @@ const char *server_parameter_benchmark_config(size_t i);
 		.help = "Only prices in this region: its id, its name at the vendor or another one that " \
 			"it goes by, or vendor~region"}, \
 	{.name = "countries", .also = {"country"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 2, .most = 2, \
-		.unit = "two letters of ISO 3166, such as DE", .help = "Only prices in this country"}, \
+		.unit = "two letters of ISO 3166, such as DE", .help = "Only prices in this country, for example DE"}, \
 	{.name = "continents", .also = {"continent"}, .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only prices on this continent, for example Europe"}, \
 	{.name = "compliance_framework", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \

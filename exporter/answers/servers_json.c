@@ -532,10 +532,10 @@ static void note_regions(json_t *notes, struct buf *b, const struct server_answe
 	}
 	if (!unread)
 		return;
-	buf_addf(b, "Prices of %zu %s were not fetched. Set%s%s for the server or for \"catalogue "
+	buf_addf(b,
+		"Prices of %zu %s were not fetched. Set%s%s for the server or for \"catalogue "
 		"update\".",
-		unread,
-		unread == 1 ? "region" : "regions", buf_text(&names),
+		unread, unread == 1 ? "region" : "regions", buf_text(&names),
 		unread > 3 ? " and so on" : "");
 	push(notes, b);
 }
@@ -612,7 +612,8 @@ static json_t *server_answer_notes_json(const struct server_answer *s)
 	note_no_best(notes, &b, s);
 	note_far(notes, &b, s);
 	note_gaps(notes, &b, p);
-	if (p->fitting && s->options.objective && strcmp(p->objective->name, s->options.objective->name) != 0)
+	if (p->fitting && s->options.objective &&
+		strcmp(p->objective->name, s->options.objective->name) != 0)
 		json_push(notes,
 			json_text("The duration of a run is unknown, so servers are ranked by the "
 				  "price of an hour."));

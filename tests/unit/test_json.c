@@ -216,8 +216,8 @@ static void the_most_alike_of_many_are_named(void **state)
 	suggest_closest("job-12", names, 0, found);
 	assert_null(found[0]);
 	/* The same name again is no other name. */
-	suggest_closest("the job-1",
-		(const char *const[]){"job-1", "JOB-1", "x", "job-1"}, 4, found);
+	suggest_closest("the job-1", (const char *const[]){"job-1", "JOB-1", "x", "job-1"}, 4,
+		found);
 	assert_string_equal(found[0], "job-1");
 	assert_null(found[1]);
 }

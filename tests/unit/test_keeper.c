@@ -327,8 +327,8 @@ static void a_person_does_not_wait_for_a_dead_keeper(void **state)
 		w.fault = table[i].fault;
 		w.fail_call = table[i].from;
 		w.fail_times = table[i].times;
-		int code = fetch_with(
-			&w, (struct keeper_options){.attended = true}, NULL, &c, &r, &e);
+		int code =
+			fetch_with(&w, (struct keeper_options){.attended = true}, NULL, &c, &r, &e);
 
 		if (code != table[i].code)
 			fail_msg("row %zu: %d: %s", i, code, e.text);

@@ -301,18 +301,26 @@ static void conditions_are_offered_where_they_save(void **state)
 				 &world.arena, a),
 		1);
 	assert_true(a[0].condition == CONDITION_ARM64 && isnan(a[0].saving.amount));
-	/* Servers of an unknown architecture are among those that the job gets. */
-	world.o.architectures |= 1u << ARCHITECTURE_UNKNOWN;
-	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
-				 &world.arena, a),
-		1);
-	assert_true(a[0].condition == CONDITION_ARM64);
 	/* The objective is speed, so no saving of money is offered. */
 	world.o.include = (struct text_list){0};
 	first("fastest");
 	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
 				 &world.arena, a),
 		0);
+}
+
+/* Servers of an unknown architecture are among those that a job gets when it asks for none. */
+static void an_unknown_architecture_hides_no_alternative(void **state)
+{
+	struct alternative a[CONDITIONS];
+
+	world.o.architectures |= 1u << ARCHITECTURE_UNKNOWN;
+	world.o.include = (struct text_list){1, (const char *const[]){"arm"}};
+	assert_string_equal(first(NULL), "");
+	assert_int_equal(saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best,
+				 &world.arena, a),
+		1);
+	assert_true(a[0].condition == CONDITION_ARM64);
 }
 
 /* A server with an estimated price comes last in the list, and is never the best. */
@@ -375,6 +383,7 @@ int main(void)
 		TEST(conditions_of_the_request_hold_for_the_current_server),
 		TEST(alternatives_save_against_the_current_server_if_it_is_the_best),
 		TEST(conditions_are_offered_where_they_save),
+		TEST(an_unknown_architecture_hides_no_alternative),
 		TEST(an_estimated_price_is_never_the_best),
 		TEST(storage_counts_when_a_region_is_chosen),
 	};

@@ -170,7 +170,8 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 		{"cpu=100", {"None of the ", "have too few vCPUs",
 				    "The job needs 100 vCPUs, and the largest server has "}},
 		{"memory=9999999", {"have too little memory", "The job needs 9766 GiB of memory"}},
-		{"memory=99999999", {"The job needs 97656 GiB of memory, and the largest server has 32 GiB"}},
+		{"memory=99999999",
+			{"The job needs 97656 GiB of memory, and the largest server has 32 GiB"}},
 		{"vcpus_min=2;vcpus_max=3;gpu_min=9", {"too many vCPUs", "too few GPUs"}},
 		/* The only spot price is known, but the run is too long to end between two
 		 * interruptions, so its cost cannot be computed. */
