@@ -11,9 +11,9 @@ enum benchmark_cores {
 	CORES_ONE_NO_MORE, /* one core, and the configuration has no other setting */
 };
 
-/* Reads "cores" of a configuration: {"cores": 1} of stress-ng, {"cores": "single"} of Geekbench and
- * of the compression benchmarks, which was "Single-Core Performance" before sc-data 0.8. A text that
- * is no such object is CORES_OTHER. */
+/* Reads "cores" of a configuration. stress-ng has {"cores": 1}. Geekbench and the compression
+ * benchmarks have {"cores": "single"}; before sc-data 0.8 they had "Single-Core Performance". Any
+ * other text gives CORES_OTHER. */
 enum benchmark_cores benchmark_config_cores(const char *json, size_t len);
 
 #endif

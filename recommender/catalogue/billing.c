@@ -29,8 +29,8 @@ static const struct billing_row {
 	{"vultr", 0, false, false, {HOUR, HOUR, false, 672}},
 };
 
-/* A server of unknown size gets the rule for the smallest: the longest minimum of Alibaba, and the only
- * rule of the others. */
+/* A server of unknown size gets the rule for the smallest size. For Alibaba this is the longest
+ * minimum. The other vendors have the same rule for all sizes. */
 static const struct billing_row *row_of(const struct vendor *v, const struct server *s)
 {
 	for (const struct billing_row *r = rows; r < rows + ARRAY_LEN(rows); r++)
@@ -54,8 +54,9 @@ struct billing billing_of(const struct vendor *v, const struct server *s)
 }
 
 /* Returns the mean bill over all moments of an hour at which a run can start. A run that does not
- * cross the hour is billed the minimum at least. The last hour of a longer run holds any part of an
- * hour with equal chance, or of the run if that is shorter. */
+ * cross the hour is billed the minimum at least. The time that a longer run spends in its last hour
+ * of the clock is assumed to be uniformly distributed, between 0 and an hour (or the length of the
+ * run, if shorter). */
 static double with_clock_hours(double minimum, double seconds)
 {
 	double part = fmin(seconds, minimum);
@@ -63,7 +64,7 @@ static double with_clock_hours(double minimum, double seconds)
 	return fmax(seconds, minimum) + part * part / (2 * HOUR);
 }
 
-/* Applies the limit of each month to a run that starts with a month. */
+/* Applies the monthly limit to a run. Assumes that the run starts at the beginning of a month. */
 static double within_months(double month, double seconds)
 {
 	double months = floor(seconds / MONTH);

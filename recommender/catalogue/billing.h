@@ -37,13 +37,13 @@ struct billing {
 	double month; /* most hours of a month that are billed; NaN = no limit is known */
 };
 
-/* Returns the rule for server `s` of vendor `v`. The numbers of the catalogue come first, and the
- * list above fills those that the catalogue does not have. A minimum that depends on the size of the
- * server comes from the list even then, because a catalogue has one number for a vendor. */
+/* Returns the rule for server `s` of vendor `v`. Numbers of the catalogue are preferred. The list
+ * above fills the numbers that the catalogue lacks. A minimum that depends on the size of the
+ * server always comes from the list, because a catalogue has only one number for a vendor. */
 struct billing billing_of(const struct vendor *v, const struct server *s);
 
-/* Returns the seconds that are billed for a run of `seconds`. Where the bill depends on the minute
- * of the hour in which the run starts, returns the mean over all of them. NaN = `seconds` is NaN. */
+/* Returns the seconds that are billed for a run of `seconds`. If the bill depends on the minute of
+ * the hour in which the run starts, returns the mean over all minutes. NaN = `seconds` is NaN. */
 double billing_seconds(const struct billing *b, double seconds);
 
 #endif

@@ -283,8 +283,8 @@ int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struc
 	return 0;
 }
 
-/* A currency that was added has the rate of the source; if there is none so far, the rate is the one
- * compiled in. NaN = unknown. */
+/* Returns US dollars for one unit of a currency: the rate that the source gave, or the compiled-in
+ * rate if the source gave none. NaN = unknown. */
 static double usd_of(const struct catalogue_builder *b, const char *code)
 {
 	const struct currency *reference = reference_rate(code);

@@ -23,18 +23,18 @@ int catalogue_add_server(struct catalogue_builder *b, const struct server *s, st
  * added. */
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e);
 
-/* The two steps of catalogue_add_price, for readers of many prices: catalogue_place_price looks up
- * the vendor's region and zone and the currency, and *ret can then be used for each server of the
- * vendor in this place. catalogue_add_placed adds a price of the server that was added at this index,
- * the first being 0. The caller checks that the index is below catalogue_builder_servers, and that
- * the price is finite and above 0. */
+/* The two steps of catalogue_add_price, for readers of many prices. catalogue_place_price looks up
+ * the vendor's region, zone and currency. Its *ret can then be used for each server of the vendor
+ * in this place. catalogue_add_placed adds a price of the server at index `server`, in the order of
+ * adding from 0. The caller checks that the index is below catalogue_builder_servers, and that the
+ * price is finite and above 0. */
 int catalogue_place_price(struct catalogue_builder *b, const struct price_row *row,
 	struct price *ret, struct err *e);
 int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struct price *p,
 	struct err *e);
 
 /* Add a vendor or region. If it was added before, fill only its unknown members. A vendor with
- * frameworks has compliance_known, and a region with a price has prices_known. */
+ * frameworks gets compliance_known = true. A region with a price gets prices_known = true. */
 int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, struct err *e);
 int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e);
 
@@ -52,7 +52,8 @@ int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark 
 	struct err *e);
 void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
 	const char *benchmark_id, double score);
-/* The same for a configuration of one core. A server without another score gets it as its score. */
+/* Adds a score of a configuration with one core. If the server gets no other score, this score also
+ * becomes its score. */
 void catalogue_add_single_score(struct catalogue_builder *b, const char *vendor_id,
 	const char *server_id, const char *benchmark_id, double score);
 
@@ -78,17 +79,17 @@ struct json_reading {
 	const char *region_id;    /* region of all prices; NULL = each object names its region */
 	const char *benchmark_id; /* benchmark of selected_benchmark_score; NULL = ignore */
 	bool single_core;         /* selected_benchmark_score is of a configuration of one core */
-	/* Prices to read. A Keeper that is asked for a region answers with the lowest price of all
-	 * regions where the region has none of that allocation, so only the allocation that was
-	 * asked for is sure to be of the region. */
+	/* Prices to read. A Keeper answers a request for one region with the lowest price of all
+	 * regions if the region itself has no price of that allocation. Only a price of the
+	 * requested allocation is certain to be from the region. */
 	enum { PRICES_ALL, PRICES_ONDEMAND, PRICES_SPOT, PRICES_NONE } prices;
 };
-/* Adds all objects of a JSON array. An item of the Keeper's /servers has no "allocation": its "price"
- * or "min_price" is the lowest of all allocations, and not read beside a min_price_ondemand. An
- * object of a user's own file with "price" and none of the Keeper's minima has a price on demand.
- * An object with a "unit" is a row of sc-data's server_price: it is skipped unless it is an active
- * price of an hour. *objects (may be NULL) receives their number, including skipped
- * ones. */
+/* Adds all objects of a JSON array. An item of the Keeper's /servers has no "allocation": its
+ * "price" or "min_price" is the lowest price of all allocations. It is ignored if the item has
+ * min_price_ondemand. In a user's own file, an object with "price" but without the Keeper's
+ * min_price fields has an on-demand price. An object with a "unit" is a row of sc-data's
+ * server_price. It is skipped unless it is an active hourly price. *objects (may be NULL) receives
+ * their number, including skipped ones. */
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
 	const struct json_reading *how, size_t *objects, struct err *e);
 

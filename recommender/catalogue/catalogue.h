@@ -27,9 +27,9 @@ enum allocation {
 	ALLOCATION_ONDEMAND,
 	ALLOCATION_SPOT,
 	ALLOCATION_RESERVED,
-	/* The lowest price over all allocations, and the source does not say of which. A server has
-	 * such a price only if the source has no on-demand price of it. Use it last, and say what
-	 * it is. */
+	/* The lowest price over all allocations. The source does not say which allocation it
+	 * belongs to. A server has such a price only if the source has no on-demand price for it.
+	 * Answers use it last, and say that its allocation is unknown. */
 	ALLOCATION_ANY,
 	ALLOCATION_COUNT,
 };
@@ -43,8 +43,8 @@ struct vendor {
 	const char *vendor_id, *name, *country_id;
 	const char
 		*compliance; /* ids of frameworks, separated by blanks: "hipaa iso27001 soc2t2" */
-	/* false = the source does not say which frameworks the vendor complies with; true = those
-	 * of `compliance` and no other */
+	/* true = the vendor complies with exactly the frameworks in `compliance`. false = the
+	 * source does not say which frameworks the vendor complies with. */
 	bool compliance_known;
 	double billing_increment_seconds, minimum_billing_seconds;
 };
@@ -56,9 +56,9 @@ struct region {
 	/* Lowest prices in the region for storage, traffic and addresses. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
-	/* true = the source's prices in this region were read, so a server without one is not
-	 * rented out there. false = they were not read: the Keeper is asked only for the regions of
-	 * --catalogue.region. */
+	/* true = the source's prices in this region were read, so a server without a price here is
+	 * not for rent here. false = they were not read: the Keeper is asked only for the regions
+	 * of --catalogue.region. */
 	bool prices_known;
 };
 
@@ -93,8 +93,8 @@ struct price {
 	uint8_t allocation; /* value of enum allocation */
 	uint8_t currency;   /* index in catalogue.currency */
 	/* The source computed the price, for example a spot price from the percentage that the
-	 * vendor says is saved on average. Nobody pays exactly this price: answers tell that it is
-	 * an estimate, and never call it the best. */
+	 * vendor says is saved on average. No customer pays exactly this price. Answers mark it as
+	 * an estimate, and never choose it as the best price. */
 	bool estimated;
 };
 
@@ -109,9 +109,10 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	/* Best score of server [i]; NaN = unknown. single_score: in a configuration of one core;
-	 * NULL = the source has no such configuration of this benchmark. score: in any other
-	 * configuration, or in that of one core if the server has no other. */
+	/* Best score of server [i]; NaN = unknown. `single_score` has the scores of a configuration
+	 * with one core; NULL = the source has no such configuration of this benchmark. `score` has
+	 * the scores of any other configuration. If a server has no other, `score` has its score of
+	 * one core. */
 	const float *score, *single_score;
 };
 
@@ -142,9 +143,9 @@ struct catalogue {
 #define CATALOGUE_PRICES_MAX     10000000
 #define CATALOGUE_BENCHMARKS_MAX 1000
 #define CATALOGUE_TEXT_MAX       (256u << 20) /* largest file, in bytes */
-/* Largest price of an hour. A price above it is refused as a slip: the dearest servers of the built-in
- * catalogue cost some hundred dollars. CATALOGUE_PRICE_MAX is the bound in a currency without a rate,
- * where a dollar may be a hundred thousand units. */
+/* Largest hourly price. A higher price is refused as a typing error: the most expensive servers of
+ * the built-in catalogue cost a few hundred dollars. CATALOGUE_PRICE_MAX is the limit for a
+ * currency without an exchange rate, where a dollar may be worth a hundred thousand units. */
 #define CATALOGUE_PRICE_MAX_USD 1e6
 #define CATALOGUE_PRICE_MAX     1e11
 
@@ -177,7 +178,7 @@ const struct benchmark *catalogue_benchmark(const struct catalogue *c, const cha
  * recommender/catalogue/reference_rates.h. */
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
-/* Returns how many vendors the source says nothing about as to compliance. */
+/* Returns the number of vendors whose compliance the source does not mention. */
 size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c);
 
 /* Replaces the exchange rate of a currency: US dollars for one unit. `source` says who gave it; its

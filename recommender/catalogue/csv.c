@@ -199,7 +199,8 @@ static int add_row(struct catalogue_builder *b, struct csv *c, const size_t *cel
 	if (n != c->n_columns)
 		return err_set(e, -EINVAL, "%zu cells, where the first line has %zu", n,
 			c->n_columns);
-	/* As in sc-data's server_price: a price of a month must not be read as one of an hour. */
+	/* sc-data's server_price also has monthly prices, which must not be read as hourly
+	 * prices. */
 	const char *unit = c->unit ? c->row.data + cell[c->unit - 1] : "";
 
 	if (*unit && strcasecmp(unit, "hour") != 0)

@@ -136,7 +136,7 @@ static bool text_is(const json_t *object, const char *key, const char *expected)
 	return text && strcasecmp(text, expected) == 0;
 }
 
-/* Replaces each price by NaN whose allocation or region is not certain. */
+/* Replaces each price whose allocation or region is uncertain by NaN. */
 static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
 {
 	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};
@@ -157,7 +157,7 @@ static void settle_prices(const struct json_cursor *r, const json_t *object, str
 		row->server.min_price_spot = NAN;
 }
 
-/* Returns true for a row of sc-data's server_price that is no price of an hour that holds. */
+/* Returns true for a row of sc-data's server_price that is not an active hourly price. */
 static bool is_other_price(const json_t *object)
 {
 	const char *system = json_string_value(json_object_get(object, "operating_system"));
@@ -238,8 +238,8 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		break;
 	}
 	/* If `lenient`, skip an object without identity (-EINVAL) and an object that was already
-	 * added (-EEXIST). An object comes twice if the list changed between two requests, so that
-	 * their pages overlap. */
+	 * added (-EEXIST). An object occurs twice if the list changed between two requests, because
+	 * their pages then overlap. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 

@@ -106,7 +106,7 @@ static size_t pack_places(struct price *price, struct server *server, size_t n)
 	return kept;
 }
 
-/* Drops the lowest prices of an unknown allocation of servers that have an on-demand price. */
+/* Drops the prices with ALLOCATION_ANY of servers that have an on-demand price. */
 static void drop_prices_of_any(struct catalogue_builder *b)
 {
 	AUTO(freep) bool *ondemand = xcalloc(b->n, sizeof *ondemand);
@@ -286,7 +286,8 @@ static void name_continents(struct catalogue_builder *b)
 	}
 }
 
-/* Marks what the rows prove to be known, also if the source does not say so. */
+/* Sets compliance_known and prices_known where the rows contain the data, even if the source does
+ * not set them. */
 static void mark_known(struct catalogue_builder *b)
 {
 	for (size_t i = 0; i < b->n_vendors; i++)

@@ -29,8 +29,8 @@ struct table {
 	struct column column[COLUMNS_MAX];
 };
 
-/* Prices in units by index of the server; 0 = none. The first row of a vendor and allocation is
- * the reference of the rows that follow. */
+/* Prices by index of the server, in units of 1e-7; 0 = none. The first row of a vendor and
+ * allocation is the reference for the rows that follow. */
 struct price_rows {
 	struct scan at;
 	const char *vendor_id; /* vendor of the reference row */
@@ -299,7 +299,7 @@ int catalogue_from_unpacked(struct catalogue **ret, const char *text, size_t len
 	return code;
 }
 
-/* Decompresses into `*ret`, which grows as needed and is given back even on an error. */
+/* Decompresses into `*ret`, which grows as needed. The caller frees it, even after an error. */
 static int inflate_all(z_stream *z, unsigned char **ret, size_t *size)
 {
 	int code = Z_OK;

@@ -13,7 +13,7 @@
 int catalogue_from_pack(struct catalogue **ret, const unsigned char *data, size_t len,
 	const char *source, struct err *e);
 
-/* Reads what catalogue_from_pack has decompressed. */
+/* Reads a pack that is already decompressed. catalogue_from_pack decompresses, then calls it. */
 int catalogue_from_unpacked(struct catalogue **ret, const char *text, size_t len,
 	const char *source, struct err *e);
 
