@@ -54,8 +54,8 @@ static double times_faster(double score, double reference)
 	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
 }
 
-/* A job that keeps at most one core busy. Unknown cores count as one, as in the profile of a job
- * whose runs have no samples. */
+/* Returns true for a job that keeps at most one core busy. Unknown cores count as one, as in the
+ * profile of a job whose runs have no samples. */
 static bool one_core(double cores)
 {
 	return !(cores > 1);

@@ -68,9 +68,9 @@ struct forecast forecast_on(const struct catalogue *c, const struct job_profile 
  * servers can be scaled by it. */
 bool forecast_scales(const struct job_profile *p);
 
-/* Returns the part of the server's SCore that a job can use which keeps `cores` busy: score1 for one
- * core, and min(cores, vcpus) / vcpus of score for more. `cores` NaN = unknown: the whole score. NaN
- * = the score is unknown. */
+/* Returns the part of the server's SCore that a job with `cores` busy cores can use: score1 for one
+ * core, and score x min(cores, vcpus) / vcpus for more. If `cores` is NaN, returns the whole score.
+ * NaN = the score is unknown. */
 double forecast_usable_score(const struct server *s, double cores);
 
 /* Returns the expected seconds until a run ends, if each random interruption restarts the run from
@@ -89,8 +89,8 @@ struct cost {
 	/* Per run, in the currency of the terms. amount: expected; low, high: if the run takes
 	 * forecast.low or high. */
 	double low, amount, high;
-	/* Parts of amount; 0 = none. The first four are those of a run of forecast.seconds, and
-	 * spread is what the mean over the spread of the duration adds. It can be negative. */
+	/* Parts of amount; 0 = none. The first four are for a run of forecast.seconds. `spread` is
+	 * the amount that the mean over the spread of the duration adds; it can be negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
 	unsigned lacks;        /* bits of enum cost_gap */
@@ -102,11 +102,11 @@ struct cost_terms {
 	bool ipv4; /* the cost includes a public address */
 };
 
-/* The part of a run's cost that does not depend on a price. Prices of one server, all spot or none,
- * have it in common. */
+/* The part of a run's cost that does not depend on a price. It is the same for all spot prices of a
+ * server, and the same for all other prices of the server. */
 struct run_bill {
-	/* Seconds that are billed for forecast.seconds, as a mean over the spread, and for the ends
-	 * of the range; NaN = unknown. */
+	/* Billed seconds; NaN = unknown. `seconds`: of a run of forecast.seconds. `mean`: the mean
+	 * over the spread of the duration. `low`, `high`: at the ends of its range. */
 	double seconds, mean, low, high;
 	double disk_gb, sent_gb, addresses; /* billed extras; 0 or less, or NaN = none */
 	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */

@@ -16,8 +16,8 @@ static double cost_key(const struct pick *p, const struct pick_options *o)
 	return p->cost.amount;
 }
 
-/* Two measurements of one server type differ by about as much, so that a smaller difference says
- * nothing. Without this, a job of one core gets 96 for a score that is higher by 0.01 %. */
+/* Two measurements of one server type differ by about 1 %, so a smaller difference is noise.
+ * Without these steps, a job of one core would get 96 vCPUs for a score that is 0.01 % higher. */
 #define SAME_TIME 0.01
 
 static double in_steps(double v)

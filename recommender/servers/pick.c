@@ -116,8 +116,9 @@ static double compared(const struct pick_search *q, const struct pick *on, const
 	return p->price * q->rate[p->currency];
 }
 
-/* `on->priced` has the value `lowest`. Of two equal prices, the one with the cheaper run is better:
- * storage and addresses may cost less in its region. */
+/* Returns true if price `p` is better than `on->priced`, whose value is `lowest`. If both values
+ * are equal, the price with the cheaper run is better: storage and addresses may cost less in its
+ * region. */
 static bool is_better(const struct pick_search *q, const struct pick *on, const struct price *p,
 	struct bills *bills, double value, double lowest)
 {
@@ -136,8 +137,8 @@ bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	return filter_keeps_limit(o->deadline_seconds, late);
 }
 
-/* Finds the best allowed price of `ret->server`: a sure one before others, then the lowest. Returns
- * EXCLUSION_COUNT, or the reason why no price is allowed. */
+/* Finds the best allowed price of `ret->server`: a price that is sure (pick_price_is_sure) before
+ * others, then the lowest. Returns EXCLUSION_COUNT, or the reason why no price is allowed. */
 static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 {
 	const struct server *s = ret->server;
@@ -379,8 +380,8 @@ enum exclusion pick_one(const struct catalogue *c, const struct server *s, const
 	return appraise_server(&q, s, ret);
 }
 
-/* Appends how much worse `key` is than `best`. A percentage needs a best key that is not 0, and says
- * nothing above PERCENT_MOST. */
+/* Appends how much worse `key` is than `best`. Writes no percentage if the best key is 0, or if the
+ * percentage would be above PERCENT_MOST. */
 #define PERCENT_MOST 1e6
 
 static void add_distance(struct buf *out, double key, double best, const char *unit)

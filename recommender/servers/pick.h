@@ -50,11 +50,11 @@ struct objective;
 
 #define ALLOCATION_BIT(a) (1u << (a))
 
-/* Which score of a benchmark counts. AUTO: that of one core for a job that keeps at most one busy, if
- * the benchmark has it, and else that of all cores. */
+/* Selects the score of a benchmark. AUTO: the score of one core if the job keeps at most one core
+ * busy and the benchmark has such a score, else the score of all cores. */
 enum benchmark_config { BENCHMARK_AUTO, BENCHMARK_SINGLE, BENCHMARK_MULTI, BENCHMARK_CONFIGS };
 
-/* Interruptions of a spot server in an hour, if nothing else is said: a number, and its text. */
+/* Default number of interruptions of a spot server per hour, and its text. */
 #define SPOT_INTERRUPTIONS      0.05
 #define SPOT_INTERRUPTIONS_TEXT "0.05"
 
@@ -79,7 +79,7 @@ struct pick_options {
 	struct text_list include, exclude;
 	unsigned architectures;   /* bits 1 << enum architecture; 0 = any */
 	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
-	/* The request names architectures or cpu_allocations. false = they are the usual ones. */
+	/* The request names architectures or cpu_allocations. false = the defaults apply. */
 	bool kinds_asked;
 	/* Size as sold, independent of the demand; memory in MiB. 0 or less = no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
@@ -97,7 +97,7 @@ struct pick_options {
 	bool ipv4;                          /* include a public address in the cost */
 };
 
-/* Returns true if the price is one to rely on: it is no estimate, and its allocation is known. */
+/* Returns true if the price is reliable: it is not an estimate, and its allocation is known. */
 bool pick_price_is_sure(const struct price *p);
 
 /* Returns true if `name` is a server of the catalogue or a family. */
@@ -118,8 +118,8 @@ struct pick {
 	struct cost cost; /* cost of a run */
 	double score;     /* score in options.benchmark and its configuration; NaN = unknown */
 	double key;       /* value that the objective compares; lower is better */
-	/* The forecast assumes a speed although the speed of the job's server is known, or the price
-	 * is not one to rely on (pick_price_is_sure). Sorted after all sure picks. */
+	/* The forecast assumes a speed although the speed of the job's server is known, or the
+	 * price is not reliable (pick_price_is_sure). Sorted after all sure picks. */
 	bool unsure;
 	/* Copies of `forecast.seconds` and `cost.amount`; NaN = unknown. */
 	double forecast_duration_seconds, forecast_cost;

@@ -11,8 +11,9 @@ struct saving saving_of(double now, double then)
 	return (struct saving){amount, now > 0 ? 100 * amount / now : (double)NAN};
 }
 
-/* Returns true if the current server has room for the demand and meets the conditions of the request.
- * Usual conditions that nobody asked for do not matter, because the job already runs there. */
+/* Returns true if the current server has room for the demand and meets the conditions of the
+ * request. Default conditions that the request does not name are ignored, because the job already
+ * runs there. */
 static bool will_do(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	const struct pick *current)
 {

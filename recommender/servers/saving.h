@@ -17,7 +17,7 @@ struct best_server {
 	const struct pick *pick; /* NULL = no server is known to be the best */
 	bool is_current;
 	/* Never negative. 0 if the current server is the best. NaN = unknown, or the objective is
-	 * not money and the best server is dearer. */
+	 * not money and the best server costs more. */
 	struct saving saving;
 };
 
@@ -35,8 +35,8 @@ extern const char *const saving_condition_name[CONDITIONS]; /* "arm64", "spot", 
 struct alternative {
 	enum condition condition;
 	struct pick pick;
-	/* Against the best server: of a run, or of an hour if the cost of a run is unknown. NaN =
-	 * no server is known to be the best. */
+	/* Saving compared with the best server: per run, or per hour if the cost of a run is
+	 * unknown. NaN = no server is known to be the best. */
 	struct saving saving;
 };
 
@@ -47,8 +47,8 @@ size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *best,
 	struct arena *arena, struct alternative ret[CONDITIONS]);
 
-/* Appends what the alternative asks of the job, without a full stop: "needs programs built for
- * arm64". */
+/* Appends the condition that the alternative puts on the job, without a full stop: "needs programs
+ * built for arm64". */
 void saving_asks(struct buf *out, const struct alternative *a, const struct pick_options *o);
 
 #endif
