@@ -48,9 +48,10 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	}
 }
 
-/* Three or more failed runs met a time limit, too, if they lasted equally long, and longer than
- * every successful run. A fault in the job would always come at the same point, and so before the
- * end of a successful run. The exit codes of such runs do not show the time limit. */
+/* Three or more failed runs also count as stopped by a time limit if they lasted equally long, and
+ * longer than every successful run. An error of the job would always occur at the same point, and
+ * so before the time at which a successful run ends. The exit codes of such runs do not show the
+ * time limit. */
 #define SAME_DURATION      1.02
 #define SAME_DURATION_RUNS 3
 

@@ -10,9 +10,10 @@
 
 #define FOLLOWER_OPTION_MAX 32
 
-/* Summary of the newest runs that succeeded under a memory limit. While a job is held, all its limits
- * are equal. So if the limits of all PEAKS_SEEN_MAX are alike, it also has the newest older run under
- * another limit, which the history keeps (struct history_limits). */
+/* Summary of the newest runs that succeeded under a memory limit. While the request of a follower
+ * stays unchanged, all its limits are equal. If the newest PEAKS_SEEN_MAX runs have equal limits,
+ * the summary also covers the newest older run under another limit, which the history keeps (struct
+ * history_limits). */
 struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
 	double share_low, share_high; /* smallest and largest peak / limit */

@@ -21,9 +21,9 @@ struct observation rule_observation(double peak, double input, double duration);
  * (--history.runs-per-job). */
 #define PEAKS_SEEN_MAX 200
 
-/* Fewest measured runs that tell how much a job's peaks differ. After one and two runs, the range of the
- * next peak held 56 to 100 % of the peaks, by source, where 80 % were told; from the third run on 71 to
- * 93 % (tests/bench/README.md). */
+/* Fewest measured runs that show how much a job's peaks differ. After one or two runs, the 80 %
+ * range of the next peak contained 56 to 100 % of the peaks, depending on the source. From the
+ * third run on, it contained 71 to 93 % (tests/bench/README.md). */
 #define RUNS_FOR_SPREAD 3
 
 /* The newest runs, oldest first. */

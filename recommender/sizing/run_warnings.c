@@ -20,8 +20,8 @@
 /* If a job uses less than half of a GPU, a second job like it fits on that GPU. */
 #define GPU_BUSY_LEAST 0.5
 
-/* Every process maps its program and its libraries. They are a few tens of MiB, which is a large share
- * of a small job. A warning needs more in bytes and as a share. */
+/* Every process maps its program and its libraries. They take a few tens of MiB, which is a large
+ * share of a small job. A warning therefore needs a minimum of bytes as well as of the share. */
 #define FILES_SHARE 0.25
 #define FILES_BYTES (64 * MIB)
 
@@ -246,7 +246,7 @@ static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct 
 		runs++;
 		refused += of_run;
 		limit = fmin(limit, run_peak(recent->run[i], "pids_limit"));
-		/* Only a group that the run had for itself tells its peak. */
+		/* The peak counts only if the run had the control group for itself. */
 		own = own && run_peak(recent->run[i], "pids_peak") >= 0;
 	}
 	if (!runs)

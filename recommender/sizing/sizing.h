@@ -88,7 +88,7 @@ enum topic {
 	TOPIC_GPU,
 	TOPIC_DISK,
 	TOPIC_WAITS,
-	TOPIC_WAITS_MORE, /* for a CPU, of which a warning tells as well */
+	TOPIC_WAITS_MORE, /* waits for a CPU, which a warning also reports */
 	TOPIC_COUNT,
 };
 bool sizing_topic_is_more(enum topic t);

@@ -42,7 +42,7 @@ enum warning_code {
 	WARNING_CODES,
 };
 
-/* As many as few_runs asks for: the same proof is enough for a job that follows its limit. */
+/* The same number as for few_runs: it is enough proof for a job that follows its limit, too. */
 #define HELD_RUNS RUNS_FOR_SPREAD
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
