@@ -47,8 +47,8 @@ struct running {
 	 * of the expected peaks that are below the peak so far. */
 	double oom_risk;
 	double expected_peak_bytes; /* median of the expected peaks that are still possible */
-	/* Expected total duration, never below `seconds`. It is that of the prospect until the run has
-	 * taken longer than some runs are expected to take. */
+	/* Expected total duration, never below `seconds`. It is prospect.expected_seconds until the
+	 * run has taken longer than some of the expected durations. */
 	double expected_duration_seconds;
 	double expected_end; /* expected time of the end, seconds since 1970 UTC */
 	/* Request / usage so far. 1 = the run uses all that it requested. */
