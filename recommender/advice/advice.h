@@ -49,7 +49,7 @@ const struct advice_format *advice_format_for(const char *system);
 int advice_write(struct buf *out, const struct advice_format *f, const struct advice_target *t,
 	const struct sizing *s, struct err *e);
 
-/* True for a DNS-1123 label: 1 to 63 of a-z, 0-9 and "-", with neither end a "-". */
+/* True for a DNS-1123 label: 1 to 63 of a-z, 0-9 and "-", and neither begins nor ends with "-". */
 bool advice_container_valid(const char *name);
 
 /* True for identifiers of letters, digits and "_" joined by ":". This is the full name of a

@@ -196,8 +196,8 @@ const struct advice_format advice_formats[] = {
 			"characters that no process name has",
 		/* The exit statuses are those that nf-core retries (conf/base.config of its
 		 * pipelines): 130 to 145 are signals, such as 137 out of memory and 140 out of
-		 * time. Nextflow reports Integer.MAX_VALUE for a task that left no status, as a
-		 * killed pod does (nextflow-io/nextflow#6436). */
+		 * time. A task of a killed pod leaves no status, and Nextflow then reports
+		 * Integer.MAX_VALUE (nextflow-io/nextflow#6436). */
 		.reads = READS_PROCESS,
 		.layout = LAYOUT(
 			"process {\n}\n",

@@ -17,8 +17,9 @@
  * Reference. */
 #define FARGATE_DISK_GIB 20
 
-/* Memory of a step without a request, in decimal megabytes: `defaults` of the decorators @resources,
- * @kubernetes and @batch of Metaflow 2.19. Of two decorators the larger value counts. */
+/* Memory of a step without a request, in decimal megabytes: `defaults` of the decorators
+ * @resources, @kubernetes and @batch of Metaflow 2.19. If a step has two decorators, the larger
+ * value counts. */
 #define METAFLOW_MEMORY_MB 4096
 
 /* Memory of a GPU if the caller does not name it. Few data centre GPUs have less. */
@@ -65,8 +66,8 @@ static void cpu_numbers(const struct sizing *s, bool limit, uint64_t n[ADVICE_NU
 	n[IF_CPU_LIFTED] = n[MILLICORES] && !n[MILLICORES_LIMIT_ASKED];
 }
 
-/* Returns the memory of the attempt after one with `mib`: the next larger one that the strategy
- * advises. Without one, returns twice as much. */
+/* Returns the memory of the attempt that follows an attempt with `mib`: the next larger memory that
+ * the strategy advises. If the strategy advises none, returns twice `mib`. */
 static uint64_t next_attempt(const struct sizing *s, uint64_t mib)
 {
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++) {
@@ -92,7 +93,8 @@ static void attempt_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 /* Spark adds the overhead to the heap. The overhead is 0.1 of the heap and at least 384 MiB:
  * spark.executor.memoryOverheadFactor and minMemoryOverhead in Spark's configuration. Heap and
  * overhead together are the memory of the job. Spark refuses a heap below 450 MiB
- * (UnifiedMemoryManager.scala), of which some garbage collectors hide a part. */
+ * (UnifiedMemoryManager.scala). With some garbage collectors, the heap that Spark sees is smaller
+ * than the requested heap. */
 static void spark_numbers(uint64_t n[ADVICE_NUMBERS])
 {
 	uint64_t overhead = at_least(divided_up(n[MEMORY_MIB], 11), 384);
