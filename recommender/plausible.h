@@ -48,7 +48,7 @@ int run_plausible(const struct run *r, double vram_bytes, struct err *e);
 /* Replaces impossible numbers of cpu_cores by the rate over the whole run. If that rate is unknown
  * or impossible, removes the column. cpu_cores can be impossible although cpu_seconds is right. In
  * a run of milliseconds, two readings may lie closer together than the kernel's steps of CPU time,
- * so their rate says nothing. */
+ * so their rate has no meaning. */
 void run_mend_cores(struct run *r);
 
 /* Checks numbers that a client may have computed wrongly: min <= mean <= max, p50 <= p95 <= p99,

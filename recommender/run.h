@@ -25,14 +25,14 @@ enum outcome {
 const char *run_outcome_name(enum outcome o); /* "running", "succeeded", ... */
 bool run_outcome_parse(const char *name, enum outcome *ret);
 
-/* Returns true for a reason that says that a time limit ended a run: DeadlineExceeded (Kubernetes, pods
- * and Jobs beyond activeDeadlineSeconds), TIMEOUT and DEADLINE (states of Slurm). `reason` may be
- * NULL. Only a client can tell it, because no process of the run learns why it gets a signal. */
+/* Returns true for a reason that says that a time limit ended a run: DeadlineExceeded (Kubernetes,
+ * pods and Jobs beyond activeDeadlineSeconds), TIMEOUT and DEADLINE (states of Slurm). `reason` may
+ * be NULL. Only a client can send it, because no process of the run learns why it gets a signal. */
 bool run_reason_is_time_limit(const char *reason);
 
-/* Reads an outcome as a client tells it. Accepts the reasons above in its place, for failed: then
- * `*reason` becomes this name, if it is NULL. Of a run that ended for such a reason, `unknown` becomes
- * failed. `running` is refused. */
+/* Reads an outcome that a client sent. The client may send a reason above instead: the outcome is
+ * then failed, and `*reason` becomes this name if it is NULL. If `*reason` is a reason above,
+ * `unknown` becomes failed. `running` is refused. */
 bool run_outcome_told(const char *text, enum outcome *ret, const char **reason);
 const char *run_outcome_told_word(size_t i); /* the i-th text that it accepts; NULL past the last */
 #define RUN_REASON_MAX 64                    /* bytes, with the NUL */
@@ -90,11 +90,12 @@ struct run {
 	double machine_cpus, machine_memory_bytes;
 	const char *disk_source;  /* source of disk_grown_bytes (collectors/followed/run_disk.h) */
 	const char *not_measured; /* why the run has no numbers; NULL = it was measured */
-	/* The smaller of RLIMIT_AS and RLIMIT_DATA, and the largest use of one process that counts
-	 * against it; NaN = no limit, or unknown. See collectors/followed/run_addresses.h. */
+	/* address_limit_bytes: the smaller of RLIMIT_AS and RLIMIT_DATA; NaN = no limit, or
+	 * unknown. address_peak_bytes: the most that one process used of this limit; NaN = unknown.
+	 * See collectors/followed/run_addresses.h. */
 	double address_limit_bytes, address_peak_bytes;
 	const char *
-		end_reason; /* why another system ended the run, in its own word; NULL = not told */
+		end_reason; /* word of the system that ended the run; NULL = unknown */
 };
 
 /* An array of runs, newest first. One arena owns the array and all texts in it. */
@@ -104,9 +105,9 @@ struct runs {
 	struct run *run;
 };
 
-/* Two memory limits differ clearly when one is this many times the other. Less could look like the
- * noise of peaks. The history keeps a run under a clearly different limit (history_prune), because
- * recommender/sizing/follower.h needs it. */
+/* Two memory limits differ clearly when one is this many times the other. A smaller difference
+ * could come from the noise of peaks. The history keeps a run under a clearly different limit
+ * (history_prune), because recommender/sizing/follower.h needs it. */
 #define RUN_LIMITS_DIFFER 1.05
 bool run_limits_differ(double a, double b);
 
