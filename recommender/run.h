@@ -94,8 +94,7 @@ struct run {
 	 * unknown. address_peak_bytes: the most that one process used of this limit; NaN = unknown.
 	 * See collectors/followed/run_addresses.h. */
 	double address_limit_bytes, address_peak_bytes;
-	const char *
-		end_reason; /* word of the system that ended the run; NULL = unknown */
+	const char *end_reason; /* word of the system that ended the run; NULL = unknown */
 };
 
 /* An array of runs, newest first. One arena owns the array and all texts in it. */
