@@ -8,7 +8,7 @@
  *
  * The clock misses set-user-ID programs, because the kernel removes the counter from them. Since
  * Linux 6.16 the clock also misses the end of each process: do_exit() stops the counter before
- * exit_mm() ("perf: Fix sample vs do_exit()", see CONTRIBUTING.md).
+ * exit_mm() (kernel commit "perf: Fix sample vs do_exit()").
  *
  * The clock is too high in one case. On a virtual machine, it continues while the host takes the
  * CPU away (steal in /proc/stat). On a busy host it was 10 % too high. */
