@@ -379,7 +379,7 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 	t->value[RUN_VRAM_BYTES] = use.vram_bytes;
 	if (isnan(*peak) || use.vram_bytes > *peak)
 		*peak = use.vram_bytes;
-	/* "None so far" does not hold when the run now uses a GPU, but nobody knows how much. */
+	/* If the run uses a GPU now, but the amount is unknown, a peak of 0 would be wrong. */
 	if (gpus && isnan(use.vram_bytes) && !(*peak > 0))
 		*peak = NAN;
 }
