@@ -274,8 +274,8 @@ static void add_member(struct gpus *g, const struct host *h, const struct member
 		return;
 	bool opened = gpu_users_look(g->users, g->drm, h, m, first_drm, &g->sum);
 
-	/* NVML lists the processes of all users. The age of a process alone makes nothing unknown,
-	 * also if its descriptors are unreadable. */
+	/* NVML lists the processes of all users. If the descriptors were read only because the
+	 * process is new, an unreadable descriptor does not make the use unknown. */
 	if (!g->drm && !check)
 		g->sum.unknown = unknown;
 	g->sum.unknown = g->sum.unknown || (doubtful && opened);

@@ -11,8 +11,8 @@
 #include "collectors/base/thread.h"
 
 /* The pause between two tables is 9 times as long as it took to read the last table, but at least
- * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. To end before a tick, it may be shorter, down to the
- * share PAUSE_LEAST, or longer. */
+ * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. It may be lengthened, or shortened down to the
+ * share PAUSE_LEAST, so that the next reading ends shortly before a tick. */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 #define PAUSE_LEAST        0.75

@@ -2,7 +2,7 @@
  * GPU numbers have a gap. Other threads never wait for NVML.
  *
  * The thread publishes a table about once a second, shortly before the next tick. Any thread may
- * take the latest table at any time. The times at which that happens are the ticks. */
+ * take the latest table at any time. The times at which a table is taken are the ticks. */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
 
@@ -53,9 +53,9 @@ bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
  * itself frees `w` when the call returns. */
 void gpu_nvml_stop(struct gpu_nvml *w);
 
-/* Returns the seconds from the end of a reading to the next one, which is to end shortly before a tick.
- * `spent` are the seconds of the last reading, `since_tick` the seconds since the last tick, and
- * `period` the seconds between ticks. */
+/* Returns the seconds from the end of a reading to the start of the next one, so that the next one
+ * ends shortly before a tick. `spent` are the seconds of the last reading, `since_tick` the seconds
+ * since the last tick, and `period` the seconds between ticks. */
 double nvml_pause(double spent, double since_tick, double period);
 
 /* ---- collectors/gpu/nvml_read.c: used by the thread ---- */
