@@ -34,7 +34,7 @@ struct slice stable_name_without_training(struct slice name);
  * "2026-11-21-load-eu". Changes `name` in place. */
 void stable_name_drop_dates(char *name);
 
-/* How much of a name looks as if it changed from run to run. */
+/* Shows how much of a name seems to change from run to run. */
 enum name_shape {
 	NAME_STEADY,
 	NAME_NUMBERED, /* a number, such as that of a run, a shard or a version */
