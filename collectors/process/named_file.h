@@ -14,8 +14,8 @@
  *
  * Returns -ENOENT for a path through a link, and for a file on a network file system, FUSE, or an
  * overlay that a user mounted. Also returns -ENOENT when the process is in another mount namespace
- * and its root is not the root of that namespace. Then the paths in its mount table are not the
- * paths that it uses. */
+ * and its root is not the root of that namespace. In this case, the paths in its mount table are
+ * not the paths that it uses. */
 ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
 	char *buf, size_t size);
 
