@@ -23,7 +23,7 @@ static struct pick_options own_options(const struct current_cost_question *q, co
 	o.allocations =
 		ALLOCATION_BIT(q->machine->allocation == MACHINE_SPOT ? ALLOCATION_SPOT :
 									ALLOCATION_ONDEMAND);
-	o.objective = objective_find("price"); /* which needs no duration */
+	o.objective = objective_find("price"); /* the objective "price" needs no duration */
 	o.deadline_seconds = o.max_cost = 0;
 	return o;
 }

@@ -5,10 +5,10 @@
 #include "collectors/base/mem.h"
 #include "collectors/naming/stable_name.h"
 
-#define NAMES_BESIDE 500 /* names before the name, and names after it, that are compared */
+#define NAMES_BESIDE 500 /* number of names before this name, and after it, that are compared */
 
-/* Least number of other jobs for a warning. A number needs more of them than a date, because the
- * number of a step, a shard or a version means a different job. */
+/* Smallest number of other jobs for a warning. Names that differ in a number need more of them than
+ * names that differ in a date: the number of a step, a shard or a version means a different job. */
 #define NUMBERED_LEAST 5
 #define DATED_LEAST    1
 

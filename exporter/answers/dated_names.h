@@ -1,5 +1,5 @@
-/* Finds jobs that look like one job, because their names differ in a date, a time, a number or a
- * hash only. Each of them learns alone. */
+/* Finds jobs that look like one job, because their names differ only in a date, a time, a number or
+ * a hash. Such jobs do not learn from each other's runs. */
 #ifndef EXPORTER_ANSWERS_DATED_NAMES_H
 #define EXPORTER_ANSWERS_DATED_NAMES_H
 
@@ -7,16 +7,17 @@
 #include "recommender/sizing/sizing.h"
 
 struct dated_names {
-	size_t others;            /* other jobs with this shape; 0 = too few to tell */
-	char shape[JOB_NAME_MAX]; /* the name with "*" in place of what differs */
+	/* number of other jobs with this shape; 0 = too few for a warning */
+	size_t others;
+	char shape[JOB_NAME_MAX]; /* the name with "*" in place of the part that differs */
 };
 
-/* Compares the name with the names that sort next to it. Reads no names if this name has no such
- * part. */
+/* Compares the name with the names that sort next to it. Reads no names if this name has no date,
+ * time, number or hash. */
 int dated_names_find(struct history *h, const char *job_name, struct dated_names *ret,
 	struct err *e);
 
-/* Adds a warning if there are such jobs. */
+/* Adds a warning if d->others is not 0. */
 void dated_names_warn(const struct dated_names *d, struct sizing *s, struct arena *arena);
 
 #endif

@@ -1,5 +1,6 @@
-/* Forecasts what the next run will cost, in US dollars, on the current server and on the best one:
- * that with the lowest cost of a run, which can be the current server. */
+/* Forecasts what the next run will cost, in US dollars, on the current server and on the best
+ * server. The best server is the one with the lowest cost of a run. It can be the current
+ * server. */
 #ifndef EXPORTER_ANSWERS_JOB_COST_H
 #define EXPORTER_ANSWERS_JOB_COST_H
 
@@ -21,7 +22,7 @@ extern const char *const job_cost_offer_name[OFFERS];
 
 struct job_cost {
 	struct offer offer[OFFERS];
-	double saving_usd; /* of a run on the best server, never negative; NaN = unknown */
+	double saving_usd; /* saving of a run on the best server, never negative; NaN = unknown */
 	size_t n_runs;     /* ended runs, newest first, in arena */
 	struct run_usd {
 		const struct run *run;

@@ -257,7 +257,7 @@ static int hold_table(struct neighbourhoods *c, struct history *h, struct neighb
 
 	if (c)
 		keep(c, *ret);
-	if (code && code != -EBADMSG && c) /* of damage the caller must know */
+	if (code && code != -EBADMSG && c) /* the caller must learn of damage */
 		*ret = hold_previous(c);
 	if (code == -ENOMEM && !*ret)
 		memory_budget_give_up();
@@ -279,7 +279,7 @@ int job_neighbours_find(struct app *app, struct history *h, const char *job_name
 	const struct neighbourhood *b = find(t, namespace_of(origin.system, origin.labels));
 
 	ret->held = &t->shared;
-	/* One job is not enough: it is this job, or the only one to learn from. */
+	/* A single job is not enough: it may be this job itself. */
 	if (b && b->jobs > 1) {
 		ret->jobs = b->neighbours;
 		ret->fingerprint = b->fingerprint;

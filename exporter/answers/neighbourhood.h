@@ -24,10 +24,10 @@
 #define JOBS_READ_MAX  600
 #define NAMESPACES_MAX 16
 
-/* A reading takes at most this much memory, bytes, and gives all but 0.4 MiB back. Measured with the
- * largest reading (tests/unit/test_neighbourhood.c): 3.9 MiB, of which the ratios of 600 jobs are most. The
- * labels of RECENT_JOBS jobs can add 1.6 MiB. While so much is not left (memory_budget.h), the jobs are
- * not read: answers get the previous summary, or 503 if there is none. */
+/* A reading takes at most this many bytes of memory, and frees all but 0.4 MiB afterwards. The
+ * largest reading in tests/unit/test_neighbourhood.c takes 3.9 MiB, mostly for the ratios of 600
+ * jobs. The labels of RECENT_JOBS jobs can add 1.6 MiB. If less memory is left (memory_budget.h),
+ * the jobs are not read: answers get the previous summary, or 503 if there is none. */
 #define NEIGHBOURHOOD_BYTES ((size_t)6 << 20)
 
 /* A summary is used as long as no run ends. After a run has ended, the jobs are read again when the

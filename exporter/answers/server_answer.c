@@ -29,8 +29,8 @@ static struct job_profile profile_of(const struct server_question *q,
 	return p;
 }
 
-/* Finds the best server, and those that cost less under a condition that the request does not rule
- * out itself. */
+/* Finds the best server, and the servers that would cost less under a condition (arm64, spot,
+ * burstable) that the request does not exclude explicitly. */
 static void about_picks(struct server_answer *s, const struct arguments *a, struct arena *arena)
 {
 	static const char *const parameter[CONDITIONS] = {

@@ -39,7 +39,7 @@ static double rate_of(const struct server_answer *a, const struct server *s)
 	return from && to ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-/* Adds the names of a server. Its id is a detail where people have another name for it. */
+/* Adds the names of a server. Its id is a detail if people use another name for it. */
 static void put_identity(json_t *o, const struct server *s, bool details)
 {
 	json_put(o, "vendor_id", known_text(s->vendor_id));
@@ -85,7 +85,7 @@ static void put_specification(json_t *o, const struct server_answer *a, const st
 static const struct {
 	unsigned bit;
 	const char *name;
-	const char *priced; /* what has no known price, in words; NULL = it is no price */
+	const char *priced; /* text for what has no known price; NULL = the reason is not a price */
 } gaps[] = {
 	{COST_LACKS_BILLING, "billing", NULL},
 	{COST_LACKS_STORAGE, "storage", "storage"},
@@ -187,8 +187,8 @@ static void put_saving(json_t *o, const struct saving *s)
 	json_put(o, "saving_percent", json_ratio(s->percent));
 }
 
-/* Compares the cost of a run on server `p` with the current server and with the first. Both numbers
- * are signed. */
+/* Compares the cost of a run on server `p` with the current server and with the first server of the
+ * answer. Both numbers are signed. */
 static void put_comparison(json_t *o, const struct server_answer *s, const struct pick *p,
 	bool details)
 {
@@ -713,7 +713,7 @@ static const char *not_known(const struct current_cost *t)
 				  "The machine on which the job ran is unknown.";
 }
 
-/* Returns true if the server has such a price in one region only. */
+/* Returns true if the server has a price of this allocation in one region only. */
 static bool in_one_region(const struct catalogue *c, const struct server *s,
 	const struct price *priced)
 {
@@ -725,7 +725,7 @@ static bool in_one_region(const struct catalogue *c, const struct server *s,
 	return true;
 }
 
-/* Explains from which region the price is, because the server's own has none. */
+/* Explains from which region the price is, because the server's own region has none. */
 static void add_elsewhere(struct buf *b, const struct catalogue *c, const struct current_cost *t)
 {
 	const struct region *r = t->current.region;
@@ -836,8 +836,8 @@ static void add_rate(json_t *array, const struct server_answer *s, const struct 
 	json_push(array, o);
 }
 
-/* Writes the exchange rates with which prices of this answer were converted. USD is the unit of all.
- * The currency of the answer may have no price in the catalogue. */
+/* Writes the exchange rates with which prices of this answer were converted. All rates are in US
+ * dollars. The currency of the answer may have no price in the catalogue. */
 static json_t *rates_json(const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;

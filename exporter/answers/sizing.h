@@ -31,9 +31,9 @@ struct sizing_result {
  * negative errno when the history cannot be read. Any thread. */
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
 	struct reply *reply, struct err *e);
-/* Like sizing_of_job, with the default of each parameter. `neighbours`, zeroed before the call, gets
- * the jobs that the sizing learns from, for forecasts that are to agree with it. The caller drops
- * them with job_neighbours_done, whatever is returned. */
+/* Like sizing_of_job, with the default of each parameter. `neighbours`, zeroed before the call,
+ * gets the jobs that the sizing learns from, so that forecasts can learn from the same jobs. The
+ * caller drops them with job_neighbours_done, whatever is returned. */
 int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
 	struct sizing_result **ret, struct reply *reply, struct err *e);
 void sizing_result_done(struct sizing_result **s); /* for AUTO; drops the reference */

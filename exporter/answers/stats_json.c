@@ -169,7 +169,7 @@ static json_t *run_stats(const struct run *r)
 	return o;
 }
 
-/* Adds the values of a column. That a column has none is a detail. */
+/* Adds the values of a column. The absence of a value is a detail. */
 static void put_column(json_t *o, const char *key, json_t *take, bool details)
 {
 	if (details || !json_is_null(take))
