@@ -19,8 +19,8 @@
 #define PATTERN_CORES "^[0-9]+([.][0-9]+)?m?$"
 #define PATTERN_SIZE  "^[0-9]+([.][0-9]+)? ?([kKMGTPE]i?)?B?$"
 
-/* In place of a code: libmicrohttpd answers, before this program sees the request, and gives no content
- * type. */
+/* Stands for the code of a reply that libmicrohttpd sends before this program sees the request.
+ * Such a reply has no content type. */
 #define NO_CONTENT ""
 
 /* Errors that a request to any route may get: from exporter/site/site.c and change.c, and from

@@ -143,12 +143,12 @@ struct route {
 	const struct json_key *body;  /* keys of the body of a POST; NULL = no body */
 	bool bodies;                  /* an array of such bodies is accepted, too */
 	const struct json_key *gives; /* keys of the answer; NULL = the answer is not JSON */
-	const char *content_type;     /* of an answer that is not JSON */
+	const char *content_type;     /* content type of an answer that is not JSON */
 	/* Returns the i-th content type of a route with several; NULL past the last. */
 	const char *(*content_types)(size_t i);
 	bool other_json; /* a value of the parameter "format" gives JSON with other keys */
-	const struct route_error *errors; /* besides those of every route; NULL = none */
-	bool creates;                     /* replies 201 in place of 200 for something new */
+	const struct route_error *errors; /* errors besides those of every route; NULL = none */
+	bool creates;                     /* replies 201, not 200, if it has created something */
 };
 
 /* Answers a request that the program itself makes. `pairs` has names and values of parameters, and
