@@ -232,8 +232,8 @@ static double date_seconds(const char *date)
 	return (double)timegm(&at);
 }
 
-/* Returns the age at `now`. NaN = unknown: a time more than a day ahead is a slip or a wrong clock. A
- * smaller lead is one of time zones. */
+/* Returns the age at `now`. NaN = unknown: `at` is more than a day in the future, because of a
+ * typing error or a wrong clock. A smaller lead comes from time zones. */
 static double age_of(double at, double now)
 {
 	if (at - now > DAY)

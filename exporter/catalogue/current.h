@@ -22,8 +22,8 @@ struct current_catalogue_config {
 	/* `fetcher.rates` apply to every catalogue. There is no cache if
 	 * fetcher.source.cache_path is NULL. */
 	struct fetcher_options fetcher;
-	/* Called when a cache exists but cannot be read, once for each change of the file. `text` is
-	 * valid during the call. Any thread, one at a time. NULL = nobody is told. */
+	/* Called when a cache exists but cannot be read, once for each change of the file. `text`
+	 * is valid during the call. Any thread, one at a time. NULL = no warning. */
 	void (*warn)(const char *text);
 };
 
@@ -43,13 +43,13 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
 
 /* Gives the caller a reference to the catalogue. The caller drops it with catalogue_free. If
  * --catalogue.path cannot be read, no other catalogue is used, and the call returns a negative
- * errno with a message. If `keep` is false, a catalogue that this call loads does not stay in
- * memory, unless it came out of a pipe, and the call does not start the thread. Any thread. */
+ * errno with a message. If `keep` is false, the call does not start the thread, and a catalogue
+ * that it loads does not stay in memory, unless it came from a pipe. Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 
-/* Unloads a catalogue that was unused for `seconds`. The next call loads it again. One out of a pipe
- * stays. */
+/* Unloads a catalogue that was unused for `seconds`. The next call loads it again. A catalogue from
+ * a pipe stays, because a pipe can be read only once. */
 void current_catalogue_tidy(struct current_catalogue *s, double seconds);
 
 #endif

@@ -65,7 +65,8 @@ static int read_chunk(struct file_input *in, char *out, size_t *n, struct err *e
 {
 	int got = gzread(in->file, out, CHUNK), number = Z_OK;
 
-	/* Z_BUF_ERROR: the stream of gzip has no end. gzread still returns the bytes before. */
+	/* Z_BUF_ERROR: the gzip stream is cut off. gzread still returns the bytes before the
+	 * cut. */
 	gzerror(in->file, &number);
 	if (got >= 0 && number == Z_BUF_ERROR)
 		return err_set(e, -EINVAL, "read %s: the compressed file ends early", in->path);
@@ -259,8 +260,9 @@ static int from_input(struct catalogue **ret, struct file_input *in, struct err 
 	return is_dump(in) ? from_scratch(ret, in, run_dump, e) : from_text(ret, in, e);
 }
 
-/* Refuses what may never end: a FIFO, a device, a terminal. A pipe of a shell, as <(command) and
- * /dev/stdin, is accepted: it has no name in a file system, and ends with its command. */
+/* Refuses inputs that may never end: a FIFO, a device, a terminal. Accepts a pipe of a shell, such
+ * as <(command) or /dev/stdin: it ends when its command ends. Such a pipe has no name in a file
+ * system. */
 static int check_kind(const char *path, struct err *e)
 {
 	struct stat st;

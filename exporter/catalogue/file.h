@@ -15,11 +15,11 @@ struct catalogue_file_options {
 	void *progress_context;
 };
 
-/* Reads the catalogue. The path "-" means standard input, which may be anything. Any other path leads
- * to a regular file or to a pipe without a name, as <(command) of a shell; -EINVAL for a FIFO or a
- * device, which is not opened. `o` may be NULL. Returns -ENOENT, -EACCES
- * or a similar error when the file cannot be read. Returns -EINVAL when the format is unknown; the
- * message then says which format it probably is and how to convert it. */
+/* Reads the catalogue. The path "-" means standard input of any kind. Any other path leads to a
+ * regular file or to a pipe without a name, as <(command) of a shell; -EINVAL for a FIFO or a
+ * device, which is not opened. `o` may be NULL. Returns -ENOENT, -EACCES or a similar error when
+ * the file cannot be read. Returns -EINVAL when the format is unknown; the message then says which
+ * format it probably is and how to convert it. */
 int catalogue_from_file(struct catalogue **ret, const char *path,
 	const struct catalogue_file_options *o, struct err *e);
 

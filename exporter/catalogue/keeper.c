@@ -134,8 +134,9 @@ static void pace(struct keeper *k, double credits)
 		k->answer.rate_remaining < credits ? WINDOW_SECONDS : seconds_for(k, credits));
 }
 
-/* Returns the seconds until a call may begin. A dear call after a cheap one waits for its own
- * credits: otherwise 19 calls of 3 credits, one of 1 and another of 3 would be 61 in 58 s. */
+/* Returns the seconds until a call may begin. An expensive call after a cheap one waits for its own
+ * credits. Otherwise 19 calls of 3 credits, one call of 1 credit and another of 3 would use 61
+ * credits in 58 s. */
 static double seconds_to_wait(struct keeper *k, double credits)
 {
 	return fmax(seconds_until(k, k->next_call),
@@ -209,7 +210,7 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 		refusal_of(k->answer.status)->means);
 }
 
-/* Adds to the error of a body what kind of answer it is. Returns -EPROTO. */
+/* Adds to the error about a body which kind of answer it is. Returns -EPROTO. */
 static int unusable(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -407,8 +408,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 }
 
 /* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
- * would have the hash of an older database. A failure is no error: the hash only saves calls. Older
- * Keepers lack the path, and one on a database of one's own answers 500. */
+ * would have the hash of an older database. A failure is not an error, because the hash only saves
+ * calls. Older Keepers lack the path. A Keeper with its own database answers 500. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;
@@ -507,7 +508,7 @@ static const char *const best_price_allocations[] = {
 	[PRICES_NONE] = NULL,
 };
 
-/* Which servers to fetch: those of `which`=`value`, where `which` is "vendor" or "vendor_regions". */
+/* The servers to fetch: those with `which` = `value`. `which` is "vendor" or "vendor_regions". */
 struct server_pass {
 	const char *which, *value;
 	const char *config; /* configuration of how.benchmark_id; NULL = that with the best score */
@@ -558,8 +559,8 @@ static int endless(const struct fetching *f, const struct server_pass *p, struct
 		f->k.options->url, p->value);
 }
 
-/* Fetches all pages of a pass. A page that is the same as the one before shows that the Keeper, or a
- * cache on the way, does not read the number of the page. */
+/* Fetches all pages of a pass. A page that equals the page before shows that the Keeper, or a cache
+ * in between, ignores the page number. */
 static int fetch_servers(struct fetching *f, const struct server_pass *p, struct err *e)
 {
 	size_t n = KEEPER_PAGE_SIZE;
@@ -606,8 +607,8 @@ static int fetch_vendors(struct fetching *f, const struct server_pass *each, str
 	return code;
 }
 
-/* Fetches the prices of one region, first on demand, then spot. Afterwards the catalogue knows that a
- * server without a price is not rented out there. */
+/* Fetches the prices of one region, first on demand, then spot. Afterwards the catalogue knows that
+ * a server without a price is not for rent there. */
 static int fetch_prices(struct fetching *f, const struct region *r, struct err *e)
 {
 	char value[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
@@ -649,10 +650,10 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 
 /* ---- compliance frameworks ---- */
 
-/* Asks for one server of the vendor `i` that meets the framework. The Keeper has no table of vendors and
- * frameworks, but its filter holds for all servers of a vendor. If the vendor does not meet it, the
- * Keeper forgets both filters and answers with any server. The order makes sure that this one is of
- * another vendor. */
+/* Asks for one server of the vendor `i` that meets the framework. The Keeper has no table of
+ * vendors and frameworks, but its filter holds for all servers of a vendor. If the vendor does not
+ * meet the framework, the Keeper ignores both filters and answers with the first of all servers.
+ * The sort order makes sure that this server belongs to another vendor. */
 static int ask_framework(struct fetching *f, size_t i, const char *framework, bool *ret,
 	struct err *e)
 {
@@ -710,9 +711,9 @@ static int fetch_frameworks_of(struct fetching *f, size_t vendor, const json_t *
 }
 
 /* Fetches which vendors meet which frameworks. If the Keeper gives no answer, the frameworks stay
- * unknown and the fetch goes on, because prices are useful without them. Asks nothing when fewer than
- * two vendors sell servers: a Keeper drops a framework filter that nobody meets, and with one vendor
- * its answer then looks like that of a vendor who meets it. */
+ * unknown and the fetch goes on, because prices are useful without them. Asks nothing when fewer
+ * than two vendors sell servers: a Keeper ignores a framework filter that no server meets, and a
+ * single vendor would then seem to meet every framework. */
 static int fetch_frameworks(struct fetching *f, struct err *e)
 {
 	json_type array = JSON_ARRAY;
@@ -737,10 +738,10 @@ static int fetch_frameworks(struct fetching *f, struct err *e)
 	return code == -ECANCELED ? code : 0;
 }
 
-/* ---- benchmarks that were asked for ---- */
+/* ---- requested benchmarks ---- */
 
-/* Fetches the scores of a benchmark: the best of all configurations, then those of its first
- * configuration of one core and nothing else. */
+/* Fetches the scores of a benchmark: the best over all configurations, then those of its first
+ * configuration with one core and no other setting. */
 static int fetch_scores(struct fetching *f, const char *benchmark_id, const json_t *configs,
 	struct err *e)
 {
@@ -802,8 +803,8 @@ static int check_count(struct fetching *f, struct err *e)
 }
 
 /* Checks that at least half of the servers have a price. The Keeper was asked only for servers with
- * one, so a catalogue without them is of a Keeper whose answers mean something else. It must not
- * replace an older one. */
+ * a price. If they have none, its answers have another meaning than expected, and this catalogue
+ * must not replace an older one. */
 static int check_prices(const struct catalogue *c, const char *url, struct err *e)
 {
 	size_t priced = 0;

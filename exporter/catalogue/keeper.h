@@ -1,9 +1,9 @@
-/* Fetches the whole catalogue page by page from the Spare Cores Keeper. Stays
- * within the credits that the Keeper's headers grant, by default 60 a minute, which are 20 calls of
- * /servers. A Keeper of one's own may grant more, of which 6,000 a minute are used. Does not
- * download pages again that are fresh in the cache or unchanged in the Keeper. Retries calls whose
- * failure may pass, with growing delays and jitter. A broken /healthcheck is not retried: without
- * its hash the whole catalogue is fetched.
+/* Fetches the whole catalogue page by page from the Spare Cores Keeper. Stays within the credits
+ * that the Keeper's headers grant, by default 60 a minute, which are 20 calls of /servers. A
+ * private Keeper may grant more; at most 6,000 a minute are used. Does not download pages again
+ * that are fresh in the cache or unchanged in the Keeper. Retries calls whose failure may be
+ * temporary, with growing delays and jitter. A broken /healthcheck is not retried: without its hash
+ * the whole catalogue is fetched.
  *
  * The caller supplies functions for the network, the clock and the waiting, so that tests can
  * replace them. */
@@ -37,9 +37,10 @@ struct keeper_progress {
 struct keeper_options {
 	const char *url; /* URL of the Keeper, without a slash at the end */
 	/* Regions to fetch prices for, as "vendor~name" or any name of the region. Each region
-	 * costs two more passes over its servers: one for prices on demand, one for spot prices,
-	 * because a Keeper that is asked for both fills gaps with prices of other regions. If the list is empty, each server has only its
-	 * lowest price over all regions. */
+	 * costs two more passes over its servers: one for on-demand prices, one for spot prices. A
+	 * single pass for both is not enough, because the Keeper would fill gaps with prices of
+	 * other regions. If the list is empty, each server has only its lowest price over all
+	 * regions. */
 	struct text_list regions;
 	/* Region of this machine, "vendor~name". It is fetched too if the Keeper has it. NULL =
 	 * unknown. */

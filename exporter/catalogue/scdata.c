@@ -87,8 +87,8 @@ static int columns_of(const struct scdata_reader *r, const struct scdata_table *
 	return n;
 }
 
-/* Sets a field from the next column. If the value is invalid, the field stays unknown, because a
- * later version of sc-data may allow more values. Returns false then. */
+/* Sets a field from the next column. If the value is invalid, returns false, and the field stays
+ * unknown. A later version of sc-data may allow more values. */
 static bool set_field(const struct field *f, void *object, struct sql *q)
 {
 	switch (sql_type(q)) {

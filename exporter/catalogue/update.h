@@ -29,8 +29,8 @@ struct catalogue_source {
 int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
-/* The same over a transport of the caller, without a worker that could stop it. s->url has no final
- * slash. */
+/* Like catalogue_update, but over a transport of the caller, and without a worker that could stop
+ * it. s->url has no final slash. */
 int catalogue_update_over(const struct catalogue_source *s, const struct keeper_transport *t,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
