@@ -92,7 +92,8 @@ static void add_currency(struct buf *out, const struct currency *of)
 	buf_addf(out, "at %s USD (%s%s%s)", usd, of->source, *of->as_of ? " of " : "", of->as_of);
 }
 
-/* Tells which filters find something: without prices by region, one for regions or countries does not. */
+/* Prints which filters can find servers. If the catalogue has no prices by region, filters for
+ * regions and countries find none. */
 static void add_known(struct buf *out, const struct catalogue *c)
 {
 	size_t regions = 0, vendors = 0;

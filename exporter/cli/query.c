@@ -48,16 +48,17 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 /* How the answer is written. These flags exist for every query, beside the parameters of the
  * route. */
 struct query_output {
-	const char *file;    /* NULL = stdout */
-	const char *format;  /* value of --format; NULL = "text" on a terminal, else "json" */
-	const char *colour;  /* "auto", "always" or "never"; NULL = "auto" */
-	const char *explain; /* "" = tables with the reasons; NULL = without */
+	const char *file;   /* NULL = stdout */
+	const char *format; /* value of --format; NULL = "text" on a terminal, else "json" */
+	const char *colour; /* "auto", "always" or "never"; NULL = "auto" */
+	/* value of --explain: "" = tables with the reasons; NULL = tables without them */
+	const char *explain;
 };
 
 static const struct {
 	const char *name;
 	bool needs_value;
-	size_t offset; /* of a text in struct query_output */
+	size_t offset; /* offset of a text in struct query_output */
 } output_flags[] = {
 	{"output", true, offsetof(struct query_output, file)},
 	{"format", true, offsetof(struct query_output, format)},
@@ -316,7 +317,7 @@ static int read_flags(const struct route *route, struct arguments *a, int argc, 
 	return 0;
 }
 
-/* Reads --format. A word that is none of output.h is a parameter of the route, as in
+/* Reads --format. A word that output.h does not have is a parameter of the route, as in
  * --format=slurm of recommend. */
 static int read_format(const struct route *route, struct arguments *a, const char *format,
 	enum output *ret, struct err *e)
@@ -405,7 +406,7 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	return write_failed(route, "cannot write the answer to stdout");
 }
 
-/* Asks the route, or for a table the route that has what the table shows. */
+/* Asks the route. For a table, asks the route that has the data of the table. */
 static int ask(struct app *app, const struct route *route, const struct arguments *a,
 	enum output as, struct reply *r, struct err *e)
 {
