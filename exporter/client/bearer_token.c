@@ -24,7 +24,7 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 }
 
 /* Returns 0 when `shown` and `token` are equal. The time of the comparison does not depend on the
- * position of the first difference. Otherwise somebody could guess the token from the time. If
+ * position of the first difference. Otherwise an attacker could guess the token from the time. If
  * `token` is empty, the result is never 0. */
 static unsigned differences(const char *shown, const char *token)
 {

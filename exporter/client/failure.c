@@ -16,7 +16,8 @@
 
 #define PROXY_UNAUTHORISED 407
 
-/* First row with the curl code. `remedy` may have one %s, for the option that names certificates. */
+/* The first row with the curl code is used. `remedy` may have one %s, for the option that names
+ * certificates. */
 static const struct row {
 	int curl, code;
 	const char *what, *remedy;
@@ -100,7 +101,8 @@ static const struct row *row_of(const struct failure *f, const char *host)
 		return &proxy_login;
 	if (f->proxy_status && f->proxy_status / 100 != 2)
 		return &proxy_refuses;
-	/* libcurl's words name the host to which it did not connect. */
+	/* libcurl's text names the host that refused the connection. If it names another host than
+	 * the URL, that host is the proxy. */
 	if (f->curl == CURLE_COULDNT_CONNECT && has_proxy(f->url) && !strstr(f->reason, name))
 		return &proxy_unreachable;
 	/* "Received HTTP/0.9 when not allowed": bytes that are no header. */
