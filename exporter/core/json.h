@@ -14,8 +14,8 @@
 
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
-/* Numbers in a unit, rounded: more digits are noise that nobody measured. A rounded value keeps at
- * least the significant digits and the decimals that are named here. */
+/* Numbers in a unit, rounded: more digits are noise. A rounded value keeps at least the significant
+ * digits and the decimals that are named here. */
 json_t *json_bytes(double v);   /* whole bytes */
 json_t *json_seconds(double v); /* whole milliseconds, and 4 digits */
 json_t *json_cores(double v);   /* whole thousandths, and 3 digits */

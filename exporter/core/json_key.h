@@ -23,7 +23,7 @@ enum json_key_kind {
 	KEY_OBJECT, /* json_t *, borrowed */
 	KEY_LIST,   /* only of answers: an array */
 	KEY_TIME,   /* only of answers: a time as RFC 3339 in UTC */
-	KEY_UNREAD, /* any value, which nobody reads */
+	KEY_UNREAD, /* any value; the program ignores it */
 };
 
 struct json_key {
@@ -37,7 +37,7 @@ struct json_key {
 	size_t offset;
 	const char *unit;                /* in the plural, such as "seconds"; NULL = no unit */
 	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
-	const struct json_key *members;  /* of an object; NULL = not described */
+	const struct json_key *members;  /* keys of the object; NULL = not described */
 	const char *help;                /* one sentence without a full stop */
 };
 

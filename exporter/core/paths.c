@@ -110,9 +110,9 @@ void path_give_to_owner(const char *path)
 		unlink(path);
 }
 
-/* f_type of statfs(2). Those with a name are in linux/magic.h. GPFS, Lustre and BeeGFS are not part of
- * Linux: their own sources, and the list of stat(1) in GNU coreutils (src/stat.c), have these
- * numbers. */
+/* Values of f_type of statfs(2). The values with a name are in linux/magic.h. GPFS, Lustre and
+ * BeeGFS are not part of Linux: their own sources, and the list of stat(1) in GNU coreutils
+ * (src/stat.c), have these numbers. */
 static const unsigned long remote_types[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC,
 	SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC, V9FS_MAGIC, FUSE_SUPER_MAGIC,
 	0x47504653 /* GPFS */, 0x0BD00BD0 /* Lustre */, 0x19830326 /* BeeGFS */};
