@@ -63,8 +63,8 @@ double forward_delay(unsigned failures, double random);
 
 /* Returns true when the receiver refuses the run for good. The answer must then contain the JSON
  * error bad_body (status 400) or too_large (status 413). The status alone is not enough. A proxy, a
- * load balancer or an HTTPS port may answer 400 or 413, too, but a retry succeeds after somebody
- * has repaired the configuration. */
+ * load balancer or an HTTPS port may answer 400 or 413, too, but a retry succeeds after the
+ * configuration was repaired. */
 bool forward_is_refusal(const struct http_response *a);
 
 /* Returns true when the answer contains the id of the run. The status alone is not enough, because
