@@ -24,7 +24,8 @@ struct connections {
 	pthread_mutex_t lock;
 	struct connection_list idle; /* longest idle first */
 	struct connection_list busy; /* oldest request first */
-	size_t n, max;               /* n: connections that are not shut down */
+	/* `n`: number of connections that are not shut down; `max`: its limit */
+	size_t n, max;
 };
 
 void connections_init(struct connections *c, size_t max);
