@@ -87,9 +87,10 @@ static const struct metric cost_metrics[] = {COST_METRICS(METRIC_ROW)};
 
 struct job_cost_row {
 	const char *job_name;
-	double total, last; /* US dollars: of all runs; of the newest ended run; NaN = unknown */
+	/* US dollars: total of all runs; cost of the newest ended run; NaN = unknown */
+	double total, last;
 	struct offer offer[OFFERS];
-	double saving;              /* US dollars a run; NaN = unknown */
+	double saving;              /* US dollars per run; NaN = unknown */
 	const char *source, *as_of; /* source and date of the prices */
 };
 
