@@ -19,10 +19,10 @@ void figure_change(struct buf *out, double from, double to);
 /* Writes "10.1/16 GiB": both numbers in the unit of the larger one. */
 void figure_bytes_of(struct buf *out, double used, double requested);
 
-/* "2026-11-24 21:00" in the local time zone; "?" if `iso` is no time such as
+/* "2026-11-24 21:00" in the local time zone; "?" if `iso` is not a time such as
  * "2026-11-24T21:00:00.000Z". */
 void figure_time(struct buf *out, const char *iso);
-/* Returns the whole seconds since 1970 UTC of such a time. NaN = no time. */
+/* Returns the whole seconds since 1970 UTC of a time in this format. NaN = not a time. */
 double figure_time_seconds(const char *iso);
 
 #endif

@@ -1,7 +1,7 @@
-/* A table for a terminal. Cells are added row by row, then the table is written within the width of
- * the screen: a column of names is shortened ("…" at its end), and if that is not enough, columns
- * that may be left out disappear. A column without any text is not shown. Numbers are never cut. One
- * thread. */
+/* A table for a terminal. Cells are added row by row. Then the table is written within the width of
+ * the screen. A column of names is shortened, with "…" at its end. If that is not enough, columns
+ * that may be left out are left out. A column without any text is not shown. Numbers are never cut.
+ * One thread. */
 #ifndef EXPORTER_TERMINAL_GRID_H
 #define EXPORTER_TERMINAL_GRID_H
 
@@ -12,7 +12,7 @@
 struct grid_column {
 	const char *heading;
 	bool right;    /* true = the cells are aligned at the right, as for numbers */
-	unsigned drop; /* 0 = always shown; the column with the largest number disappears first */
+	unsigned drop; /* 0 = always shown; the column with the largest number is left out first */
 	int least;     /* first column only: it may be shortened to this width; 0 = never */
 };
 

@@ -12,7 +12,7 @@ struct outcome_row {
 	enum style style;
 };
 
-/* Returns the row of an outcome. Another name has the row of "unknown". */
+/* Returns the row of an outcome. An unknown name gets the row of "unknown". */
 const struct outcome_row *outcomes_find(const char *name);
 
 #endif

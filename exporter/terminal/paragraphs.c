@@ -144,7 +144,7 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 	}
 }
 
-/* Quotes a name for the shell where it has other characters than these. */
+/* Quotes a name for the shell if it has other characters than these. */
 static void add_shell_word(struct buf *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -16,15 +16,16 @@ void paragraphs_line(struct buf *out, const struct screen *s, const char *name, 
 /* Appends the warnings of an answer, one paragraph each, at most `most` of them. */
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
-/* Appends a server with its place and what is special of its price: "m6i.xlarge, aws us-east-1, spot". */
+/* Appends a server with its place and the properties of its price: "m6i.xlarge, aws us-east-1,
+ * spot". */
 void paragraphs_server(struct buf *out, const json_t *server);
 /* Appends the day of the prices and the exchange rates that they were converted with. */
 void paragraphs_prices(struct buf *out, const json_t *answer, const struct screen *s,
 	const char *currency);
 /* Appends the notes of an answer about servers. */
 void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
-/* Appends a paragraph for each alternative of an answer about servers: what it saves, and what it
- * asks. */
+/* Appends a paragraph for each alternative of an answer about servers: its saving and its
+ * condition. */
 void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s);
 /* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". */
 void paragraphs_next(struct buf *out, const struct screen *s, const char *words,

@@ -10,7 +10,7 @@
 
 struct shown {
 	const char *command; /* command of the route: "recommend" */
-	/* Route whose answer is shown instead; NULL = that of `command`. */
+	/* Another route whose answer is shown instead; NULL = the route of `command`. */
 	const char *from;
 	/* Appends the answer. `explain`: with the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);
@@ -18,7 +18,7 @@ struct shown {
 	const char *list;
 };
 
-/* Finds how a command's answers are shown. NULL = they are always written as they are. */
+/* Finds how a command's answers are shown. NULL = they are written unchanged. */
 const struct shown *show_find(const char *command);
 
 void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bool explain);

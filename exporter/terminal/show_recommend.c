@@ -74,7 +74,7 @@ static void add_table(struct buf *out, const json_t *answer, const struct screen
 	grid_write(out, g, s);
 }
 
-/* "about 1 run in 50 may need more"; a chance above one half is told in per cent. */
+/* "about 1 run in 50 may need more"; a chance above one half is written in per cent. */
 static void add_chance(struct buf *out, double chance)
 {
 	if (isnan(chance)) {
@@ -146,7 +146,7 @@ static void add_cost(struct buf *out, const struct screen *s, const json_t *best
 	add_line(out, s, isnan(then) ? "Cost an hour" : "Cost of a run", &b);
 }
 
-/* Writes why today's server has no cost, or which price it is. */
+/* Writes why the current server has no cost, or which price was used. */
 static void add_today(struct buf *out, const json_t *today, const struct screen *s)
 {
 	const char *note = member_text(today, "note");

@@ -1,4 +1,4 @@
-/* Servers and benchmarks of the catalogue, and the server that this machine is. */
+/* Tables of servers, of benchmarks, and of the server that runs this program. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ static void add_amount(struct grid *g, double v)
 	grid_take(g, STYLE_PLAIN, &b);
 }
 
-/* Adds the columns from the region on, which today's server has as well. `cost` is of a run. */
+/* Adds the columns from the region on. They are the same for the current server. `cost` is the cost
+ * of a run. */
 static void add_offer(struct grid *g, const json_t *server, const char *region, double cost,
 	double saving)
 {
@@ -56,7 +57,7 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 	const char *region = member_text(server, "region");
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	/* A price in doubt has a "?" behind the server's name. */
+	/* A server with a doubtful price has a "?" behind its name. */
 	buf_addf(&b, "%3zu  %s%s", rank, member_text(server, "api_reference"),
 		*member_text(server, "price_note") ? "?" : "");
 	grid_take(g, STYLE_PLAIN, &b);
