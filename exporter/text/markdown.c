@@ -363,7 +363,7 @@ static void add_row(struct markdown *m, struct slice line, const char *tag)
 	buf_adds(m->out, "</tr>\n");
 }
 
-/* Adds a table, of which `line` is the head. The line after it only separates. */
+/* Adds a table. `line` is its head. The line after it is the separator, and is skipped. */
 static void add_table(struct markdown *m, struct slice line, struct scan *lines)
 {
 	struct scan s, next = *lines;

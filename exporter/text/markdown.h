@@ -7,12 +7,12 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* Appends the address for a link's target, not escaped. Returns false, and appends nothing, when the
- * target is not served: then only the text of the link is shown. */
+/* Appends the address for a link's target, not escaped. Returns false, and appends nothing, when
+ * the target is not served. Only the text of the link is then shown. */
 typedef bool (*markdown_href)(struct buf *out, struct slice target, const void *context);
 
-/* A heading gets the id that GitHub gives it, so that links into a page work in both places. Of an
- * image only the description is shown. */
+/* A heading gets the id that GitHub gives it, so that links into a page work in both places. An
+ * image is replaced by its description. */
 void markdown_html(struct buf *out, struct slice text, markdown_href href, const void *context);
 
 #endif

@@ -117,8 +117,8 @@ static int put_file(const char *path, const struct buf *body)
 		return write_in_place(path, body);
 	int code = replace_file(path, is_there ? &st : NULL, body);
 
-	/* The file cannot be replaced, but it can perhaps be written. It may belong to another
-	 * user, be a mount in a container, or be in a folder that is not writable. */
+	/* If the file cannot be replaced, it can perhaps be written. It may belong to another user,
+	 * be a mount in a container, or be in a folder that is not writable. */
 	if (is_there && (code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY))
 		return write_in_place(path, body);
 	return code;
