@@ -32,11 +32,11 @@ void fake_nvml_release(void);
 unsigned fake_nvml_calls(const char *name);
 void fake_nvml_await_call(const char *name);
 
-/* Adds a sample of a process, as an H100 with driver 580 takes one every 200 ms: the whole of a
- * sample belongs to the process that runs at that instant. From the first one on,
- * nvmlDeviceGetProcessUtilization() answers as that driver does, and not from "processes": one
- * sample for each process, the mean of all samples that are newer than the caller wants, in which a
- * sample of another process counts as 0. fake_nvml_play() removes all samples. */
+/* Adds a sample of a process. An H100 with driver 580 takes a sample every 200 ms, and counts the
+ * whole sample for the process that runs at that instant. After the first sample,
+ * nvmlDeviceGetProcessUtilization() answers as that driver does, and ignores "processes". It
+ * returns one sample for each process: the mean of all samples that are newer than the caller
+ * wants, in which a sample of another process counts as 0. fake_nvml_play() removes all samples. */
 void fake_nvml_sample(unsigned pid, unsigned percent);
 
 #endif

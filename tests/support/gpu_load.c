@@ -24,9 +24,9 @@
 
 #define CUDA_LIBRARY "libcuda.so.1"
 /* Shorter than the driver's sample period, which is 200 ms on an H100 and up to 1 s elsewhere, so
- * each sample sees the wanted share. The driver gives the whole of a sample to the process that runs
- * at that instant. Therefore the sample period is no multiple of this: two loads at the same time
- * would otherwise keep their order, and one would get all. */
+ * each sample sees the wanted share. The driver gives the whole of a sample to the process that
+ * runs at that instant. The sample period must not be a multiple of this. Otherwise two loads at
+ * the same time would keep their order, and one of them would get all samples. */
 #define PERIOD_MS 37
 /* Value of CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT in CUDA's header. */
 #define ATTRIBUTE_PROCESSORS 16

@@ -80,7 +80,8 @@ static void serve_servers(struct world *w, const char *url, struct http_response
 
 	if (strstr(url, "compliance_framework=")) {
 		assert_int_equal(limit, 1);
-		/* Only aws meets hipaa. The filters are forgotten for who does not meet one. */
+		/* Only aws meets hipaa. If a vendor does not meet a framework, this Keeper ignores
+		 * both filters. */
 		bool meets = strstr(url, "vendor=aws&compliance_framework=hipaa&");
 		bool last = strstr(url, "order_by=vendor_id&order_dir=desc");
 

@@ -51,7 +51,7 @@ static bool begins_number(char c)
 	return strchr(" =:\"'([,", c) != NULL;
 }
 
-/* A "-" before a digit is a sign, unless it stands in a name such as e2-custom-2-1024. */
+/* A "-" before a digit is a sign, unless it is part of a name such as e2-custom-2-1024. */
 static const char *bad_number(const char *text)
 {
 	static const char *const words[] = {"nan", "NaN", "inf", "Inf", "null, ", "(null)"};

@@ -111,7 +111,7 @@ static void prices_are_those_of_the_tables(void **state)
 		    price_in("gcp", "n1-standard-1", "us-central1", ALLOCATION_ONDEMAND));
 }
 
-/* The lowest price of a server is one that somebody pays. */
+/* The lowest price of a server is a real price, not an estimate. */
 static void estimates_are_marked_and_never_the_lowest_price(void **state)
 {
 	size_t aws = 0, others = 0;
@@ -158,7 +158,7 @@ static void regions_can_be_typed_and_have_a_place(void **state)
 	}
 }
 
-/* The table of Spare Cores has these as x86_64 or i386. */
+/* The table of Spare Cores has these servers as x86_64 or i386. */
 static void architectures_are_corrected(void **state)
 {
 	assert_int_equal(catalogue_find(built_in, "gcp", "c4a-standard-4")->cpu_architecture,
@@ -199,8 +199,8 @@ static void a_damaged_pack_is_an_error(void **state)
 #define PRICE                                                                                      \
 	"price\0\2\5vendor_id\0\4region_id\0\3allocation\0\2currency\0\2estimated\0\6"             \
 	"v\0v\0r\0\0\0\0\0\0\0true\0"
-/* In the first row, 200 for a, none for b, 400 for c. In the second, 100 for a and one more than
- * twice as much for c. */
+/* The first row has 200 for a, no price for b, and 400 for c. The second row has 100 for a, and one
+ * more than twice that for c. */
 #define PRICES                                                                                     \
 	"\x91\3\0\x91\3"                                                                           \
 	"\xc9\1\0\3"

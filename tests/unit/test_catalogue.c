@@ -509,7 +509,8 @@ static void a_currency_without_a_rate_gets_the_compiled_in_rate(void **state)
 	assert_null(catalogue_currency(c, "ZZZ"));
 }
 
-/* Without the column allocation, "price" beside the Keeper's minima is the lowest of all. */
+/* Without the column allocation, "price" beside the Keeper's minima is the lowest price of all
+ * allocations. */
 static void a_csv_of_the_keepers_columns_has_no_minimum_on_demand(void **state)
 {
 	static const char text[] =
@@ -541,7 +542,7 @@ static void a_price_of_a_month_is_not_one_of_an_hour(void **state)
 	catalogue_free(c);
 }
 
-/* One price of an unknown allocation says nothing beside an on-demand price, also of another
+/* A price of an unknown allocation is ignored if the server has an on-demand price, even in another
  * region. */
 static void a_price_of_any_allocation_is_the_last_resort(void **state)
 {

@@ -153,7 +153,7 @@ static void an_on_demand_price_is_no_minimum(void **state)
 		{"\"price\":0,\"min_price\":0,\"min_price_spot\":0,\"min_price_ondemand\":0", NAN,
 			NAN, NAN},
 		{"\"min_price_spot\":30,\"min_price_ondemand\":20,\"price\":20", 20, 30, NAN},
-		/* A user's own file says what its price is, or has only one. */
+		/* In a user's own file, the price has an allocation or is the only price. */
 		{"\"price\":5.8", 5.8, NAN, NAN},
 		{"\"price\":5.8,\"allocation\":\"spot\"", NAN, 5.8, NAN},
 		{"\"price\":5.8,\"allocation\":\"any\"", NAN, NAN, 5.8},
@@ -234,8 +234,8 @@ static void a_price_that_is_not_understood_is_no_price(void **state)
 	}
 }
 
-/* A Keeper that is asked for one region may answer with the lowest price of all regions. Only the
- * price of the allocation that was asked for is sure to be of the region. */
+/* A Keeper may answer a request for one region with the lowest price of all regions. Only the price
+ * of the requested allocation is certain to be from the region. */
 static void only_the_allocation_that_was_asked_for_is_of_the_region(void **state)
 {
 	static const char page[] = "[{\"vendor_id\":\"v\",\"server_id\":\"s\",\"price\":2,"

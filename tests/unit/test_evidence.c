@@ -96,7 +96,8 @@ static void a_run_that_was_ended_from_outside_is_cut(void **state)
 	} table[] = {{0, NAN, false}, {1, NAN, false}, {124, NAN, true}, {140, NAN, true},
 		{143, NAN, true}, {152, NAN, true}, {NAN, SIGTERM, true}, {NAN, SIGXCPU, true},
 		{137, NAN, false}, {NAN, SIGSEGV, false}, {NAN, NAN, false},
-		/* A job that outlived SIGTERM, and one that caught it: only the reason tells. */
+		/* The first job outlived SIGTERM, and the second caught it. Only the reason shows
+		 * the time limit. */
 		{137, NAN, true, "DeadlineExceeded"}, {1, NAN, true, "DeadlineExceeded"},
 		{NAN, NAN, true, "TIMEOUT"}, {1, NAN, false, "Error"}};
 
@@ -186,8 +187,8 @@ static void add_success(struct test_runs *t, double peak, double limit)
 	test_run_succeeded(t, 1, peak)->memory_limit_bytes = limit;
 }
 
-/* While a job is held all its limits are equal. The run that showed it is older than all runs that the
- * estimators read. */
+/* While the request of a follower stays unchanged, all its limits are equal. The run under another
+ * limit is older than all runs that the estimators read. */
 static void a_held_follower_stays_held(void **state)
 {
 	static struct test_runs t;
@@ -208,7 +209,7 @@ static void a_held_follower_stays_held(void **state)
 	}
 }
 
-/* Runs under a limit of 1300 MiB, then under one of 1 GiB, of which the request is the smaller one. */
+/* The runs have a limit of 1300 MiB first, then 1 GiB. The request is the smaller limit. */
 static void a_held_limit_is_applied_once_three_runs_proved_it(void **state)
 {
 	static struct test_runs t;

@@ -473,10 +473,12 @@ static void pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names(vo
 	}
 }
 
-/* In a pod, these name the job, or the run is recorded elsewhere: the process itself, an exporter
- * as a sidecar, and the index of an indexed Job. Without recognition, or as a sidecar, nothing is
- * named by pods of the node. A pod on the network of the machine is no Job's: process 1 shows that
- * network, or the runtime if process 1 is hidden. */
+/* A Kubernetes node names the run of a pod after the pod. The index of an indexed Job is not part
+ * of the name. There are exceptions: a job name in the environment of the process wins. If the pod
+ * has an exporter as a sidecar, the sidecar records the run. Without recognition, or with the
+ * option of a sidecar, no pod of the node names a run. A pod on the machine's network is not a
+ * Job's pod. The network of process 1 is the machine's, or that of the runtime if process 1 is
+ * hidden. */
 static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state)
 {
 	static const struct {

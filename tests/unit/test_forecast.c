@@ -261,7 +261,7 @@ static void vendors_have_rules_of_their_own(void **state)
 	}
 }
 
-/* Bills one run for each second of the hour in which it can start. */
+/* Bills one run for each second of the hour in which the run can start. */
 static void the_mean_over_the_clock_is_what_single_starts_come_to(void **state)
 {
 	static const double runs[] = {1, 60, 599, 600, 601, 3000, 3600, 3601, 4000, 7199, 10000};

@@ -1,4 +1,4 @@
-/* The history: what is read is what was written. */
+/* The history returns what was written. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -479,7 +479,7 @@ static void finish_with(struct history *h, const char *run_id, double start, enu
 	assert_int_equal(history_commit(h, NULL), 0);
 }
 
-/* The newest run of each outcome tells how it exited; a success tells nothing. */
+/* The newest run of each outcome shows how it exited. A success has no exit code here. */
 static void jobs_tell_how_runs_exited(void **state)
 {
 	struct test_place *f = *state;

@@ -291,7 +291,7 @@ static void a_spot_server_is_interrupted_in_metrics_too(void **state)
 	look();
 	assert_double_equal(value("rightsize_job_forecast_cost_usd", "current"),
 		(exp(0.05) - 1) / 0.05, 1e-9);
-	/* No server is offered on demand, so that the one where it runs is the best. */
+	/* No server is offered on demand, so the current server is the best. */
 	assert_double_equal(value("rightsize_job_forecast_cost_usd", "best"),
 		(exp(0.05) - 1) / 0.05, 1e-9);
 	assert_double_equal(value("rightsize_job_saving_usd", ""), 0, 1e-9);
@@ -351,7 +351,8 @@ static const char *warnings_told(struct buf *text)
 
 #define RECOMMENDED_MEMORY "rightsize_job_recommended_memory_bytes job "
 
-/* A request is known of a job that never succeeded, too. The recommendation waits for a success. */
+/* The request of a job is known even if it never succeeded. The recommendation waits for a
+ * success. */
 static void sizes_are_requested_and_recommended(void **state)
 {
 	const struct run first = RUN("1", 3600, OUTCOME_SUCCEEDED),

@@ -202,7 +202,7 @@ static void a_broken_state_costs_one_call(void **state)
 	}
 }
 
-/* Prices are of use without frameworks, and the catalogue knows that it does not know them. */
+/* Prices are useful without frameworks. The catalogue records that the frameworks are unknown. */
 static void frameworks_that_are_refused_are_unknown(void **state)
 {
 	struct world w = small_world();
@@ -385,7 +385,7 @@ static void a_limit_that_is_absurd_holds_up_no_call_for_hours(void **state)
 	catalogue_free(c);
 }
 
-/* A Keeper of one's own that grants more is asked faster, but not without a bound. */
+/* A private Keeper that grants more credits is called faster, up to a limit. */
 static void a_limit_that_is_generous_is_used_in_part(void **state)
 {
 	static const double limits[] = {60, 600, 6000, 1e9};

@@ -6,7 +6,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/text/markdown.h"
 
-/* Serves what ends in ".md", without the suffix. */
+/* Returns a target that ends in ".md" without this ending. No other target is served. */
 static bool href(struct buf *out, struct slice target, const void *context)
 {
 	(void)context;

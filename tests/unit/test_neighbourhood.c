@@ -57,7 +57,8 @@ int __wrap_history_recent_jobs(struct history *h, size_t runs, size_t limit, str
 	return __real_history_recent_jobs(h, runs, limit, arena, ret, ret_n, e);
 }
 
-/* Samples what malloc gave out where it is most: all runs are read, and no namespace is finished. */
+/* Records the memory from malloc at the moment when it is largest: all runs are read, and no
+ * namespace is finished. */
 static size_t most_given_out;
 
 void __real_neighbours_finish(struct neighbours *n);

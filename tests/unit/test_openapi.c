@@ -1,5 +1,5 @@
-/* exporter/api/openapi.c: what a route's tables become. tests/e2e/test_openapi.py checks the document of
- * the real routes. */
+/* exporter/api/openapi.c: the description that is made from a route's tables.
+ * tests/e2e/test_openapi.py checks the document of the real routes. */
 #include "tests/unit/test_main.h"
 
 #include <stdlib.h>
@@ -91,7 +91,8 @@ static const struct route route = {
 	.creates = true,
 };
 
-/* Checks that the value at `path`, keys with blanks between them, is `expected` as JSON. */
+/* Checks the value at `path`, which consists of keys with blanks between them. `expected` is
+ * JSON. */
 static void holds(const json_t *document, const char *path, const char *expected)
 {
 	const json_t *at = document;

@@ -256,7 +256,8 @@ static void the_score_fits_the_cores(void **state)
 	catalogue_free(c);
 }
 
-/* The lowest price of all allocations is used where there is no other, and behind all others. */
+/* The lowest price of all allocations is used only if there is no other price. Such a server comes
+ * after all others. */
 static void a_price_of_an_unknown_allocation_is_the_last_resort(void **state)
 {
 	static const struct {
@@ -317,7 +318,8 @@ static void an_unknown_duration_has_no_cost(void **state)
 	catalogue_free(c);
 }
 
-/* A percentage is for keys that can be divided: a score of 0 or a price of 0 has none. */
+/* A percentage exists only for keys that can be divided. If the best score or price is 0, there is
+ * none. */
 static void how_far_behind_the_best_is_told_only_where_it_is_a_number(void **state)
 {
 	static const struct {

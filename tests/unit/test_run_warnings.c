@@ -298,7 +298,7 @@ static void refused_tasks_are_told_while_they_are_recent(void **state)
 	set_total(&t.run[1], "pids_refused", 7);
 	tells(&t, &defaults, WARNING_TASKS_REFUSED,
 		"The limit of 100 tasks refused 7 forks in 1 of the newest runs. Other jobs in the control group may be the cause. Raise it (pids.max, TasksMax), or let the job start fewer processes and threads.");
-	/* The peak is told of a group that the run has for itself. */
+	/* The peak counts only if the run had the group for itself. */
 	set_total(&t.run[1], "pids_peak", 100);
 	tells(&t, &defaults, WARNING_TASKS_REFUSED,
 		"The limit of 100 tasks refused 7 forks in 1 of the newest runs. Raise it "

@@ -53,7 +53,7 @@ static void the_points_ascend_around_the_past(void **state)
 	assert_true(p.duration[100] > 130 && p.duration[100] < 165);
 }
 
-/* Runs without numbers take no places of the newest runs that are looked at. */
+/* Runs without numbers do not count among the newest runs. */
 static void the_forecast_looks_at_as_many_measured_runs_as_the_sizing(void **state)
 {
 	static struct test_runs t;

@@ -1,5 +1,5 @@
 /* recommender/servers/saving.c: which server is the best, what it saves, and what a condition would
- * save. Objectives as people ask for them. */
+ * save. Also tests the objectives. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@
 
 FREEP(catalogue)
 
-/* old: where the job runs. big: twice as fast and dear. slow: cheap by the hour. hourly: cheapest by the
- * hour, billed in hours. arm, burst, spot: under a condition. blind: of unknown speed. */
+/* old: the job runs here. big: 16 times the CPUs and the price. fast: twice as fast. hourly: cheaper
+ * than old, but billed in hours. arm, burst, and the spot price of fast: allowed only under a
+ * condition. blind: unknown speed. */
 static const char servers[] =
 	"vendor_id,server_id,cpu_architecture,cpu_allocation,vcpus,memory_amount,score1,score,region_id,allocation,price,billing_increment_seconds,minimum_billing_seconds\n"
 	"s,old,x86_64,Dedicated,2,4096,1000,2000,r,ondemand,0.10,1,60\n"
@@ -192,8 +193,8 @@ static void a_deadline_holds_for_the_current_server_too(void **state)
 	assert_true(isnan(b.saving.amount));
 }
 
-/* The current server is the best only if it is what the request asks for. Usual conditions that
- * nobody asked for do not count: it is burstable, and the job runs there already. */
+/* The current server is the best only if it meets the conditions of the request. Default conditions
+ * do not count: the server is burstable, and the job already runs there. */
 static void conditions_of_the_request_hold_for_the_current_server(void **state)
 {
 	const struct server *burst = catalogue_find(world.c, "s", "burst");
@@ -222,8 +223,8 @@ static void conditions_of_the_request_hold_for_the_current_server(void **state)
 			fail_msg("%s", table[i].what);
 }
 
-/* The saving of an alternative is counted from the best server, also if that is the current one. The
- * best server, and a server that costs more, is no alternative. */
+/* The saving of an alternative is compared with the best server, even if that is the current one.
+ * Neither the best server nor a server that costs more is an alternative. */
 static void alternatives_save_against_the_current_server_if_it_is_the_best(void **state)
 {
 	struct alternative a[CONDITIONS];
@@ -241,7 +242,7 @@ static void alternatives_save_against_the_current_server_if_it_is_the_best(void 
 		assert_double_equal(a[i].saving.amount, b.pick->cost.amount - a[i].pick.cost.amount,
 			1e-12);
 	}
-	/* Ranked by the hour, the saving is that of a run all the same. */
+	/* Even if servers are ranked by their price per hour, the saving is per run. */
 	first("price");
 	n = saving_alternatives(world.c, &world.d, &world.o, &world.p, world.p.best, &world.arena,
 		a);
@@ -337,7 +338,7 @@ static void an_estimated_price_is_never_the_best(void **state)
 	world.o.include = (struct text_list){1, (const char *const[]){"hourly"}};
 	assert_string_equal(first("price"), "hourly");
 	assert_null(saving_best(world.c, &world.d, &world.o, &world.p, NULL).pick);
-	/* A server with a sure price is priced by that, although it is higher. */
+	/* A server that also has a reliable price gets that price, although it is higher. */
 	const struct server *fast = catalogue_find(world.c, "s", "fast");
 
 	world.o.include = (struct text_list){0};

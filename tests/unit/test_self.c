@@ -190,7 +190,7 @@ static void requests_are_counted_by_path_and_code(void **state)
 	snapshot_pool_free(pool);
 }
 
-/* Links append a path to a URL, so that it must not end with a slash. */
+/* Links append a path to a URL, so the URL must not end with a slash. */
 static void links_are_told_where_they_are_known(void **state)
 {
 	static const struct {

@@ -336,7 +336,8 @@ static void conditions_and_regions_are_told(void **state)
 	json_decref(o);
 }
 
-/* A catalogue that does not have the data says so: 0 servers would be a wrong answer. */
+/* If the catalogue does not have the data, the answer says so. An answer with 0 servers would be
+ * wrong. */
 static void what_the_catalogue_does_not_know_is_told(void **state)
 {
 	static const struct {

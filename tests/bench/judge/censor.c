@@ -9,7 +9,7 @@
 
 /* Ways to learn from a killed run. */
 enum lesson {
-	LESSON_TRUTH, /* its true peak, which nobody knows */
+	LESSON_TRUTH, /* its true peak, which is unknown in practice */
 	LESSON_NOTHING,
 	LESSON_VPA,      /* as a run that needed what the VPA requests after the kill */
 	LESSON_AT_LEAST, /* as a run that needed at least the limit */
