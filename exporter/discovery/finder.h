@@ -66,8 +66,9 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
  * -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
 int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run with the given outcome. `reason`: struct run.end_reason; NULL or "" = not told. An earlier exporter may have left the run open. -ENOENT: this
- * exporter has no open run with this id. */
+/* Ends a run with the given outcome. `reason`: struct run.end_reason; NULL or "" = unknown. An
+ * earlier exporter may have left the run open. -ENOENT: this exporter has no open run with this
+ * id. */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code, const char *reason);
 

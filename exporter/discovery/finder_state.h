@@ -26,9 +26,10 @@ struct named_process {
 	struct run_root root;
 	struct wall started_at;
 	const struct left_open_run *left_open; /* the run that this run continues; NULL = none */
-	enum outcome reported_outcome;         /* told by a client; OUTCOME_RUNNING = not told */
+	/* reported by a client; OUTCOME_RUNNING = not reported */
+	enum outcome reported_outcome;
 	double reported_exit_code;
-	char reported_reason[RUN_REASON_MAX]; /* reason that a client told; "" = not told */
+	char reported_reason[RUN_REASON_MAX]; /* reason that a client reported; "" = none */
 };
 
 struct finder {

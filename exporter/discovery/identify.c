@@ -279,9 +279,9 @@ static bool read_network(const struct host *h, pid_t pid, char *ret, size_t size
 }
 
 /* Returns true if the process uses the network of the machine. Pods of DaemonSets often do, pods of
- * Jobs do not. The network of the machine is that of process 1. Some machines hide it: then the
- * parent tells, because a runtime outside of the pod starts the pod's first process. False if it is
- * unknown. */
+ * Jobs do not. The network of the machine is that of process 1. If process 1 is hidden, the network
+ * of the parent counts as the machine's, because a runtime outside of the pod starts the pod's
+ * first process. Returns false if both are unknown. */
 static bool on_host_network(const struct host *h, const struct booked_process *p)
 {
 	char its[64], machine[64]; /* network namespaces: "net:[4026531840]" */
@@ -293,13 +293,13 @@ static bool on_host_network(const struct host *h, const struct booked_process *p
 }
 
 /* Returns true for the process that holds the namespaces of a pod. It starts before the first
- * container and ends after the last. Kubernetes calls the program so (build/pause). */
+ * container and ends after the last. Kubernetes names this program "pause" (build/pause). */
 static bool is_pause(struct slice command_line)
 {
 	return slice_is(identify_program(command_line), "pause");
 }
 
-/* Returns true if a process above belongs to a run, as this process then does. */
+/* Returns true if an ancestor belongs to a run. This process then belongs to the same run. */
 static bool is_within_a_run(const struct finder *f, const struct booked_process *p)
 {
 	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {

@@ -34,7 +34,8 @@ struct node_pod {
 	 * same form of name as the pod of a plain Job. Therefore a pod in a namespace of Kubernetes
 	 * itself, such as kube-system, counts only if its name is that of a CronJob's pod. */
 	bool of_job;
-	/* True if the pod's name shows that a CronJob made it, which no DaemonSet can look like. */
+	/* True if the pod's name shows that a CronJob made it. A pod of a DaemonSet cannot have such
+	 * a name. */
 	bool of_cron_job;
 	bool recorded; /* an exporter in the pod records it; only the caller uses this member */
 };
@@ -48,9 +49,9 @@ void node_pods_free(struct node_pods *p); /* NULL does nothing */
  * Checks the folder of logs at most once a minute. */
 bool node_pods_here(struct node_pods *p, const struct host *h);
 
-/* Finds the pod of a control group. Returns NULL if the group is no pod's, or if the pod has no
- * folder of logs. Lists the folders at most once per tick, and only for an unknown UID. The pod is
- * valid until the next call. */
+/* Finds the pod of a control group. Returns NULL if the group does not belong to a pod, or if the
+ * pod has no folder of logs. Lists the folders at most once per tick, and only for an unknown UID.
+ * The pod is valid until the next call. */
 struct node_pod *node_pods_find(struct node_pods *p, const struct host *h, struct slice cgroup);
 
 /* Writes the pod as KEY=VALUE strings, each ended by NUL (struct process_text). `index` is the
