@@ -98,7 +98,8 @@ static bool all_are_read(const struct arguments *a, const struct advice_format *
 	return true;
 }
 
-/* Reads the parameters about the target. Returns false with an error in `r` if one is wrong. */
+/* Reads the parameters about the target. Returns false with an error in `r` if a parameter is
+ * wrong. */
 static bool read_target(const struct arguments *a, const struct advice_format *format,
 	struct advice_target *ret, struct reply *r)
 {
@@ -134,7 +135,7 @@ static bool read_target(const struct arguments *a, const struct advice_format *f
 
 #define PASTE_MAX 65536
 
-/* Returns the system that runs the job: that of the newest run which has one. */
+/* Returns the system that runs the job: the system of the newest run that has one. */
 static const char *system_of(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)

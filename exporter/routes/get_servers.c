@@ -90,8 +90,8 @@ static void demand_said(const struct arguments *a, struct demand *d)
 	}
 }
 
-/* Without a job, a duration that the request does not give is unknown, and each server would fail a limit
- * on it. Returns false with an error in `r`. */
+/* A limit on the cost or the end of a run needs the duration of the run. Without a job, the request
+ * must give it, or every server would fail the limit. Returns false with an error in `r`. */
 static bool can_be_limited(const struct arguments *a, const struct demand *d, struct reply *r)
 {
 	static const char *const limits[] = {"max_cost", "deadline"};
@@ -141,7 +141,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, o);
 }
 
-/* With a job there are warnings as well. */
+/* The answer for a job also has warnings. */
 /* clang-format off */
 static const struct json_key answer_keys[] = {
 	{"job_name", KEY_TEXT, .help = "Name of the job, if one was given"},

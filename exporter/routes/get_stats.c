@@ -47,7 +47,8 @@ static int read_runs(struct app *app, const char *job_name, size_t most, struct 
 	return ret->n ? 1 : answer_unknown_job(r, h, job_name, arena, e);
 }
 
-/* Also answers about a job of which only kills are known, because these give a recommendation. */
+/* Also answers for a job with killed runs only, because killed runs are enough for a
+ * recommendation. */
 static int answer_json(struct app *app, const char *job_name, bool details, const struct runs *runs,
 	const struct stats_window *w, struct arena *arena, struct reply *r, struct err *e)
 {

@@ -49,7 +49,7 @@ struct finish_call {
 	char run_id[RUN_ID_MAX];
 	enum outcome outcome;
 	double exit_code;
-	char end_reason[RUN_REASON_MAX]; /* "" = not told */
+	char end_reason[RUN_REASON_MAX]; /* "" = none */
 	int code;
 };
 
@@ -102,7 +102,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	(void)e;
 	int code = 0;
 
-	/* The table lets only words through that run_outcome_told accepts. */
+	/* The table accepts only words that run_outcome_told accepts. */
 	if (body && json_body_read(body, "the body", keys, &w, r) &&
 		run_outcome_told(w.outcome, &outcome, &w.end_reason))
 		code = finish_run(app, argument_text(a, "run_id"), outcome, &w, r);
