@@ -66,8 +66,8 @@ static void add_path(struct buf *out, const struct manual_page *to, const struct
 		buf_addf(out, "%s%s", from->title ? "manual/" : "", to->name);
 }
 
-/* A link to a page of the manual, to a place in this page, or to another site. The other files of the
- * project are not here. */
+/* Adds the address of a link to a page of the manual, to a heading of this page, or to another
+ * site. Other files of the project are not served. */
 static bool add_href(struct buf *out, struct slice target, const void *context)
 {
 	struct slice file = target, fragment = {target.data + target.len, 0};

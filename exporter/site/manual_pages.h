@@ -1,5 +1,5 @@
-/* The pages of the manual (deploy/manual), for networks that reach nothing else. The program contains
- * their Markdown in compressed form, and makes HTML of it on request. Any thread. */
+/* The pages of the manual (deploy/manual), for networks without access to other sites. The program
+ * contains their Markdown in compressed form, and makes HTML of it on request. Any thread. */
 #ifndef EXPORTER_SITE_MANUAL_PAGES_H
 #define EXPORTER_SITE_MANUAL_PAGES_H
 
@@ -12,7 +12,8 @@
 struct manual_page {
 	const char *name; /* the file without ".md"; NULL ends the table */
 	const struct page_asset *markdown;
-	const char *title; /* of a page that is not below /manual/; NULL = `name` */
+	/* Title of a page that is not below /manual/. NULL = the title is `name`. */
+	const char *title;
 };
 
 /* Every page but the first page of the manual, sorted by name. CMake makes both from the files in

@@ -9,14 +9,15 @@
 
 struct page_asset {
 	const char *etag;   /* hash of the content, with quotes */
-	const char *sha256; /* in base64, for a Content-Security-Policy */
+	const char *sha256; /* hash in base64, for a Content-Security-Policy */
 	const unsigned char *gzip;
 	size_t gzip_size, size; /* `size` = bytes of the uncompressed file */
 };
 
 extern const struct page_asset page_html, page_script, page_style, page_icon, page_runbook,
 	page_manual_style;
-extern const struct page_asset page_report_script; /* of a report, which has no exporter to ask */
+/* The script of a report, which runs without an exporter. */
+extern const struct page_asset page_report_script;
 
 /* Marks where page_html gets the list of routes. */
 #define PAGE_MARK "<!-- routes -->"

@@ -37,8 +37,8 @@ static void add_head(struct buf *out, const char *title)
 	buf_adds(out, "</style>\n</head>\n");
 }
 
-/* Removes the members that are null, at all depths of an array of objects: an absent member says the
- * same. */
+/* Removes the members that are null, at all depths of an array of objects: an absent member has the
+ * same meaning. */
 static void drop_nulls(json_t *v)
 {
 	void *next;
@@ -68,7 +68,8 @@ static void add_data(struct buf *out, const struct report *r, json_t *series)
 	json_put(all, "runs", runs ? runs : json_null());
 	json_write(&text, all);
 	json_decref(all);
-	/* The recommendation goes as it came, with its null members: null is part of its meaning. */
+	/* The recommendation is copied unchanged, with its null members, because null has a meaning
+	 * there. */
 	while (text.len > 0 && text.data[text.len - 1] != '}')
 		text.len--;
 	text.len -= text.len > 0;

@@ -10,8 +10,8 @@
 
 struct report {
 	const char *title; /* text, not markup */
-	double as_of;      /* seconds since 1970: when the answers were asked for */
-	/* Answers of the routes of these names, as JSON. An empty one becomes null. */
+	double as_of;      /* time at which the routes were called, seconds since 1970 UTC */
+	/* Answers of the routes of these names, as JSON. An empty answer becomes null. */
 	const struct buf *series, *runs, *recommend;
 };
 

@@ -12,7 +12,8 @@
 
 /* Paths are drawn in a square of this size, which the browser stretches over the chart. */
 #define SQUARE 1000.0
-/* A level above this multiple of the highest sample is named, not drawn: it would press the rest flat. */
+/* A level above this multiple of the highest sample is only named, not drawn. Otherwise the rest of
+ * the chart would be too flat to read. */
 #define LEVEL_NEAR 2.0
 #define SERIES_MAX 3
 #define LEVELS_MAX 3
@@ -20,12 +21,15 @@
 
 struct chart_series {
 	const char *key, *label, *class;
-	bool steps; /* up first, then across: the highest so far is never below the value */
+	/* Draws each step up first, then to the right. The highest value so far is then never below
+	 * the value. */
+	bool steps;
 };
 
 static const struct chart {
-	const char *title, *unit; /* unit in the singular; "" = bytes, which have their own */
-	unsigned height;          /* pixels */
+	/* unit in the singular; "" = bytes, which have units of their own */
+	const char *title, *unit;
+	unsigned height; /* pixels */
 	struct chart_series series[SERIES_MAX];
 } charts[] = {
 	{"CPU", "core", 180,
@@ -175,7 +179,7 @@ static void add_times(struct buf *out, const struct drawing *d)
 	}
 }
 
-/* Draws the levels, and names each at its right end, none over another. */
+/* Draws the levels, and writes the name of each at its right end. No name covers another. */
 static void add_levels(struct buf *out, const struct drawing *d)
 {
 	double free_y = -INFINITY;
@@ -253,7 +257,7 @@ static void put_level(struct drawing *d, const char *label, const char *class, d
 
 	if (isnan(value) || value <= 0)
 		return;
-	/* The highest first: their names are written from the top down. */
+	/* The highest level comes first, because the names are written from the top down. */
 	for (i = d->n_levels++; i > 0 && d->level[i - 1].value < value; i--)
 		d->level[i] = d->level[i - 1];
 	d->level[i] = (struct level){label, class, value};
