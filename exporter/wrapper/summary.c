@@ -105,7 +105,8 @@ static void add_run(struct buf *b, const struct screen *s, const struct run *r)
 	buf_adds(b, " written\n");
 }
 
-/* Adds the request as a line to paste: the first one, because only few formats need more. */
+/* Adds the request as a line to paste. Uses the first line of the format, because only few formats
+ * need more. */
 static void add_paste(struct buf *b, const struct run *newest, const struct sizing *s)
 {
 	const struct advice_format *format = advice_format_for(newest->system);
