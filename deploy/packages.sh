@@ -3,8 +3,8 @@
 #
 # Usage: deploy/packages.sh build|test|vm|web|pod|visibility|bench...
 #
-# Installs only what is missing, as root or through sudo. Starts no daemon: installing the package
-# "prometheus" would otherwise start one.
+# Installs only what is missing, as root or through sudo. Starts no daemon, although the package "prometheus" usually
+# starts one.
 set -euo pipefail
 
 declare -A packages=(
@@ -30,7 +30,7 @@ fail() {
 	exit 1
 }
 
-# Prints those of the given packages that are not installed.
+# Prints the given packages that are not installed.
 missing() {
 	local package
 	for package in "$@"; do
@@ -39,9 +39,9 @@ missing() {
 	done
 }
 
-# invoke-rc.d and deb-systemd-invoke ask this file; 101 says no. What was there before comes back. Ours is told from what
-# was there by a line of its own, since a run that is killed leaves it behind: taken for the original by the next one, it
-# would forbid daemons for good.
+# invoke-rc.d and deb-systemd-invoke call this file; exit code 101 means no. The file that was there before is restored
+# afterwards. Our file has a line that marks it. A killed run may leave it behind. Without the mark, the next run would
+# keep it as the original, and daemons would be forbidden for ever.
 policy=/usr/sbin/policy-rc.d
 ours='# Of deploy/packages.sh of rightsize-exporter, while it installs. Whoever finds this at another time may remove it.'
 remove_ours() {
@@ -52,14 +52,14 @@ remove_ours() {
 }
 restore_policy() {
 	remove_ours
-	# A file that somebody else has put there in the meantime stays.
+	# Keeps a file that another program has put there in the meantime.
 	if [ -e "$policy.before" ] && [ ! -e "$policy" ]; then mv "$policy.before" "$policy"; fi
 }
 forbid_daemons() {
 	remove_ours
 	if [ -e "$policy" ]; then mv "$policy" "$policy.before"; fi
 	trap restore_policy EXIT
-	# At once: half of it would not be known for ours.
+	# The file is written in one step, because a half-written file would lack our mark.
 	printf '#!/bin/sh\n%s\nexit 101\n' "$ours" >"$policy.new"
 	chmod 755 "$policy.new"
 	mv "$policy.new" "$policy"
@@ -69,7 +69,7 @@ install() {
 	apt-get install -y --no-install-recommends -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@"
 }
 
-# The lists of what there is to install are fetched when there are none, or when they turn out to be old.
+# Fetches the package lists if there are none, or if they are too old.
 install_with_lists() {
 	if compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null && install "$@"; then
 		return

@@ -4,9 +4,9 @@
 #
 # Usage: deploy/quickstart.sh [--install | --uninstall]     (as root, or with sudo; may be run again and again)
 #
-# Without --install, everything that it makes lies below build/. With it, the program, its man page and its
-# completions go to /usr/local, and the runs to the history that the program uses by itself. --uninstall removes
-# what --install put there; the history stays. Nothing is left running.
+# Without --install, all files are below build/. With it, the program, its man page and its completions are installed in
+# /usr/local, and the runs are in the program's default history. --uninstall removes the files that --install installed,
+# but not the history. No process is left running.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -14,7 +14,7 @@ exporter=build/release/exporter/rightsize-exporter
 folder=build/quickstart
 history=$folder/history.db
 prefix=/usr/local
-# The list of installed files, which --uninstall reads. It is installed as well.
+# The list of installed files, which --uninstall reads. The list is installed, too.
 manifest=$prefix/share/doc/rightsize-exporter/installed-files
 install=''
 job_name=quickstart/words
@@ -47,7 +47,7 @@ finish() {
 }
 trap finish EXIT
 
-# The server says on stderr where it listens: port 0 takes a free port.
+# The server prints its address on stderr, because port 0 means any free port.
 start_server() {
 	local log=$folder/serve.log
 	"$exporter" serve --web.listen-address=127.0.0.1:0 ${history:+"--history.path=$history"} 2>"$log" &
@@ -61,8 +61,8 @@ start_server() {
 	fail "the server did not say where it listens: $(cat "$log")"
 }
 
-# The job does real work: it packs files of this system, compresses them, and counts their words.
-# Several processes, two of them busy at the same time, about 5 seconds on two cores.
+# The job does real work: it packs files of this system, compresses them, and counts their words. It has several
+# processes, of which two are busy at the same time. It takes about 5 seconds on two cores.
 write_job() {
 	cat >"$folder/words.sh" <<-'JOB'
 		#!/bin/sh
@@ -96,7 +96,7 @@ ask() {
 	printf '\n'
 }
 
-# The beginning of a long answer; all of it goes to a file.
+# Prints the beginning of a long answer. The whole answer is in a file.
 ask_long() {
 	printf '\n$ curl %s\n' "'$1'"
 	curl -fsS "$1" >"$2" || fail "no answer to $1"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Prints what a built program is made of, as CycloneDX JSON: the shared libraries that it loads, those that they load,
-# and what is built in. Versions are those of the files on this machine. The same inputs give the same bytes.
+# Prints the parts of a built program as CycloneDX JSON: its shared libraries, their shared libraries, and the built-in
+# parts. Versions are those of the files on this machine. The same inputs give the same bytes.
 #
 # Usage: sbom.sh PROGRAM VERSION COMPILER LIBCURL-VERSION SOURCE-FOLDER
 #
-# Needs readelf (READELF names another one); dpkg-query says which package a library is of, where there is one. What an image
-# has beside the program is named by variables:
+# Needs readelf (READELF names another one); dpkg-query names the package of a library, if it is installed. Variables
+# name the other parts of an image:
 #   LIBCURL        the file of libcurl, and
 #   LIBCURL_SOURCE the version of Debian's source package that it was built from
 #   CERTIFICATES   the file of certificates, of Debian's package ca-certificates
@@ -24,13 +24,13 @@ needed() {
 	"$readelf" -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort
 }
 
-# The compiler knows where it links from, also when it compiles for another processor.
+# The compiler knows the folders of the libraries, also when it compiles for another processor.
 find_library() {
 	found=$("$compiler" -print-file-name="$1")
 	case $found in /*) realpath "$found" ;; *) echo "$1" ;; esac
 }
 
-# Encodes the characters of versions that a package URL may not have: + and :.
+# Encodes the characters + and :, which a package URL may not have.
 encode() {
 	printf '%s' "$1" | sed 's/%/%25/g; s/+/%2B/g; s/:/%3A/g; s/~/%7E/g'
 }
@@ -44,7 +44,7 @@ deb() {
 identify() {
 	path=$(find_library "$1")
 	package=
-	# A file that was installed below /lib may be found below /usr/lib now.
+	# A file that was installed below /lib may be below /usr/lib today.
 	for known in "$path" "${path#/usr}"; do
 		[ -n "$package" ] || package=$(dpkg-query -S "$known" 2>/dev/null | sed -n '1s/: .*//p') || true
 	done
@@ -104,7 +104,7 @@ as_of=$(sed -n 's/^AS_OF = "\(.*\)"/\1/p' "${servers%.pack}.py")
 uplot=pkg:npm/uplot@$page_version
 catalogue=pkg:generic/rightsize-exporter-servers@$as_of
 
-# Parts that the program uses without the linker, each a line: "TYPE NAME VERSION PURL SCOPE FILE DESCRIPTION".
+# Parts that the program uses without the linker, one per line: "TYPE NAME VERSION PURL SCOPE FILE DESCRIPTION".
 used() {
 	loaded='loaded by name when a catalogue is fetched or runs are handed on'
 	if [ -n "${LIBCURL_SOURCE-}" ]; then

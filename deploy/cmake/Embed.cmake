@@ -1,6 +1,6 @@
 # embed(TARGET FILE SYMBOL): compiles FILE into TARGET as
 #	extern const unsigned char SYMBOL[];  extern const size_t SYMBOL_size;
-# A generated C array rather than the linker's or the assembler's way: any compiler on any processor.
+# A generated C array works with any compiler on any processor, unlike a section that the linker or the assembler makes.
 function(embed target file symbol)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
   cmake_path(ABSOLUTE_PATH file)

@@ -13,13 +13,13 @@ if(WARNINGS_ARE_ERRORS)
   target_compile_options(flags INTERFACE -Werror)
 endif()
 if(CMAKE_BUILD_TYPE MATCHES "Release|RelWithDebInfo|MinSizeRel")
-  # 3 also checks sizes that only the running program knows. Some compilers define another level by themselves.
+  # Level 3 also checks sizes that are known only at run time. Some compilers define another level by themselves.
   target_compile_options(flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(flags INTERFACE -fcf-protection=full)
-  # The start files of Debian 12 say nothing of shadow stacks, but only call and return. Whether every target of an
-  # indirect jump is marked (IBT) is theirs to say: _start is one.
+  # The start files of Debian 12 say nothing about shadow stacks, but only call and return, so shadow stacks work. They
+  # do not mark targets of indirect jumps (IBT), and _start is such a target.
   target_link_options(flags INTERFACE -Wl,-z,shstk)
 endif()
 target_link_options(flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed)

@@ -1,5 +1,5 @@
-# Run by cmake --install, when it is known where to: the unit names the program's path, and below /usr the default file
-# belongs into /etc.
+# cmake --install runs it when the installation folder is known: the unit names the program's path, and below /usr the
+# default file belongs into /etc.
 set(units rightsize-exporter.service rightsize-exporter.socket)
 set(etc ${CMAKE_INSTALL_PREFIX}/etc)
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
@@ -18,7 +18,7 @@ file(INSTALL DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/sysusers.d TYPE FILE RENAME
   FILES ${service_source}/rightsize-exporter.sysusers)
 file(INSTALL DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/tmpfiles.d TYPE FILE RENAME rightsize-exporter.conf
   FILES ${service_source}/rightsize-exporter.tmpfiles)
-# A file that an administrator changed stays.
+# A file that an administrator changed is kept.
 if(NOT EXISTS "$ENV{DESTDIR}${etc}/default/rightsize-exporter")
   file(INSTALL DESTINATION ${etc}/default TYPE FILE RENAME rightsize-exporter
     FILES ${service_source}/rightsize-exporter.default)

@@ -14,8 +14,8 @@ endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rightsize-exporter)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-# The person who builds a package is its maintainer: DEBFULLNAME and DEBEMAIL, as with Debian's own tools. The project itself has
-# no address for letters, and says so by a name that never exists (RFC 2606).
+# The person who builds a package is its maintainer: DEBFULLNAME and DEBEMAIL, as with Debian's own tools. The project
+# itself has no mail address, so the default is a name that never exists (RFC 2606).
 set(builder "$ENV{DEBFULLNAME}")
 set(address "$ENV{DEBEMAIL}")
 if(NOT address)
@@ -34,15 +34,15 @@ Run a job under it, or run it as a service that sees jobs by itself.")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# systemd makes the user and the folders; libcurl is loaded when a catalogue is fetched or runs are handed on.
+# systemd makes the user and the folders; libcurl is loaded when a catalogue is fetched or runs are forwarded.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS systemd)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4 | libcurl3-gnutls, ca-certificates")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/postinst ${debian}/prerm ${debian}/postrm ${debian}/conffiles)
 set(CPACK_STRIP_FILES ON)
-# Whatever the umask of whoever builds it.
+# The modes do not depend on the umask of the person who builds the package.
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-# With DESTDIR the paths in the unit are those that it will have.
+# With DESTDIR, the unit has the final paths.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 include(CPack)

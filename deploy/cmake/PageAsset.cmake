@@ -1,7 +1,7 @@
 # page_asset(TARGET SYMBOL INPUT...): compiles the inputs, files of dashboards/web or with their whole path, one after the
 # other, into TARGET as
 #	extern const struct page_asset SYMBOL;
-# compressed once and for all, with what identifies them (exporter/site/page.h).
+# compressed at build time, with their hashes (exporter/site/page.h).
 find_program(GZIP_PROGRAM gzip REQUIRED)
 
 function(page_asset target symbol)

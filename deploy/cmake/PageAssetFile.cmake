@@ -6,8 +6,8 @@ execute_process(COMMAND ${GZIP} -9 -n -c ${whole} OUTPUT_FILE ${whole}.gz COMMAN
 file(SIZE ${whole} size)
 file(SHA256 ${whole} hash)
 
-# A Content-Security-Policy wants the hash in base64. Six hexadecimal digits are four characters; of the 64
-# digits, four are left over and become three characters and "=".
+# A Content-Security-Policy wants the hash in base64. Six hexadecimal digits are four characters; the last four of the
+# 64 digits become three characters and "=".
 set(alphabet ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
 set(base64 "")
 foreach(i RANGE 0 60 6)

@@ -3,7 +3,7 @@
 #
 # Usage: closure.sh ROOT SEARCH-FOLDER... -- FILE...
 #
-# Asks readelf instead of ldd, so that it also works for another processor's files, which cannot be run here.
+# Uses readelf instead of ldd, because ldd cannot read the files of another processor.
 set -eu
 
 root=$1
@@ -38,7 +38,7 @@ while [ $# -gt 0 ]; do
 		path=$(find_library "$name")
 		set -- "$@" "$path"
 	done
-	# The loader has a fixed path of its own.
+	# The path of the loader is fixed.
 	loader=$(readelf -l "$file" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
 	if [ -n "$loader" ]; then
 		mkdir -p "$root${loader%/*}"

@@ -36,7 +36,7 @@ metadata:
   {{- with $account.annotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
-# No role is bound to it: nothing here asks the Kubernetes API.
+# No role is bound to it, because the exporter does not use the Kubernetes API.
 automountServiceAccountToken: false
 ---
 {{- end }}
