@@ -62,7 +62,8 @@ CONTINENT = {country: continent for continent, countries in CONTINENTS.items() f
 MORE_REGIONS = [{"vendor_id": "azure", "region_id": "swedensouth", "api_reference": "swedensouth", "country_id": "SE",
                  "city": "Staffanstorp"}]
 
-# Cities or areas that the table of regions does not name, as the vendors name them; and countries that it has wrong.
+# Cities or areas that the table of regions does not name, as the vendors name them; and countries that are wrong in
+# that table.
 AREAS = {
     "aws": {"ap-southeast-5": "Malaysia", "ap-southeast-6": "Auckland", "ap-southeast-7": "Bangkok",
             "me-central-1": "United Arab Emirates", "me-south-1": "Bahrain", "mx-central-1": "Queretaro",
@@ -78,7 +79,7 @@ COUNTRY = {("azure", "brazilsoutheast"): "BR", ("azure", "mexicocentral"): "MX"}
 
 # Corrections of the table. Axion is Google's Arm processor (cloud.google.com/compute/docs/arm-on-compute).
 ARM = {("gcp", "c4a"), ("gcp", "n4a")}
-# AWS, "T1 micro instances": a small amount of CPU that bursts for a while; the table calls it dedicated.
+# AWS, "T1 micro instances": a small amount of CPU that bursts for a while; the table of servers calls it dedicated.
 BURSTABLE = {("aws", "t1")}
 # The table names the older of two architectures that these types run: 32 and 64 bits (AWS, DescribeInstanceTypes).
 OLDER_NAME = {"i386": "x86_64"}
@@ -89,12 +90,13 @@ DOUBTFUL_MINIMA = {"gcp"}
 # sizes of a family cost the same multiple of their lowest prices, which are with Linux. A licence adds 12 % or more.
 WINDOWS_TOO = {"Basv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
 MORE_THAN_LINUX = 1.05
-# Here all sizes are with Windows: in the other 56 regions the family costs what DASv4 costs, here 1.94 times as much.
+# All sizes of this family have prices with Windows: in the other 56 regions the family costs as much as DASv4, but here
+# 1.94 times as much.
 ALL_WINDOWS = {("DASv5", "malaysiawest")}
 # A price below this share of the type's median over all regions is not believed: F4ams_v6 is 0.0449 in newzealandnorth and
 # 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).
 BELIEVED_FROM = 0.4
-# Another list has another price for these types: 6.38 in place of 5.50.
+# Another list has another price for these types: 6.38 instead of 5.50.
 DOUBTFUL = {("azure", "Standard_NC144ds_xl_RTXPRO6000BSE_v6")}
 
 NOT_FOR_SALE = {"ecs.poc-test"}
@@ -112,12 +114,12 @@ def opened(path):
 
 
 def number(text):
-    """As short as it reads: 4.0 becomes 4."""
+    """Returns the shortest text of a number: 4.0 becomes 4."""
     return "%.12g" % float(text) if text else ""
 
 
 def server_of(row):
-    """The columns of one server; equal names are left to the reader of the pack."""
+    """Returns the columns of one server. Names that equal the id are left out; the reader of the pack fills them in."""
     gpus = float(row["gpu_count"] or 0)
     gpu_memory = [float(row[name]) for name in ("gpu_memory_min_mib", "gpu_memory_total_mib") if row[name]] if gpus else []
     arm = (row["vendor_id"], row["family"]) in ARM
@@ -147,7 +149,7 @@ def server_of(row):
 
 
 def servers_of(path, left_out):
-    """The servers that are taken, by vendor and api_reference, in the order of the pack."""
+    """Returns the selected servers by vendor and api_reference, in the order of the pack."""
     rows = []
     with opened(path) as lines:
         for row in csv.DictReader(lines):
@@ -182,7 +184,7 @@ def regions_of(path):
 
 
 def windows_of(rows, servers):
-    """The (vendor, api_reference, region) of prices that are with Windows."""
+    """Returns the (vendor, api_reference, region) of prices that are with Windows."""
     minimum = {row["api_reference"]: float(row["price"]) for row in rows
                if row["vendor_id"] == "azure" and row["region"] == "*"}
     multiples = defaultdict(dict)
@@ -195,7 +197,7 @@ def windows_of(rows, servers):
 
 
 def without_too_low(columns, left_out):
-    """Leaves out prices on demand that are far below those of the same type in other regions."""
+    """Leaves out on-demand prices that are far below the prices of the same type in other regions."""
     of_type = defaultdict(list)
     for (vendor, region, allocation, _, _), prices in columns.items():
         for name, price in prices.items():
@@ -253,7 +255,7 @@ def unsigned(value):
 
 
 def expected(before, reference):
-    """The price that is expected after the server `before`: (its price, its reference price or None)."""
+    """Returns the expected price after the server `before`, which is (its price, its reference price or None)."""
     price, base = before
     return int(price * reference / base + 0.5) if reference and base else price
 
@@ -284,7 +286,7 @@ def pack(servers_path, prices_path, regions_path):
     servers = servers_of(servers_path, left_out)
     regions = regions_of(regions_path)
     columns = prices_of(prices_path, servers, regions, left_out)
-    # The row with the most prices comes first, for it is the reference of the others.
+    # The row with the most prices comes first, because it is the reference for the other rows.
     order = sorted(columns, key=lambda key: (key[0], key[2], -len(columns[key]), key))
     names = defaultdict(list)
     for vendor, name in servers:
