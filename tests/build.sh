@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by what builds before it tests: build_preset PRESET [TARGET...] configures and builds build/PRESET; the log of the
-# first is build/PRESET.log, and is shown when it fails.
+# Sourced by scripts that build before they test. build_preset PRESET [TARGET...] configures and builds build/PRESET. Its
+# log is build/PRESET.log, which is shown when the build fails.
 build_preset() {
 	mkdir -p build
 	cmake --preset "$1" >"build/$1.log" 2>&1 || {

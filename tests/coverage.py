@@ -28,21 +28,22 @@ def ranges(numbers):
 
 
 def gcov(build, notes):
-    """What gcov says of some objects, each a document; one that never ran has counts of 0."""
+    """Returns gcov's document for each object. An object that never ran has counts of 0."""
     said = subprocess.run(["gcov", "--json-format", "--stdout", *notes], check=True, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, cwd=build).stdout
     return [json.loads(line) for line in said.splitlines()]
 
 
 def read(build):
-    """{file: {line: whether it ran}} of our own files; headers count by whoever includes them."""
+    """Returns {file: {line: whether it ran}} of our own files. Lines of headers count if any file that includes them
+    ran them."""
     notes = [path for folder in BOUNDS for path in sorted((build / folder).rglob("*.gcno"))]
     parts = [notes[i:i + AT_ONCE] for i in range(0, len(notes), AT_ONCE)]
     files = collections.defaultdict(dict)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for document in (d for part in pool.map(lambda part: gcov(build, part), parts) for d in part):
             for entry in document["files"]:
-                # The compiler was told to name files from the root of the sources on (Flags.cmake).
+                # The compiler names files relative to the root of the sources (Flags.cmake).
                 path = pathlib.Path(os.path.normpath(ROOT / entry["file"]))
                 if path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build"):
                     lines = files[str(path.relative_to(ROOT))]

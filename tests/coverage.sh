@@ -3,8 +3,8 @@
 #
 # Usage: tests/coverage.sh [CTEST-ARGUMENT...]        for example: tests/coverage.sh -R unit.history
 #
-# Unit tests, corpora and the end-to-end tests run in build/coverage, built by gcc with --coverage. Counters are
-# written when a program ends, also by a signal that ends it well; what is killed counts for nothing.
+# Unit tests, corpora and the end-to-end tests run in build/coverage, built by gcc with --coverage. Counters are written
+# when a program ends, also after a signal that it handles. A killed program writes no counters.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 root=$PWD
@@ -14,7 +14,7 @@ root=$PWD
 deploy/packages.sh build test
 build_preset coverage
 find build/coverage -name '*.gcda' -delete
-# A program without the right to write here says so on its standard error, which tests read.
+# A program without the right to write here reports this on stderr, which some tests read.
 export GCOV_ERROR_FILE=$root/build/coverage/unwritten.log
 : >"$GCOV_ERROR_FILE"
 chmod 666 "$GCOV_ERROR_FILE"

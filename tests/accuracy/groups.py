@@ -1,4 +1,4 @@
-"""Control groups for the tests: the kernel's own account of a job is the truth that ours is compared with."""
+"""Control groups for the tests. The kernel's own account of a job is the truth, and our account is compared with it."""
 import contextlib
 import errno
 import mmap
@@ -9,7 +9,8 @@ import time
 
 NAME = f"accuracy-{os.getpid()}"
 ROOT = pathlib.Path("/sys/fs/cgroup")
-# A cgroup namespace in which the hierarchies are mounted anew, so that the caller's group is their root; then the rest.
+# Makes a cgroup namespace and mounts the hierarchies again, so that the caller's group is their root. Then runs the
+# rest.
 CONTAINED = """
 awk '$3 ~ /^cgroup/ && $2 !~ /systemd$/ { print $3, $2 }' /proc/self/mounts | while read -r type folder; do
     case $type in
@@ -22,7 +23,8 @@ exec "$@"
 
 
 def remove_when_left(folder, seconds=60):
-    """A process that was killed is in its group until the kernel has taken it down, whoever has been told of it before."""
+    """Removes a group. A killed process stays in its group until the kernel has removed it, even after wait(2)
+    returned."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -34,7 +36,8 @@ def remove_when_left(folder, seconds=60):
 
 
 class Group:
-    """A group in one hierarchy, or in two where CPU time and quota are apart (v1); removed at the end."""
+    """A group in one hierarchy, or in two hierarchies if CPU time and quota are separate (v1). It is removed at the
+    end."""
 
     def __init__(self, usage, cpu, version):
         self.usage_folder, self.cpu_folder, self.version = usage, cpu, version
@@ -44,7 +47,7 @@ class Group:
         return list(dict.fromkeys(filter(None, (self.usage_folder, self.cpu_folder))))
 
     def usage(self):
-        """CPU seconds of everything that ever was in it or below."""
+        """Returns the CPU seconds of all processes that ever were in the group or below it."""
         if self.version == 1:
             return int((self.usage_folder / "cpuacct.usage").read_text()) / 1e9
         for line in (self.usage_folder / "cpu.stat").read_text().splitlines():
@@ -63,7 +66,7 @@ class Group:
         return group
 
     def set_quota(self, cores):
-        """False where the controller is not to be had."""
+        """Sets the quota. Returns False if the controller is not available."""
         with contextlib.suppress(OSError, TypeError):
             if self.version == 1:
                 (self.cpu_folder / "cpu.cfs_quota_us").write_text(str(int(cores * 100000)))
@@ -73,7 +76,8 @@ class Group:
         return False
 
     def throttled(self):
-        """Seconds for which the quota held it back: on a busy machine others may do so before."""
+        """Returns the seconds for which the quota stopped the group. On a busy machine, other processes may stop it
+        before the quota does."""
         folder, key, unit = (self.cpu_folder, "throttled_time", 1e9) if self.version == 1 else (
             self.usage_folder, "throttled_usec", 1e6)
         lines = (line.split() for line in (folder / "cpu.stat").read_text().splitlines())
@@ -94,14 +98,16 @@ class Group:
 
 
 class Entry:
-    """For preexec_fn: enters a group, and keeps what the process had used until then, which is none of the group's."""
+    """For preexec_fn: enters a group, and stores the CPU time that the process had used before. That time is not part
+    of the group's."""
 
     def __init__(self, group):
         self.group = group
         self.shared = mmap.mmap(-1, mmap.PAGESIZE)
 
     def __call__(self):
-        # What was used since the kernel last looked is charged to the group that is entered; reading the clock it looks.
+        # The kernel charges CPU time since its last update to the group that is entered. Reading the clock makes the
+        # kernel update.
         time.process_time()
         self.group.enter(self.group.folders[:1])
         struct.pack_into("d", self.shared, 0, time.process_time())
@@ -113,7 +119,7 @@ class Entry:
 
 
 def make(number):
-    """A new group, or why there can be none, as text."""
+    """Returns a new group, or the reason why none can be made, as text."""
     if (ROOT / "cpuacct" / "cpuacct.usage").exists():
         cpu = ROOT / "cpu" if (ROOT / "cpu" / "cpu.cfs_quota_us").exists() else None
         if cpu is None and (ROOT / "cpu").is_dir():
@@ -135,8 +141,9 @@ def make(number):
 
 @contextlib.contextmanager
 def limited(controller, files, number, limit):
-    """A folder of a new group with a limit of a controller, files names it in v1 and v2, or why there can be none, as text."""
-    # The only one that all groups of v1 have, and none of v2.
+    """Returns the folder of a new group with a limit of a controller, or the reason why none can be made, as text.
+    `files` has the name of the limit's file in v1 and v2."""
+    # All v1 groups have this file, and no v2 group has it.
     v1 = (ROOT / controller / "tasks").exists()
     folder = (ROOT / controller if v1 else ROOT) / f"{NAME}-{number}"
     try:
@@ -154,5 +161,5 @@ def limited(controller, files, number, limit):
 
 
 def limited_memory(number, limit):
-    """The same, for so many bytes."""
+    """Same as limited(), with a memory limit of so many bytes."""
     return limited("memory", ("memory.limit_in_bytes", "memory.max"), number, limit)

@@ -29,7 +29,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 NO_RIGHTS = [*NOBODY, WITHOUT_PERF]
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 TOLERANCE = 0.02
-# Starting a job costs the starter something that is counted here or there, and ends of neighbours nobody tells.
+# Starting a job costs the parent CPU time that is counted either here or there. Nobody reports the exits of neighbours.
 TOLERANCE_SECONDS = 0.002
 WORTH_TELLING_SECONDS = 0.05
 MIB = 1 << 20
@@ -43,7 +43,7 @@ SPIKE_MODES = ("wrapper", "wrapper, wait4 only", "attached, own group", "attache
 
 
 class Ours:
-    """What the program said of one job."""
+    """The program's report about one job."""
 
     def __init__(self, answer):
         self.cpu, self.source, self.missed = (answer[k] for k in ("cpu_seconds", "cpu_source", "cpu_missed_seconds"))
@@ -52,14 +52,16 @@ class Ours:
 
 
 def used_in_group(process, entry):
-    """CPU seconds of a process until it has ended, its children apart: clock_getcpuclockid(3) of the zombie."""
+    """Returns the CPU seconds of a process without its children, after it has ended: clock_getcpuclockid(3) of the
+    zombie."""
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     return time.clock_gettime((~process.pid << 3) | 2) - entry.seconds_before
 
 
 @contextlib.contextmanager
 def beside(group, neighbour):
-    """Somebody else who uses CPU time in the same group; gives a function that says how much, once it is over."""
+    """Starts another process that uses CPU time in the same group. Returns a function that returns its CPU time after
+    it has ended."""
     used, entry = [], groups.Entry(group)
     process = subprocess.Popen([JOB, neighbour], preexec_fn=entry, stdout=subprocess.PIPE) if neighbour else None
     try:
@@ -70,13 +72,13 @@ def beside(group, neighbour):
             _, _, spent = os.wait4(process.pid, 0)
             process.returncode = 0
             used.append(spent.ru_utime + spent.ru_stime - entry.seconds_before)
-            # Of children that nobody waited for, by their own word.
+            # The children report their own CPU time, because no process waits for them.
             used.extend(float(line) for line in process.stdout)
             process.stdout.close()
 
 
 def wrapper(*flags, prefix=(), neighbour=None):
-    """Under `run`, in the group; the wrapper's own time is no part of the job's."""
+    """Runs the job under `run`, in the group. The wrapper's own CPU time is not part of the job's."""
     def run(case, size, group):
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o777)
@@ -96,7 +98,7 @@ def wrapper(*flags, prefix=(), neighbour=None):
 
 
 def attached(prefix=(), own_group=False, neighbour=None):
-    """Followed by somebody else, who looks every second."""
+    """The job is followed by another process, which reads it every second."""
     def run(case, size, group):
         entry = groups.Entry(group)
         enter = ["--enter", *map(str, group.below("own").folders)] if own_group else []
@@ -136,18 +138,18 @@ MODES = {
     "attached, /proc only": attached(NOBODY, neighbour="litter"),
 }
 UNPRIVILEGED = ("wrapper, task clock", "wrapper, wait4 only")
-# Nobody can see all of these; what is said of the others must be right all the same.
+# No source can see all of these processes. The reported bounds must be right all the same.
 FORGOTTEN = "the kernel adds an ignored child's time to nobody's"
 NOT_EXACT = {
     **{("attached, /proc only", case): "who ends between two looks leaves nothing" for case in CASES},
     **{("wrapper, wait4 only", case): FORGOTTEN for case in ("ignored", "storm_ignored")},
-    # Nor can they be estimated: how many ended is counted for the whole machine only (/proc/stat, processes).
+    # Their number cannot be estimated either: /proc/stat counts processes only for the whole machine.
     ("wrapper, task clock", "storm_ignored"): "the counter stops before the memory of who ends is taken down",
 }
 NOT_DONE = {
     # A run under the wrapper ends with its command.
     *((mode, "root_first") for mode in MODES if mode.startswith("wrapper")),
-    # To become another user, and to choose a pid, takes rights.
+    # Root rights are needed to become another user and to choose a pid.
     *((mode, case) for mode in UNPRIVILEGED for case in ("other_user", "pid_reuse")),
 }
 
@@ -173,7 +175,7 @@ def broken_promises(mode, case, truth, ours):
         yield "more than was spent"
     if (mode, case) not in NOT_EXACT and ours.cpu < truth - allowed:
         yield "missed more than 2 %"
-    # Orphans that /proc alone does not show are taken for no part of the run, which ends before them.
+    # /proc alone does not show that these orphans belong to the run, so the run ends before them.
     run_ends_early = (mode, case) == ("attached, /proc only", "root_first")
     if ours.missed is not None and ours.cpu + ours.missed < truth - allowed and not run_ends_early:
         yield "missed more than it says"
@@ -208,14 +210,14 @@ def cpu_table(arguments):
 
 
 def spike_table(arguments):
-    """500 MiB for 300 ms, looked at every second: how many of the tries were within 5 %."""
+    """A spike of 500 MiB for 300 ms, sampled every second. Counts the tries with an error of at most 5 %."""
     failures = 0
     print(f"\n{'spike':<14} {'mode':<28} {'within 5 %':>11} {'least MiB':>10} {'most MiB':>9}")
     for case in SPIKES:
         for mode in arguments.mode or SPIKE_MODES:
             peaks = [one(mode, case, 1)[1].peak / MIB for _ in range(arguments.tries)]
             good = sum(abs(p - 500) <= 25 for p in peaks)
-            # Of a process that nobody saw, and whose end nobody is told of, nothing can be known.
+            # A process that no sample saw and whose exit was not reported cannot be known.
             promised = not (case == "spike_brief" and mode in ("attached, /proc only", "attached, own group"))
             failures += promised and good < len(peaks)
             print(f"{case:<14} {mode:<28} {good:>5} of {len(peaks):<2} {min(peaks):>10.1f} {max(peaks):>9.1f}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How near our accounts of hard jobs come to the kernel's own: every case, five times, worst of five. Takes root
-# and about an hour; --size=0.3, with shorter jobs, about half of it.
+# Compares our accounts of hard jobs with the kernel's: every case five times, and the worst of five. Needs root and
+# about an hour; --size=0.3, with shorter jobs, about half of it.
 #
 # Usage: tests/accuracy/run.sh [--repeat=N] [--size=X] [--tries=N] [--case=NAME]... [--mode=NAME]...
 set -euo pipefail

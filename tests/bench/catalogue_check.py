@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The answers of /servers on a whole table against brute force, written a second time in another language.
+"""Compares the answers of /servers for a whole table with brute force, which is a second implementation in another
+language.
 
     tests/bench/catalogue_check.py PROGRAM ALL.csv [QUESTIONS]
 
@@ -24,7 +25,7 @@ def number(text):
 
 
 def read(path):
-    """The servers with their prices, as a catalogue file has them."""
+    """Returns the servers with their prices, as a catalogue file has them."""
     servers = {}
     with open(path, newline="") as file:
         for row in csv.DictReader(line for line in file if not line.startswith("#")):
@@ -67,13 +68,13 @@ def question(random_, vendors, regions):
 
 
 def usable(row, reserve):
-    """MiB for jobs: without what was measured, a 64th is the kernel's, and 100 MiB the system's."""
+    """Returns the MiB for jobs. If this was not measured, the kernel has a 64th, and the system has 100 MiB."""
     sold = number(row["memory_amount"])
     return sold if reserve == "none" else sold * (1 - 1 / 64) - 100
 
 
 def price_of(one, asked):
-    """The lowest price that may be taken; None without one."""
+    """Returns the lowest allowed price, or None."""
     allowed = {"spot": ["spot"], "any": ["ondemand", "spot"]}.get(asked.get("allocation"), ["ondemand"])
     where = asked.get("regions", "~").split("~")[1]
     found = [price for region, allocation, price, currency in one["prices"]
@@ -98,7 +99,7 @@ def fits(one, asked):
 
 
 def check(servers, asked, answer):
-    """What is wrong with an answer, or None."""
+    """Returns the fault of an answer, or None."""
     expected = sorted((price, key) for key, one in servers.items() if fits(one, asked)
                       for price in [price_of(one, asked)] if price is not None)
     if answer["servers_fitting"] != len(expected):

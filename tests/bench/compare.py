@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The cost of being watched, beside others that watch the same processes at the same time, as a Markdown table and a plot.
+"""Measures what watching costs, compared with other programs that watch the same processes at the same time. Writes a
+Markdown table and a plot.
 
     tests/bench/compare.py --build=DIRECTORY --peers=DIRECTORY [--plot=FILE.svg] [--seconds=20] [PROCESSES...]
 
@@ -40,7 +41,7 @@ def text_of(path):
 
 
 def cpu_ms(pid):
-    """By the CPU clock of the process: all its threads, ended ones too, in nanoseconds."""
+    """Returns the nanoseconds of the process's CPU clock: all its threads, including ended ones."""
     return time.clock_gettime((~pid << 3) | 2) * 1e3
 
 
@@ -56,7 +57,7 @@ def pressure():
 
 
 class Watcher:
-    """One program that looks at the tree: url None = by its own clock only."""
+    """One program that watches the tree. url None = only its own clock triggers it."""
 
     def __init__(self, name, arguments, url=None, **options):
         self.name, self.url = name, url
@@ -83,7 +84,7 @@ def free_port():
 
 
 def start_us(o, n, folder, options=()):
-    """The wrapper, and the tree below it."""
+    """Starts the wrapper, with the tree below it."""
     log, out = f"{folder}/log", f"{folder}/out"
     process = subprocess.Popen(
         [f"{o.build}/exporter/{US}", "run", "--job-name=bench", "--quiet", "--no-cloud.discovery", "--sample.interval=1s",
@@ -118,7 +119,8 @@ def start_peers(o, root, folder):
     if os.path.exists(node):
         http("node_exporter", [node])
     if os.path.exists(apps):
-        # Its groups are a matter of taste, but without a file of them it ends: one that takes all alike.
+        # The choice of its groups is arbitrary. Without a file of groups it exits, so the file has one group for all
+        # processes.
         with open(f"{folder}/apps_groups.conf", "w") as file:
             file.write("bench: bench_tree\n")
         ret.append(Watcher("netdata apps.plugin", [apps, "1"], env=os.environ | {"NETDATA_USER_CONFIG_DIR": folder}))
@@ -154,7 +156,7 @@ def alive(w):
 
 
 def watch_ticks(o, us, root, watchers):
-    """A stretch in which nobody scrapes."""
+    """Measures a period without scrapes."""
     cpu, begin = {w: cpu_ms(w.pid) for w in watchers if alive(w)}, time.monotonic()
     floor = subprocess.run([f"{o.build}/tests/bench/bench_meter", str(us.pid), str(root), "1000", str(o.seconds)],
                            capture_output=True, text=True, check=True).stdout.split()
@@ -166,7 +168,7 @@ def watch_ticks(o, us, root, watchers):
 
 
 def watch_scrapes(o, watchers):
-    """A stretch with a scrape a second: what it costs beyond the ticks."""
+    """Measures a period with one scrape per second: the cost beyond the ticks."""
     for w in watchers:
         if not w.url or not alive(w):
             continue
@@ -183,7 +185,8 @@ def watch_scrapes(o, watchers):
 
 @contextlib.contextmanager
 def others_stopped(w, watchers):
-    """At 4,000 processes the ticks of the peers take more than one CPU, which w and who asks it would lack."""
+    """Stops the other programs. With 4,000 processes their ticks take more than one CPU, which w and its client would
+    lack."""
     others = [other for other in watchers if other is not w and alive(other)]
     for other in others:
         os.kill(other.pid, signal.SIGSTOP)
@@ -195,7 +198,7 @@ def others_stopped(w, watchers):
 
 
 def output_of(arguments):
-    """Nothing of a program that failed, so that nothing is taken for measured."""
+    """Returns no output of a failed program, so that nothing is taken for measured."""
     done = subprocess.run(arguments, capture_output=True, text=True)
     if done.returncode:
         print(f"compare.py: {arguments[0]} ended with {done.returncode}: {(done.stderr or done.stdout).strip()}", file=sys.stderr)
@@ -217,12 +220,11 @@ def hurry(o, w, connections):
 
 
 def pace(o, w, connections):
-    """
-    Milliseconds of an answer: p50, p99, slowest; what was no answer with status 200; how many a second. NaN is what was not measured.
-    """
+    """Returns milliseconds per answer (p50, p99, slowest), the number of requests without an answer of status 200, and
+    answers per second. NaN = not measured."""
     with tempfile.NamedTemporaryFile() as log:
         total = PACE * o.wrk_seconds
-        # One client begins each millisecond, or all would ask at once, again and again.
+        # One client begins in each millisecond. Otherwise all clients would send at the same time, again and again.
         out = output_of(["h2load", "--h1", f"-c{connections}", "-t1", "-r1", "--rate-period=1ms", f"-n{total}",
                          f"--rps={-(-PACE // connections)}", f"--log-file={log.name}", w.url])
         rows = [line.split("\t") for line in text_of(log.name).splitlines()]
@@ -235,12 +237,12 @@ def pace(o, w, connections):
 
 
 def measure(o, n, folder, options=()):
-    """In folder may be a history to go on with. Without o.peers ours is alone."""
+    """Measures everything. `folder` may have a history to continue. Without o.peers, only our program is measured."""
     us, root = start_us(o, n, folder, options)
     peers, missing = start_peers(o, root, folder) if o.peers else ([], [])
     watchers = [us, *peers]
     try:
-        time.sleep(3)  # what is read for the first time has been read
+        time.sleep(3)  # the first reads are over
         kept, opened, same, found = watch_ticks(o, us, root, watchers)
         watch_scrapes(o, watchers)
         for w in watchers:

@@ -55,7 +55,7 @@ def serve(o, folder):
 
 
 def span(o, days, interval, folder):
-    """Leaves the history in folder."""
+    """Makes the history in a folder."""
     subprocess.run([f"{o.build}/tests/bench/bench_history", f"{folder}/history.db", str(days), str(interval), str(int(time.time()))],
                    check=True)
     size = sum(os.path.getsize(f"{folder}/{f}") for f in os.listdir(folder) if f.startswith("history.db"))
@@ -77,7 +77,7 @@ def span(o, days, interval, folder):
 
 
 def goes_on(o, histories):
-    """{name: folder}: what watching takes with each, as a table. True when all of it was measured."""
+    """Returns True when all was measured. Prints the cost of watching for each {name: folder} as a table."""
     results = [compare.measure(o, PROCESSES, folder, [KEEP_RUNS]) | dict(name=name) for name, folder in histories.items()]
     loads = ", ".join(r["load"][0] for r in results)
     print(f"\n`run` with a history that is there already, a tree of {PROCESSES} processes, once a second; load {loads} on "

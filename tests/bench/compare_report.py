@@ -1,4 +1,4 @@
-"""What compare.py measured: the tables of README.md, all of it, a plot, and what is aimed at.
+"""Writes the results of compare.py: the tables of README.md, all figures, a plot, and the aims.
 
 A result is what measure() of compare.py gives for one number of processes; the first of its rows is ours.
 """
@@ -8,7 +8,7 @@ import os
 US = "rightsize-exporter"
 PACE = 10000  # scrapes a second
 CONNECTIONS = 1, 8, 64
-# Residents at so many processes; latencies at fewer.
+# Resident memory is compared at this number of processes, and latencies at fewer.
 MANY, FEW = 1000, 100
 
 
@@ -19,7 +19,7 @@ def number(v, digits=3):
 
 
 def cost(row):
-    """Of one look with an answer: what an own clock or a scraper makes it do each second."""
+    """Returns the cost of one reading with its answer: the work that its own clock or a scraper causes each second."""
     return (row.get("tick") or 0) + (row.get("scrape") or 0)
 
 
@@ -40,7 +40,7 @@ def print_lines(results, lines):
 
 
 def print_ratios(results):
-    """A look at the tree, as a multiple of ours."""
+    """Prints the cost of a reading of the tree as a multiple of ours."""
     names = list(dict.fromkeys(name for r in results for name, _ in r["rows"]))
 
     def of(name):
@@ -79,7 +79,7 @@ def print_ours(results):
 
 
 def print_all(results):
-    """All that was measured."""
+    """Prints all results."""
     print("| processes | who | CPU ms a tick | x floor / x same files | CPU ms a scrape | a look, x ours | resident / private MiB | bytes "
           "| requests/s by 1 / 8 / 64 | p50 ms | p99 ms | errors |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
@@ -110,10 +110,11 @@ def print_all(results):
 
 
 
-# ---- what is aimed at ----
+# ---- aims ----
 
 
-# Of ours all can be measured: NaN is what was not, because ours had ended, or wrk or h2load failed. It is a failure.
+# All values of our program can be measured. NaN means that our program ended, or that wrk or h2load failed. Such a
+# result is a failure.
 
 
 def errors(result):
@@ -128,7 +129,7 @@ def most_scrapes(r):
 
 
 def part(name):
-    """One part of what a look costs: its tick, or its scrape."""
+    """Returns one part of the cost of a reading: its tick, or its scrape."""
     return lambda row: row.get(name, math.nan)
 
 
@@ -137,10 +138,8 @@ def both(row):
 
 
 def ratio(name, of, to):
-    """
-    What one program spends on something, as a multiple of what ours spends: None where it is not installed. A scrape of ours that
-    cost nothing that could be told from the ticks around it is a measurement, and 0.
-    """
+    """Returns the cost of a program as a multiple of ours; None = it is not installed. If our scrape cost so little
+    that the ticks around it hide it, the result is a measurement of 0."""
     def measured(r):
         if name in r["missing"]:
             return None
@@ -154,7 +153,8 @@ def to_floor(r):
 
 
 def paced_p99(r):
-    """Of whichever number of connections could be asked so often; none is a failure, as is one of which it is not known."""
+    """Returns the p99 at the number of connections with that many requests. Without such a number, or with an unknown
+    p99, the aim is missed."""
     p99s = [p[1] for c in CONNECTIONS if (p := ours(r).get(("pace", c)))]
     return math.nan if math.isnan(most_scrapes(r) + sum(p99s)) else max(p99s, default=math.inf)
 
@@ -162,12 +162,12 @@ def paced_p99(r):
 # (what, at which number of processes or None for each, what was measured, at least or at most, bound)
 AIMS = (
     ("resident, MiB", MANY, lambda r: ours(r).get("resident", math.nan), "at most", 8),
-    # One connection is as slow as the client and the CPUs that fall asleep in between.
+    # With one connection, the latency is that of the client and of CPUs that wake up from sleep.
     ("scrapes a second, by 1, 8 or 64 connections", None, most_scrapes, "at least", PACE),
     ("scrapes refused or broken", None, errors, "at most", 0),
     (f"p99 of {PACE:,} scrapes a second, ms", FEW, paced_p99, "at most", 5),
     ("our tick, times the floor of the same files", None, to_floor, "at most", 1.5),
-    # Who has no scrape of its own is compared by ticks, and, more strictly, with both of ours.
+    # A program without scrapes of its own is compared by ticks and, more strictly, with the sum of both for ours.
     ("netdata's tick, times ours", None, ratio("netdata apps.plugin", part("tick"), part("tick")), "at least", 8),
     ("netdata's tick, times our tick and scrape", None, ratio("netdata apps.plugin", part("tick"), both), "at least", 8),
     ("process-exporter's scrape, times ours", None, ratio("process-exporter", part("scrape"), part("scrape")), "at least", 50),
@@ -184,7 +184,8 @@ def verdict(measured, direction, bound):
 
 
 def print_aims(results):
-    """True when none is missed. What was not measured, as another program could not be had or its size was not asked for, is said."""
+    """Returns True when no aim is missed. Reports each aim that was not measured because a program or a size is
+    missing."""
     print("| aim | processes | bound | measured | |")
     print("|---|---|---|---|---|")
     missed = 0
@@ -200,7 +201,7 @@ def print_aims(results):
 
 
 def draw(results, path):
-    """CPU of one look by number of processes, both in logs."""
+    """Draws the CPU time of one reading by number of processes, both on logarithmic scales."""
     width, height, left, bottom = 720, 440, 70, 50
     lines = {"floor": [(r["n"], r["same"]) for r in results]}
     for r in results:

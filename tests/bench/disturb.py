@@ -50,7 +50,7 @@ import time
 BOUND = 0.005
 TICKS_A_GROUP = 20
 SHORTEST_WINDOW = 0.03
-# The part of a window that is before the tick.
+# The share of a window that is before the tick.
 BEFORE = 0.25
 CONTROL_MINUTES = 1
 SECONDS = {"s": 1, "ms": 0.001}
@@ -63,13 +63,13 @@ def numbers_at(file, n, count):
 
 
 def count_told(file):
-    """Units of which a job has told."""
+    """Returns the number of units that a job has recorded."""
     n = os.fstat(file.fileno()).st_size // 16
     return bisect.bisect_left(range(n), True, key=lambda i: numbers_at(file, 1 + 2 * i, 1)[0] == 0)
 
 
 def told_pid(path):
-    """Its number; 0 = it has not begun."""
+    """Returns the job's pid; 0 = the job has not begun."""
     if not path.exists():
         return 0
     with path.open("rb") as file:
@@ -77,14 +77,14 @@ def told_pid(path):
 
 
 def last_told(path):
-    """(units done, CPU seconds taken) of a job, so far"""
+    """Returns (units done, CPU seconds used) of a job so far."""
     with path.open("rb") as file:
         n = count_told(file)
         return n, numbers_at(file, 2 * n, 1)[0] / 1e9
 
 
 class Told:
-    """What a job has told: see disturb.c. Times are of the monotonic clock."""
+    """The records of a job: see disturb.c. Times are from the monotonic clock."""
 
     def __init__(self, path):
         with path.open("rb") as file:
@@ -95,20 +95,20 @@ class Told:
         return begin > self.at[0] and end < self.at[-1]
 
     def by(self, at):
-        """(units done, CPU seconds taken, the time) by then; of the unit at hand a part."""
+        """Returns (units done, CPU seconds used, time) at a time. The current unit counts in part."""
         i = bisect.bisect_right(self.at, at) - 1
         part = (at - self.at[i]) / (self.at[i + 1] - self.at[i])
         return i + part, self.cpu[i] + part * (self.cpu[i + 1] - self.cpu[i]), at
 
     def done(self, *spans):
-        """(CPU seconds a unit, units a second) within spans of time"""
+        """Returns (CPU seconds per unit, units per second) within spans of time."""
         units, cpu, seconds = (sum(by) for by in zip(*(
             [b - a for a, b in zip(self.by(begin), self.by(end))] for begin, end in spans)))
         return cpu / units, units / seconds
 
 
 def begun(process, path):
-    """The number of the job, once it works."""
+    """Returns the pid of the job, once it works."""
     while process.poll() is None:
         if told_pid(path) and last_told(path)[0] > JOB_STARTS:
             return told_pid(path)
@@ -117,7 +117,7 @@ def begun(process, path):
 
 
 def cpu_of(pid):
-    """CPU seconds of all threads of a process."""
+    """Returns the CPU seconds of all threads of a process."""
     return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
@@ -127,13 +127,13 @@ def ticks_in(history):
 
 
 def monotonic(times):
-    """Times of the wall clock by the clock that a job tells."""
+    """Converts times of the wall clock to the clock of the job's records."""
     wall = time.time() - time.monotonic()
     return [at - wall for at in times]
 
 
 def start_watched(o, kind, folder):
-    """(the exporter, the number of the job that it watches, its history, what the job tells)"""
+    """Returns (the exporter, the pid of the job that it watches, its history, the job's records)."""
     history, told = folder / "history.db", folder / "told"
     exporter = subprocess.Popen(
         [o.exporter, "run", "--job-name=disturb", "--quiet", f"--sample.interval={o.interval}",
@@ -142,7 +142,7 @@ def start_watched(o, kind, folder):
 
 
 def watch(o, kind, folder, minutes):
-    """(what the job told, groups of ticks, CPU seconds of the exporter)"""
+    """Returns (the job's records, groups of ticks, CPU seconds of the exporter)."""
     exporter, job, history, told = start_watched(o, kind, folder)
     try:
         stops = []
@@ -168,10 +168,11 @@ def watch(o, kind, folder, minutes):
 
 
 def due(ticks, interval):
-    """When they were due: the exporter keeps to a grid, of which the tick that was least late tells most."""
+    """Returns the times at which the ticks were due. The exporter keeps to a grid, which the least late tick shows
+    best."""
     found, run = [], []
     for tick in [*ticks, math.inf]:
-        # One that was late by an interval begins a new grid.
+        # A tick that was late by an interval begins a new grid.
         if run and tick - run[-1] > 1.5 * interval:
             places = [round((t - run[0]) / interval) for t in run]
             first = min(t - place * interval for t, place in zip(run, places))
@@ -182,7 +183,7 @@ def due(ticks, interval):
 
 
 def read_rollup(o, folder, minutes):
-    """The same of a job that is watched in the dearest way there is."""
+    """Measures the same for a job that is watched in the most expensive way."""
     path = folder / "told"
     job = subprocess.Popen([o.program, "maps", str(path)])
     begun(job, path)
@@ -202,16 +203,16 @@ def read_rollup(o, folder, minutes):
 
 
 class Study:
-    """What a job does around ticks."""
+    """The work of a job around ticks."""
 
     def __init__(self, o, told, groups, _):
         self.told, self.groups, self.interval = told, groups, o.seconds
         self.window = max(o.seconds / 10, SHORTEST_WINDOW)
-        # What all changes are parts of.
+        # All changes are shares of these values.
         self.cpu, self.work = told.done((told.at[JOB_STARTS], told.at[-2]))
 
     def change(self, centre):
-        """(of CPU, of work not done) in a window, beside the time around it"""
+        """Returns the changes (CPU, work not done) in a window, compared with the time around it."""
         begin = centre - BEFORE * self.window
         end = begin + self.window
         around = (self.interval - 2 * self.window) / 2
@@ -219,17 +220,18 @@ class Study:
             return None
         cpu, work = self.told.done((begin, end))
         other_cpu, other_work = self.told.done((begin - around, begin), (end, end + around))
-        # A unit in a window in which others left no time for more weighs no more than any other.
+        # If other processes left no time for more, a unit in the window weighs as much as any other unit.
         return (cpu - other_cpu) / self.cpu * work / self.work, (other_work - work) / self.work
 
     def estimates(self, after):
-        """[(mean, low, high) of CPU, and of work], so long after each tick"""
+        """Returns [(mean, low, high) of CPU, and of work], this long after each tick."""
         changes = [[c for tick in group if (c := self.change(tick + after))] for group in self.groups]
         share = self.window / self.interval
         return [estimate([[c[i] for c in group] for group in changes if group], share) for i in (0, 1)]
 
     def profile(self):
-        """How much less work is done in each tenth of the interval after a tick than in all of it."""
+        """Returns how much less work is done in each tenth of the interval after a tick, compared with the whole
+        interval."""
         tenth = self.interval / 10
         sums = [0] * 10
         for tick in (tick for group in self.groups for tick in group):
@@ -247,7 +249,7 @@ def student(freedom):
 
 
 def estimate(groups, share):
-    """(mean, low, high): of all values, with what the means of groups say of how sure that is."""
+    """Returns (mean, low, high). The mean is over all values. The means of groups give its uncertainty."""
     n = len(groups)
     mean = statistics.fmean(x for group in groups for x in group)
     size = sum(map(len, groups)) / n
@@ -266,7 +268,7 @@ def verdict(e):
 
 
 def worst(codes):
-    """One that is disturbed is, whatever is not told of the others."""
+    """One disturbed result decides, even if other results are uncertain."""
     codes = set(codes)
     return next(code for code in (DISTURBED, NOT_TOLD, WITHIN) if code in codes)
 
@@ -277,7 +279,7 @@ def verdicts(changes):
 
 
 def conclude(codes):
-    """Prints what all of it comes to; the exit code."""
+    """Prints the conclusion, and returns the exit code."""
     code = worst(codes)
     print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
     print("verdict: " + {WITHIN: "within 0.5 %", DISTURBED: "DISTURBED by more than 0.5 %", NOT_TOLD:
@@ -307,7 +309,7 @@ def control(o, folder):
 
 
 def control_seen(n, changes):
-    """What is known to disturb must be seen to."""
+    """Checks that a job that is known to be disturbed was seen as disturbed."""
     seen = verdict(changes[1]) == DISTURBED
     line("control", n, changes, "seen" if seen else "NOT SEEN, so that nothing is told")
     return WITHIN if seen else NOT_TOLD

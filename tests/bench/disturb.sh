@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does a job run slower because it is watched? Around ticks: tests/bench/disturb.py, 20 minutes. Ten times a second: with
-# --turns, tests/bench/disturb_turns.py, 13 minutes. All the time: with --pairs, tests/bench/disturb_pairs.py, 9 minutes. Not
-# part of the tests. Exit code 1: it does, by more than 0.5 %; 2: it is not told.
+# Does a job run slower because it is watched? Around ticks: tests/bench/disturb.py, 20 minutes. With ten ticks a
+# second: --turns, tests/bench/disturb_turns.py, 13 minutes. All the time: --pairs, tests/bench/disturb_pairs.py, 9
+# minutes. Not part of the tests. Exit code 1: slower by more than 0.5 %; 2: uncertain.
 #
 # Usage: tests/bench/disturb.sh [--minutes=N] [--interval=DURATION] [--job=calls|maps]
 #        tests/bench/disturb.sh --turns [--minutes=N] [--interval=DURATION] [--slice=SECONDS] [--job=calls|maps]

@@ -38,12 +38,12 @@ NOBODY = 65534
 WATCHED = 2
 WARM_ROUNDS = 1
 SETS_LEAST = 4
-# What the exporter does once, when it begins, is none of what it does all the time.
+# The exporter's work at its start is not part of its permanent work.
 BEGIN_SECONDS = 0.5
 
 
 class Contender:
-    """One process of a set, and whoever watches it, as a process group that can be stopped."""
+    """One process of a set, and the program that watches it, as a process group that can be stopped."""
 
     def __init__(self, o, kind, folder, cpu, watched):
         self.told, self.history, self.seconds = folder / "told", folder / "history.db", 0
@@ -71,7 +71,7 @@ class Contender:
         self.seconds, self.began, (self.units, self.cpu) = 0, time.time(), disturb.last_told(self.told)
 
     def done(self):
-        """(CPU seconds a unit, units a second of its turns)"""
+        """Returns (CPU seconds per unit, units per second of its turns)."""
         units, cpu = disturb.last_told(self.told)
         return (cpu - self.cpu) / (units - self.units), (units - self.units) / self.seconds
 
@@ -86,7 +86,7 @@ class Contender:
 
 
 class Seen:
-    """How the exporter watched."""
+    """The way in which the exporter watched."""
 
     def __init__(self):
         self.counter, self.source, self.ticks, self.seconds = set(), set(), 0, 0
@@ -105,10 +105,10 @@ class Seen:
 
 
 def one_set(o, kind, folder, seen):
-    """[(CPU, work)] of the watched one, and of null"""
+    """Returns [(CPU, work)] of the watched process, and of "null"."""
     cpu, begun = random.choice(sorted(os.sched_getaffinity(0))), {}
     try:
-        # Who begins first may be better off: it is any of them.
+        # The process that begins first may have an advantage, so any of them may begin.
         for i in random.sample(range(WATCHED + 1), WATCHED + 1):
             (folder / str(i)).mkdir()
             begun[i] = Contender(o, kind, folder / str(i), cpu, i == WATCHED)

@@ -37,7 +37,7 @@ import time
 
 import disturb
 
-# What the exporter does once, when it begins, is none of what it does all the time.
+# The exporter's work at its start is not part of its permanent work.
 BEGIN_SECONDS = 2
 CONTROL_MINUTES = 1
 JITTER = 0.2
@@ -61,14 +61,14 @@ class Slice:
 
 
 def plan(number):
-    """Whether the exporter goes on in the two slices of a pair."""
+    """Returns whether the exporter runs in the two slices of a pair."""
     if number % PAIRS_A_NULL == PAIRS_A_NULL - 1:
         return [random.random() < 0.5] * 2
     return random.sample((True, False), 2)
 
 
 def take_turns(o, pid, minutes):
-    """Pairs of slices; pid is whoever watches."""
+    """Runs pairs of slices. `pid` is the watching process."""
     slices, until = [], time.monotonic() + 60 * minutes
     while time.monotonic() < until or len(slices) < 2 * PAIRS_LEAST:
         for watched in plan(len(slices) // 2):
@@ -79,24 +79,24 @@ def take_turns(o, pid, minutes):
     for s, after in zip(slices, [*(s.begin for s in slices[1:]), end]):
         s.end = after
     os.kill(pid, signal.SIGCONT)
-    time.sleep(0.1)  # the job tells of a unit after the last slice
+    time.sleep(0.1)  # the job records a unit after the last slice
     return list(zip(slices[::2], slices[1::2]))
 
 
 def change(told, whole, pair):
-    """(of CPU, of work not done) in the watched slice, as parts of what is usual"""
+    """Returns the changes (CPU, work not done) in the watched slice, as shares of the usual values."""
     if pair[0].watched == pair[1].watched:
         watched, other = random.sample(pair, 2)
     else:
         watched, other = sorted(pair, key=lambda s: not s.watched)
     (cpu, work), (other_cpu, other_work) = (told.done((s.begin, s.end)) for s in (watched, other))
-    # A unit in a pair in which others left no time for more weighs no more than any other.
+    # If other processes left no time for more, a unit in the pair weighs as much as any other unit.
     weight = (work + other_work) / 2 / whole[1]
     return (cpu - other_cpu) / whole[0] * weight, (other_work - work) / whole[1]
 
 
 def estimates(told, pairs):
-    """[(mean, low, high) of CPU, and of work]"""
+    """Returns [(mean, low, high) of CPU, and of work]."""
     whole = told.done((pairs[0][0].begin, pairs[-1][1].end))
     changes = [change(told, whole, pair) for pair in pairs]
     return [disturb.estimate([[c[i]] for c in changes], 1) for i in (0, 1)]
@@ -107,7 +107,7 @@ def null(pairs, is_null):
 
 
 def rates(pairs, ticks):
-    """Ticks in a second of watched time, and of other time."""
+    """Returns the ticks per second of watched time, and of other time."""
     ticks = sorted(ticks)
     ret = []
     for watched in (True, False):
@@ -118,7 +118,7 @@ def rates(pairs, ticks):
 
 
 def watch(o, kind, folder):
-    """(what the job told, pairs, ticks, CPU seconds of the exporter)"""
+    """Returns (the job's records, pairs, ticks, CPU seconds of the exporter)."""
     exporter, job, history, told = disturb.start_watched(o, kind, folder)
     try:
         time.sleep(BEGIN_SECONDS)
@@ -133,7 +133,7 @@ def watch(o, kind, folder):
 
 
 def watch_dearly(o, folder):
-    """The same of a job that is watched in the dearest way there is."""
+    """Measures the same for a job that is watched in the most expensive way."""
     path, log = folder / "told", folder / "read"
     job = subprocess.Popen([o.program, "maps", str(path)])
     disturb.begun(job, path)

@@ -18,7 +18,7 @@ def read(path):
 
 
 def rows_of(source, now, before):
-    """The rows of a table: name, cells of bench_judge, and the row of its scores."""
+    """Returns the rows of a table: name, cells of bench_judge, and the row of its scores."""
     rows = [(rule, now, rule) for rule in RULES]
     rows += [(f"before, {risk}", before, f"auto-{risk}") for risk in RISKS]
     rows += [(f"now, {risk}", now, f"auto-{risk}") for risk in RISKS]

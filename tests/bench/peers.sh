@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Puts other programs that watch processes into a folder, without installing them: Debian's packages, resource-tracker in
-# Python, and its successor in Rust where there is a cargo new enough to build it. What cannot be had is said, and left out.
+# Puts other programs that watch processes into a folder, without installing them: Debian's packages, resource-tracker
+# in Python, and its successor in Rust where there is a cargo new enough to build it. A program that is not available is
+# reported and left out.
 #
 # Usage: tests/bench/peers.sh FOLDER
 set -euo pipefail

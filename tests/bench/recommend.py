@@ -50,7 +50,7 @@ def ask(connection):
 
 
 def print_row(name, answers, cpu):
-    """How many were no answer, and p99."""
+    """Returns the number of requests without an answer, and p99."""
     took = sorted(a[0] for a in answers)
     bad, p99 = sum(a[1] != 200 for a in answers), took[len(took) * 99 // 100]
     print(f"| {name} | {len(took):,} | {bad} | {statistics.median(took):.2f} | {p99:.2f} | {took[-1]:.2f} | {cpu / len(took):.2f} "

@@ -34,7 +34,7 @@ MISSED_SHARE = 0.001
 T_95 = 2.306  # Student's t for ten stretches, two of which the line takes
 MIB = 1 << 20
 HISTORY = "history.db"
-SERVERS = {"serve beside it": "", "serve, no thread cache": "glibc.malloc.tcache_count=0"}  # what is said to glibc
+SERVERS = {"serve beside it": "", "serve, no thread cache": "glibc.malloc.tcache_count=0"}  # environment of glibc
 
 
 def line(points):
@@ -53,7 +53,7 @@ def stretches(rows, settled):
 
 
 def judge(name, rows, settled=SETTLED):
-    """Prints a line of the table; True when it is as it should be."""
+    """Prints a row of the table. Returns True when the row is as it should be."""
     parts = stretches(rows, settled)
     slope, error = line([(statistics.fmean(r[0] for r in p), statistics.fmean(r[1] for r in p)) for p in parts])
     span = parts[-1][-1][0] - parts[0][0][0]
@@ -68,7 +68,7 @@ def judge(name, rows, settled=SETTLED):
 
 
 def print_levels(rows):
-    """When it levels, and where."""
+    """Prints when the memory stops growing, and at which level."""
     hours = [h for h in (1, 4, 8, 16, 24, 48, 72, 96, 192) if h * 3600 <= rows[-1][0] + 3600]
     near = [[r[1] for r in rows if (h - 1) * 3600 <= r[0] < h * 3600] for h in hours]
     print("  MiB in the hour before " + ", ".join(f"{h} h: {statistics.fmean(v) / MIB:.2f}" for h, v in zip(hours, near) if v))
@@ -106,7 +106,7 @@ def cpu_seconds(pid):
 
 
 def cpu_waits(pid):
-    """Seconds that each thread was ready but had no CPU."""
+    """Returns the seconds in which each thread was ready but had no CPU."""
     return {t: int(text_of(f"/proc/{pid}/task/{t}/schedstat").split()[1]) / 1e9 for t in os.listdir(f"/proc/{pid}/task")}
 
 
@@ -121,7 +121,7 @@ def metric(text, name):
 
 
 def start(o, folder, name, arguments, history, ready="", tunables=""):
-    """One exporter, and where it is scraped. ready: what stands in its output once it can be."""
+    """Starts one exporter. Returns it with its address. `ready` is the text that it prints when it is ready."""
     log, out = open(f"{folder}/{name}.log", "w"), open(f"{folder}/{name}.out", "w")
     process = subprocess.Popen(
         [o.exporter, *arguments[:1], "--sample.interval=100ms", "--web.listen-address=127.0.0.1:0",
@@ -136,13 +136,13 @@ def start(o, folder, name, arguments, history, ready="", tunables=""):
 
 
 def held(process, url):
-    """What it holds, after a scrape."""
+    """Returns the memory and descriptors of an exporter after a scrape."""
     urllib.request.urlopen(url, timeout=60).read()
     return resident(process.pid), len(os.listdir(f"/proc/{process.pid}/fd"))
 
 
 def watch(o, process, url, servers):
-    """What the wrapper did, and, as rows, what each server held."""
+    """Returns the wrapper's work, and the memory and descriptors of each server as rows."""
     begin = time.monotonic()
     cpu, waits, rows, slowest, bodies = cpu_seconds(process.pid), cpu_waits(process.pid), [], 0, []
     server_rows = [[] for _ in servers]
@@ -169,7 +169,7 @@ def real(o):
         process, url = start(o, folder, "run", ["run", "--job-name=soak", "--quiet", "--", o.churn_program,
                                                 str(o.processes), str(o.churn)], HISTORY, "ready")
         servers = [start(o, folder, f"serve {n}", ["serve", "--jobs.recognise"],
-                         f"other-{n}.db" if n else HISTORY, tunables=t)  # one server alone records into a file
+                         f"other-{n}.db" if n else HISTORY, tunables=t)  # only one server records into a file
                    for n, t in enumerate(SERVERS.values())]
         rows, server_rows, seen = watch(o, process, url, servers)
         process.stdin.close()
